@@ -1,0 +1,1 @@
+"""The arithmetic of Shardlab: pure functions over frozen rows. Standard library and numpy only."""

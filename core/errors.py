@@ -1,0 +1,61 @@
+"""Errors a learner can cause. Each message gives the quantity, its value, the rule and the way out."""
+
+from collections.abc import Iterable
+
+
+class ShardlabError(ValueError):
+    """Anything a learner can put in and core refuses. Pages show it where the figure would stand."""
+
+
+class OutOfRangeError(ShardlabError):
+    """A quantity lies outside what the model can mean."""
+
+    def __init__(self, name: str, value: object, rule: str) -> None:
+        super().__init__(f"{name}={value} {rule}")
+
+
+class IndivisibleError(ShardlabError):
+    """A dimension does not split evenly over the ranks."""
+
+    def __init__(self, name: str, value: int, parts_name: str, parts: int, advice: str = "") -> None:
+        options = ", ".join(str(n) for n in divisors(value) if n <= 64)
+        super().__init__(f"{name}={value} does not divide over {parts_name}={parts}; use {options}{advice}")
+        self.name, self.value, self.parts = name, value, parts
+
+
+class UnknownNameError(ShardlabError):
+    """A catalog key or option that does not exist."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"no {kind} named {name!r}; one of: {', '.join(known)}")
+
+
+def divisors(value: int) -> list[int]:
+    """Every whole number that divides `value`, ascending. `value` is at least 1."""
+    small = [n for n in range(1, int(value**0.5) + 1) if value % n == 0]
+    return small + [value // n for n in reversed(small) if n * n != value]
+
+
+def require_positive(**quantities: float) -> None:
+    """Raise OutOfRangeError for the first quantity that is not above zero."""
+    for name, value in quantities.items():
+        if not value > 0:
+            raise OutOfRangeError(name, value, "must be above 0")
+
+
+def require_non_negative(**quantities: float) -> None:
+    """Raise OutOfRangeError for the first quantity below zero, or not a number."""
+    for name, value in quantities.items():
+        if not value >= 0:
+            raise OutOfRangeError(name, value, "must be 0 or more")
+
+
+def require_divides(name: str, value: int, parts_name: str, parts: int) -> int:
+    """`value / parts` when it is whole.
+
+    Raises IndivisibleError otherwise, OutOfRangeError when `parts` is not positive.
+    """
+    require_positive(**{parts_name: parts})
+    if value % parts:
+        raise IndivisibleError(name, value, parts_name, parts)
+    return value // parts

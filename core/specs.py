@@ -1,0 +1,167 @@
+"""The nouns of every lab: a model, a GPU, a link, a parallel layout, a workload. Frozen and validated.
+
+Model fields carry the names of Hugging Face's config.json. Rows live in core.catalog; this file says
+what a row is.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.errors import OutOfRangeError, require_non_negative, require_positive
+
+DTYPE_BYTES = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0, "int4": 0.5}
+"""Bytes an element. int4 leaves out its scales: a group of 128 adds two bytes, 3 %."""
+
+
+@dataclass(frozen=True)
+class MoeSpec:
+    """A mixture of experts in place of the MLP, in every layer from `first_k_dense_replace` on."""
+
+    num_experts: int
+    num_experts_per_tok: int
+    moe_intermediate_size: int
+    n_shared_experts: int = 0
+    shared_expert_intermediate_size: int = 0
+    first_k_dense_replace: int = 0
+    shared_expert_gate: bool = False
+    router_bias: bool = False
+
+
+@dataclass(frozen=True)
+class MlaSpec:
+    """Multi-head latent attention: keys and values are kept as one latent row a token, whole on every rank."""
+
+    kv_lora_rank: int
+    qk_rope_head_dim: int
+    qk_nope_head_dim: int
+    v_head_dim: int
+    q_lora_rank: int | None = None
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """The shape of a decoder-only transformer, enough to count its parameters exactly."""
+
+    key: str
+    name: str
+    hidden_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    num_key_value_heads: int
+    head_dim: int
+    intermediate_size: int
+    vocab_size: int
+    max_position_embeddings: int
+    tie_word_embeddings: bool = False
+    mlp: Literal["gated", "plain"] = "gated"
+    norm: Literal["rmsnorm", "layernorm"] = "rmsnorm"
+    norms_per_layer: int = 2
+    qkv_bias: bool = False
+    o_bias: bool = False
+    mlp_bias: bool = False
+    qk_norm: bool = False
+    learned_positions: int = 0
+    attention_sinks: bool = False
+    moe: MoeSpec | None = None
+    mla: MlaSpec | None = None
+    weight_dtype: str = "bf16"
+    aliases: tuple[str, ...] = ()
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        require_positive(
+            hidden_size=self.hidden_size,
+            num_hidden_layers=self.num_hidden_layers,
+            num_attention_heads=self.num_attention_heads,
+            num_key_value_heads=self.num_key_value_heads,
+            head_dim=self.head_dim,
+            vocab_size=self.vocab_size,
+        )
+        if self.num_attention_heads % self.num_key_value_heads:
+            raise OutOfRangeError(
+                "num_key_value_heads",
+                self.num_key_value_heads,
+                f"must divide num_attention_heads={self.num_attention_heads}",
+            )
+
+
+@dataclass(frozen=True)
+class GpuSpec:
+    """An accelerator. Dense bf16 FLOP/s (not 2:4 sparse), nominal memory as sold, usable as a driver reports it."""
+
+    key: str
+    name: str
+    bf16_flops: float
+    memory_bytes_per_s: float
+    memory_bytes: int
+    usable_memory_bytes: int
+    nvlink: bool
+    aliases: tuple[str, ...] = ()
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        require_positive(
+            bf16_flops=self.bf16_flops,
+            memory_bytes_per_s=self.memory_bytes_per_s,
+            memory_bytes=self.memory_bytes,
+        )
+
+
+@dataclass(frozen=True)
+class LinkSpec:
+    """What one message costs: a launch, a latency a hop, and its bytes over one direction of the wire.
+
+    `latency_s` is α per hop, `bandwidth_bytes_per_s` is β in one direction, `base_s` is the launch cost t0 of a
+    whole collective (0 in the labs' napkin model). `scope` says whose bandwidth it is; `reach`, whether the
+    link ends at the node.
+    """
+
+    key: str
+    name: str
+    latency_s: float
+    bandwidth_bytes_per_s: float
+    base_s: float = 0.0
+    scope: Literal["gpu", "node"] = "gpu"
+    reach: Literal["node", "network"] = "node"
+    measured_bytes_per_s: float | None = None
+    measured_note: str = ""
+    aliases: tuple[str, ...] = ()
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        require_positive(bandwidth_bytes_per_s=self.bandwidth_bytes_per_s)
+        require_non_negative(latency_s=self.latency_s, base_s=self.base_s)
+
+
+@dataclass(frozen=True)
+class ParallelConfig:
+    """How many ways the model is cut: inside a layer (tp), across layers (pp), and how many whole copies."""
+
+    tp_size: int = 1
+    pp_size: int = 1
+    replicas: int = 1
+
+    def __post_init__(self) -> None:
+        require_positive(tp_size=self.tp_size, pp_size=self.pp_size, replicas=self.replicas)
+
+    @property
+    def world_size(self) -> int:
+        """GPUs in all."""
+        return self.tp_size * self.pp_size * self.replicas
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is asked of the model: sequences at once, tokens in, tokens out, and the widths they are kept in."""
+
+    batch: int = 1
+    prompt_tokens: int = 2048
+    output_tokens: int = 256
+    activation_dtype: str = "bf16"
+    kv_dtype: str = "bf16"
+
+    def __post_init__(self) -> None:
+        require_positive(batch=self.batch, prompt_tokens=self.prompt_tokens, output_tokens=self.output_tokens)
+        for name in ("activation_dtype", "kv_dtype"):
+            if getattr(self, name) not in DTYPE_BYTES:
+                raise OutOfRangeError(name, getattr(self, name), f"is not one of {', '.join(DTYPE_BYTES)}")

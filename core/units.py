@@ -1,0 +1,79 @@
+"""Units, and how a quantity is written.
+
+SI inside, and the unit is in the name: `_s`, `_bytes`, `_bytes_per_s`, `_flops`, `_usd`, `_fraction`.
+GB is 1e9 bytes, GiB is 2**30; Gb/s is an eighth of GB/s. Text is made here, once, so that a page, a
+command and a test print one quantity one way.
+"""
+
+from math import floor, log10
+
+KIB = 2**10
+MIB = 2**20
+GIB = 2**30
+KB = 10**3
+MB = 10**6
+GB = 10**9
+TB = 10**12
+
+_BINARY = (("TiB", 2**40), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB))
+_DECIMAL = (("TB", TB), ("GB", GB), ("MB", MB), ("KB", KB))
+_TIME = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """`value` to `digits` significant figures, never in exponent form, trailing zeros kept.
+
+    >>> significant(0.3861), significant(6.8194), significant(46.01), significant(1234.5)
+    ('0.386', '6.82', '46.0', '1234')
+    """
+    if value == 0:
+        return "0"
+    places = digits - 1 - floor(log10(abs(value)))
+    rounded = round(value, places)
+    places = digits - 1 - floor(log10(abs(rounded))) if rounded else places
+    return f"{rounded:.{max(places, 0)}f}"
+
+
+def plain(value: float, digits: int = 3) -> str:
+    """As `significant`, with the zeros after the decimal point that say nothing left out: `8`, not `8.00`."""
+    text = significant(value, digits)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def binary_bytes(count: float, digits: int = 3) -> str:
+    """A byte count in KiB, MiB, GiB: `8 KiB`. Whole bytes below one KiB."""
+    for unit, size in _BINARY:
+        if abs(count) >= size:
+            return f"{plain(count / size, digits)} {unit}"
+    return f"{plain(count, digits)} B"
+
+
+def decimal_bytes(count: float, digits: int = 3) -> str:
+    """A byte count in KB, MB, GB (powers of ten), as vendors and link speeds are given."""
+    for unit, size in _DECIMAL:
+        if abs(count) >= size:
+            return f"{plain(count / size, digits)} {unit}"
+    return f"{plain(count, digits)} B"
+
+
+def seconds(duration_s: float, digits: int = 3) -> str:
+    """A duration in the largest unit that keeps it at or above one: `6.82 ms`, `50 µs`."""
+    for unit, size in _TIME:
+        if abs(duration_s) >= size * (1 - 10.0**-digits / 2):
+            return f"{significant(duration_s / size, digits)} {unit}"
+    return "0 s" if duration_s == 0 else f"{significant(duration_s * 1e9, digits)} ns"
+
+
+def percent(fraction: float, digits: int = 3) -> str:
+    """A fraction in 0..1 as a percentage with a thin gap: `46.0 %`."""
+    return f"{significant(100 * fraction, digits)} %"
+
+
+def bandwidth(bytes_per_s: float, digits: int = 3) -> str:
+    """A link or memory speed, decimal: `300 GB/s`, `1.25 GB/s`, `2.04 TB/s`."""
+    return f"{decimal_bytes(bytes_per_s, digits)}/s"
+
+
+def grouped(count: int) -> str:
+    """A whole number in groups of three with narrow no-break spaces: `1 035 648`."""
+    return f"{count:,}".replace(",", "\u202f")
