@@ -1,0 +1,76 @@
+"""Finding a catalog row by key, alias, repository name or path."""
+
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Protocol, TypeVar
+
+from core.errors import UnknownNameError
+
+_VARIANT = re.compile(
+    r"[-_.](?:instruct|chat|it|hf|base|pt|bf16|fp16|fp8|nvfp4|mxfp4|int8|int4|4bit|8bit|awq|gptq|marlin|gguf|"
+    r"w\d+a\d+|dynamic|quantized|v0\.\d)$"
+)
+
+
+class Row(Protocol):
+    """What a catalog row has beside its figures."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def aliases(self) -> tuple[str, ...]: ...
+
+
+R = TypeVar("R", bound=Row)
+
+
+def by_key(rows: Iterable[R]) -> Mapping[str, R]:
+    """The rows under their keys, read-only, in the order given."""
+    return MappingProxyType({row.key: row for row in rows})
+
+
+def find(kind: str, rows: Mapping[str, R], name: str) -> R:
+    """The row that `name` means: its key, an alias, or a path or repository whose last part is one.
+
+    Case does not count. Where the whole name is unknown, endings that leave the shape alone (`-Instruct`,
+    `-AWQ`, `-bf16`) are taken off one by one.
+
+    Raises UnknownNameError.
+    """
+    names = _names(rows)
+    for candidate in _candidates(name):
+        if candidate in names:
+            return names[candidate]
+    raise UnknownNameError(kind, name, rows)
+
+
+def _names(rows: Mapping[str, R]) -> dict[str, R]:
+    """Every name of every row in lower case; a key wins over another row's alias."""
+    names: dict[str, R] = {}
+    for row in rows.values():
+        for alias in row.aliases:
+            names.setdefault(alias.lower(), row)
+            names.setdefault(_last_part(alias.lower()), row)
+    return names | {key.lower(): row for key, row in rows.items()}
+
+
+def _candidates(name: str) -> Iterable[str]:
+    """`name` as written, its last part, then that with one variant ending fewer each time."""
+    lowered = name.strip().lower()
+    yield lowered
+    short = _last_part(lowered)
+    yield short
+    while match := _VARIANT.search(short):
+        short = short[: match.start()]
+        yield short
+
+
+def _last_part(path: str) -> str:
+    """The last part of a path or repository name; the repository's, inside a Hugging Face cache folder."""
+    parts = [part for part in re.split(r"[/\\]", path) if part]
+    for part in parts:
+        if part.startswith("models--"):
+            return part.split("--")[-1]
+    return parts[-1] if parts else ""
