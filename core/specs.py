@@ -9,8 +9,17 @@ from typing import Literal
 
 from core.errors import OutOfRangeError, require_non_negative, require_positive
 
-DTYPE_BYTES = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0, "int4": 0.5}
-"""Bytes an element. int4 leaves out its scales: a group of 128 adds two bytes, 3 %."""
+DTYPE_BYTES = {
+    "fp32": 4.0,
+    "bf16": 2.0,
+    "fp16": 2.0,
+    "fp8": 1.0,
+    "int8": 1.0,
+    "mxfp4": 0.53125,
+    "int4": 0.5,
+}
+"""Bytes an element. int4 leaves out its scales: a group of 128 adds two bytes, 3 %. mxfp4 counts its own: one
+byte for every 32 elements."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,171 @@
+"""The one scenario that every page shares: which model, on what, cut how, asked for what.
+
+It travels in the URL. A query can hold anything, so it is read without ever raising: what cannot be used is
+left out, and said in a sentence.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+
+from core.catalog import gpu, link, model
+from core.errors import OutOfRangeError, ShardlabError
+from core.specs import DTYPE_BYTES, GpuSpec, LinkSpec, ModelSpec, ParallelConfig, Workload
+
+LIMITS = {
+    "tp": 64,
+    "pp": 64,
+    "replicas": 1024,
+    "batch": 4096,
+    "prompt_tokens": 1_048_576,
+    "output_tokens": 131_072,
+}
+"""The largest whole number each field may be; the smallest is 1."""
+
+_KEYS: Mapping[str, Callable[[str], ModelSpec | GpuSpec | LinkSpec]] = {
+    "model": model,
+    "gpu": gpu,
+    "link": link,
+    "network": link,
+}
+_QUERY_NAMES = {
+    "prompt_tokens": "prompt",
+    "output_tokens": "output",
+    "weight_dtype": "weights",
+    "kv_dtype": "kv",
+}
+"""Fields whose name in the URL is a shorter one."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Catalog keys and sizes. `link` joins GPUs inside a node, `network` joins nodes."""
+
+    model: str = "llama-3-8b"
+    gpu: str = "a100-80gb-sxm"
+    link: str = "nvlink-lab"
+    network: str = "ethernet-10g-lab"
+    tp: int = 2
+    pp: int = 1
+    replicas: int = 1
+    batch: int = 1
+    prompt_tokens: int = 2048
+    output_tokens: int = 256
+    weight_dtype: str = "bf16"
+    kv_dtype: str = "bf16"
+
+    def __post_init__(self) -> None:
+        for name, find in _KEYS.items():
+            object.__setattr__(self, name, find(getattr(self, name)).key)
+        for name, largest in LIMITS.items():
+            value = getattr(self, name)
+            if not (isinstance(value, int) and 1 <= value <= largest):
+                raise OutOfRangeError(name, value, f"must be a whole number from 1 to {largest}")
+        for name in ("weight_dtype", "kv_dtype"):
+            if getattr(self, name) not in DTYPE_BYTES:
+                raise OutOfRangeError(name, getattr(self, name), f"is not one of {', '.join(DTYPE_BYTES)}")
+
+    @property
+    def model_spec(self) -> ModelSpec:
+        """The model's row."""
+        return model(self.model)
+
+    @property
+    def gpu_spec(self) -> GpuSpec:
+        """The accelerator's row."""
+        return gpu(self.gpu)
+
+    @property
+    def link_spec(self) -> LinkSpec:
+        """The row of the link inside a node."""
+        return link(self.link)
+
+    @property
+    def network_spec(self) -> LinkSpec:
+        """The row of the link between nodes."""
+        return link(self.network)
+
+    @property
+    def parallel(self) -> ParallelConfig:
+        """How the model is cut."""
+        return ParallelConfig(tp_size=self.tp, pp_size=self.pp, replicas=self.replicas)
+
+    @property
+    def workload(self) -> Workload:
+        """What is asked of it."""
+        return Workload(
+            batch=self.batch,
+            prompt_tokens=self.prompt_tokens,
+            output_tokens=self.output_tokens,
+            kv_dtype=self.kv_dtype,
+        )
+
+    @classmethod
+    def from_query(cls, params: Mapping[str, str]) -> "tuple[Scenario, list[str]]":
+        """The scenario a URL's query means, and a sentence for each value that was ignored.
+
+        Names that are not the scenario's are skipped without a word: they may be a page's own.
+        """
+        scenario, ignored = cls(), []
+        for name in FIELD_NAMES:
+            text = params.get(query_name(name))
+            if text is None:
+                continue
+            try:
+                scenario = scenario.with_text(name, text)
+            except ShardlabError:
+                ignored.append(_sentence(name, text, getattr(scenario, name)))
+        return scenario, ignored
+
+    def to_query(self) -> dict[str, str]:
+        """The query that `from_query` reads back as this scenario; defaults are left out."""
+        default = Scenario()
+        return {
+            query_name(name): str(getattr(self, name))
+            for name in FIELD_NAMES
+            if getattr(self, name) != getattr(default, name)
+        }
+
+    def with_text(self, name: str, text: str) -> "Scenario":
+        """This scenario with one field read from text.
+
+        Raises ShardlabError when the text is not a value of that field.
+        """
+        values = {other: getattr(self, other) for other in FIELD_NAMES}
+        values[name] = _whole_number(name, text) if name in LIMITS else text.strip().lower()
+        return Scenario(**values)
+
+
+FIELD_NAMES = tuple(field.name for field in fields(Scenario))
+
+
+def query_name(name: str) -> str:
+    """What a field is called in the URL: `prompt` for `prompt_tokens`."""
+    return _QUERY_NAMES.get(name, name)
+
+
+def _whole_number(name: str, text: str) -> int:
+    """A whole number in ASCII digits.
+
+    Raises OutOfRangeError for anything else.
+    """
+    if not re.fullmatch(r"[0-9]{1,12}", text.strip()):
+        raise OutOfRangeError(name, _shortened(text), f"must be a whole number from 1 to {LIMITS[name]}")
+    return int(text)
+
+
+def _sentence(name: str, text: str, kept: object) -> str:
+    """Which value of the query was ignored, by which rule, and what stands instead."""
+    if name in _KEYS:
+        rule = "is not in the catalog"
+    elif name in LIMITS:
+        rule = f"is not a whole number from 1 to {LIMITS[name]}"
+    else:
+        rule = f"is not one of {', '.join(DTYPE_BYTES)}"
+    return f"{query_name(name)}={_shortened(text)} {rule}; {kept} is used."
+
+
+def _shortened(text: str) -> str:
+    """At most 40 printable characters of a text that anyone may have written."""
+    printable = "".join(character for character in text if character.isprintable())
+    return printable if len(printable) <= 40 else f"{printable[:39]}…"

@@ -1,0 +1,118 @@
+"""Parameter counts against the published totals; cache bytes against worked numbers."""
+
+import numpy as np
+import pytest
+
+from core.catalog import MODELS, model
+from core.errors import IndivisibleError, OutOfRangeError
+from core.parameters import (
+    active_parameters,
+    count_parameters,
+    distinct_expert_fraction,
+    held_weight_bytes,
+    kv_bytes_per_token,
+    kv_bytes_per_token_per_rank,
+    read_weight_bytes,
+    total_parameters,
+)
+
+PUBLISHED = {
+    "llama-3.2-1b": 1_235_814_400,
+    "llama-3-8b": 8_030_261_248,
+    "llama-3-70b": 70_553_706_496,
+    "llama-3.1-405b": 405_853_388_800,
+    "llama-2-7b": 6_738_415_616,
+    "mixtral-8x7b": 46_702_792_704,
+    "deepseek-v3": 671_026_419_200,
+}
+"""As safetensors metadata and model cards give them; DeepSeek-V3 without its MTP module."""
+
+
+@pytest.mark.parametrize(("key", "parameters"), PUBLISHED.items())
+def test_totals_are_exact(key, parameters):
+    assert total_parameters(model(key)) == parameters
+
+
+def test_active_parameters_of_a_mixture_are_exact():
+    assert active_parameters(model("mixtral-8x7b")) == 12_879_925_248
+    assert active_parameters(model("deepseek-v3")) == 37_552_297_472
+
+
+def test_a_dense_model_uses_every_parameter():
+    assert active_parameters(model("llama-3-8b")) == total_parameters(model("llama-3-8b"))
+
+
+def test_held_and_read_are_two_conventions():
+    """16.06 GB held; the embedding's 128256 x 4096 bf16 rows, 1.05 GB, are looked up, not streamed."""
+    llama = model("llama-3-8b")
+    assert held_weight_bytes(llama) == 16_060_522_496
+    assert held_weight_bytes(llama) - read_weight_bytes(llama) == 128256 * 4096 * 2
+
+
+def test_a_shared_embedding_is_read_as_the_head():
+    """Llama-3.2-1B ties its tables: 2.472 GB, which is 2.302 GiB, held and read alike."""
+    small = model("llama-3.2-1b")
+    assert read_weight_bytes(small) == held_weight_bytes(small) == 2_471_628_800
+    assert held_weight_bytes(small) / 2**30 == pytest.approx(2.302, abs=5e-4)
+
+
+def test_seventy_billion_is_8_8_times_eight():
+    ratio = held_weight_bytes(model("llama-3-70b")) / held_weight_bytes(model("llama-3-8b"))
+    assert ratio == pytest.approx(8.8, abs=0.05)
+
+
+def test_one_token_of_a_mixture_reads_k_experts_and_many_read_nearly_all():
+    mixtral = model("mixtral-8x7b")
+    assert distinct_expert_fraction(mixtral, 1) == pytest.approx(2 / 8)
+    assert distinct_expert_fraction(mixtral, 32) > 0.9998
+    embedding = 32000 * 4096
+    assert read_weight_bytes(mixtral) == pytest.approx(2 * (12_879_925_248 - embedding))
+
+
+def test_distinct_experts_agree_with_drawing_them():
+    """Eight tokens, each sent to 2 of 8 experts at random: 1 - (3/4)^8 = 0.8999 of them are hit on average."""
+    rng = np.random.default_rng(0)
+    draws = [len(set().union(*(rng.choice(8, 2, replace=False) for _ in range(8)))) / 8 for _ in range(2000)]
+    assert distinct_expert_fraction(model("mixtral-8x7b"), 8) == pytest.approx(sum(draws) / 2000, abs=0.01)
+
+
+def test_kv_bytes_a_token():
+    """Llama-3-8B: 2 x 32 x 8 x 128 x 2 B = 128 KiB; Llama-2-7B has all 32 heads: 512 KiB.
+
+    DeepSeek-V3 keeps one latent row of 512 + 64 in 61 layers: 70,272 B in bf16.
+    """
+    assert kv_bytes_per_token(model("llama-3-8b")) == 131072
+    assert kv_bytes_per_token(model("llama-2-7b")) == 524288
+    assert kv_bytes_per_token(model("deepseek-v3")) == 70272
+    assert kv_bytes_per_token(model("llama-3-8b"), "fp8") == 65536
+
+
+def test_kv_heads_are_dealt_out_then_repeated():
+    llama = model("llama-3-8b")
+    per_rank = [kv_bytes_per_token_per_rank(llama, tp_size) for tp_size in (1, 2, 8, 16)]
+    assert per_rank == [131072, 65536, 16384, 16384]
+
+
+def test_a_latent_cache_is_whole_on_every_rank():
+    deepseek = model("deepseek-v3")
+    assert kv_bytes_per_token_per_rank(deepseek, 8) == kv_bytes_per_token(deepseek)
+
+
+@pytest.mark.parametrize("tp_size", [3, 12])
+def test_kv_heads_that_do_not_divide_are_refused(tp_size):
+    with pytest.raises(IndivisibleError, match="num_key_value_heads"):
+        kv_bytes_per_token_per_rank(model("llama-3-8b"), tp_size)
+
+
+def test_an_unknown_width_is_refused():
+    with pytest.raises(OutOfRangeError, match="fp7"):
+        held_weight_bytes(model("llama-3-8b"), "fp7")
+
+
+@pytest.mark.parametrize("key", MODELS)
+def test_the_parts_add_up_and_reads_never_exceed_what_is_held(key):
+    row = MODELS[key]
+    count = count_parameters(row)
+    assert count.total == count.embedding + count.positions + count.layers + count.head
+    assert count.active <= count.total
+    assert read_weight_bytes(row, batch=1) <= read_weight_bytes(row, batch=64) <= held_weight_bytes(row)

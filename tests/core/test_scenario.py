@@ -1,0 +1,91 @@
+"""The scenario survives any query and comes back from its own."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.catalog import GPUS, LINKS, MODELS
+from core.errors import OutOfRangeError, UnknownNameError
+from core.scenario import FIELD_NAMES, LIMITS, Scenario, query_name
+from core.specs import DTYPE_BYTES
+
+NAMES = [query_name(name) for name in FIELD_NAMES]
+
+scenarios = st.builds(
+    Scenario,
+    model=st.sampled_from(list(MODELS)),
+    gpu=st.sampled_from(list(GPUS)),
+    link=st.sampled_from(list(LINKS)),
+    network=st.sampled_from(list(LINKS)),
+    weight_dtype=st.sampled_from(list(DTYPE_BYTES)),
+    kv_dtype=st.sampled_from(list(DTYPE_BYTES)),
+    **{name: st.integers(1, largest) for name, largest in LIMITS.items()},
+)
+
+
+def test_the_names_in_the_address_are_short():
+    assert " ".join(NAMES) == "model gpu link network tp pp replicas batch prompt output weights kv"
+
+
+def test_the_default_is_the_labs_case_and_needs_no_query():
+    scenario, ignored = Scenario.from_query({})
+    assert (scenario, ignored, scenario.to_query()) == (Scenario(), [], {})
+    assert (scenario.model, scenario.gpu) == ("llama-3-8b", "a100-80gb-sxm")
+    assert (scenario.link, scenario.network) == ("nvlink-lab", "ethernet-10g-lab")
+    assert (scenario.tp, scenario.pp, scenario.replicas, scenario.batch) == (2, 1, 1, 1)
+    assert scenario.prompt_tokens == 2048
+
+
+@given(scenarios)
+def test_a_scenario_comes_back_from_its_own_query(scenario):
+    assert Scenario.from_query(scenario.to_query()) == (scenario, [])
+
+
+@given(st.dictionaries(st.one_of(st.sampled_from(NAMES), st.text()), st.text()))
+def test_any_text_gives_a_valid_scenario_and_never_raises(params):
+    scenario, ignored = Scenario.from_query(params)
+    assert scenario == Scenario.from_query(scenario.to_query())[0]
+    assert len(ignored) <= sum(name in NAMES for name in params)
+    assert all(sentence.isprintable() and sentence.endswith("is used.") for sentence in ignored)
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "65", "2.0", "1e1", "²", "٣", "1_0", "9" * 5000, "nan", "2;3"])
+def test_a_tp_that_is_no_whole_number_in_range_is_ignored_in_a_sentence(text):
+    scenario, (sentence,) = Scenario.from_query({"tp": text, "pp": "4"})
+    assert (scenario.tp, scenario.pp) == (2, 4)
+    assert sentence.startswith("tp=")
+    assert sentence.endswith("is not a whole number from 1 to 64; 2 is used.")
+    assert len(sentence) < 120
+
+
+def test_each_ignored_value_has_its_own_sentence_and_others_hold():
+    scenario, ignored = Scenario.from_query({"model": "gpt-5", "gpu": "H100", "kv": "fp7", "page": "3"})
+    assert (scenario.model, scenario.gpu, scenario.kv_dtype) == ("llama-3-8b", "h100-sxm", "bf16")
+    assert ignored == [
+        "model=gpt-5 is not in the catalog; llama-3-8b is used.",
+        "kv=fp7 is not one of fp32, bf16, fp16, fp8, int8, mxfp4, int4; bf16 is used.",
+    ]
+
+
+def test_an_alias_becomes_its_key():
+    scenario, _ = Scenario.from_query({"model": "meta-llama/Meta-Llama-3-70B-Instruct"})
+    assert scenario.to_query() == {"model": "llama-3-70b"}
+
+
+def test_properties_resolve_to_the_specs():
+    scenario = Scenario(tp=4, pp=2, replicas=3, batch=8, prompt_tokens=512)
+    assert scenario.model_spec is MODELS["llama-3-8b"]
+    assert scenario.gpu_spec is GPUS["a100-80gb-sxm"]
+    assert scenario.link_spec is LINKS["nvlink-lab"]
+    assert scenario.network_spec is LINKS["ethernet-10g-lab"]
+    assert scenario.parallel.world_size == 24
+    assert (scenario.workload.batch, scenario.workload.prompt_tokens) == (8, 512)
+
+
+def test_a_scenario_built_by_hand_is_validated():
+    with pytest.raises(OutOfRangeError, match="tp=65"):
+        Scenario(tp=65)
+    with pytest.raises(OutOfRangeError, match=r"batch=1\.5"):
+        Scenario(batch=1.5)
+    with pytest.raises(UnknownNameError, match="gpt-5"):
+        Scenario(model="gpt-5")
