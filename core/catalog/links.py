@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from core.catalog.lookup import by_key, find
 from core.specs import LinkSpec
 
-
 _NCCL_BASE_S = 6.6e-6
 """Launch of a ring all-reduce in the LL protocol. Source: NVIDIA/nccl src/graph/tuning.cc."""
 
