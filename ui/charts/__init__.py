@@ -1,0 +1,1 @@
+"""Altair charts: a tidy frame in, a chart out."""

@@ -1,0 +1,46 @@
+"""What every chart shares: type, axes and grounds, for a look."""
+
+from typing import Any
+
+import altair as alt
+
+from ui.theme import SANS, SERIF, Look
+
+Chart = alt.Chart | alt.LayerChart
+
+
+def styled(chart: Chart, look: Look, height: float) -> Chart:
+    """A finished chart: our type and lines, no frame, as wide as its place. `height` in laptop pixels."""
+    palette = look.palette
+    text = {"font": SANS, "color": palette.text, "fontSize": look.px(14.5)}
+    axis = {
+        "labelFont": SANS,
+        "titleFont": SANS,
+        "labelFontSize": look.px(13.5),
+        "titleFontSize": look.px(13.5),
+        "titleFontWeight": "normal",
+        "labelColor": palette.muted,
+        "titleColor": palette.muted,
+        "domainColor": palette.axis,
+        "tickColor": palette.axis,
+        "gridColor": palette.hairline,
+        "labelPadding": look.px(4),
+        "titlePadding": look.px(8),
+    }
+    return (
+        chart.properties(width="container", height=look.px(height), background="transparent", padding=look.px(2))
+        .configure_view(stroke=None, continuousWidth=600)
+        .configure_text(**text)
+        .configure_axis(**axis)
+        .configure_legend(disable=True)
+    )
+
+
+def words(look: Look, size: float, **mark: Any) -> dict[str, Any]:
+    """Keyword arguments of a text mark at a laptop size, in ink unless a colour is given."""
+    return {"fontSize": look.px(size), "color": look.palette.text, "baseline": "middle", **mark}
+
+
+def serif(look: Look, size: float, **mark: Any) -> dict[str, Any]:
+    """As `words`, in the serif that says."""
+    return words(look, size, font=SERIF, **mark)

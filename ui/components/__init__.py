@@ -1,0 +1,1 @@
+"""What Altair cannot draw: custom components in plain JavaScript and CSS, offline."""

@@ -1,0 +1,56 @@
+"""The course as a list: which pages there are, in which order, and what each is called in a URL."""
+
+from dataclasses import dataclass
+
+SCENES = {
+    "question": "Question",
+    "see": "See it",
+    "count": "Count it",
+    "break_it": "Break it",
+    "bench": "Bench",
+    "build": "Build it",
+    "engines": "In real engines",
+    "limits": "Limits",
+}
+"""Scene names in code and on the page, in the order a lab is walked."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One page. `prefix` begins the names of its own controls in the URL."""
+
+    stem: str
+    file: str
+    title: str
+    short: str
+    prefix: str
+
+    @property
+    def path(self) -> str:
+        """The page's script, as Streamlit wants it: relative to the entry point."""
+        return f"pages/{self.file}.py"
+
+
+OVERVIEW = Entry("overview", "0_overview", "Overview", "Shardlab", "home")
+LABS = (
+    Entry("sharding_math", "1_sharding_math", "01 Sharding", "Sharding", "shard"),
+    Entry("comm_cost", "3_comm_cost", "03 The bill", "The bill", "bill"),
+    Entry("pipeline_bubble", "4_pipeline_bubble", "04 Pipelines", "Pipelines", "pipe"),
+)
+PAGES = (OVERVIEW, *LABS)
+
+
+def entry(stem: str) -> Entry:
+    """The page of a stem. Raises KeyError for an unknown one."""
+    return {page.stem: page for page in PAGES}[stem]
+
+
+def after(page: Entry) -> Entry:
+    """The page the course goes on to; the last one returns to the overview."""
+    index = PAGES.index(page) + 1
+    return PAGES[index % len(PAGES)]
+
+
+def before(page: Entry) -> Entry:
+    """The page the course came from; the first one has none, and stays."""
+    return PAGES[max(0, PAGES.index(page) - 1)]

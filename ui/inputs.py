@@ -1,0 +1,138 @@
+"""Everything that is asked: widgets bound to the URL, and the scenario bar that all pages share.
+
+A widget's key is its name in the URL. Streamlit drops a bad bound value in silence, so the address a visit
+began with is kept raw, each widget checks its own name in it, and what was ignored is said in one line.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import streamlit as st
+
+from core.catalog import GPUS, LINKS, MODELS
+from core.scenario import FIELD_NAMES, LIMITS, Scenario, query_name
+from core.specs import DTYPE_BYTES
+
+T = TypeVar("T", int, str)
+_SCENARIO_NAMES = tuple(query_name(name) for name in FIELD_NAMES)
+_STREAMLITS_OWN = {"embed", "embed_options"}
+
+
+def read_address() -> None:
+    """Keep the query a session opened with, once, and turn aliases in it into catalog keys."""
+    if "_address" in st.session_state:
+        return
+    raw = {name: value[:200] for name, value in st.query_params.to_dict().items()}
+    scenario, ignored = Scenario.from_query(raw)
+    st.session_state["_address"] = raw
+    st.session_state["_heard"] = set(_SCENARIO_NAMES) | _STREAMLITS_OWN
+    st.session_state["_ignored"] = ignored
+    for name, value in scenario.to_query().items():
+        if raw.get(name, value) != value:
+            st.query_params[name] = value
+
+
+def ignored_in_address() -> list[str]:
+    """A sentence for each part of the address that no widget took, once the page has run."""
+    unheard = set(st.session_state["_address"]) - st.session_state["_heard"]
+    strangers = [f"{name[:40]} is not a setting of this page" for name in sorted(unheard)]
+    return [*st.session_state["_ignored"], *strangers]
+
+
+def _listen(name: str, accepts: Callable[[str], bool], expected: str) -> None:
+    """Take `name` out of the address, noting a value that the widget will drop."""
+    if name in st.session_state["_heard"]:
+        return
+    st.session_state["_heard"].add(name)
+    value = st.session_state["_address"].get(name)
+    if value is not None and not accepts(value):
+        st.session_state["_ignored"].append(f"{name}={value[:40]} is not {expected}")
+
+
+def _is_whole(text: str, low: int, high: int) -> bool:
+    return text.lstrip("-").isdecimal() and low <= int(text) <= high
+
+
+def expect(name: str, options: Sequence[str]) -> None:
+    """Let `name` be in the address, for a widget that is drawn elsewhere."""
+    _listen(name, lambda text: text in options, f"one of {', '.join(options)}")
+
+
+def choice(label: str, key: str, options: Sequence[T], default: T, *, help: str | None = None) -> T:
+    """One of a few, as a row of buttons."""
+    _listen(key, lambda text: text in map(str, options), f"one of {', '.join(map(str, options))}")
+    picked = st.segmented_control(
+        label, options, default=default, key=key, bind="query-params", required=True, help=help
+    )
+    return default if picked is None else picked
+
+
+def select(label: str, key: str, options: Sequence[T], default: T, *, help: str | None = None) -> T:
+    """One of many, as a list to search."""
+    _listen(key, lambda text: text in map(str, options), "in the list")
+    index = list(options).index(default)
+    picked = st.selectbox(label, options, index=index, key=key, bind="query-params", help=help)
+    return default if picked is None else picked
+
+
+def whole(label: str, key: str, low: int, high: int, default: int, *, help: str | None = None) -> int:
+    """A whole number in a range, typed."""
+    _listen(key, lambda text: _is_whole(text, low, high), f"a whole number from {low} to {high}")
+    return int(st.number_input(label, low, high, default, 1, key=key, bind="query-params", help=help))
+
+
+def slide(label: str, key: str, low: int, high: int, default: int, *, step: int = 1, unit: str = "") -> int:
+    """A whole number in a range, slid."""
+    _listen(key, lambda text: _is_whole(text, low, high), f"a whole number from {low} to {high}")
+    form = f"%d {unit.replace('%', '%%')}" if unit else None
+    return int(st.slider(label, low, high, default, step, key=key, format=form, bind="query-params"))
+
+
+def toggle(label: str, key: str, default: bool = False, *, help: str | None = None) -> bool:
+    """On or off."""
+    _listen(key, lambda text: text in ("true", "false"), "true or false")
+    return st.toggle(label, default, key=key, bind="query-params", help=help)
+
+
+def flag(key: str) -> bool:
+    """A state in the URL that a button sets: no widget of its own to see."""
+    with st.container(key=f"flag_{key}"):
+        return toggle(key, key)
+
+
+def scenario_bar() -> None:
+    """The one scenario: what runs, on what, over which links. Rendered by the entry on every page."""
+    default = Scenario()
+    with st.popover(_summary(scenario()), key="scenario", help="Model, GPU, links and layout, on every page"):
+        st.markdown("One scenario, carried from page to page and in the address.")
+        left, right = st.columns(2)
+        with left:
+            select("Model", "model", list(MODELS), default.model)
+            select("GPU", "gpu", list(GPUS), default.gpu)
+            select("Link inside a node", "link", list(LINKS), default.link)
+            select("Link between nodes", "network", list(LINKS), default.network)
+            select("Weights", "weights", list(DTYPE_BYTES), default.weight_dtype)
+            select("KV cache", "kv", list(DTYPE_BYTES), default.kv_dtype)
+        with right:
+            _size("TP, ranks that cut a layer", "tp", default.tp)
+            _size("PP, stages of layers", "pp", default.pp)
+            _size("Replicas", "replicas", default.replicas)
+            _size("Sequences in a batch", "batch", default.batch)
+            _size("Prompt tokens", "prompt_tokens", default.prompt_tokens)
+            _size("Output tokens", "output_tokens", default.output_tokens)
+
+
+def _size(label: str, field: str, default: int) -> int:
+    return whole(label, query_name(field), 1, LIMITS[field], default)
+
+
+def scenario() -> Scenario:
+    """The scenario as the widgets now stand; before they have run, as the address says."""
+    state = {name: str(st.session_state[name]) for name in _SCENARIO_NAMES if name in st.session_state}
+    return Scenario.from_query({**st.session_state["_address"], **state})[0]
+
+
+def _summary(chosen: Scenario) -> str:
+    layout = [f"TP={chosen.tp}", *([f"PP={chosen.pp}"] if chosen.pp > 1 else [])]
+    copies = [f"×{chosen.replicas}"] if chosen.replicas > 1 else []
+    return ", ".join([chosen.model, chosen.gpu, *layout, *copies])

@@ -1,0 +1,200 @@
+"""The guided path of a page: scenes on one line, a prediction to commit, Back, Reveal and Next.
+
+A page opens itself, asks, fills its prose, and plays its scenes:
+
+    page = scenes.open_page("comm_cost")
+    with page.controls("see", "bench"):
+        ask = ...
+    page.play(lambda: facts.fields(page.scenario, ask), question=question, see=see)
+
+Only the open scene runs. Its name is in the URL, and so is everything asked on the way.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.errors import ShardlabError
+from core.scenario import Scenario
+from ui import course, inputs, shell, theme
+from ui.charts.style import Chart
+from ui.equation import fractions
+from ui.prose import Prose, escape, prose_of
+
+Scene = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the learner said, if anything, and whether the truth may be shown."""
+
+    said: int | None
+    revealed: bool
+
+
+@dataclass
+class Page:
+    """An open page: where its parts go, and what it may say."""
+
+    entry: course.Entry
+    look: theme.Look
+    scenario: Scenario
+    scene: str
+    head: DeltaGenerator
+    body: DeltaGenerator
+    foot: DeltaGenerator
+    prose: Prose = field(default_factory=lambda: Prose({}))
+    _extra_buttons: list[Callable[[], None]] = field(default_factory=list)
+
+    def key(self, name: str) -> str:
+        """A control's name in the URL: the page's prefix and its own."""
+        return f"{self.entry.prefix}_{name}"
+
+    def controls(self, *shown_in: str) -> AbstractContextManager[object]:
+        """Where the page asks. Runs in every scene, so that the URL keeps it; seen only in those named."""
+        seen = not shown_in or self.scene in shown_in
+        key = f"controls_{self.entry.stem}" if seen else f"unseen_{self.entry.stem}"
+        return self.body.container(key=key, horizontal=True, vertical_alignment="bottom", gap="medium")
+
+    def play(self, fields: Callable[[], Mapping[str, str]], /, **scenes: Scene) -> None:
+        """Fill the prose and run the open scene. An error a learner can cause stands where the scene would."""
+        try:
+            self.prose = prose_of(self.entry.stem, fields())
+            self.head.title(self.prose.text(f"{self.scene}.title"), anchor=False)
+            with self.body:
+                scenes[self.scene]()
+        except ShardlabError as error:
+            if not self.prose.blocks:
+                self.head.title(self.entry.title, anchor=False)
+            self.body.error(escape(error))
+        self._end(list(scenes))
+
+    def say(self, block: str) -> None:
+        """A block of prose as body text."""
+        st.markdown(self.prose.text(block))
+
+    def reading(self, block: str) -> None:
+        """The one sentence under a figure, in the serif that says."""
+        with st.container(key=f"reading_{block}"):
+            st.markdown(self.prose.text(block))
+
+    def note(self, *blocks: str) -> None:
+        """Notes in the margin, each under its own hairline."""
+        for block in blocks:
+            with st.container(key=f"note_{block}"):
+                st.markdown(self.prose.text(block))
+
+    def verdict(self, sign: str, block: str) -> None:
+        """`ok`, `off` or `open`; the block's first paragraph is the claim, the rest the assumption it needs."""
+        mark = {"ok": ":green[:material/check:]", "off": ":red[:material/close:]"}.get(sign, ":gray[**?**]")
+        with st.container(key=f"verdict_{block}", horizontal=True, gap="small"):
+            st.markdown(mark, width="content")
+            st.markdown(self.prose.text(block), width="stretch")
+
+    def figure(self, chart: Chart, reading: str, table: pd.DataFrame, name: str) -> None:
+        """A chart, its reading (a text alternative as well), and its table as CSV.
+
+        `reading` is a block of prose; `name` is the file's, and the key under which the chart keeps its state.
+        """
+        st.altair_chart(chart, theme=None, alt=self.prose.plain(reading), key=f"figure_{name}")
+        self.reading(reading)
+        with st.expander("The figure as a table"):
+            st.dataframe(table, hide_index=True, alt=self.prose.plain(reading))
+            csv = table.to_csv(index=False).encode()
+            st.download_button("Download CSV", csv, f"{name}.csv", "text/csv", key=f"csv_{name}", on_click="ignore")
+
+    def equation(self, *terms: tuple[str, str] | str) -> None:
+        """Stacked fractions joined by equals signs; a bare string stands as it is. Text, not markup."""
+        st.html(fractions(terms))
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """A part of a scene that bad input may refuse: the message stands in its place, the rest goes on."""
+        try:
+            yield
+        except ShardlabError as error:
+            st.error(escape(error))
+
+    def split(self) -> tuple[DeltaGenerator, DeltaGenerator]:
+        """The figure and its margin: 852 and 264 of 1160, one under the other on a phone."""
+        figure, margin = st.columns([852, 264], gap="large")
+        return figure, margin
+
+    def predict(self, ask: Callable[[str], int], untouched: int) -> Prediction:
+        """Ask for a number, then let it be revealed. `ask(key)` draws the widget; `untouched` is no answer yet.
+
+        A presenter may reveal without answering.
+        """
+        value, revealed_key = ask(self.key("guess")), self.key("revealed")
+        revealed = inputs.flag(revealed_key)
+        committed = value != untouched
+        ready = (committed or self.look.present) and not revealed
+        self._extra_buttons.append(
+            lambda: st.button(  # type: ignore[arg-type, return-value]
+                "Reveal",
+                key="reveal",
+                shortcut="V",
+                type="primary" if ready else "secondary",
+                disabled=not ready,
+                on_click=_set,
+                args=(revealed_key, True),
+                help=None if ready or revealed else "Commit a prediction first",
+            )
+        )
+        return Prediction(value if committed else None, revealed)
+
+    def _end(self, names: list[str]) -> None:
+        index = names.index(self.scene)
+        last = index == len(names) - 1
+        following = course.after(self.entry)
+        with self.foot:
+            if index:
+                st.button("Back", key="back", shortcut="B", on_click=self._go_to, args=(names[index - 1],))
+            elif st.button("Back", key="back_page", shortcut="B"):
+                st.switch_page(course.before(self.entry).path)
+            for draw in self._extra_buttons:
+                draw()
+            if not last:
+                label = f"Next: {course.SCENES[names[index + 1]]}"
+                st.button(
+                    label,
+                    key="next",
+                    shortcut="N",
+                    type=self._next_type(),
+                    on_click=self._go_to,
+                    args=(names[index + 1],),
+                )
+            elif st.button(f"Next: {following.title}", key="next_page", shortcut="N", type="primary"):
+                st.switch_page(following.path)
+            place = f"{self.entry.short}, {index + 1} of {len(names)}: {course.SCENES[self.scene]}"
+            with st.container(key="place", width="content"):
+                st.markdown(place, width="content")
+
+    def _next_type(self) -> str:
+        return "secondary" if self._extra_buttons and not st.session_state.get(self.key("revealed")) else "primary"
+
+    def _go_to(self, scene: str) -> None:
+        _set(self.key("scene"), course.SCENES[scene])
+
+
+def open_page(stem: str, *only: str) -> Page:
+    """Open a page on the scene its URL names. `only` lists its scenes where it has not all of a lab's."""
+    shell.boot()
+    entry, look = course.entry(stem), shell.look()
+    names = only or tuple(course.SCENES)
+    head = st.container(key="head")
+    key = f"{entry.prefix}_scene"
+    titles = [course.SCENES[name] for name in names]
+    inputs.expect(key, titles)
+    tabs = st.tabs(titles, key=key, bind="query-params", on_change="rerun")
+    index = titles.index(st.session_state[key])
+    foot = st.container(key="foot", horizontal=True, vertical_alignment="center")
+    return Page(entry, look, shell.scenario(), names[index], head, tabs[index], foot)
+
+
+def _set(key: str, value: object) -> None:
+    st.session_state[key] = value

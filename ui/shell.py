@@ -1,0 +1,108 @@
+"""The shell every page stands in: navigation, the scenario bar, presenter mode, and the guard for deep links."""
+
+import gc
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from core.scenario import Scenario
+from ui import inputs, theme
+from ui.course import OVERVIEW, PAGES
+from ui.prose import escape
+
+_CSS = Path(__file__).parent / "app.css"
+
+
+@st.cache_resource
+def _settle() -> None:
+    """Take what is imported out of the collector's sight: Streamlit collects after every run."""
+    gc.collect()
+    gc.freeze()
+
+
+def _style(look: theme.Look) -> str:
+    """The style sheet of this mode: colours as custom properties, then the rules."""
+    colours = (f"--shard-{name.replace('_', '-')}: {value};" for name, value in asdict(look.palette).items())
+    sheets = [_CSS, _CSS.with_name("present.css")][: 1 + look.present]
+    rules = "\n".join(_read(sheet) for sheet in sheets)
+    return f"<style>:root {{ {' '.join(colours)} }}\n{rules}</style>"
+
+
+@lru_cache(maxsize=4)
+def _read(sheet: Path) -> str:
+    return sheet.read_text(encoding="utf-8")
+
+
+def navigation() -> StreamlitPage:
+    """Declare the course's pages and return the one that is asked for."""
+    st.session_state["_shell"] = True
+    pages = [
+        st.Page(page.path, title=page.title, default=page is OVERVIEW) for page in PAGES if Path(page.path).exists()
+    ]
+    return st.navigation(pages, position="top")
+
+
+def boot() -> None:
+    """Guard of every page: on the first visit to a fresh server Streamlit runs a deep-linked page file alone.
+
+    Declaring the navigation tells it that this is no bare `pages/` app; the rerun then starts at the entry.
+    """
+    if "_shell" not in st.session_state:
+        navigation()
+        st.rerun()
+
+
+def run() -> None:
+    """The entry point's whole work."""
+    st.set_page_config(page_title="Shardlab", page_icon=":material/grid_view:", layout="wide")
+    _settle()
+    page = navigation()
+    inputs.read_address()
+    _bar()
+    st.html(_style(look()))
+    with st.container(horizontal_alignment="center"), st.container(width=_column_px(), key="column"):
+        notice = st.container()
+        page.run()
+        _say_what_was_ignored(notice, page.title)
+
+
+def _bar() -> None:
+    with st.container(key="bar", horizontal=True, vertical_alignment="center"):
+        inputs.scenario_bar()
+        inputs.flag("present")
+        st.button("Present", key="go_present", shortcut="P", type="tertiary", on_click=_flip_present)
+
+
+def _flip_present() -> None:
+    st.session_state["present"] = not presenting()
+
+
+def _column_px() -> int:
+    return 4000 if presenting() else theme.COLUMN_PX
+
+
+def _say_what_was_ignored(place: st.delta_generator.DeltaGenerator, title: str) -> None:
+    """One line, on the page the visit opened with."""
+    opened_with = st.session_state.setdefault("_opened_with", title)
+    ignored = inputs.ignored_in_address() if opened_with == title else []
+    if ignored:
+        place.markdown(f":gray[Ignored in the address: {escape('; '.join(line.rstrip('.') for line in ignored))}.]")
+
+
+def presenting() -> bool:
+    """Whether the page is being projected."""
+    return bool(st.session_state.get("present", False))
+
+
+def look() -> theme.Look:
+    """The mode and size charts are drawn in."""
+    palette = theme.DARK if st.context.theme.type == "dark" else theme.LIGHT
+    return theme.Look(palette, presenting())
+
+
+def scenario() -> Scenario:
+    """The scenario of this visit."""
+    return inputs.scenario()

@@ -1,0 +1,122 @@
+"""Colours and sizes, by role. The values are `docs/looks.md`'s; nothing else in the app names a colour.
+
+Latency is violet and bandwidth moss, nowhere else. Ranks take the Okabe-Ito order, always with a label.
+"""
+
+from dataclasses import dataclass
+
+SANS = '"Source Sans", sans-serif'
+SERIF = '"Source Serif", serif'
+CODE = '"Source Code Pro", monospace'
+COLUMN_PX = 1160
+
+_OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7")
+
+
+@dataclass(frozen=True)
+class Palette:
+    """One mode's colours by role."""
+
+    dark: bool
+    ground: str
+    second_ground: str
+    text: str
+    muted: str
+    hairline: str
+    axis: str
+    primary: str
+    on_primary: str
+    latency: str
+    latency_text: str
+    on_latency: str
+    bandwidth: str
+    bandwidth_text: str
+    compute: str
+    hatch: str
+    hatch_ground: str
+    ok: str
+    off: str
+    ranks: tuple[str, ...]
+
+    def rank(self, rank: int) -> str:
+        """The solid of a rank: keys, arrows, bands. Beyond eight the order repeats and the label tells."""
+        return self.ranks[rank % len(self.ranks)]
+
+    def rank_fill(self, rank: int) -> str:
+        """The fill numbers stand on: text reads at 7:1 or more."""
+        share = (0.26 if rank % 4 == 3 else 0.34) if self.dark else 0.42
+        return mix(self.rank(rank), self.ground if self.dark else "#FFFFFF", share)
+
+    def rank_outline(self, rank: int) -> str:
+        """Ink in light; the solid itself in dark."""
+        return self.rank(rank) if self.dark else self.text
+
+
+def mix(colour: str, ground: str, share: float) -> str:
+    """`share` of `colour` over `ground`, both `#RRGGBB`."""
+    pairs = ((int(colour[i : i + 2], 16), int(ground[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(top * share + below * (1 - share)):02X}" for top, below in pairs)
+
+
+LIGHT = Palette(
+    dark=False,
+    ground="#FBFAF7",
+    second_ground="#F2F0EA",
+    text="#171614",
+    muted="#55524B",
+    hairline="#DAD6CC",
+    axis="#8A867C",
+    primary="#2B3A55",
+    on_primary="#FFFFFF",
+    latency="#5B3FA3",
+    latency_text="#4C3390",
+    on_latency="#FFFFFF",
+    bandwidth="#6F8B1F",
+    bandwidth_text="#465910",
+    compute="#C9C4B8",
+    hatch="#8F8B81",
+    hatch_ground="#F6F4EF",
+    ok="#1C5F3C",
+    off="#9C2420",
+    ranks=(*_OKABE_ITO, "#2B2B2B"),
+)
+
+DARK = Palette(
+    dark=True,
+    ground="#171614",
+    second_ground="#23211E",
+    text="#EDEAE3",
+    muted="#B9B4A8",
+    hairline="#3D3A34",
+    axis="#7F7A70",
+    primary="#A9BCE0",
+    on_primary="#171614",
+    latency="#A78BF0",
+    latency_text="#C3B1F7",
+    on_latency="#171614",
+    bandwidth="#B4CB55",
+    bandwidth_text="#C6DA78",
+    compute="#4D4A42",
+    hatch="#7F7A70",
+    hatch_ground="#1E1C1A",
+    ok="#8FD3AC",
+    off="#F5A49C",
+    ranks=(*_OKABE_ITO, "#D9D6CF"),
+)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a chart needs to know of where it is shown: the mode, and whether it is projected."""
+
+    palette: Palette
+    present: bool = False
+
+    @property
+    def scale(self) -> float:
+        """How much larger type is drawn: 13.5 px becomes 24 px and more on a projector."""
+        return 1.8 if self.present else 1.0
+
+    def px(self, size: float) -> float:
+        """A laptop size in pixels, as it is to be drawn here."""
+        return round(size * self.scale, 1)
