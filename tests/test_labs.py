@@ -1,0 +1,70 @@
+"""The labs as contracts: the reference passes, the untouched starter fails everywhere, by name.
+
+The bare environment refuses every import outside of the standard library, numpy, pytest and what pytest needs,
+so that a learner without torch or Streamlit can do the labs that need neither.
+"""
+
+import re
+
+import pytest
+
+from tests.lab_runs import LABS, ROOT, run_lab
+
+BARE = [name for name in LABS if not name.startswith("lab-02")]
+
+REFUSE = """
+import sys
+from importlib.abc import MetaPathFinder
+
+ALLOWED = sys.stdlib_module_names | {
+    "numpy", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup", "tomli",
+    "colorama", "core", "bare_environment",
+}
+
+class Refuse(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in ALLOWED and not name.startswith(("lab", "conftest")):
+            raise ImportError(f"{name} is not in the bare environment")
+        return None
+
+sys.meta_path.insert(0, Refuse())
+"""
+
+
+@pytest.mark.parametrize("lab", BARE)
+def test_an_untouched_starter_fails_every_test_by_lab_and_task(lab, tmp_path):
+    outcomes = run_lab(lab, "starter", tmp_path / "report.xml")
+    number = re.match(r"lab-\d\d", lab).group()
+    assert outcomes
+    for outcome in outcomes:
+        assert re.search(rf"NotImplementedError: {number}, task \d+: \w+", outcome.failure or ""), outcome.name
+
+
+@pytest.mark.parametrize("lab", BARE)
+def test_every_task_of_a_starter_is_graded(lab, tmp_path):
+    """Each NotImplementedError that the file can raise is what some test meets first."""
+    number = re.match(r"lab-\d\d", lab).group()
+    pattern = re.compile(rf"{number}, task (\d+)")
+    written = set(pattern.findall((ROOT / "labs" / lab / "starter.py").read_text(encoding="utf-8")))
+    failures = [outcome.failure or "" for outcome in run_lab(lab, "starter", tmp_path / "report.xml")]
+    assert written == {task for failure in failures for task in pattern.findall(failure)}
+
+
+@pytest.mark.parametrize("lab", BARE)
+def test_a_lab_needs_numpy_and_pytest_alone(lab, tmp_path, monkeypatch):
+    (tmp_path / "bare_environment.py").write_text(REFUSE, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    outcomes = run_lab(lab, "solution", tmp_path / "report.xml", "-p", "bare_environment")
+    assert outcomes
+    assert [outcome.name for outcome in outcomes if outcome.failure] == []
+
+
+def test_the_bare_environment_refuses_what_the_app_needs(tmp_path, monkeypatch):
+    """Without this, the test above could pass by refusing nothing."""
+    (tmp_path / "bare_environment.py").write_text(REFUSE, encoding="utf-8")
+    (tmp_path / "greedy.py").write_text("import torch", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    outcomes = run_lab(BARE[0], str(tmp_path / "greedy.py"), tmp_path / "report.xml", "-p", "bare_environment")
+    assert all("torch is not in the bare environment" in (outcome.failure or "") for outcome in outcomes)
