@@ -202,6 +202,7 @@ def step_bill(
 
     `all_reduce` is the algorithm of the layers' all-reduces; the extras are priced as rings.
     """
+    require_positive(tp_size=tp_size, tokens=tokens)
     ledger = step_ledger(model, tokens, tp_size)
     payload_bytes = round(allreduce_payload_bytes(tokens, model.hidden_size))
     cost = all_reduce(payload_bytes, tp_size, link).times(ledger.count("all_reduce"))

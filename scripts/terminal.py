@@ -1,0 +1,58 @@
+"""What every command shares: one line for an error, one JSON object or a table for an answer."""
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn
+
+from core.errors import ShardlabError
+
+BAD_INPUT = 2
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line on stderr and exit status 2."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the command with one line."""
+        print(f"{self.prog}: {' '.join(message.split())}", file=sys.stderr)
+        raise SystemExit(BAD_INPUT)
+
+
+def finite(text: str) -> float:
+    """A finite number, as an argument type."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def answer(parser: Parser, compute: Callable[[], Mapping[str, object]], as_json: bool, table: bool = True) -> int:
+    """Print what `compute` returns, as JSON or as aligned lines; a refusal ends the command in one line."""
+    try:
+        result = compute()
+    except (ShardlabError, OverflowError) as error:
+        parser.error(str(error))
+    if as_json:
+        print(json.dumps(result, allow_nan=False, ensure_ascii=False))
+    elif table:
+        print_aligned([(name, _text(value)) for name, value in result.items()])
+    return 0
+
+
+def print_aligned(rows: Sequence[Sequence[str]]) -> None:
+    """Columns padded to their widest cell."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def whole(value: float) -> float:
+    """An int where the value is one, so that bytes print as bytes."""
+    return int(value) if value == int(value) else value
+
+
+def _text(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

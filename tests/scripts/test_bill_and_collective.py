@@ -1,0 +1,83 @@
+"""The bill and a collective from a terminal: JSON on stdout, or one line on stderr and exit status 2."""
+
+import json
+
+import pytest
+
+from scripts import bill, collective
+
+RING = ["--op", "all_reduce", "--algorithm", "ring", "--ranks", "8", "--bytes", "8192"]
+WIRE = ["--latency-us", "3", "--bandwidth-gb-s", "300"]
+NVLINK = ["--model", "llama-3-8b", "--tp", "2", "--link", "nvlink-lab"]
+
+
+def printed(capsys, command, arguments):
+    assert command.main([*arguments, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return json.loads(out)
+
+
+def test_a_ring_of_eight_from_the_terminal(capsys):
+    """14 hops of 3 µs; 1.75 x 8192 B over 300 GB/s."""
+    result = printed(capsys, collective, RING + WIRE)
+    assert (result["steps"], result["traffic_bytes"]) == (14, 14336)
+    assert result["latency_s"] == pytest.approx(42e-6)
+    assert result["bandwidth_s"] == pytest.approx(14336 / 300e9)
+    assert result["total_s"] == pytest.approx(42e-6 + 14336 / 300e9)
+
+
+def test_a_launch_is_added_once(capsys):
+    without = printed(capsys, collective, RING + WIRE)["total_s"]
+    assert printed(capsys, collective, [*RING, *WIRE, "--base-us", "5"])["total_s"] == pytest.approx(without + 5e-6)
+
+
+def test_the_ethernet_bill_from_the_terminal(capsys):
+    result = printed(
+        capsys, bill, ["--model", "meta-llama/Meta-Llama-3-8B", "--tp", "2", "--link", "ethernet-10g-lab"]
+    )
+    assert (result["payload_bytes"], result["all_reduces"]) == (8192, 64)
+    assert result["comm_s"] == pytest.approx(6.819e-3, rel=1e-3)
+    assert result["comm_fraction"] == pytest.approx(0.460, abs=5e-4)
+    assert [extra["payload_bytes"] for extra in result["extra_collectives"]] == [8192, 256_512]
+    assert result["comm_s"] == pytest.approx(result["latency_s"] + result["bandwidth_s"] + result["base_s"])
+
+
+def test_a_step_may_be_given(capsys):
+    result = printed(capsys, bill, [*NVLINK, "--step-ms", "3.35", "--tokens", "2048"])
+    assert result["payload_bytes"] == 16_777_216
+    assert result["comm_fraction"] == pytest.approx(result["comm_s"] / (3.35e-3 + result["comm_s"]))
+
+
+@pytest.mark.parametrize(("command", "arguments"), [(bill, NVLINK), (collective, RING + WIRE)])
+def test_without_json_a_table_is_printed(capsys, command, arguments):
+    assert command.main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) >= 5
+    assert any(line.startswith("latency") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "says"),
+    [
+        (collective, ["--op", "all_to_all", *RING[2:], *WIRE], "no all_to_all algorithm named 'ring'"),
+        (collective, [*RING[:3], "rabenseifner", "--ranks", "6", "--bytes", "8", *WIRE], "power of two"),
+        (collective, [*RING[:-1], "-8", *WIRE], "traffic_bytes"),
+        (collective, [*RING[:-1], "9" * 400, *WIRE], "too large"),
+        (collective, [*RING, "--latency-us", "nan", "--bandwidth-gb-s", "300"], "--latency-us"),
+        (collective, [*RING, "--latency-us", "3", "--bandwidth-gb-s", "0"], "bandwidth"),
+        (collective, [*RING[:4], "--ranks", "0", "--bytes", "8", *WIRE], "ranks=0"),
+        (collective, RING, "--latency-us"),
+        (bill, [*NVLINK[:-1], "string"], "no link named 'string'"),
+        (bill, ["--model", "nobody/nothing", *NVLINK[2:]], "no model named"),
+        (bill, [*NVLINK, "--tokens", "0"], "tokens=0"),
+        (bill, [*NVLINK, "--step-ms", "-1"], "step_ms"),
+        (bill, ["--model", "llama-3-8b", "--tp", "0", "--link", "nvlink-lab"], "tp_size=0"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_status_2(capsys, command, arguments, says):
+    with pytest.raises(SystemExit) as ended:
+        command.main([*arguments, "--json"])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out, err.count("\n")) == (2, "", 1)
+    assert says in err
