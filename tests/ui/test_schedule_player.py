@@ -1,0 +1,85 @@
+"""The schedule player's payload, and how it arrives in the page. What it draws is tested in a browser."""
+
+import json
+import struct
+import subprocess
+from shutil import which
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.pipeline_bubble import fill_drain, run_on_ticks
+from core.schedules.grid import tick_grid
+from ui.components import schedule_player as player
+
+
+def grid_of(stages, microbatches, **extra):
+    cells = tick_grid(run_on_ticks(fill_drain(stages, microbatches), stages), stages)
+    labels = tuple(f"stage {stage}" for stage in range(stages))
+    return player.Grid(cells.tobytes(), *cells.shape, labels, **extra)
+
+
+def read(payload):
+    """What the browser reads: the head, then each grid's cells."""
+    (length,) = struct.unpack_from("<I", payload)
+    head = json.loads(payload[4 : 4 + length])
+    offset, cells = 4 + length, []
+    for grid in head["grids"]:
+        count = grid["ranks"] * grid["ticks"]
+        cells.append(np.frombuffer(payload, "<i2", count, offset).reshape(grid["ranks"], grid["ticks"]))
+        offset += 2 * count
+    assert offset == len(payload)
+    return head, cells
+
+
+def test_cells_arrive_as_they_were_written():
+    grids = [grid_of(8, 16), grid_of(2, 3, title="zwölf · ½", marks=(player.Mark("wrong", 1, 2),))]
+    head, (first, second) = read(player.payload(grids, {"alt": "a figure"}))
+    assert np.array_equal(first, tick_grid(run_on_ticks(fill_drain(8, 16), 8), 8))
+    assert np.array_equal(second, [[0, 1, 2, -1], [-1, 0, 1, 2]])
+    assert head["alt"] == "a figure"
+    assert head["grids"][1]["title"] == "zwölf · ½"
+    assert head["grids"][1]["marks"] == [{"kind": "wrong", "rank": 1, "tick": 2, "text": ""}]
+
+
+@pytest.mark.parametrize("title", ["", "a", "ab", "abc", "abcd"])
+def test_cells_start_on_a_whole_word(title):
+    """The browser lays an int16 view over the bytes, which must begin at an even offset."""
+    (length,) = struct.unpack_from("<I", player.payload([grid_of(1, 1, title=title)], {}))
+    assert length % 4 == 0
+
+
+def test_a_grid_of_64_ranks_and_1024_microbatches_travels_in_140_kilobytes():
+    assert len(player.payload([grid_of(64, 1024)], {})) < 142_000
+
+
+def test_a_grid_that_does_not_match_its_size_is_refused():
+    with pytest.raises(ValueError, match="cells"):
+        player.Grid(b"\0\0", 1, 2, ("stage 0",))
+    with pytest.raises(ValueError, match="labels"):
+        player.Grid(b"\0\0", 1, 1, ())
+
+
+def test_the_player_mounts_with_its_bytes():
+    def app():
+        from ui.components.schedule_player import Grid, schedule_player
+
+        schedule_player(Grid(b"\0\0\1\0", 1, 2, ("stage 0",)), key="p", alt="one stage, two microbatches")
+
+    at = AppTest.from_function(app, default_timeout=30).run()
+    assert not at.exception
+    proto = at.get("bidi_component")[0].proto
+    head, (cells,) = read(proto.bytes)
+    assert (head["start"], head["present"], head["controls"]) == ("start", False, True)
+    assert cells.tolist() == [[0, 1]]
+
+
+@pytest.mark.skipif(which("node") is None, reason="node is not installed")
+def test_the_scripts_parse(tmp_path):
+    """Each file alone, and as the browser gets them: one module."""
+    whole = tmp_path / "player.mjs"
+    whole.write_text(player._read(*player._SCRIPTS), encoding="utf-8")
+    for path in [*(player._HERE / name for name in player._SCRIPTS), whole]:
+        done = subprocess.run(["node", "--check", str(path)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr

@@ -1,0 +1,49 @@
+// The payload and what stands in it: cells of int16, -1 idle, else 4096·chunk + 1024·kind + microbatch.
+
+const KINDS = ["F", "B", "I", "W"];
+const microbatchOf = (code) => code & 1023;
+const kindOf = (code) => KINDS[(code >> 10) & 3];
+const chunkOf = (code) => code >> 12;
+
+function parsePayload(bytes) {
+  const words = bytes.slice(); // own buffer, so that int16 views are aligned
+  const headBytes = new DataView(words.buffer).getUint32(0, true);
+  const model = JSON.parse(new TextDecoder().decode(words.subarray(4, 4 + headBytes)));
+  let offset = 4 + headBytes;
+  for (const grid of model.grids) {
+    grid.cells = new Int16Array(words.buffer, offset, grid.ranks * grid.ticks);
+    offset += 2 * grid.cells.length;
+  }
+  model.ticks = Math.max(...model.grids.map((grid) => grid.ticks));
+  model.trains = model.grids.some((grid) => grid.cells.some((code) => code >= 1024));
+  return model;
+}
+
+// Calls visit(rank, start, end, code) for every action, its cells joined; idle comes one cell at a time.
+function eachSpan(grid, visit) {
+  for (let rank = 0; rank < grid.ranks; rank++) {
+    const row = rank * grid.ticks;
+    for (let start = 0, end; start < grid.ticks; start = end) {
+      const code = grid.cells[row + start];
+      for (end = start + 1; code >= 0 && end < grid.ticks && grid.cells[row + end] === code; end++);
+      visit(rank, start, end, code);
+    }
+  }
+}
+
+function spansOf(grid, microbatch) {
+  const found = [];
+  eachSpan(grid, (rank, start, end, code) => {
+    if (code >= 0 && microbatchOf(code) === microbatch) found.push({ rank, start, end, code });
+  });
+  return found;
+}
+
+function spanAt(grid, rank, tick) {
+  const row = rank * grid.ticks;
+  const code = grid.cells[row + tick];
+  let [start, end] = [tick, tick + 1];
+  while (start > 0 && grid.cells[row + start - 1] === code) start--;
+  while (end < grid.ticks && grid.cells[row + end] === code) end++;
+  return code < 0 ? null : { rank, start, end, code };
+}

@@ -1,0 +1,186 @@
+// The drawing: the same strokes for the sheets on screen and for the saved figure.
+
+const PAD = 10; // room beside the grid for the flag of the playhead
+
+function paintGutter(pen, model, layout, style) {
+  const { size } = layout;
+  pen.text(0, size.top - 10, model.ticksPerUnit > 1 ? "time" : "tick", { fill: style.muted, size: size.axis });
+  model.grids.forEach((grid, index) => {
+    const every = Math.ceil((size.label * 1.15) / layout.row);
+    grid.labels.forEach((label, rank) => {
+      if (rank % every && rank !== grid.ranks - 1) return;
+      if (rank === grid.ranks - 1 && rank % every && rank % every < every / 2) return;
+      const middle = layout.y(index, rank) + layout.row / 2;
+      const key = Math.min(size.key, layout.row * every - 3);
+      pen.rect(1, middle - key / 2, key, key, { fill: style.solids[rank % style.solids.length], stroke: style.text, line: size.line });
+      pen.text(size.key + size.label * 0.55, middle + size.label * 0.35, label, { fill: style.text, size: size.label });
+    });
+  });
+}
+
+// The ticks over the grid, and over each grid its title.
+function paintHeads(pen, model, layout, style) {
+  const step = axisStep(layout, model.ticks, model.ticksPerUnit);
+  for (let tick = 0; tick < model.ticks; tick += step)
+    pen.text(layout.x(tick + Math.min(1, model.ticksPerUnit) / 2), layout.size.top - 10, String(tick / model.ticksPerUnit), { fill: style.muted, size: layout.size.axis, anchor: "middle" });
+  model.grids.forEach((grid, index) => {
+    if (grid.title) pen.text(0, layout.tops[index] - layout.size.label * 0.6, grid.title, { fill: style.text, size: layout.size.label, weight: 600 });
+  });
+}
+
+function paintSpan(pen, model, layout, style, index, span, look) {
+  const x = layout.x(span.start), y = layout.y(index, span.rank);
+  const w = layout.x(span.end) - x, h = layout.row;
+  if (span.code < 0) return pen.rect(x + 1, y + 1, w - 2, h - 2, { fill: "idle" });
+  const line = look.done ? layout.size.line : 0.8;
+  const inset = 1 + line / 2;
+  const kind = kindOf(span.code);
+  const fill = !look.done ? style.ground : kind === "W" ? style.compute : style.fills[span.rank % style.fills.length];
+  const box = [x + inset, y + inset, w - 2 * inset, h - 2 * inset];
+  pen.rect(...box, { fill, radius: 2 });
+  if (look.done && (kind === "B" || kind === "I")) pen.rect(x + inset, y + h * 0.8, w - 2 * inset, h * 0.2 - inset, { fill: style.solids[span.rank % style.solids.length] });
+  pen.rect(...box, { stroke: look.done ? style.edge(span.rank) : style.axis, line, radius: 2 });
+  paintNumber(pen, model, layout, style, span, look, x + w / 2, y + h / 2, w);
+}
+
+function paintNumber(pen, model, layout, style, span, look, x, y, width) {
+  const words = (model.trains && width > layout.size.text * 2 ? kindOf(span.code) : "") + microbatchOf(span.code);
+  const size = Math.min(layout.size.text, (width - 4) / (0.56 * words.length), layout.row * 0.7);
+  if (size < layout.size.text * 0.6) return;
+  const fill = look.done || look.followed ? style.text : style.muted;
+  pen.text(x, y + size * 0.36, words, { fill, size, weight: look.followed ? 700 : model.present ? 500 : 400, anchor: "middle" });
+}
+
+function paintFollowed(pen, model, layout, style, index, spans, tick) {
+  const line = model.present ? 5 : 3.5;
+  for (const span of spans) {
+    const x = layout.x(span.start), y = layout.y(index, span.rank), w = layout.x(span.end) - x;
+    if (layout.small) pen.rect(x - 0.5, y, Math.max(w, 2) + 1, layout.row, { fill: w < 6 ? style.text : undefined, stroke: style.text, line: 1.5 });
+    else {
+      paintSpan(pen, model, layout, style, index, span, { done: span.end <= tick, followed: true });
+      pen.rect(x + 0.6 + line / 2, y + 0.6 + line / 2, w - 1.2 - line, layout.row - 1.2 - line, { stroke: style.text, line, radius: 2 });
+    }
+  }
+}
+
+function paintMarks(pen, model, layout, style) {
+  model.grids.forEach((grid, index) => grid.marks.forEach((mark) => {
+    if (mark.kind === "wrong") {
+      const [x, y] = [layout.x(mark.tick), layout.y(index, mark.rank)];
+      pen.rect(x + 1.5, y + 1.5, Math.max(layout.cell - 3, 1), layout.row - 3, { stroke: style.off, line: layout.small ? 1.5 : 3, radius: 2 });
+      if (!layout.small) paintCross(pen, style.off, x + layout.cell - 11, y + 10, 4);
+    } else paintNote(pen, model, layout, style, mark, layout.x(mark.tick), layout.y(index, mark.rank));
+  }));
+}
+
+function paintCross(pen, fill, x, y, r) {
+  const t = r * 0.45;
+  pen.path([[x - r, y - r + t], [x - r + t, y - r], [x + r, y + r - t], [x + r - t, y + r]], fill);
+  pen.path([[x + r, y - r + t], [x + r - t, y - r], [x - r, y + r - t], [x - r + t, y + r]], fill);
+}
+
+function paintNote(pen, model, layout, style, mark, x, y) {
+  const size = model.present ? 32 : 15;
+  const [w, h] = [mark.text.length * size * 0.5 + size * 1.5, size * 1.9];
+  const left = Math.max(0, Math.min(x - w / 2, layout.width - w));
+  pen.rect(left, y - h / 2, w, h, { fill: style.ground, stroke: style.text, line: model.present ? 2.5 : 1.5, radius: 4 });
+  pen.text(left + w / 2, y + size * 0.35, mark.text, { fill: style.text, size, weight: 600, anchor: "middle" });
+}
+
+function paintPlayhead(pen, layout, style, tick) {
+  const x = layout.x(tick), top = layout.size.top - 10, flag = layout.size.text * 0.53;
+  pen.rect(x - 1.25, top + 4, 2.5, layout.bottom + 8 - top - 4, { fill: style.text });
+  pen.path([[x - flag, top], [x + flag, top], [x, top + flag * 1.4]], style.text);
+}
+
+// Every cell at its full size, as done or as to come.
+function paintCells(pen, model, layout, style, isDone) {
+  model.grids.forEach((grid, index) => eachSpan(grid, (rank, start, end, code) =>
+    paintSpan(pen, model, layout, style, index, { rank, start, end, code }, { done: isDone(end) })));
+}
+
+// Cells too small for outlines: one pixel each on an image of the grid, stretched over the hatch.
+function paintSmallCells(context, pen, model, layout, style, strength) {
+  model.grids.forEach((grid, index) => {
+    const [y, height] = [layout.y(index, 0), grid.ranks * layout.row];
+    pen.rect(0, y, layout.x(grid.ticks), height, { fill: "idle" });
+    context.imageSmoothingEnabled = false;
+    context.drawImage(pixelsOf(grid, style, strength), 0, y, layout.x(grid.ticks), height);
+    const gap = { fill: style.ground };
+    if (layout.row >= 6) for (let rank = 1; rank < grid.ranks; rank++) pen.rect(0, layout.y(index, rank) - 0.5, layout.x(grid.ticks), 1, gap);
+    if (layout.cell >= 6) for (let tick = 1; tick < grid.ticks; tick++) pen.rect(layout.x(tick) - 0.5, y, 1, height, gap);
+  });
+}
+
+function pixelsOf(grid, style, strength) {
+  const canvas = Object.assign(document.createElement("canvas"), { width: grid.ticks, height: grid.ranks });
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(grid.ticks, grid.ranks);
+  const words = new Uint32Array(image.data.buffer);
+  const word = (colour, share) => {
+    const [r, g, b] = channels(mix(colour, style.ground, share));
+    return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+  };
+  const tones = style.fills.map((fill, i) => [word(fill, strength), word(mix(style.solids[i], fill, 0.5), strength), word(style.solids[i], strength), word(style.compute, strength)]);
+  grid.cells.forEach((code, i) => {
+    if (code >= 0) words[i] = tones[Math.floor(i / grid.ticks) % tones.length][(code >> 10) & 3];
+  });
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+// Two sheets of the whole grid, done and to come. A frame lays a part of each side by side.
+function makeSheets(model, layout, style) {
+  return ["done", "todo"].map((state) => {
+    const sheet = sizedCanvas(document.createElement("canvas"), layout.width + 2 * PAD, layout.height);
+    const context = sheet.getContext("2d");
+    context.translate(PAD, 0);
+    const pen = canvasPen(context, style);
+    paintHeads(pen, model, layout, style);
+    if (layout.small) paintSmallCells(context, pen, model, layout, style, state === "done" ? 1 : 0.35);
+    else paintCells(pen, model, layout, style, () => state === "done");
+    return sheet;
+  });
+}
+
+function sizedCanvas(canvas, width, height) {
+  const scale = window.devicePixelRatio;
+  canvas.width = Math.round(width * scale);
+  canvas.height = Math.round(height * scale);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  canvas.getContext("2d").setTransform(scale, 0, 0, scale, 0, 0);
+  return canvas;
+}
+
+function drawFrame(canvas, sheets, model, layout, style, tick, followed) {
+  const context = canvas.getContext("2d");
+  const scale = window.devicePixelRatio;
+  const cut = Math.round((PAD + layout.x(tick)) * scale);
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  const [done, todo] = sheets;
+  if (cut > 0) context.drawImage(done, 0, 0, cut, done.height, 0, 0, cut, done.height);
+  if (cut < todo.width) context.drawImage(todo, cut, 0, todo.width - cut, todo.height, cut, 0, todo.width - cut, todo.height);
+  context.setTransform(scale, 0, 0, scale, PAD * scale, 0);
+  paintOver(canvasPen(context, style), model, layout, style, tick, followed);
+}
+
+function paintOver(pen, model, layout, style, tick, followed) {
+  followed.forEach((spans, index) => paintFollowed(pen, model, layout, style, index, spans, tick));
+  paintMarks(pen, model, layout, style);
+  paintPlayhead(pen, layout, style, tick);
+}
+
+// The figure as it stands, as SVG; null where its cells are too small to be drawn one by one.
+function figureAsSvg(model, layout, style, tick, followed) {
+  if (layout.small) return null;
+  const pen = svgPen(style);
+  paintGutter(pen, model, layout, style);
+  pen.parts.push(`<g transform="translate(${layout.size.gutter} 0)">`);
+  paintHeads(pen, model, layout, style);
+  paintCells(pen, model, layout, style, (end) => end <= tick);
+  paintOver(pen, model, layout, style, tick, followed);
+  pen.parts.push("</g>");
+  return pen.document(Math.ceil(layout.size.gutter + layout.width + PAD), layout.height);
+}

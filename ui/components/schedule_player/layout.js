@@ -1,0 +1,50 @@
+// Where everything stands, in CSS pixels. One place decides sizes; drawing only reads them.
+
+const SIZES = {
+  laptop: { gutter: 125, cell: 46, row: 40, rows: 384, axis: 13, label: 15, text: 15, key: 13, hatch: 10, line: 1.5, least: 14, top: 22 },
+  present: { gutter: 156, cell: 70, row: 62, rows: 500, axis: 24, label: 28, text: 28, key: 22, hatch: 16, line: 2, least: 44, top: 44 },
+  phone: { gutter: 82, cell: 46, row: 36, rows: 320, axis: 14, label: 15, text: 15, key: 12, hatch: 10, line: 1.5, least: 14, top: 24 },
+};
+const SCROLL_CELL = 34;
+const SCROLL_LIMIT = 48;
+
+function layOut(model, width) {
+  const size = SIZES[model.present ? "present" : width < 600 ? "phone" : "laptop"];
+  const room = width - size.gutter;
+  const fit = Math.min(room / model.ticks, size.cell);
+  const scrolls = size === SIZES.phone && fit < size.least && model.ticks <= SCROLL_LIMIT;
+  const cell = scrolls ? SCROLL_CELL : fit;
+  const titled = model.grids.some((grid) => grid.title);
+  const ranks = model.grids.reduce((sum, grid) => sum + grid.ranks, 0);
+  const row = Math.max(4, Math.floor(Math.min(size.rows / ranks, cell < 24 ? size.row * 0.75 : size.row)));
+  const titleHeight = titled ? size.label * 2 : 0;
+  const tops = [];
+  let y = size.top;
+  for (const grid of model.grids) {
+    tops.push((y += titleHeight));
+    y += grid.ranks * row + (titled ? size.label * 0.6 : 0);
+  }
+  return {
+    size, cell, row, tops, scrolls, bottom: y, height: y + 9, width: cell * model.ticks,
+    small: cell < size.least || row < size.least,
+    x: (tick) => Math.round(tick * cell),
+    y: (index, rank) => tops[index] + rank * row,
+  };
+}
+
+// The grid, rank and tick under a point, or null.
+function cellAt(model, layout, x, y) {
+  const tick = Math.floor(x / layout.cell);
+  for (const [index, grid] of model.grids.entries()) {
+    const rank = Math.floor((y - layout.tops[index]) / layout.row);
+    if (rank >= 0 && rank < grid.ranks && tick >= 0 && tick < grid.ticks) return { grid, index, rank, tick };
+  }
+  return null;
+}
+
+// Every how many ticks a number stands on the axis: 1, 2, 5, 10, 20 ... so that they keep clear of each other.
+function axisStep(layout, ticks, ticksPerUnit) {
+  const clear = layout.size.axis * (ticks > 999 ? 5 : 4.2);
+  for (let step = 1; ; step *= 10)
+    for (const by of [1, 2, 5]) if (step * by * ticksPerUnit * layout.cell >= clear) return step * by * ticksPerUnit;
+}
