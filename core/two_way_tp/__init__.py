@@ -1,0 +1,36 @@
+"""Lab 02: what a real run of MiniGPT on two ranks must print, by labs 01 and 03, beside what it did print."""
+
+from core.two_way_tp.predictions import (
+    MINI_GPT,
+    RankWeights,
+    all_reduce_bytes_per_token,
+    all_reduces_per_token,
+    padded_vocab_size,
+    token_time_s,
+    weights_per_rank,
+)
+from core.two_way_tp.reconcile import Reading, TokenParts, reconcile, slowdown, token_parts
+from core.two_way_tp.run_log import Broken, LogLine, RankStep, RunLog, RunLogError, Slowed, Step, read_log
+
+__all__ = [
+    "MINI_GPT",
+    "Broken",
+    "LogLine",
+    "RankStep",
+    "RankWeights",
+    "Reading",
+    "RunLog",
+    "RunLogError",
+    "Slowed",
+    "Step",
+    "TokenParts",
+    "all_reduce_bytes_per_token",
+    "all_reduces_per_token",
+    "padded_vocab_size",
+    "read_log",
+    "reconcile",
+    "slowdown",
+    "token_parts",
+    "token_time_s",
+    "weights_per_rank",
+]

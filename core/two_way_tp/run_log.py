@@ -1,0 +1,174 @@
+"""The lines a run prints, read into typed rows. A line is a JSON object with an `event`; unknown events are kept
+as text and mean nothing, so that an older page reads a newer program's log.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import ShardlabError
+
+REQUIRED = ("world", "weights", "kv", "sweep", "collectives", "all_reduce", "token", "tokens")
+
+
+class RunLogError(ShardlabError):
+    """A log that is no run's, or that ends before the run did."""
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """One line as printed."""
+
+    number: int
+    text: str
+    event: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A sentence and what the model made of it."""
+
+    given: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class RankStep:
+    """One rank's decode step, in seconds since the first rank began it; `collectives_s` are (begin, end) pairs."""
+
+    began_s: float
+    ended_s: float
+    collectives_s: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One decode step on every rank, and the token that came of it."""
+
+    number: int
+    token: str
+    ranks: tuple[RankStep, ...]
+
+
+@dataclass(frozen=True)
+class Slowed:
+    """A run in which one rank slept before every step: each rank's step, and the part of it inside all-reduces."""
+
+    rank: int
+    delay_s: float
+    token_s: tuple[float, ...]
+    all_reduce_s: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A wrong variant of the layers: what it answered, and how far its logits for the first token were off."""
+
+    how: str
+    identical: int
+    of: int
+    max_logit_difference: float
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RunLog:
+    """One run, as it told it."""
+
+    lines: tuple[LogLine, ...]
+    backend: str
+    tp_size: int
+    weights_bytes: tuple[int, ...]
+    kv_bytes_per_token: tuple[int, ...]
+    sweep_s: float
+    all_reduces_per_token: float
+    all_reduce_bytes_per_token: int
+    all_reduce_payload_bytes: int
+    all_reduce_s: float
+    single_token_s: float
+    token_s: float
+    prompts: int
+    identical: int
+    answers: tuple[Answer, ...]
+    steps: tuple[Step, ...]
+    slowed: Slowed | None
+    broken: tuple[Broken, ...]
+
+
+def read_log(lines: Iterable[str]) -> RunLog:
+    """A finished run's log.
+
+    Raises RunLogError when a line is no JSON object, or when an event that every run prints is missing.
+    """
+    texts = [text.strip() for text in lines if text.strip()]
+    rows = [_parse(number, text) for number, text in enumerate(texts, start=1)]
+    missing = [name for name in REQUIRED if name not in {row["event"] for row in rows}]
+    if missing:
+        raise RunLogError(f"the log has no {missing[0]} line: the run did not finish, or is another program's")
+    try:
+        return _run_log(texts, rows)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise RunLogError(f"the log lacks what every run prints: {error}") from None
+
+
+def _parse(number: int, text: str) -> Mapping[str, Any]:
+    try:
+        row = json.loads(text)
+    except json.JSONDecodeError:
+        row = None
+    if not isinstance(row, dict) or not isinstance(row.get("event"), str):
+        raise RunLogError(f"line {number} is no event: {text[:60]}")
+    return row
+
+
+def _run_log(texts: list[str], rows: list[Mapping[str, Any]]) -> RunLog:
+    def every(event: str) -> list[Mapping[str, Any]]:
+        return [row for row in rows if row["event"] == event]
+
+    world, sums, collectives, tokens = (every(name)[0] for name in ("world", "all_reduce", "collectives", "tokens"))
+    medians = {row["tp_size"]: row["median_ms"] / 1e3 for row in every("token")}
+    slowed = every("slowed")
+    return RunLog(
+        lines=tuple(
+            LogLine(n, text, row["event"]) for n, (text, row) in enumerate(zip(texts, rows, strict=True), 1)
+        ),
+        backend=str(world["backend"]),
+        tp_size=int(world["tp_size"]),
+        weights_bytes=tuple(row["bytes"] for row in every("weights")),
+        kv_bytes_per_token=tuple(row["bytes_per_token"] for row in every("kv")),
+        sweep_s=every("sweep")[0]["median_us"] / 1e6,
+        all_reduces_per_token=collectives["all_reduces_per_token"],
+        all_reduce_bytes_per_token=collectives["bytes_per_token"],
+        all_reduce_payload_bytes=sums["payload_bytes"],
+        all_reduce_s=sums["median_us"] / 1e6,
+        single_token_s=medians[1],
+        token_s=medians[int(world["tp_size"])],
+        prompts=tokens["prompts"],
+        identical=tokens["identical"],
+        answers=tuple(Answer(row["given"], row["answer"]) for row in every("prompt")),
+        steps=tuple(_step(row) for row in every("step")),
+        slowed=_slowed(slowed[0]) if slowed else None,
+        broken=tuple(_broken(row) for row in every("broken")),
+    )
+
+
+def _step(row: Mapping[str, Any]) -> Step:
+    ranks = tuple(
+        RankStep(
+            one["began_us"] / 1e6,
+            one["ended_us"] / 1e6,
+            tuple((begin / 1e6, end / 1e6) for begin, end in one["collectives_us"]),
+        )
+        for one in row["ranks"]
+    )
+    return Step(row["number"], row["token"], ranks)
+
+
+def _slowed(row: Mapping[str, Any]) -> Slowed:
+    token_s, all_reduce_s = (tuple(t / 1e3 for t in row[name]) for name in ("token_ms", "all_reduce_ms"))
+    return Slowed(row["rank"], row["delay_ms"] / 1e3, token_s, all_reduce_s)
+
+
+def _broken(row: Mapping[str, Any]) -> Broken:
+    return Broken(row["how"], row["identical"], row["of"], row["max_logit_difference"], tuple(row["answers"]))

@@ -1,0 +1,78 @@
+"""MiniGPT's checkpoint: one safetensors file, of which every rank reads only its own slices."""
+
+import hashlib
+from pathlib import Path
+
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+from core.errors import ShardlabError
+from distributed.layers import fill
+from distributed.mini_gpt import MiniGPT
+
+CHECKPOINT = Path(__file__).parent.parent / "data" / "checkpoints" / "minigpt-grammar.safetensors"
+
+
+class CheckpointError(ShardlabError):
+    """A checkpoint that is not there, or not of the model that was asked for."""
+
+
+def save(model: MiniGPT, path: Path, metadata: dict[str, str]) -> None:
+    """Write an unsharded model. `metadata` says how it was made."""
+    tensors = {name: parameter.detach().contiguous() for name, parameter in model.named_parameters()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_file(tensors, path, metadata)
+
+
+def require(path: Path) -> None:
+    """Raise CheckpointError when there is no file at `path`."""
+    if not path.is_file():
+        raise CheckpointError(f"no checkpoint at {path}; write it with: python -m distributed.train_grammar")
+
+
+def load_sharded(model: MiniGPT, path: Path = CHECKPOINT) -> int:
+    """Fill every parameter of this rank's model with its slice of the file; return the bytes read.
+
+    A parameter cut along dim d takes rows r·n to (r+1)·n of it; what lies beyond the end is padding and zero.
+
+    Raises CheckpointError when the file is missing, lacks a tensor or holds one of another shape.
+    """
+    require(path)
+    read = 0
+    with safe_open(path, framework="pt") as file:
+        for name, parameter in model.named_parameters():
+            if name not in file.keys():  # noqa: SIM118 - not a dict
+                raise CheckpointError(f"{path.name} holds no tensor named {name}")
+            part = _slice_of(file.get_slice(name), name, parameter, model)
+            fill(parameter, part)
+            read += part.nbytes
+    return read
+
+
+def metadata(path: Path = CHECKPOINT) -> dict[str, str]:
+    """How the checkpoint was made, as its writer put it down."""
+    with safe_open(path, framework="pt") as file:
+        return file.metadata() or {}
+
+
+def sha256(path: Path = CHECKPOINT) -> str:
+    """The file's fingerprint."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _slice_of(stored, name, parameter, model):
+    shape = stored.get_shape()
+    dim = getattr(parameter, "shard_dim", None)
+    if dim is None:
+        _require_shape(name, shape, list(parameter.shape))
+        return stored[:]
+    size = parameter.shape[dim]
+    _require_shape(name, [*shape[:dim], *shape[dim + 1 :]], [n for d, n in enumerate(parameter.shape) if d != dim])
+    start = min(model.group.rank * size, shape[dim])
+    rows = slice(start, min(start + size, shape[dim]))
+    return stored[rows] if dim == 0 else stored[:, rows]
+
+
+def _require_shape(name: str, stored: list[int], wanted: list[int]) -> None:
+    if stored != wanted:
+        raise CheckpointError(f"{name} is {stored} in the checkpoint and {wanted} in the model")

@@ -1,0 +1,116 @@
+"""One rank's view of its tensor-parallel group, and the two collectives the layers need.
+
+A layer is handed a `Group` and asks it for sums. The group writes every call to core's ledger and keeps its
+wall time, so that what the run counted and what labs 01 and 03 predict can be laid side by side.
+Letters: N ranks, T tokens, D hidden.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from core.ledger import Collective, Ledger
+
+Gathered = Literal["all_reduce", "all_gather"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One collective as a rank lived it, by the host's monotonic clock: from asking until it held the result."""
+
+    op: Gathered
+    payload_bytes: int
+    start_s: float
+    end_s: float
+
+
+class Group:
+    """A tensor-parallel group of one: nothing to sum, nothing to send."""
+
+    rank = 0
+    size = 1
+
+    def __init__(self) -> None:
+        self.ledger = Ledger()
+        self.calls: list[Call] = []
+
+    def all_reduce(self, x: Tensor, layer: str = "", why: str = "") -> Tensor:
+        """The sum of every rank's `x`, on every rank.
+
+        X[T, D]{U_N} → X[T, D]. Reduces in place where there is more than one rank.
+        """
+        return x
+
+    def all_gather(self, x: Tensor, layer: str = "", why: str = "") -> Tensor:
+        """Every rank's `x` side by side along the last dim, on every rank.
+
+        X[T, V_N] → X[T, V]
+        """
+        return x
+
+    def forget(self) -> None:
+        """Empty the ledger and the stopwatch: what was counted so far was warm-up."""
+        self.ledger = Ledger()
+        self.calls = []
+
+    @property
+    def decode_all_reduces_s(self) -> list[float]:
+        """How long each all-reduce of a decode step took: those that carry one row, the least payload there is."""
+        sums = [call for call in self.calls if call.op == "all_reduce"]
+        row_bytes = min((call.payload_bytes for call in sums), default=0)
+        return [call.end_s - call.start_s for call in sums if call.payload_bytes == row_bytes]
+
+
+class TorchGroup(Group):
+    """A group over torch.distributed: Gloo between CPU processes, NCCL between GPUs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rank = dist.get_rank()
+        self.size = dist.get_world_size()
+
+    def all_reduce(self, x: Tensor, layer: str = "", why: str = "") -> Tensor:
+        with self._recorded("all_reduce", x.nbytes, x.device, layer, why):
+            dist.all_reduce(x)
+        return x
+
+    def all_gather(self, x: Tensor, layer: str = "", why: str = "") -> Tensor:
+        shards = [torch.empty_like(x) for _ in range(self.size)]
+        with self._recorded("all_gather", x.nbytes * self.size, x.device, layer, why):
+            dist.all_gather(shards, x.contiguous())
+        return torch.cat(shards, dim=-1)
+
+    @contextmanager
+    def _recorded(
+        self, op: Gathered, payload_bytes: int, device: torch.device, layer: str, why: str
+    ) -> Iterator[None]:
+        self.ledger.record(Collective(op, payload_bytes, self.size, layer, why))
+        synchronize(device)
+        start_s = time.perf_counter()
+        yield
+        synchronize(device)
+        self.calls.append(Call(op, payload_bytes, start_s, time.perf_counter()))
+
+
+def synchronize(device: torch.device) -> None:
+    """Wait until a GPU has done what was asked of it, so that the clock reads work and not its launch."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def join(backend: str, timeout_s: float, init_method: str = "env://", **world: int) -> TorchGroup:
+    """Meet the other ranks and return this rank's group. A peer that stays away past `timeout_s` is an error."""
+    dist.init_process_group(backend, init_method, timeout=timedelta(seconds=timeout_s), **world)
+    return TorchGroup()
+
+
+def leave() -> None:
+    """Part from the other ranks."""
+    dist.destroy_process_group()

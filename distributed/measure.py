@@ -1,0 +1,73 @@
+"""One arm of the comparison: decode the same prompts greedily, and time every decode step."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from distributed.decode import greedy
+from distributed.grammar import END_TOKEN, LONGEST_ANSWER
+from distributed.mini_gpt import MiniGPT
+from distributed.tokenizer import END, decode, prompt
+
+PROMPTS = (
+    "he goed to school",
+    "i has eat",
+    "she dont like apples",
+    "yesterday we buy bread",
+    "they is singing a song",
+    "my sister have never drived a car",
+    "tomorrow tom wrote a letter",
+    "the boy not play football",
+    "do anna see a bird?",
+    "you didnt took the bus",
+)
+WARM_UP_STEPS = 20
+
+
+@dataclass
+class Arm:
+    """What one arm decoded, a row a prompt, and what each decode step took, prefills left out."""
+
+    tokens: list[list[int]] = field(default_factory=list)
+    logits: list[Tensor] = field(default_factory=list)
+    step_s: list[float] = field(default_factory=list)
+
+    def text(self, row: int) -> str:
+        """One prompt's answer."""
+        return decode(self.tokens[row]).removesuffix(END)
+
+    def save(self, stem: Path) -> None:
+        """Write the arm beside `stem`, for another process to read."""
+        save_file(
+            {str(row): logits.cpu() for row, logits in enumerate(self.logits)}, stem.with_suffix(".safetensors")
+        )
+        numbers = json.dumps({"tokens": self.tokens, "step_s": self.step_s})
+        stem.with_suffix(".json").write_text(numbers)
+
+    @classmethod
+    def load(cls, stem: Path) -> "Arm":
+        """Read what `save` wrote."""
+        tensors = load_file(stem.with_suffix(".safetensors"))
+        numbers = json.loads(stem.with_suffix(".json").read_text())
+        return cls(logits=[tensors[str(row)] for row in range(len(tensors))], **numbers)
+
+
+def warm_up(model: MiniGPT) -> None:
+    """Let the allocator, the caches and the sockets see a decode before the clock does."""
+    greedy(model, prompt(PROMPTS[0]), WARM_UP_STEPS, END_TOKEN)
+
+
+def decode_prompt(model: MiniGPT, sentence: str, steps: int, arm: Arm) -> None:
+    """Decode one prompt to its end, again and again until `steps` steps were timed; keep the first answer."""
+    timed = 0
+    while timed < steps:
+        decoded = greedy(model, prompt(sentence), LONGEST_ANSWER, END_TOKEN)
+        if not timed:
+            arm.tokens.append(decoded.tokens)
+            arm.logits.append(torch.stack(decoded.logits))
+        arm.step_s += decoded.step_s
+        timed += max(1, len(decoded.step_s))

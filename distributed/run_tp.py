@@ -1,0 +1,198 @@
+"""Decode ten prompts on one process and on two, and compare.
+
+    torchrun --standalone --nproc-per-node=2 -m distributed.run_tp --json PATH
+
+Rank 0 prints progress as JSON lines and writes one object to PATH. The TP=1 arm is a process of its own, started
+by rank 0 before the ranks meet, with at most one device visible. One thread a rank in both arms: one core stands
+for one device. Exit 1 when the tokens differ, 2 when the run cannot be made.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+import torch
+
+from core.two_way_tp import MINI_GPT
+from distributed import checkpoint, collectives, grammar, machine
+from distributed.collectives import Group
+from distributed.experiments import break_layers, everyone, slow_one_rank, trace
+from distributed.measure import PROMPTS, Arm, decode_prompt, warm_up
+from distributed.mini_gpt import KVCache, MiniGPT
+from distributed.progress import ms, say, summary, us
+from distributed.single import single_arm
+
+SWEEP_REPEATS = 60
+
+
+def run_rank(args: argparse.Namespace) -> int:
+    """What each of torchrun's processes does; rank 0 speaks for all."""
+    first = os.environ["RANK"] == "0"
+    with tempfile.TemporaryDirectory() as folder:
+        stem, kind = Path(folder) / "single", device_type(args.backend)
+        single = single_arm(stem, args.checkpoint, args.steps_per_prompt, kind) if first else None
+    if single:
+        say_token(1, summary(single.step_s))
+    group = collectives.join(args.backend, args.timeout_s)
+    try:
+        return report(args, group, single)
+    finally:
+        collectives.leave()
+
+
+def report(args: argparse.Namespace, group: Group, single: Arm | None) -> int:
+    """Load, decode, count and compare; the exit status."""
+    model = grammar.load(args.checkpoint, group).to(device(args.backend))
+    ranks = facts_of_ranks(model)
+    idle = sweep(model)
+    if group.rank == 0:
+        say("world", backend=args.backend, tp_size=group.size)
+        for rank, facts in enumerate(ranks):
+            say("weights", rank=rank, bytes=facts["weights_bytes"])
+        for rank, facts in enumerate(ranks):
+            say("kv", rank=rank, bytes_per_token=facts["kv_bytes"] // MINI_GPT.learned_positions)
+        say("sweep", payload_bytes=row_bytes(), median_us=us(idle["median"]), min_us=us(idle["min"]))
+    arm = decode_all(model, args.steps_per_prompt)
+    result = compare(group, arm, single, args.backend, ranks) if single else None
+    trace(model)
+    slow_one_rank(model)
+    break_layers(model, arm)
+    if result is None:
+        return 0
+    conclude(result, args)
+    return 0 if result["tokens_equal"] else 1
+
+
+def say_token(tp_size: int, per_token_s: dict[str, float]) -> None:
+    """What one decode step took."""
+    say("token", tp_size=tp_size, median_ms=ms(per_token_s["median"]), p95_ms=ms(per_token_s["p95"]))
+
+
+def decode_all(model: MiniGPT, steps: int) -> Arm:
+    """The TP arm: every rank decodes the same prompts in lockstep."""
+    warm_up(model)
+    model.group.forget()
+    arm = Arm()
+    for number, sentence in enumerate(PROMPTS, start=1):
+        decode_prompt(model, sentence, steps, arm)
+        if model.group.rank == 0:
+            say("prompt", number=number, of=len(PROMPTS), given=sentence, answer=arm.text(number - 1))
+    return arm
+
+
+def compare(group: Group, arm: Arm, single: Arm, backend: str, ranks: list[dict[str, int]]) -> dict[str, object]:
+    """The one object: counts and times of the TP arm beside the single one."""
+    sums_s = group.decode_all_reduces_s
+    steps = len(arm.step_s)
+    say(
+        "collectives",
+        all_reduces_per_token=per_token(len(sums_s), steps),
+        bytes_per_token=len(sums_s) * row_bytes() // steps,
+    )
+    say("all_reduce", payload_bytes=row_bytes(), median_us=us(statistics.median(sums_s)), min_us=us(min(sums_s)))
+    per_token_s = summary(arm.step_s)
+    say_token(group.size, per_token_s)
+    identical = sum(ours == theirs for ours, theirs in zip(arm.tokens, single.tokens, strict=True))
+    say("tokens", prompts=len(PROMPTS), identical=identical)
+    return {
+        "world_size": group.size,
+        "backend": backend,
+        "tokens_equal": identical == len(PROMPTS),
+        "max_logit_difference": max_difference(arm, single),
+        "all_reduces_per_token": per_token(len(sums_s), steps),
+        "per_token_s": per_token_s,
+        "single_per_token_s": summary(single.step_s),
+        "all_reduce_s_per_token": sum(sums_s) / steps,
+        "ranks": ranks,
+    }
+
+
+def conclude(result: dict[str, object], args: argparse.Namespace) -> None:
+    """Add the manifest and write the object, whole or not at all."""
+    options = shlex.join(["--steps-per-prompt", str(args.steps_per_prompt), "--backend", args.backend])
+    launcher = f"torchrun --standalone --nproc-per-node={result['world_size']}"
+    command = f"{launcher} -m distributed.run_tp --json PATH {options}"
+    result["manifest"] = machine.manifest(command, checkpoint.sha256(args.checkpoint), torch.get_num_threads())
+    if args.json:
+        part = args.json.with_suffix(".part")
+        part.write_text(json.dumps(result, indent=1) + "\n")
+        part.replace(args.json)
+    say("done", tokens_equal=result["tokens_equal"])
+
+
+def facts_of_ranks(model: MiniGPT) -> list[dict[str, int]]:
+    """Every rank's weight and cache bytes, as allocated, not as computed."""
+    cache = KVCache(model.spec, model.group, model.spec.learned_positions)
+    return everyone(model.group, {"weights_bytes": model.weights_bytes, "kv_bytes": cache.nbytes})
+
+
+def sweep(model: MiniGPT) -> dict[str, float]:
+    """All-reduces of one decode row with nothing else to do: what the link costs before work stands between."""
+    row = torch.zeros(MINI_GPT.hidden_size, device=model.embed_tokens.weight.device)
+    for _ in range(2 * SWEEP_REPEATS):
+        model.group.all_reduce(row)
+    return summary(model.group.decode_all_reduces_s[SWEEP_REPEATS:])
+
+
+def max_difference(arm: Arm, single: Arm) -> float:
+    """The largest distance of two logits that mean the same token, up to the first token that differs."""
+    pairs = zip(arm.logits, single.logits, strict=True)
+    return max(float((a[: len(b)].cpu() - b[: len(a)]).abs().max()) for a, b in pairs)
+
+
+def row_bytes() -> int:
+    """One token's activations: the payload of a decode step's all-reduce."""
+    return MINI_GPT.hidden_size * torch.float32.itemsize
+
+
+def per_token(count: int, steps: int) -> int | float:
+    """A count a token, whole where it is."""
+    return count // steps if count % steps == 0 else count / steps
+
+
+def device_type(backend: str) -> str:
+    return "cuda" if backend == "nccl" else "cpu"
+
+
+def device(backend: str) -> torch.device:
+    """This rank's device: its own GPU, or the CPU."""
+    if device_type(backend) == "cpu":
+        return torch.device("cpu")
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    return torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, help="where to write the result")
+    parser.add_argument(
+        "--backend", choices=("gloo", "nccl"), default="nccl" if torch.cuda.device_count() > 1 else "gloo"
+    )
+    parser.add_argument("--checkpoint", type=Path, default=checkpoint.CHECKPOINT)
+    parser.add_argument("--steps-per-prompt", type=int, default=100, help="decode steps timed a prompt")
+    parser.add_argument("--timeout-s", type=float, default=30, help="how long a rank waits for its peers")
+    return parser.parse_args()
+
+
+def main() -> None:
+    machine.end_with_parent()
+    args = arguments()
+    torch.set_num_threads(1)
+    if "RANK" not in os.environ:
+        sys.exit("start this with: torchrun --standalone --nproc-per-node=2 -m distributed.run_tp --json PATH")
+    try:
+        checkpoint.require(args.checkpoint)
+    except checkpoint.CheckpointError as error:
+        if os.environ["RANK"] == "0":
+            say("error", message=str(error))
+        sys.exit(2)
+    sys.exit(run_rank(args))
+
+
+if __name__ == "__main__":
+    main()

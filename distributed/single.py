@@ -1,0 +1,57 @@
+"""The TP=1 arm: a process of its own that belongs to no group and sees at most one device.
+
+python -m distributed.single STEM [--steps-per-prompt N] [--device cpu|cuda]
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+from distributed import checkpoint, grammar, machine
+from distributed.measure import PROMPTS, Arm, decode_prompt, warm_up
+
+TORCHRUNS_OWN = (
+    "RANK",
+    "LOCAL_RANK",
+    "GROUP_RANK",
+    "ROLE_RANK",
+    "WORLD_SIZE",
+    "LOCAL_WORLD_SIZE",
+    "MASTER_",
+    "TORCHELASTIC_",
+)
+
+
+def single_arm(stem: Path, path: Path, steps: int, device: str) -> Arm:
+    """Run the arm in a process of its own and read what it measured."""
+    program = [sys.executable, "-m", "distributed.single", str(stem), "--device", device]
+    options = ["--checkpoint", str(path), "--steps-per-prompt", str(steps)]
+    alone = {name: value for name, value in os.environ.items() if not name.startswith(TORCHRUNS_OWN)}
+    alone["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+    subprocess.run([*program, *options], env=alone, check=True, stdout=subprocess.DEVNULL)
+    return Arm.load(stem)
+
+
+def main() -> None:
+    machine.end_with_parent()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stem", type=Path, help="where to write the arm, without suffix")
+    parser.add_argument("--checkpoint", type=Path, default=checkpoint.CHECKPOINT)
+    parser.add_argument("--steps-per-prompt", type=int, default=100)
+    parser.add_argument("--device", default="cpu")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    model = grammar.load(args.checkpoint).to(args.device)
+    warm_up(model)
+    arm = Arm()
+    for sentence in PROMPTS:
+        decode_prompt(model, sentence, args.steps_per_prompt, arm)
+    arm.save(args.stem)
+
+
+if __name__ == "__main__":
+    main()
