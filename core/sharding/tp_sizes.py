@@ -1,0 +1,114 @@
+"""Which tensor-parallel sizes a model allows, and the equation that each refused one breaks."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from core.errors import require_positive
+from core.specs import ModelSpec
+
+VOCAB_PADDING = 64
+"""Engines pad the vocabulary to a multiple of this before they cut it. Source: vLLM vocab_parallel_embedding.py."""
+
+LARGEST_TP_SIZE = 64
+
+Verdict: TypeAlias = Literal["allowed", "kv_replicated", "refused"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One dimension that TP cuts, and the unit it may not be cut below."""
+
+    quantity: str
+    value: int
+    unit: int = 1
+
+    @property
+    def units(self) -> int:
+        """How many indivisible units the dimension has; 0 when it is not whole units to begin with."""
+        return self.value // self.unit if self.value % self.unit == 0 else 0
+
+    def holds(self, tp_size: int) -> bool:
+        """Every rank gets the same whole number of units."""
+        return self.units > 0 and self.units % tp_size == 0
+
+    def broken_equation(self, tp_size: int) -> str:
+        """What is left over, written out: `num_attention_heads: 32 = 5 × 6 + 2`."""
+        quotient, remainder = divmod(self.value // self.unit, tp_size)
+        per_unit = f" / {self.unit}" if self.unit > 1 else ""
+        return f"{self.quantity}: {self.value}{per_unit} = {quotient} × {tp_size} + {remainder}"
+
+
+@dataclass(frozen=True)
+class TpSize:
+    """One size for one model. `kv_copies` is how many ranks hold each KV head."""
+
+    tp_size: int
+    verdict: Verdict
+    kv_copies: int
+    broken: tuple[str, ...] = ()
+
+
+def padded_vocab_size(vocab_size: int) -> int:
+    """The vocabulary rounded up to the padding that engines use."""
+    return -(-vocab_size // VOCAB_PADDING) * VOCAB_PADDING
+
+
+def divisibility_rules(model: ModelSpec, quantisation_group: int | None = None) -> tuple[Rule, ...]:
+    """Every dimension of a model that TP cuts. The hidden size is not among them: no weight is cut along it.
+
+    A quantised weight shares one scale among `quantisation_group` inputs, and a group is not cut; that binds the
+    inputs of the row-parallel layers. KV heads have their own rule: beyond their number they are copied.
+    """
+    group = quantisation_group or 1
+    rules = [Rule("num_attention_heads", model.num_attention_heads), *_mlp_rules(model, group)]
+    if group > 1:
+        attention_width = model.num_attention_heads * (model.mla.v_head_dim if model.mla else model.head_dim)
+        rules.append(Rule("attention output in groups", attention_width, group))
+    rules.append(Rule("padded vocab_size", padded_vocab_size(model.vocab_size)))
+    return tuple(rules)
+
+
+def _mlp_rules(model: ModelSpec, group: int) -> list[Rule]:
+    """The widths of the MLPs and experts that the model has."""
+    widths = [("intermediate_size", model.intermediate_size)]
+    if model.moe is not None:
+        if model.moe.first_k_dense_replace == 0:
+            widths = []
+        widths += [
+            ("moe_intermediate_size", model.moe.moe_intermediate_size),
+            ("shared_expert_intermediate_size", model.moe.shared_expert_intermediate_size),
+        ]
+    return [Rule(name, width, group) for name, width in widths if width]
+
+
+def check_tp_size(model: ModelSpec, tp_size: int, quantisation_group: int | None = None) -> TpSize:
+    """Whether a model splits over `tp_size` ranks; all the equations it breaks when it does not.
+
+    Raises OutOfRangeError when `tp_size` is not positive.
+    """
+    require_positive(tp_size=tp_size)
+    broken = [
+        rule.broken_equation(tp_size)
+        for rule in divisibility_rules(model, quantisation_group)
+        if not rule.holds(tp_size)
+    ]
+    kv_heads = model.num_key_value_heads
+    if model.mla is None and kv_heads % tp_size and tp_size % kv_heads:
+        broken.append(_kv_equation(kv_heads, tp_size))
+    if broken:
+        return TpSize(tp_size, "refused", 0, tuple(broken))
+    copies = tp_size if model.mla is not None else max(1, tp_size // kv_heads)
+    return TpSize(tp_size, "kv_replicated" if copies > 1 else "allowed", copies)
+
+
+def _kv_equation(kv_heads: int, tp_size: int) -> str:
+    """KV heads divide over the ranks or the ranks over the KV heads; here neither."""
+    larger, smaller = max(kv_heads, tp_size), min(kv_heads, tp_size)
+    return f"num_key_value_heads: {larger} = {larger // smaller} × {smaller} + {larger % smaller}"
+
+
+def tp_sizes(
+    model: ModelSpec, largest: int = LARGEST_TP_SIZE, quantisation_group: int | None = None
+) -> tuple[TpSize, ...]:
+    """Every size from 1 to `largest`, judged."""
+    return tuple(check_tp_size(model, size, quantisation_group) for size in range(1, largest + 1))

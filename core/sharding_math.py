@@ -1,0 +1,95 @@
+"""The labs' three functions: a linear layer cut two ways, and the pair of cuts that makes an MLP.
+
+`y = x @ W.T` throughout, W is (out, in). T tokens, D in_features, F out_features or the MLP's width, N ranks.
+The arrays may be of any numeric type; a caller who wants the log of what every rank held uses the layers
+on a Group and asks it for its trace.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from core.ledger import Ledger
+from core.sharding.collectives import all_gather, all_reduce
+from core.sharding.group import Group
+from core.sharding.tensors import Array, ShardedTensor
+
+__all__ = [
+    "all_gather",
+    "all_reduce",
+    "column_layer",
+    "column_parallel",
+    "mlp_layer",
+    "mlp_tp",
+    "relu",
+    "row_layer",
+    "row_parallel",
+]
+
+Activation: TypeAlias = Callable[[Array], Array]
+
+
+def relu(values: Array) -> Array:
+    """max(0, v) of every entry."""
+    return np.maximum(values, 0)
+
+
+def column_parallel(
+    x: Array, W: Array, num_ranks: int, ledger: Ledger | None = None, bias: Array | None = None
+) -> Array:
+    """`x @ W.T + bias` with the out_features dealt over the ranks; the slices of y side by side.
+
+        X[T, D] · W[F_N, D]ᵀ → Y[T, F_N]
+
+    Costs nothing: the next layer takes the slices as they are. It is W.T whose columns are dealt, hence the name;
+    in W, (out, in), they are rows. Raises IndivisibleError.
+    """
+    group = Group(num_ranks, ledger)
+    y = column_layer(group, group.replicate("x", x), W)
+    return (y if bias is None else group.add_bias("y + bias", y, bias)).full()
+
+
+def row_parallel(
+    x: Array, W: Array, num_ranks: int, ledger: Ledger | None = None, bias: Array | None = None
+) -> Array:
+    """`x @ W.T + bias` with the in_features of x and W dealt over the ranks; one all-reduce adds the terms.
+
+        X[T, D_N] · W[F, D_N]ᵀ → Y[T, F]{U_N} → all-reduce → Y[T, F]
+
+    The bias comes after the sum: added before it, it would arrive N times. Raises IndivisibleError.
+    """
+    group = Group(num_ranks, ledger)
+    y = row_layer(group, group.shard("x", x, -1, "in_features"), W)
+    return (y if bias is None else group.add_bias("y + bias", y, bias)).full()
+
+
+def mlp_tp(
+    x: Array, W1: Array, W2: Array, num_ranks: int, ledger: Ledger | None = None, activation: Activation = relu
+) -> Array:
+    """`activation(x @ W1.T) @ W2.T`, column-parallel then row-parallel: one all-reduce at any N above one.
+
+        X[T, D] · W1[F_N, D]ᵀ → H[T, F_N] → σ → · W2[D, F_N]ᵀ → Y[T, D]{U_N} → all-reduce → Y[T, D]
+
+    The slices that the first layer leaves are the slices the second one wants, and σ acts on whole entries of H,
+    so nothing is sent in between. Raises IndivisibleError.
+    """
+    group = Group(num_ranks, ledger)
+    return mlp_layer(group, group.replicate("x", x), W1, W2, activation).full()
+
+
+def column_layer(group: Group, x: ShardedTensor, W: Array, name: str = "y", weight: str = "W") -> ShardedTensor:
+    """A column-parallel layer on a group: y stays sharded, no collective."""
+    return group.linear(name, x, group.shard(weight, W, 0, "out_features"))
+
+
+def row_layer(group: Group, x: ShardedTensor, W: Array, name: str = "y", weight: str = "W") -> ShardedTensor:
+    """A row-parallel layer on a group: the partial products, then their all-reduce."""
+    partial = group.linear(f"partial {name}", x, group.shard(weight, W, 1, "in_features"))
+    return group.all_reduce(name, partial, layer="row-parallel", why=f"adds the ranks' terms of {name}")
+
+
+def mlp_layer(group: Group, x: ShardedTensor, W1: Array, W2: Array, activation: Activation = relu) -> ShardedTensor:
+    """An MLP on a group: a column-parallel layer, the activation on each slice, a row-parallel layer."""
+    hidden = column_layer(group, x, W1, name="h", weight="W1")
+    return row_layer(group, group.pointwise("σ(h)", activation, hidden), W2, weight="W2")
