@@ -1,0 +1,65 @@
+"""Lab 01, tensor-parallel sharding: your code. The tasks are in README.md.
+
+`y = x @ W.T` throughout: x is (T, D), W is (F, D), as torch keeps it, y is (T, F). N = num_ranks.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from core.errors import require_divides
+from core.ledger import Ledger
+from core.sharding.collectives import all_reduce
+
+Array = np.ndarray
+
+__all__ = ["all_reduce", "column_parallel", "mlp_tp", "relu", "require_divides", "row_parallel"]
+
+
+def relu(values: Array) -> Array:
+    """max(0, v) of every entry. Yours to use."""
+    return np.maximum(values, 0)
+
+
+def column_parallel(
+    x: Array, W: Array, num_ranks: int, ledger: Ledger | None = None, bias: Array | None = None
+) -> Array:
+    """`x @ W.T + bias`, each rank making F/N of the outputs.
+
+        X[T, D] · W[F_N, D]ᵀ → Y[T, F_N]
+
+    Deal the F rows of W over the ranks, multiply on each, and return the slices side by side as (T, F).
+    Raise IndivisibleError (`require_divides("out_features", ...)`) when F does not divide.
+    """
+    raise NotImplementedError("lab-01, task 1: column_parallel")
+
+
+def row_parallel(
+    x: Array, W: Array, num_ranks: int, ledger: Ledger | None = None, bias: Array | None = None
+) -> Array:
+    """`x @ W.T + bias`, each rank multiplying D/N of the inputs.
+
+        X[T, D_N] · W[F, D_N]ᵀ → Y[T, F]{U_N} → all-reduce → Y[T, F]
+
+    Deal the columns of x and of W alike; each rank's product has the right shape and the wrong values until
+    `all_reduce(partials, ledger)` adds them. Mind where the bias goes.
+    Raise IndivisibleError (`require_divides("in_features", ...)`) when D does not divide.
+    """
+    raise NotImplementedError("lab-01, task 2: row_parallel")
+
+
+def mlp_tp(
+    x: Array,
+    W1: Array,
+    W2: Array,
+    num_ranks: int,
+    ledger: Ledger | None = None,
+    activation: Callable[[Array], Array] = relu,
+) -> Array:
+    """`activation(x @ W1.T) @ W2.T` with exactly one all-reduce, whatever N above one.
+
+        X[T, D] · W1[F_N, D]ᵀ → H[T, F_N] → activation → · W2[D, F_N]ᵀ → Y[T, D]{U_N} → all-reduce → Y[T, D]
+
+    W1 is (F, D), W2 is (D, F). A rank keeps its slice of H: nobody needs the rest of it.
+    """
+    raise NotImplementedError("lab-01, task 3: mlp_tp")
