@@ -84,7 +84,8 @@ def held_weight_bytes(model: ModelSpec, dtype: str = "bf16") -> float:
 
     W_held = P · b
     """
-    return total_parameters(model) * dtype_bytes(dtype)
+    count = count_parameters(model)
+    return _weight_bytes(count.total - count.experts, count.experts, dtype)
 
 
 def read_weight_bytes(model: ModelSpec, dtype: str = "bf16", batch: int = 1) -> float:
@@ -97,8 +98,8 @@ def read_weight_bytes(model: ModelSpec, dtype: str = "bf16", batch: int = 1) -> 
     require_positive(batch=batch)
     count = count_parameters(model)
     looked_up = count.positions + (0 if model.tie_word_embeddings else count.embedding)
-    missed = count.experts * (1 - distinct_expert_fraction(model, batch))
-    return (count.total - looked_up - missed) * dtype_bytes(dtype)
+    experts = count.experts * distinct_expert_fraction(model, batch)
+    return _weight_bytes(count.total - count.experts - looked_up, experts, dtype)
 
 
 def distinct_expert_fraction(model: ModelSpec, batch: int) -> float:
@@ -151,6 +152,12 @@ def dtype_bytes(dtype: str) -> float:
     if dtype not in DTYPE_BYTES:
         raise OutOfRangeError("dtype", dtype, f"is not one of {', '.join(DTYPE_BYTES)}")
     return DTYPE_BYTES[dtype]
+
+
+def _weight_bytes(shared: float, experts: float, dtype: str) -> float:
+    """Bytes of weights outside and inside of routed experts. mxfp4 holds a mixture's experts; the rest is bf16."""
+    shared_dtype = "bf16" if dtype == "mxfp4" and experts else dtype
+    return shared * dtype_bytes(shared_dtype) + experts * dtype_bytes(dtype)
 
 
 def _attention(model: ModelSpec) -> int:

@@ -9,7 +9,7 @@ from core.errors import UnknownNameError
 
 _VARIANT = re.compile(
     r"[-_.](?:instruct|chat|it|hf|base|pt|bf16|fp16|fp8|nvfp4|mxfp4|int8|int4|4bit|8bit|awq|gptq|marlin|gguf|"
-    r"w\d+a\d+|dynamic|quantized|v0\.\d)$"
+    r"w\d+a\d+|q\d\w*|\d+g|dynamic|quantized|mindie|v0\.\d)$"
 )
 
 
@@ -39,6 +39,8 @@ def find(kind: str, rows: Mapping[str, R], name: str) -> R:
 
     Raises UnknownNameError.
     """
+    if name in rows:
+        return rows[name]
     names = _names(rows)
     for candidate in _candidates(name):
         if candidate in names:

@@ -17,15 +17,56 @@ from core.parameters import (
 )
 
 PUBLISHED = {
-    "llama-3.2-1b": 1_235_814_400,
-    "llama-3-8b": 8_030_261_248,
-    "llama-3-70b": 70_553_706_496,
-    "llama-3.1-405b": 405_853_388_800,
-    "llama-2-7b": 6_738_415_616,
-    "mixtral-8x7b": 46_702_792_704,
+    "codellama-13b": 13_016_028_160,
+    "deepseek-coder-6.7b": 6_740_512_768,
+    "deepseek-v2-lite": 15_706_484_224,
+    "deepseek-v2.5": 235_741_434_880,
     "deepseek-v3": 671_026_419_200,
+    "gemma-2-27b": 27_227_128_320,
+    "gemma-2-2b": 2_614_341_888,
+    "gemma-2-9b": 9_241_705_984,
+    "gpt-oss-120b": 116_829_156_672,
+    "gpt-oss-20b": 20_914_757_184,
+    "kimi-k2": 1_026_408_232_448,
+    "llama-2-13b": 13_015_864_320,
+    "llama-2-70b": 68_976_648_192,
+    "llama-2-7b": 6_738_415_616,
+    "llama-3-70b": 70_553_706_496,
+    "llama-3-8b": 8_030_261_248,
+    "llama-3.1-405b": 405_853_388_800,
+    "llama-3.2-1b": 1_235_814_400,
+    "llama-3.2-3b": 3_212_749_824,
+    "llama-65b": 65_285_660_672,
+    "mistral-7b": 7_241_732_096,
+    "mistral-7b-v0.3": 7_248_023_552,
+    "mistral-nemo-12b": 12_247_782_400,
+    "mistral-small-24b": 23_572_403_200,
+    "mixtral-8x22b": 140_620_634_112,
+    "mixtral-8x22b-instruct": 140_630_071_296,
+    "mixtral-8x7b": 46_702_792_704,
+    "opt-1.3b": 1_315_758_080,
+    "opt-13b": 12_853_473_280,
+    "opt-30b": 29_974_540_288,
+    "opt-6.7b": 6_658_473_984,
+    "qwen2-7b": 7_615_616_512,
+    "qwen2.5-0.5b": 494_032_768,
+    "qwen2.5-1.5b": 1_543_714_304,
+    "qwen2.5-14b": 14_770_033_664,
+    "qwen2.5-32b": 32_763_876_352,
+    "qwen2.5-3b": 3_085_938_688,
+    "qwen2.5-72b": 72_706_203_648,
+    "qwen3-0.6b": 596_049_920,
+    "qwen3-1.7b": 1_720_574_976,
+    "qwen3-14b": 14_768_307_200,
+    "qwen3-235b-a22b": 235_093_634_560,
+    "qwen3-30b-a3b": 30_532_122_624,
+    "qwen3-32b": 32_762_123_264,
+    "qwen3-4b": 4_022_468_096,
+    "qwen3-8b": 8_190_735_360,
+    "qwen3-coder-480b-a35b": 480_154_875_392,
+    "tinyllama-1.1b": 1_100_048_384,
 }
-"""As safetensors metadata and model cards give them; DeepSeek-V3 without its MTP module."""
+"""Totals of the published checkpoints; DeepSeek-V3 without its MTP module."""
 
 
 @pytest.mark.parametrize(("key", "parameters"), PUBLISHED.items())
@@ -59,6 +100,11 @@ def test_a_shared_embedding_is_read_as_the_head():
 def test_seventy_billion_is_8_8_times_eight():
     ratio = held_weight_bytes(model("llama-3-70b")) / held_weight_bytes(model("llama-3-8b"))
     assert ratio == pytest.approx(8.8, abs=0.05)
+
+
+def test_mxfp4_holds_the_experts_of_a_mixture_and_leaves_the_rest_in_bf16():
+    """gpt-oss-120b: 114.7e9 x 4.25 bits + 2.1e9 x 16 bits = 65.2 GB, the size of its checkpoint."""
+    assert held_weight_bytes(model("gpt-oss-120b"), "mxfp4") / 1e9 == pytest.approx(65.2, abs=0.1)
 
 
 def test_one_token_of_a_mixture_reads_k_experts_and_many_read_nearly_all():
