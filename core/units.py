@@ -64,9 +64,12 @@ def seconds(duration_s: float, digits: int = 3) -> str:
     return "0 s" if duration_s == 0 else f"{significant(duration_s * 1e9, digits)} ns"
 
 
-def percent(fraction: float, digits: int = 3) -> str:
-    """A fraction in 0..1 as a percentage with a thin gap: `46.0 %`."""
-    return f"{significant(100 * fraction, digits)} %"
+def percent(fraction: float, decimals: int = 1) -> str:
+    """A fraction in 0..1 as a percentage: `46.0 %`. Below the last decimal, two significant figures: `0.021 %`."""
+    value = 100 * fraction
+    if value and abs(value) < 10.0**-decimals:
+        return f"{significant(value, 2)}\u00a0%"
+    return f"{value:.{decimals}f}\u00a0%"
 
 
 def bandwidth(bytes_per_s: float, digits: int = 3) -> str:

@@ -1,37 +1,121 @@
-"""Lab 03, the communication bill."""
+"""Lab 03, the communication bill: price the all-reduces of a step on the links there are."""
 
 import streamlit as st
 
+from runtime.measurements import measured_all_reduces
 from ui import inputs, scenes
+from ui.charts import comm_cost as charts
+from ui.charts.prediction import prediction_line
+from ui.facts import comm_cost as facts
+from ui.frames import frame
+from ui.rows import comm_cost as rows_of
 
 page = scenes.open_page("comm_cost")
-with page.controls("see", "bench"):
-    g = inputs.choice("Phase", page.key("phase"), ["decode", "prefill"], "decode")
+points = measured_all_reduces()
+scenario, look = page.scenario, page.look
+own_links = [scenario.link_spec, scenario.network_spec]
+with page.controls("see", "count", "break_it"):
+    phase = inputs.choice("Phase", page.key("phase"), ["decode", "prefill"], "decode")
+with page.controls("bench"):
+    own = rows_of.OwnBill(
+        latency_us=inputs.number("Latency a hop, µs", page.key("alpha"), 0.0, 1e5, 50.0),
+        bandwidth_gb_s=inputs.number("Bandwidth one way, GB/s", page.key("beta"), 0.001, 1e5, 1.25),
+        tokens=inputs.whole("Tokens in the step", page.key("tokens"), 1, 1_048_576, 1),
+        step_ms=inputs.number("Compute, ms", page.key("step"), 0.001, 1e6, 8.0),
+        tp=scenario.tp,
+        model=scenario.model,
+    )
+    pinned = rows_of.OwnBill.from_text(inputs.memo(page.key("pin")))
+    st.button("Pin", on_click=inputs.remember, args=(page.key("pin"), own.text()), help="Keep this bill to compare")
 
 
-def question():
-    said = page.predict(lambda key: inputs.slide("Share of the step", key, 0, 100, 0, unit="%"), 0)
-    st.write(said)
-    page.reading("question.reading")
+def bars(rows: list[rows_of.BillRow], reading: str, name: str) -> None:
+    table = frame(rows)
+    page.figure(charts.bill_bars(table, look, charts.axis_end_ms(table)), reading, table, name)
 
 
-def see():
-    f, m = page.split()
-    with f:
-        page.say("see.reading")
-    with m:
-        page.note("see.note", "see.note2")
-    page.verdict("ok", "see.v")
+def question() -> None:
+    asked = st.container()
+    said = page.predict(lambda key: inputs.slide(page.prose.plain("question.label"), key, 0, 100, 0, unit="%"), 0)
+    if not (said.revealed and look.present):
+        asked.markdown(page.prose.text("question.ask"))
+    bill = rows_of.bill(scenario, "decode", scenario.network_spec)
+    truth = 100 * bill.comm_fraction if said.revealed else None
+    line = prediction_line(said.said, truth, look, high=100, unit="%")
+    st.altair_chart(line, theme=None, alt=page.prose.plain("question.label"), key="figure_prediction")
+    if said.revealed:
+        rule = "bandwidth" if bill.bandwidth_fraction > 0.5 else "latency"
+        bars(
+            [rows_of.link_row(scenario, "decode", link, points) for link in own_links],
+            f"question.reading_{rule}",
+            "bill",
+        )
+        verdicts()
+
+
+def verdicts() -> None:
+    signs = {"noise": "ok", "noticeable": "open", "fatal": "off"}
+    with st.container(key="aside_verdicts"):
+        for role, link in zip(("link", "network"), own_links, strict=True):
+            word = rows_of.bill(scenario, "decode", link).verdict
+            page.verdict(signs[word], f"verdict.{role}_{word}")
+        page.verdict("open", "verdict.step")
+
+
+def see() -> None:
+    rows = [rows_of.link_row(scenario, phase, link, points) for link in rows_of.compared_links(scenario)]
+    figure, margin = page.split()
+    with figure:
+        bars(rows, f"see.reading_{phase}", f"bill_{phase}")
+    with margin:
+        page.note("see.note_step", "see.note_payload", "see.note_rule")
+
+
+def count() -> None:
+    figure, margin = page.split()
+    with figure:
+        model = frame(point for link in own_links for point in rows_of.curve(scenario, link))
+        measured = frame(rows_of.measured_points(scenario, points))
+        marks = frame(rows_of.marks(scenario))
+        page.figure(charts.time_against_payload(model, measured, marks, look), "count.reading", model, "all_reduce")
+        page.say("count.source")
+    with margin:
+        page.note("count.payload", "count.latency", "count.bandwidth", "count.bill", "count.share")
+        bill = rows_of.bill(scenario, phase, scenario.network_spec)
+        page.equation(*rows_of.share_terms(bill))
+
+
+def break_it() -> None:
+    page.say("break_it.ask")
+    found = rows_of.network_readings(scenario, phase)
+    figure, margin = page.split()
+    with figure:
+        bars(rows_of.reading_rows(found), "break_it.reading", "readings")
+    with margin:
+        page.note("break_it.note")
+
+
+def bench() -> None:
+    rows = [own.row("Your link"), *([pinned.row("Pinned")] if pinned else [])]
+    rows += [rows_of.link_row(scenario, "decode", link, points) for link in own_links]
+    figure, margin = page.split()
+    with figure:
+        bars(rows, "bench.reading", "bench")
+        with st.container(key="aside_ranks"):
+            by_ranks = frame(rows_of.bills_by_ranks(own))
+            page.figure(charts.bills_by_ranks(by_ranks, look), "bench.ranks", by_ranks, "bills_by_ranks")
+    with margin:
+        page.note("bench.note", "bench.scenario")
 
 
 page.play(
-    lambda: {"x": "1"},
+    lambda: facts.fields(scenario, phase, own, points),
     question=question,
     see=see,
-    count=see,
-    break_it=see,
-    bench=see,
-    build=see,
-    engines=see,
-    limits=see,
+    count=count,
+    break_it=break_it,
+    bench=bench,
+    build=lambda: page.say("build.body"),
+    engines=lambda: page.say("engines.body"),
+    limits=lambda: page.say("limits.body"),
 )

@@ -58,6 +58,13 @@ def expect(name: str, options: Sequence[str]) -> None:
     _listen(name, lambda text: text in options, f"one of {', '.join(options)}")
 
 
+def _is_number(text: str, low: float, high: float) -> bool:
+    try:
+        return low <= float(text) <= high
+    except ValueError:
+        return False
+
+
 def choice(label: str, key: str, options: Sequence[T], default: T, *, help: str | None = None) -> T:
     """One of a few, as a row of buttons."""
     _listen(key, lambda text: text in map(str, options), f"one of {', '.join(map(str, options))}")
@@ -79,6 +86,24 @@ def whole(label: str, key: str, low: int, high: int, default: int, *, help: str 
     """A whole number in a range, typed."""
     _listen(key, lambda text: _is_whole(text, low, high), f"a whole number from {low} to {high}")
     return int(st.number_input(label, low, high, default, 1, key=key, bind="query-params", help=help))
+
+
+def number(label: str, key: str, low: float, high: float, default: float, *, help: str | None = None) -> float:
+    """A number in a range, typed."""
+    _listen(key, lambda text: _is_number(text, low, high), f"a number from {low:g} to {high:g}")
+    return float(st.number_input(label, low, high, default, key=key, bind="query-params", format="%g", help=help))
+
+
+def memo(key: str) -> str:
+    """A short text in the URL that a button writes; the page checks what it says."""
+    st.session_state["_heard"].add(key)
+    with st.container(key=f"flag_{key}"):
+        return st.text_input(key, "", max_chars=120, key=key, bind="query-params")
+
+
+def remember(key: str, text: str) -> None:
+    """Write a memo. For a button's `on_click`."""
+    st.session_state[key] = text
 
 
 def slide(label: str, key: str, low: int, high: int, default: int, *, step: int = 1, unit: str = "") -> int:

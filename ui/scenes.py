@@ -13,6 +13,7 @@ Only the open scene runs. Its name is in the URL, and so is everything asked on 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -48,7 +49,7 @@ class Page:
     body: DeltaGenerator
     foot: DeltaGenerator
     prose: Prose = field(default_factory=lambda: Prose({}))
-    _extra_buttons: list[Callable[[], None]] = field(default_factory=list)
+    _extra_buttons: list[Callable[[], object]] = field(default_factory=list)
 
     def key(self, name: str) -> str:
         """A control's name in the URL: the page's prefix and its own."""
@@ -57,7 +58,7 @@ class Page:
     def controls(self, *shown_in: str) -> AbstractContextManager[object]:
         """Where the page asks. Runs in every scene, so that the URL keeps it; seen only in those named."""
         seen = not shown_in or self.scene in shown_in
-        key = f"controls_{self.entry.stem}" if seen else f"unseen_{self.entry.stem}"
+        key = f"{'controls' if seen else 'unseen'}_{self.entry.stem}_{'_'.join(shown_in)}"
         return self.body.container(key=key, horizontal=True, vertical_alignment="bottom", gap="medium")
 
     def play(self, fields: Callable[[], Mapping[str, str]], /, **scenes: Scene) -> None:
@@ -127,14 +128,16 @@ class Page:
     def predict(self, ask: Callable[[str], int], untouched: int) -> Prediction:
         """Ask for a number, then let it be revealed. `ask(key)` draws the widget; `untouched` is no answer yet.
 
-        A presenter may reveal without answering.
+        A presenter may reveal without answering, and needs the room after: the question is then out of sight.
         """
-        value, revealed_key = ask(self.key("guess")), self.key("revealed")
+        revealed_key = self.key("revealed")
         revealed = inputs.flag(revealed_key)
+        with st.container(key="unseen_guess" if revealed and self.look.present else "guess"):
+            value = ask(self.key("guess"))
         committed = value != untouched
         ready = (committed or self.look.present) and not revealed
         self._extra_buttons.append(
-            lambda: st.button(  # type: ignore[arg-type, return-value]
+            lambda: st.button(
                 "Reveal",
                 key="reveal",
                 shortcut="V",
@@ -174,7 +177,7 @@ class Page:
             with st.container(key="place", width="content"):
                 st.markdown(place, width="content")
 
-    def _next_type(self) -> str:
+    def _next_type(self) -> Literal["primary", "secondary"]:
         return "secondary" if self._extra_buttons and not st.session_state.get(self.key("revealed")) else "primary"
 
     def _go_to(self, scene: str) -> None:

@@ -1,16 +1,21 @@
 """What every chart shares: type, axes and grounds, for a look."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import altair as alt
 
 from ui.theme import SANS, SERIF, Look
 
-Chart = alt.Chart | alt.LayerChart
+_SIDES = ("left", "top", "right", "bottom")
+
+Chart: TypeAlias = "alt.Chart | alt.LayerChart"
 
 
 def styled(chart: Chart, look: Look, height: float) -> Chart:
-    """A finished chart: our type and lines, no frame, as wide as its place. `height` in laptop pixels."""
+    """A finished chart: our type and lines, no frame, as wide as its place.
+
+    `height` is the plot's, in laptop pixels; axes come on top of it.
+    """
     palette = look.palette
     text = {"font": SANS, "color": palette.text, "fontSize": look.px(14.5)}
     axis = {
@@ -28,7 +33,13 @@ def styled(chart: Chart, look: Look, height: float) -> Chart:
         "titlePadding": look.px(8),
     }
     return (
-        chart.properties(width="container", height=look.px(height), background="transparent", padding=look.px(2))
+        chart.properties(
+            width="container",
+            height=look.px(height),
+            background="transparent",
+            padding=dict.fromkeys(_SIDES, look.px(2)),
+            autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        )
         .configure_view(stroke=None, continuousWidth=600)
         .configure_text(**text)
         .configure_axis(**axis)

@@ -1,0 +1,217 @@
+"""Lab 03's figures: the step and its bill on one axis of time, and one all-reduce against its payload."""
+
+import altair as alt
+import pandas as pd
+
+from ui.charts.style import Chart, styled, words
+from ui.theme import Look
+
+_KEY = 26
+_OVER = 24
+_UNDER = 28
+_GAP = 12
+
+
+def bill_bars(bills: pd.DataFrame, look: Look, end_ms: float) -> Chart:
+    """One bar a link: compute, then latency, then bandwidth, from zero to `end_ms`.
+
+    Columns: name, detail, compute_ms, latency_ms, bandwidth_ms, in_words, measured_ms (NaN for none), measured.
+    Over a bar stand its link and its sum in words; a measured bill is a tick that stands over the bar.
+    """
+    bar = 22 if look.present else 36
+    row = _OVER + bar + (_UNDER if (bills.detail + bills.measured).any() else _GAP)
+    rows = bills.assign(
+        top=[look.px(_KEY + i * row) for i in range(len(bills))],
+        after_latency=bills.compute_ms + bills.latency_ms,
+        end=bills.compute_ms + bills.latency_ms + bills.bandwidth_ms,
+    )
+    rows["bar_top"] = rows.top + look.px(_OVER)
+    rows["bar_end"] = rows.bar_top + look.px(bar)
+    rows["middle"] = rows.bar_top + look.px(bar / 2)
+    rows["over"] = rows.top + look.px(_OVER / 2 - 1)
+    rows["under"] = rows.bar_end + look.px(12)
+    layers = [
+        *_segments(rows, look, end_ms),
+        *_captions(rows, look, end_ms),
+        *_measured(rows, look, end_ms),
+        *_key(look, bool(rows.measured_ms.notna().any())),
+    ]
+    return styled(alt.layer(*layers), look, _KEY + row * len(bills))
+
+
+def _x(field: str, end_ms: float) -> alt.X:
+    axis = alt.Axis(grid=False, title=None, labelExpr="datum.label + ' ms'", tickCount=6)
+    return alt.X(f"{field}:Q", scale=alt.Scale(domain=[0, end_ms], nice=False), axis=axis)
+
+
+def _y(field: str) -> alt.Y:
+    return alt.Y(f"{field}:Q", scale=None, axis=None)
+
+
+def _segments(rows: pd.DataFrame, look: Look, end_ms: float) -> list[alt.Chart]:
+    palette, base = look.palette, alt.Chart(rows.assign(zero=0.0))
+
+    def bar(start: str, end: str, fill: str, edge: str) -> alt.Chart:
+        return base.mark_rect(color=fill, stroke=edge, strokeWidth=look.px(1)).encode(
+            x=_x(start, end_ms), x2=end, y=_y("bar_top"), y2="bar_end"
+        )
+
+    return [
+        bar("zero", "compute_ms", palette.compute, palette.axis),
+        bar("compute_ms", "after_latency", palette.latency, palette.ground),
+        bar("after_latency", "end", palette.bandwidth, palette.ground),
+    ]
+
+
+def _captions(rows: pd.DataFrame, look: Look, end_ms: float) -> list[alt.Chart]:
+    """Over a bar its link and its sum, under it the link's constants; inside, what fits."""
+    palette, base = look.palette, alt.Chart(rows)
+
+    def fits(shown: str, length: str, px: float) -> alt.Chart:
+        room = f"datum.{length} / {end_ms} * width > {look.px(px)}"
+        return base.transform_calculate(shown=f"{room} ? datum.{shown} : ''")
+
+    return [
+        base.mark_text(**words(look, 16, align="left", fontWeight=600)).encode(
+            x=alt.value(0), y=_y("over"), text="name"
+        ),
+        base.mark_text(**words(look, 15, align="right", fontWeight=600)).encode(
+            x=alt.value("width"), y=_y("over"), text="in_words"
+        ),
+        base.mark_text(**words(look, 13.5, align="left", color=palette.muted)).encode(
+            x=alt.value(0), y=_y("under"), text="detail"
+        ),
+        fits("compute", "compute_ms", 118)
+        .mark_text(**words(look, 14.5, align="left", dx=look.px(8)))
+        .encode(x=alt.value(0), y=_y("middle"), text="shown:N"),
+        fits("waiting", "latency_ms", 132)
+        .mark_text(**words(look, 14.5, align="left", dx=look.px(10), fontWeight=600, color=palette.on_latency))
+        .encode(x=_x("compute_ms", end_ms), y=_y("middle"), text="shown:N"),
+    ]
+
+
+def _measured(rows: pd.DataFrame, look: Look, end_ms: float) -> list[alt.Chart]:
+    """A tick over the bar where a machine's own times put the bill; on a phone its time without its machine."""
+    known = rows.dropna(subset=["measured_ms"]).assign(
+        tick_top=lambda t: t.bar_top - look.px(5), tick_end=lambda t: t.bar_end + look.px(5)
+    )
+    base = alt.Chart(known)
+    leader = base.transform_filter(f"datum.measured_ms - datum.end > {0.03 * end_ms}")
+    said = base.transform_calculate(
+        shown=f"width < {look.px(520)} ? split(datum.measured, ',')[0] : datum.measured"
+    )
+    return [
+        leader.mark_rule(strokeDash=[1.5, 4], strokeWidth=look.px(1.5), color=look.palette.muted).encode(
+            x=_x("end", end_ms), x2="measured_ms", y=_y("middle")
+        ),
+        base.mark_rule(strokeWidth=look.px(3), color=look.palette.text).encode(
+            x=_x("measured_ms", end_ms), y=_y("tick_top"), y2="tick_end"
+        ),
+        said.mark_text(**words(look, 13.5, align="right", color=look.palette.muted)).encode(
+            x=alt.value("width"), y=_y("under"), text="shown:N"
+        ),
+    ]
+
+
+def _key(look: Look, measured: bool) -> list[alt.Chart]:
+    """What each colour is, in words, over the first bar."""
+    p = look.palette
+    layers = [
+        *_key_entry("compute", p.compute, p.text, 0, look),
+        *_key_entry("latency", p.latency, p.latency_text, 88, look),
+        *_key_entry("bandwidth", p.bandwidth, p.bandwidth_text, 166, look),
+    ]
+    return layers + (_key_entry("measured", p.text, p.text, 263, look, width=3) if measured else [])
+
+
+def _key_entry(name: str, fill: str, ink: str, left: float, look: Look, width: float = 12) -> list[alt.Chart]:
+    one, y = alt.Chart(pd.DataFrame({"name": [name]})), alt.value(look.px(9))
+    sign = one.mark_tick(orient="vertical", size=look.px(13), thickness=look.px(width), color=fill, opacity=1)
+    word = one.mark_text(**words(look, 14.5, align="left", fontWeight=600, color=ink))
+    return [
+        sign.encode(x=alt.value(look.px(left + width / 2)), y=y),
+        word.encode(x=alt.value(look.px(left + width + 6)), y=y, text="name"),
+    ]
+
+
+def bills_by_ranks(bars: pd.DataFrame, look: Look) -> Chart:
+    """The bill at each number of ranks, latency under bandwidth. Columns: ranks, term, order, time_ms."""
+    palette = look.palette
+    colours = alt.Scale(domain=["latency", "bandwidth"], range=[palette.latency, palette.bandwidth])
+    stacked = (
+        alt.Chart(bars)
+        .mark_bar(stroke=palette.ground, strokeWidth=look.px(1))
+        .encode(
+            x=alt.X("ranks:N", sort=None, axis=alt.Axis(title=None, labelAngle=0, tickSize=0)),
+            y=alt.Y("time_ms:Q", axis=alt.Axis(title="ms a step", tickCount=4, domain=False, tickSize=0)),
+            color=alt.Color("term:N", scale=colours),
+            order="order:O",
+            tooltip=["ranks:N", "term:N", alt.Tooltip("time_ms:Q", format=".3s")],
+        )
+    )
+    return styled(alt.layer(stacked), look, 180)
+
+
+def time_against_payload(model: pd.DataFrame, measured: pd.DataFrame, marks: pd.DataFrame, look: Look) -> Chart:
+    """One all-reduce, log-log: the model as a line in the colour of the term that rules, measurements as circles.
+
+    `model` has link, payload_bytes, time_us, rules ("latency" or "bandwidth"); `measured` payload_bytes, time_us;
+    `marks` payload_bytes, name, in_words: the payloads worth pointing at.
+    """
+    palette = look.palette
+    x, y = _payload_axis(model), _time_axis(pd.concat([model.time_us, measured.time_us]))
+    rules = alt.Scale(domain=["latency", "bandwidth"], range=[palette.latency, palette.bandwidth])
+    ends = model.loc[model.groupby("link").payload_bytes.idxmax()]
+    pointer = alt.Chart(marks)
+    dots = alt.Chart(measured).mark_point(
+        size=look.px(7) ** 2,
+        filled=True,
+        fill=palette.ground,
+        stroke=palette.text,
+        strokeWidth=look.px(1.6),
+        opacity=1,
+    )
+    layers = [
+        pointer.mark_rule(strokeDash=[2, 4], strokeWidth=look.px(1.5), color=palette.text).encode(x=x),
+        pointer.mark_text(**words(look, 14, align="right", fontWeight=600, dx=look.px(-7))).encode(
+            x=x, y=alt.value(look.px(8)), text="name"
+        ),
+        alt.Chart(model)
+        .mark_line(strokeWidth=look.px(4), strokeCap="round")
+        .encode(x=x, y=y, color=alt.Color("rules:N", scale=rules), detail=["link", "rules"]),
+        dots.encode(x=x, y=y, tooltip=["machine:N", "payload_bytes:Q", "time_us:Q"]),
+        alt.Chart(ends)
+        .mark_text(**words(look, 15, align="right", fontWeight=600, dx=look.px(-12), dy=look.px(-14)))
+        .encode(x=x, y=y, text="name"),
+    ]
+    return styled(alt.layer(*layers), look, 232 if look.present else 330)
+
+
+def _payload_axis(model: pd.DataFrame) -> alt.X:
+    ends = [float(model.payload_bytes.min()), float(model.payload_bytes.max())]
+    label = "%s >= 1048576 ? %s/1048576 + ' MiB' : %s >= 1024 ? %s/1024 + ' KiB' : %s + ' B'"
+    axis = alt.Axis(
+        values=[2**9, 2**13, 2**18, 2**24],
+        grid=False,
+        title="payload of one all-reduce",
+        labelExpr=label.replace("%s", "datum.value"),
+    )
+    return alt.X("payload_bytes:Q", scale=alt.Scale(type="log", base=2, domain=ends), axis=axis)
+
+
+def _time_axis(times_us: "pd.Series[float]") -> alt.Y:
+    ends = [0.6 * float(times_us.min()), 1.8 * float(times_us.max())]
+    axis = alt.Axis(
+        values=[10**exponent for exponent in range(8)],
+        title=None,
+        tickSize=0,
+        domain=False,
+        labelExpr="datum.value >= 1000 ? datum.value/1000 + ' ms' : datum.value + ' µs'",
+    )
+    return alt.Y("time_us:Q", scale=alt.Scale(type="log", domain=ends, nice=False), axis=axis)
+
+
+def axis_end_ms(bills: pd.DataFrame) -> float:
+    """Where the axis of these bills ends: the longest of them, measured or modelled, and a little air."""
+    ends = bills.compute_ms + bills.latency_ms + bills.bandwidth_ms
+    return 1.02 * float(max(ends.max(), bills.measured_ms.fillna(0).max()))

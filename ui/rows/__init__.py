@@ -1,0 +1,1 @@
+"""What a figure draws: core's results as rows, named and put into words."""
