@@ -27,7 +27,9 @@ def save(model: MiniGPT, path: Path, metadata: dict[str, str]) -> None:
 def require(path: Path) -> None:
     """Raise CheckpointError when there is no file at `path`."""
     if not path.is_file():
-        raise CheckpointError(f"no checkpoint at {path}; write it with: python -m distributed.train_grammar")
+        raise CheckpointError(
+            f"no checkpoint {path.name} in {path.parent.name}/; write it with: python -m distributed.train_grammar"
+        )
 
 
 def load_sharded(model: MiniGPT, path: Path = CHECKPOINT) -> int:

@@ -95,7 +95,7 @@ def sum_left_out(layer: RowParallelLinear, x: Tensor) -> Tensor:
 
 
 def break_layers(model: MiniGPT, right: Arm) -> None:
-    """Run the wrong variants on real ranks and say what becomes of the sentences, and of the first token's logits."""
+    """Run the wrong variants on real ranks; say what becomes of the sentences and of the first token's logits."""
     for wrong in (bias_on_every_rank, sum_left_out):
         with_variant(model, wrong)
         decoded = [greedy(model, prompt(p), BROKEN_STEPS, END_TOKEN) for p in PROMPTS[:BROKEN_PROMPTS]]

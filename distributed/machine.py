@@ -1,29 +1,11 @@
-"""What a run was made on, for its manifest; and how a rank comes to end with its parent."""
+"""What a run was made on, and how to make it again: its manifest."""
 
-import ctypes
 import os
 import platform
-import signal
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import torch
-
-PR_SET_PDEATHSIG = 1
-
-
-def end_with_parent() -> None:
-    """Ask Linux to end this process with its parent: torchrun's ranks are sessions of their own, and outlive it.
-
-    Elsewhere nothing is asked: the launcher looks for survivors instead.
-    """
-    if sys.platform != "linux":
-        return
-    parent = os.getppid()
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        sys.exit("the launcher ended before this rank began")
 
 
 def manifest(command: str, checkpoint_sha256: str, threads_per_rank: int) -> dict[str, object]:

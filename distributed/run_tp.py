@@ -26,6 +26,7 @@ from distributed.measure import PROMPTS, Arm, decode_prompt, warm_up
 from distributed.mini_gpt import KVCache, MiniGPT
 from distributed.progress import ms, say, summary, us
 from distributed.single import single_arm
+from runtime.tether import end_with_parent
 
 SWEEP_REPEATS = 60
 
@@ -33,6 +34,8 @@ SWEEP_REPEATS = 60
 def run_rank(args: argparse.Namespace) -> int:
     """What each of torchrun's processes does; rank 0 speaks for all."""
     first = os.environ["RANK"] == "0"
+    if first:
+        say("start", prompts=len(PROMPTS), steps_per_prompt=args.steps_per_prompt)
     with tempfile.TemporaryDirectory() as folder:
         stem, kind = Path(folder) / "single", device_type(args.backend)
         single = single_arm(stem, args.checkpoint, args.steps_per_prompt, kind) if first else None
@@ -180,7 +183,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    machine.end_with_parent()
+    end_with_parent()
     args = arguments()
     torch.set_num_threads(1)
     if "RANK" not in os.environ:

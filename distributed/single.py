@@ -11,8 +11,9 @@ from pathlib import Path
 
 import torch
 
-from distributed import checkpoint, grammar, machine
+from distributed import checkpoint, grammar
 from distributed.measure import PROMPTS, Arm, decode_prompt, warm_up
+from runtime.tether import end_with_parent
 
 TORCHRUNS_OWN = (
     "RANK",
@@ -37,7 +38,7 @@ def single_arm(stem: Path, path: Path, steps: int, device: str) -> Arm:
 
 
 def main() -> None:
-    machine.end_with_parent()
+    end_with_parent()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stem", type=Path, help="where to write the arm, without suffix")
     parser.add_argument("--checkpoint", type=Path, default=checkpoint.CHECKPOINT)

@@ -4,30 +4,37 @@ from core.two_way_tp.predictions import (
     MINI_GPT,
     RankWeights,
     all_reduce_bytes_per_token,
+    all_reduce_payload_bytes,
     all_reduces_per_token,
     padded_vocab_size,
     token_time_s,
     weights_per_rank,
 )
 from core.two_way_tp.reconcile import Reading, TokenParts, reconcile, slowdown, token_parts
+from core.two_way_tp.result import Manifest, PerToken, RunResult, read_result
 from core.two_way_tp.run_log import Broken, LogLine, RankStep, RunLog, RunLogError, Slowed, Step, read_log
 
 __all__ = [
     "MINI_GPT",
     "Broken",
     "LogLine",
+    "Manifest",
+    "PerToken",
     "RankStep",
     "RankWeights",
     "Reading",
     "RunLog",
     "RunLogError",
+    "RunResult",
     "Slowed",
     "Step",
     "TokenParts",
     "all_reduce_bytes_per_token",
+    "all_reduce_payload_bytes",
     "all_reduces_per_token",
     "padded_vocab_size",
     "read_log",
+    "read_result",
     "reconcile",
     "slowdown",
     "token_parts",

@@ -1,0 +1,109 @@
+"""The one object a run writes, read into a typed row."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.two_way_tp.run_log import RunLogError
+
+
+@dataclass(frozen=True)
+class PerToken:
+    """A decode step's time over all timed steps."""
+
+    min_s: float
+    mean_s: float
+    median_s: float
+    p95_s: float
+
+
+@dataclass(frozen=True)
+class RankBytes:
+    """What one rank allocated."""
+
+    weights_bytes: int
+    kv_bytes: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """How a run was made, and on what."""
+
+    command: str
+    date: str
+    checkpoint_sha256: str
+    threads_per_rank: int
+    cpu: str
+    cores: int
+    gpus: tuple[str, ...]
+    python: str
+    torch: str
+    system: str
+
+    @property
+    def hardware(self) -> str:
+        """The devices in a few words."""
+        return ", ".join(self.gpus) if self.gpus else f"{self.cpu}, {self.cores} cores"
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One comparison of TP=1 and TP=N."""
+
+    world_size: int
+    backend: str
+    tokens_equal: bool
+    max_logit_difference: float
+    all_reduces_per_token: float
+    per_token: PerToken
+    single_per_token: PerToken
+    all_reduce_s_per_token: float
+    ranks: tuple[RankBytes, ...]
+    manifest: Manifest
+
+
+def read_result(text: str) -> RunResult:
+    """A run's result.
+
+    Raises RunLogError when the text is not what `distributed.run_tp` writes.
+    """
+    try:
+        return _result(json.loads(text))
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunLogError(f"this is no result of distributed.run_tp: {error}") from None
+
+
+def _result(row: Mapping[str, Any]) -> RunResult:
+    return RunResult(
+        world_size=row["world_size"],
+        backend=row["backend"],
+        tokens_equal=row["tokens_equal"],
+        max_logit_difference=row["max_logit_difference"],
+        all_reduces_per_token=row["all_reduces_per_token"],
+        per_token=_per_token(row["per_token_s"]),
+        single_per_token=_per_token(row["single_per_token_s"]),
+        all_reduce_s_per_token=row["all_reduce_s_per_token"],
+        ranks=tuple(RankBytes(one["weights_bytes"], one["kv_bytes"]) for one in row["ranks"]),
+        manifest=_manifest(row["manifest"]),
+    )
+
+
+def _per_token(row: Mapping[str, float]) -> PerToken:
+    return PerToken(row["min"], row["mean"], row["median"], row["p95"])
+
+
+def _manifest(row: Mapping[str, Any]) -> Manifest:
+    hardware, versions = row["hardware"], row["versions"]
+    return Manifest(
+        command=row["command"],
+        date=row["date"],
+        checkpoint_sha256=row["checkpoint_sha256"],
+        threads_per_rank=row["threads_per_rank"],
+        cpu=hardware["cpu"],
+        cores=hardware["cores"],
+        gpus=tuple(hardware["gpus"]),
+        python=versions["python"],
+        torch=versions["torch"],
+        system=versions["system"],
+    )

@@ -1,0 +1,95 @@
+"""Recorded runs that ship with the app: the lines a run printed, the object it wrote, and their fingerprints.
+
+data/captures/<name>/lines.jsonl    stdout of rank 0, as printed
+data/captures/<name>/result.json    the object, its manifest inside: command, hardware, versions, date
+data/captures/<name>/SHA256SUMS     of both, as sha256sum writes it
+"""
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from core.errors import ShardlabError, UnknownNameError
+from core.two_way_tp import RunLog, RunResult, read_log, read_result
+
+CAPTURES = Path(__file__).resolve().parent.parent / "data" / "captures"
+LINES, RESULT, SUMS = "lines.jsonl", "result.json", "SHA256SUMS"
+
+
+class CaptureError(ShardlabError):
+    """A capture that is not what was recorded."""
+
+
+@dataclass(frozen=True)
+class Capture:
+    """One run, recorded or just made, read and typed."""
+
+    name: str
+    log: RunLog
+    result: RunResult
+    lines_text: str
+    result_text: str
+
+
+def names(folder: Path = CAPTURES) -> list[str]:
+    """The captures that ship with the app."""
+    return sorted(path.parent.name for path in folder.glob(f"*/{SUMS}"))
+
+
+@lru_cache(maxsize=16)
+def load(name: str, folder: Path = CAPTURES) -> Capture:
+    """A capture, every file checked against its fingerprint.
+
+    Raises UnknownNameError for a name that is not recorded, CaptureError when a file was changed.
+    """
+    if name not in names(folder):
+        raise UnknownNameError("capture", name, names(folder))
+    expected = _sums(folder / name / SUMS)
+    texts = {}
+    for file in (LINES, RESULT):
+        content = (folder / name / file).read_bytes()
+        if hashlib.sha256(content).hexdigest() != expected.get(file):
+            raise CaptureError(f"{name}/{file} is not the file that was recorded: its sha256 differs")
+        texts[file] = content.decode()
+    return of_texts(name, texts[LINES], texts[RESULT])
+
+
+def of_texts(name: str, lines_text: str, result_text: str) -> Capture:
+    """A run's two files as a capture.
+
+    Raises RunLogError when one of them is not what a run writes.
+    """
+    log = read_log(lines_text.splitlines())
+    return Capture(name, log, read_result(result_text), lines_text, result_text)
+
+
+def save(lines: Sequence[str], result: str, folder: Path) -> None:
+    """Write a run as a capture."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {LINES: "\n".join(lines) + "\n", RESULT: result}
+    for file, text in files.items():
+        (folder / file).write_text(text, newline="\n")
+    (folder / SUMS).write_text(_sums_text(files), newline="\n")
+
+
+def zipped(capture: Capture) -> bytes:
+    """A capture as one file to keep: the same three files in a zip."""
+    files = {LINES: capture.lines_text, RESULT: capture.result_text}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file, text in {**files, SUMS: _sums_text(files)}.items():
+            archive.writestr(f"{capture.name}/{file}", text)
+    return buffer.getvalue()
+
+
+def _sums_text(files: dict[str, str]) -> str:
+    return "".join(f"{hashlib.sha256(text.encode()).hexdigest()}  {file}\n" for file, text in files.items())
+
+
+def _sums(path: Path) -> dict[str, str]:
+    rows = (line.split() for line in path.read_text().splitlines())
+    return {file: digest for digest, file in rows}

@@ -1,0 +1,218 @@
+"""Start torchrun, watch it, and end it with everything it started.
+
+    with start(RunRequest("distributed.run_tp")) as run:
+        for line in run.watch():
+            ...
+    run.outcome
+
+One run at a time on a machine. However the block is left, by the end of the run, cancel, an error or a browser
+that went away, no process of the run outlives it: torchrun's ranks are sessions of their own, so beside ending
+its process group the launcher looks for survivors by a tag in their environment.
+
+Stated times: a dead rank is told within 10 s, a silent run is ended after `silence_s`, any run after `wall_s`;
+ending takes at most `grace_s` and two seconds.
+"""
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Literal
+
+from core.errors import ShardlabError
+from runtime.host_lock import HostLock
+from runtime.run_ending import kill_tagged, plain_failure
+from runtime.torch_here import has_torch
+
+ROOT = Path(__file__).resolve().parent.parent
+TAG = "SHARDLAB_RUN"
+LOCK_NAME = "shardlab-live-run"
+TICK_S = 0.25
+
+Status = Literal["done", "failed", "silent", "overran", "cancelled"]
+
+
+class RunBusyError(ShardlabError):
+    """Another run is going on this machine."""
+
+
+class RunRefusedError(ShardlabError):
+    """A run that this machine cannot make."""
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """A module to run under torchrun, and how long it may take."""
+
+    module: str = "distributed.run_tp"
+    options: tuple[str, ...] = ()
+    ranks: int = 2
+    wall_s: float = 180.0
+    silence_s: float = 30.0
+    grace_s: float = 2.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: a message for the learner, the lines it printed, and the object it wrote, if it did."""
+
+    status: Status
+    message: str
+    elapsed_s: float
+    lines: tuple[str, ...]
+    result: str | None
+
+
+def start(request: RunRequest) -> "TorchRun":
+    """Begin a run.
+
+    Raises RunBusyError while another one is going on this machine, RunRefusedError where there is no torch.
+    """
+    if not has_torch():
+        raise RunRefusedError("PyTorch is not installed here; the recorded run shows the same lines")
+    lock = HostLock(LOCK_NAME)
+    if not lock.acquire():
+        raise RunBusyError(
+            f"another run is going on this machine: one at a time; it ends within {request.wall_s:.0f} s, try then"
+        )
+    return TorchRun(request, lock)
+
+
+@dataclass
+class TorchRun:
+    """A run that is going. Use as a context; `watch` gives its lines as they come."""
+
+    request: RunRequest
+    lock: HostLock
+    tag: str = field(default_factory=lambda: uuid.uuid4().hex)
+    outcome: Outcome | None = None
+
+    def __post_init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="shardlab-run-", ignore_cleanup_errors=True)
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._printed: list[str] = []
+        self._process: subprocess.Popen[str] | None = None
+        self._started = threading.Event()
+        self._began_s = time.monotonic()
+        threading.Thread(target=self._pump, name="torchrun", daemon=True).start()
+        self._started.wait()
+
+    def __enter__(self) -> "TorchRun":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end("cancelled", "The run was cancelled.")
+
+    def watch(self) -> Iterator[str | None]:
+        """Each line as it is printed, and None a few times a second when there is none; ends with the run."""
+        last_s = self._began_s
+        while True:
+            try:
+                line = self._lines.get(timeout=TICK_S)
+            except queue.Empty:
+                if not self._overdue(last_s):
+                    yield None
+                    continue
+                return
+            if line is None:
+                self._finish()
+                return
+            last_s = time.monotonic()
+            self._printed.append(line)
+            yield line
+
+    def cancel(self) -> Outcome:
+        """End the run now."""
+        return self._end("cancelled", "The run was cancelled.")
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the run was started."""
+        return time.monotonic() - self._began_s
+
+    def _pump(self) -> None:
+        """Start torchrun and hand on its lines. The kernel ties torchrun to this thread, which lives as long."""
+        try:
+            with self._stderr_path.open("w") as errors:
+                self._process = self._popen(errors)
+        except OSError as error:
+            self._stderr_path.write_text(f"{type(error).__name__}: {error}")
+        self._started.set()
+        if self._process is not None and self._process.stdout is not None:
+            for line in self._process.stdout:
+                self._lines.put(line.rstrip("\n"))
+            self._process.wait()
+        self._lines.put(None)
+
+    def _popen(self, errors: IO[str]) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self._command(),
+            cwd=ROOT,
+            env={**os.environ, TAG: self.tag, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,
+        )
+
+    def _command(self) -> list[str]:
+        torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={self.request.ranks}"]
+        program = ["-m", self.request.module, "--json", str(self._result_path), *self.request.options]
+        return [sys.executable, "-m", "runtime.tether", *torchrun, *program]
+
+    @property
+    def _result_path(self) -> Path:
+        return Path(self._folder.name) / "result.json"
+
+    @property
+    def _stderr_path(self) -> Path:
+        return Path(self._folder.name) / "stderr"
+
+    def _overdue(self, last_s: float) -> bool:
+        """End a run that has said nothing, or gone on, for too long."""
+        now_s, request = time.monotonic(), self.request
+        if now_s - self._began_s > request.wall_s:
+            self._end("overran", f"The run was ended: it took longer than {request.wall_s:.0f} s.")
+        elif now_s - last_s > request.silence_s:
+            hint = "A rank hangs, or the machine is too busy."
+            self._end("silent", f"The run was ended: nothing was heard for {request.silence_s:.0f} s. {hint}")
+        return self.outcome is not None
+
+    def _finish(self) -> None:
+        """The program ended by itself."""
+        if self._process is not None and self._process.returncode == 0 and self._result_path.is_file():
+            self._end("done", "")
+        else:
+            self._end("failed", plain_failure(self._printed, self._stderr_path.read_text(errors="replace")))
+
+    def _end(self, status: Status, message: str) -> Outcome:
+        """End every process, keep what was written, let others run. The first call decides the outcome."""
+        if self.outcome is None:
+            self._stop()
+            result = self._result_path.read_text() if self._result_path.is_file() else None
+            self.outcome = Outcome(status, message, self.elapsed_s, tuple(self._printed), result)
+            self._folder.cleanup()
+            self.lock.release()
+        return self.outcome
+
+    def _stop(self) -> None:
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(self.request.grace_s)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL) if os.name == "posix" else process.kill()
+        kill_tagged(TAG, self.tag)
