@@ -68,7 +68,9 @@ def see() -> None:
     with figure:
         bars(rows, f"see.reading_{phase}", f"bill_{phase}")
     with margin:
-        page.note("see.note_step", "see.note_payload", "see.note_rule")
+        page.note("see.note_step", "see.note_payload")
+        with st.container(key="aside_rule"):
+            page.note("see.note_rule")
 
 
 def count() -> None:
@@ -78,7 +80,8 @@ def count() -> None:
         measured = frame(rows_of.measured_points(scenario, points))
         marks = frame(rows_of.marks(scenario))
         page.figure(charts.time_against_payload(model, measured, marks, look), "count.reading", model, "all_reduce")
-        page.say("count.source")
+        with st.container(key="aside_source"):
+            page.say("count.source")
     with margin:
         page.note("count.payload", "count.latency", "count.bandwidth", "count.bill", "count.share")
         bill = rows_of.bill(scenario, phase, scenario.network_spec)
@@ -86,7 +89,8 @@ def count() -> None:
 
 
 def break_it() -> None:
-    page.say("break_it.ask")
+    with st.container(key="aside_ask"):
+        page.say("break_it.ask")
     found = rows_of.network_readings(scenario, phase)
     figure, margin = page.split()
     with figure:

@@ -184,7 +184,7 @@ def time_against_payload(model: pd.DataFrame, measured: pd.DataFrame, marks: pd.
         .mark_text(**words(look, 15, align="right", fontWeight=600, dx=look.px(-12), dy=look.px(-14)))
         .encode(x=x, y=y, text="name"),
     ]
-    return styled(alt.layer(*layers), look, 232 if look.present else 330)
+    return styled(alt.layer(*layers), look, 216 if look.present else 330)
 
 
 def _payload_axis(model: pd.DataFrame) -> alt.X:

@@ -89,6 +89,6 @@ def _gap(said: float, truth: float, unit: str) -> str:
 
 def _lean(value: float, other: float | None, high: float) -> str:
     """Which way a label leans: inside the axis, and away from a neighbour that is near."""
-    if other is not None and abs(value - other) < 0.34 * high and value != other:
+    if other is not None and abs(value - other) < 0.28 * high and value != other:
         return "right" if value < other else "left"
-    return "left" if value < 0.1 * high else "right" if value > 0.9 * high else "center"
+    return "left" if value < 0.14 * high else "right" if value > 0.86 * high else "center"
