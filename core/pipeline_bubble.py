@@ -8,6 +8,7 @@ Letters: p stages, m microbatches.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from core.errors import OutOfRangeError
@@ -101,6 +102,27 @@ def bubble_overhead(stages: int, microbatches: int) -> Fraction:
     """
     p, m = whole("stages", stages), whole("microbatches", microbatches)
     return Fraction(p - 1, m)
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A formula that has been taken for the bubble fraction, and what it is instead."""
+
+    formula: str
+    what: str
+    fraction: Fraction
+
+
+def slips(stages: int, microbatches: int) -> list[Slip]:
+    """The right formula, then the slips that are made with it, each worked for p stages and m microbatches."""
+    right, p, m = bubble_fraction(stages, microbatches), stages, microbatches
+    return [
+        Slip("(p − 1) / (m + p − 1)", "idle over all time", right),
+        Slip("(p − 1) / m", "idle over work, read as a share of time", bubble_overhead(p, m)),
+        Slip("p / (m + p)", "one stage too many waits", Fraction(p, m + p)),
+        Slip("(p − 1) / 2(m + p − 1)", "the fill counted, the drain forgotten", right / 2),
+        Slip("(p − 1) / p", "the microbatches forgotten", Fraction(p - 1, p)),
+    ]
 
 
 def microbatches_for_budget(stages: int, budget: int | float | str | Fraction, *, under: bool = False) -> int:

@@ -17,6 +17,7 @@ from core.pipeline_bubble import (
     microbatches_for_budget,
     run_on_ticks,
     run_without_waiting,
+    slips,
     timeline_on_ticks,
 )
 from core.schedules.grid import tick_grid
@@ -135,6 +136,12 @@ def test_order_across_ranks_does_not_matter_and_order_on_a_rank_does():
     assert set(run_on_ticks(by_microbatch, 3)) == set(run_on_ticks(fill_drain(3, 4), 3))
     turned = [*fill_drain(1, 4), *(action for action in reversed(fill_drain(2, 4)) if action.stage == 1)]
     assert timeline_on_ticks(turned, 2).makespan == 8
+
+
+def test_every_slip_with_the_formula_gives_another_number():
+    """At p = 8, m = 16: 7/23 is right; 7/16, 8/24, 7/46 and 7/8 are what the slips give."""
+    fractions = [slip.fraction for slip in slips(8, 16)]
+    assert fractions == [Fraction(7, 23), Fraction(7, 16), Fraction(1, 3), Fraction(7, 46), Fraction(7, 8)]
 
 
 def test_nothing_run_has_no_bubble_fraction():

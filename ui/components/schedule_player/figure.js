@@ -8,8 +8,7 @@ function paintGutter(pen, model, layout, style) {
   model.grids.forEach((grid, index) => {
     const every = Math.ceil((size.label * 1.15) / layout.row);
     grid.labels.forEach((label, rank) => {
-      if (rank % every && rank !== grid.ranks - 1) return;
-      if (rank === grid.ranks - 1 && rank % every && rank % every < every / 2) return;
+      if (rank % every) return;
       const middle = layout.y(index, rank) + layout.row / 2;
       const key = Math.min(size.key, layout.row * every - 3);
       pen.rect(1, middle - key / 2, key, key, { fill: style.solids[rank % style.solids.length], stroke: style.text, line: size.line });
@@ -67,8 +66,8 @@ function paintMarks(pen, model, layout, style) {
   model.grids.forEach((grid, index) => grid.marks.forEach((mark) => {
     if (mark.kind === "wrong") {
       const [x, y] = [layout.x(mark.tick), layout.y(index, mark.rank)];
-      pen.rect(x + 1.5, y + 1.5, Math.max(layout.cell - 3, 1), layout.row - 3, { stroke: style.off, line: layout.small ? 1.5 : 3, radius: 2 });
-      if (!layout.small) paintCross(pen, style.off, x + layout.cell - 11, y + 10, 4);
+      pen.rect(x + 1.5, y + 1.5, Math.max(layout.cell - 3, 1), layout.row - 3, { stroke: style.off, line: layout.small ? 1.5 : 2.5, radius: 2 });
+      if (!layout.small && layout.cell >= 40) paintCross(pen, style.off, x + layout.cell - 11, y + 10, 4);
     } else paintNote(pen, model, layout, style, mark, layout.x(mark.tick), layout.y(index, mark.rank));
   }));
 }
@@ -137,7 +136,7 @@ function makeSheets(model, layout, style) {
     context.translate(PAD, 0);
     const pen = canvasPen(context, style);
     paintHeads(pen, model, layout, style);
-    if (layout.small) paintSmallCells(context, pen, model, layout, style, state === "done" ? 1 : 0.35);
+    if (layout.small) paintSmallCells(context, pen, model, layout, style, state === "done" ? 1 : style.faint);
     else paintCells(pen, model, layout, style, () => state === "done");
     return sheet;
   });
@@ -169,7 +168,7 @@ function drawFrame(canvas, sheets, model, layout, style, tick, followed) {
 function paintOver(pen, model, layout, style, tick, followed) {
   followed.forEach((spans, index) => paintFollowed(pen, model, layout, style, index, spans, tick));
   paintMarks(pen, model, layout, style);
-  paintPlayhead(pen, layout, style, tick);
+  if (model.controls || tick < model.ticks) paintPlayhead(pen, layout, style, tick);
 }
 
 // The figure as it stands, as SVG; null where its cells are too small to be drawn one by one.

@@ -2,7 +2,7 @@
 
 const SIZES = {
   laptop: { gutter: 125, cell: 46, row: 40, rows: 384, axis: 13, label: 15, text: 15, key: 13, hatch: 10, line: 1.5, least: 14, top: 22 },
-  present: { gutter: 156, cell: 70, row: 62, rows: 500, axis: 24, label: 28, text: 28, key: 22, hatch: 16, line: 2, least: 44, top: 44 },
+  present: { gutter: 156, cell: 70, row: 62, rows: 510, axis: 24, label: 28, text: 28, key: 22, hatch: 16, line: 2, least: 44, top: 44 },
   phone: { gutter: 82, cell: 46, row: 36, rows: 320, axis: 14, label: 15, text: 15, key: 12, hatch: 10, line: 1.5, least: 14, top: 24 },
 };
 const SCROLL_CELL = 34;
@@ -16,7 +16,8 @@ function layOut(model, width) {
   const cell = scrolls ? SCROLL_CELL : fit;
   const titled = model.grids.some((grid) => grid.title);
   const ranks = model.grids.reduce((sum, grid) => sum + grid.ranks, 0);
-  const row = Math.max(4, Math.floor(Math.min(size.rows / ranks, cell < 24 ? size.row * 0.75 : size.row)));
+  const tallest = (cell < 24 ? size.row * 0.75 : size.row) * (model.present && model.controls ? 0.9 : 1);
+  const row = Math.max(4, Math.floor(Math.min((model.present && titled ? 420 : size.rows) / ranks, tallest)));
   const titleHeight = titled ? size.label * 2 : 0;
   const tops = [];
   let y = size.top;

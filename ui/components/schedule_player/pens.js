@@ -58,7 +58,7 @@ function readStyle(figure, layout) {
   const solids = read("--st-chart-categorical-colors").split(",").map((colour) => colour.trim());
   const fills = solids.map((solid, i) => mix(solid, dark ? ground : "#ffffff", dark ? (i % 4 === 3 ? 0.26 : 0.34) : 0.42));
   const style = {
-    ground, solids, fills, font: css.fontFamily,
+    ground, solids, fills, font: css.fontFamily, faint: dark ? 0.5 : 0.35,
     text: read("--st-text-color"), primary: read("--st-primary-color"), off: read("--st-red-text-color"),
     muted: read("--muted"), axis: read("--axis"), hatch: read("--hatch"), hatchGround: read("--hatch-ground"), compute: read("--compute"),
     edge: (rank) => (dark ? solids[rank % solids.length] : read("--st-text-color")),

@@ -92,7 +92,6 @@ class Player {
     this.slider.setAttribute("aria-valuetext", words);
     this.output.textContent = words;
     this.figure.dataset.tick = this.tick;
-    if (this.layout.scrolls) this.keepInView();
   }
 
   keepInView() {
@@ -103,6 +102,7 @@ class Player {
   goTo(tick) {
     this.tick = Math.max(0, Math.min(this.model.ticks, tick));
     this.draw();
+    if (this.layout?.scrolls) this.keepInView();
   }
 
   step(by) {

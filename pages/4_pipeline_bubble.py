@@ -1,0 +1,148 @@
+"""Lab 04, the pipeline bubble: watch a pipe fill and drain, count what is idle, and buy less of it."""
+
+from html import escape
+
+import streamlit as st
+
+from core.pipeline_bubble import bubble_fraction
+from core.schedules.actions import Span
+from core.schedules.grid import tick_grid
+from ui import inputs, scenes
+from ui.charts import pipeline_bubble as charts
+from ui.charts.prediction import prediction_line
+from ui.components.schedule_player import Grid, Mark, schedule_player
+from ui.facts import pipeline_bubble as facts
+from ui.frames import frame
+
+page = scenes.open_page("pipeline_bubble")
+look = page.look
+with page.controls("see", *(() if look.present else ("count", "break_it"))):
+    stages = inputs.choice("stages p", page.key("p"), [2, 4, 8, 16], 8)
+    microbatches = inputs.choice("microbatches m", page.key("m"), [1, 8, 16, 32, 63, 64], 16)
+with page.controls("break_it"):
+    wrong = inputs.choice("what goes wrong", page.key("wrong"), list(facts.WRONGS), facts.NOBODY_WAITS)
+with page.controls("bench"):
+    bench = facts.Bench(
+        inputs.whole("stages p", page.key("bench_p"), 1, facts.MOST_STAGES, 8),
+        inputs.whole("microbatches m", page.key("bench_m"), 1, facts.MOST_MICROBATCHES, 16),
+        inputs.whole("budget, % of the time", page.key("budget"), 1, 99, 10),
+    )
+    figure = inputs.choice("figure", page.key("figure"), ["against m", "the run"], "against m")
+    pin = facts.Bench.pinned(inputs.memo(page.key("pin")))
+    keep = "" if pin else bench.text()
+    st.button("Pin" if keep else "Unpin", on_click=inputs.remember, args=(page.key("pin"), keep))
+ask = facts.Ask(stages, microbatches, wrong, bench, pin)
+
+
+HERO = """<div style="text-align: right"><div class="key-figure" style="font-size: 2.6rem">{}</div>{}</div>"""
+
+
+def grid(spans: list[Span], ranks: int, title: str = "", marks: tuple[Mark, ...] = ()) -> Grid:
+    cells = tick_grid(spans, ranks)
+    labels = tuple(f"stage {stage}" for stage in range(ranks))
+    return Grid(cells.tobytes(), *cells.shape, labels, title, marks)
+
+
+def at_rest(key: str) -> None:
+    """The whole run as a still, its two triangles counted where there is room for the words."""
+    notes = tuple(Mark("note", note.rank, note.tick, note.text) for note in facts.triangle_notes(ask))
+    still = grid(facts.run(stages, microbatches), stages, marks=notes)
+    schedule_player(
+        still, key=key, alt=page.prose.plain("question.reading"), present=look.present, start="end", controls=False
+    )
+
+
+def question() -> None:
+    asked, label = st.container(), page.prose.plain("question.label")
+    said = page.predict(lambda key: inputs.slide(label, key, 0, 100, 0, unit="%"), 0)
+    if not (said.revealed and look.present):
+        asked.markdown(page.prose.text("question.ask"))
+    truth = 100 * float(bubble_fraction(stages, microbatches)) if said.revealed else None
+    line = prediction_line(said.said, truth, look, high=100, unit="%")
+    st.altair_chart(line, theme=None, alt=label, key="figure_prediction")
+    if said.revealed:
+        at_rest("revealed_run")
+        page.reading("question.reading")
+
+
+def see() -> None:
+    alt = page.prose.plain("see.reading")
+    follow = min(6, microbatches - 1)
+    schedule_player(
+        grid(facts.run(stages, microbatches), stages), key="run", alt=alt, present=look.present, follow=follow
+    )
+    page.reading("see.reading")
+    with st.container(key="aside_equal", horizontal=False):
+        for column, block, terms in zip(
+            st.columns([330, 400, 350], gap="medium"),
+            ("see.counted", "see.formula", "see.equal"),
+            (facts.counted_terms(ask), facts.formula_terms(ask), ()),
+            strict=True,
+        ):
+            with column:
+                page.note(block)
+                if terms:
+                    page.equation(*terms)
+
+
+def count() -> None:
+    at_rest("counted_run")
+    left, right = st.columns([2, 1], vertical_alignment="center")
+    with left:
+        page.equation(*facts.triangles_terms(ask))
+    with right:
+        st.html(HERO.format(escape(page.prose.plain("count.share")), escape(page.prose.plain("count.of"))))
+    with st.container(key="aside_count"):
+        page.reading("count.reading")
+        for column, block in zip(
+            st.columns(3, gap="medium"), ("count.rows", "count.grid", "count.two"), strict=True
+        ):
+            with column:
+                page.note(block)
+
+
+def break_it() -> None:
+    if wrong == facts.WRONG_FORMULA:
+        table = frame(facts.slip_rows(ask))
+        page.figure(charts.slip_dots(table, look), "break_it.reading_formula", table, "slips")
+        return
+    name = "early" if wrong == facts.ONE_EARLY else "nobody"
+    marks = tuple(Mark("wrong", span.rank, float(span.start)) for span in facts.broken_spans(ask))
+    schedule_player(
+        grid(facts.run(stages, microbatches), stages, page.prose.plain("break_it.right")),
+        grid(facts.wrong_run(ask), stages, page.prose.plain(f"break_it.wrong_{name}"), marks),
+        key=f"broken_{name}",
+        alt=page.prose.plain(f"break_it.reading_{name}"),
+        present=look.present,
+        start="end",
+        controls=not look.present,
+    )
+    page.reading(f"break_it.reading_{name}")
+
+
+def bench_scene() -> None:
+    if figure == "the run":
+        run = grid(facts.run(bench.stages, bench.microbatches), bench.stages)
+        schedule_player(run, key="bench_run", alt=page.prose.plain("bench.run"), present=look.present)
+        page.reading("bench.run")
+        return
+    rule, (drawing, margin) = facts.budget_rule(bench), page.split()
+    with drawing:
+        curve, marks = frame(facts.curve(ask)), frame(facts.curve_marks(ask))
+        chart = charts.bubble_curve(curve, marks, bench.budget_percent, look)
+        page.figure(chart, f"bench.reading_{rule}", curve, "bubble_against_m")
+    with margin:
+        page.note("bench.now", f"bench.budget_{rule}", "bench.pinned" if pin else "bench.unpinned")
+
+
+page.play(
+    lambda: facts.fields(ask),
+    question=question,
+    see=see,
+    count=count,
+    break_it=break_it,
+    bench=bench_scene,
+    build=lambda: page.say("build.body"),
+    engines=lambda: page.say("engines.body"),
+    limits=lambda: page.say("limits.body"),
+)

@@ -1,0 +1,102 @@
+"""Lab 04's page in every scene, for every choice, and for sizes nobody would ask."""
+
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.course import SCENES
+
+ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
+
+
+def opened(**query):
+    """The page as the entry opens it, at an address."""
+    at = AppTest.from_file(str(ENTRY), default_timeout=60)
+    for name, value in query.items():
+        at.query_params[name] = str(value)
+    at.switch_page("pages/4_pipeline_bubble.py")
+    return at.run()
+
+
+def players(at):
+    """The head and the cells of each player on the page."""
+    found = []
+    for element in at.get("bidi_component"):
+        payload = element.proto.bytes
+        (length,) = struct.unpack_from("<I", payload)
+        head = json.loads(payload[4 : 4 + length])
+        found.append((head, np.frombuffer(payload, "<i2", offset=4 + length)))
+    return found
+
+
+def text_of(at):
+    return " ".join(str(element.value) for element in [*at.title, *at.markdown])
+
+
+@pytest.mark.parametrize("scene", SCENES.values())
+@pytest.mark.parametrize("present", ["false", "true"])
+def test_every_scene_runs(scene, present):
+    at = opened(pipe_scene=scene, present=present)
+    assert not at.exception
+    assert not at.error
+    assert "{{" not in text_of(at)
+
+
+@pytest.mark.parametrize("stages", [2, 4, 16])
+@pytest.mark.parametrize("microbatches", [1, 63])
+@pytest.mark.parametrize("wrong", ["nobody waits", "one stage a tick early", "a wrong formula"])
+def test_every_choice_of_a_wrong_run_is_drawn(stages, microbatches, wrong):
+    at = opened(pipe_scene="Break it", pipe_p=stages, pipe_m=microbatches, pipe_wrong=wrong)
+    assert not at.exception
+    assert not at.error
+
+
+def test_the_player_is_at_rest_on_opening_and_holds_the_run():
+    """8 stages, 16 microbatches: 184 cells, 56 of them idle."""
+    ((head, cells),) = players(opened(pipe_scene="See it"))
+    assert head["start"] == "start"
+    assert (cells.size, (cells == -1).sum()) == (184, 56)
+
+
+def test_counted_and_formula_end_in_the_same_fraction():
+    html = " ".join(element.proto.body for element in opened(pipe_scene="See it").get("html"))
+    assert html.count("equals 7 over 23") == 2
+
+
+def test_the_wrong_run_stands_beside_the_right_one_with_its_cells_marked():
+    """Nobody waits: stages 1 to 7 run 16 microbatches each before their inputs exist."""
+    ((head, cells),) = players(opened(pipe_scene="Break it"))
+    right, wrong = head["grids"]
+    assert len(wrong["marks"]) == 7 * 16
+    assert right["marks"] == []
+    assert (cells[right["ranks"] * right["ticks"] :] >= 0).all()
+
+
+def test_the_truth_stays_hidden_until_a_prediction_is_revealed():
+    assert "30.4" not in text_of(opened())
+    assert "30.4" in text_of(opened(pipe_guess=20, pipe_revealed="true"))
+
+
+def test_the_bench_solves_the_budget_at_and_under():
+    text = text_of(opened(pipe_scene="Bench"))
+    assert "63" in text
+    assert "64" in text
+    between = text_of(opened(pipe_scene="Bench", pipe_budget=7, pipe_bench_p=5))
+    assert "no whole number lands on it" in between
+
+
+def test_a_64_by_1024_run_is_on_the_bench():
+    at = opened(pipe_scene="Bench", pipe_figure="the run", pipe_bench_p=64, pipe_bench_m=1024)
+    ((_, cells),) = players(at)
+    assert cells.size == 64 * 1087
+
+
+@pytest.mark.parametrize("pin", ["4x8", "99x1", "4x9999", "four", "4x8x2", "<b>"])
+def test_a_pin_is_read_from_the_address_and_garbage_pins_nothing(pin):
+    at = opened(pipe_scene="Bench", pipe_pin=pin)
+    assert not at.exception
+    assert ("Unpin" in [button.label for button in at.button]) == (pin == "4x8")
