@@ -41,45 +41,51 @@ def _budget_line(budget_percent: float, look: Look) -> list[alt.Chart]:
 
 
 def _lines(curve: pd.DataFrame, look: Look) -> list[alt.Chart]:
-    def line(series: str, **mark: object) -> alt.Chart:
-        return alt.Chart(curve[curve.series == series]).mark_line(**mark).encode(x=_x(), y=_y())
-
+    styles = {
+        "pinned": {"color": look.palette.axis, "strokeWidth": look.px(2.5), "strokeDash": [2, 4]},
+        "now": {"color": look.palette.text, "strokeWidth": look.px(3.5), "strokeCap": "round"},
+    }
     return [
-        line("pinned", color=look.palette.axis, strokeWidth=look.px(2.5), strokeDash=[2, 4]),
-        line("now", color=look.palette.text, strokeWidth=look.px(3.5), strokeCap="round"),
+        alt.Chart(rows).mark_line(**style).encode(x=_x(), y=_y())
+        for series, style in styles.items()
+        if len(rows := curve[curve.series == series])
     ]
 
 
 def _marks(marks: pd.DataFrame, look: Look) -> list[alt.Chart]:
+    """The budget's upright stands under the open circles; each has its words beside it."""
+    layers = []
+    for series in ("pinned", "budget", "now"):
+        rows = marks[marks.series == series]
+        if len(rows):
+            base = alt.Chart(rows).encode(x=_x(), y=_y())
+            layers += [_symbol(base, series, look), base.mark_text(**_label(series, look)).encode(text="text")]
+    return layers
+
+
+def _symbol(base: alt.Chart, series: str, look: Look) -> alt.Chart:
     palette = look.palette
-    dot = {"filled": True, "fill": palette.ground, "strokeWidth": look.px(2.5), "opacity": 1}
+    if series == "budget":
+        return base.mark_tick(
+            orient="vertical", size=look.px(30), thickness=look.px(4), color=palette.text, opacity=1
+        )
+    stroke = palette.text if series == "now" else palette.axis
+    size, width = look.px(13) ** 2, look.px(2.5)
+    return base.mark_point(size=size, stroke=stroke, strokeWidth=width, filled=True, fill=palette.ground, opacity=1)
 
-    def dots(series: str, stroke: str) -> alt.Chart:
-        base = alt.Chart(marks[marks.series == series]).encode(x=_x(), y=_y())
-        return base.mark_point(size=look.px(13) ** 2, stroke=stroke, **dot)
 
-    def labels(series: str, **text: object) -> alt.Chart:
-        base = alt.Chart(marks[marks.series == series]).encode(x=_x(), y=_y(), text="text")
-        return base.mark_text(**{**words(look, 15, align="left", dx=look.px(13), dy=look.px(-13)), **text})
-
-    budget = alt.Chart(marks[marks.series == "budget"]).encode(x=_x(), y=_y())
-    tick = budget.mark_tick(
-        orient="vertical", size=look.px(30), thickness=look.px(4), color=palette.text, opacity=1
-    )
-    return [
-        dots("pinned", palette.axis),
-        tick,
-        dots("now", palette.text),
-        labels("pinned", color=palette.muted, align="right", dx=look.px(-12), dy=look.px(15)),
-        labels("budget", **serif(look, 20, fontWeight=600, align="center", dx=0, dy=look.px(-30))),
-        labels("now", fontWeight=600),
-    ]
+def _label(series: str, look: Look) -> dict[str, object]:
+    if series == "budget":
+        return serif(look, 20, fontWeight=600, dy=look.px(-30))
+    if series == "pinned":
+        return words(look, 15, align="right", color=look.palette.muted, dx=look.px(-12), dy=look.px(15))
+    return words(look, 15, align="left", fontWeight=600, dx=look.px(13), dy=look.px(-13))
 
 
 def slip_dots(slips: pd.DataFrame, look: Look) -> Chart:
     """One row a formula: its letters, what it is, and what it says on an axis of per cent; the truth stands across.
 
-    Columns: formula, what, percent, value, right.
+    What is more than the whole is drawn at the end of the axis, with its number. Columns: formula, what, percent, value, right.
     """
     palette = look.palette
     rows = slips.assign(
@@ -87,15 +93,16 @@ def slip_dots(slips: pd.DataFrame, look: Look) -> Chart:
         over=[look.px(_ROW * (i + 0.22)) for i in range(len(slips))],
         name=slips.formula + ": " + slips.what,
         truth=slips.percent.iloc[0],
+        shown=slips.percent.clip(upper=100),
     )
     axis = alt.Axis(grid=False, title=None, labelExpr="datum.value + ' %'", tickCount=5)
-    x = alt.X("percent:Q", scale=alt.Scale(domain=[0, 100]), axis=axis)
+    x = alt.X("shown:Q", scale=alt.Scale(domain=[0, 100]), axis=axis)
     base = alt.Chart(rows).encode(y=alt.Y("middle:Q", scale=None, axis=None))
     over = alt.Chart(rows).encode(y=alt.Y("over:Q", scale=None, axis=None))
     layers = [
         alt.Chart(rows.head(1)).mark_rule(strokeWidth=look.px(2.5), color=palette.text).encode(x=x),
         base.mark_rule(strokeWidth=look.px(5), color=palette.text, opacity=0.9).encode(
-            x=alt.X("truth:Q"), x2="percent"
+            x=alt.X("truth:Q"), x2="shown"
         ),
         base.mark_point(
             size=look.px(14) ** 2,
@@ -106,10 +113,13 @@ def slip_dots(slips: pd.DataFrame, look: Look) -> Chart:
             opacity=1,
         ).encode(x=x),
         *(
-            base.transform_filter(f"datum.percent {side} datum.truth")
+            base.transform_filter(where)
             .mark_text(**serif(look, 19, fontWeight=600, align=align, dx=look.px(dx)))
             .encode(x=x, text="value")
-            for side, align, dx in ((">=", "left", 15), ("<", "right", -15))
+            for where, align, dx in (
+                ("datum.percent >= datum.truth && datum.percent < 90", "left", 15),
+                ("datum.percent < datum.truth || datum.percent >= 90", "right", -15),
+            )
         ),
         *(
             over.mark_text(**words(look, 14.5, align="left", **halo)).encode(x=alt.value(0), text="name")

@@ -1,0 +1,202 @@
+"""Lab 04 in a real browser: the schedule player under keyboard and mouse, and the walk through the scenes."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.browser.conftest import press, settle
+from ui.course import SCENES
+
+SEE = "pipeline_bubble?pipe_scene=See+it"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def player(app, open_page):
+    """The See scene's player, allowed to move, and the page it is on."""
+    page = open_page(f"{app}/{SEE}")
+    page.emulate_media(reduced_motion="no-preference")
+    return page
+
+
+def tick(page) -> int:
+    return int(page.locator("figure.player").get_attribute("data-tick"))
+
+
+def at_rest(page) -> bool:
+    return page.locator("figure.player").get_attribute("data-at-rest") == "true"
+
+
+def test_the_player_is_at_rest_until_space_is_pressed_and_again_after(player):
+    """Space works with nothing focused; the focus of the page decides, not a click into the figure."""
+    assert (tick(player), at_rest(player)) == (0, True)
+    player.keyboard.press("Space")
+    player.wait_for_timeout(900)
+    assert not at_rest(player)
+    player.keyboard.press("Space")
+    stopped = tick(player)
+    assert stopped > 0
+    assert at_rest(player)
+    player.wait_for_timeout(500)
+    assert tick(player) == stopped
+
+
+def test_space_is_left_to_a_focused_button(player):
+    """On the control that asks for p, Space is the control's own."""
+    player.get_by_role("radio", name="4", exact=True).or_(
+        player.get_by_test_id("stButtonGroup").first.get_by_role("button").first
+    ).first.focus()
+    player.keyboard.press("Space")
+    player.wait_for_timeout(400)
+    assert at_rest(player)
+
+
+def test_buttons_step_both_ways_and_stop_at_the_ends(player):
+    back, step = player.get_by_label("One tick back"), player.get_by_label("One tick on")
+    back.click()
+    assert tick(player) == 0
+    for _ in range(3):
+        step.click()
+    back.click()
+    assert tick(player) == 2
+    assert "2 of 23 ticks" in player.locator("figure.player output").inner_text()
+
+
+def test_arrows_move_and_choose_when_the_figure_has_the_focus(player):
+    """Left and right step, Home and End go to the ends, up and down choose the microbatch that is followed."""
+    player.locator("canvas.grid").focus()
+    player.keyboard.press("ArrowRight")
+    player.keyboard.press("ArrowRight")
+    player.keyboard.press("ArrowLeft")
+    assert tick(player) == 1
+    player.keyboard.press("End")
+    assert tick(player) == 23
+    player.keyboard.press("Home")
+    assert tick(player) == 0
+    player.keyboard.press("ArrowDown")
+    assert "following microbatch 7" in player.locator("figure.player .live").inner_text()
+
+
+def test_the_slider_scrubs(player):
+    player.get_by_label("Ticks done").fill("12")
+    assert tick(player) == 12
+
+
+def test_a_click_on_a_cell_follows_its_microbatch_and_a_second_click_lets_go(player):
+    """Stage 0 at tick 2 runs microbatch 2."""
+    canvas, live = player.locator("canvas.grid"), player.locator("figure.player .live")
+    width = canvas.bounding_box()["width"] - 20
+    where = {"x": 10 + width * 2.5 / 23, "y": 40}
+    canvas.click(position=where)
+    assert "following microbatch 2" in live.inner_text()
+    canvas.click(position=where)
+    assert "following" not in live.inner_text()
+
+
+def test_with_reduced_motion_play_shows_the_end_at_once(app, open_page):
+    page = open_page(f"{app}/{SEE}")
+    page.keyboard.press("Space")
+    assert (tick(page), at_rest(page)) == (23, True)
+
+
+def test_playing_64_by_1024_sends_nothing_to_the_server(app, open_page):
+    """And moves: at four times the speed the whole run lasts seven and a half seconds."""
+    page = open_page(
+        f"{app}/pipeline_bubble?pipe_scene=Bench&pipe_figure=the+run&pipe_bench_p=64&pipe_bench_m=1024"
+    )
+    page.emulate_media(reduced_motion="no-preference")
+    page.evaluate(
+        "() => { WebSocket.prototype.send = (send => function (...data) { window.sent = (window.sent || 0) + 1;"
+        " return send.apply(this, data); })(WebSocket.prototype.send); }"
+    )
+    page.locator("figure.player .speed label").last.click()
+    page.locator("figure.player .play").click()
+    page.wait_for_timeout(2000)
+    assert not at_rest(page)
+    page.locator("figure.player .play").click()
+    assert tick(page) > 50
+    assert page.evaluate("window.sent || 0") == 0
+
+
+def test_changing_the_theme_keeps_the_tick(player):
+    player.get_by_label("Ticks done").fill("9")
+    player.emulate_media(color_scheme="dark")
+    player.wait_for_timeout(600)
+    settle(player)
+    assert tick(player) == 9
+
+
+def test_other_sizes_start_again_at_rest(player):
+    player.get_by_label("Ticks done").fill("9")
+    player.get_by_test_id("stButtonGroup").nth(1).get_by_text("32", exact=True).click()
+    player.wait_for_timeout(300)
+    settle(player)
+    assert tick(player) == 0
+    assert "0 of 39 ticks" in player.locator("figure.player output").inner_text()
+
+
+def test_the_figure_is_saved_as_svg_as_it_stands(player, tmp_path):
+    """23 ticks and 8 stages: every microbatch number stands in it once a stage."""
+    with player.expect_download() as download:
+        player.get_by_label("Save the figure as an image").click()
+    saved = tmp_path / "figure.svg"
+    download.value.save_as(saved)
+    root = ElementTree.parse(saved).getroot()
+    words = [element.text for element in root.iter(f"{SVG}text")]
+    assert words.count("13") == 8
+    assert "stage 7" in words
+    assert sum(element.get("fill") == "url(#idle)" for element in root.iter(f"{SVG}rect")) == 56
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scene", ["See it", "Bench"])
+def test_the_lab_has_no_serious_accessibility_fault(app, open_page, scheme, scene):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = open_page(f"{app}/pipeline_bubble?pipe_scene={scene.replace(' ', '+')}", scheme=scheme)
+    faults = [
+        f"{fault['id']}: {node['html'][:120]}"
+        for fault in axe.run(page).response["violations"]
+        if fault["impact"] in ("serious", "critical")
+        for node in fault["nodes"]
+    ]
+    assert faults == []
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1920, 1080), (390, 844)], ids=["laptop", "projector", "phone"])
+def test_no_scene_of_the_lab_is_wider_than_the_window(app, open_page, size):
+    width, height = size
+    page = open_page(f"{app}/pipeline_bubble", width=width, height=height)
+    for title in SCENES.values():
+        page.goto(f"{app}/pipeline_bubble?pipe_revealed=true&pipe_scene={title.replace(' ', '+')}")
+        settle(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, title
+
+
+def test_projected_controls_are_at_least_24_px(app, open_page):
+    page = open_page(f"{app}/{SEE}&present=true", width=1920, height=1080)
+    sizes = page.locator("figure.player").evaluate(
+        "figure => [...figure.querySelectorAll('button.play, kbd, output, .speed span, legend')]"
+        ".map(element => parseFloat(getComputedStyle(element).fontSize))"
+    )
+    assert len(sizes) >= 7
+    assert min(sizes) >= 24
+
+
+def test_the_lab_is_walked_by_keyboard_alone(app, open_page):
+    """A prediction by arrow keys, revealed, then every scene by N; the player plays on the way."""
+    page = open_page(f"{app}/pipeline_bubble")
+    slider = page.get_by_role("slider")
+    slider.focus()
+    for _ in range(30):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(600)
+    settle(page)
+    slider.blur()
+    press(page, "v")
+    assert page.locator("figure.player").is_visible()
+    for title in list(SCENES.values())[1:]:
+        press(page, "n")
+        assert page.get_by_role("tab", name=title).get_attribute("aria-selected") == "true"
+        if title == "See it":
+            page.keyboard.press("Space")
+            assert tick(page) == 23
