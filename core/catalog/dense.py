@@ -19,7 +19,10 @@ DENSE = (
             "mistralai/Mistral-7B-Instruct-v0.1",
             "mistralai/Mistral-7B-Instruct-v0.2",
         ),
-        source="config.json; meta-pytorch/gpt-fast model.py",
+        source=(
+            "Lightning-AI/litgpt litgpt/config.py, meta-pytorch/gpt-fast model.py agree; 32,768 positions as "
+            "Hugging Face's config has them (litgpt keeps the window, 4,096)"
+        ),
     ),
     ModelSpec(
         key="mistral-7b-v0.3",
@@ -33,10 +36,7 @@ DENSE = (
         vocab_size=32768,
         max_position_embeddings=32768,
         aliases=("mistralai/Mistral-7B-v0.3", "mistralai/Mistral-7B-Instruct-v0.3"),
-        source=(
-            "config.json: version 0.1 with 768 more tokens; gives the 7,248,023,552 parameters of the "
-            "published checkpoint"
-        ),
+        source="Lightning-AI/litgpt litgpt/config.py: version 0.1 with 768 more tokens",
     ),
     ModelSpec(
         key="mistral-nemo-12b",
@@ -50,7 +50,10 @@ DENSE = (
         vocab_size=131072,
         max_position_embeddings=131072,
         aliases=("mistralai/Mistral-Nemo-Base-2407", "mistralai/Mistral-Nemo-Instruct-2407"),
-        source="config.json; gives the 12,247,782,400 parameters of the published checkpoint exactly",
+        source=(
+            "config.json kept in kevinstephano/thunder_model_blocks mistral, which says 128,000 positions; "
+            "NVIDIA-NeMo says 1,024,000; 131,072 here is Mistral's 128k and unconfirmed"
+        ),
     ),
     ModelSpec(
         key="mistral-small-24b",
@@ -64,7 +67,10 @@ DENSE = (
         vocab_size=131072,
         max_position_embeddings=32768,
         aliases=("mistralai/Mistral-Small-24B-Base-2501", "mistralai/Mistral-Small-24B-Instruct-2501"),
-        source="config.json; gives the 23,572,403,200 parameters of the published checkpoint exactly",
+        source=(
+            "config.json quoted as a test fixture in public repositories; gives the 23,572,403,200 parameters"
+            " that checkpoints' metadata print"
+        ),
     ),
     ModelSpec(
         key="gemma-2-2b",
@@ -80,7 +86,7 @@ DENSE = (
         norms_per_layer=4,
         tie_word_embeddings=True,
         aliases=("google/gemma-2-2b",),
-        source="config.json; gives the 2,614,341,888 parameters of the published checkpoint exactly",
+        source="Lightning-AI/litgpt litgpt/config.py; gives the published 2,614,341,888 parameters exactly",
     ),
     ModelSpec(
         key="gemma-2-9b",
@@ -96,7 +102,7 @@ DENSE = (
         norms_per_layer=4,
         tie_word_embeddings=True,
         aliases=("google/gemma-2-9b",),
-        source="config.json of google/gemma-2-9b",
+        source="Lightning-AI/litgpt litgpt/config.py; gives the published 9,241,705,984 parameters exactly",
     ),
     ModelSpec(
         key="gemma-2-27b",
@@ -112,7 +118,7 @@ DENSE = (
         norms_per_layer=4,
         tie_word_embeddings=True,
         aliases=("google/gemma-2-27b",),
-        source="config.json; gives the 27,227,128,320 parameters of the published checkpoint exactly",
+        source="Lightning-AI/litgpt litgpt/config.py; gives the published 27,227,128,320 parameters exactly",
     ),
     ModelSpec(
         key="gemma-3-12b",
@@ -129,7 +135,11 @@ DENSE = (
         tie_word_embeddings=True,
         qk_norm=True,
         aliases=("google/gemma-3-12b-it", "google/gemma-3-12b-pt"),
-        source="config.json's text part; the vision tower is not counted",
+        source=(
+            "the text part of config.json as quoted in public repositories, 262,208 tokens; "
+            "Lightning-AI/litgpt litgpt/config.py agrees but for 262,144 tokens; the vision tower is not "
+            "counted"
+        ),
     ),
     ModelSpec(
         key="opt-1.3b",
@@ -150,7 +160,10 @@ DENSE = (
         learned_positions=2050,
         tie_word_embeddings=True,
         aliases=("facebook/opt-1.3b",),
-        source="config.json; gives the 1,315,758,080 parameters of the published checkpoint exactly",
+        source=(
+            "FMInference/FlexiGen flexgen/opt_config.py (layers, heads, widths); biases and positions as "
+            "Hugging Face's OPT has them; a public fine-tuning script prints its 1,315,758,080 parameters"
+        ),
     ),
     ModelSpec(
         key="opt-6.7b",
@@ -171,7 +184,10 @@ DENSE = (
         learned_positions=2050,
         tie_word_embeddings=True,
         aliases=("facebook/opt-6.7b",),
-        source="config.json; gives the 6,658,473,984 parameters of the published checkpoint exactly",
+        source=(
+            "FMInference/FlexiGen flexgen/opt_config.py (layers, heads, widths); biases and positions as "
+            "Hugging Face's OPT has them"
+        ),
     ),
     ModelSpec(
         key="opt-13b",
@@ -192,7 +208,10 @@ DENSE = (
         learned_positions=2050,
         tie_word_embeddings=True,
         aliases=("facebook/opt-13b",),
-        source="config.json; the CPU blocks of vLLM startup logs agree with layers and heads",
+        source=(
+            "FMInference/FlexiGen flexgen/opt_config.py (layers, heads, widths); biases and positions as "
+            "Hugging Face's OPT has them; the CPU blocks of vLLM startup logs agree"
+        ),
     ),
     ModelSpec(
         key="opt-30b",
@@ -213,7 +232,10 @@ DENSE = (
         learned_positions=2050,
         tie_word_embeddings=True,
         aliases=("facebook/opt-30b",),
-        source="config.json; gives the 29,974,540,288 parameters of the published checkpoint exactly",
+        source=(
+            "FMInference/FlexiGen flexgen/opt_config.py (layers, heads, widths); biases and positions as "
+            "Hugging Face's OPT has them"
+        ),
     ),
 )
 """Gemma norms before and after each block; OPT has plain MLPs, biases and learned positions."""

@@ -33,7 +33,10 @@ GPUS: Mapping[str, GpuSpec] = by_key(
                 "a100-sxm4-80gb",
                 "NVIDIA A100-SXM4-80GB",
             ),
-            source="NVIDIA A100 data sheet: 312 TFLOPS dense, 2,039 GB/s; PyTorch reports 79.15 GiB",
+            source=(
+                "312 TFLOPS dense, 2,039 GB/s: ai-dynamo/aiconfigurator systems/a100_sxm.yaml; 79.15 GiB total in"
+                " public out-of-memory messages"
+            ),
         ),
         GpuSpec(
             key="a100-40gb-sxm",
@@ -48,7 +51,10 @@ GPUS: Mapping[str, GpuSpec] = by_key(
                 "a100-sxm4-40gb",
                 "NVIDIA A100-SXM4-40GB",
             ),
-            source="NVIDIA A100 data sheet: 312 TFLOPS dense, 1,555 GB/s; vLLM startup logs print 39.49 GiB",
+            source=(
+                "312 TFLOPS dense, 1,555 GB/s: hahnyuan/LLM-Viewer hardware_params.py; 39.49 GiB total in public "
+                "out-of-memory messages and vLLM startup logs"
+            ),
         ),
         GpuSpec(
             key="h100-sxm",
@@ -66,8 +72,9 @@ GPUS: Mapping[str, GpuSpec] = by_key(
                 "NVIDIA H100 80GB HBM3",
             ),
             source=(
-                "NVIDIA H100 data sheet: 1,979 TFLOPS sparse halved, 3.35 TB/s; PyTorch reports 79.19 GiB (79.11 "
-                "under older drivers)"
+                "989 TFLOPS dense (1,979 sparse halved), 3.35 TB/s: ai-dynamo/aiconfigurator "
+                "systems/h100_sxm.yaml; 79.19 GiB total in public out-of-memory messages (79.11 under older "
+                "drivers)"
             ),
         ),
         GpuSpec(
@@ -79,7 +86,10 @@ GPUS: Mapping[str, GpuSpec] = by_key(
             usable_memory_bytes=_usable(79.19),
             nvlink=False,
             aliases=("NVIDIA H100 PCIe",),
-            source="NVIDIA H100 data sheet: 1,513 TFLOPS sparse halved, 2 TB/s; memory taken as the SXM card's",
+            source=(
+                "756 TFLOPS dense (1,513 sparse halved), 2 TB/s: ai-dynamo/aiconfigurator systems/h100_pcie.yaml;"
+                " usable memory taken as the SXM card's, unconfirmed"
+            ),
         ),
         GpuSpec(
             key="h200-sxm",
@@ -94,7 +104,10 @@ GPUS: Mapping[str, GpuSpec] = by_key(
                 "h200-141gb",
                 "NVIDIA H200",
             ),
-            source="NVIDIA H200 data sheet: 1,979 TFLOPS sparse halved, 4.8 TB/s; PyTorch reports 139.80 GiB",
+            source=(
+                "989 TFLOPS dense, 4.8 TB/s: ai-dynamo/aiconfigurator systems/h200_sxm.yaml; 139.80 GiB total in "
+                "public out-of-memory messages"
+            ),
         ),
         GpuSpec(
             key="b200-sxm",
@@ -109,7 +122,8 @@ GPUS: Mapping[str, GpuSpec] = by_key(
                 "NVIDIA B200",
             ),
             source=(
-                "NVIDIA HGX B200 data sheet: 4.5 PFLOPS sparse halved, 8 TB/s, 180 GB; PyTorch reports 178.35 GiB"
+                "2,250 TFLOPS dense, 8 TB/s: karpathy/nanochat harness/runtime.py (ai-dynamo/aiconfigurator "
+                "systems/b200_sxm.yaml has 7.7 TB/s); 178.35 GiB total in public out-of-memory messages"
             ),
         ),
         GpuSpec(
@@ -125,8 +139,8 @@ GPUS: Mapping[str, GpuSpec] = by_key(
                 "NVIDIA GB200",
             ),
             source=(
-                "NVIDIA GB200 NVL72 data sheet, a GPU: 5 PFLOPS sparse halved, 8 TB/s, 186 GB; PyTorch reports "
-                "184.31 GiB"
+                "2,500 TFLOPS dense, 8 TB/s: ai-dynamo/aiconfigurator systems/gb200.yaml; 184.31 GiB total in "
+                "public out-of-memory messages"
             ),
         ),
         GpuSpec(
@@ -139,7 +153,8 @@ GPUS: Mapping[str, GpuSpec] = by_key(
             nvlink=False,
             aliases=("NVIDIA L40S",),
             source=(
-                "NVIDIA L40S data sheet: 733 TFLOPS sparse, 362 dense, 864 GB/s; PyTorch reports 44.39 GiB (ECC on)"
+                "362 TFLOPS dense, 864 GB/s: ai-dynamo/aiconfigurator systems/l40s.yaml; 44.39 GiB total in "
+                "public out-of-memory messages (ECC on)"
             ),
         ),
         GpuSpec(
@@ -151,7 +166,10 @@ GPUS: Mapping[str, GpuSpec] = by_key(
             usable_memory_bytes=_usable(22.03),
             nvlink=False,
             aliases=("NVIDIA L4",),
-            source="NVIDIA L4 data sheet: 242 TFLOPS sparse halved, 300 GB/s; PyTorch reports 22.03 GiB (ECC on)",
+            source=(
+                "121 TFLOPS dense (242 sparse halved), 300 GB/s: ai-dynamo/aiconfigurator systems/l4.yaml; 22.03 "
+                "GiB total in public out-of-memory messages (ECC on)"
+            ),
         ),
         GpuSpec(
             key="a10g",
@@ -163,7 +181,8 @@ GPUS: Mapping[str, GpuSpec] = by_key(
             nvlink=False,
             aliases=("NVIDIA A10G",),
             source=(
-                "NVIDIA A10G data sheet: 140 TFLOPS sparse halved, 600 GB/s; PyTorch reports 22.07 GiB (ECC on)"
+                "70 TFLOPS dense (140 sparse halved), 600 GB/s: NVIDIA's data sheet as remembered, unconfirmed "
+                "here; 22.07 GiB total in public out-of-memory messages (ECC on)"
             ),
         ),
         GpuSpec(
@@ -180,8 +199,8 @@ GPUS: Mapping[str, GpuSpec] = by_key(
                 "NVIDIA GeForce RTX 3090",
             ),
             source=(
-                "NVIDIA GA102 whitepaper: 142 TFLOPS sparse halved (fp32 accumulate), 936 GB/s; PyTorch reports "
-                "23.69 GiB; an NVLink bridge is sold apart"
+                "71 TFLOPS dense with fp32 accumulation, 936 GB/s: karpathy/nanochat harness/runtime.py; 23.69 "
+                "GiB total in public out-of-memory messages; an NVLink bridge is sold apart"
             ),
         ),
         GpuSpec(
@@ -198,8 +217,8 @@ GPUS: Mapping[str, GpuSpec] = by_key(
                 "NVIDIA GeForce RTX 4090",
             ),
             source=(
-                "NVIDIA Ada whitepaper: 330 TFLOPS sparse halved (fp32 accumulate), 1,008 GB/s; PyTorch reports "
-                "23.64 GiB; no NVLink, no P2P"
+                "165 TFLOPS dense with fp32 accumulation, 1,008 GB/s: karpathy/nanochat harness/runtime.py; 23.64"
+                " GiB total in public out-of-memory messages; no NVLink, no P2P"
             ),
         ),
         GpuSpec(
@@ -216,8 +235,8 @@ GPUS: Mapping[str, GpuSpec] = by_key(
                 "NVIDIA GeForce RTX 5090",
             ),
             source=(
-                "NVIDIA Blackwell whitepaper: 419 TFLOPS sparse halved (fp32 accumulate), 1,792 GB/s; PyTorch "
-                "reports 31.37 GiB"
+                "209.5 TFLOPS dense with fp32 accumulation, 1,792 GB/s: karpathy/nanochat harness/runtime.py; "
+                "31.37 GiB total in public out-of-memory messages"
             ),
         ),
         GpuSpec(
@@ -230,8 +249,8 @@ GPUS: Mapping[str, GpuSpec] = by_key(
             nvlink=False,
             aliases=("NVIDIA RTX 6000 Ada Generation",),
             source=(
-                "NVIDIA RTX 6000 Ada data sheet: 728 TFLOPS sparse halved, 960 GB/s; memory with ECC off, 47.4 to "
-                "47.5 GiB (44.43 with ECC on)"
+                "364 TFLOPS dense (728 sparse halved), 960 GB/s: NVIDIA's data sheet as remembered, unconfirmed "
+                "here; 47.50 GiB total in public out-of-memory messages (ECC off)"
             ),
         ),
         GpuSpec(
@@ -247,8 +266,9 @@ GPUS: Mapping[str, GpuSpec] = by_key(
                 "NVIDIA RTX PRO 6000 Blackwell Server Edition",
             ),
             source=(
-                "NVIDIA RTX PRO Blackwell whitepaper: 1,007.6 TFLOPS sparse halved, 1,792 GB/s; PyTorch reports "
-                "94.97 GiB"
+                "503.8 TFLOPS dense (1,007.6 sparse halved): the Workstation Edition's data sheet as remembered, "
+                "unconfirmed here; 1,792 GB/s: ai-dynamo/aiconfigurator systems/rtx_pro_6000_server.yaml, which "
+                "reckons 467.8 TFLOPS for the Server Edition; 94.97 GiB total in public out-of-memory messages"
             ),
         ),
         GpuSpec(
@@ -261,8 +281,8 @@ GPUS: Mapping[str, GpuSpec] = by_key(
             nvlink=False,
             aliases=("AMD Instinct MI300X",),
             source=(
-                "AMD MI300X data sheet: 1,307.4 TFLOPS dense, 5.3 TB/s; PyTorch reports 191.69 GiB (191.98 under "
-                "older drivers): AMD sells GiB as GB"
+                "1,307.4 TFLOPS dense, 5.3 TB/s: karpathy/nanochat harness/runtime.py; 191.69 GiB total in public"
+                " out-of-memory messages: AMD sells GiB as GB"
             ),
         ),
         GpuSpec(
@@ -275,8 +295,8 @@ GPUS: Mapping[str, GpuSpec] = by_key(
             nvlink=False,
             aliases=("AMD Instinct MI325X",),
             source=(
-                "AMD MI325X data sheet: 1,307.4 TFLOPS dense, 6 TB/s; PyTorch reports 255.69 GiB (255.98 under "
-                "older drivers): AMD sells GiB as GB"
+                "1,307.4 TFLOPS dense, 6 TB/s: karpathy/nanochat harness/runtime.py; 255.69 GiB total in one "
+                "public out-of-memory message: AMD sells GiB as GB"
             ),
         ),
         GpuSpec(
@@ -289,7 +309,8 @@ GPUS: Mapping[str, GpuSpec] = by_key(
             nvlink=False,
             aliases=("AMD Instinct MI355X",),
             source=(
-                "AMD MI355X data sheet: 2,516 TFLOPS dense, 8 TB/s; PyTorch reports 287.98 GiB: AMD sells GiB as GB"
+                "2,516 TFLOPS dense (AMD's data sheet as remembered; karpathy/nanochat harness/runtime.py has "
+                "2,500), 8 TB/s; 287.98 GiB total in public out-of-memory messages: AMD sells GiB as GB"
             ),
         ),
     )

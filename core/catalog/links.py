@@ -43,7 +43,7 @@ _INSIDE = (
         bandwidth_bytes_per_s=150e9,
         base_s=9.4e-6,
         aliases=("nvswitch-1",),
-        source="V100 data sheet: 300 GB/s two-way halved; α and base taken over from NVLink 3",
+        source="V100 data sheet as remembered: 300 GB/s two-way halved; α and base taken over from NVLink 3",
     ),
     LinkSpec(
         key="nvlink-3",
@@ -55,8 +55,8 @@ _INSIDE = (
         measured_note="ring busbw 226 to 235 GB/s over 8 GPUs, 209 over 4",
         aliases=("nvswitch-2",),
         source=(
-            "A100 data sheet: 600 GB/s two-way halved; α, base: line through 8 KiB NCCL 2.27 all-reduces at N "
-            "= 2, 4, 8 (10.97, 14.68, 21.27 µs, aiconfigurator)"
+            "600 GB/s two-way halved (aiconfigurator systems: 300); α, base: line through 8 KiB NCCL 2.27 "
+            "all-reduces at N = 2, 4, 8 (10.97, 14.68, 21.27 µs, aiconfigurator)"
         ),
     ),
     LinkSpec(
@@ -71,8 +71,8 @@ _INSIDE = (
         ),
         aliases=("nvswitch-3",),
         source=(
-            "H100 data sheet: 900 GB/s two-way halved; α, base: line through 8 KiB NCCL 2.29 all-reduces at N "
-            "= 2, 4, 8 (6.77, 10.04, 15.96 µs, aiconfigurator)"
+            "900 GB/s two-way halved (aiconfigurator systems: 450); α, base: line through 8 KiB NCCL 2.29 "
+            "all-reduces at N = 2, 4, 8 (6.77, 10.04, 15.96 µs, aiconfigurator)"
         ),
     ),
     LinkSpec(
@@ -84,7 +84,7 @@ _INSIDE = (
         measured_bytes_per_s=678e9,
         measured_note="ring busbw 673 to 682 GB/s; in-switch reductions print 838 to 845",
         aliases=("nvswitch-4",),
-        source="B200 data sheet: 1,800 GB/s two-way halved; α and base taken over from NVLink 4",
+        source="1,800 GB/s two-way halved (aiconfigurator systems: 900); α and base taken over from NVLink 4",
     ),
     LinkSpec(
         key="pcie-3",
@@ -140,8 +140,8 @@ _INSIDE = (
         measured_note="ring busbw 313 GB/s over 8 GPUs, 48 over 2: a mesh of 7 links, and a pair has one of them",
         aliases=("xgmi-mi325x",),
         source=(
-            "MI300X data sheet: 7 links of 128 GB/s two-way, halved; α: 18.9 µs for small RCCL all-reduces of "
-            "8, less the launch, over 14 hops"
+            "MI300X data sheet as remembered: 7 links of 128 GB/s two-way, halved; α: 18.9 µs for small RCCL "
+            "all-reduces of 8, less the launch, over 14 hops"
         ),
     ),
     LinkSpec(
@@ -155,8 +155,8 @@ _INSIDE = (
             "ring busbw 407 GB/s over 8 GPUs, 134 over 4, 44 over 2: a mesh of 7 links, and a pair has one of them"
         ),
         source=(
-            "MI355X data sheet: 7 links of 153 GB/s two-way, halved; α, base: line through small RCCL all- "
-            "reduces at N = 2, 4, 8 (13.4, 25.7, 46.6 µs)"
+            "MI355X data sheet as remembered: 7 links of 153 GB/s two-way, halved; α, base: line through small "
+            "RCCL all-reduces at N = 2, 4, 8 (13.4, 25.7, 46.6 µs)"
         ),
     ),
 )

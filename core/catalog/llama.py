@@ -15,7 +15,10 @@ LLAMA = (
         vocab_size=32000,
         max_position_embeddings=4096,
         aliases=("meta-llama/Llama-2-7b-hf", "meta-llama/Llama-2-7b"),
-        source="config.json; meta-pytorch/gpt-fast model.py, microsoft/vidur model_config.py",
+        source=(
+            "Lightning-AI/litgpt litgpt/config.py, meta-pytorch/gpt-fast model.py, microsoft/vidur "
+            "model_config.py agree"
+        ),
     ),
     ModelSpec(
         key="llama-2-13b",
@@ -29,7 +32,7 @@ LLAMA = (
         vocab_size=32000,
         max_position_embeddings=4096,
         aliases=("meta-llama/Llama-2-13b-hf", "meta-llama/Llama-2-13b"),
-        source="config.json; meta-pytorch/gpt-fast model.py",
+        source="Lightning-AI/litgpt litgpt/config.py, meta-pytorch/gpt-fast model.py agree",
     ),
     ModelSpec(
         key="llama-2-70b",
@@ -43,7 +46,10 @@ LLAMA = (
         vocab_size=32000,
         max_position_embeddings=4096,
         aliases=("meta-llama/Llama-2-70b-hf", "meta-llama/Llama-2-70b"),
-        source="config.json; meta-pytorch/gpt-fast model.py, microsoft/vidur model_config.py",
+        source=(
+            "Lightning-AI/litgpt litgpt/config.py, meta-pytorch/gpt-fast model.py, microsoft/vidur "
+            "model_config.py agree"
+        ),
     ),
     ModelSpec(
         key="llama-65b",
@@ -57,7 +63,10 @@ LLAMA = (
         vocab_size=32000,
         max_position_embeddings=2048,
         aliases=("huggyllama/llama-65b", "h2oai/h2ogpt-research-oasst1-llama-65b"),
-        source="config.json; the CPU blocks of a vLLM startup log agree with layers and heads",
+        source=(
+            "shape as two public conversion scripts of the LLaMA weights list it; a public loading log prints"
+            " its 65,285,660,672 parameters; the CPU blocks of a vLLM startup log agree"
+        ),
     ),
     ModelSpec(
         key="llama-3-8b",
@@ -71,7 +80,10 @@ LLAMA = (
         vocab_size=128256,
         max_position_embeddings=8192,
         aliases=("meta-llama/Meta-Llama-3-8B", "meta-llama/Llama-3-8B"),
-        source="config.json; meta-pytorch/gpt-fast model.py, microsoft/vidur model_config.py",
+        source=(
+            "Lightning-AI/litgpt litgpt/config.py, meta-pytorch/gpt-fast model.py, microsoft/vidur "
+            "model_config.py agree"
+        ),
     ),
     ModelSpec(
         key="llama-3-70b",
@@ -85,7 +97,10 @@ LLAMA = (
         vocab_size=128256,
         max_position_embeddings=8192,
         aliases=("meta-llama/Meta-Llama-3-70B", "meta-llama/Llama-3-70B"),
-        source="config.json; meta-pytorch/gpt-fast model.py, microsoft/vidur model_config.py",
+        source=(
+            "Lightning-AI/litgpt litgpt/config.py, meta-pytorch/gpt-fast model.py, microsoft/vidur "
+            "model_config.py agree"
+        ),
     ),
     ModelSpec(
         key="llama-3.1-8b",
@@ -103,7 +118,10 @@ LLAMA = (
             "meta-llama/Llama-3.1-8B",
             "deepseek-ai/DeepSeek-R1-Distill-Llama-8B",
         ),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source=(
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; Lightning-AI/litgpt litgpt/config.py"
+            " agrees"
+        ),
     ),
     ModelSpec(
         key="llama-3.1-70b",
@@ -117,7 +135,10 @@ LLAMA = (
         vocab_size=128256,
         max_position_embeddings=131072,
         aliases=("meta-llama/Meta-Llama-3.1-70B", "meta-llama/Llama-3.1-70B"),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source=(
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; Lightning-AI/litgpt litgpt/config.py"
+            " agrees"
+        ),
     ),
     ModelSpec(
         key="llama-3.1-405b",
@@ -131,7 +152,10 @@ LLAMA = (
         vocab_size=128256,
         max_position_embeddings=131072,
         aliases=("meta-llama/Meta-Llama-3.1-405B", "meta-llama/Llama-3.1-405B"),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source=(
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; Lightning-AI/litgpt litgpt/config.py"
+            " agrees"
+        ),
     ),
     ModelSpec(
         key="llama-3.2-1b",
@@ -146,7 +170,10 @@ LLAMA = (
         max_position_embeddings=131072,
         tie_word_embeddings=True,
         aliases=("meta-llama/Llama-3.2-1B",),
-        source="config.json; gives the 1,235,814,400 parameters of the published checkpoint exactly",
+        source=(
+            "config.json kept in kevinstephano/thunder_model_blocks hf_llama; Lightning-AI/litgpt "
+            "litgpt/config.py agrees"
+        ),
     ),
     ModelSpec(
         key="llama-3.2-3b",
@@ -161,7 +188,7 @@ LLAMA = (
         max_position_embeddings=131072,
         tie_word_embeddings=True,
         aliases=("meta-llama/Llama-3.2-3B",),
-        source="config.json; gives the 3,212,749,824 parameters of the published checkpoint exactly",
+        source="Lightning-AI/litgpt litgpt/config.py; gives the published 3,212,749,824 parameters exactly",
     ),
     ModelSpec(
         key="llama-3.3-70b",
@@ -175,7 +202,7 @@ LLAMA = (
         vocab_size=128256,
         max_position_embeddings=131072,
         aliases=("meta-llama/Llama-3.3-70B-Instruct", "deepseek-ai/DeepSeek-R1-Distill-Llama-70B"),
-        source="the shape of Llama 3.1 70B",
+        source="Lightning-AI/litgpt litgpt/config.py: the shape of Llama 3.1 70B",
     ),
     ModelSpec(
         key="codellama-13b",
@@ -189,7 +216,7 @@ LLAMA = (
         vocab_size=32016,
         max_position_embeddings=16384,
         aliases=("codellama/CodeLlama-13b-hf", "codellama/CodeLlama-13b-Python-hf"),
-        source="config.json: Llama 2 13B with 16 more tokens and four times the positions",
+        source="Lightning-AI/litgpt litgpt/config.py; its 13,016,028,160 parameters stand in public model lists",
     ),
     ModelSpec(
         key="tinyllama-1.1b",
@@ -203,7 +230,7 @@ LLAMA = (
         vocab_size=32000,
         max_position_embeddings=2048,
         aliases=("TinyLlama/TinyLlama-1.1B-Chat-v1.0",),
-        source="config.json; gives the 1,100,048,384 parameters of the published checkpoint exactly",
+        source="Lightning-AI/litgpt litgpt/config.py; gives the published 1,100,048,384 parameters exactly",
     ),
     ModelSpec(
         key="deepseek-coder-6.7b",
@@ -217,7 +244,10 @@ LLAMA = (
         vocab_size=32256,
         max_position_embeddings=16384,
         aliases=("deepseek-ai/deepseek-coder-6.7b-base", "deepseek-ai/deepseek-coder-6.7b-instruct"),
-        source="config.json; the CPU blocks of a vLLM startup log agree with layers and heads",
+        source=(
+            "shape unconfirmed here: no copy of its config was found; it gives the 6,740,512,768 parameters "
+            "that public model cards print, and the CPU blocks of a vLLM startup log agree"
+        ),
     ),
 )
 """Gated MLP, RMSNorm, no biases."""

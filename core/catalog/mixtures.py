@@ -16,7 +16,10 @@ MIXTURES = (
         max_position_embeddings=32768,
         moe=MoeSpec(num_experts=8, num_experts_per_tok=2, moe_intermediate_size=14336),
         aliases=("mistralai/Mixtral-8x7B-v0.1",),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source=(
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; Lightning-AI/litgpt litgpt/config.py"
+            " agrees"
+        ),
     ),
     ModelSpec(
         key="mixtral-8x22b",
@@ -31,7 +34,10 @@ MIXTURES = (
         max_position_embeddings=65536,
         moe=MoeSpec(num_experts=8, num_experts_per_tok=2, moe_intermediate_size=16384),
         aliases=("mistralai/Mixtral-8x22B-v0.1",),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source=(
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; Lightning-AI/litgpt litgpt/config.py"
+            " pads its vocabulary to 32,768, as the Instruct model's is"
+        ),
     ),
     ModelSpec(
         key="mixtral-8x22b-instruct",
@@ -47,8 +53,8 @@ MIXTURES = (
         moe=MoeSpec(num_experts=8, num_experts_per_tok=2, moe_intermediate_size=16384),
         aliases=("mistralai/Mixtral-8x22B-Instruct-v0.1", "mistralai/Mixtral-8x22B-v0.3"),
         source=(
-            "config.json: the base model with 768 more tokens; gives the 140,630,071,296 parameters of the "
-            "checkpoint"
+            "Lightning-AI/litgpt litgpt/config.py: the base model with 768 more tokens; gives the published "
+            "140,630,071,296 parameters exactly"
         ),
     ),
     ModelSpec(
@@ -71,7 +77,10 @@ MIXTURES = (
         ),
         mla=MlaSpec(kv_lora_rank=512, qk_rope_head_dim=64, qk_nope_head_dim=128, v_head_dim=128),
         aliases=("deepseek-ai/DeepSeek-V2-Lite",),
-        source="config.json; gives the 15,706,484,224 parameters of the published checkpoint exactly",
+        source=(
+            "AMD-AGI/Primus deepseek_v2_lite.yaml but for the vocabulary, 102,400; gives the 15,706,484,224 "
+            "parameters that public tables print"
+        ),
     ),
     ModelSpec(
         key="deepseek-v2.5",
@@ -93,7 +102,10 @@ MIXTURES = (
         ),
         mla=MlaSpec(kv_lora_rank=512, qk_rope_head_dim=64, qk_nope_head_dim=128, v_head_dim=128, q_lora_rank=1536),
         aliases=("deepseek-ai/DeepSeek-V2.5", "deepseek-ai/DeepSeek-V2"),
-        source="config.json of DeepSeek-V2, whose shape V2.5 has",
+        source=(
+            "config.json of DeepSeek-V2 as quoted in public repositories, taken for V2.5 too; gives the "
+            "235,741,434,880 parameters of DeepSeek-V2 that a public table prints"
+        ),
     ),
     ModelSpec(
         key="deepseek-v3",
@@ -117,7 +129,7 @@ MIXTURES = (
         mla=MlaSpec(kv_lora_rank=512, qk_rope_head_dim=64, qk_nope_head_dim=128, v_head_dim=128, q_lora_rank=1536),
         weight_dtype="fp8",
         aliases=("deepseek-ai/DeepSeek-V3", "deepseek-ai/DeepSeek-V3-0324", "deepseek-ai/DeepSeek-V3.1"),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs; without the MTP module",
+        source="config.json kept in ai-dynamo/aiconfigurator model_configs; without the MTP module",
     ),
     ModelSpec(
         key="deepseek-r1",
@@ -141,7 +153,7 @@ MIXTURES = (
         mla=MlaSpec(kv_lora_rank=512, qk_rope_head_dim=64, qk_nope_head_dim=128, v_head_dim=128, q_lora_rank=1536),
         weight_dtype="fp8",
         aliases=("deepseek-ai/DeepSeek-R1", "deepseek-ai/DeepSeek-R1-0528"),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs; without the MTP module",
+        source="config.json kept in ai-dynamo/aiconfigurator model_configs; without the MTP module",
     ),
     ModelSpec(
         key="kimi-k2",
@@ -165,7 +177,10 @@ MIXTURES = (
         mla=MlaSpec(kv_lora_rank=512, qk_rope_head_dim=64, qk_nope_head_dim=128, v_head_dim=128, q_lora_rank=1536),
         weight_dtype="fp8",
         aliases=("moonshotai/Kimi-K2-Instruct", "moonshotai/Kimi-K2-Base"),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source=(
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; gives the 1,026,408,232,448 "
+            "parameters of the published checkpoint"
+        ),
     ),
     ModelSpec(
         key="gpt-oss-20b",
@@ -186,8 +201,8 @@ MIXTURES = (
         weight_dtype="mxfp4",
         aliases=("openai/gpt-oss-20b",),
         source=(
-            "config.json, as kept in ai-dynamo/aiconfigurator model_configs; mxfp4 holds the experts only, "
-            "the rest is bf16"
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; mxfp4 holds the experts only, the "
+            "rest is bf16"
         ),
     ),
     ModelSpec(
@@ -209,8 +224,8 @@ MIXTURES = (
         weight_dtype="mxfp4",
         aliases=("openai/gpt-oss-120b",),
         source=(
-            "config.json, as kept in ai-dynamo/aiconfigurator model_configs; mxfp4 holds the experts only, "
-            "the rest is bf16"
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; mxfp4 holds the experts only, the "
+            "rest is bf16"
         ),
     ),
 )

@@ -16,7 +16,7 @@ QWEN2 = (
         max_position_embeddings=32768,
         qkv_bias=True,
         aliases=("Qwen/Qwen2-7B", "Qwen/Qwen2-7B-Instruct"),
-        source="config.json of Qwen2-7B-Instruct",
+        source="config.json of Qwen2-7B-Instruct, as quoted in public repositories",
     ),
     ModelSpec(
         key="qwen2.5-0.5b",
@@ -32,7 +32,7 @@ QWEN2 = (
         qkv_bias=True,
         tie_word_embeddings=True,
         aliases=("Qwen/Qwen2.5-0.5B",),
-        source="config.json; gives the 494,032,768 parameters of the published checkpoint exactly",
+        source="Lightning-AI/litgpt litgpt/config.py; gives the published 494,032,768 parameters exactly",
     ),
     ModelSpec(
         key="qwen2.5-1.5b",
@@ -48,7 +48,10 @@ QWEN2 = (
         qkv_bias=True,
         tie_word_embeddings=True,
         aliases=("Qwen/Qwen2.5-1.5B",),
-        source="config.json; the weights and CPU blocks of a vLLM startup log agree",
+        source=(
+            "Lightning-AI/litgpt litgpt/config.py for the shape, the positions of the Instruct model (the "
+            "base keeps 131,072); weights and CPU blocks of a vLLM startup log agree"
+        ),
     ),
     ModelSpec(
         key="qwen2.5-3b",
@@ -64,7 +67,7 @@ QWEN2 = (
         qkv_bias=True,
         tie_word_embeddings=True,
         aliases=("Qwen/Qwen2.5-3B",),
-        source="config.json; gives the 3,085,938,688 parameters of the published checkpoint exactly",
+        source="Lightning-AI/litgpt litgpt/config.py; gives the published 3,085,938,688 parameters exactly",
     ),
     ModelSpec(
         key="qwen2.5-7b",
@@ -79,7 +82,10 @@ QWEN2 = (
         max_position_embeddings=32768,
         qkv_bias=True,
         aliases=("Qwen/Qwen2.5-7B",),
-        source="config.json of Qwen2.5-7B-Instruct",
+        source=(
+            "Lightning-AI/litgpt litgpt/config.py for the shape, the positions of the Instruct model (the "
+            "base keeps 131,072)"
+        ),
     ),
     ModelSpec(
         key="qwen2.5-14b",
@@ -94,7 +100,10 @@ QWEN2 = (
         max_position_embeddings=32768,
         qkv_bias=True,
         aliases=("Qwen/Qwen2.5-14B",),
-        source="config.json of Qwen2.5-14B-Instruct; weights and blocks of vLLM startup logs agree",
+        source=(
+            "Lightning-AI/litgpt litgpt/config.py for the shape, the positions of the Instruct model (the "
+            "base keeps 131,072); weights and blocks of vLLM startup logs agree"
+        ),
     ),
     ModelSpec(
         key="qwen2.5-32b",
@@ -109,7 +118,10 @@ QWEN2 = (
         max_position_embeddings=32768,
         qkv_bias=True,
         aliases=("Qwen/Qwen2.5-32B", "Qwen/Qwen2.5-Coder-32B"),
-        source="config.json of Qwen2.5-32B-Instruct; vLLM startup logs agree to 0.01 %",
+        source=(
+            "Lightning-AI/litgpt litgpt/config.py for the shape, the positions of the Instruct model (the "
+            "base keeps 131,072); vLLM startup logs agree to 0.01 %"
+        ),
     ),
     ModelSpec(
         key="qwen2.5-72b",
@@ -124,7 +136,10 @@ QWEN2 = (
         max_position_embeddings=32768,
         qkv_bias=True,
         aliases=("Qwen/Qwen2.5-72B",),
-        source="config.json of Qwen2.5-72B-Instruct, quoted in vllm-project/vllm issue 8691",
+        source=(
+            "config.json of Qwen2.5-72B-Instruct, quoted in vllm-project/vllm issue 8691 (the base keeps "
+            "131,072 positions)"
+        ),
     ),
     ModelSpec(
         key="deepseek-r1-distill-qwen-14b",
@@ -154,7 +169,7 @@ QWEN2 = (
         max_position_embeddings=131072,
         qkv_bias=True,
         aliases=("deepseek-ai/DeepSeek-R1-Distill-Qwen-32B",),
-        source="the shape of Qwen2.5 32B, with 131,072 positions",
+        source="the shape of Qwen2.5 32B; 131,072 positions taken over from the 14B distillation, unconfirmed here",
     ),
 )
 """Biases on queries, keys and values."""

@@ -17,7 +17,10 @@ QWEN3 = (
         qk_norm=True,
         tie_word_embeddings=True,
         aliases=("Qwen/Qwen3-0.6B",),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source=(
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; Lightning-AI/litgpt litgpt/config.py"
+            " agrees"
+        ),
     ),
     ModelSpec(
         key="qwen3-1.7b",
@@ -33,7 +36,10 @@ QWEN3 = (
         qk_norm=True,
         tie_word_embeddings=True,
         aliases=("Qwen/Qwen3-1.7B",),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source=(
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; Lightning-AI/litgpt litgpt/config.py"
+            " agrees"
+        ),
     ),
     ModelSpec(
         key="qwen3-4b",
@@ -49,7 +55,7 @@ QWEN3 = (
         qk_norm=True,
         tie_word_embeddings=True,
         aliases=("Qwen/Qwen3-4B",),
-        source="config.json; gives the 4,022,468,096 parameters of the published checkpoint exactly",
+        source="Lightning-AI/litgpt litgpt/config.py; gives the published 4,022,468,096 parameters exactly",
     ),
     ModelSpec(
         key="qwen3-8b",
@@ -64,7 +70,10 @@ QWEN3 = (
         max_position_embeddings=40960,
         qk_norm=True,
         aliases=("Qwen/Qwen3-8B",),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source=(
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; Lightning-AI/litgpt litgpt/config.py"
+            " agrees"
+        ),
     ),
     ModelSpec(
         key="qwen3-14b",
@@ -79,7 +88,7 @@ QWEN3 = (
         max_position_embeddings=40960,
         qk_norm=True,
         aliases=("Qwen/Qwen3-14B",),
-        source="config.json; the KV tokens of a vLLM startup log agree",
+        source="Lightning-AI/litgpt litgpt/config.py; the KV tokens of a vLLM startup log agree",
     ),
     ModelSpec(
         key="qwen3-32b",
@@ -94,7 +103,10 @@ QWEN3 = (
         max_position_embeddings=40960,
         qk_norm=True,
         aliases=("Qwen/Qwen3-32B",),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source=(
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; Lightning-AI/litgpt litgpt/config.py"
+            " agrees"
+        ),
     ),
     ModelSpec(
         key="qwen3-30b-a3b",
@@ -110,7 +122,10 @@ QWEN3 = (
         qk_norm=True,
         moe=MoeSpec(num_experts=128, num_experts_per_tok=8, moe_intermediate_size=768),
         aliases=("Qwen/Qwen3-30B-A3B",),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source=(
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; Lightning-AI/litgpt litgpt/config.py"
+            " agrees"
+        ),
     ),
     ModelSpec(
         key="qwen3-235b-a22b",
@@ -126,7 +141,10 @@ QWEN3 = (
         qk_norm=True,
         moe=MoeSpec(num_experts=128, num_experts_per_tok=8, moe_intermediate_size=1536),
         aliases=("Qwen/Qwen3-235B-A22B",),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source=(
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; Lightning-AI/litgpt litgpt/config.py"
+            " agrees"
+        ),
     ),
     ModelSpec(
         key="qwen3-235b-a22b-fp8",
@@ -143,7 +161,7 @@ QWEN3 = (
         moe=MoeSpec(num_experts=128, num_experts_per_tok=8, moe_intermediate_size=1536),
         weight_dtype="fp8",
         aliases=("Qwen/Qwen3-235B-A22B-FP8",),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source="config.json kept in ai-dynamo/aiconfigurator model_configs",
     ),
     ModelSpec(
         key="qwen3-30b-a3b-2507",
@@ -159,7 +177,7 @@ QWEN3 = (
         qk_norm=True,
         moe=MoeSpec(num_experts=128, num_experts_per_tok=8, moe_intermediate_size=768),
         aliases=("Qwen/Qwen3-30B-A3B-Instruct-2507", "Qwen/Qwen3-30B-A3B-Thinking-2507"),
-        source="the shape of Qwen3 30B-A3B, with 262,144 positions",
+        source="Lightning-AI/litgpt litgpt/config.py: the shape of Qwen3 30B-A3B, with 262,144 positions",
     ),
     ModelSpec(
         key="qwen3-235b-a22b-2507",
@@ -175,7 +193,7 @@ QWEN3 = (
         qk_norm=True,
         moe=MoeSpec(num_experts=128, num_experts_per_tok=8, moe_intermediate_size=1536),
         aliases=("Qwen/Qwen3-235B-A22B-Instruct-2507", "Qwen/Qwen3-235B-A22B-Thinking-2507"),
-        source="the shape of Qwen3 235B-A22B, with 262,144 positions",
+        source="Lightning-AI/litgpt litgpt/config.py: the shape of Qwen3 235B-A22B, with 262,144 positions",
     ),
     ModelSpec(
         key="qwen3-coder-480b-a35b",
@@ -191,7 +209,10 @@ QWEN3 = (
         qk_norm=True,
         moe=MoeSpec(num_experts=160, num_experts_per_tok=8, moe_intermediate_size=2560),
         aliases=("Qwen/Qwen3-Coder-480B-A35B-Instruct",),
-        source="config.json, as kept in ai-dynamo/aiconfigurator model_configs",
+        source=(
+            "config.json kept in ai-dynamo/aiconfigurator model_configs; its 480,154,875,392 parameters stand"
+            " in public notes of the checkpoint"
+        ),
     ),
 )
 """Norms on queries and keys in place of Qwen2's biases."""
