@@ -16,7 +16,9 @@ def bubble_curve(curve: pd.DataFrame, marks: pd.DataFrame, budget_percent: float
     microbatches, bubble_percent, text.
     """
     return styled(
-        alt.layer(*_budget_line(budget_percent, look), *_lines(curve, look), *_marks(marks, look)), look, 320
+        alt.layer(*_budget_line(budget_percent, look), *_lines(curve, look), *_marks(marks, look)),
+        look,
+        250 if look.present else 320,
     )
 
 
@@ -85,7 +87,7 @@ def _label(series: str, look: Look) -> dict[str, object]:
 def slip_dots(slips: pd.DataFrame, look: Look) -> Chart:
     """One row a formula: its letters, what it is, and what it says on an axis of per cent; the truth stands across.
 
-    What is more than the whole is drawn at the end of the axis, with its number. Columns: formula, what, percent, value, right.
+    More than the whole is drawn at the end of the axis. Columns: formula, what, percent, value, right.
     """
     palette = look.palette
     rows = slips.assign(
@@ -114,11 +116,12 @@ def slip_dots(slips: pd.DataFrame, look: Look) -> Chart:
         ).encode(x=x),
         *(
             base.transform_filter(where)
-            .mark_text(**serif(look, 19, fontWeight=600, align=align, dx=look.px(dx)))
+            .mark_text(**serif(look, 19, fontWeight=600, align=align, dx=look.px(dx), dy=look.px(dy)))
             .encode(x=x, text="value")
-            for where, align, dx in (
-                ("datum.percent >= datum.truth && datum.percent < 90", "left", 15),
-                ("datum.percent < datum.truth || datum.percent >= 90", "right", -15),
+            for where, align, dx, dy in (
+                ("datum.percent >= datum.truth && datum.percent < 90", "left", 15, 0),
+                ("datum.percent < datum.truth", "right", -15, 0),
+                ("datum.percent >= datum.truth && datum.percent >= 90", "right", 0, -20),
             )
         ),
         *(
