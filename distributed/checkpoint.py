@@ -5,6 +5,7 @@ from pathlib import Path
 
 from safetensors import safe_open
 from safetensors.torch import save_file
+from torch import Tensor, nn
 
 from core.errors import ShardlabError
 from distributed.layers import fill
@@ -45,7 +46,7 @@ def load_sharded(model: MiniGPT, path: Path = CHECKPOINT) -> int:
         for name, parameter in model.named_parameters():
             if name not in file.keys():  # noqa: SIM118 - not a dict
                 raise CheckpointError(f"{path.name} holds no tensor named {name}")
-            part = _slice_of(file.get_slice(name), name, parameter, model)
+            part = _slice_of(file.get_slice(name), name, parameter, model.group.rank)
             fill(parameter, part)
             read += part.nbytes
     return read
@@ -62,17 +63,17 @@ def sha256(path: Path = CHECKPOINT) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _slice_of(stored, name, parameter, model):
-    shape = stored.get_shape()
+def _slice_of(stored, name: str, parameter: nn.Parameter, rank: int) -> Tensor:
     dim = getattr(parameter, "shard_dim", None)
+    whole = list(parameter.shape)
     if dim is None:
-        _require_shape(name, shape, list(parameter.shape))
+        _require_shape(name, stored.get_shape(), whole)
         return stored[:]
-    size = parameter.shape[dim]
-    _require_shape(name, [*shape[:dim], *shape[dim + 1 :]], [n for d, n in enumerate(parameter.shape) if d != dim])
-    start = min(model.group.rank * size, shape[dim])
-    rows = slice(start, min(start + size, shape[dim]))
-    return stored[rows] if dim == 0 else stored[:, rows]
+    size, whole[dim] = whole[dim], parameter.full_size
+    _require_shape(name, stored.get_shape(), whole)
+    start = min(rank * size, parameter.full_size)
+    cut = slice(start, min(start + size, parameter.full_size))
+    return stored[cut] if dim == 0 else stored[:, cut]
 
 
 def _require_shape(name: str, stored: list[int], wanted: list[int]) -> None:

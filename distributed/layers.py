@@ -14,17 +14,15 @@ from core.errors import require_divides
 from distributed.collectives import Group
 
 
-def sharded(*shape: int, dim: int | None) -> nn.Parameter:
-    """An empty parameter for one rank's part of a tensor cut along `dim`; None: every rank holds it whole."""
+def sharded(*shape: int, dim: int, full_size: int) -> nn.Parameter:
+    """An empty parameter for one rank's part of a tensor that is `full_size` long along `dim`."""
     parameter = nn.Parameter(torch.empty(*shape))
-    parameter.shard_dim = dim
+    parameter.shard_dim, parameter.full_size = dim, full_size
     return parameter
 
 
 def shard_of(full: Tensor, parameter: nn.Parameter, group: Group) -> Tensor:
     """This rank's part of `full`, short of rows where padding stands behind the last one."""
-    if parameter.shard_dim is None:
-        return full
     size = parameter.shape[parameter.shard_dim]
     start = min(group.rank * size, full.shape[parameter.shard_dim])
     return full.narrow(parameter.shard_dim, start, min(size, full.shape[parameter.shard_dim] - start))
@@ -47,8 +45,8 @@ class ColumnParallelLinear(nn.Module):
         super().__init__()
         self.group = group
         features = require_divides("out_features", out_features, "tp_size", group.size)
-        self.weight = sharded(features, in_features, dim=0)
-        self.bias = sharded(features, dim=0) if bias else None
+        self.weight = sharded(features, in_features, dim=0, full_size=out_features)
+        self.bias = sharded(features, dim=0, full_size=out_features) if bias else None
 
     def load_full(self, weight: Tensor, bias: Tensor | None = None) -> None:
         """Keep this rank's rows of W[F, D], and its part of b[F]."""
@@ -72,8 +70,8 @@ class RowParallelLinear(nn.Module):
         super().__init__()
         self.group = group
         features = require_divides("in_features", in_features, "tp_size", group.size)
-        self.weight = sharded(out_features, features, dim=1)
-        self.bias = sharded(out_features, dim=None) if bias else None
+        self.weight = sharded(out_features, features, dim=1, full_size=in_features)
+        self.bias = nn.Parameter(torch.empty(out_features)) if bias else None
 
     def load_full(self, weight: Tensor, bias: Tensor | None = None) -> None:
         """Keep this rank's columns of W[F, D], and the whole of b[F]."""
@@ -101,7 +99,7 @@ class ShardedEmbedding(nn.Module):
         self.vocab_size = vocab_size
         self.rows = -(-vocab_size // group.size)
         self.first_row = group.rank * self.rows
-        self.weight = sharded(self.rows, hidden_size, dim=0)
+        self.weight = sharded(self.rows, hidden_size, dim=0, full_size=vocab_size)
 
     def load_full(self, weight: Tensor) -> None:
         """Keep this rank's rows of E[V, D], zeros where the vocabulary has ended."""

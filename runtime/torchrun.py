@@ -102,7 +102,7 @@ class TorchRun:
         self._printed: list[str] = []
         self._process: subprocess.Popen[str] | None = None
         self._started = threading.Event()
-        self._began_s = time.monotonic()
+        self._began_s = self._heard_s = time.monotonic()
         threading.Thread(target=self._pump, name="torchrun", daemon=True).start()
         self._started.wait()
 
@@ -116,19 +116,18 @@ class TorchRun:
 
     def watch(self) -> Iterator[str | None]:
         """Each line as it is printed, and None a few times a second when there is none; ends with the run."""
-        last_s = self._began_s
         while True:
             try:
                 line = self._lines.get(timeout=TICK_S)
             except queue.Empty:
-                if not self._overdue(last_s):
+                if not self._overdue():
                     yield None
                     continue
                 return
             if line is None:
                 self._finish()
                 return
-            last_s = time.monotonic()
+            self._heard_s = time.monotonic()
             self._printed.append(line)
             yield line
 
@@ -180,12 +179,12 @@ class TorchRun:
     def _stderr_path(self) -> Path:
         return Path(self._folder.name) / "stderr"
 
-    def _overdue(self, last_s: float) -> bool:
+    def _overdue(self) -> bool:
         """End a run that has said nothing, or gone on, for too long."""
         now_s, request = time.monotonic(), self.request
         if now_s - self._began_s > request.wall_s:
             self._end("overran", f"The run was ended: it took longer than {request.wall_s:.0f} s.")
-        elif now_s - last_s > request.silence_s:
+        elif now_s - self._heard_s > request.silence_s:
             hint = "A rank hangs, or the machine is too busy."
             self._end("silent", f"The run was ended: nothing was heard for {request.silence_s:.0f} s. {hint}")
         return self.outcome is not None

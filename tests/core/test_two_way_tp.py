@@ -1,0 +1,169 @@
+"""Lab 02's predictions, worked by hand, and a run's log held against them."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from core.catalog import model
+from core.errors import IndivisibleError
+from core.parameters import total_parameters
+from core.two_way_tp import (
+    MINI_GPT,
+    RunLogError,
+    all_reduce_bytes_per_token,
+    all_reduces_per_token,
+    padded_vocab_size,
+    read_log,
+    read_result,
+    reconcile,
+    slowdown,
+    token_parts,
+    token_time_s,
+    weights_per_rank,
+)
+
+
+def log_lines(**changes):
+    """A small run of MiniGPT on two ranks, with whole numbers; `changes` replace fields of the first such event."""
+    rows = [
+        {"event": "token", "tp_size": 1, "median_ms": 0.5, "p95_ms": 0.6},
+        {"event": "world", "backend": "gloo", "tp_size": 2},
+        {"event": "weights", "rank": 0, "bytes": 943104},
+        {"event": "weights", "rank": 1, "bytes": 943104},
+        {"event": "kv", "rank": 0, "bytes_per_token": 1536},
+        {"event": "kv", "rank": 1, "bytes_per_token": 1536},
+        {"event": "sweep", "payload_bytes": 384, "median_us": 250.0, "min_us": 200.0},
+        {"event": "prompt", "number": 1, "of": 1, "given": "i has eat", "answer": "i have eaten"},
+        {"event": "collectives", "all_reduces_per_token": 9, "bytes_per_token": 3456},
+        {"event": "all_reduce", "payload_bytes": 384, "median_us": 250.0, "min_us": 200.0},
+        {"event": "token", "tp_size": 2, "median_ms": 5.0, "p95_ms": 6.0},
+        {"event": "tokens", "prompts": 1, "identical": 1},
+    ]
+    for event, fields in changes.items():
+        next(row for row in reversed(rows) if row["event"] == event).update(fields)
+    return [json.dumps(row) for row in rows]
+
+
+def by_topic(lines):
+    return {reading.topic: reading for reading in reconcile(read_log(lines))}
+
+
+def test_minigpt_has_under_half_a_million_parameters():
+    """Four layers, 31 tokens and 96 positions of 96 each, and the last norm: 459 744 in all."""
+    layer = 4 * (96 * 96 + 96) + 2 * 96 * 384 + 384 + 96 + 2 * 2 * 96
+    assert total_parameters(MINI_GPT) == 4 * layer + (31 + 96) * 96 + 2 * 96 == 459_744
+
+
+def test_weights_per_rank_are_cut_or_whole():
+    """Whole: 9 LayerNorms of 192, 96 positions of 96, two biases of 96 a layer. Cut: the rest, and a padded row."""
+    whole = 9 * 192 + 96 * 96 + 4 * 2 * 96
+    rank = weights_per_rank(MINI_GPT, 2)
+    assert rank.whole == whole
+    assert rank.sharded == (total_parameters(MINI_GPT) - whole + 96) // 2
+    assert rank.bytes == 943_104
+
+
+@pytest.mark.parametrize("tp_size", [1, 2, 4])
+def test_the_ranks_hold_the_model_its_copies_and_its_padding(tp_size):
+    rank = weights_per_rank(MINI_GPT, tp_size)
+    padding = (padded_vocab_size(31, tp_size) - 31) * 96
+    assert tp_size * rank.sharded + rank.whole == total_parameters(MINI_GPT) + padding
+
+
+@pytest.mark.parametrize(("vocab_size", "tp_size", "padded"), [(31, 1, 31), (31, 2, 32), (31, 3, 33), (32, 4, 32)])
+def test_a_vocabulary_is_padded_to_the_next_multiple(vocab_size, tp_size, padded):
+    assert padded_vocab_size(vocab_size, tp_size) == padded
+
+
+def test_a_size_that_does_not_divide_is_refused():
+    with pytest.raises(IndivisibleError):
+        weights_per_rank(MINI_GPT, 3)
+    with pytest.raises(IndivisibleError, match="intermediate_size"):
+        weights_per_rank(replace(MINI_GPT, intermediate_size=385), 2)
+
+
+@pytest.mark.parametrize(("tp_size", "count"), [(1, 0), (2, 9), (4, 9)])
+def test_two_all_reduces_a_layer_and_one_for_the_embedding(tp_size, count):
+    """2 x 4 + 1, whatever the number of ranks above one; each carries 96 floats."""
+    assert all_reduces_per_token(MINI_GPT, tp_size) == count
+    assert all_reduce_bytes_per_token(MINI_GPT, tp_size) == count * 384
+
+
+def test_the_layers_share_is_the_bill_of_lab_03():
+    """Llama-3-8B: the 64 all-reduces of 8 KiB that lab 03 prices, and the embedding's."""
+    llama = model("llama-3-8b")
+    assert all_reduces_per_token(llama, 2) == 64 + 1
+    assert all_reduce_bytes_per_token(llama, 2) == 65 * 8192
+
+
+def test_a_token_is_compute_divided_and_sums_added():
+    assert token_time_s(8.0, 2, 9, 0.25) == 4.0 + 2.25
+    assert token_time_s(8.0, 1, 0, 0.25) == 8.0
+
+
+def test_every_prediction_is_met_by_a_run_that_went_as_predicted():
+    """0.5 ms / 2 + 9 x 0.25 ms = 2.5 ms for a token."""
+    readings = by_topic(log_lines(token={"median_ms": 2.5}))
+    assert {reading.verdict for reading in readings.values()} == {"ok"}
+    assert set(readings) == {
+        "world",
+        "weights",
+        "kv",
+        "collectives",
+        "bytes",
+        "payload",
+        "all_reduce",
+        "token",
+        "tokens",
+    }
+
+
+def test_bytes_and_counts_must_be_exact():
+    assert by_topic(log_lines(weights={"bytes": 943108}))["weights"].verdict == "off"
+    assert by_topic(log_lines(collectives={"all_reduces_per_token": 8}))["collectives"].verdict == "off"
+    assert by_topic(log_lines(tokens={"identical": 0}))["tokens"].verdict == "off"
+
+
+def test_a_time_may_be_a_fifth_off_and_then_wants_a_reason():
+    """250 µs predicted: 300 µs is 20 % more and passes, 301 does not. A token's sum of terms is unexplained."""
+    assert by_topic(log_lines(all_reduce={"median_us": 300.0}))["all_reduce"].verdict == "ok"
+    assert by_topic(log_lines(all_reduce={"median_us": 301.0}))["all_reduce"].verdict == "off"
+    token = by_topic(log_lines())["token"]
+    assert token.verdict == "unexplained"
+    assert token.residual_fraction == pytest.approx(1.0)
+
+
+def test_a_tokens_parts_make_the_token():
+    """0.25 ms of compute, 2.25 ms of sums, 2.5 ms that no term explains: 5 ms, ten times the 0.5 ms of one rank."""
+    log = read_log(log_lines())
+    parts = token_parts(log)
+    assert (parts.compute_s, parts.all_reduce_s) == pytest.approx((0.00025, 0.00225))
+    assert parts.total_s == pytest.approx(log.token_s)
+    assert slowdown(log) == pytest.approx(10)
+
+
+def test_the_field_that_is_read_is_found_in_its_line():
+    for reading in reconcile(read_log(log_lines())):
+        before, field, after = reading.parts
+        assert before + field + after == reading.line.text
+        assert json.loads("{" + field + "}") == {reading.field: json.loads(reading.line.text)[reading.field]}
+
+
+@pytest.mark.parametrize("text", ["no json", "[1]", '{"a": 1}', "12"])
+def test_a_line_that_is_no_event_is_named_by_its_number(text):
+    with pytest.raises(RunLogError, match="line 2 is no event"):
+        read_log([log_lines()[0], text])
+
+
+def test_a_log_that_ends_early_or_lacks_a_field_is_refused():
+    with pytest.raises(RunLogError, match="no tokens line"):
+        read_log(log_lines()[:-1])
+    with pytest.raises(RunLogError, match="lacks what every run prints"):
+        read_log([line.replace("median_us", "mean_us") for line in log_lines()])
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"world_size": 2}'])
+def test_a_text_that_is_no_result_is_refused(text):
+    with pytest.raises(RunLogError, match="no result of"):
+        read_result(text)

@@ -1,0 +1,122 @@
+"""Lab 02 as a contract: the untouched starter fails by name, and plausible wrong answers are killed."""
+
+import re
+
+import pytest
+
+from tests.lab_runs import ROOT, run_lab
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.slow
+
+LAB = "lab-02-two-way-tp"
+
+REFERENCE = """
+import torch
+import torch.nn.functional as F
+from distributed import layers, mini_gpt
+from distributed.layers import ColumnParallelLinear, RowParallelLinear, ShardedEmbedding
+from distributed.mini_gpt import ParallelMLP
+"""
+
+MUTANTS = {
+    "the bias added before the sum, on every rank": (
+        """
+class RowParallelLinear(layers.RowParallelLinear):
+    def forward(self, x):
+        return self.group.all_reduce(F.linear(x, self.weight, self.bias))
+""",
+        "test_row_parallel_adds_the_bias_once",
+    ),
+    "the all-reduce left out": (
+        """
+class RowParallelLinear(layers.RowParallelLinear):
+    def forward(self, x):
+        y = F.linear(x, self.weight)
+        return y if self.bias is None else y + self.bias
+""",
+        "test_row_parallel_matches_single_gpu",
+    ),
+    "y gathered where the next layer wants a shard": (
+        """
+class ColumnParallelLinear(layers.ColumnParallelLinear):
+    def forward(self, x):
+        return self.group.all_gather(super().forward(x))
+""",
+        "test_column_parallel_matches_single_gpu",
+    ),
+    "every rank keeps the first rows": (
+        """
+class ColumnParallelLinear(layers.ColumnParallelLinear):
+    def load_full(self, weight, bias=None):
+        rows = self.weight.shape[0]
+        with torch.no_grad():
+            self.weight.copy_(weight[:rows])
+            self.bias.copy_(bias[:rows])
+""",
+        "test_column_parallel_matches_single_gpu",
+    ),
+    "another rank's token looked up as row 0": (
+        """
+class ShardedEmbedding(layers.ShardedEmbedding):
+    def forward(self, tokens):
+        row = (tokens - self.first_row).clamp(0, self.rows - 1)
+        return self.group.all_reduce(F.embedding(row, self.weight))
+""",
+        "test_sharded_embedding_lookup",
+    ),
+    "the padding scored as a token": (
+        """
+class ShardedEmbedding(layers.ShardedEmbedding):
+    def logits(self, x):
+        return self.group.all_gather(F.linear(x, self.weight))
+""",
+        "test_tied_head_scores_the_vocabulary_and_not_its_padding",
+    ),
+    "a sum before the activation as well": (
+        """
+class ParallelMLP(mini_gpt.ParallelMLP):
+    def forward(self, x):
+        hidden = F.gelu(self.group.all_reduce(self.up_proj(x)) / self.group.size)
+        return self.down_proj(hidden)
+    def __init__(self, hidden_size, intermediate_size, group, bias=True):
+        super().__init__(hidden_size, intermediate_size, group, bias)
+        self.group = group
+""",
+        "test_mlp_pattern_minimal",
+    ),
+    "another activation": (
+        """
+class ParallelMLP(mini_gpt.ParallelMLP):
+    def forward(self, x):
+        return self.down_proj(F.relu(self.up_proj(x)))
+""",
+        "test_mlp_pattern_minimal",
+    ),
+    "a remainder cut off in silence": (
+        """
+class ColumnParallelLinear(layers.ColumnParallelLinear):
+    def __init__(self, in_features, out_features, group, bias=True):
+        super().__init__(in_features, out_features // group.size * group.size, group, bias)
+""",
+        "test_a_layer_that_does_not_divide_is_refused",
+    ),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_wrong_answer_is_killed_by_the_test_of_its_rule(mutant, tmp_path):
+    source, killer = MUTANTS[mutant]
+    (tmp_path / "mutant.py").write_text(REFERENCE + source, encoding="utf-8")
+    outcomes = run_lab(LAB, str(tmp_path / "mutant.py"), tmp_path / "report.xml", "-k", killer)
+    assert killer in {outcome.name for outcome in outcomes if outcome.failure}
+
+
+def test_an_untouched_starter_fails_every_test_by_lab_and_task(tmp_path):
+    """And each task that the file names is what some test meets first."""
+    pattern = re.compile(r"NotImplementedError: lab-02, task (\d): \w+")
+    outcomes = run_lab(LAB, "starter", tmp_path / "report.xml")
+    met = {outcome.name: pattern.findall(outcome.failure or "") for outcome in outcomes}
+    assert all(met.values()), met
+    source = (ROOT / "labs" / LAB / "starter.py").read_text(encoding="utf-8")
+    assert {tasks[0] for tasks in met.values()} == set(re.findall(r"lab-02, task (\d)", source))

@@ -1,0 +1,68 @@
+"""The shipped runs: whole, unchanged, and of the shipped checkpoint."""
+
+import hashlib
+import io
+import shutil
+import zipfile
+
+import pytest
+
+from core.errors import UnknownNameError
+from core.two_way_tp import RunLogError
+from runtime import captures
+
+CHECKPOINT = captures.CAPTURES.parent / "checkpoints" / "minigpt-grammar.safetensors"
+
+
+def test_a_capture_ships_with_the_app():
+    assert "gloo-cpu" in captures.names()
+
+
+@pytest.mark.parametrize("name", captures.names())
+def test_a_capture_is_of_the_shipped_checkpoint(name):
+    """Its manifest names the file by sha256, and the machine, versions and command it was made with."""
+    manifest = captures.load(name).result.manifest
+    assert manifest.checkpoint_sha256 == hashlib.sha256(CHECKPOINT.read_bytes()).hexdigest()
+    assert manifest.threads_per_rank == 1
+    assert "-m distributed.run_tp --json" in manifest.command
+    assert all((manifest.cpu or manifest.gpus, manifest.date, manifest.torch, manifest.python, manifest.system))
+
+
+@pytest.mark.parametrize("name", captures.names())
+def test_a_captures_lines_and_result_tell_the_same_run(name):
+    capture = captures.load(name)
+    log, result = capture.log, capture.result
+    assert log.weights_bytes == tuple(rank.weights_bytes for rank in result.ranks)
+    assert log.token_s == pytest.approx(result.per_token.median_s, abs=1e-6)
+    assert log.single_token_s == pytest.approx(result.single_per_token.median_s, abs=1e-6)
+    assert result.tokens_equal is (log.identical == log.prompts)
+
+
+def test_a_changed_capture_is_refused(tmp_path):
+    shutil.copytree(captures.CAPTURES / "gloo-cpu", tmp_path / "gloo-cpu")
+    lines = tmp_path / "gloo-cpu" / captures.LINES
+    lines.write_text(lines.read_text().replace('"tp_size": 2', '"tp_size": 4', 1))
+    with pytest.raises(captures.CaptureError, match="its sha256 differs"):
+        captures.load("gloo-cpu", tmp_path)
+
+
+def test_an_unknown_capture_is_named_with_the_known_ones():
+    with pytest.raises(UnknownNameError, match=r"no capture named 'x'; one of: .*gloo-cpu"):
+        captures.load("x")
+
+
+def test_a_saved_run_is_loaded_as_it_was(tmp_path):
+    capture = captures.load("gloo-cpu")
+    captures.save(capture.lines_text.splitlines(), capture.result_text, tmp_path / "mine")
+    assert captures.load("mine", tmp_path).log == capture.log
+
+
+def test_a_zip_holds_the_three_files():
+    with zipfile.ZipFile(io.BytesIO(captures.zipped(captures.load("gloo-cpu")))) as archive:
+        assert archive.namelist() == [f"gloo-cpu/{name}" for name in ("lines.jsonl", "result.json", "SHA256SUMS")]
+
+
+def test_a_cut_off_log_says_what_is_missing():
+    capture = captures.load("gloo-cpu")
+    with pytest.raises(RunLogError, match="the log has no tokens line"):
+        captures.of_texts("cut", capture.lines_text.split('{"event": "tokens"')[0], capture.result_text)

@@ -1,0 +1,192 @@
+"""Every way a run can go wrong ends in a sentence, within a stated time, and leaves no process."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from core.two_way_tp import read_log, read_result
+from runtime import torchrun
+from runtime.host_lock import HostLock
+from runtime.run_ending import tagged
+from runtime.torchrun import TAG, RunBusyError, RunRefusedError, RunRequest, start
+
+pytest.importorskip("torch")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are told apart by /proc")
+pytestmark = [pytest.mark.slow, linux]
+
+SHORT = RunRequest(options=("--steps-per-prompt", "5"))
+LONG = RunRequest(options=("--steps-per-prompt", "100"), silence_s=90)
+
+
+@pytest.fixture(autouse=True)
+def own_lock(monkeypatch, tmp_path):
+    """Tests do not wait for a run that somebody else makes on this machine."""
+    monkeypatch.setattr(torchrun, "LOCK_NAME", f"shardlab-test-{os.getpid()}")
+
+
+def processes(run):
+    """The run's processes; a zombie, dead and waiting to be asked about, has no environment left."""
+    return tagged(TAG, run.tag)
+
+
+def rank_process(run, rank):
+    """The process id of one rank."""
+    wanted = f"RANK={rank}".encode()
+    found = [pid for pid in processes(run) if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")]
+    return found[0]
+
+
+def watch_until(run, event):
+    """Read lines until the ranks are at `event`."""
+    for line in run.watch():
+        if line and f'"event": "{event}"' in line:
+            return
+    pytest.fail(f"the run ended before {event}: {run.outcome}")
+
+
+def test_a_run_ends_with_its_result_and_leaves_nothing():
+    with start(SHORT) as run:
+        lines = [line for line in run.watch() if line is not None]
+    assert run.outcome.status == "done"
+    assert run.outcome.message == ""
+    assert processes(run) == []
+    log, result = read_log(lines), read_result(run.outcome.result)
+    assert (log.tp_size, log.identical) == (result.world_size, log.prompts) == (2, 10)
+    assert result.tokens_equal
+    assert result.max_logit_difference < 1e-3
+
+
+def test_a_killed_rank_is_told_within_ten_seconds():
+    with start(LONG) as run:
+        watch_until(run, "sweep")
+        killed_s = time.monotonic()
+        os.kill(rank_process(run, 1), signal.SIGKILL)
+        for _ in run.watch():
+            pass
+    assert time.monotonic() - killed_s < 10
+    assert run.outcome.message == "A rank was ended from outside by SIGKILL; the others were stopped."
+    assert processes(run) == []
+
+
+def test_a_hung_rank_is_ended_after_the_silence_it_is_allowed():
+    """A stopped process hears no SIGTERM: it takes the two seconds of grace, then SIGKILL."""
+    with start(LONG) as run:
+        watch_until(run, "sweep")
+        run.request = RunRequest(silence_s=6)
+        os.kill(rank_process(run, 1), signal.SIGSTOP)
+        stopped_s = time.monotonic()
+        for _ in run.watch():
+            pass
+    assert 5 < time.monotonic() - stopped_s < 6 + 6
+    assert run.outcome.status == "silent"
+    assert "nothing was heard for 6 s" in run.outcome.message
+    assert processes(run) == []
+
+
+def test_a_run_that_goes_on_too_long_is_ended():
+    with start(RunRequest(options=("--steps-per-prompt", "100"), wall_s=3)) as run:
+        for _ in run.watch():
+            pass
+    assert run.outcome.status == "overran"
+    assert "longer than 3 s" in run.outcome.message
+    assert processes(run) == []
+
+
+def test_cancel_ends_every_rank_within_four_seconds():
+    with start(LONG) as run:
+        watch_until(run, "sweep")
+        asked_s = time.monotonic()
+        outcome = run.cancel()
+        assert time.monotonic() - asked_s < 4
+    assert (outcome.status, outcome.message) == ("cancelled", "The run was cancelled.")
+    assert processes(run) == []
+
+
+def test_a_page_that_goes_away_takes_its_run_with_it():
+    """Streamlit unwinds a page whose browser has gone by raising out of its next command."""
+
+    def page(seen):
+        with start(LONG) as run:
+            seen.append(run)
+            watch_until(run, "world")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        page(runs := [])
+    assert processes(runs[0]) == []
+
+
+def test_a_second_run_is_told_to_wait_and_the_next_one_is_not():
+    with start(LONG) as run:
+        with pytest.raises(RunBusyError, match="one at a time; it ends within 180 s"):
+            start(SHORT)
+        run.cancel()
+    lock = HostLock(torchrun.LOCK_NAME)
+    assert lock.acquire()
+    lock.release()
+
+
+def test_a_missing_checkpoint_is_named(tmp_path):
+    with start(RunRequest(options=("--checkpoint", str(tmp_path / "none.safetensors")))) as run:
+        for _ in run.watch():
+            pass
+    assert run.outcome.status == "failed"
+    assert "no checkpoint none.safetensors" in run.outcome.message
+    assert "python -m distributed.train_grammar" in run.outcome.message
+
+
+def test_without_torch_nothing_is_started(monkeypatch):
+    monkeypatch.setattr(torchrun, "has_torch", lambda: False)
+    with pytest.raises(RunRefusedError, match="PyTorch is not installed"):
+        start(SHORT)
+
+
+def test_a_server_that_is_killed_leaves_no_rank(tmp_path):
+    """SIGKILL runs no cleanup: the kernel ends torchrun with the server, and each rank with torchrun."""
+    program = f"""
+import os, signal
+from runtime import torchrun
+torchrun.LOCK_NAME = {torchrun.LOCK_NAME!r}
+with torchrun.start(torchrun.RunRequest(options=("--steps-per-prompt", "100"))) as run:
+    for line in run.watch():
+        if line and '"sweep"' in line:
+            print(run.tag, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    tag = done.stdout.strip()
+    assert done.returncode == -signal.SIGKILL
+    deadline_s = time.monotonic() + 3
+    while tagged(TAG, tag) and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    assert len(tag) == 32
+    assert tagged(TAG, tag) == []
+
+
+def test_tokens_that_differ_end_in_exit_1(tmp_path):
+    """A checkpoint that changes between the arms: the same program, and its comparison says so."""
+    program = """
+import distributed.run_tp as program
+right = program.single_arm
+def tampered(*arguments):
+    arm = right(*arguments)
+    arm.tokens[3][0] += 1
+    return arm
+program.single_arm = tampered
+program.main()
+"""
+    (tmp_path / "tampered.py").write_text(program)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    options = ["--json", str(tmp_path / "result.json"), "--steps-per-prompt", "5"]
+    environment = {**os.environ, "PYTHONPATH": str(torchrun.ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*command, str(tmp_path / "tampered.py"), *options], env=environment, capture_output=True, timeout=90
+    )
+    assert done.returncode == 1
+    assert json.loads((tmp_path / "result.json").read_text())["tokens_equal"] is False
