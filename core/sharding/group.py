@@ -3,7 +3,7 @@
 Everything a figure draws is read from the log; nothing is drawn that no rank computed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from core.errors import OutOfRangeError, require_positive
 from core.ledger import Collective, Ledger
@@ -106,6 +106,12 @@ class Group:
         y = all_gather(x.parts, self.ledger, dim=x.placement.dim, layer=layer, why=why, fmt=self.fmt)
         self._log += self.ledger.entries[since:]
         return self._hold(name, (y,) * self.num_ranks, Replicate(), "all_gather", (x.name,))
+
+    def claim(
+        self, name: str, parts: Sequence[Array], placement: Placement, sources: tuple[str, ...]
+    ) -> ShardedTensor:
+        """Parts that are said to be `placement`, whether they are or not: how a mistake enters the log."""
+        return self._hold(name, tuple(parts), placement, "claimed", sources)
 
     def _hold(
         self,

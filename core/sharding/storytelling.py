@@ -20,6 +20,9 @@ from core.sharding.storyboard import (
 )
 from core.sharding.tensors import Array, Partial, Shard, ShardedTensor, Trace
 
+_ROUNDING = 0.01
+"""Of the largest value: no format drawn here rounds by so much, and no mistake shown is so small."""
+
 
 def storyboard(trace: Trace, dense: Array, scale: str = "", fmt: Precision | None = None) -> Storyboard:
     """The story of a trace, against the dense result of the same computation.
@@ -56,7 +59,7 @@ def _steps(trace: Trace) -> tuple[Step, ...]:
 
 
 def _is_hidden_pointwise(tensor: ShardedTensor, trace: Trace) -> bool:
-    return tensor.origin == "pointwise" and tensor is not trace.result
+    return tensor.origin in ("pointwise", "claimed") and tensor is not trace.result
 
 
 def _first_step(tensor: ShardedTensor, trace: Trace) -> StepKey:
@@ -76,13 +79,13 @@ def _rows(trace: Trace, steps: tuple[Step, ...], scale: str, dense: Array) -> li
     rows: list[TensorRow | BarRow] = []
     for entry in trace.entries:
         if isinstance(entry, Collective):
-            rows.append(_bar(entry, trace, scale, collective_steps))
+            rows.append(_bar(entry, len(rows), trace, scale, collective_steps))
             continue
-        if entry.origin == "all_reduce" and not trace.collectives:
-            rows.append(_absent_bar(trace.num_ranks, collective_steps))
+        if entry.origin in ("all_reduce", "claimed") and not trace.collectives:
+            rows.append(_absent_bar(trace, collective_steps))
         rows.append(_tensor_row(entry, trace, keys, dense))
-    if not trace.collectives and trace.result.origin != "all_reduce":
-        rows.append(_absent_bar(trace.num_ranks, collective_steps))
+    if not trace.collectives and trace.result.origin == "linear":
+        rows.append(_absent_bar(trace, collective_steps))
     return rows
 
 
@@ -94,7 +97,7 @@ def _tensor_row(tensor: ShardedTensor, trace: Trace, keys: list[StepKey], dense:
     """The blocks of one tensor. Given tensors are there from the first step, drawn whole."""
     given = tensor.origin == "given"
     first = 0 if given else keys.index(_first_step(tensor, trace))
-    link: Link = "arrow" if tensor.origin in ("linear", "pointwise") else "line"
+    link: Link = "line" if given else "arrow"
     if tensor is trace.tensors[0] or tensor.origin in ("all_reduce", "all_gather"):
         link = "none"
     compared = dense if tensor is trace.result and not isinstance(tensor.placement, Shard) else None
@@ -132,9 +135,9 @@ def _block(tensor: ShardedTensor, rank: int, compared: Array | None) -> Block:
 
 
 def _plainly_wrong(gaps: Array, compared: Array | None) -> Array:
-    """Entries off by more than rounding could explain: beyond a hundredth of the largest value."""
+    """Entries off by more than rounding could explain."""
     scale = 1.0 if compared is None else float(np.abs(compared).max()) or 1.0
-    return np.asarray(np.abs(gaps) > scale / 100)
+    return np.asarray(np.abs(gaps) > scale * _ROUNDING)
 
 
 def _gap_text(gaps: Array, wrong: Array) -> str:
@@ -173,27 +176,30 @@ def shape_text(tensor: ShardedTensor) -> str:
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def _bar(collective: Collective, trace: Trace, scale: str, steps: tuple[int, ...]) -> BarRow:
+def _bar(collective: Collective, index: int, trace: Trace, scale: str, steps: tuple[int, ...]) -> BarRow:
     """The bar of one ledger line."""
     entries = trace.result.parts[0].size
     here = f"{entries} × {collective.payload_bytes // entries} bytes here"
     text = f"Σ  one payload, {here}{', ' + scale if scale else ''}"
-    return BarRow("collective", collective.op.replace("_", "-"), f"sum over {collective.ranks}", text, True, steps)
+    name = collective.op.replace("_", "-")
+    return BarRow(f"collective {index}", name, f"sum over {collective.ranks}", text, True, steps)
 
 
-def _absent_bar(num_ranks: int, steps: tuple[int, ...]) -> BarRow:
-    """Where a collective would stand if one were needed."""
-    why = (
-        "one rank has the whole sum: nothing is sent" if num_ranks == 1 else "nothing is sent: each keeps its slice"
-    )
+def _absent_bar(trace: Trace, steps: tuple[int, ...]) -> BarRow:
+    """Where a collective would stand, were one needed; or where it is missing."""
+    if trace.result.origin == "claimed":
+        return BarRow("collective", "all-reduce", "left out", "nobody adds the terms up", False, steps)
+    why = "nothing is sent: each rank keeps its slice of y"
+    if trace.num_ranks == 1:
+        why = "one rank has the whole sum: nothing is sent"
     return BarRow("collective", "no collective", "ledger empty", why, False, steps)
 
 
 def _dense_row(dense: Array, result: ShardedTensor, fmt: Precision | None, steps: tuple[Step, ...]) -> TensorRow:
     """The dense result, seen in the first step and the last; under each column, how far off the ranks are."""
     under: tuple[str, ...] = ()
-    if not _differs_by_rank(result) or isinstance(result.placement, Shard):
-        apart = ulps_apart(_assembled(result), dense, fmt)
+    apart = ulps_apart(_assembled(result), dense, fmt)
+    if np.allclose(_assembled(result), dense, rtol=_ROUNDING, atol=_ROUNDING):
         under = tuple(_ulps_text(int(apart[:, j].max())) for j in range(dense.shape[1]))
     whole = np.array_equal(dense, np.rint(dense))
     block = Block(None, _texts(dense, 0 if whole else 2), under=under)

@@ -30,7 +30,7 @@ class Partial:
 
 
 Placement: TypeAlias = Shard | Replicate | Partial
-Origin: TypeAlias = Literal["given", "linear", "pointwise", "all_reduce", "all_gather"]
+Origin: TypeAlias = Literal["given", "linear", "pointwise", "all_reduce", "all_gather", "claimed"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from core.catalog import MODELS, model
 from core.errors import IndivisibleError, OutOfRangeError
 from core.ledger import Ledger
 from core.sharding.examples import run
+from core.sharding.faults import BIAS, FAULTS, broken
 from core.sharding.group import Group, linear_placement
 from core.sharding.numerics import (
     PRECISIONS,
@@ -252,3 +253,33 @@ def test_every_model_allows_one_rank_and_a_refusal_names_its_equation(key):
 
 def test_the_vocabulary_is_padded_to_64():
     assert [padded_vocab_size(n) for n in (128256, 50257, 1)] == [128256, 50304, 64]
+
+
+@pytest.mark.parametrize("num_ranks", [2, 4, 8])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_mistake_is_wrong_and_its_remedy_right(fault, num_ranks):
+    found = broken(fault, num_ranks)
+    assert np.allclose(found.right.result.full(), found.dense, rtol=1e-12)
+    assert found.gap().wrong > 0
+
+
+def test_each_mistake_is_wrong_by_what_it_says():
+    """Reduced twice: N times too much. The mean: 1/N. A bias on every rank: N - 1 biases too many."""
+    y = broken("reduced_twice", 4)
+    assert np.allclose(y.wrong.result.full(), 4 * y.dense)
+    assert len(y.wrong.collectives) == 2
+    y = broken("mean_for_sum", 4)
+    assert np.allclose(y.wrong.result.full(), y.dense / 4)
+    y = broken("bias_on_every_rank", 4)
+    assert np.allclose(y.wrong.result.full() - y.dense, 3 * BIAS)
+    assert broken("no_all_reduce", 4).wrong.collectives == ()
+
+
+def test_an_activation_before_the_sum_can_only_add():
+    """relu(a) + relu(b) is never below relu(a + b)."""
+    y = broken("activation_before_sum", 4)
+    assert (y.wrong.result.full() >= y.dense).all()
+
+
+def test_one_rank_can_make_none_of_the_mistakes():
+    assert all(broken(fault, 1).gap().wrong == 0 for fault in FAULTS)
