@@ -1,0 +1,129 @@
+// Where everything stands, in pixels. A board says what there is; nothing here changes a number or a word of it.
+
+const SIZES = {
+  laptop: { cw: 43, minCw: 37, ch: 29, text: 14.5, small: 13.5, gutter: 112, minGap: 7, head: 30, bar: 34, name: 16, code: 12.5, under: 20 },
+  present: { cw: 92, minCw: 68, ch: 42, text: 28, small: 24, gutter: 250, minGap: 16, head: 44, bar: 52, name: 30, code: 24, under: 32 },
+  long: { cw: 43, minCw: 37, ch: 26, text: 14, small: 13.5, gutter: 112, minGap: 7, head: 26, bar: 30, name: 16, code: 12.5, under: 19 },
+  presentLong: { cw: 92, minCw: 68, ch: 36, text: 26, small: 24, gutter: 330, minGap: 16, head: 40, bar: 46, name: 28, code: 24, under: 30, oneLine: true },
+  presentStill: { cw: 92, minCw: 62, ch: 38, text: 26, small: 24, gutter: 215, minGap: 16, head: 42, bar: 48, name: 28, code: 24, under: 30, nameOnly: true },
+  phone: { cw: 43, minCw: 38, ch: 30, text: 15, small: 14, gutter: 0, minGap: 7, head: 30, bar: 46, name: 16, code: 13.5, under: 21 },
+};
+const GAPS = { first: 0, line: 31, arrow: 44, bar: 41, result: 52, dense: 26, none: 26 };
+const LABEL_ABOVE = 22;
+
+// A longer story is drawn smaller; on a projector with a row's name and shape on one line.
+function sizesFor(board, width, present) {
+  if (present && width > 1000) return isLong(board) ? SIZES.presentLong : SIZES.present;
+  if (present && width > 700) return SIZES.presentStill;
+  if (width < 480) return SIZES.phone;
+  return isLong(board) ? SIZES.long : SIZES.laptop;
+}
+
+function isLong(board) {
+  return board.rows.length > 6;
+}
+
+function widestBlock(board) {
+  const widths = board.rows.filter(isTensor).flatMap((row) => row.blocks.filter((b) => b.rank !== null).map((b) => b.cells[0].length));
+  return Math.max(...widths);
+}
+
+function isTensor(row) {
+  return row.kind === 'tensor';
+}
+
+function isDense(row) {
+  return row.key === 'dense';
+}
+
+function leastWidth(board, size) {
+  const ranks = board.num_ranks;
+  return size.gutter + ranks * widestBlock(board) * size.minCw + (ranks - 1) * size.minGap;
+}
+
+// The first view that fits, and on a projector leaves room below; or the last one, in a box that scrolls sideways.
+function fittingView(views, width, present) {
+  const fits = ({ board }) => leastWidth(board, sizesFor(board, width, present)) <= width;
+  const isLow = ({ board }) => !present || layOut(board, width, present).height <= window.innerHeight * 0.62;
+  return views.find((view) => fits(view) && isLow(view)) ?? views[views.length - 1];
+}
+
+function layOut(board, available, present) {
+  const size = sizesFor(board, available, present);
+  const width = Math.max(available, leastWidth(board, size));
+  const field = width - size.gutter;
+  const wholeWidest = Math.max(...board.rows.filter(isTensor).map((row) => row.whole_cells[1]));
+  const perRank = (field - (board.num_ranks - 1) * size.minGap) / (board.num_ranks * widestBlock(board));
+  const cw = Math.min(size.cw, perRank, (field - 4) / wholeWidest);
+  const spread = spreadOf(board, size, present);
+  const whole = stack(board.rows.filter((row) => row.steps.includes(0)), size, spread, true, 2);
+  const cut = stack(board.rows, size, spread, false, size.head);
+  lower(whole, (cut.height - whole.height) * 0.35);
+  return {
+    size, width, cw, ch: size.ch, left: size.gutter, field,
+    height: Math.max(whole.height, cut.height),
+    centre: size.gutter + field / 2,
+    column: (rank) => size.gutter + ((rank + 0.5) * field) / board.num_ranks,
+    rowAt: (row, isWhole) => (isWhole && whole.tops.has(row.key) ? whole.tops : cut.tops).get(row.key),
+  };
+}
+
+// A longer story stands closer together, and so does one whose labels stand between the rows.
+function spreadOf(board, size, present) {
+  if (size === SIZES.presentStill) return 0.62;
+  return (isLong(board) ? 0.62 : 1) * (present && !isLong(board) ? 0.85 : 1) * (size.gutter ? 1 : 0.6);
+}
+
+// The whole is shorter than its parts: it stands a little below the top, and the cut lifts it.
+function lower(stacked, by) {
+  if (by > 0) stacked.tops.forEach((top) => { top.y += by; });
+}
+
+// What labels take between two rows where they stand above them.
+function labelRoom(plan) {
+  return plan.size.gutter ? 0 : LABEL_ABOVE - 4;
+}
+
+function stack(rows, size, spread, isWhole, first) {
+  const tops = new Map();
+  const labels = size.gutter ? 0 : LABEL_ABOVE;
+  let y = first;
+  let previous = null;
+  for (const row of rows) {
+    y += gapBefore(row, previous, isWhole, size) * spread + (row.kind === 'bar' ? 0 : labels);
+    tops.set(row.key, { y, h: rowHeight(row, size, isWhole) });
+    y += tops.get(row.key).h + underHeight(row, size);
+    previous = row;
+  }
+  return { tops, height: y + 4 };
+}
+
+function gapBefore(row, previous, isWhole, size) {
+  if (!previous) return GAPS.first;
+  if (isWhole) return isDense(row) ? GAPS.arrow : GAPS.line;
+  if (isDense(row)) return GAPS.dense * (size.text / 14.5) ** 0.5;
+  if (row.kind === 'bar') return row.sent ? GAPS.bar : GAPS.none;
+  if (previous.kind === 'bar') return previous.sent ? GAPS.result : GAPS.none;
+  return GAPS[row.link] || GAPS.none;
+}
+
+function rowHeight(row, size, isWhole) {
+  if (row.kind === 'bar') return size.bar;
+  const cells = isWhole ? row.whole_cells[0] : Math.max(...row.blocks.map((block) => block.cells.length));
+  return cells * size.ch;
+}
+
+function underHeight(row, size) {
+  return isTensor(row) && row.blocks.some((block) => block.under.length) ? size.under : 0;
+}
+
+// Where a block stands: side by side in the whole, or in the column of its rank.
+function blockAt(row, block, plan, isWhole) {
+  const top = plan.rowAt(row, isWhole);
+  const [rows, columns] = [block.cells.length, block.cells[0].length];
+  if (isWhole || block.rank === null) {
+    const total = isDense(row) ? columns : row.whole_cells[1];
+    return { x: plan.centre - (total * plan.cw) / 2 + block.left * plan.cw, y: top.y + block.top * plan.ch };
+  }
+  return { x: plan.column(block.rank) - (columns * plan.cw) / 2, y: top.y + (top.h - rows * plan.ch) / 2 };
+}
