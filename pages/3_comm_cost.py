@@ -80,12 +80,11 @@ def count() -> None:
         measured = frame(rows_of.measured_points(scenario, points))
         marks = frame(rows_of.marks(scenario))
         page.figure(charts.time_against_payload(model, measured, marks, look), "count.reading", model, "all_reduce")
+        page.equation(*rows_of.share_terms(rows_of.bill(scenario, phase, scenario.network_spec)))
         with st.container(key="aside_source"):
             page.say("count.source")
     with margin:
         page.note("count.payload", "count.latency", "count.bandwidth", "count.bill", "count.share")
-        bill = rows_of.bill(scenario, phase, scenario.network_spec)
-        page.equation(*rows_of.share_terms(bill))
 
 
 def break_it() -> None:

@@ -19,7 +19,10 @@ _STREAMLITS_OWN = {"embed", "embed_options"}
 
 
 def read_address() -> None:
-    """Keep the query a session opened with, once, and turn aliases in it into catalog keys."""
+    """Keep the query a session opened with, once, and turn aliases in it into catalog keys.
+
+    Widgets take their first value from the query a run began with, so a corrected one begins anew.
+    """
     if "_address" in st.session_state:
         return
     raw = {name: value[:200] for name, value in st.query_params.to_dict().items()}
@@ -27,9 +30,10 @@ def read_address() -> None:
     st.session_state["_address"] = raw
     st.session_state["_heard"] = set(_SCENARIO_NAMES) | _STREAMLITS_OWN
     st.session_state["_ignored"] = ignored
-    for name, value in scenario.to_query().items():
-        if raw.get(name, value) != value:
-            st.query_params[name] = value
+    aliased = {name: value for name, value in scenario.to_query().items() if raw.get(name, value) != value}
+    if aliased:
+        st.query_params.update(aliased)
+        st.rerun()
 
 
 def ignored_in_address() -> list[str]:
@@ -101,9 +105,9 @@ def memo(key: str) -> str:
         return st.text_input(key, "", max_chars=120, key=key, bind="query-params")
 
 
-def remember(key: str, text: str) -> None:
-    """Write a memo. For a button's `on_click`."""
-    st.session_state[key] = text
+def remember(key: str, value: object) -> None:
+    """Set a piece of state. For a button's `on_click`."""
+    st.session_state[key] = value
 
 
 def slide(label: str, key: str, low: int, high: int, default: int, *, step: int = 1, unit: str = "") -> int:
@@ -126,25 +130,47 @@ def flag(key: str) -> bool:
 
 
 def scenario_bar() -> None:
-    """The one scenario: what runs, on what, over which links. Rendered by the entry on every page."""
+    """The one scenario: what runs, on what, over which links. Rendered by the entry on every page.
+
+    Its panel is shown and hidden by style, not by a popover: a widget that is not mounted loses its place in the
+    URL on the way to the next page.
+    """
+    opened = st.session_state.setdefault("_scenario_open", False)
+    st.button(
+        _summary(scenario()),
+        key="scenario",
+        type="tertiary",
+        icon=":material/expand_less:" if opened else ":material/expand_more:",
+        icon_position="right",
+        on_click=remember,
+        args=("_scenario_open", not opened),
+        help="The scenario: model, GPU, links and layout, on every page",
+    )
+    with st.container(key="scenario_panel"):
+        if not opened:
+            st.html("<style>.st-key-scenario_panel { display: none; }</style>")
+        _scenario_widgets()
+        st.button("Done", key="scenario_done", on_click=remember, args=("_scenario_open", False))
+
+
+def _scenario_widgets() -> None:
     default = Scenario()
-    with st.popover(_summary(scenario()), key="scenario", help="Model, GPU, links and layout, on every page"):
-        st.markdown("One scenario, carried from page to page and in the address.")
-        left, right = st.columns(2)
-        with left:
-            select("Model", "model", list(MODELS), default.model)
-            select("GPU", "gpu", list(GPUS), default.gpu)
-            select("Link inside a node", "link", list(LINKS), default.link)
-            select("Link between nodes", "network", list(LINKS), default.network)
-            select("Weights", "weights", list(DTYPE_BYTES), default.weight_dtype)
-            select("KV cache", "kv", list(DTYPE_BYTES), default.kv_dtype)
-        with right:
-            _size("TP, ranks that cut a layer", "tp", default.tp)
-            _size("PP, stages of layers", "pp", default.pp)
-            _size("Replicas", "replicas", default.replicas)
-            _size("Sequences in a batch", "batch", default.batch)
-            _size("Prompt tokens", "prompt_tokens", default.prompt_tokens)
-            _size("Output tokens", "output_tokens", default.output_tokens)
+    st.markdown("One scenario, carried from page to page and in the address.")
+    left, right = st.columns(2)
+    with left:
+        select("Model", "model", list(MODELS), default.model)
+        select("GPU", "gpu", list(GPUS), default.gpu)
+        select("Link inside a node", "link", list(LINKS), default.link)
+        select("Link between nodes", "network", list(LINKS), default.network)
+        select("Weights", "weights", list(DTYPE_BYTES), default.weight_dtype)
+        select("KV cache", "kv", list(DTYPE_BYTES), default.kv_dtype)
+    with right:
+        _size("TP, ranks that cut a layer", "tp", default.tp)
+        _size("PP, stages of layers", "pp", default.pp)
+        _size("Replicas", "replicas", default.replicas)
+        _size("Sequences in a batch", "batch", default.batch)
+        _size("Prompt tokens", "prompt_tokens", default.prompt_tokens)
+        _size("Output tokens", "output_tokens", default.output_tokens)
 
 
 def _size(label: str, field: str, default: int) -> int:

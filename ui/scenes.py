@@ -143,7 +143,7 @@ class Page:
                 shortcut="V",
                 type="primary" if ready else "secondary",
                 disabled=not ready,
-                on_click=_set,
+                on_click=inputs.remember,
                 args=(revealed_key, True),
                 help=None if ready or revealed else "Commit a prediction first",
             )
@@ -158,7 +158,7 @@ class Page:
             if index:
                 st.button("Back", key="back", shortcut="B", on_click=self._go_to, args=(names[index - 1],))
             elif st.button("Back", key="back_page", shortcut="B"):
-                st.switch_page(course.before(self.entry).path)
+                _leave_for(course.before(self.entry))
             for draw in self._extra_buttons:
                 draw()
             if not last:
@@ -172,7 +172,7 @@ class Page:
                     args=(names[index + 1],),
                 )
             elif st.button(f"Next: {following.title}", key="next_page", shortcut="N", type="primary"):
-                st.switch_page(following.path)
+                _leave_for(following)
             place = f"{self.entry.short}, {index + 1} of {len(names)}: {course.SCENES[self.scene]}"
             with st.container(key="place", width="content"):
                 st.markdown(place, width="content")
@@ -181,7 +181,7 @@ class Page:
         return "secondary" if self._extra_buttons and not st.session_state.get(self.key("revealed")) else "primary"
 
     def _go_to(self, scene: str) -> None:
-        _set(self.key("scene"), course.SCENES[scene])
+        inputs.remember(self.key("scene"), course.SCENES[scene])
 
 
 def open_page(stem: str, *only: str) -> Page:
@@ -199,5 +199,6 @@ def open_page(stem: str, *only: str) -> Page:
     return Page(entry, look, shell.scenario(), names[index], head, tabs[index], foot)
 
 
-def _set(key: str, value: object) -> None:
-    st.session_state[key] = value
+def _leave_for(entry: course.Entry) -> None:
+    """Go to another page. Without `query_params` Streamlit would refuse, for this page's are bound."""
+    st.switch_page(entry.path, query_params={})

@@ -14,6 +14,8 @@ from ui.course import OVERVIEW, PAGES
 from ui.prose import escape
 
 _CSS = Path(__file__).parent / "app.css"
+_ICON = Path(__file__).parent / "icon.png"
+"""A picture of ours: a Material icon would be fetched from Google's servers."""
 
 
 @st.cache_resource
@@ -57,7 +59,7 @@ def boot() -> None:
 
 def run() -> None:
     """The entry point's whole work."""
-    st.set_page_config(page_title="Shardlab", page_icon=":material/grid_view:", layout="wide")
+    st.set_page_config(page_title="Shardlab", page_icon=str(_ICON), layout="wide")
     _settle()
     page = navigation()
     inputs.read_address()

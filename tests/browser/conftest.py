@@ -1,0 +1,173 @@
+"""A real server and a real Chromium. Skipped where there is no browser; failing, not skipped, in CI."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+# Streamlit asks for these beside a deep link, and falls back: no fault of the page.
+EXPECTED_CONSOLE = re.compile(r"/_stcore/(health|host-config)")
+
+
+def pytest_collection_modifyitems(items):
+    """Everything in this folder needs a browser."""
+    for item in items:
+        if Path(__file__).parent in Path(item.fspath).parents:
+            item.add_marker(pytest.mark.browser)
+
+
+def _chromium() -> str | None:
+    return os.environ.get("CHROMIUM") or next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """One headless Chromium for the session."""
+    path = _chromium()
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        path, sync_playwright = None, None
+    if path is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Chromium and playwright")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def start_server(log: Path, **environment: str) -> tuple[subprocess.Popen, str]:
+    """A fresh server on a free port, up to its health check; nobody has visited it yet."""
+    port = _free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "streamlit_app.py"), "--server.port", str(port)]
+    command += ["--server.headless", "true", "--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            command, cwd=ROOT, stdout=output, stderr=output, env={**os.environ, **environment}
+        )
+    url = f"http://127.0.0.1:{port}"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2):
+                return server, url
+        except OSError:
+            if server.poll() is not None:
+                break
+            time.sleep(0.1)
+    server.kill()
+    pytest.fail(f"the server did not start: {log.read_text()[-2000:]}")
+
+
+def stop_server(server: subprocess.Popen) -> None:
+    """End it, and wait until it has."""
+    server.terminate()
+    try:
+        server.wait(10)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory) -> Iterator[str]:
+    """The address of a server that the whole session shares."""
+    server, url = start_server(tmp_path_factory.mktemp("server") / "log")
+    yield url
+    stop_server(server)
+
+
+@pytest.fixture
+def cold_server(tmp_path) -> Iterator[str]:
+    """The address of a server that nobody has visited."""
+    server, url = start_server(tmp_path / "log")
+    yield url
+    stop_server(server)
+
+
+@pytest.fixture
+def open_page(chromium) -> Iterator[Callable]:
+    """`open_page(url, width=, height=, scheme=)`: a settled page in a visit of its own.
+
+    At teardown no visit may have asked any other host for anything, nor left an unexpected error in the console.
+    """
+    visits, strangers, errors = [], [], []
+
+    def opened(url: str, *, width: int = 1440, height: int = 900, scheme: str = "light"):
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        visits.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        host = url.split("/")[2]
+        page.on("request", lambda request: _note_stranger(request.url, host, strangers))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda message: _note_error(message, errors))
+        page.goto(url)
+        settle(page)
+        return page
+
+    yield opened
+    for context in visits:
+        context.close()
+    assert not strangers, f"asked other hosts: {strangers}"
+    assert not errors, f"console: {errors}"
+
+
+def _note_stranger(url: str, host: str, strangers: list[str]) -> None:
+    if not url.startswith(("data:", "blob:")) and url.split("/")[2] != host:
+        strangers.append(url)
+
+
+def _note_error(message, errors: list[str]) -> None:
+    if message.type == "error" and not EXPECTED_CONSOLE.search(f"{message.text} {message.location.get('url', '')}"):
+        errors.append(message.text)
+
+
+def settle(page) -> None:
+    """Wait until the app is connected, has run, and stays so for a moment."""
+    ready = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
+    for _ in range(2):
+        page.wait_for_selector(f"{ready} h1")
+        page.wait_for_timeout(250)
+    page.wait_for_selector(f"{ready} h1")
+
+
+def press(page, key: str) -> None:
+    """Press a shortcut and wait for what it does."""
+    page.keyboard.press(key)
+    page.wait_for_timeout(150)
+    settle(page)
+
+
+def arrive(page, stem: str) -> None:
+    """Wait until the app has gone to a page by itself."""
+    page.wait_for_function("stem => location.pathname === `/${stem}`", arg=stem)
+    settle(page)
