@@ -5,18 +5,19 @@ const SIZES = {
   present: { cw: 92, minCw: 68, ch: 42, text: 28, small: 24, gutter: 250, minGap: 16, head: 44, bar: 52, name: 30, code: 24, under: 32 },
   long: { cw: 43, minCw: 37, ch: 26, text: 14, small: 13.5, gutter: 112, minGap: 7, head: 26, bar: 30, name: 16, code: 12.5, under: 19 },
   presentLong: { cw: 92, minCw: 68, ch: 36, text: 26, small: 24, gutter: 330, minGap: 16, head: 40, bar: 46, name: 28, code: 24, under: 30, oneLine: true },
+  presentTight: { cw: 92, minCw: 64, ch: 29, text: 24, small: 24, gutter: 330, minGap: 16, head: 34, bar: 38, name: 26, code: 24, under: 28, oneLine: true },
   presentStill: { cw: 92, minCw: 62, ch: 38, text: 26, small: 24, gutter: 215, minGap: 16, head: 42, bar: 48, name: 28, code: 24, under: 30, nameOnly: true },
   phone: { cw: 43, minCw: 38, ch: 30, text: 15, small: 14, gutter: 0, minGap: 7, head: 30, bar: 46, name: 16, code: 13.5, under: 21 },
 };
 const GAPS = { first: 0, line: 31, arrow: 44, bar: 41, result: 52, dense: 26, none: 26 };
 const LABEL_ABOVE = 22;
 
-// A longer story is drawn smaller; on a projector with a row's name and shape on one line.
+// The sizes to try, best first. A longer story is drawn smaller; on a projector with a row's name and shape on one line.
 function sizesFor(board, width, present) {
-  if (present && width > 1000) return isLong(board) ? SIZES.presentLong : SIZES.present;
-  if (present && width > 700) return SIZES.presentStill;
-  if (width < 480) return SIZES.phone;
-  return isLong(board) ? SIZES.long : SIZES.laptop;
+  if (present && width > 1000) return isLong(board) ? [SIZES.presentLong, SIZES.presentTight] : [SIZES.present, SIZES.presentTight];
+  if (present && width > 700) return [SIZES.presentStill];
+  if (width < 480) return [SIZES.phone];
+  return [isLong(board) ? SIZES.long : SIZES.laptop];
 }
 
 function isLong(board) {
@@ -43,13 +44,20 @@ function leastWidth(board, size) {
 
 // The first view that fits, and on a projector leaves room below; or the last one, in a box that scrolls sideways.
 function fittingView(views, width, present) {
-  const fits = ({ board }) => leastWidth(board, sizesFor(board, width, present)) <= width;
-  const isLow = ({ board }) => !present || layOut(board, width, present).height <= window.innerHeight * 0.62;
-  return views.find((view) => fits(view) && isLow(view)) ?? views[views.length - 1];
+  const fits = ({ board }) => leastWidth(board, sizesFor(board, width, present)[0]) <= width;
+  return views.find((view) => fits(view) && isLow(layOut(view.board, width, present), present)) ?? views[views.length - 1];
+}
+
+function isLow(plan, present) {
+  return !present || plan.height <= window.innerHeight * 0.62;
 }
 
 function layOut(board, available, present) {
-  const size = sizesFor(board, available, present);
+  const plans = sizesFor(board, available, present).map((size) => layOutAt(board, available, present, size));
+  return plans.find((plan) => isLow(plan, present)) ?? plans[plans.length - 1];
+}
+
+function layOutAt(board, available, present, size) {
   const width = Math.max(available, leastWidth(board, size));
   const field = width - size.gutter;
   const wholeWidest = Math.max(...board.rows.filter(isTensor).map((row) => row.whole_cells[1]));
@@ -71,6 +79,7 @@ function layOut(board, available, present) {
 // A longer story stands closer together, and so does one whose labels stand between the rows.
 function spreadOf(board, size, present) {
   if (size === SIZES.presentStill) return 0.62;
+  if (size === SIZES.presentTight) return 0.4;
   return (isLong(board) ? 0.62 : 1) * (present && !isLong(board) ? 0.85 : 1) * (size.gutter ? 1 : 0.6);
 }
 

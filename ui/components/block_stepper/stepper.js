@@ -20,7 +20,7 @@ class Stepper {
     find('[data-do=export]').onclick = () => this.save();
     this.svg.onpointerover = (event) => this.point(event);
     this.svg.onclick = (event) => this.point(event);
-    this.svg.onfocusin = (event) => this.point(event);
+    this.svg.addEventListener('focusin', (event) => this.point(event));
     this.svg.onkeydown = (event) => this.walk(event);
     this.onKey = (event) => this.pressed(event);
     window.addEventListener('keydown', this.onKey, true);

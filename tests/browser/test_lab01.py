@@ -1,0 +1,200 @@
+"""Lab 01 in a real browser: the block stepper under keyboard and mouse, and the walk through the scenes."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.browser.conftest import press, settle
+from ui.course import SCENES
+
+SEE = "sharding_math?shard_scene=See+it"
+STEPS = ["whole", "shard", "local matmul", "all-reduce", "compare"]
+
+
+@pytest.fixture
+def stepper(app, open_page):
+    """The See scene with four ranks of a row-parallel layer, allowed to move."""
+    page = open_page(f"{app}/{SEE}")
+    page.emulate_media(reduced_motion="no-preference")
+    return page
+
+
+def step(page) -> str:
+    return page.locator(".track [aria-current=step]").inner_text()
+
+
+def visible_values(page, row: str) -> list[str]:
+    """What stands in the blocks of a row that can be seen."""
+    return page.evaluate(
+        """row => [...document.querySelectorAll('*')].filter(e => e.shadowRoot)
+        .flatMap(e => [...e.shadowRoot.querySelectorAll(`.block[data-row="${row}"]`)])
+        .filter(b => b.style.visibility === 'visible')
+        .flatMap(b => [...b.querySelectorAll('.value')].map(t => t.textContent))""",
+        row,
+    )
+
+
+def followed(page) -> str:
+    return page.locator(".followed h3").inner_text()
+
+
+def test_the_stepper_opens_at_rest_on_the_whole_matrices(stepper):
+    assert step(stepper) == "whole"
+    stepper.wait_for_timeout(2000)
+    assert step(stepper) == "whole"
+    assert visible_values(stepper, "dense") == ["3.21", "−1.55", "−1.18", "−1.06"]
+    assert visible_values(stepper, "partial y") == []
+
+
+def test_n_walks_the_steps_and_then_the_scenes_and_b_walks_back(stepper):
+    """At the last step N is the page's again, and goes to the next scene; at the first one, B."""
+    for name in STEPS[1:]:
+        stepper.keyboard.press("n")
+        assert step(stepper) == name
+    assert "scene=See" in stepper.url
+    press(stepper, "n")
+    assert "Count" in stepper.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text()
+    press(stepper, "b")
+    stepper.wait_for_selector(".stepper .block", state="attached")
+    assert step(stepper) == "whole"
+    press(stepper, "b")
+    assert "Question" in stepper.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text()
+
+
+def test_arrows_walk_too(stepper):
+    stepper.keyboard.press("ArrowRight")
+    stepper.keyboard.press("ArrowRight")
+    stepper.keyboard.press("ArrowLeft")
+    assert step(stepper) == "shard"
+
+
+def test_space_plays_to_the_end_and_stops_there(stepper):
+    stepper.keyboard.press("Space")
+    assert step(stepper) == "shard"
+    stepper.wait_for_timeout(3 * 1500 + 700)
+    assert step(stepper) == "compare"
+    assert stepper.get_by_role("button", name="Play").is_visible()
+
+
+def test_space_is_left_to_a_focused_button(stepper):
+    stepper.locator(".st-key-shard_ranks [role=radio]").nth(3).focus()
+    stepper.keyboard.press("Space")
+    stepper.wait_for_timeout(300)
+    assert step(stepper) == "whole"
+
+
+def test_each_rank_multiplies_and_the_sum_is_on_all(stepper):
+    for _ in range(3):
+        stepper.keyboard.press("n")
+    assert visible_values(stepper, "partial y")[:4] == ["2.94", "−0.64", "2.62", "−1.32"]
+    assert visible_values(stepper, "y") == ["3.21", "−1.55", "−1.18", "−1.06"] * 4
+    assert "1 all-reduce, 8 KiB" in stepper.locator("aside").inner_text()
+
+
+def test_pointing_at_an_output_writes_its_sum_out(stepper):
+    stepper.locator(".track button").nth(3).click()
+    assert followed(stepper) == "y[3], followed"
+    stepper.locator(".hit[data-follow='1']").first.hover()
+    assert followed(stepper) == "y[1], followed"
+    assert stepper.locator(".followed .number").all_inner_texts() == ["−0.64", "0.89", "−0.78", "−1.02", "−1.55"]
+
+
+def test_outputs_are_reached_and_walked_by_keyboard(stepper):
+    """Arrow keys on an output go to its neighbour, not to the next step."""
+    stepper.locator(".track button").nth(3).click()
+    stepper.wait_for_timeout(1100)
+    stepper.locator(".hit[tabindex='0']").focus()
+    stepper.keyboard.press("ArrowLeft")
+    assert followed(stepper) == "y[2], followed"
+    assert step(stepper) == "all-reduce"
+
+
+def test_stepping_sends_nothing_to_the_server(stepper):
+    stepper.evaluate(
+        "() => { WebSocket.prototype.send = (send => function (...data) { window.sent = (window.sent || 0) + 1;"
+        " return send.apply(this, data); })(WebSocket.prototype.send); }"
+    )
+    for _ in range(4):
+        stepper.keyboard.press("n")
+    stepper.locator(".hit[data-follow='0']").first.hover()
+    stepper.wait_for_timeout(500)
+    assert stepper.evaluate("window.sent || 0") == 0
+
+
+def test_other_layers_and_ranks_keep_the_step(stepper):
+    stepper.locator(".track button").nth(2).click()
+    stepper.locator(".st-key-shard_ranks [role=radio]").nth(1).click()
+    settle(stepper)
+    stepper.wait_for_timeout(300)
+    assert step(stepper) == "local matmul"
+    assert len(visible_values(stepper, "partial y")) == 2 * 4
+
+
+def test_a_struck_size_says_which_equation_it_breaks(app, open_page):
+    page = open_page(f"{app}/{SEE}&shard_ranks=6")
+    assert "in_features=8 does not divide over num_ranks=6" in page.get_by_test_id("stAlert").inner_text()
+    struck = page.locator(".st-key-shard_ranks [role=radio]").nth(4).locator("p")
+    assert "line-through" in struck.evaluate("e => getComputedStyle(e).textDecorationLine")
+
+
+def test_with_reduced_motion_play_shows_the_end_at_once(app, open_page):
+    page = open_page(f"{app}/{SEE}")
+    page.keyboard.press("Space")
+    assert step(page) == "compare"
+
+
+def test_the_figure_is_saved_as_svg_as_it_stands(stepper, tmp_path):
+    stepper.locator(".track button").nth(3).click()
+    stepper.wait_for_timeout(1200)
+    with stepper.expect_download() as download:
+        stepper.get_by_label("Save the figure as SVG").click()
+    saved = tmp_path / "figure.svg"
+    download.value.save_as(saved)
+    words = [element.text for element in ElementTree.parse(saved).getroot().iter() if element.text]
+    assert words.count("3.21") == 4
+    assert "partial y" in words
+
+
+def test_a_phone_shows_four_ranks_without_scrolling_sideways(app, open_page):
+    page = open_page(f"{app}/{SEE}", width=390, height=844)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    stage = page.locator(".stepper .stage")
+    assert stage.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+
+
+@pytest.mark.parametrize("layer", ["Column", "Row", "MLP pair"])
+@pytest.mark.parametrize("ranks", [1, 4, 8])
+def test_a_projected_figure_leaves_its_caption_and_controls_in_sight(app, open_page, layer, ranks):
+    """1920 × 1080: nothing of the figure or its caption under the foot, no text below 24 px."""
+    address = f"{app}/{SEE}&present=true&shard_layer={layer.replace(' ', '+')}&shard_ranks={ranks}"
+    page = open_page(address, width=1920, height=1080)
+    page.keyboard.press("Space")
+    page.wait_for_timeout(200)
+    caption = page.locator(".stepper aside .step p").bounding_box()
+    foot = page.locator(".st-key-foot").bounding_box()
+    assert caption["y"] + caption["height"] <= foot["y"] + 1
+    sizes = page.locator(".stepper svg .value, .stepper svg .shape, .stepper svg .rank").evaluate_all(
+        "nodes => nodes.map(node => parseFloat(getComputedStyle(node).fontSize))"
+    )
+    assert min(sizes) >= 23.9
+
+
+@pytest.mark.parametrize("scene", list(SCENES.values()))
+def test_every_scene_opens_by_its_address(app, open_page, scene):
+    page = open_page(f"{app}/sharding_math?shard_scene={scene.replace(' ', '+')}")
+    assert page.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text() == scene
+    assert page.get_by_test_id("stException").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scene", ["See it", "Break it", "Bench"])
+def test_the_lab_has_no_serious_accessibility_fault(app, open_page, scheme, scene):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = open_page(f"{app}/sharding_math?shard_scene={scene.replace(' ', '+')}", scheme=scheme)
+    faults = [
+        f"{fault['id']}: {node['html'][:120]}"
+        for fault in axe.run(page).response["violations"]
+        if fault["impact"] in ("serious", "critical")
+        for node in fault["nodes"]
+    ]
+    assert faults == []
