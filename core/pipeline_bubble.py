@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from core.errors import OutOfRangeError
 from core.schedules.actions import Action, Placement, Span, exact, whole
+from core.schedules.orders import fill_drain
 from core.schedules.simulator import Timeline, simulate
 from core.schedules.validity import is_valid
 
@@ -28,16 +29,6 @@ __all__ = [
     "run_on_ticks",
     "run_without_waiting",
 ]
-
-
-def fill_drain(stages: int, microbatches: int) -> list[Action]:
-    """Every stage takes the microbatches in order, forward only: the programs of inference, stage by stage.
-
-    >>> [str(action) for action in fill_drain(2, 3)]
-    ['0F0', '0F1', '0F2', '1F0', '1F1', '1F2']
-    """
-    p, m = whole("stages", stages), whole("microbatches", microbatches)
-    return [Action(stage, "F", microbatch) for stage in range(p) for microbatch in range(m)]
 
 
 def run_on_ticks(actions: Sequence[Action], stages: int) -> list[Span]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from core.errors import OutOfRangeError, require_non_negative, require_positive
 from core.schedules.actions import Action, Kind, Placement, Span, Time
@@ -17,10 +17,6 @@ from core.schedules.actions import Action, Kind, Placement, Span, Time
 Send = Literal["latency", "serial", "blocking"]
 
 KINDS: tuple[Kind, ...] = ("F", "B", "I", "W")
-BEFORE: dict[Kind, Kind] = {"B": "F", "I": "F", "W": "I"}
-"""What the same stage must have done first with the same microbatch."""
-
-_Key = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -116,36 +112,88 @@ def simulate(actions: Sequence[Action], placement: Placement, costs: Costs | Non
 def programs(actions: Sequence[Action], placement: Placement) -> list[list[Action]]:
     """Each rank's own actions, in the order the schedule lists them.
 
-    Raises OutOfRangeError for an action on a stage that no rank holds.
+    Raises OutOfRangeError for an action on a stage that no rank holds, or of a microbatch below 0.
     """
+    stages = placement.stages
     by_rank: list[list[Action]] = [[] for _ in range(placement.ranks)]
-    rank_of = [placement.rank(stage) for stage in range(placement.stages)]
+    rows = [by_rank[placement.rank(stage)] for stage in range(stages)]
     for action in actions:
-        if not 0 <= action.stage < placement.stages:
-            raise OutOfRangeError("stage", action.stage, f"must be below {placement.stages}, the number of stages")
-        by_rank[rank_of[action.stage]].append(action)
+        if not 0 <= action.stage < stages:
+            raise OutOfRangeError("stage", action.stage, f"must be below {stages}, the number of stages")
+        if action.microbatch < 0:
+            raise OutOfRangeError("microbatch", action.microbatch, "must be 0 or more")
+        rows[action.stage].append(action)
     return by_rank
 
 
-class _Run:
-    """One simulation: how far each rank has come, when it is free, and what has arrived where.
+class _Route(NamedTuple):
+    """What an action of one kind on one stage waits for, gives and takes. Slots are offsets into `_Run.known`.
 
-    A message is named by what it lets run: ("F", stage, microbatch) an activation, ("B", ...) a gradient.
+    `needs` is a message from another stage, `own` what the same stage must have done, `marks` where it says that it
+    has run, `gives` the message it sends; None for none.
+    """
+
+    needs: int | None
+    own: int | None
+    marks: int
+    gives: int | None
+    duration: Time
+    hop: Time
+    wire: tuple[int, int]
+
+
+class _Run:
+    """One simulation: how far each rank has come, when it is free, and what is known to have ended or arrived.
+
+    `known` has a lane of p·v·m slots for each of: activations arrived, gradients arrived, forwards run, halved
+    backwards run, and the rest, which nobody waits for.
     """
 
     def __init__(self, actions: Sequence[Action], placement: Placement, costs: Costs) -> None:
-        self.placement, self.last = placement, placement.stages - 1
-        self.rank_of = [placement.rank(stage) for stage in range(placement.stages)]
+        self.placement, self.send = placement, costs.send
         self.programs = programs(actions, placement)
-        self.durations = {kind: costs.of(kind, placement.stages) for kind in KINDS}
-        self.hops, self.send = costs.hops(placement), costs.send
+        self.microbatches = 1 + max((action.microbatch for action in actions), default=0)
+        self.known: list[Time | None] = [None] * (5 * placement.stages * self.microbatches)
+        self.routes = self._routes(costs)
         self.starts: list[list[Time]] = [[] for _ in range(placement.ranks)]
         self.ends: list[list[Time]] = [[] for _ in range(placement.ranks)]
         self.free: list[Time] = [0] * placement.ranks
         self.wires: dict[tuple[int, int], Time] = {}
-        self.done: set[_Key] = set()
-        self.arrived: dict[_Key, Time] = {}
-        self.sleepers: dict[_Key, int] = {}
+        self.sleepers: dict[int, int] = {}
+
+    def _routes(self, costs: Costs) -> dict[Kind, list[_Route]]:
+        stages, rank, hops = self.placement.stages, self.placement.rank, costs.hops(self.placement)
+
+        def slot(lane: int, stage: int) -> int | None:
+            return (lane * stages + stage) * self.microbatches if 0 <= stage < stages else None
+
+        def route(kind: Kind, stage: int, duration: Time) -> _Route:
+            needs, own, marks, gives, target = {
+                "F": (slot(0, stage) if stage else None, None, 2, slot(0, stage + 1), stage + 1),
+                "B": (
+                    slot(1, stage) if stage < stages - 1 else None,
+                    slot(2, stage),
+                    4,
+                    slot(1, stage - 1),
+                    stage - 1,
+                ),
+                "I": (
+                    slot(1, stage) if stage < stages - 1 else None,
+                    slot(2, stage),
+                    3,
+                    slot(1, stage - 1),
+                    stage - 1,
+                ),
+                "W": (None, slot(3, stage), 4, None, stage),
+            }[kind]
+            hop = 0 if gives is None else hops[min(stage, target)]
+            wire = (rank(stage), rank(target) if gives is not None else rank(stage))
+            return _Route(needs, own, (marks * stages + stage) * self.microbatches, gives, duration, hop, wire)
+
+        return {
+            kind: [route(kind, stage, duration) for stage, duration in enumerate(costs.of(kind, stages))]
+            for kind in KINDS
+        }
 
     def to_the_end(self) -> Timeline:
         """Let every rank go as far as it can, and again when what it waits for has arrived."""
@@ -163,54 +211,38 @@ class _Run:
 
     def _advance(self, rank: int) -> list[int]:
         """Run `rank` until its program ends or an input is missing; the ranks that this has woken."""
-        starts, ends = self.starts[rank], self.ends[rank]
+        known, routes, sleepers, blocking = self.known, self.routes, self.sleepers, self.send == "blocking"
+        starts, ends, free = self.starts[rank], self.ends[rank], self.free[rank]
         woken: list[int] = []
-        for action in self.programs[rank][len(ends) :]:
-            ready = self._input(action, rank)
-            if ready is None:
+        program = self.programs[rank]
+        for i in range(len(ends), len(program)):
+            action = program[i]
+            needs, own, marks, gives, duration, hop, wire = routes[action.kind][action.stage]
+            k = action.microbatch
+            if own is not None and known[own + k] is None:
                 break
-            start = max(self.free[rank], ready)
-            end = start + self.durations[action.kind][action.stage]
+            start = free
+            if needs is not None:
+                ready = known[needs + k]
+                if ready is None:
+                    sleepers[needs + k] = rank
+                    break
+                start = ready if ready > free else free
+            known[marks + k] = free = start + duration
             starts.append(start)
-            ends.append(end)
-            self.free[rank] = self._deliver(action, end, woken)
+            ends.append(free)
+            if gives is not None:
+                known[gives + k] = arrival = self._cross(wire, free, hop) if hop else free
+                if gives + k in sleepers:
+                    woken.append(sleepers.pop(gives + k))
+                free = arrival if blocking else free
+        self.free[rank] = free
         return woken
 
-    def _input(self, action: Action, rank: int) -> Time | None:
-        """When what `action` needs is there. None, and the rank asleep until it comes, if it is not."""
-        stage, kind, microbatch = action.stage, action.kind, action.microbatch
-        if kind == "F":
-            if stage == 0:
-                return 0
-        elif (BEFORE[kind], stage, microbatch) not in self.done:
-            return None
-        elif kind == "W" or stage == self.last:
-            return 0
-        message = ("F" if kind == "F" else "B", stage, microbatch)
-        if message not in self.arrived:
-            self.sleepers[message] = rank
-            return None
-        return self.arrived[message]
-
-    def _deliver(self, action: Action, end: Time, woken: list[int]) -> Time:
-        """Send the result of `action` to the stage that needs it; when its own rank is free again."""
-        stage, kind, microbatch = action.stage, action.kind, action.microbatch
-        self.done.add((kind, stage, microbatch))
-        target = stage + 1 if kind == "F" else stage - 1
-        if kind == "W" or not 0 <= target <= self.last:
-            return end
-        message = ("F" if kind == "F" else "B", target, microbatch)
-        self.arrived[message] = arrival = self._cross(stage, target, end)
-        if message in self.sleepers:
-            woken.append(self.sleepers.pop(message))
-        return arrival if self.send == "blocking" else end
-
-    def _cross(self, stage: int, target: int, end: Time) -> Time:
+    def _cross(self, wire: tuple[int, int], end: Time, hop: Time) -> Time:
         """When a message that leaves at `end` has crossed; on a serial wire it queues behind the one before it."""
-        hop = self.hops[min(stage, target)]
-        if self.send != "serial" or not hop:
+        if self.send != "serial":
             return end + hop
-        wire = (self.rank_of[stage], self.rank_of[target])
         self.wires[wire] = max(end, self.wires.get(wire, 0)) + hop
         return self.wires[wire]
 

@@ -78,6 +78,8 @@ def test_a_schedule_that_waits_for_itself_is_reported_and_not_hung():
 def test_an_action_on_a_stage_that_nobody_holds_is_refused():
     with pytest.raises(OutOfRangeError, match="stage=2"):
         simulate([Action(2, "F", 0)], Placement(2))
+    with pytest.raises(OutOfRangeError, match="microbatch=-1"):
+        simulate([Action(0, "F", -1)], Placement(2))
 
 
 def test_hops_between_chunks_of_one_rank_are_free():

@@ -1,0 +1,119 @@
+"""The schedules of training: valid for all sizes, and as long as their papers say."""
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import OutOfRangeError, UnknownNameError
+from core.schedules.families import FAMILIES, family
+from core.schedules.report import report
+from core.schedules.simulator import Costs, simulate
+from core.schedules.validity import is_valid
+
+TIMES = st.integers(1, 5)
+
+
+def run(key, stages, microbatches, chunks=1, costs=None):
+    schedule = family(key)
+    return simulate(schedule.actions(stages, microbatches, chunks), schedule.placement(stages, chunks), costs)
+
+
+def accepted(key):
+    """Sizes a schedule takes: p to 5, m to 12, v to 3."""
+    for p, m, v in product((1, 2, 3, 4, 5), range(1, 13), (1, 2, 3)):
+        try:
+            family(key).actions(p, m, v)
+        except OutOfRangeError:
+            continue
+        yield p, m, v
+
+
+@pytest.mark.parametrize("key", FAMILIES)
+def test_every_schedule_is_valid_at_every_size_it_accepts(key):
+    """Each action once, inputs first, one at a time; and nothing waits for ever."""
+    sizes = list(accepted(key))
+    assert len(sizes) > 20
+    for p, m, v in sizes:
+        timeline = run(key, p, m, v)
+        assert not timeline.waiting, (p, m, v)
+        assert is_valid(timeline, timeline.placement.stages, m), (p, m, v)
+
+
+@given(p=st.integers(1, 6), m=st.integers(1, 14), forward=TIMES, inputs=TIMES, weight=TIMES)
+def test_gpipe_and_1f1b_have_one_makespan_and_differ_in_what_they_hold(p, m, forward, inputs, weight):
+    """(m + p - 1)(F + B) for both; GPipe holds m activations, 1F1B min(m, p - r)."""
+    costs = Costs(forward, inputs, weight)
+    by_key = {key: report(run(key, p, m, costs=costs)) for key in ("gpipe", "1f1b")}
+    for found in by_key.values():
+        assert found.makespan == (m + p - 1) * (forward + inputs + weight)
+        assert found.bubble_fraction == Fraction(p - 1, m + p - 1)
+        assert found.overhead == Fraction(p - 1, m)
+    assert [rank.peak_activations for rank in by_key["gpipe"].ranks] == [m] * p
+    assert [rank.peak_activations for rank in by_key["1f1b"].ranks] == [min(m, p - r) for r in range(p)]
+
+
+@given(p=st.integers(1, 5), rounds=st.integers(1, 4), v=st.integers(1, 4), forward=TIMES, backward=TIMES)
+def test_interleaving_divides_the_bubble_by_the_chunks(p, rounds, v, forward, backward):
+    """m v (f + b) + (p - 1)(f + b) when m is a multiple of p, with f and b a chunk's times."""
+    m = p * rounds
+    found = report(run("interleaved_1f1b", p, m, v, Costs(forward, backward, 0)))
+    assert found.makespan == (m * v + p - 1) * (forward + backward)
+
+
+@given(p=st.integers(2, 6), extra=st.integers(0, 8))
+def test_zb_h1_fills_part_of_the_bubble_with_the_weights_halves(p, extra):
+    """m ≥ p, F = I = W: the bubble is (p - 1)(F + I - W), a third of 1F1B's; no more is held than 1F1B holds."""
+    found = report(run("zb_h1", p, p + extra))
+    assert found.makespan == 3 * (p + extra) + (p - 1)
+    assert max(rank.peak_activations for rank in found.ranks) == p
+
+
+@given(p=st.integers(2, 6), extra=st.integers(0, 6))
+def test_zbv_is_free_of_bubbles_on_each_ranks_own_clock_alone(p, extra):
+    """F = I = W, m ≥ 2p: (p - 1)/(6m + p - 1) by the global clock, nothing between a rank's own first and last."""
+    m = 2 * p + extra
+    found = report(run("zbv", p, m))
+    assert found.bubble_fraction == Fraction(p - 1, 6 * m + p - 1)
+    assert found.own_bubble_fraction == 0
+
+
+def test_zbv_with_few_microbatches_has_a_bubble_of_a_fifth():
+    """p = 4, m = 4: 20 % by the global clock, not the 11 % that (p - 1)/(6m + p - 1) would give."""
+    assert report(run("zbv", 4, 4)).bubble_fraction == Fraction(1, 5)
+
+
+def test_a_v_is_folded_so_that_rank_0_has_the_first_stage_and_the_last():
+    stages = {span.rank: set() for span in run("zbv", 4, 8)}
+    for span in run("zbv", 4, 8):
+        stages[span.rank].add(span.action.stage)
+    assert stages == {0: {0, 7}, 1: {1, 6}, 2: {2, 5}, 3: {3, 4}}
+
+
+def test_a_deadlock_has_no_report():
+    turned = list(reversed(family("gpipe").actions(2, 2)))
+    with pytest.raises(OutOfRangeError, match="will never run"):
+        report(simulate(turned, family("gpipe").placement(2)))
+
+
+@pytest.mark.parametrize(
+    ("key", "sizes", "name"),
+    [
+        ("zb_h1", (4, 8, 2), "chunks"),
+        ("interleaved_zero_bubble", (4, 8, 1), "chunks"),
+        ("interleaved_1f1b", (4, 9, 2), "microbatches"),
+        ("zbv", (4, 8, 3), "chunks"),
+        ("dualpipe_v", (4, 7, 2), "microbatches"),
+        ("gpipe", (0, 8, 1), "stages"),
+    ],
+)
+def test_sizes_a_schedule_cannot_have_are_refused(key, sizes, name):
+    with pytest.raises(OutOfRangeError, match=f"{name}="):
+        family(key).actions(*sizes)
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(UnknownNameError, match="zb_h1"):
+        family("zb_h2")
