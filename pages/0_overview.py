@@ -1,8 +1,50 @@
-"""The course on one page: four labs in order, and what each hands the next."""
+"""The course on one page: the labs in order, and what each hands the next."""
 
 import streamlit as st
 
-from ui import shell
+from core.pipeline_bubble import fill_drain, run_on_ticks
+from ui import course, shell
+from ui.components.still import still
+from ui.drawings import overview as drawings
+from ui.facts import overview as facts
+from ui.prose import prose_of
 
 shell.boot()
-st.title("Overview")
+prose, palette = prose_of("overview", facts.fields()), shell.look().palette
+
+
+def picture(stem: str) -> str:
+    alt = prose.plain(f"{stem}.alt")
+    if stem == "sharding_math":
+        return drawings.sharded_layer(4, palette, alt)
+    if stem == "comm_cost":
+        return drawings.two_bills(list(zip(("NVLink", "10 GbE"), facts.lab_bills(), strict=True)), palette, alt)
+    if stem == "pipeline_bubble":
+        stages = facts.DRAWN_STAGES
+        spans = run_on_ticks(fill_drain(stages, facts.DRAWN_MICROBATCHES), stages)
+        return drawings.small_schedule(spans, stages, palette, alt)
+    return drawings.two_ranks(facts.rank_weights(), palette, alt)
+
+
+def lab(entry: course.Entry, first: bool) -> None:
+    with st.container(key=f"lab_{entry.stem}"):
+        st.markdown(f"##### Lab {entry.title[:2]}")
+        still(picture(entry.stem), key=f"picture_{entry.stem}")
+        st.subheader(prose.text(f"{entry.stem}.name"), anchor=False)
+        st.markdown(prose.text(f"{entry.stem}.what"))
+        st.page_link(entry.path, label=prose.text("start" if first else "open"))
+
+
+with st.container(key="overview"):
+    st.title(prose.text("title"), anchor=False)
+    st.markdown(prose.text("lead"))
+    places = st.columns([236, 72] * (len(course.LABS) - 1) + [236], gap=None)
+    for place, entry in zip(places[::2], course.LABS, strict=True):
+        with place:
+            lab(entry, entry is course.LABS[0])
+    for place, entry in zip(places[1::2], course.LABS[:-1], strict=True):
+        with place, st.container(key=f"arrow_{entry.stem}", horizontal_alignment="center"):
+            st.markdown(prose.text(f"{entry.stem}.next"), text_alignment="center")
+            still(drawings.arrow(palette), key=f"onward_{entry.stem}")
+    with st.container(key="note_labs"):
+        st.markdown(prose.text("labs"))

@@ -77,7 +77,7 @@ def count() -> None:
     figure, margin = page.split()
     with figure:
         model = frame(point for link in own_links for point in rows_of.curve(scenario, link))
-        measured = frame(rows_of.measured_points(scenario, points))
+        measured = frame(rows_of.measured_points(scenario, points), rows_of.MeasuredDot)
         marks = frame(rows_of.marks(scenario))
         page.figure(charts.time_against_payload(model, measured, marks, look), "count.reading", model, "all_reduce")
         page.equation(*rows_of.share_terms(rows_of.bill(scenario, phase, scenario.network_spec)))

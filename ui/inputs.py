@@ -19,9 +19,9 @@ _STREAMLITS_OWN = {"embed", "embed_options"}
 
 
 def read_address() -> None:
-    """Keep the query a session opened with, once, and turn aliases in it into catalog keys.
+    """Keep the query a session opened with, once; aliases in it become catalog keys, and what is unusable goes.
 
-    Widgets take their first value from the query a run began with, so a corrected one begins anew.
+    Widgets take their first value from the query a run began with, so with a corrected one the run begins anew.
     """
     if "_address" in st.session_state:
         return
@@ -30,10 +30,19 @@ def read_address() -> None:
     st.session_state["_address"] = raw
     st.session_state["_heard"] = set(_SCENARIO_NAMES) | _STREAMLITS_OWN
     st.session_state["_ignored"] = ignored
-    aliased = {name: value for name, value in scenario.to_query().items() if raw.get(name, value) != value}
-    if aliased:
-        st.query_params.update(aliased)
+    clean = {name: value for name, value in raw.items() if name not in _SCENARIO_NAMES and not _overflows(value)}
+    clean |= scenario.to_query()
+    if clean != raw:
+        st.query_params.from_dict(clean)
         st.rerun()
+
+
+def _overflows(text: str) -> bool:
+    """Whether a number in the address is one that Streamlit's widgets cannot hold."""
+    try:
+        return not abs(float(text)) < 2**53
+    except ValueError:
+        return False
 
 
 def ignored_in_address() -> list[str]:

@@ -1,0 +1,83 @@
+"""Every page and scene as a visitor can ask for it: it runs, says all it means to, refuses nonsense."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.course import LABS, OVERVIEW, SCENES
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENARIOS = {
+    "the labs' own": {},
+    "one rank": {"tp": "1"},
+    "refused": {"tp": "6", "model": "llama-3-8b"},
+    "large": {
+        "model": "deepseek-v3",
+        "gpu": "h200-sxm",
+        "tp": "64",
+        "pp": "4",
+        "network": "ib-ndr",
+        "batch": "4096",
+    },
+}
+
+
+def visit(page, **query: str) -> AppTest:
+    """The app as it stands after a visit to a page with a query."""
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.switch_page(page.path)
+    return app.run()
+
+
+def said(app: AppTest) -> str:
+    """All text of a page."""
+    return "\n".join(element.value for kind in ("title", "markdown", "error") for element in app.get(kind))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
+@pytest.mark.parametrize("title", SCENES.values())
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)
+def test_every_scene_runs_and_leaves_no_field_unfilled(lab, title, scenario):
+    app = visit(lab, **{f"{lab.prefix}_scene": title, f"{lab.prefix}_revealed": "true"}, **scenario)
+    assert not app.exception
+    assert app.title
+    assert "{{" not in said(app)
+    assert "nan" not in said(app).split()
+
+
+@pytest.mark.parametrize("presenting", ["true", "false"])
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)
+def test_a_page_runs_in_the_dark_and_on_a_projector(lab, presenting):
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
+    app.context = {"theme": "dark"}
+    app.query_params["present"] = presenting
+    app.switch_page(lab.path)
+    assert not app.run().exception
+
+
+@pytest.mark.parametrize(
+    "garbage", ["", "-1", "1e309", "nan", "9" * 400, "<script>alert(1)</script>", "$x$ **b**", "\x00"]
+)
+@pytest.mark.parametrize("name", ["model", "gpu", "tp", "batch", "weights", "present"])
+def test_garbage_in_the_scenario_gives_defaults(name, garbage):
+    app = visit(LABS[1], **{name: garbage})
+    assert not app.exception
+    assert not app.error
+
+
+def test_what_was_ignored_is_said_and_shows_only_itself():
+    """The value came from outside: it must not become markup."""
+    app = visit(LABS[1], tp="**bold** $x$ <b>")
+    line = next(element.value for element in app.markdown if "Ignored in the address" in element.value)
+    assert r"\*\*bold\*\* \$x\$ \<b\>" in line
+
+
+def test_the_overview_is_the_default_page_and_leads_to_every_lab():
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60).run()
+    assert not app.exception
+    targets = {link.proto.page for link in app.get("page_link")}
+    assert targets >= {lab.stem for lab in LABS}
+    assert OVERVIEW.stem not in targets

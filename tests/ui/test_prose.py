@@ -1,0 +1,73 @@
+"""Prose: words in content/, numbers from core, and nothing typed that is computed."""
+
+import re
+
+import pytest
+
+from core.catalog import GPUS, LINKS, MODELS
+from runtime import content
+from ui.prose import Prose, escape, plain_text
+
+CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\([^)]*\)|https?://\S+")
+LAB = re.compile(r"\b[Ll]abs? \d\d(?:(?:, | and |–|-)\d\d)*")
+LABEL = re.compile(r"\b(?:TP|PP|EP|DP)=\d+\b|\bW[12]\b|\bZeRO-\d\b|\b1F1B\b|\bDeepSeek-V\d\b")
+CATALOG = sorted(
+    {name for rows in (MODELS, GPUS, LINKS) for row in rows.values() for name in (row.key, row.name)},
+    key=len,
+    reverse=True,
+)
+
+
+def typed_digits(markdown: str) -> list[str]:
+    """Words with a digit outside code, links, numbered lists, labs, TP labels, matrices' and catalog names."""
+    markdown = re.sub(r"^ *\d+\. ", "", markdown, flags=re.MULTILINE)
+    text = LABEL.sub("", LAB.sub("", LINK.sub("", content.FIELD.sub("", CODE.sub("", markdown)))))
+    for name in CATALOG:
+        text = text.replace(name, "")
+    return [word for word in text.split() if re.search(r"\d", word)]
+
+
+@pytest.mark.parametrize("stem", content.stems())
+def test_no_number_is_typed_in_prose(stem):
+    found = {name: typed_digits(block) for name, block in content.load(stem).items()}
+    assert not {name: words for name, words in found.items() if words}
+
+
+def test_the_digit_rule_catches_a_typed_number():
+    assert typed_digits("It takes 8 ms, see lab 03 and `x[4]` at TP=2 on llama-3-8b.") == ["8"]
+
+
+@pytest.mark.parametrize("stem", content.stems())
+def test_every_scene_of_a_lab_has_a_title(stem):
+    from ui.course import LABS, SCENES
+
+    if stem in {lab.stem for lab in LABS}:
+        assert {f"{scene}.title" for scene in SCENES} <= set(content.load(stem))
+
+
+def test_a_value_shows_itself_and_nothing_else():
+    """`$0.70` would open a formula, `_x_` emphasis, `<b>` markup."""
+    prose = Prose({"price": "It costs {{price}}."}, {"price": "$0.70 <b>_x_"})
+    assert prose.text("price") == r"It costs \$0.70 \<b\>\_x\_."
+    assert prose.plain("price") == "It costs $0.70 <b>_x_."
+
+
+def test_a_field_that_no_page_fills_is_an_error():
+    with pytest.raises(KeyError, match="missing"):
+        Prose({"block": "{{missing}}"}).text("block")
+
+
+def test_braces_of_formulas_are_no_fields():
+    latex = r"$\frac{p-1}{p+m-1}$ and {\"a\": {\"b\": 1}} and {{ spaced }}"
+    assert Prose({"block": latex}).text("block") == latex
+
+
+def test_plain_text_reads_markdown_aloud():
+    assert (
+        plain_text("**Nearly** :violet[latency] of `x` in [vLLM](https://x.org)") == "Nearly latency of x in vLLM"
+    )
+
+
+def test_escape_leaves_plain_words_alone():
+    assert escape("8 KiB, 4.6 %") == "8 KiB, 4.6 %"

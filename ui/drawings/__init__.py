@@ -1,0 +1,1 @@
+"""Still drawings as SVG text, from rows of core and the palette."""
