@@ -1,4 +1,4 @@
-"""Colours and sizes, by role. The values are `docs/looks.md`'s; nothing else in the app names a colour.
+"""Colours and sizes, by role; `.streamlit/config.toml` gives Streamlit the same. Nothing else names a colour.
 
 Latency is violet and bandwidth moss, nowhere else. Ranks take the Okabe-Ito order, always with a label.
 """

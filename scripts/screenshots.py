@@ -1,0 +1,127 @@
+"""Photograph every page and scene: laptop, projector and phone, light and dark.
+
+python -m scripts.screenshots [--out screenshots] [--only STEM] [--size laptop] [--theme light]
+"""
+
+import argparse
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from ui.course import LABS, SCENES
+
+ROOT = Path(__file__).resolve().parents[1]
+SIZES = {"laptop": (1440, 900), "projector": (1920, 1080), "phone": (390, 844)}
+THEMES = ("light", "dark")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+READY = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"] h1'
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One view: where it is, and the name of its picture without size and theme."""
+
+    name: str
+    path: str
+
+
+def shots(only: str | None = None) -> list[Shot]:
+    """Every scene of every lab, with its prediction made and revealed, and the overview."""
+    views = [Shot("overview", "")]
+    for lab in LABS:
+        for number, (scene, title) in enumerate(SCENES.items(), 1):
+            query = {f"{lab.prefix}_scene": title}
+            views.append(Shot(f"{lab.stem}-{number}-{scene}", f"{lab.stem}?{urlencode(query)}"))
+        revealed = {f"{lab.prefix}_revealed": "true"}
+        views.append(Shot(f"{lab.stem}-1-question-revealed", f"{lab.stem}?{urlencode(revealed)}"))
+    return [view for view in views if only is None or view.name.startswith(only)]
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """The app on a free port, up to its health check."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", str(port)]
+    command += ["--server.headless", "true", "--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
+    app = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(f"{url}/_stcore/health", timeout=2).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield url
+    finally:
+        app.terminate()
+        app.wait()
+
+
+def photograph(browser: Any, url: str, view: Shot, size: str, theme: str, out: Path) -> Path:
+    """One picture, of the whole page on a laptop or phone and of one screen when projected."""
+    width, height = SIZES[size]
+    projected = size == "projector"
+    joint = "&" if "?" in view.path else "?"
+    address = f"{url}/{view.path}{joint}present=true" if projected else f"{url}/{view.path}"
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.goto(address)
+    for _ in range(2):
+        page.wait_for_selector(READY)
+        page.wait_for_timeout(700)
+    picture = out / f"{view.name}-{size}-{theme}.png"
+    page.screenshot(path=picture)
+    context.close()
+    return picture
+
+
+def main() -> int:
+    """Take the pictures that were asked for, and print the path of each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=ROOT / "screenshots")
+    parser.add_argument("--only", help="views whose name begins so, such as comm_cost or comm_cost-2")
+    parser.add_argument("--size", choices=SIZES, action="append")
+    parser.add_argument("--theme", choices=THEMES, action="append")
+    asked = parser.parse_args()
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        print("no Chromium found; install it, or name it in CHROMIUM", file=sys.stderr)
+        return 2
+    from playwright.sync_api import sync_playwright
+
+    asked.out.mkdir(parents=True, exist_ok=True)
+    with server() as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        for view in shots(asked.only):
+            for size in asked.size or SIZES:
+                for theme in asked.theme or THEMES:
+                    print(photograph(browser, url, view, size, theme, asked.out))
+        browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
