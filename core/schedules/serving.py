@@ -148,7 +148,8 @@ class Traffic:
 def random_traffic(pipe: Pipe, rate: float, sequences: int, tokens: int, rng: np.random.Generator) -> Traffic:
     """Sequences arriving at random (Poisson, `rate` a unit of time), each decoding `tokens` tokens on its own.
 
-    First come, first served at stage 0; links are pure delays. `mean_token_time` is from when a token may enter to when it leaves.
+    First come, first served at stage 0; links are pure delays. `mean_token_time` runs from when a token may enter
+    to when it has left.
     """
     require_positive(rate=rate)
     arrivals = np.cumsum(rng.exponential(1 / rate, whole("sequences", sequences)))
