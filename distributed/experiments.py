@@ -78,7 +78,7 @@ def slow_one_rank(model: MiniGPT) -> None:
         step_s += greedy(model, prompt(PROMPTS[0]), SLOWED_STEPS, END_TOKEN).step_s
     hook.remove()
     inside_s = sum(model.group.decode_all_reduces_s) / len(step_s)
-    told = everyone(model.group, (statistics.median(step_s), inside_s))
+    told = everyone(model.group, (statistics.fmean(step_s), inside_s))
     if model.group.rank == 0:
         token_ms, sums_ms = ([ms(one[i]) for one in told] for i in range(2))
         say("slowed", rank=SLOW_RANK, delay_ms=ms(DELAY_S), token_ms=token_ms, all_reduce_ms=sums_ms)

@@ -28,12 +28,13 @@ class RankBytes:
 
 @dataclass(frozen=True)
 class Manifest:
-    """How a run was made, and on what."""
+    """How a run was made, and on what. `load_average` is of its last minute: above `cores`, processes waited."""
 
     command: str
     date: str
     checkpoint_sha256: str
     threads_per_rank: int
+    load_average: float | None
     cpu: str
     cores: int
     gpus: tuple[str, ...]
@@ -100,6 +101,7 @@ def _manifest(row: Mapping[str, Any]) -> Manifest:
         date=row["date"],
         checkpoint_sha256=row["checkpoint_sha256"],
         threads_per_rank=row["threads_per_rank"],
+        load_average=row["load_average"],
         cpu=hardware["cpu"],
         cores=hardware["cores"],
         gpus=tuple(hardware["gpus"]),

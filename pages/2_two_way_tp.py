@@ -1,0 +1,120 @@
+"""Lab 02, real ranks: one model on one process and on two, every line of the run against its prediction."""
+
+import streamlit as st
+
+from core.two_way_tp import slowdown
+from runtime import captures
+from runtime.torchrun import RunRequest
+from ui import inputs, live_run, scenes
+from ui.charts import two_way_tp as charts
+from ui.charts.prediction import prediction_line
+from ui.facts import two_way_tp as facts
+from ui.frames import frame
+from ui.log_table import answer_table, log_table
+from ui.rows import two_way_tp as rows_of
+
+page = scenes.open_page("two_way_tp")
+look, can = page.look, live_run.here()
+own = live_run.arrived()
+NAMES = {"gloo-cpu": "Gloo, two processes", "shm-cpu": "shared memory"}
+recorded = {NAMES.get(name, name): name for name in captures.names()}
+choices = [*recorded, *([live_run.NAME] if own.capture else [])]
+if own.now:
+    st.session_state[page.key("run")] = live_run.NAME
+with page.controls("see", "count", "break_it"):
+    chosen = inputs.choice("run", page.key("run"), choices, choices[0])
+capture = own.capture if chosen == live_run.NAME and own.capture else captures.load(recorded[chosen])
+log = capture.log
+with page.controls("see"):
+    token = inputs.slide("letter", page.key("token"), 1, 18, 4)
+with page.controls("break_it"):
+    wrong = inputs.choice("what goes wrong", page.key("wrong"), list(facts.WRONGS), "one rank slow")
+step = log.steps[min(token, len(log.steps)) - 1]
+
+
+def question() -> None:
+    asked, label = st.container(), page.prose.plain("question.label")
+    said = page.predict(lambda key: inputs.slide(label, key, 0, 3000, 0, step=50, unit="%"), 0)
+    if not (said.revealed and look.present):
+        asked.markdown(page.prose.text("question.ask"))
+    truth = 100 * slowdown(log) if said.revealed else None
+    high = max(3000, 1000 * (int(truth or 0) // 1000 + 1))
+    line = prediction_line(said.said, truth, look, high=high, unit="%", digits=0)
+    st.altair_chart(line, theme=None, alt=label, key="figure_prediction")
+    if said.revealed:
+        token_figure("question.reading")
+
+
+def token_figure(reading: str) -> None:
+    table = frame(rows_of.token_bars(log))
+    page.figure(charts.stacked_bars(table, look), reading, table, "one_token")
+
+
+def see() -> None:
+    figure, margin = page.split()
+    with figure:
+        page.reading("see.written")
+        table = frame(rows_of.timeline(step))
+        chart = charts.token_timeline(table, look, rows_of.step_ms(step))
+        page.figure(chart, "see.reading", table, "one_letter")
+        with st.container(key="aside_letters"):
+            written = frame(rows_of.letters(log, step.number))
+            page.figure(charts.letters(written, look), "see.letters", written, "letters")
+    with margin:
+        page.note("see.note_sums", "see.note_gather")
+
+
+def count() -> None:
+    with st.container(key="aside_manifest", horizontal=True, vertical_alignment="center"):
+        page.say("count.source")
+        with st.popover("Manifest", width="content"):
+            st.code(capture.result_text, language="json")
+        st.button("Run it here", on_click=inputs.remember, args=(page.key("scene"), "Bench"))
+    rows = rows_of.log_rows(rows_of.shown(log))
+    meanings = {topic: page.prose.plain(f"count.{topic}") for topic in rows_of.SHOWN_TOPICS}
+    st.html(log_table(rows, meanings, page.prose.plain("count.table"), look.present))
+    if look.present:
+        return
+    token_figure("count.reading")
+
+
+def break_it() -> None:
+    kind = facts.WRONGS[wrong]
+    if kind == "slow":
+        table = frame(rows_of.slowed_bars(log.slowed)) if log.slowed else None
+        if table is not None:
+            page.figure(charts.stacked_bars(table, look), "break_it.reading_slow", table, "slow_rank")
+        return
+    page.say("break_it.ask")
+    st.html(answer_table(rows_of.answers(log, kind), page.prose.plain("break_it.ask")))
+    page.reading(f"break_it.reading_{kind}")
+
+
+def bench() -> None:
+    figure, margin = page.split()
+    with figure:
+        label = f"Run it here on {can.cuda_devices} GPUs" if can.backend == "nccl" else "Run it here on the CPU"
+        request = RunRequest(options=("--backend", can.backend))
+        live_run.panel(request, can, label, page.prose.plain("bench.refused"))
+        runs = [(name, captures.load(key)) for name, key in recorded.items()]
+        runs += [(live_run.NAME, own.capture)] if own.capture else []
+        table = frame(row for name, run in runs for row in rows_of.run_rows(name, run.result))
+        page.figure(charts.arms(table, look), "bench.reading", table, "two_arms")
+    with margin:
+        page.note("bench.note_how", "bench.note_result")
+        if own.capture:
+            zipped = captures.zipped(own.capture)
+            st.download_button("Download this run", zipped, "run.zip", "application/zip", on_click="ignore")
+
+
+page.play(
+    lambda: facts.fields(log, capture.result, log.steps.index(step), can.why_not),
+    question=question,
+    see=see,
+    count=count,
+    break_it=break_it,
+    bench=bench,
+    build=lambda: page.say("build.body"),
+    engines=lambda: page.say("engines.body"),
+    limits=lambda: page.say("limits.body"),
+)

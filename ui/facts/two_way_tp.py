@@ -1,0 +1,127 @@
+"""Lab 02: the numbers its prose is filled with, all of them from a run, its manifest, or core."""
+
+from collections.abc import Mapping
+
+from core.parameters import total_parameters
+from core.two_way_tp import (
+    MINI_GPT,
+    RunLog,
+    RunResult,
+    Step,
+    all_reduce_payload_bytes,
+    all_reduces_per_token,
+    padded_vocab_size,
+    slowdown,
+    token_parts,
+    weights_per_rank,
+)
+from core.units import binary_bytes, decimal_bytes, grouped, percent, plain, seconds, significant
+from ui.rows.two_way_tp import working_s
+
+BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "shared memory"}
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+WRONGS = {"one rank slow": "slow", "bias on every rank": "bias_on_every_rank", "sum left out": "sum_left_out"}
+
+
+def fields(log: RunLog, result: RunResult, token: int, why_not: str) -> Mapping[str, str]:
+    """Every number of the page's prose, with its unit."""
+    manifest, times = result.manifest, slowdown(log)
+    return {
+        "parameters": grouped(total_parameters(MINI_GPT)),
+        "parameters_millions": plain(total_parameters(MINI_GPT) / 1e6, 2),
+        "layers": str(MINI_GPT.num_hidden_layers),
+        "hidden": str(MINI_GPT.hidden_size),
+        "vocabulary": str(MINI_GPT.vocab_size),
+        "padded": str(padded_vocab_size(MINI_GPT.vocab_size, log.tp_size)),
+        "tp": str(log.tp_size),
+        "backend": BACKENDS.get(log.backend, log.backend),
+        "single": seconds(log.single_token_s),
+        "token": seconds(log.token_s),
+        "times": plain(times, 2),
+        "times_percent": f"{round(100 * times)} %",
+        "direction": "longer" if times > 1 else "shorter",
+        "all_reduces": str(all_reduces_per_token(MINI_GPT, log.tp_size)),
+        "payload": binary_bytes(all_reduce_payload_bytes(MINI_GPT)),
+        "all_reduce": seconds(log.all_reduce_s),
+        "sweep": seconds(log.sweep_s),
+        "logit_difference": _scientific(result.max_logit_difference),
+        "prompts": str(log.prompts),
+        "identical": str(log.identical),
+        "weights_rank": grouped(log.weights_bytes[0]),
+        "weights_whole_model": decimal_bytes(4 * total_parameters(MINI_GPT)),
+        "whole_share": percent(_whole_share(log)),
+        "hardware": manifest.hardware,
+        "date": manifest.date[:10],
+        "load": f", {plain(manifest.load_average, 2)} processes ready to run" if manifest.load_average else "",
+        "torch": manifest.torch,
+        "python": manifest.python,
+        "command": manifest.command,
+        "why_not": why_not,
+        **_token_fields(log),
+        **_step_fields(log, token),
+        **_slowed_fields(log),
+        **_broken_fields(log),
+    }
+
+
+def _scientific(value: float) -> str:
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa} · 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+
+
+def _whole_share(log: RunLog) -> float:
+    rank = weights_per_rank(MINI_GPT, log.tp_size)
+    return rank.whole / (rank.whole + rank.sharded)
+
+
+def _token_fields(log: RunLog) -> dict[str, str]:
+    parts = token_parts(log)
+    return {
+        "compute": seconds(parts.compute_s),
+        "sums": seconds(parts.all_reduce_s),
+        "unexplained": seconds(parts.unexplained_s),
+        "unexplained_share": percent(parts.unexplained_s / log.token_s, 0),
+        "sums_share": percent(parts.all_reduce_s / log.token_s, 0),
+    }
+
+
+def _step_fields(log: RunLog, token: int) -> dict[str, str]:
+    step: Step = log.steps[token]
+    work_s = [working_s(step, rank) for rank in range(len(step.ranks))]
+    whole_s = max(one.ended_s for one in step.ranks)
+    written = "".join(one.token for one in log.steps[: token + 1]).replace("\n", " ↵")
+    return {
+        "given": log.answers[0].given,
+        "answer": log.answers[0].answer,
+        "written": written,
+        "step_work": seconds(work_s[0]),
+        "step_whole": seconds(whole_s),
+        "step_inside": seconds(whole_s - work_s[0]),
+        "step_inside_share": percent((whole_s - work_s[0]) / whole_s, 0),
+        "step_collectives": str(len(step.ranks[0].collectives_s)),
+    }
+
+
+def _slowed_fields(log: RunLog) -> dict[str, str]:
+    if log.slowed is None:
+        return {}
+    slow = log.slowed.rank
+    fast = next(rank for rank in range(log.tp_size) if rank != slow)
+    sums_s = log.slowed.all_reduce_s
+    return {
+        "slow_rank": str(slow),
+        "fast_rank": str(fast),
+        "delay": f"{plain(1e3 * log.slowed.delay_s)} ms",
+        "slow_token": seconds(log.slowed.token_s[slow]),
+        "fast_token": seconds(log.slowed.token_s[fast]),
+        "fast_waits_more": seconds(sums_s[fast] - sums_s[slow]),
+    }
+
+
+def _broken_fields(log: RunLog) -> dict[str, str]:
+    filled = {}
+    for wrong in log.broken:
+        filled[f"{wrong.how}_identical"] = str(wrong.identical)
+        filled[f"{wrong.how}_of"] = str(wrong.of)
+        filled[f"{wrong.how}_difference"] = significant(wrong.max_logit_difference, 0)
+    return filled

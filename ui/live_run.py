@@ -1,0 +1,101 @@
+"""A run on this machine, from a page: its button, its lines as they come, cancel, and how it ended.
+
+The run belongs to the page's own run of its script: whatever makes Streamlit leave it (cancel, another control,
+another page, a browser that is gone) raises out of the loop below, and the run's context ends every process.
+"""
+
+import json
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.errors import ShardlabError
+from runtime import captures
+from runtime.captures import Capture
+from runtime.torch_here import TorchHere, torch_here
+from runtime.torchrun import Outcome, RunRequest, TorchRun, start
+from ui.prose import escape
+
+NAME = "this machine"
+_CAPTURE, _GOING, _ENDED, _ARRIVED = "_live_capture", "_live_going", "_live_ended", "_live_arrived"
+_SHOWN_LINES = 9
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """The run that this visit made, and whether it came in just now."""
+
+    capture: Capture | None
+    now: bool
+
+
+def arrived() -> Arrived:
+    """What has been run so far. Ask before the control that chooses a run is drawn."""
+    return Arrived(st.session_state.get(_CAPTURE), bool(st.session_state.pop(_ARRIVED, False)))
+
+
+def here() -> TorchHere:
+    """What may be run for this visitor."""
+    return torch_here(st.context.url)
+
+
+def panel(request: RunRequest, can: TorchHere, label: str, refused: str) -> None:
+    """The button, or why there is none; while a run goes, its lines and a way to stop it."""
+    if st.session_state.pop(_GOING, False):
+        st.session_state[_ENDED] = "The run was cancelled, and its processes ended."
+    place = st.empty()
+    if not can.can_run:
+        place.markdown(f":gray[{escape(can.why_not)} {escape(refused)}]")
+        return
+    if place.button(label, key="live_start", icon=":material/play_arrow:", type="primary"):
+        place.empty()
+        _run(request)
+    elif ended := st.session_state.get(_ENDED):
+        st.markdown(f":gray[{escape(ended)}]")
+
+
+def _run(request: RunRequest) -> None:
+    st.session_state[_ENDED] = ""
+    try:
+        with start(request) as run:
+            st.session_state[_GOING] = True
+            _watch(run)
+        outcome = run.outcome
+    except ShardlabError as error:
+        st.session_state[_ENDED] = f"{error}."
+        outcome = None
+    st.session_state[_GOING] = False
+    if outcome is not None:
+        _keep(outcome)
+    st.rerun()
+
+
+def _watch(run: TorchRun) -> None:
+    """Lines as they are printed. The clock is drawn at every tick: a command is where Streamlit can leave."""
+    clock, lines = st.empty(), st.empty()
+    st.button("Cancel", key="live_cancel", shortcut="X")
+    printed: list[str] = []
+    for line in run.watch():
+        clock.progress(_share(printed), f"Two processes, {run.elapsed_s:.0f} s")
+        if line is not None:
+            printed.append(line)
+            lines.code("\n".join(text[:160] for text in printed[-_SHOWN_LINES:]), language="json")
+
+
+def _share(lines: list[str]) -> float:
+    """How far a run is: the prompts it has decoded, of ten."""
+    done = [json.loads(line) for line in lines if '"event": "prompt"' in line]
+    return done[-1]["number"] / done[-1]["of"] if done else 0.0
+
+
+def _keep(outcome: Outcome) -> None:
+    """Make a finished run the one that the page shows; say how any other ended."""
+    st.session_state[_ENDED] = outcome.message
+    if outcome.result is None or outcome.status != "done":
+        return
+    try:
+        made = captures.of_texts(NAME, "\n".join(outcome.lines) + "\n", outcome.result)
+    except ShardlabError as error:
+        st.session_state[_ENDED] = f"{error}."
+        return
+    st.session_state[_CAPTURE], st.session_state[_ARRIVED] = made, True
