@@ -7,6 +7,7 @@ import streamlit as st
 from core.sharding.examples import Run
 from core.sharding.faults import broken
 from core.sharding.numerics import PRECISIONS, SumOrder
+from core.sharding.rounding import Trial, run_trial
 from core.units import binary_bytes
 from ui import inputs, scenes, stepper_views
 from ui.charts import sharding_math as charts
@@ -14,6 +15,7 @@ from ui.charts.prediction import prediction_line
 from ui.components.block_stepper import block_stepper
 from ui.facts import sharding_math as facts
 from ui.frames import frame
+from ui.rows import sharding_math as rows
 
 page = scenes.open_page("sharding_math")
 scenario, look = page.scenario, page.look
@@ -21,21 +23,21 @@ scenario, look = page.scenario, page.look
 
 def ask_ranks(key: str) -> int:
     """A rank count. Sizes that do not divide stay in sight, struck; choosing one says which equation it breaks."""
-    struck = facts.struck_ranks()
-    places = ", ".join(
-        f".st-key-{key} [role=radio]:nth-of-type({facts.RANKS.index(size) + 1}) p" for size in struck
-    )
+    struck = rows.struck_ranks()
+    places = ", ".join(f".st-key-{key} [role=radio]:nth-of-type({rows.RANKS.index(size) + 1}) p" for size in struck)
     st.html(f"<style>{places} {{ text-decoration: line-through; opacity: 0.8 }}</style>")
-    return inputs.choice("Ranks", key, facts.RANKS, 4, help=f"Struck: {'; '.join(struck.values())}")
+    return inputs.choice("Ranks", key, rows.RANKS, 4, help=f"Struck: {'; '.join(struck.values())}")
 
 
 with page.controls("see"):
-    kind = facts.KINDS[inputs.choice("Layer", page.key("layer"), list(facts.KINDS), "Row")]
+    kind = rows.KINDS[inputs.choice("Layer", page.key("layer"), list(rows.KINDS), "Row")]
     num_ranks = ask_ranks(page.key("ranks"))
 with page.controls("break_it"):
-    mistake = inputs.choice("Mistake", page.key("mistake"), list(facts.MISTAKES), "All-reduce left out")
+    mistake = inputs.choice("Mistake", page.key("mistake"), list(rows.MISTAKES), "All-reduce left out")
 with page.controls("bench"):
-    bench = facts.Bench(
+    figure = inputs.choice("Figure", page.key("figure"), ["rounding", "TP sizes"], "rounding")
+with page.controls("bench" if figure == "rounding" else "nowhere", "trial"):
+    bench = Trial(
         in_features=inputs.whole("Inputs, D", page.key("in"), 1, 512, 64),
         out_features=inputs.whole("Outputs, F", page.key("out"), 1, 512, 64),
         num_ranks=inputs.whole("Ranks, N", page.key("n"), 1, 64, 8),
@@ -50,7 +52,7 @@ def question() -> None:
     page.say("question.ask")
     high = 10 * scenario.model_spec.num_hidden_layers
     said = page.predict(lambda key: inputs.slide(page.prose.plain("question.label"), key, 0, high, 0), 0)
-    truth = len(facts.ledger_cells(scenario)) if said.revealed else None
+    truth = len(rows.ledger_cells(scenario)) if said.revealed else None
     line = prediction_line(said.said, truth, look, high=high, unit="", digits=0)
     st.altair_chart(line, theme=None, alt=page.prose.plain("question.label"), key="figure_prediction")
     if truth:
@@ -58,52 +60,56 @@ def question() -> None:
 
 
 def ledger(reading: str) -> None:
-    table = frame(facts.ledger_cells(scenario))
+    table = frame(rows.ledger_cells(scenario))
     page.figure(charts.ledger_strip(table, look), reading, table, "ledger")
 
 
 def see() -> None:
-    drawn = facts.drawing(kind, num_ranks)
-    scale = f"{binary_bytes(facts.payload(scenario))} at scale"
+    drawn = rows.drawing(kind, num_ranks)
+    scale = f"{binary_bytes(rows.payload(scenario))} at scale"
     views = [stepper_views.view(run, page.prose, kind, scale, drawn.fmt) for run in drawn.runs]
     block_stepper(*views, key=f"sharding_{kind}", present=look.present)
 
 
 def count() -> None:
-    figure, margin = page.split()
-    with figure:
-        if facts.ledger_cells(scenario):
+    left, margin = page.split()
+    with left:
+        if rows.ledger_cells(scenario):
             ledger("count.reading")
-            page.equation(*facts.payload_terms(scenario))
-            page.equation(*facts.count_terms(scenario))
+            page.equation(*rows.payload_terms(scenario))
+            page.equation(*rows.count_terms(scenario))
         else:
             page.say("count.none")
     with margin:
-        page.note("count.payload", "count.layer", "count.ends")
+        page.note("count.payload", "count.layer")
+        with st.container(key="aside_ends"):
+            page.note("count.ends")
 
 
 def break_it() -> None:
-    found = broken(facts.MISTAKES[mistake], facts.BROKEN_RANKS)
+    found = broken(rows.MISTAKES[mistake], rows.BROKEN_RANKS)
     sides = (("break_it.right", found.right), ("break_it.wrong", found.wrong))
     for place, (title, trace) in zip(st.columns(2, gap="large"), sides, strict=True):
         with place:
             page.say(title)
             still = stepper_views.still(Run(trace, found.dense), page.prose.plain(title), found.gap().index)
             block_stepper(still, key=title, present=look.present, start=len(still.board.steps) - 1, controls=False)
-    page.reading(f"break_it.reading_{facts.MISTAKES[mistake]}")
+    page.reading(f"break_it.reading_{rows.MISTAKES[mistake]}")
     page.note("break_it.note")
 
 
-def try_out() -> None:
-    figure, margin = page.split()
-    with figure, page.guarded():
-        table = frame(facts.bench_result(bench).rows)
+def rounding() -> None:
+    left, margin = page.split()
+    with left, page.guarded():
+        table = frame(run_trial(bench).rows)
         page.figure(charts.ulps_bars(table, look), "bench.reading", table, "ulps")
     with margin:
         page.note("bench.note", "bench.far")
-    page.say("bench.sizes")
-    sizes = frame(facts.size_cells(scenario))
-    page.figure(charts.size_strip(sizes, look), "bench.sizes_reading", sizes, "tp_sizes")
+
+
+def tp_sizes() -> None:
+    table = frame(rows.size_cells(scenario))
+    page.figure(charts.size_strip(table, look), "bench.sizes_reading", table, "tp_sizes")
 
 
 page.play(
@@ -112,7 +118,7 @@ page.play(
     see=see,
     count=count,
     break_it=break_it,
-    bench=try_out,
+    bench=rounding if figure == "rounding" else tp_sizes,
     build=lambda: page.say("build.body"),
     engines=lambda: page.say("engines.body"),
     limits=lambda: page.say("limits.body"),

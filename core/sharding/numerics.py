@@ -16,6 +16,7 @@ from core.errors import UnknownNameError
 from core.sharding.tensors import Array
 
 SumOrder: TypeAlias = Literal["ring", "tree", "rank"]
+SUM_ORDERS: tuple[SumOrder, ...] = ("ring", "tree", "rank")
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ _VERDICTS = ("allowed", "KV heads copied", "refused")
 
 def ulps_bars(table: pd.DataFrame, look: Look) -> Chart:
     """How many entries lie how many ulps from the dense product: column-parallel outlined, row-parallel filled."""
-    labels = "datum.value == 9 ? '9 or more' : datum.label"
+    labels = "datum.value == 9 ? '9+' : datum.label"
     axis = alt.Axis(title="ulps from the dense product", labelAngle=0, labelExpr=labels, ticks=False)
     top = 1.2 * float(table["entries"].max())
     x = alt.X("ulps:O", axis=axis, scale=alt.Scale(paddingInner=0.24))
