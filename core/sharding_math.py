@@ -5,34 +5,13 @@ The arrays may be of any numeric type; a caller who wants the log of what every 
 on a Group and asks it for its trace.
 """
 
-from collections.abc import Callable
-from typing import TypeAlias
-
-import numpy as np
-
 from core.ledger import Ledger
 from core.sharding.collectives import all_gather, all_reduce
 from core.sharding.group import Group
-from core.sharding.tensors import Array, ShardedTensor
+from core.sharding.layers import Activation, column_layer, mlp_layer, relu, row_layer
+from core.sharding.tensors import Array
 
-__all__ = [
-    "all_gather",
-    "all_reduce",
-    "column_layer",
-    "column_parallel",
-    "mlp_layer",
-    "mlp_tp",
-    "relu",
-    "row_layer",
-    "row_parallel",
-]
-
-Activation: TypeAlias = Callable[[Array], Array]
-
-
-def relu(values: Array) -> Array:
-    """max(0, v) of every entry."""
-    return np.maximum(values, 0)
+__all__ = ["all_gather", "all_reduce", "column_parallel", "mlp_tp", "relu", "row_parallel"]
 
 
 def column_parallel(
@@ -76,20 +55,3 @@ def mlp_tp(
     """
     group = Group(num_ranks, ledger)
     return mlp_layer(group, group.replicate("x", x), W1, W2, activation).full()
-
-
-def column_layer(group: Group, x: ShardedTensor, W: Array, name: str = "y", weight: str = "W") -> ShardedTensor:
-    """A column-parallel layer on a group: y stays sharded, no collective."""
-    return group.linear(name, x, group.shard(weight, W, 0, "out_features"))
-
-
-def row_layer(group: Group, x: ShardedTensor, W: Array, name: str = "y", weight: str = "W") -> ShardedTensor:
-    """A row-parallel layer on a group: the partial products, then their all-reduce."""
-    partial = group.linear(f"partial {name}", x, group.shard(weight, W, 1, "in_features"))
-    return group.all_reduce(name, partial, layer="row-parallel", why=f"adds the ranks' terms of {name}")
-
-
-def mlp_layer(group: Group, x: ShardedTensor, W1: Array, W2: Array, activation: Activation = relu) -> ShardedTensor:
-    """An MLP on a group: a column-parallel layer, the activation on each slice, a row-parallel layer."""
-    hidden = column_layer(group, x, W1, name="h", weight="W1")
-    return row_layer(group, group.pointwise("σ(h)", activation, hidden), W2, weight="W2")

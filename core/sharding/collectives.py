@@ -43,6 +43,25 @@ def all_gather(
     return np.concatenate(parts, axis=dim)
 
 
+def reduce_scatter(
+    parts: Sequence[Array],
+    ledger: Ledger | None = None,
+    *,
+    dim: int = 0,
+    layer: str = "",
+    why: str = "",
+    order: SumOrder = "ring",
+    fmt: Precision | None = None,
+) -> tuple[Array, ...]:
+    """Σ over ranks of `parts`, slice r along `dim` to rank r. The payload is one part: the sum's full shape.
+
+    Half of an all-reduce; an all-gather of the slices is the other half.
+    """
+    _record(ledger, "reduce_scatter", parts, _nbytes(parts[0], fmt), layer, why)
+    total = sum_in_order(parts, order, np.add if fmt is None else fmt.add)
+    return tuple(np.split(total, len(parts), axis=dim))
+
+
 def _record(
     ledger: Ledger | None, op: Op, parts: Sequence[Array], payload_bytes: int, layer: str, why: str
 ) -> None:

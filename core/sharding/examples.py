@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from core.sharding.group import Group
+from core.sharding.layers import column_layer, mlp_layer, row_layer
 from core.sharding.numerics import Precision
 from core.sharding.tensors import Array, Trace
-from core.sharding_math import column_layer, mlp_layer, row_layer
 
 Kind: TypeAlias = Literal["column", "row", "mlp"]
 

@@ -5,12 +5,13 @@ Everything a figure draws is read from the log; nothing is drawn that no rank co
 
 from collections.abc import Callable, Sequence
 
-from core.errors import OutOfRangeError, require_positive
+from core.errors import OutOfRangeError, require_divides, require_positive
 from core.ledger import Collective, Ledger
-from core.sharding.collectives import all_gather, all_reduce
+from core.sharding.collectives import all_gather, all_reduce, reduce_scatter
 from core.sharding.numerics import Precision, SumOrder, matmul, rounded_matmul
 from core.sharding.tensors import (
     Array,
+    Copied,
     Origin,
     Partial,
     Placement,
@@ -70,17 +71,31 @@ class Group:
 
         Raises OutOfRangeError on a sum not yet taken: fn(a + b) is not fn(a) + fn(b).
         """
-        if isinstance(x.placement, Partial):
-            raise OutOfRangeError("placement", x.name, "is a partial sum: reduce it before a pointwise function")
+        self._refuse_partial(x, "reduce it before a pointwise function")
         return self._hold(name, tuple(fn(part) for part in x.parts), x.placement, "pointwise", (x.name,))
+
+    def local(
+        self, name: str, fn: Callable[..., Array], inputs: Sequence[ShardedTensor], placement: Placement
+    ) -> ShardedTensor:
+        """`fn` of what each rank holds of `inputs`. The caller says what the results are together.
+
+        Raises OutOfRangeError when an input is a sum not yet taken.
+        """
+        for tensor in inputs:
+            self._refuse_partial(tensor, "reduce it before it is used")
+        parts = tuple(self._in_format(fn(*held)) for held in zip(*(tensor.parts for tensor in inputs), strict=True))
+        return self._hold(name, parts, placement, "pointwise", tuple(tensor.name for tensor in inputs))
+
+    def hold(self, name: str, parts: Sequence[Array], placement: Placement) -> ShardedTensor:
+        """Parts that were dealt out some other way than by equal slices."""
+        return self._hold(name, tuple(self._in_format(part) for part in parts), placement)
 
     def add_bias(self, name: str, x: ShardedTensor, bias: Array) -> ShardedTensor:
         """`x + bias`: each rank adds the entries of the columns it holds.
 
         Raises OutOfRangeError on a sum not yet taken: N ranks would add it N times.
         """
-        if isinstance(x.placement, Partial):
-            raise OutOfRangeError("placement", x.name, f"is a partial sum: a bias would arrive {x.num_ranks} times")
+        self._refuse_partial(x, f"a bias would arrive {x.num_ranks} times")
         biases = split("bias", bias, self.num_ranks, 0) if x.placement == Shard(-1) else (bias,) * self.num_ranks
         parts = tuple(part + share for part, share in zip(x.parts, biases, strict=True))
         return self._hold(name, parts, x.placement, "pointwise", (x.name,))
@@ -94,6 +109,19 @@ class Group:
         y = all_reduce(x.parts, self.ledger, layer=layer, why=why, order=self.order, fmt=self.fmt)
         self._log += self.ledger.entries[since:]
         return self._hold(name, (y,) * self.num_ranks, Replicate(), "all_reduce", (x.name,))
+
+    def reduce_scatter(
+        self, name: str, x: ShardedTensor, dim: int, dim_name: str, layer: str = "", why: str = ""
+    ) -> ShardedTensor:
+        """Σ over ranks of a partial tensor, slice r of it to rank r: one ledger line.
+
+        Y[T, F]{U_N} → Y[T_N, F]
+        """
+        require_divides(dim_name, x.shape[dim], "num_ranks", self.num_ranks)
+        since = len(self.ledger)
+        parts = reduce_scatter(x.parts, self.ledger, dim=dim, layer=layer, why=why, order=self.order, fmt=self.fmt)
+        self._log += self.ledger.entries[since:]
+        return self._hold(name, parts, Shard(dim), "reduce_scatter", (x.name,))
 
     def all_gather(self, name: str, x: ShardedTensor, layer: str = "", why: str = "") -> ShardedTensor:
         """Every rank's slice to every rank: one ledger line.
@@ -125,6 +153,11 @@ class Group:
         self._log.append(tensor)
         return tensor
 
+    @staticmethod
+    def _refuse_partial(tensor: ShardedTensor, remedy: str) -> None:
+        if isinstance(tensor.placement, Partial):
+            raise OutOfRangeError("placement", tensor.name, f"is a partial sum: {remedy}")
+
     def _in_format(self, array: Array) -> Array:
         return array if self.fmt is None else self.fmt.rounded(array)
 
@@ -140,6 +173,7 @@ def linear_placement(x: Placement, W: Placement) -> Placement:
     rules: dict[tuple[Placement, Placement], Placement] = {
         (Replicate(), Replicate()): Replicate(),
         (Replicate(), Shard(0)): Shard(-1),
+        (Replicate(), Copied(0)): Copied(-1),
         (Shard(-1), Shard(1)): Partial(),
     }
     if (x, W) not in rules:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.sharding.group import Group
+from core.sharding.layers import column_layer, row_layer
 from core.sharding.numerics import LargestError, SumOrder, largest_error, precision, ulps_apart
 from core.sharding.tensors import Array
-from core.sharding_math import column_layer, row_layer
 
 
 @dataclass(frozen=True)

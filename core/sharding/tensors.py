@@ -25,12 +25,19 @@ class Replicate:
 
 
 @dataclass(frozen=True)
+class Copied:
+    """As Shard with fewer slices than ranks: neighbours hold copies of one. So KV heads above their number."""
+
+    dim: int
+
+
+@dataclass(frozen=True)
 class Partial:
     """Every rank holds a full-shaped term of a sum that nobody has taken yet: `{U_N}`."""
 
 
-Placement: TypeAlias = Shard | Replicate | Partial
-Origin: TypeAlias = Literal["given", "linear", "pointwise", "all_reduce", "all_gather", "claimed"]
+Placement: TypeAlias = Shard | Copied | Replicate | Partial
+Origin: TypeAlias = Literal["given", "linear", "pointwise", "all_reduce", "all_gather", "reduce_scatter", "claimed"]
 
 
 @dataclass(frozen=True, eq=False)

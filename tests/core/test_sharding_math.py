@@ -11,6 +11,7 @@ from core.ledger import Ledger
 from core.sharding.examples import run
 from core.sharding.faults import BIAS, FAULTS, broken
 from core.sharding.group import Group, linear_placement
+from core.sharding.layers import relu, row_layer
 from core.sharding.numerics import (
     PRECISIONS,
     largest_error,
@@ -23,7 +24,7 @@ from core.sharding.numerics import (
 from core.sharding.step_ledger import ends_collectives, step_ledger
 from core.sharding.tensors import Partial, Replicate, Shard
 from core.sharding.tp_sizes import check_tp_size, padded_vocab_size, tp_sizes
-from core.sharding_math import column_parallel, mlp_tp, relu, row_layer, row_parallel
+from core.sharding_math import column_parallel, mlp_tp, row_parallel
 
 ranks = st.integers(1, 8)
 lengths = st.integers(1, 6)
