@@ -30,6 +30,10 @@ class UnknownNameError(ShardlabError):
         super().__init__(f"no {kind} named {name!r}; one of: {', '.join(known)}")
 
 
+class UnreadableTextError(ShardlabError):
+    """A pasted or uploaded text that holds nothing to be trusted."""
+
+
 def divisors(value: int) -> list[int]:
     """Every whole number that divides `value`, ascending. `value` is at least 1."""
     small = [n for n in range(1, int(value**0.5) + 1) if value % n == 0]

@@ -1,0 +1,120 @@
+"""One line of the swamp: what is stripped from it, and the grammar of a row.
+
+A row is found by its middle: two whole numbers and a type word. What stands before it (MPI tags, Slurm labels,
+time stamps, quote marks, '#', a column someone added) does not matter, and neither does a missing header.
+"""
+
+import re
+
+from core.nccl_tests.records import Half
+
+TYPE_BYTES = {
+    "bfloat16": 2,
+    "double": 8,
+    "float": 4,
+    "half": 2,
+    "uint64": 8,
+    "uint32": 4,
+    "uint8": 1,
+    "int64": 8,
+    "int32": 4,
+    "int8": 1,
+    "fp8_e4m3": 1,
+    "fp8_e5m2": 1,
+    "f8e4m3": 1,
+    "f8e5m2": 1,
+    "char": 1,
+    "int": 4,
+}
+"""Bytes an element of each type that the tests name."""
+
+_INFO_START = r"\S*:\d+:\d+ \[\d+\] NCCL "
+_GLUED = rf"(?=\W|$|{_INFO_START})"
+_TYPES = "|".join(TYPE_BYTES)
+_TAG = re.compile(r"\[\d+,(\d+)\]<std\w+>:?")
+_SLURM = re.compile(r"^\s*(\d+):(?=\s)")
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_CSV = re.compile(rf"""["']?,\s*["']?(?:{_TYPES})\b""")
+_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+_MESSAGE = re.compile(_INFO_START)
+_GLUED_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?(?=[A-Za-z_])|N/A(?=\w)")
+
+HEAD = re.compile(rf"(?<![\w.])(\d+)\s+(\d+)\s+({_TYPES}){_GLUED}")
+REDOP = re.compile(rf"\s*(sum|prod|max|min|avg|none|mulsum|premulsum|all){_GLUED}")
+_TIME = r"(\d+(?:\.\d+)?)(?:us)?"
+_BANDWIDTH = r"(\d+\.\d+|-?nan|inf)(?:GB/s)?"
+_WRONG = r"(N/A|n/a|-?nan|\d+(?:\.\d+)?e[+-]?\d+\*?|\d+\*?)"
+_HALF = rf"{_TIME}\s+{_BANDWIDTH}\s+{_BANDWIDTH}(?:\s+{_WRONG}(?=\s|$))?"
+VALUES = re.compile(rf"\s*(?:(-?\d+)\s+)?{_HALF}(?:\s+{_HALF})?\s*$")
+BOTH_HALVES = re.compile(rf"\s*(?:(-?\d+)\s+)?{_HALF}\s+{_HALF}(?=\s|$)")
+FIRST_HALF = re.compile(rf"\s*(?:(-?\d+)\s+)?{_HALF}(?=\s|$)")
+_PLACEHOLDER = re.compile(r"(?<![\w/])[Xx?]{2,}[.Xx?]*(?!\w)")
+_NUMBERS_ALONE = re.compile(r"[\s#>]*((?:(?:N/A|-?[\d.]+(?:e[+-]?\d+)?)(?:\s+|$))+)")
+_MARKUP = str.maketrans(dict.fromkeys("|\t\"'`;", " "))
+_SEPARATORS = frozenset("|\t\"'`;,")
+
+
+def clean(line: str) -> tuple[str, str]:
+    """A line without tags, colours and table markup, and the label of the process that printed it."""
+    label = ""
+    if "\x1b" in line:
+        line = _ANSI.sub("", line)
+    if "]<" in line:
+        tag = _TAG.search(line)
+        label = tag.group(1) if tag else ""
+        line = _TAG.sub(" ", line)
+    elif (slurm := _SLURM.match(line)) is not None:
+        label, line = slurm.group(1), line[slurm.end() :]
+    return (_without_markup(line) if not _SEPARATORS.isdisjoint(line) else line), label
+
+
+def _without_markup(line: str) -> str:
+    """Cells of a CSV or a Markdown table as words; thousands joined; a decimal comma made a point."""
+    if "," in line and any(word in line for word in TYPE_BYTES):
+        if _CSV.search(line):
+            line = line.replace(",", " ")
+        else:
+            line = _THOUSANDS.sub(lambda match: match.group().replace(",", ""), line)
+            line = _DECIMAL_COMMA.sub(".", line)
+    return line.translate(_MARKUP)
+
+
+def before_message(text: str) -> tuple[str, bool]:
+    """What of a row stands before a library's message, and whether one broke in.
+
+    A figure may be glued to the host name that starts the message.
+    """
+    message = _MESSAGE.search(text)
+    if message is None:
+        return text, False
+    glued = _GLUED_NUMBER.match(message.group())
+    return text[: message.start()] + (glued.group() if glued else ""), True
+
+
+def halves(match: re.Match[str]) -> tuple[int | None, Half, Half | None]:
+    """The root, the out-of-place half and the in-place half of a matched row."""
+    groups = match.groups()
+    second = _half(*groups[5:9]) if len(groups) > 5 and groups[5] is not None else None
+    return int(groups[0]) if groups[0] is not None else None, _half(*groups[1:5]), second
+
+
+def _half(time: str, algbw: str, busbw: str, wrong: str | None) -> Half:
+    return Half(float(time), float(algbw), float(busbw), wrong, _decimals(time), _decimals(algbw), _decimals(busbw))
+
+
+def _decimals(text: str) -> int:
+    point = text.find(".")
+    return 0 if point < 0 else len(text) - point - 1
+
+
+def numbers_alone(line: str) -> str | None:
+    """The figures of a line that begins with figures and has nothing else but a message after them."""
+    text, _ = before_message(line)
+    match = _NUMBERS_ALONE.match(text)
+    return match.group(1) if match and match.end() == len(text) else None
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether figures are written as XXX or ???."""
+    return _PLACEHOLDER.search(text) is not None

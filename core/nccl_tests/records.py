@@ -1,0 +1,82 @@
+"""The rows of a pasted table, as they came and as they are trusted."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Half(NamedTuple):
+    """One half of a row, out-of-place or in-place: the figures as printed, and the decimals of each."""
+
+    time: float
+    algbw: float
+    busbw: float
+    wrong: str | None
+    time_decimals: int
+    algbw_decimals: int
+    busbw_decimals: int
+
+
+class PrintedRow(NamedTuple):
+    """A row of figures as it stood in the text. `redop` and `root` are None where nothing was printed."""
+
+    line: int
+    size_bytes: int
+    elements: int
+    type_bytes: int
+    redop: str | None
+    root: int | None
+    out_of_place: Half | None
+    in_place: Half | None
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A line that was not taken, or not whole, and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Device:
+    """One line of the device list. `place` is the host, device number and bus; two ranks there share a GPU."""
+
+    rank: int
+    host: str
+    place: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One message size and its times, checked. A time is None where its half is missing or wrong."""
+
+    line: int
+    size_bytes: int
+    out_of_place_us: float | None
+    in_place_us: float | None
+
+    @property
+    def time_us(self) -> float:
+        """Out-of-place, or in-place where that half is missing."""
+        time_us = self.in_place_us if self.out_of_place_us is None else self.out_of_place_us
+        assert time_us is not None
+        return time_us
+
+
+@dataclass(frozen=True)
+class Table:
+    """One collective between one number of ranks: what is trusted, what is not, and what to know of both.
+
+    `op` and `ranks` are None where neither the text nor the figures say. `trusted` is False where no model may be
+    fitted to the rows; a warning then says why. `nodes` counts the hosts of the device list, None without one.
+    """
+
+    op: str | None
+    ranks: int | None
+    rows: tuple[Row, ...]
+    dropped: tuple[Dropped, ...] = ()
+    warnings: tuple[str, ...] = ()
+    trusted: bool = True
+    nodes: int | None = None
+    gpu: str = ""

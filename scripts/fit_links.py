@@ -1,0 +1,135 @@
+"""A link out of a pasted table: `python -m scripts.fit_links nccl-tests.txt --predict 8192 16777216`."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import UnreadableTextError, require_positive
+from core.link_fit import LinkFit, doubts, fit_links, interpolated_us, why_not_fitted
+from core.nccl_tests import Table, read_tables
+from core.units import GB, MIB, binary_bytes, plain
+from scripts.terminal import Parser, answer, print_aligned
+
+LARGEST_FILE_BYTES = 64 * MIB
+"""A paste is text of some hundred lines; anything above this is another file."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """One table with all that is told of it. `predictions` are µs by size, None outside of what was measured."""
+
+    table: Table
+    fit: LinkFit | None
+    handover: LinkFit | None
+    predictions: Mapping[int, float | None]
+
+    @property
+    def warnings(self) -> list[str]:
+        """The table's, the fit's, and one for each size that cannot be predicted."""
+        refusal = why_not_fitted(self.table)
+        said = doubts(self.table, self.fit) if self.fit is not None else ()
+        return [*self.table.warnings, *([refusal] if refusal else []), *said, *self._outside()]
+
+    def _outside(self) -> list[str]:
+        sizes = [row.size_bytes for row in self.table.rows] if self.table.trusted else []
+        span = f"{binary_bytes(min(sizes))} to {binary_bytes(max(sizes))}" if sizes else "what can be trusted"
+        missing = [size for size, time_us in self.predictions.items() if time_us is None]
+        return [f"{size} bytes lies outside of {span}: no prediction" for size in missing]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the tables of a file, fit each, and predict by interpolation."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+
+    def compute() -> Mapping[str, object]:
+        for size_bytes in options.predict:
+            require_positive(predict=size_bytes)
+        fitted = fit_file(Path(options.file), options.predict)
+        if not options.json:
+            _print_tables(fitted)
+        return {"tables": [_as_json(entry) for entry in fitted]}
+
+    return answer(parser, compute, options.json, table=False)
+
+
+def fit_file(path: Path, sizes: Sequence[int]) -> list[Fitted]:
+    """Every table of a file, fitted."""
+    tables = read_tables(_text(path))
+    return [
+        Fitted(
+            table, fit, handover, {size: interpolated_us(table, size) if table.trusted else None for size in sizes}
+        )
+        for table, fit, handover in zip(tables, fit_links(tables), fit_links(tables, handover=True), strict=True)
+    ]
+
+
+def _text(path: Path) -> str:
+    """A file's text, whatever bytes are in it."""
+    try:
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise UnreadableTextError(f"{path} is larger than {binary_bytes(LARGEST_FILE_BYTES)}")
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UnreadableTextError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _as_json(entry: Fitted) -> Mapping[str, object]:
+    table, handover = entry.table, entry.handover
+    with_root = {} if handover is None else {"us_per_sqrt_byte": handover.us_per_sqrt_byte}
+    return {
+        "op": table.op,
+        "ranks": table.ranks,
+        "rows": [
+            {"size_bytes": row.size_bytes, "out_of_place_us": row.out_of_place_us, "in_place_us": row.in_place_us}
+            for row in table.rows
+        ],
+        "dropped": [{"line": dropped.line, "reason": dropped.reason} for dropped in table.dropped],
+        "warnings": entry.warnings,
+        "fit": None if entry.fit is None else _numbers(entry.fit),
+        "fit_handover": None if handover is None else {**_numbers(handover), **with_root},
+        "predictions": {str(size): time_us for size, time_us in entry.predictions.items()},
+    }
+
+
+def _numbers(fit: LinkFit) -> Mapping[str, float | None]:
+    bandwidth = fit.bandwidth_bytes_per_s
+    return {
+        "fixed_us": fit.fixed_us,
+        "alpha_us": fit.alpha_us,
+        "base_us": fit.base_us,
+        "bandwidth_gb_s": None if bandwidth is None else bandwidth / GB,
+        "median_relative_error": fit.median_relative_error,
+    }
+
+
+def _print_tables(fitted: Sequence[Fitted]) -> None:
+    heads = ("op", "ranks", "rows", "fixed µs", "α µs", "base µs", "GB/s", "median error")
+    print_aligned([heads, *(_cells(entry) for entry in fitted)])
+    for number, entry in enumerate(fitted, start=1):
+        times = [f"{size} bytes: {plain(us)} µs" for size, us in entry.predictions.items() if us is not None]
+        dropped = [f"line {dropped.line}: {dropped.reason}" for dropped in entry.table.dropped]
+        for note in (*times, *entry.warnings, *dropped):
+            print(f"  table {number}: {note}")
+
+
+def _cells(entry: Fitted) -> tuple[str, ...]:
+    numbers = [None] * 5 if entry.fit is None else list(_numbers(entry.fit).values())
+    table = entry.table
+    heads = (table.op or "?", str(table.ranks or "?"), str(len(table.rows)))
+    return (*heads, *("–" if value is None else plain(value) for value in numbers))
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="scripts.fit_links", description="Fit a link to what nccl-tests or rccl-tests printed.")
+    parser.add_argument("file", help="the output, as text; prefixes, logs and several tables do not matter")
+    parser.add_argument(
+        "--predict", nargs="+", type=int, default=[], metavar="BYTES", help="sizes to interpolate at"
+    )
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
