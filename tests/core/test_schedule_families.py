@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import OutOfRangeError, UnknownNameError
-from core.schedules.families import FAMILIES, family
+from core.schedules.families import FAMILIES, family, run_same_model
 from core.schedules.report import report
 from core.schedules.simulator import Costs, simulate
 from core.schedules.validity import is_valid
@@ -117,3 +117,23 @@ def test_sizes_a_schedule_cannot_have_are_refused(key, sizes, name):
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(UnknownNameError, match="zb_h1"):
         family("zb_h2")
+
+
+@pytest.mark.parametrize("key", [key for key in FAMILIES if FAMILIES[key].trains])
+def test_the_same_model_is_the_same_work_in_every_schedule(key):
+    """p = 4, m = 8, F = 1, I = 2, W = 1 a rank: 4 · 8 · 4 = 128 of busy time, however many chunks it is cut into."""
+    assert run_same_model(family(key), 4, 8, 2, Costs(1, 2, 1)).busy == 128
+
+
+def test_finer_chunks_make_a_smaller_bubble_on_the_same_model():
+    """(p - 1)(F + B)/v: 9, 4.5 and 3 idle on each rank at p = 4, F + B = 3, v = 1, 2 and 3."""
+    found = [run_same_model(family("interleaved_1f1b"), 4, 8, v) for v in (1, 2, 3)]
+    assert [timeline.makespan - 24 for timeline in found] == [9, Fraction(9, 2), 3]
+
+
+def test_a_slow_rank_is_slow_in_all_its_chunks():
+    """One rank of two at twice the time: 2 · 3 · 4 microbatches of its work bound the run from below."""
+    costs = Costs(stage_times=(1, 2), link_delays=(0,))
+    timeline = run_same_model(family("interleaved_1f1b"), 2, 4, 2, costs)
+    assert timeline.makespan >= 2 * 3 * 4
+    assert timeline.busy == 3 * 4 * (1 + 2)
