@@ -1,0 +1,77 @@
+"""Where one way of using the GPUs starts to beat another: TP or one GPU, TP or two replicas.
+
+BW memory bytes/s of one GPU, N tp_size, b bytes a parameter, W weight bytes of the model, M usable bytes a GPU,
+t_ar seconds of one all-reduce, c seconds of all communication in a step. Decode is bound by memory throughout.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+
+from core.errors import OutOfRangeError, require_non_negative, require_positive
+from core.units import GB
+
+
+def crossover_hidden_size(
+    all_reduce_s: float, memory_bytes_per_s: float, tp_size: int, bytes_per_element: float = 2
+) -> float:
+    """The width above which TP makes a decode step at batch 1 shorter, whatever the depth.
+
+        d* = sqrt(t_ar · BW · N / ((N-1) · 6b))
+
+    A layer of 12 d² parameters saves (N-1)/N of its time and pays two all-reduces. Ignored: launches.
+    Raises OutOfRangeError for one rank, which saves nothing.
+    """
+    require_non_negative(all_reduce_s=all_reduce_s)
+    require_positive(memory_bytes_per_s=memory_bytes_per_s, bytes_per_element=bytes_per_element)
+    if tp_size < 2:
+        raise OutOfRangeError("tp_size", tp_size, "saves nothing; use 2 or more")
+    share_saved = (tp_size - 1) / tp_size
+    return sqrt(all_reduce_s * memory_bytes_per_s / (6 * bytes_per_element * share_saved))
+
+
+def all_reduce_at_crossover_s(
+    hidden_size: float, memory_bytes_per_s: float, tp_size: int, bytes_per_element: float = 2
+) -> float:
+    """The all-reduce that a model of this width can just afford: `crossover_hidden_size` the other way round.
+
+    t_ar = d² · 6b · (N-1) / (N · BW)
+    """
+    require_positive(hidden_size=hidden_size, memory_bytes_per_s=memory_bytes_per_s)
+    share_saved = (tp_size - 1) / tp_size
+    return hidden_size**2 * 6 * bytes_per_element * share_saved / memory_bytes_per_s
+
+
+@dataclass(frozen=True)
+class TwoGpus:
+    """Two GPUs that either hold the model once between them (TP=2) or twice (replicas)."""
+
+    weight_bytes: float
+    usable_bytes: float
+    memory_bytes_per_s: float
+
+    def __post_init__(self) -> None:
+        require_positive(
+            weight_bytes=self.weight_bytes,
+            usable_bytes=self.usable_bytes,
+            memory_bytes_per_s=self.memory_bytes_per_s,
+        )
+
+    def comm_at_same_batch_s(self) -> float:
+        """Below this much communication a step, TP=2 beats replicas that split the same batch.
+
+        W / (2 · BW): each replica streams all the weights, each rank half of them
+        """
+        return self.weight_bytes / (2 * self.memory_bytes_per_s)
+
+    def comm_at_full_memory_s(self) -> float:
+        """The same where both fill their memory with sequences: weights stored once leave more room.
+
+            (M/BW) · W / (2(M - W))
+
+        Raises OutOfRangeError where one GPU cannot hold the model: there are no replicas then.
+        """
+        if self.usable_bytes <= self.weight_bytes:
+            held = f"does not fit in {self.usable_bytes / GB:g} GB; TP=2 is the only way"
+            raise OutOfRangeError("weight_bytes", self.weight_bytes, held)
+        room = self.usable_bytes - self.weight_bytes
+        return self.usable_bytes / self.memory_bytes_per_s * self.weight_bytes / (2 * room)
