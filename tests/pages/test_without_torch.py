@@ -1,0 +1,36 @@
+"""Every page in a process that cannot import torch: the app must start, and only a live run may need it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+import sys
+
+class NoTorch:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+sys.meta_path.insert(0, NoTorch())
+from streamlit.testing.v1 import AppTest
+from ui.course import LABS, OVERVIEW, SCENES
+
+for page in (OVERVIEW, *LABS):
+    for title in SCENES.values() if page in LABS else [""]:
+        app = AppTest.from_file("streamlit_app.py", default_timeout=60)
+        if title:
+            app.query_params[f"{page.prefix}_scene"] = title
+        app.switch_page(page.path)
+        app.run()
+        assert not app.exception, (page.stem, title, app.exception)
+        assert app.title, (page.stem, title)
+"""
+
+
+def test_every_page_opens_with_torch_absent():
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert run.returncode == 0, run.stderr[-2000:]

@@ -1,0 +1,131 @@
+"""Lab 03's figures as specifications: they compile, they carry the bill's own numbers, they keep their axes."""
+
+import re
+
+import pytest
+import vl_convert
+
+from core.comm_cost import step_bill
+from core.scenario import Scenario
+from runtime.measurements import measured_all_reduces
+from ui.charts import comm_cost as charts
+from ui.charts.prediction import prediction_line
+from ui.frames import frame
+from ui.rows import comm_cost as rows_of
+from ui.theme import DARK, LIGHT, Look
+
+LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
+NAMES = ["light", "dark", "projected"]
+POINTS = measured_all_reduces()
+
+
+def drawn(chart) -> str:
+    """The chart as Vega draws it."""
+    return vl_convert.vegalite_to_svg(chart.to_dict())
+
+
+def sizes(svg: str) -> set[float]:
+    """Every type size in a drawing, in px."""
+    return {float(size) for size in re.findall(r'font-size="([\d.]+)px"', svg)}
+
+
+def bill_table(scenario: Scenario, phase: rows_of.Phase):
+    return frame(rows_of.link_row(scenario, phase, link, POINTS) for link in rows_of.compared_links(scenario))
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=NAMES)
+@pytest.mark.parametrize("phase", ["decode", "prefill"])
+def test_the_bill_is_drawn_in_the_two_colours_and_no_other_term_has_them(look, phase):
+    table = bill_table(Scenario(), phase)
+    svg = drawn(charts.bill_bars(table, look, charts.axis_end_ms(table)))
+    assert look.palette.latency in svg
+    assert look.palette.bandwidth in svg
+    for name in table.name:
+        assert name in svg
+
+
+def test_a_projected_figure_has_no_type_under_24_px():
+    look = Look(LIGHT, present=True)
+    table = bill_table(Scenario(), "decode")
+    assert min(sizes(drawn(charts.bill_bars(table, look, charts.axis_end_ms(table))))) >= 24
+
+
+def test_the_bars_are_the_bill():
+    """What the row says in milliseconds is what core priced, launch counted as waiting."""
+    scenario = Scenario()
+    row = rows_of.link_row(scenario, "decode", scenario.network_spec, POINTS)
+    bill = step_bill(scenario.model_spec, 2, 1, scenario.network_spec)
+    assert row.latency_ms == pytest.approx(1e3 * (bill.latency_s + bill.base_s))
+    assert row.bandwidth_ms == pytest.approx(1e3 * bill.bandwidth_s)
+    assert row.in_words.startswith("6.40 + 0.42 = 6.82 ms")
+
+
+def test_a_measured_bill_stands_beside_the_modelled_one():
+    """64 all-reduces of 8 KiB over TCP took 233 µs each: 14.9 ms, on top of the step."""
+    scenario = Scenario()
+    row = rows_of.link_row(scenario, "decode", scenario.network_spec, POINTS)
+    assert row.measured_ms == pytest.approx(8 + 64 * 0.233, rel=0.001)
+
+
+def test_where_nobody_measured_no_tick_is_drawn():
+    scenario = Scenario(tp=16)
+    row = rows_of.link_row(scenario, "decode", scenario.network_spec, POINTS)
+    assert row.measured == ""
+    table = frame([row])
+    assert "measured" not in drawn(charts.bill_bars(table, LOOKS[0], charts.axis_end_ms(table)))
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=NAMES)
+@pytest.mark.parametrize("tp", [1, 2, 6, 64])
+def test_time_against_payload_is_drawn_at_any_number_of_ranks(look, tp):
+    """At some of them nothing was measured, and the line stands alone."""
+    scenario = Scenario(tp=tp)
+    curve = frame(rows_of.curve(scenario, scenario.link_spec))
+    measured = frame(rows_of.measured_points(scenario, POINTS), rows_of.MeasuredDot)
+    svg = drawn(charts.time_against_payload(curve, measured, frame(rows_of.marks(scenario)), look))
+    assert "payload of one all-reduce" in svg
+    assert "decode" in svg
+
+
+def test_the_line_turns_colour_where_the_terms_meet():
+    curve = frame(rows_of.curve(Scenario(), Scenario().network_spec))
+    turn = curve[curve.rules == "latency"].payload_bytes.max()
+    assert turn == curve[curve.rules == "bandwidth"].payload_bytes.min()
+    assert turn == pytest.approx(2 * 50e-6 * 1.25e9)
+
+
+def test_waiting_grows_with_the_ranks_and_bytes_stay_below_two_payloads():
+    own = rows_of.OwnBill(50.0, 1.25, 1, 8.0, 2, "llama-3-8b")
+    bars = frame(rows_of.bills_by_ranks(own)).pivot(index="ranks", columns="term", values="time_ms")
+    assert bars.latency["TP=64"] == pytest.approx(63 * bars.latency["TP=2"])
+    assert bars.bandwidth.max() < 2 * bars.bandwidth["TP=2"]
+    assert "TP=64" in drawn(charts.bills_by_ranks(frame(rows_of.bills_by_ranks(own)), LOOKS[0]))
+
+
+def test_a_pin_reads_back_as_it_was_written():
+    own = rows_of.OwnBill(2.5, 25.0, 16, 3.35, 8, "llama-3-70b")
+    assert rows_of.OwnBill.from_text(own.text()) == own
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1_2_3", "a_b_c_d_e_f", "50_0_1_8_2_llama-3-8b", "50_1_1_8_2_gpt-9", "_" * 99]
+)
+def test_a_pin_that_is_none_is_no_pin(text):
+    assert rows_of.OwnBill.from_text(text) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "truth", "words"),
+    [
+        (None, None, []),
+        (15, None, ["you said 15 %"]),
+        (15, 46.0, ["you said 15 %", "46.0 %", "31 points low"]),
+        (90, 46.0, ["44 points high"]),
+        (46, 46.0, ["right"]),
+        (None, 46.0, ["46.0 %"]),
+    ],
+)
+def test_before_the_reveal_only_what_was_said_is_there(said, truth, words):
+    svg = drawn(prediction_line(said, truth, LOOKS[0], high=100, unit="%"))
+    assert all(word in svg for word in words)
+    assert ("46.0 %" in svg) == (truth is not None)
