@@ -23,6 +23,9 @@ from ui.course import LABS, SCENES
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = {"laptop": (1440, 900), "projector": (1920, 1080), "phone": (390, 844)}
 THEMES = ("light", "dark")
+GUESSES = {"sharding_math": "32", "comm_cost": "15", "pipeline_bubble": "15", "two_way_tp": "150"}
+"""A prediction for each question, so that its error is in the picture."""
+
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -50,7 +53,7 @@ def shots(only: str | None = None) -> list[Shot]:
         for number, (scene, title) in enumerate(SCENES.items(), 1):
             query = {f"{lab.prefix}_scene": title}
             views.append(Shot(f"{lab.stem}-{number}-{scene}", f"{lab.stem}?{urlencode(query)}"))
-        revealed = {f"{lab.prefix}_revealed": "true"}
+        revealed = {f"{lab.prefix}_guess": GUESSES[lab.stem], f"{lab.prefix}_revealed": "true"}
         views.append(Shot(f"{lab.stem}-1-question-revealed", f"{lab.stem}?{urlencode(revealed)}"))
     return [view for view in views if only is None or view.name.startswith(only)]
 
