@@ -17,6 +17,7 @@ from runtime.torchrun import Outcome, RunRequest, TorchRun, start
 from ui.prose import escape
 
 NAME = "this machine"
+CANCELLED = "The run was cancelled, and its processes ended."
 _CAPTURE, _GOING, _ENDED, _ARRIVED = "_live_capture", "_live_going", "_live_ended", "_live_arrived"
 _SHOWN_LINES = 9
 
@@ -42,16 +43,16 @@ def here() -> TorchHere:
 def panel(request: RunRequest, can: TorchHere, label: str, refused: str) -> None:
     """The button, or why there is none; while a run goes, its lines and a way to stop it."""
     if st.session_state.pop(_GOING, False):
-        st.session_state[_ENDED] = "The run was cancelled, and its processes ended."
+        st.session_state[_ENDED] = CANCELLED
     place = st.empty()
     if not can.can_run:
         place.markdown(f":gray[{escape(can.why_not)} {escape(refused)}]")
         return
     if place.button(label, key="live_start", icon=":material/play_arrow:", type="primary"):
-        place.empty()
+        place.button("Cancel", key="live_cancel", shortcut="X")
         _run(request)
     elif ended := st.session_state.get(_ENDED):
-        st.markdown(f":gray[{escape(ended)}]")
+        (st.caption if ended == CANCELLED else st.error)(escape(ended))
 
 
 def _run(request: RunRequest) -> None:
@@ -73,7 +74,6 @@ def _run(request: RunRequest) -> None:
 def _watch(run: TorchRun) -> None:
     """Lines as they are printed. The clock is drawn at every tick: a command is where Streamlit can leave."""
     clock, lines = st.empty(), st.empty()
-    st.button("Cancel", key="live_cancel", shortcut="X")
     printed: list[str] = []
     for line in run.watch():
         clock.progress(_share(printed), f"Two processes, {run.elapsed_s:.0f} s")

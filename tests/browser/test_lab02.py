@@ -1,0 +1,204 @@
+"""Lab 02 in a real browser: the recorded run, and a run on this machine made, cancelled, killed and abandoned."""
+
+import os
+import re
+import signal
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from runtime.run_ending import tagged
+from tests.browser.conftest import press, settle, start_server, stop_server
+from ui.course import SCENES
+
+BENCH = "two_way_tp?real_scene=Bench"
+RUN = "Run it here on the CPU"
+live = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are told apart by /proc"),
+]
+
+
+class LiveServer:
+    """A server of its own, whose runs can be told from all others by a variable that they inherit."""
+
+    def __init__(self, url: str, mark: str) -> None:
+        self.url, self.mark = url, mark
+
+    def ranks(self) -> list[int]:
+        """Processes of torchrun's that are ranks, rank 1 last."""
+        found = {}
+        for pid in tagged("SHARDLAB_TEST", self.mark):
+            environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            found |= {entry: pid for entry in environment if re.fullmatch(rb"RANK=\d", entry)}
+        return [found[name] for name in sorted(found)]
+
+    def run_processes(self) -> list[int]:
+        """Everything that the server started and that still runs, the server itself left out."""
+        pids = tagged("SHARDLAB_TEST", self.mark)
+        return [p for p in pids if any(e.startswith(b"SHARDLAB_RUN=") for e in _environment(p))]
+
+    def wait_for_none(self, within_s: float) -> None:
+        """Fail unless every process of a run is gone in time."""
+        deadline_s = time.monotonic() + within_s
+        while self.run_processes() and time.monotonic() < deadline_s:
+            time.sleep(0.1)
+        assert self.run_processes() == []
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    pytest.importorskip("torch")
+    folder, mark = tmp_path_factory.mktemp("live"), uuid.uuid4().hex
+    process, url = start_server(folder / "log", SHARDLAB_TEST=mark, TMPDIR=str(folder))
+    yield LiveServer(url, mark)
+    stop_server(process)
+
+
+def begin(page) -> None:
+    """Start a run and wait until its first line is on the page."""
+    page.get_by_role("button", name=RUN).click()
+    page.get_by_text('"event": "start"').wait_for(timeout=60_000)
+
+
+def ranks_of(server) -> list[int]:
+    """Both ranks, once they are there."""
+    deadline_s = time.monotonic() + 60
+    while len(server.ranks()) < 2 and time.monotonic() < deadline_s:
+        time.sleep(0.1)
+    return server.ranks()
+
+
+def test_every_line_of_the_recorded_run_has_its_verdict(app, open_page):
+    """Bytes, counts and tokens are met exactly."""
+    page = open_page(f"{app}/two_way_tp?real_scene=Count+it")
+    rows = page.locator("table.log-table tbody tr")
+    verdicts = {
+        rows.nth(i).locator("b").inner_text().split(":")[0].strip('"'): rows.nth(i).locator(".verdict").inner_text()
+        for i in range(rows.count())
+    }
+    assert set(verdicts) >= {"tp_size", "bytes", "bytes_per_token", "all_reduces_per_token", "identical"}
+    for field in ("tp_size", "bytes", "bytes_per_token", "all_reduces_per_token", "identical"):
+        assert "ok" in verdicts[field], field
+
+
+def test_a_letter_is_stepped_by_keyboard(app, open_page):
+    page = open_page(f"{app}/two_way_tp?real_scene=See+it")
+    slider = page.get_by_role("slider", name="letter")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(500)
+    settle(page)
+    assert "he we" in page.locator(".st-key-reading_see-written").inner_text()
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1920, 1080), (390, 844)], ids=["laptop", "projector", "phone"])
+def test_no_scene_of_the_lab_is_wider_than_the_window(app, open_page, size):
+    width, height = size
+    page = open_page(f"{app}/two_way_tp", width=width, height=height)
+    for title in SCENES.values():
+        page.goto(f"{app}/two_way_tp?real_revealed=true&real_scene={title.replace(' ', '+')}")
+        settle(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, title
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scene", ["See it", "Count it", "Bench"])
+def test_the_lab_has_no_serious_accessibility_fault(app, open_page, scheme, scene):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = open_page(f"{app}/two_way_tp?real_scene={scene.replace(' ', '+')}", scheme=scheme)
+    faults = [
+        f"{fault['id']}: {node['html'][:120]}"
+        for fault in axe.run(page).response["violations"]
+        if fault["impact"] in ("serious", "critical")
+        for node in fault["nodes"]
+    ]
+    assert faults == []
+
+
+def test_the_lab_is_walked_by_keyboard_alone(app, open_page):
+    page = open_page(f"{app}/two_way_tp")
+    slider = page.get_by_role("slider")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(500)
+    settle(page)
+    slider.blur()
+    press(page, "v")
+    assert page.get_by_text("times as long").first.is_visible()
+    for title in list(SCENES.values())[1:]:
+        press(page, "n")
+        assert page.get_by_role("tab", name=title).get_attribute("aria-selected") == "true"
+
+
+def test_a_public_deployment_offers_no_run(open_page, tmp_path):
+    process, url = start_server(tmp_path / "log", SHARDLAB_LIVE_RUNS="0")
+    try:
+        page = open_page(f"{url}/{BENCH}")
+        assert page.get_by_role("button", name=RUN).count() == 0
+        assert "Live runs are off" in page.locator("body").inner_text()
+    finally:
+        stop_server(process)
+
+
+class TestLive:
+    """Runs on this machine."""
+
+    pytestmark = live
+
+    def test_a_run_replaces_the_recorded_one_and_can_be_kept(self, server, open_page, tmp_path):
+        page = open_page(f"{server.url}/{BENCH}")
+        begin(page)
+        page.get_by_text('"event": "prompt"').first.wait_for(timeout=90_000)
+        page.get_by_role("button", name="Download this run").wait_for(timeout=180_000)
+        server.wait_for_none(5)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download this run").click()
+        download.value.save_as(tmp_path / "run.zip")
+        assert (tmp_path / "run.zip").stat().st_size > 1000
+        page.get_by_role("tab", name="Count it").click()
+        settle(page)
+        assert page.get_by_text("this machine", exact=True).first.is_visible()
+
+    def test_cancel_ends_the_run_and_lets_the_next_visitor_go(self, server, open_page):
+        first, second = open_page(f"{server.url}/{BENCH}"), open_page(f"{server.url}/{BENCH}")
+        begin(first)
+        second.get_by_role("button", name=RUN).click()
+        second.get_by_text("one at a time").wait_for(timeout=20_000)
+        ranks_of(server)
+        first.get_by_role("button", name="Cancel").click()
+        first.get_by_text("The run was cancelled").wait_for(timeout=20_000)
+        server.wait_for_none(5)
+        assert first.get_by_role("button", name=RUN).is_visible()
+
+    def test_a_killed_rank_is_told_on_the_page(self, server, open_page):
+        page = open_page(f"{server.url}/{BENCH}")
+        begin(page)
+        os.kill(ranks_of(server)[-1], signal.SIGKILL)
+        page.get_by_text("A rank was ended from outside by SIGKILL").wait_for(timeout=30_000)
+        server.wait_for_none(5)
+        assert page.get_by_role("button", name=RUN).is_visible()
+
+    def test_a_closed_browser_ends_its_run(self, server, open_page):
+        page = open_page(f"{server.url}/{BENCH}")
+        begin(page)
+        assert len(ranks_of(server)) == 2
+        page.close()
+        server.wait_for_none(10)
+
+    def test_leaving_the_scene_ends_the_run(self, server, open_page):
+        page = open_page(f"{server.url}/{BENCH}")
+        begin(page)
+        ranks_of(server)
+        page.get_by_role("tab", name="Limits").click()
+        server.wait_for_none(10)
