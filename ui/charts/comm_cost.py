@@ -9,17 +9,18 @@ from ui.theme import Look
 _KEY = 26
 _OVER = 24
 _UNDER = 28
-_GAP = 12
+_GAP = 16
 
 
 def bill_bars(bills: pd.DataFrame, look: Look, end_ms: float) -> Chart:
     """One bar a link: compute, then latency, then bandwidth, from zero to `end_ms`.
 
     Columns: name, detail, compute_ms, latency_ms, bandwidth_ms, in_words, measured_ms (NaN for none), measured.
-    Over a bar stand its link and its sum in words; a measured bill is a tick that stands over the bar.
+    Over a bar stand its link and its sum in words, the sum under it where a phone has no room; a measured bill is a
+    tick that stands over the bar.
     """
     bar = 22 if look.present else 36
-    row = _OVER + bar + (_UNDER if (bills.detail + bills.measured).any() else _GAP)
+    row = _OVER + bar + (_UNDER if (bills.detail + bills.measured).any() else 10 if look.present else _GAP)
     rows = bills.assign(
         top=[look.px(_KEY + i * row) for i in range(len(bills))],
         after_latency=bills.compute_ms + bills.latency_ms,
@@ -71,14 +72,20 @@ def _captions(rows: pd.DataFrame, look: Look, end_ms: float) -> list[alt.Chart]:
         room = f"datum.{length} / {end_ms} * width > {look.px(px)}"
         return base.transform_calculate(shown=f"{room} ? datum.{shown} : ''")
 
+    crowded = f"width < {look.px(520)} && length(datum.name) > 20"
+    in_words = words(look, 15, align="right", fontWeight=600)
+    everything = alt.ExprRef("width")
     return [
-        base.mark_text(**words(look, 16, align="left", fontWeight=600)).encode(
+        base.mark_text(**words(look, 16, align="left", fontWeight=600, limit=everything)).encode(
             x=alt.value(0), y=_y("over"), text="name"
         ),
-        base.mark_text(**words(look, 15, align="right", fontWeight=600)).encode(
-            x=alt.value("width"), y=_y("over"), text="in_words"
-        ),
-        base.mark_text(**words(look, 13.5, align="left", color=palette.muted)).encode(
+        base.transform_filter(f"!({crowded})")
+        .mark_text(**in_words)
+        .encode(x=alt.value("width"), y=_y("over"), text="in_words"),
+        base.transform_filter(crowded)
+        .mark_text(**in_words)
+        .encode(x=alt.value("width"), y=_y("under"), text="in_words"),
+        base.mark_text(**words(look, 13.5, align="left", color=palette.muted, limit=everything)).encode(
             x=alt.value(0), y=_y("under"), text="detail"
         ),
         fits("compute", "compute_ms", 118)
@@ -161,7 +168,7 @@ def time_against_payload(model: pd.DataFrame, measured: pd.DataFrame, marks: pd.
     palette = look.palette
     x, y = _payload_axis(model), _time_axis(pd.concat([model.time_us, measured.time_us]))
     rules = alt.Scale(domain=["latency", "bandwidth"], range=[palette.latency, palette.bandwidth])
-    ends = model.loc[model.groupby("link").payload_bytes.idxmax()]
+    starts = model.loc[model.groupby("link").payload_bytes.idxmin()]
     pointer = alt.Chart(marks)
     dots = alt.Chart(measured).mark_point(
         size=look.px(7) ** 2,
@@ -180,8 +187,8 @@ def time_against_payload(model: pd.DataFrame, measured: pd.DataFrame, marks: pd.
         .mark_line(strokeWidth=look.px(4), strokeCap="round")
         .encode(x=x, y=y, color=alt.Color("rules:N", scale=rules), detail=["link", "rules"]),
         dots.encode(x=x, y=y, tooltip=["machine:N", "payload_bytes:Q", "time_us:Q"]),
-        alt.Chart(ends)
-        .mark_text(**words(look, 15, align="right", fontWeight=600, dx=look.px(-12), dy=look.px(-14)))
+        alt.Chart(starts)
+        .mark_text(**words(look, 15, align="left", fontWeight=600, dx=look.px(4), dy=look.px(17)))
         .encode(x=x, y=y, text="name"),
     ]
     return styled(alt.layer(*layers), look, 216 if look.present else 330)
@@ -200,7 +207,7 @@ def _payload_axis(model: pd.DataFrame) -> alt.X:
 
 
 def _time_axis(times_us: "pd.Series[float]") -> alt.Y:
-    ends = [0.6 * float(times_us.min()), 1.8 * float(times_us.max())]
+    ends = [0.4 * float(times_us.min()), 1.8 * float(times_us.max())]
     axis = alt.Axis(
         values=[10**exponent for exponent in range(8)],
         title=None,
