@@ -25,6 +25,7 @@ from distributed.experiments import break_layers, everyone, slow_one_rank, trace
 from distributed.measure import PROMPTS, Arm, decode_prompt, warm_up
 from distributed.mini_gpt import KVCache, MiniGPT
 from distributed.progress import ms, say, summary, us
+from distributed.shared_memory import SharedMemoryGroup, why_not_here
 from distributed.single import single_arm
 from runtime.tether import end_with_parent
 
@@ -41,11 +42,22 @@ def run_rank(args: argparse.Namespace) -> int:
         single = single_arm(stem, args.checkpoint, args.steps_per_prompt, kind) if first else None
     if single:
         say_token(1, summary(single.step_s))
-    group = collectives.join(args.backend, args.timeout_s)
+    group = join(args)
     try:
         return report(args, group, single)
     finally:
         collectives.leave()
+
+
+def join(args: argparse.Namespace) -> Group:
+    """The group of the backend that was asked for; shared memory gives way to Gloo where it cannot be used."""
+    why_not = why_not_here() if args.backend == "shm" else ""
+    if why_not:
+        args.backend = "gloo"
+        if os.environ["RANK"] == "0":
+            say("fallback", backend="gloo", why=why_not)
+    group = collectives.join("nccl" if args.backend == "nccl" else "gloo", args.timeout_s)
+    return SharedMemoryGroup(args.timeout_s) if args.backend == "shm" else group
 
 
 def report(args: argparse.Namespace, group: Group, single: Arm | None) -> int:
@@ -174,7 +186,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="where to write the result")
     parser.add_argument(
-        "--backend", choices=("gloo", "nccl"), default="nccl" if torch.cuda.device_count() > 1 else "gloo"
+        "--backend", choices=("gloo", "shm", "nccl"), default="nccl" if torch.cuda.device_count() > 1 else "gloo"
     )
     parser.add_argument("--checkpoint", type=Path, default=checkpoint.CHECKPOINT)
     parser.add_argument("--steps-per-prompt", type=int, default=100, help="decode steps timed a prompt")

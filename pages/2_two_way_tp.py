@@ -107,6 +107,12 @@ def bench() -> None:
             st.download_button("Download this run", zipped, "run.zip", "application/zip", on_click="ignore")
 
 
+def build() -> None:
+    page.say("build.body")
+    with st.container(key="aside_model"):
+        page.say("build.model")
+
+
 page.play(
     lambda: facts.fields(log, capture.result, log.steps.index(step), can.why_not),
     question=question,
@@ -114,7 +120,7 @@ page.play(
     count=count,
     break_it=break_it,
     bench=bench,
-    build=lambda: page.say("build.body"),
+    build=build,
     engines=lambda: page.say("engines.body"),
     limits=lambda: page.say("limits.body"),
 )

@@ -1,0 +1,121 @@
+"""One-shot collectives over shared memory: every rank writes its part, waits for the others', and reads them all.
+
+Two sets of slots are used in turn. A rank writes to a set again two calls later; by then it has seen every peer
+begin the call between, and so end the one before it: nobody reads a slot that is being written. A rank's counter
+is written after its data and read before others', and x86-64 keeps that order; other processors need not.
+Source: the one-shot all-reduce of vLLM's csrc/custom_all_reduce.cuh, with processes for GPUs.
+"""
+
+import mmap
+import os
+import platform
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from distributed.collectives import TorchGroup
+
+SLOT_BYTES = 2**20
+FLAG_BYTES = 64
+"""A cache line for each rank's counter, so that ranks do not share one."""
+
+SPINS_BEFORE_YIELD = 2_000
+MEMORY_FOLDER = Path("/dev/shm")
+
+
+def why_not_here() -> str:
+    """Why this machine cannot use shared memory so, in a sentence; empty where it can."""
+    if sys.platform != "linux" or platform.machine() not in ("x86_64", "AMD64"):
+        return (
+            f"{platform.system()} on {platform.machine()} does not promise the order of writes that this relies on"
+        )
+    return ""
+
+
+class SharedMemoryGroup(TorchGroup):
+    """A group of ranks on one host. Payloads above SLOT_BYTES, and the meeting itself, go through Gloo."""
+
+    def __init__(self, timeout_s: float) -> None:
+        super().__init__()
+        self.timeout_s = timeout_s
+        memory = self._map()
+        flags = self.size * FLAG_BYTES
+        self._counters = np.frombuffer(memory, np.int64, flags // 8)[:: FLAG_BYTES // 8]
+        self._slots = torch.frombuffer(memory, dtype=torch.uint8, offset=flags).view(2, self.size, SLOT_BYTES)
+        self._views: dict[tuple[torch.Size, torch.dtype], tuple[list[Tensor], list[Tensor]]] = {}
+        self._peers = [rank for rank in range(self.size) if rank != self.rank]
+        self._calls = 0
+
+    def all_reduce(self, x: Tensor, layer: str = "", why: str = "") -> Tensor:
+        if x.nbytes > SLOT_BYTES:
+            return super().all_reduce(x, layer, why)
+        with self._recorded("all_reduce", x.nbytes, x.device, layer, why):
+            first, second, *others = self._exchange(x)
+            torch.add(first, second, out=x)
+            for part in others:
+                x += part
+        return x
+
+    def all_gather(self, x: Tensor, layer: str = "", why: str = "") -> Tensor:
+        if x.nbytes > SLOT_BYTES:
+            return super().all_gather(x, layer, why)
+        with self._recorded("all_gather", x.nbytes * self.size, x.device, layer, why):
+            return torch.cat(self._exchange(x), dim=-1)
+
+    def _exchange(self, x: Tensor) -> list[Tensor]:
+        """Every rank's `x`, in the order of ranks: all ranks add in one order, and get the same bits."""
+        parts = self._views_like(x)[self._calls % 2]
+        parts[self.rank].copy_(x)
+        self._calls += 1
+        self._counters[self.rank] = self._calls
+        self._wait_for_peers()
+        return parts
+
+    def _wait_for_peers(self) -> None:
+        """Spin, then let others run, until every peer has made as many calls; after `timeout_s`, TimeoutError."""
+        counters, calls, spins, deadline_s = self._counters, self._calls, 0, 0.0
+        for peer in self._peers:
+            while counters[peer] < calls:
+                spins += 1
+                if spins > SPINS_BEFORE_YIELD:
+                    os.sched_yield()
+                    now_s = time.monotonic()
+                    deadline_s = deadline_s or now_s + self.timeout_s
+                    if now_s > deadline_s:
+                        raise TimeoutError(f"rank {peer} did not come to a sum within {self.timeout_s:g} s")
+
+    def _views_like(self, x: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """Each set's slots as tensors like `x`, made once a shape: making them costs more than the exchange."""
+        key = (x.shape, x.dtype)
+        if key not in self._views:
+            self._views[key] = tuple(
+                [slot[: x.nbytes].view(x.dtype).view(x.shape) for slot in slots] for slots in self._slots
+            )
+        return self._views[key]
+
+    def _map(self) -> mmap.mmap:
+        """Memory that all ranks see. Its file has no name any more once everyone has it: nothing to clean up."""
+        size = self.size * FLAG_BYTES + 2 * self.size * SLOT_BYTES
+        name = [self._create(size) if self.rank == 0 else ""]
+        dist.broadcast_object_list(name)
+        file = os.open(name[0], os.O_RDWR)
+        memory = mmap.mmap(file, size)
+        os.close(file)
+        dist.barrier()
+        if self.rank == 0:
+            os.unlink(name[0])
+        return memory
+
+    @staticmethod
+    def _create(size: int) -> str:
+        folder = MEMORY_FOLDER if MEMORY_FOLDER.is_dir() else None
+        file, name = tempfile.mkstemp(prefix="shardlab-", dir=folder)
+        os.ftruncate(file, size)
+        os.close(file)
+        return name

@@ -1,0 +1,94 @@
+"""The one-shot all-reduce over shared memory, on two and three real ranks, against Gloo's."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from distributed import collectives  # noqa: E402
+from distributed.local_ranks import run_ranks  # noqa: E402
+from distributed.shared_memory import SLOT_BYTES, SharedMemoryGroup, why_not_here  # noqa: E402
+
+pytestmark = pytest.mark.skipif(bool(why_not_here()), reason=why_not_here())
+SHAPES = [(1,), (7,), (1, 96), (3, 1, 96), (5, 1000)]
+
+
+def on_ranks(ranks, check):
+    return run_ranks(ranks, Path(__file__), check.__name__, Path(collectives.__file__))
+
+
+def part(rank, call, shape):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(1000 * call + rank))
+
+
+def sums(_, gloo):
+    group = SharedMemoryGroup(timeout_s=30)
+    results = []
+    for call in range(200):
+        shape = SHAPES[call % len(SHAPES)]
+        mine = group.all_reduce(part(group.rank, call, shape))
+        theirs = gloo.all_reduce(part(group.rank, call, shape))
+        results.append((float((mine - theirs).abs().max()), mine.flatten()[:3].tolist()))
+    return results, group.ledger.count("all_reduce")
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_the_sum_is_gloos_and_the_same_bits_on_every_rank(ranks):
+    """200 calls of five sizes run through both sets of slots; Gloo may add three ranks in another order."""
+    answers = on_ranks(ranks, sums)
+    first, counted = answers[0]
+    assert counted == 200
+    assert max(apart for apart, _ in first) < 1e-5
+    assert all(results == [(apart, bits) for apart, bits in results] for results, _ in answers)
+    assert all([bits for _, bits in results] == [bits for _, bits in first] for results, _ in answers)
+
+
+def gather(_, gloo):
+    group = SharedMemoryGroup(timeout_s=30)
+    mine = torch.full((2, 3), float(group.rank))
+    return group.all_gather(mine).tolist()
+
+
+def test_the_gather_puts_ranks_side_by_side():
+    rows = [[0.0] * 3 + [1.0] * 3] * 2
+    assert on_ranks(2, gather) == [rows, rows]
+
+
+def too_large(_, gloo):
+    group = SharedMemoryGroup(timeout_s=30)
+    x = torch.ones(SLOT_BYTES // 4 + 1)
+    return float(group.all_reduce(x).sum()), group.ledger.count("all_reduce")
+
+
+def test_a_payload_that_no_slot_holds_goes_through_gloo():
+    total = 2.0 * (SLOT_BYTES // 4 + 1)
+    assert on_ranks(2, too_large) == [(total, 1), (total, 1)]
+
+
+def lonely(_, gloo):
+    group = SharedMemoryGroup(timeout_s=0.5)
+    if group.rank == 1:
+        time.sleep(2)
+        return "came late"
+    start_s = time.monotonic()
+    try:
+        group.all_reduce(torch.ones(4))
+    except TimeoutError as error:
+        return f"{error} after {time.monotonic() - start_s:.0f}"
+    return "came through"
+
+
+def test_a_peer_that_does_not_come_is_an_error_and_no_endless_wait():
+    assert on_ranks(2, lonely)[0].startswith("rank 1 did not come to a sum within 0.5 s")
+
+
+def nothing_left(_, gloo):
+    SharedMemoryGroup(timeout_s=5)
+    gloo.all_reduce(torch.ones(1))
+    return [path.name for path in Path("/dev/shm").glob("shardlab-*")]
+
+
+def test_the_memory_has_no_name_once_both_ranks_have_it():
+    assert on_ranks(2, nothing_left)[0] == []
