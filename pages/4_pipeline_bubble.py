@@ -5,14 +5,14 @@ from html import escape
 import streamlit as st
 
 from core.pipeline_bubble import bubble_fraction
-from core.schedules.actions import Span
-from core.schedules.grid import tick_grid
-from ui import inputs, scenes
+from ui import inputs, scenes, schedule_bench
 from ui.charts import pipeline_bubble as charts
 from ui.charts.prediction import prediction_line
-from ui.components.schedule_player import Grid, Mark, schedule_player
+from ui.components.schedule_player import Mark, schedule_player
 from ui.facts import pipeline_bubble as facts
+from ui.facts import pipeline_schedules as bench_facts
 from ui.frames import frame
+from ui.schedule_bench import forward_grid
 
 page = scenes.open_page("pipeline_bubble")
 look = page.look
@@ -21,32 +21,16 @@ with page.controls("see", *(() if look.present else ("count", "break_it"))):
     microbatches = inputs.choice("microbatches m", page.key("m"), [1, 8, 16, 32, 63, 64], 16)
 with page.controls("break_it"):
     wrong = inputs.choice("what goes wrong", page.key("wrong"), list(facts.WRONGS), facts.NOBODY_WAITS)
-with page.controls("bench"):
-    bench = facts.Bench(
-        inputs.whole("stages p", page.key("bench_p"), 1, facts.MOST_STAGES, 8),
-        inputs.whole("microbatches m", page.key("bench_m"), 1, facts.MOST_MICROBATCHES, 16),
-        inputs.whole("budget, % of the time", page.key("budget"), 1, 99, 10),
-    )
-    figure = inputs.choice("figure", page.key("figure"), ["against m", "the run"], "against m")
-    pin = facts.Bench.pinned(inputs.memo(page.key("pin")))
-    keep = "" if pin else bench.text()
-    st.button("Pin" if keep else "Unpin", on_click=inputs.remember, args=(page.key("pin"), keep))
-ask = facts.Ask(stages, microbatches, wrong, bench, pin)
-
+asked = schedule_bench.ask(page)
+ask = facts.Ask(stages, microbatches, wrong, asked.bench, asked.pin)
 
 HERO = """<div style="text-align: right"><div class="key-figure" style="font-size: 2.6rem">{}</div>{}</div>"""
-
-
-def grid(spans: list[Span], ranks: int, title: str = "", marks: tuple[Mark, ...] = ()) -> Grid:
-    cells = tick_grid(spans, ranks)
-    labels = tuple(f"stage {stage}" for stage in range(ranks))
-    return Grid(cells.tobytes(), *cells.shape, labels, title, marks)
 
 
 def at_rest(key: str) -> None:
     """The whole run as a still, its two triangles counted where there is room for the words."""
     notes = tuple(Mark("note", note.rank, note.tick, note.text) for note in facts.triangle_notes(ask))
-    still = grid(facts.run(stages, microbatches), stages, marks=notes)
+    still = forward_grid(facts.run(stages, microbatches), stages, marks=notes)
     schedule_player(
         still, key=key, alt=page.prose.plain("question.reading"), present=look.present, start="end", controls=False
     )
@@ -69,7 +53,11 @@ def see() -> None:
     alt = page.prose.plain("see.reading")
     follow = min(6, microbatches - 1)
     schedule_player(
-        grid(facts.run(stages, microbatches), stages), key="run", alt=alt, present=look.present, follow=follow
+        forward_grid(facts.run(stages, microbatches), stages),
+        key="run",
+        alt=alt,
+        present=look.present,
+        follow=follow,
     )
     page.reading("see.reading")
     with st.container(key="aside_equal", horizontal=False):
@@ -109,8 +97,8 @@ def break_it() -> None:
     name = "early" if wrong == facts.ONE_EARLY else "nobody"
     marks = tuple(Mark("wrong", span.rank, float(span.start)) for span in facts.broken_spans(ask))
     schedule_player(
-        grid(facts.run(stages, microbatches), stages, page.prose.plain("break_it.right")),
-        grid(facts.wrong_run(ask), stages, page.prose.plain(f"break_it.wrong_{name}"), marks),
+        forward_grid(facts.run(stages, microbatches), stages, page.prose.plain("break_it.right")),
+        forward_grid(facts.wrong_run(ask), stages, page.prose.plain(f"break_it.wrong_{name}"), marks),
         key=f"broken_{name}",
         alt=page.prose.plain(f"break_it.reading_{name}"),
         present=look.present,
@@ -120,28 +108,13 @@ def break_it() -> None:
     page.reading(f"break_it.reading_{name}")
 
 
-def bench_scene() -> None:
-    if figure == "the run":
-        run = grid(facts.run(bench.stages, bench.microbatches), bench.stages)
-        schedule_player(run, key="bench_run", alt=page.prose.plain("bench.run"), present=look.present)
-        page.reading("bench.run")
-        return
-    rule, (drawing, margin) = facts.budget_rule(bench), page.split()
-    with drawing:
-        curve, marks = frame(facts.curve(ask)), frame(facts.curve_marks(ask))
-        chart = charts.bubble_curve(curve, marks, bench.budget_percent, look)
-        page.figure(chart, f"bench.reading_{rule}", curve, "bubble_against_m")
-    with margin:
-        page.note("bench.now", f"bench.budget_{rule}", "bench.pinned" if pin else "bench.unpinned")
-
-
 page.play(
-    lambda: facts.fields(ask),
+    lambda: {**facts.fields(ask), **bench_facts.fields(asked.versus, asked.serve)},
     question=question,
     see=see,
     count=count,
     break_it=break_it,
-    bench=bench_scene,
+    bench=lambda: schedule_bench.draw(page, asked),
     build=lambda: page.say("build.body"),
     engines=lambda: page.say("engines.body"),
     limits=lambda: page.say("limits.body"),

@@ -14,8 +14,14 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.fixture
 def player(app, open_page):
     """The See scene's player, allowed to move, and the page it is on."""
-    page = open_page(f"{app}/{SEE}")
+    page = drawn(open_page(f"{app}/{SEE}"))
     page.emulate_media(reduced_motion="no-preference")
+    return page
+
+
+def drawn(page):
+    """The page, once its player has drawn itself."""
+    page.wait_for_selector("figure.player[data-tick]")
     return page
 
 
@@ -93,8 +99,16 @@ def test_a_click_on_a_cell_follows_its_microbatch_and_a_second_click_lets_go(pla
     assert "following" not in live.inner_text()
 
 
+def test_a_click_on_an_idle_cell_counts_the_bubble(player):
+    """56 of 184 cells at 8 stages and 16 microbatches; the next step puts the ticks back."""
+    player.locator("canvas.grid").click(position={"x": 30, "y": 22 + 40 * 7.5})
+    assert "56 of 184 idle" in player.locator("figure.player output").inner_text()
+    player.get_by_label("One tick on").click()
+    assert "1 of 23 ticks" in player.locator("figure.player output").inner_text()
+
+
 def test_with_reduced_motion_play_shows_the_end_at_once(app, open_page):
-    page = open_page(f"{app}/{SEE}")
+    page = drawn(open_page(f"{app}/{SEE}"))
     page.keyboard.press("Space")
     assert (tick(page), at_rest(page)) == (23, True)
 
@@ -109,7 +123,7 @@ def test_playing_64_by_1024_sends_nothing_to_the_server(app, open_page):
         "() => { WebSocket.prototype.send = (send => function (...data) { window.sent = (window.sent || 0) + 1;"
         " return send.apply(this, data); })(WebSocket.prototype.send); }"
     )
-    page.locator("figure.player .speed label").last.click()
+    drawn(page).locator("figure.player .speed label").last.click()
     page.locator("figure.player .play").click()
     page.wait_for_timeout(2000)
     assert not at_rest(page)
@@ -198,5 +212,5 @@ def test_the_lab_is_walked_by_keyboard_alone(app, open_page):
         press(page, "n")
         assert page.get_by_role("tab", name=title).get_attribute("aria-selected") == "true"
         if title == "See it":
-            page.keyboard.press("Space")
+            drawn(page).keyboard.press("Space")
             assert tick(page) == 23

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.schedules.families import FAMILIES
 from ui.course import SCENES
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
@@ -100,3 +101,36 @@ def test_a_pin_is_read_from_the_address_and_garbage_pins_nothing(pin):
     at = opened(pipe_scene="Bench", pipe_pin=pin)
     assert not at.exception
     assert ("Unpin" in [button.label for button in at.button]) == (pin == "4x8")
+
+
+@pytest.mark.parametrize("first", FAMILIES)
+def test_any_two_schedules_stand_on_one_axis_of_time(first):
+    """Both grids share the playhead, so both are cut to the same ticks a unit."""
+    at = opened(pipe_scene="Bench", pipe_figure="two schedules", pipe_first=first, pipe_path="true", pipe_hop="1/2")
+    assert not at.exception
+    assert not at.error
+    ((head, _),) = players(at)
+    assert len(head["grids"]) == 2
+    assert all(grid["path"] for grid in head["grids"])
+
+
+def test_sizes_a_schedule_refuses_are_said_where_the_figure_would_stand():
+    at = opened(pipe_scene="Bench", pipe_figure="two schedules", pipe_second="dualpipe_v", pipe_pair_m=4)
+    assert not at.exception
+    assert "must be at least 8" in at.error[0].value
+    assert players(at) == []
+
+
+def test_serving_shows_its_sequences_coming_round():
+    """Three rounds of four sequences over eight stages: a cell for each of 4 · 3 tokens on each stage."""
+    ((head, cells),) = players(opened(pipe_scene="Bench", pipe_figure="serving"))
+    assert (cells >= 0).sum() == 4 * 3 * 8
+    assert cells.max() == 3
+    assert head["follow"] == 0
+
+
+def test_the_straggler_sets_the_pace():
+    """Full at ⌈(7 + 2)/2⌉ = 5 with the last of eight stages at twice the time, and half a token a tick at most."""
+    text = text_of(opened(pipe_scene="Bench", pipe_figure="serving", pipe_serve_slow="2", pipe_serve_m=12))
+    assert "The pipe is full at 5" in text
+    assert "0.5 tokens a tick" in text

@@ -8,6 +8,7 @@ import pytest
 from ui.charts import pipeline_bubble as charts
 from ui.facts import pipeline_bubble as facts
 from ui.frames import frame
+from ui.rows import pipeline_schedules as rows
 from ui.theme import DARK, LIGHT, Look
 
 vl_convert = pytest.importorskip("vl_convert")
@@ -47,3 +48,22 @@ def test_more_than_the_whole_is_drawn_at_the_end_of_the_axis():
     rows = frame(facts.slip_rows(facts.Ask(microbatches=1)))
     assert rows.percent.max() == 700
     assert "700" in svg(charts.slip_dots(rows, LOOKS[0]))
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
+def test_what_each_rank_holds_is_drawn_for_both_schedules(look):
+    versus = rows.Versus()
+    held = [
+        *rows.held_rows("1f1b", "first", versus.run("1f1b")),
+        *rows.held_rows("zbv", "second", versus.run("zbv")),
+    ]
+    drawn = svg(charts.held_bars(frame(held), look))
+    assert "1F1B: outlined" in drawn
+    assert "ZBV: filled" in drawn
+
+
+@pytest.mark.parametrize("column", ["throughput", "token_time"])
+def test_serving_is_drawn_with_a_circle_where_we_stand(column):
+    curve = frame(rows.serve_curve(rows.Serve()))
+    assert curve.in_flight.max() == 16
+    assert "in flight" in svg(charts.serve_curve(curve, column, 4, LOOKS[0]))

@@ -34,13 +34,17 @@ def read(payload):
 
 
 def test_cells_arrive_as_they_were_written():
-    grids = [grid_of(8, 16), grid_of(2, 3, title="zwölf · ½", marks=(player.Mark("wrong", 1, 2),))]
+    grids = [
+        grid_of(8, 16),
+        grid_of(2, 3, title="zwölf · ½", marks=(player.Mark("wrong", 1, 2),), path=(player.Stop(0, 0, 3),)),
+    ]
     head, (first, second) = read(player.payload(grids, {"alt": "a figure"}))
     assert np.array_equal(first, tick_grid(run_on_ticks(fill_drain(8, 16), 8), 8))
     assert np.array_equal(second, [[0, 1, 2, -1], [-1, 0, 1, 2]])
     assert head["alt"] == "a figure"
     assert head["grids"][1]["title"] == "zwölf · ½"
     assert head["grids"][1]["marks"] == [{"kind": "wrong", "rank": 1, "tick": 2, "text": ""}]
+    assert head["grids"][1]["path"] == [{"rank": 0, "start": 0, "end": 3}]
 
 
 @pytest.mark.parametrize("title", ["", "a", "ab", "abc", "abcd"])

@@ -130,3 +130,53 @@ def slip_dots(slips: pd.DataFrame, look: Look) -> Chart:
         ),
     ]
     return styled(alt.layer(*layers), look, _ROW * len(slips))
+
+
+def held_bars(held: pd.DataFrame, look: Look) -> Chart:
+    """Activations held at most, a pair of bars a rank: the first schedule outlined, the second filled.
+
+    Columns: name, series ("first" or "second"), rank, held.
+    """
+    palette = look.palette
+    names = held.drop_duplicates("series")
+    fills = alt.Scale(domain=["first", "second"], range=[palette.ground, palette.compute])
+    x = alt.X("rank:O", axis=alt.Axis(title="rank", labelAngle=0, tickSize=0))
+    y = alt.Y("held:Q", axis=alt.Axis(title=None, tickMinStep=1, tickCount=4, domain=False, tickSize=0))
+    bars = (
+        alt.Chart(held)
+        .mark_bar(stroke=palette.text, strokeWidth=look.px(1.2))
+        .encode(x=x, xOffset="series:N", y=y, fill=alt.Fill("series:N", scale=fills))
+    )
+    keys = (
+        alt.Chart(names.assign(text=names.name + [": outlined", ": filled"][: len(names)], at=range(len(names))))
+        .transform_calculate(y=f"datum.at * {look.px(18)} - {look.px(12)}")
+        .mark_text(**words(look, 13.5, align="right", color=palette.muted))
+        .encode(x=alt.value("width"), y=alt.Y("y:Q", scale=None, axis=None), text="text")
+    )
+    return styled(alt.layer(bars, keys).resolve_scale(y="independent"), look, 150)
+
+
+def serve_curve(curve: pd.DataFrame, column: str, in_flight: int, look: Look) -> Chart:
+    """Throughput or the time of a token against the microbatches in flight, with a circle where we stand."""
+    palette = look.palette
+    x = alt.X(
+        "in_flight:Q",
+        scale=alt.Scale(nice=False, zero=True),
+        axis=alt.Axis(grid=False, title="in flight", tickMinStep=1),
+    )
+    y = alt.Y(
+        f"{column}:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title=None, tickCount=4, domain=False, tickSize=0)
+    )
+    here = alt.Chart(curve[curve.in_flight == in_flight]).encode(x=x, y=y)
+    line = (
+        alt.Chart(curve).mark_line(color=palette.text, strokeWidth=look.px(3), strokeCap="round").encode(x=x, y=y)
+    )
+    dot = here.mark_point(
+        size=look.px(13) ** 2,
+        filled=True,
+        fill=palette.ground,
+        stroke=palette.text,
+        strokeWidth=look.px(2.5),
+        opacity=1,
+    )
+    return styled(alt.layer(line, dot), look, 180)

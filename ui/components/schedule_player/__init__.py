@@ -37,8 +37,20 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Stop:
+    """A stretch of a path through the grid: on one rank, from a tick to a tick."""
+
+    rank: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
 class Grid:
-    """One schedule to be played. `labels` name the rows; the title stands over them when two are compared."""
+    """One schedule to be played. `labels` name the rows; the title stands over them when two are compared.
+
+    `path` is drawn as a line through its stops.
+    """
 
     cells: bytes
     ranks: int
@@ -46,6 +58,7 @@ class Grid:
     labels: tuple[str, ...]
     title: str = ""
     marks: tuple[Mark, ...] = ()
+    path: tuple[Stop, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.cells) != 2 * self.ranks * self.ticks or len(self.labels) != self.ranks:

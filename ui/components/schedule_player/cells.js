@@ -11,24 +11,35 @@ function parsePayload(bytes) {
   const model = JSON.parse(new TextDecoder().decode(words.subarray(4, 4 + headBytes)));
   let offset = 4 + headBytes;
   for (const grid of model.grids) {
+    grid.perUnit = model.ticksPerUnit;
     grid.cells = new Int16Array(words.buffer, offset, grid.ranks * grid.ticks);
     offset += 2 * grid.cells.length;
   }
   model.ticks = Math.max(...model.grids.map((grid) => grid.ticks));
+  model.narrowest = Math.min(...model.grids.map(narrowestSpan));
   model.trains = model.grids.some((grid) => grid.cells.some((code) => code >= 1024));
   return model;
 }
 
-// Calls visit(rank, start, end, code) for every action, its cells joined; idle comes one cell at a time.
+// Calls visit(rank, start, end, code) for every action, its cells joined. Idle comes in cells of a unit, or less.
 function eachSpan(grid, visit) {
   for (let rank = 0; rank < grid.ranks; rank++) {
     const row = rank * grid.ticks;
     for (let start = 0, end; start < grid.ticks; start = end) {
       const code = grid.cells[row + start];
-      for (end = start + 1; code >= 0 && end < grid.ticks && grid.cells[row + end] === code; end++);
+      for (end = start + 1; end < grid.ticks && grid.cells[row + end] === code && (code >= 0 || end % grid.perUnit); end++);
       visit(rank, start, end, code);
     }
   }
+}
+
+// Ticks of the shortest action: what decides whether numbers fit.
+function narrowestSpan(grid) {
+  let narrowest = grid.ticks;
+  eachSpan(grid, (rank, start, end, code) => {
+    if (code >= 0) narrowest = Math.min(narrowest, end - start);
+  });
+  return narrowest;
 }
 
 function spansOf(grid, microbatch) {
@@ -46,4 +57,9 @@ function spanAt(grid, rank, tick) {
   while (start > 0 && grid.cells[row + start - 1] === code) start--;
   while (end < grid.ticks && grid.cells[row + end] === code) end++;
   return code < 0 ? null : { rank, start, end, code };
+}
+
+// "56 of 184 idle": what is hatched is the bubble.
+function idleOf(grid) {
+  return `${grid.cells.filter((code) => code < 0).length / grid.perUnit} of ${grid.cells.length / grid.perUnit} idle`;
 }

@@ -4,7 +4,7 @@ const PAD = 10; // room beside the grid for the flag of the playhead
 
 function paintGutter(pen, model, layout, style) {
   const { size } = layout;
-  pen.text(0, size.top - 10, model.ticksPerUnit > 1 ? "time" : "tick", { fill: style.muted, size: size.axis });
+  pen.text(0, size.top - 10, "tick", { fill: style.muted, size: size.axis });
   model.grids.forEach((grid, index) => {
     const every = Math.ceil((size.label * 1.15) / layout.row);
     grid.labels.forEach((label, rank) => {
@@ -34,7 +34,7 @@ function paintSpan(pen, model, layout, style, index, span, look) {
   const line = look.done ? layout.size.line : 0.8;
   const inset = 1 + line / 2;
   const kind = kindOf(span.code);
-  const fill = !look.done ? style.ground : kind === "W" ? style.compute : style.fills[span.rank % style.fills.length];
+  const fill = !look.done ? style.ground : kind === "W" ? style.compute : style.fillOf(span.rank, chunkOf(span.code));
   const box = [x + inset, y + inset, w - 2 * inset, h - 2 * inset];
   pen.rect(...box, { fill, radius: 2 });
   if (look.done && (kind === "B" || kind === "I")) pen.rect(x + inset, y + h * 0.8, w - 2 * inset, h * 0.2 - inset, { fill: style.solids[span.rank % style.solids.length] });
@@ -86,6 +86,21 @@ function paintNote(pen, model, layout, style, mark, x, y) {
   pen.text(left + w / 2, y + size * 0.35, mark.text, { fill: style.text, size, weight: 600, anchor: "middle" });
 }
 
+// The line through a path's stops: along each, and down to the next.
+function paintPath(pen, model, layout, style) {
+  model.grids.forEach((grid, index) => {
+    const points = grid.path.flatMap((stop) => [stop.start, stop.end].map((tick) => [layout.x(tick), layout.y(index, stop.rank) + layout.row * 0.16]));
+    for (const [line, stroke] of [[layout.size.line * 4.5, style.ground], [layout.size.line * 2, style.text]]) pen.line(points, { stroke, line });
+  });
+}
+
+// Every idle cell outlined, once it has been asked for.
+function paintIdle(pen, model, layout, style) {
+  model.grids.forEach((grid, index) => eachSpan(grid, (rank, start, end, code) => {
+    if (code < 0) pen.rect(layout.x(start) + 1.5, layout.y(index, rank) + 1.5, layout.x(end) - layout.x(start) - 3, layout.row - 3, { stroke: style.text, line: layout.size.line });
+  }));
+}
+
 function paintPlayhead(pen, layout, style, tick) {
   const x = layout.x(tick), top = layout.size.top - 10, flag = layout.size.text * 0.53;
   pen.rect(x - 1.25, top + 4, 2.5, layout.bottom + 8 - top - 4, { fill: style.text });
@@ -107,7 +122,7 @@ function paintSmallCells(context, pen, model, layout, style, strength) {
     context.drawImage(pixelsOf(grid, style, strength), 0, y, layout.x(grid.ticks), height);
     const gap = { fill: style.ground };
     if (layout.row >= 6) for (let rank = 1; rank < grid.ranks; rank++) pen.rect(0, layout.y(index, rank) - 0.5, layout.x(grid.ticks), 1, gap);
-    if (layout.cell >= 6) for (let tick = 1; tick < grid.ticks; tick++) pen.rect(layout.x(tick) - 0.5, y, 1, height, gap);
+    if (layout.cell >= 6 && model.narrowest === 1) for (let tick = 1; tick < grid.ticks; tick++) pen.rect(layout.x(tick) - 0.5, y, 1, height, gap);
   });
 }
 
@@ -152,34 +167,37 @@ function sizedCanvas(canvas, width, height) {
   return canvas;
 }
 
-function drawFrame(canvas, sheets, model, layout, style, tick, followed) {
+function drawFrame(canvas, sheets, model, layout, style, view) {
   const context = canvas.getContext("2d");
   const scale = window.devicePixelRatio;
-  const cut = Math.round((PAD + layout.x(tick)) * scale);
+  const cut = Math.round((PAD + layout.x(view.tick)) * scale);
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.clearRect(0, 0, canvas.width, canvas.height);
   const [done, todo] = sheets;
   if (cut > 0) context.drawImage(done, 0, 0, cut, done.height, 0, 0, cut, done.height);
   if (cut < todo.width) context.drawImage(todo, cut, 0, todo.width - cut, todo.height, cut, 0, todo.width - cut, todo.height);
   context.setTransform(scale, 0, 0, scale, PAD * scale, 0);
-  paintOver(canvasPen(context, style), model, layout, style, tick, followed);
+  paintOver(canvasPen(context, style), model, layout, style, view);
 }
 
-function paintOver(pen, model, layout, style, tick, followed) {
+// What lies over the cells: `view` has the tick, the spans followed in each grid, and whether idle is counted.
+function paintOver(pen, model, layout, style, { tick, followed, countsIdle }) {
   followed.forEach((spans, index) => paintFollowed(pen, model, layout, style, index, spans, tick));
+  if (countsIdle) paintIdle(pen, model, layout, style);
+  paintPath(pen, model, layout, style);
   paintMarks(pen, model, layout, style);
   if (model.controls || tick < model.ticks) paintPlayhead(pen, layout, style, tick);
 }
 
 // The figure as it stands, as SVG; null where its cells are too small to be drawn one by one.
-function figureAsSvg(model, layout, style, tick, followed) {
+function figureAsSvg(model, layout, style, view) {
   if (layout.small) return null;
   const pen = svgPen(style);
   paintGutter(pen, model, layout, style);
   pen.parts.push(`<g transform="translate(${layout.size.gutter} 0)">`);
   paintHeads(pen, model, layout, style);
-  paintCells(pen, model, layout, style, (end) => end <= tick);
-  paintOver(pen, model, layout, style, tick, followed);
+  paintCells(pen, model, layout, style, (end) => end <= view.tick);
+  paintOver(pen, model, layout, style, view);
   pen.parts.push("</g>");
   return pen.document(Math.ceil(layout.size.gutter + layout.width + PAD), layout.height);
 }

@@ -16,7 +16,7 @@ function layOut(model, width) {
   const cell = scrolls ? SCROLL_CELL : fit;
   const titled = model.grids.some((grid) => grid.title);
   const ranks = model.grids.reduce((sum, grid) => sum + grid.ranks, 0);
-  const tallest = (cell < 24 ? size.row * 0.75 : size.row) * (model.present && model.controls ? 0.9 : 1);
+  const tallest = (cell * model.narrowest < 24 ? size.row * 0.75 : size.row) * (model.present && model.controls ? 0.9 : 1);
   const row = Math.max(4, Math.floor(Math.min((model.present && titled ? 420 : size.rows) / ranks, tallest)));
   const titleHeight = titled ? size.label * 2 : 0;
   const tops = [];
@@ -27,7 +27,7 @@ function layOut(model, width) {
   }
   return {
     size, cell, row, tops, scrolls, bottom: y, height: y + 9, width: cell * model.ticks,
-    small: cell < size.least || row < size.least,
+    small: cell * model.narrowest < size.least || row < size.least,
     x: (tick) => Math.round(tick * cell),
     y: (index, rank) => tops[index] + rank * row,
   };

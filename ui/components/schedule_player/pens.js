@@ -14,6 +14,12 @@ function canvasPen(context, style) {
       context.textAlign = anchor === "middle" ? "center" : anchor;
       context.fillText(words, x, y);
     },
+    line(points, { stroke, line }) {
+      context.beginPath();
+      points.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
+      Object.assign(context, { strokeStyle: stroke, lineWidth: line, lineJoin: "round", lineCap: "round" });
+      context.stroke();
+    },
     path(points, fill) {
       context.beginPath();
       points.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
@@ -35,6 +41,9 @@ function svgPen(style) {
     },
     text(x, y, words, { fill, size, weight = 400, anchor = "start" }) {
       parts.push(`<text x="${x}" y="${y}" font-size="${size}" font-weight="${weight}" text-anchor="${anchor}" fill="${fill}">${clean(words)}</text>`);
+    },
+    line(points, { stroke, line }) {
+      if (points.length) parts.push(`<path d="M${points.map((point) => point.join(" ")).join("L")}" fill="none" stroke="${stroke}" stroke-width="${line}" stroke-linejoin="round" stroke-linecap="round"/>`);
     },
     path(points, fill) {
       parts.push(`<path d="M${points.map((point) => point.join(" ")).join("L")}z" fill="${fill}"/>`);
@@ -64,6 +73,7 @@ function readStyle(figure, layout) {
     edge: (rank) => (dark ? solids[rank % solids.length] : read("--st-text-color")),
     hatchTile: layout.size.hatch, hatchLine: layout.size.line * 0.87,
   };
+  style.fillOf = (rank, chunk) => (chunk % 2 ? mix(fills[rank % fills.length], ground, 0.5) : fills[rank % fills.length]);
   style.hatchOn = hatchPattern(style);
   return style;
 }

@@ -52,6 +52,8 @@ class Player {
     this.bytes = bytes;
     this.model = parsePayload(bytes);
     this.pause();
+    this.countsIdle = false;
+    this.counted = "";
     this.tick = this.model.start === "end" ? this.model.ticks : 0;
     this.followed = this.spansFollowed(this.model.follow);
     this.canvas.setAttribute("aria-label", this.model.alt);
@@ -84,13 +86,13 @@ class Player {
 
   draw() {
     if (!this.sheets) return;
-    drawFrame(this.canvas, this.sheets, this.model, this.layout, this.style, this.tick, this.followed);
+    drawFrame(this.canvas, this.sheets, this.model, this.layout, this.style, this);
     const { ticks, ticksPerUnit } = this.model;
-    const words = `${this.tick / ticksPerUnit} of ${ticks / ticksPerUnit} ${ticksPerUnit > 1 ? "units" : ticks === 1 ? "tick" : "ticks"}`;
+    const words = `${this.tick / ticksPerUnit} of ${ticks / ticksPerUnit} ${ticks === ticksPerUnit ? "tick" : "ticks"}`;
     this.slider.value = this.tick;
     this.slider.style.setProperty("--done", this.tick / ticks);
     this.slider.setAttribute("aria-valuetext", words);
-    this.output.textContent = words;
+    this.output.textContent = this.counted || words;
     this.figure.dataset.tick = this.tick;
   }
 
@@ -100,6 +102,8 @@ class Player {
   }
 
   goTo(tick) {
+    this.countsIdle = false;
+    this.counted = "";
     this.tick = Math.max(0, Math.min(this.model.ticks, tick));
     this.draw();
     if (this.layout?.scrolls) this.keepInView();
@@ -153,7 +157,8 @@ class Player {
 
   tell() {
     const following = this.following === null ? "" : `, following microbatch ${this.following}`;
-    this.live.textContent = `${this.output.textContent}${following}`;
+    const idle = this.counted ? `, ${this.counted}` : "";
+    this.live.textContent = `${this.output.textContent}${following}${idle}`;
   }
 
   under(event) {
@@ -164,6 +169,14 @@ class Player {
     const cell = this.under(event);
     const span = cell && spanAt(cell.grid, cell.rank, cell.tick);
     if (span) this.follow(microbatchOf(span.code) === this.following ? null : microbatchOf(span.code));
+    else if (cell) this.countIdle(!this.countsIdle);
+  }
+
+  countIdle(wanted) {
+    this.countsIdle = wanted && !this.layout.small;
+    this.counted = wanted ? this.model.grids.map(idleOf).join("; ") : "";
+    this.draw();
+    this.tell();
   }
 
   follow(microbatch) {
@@ -202,7 +215,7 @@ class Player {
   }
 
   save() {
-    const svg = figureAsSvg(this.model, this.layout, this.style, this.tick, this.followed);
+    const svg = figureAsSvg(this.model, this.layout, this.style, this);
     if (svg) download(`${this.model.name}.svg`, URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })));
     else download(`${this.model.name}.png`, this.pasted().toDataURL("image/png"));
   }

@@ -1,0 +1,138 @@
+"""Lab 04's bench: what it asks of two schedules and of a pipe that serves, and the rows it draws."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+from core.schedules.actions import Span, Time, exact
+from core.schedules.families import FAMILIES, run_same_model
+from core.schedules.grid import common_ticks
+from core.schedules.paths import critical_path
+from core.schedules.report import Report, report
+from core.schedules.serving import Pipe, decode, filling_microbatches, steady_decode
+from core.schedules.simulator import Costs, Timeline
+
+COSTS = ("1 : 1 : 1", "2 : 2 : 1", "2 : 3 : 2")
+HOPS = ("0", "1/4", "1/2", "1")
+SLOW = ("1", "3/2", "2")
+WAYS_BACK = ("0", "1", "2", "4")
+ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Versus:
+    """Two schedules on one model: `chunks` where a schedule takes them, the last rank `slow` times as slow."""
+
+    first: str = "1f1b"
+    second: str = "zbv"
+    stages: int = 4
+    microbatches: int = 8
+    chunks: int = 2
+    costs: str = COSTS[0]
+    hop: str = HOPS[0]
+    slow: str = SLOW[0]
+
+    def run(self, key: str) -> Timeline:
+        """One of the two, timed. Raises OutOfRangeError for sizes it cannot have."""
+        forward, backward_input, backward_weight = (int(part) for part in self.costs.split(" : "))
+        times = [Fraction(forward)] * self.stages
+        times[-1] *= exact("slow", self.slow)
+        costs = Costs(forward, backward_input, backward_weight, tuple(times), (exact("hop", self.hop),))
+        return run_same_model(FAMILIES[key], self.stages, self.microbatches, self.chunks, costs)
+
+
+@dataclass(frozen=True)
+class Serve:
+    """A pipe that decodes: `in_flight` microbatches, the last stage `slow` times as slow."""
+
+    stages: int = 8
+    in_flight: int = 4
+    hop: str = HOPS[0]
+    way_back: str = WAYS_BACK[0]
+    slow: str = SLOW[0]
+
+    @property
+    def pipe(self) -> Pipe:
+        """Stages of one tick, links and the way back in ticks."""
+        times: list[Time] = [Fraction(1)] * self.stages
+        times[-1] *= exact("slow", self.slow)
+        hops = (exact("hop", self.hop),) * (self.stages - 1)
+        return Pipe(tuple(times), hops, exact("way_back", self.way_back))
+
+
+@dataclass(frozen=True)
+class ScheduleRow:
+    """One schedule in numbers. Activations are in microbatches of a whole rank, so that chunks compare."""
+
+    name: str
+    chunks: int
+    makespan: float
+    bubble_fraction: float
+    overhead: float
+    own_bubble_fraction: float
+    most_activations: float
+
+
+@dataclass(frozen=True)
+class HeldRow:
+    """The most activations one rank holds at once under one schedule."""
+
+    name: str
+    series: str
+    rank: int
+    held: float
+
+
+def schedule_row(key: str, timeline: Timeline) -> ScheduleRow:
+    """The numbers of one run."""
+    found, chunks = report(timeline), timeline.placement.chunks
+    return ScheduleRow(
+        FAMILIES[key].name,
+        chunks,
+        float(found.makespan),
+        float(found.bubble_fraction),
+        float(found.overhead),
+        float(found.own_bubble_fraction),
+        max(rank.peak_activations for rank in found.ranks) / chunks,
+    )
+
+
+def held_rows(key: str, series: str, timeline: Timeline) -> list[HeldRow]:
+    """What each rank holds at most."""
+    found: Report = report(timeline)
+    return [
+        HeldRow(FAMILIES[key].name, series, rank, peak.peak_activations / timeline.placement.chunks)
+        for rank, peak in enumerate(found.ranks)
+    ]
+
+
+def shared_ticks(*timelines: Timeline) -> int:
+    """The fewest ticks a unit on which all of them can be drawn."""
+    return lcm(*(common_ticks(timeline) for timeline in timelines))
+
+
+def longest_chain(versus: Versus, timeline: Timeline) -> list[Span]:
+    """What the run was waiting for."""
+    hops = (exact("hop", versus.hop),) * (timeline.placement.stages - 1)
+    return critical_path(timeline, Costs(link_delays=hops))
+
+
+@dataclass(frozen=True)
+class ServePoint:
+    """Steady decode at one number of microbatches in flight."""
+
+    in_flight: int
+    throughput: float
+    token_time: float
+
+
+def serve_curve(serve: Serve) -> list[ServePoint]:
+    """Throughput and the time of a token from one microbatch to twice what fills the pipe."""
+    most = max(2 * filling_microbatches(serve.pipe), serve.in_flight)
+    settled = [(m, steady_decode(serve.pipe, m)) for m in range(1, most + 1)]
+    return [ServePoint(m, float(steady.items_per_time), float(steady.cycle)) for m, steady in settled]
+
+
+def served(serve: Serve) -> Timeline:
+    """The first rounds of decode from an empty pipe."""
+    return decode(serve.pipe, serve.in_flight, ROUNDS)

@@ -1,0 +1,180 @@
+"""Lab 04's bench: the bubble against m, one run, two schedules on one axis of time, and a pipe that serves."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from core.schedules.actions import Span
+from core.schedules.families import FAMILIES
+from core.schedules.grid import Grid as Cells
+from core.schedules.grid import tick_grid
+from core.schedules.simulator import Timeline
+from ui import inputs
+from ui.charts import pipeline_bubble as charts
+from ui.components.schedule_player import Grid, Mark, Stop, schedule_player
+from ui.facts import pipeline_bubble as facts
+from ui.frames import frame
+from ui.rows import pipeline_schedules as rows
+from ui.scenes import Page
+
+AGAINST_M, RUN, VERSUS, SERVE = "against m", "the run", "two schedules", "serving"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the bench's controls say."""
+
+    figure: str
+    bench: facts.Bench
+    pin: facts.Bench | None
+    versus: rows.Versus
+    path: bool
+    serve: rows.Serve
+
+
+def ask(page: Page) -> Asked:
+    """Every control of the bench, those of the open figure in sight. All run, so that the URL keeps them."""
+    with page.controls("bench"):
+        figure = inputs.choice("figure", page.key("figure"), [AGAINST_M, RUN, VERSUS, SERVE], AGAINST_M)
+    present = page.look.present
+    with page.controls("sizes", *_in_sight(figure in (AGAINST_M, RUN))):
+        bench = _bench(page)
+        pin = facts.Bench.pinned(inputs.memo(page.key("pin")))
+        keep = "" if pin else bench.text()
+        st.button("Pin" if keep else "Unpin", on_click=inputs.remember, args=(page.key("pin"), keep))
+    with page.controls("pair", *_in_sight(figure == VERSUS and not present)):
+        versus = _versus(page)
+        path = inputs.toggle("critical path", page.key("path"))
+    with page.controls("serve", *_in_sight(figure == SERVE and not present)):
+        serve = _serve(page)
+    return Asked(figure, bench, pin, versus, path, serve)
+
+
+def _in_sight(seen: bool) -> tuple[str, ...]:
+    """The scene a row of controls is seen in. On a projector the figure takes the room."""
+    return ("bench",) if seen else ()
+
+
+def _bench(page: Page) -> facts.Bench:
+    return facts.Bench(
+        inputs.whole("stages p", page.key("bench_p"), 1, facts.MOST_STAGES, 8),
+        inputs.whole("microbatches m", page.key("bench_m"), 1, facts.MOST_MICROBATCHES, 16),
+        inputs.whole("budget, % of the time", page.key("budget"), 1, 99, 10),
+    )
+
+
+def _versus(page: Page) -> rows.Versus:
+    default = rows.Versus()
+    return rows.Versus(
+        inputs.select("first", page.key("first"), list(FAMILIES), default.first),
+        inputs.select("second", page.key("second"), list(FAMILIES), default.second),
+        inputs.whole("stages p", page.key("pair_p"), 1, 16, default.stages),
+        inputs.whole("microbatches m", page.key("pair_m"), 1, 64, default.microbatches),
+        inputs.whole("chunks v", page.key("pair_v"), 1, 4, default.chunks),
+        inputs.select("F : I : W", page.key("costs"), list(rows.COSTS), default.costs),
+        inputs.choice("a hop", page.key("hop"), list(rows.HOPS), default.hop),
+        inputs.choice("last rank slower ×", page.key("slow"), list(rows.SLOW), default.slow),
+    )
+
+
+def _serve(page: Page) -> rows.Serve:
+    default = rows.Serve()
+    return rows.Serve(
+        inputs.whole("stages p", page.key("serve_p"), 2, 16, default.stages),
+        inputs.whole("microbatches in flight", page.key("serve_m"), 1, 32, default.in_flight),
+        inputs.choice("a hop", page.key("serve_hop"), list(rows.HOPS), default.hop),
+        inputs.choice("way back", page.key("serve_back"), list(rows.WAYS_BACK), default.way_back),
+        inputs.choice("last stage slower ×", page.key("serve_slow"), list(rows.SLOW), default.slow),
+    )
+
+
+def draw(page: Page, asked: Asked) -> None:
+    """The figure that is asked for."""
+    {AGAINST_M: _against_m, RUN: _run, VERSUS: _two_schedules, SERVE: _serving}[asked.figure](page, asked)
+
+
+def _against_m(page: Page, asked: Asked) -> None:
+    wanted = facts.Ask(bench=asked.bench, pin=asked.pin)
+    rule, (drawing, margin) = facts.budget_rule(asked.bench), page.split()
+    with drawing:
+        curve, marks = frame(facts.curve(wanted)), frame(facts.curve_marks(wanted))
+        chart = charts.bubble_curve(curve, marks, asked.bench.budget_percent, page.look)
+        page.figure(chart, f"bench.reading_{rule}", curve, "bubble_against_m")
+    with margin:
+        page.note("bench.now", f"bench.budget_{rule}", "bench.pinned" if asked.pin else "bench.unpinned")
+
+
+def _run(page: Page, asked: Asked) -> None:
+    stages, microbatches = asked.bench.stages, asked.bench.microbatches
+    run = forward_grid(facts.run(stages, microbatches), stages)
+    schedule_player(run, key="bench_run", alt=page.prose.plain("bench.run"), present=page.look.present)
+    page.reading("bench.run")
+
+
+def _two_schedules(page: Page, asked: Asked) -> None:
+    versus = asked.versus
+    with page.guarded():
+        pair = [(key, versus.run(key)) for key in (versus.first, versus.second)]
+        ticks = rows.shared_ticks(*(timeline for _, timeline in pair))
+        grids = [
+            timeline_grid(
+                timeline, ticks, FAMILIES[key].name, rows.longest_chain(versus, timeline) if asked.path else ()
+            )
+            for key, timeline in pair
+        ]
+        alt, present = page.prose.plain("bench.versus"), page.look.present
+        schedule_player(*grids, key="pair", alt=alt, present=present, start="end", ticks_per_unit=ticks)
+        page.reading("bench.versus")
+        with st.container(key="aside_held"):
+            held = [
+                row
+                for series, (key, timeline) in zip(("first", "second"), pair, strict=True)
+                for row in rows.held_rows(key, series, timeline)
+            ]
+            table = frame(held)
+            page.figure(charts.held_bars(table, page.look), "bench.held", table, "held")
+            page.note("bench.clocks")
+
+
+def _serving(page: Page, asked: Asked) -> None:
+    serve = asked.serve
+    timeline = rows.served(serve)
+    ticks = rows.shared_ticks(timeline)
+    labelled = [_as_sequence(span, serve.in_flight) for span in timeline]
+    grid = _grid(tick_grid(labelled, serve.stages, ticks_per_unit=ticks), "stage")
+    alt, present = page.prose.plain("bench.serving"), page.look.present
+    schedule_player(grid, key="serving", alt=alt, present=present, follow=0, ticks_per_unit=ticks)
+    page.reading("bench.serving")
+    with st.container(key="aside_serving"):
+        left, right = st.columns(2, gap="large")
+        table = frame(rows.serve_curve(serve))
+        for place, column, name in (
+            (left, "throughput", "bench.throughput"),
+            (right, "token_time", "bench.token_time"),
+        ):
+            with place:
+                chart = charts.serve_curve(table, column, serve.in_flight, page.look)
+                page.figure(chart, name, table[["in_flight", column]], column)
+
+
+def _as_sequence(span: Span, in_flight: int) -> Span:
+    """The span under its sequence's own number, so that the tokens of one sequence are followed together."""
+    return replace(span, action=replace(span.action, microbatch=span.action.microbatch % in_flight))
+
+
+def forward_grid(spans: Iterable[Span], stages: int, title: str = "", marks: tuple[Mark, ...] = ()) -> Grid:
+    """A forward run with one stage a rank, a tick an action."""
+    return replace(_grid(tick_grid(spans, stages), "stage"), title=title, marks=marks)
+
+
+def timeline_grid(timeline: Timeline, ticks: int, title: str, path: Iterable[Span]) -> Grid:
+    """Any run, `ticks` to a unit of time, with a path through it."""
+    cells = tick_grid(timeline, timeline.placement.ranks, ticks_per_unit=ticks)
+    stops = tuple(Stop(span.rank, int(span.start * ticks), int(span.end * ticks)) for span in path)
+    return replace(_grid(cells, "rank"), title=title, path=stops)
+
+
+def _grid(cells: Cells, word: str) -> Grid:
+    ranks, ticks = cells.shape
+    return Grid(cells.tobytes(), ranks, ticks, tuple(f"{word} {place}" for place in range(ranks)))
