@@ -135,13 +135,20 @@ def least_relative_error(terms: Floats, values: Floats) -> Floats:
         corners = _corners(scaled[:, kept])
         if not len(corners):
             continue
-        costs = np.abs(scaled[:, kept] @ corners.T - 1.0).sum(axis=0)
+        costs = _costs(scaled[:, kept], corners)
         at = int(costs.argmin())
         if costs[at] < best_cost - 1e-12:
             best_cost = float(costs[at])
             best = np.zeros(terms.shape[1])
             best[kept] = corners[at]
     return best / np.where(scale > 0, scale, 1.0)
+
+
+def _costs(scaled: Floats, corners: Floats) -> Floats:
+    """Σ|scaled·w - 1| of each corner, some at a time so that a long table does not fill the memory."""
+    some = max(1, 2_000_000 // len(scaled))
+    parts = [corners[start : start + some] for start in range(0, len(corners), some)]
+    return np.concatenate([np.abs(scaled @ part.T - 1.0).sum(axis=0) for part in parts])
 
 
 def _subsets(numbers: int) -> list[list[int]]:

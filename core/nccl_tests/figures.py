@@ -44,6 +44,11 @@ def share_of(row: PrintedRow) -> int | None:
     return row.size_bytes // held if held and row.size_bytes % held == 0 else None
 
 
+def shares_of(rows: Iterable[PrintedRow]) -> list[int]:
+    """`share_of` of the rows that have one."""
+    return [share for row in rows if (share := share_of(row)) is not None]
+
+
 def convention_of(rows: Sequence[PrintedRow]) -> Convention:
     """The unit of time and the divisor of algbw that make size / time agree with what is printed.
 
@@ -56,7 +61,9 @@ def convention_of(rows: Sequence[PrintedRow]) -> Convention:
         if isfinite(half.algbw) and half.algbw >= 0.05 and half.time > 0
     ]
     ratio = median(sorted(ratios)[len(ratios) // 4 :]) if ratios else 1.0
-    shares = {share for row in rows if (share := share_of(row)) is not None}
+    if 0.93 < ratio < 1.07:
+        return Convention()
+    shares = set(shares_of(rows))
     for unit_us in (1.0, MILLISECONDS):
         for divided_by in (1, *sorted(shares - {1})):
             if 0.93 < ratio / (unit_us * divided_by) < 1.07:
@@ -72,18 +79,15 @@ def complaint(half: Half, size_bytes: int, convention: Convention) -> str | None
         return "its time is 0"
     time_us = half.time * convention.unit_us
     expected = size_bytes / (time_us * 1e3 * convention.divided_by)
-    slack = _slack(half.time, half.time_decimals) + 0.003
-    if abs(expected - half.algbw) <= expected * slack + 0.6 * 10.0**-half.algbw_decimals:
+    if abs(expected - half.algbw) <= 0.003 * expected + 0.005:
+        return None
+    slack = 0.6 * half.rounding(0) / half.time + 0.003
+    if abs(expected - half.algbw) <= expected * slack + 0.6 * half.rounding(1):
         return None
     return (
         f"algbw {half.algbw:g} GB/s is not {size_bytes} B in {time_us:g} µs, {expected:.3g} GB/s: "
         "the row contradicts itself"
     )
-
-
-def _slack(value: float, decimals: int) -> float:
-    """Half of the last digit printed, relative; times above 10 000 may be cut to five digits."""
-    return 0.6 * 10.0**-decimals / value
 
 
 def ranks_span(halves: Iterable[Half], op: str | None, divided: bool) -> tuple[float, float]:
@@ -96,7 +100,7 @@ def ranks_span(halves: Iterable[Half], op: str | None, divided: bool) -> tuple[f
     algbw, busbw = sum(half.algbw for half in chosen), sum(half.busbw for half in chosen)
     if not chosen or algbw <= 0:
         return 1.0, inf
-    rounding = 0.5 * sum(10.0**-half.algbw_decimals for half in chosen) / len(chosen) ** 0.5
+    rounding = 0.5 * sum(half.rounding(1) for half in chosen) / len(chosen) ** 0.5
     blur = 1.2 * rounding * (1 + busbw / algbw) / algbw
     low, high = busbw / algbw - blur, busbw / algbw + blur
     if divided:

@@ -28,7 +28,7 @@ TYPE_BYTES = {
 }
 """Bytes an element of each type that the tests name."""
 
-_INFO_START = r"\S*:\d+:\d+ \[\d+\] NCCL "
+_INFO_START = r"\S{0,120}:\d{1,9}:\d{1,9} \[\d{1,9}\] NCCL "
 _GLUED = rf"(?=\W|$|{_INFO_START})"
 _TYPES = "|".join(TYPE_BYTES)
 _TAG = re.compile(r"\[\d+,(\d+)\]<std\w+>:?")
@@ -40,24 +40,45 @@ _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _MESSAGE = re.compile(_INFO_START)
 _GLUED_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?(?=[A-Za-z_])|N/A(?=\w)")
 
-HEAD = re.compile(rf"(?<![\w.])(\d+)\s+(\d+)\s+({_TYPES}){_GLUED}")
+_TYPE_STEMS = ("float", "half", "double", "int", "fp8", "f8e", "char")
+_ROW_WIDTH = 90
+"""Characters of a full row, at the least."""
+
+HEAD = re.compile(rf"(?<![\w.])(\d{{1,18}})\s+(\d{{1,18}})\s+({_TYPES}){_GLUED}")
 REDOP = re.compile(rf"\s*(sum|prod|max|min|avg|none|mulsum|premulsum|all){_GLUED}")
-_TIME = r"(\d+(?:\.\d+)?)(?:us)?"
-_BANDWIDTH = r"(\d+\.\d+|-?nan|inf)(?:GB/s)?"
+_TIME = r"(\d{1,15}(?:\.\d{1,15})?)(?:us)?"
+_BANDWIDTH = r"(\d{1,15}\.\d{1,15}|-?nan|inf)(?:GB/s)?"
 _WRONG = r"(N/A|n/a|-?nan|\d+(?:\.\d+)?e[+-]?\d+\*?|\d+\*?)"
+_ROOT = r"\s*(?:(-?\d{1,9})\s+)?"
+_NO_HALF = r"(?:(?:N/A|n/a|-+)\s+){3,4}"
 _HALF = rf"{_TIME}\s+{_BANDWIDTH}\s+{_BANDWIDTH}(?:\s+{_WRONG}(?=\s|$))?"
-VALUES = re.compile(rf"\s*(?:(-?\d+)\s+)?{_HALF}(?:\s+{_HALF})?\s*$")
-BOTH_HALVES = re.compile(rf"\s*(?:(-?\d+)\s+)?{_HALF}\s+{_HALF}(?=\s|$)")
-FIRST_HALF = re.compile(rf"\s*(?:(-?\d+)\s+)?{_HALF}(?=\s|$)")
+VALUES = re.compile(rf"{_ROOT}{_HALF}(?:\s+{_HALF})?\s*$")
+BOTH_HALVES = re.compile(rf"{_ROOT}{_HALF}\s+{_HALF}(?=\s|$)")
+SECOND_HALF = re.compile(rf"{_ROOT}{_NO_HALF}{_HALF}\s*$")
+FIRST_HALF = re.compile(rf"{_ROOT}{_HALF}(?=\s|$)")
 _PLACEHOLDER = re.compile(r"(?<![\w/])[Xx?]{2,}[.Xx?]*(?!\w)")
-_NUMBERS_ALONE = re.compile(r"[\s#>]*((?:(?:N/A|-?[\d.]+(?:e[+-]?\d+)?)(?:\s+|$))+)")
+_NUMBERS_ALONE = re.compile(
+    r"[\s#>]*(?:(?:sum|prod|max|min|avg|none)\s+)?((?:(?:N/A|-?[\d.]+(?:e[+-]?\d+)?)(?:\s+|$))+)"
+)
 _MARKUP = str.maketrans(dict.fromkeys("|\t\"'`;", " "))
 _SEPARATORS = frozenset("|\t\"'`;,")
+
+
+def heads_in(line: str) -> list[re.Match[str]]:
+    """Where rows begin in a line: seldom anywhere, mostly once, more often where line breaks were lost."""
+    if not any(word in line for word in _TYPE_STEMS):
+        return []
+    head = HEAD.search(line)
+    if head is None:
+        return []
+    return [head] if len(line) < 2 * _ROW_WIDTH else list(HEAD.finditer(line))
 
 
 def clean(line: str) -> tuple[str, str]:
     """A line without tags, colours and table markup, and the label of the process that printed it."""
     label = ""
+    if "&" in line:
+        line = line.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", " ")
     if "\x1b" in line:
         line = _ANSI.sub("", line)
     if "]<" in line:
@@ -100,12 +121,7 @@ def halves(match: re.Match[str]) -> tuple[int | None, Half, Half | None]:
 
 
 def _half(time: str, algbw: str, busbw: str, wrong: str | None) -> Half:
-    return Half(float(time), float(algbw), float(busbw), wrong, _decimals(time), _decimals(algbw), _decimals(busbw))
-
-
-def _decimals(text: str) -> int:
-    point = text.find(".")
-    return 0 if point < 0 else len(text) - point - 1
+    return Half(float(time), float(algbw), float(busbw), wrong, (time, algbw, busbw))
 
 
 def numbers_alone(line: str) -> str | None:
@@ -113,6 +129,11 @@ def numbers_alone(line: str) -> str | None:
     text, _ = before_message(line)
     match = _NUMBERS_ALONE.match(text)
     return match.group(1) if match and match.end() == len(text) else None
+
+
+def is_unmeasured(text: str) -> bool:
+    """Whether nothing but N/A stands there."""
+    return set(text.split()) <= {"N/A", "n/a", "-"}
 
 
 def is_placeholder(text: str) -> bool:

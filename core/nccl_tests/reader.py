@@ -2,7 +2,8 @@
 
 from core.errors import UnreadableTextError
 from core.nccl_tests.records import Table
-from core.nccl_tests.sections import Section, sections_of
+from core.nccl_tests.sections import sections_of
+from core.nccl_tests.streams import Section
 from core.nccl_tests.tables import tables_of
 
 

@@ -5,15 +5,18 @@ from typing import NamedTuple
 
 
 class Half(NamedTuple):
-    """One half of a row, out-of-place or in-place: the figures as printed, and the decimals of each."""
+    """One half of a row, out-of-place or in-place: its figures, its error column, and the figures as printed."""
 
     time: float
     algbw: float
     busbw: float
     wrong: str | None
-    time_decimals: int
-    algbw_decimals: int
-    busbw_decimals: int
+    printed: tuple[str, str, str]
+
+    def rounding(self, figure: int) -> float:
+        """One in the last digit printed of time (0), algbw (1) or busbw (2)."""
+        text = self.printed[figure]
+        return 10.0 ** -(len(text) - text.find(".") - 1) if "." in text else 1.0
 
 
 class PrintedRow(NamedTuple):

@@ -1,0 +1,146 @@
+"""Which test a table is of, and between how many ranks: what the text says, held against what the figures say."""
+
+from collections.abc import Sequence
+from math import inf
+
+from core.nccl_tests.figures import (
+    SHARED,
+    Convention,
+    halves_of,
+    ranks_span,
+    share_of,
+    shares_of,
+    whole_numbers,
+)
+from core.nccl_tests.records import Half, PrintedRow
+from core.nccl_tests.streams import Section
+
+TOLD_BY_RATIO = 64
+"""Ranks up to which busbw / algbw is believed against a device list; beyond, it is near its limit."""
+
+
+def op_of(section: Section, rows: Sequence[PrintedRow]) -> tuple[str | None, list[str]]:
+    """The test: its name where the text has it, else what the columns can only be."""
+    if section.op is not None:
+        return section.op, []
+    guess = _op_by_columns(section, rows)
+    if guess is None:
+        return section.weak_op, ["neither the text nor the columns say which collective this is"]
+    if guess == "all_gather" and section.weak_op is None and not _is_surely_all_gather(section, rows):
+        return guess, ["the collective is not named: taken for all_gather, whose columns an alltoall has too"]
+    if guess != "all_gather" or section.weak_op in (None, guess):
+        return guess, []
+    return section.weak_op, [f"the columns would fit all_gather as well; {section.weak_op} is named nearby"]
+
+
+def _is_surely_all_gather(section: Section, rows: Sequence[PrintedRow]) -> bool:
+    """Whether an all-to-all is ruled out: it has a redop column, and its in-place half is never checked."""
+    checked = any(row.in_place is not None and row.in_place.wrong not in (None, "N/A") for row in rows)
+    return checked or (section.header is not None and "redop" not in section.header)
+
+
+def _op_by_columns(section: Section, rows: Sequence[PrintedRow]) -> str | None:
+    """The collective that count, redop and root belong to.
+
+    A count of n/(N·bytes) is a rank's share: summed it is a reduce-scatter, not summed an all-gather, or an
+    all-to-all where in-place is never checked. A root is a broadcast's or a reduce's.
+    """
+    shares = shares_of(rows)
+    redops = {row.redop for row in rows}
+    summed = bool(redops - {None, "none"})
+    if sum(share > 1 for share in shares) > len(shares) / 2:
+        unchecked = [row for row in rows if row.in_place and row.out_of_place and row.in_place.wrong == "N/A"]
+        only_in_place = [row for row in unchecked if row.out_of_place and row.out_of_place.wrong != "N/A"]
+        blank = redops == {None} and section.header is not None and "redop" in section.header
+        if summed:
+            return "reduce_scatter"
+        return "alltoall" if blank or (only_in_place and len(only_in_place) == len(rows)) else "all_gather"
+    rooted = any(row.root is not None and row.root >= 0 for row in rows)
+    if summed:
+        return "reduce" if rooted else "all_reduce"
+    return "broadcast" if rooted else None
+
+
+def ranks_of(
+    section: Section, rows: Sequence[PrintedRow], op: str | None, convention: Convention
+) -> tuple[int | None, list[str]]:
+    """The number of ranks: by a rank's share of the size, by busbw / algbw, else by the device list."""
+    listed = listed_ranks(section)
+    shares = [share for share in shares_of(rows) if share > 1]
+    if op in SHARED and shares:
+        found: int | None = max(set(shares), key=shares.count)
+    else:
+        halves = [half for row in rows for half in halves_of(row)]
+        if _silent(halves) and listed in (None, 1):
+            return 1, []
+        if op in ("broadcast", "reduce", "sendrecv", None):
+            return listed, [] if listed else ["the number of ranks is not in the text, and busbw = algbw hides it"]
+        span = ranks_span(halves, op, convention.divided_by > 1)
+        numbers = whole_numbers(span)
+        if listed is not None and span[0] <= listed <= span[1]:
+            return listed, []
+        found = numbers[0] if len(numbers) == 1 else _middle(span)
+    if found is None:
+        return listed, [] if listed else ["no row is large enough to tell the number of ranks from busbw / algbw"]
+    if listed is not None and listed != found and min(listed, found) > TOLD_BY_RATIO:
+        return listed, [
+            f"the text lists {listed} ranks and busbw / algbw tells {found}, too many for it to be sure"
+        ]
+    if listed is not None and listed != found:
+        return found, [
+            f"the text lists {listed} ranks, but its figures are those of {found}: the figures are believed"
+        ]
+    return found, []
+
+
+def _silent(halves: Sequence[Half]) -> bool:
+    """Whether busbw stays 0 though algbw does not: one rank talks to nobody."""
+    return max((half.algbw for half in halves), default=0.0) >= 0.1 and all(half.busbw == 0 for half in halves)
+
+
+def _middle(span: tuple[float, float]) -> int | None:
+    """The nearest whole number of a span of ranks narrow enough to name one, to a tenth."""
+    low, high = span
+    return round((low + high) / 2) if low > 1.5 and high < inf and high - low < 0.1 * low else None
+
+
+def listed_ranks(section: Section) -> int | None:
+    """Ranks by the device list, the library's own line, or the GPUs of a single process."""
+    if section.devices:
+        return max(device.rank for device in section.devices) + 1
+    if section.nranks is not None:
+        return section.nranks
+    return section.process_gpus if section.process_gpus and section.process_gpus > 1 else None
+
+
+def nodes_of(section: Section) -> int | None:
+    """Hosts of the device list; unknown where it names none, or is too short to tell one from several."""
+    hosts = {device.host for device in section.devices}
+    whole = len(section.devices) == listed_ranks(section)
+    return len(hosts) if hosts and "" not in hosts and (whole or len(hosts) > 1) else None
+
+
+def contradiction_of(
+    rows: Sequence[PrintedRow], op: str | None, ranks: int | None, convention: Convention
+) -> str | None:
+    """Why the figures cannot be of this test at all."""
+    strong = [half for row in rows for half in halves_of(row) if half.algbw >= 1]
+    if not strong or ranks == 1 or op is None:
+        return None
+    if op == "all_reduce" and any(half.busbw < 0.998 * half.algbw - 0.02 for half in strong):
+        return (
+            "busbw is below algbw, which no all-reduce prints: the table is mislabelled or edited, and not fitted"
+        )
+    if (
+        op in SHARED
+        and convention.divided_by == 1
+        and any(half.busbw > 1.002 * half.algbw + 0.02 for half in strong)
+    ):
+        return f"busbw is above algbw, which no {op} prints: the table is mislabelled or edited, and not fitted"
+    whole = [row for row in rows if share_of(row) == 1]
+    if op in SHARED and len(whole) > len(rows) / 2:
+        return f"every count is the whole size, which no {op} prints: the table is mislabelled, and not fitted"
+    shared = [row for row in rows if (share_of(row) or 0) > 1]
+    if op == "all_reduce" and len(shared) > len(rows) / 2:
+        return "every count is a rank's share, which no all-reduce prints: the table is mislabelled, and not fitted"
+    return None

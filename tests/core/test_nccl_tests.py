@@ -1,0 +1,372 @@
+"""Pasted tables are read as a careful reader would: every kind of paste met in the wild, in fixtures printed anew.
+
+The pastes themselves stay out of the project; where their folder is given by SHARDLAB_CASES, all of them are read.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from core.errors import UnreadableTextError
+from core.nccl_tests import read_tables
+from tests.core.printed_tables import NEW, OLD, OLD_GATHER, Layout, header, model_us, row, sizes, table
+
+INFO = "node0:16629:16655 [3] NCCL INFO Launch mode Parallel"
+CASES = Path(os.environ.get("SHARDLAB_CASES", "")) / "nccl"
+
+
+def only(text):
+    (found,) = read_tables(text)
+    return found
+
+
+def edit_rows(text, change):
+    """The text with each of its rows changed."""
+    return "\n".join(change(line) if "float" in line else line for line in text.splitlines())
+
+
+def facts(found):
+    return found.op, found.ranks, len(found.rows), found.trusted
+
+
+def times(found):
+    return [(entry.size_bytes, entry.out_of_place_us) for entry in found.rows]
+
+
+def test_a_whole_table_is_taken_whole():
+    """25 sizes from 8 B to 128 MiB; 20 µs + 1.75 · 8 KiB / 100 GB/s = 20.14 µs."""
+    found = only(table())
+    assert facts(found) == ("all_reduce", 8, 25, True)
+    assert dict(times(found))[8192] == 20.14
+    assert (found.nodes, found.dropped, found.warnings) == (1, (), ())
+
+
+@pytest.mark.parametrize("op", ["all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce"])
+def test_a_collective_is_known_by_its_columns_where_it_is_not_named(op):
+    unnamed = "\n".join(table(op, ranks=4).splitlines()[1:])
+    assert facts(only(unnamed))[:2] == (op, 4)
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        lambda line: f"[1,0]<stdout>:{line}",
+        lambda line: f"[1,0]&lt;stdout&gt;:{line}",
+        lambda line: f"0: {line}",
+        lambda line: f"   {line}",
+        lambda line: f"> {line}",
+        lambda line: f"#{line}",
+        lambda line: line.replace("#", " "),
+        lambda line: f"2026-05-01T10:00:00.123456789Z {line}",
+        lambda line: f"worker-0  | {line}",
+        lambda line: f"\x1b[32m{line}\x1b[0m\r",
+    ],
+    ids=[
+        "mpi",
+        "escaped",
+        "slurm",
+        "indented",
+        "quoted",
+        "commented",
+        "bare-marks",
+        "timestamps",
+        "compose",
+        "coloured",
+    ],
+)
+def test_what_stands_around_a_line_does_not_matter(disguise):
+    disguised = "\n".join(map(disguise, table().splitlines()))
+    assert times(only(disguised)) == times(only(table()))
+    assert facts(only(disguised)) == ("all_reduce", 8, 25, True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line: ",".join(line.split()),
+        lambda line: ",".join(f'"{word}"' for word in line.split()),
+        lambda line: "| " + " | ".join(line.split()) + " |",
+        lambda line: " ".join(f"{int(word):,}" if word.isdigit() else word for word in line.split()),
+        lambda line: line.replace(".", ","),
+        lambda line: f" 4 {line}",
+        lambda line: f"{line}   <- look here",
+        lambda line: f"{line[:45]}[1,0]<stdout>:{line[45:]}",
+        lambda line: f"{line[:72]}\n{line[72:]}",
+        lambda line: f"{line[:45]}\n{line[45:]}",
+    ],
+    ids=[
+        "csv",
+        "quoted-csv",
+        "markdown",
+        "thousands",
+        "decimal-comma",
+        "leading-column",
+        "note",
+        "tag-in-row",
+        "wrapped",
+        "wrapped-early",
+    ],
+)
+def test_rows_written_otherwise_are_the_same_rows(change):
+    assert times(only(edit_rows(table(), change))) == times(only(table()))
+
+
+@pytest.mark.parametrize("words", range(3, 11))
+@pytest.mark.parametrize("glue", ["", " "])
+def test_a_message_inside_a_row_breaks_nothing(words, glue):
+    """The tests print a row in pieces: a library's message may stand between any two, glued to a figure or not."""
+
+    def broken(line):
+        end = list(re.finditer(r"\S+", line))[words - 1].end()
+        return f"{line[:end]}{glue}{INFO}\n{INFO}\n{line[end:]}" if " 256 " in line else line
+
+    assert times(only(edit_rows(table(), broken))) == times(only(table()))
+
+
+def test_messages_between_rows_and_matrices_of_numbers_are_no_rows():
+    matrix = "   D\\D     0      1\n     0 916.92  49.78\n     1  49.85 920.12\n"
+    busy = "\n".join(f"{line}\n{INFO}" for line in table().splitlines())
+    assert times(only(matrix + busy + "\n" + matrix)) == times(only(table()))
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [NEW, OLD, Layout(root=False, wrong=None), Layout(in_place=False), Layout(in_place=False, wrong=None)],
+    ids=["new", "old", "no-wrong", "no-in-place", "bandwidths-last"],
+)
+def test_columns_may_be_missing(layout):
+    assert times(only(table(layout=layout))) == times(only(table()))
+
+
+def test_a_table_without_any_header_is_read_by_its_shape():
+    rows = "\n".join(line for line in table("all_gather", 16).splitlines() if "float" in line)
+    assert facts(only(rows)) == ("all_gather", 16, 21, True)
+
+
+def test_all_rows_on_one_line_are_parted():
+    rows = " ".join(line for line in table().splitlines() if "float" in line)
+    assert times(only(rows)) == times(only(table()))
+
+
+@pytest.mark.parametrize(("cut_at", "kept"), [(0, 12), (20, 12), (50, 12), (68, 12), (80, 13), (90, 13)])
+def test_a_cut_row_is_left_out_unless_its_first_half_is_whole(cut_at, kept):
+    lines = table().splitlines()
+    first = next(number for number, line in enumerate(lines) if "float" in line)
+    found = only("\n".join(lines[: first + 12]) + "\n" + lines[first + 12][:cut_at])
+    assert len(found.rows) == kept
+    assert any("missing" in warning or "cut" in warning for warning in found.warnings)
+
+
+def test_a_cut_is_said_with_its_line():
+    cut = "\n".join([*header(), row(8, 20.0), row(16, 20.0), row(32, 20.0)[:50]])
+    found = only(cut)
+    assert [entry.line for entry in found.dropped] == [6]
+    assert any("cut in the middle of a row (line 6)" in warning for warning in found.warnings)
+
+
+def test_several_tables_in_one_paste_are_kept_apart():
+    pasted = "\n\n".join(
+        table(op, 2) for op in ("all_reduce", "all_gather", "broadcast", "reduce", "reduce_scatter")
+    )
+    assert [found.op for found in read_tables(pasted)] == [
+        "all_reduce",
+        "all_gather",
+        "broadcast",
+        "reduce",
+        "reduce_scatter",
+    ]
+
+
+def test_sizes_that_begin_anew_are_another_run():
+    rows = [line for ranks in (8, 16) for line in table(ranks=ranks).splitlines() if "float" in line]
+    assert [(found.ranks, len(found.rows)) for found in read_tables("\n".join(rows))] == [(8, 25), (16, 25)]
+
+
+def test_one_size_at_several_rank_counts_is_several_tables():
+    rows = [f" {n // 8} " + row(1 << 30, 9000.0 + n, ranks=n) for n in (8, 16, 24, 32)]
+    assert [found.ranks for found in read_tables("\n".join([*header(), *rows]))] == [8, 16, 24, 32]
+
+
+def test_descending_sizes_are_one_table():
+    rows = [line for line in table().splitlines() if "float" in line]
+    assert facts(only("\n".join(reversed(rows)))) == ("all_reduce", 8, 25, True)
+
+
+def test_rows_of_zero_bytes_are_dropped_and_said():
+    half = "     0.02    0.00    0.00      0"
+    zero = f"           0             0     float     sum      -1{half}{half}"
+    found = only("\n".join([*header(), zero, zero, *(row(n, model_us(n)) for n in sizes())]))
+    assert [entry.reason for entry in found.dropped] == ["zero bytes: nothing was sent"] * 2
+    assert len(found.rows) == 25
+
+
+def test_milliseconds_of_2019_are_told_by_the_bandwidth():
+    """0.293 ms for 1 MiB is 3.58 GB/s; 0.293 µs would be 3,579."""
+    found = only(table(ranks=2, gb_s=3.6, fixed_us=9, layout=Layout(root=False, wrong="N/A", unit_us=1000)))
+    assert dict(times(found))[1 << 20] == pytest.approx(9 + (1 << 20) / 3600, abs=0.6)
+    assert any("milliseconds" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("op", ["all_gather", "reduce_scatter"])
+@pytest.mark.parametrize("unit_us", [1.0, 1000.0])
+def test_a_ranks_share_of_algbw_is_known_by_the_count(op, unit_us):
+    """Before mid-2020 algbw was n/(N·t) and busbw (N-1) times that."""
+    layout = Layout(redop=op == "reduce_scatter", root=False, wrong="0e+00", unit_us=unit_us)
+    found = only(table(op, 4, layout, per_rank=True))
+    assert facts(found)[:2] == (op, 4)
+    assert found.trusted
+    assert any("rank's share" in warning for warning in found.warnings)
+
+
+def test_a_headless_tail_of_an_old_all_gather_is_no_wrong_table():
+    rows = [line for line in table("all_gather", 2, OLD_GATHER, per_rank=True).splitlines() if "float" in line]
+    assert facts(only("\n".join(rows[12:])))[:2] == ("all_gather", 2)
+
+
+def test_one_rank_is_no_link():
+    found = only(table(ranks=1))
+    assert (found.ranks, found.trusted) == (1, False)
+    assert any("one rank" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("printed_rows", "failure"), [(0, ""), (0, "Test NCCL failure common.cu:954"), (6, "Segmentation fault (core)")]
+)
+def test_a_failed_run_says_so(printed_rows, failure):
+    lines = table().splitlines()
+    first = next(number for number, line in enumerate(lines) if "float" in line)
+    found = only("\n".join([*lines[: first + printed_rows], failure]))
+    assert len(found.rows) == printed_rows
+    assert any("stopped" in warning or failure in warning for warning in found.warnings)
+
+
+def test_values_out_of_bounds_are_said():
+    found = only(table().replace("values : 0 OK", "values : 7 FAILED"))
+    assert any("check failed" in warning for warning in found.warnings)
+
+
+def test_a_wrong_result_is_left_out():
+    lines = [*header(), *(row(n, model_us(n)) for n in sizes())]
+    lines[-1] = re.sub(r" 0$", " 3", lines[-1])
+    found = only("\n".join(lines))
+    assert found.rows[-1].in_place_us is None
+    assert "wrong (3)" in found.dropped[0].reason
+
+
+def test_a_row_that_contradicts_itself_is_left_out():
+    """Edited to 999.9 µs, an 8 MiB row is no longer 50 GB/s."""
+    found = only(re.sub(r"(8388608 .*?-1\s+)\d+\.\d", r"\g<1>999.9", table()))
+    assert found.rows[20].out_of_place_us is None
+    assert "contradicts itself" in found.dropped[0].reason
+
+
+def test_the_footers_average_tells_of_rows_removed():
+    lines = [line for line in table().splitlines() if not line.lstrip().startswith(("4096 ", "8192 "))]
+    without_request = "\n".join(line for line in lines if "nThread" not in line)
+    assert any("footer" in warning for warning in only(without_request).warnings)
+
+
+def test_the_run_asked_for_more_sizes_than_are_here():
+    lines = [line for line in table().splitlines() if "Avg" not in line]
+    assert any("asked for 25 sizes, 23 are here" in w for w in only("\n".join(lines[:20] + lines[22:])).warnings)
+
+
+def test_an_elision_is_said():
+    lines = table().splitlines()
+    assert any("left out" in warning for warning in only("\n".join([*lines[:20], "...", *lines[24:]])).warnings)
+
+
+def test_the_figures_are_believed_against_an_edited_device_list():
+    """busbw/algbw = 1.75 is 8 ranks, whatever the list says."""
+    edited = "\n".join(line for line in table().splitlines() if not re.search(r"Rank  [67]", line))
+    found = only(edited)
+    assert found.ranks == 8
+    assert any("believed" in warning for warning in found.warnings)
+
+
+def test_beyond_64_ranks_the_list_is_believed():
+    """1440 ranks print 1.9986: within its rounding of 2."""
+    assert only(table(ranks=1440, fixed_us=2000)).ranks == 1440
+
+
+def test_small_rows_alone_do_not_tell_the_ranks():
+    found = only("\n".join([*header(), *(row(n, 47.0, ranks=16) for n in sizes(8, 256))]))
+    assert (found.ranks, found.trusted) == (None, True)
+    assert found.warnings
+
+
+@pytest.mark.parametrize(("op", "named"), [("all_gather", "all_reduce"), ("all_reduce", "all_gather")])
+def test_a_mislabelled_table_is_not_trusted(op, named):
+    found = only(table(op).replace(f"{op}_perf", f"{named}_perf"))
+    assert not found.trusted
+    assert any("mislabelled" in warning for warning in found.warnings)
+
+
+def test_two_ranks_on_one_gpu_are_no_link():
+    shared = table(ranks=2).replace("device  1 [0000:01:00]", "device  0 [0000:00:00]")
+    assert any("share one GPU" in warning for warning in only(shared).warnings)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line: " ".join([*line.split()[:5], *["N/A"] * 4, *line.split()[9:]]),
+        lambda line: line[:48] + line[80:],
+    ],
+    ids=["not-available", "taken-out"],
+)
+def test_in_place_times_stand_in_where_out_of_place_is_missing(change):
+    found = only(edit_rows(table(), change).replace("out-of-place", ""))
+    assert {entry.out_of_place_us for entry in found.rows} == {None}
+    assert [entry.time_us for entry in found.rows] == [us for _, us in times(only(table()))]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no table"),
+        ("we measured 8 GPUs and were happy", "no table"),
+        ("9" * 5000 + " 1 float 1 1 1", "no table"),
+        (
+            "elements   min (us)   p50 (us)   p99 (us)   max (us)    samples\n   1   195   263   342   437   3921",
+            "gloo",
+        ),
+        ("\n".join([*header(), row(8, 20.0)[:48] + "   XXXXX  XXX.XX  XXX.XX    N/A"]), "placeholder"),
+    ],
+    ids=["empty", "prose", "digits", "gloo", "placeholder"],
+)
+def test_what_holds_no_table_is_refused_in_a_sentence(text, says):
+    with pytest.raises(UnreadableTextError, match=says):
+        read_tables(text)
+
+
+@pytest.mark.parametrize(
+    "line", ["." * 200_000, ". " * 100_000, "8 2 float " + "a" * 200_000, "1 " * 100_000, ":" * 200_000]
+)
+def test_no_line_takes_long(line):
+    """Each of these took a naive pattern minutes."""
+    assert len(read_tables(table() + "\n" + line)[0].rows) == 25
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="SHARDLAB_CASES names no folder of real pastes")
+def test_every_real_paste_gives_its_collective_and_ranks():
+    """Each file's own notes say `op` and `ranks`; what they call unknown, claimed or underivable is not held."""
+    for path in sorted(CASES.glob("*.txt")):
+        text = path.read_text(errors="replace")
+        notes = dict(re.findall(r"^## (op|ranks|format): (.*)$", text, re.M))
+        if path.name.startswith(("gloo", "placeholder")):
+            with pytest.raises(UnreadableTextError):
+                read_tables(text)
+            continue
+        found = read_tables("\n".join(line for line in text.splitlines() if not line.startswith("## ")))
+        ops = re.findall(r"all_reduce|all_gather|reduce_scatter|alltoall|broadcast|reduce", notes["op"])
+        ranks = [int(number) for number in re.findall(r"\d+", re.sub(r"\(.*", "", notes["ranks"]))]
+        assert {entry.op for entry in found} <= set(ops), path.name
+        if "INCONSISTENT" in path.name:
+            assert not found[0].trusted
+        elif not any(entry.ranks is None for entry in found):
+            assert [entry.ranks for entry in found] in (ranks, ranks * len(found)), path.name
+        else:
+            assert path.name.startswith(("frag-h20", "frag-mi250x")), path.name
