@@ -18,10 +18,11 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from core.catalog.own_link import own_link
 from core.nccl_tests import Table
 from core.nccl_tests.figures import bus_factor
 from core.specs import LinkSpec
-from core.units import GB, binary_bytes, plain
+from core.units import binary_bytes, plain
 
 Floats = NDArray[np.float64]
 
@@ -281,16 +282,8 @@ def _spikes(table: Table) -> list[str]:
     return [f"spikes, over twice what their neighbours say: {named}"]
 
 
-def link_of(fit: LinkFit, key: str, name: str) -> LinkSpec | None:
+def link_of(fit: LinkFit) -> LinkSpec | None:
     """The fit as a link that every lab can price on; None where the table cannot tell α or β."""
-    if fit.alpha_us is None or fit.bandwidth_bytes_per_s is None:
+    if fit.alpha_us is None or fit.bandwidth_bytes_per_s is None or fit.ranks is None:
         return None
-    return LinkSpec(
-        key=key,
-        name=name,
-        latency_s=fit.alpha_us * 1e-6,
-        bandwidth_bytes_per_s=fit.bandwidth_bytes_per_s,
-        base_s=(fit.base_us or 0.0) * 1e-6,
-        measured_note=f"fitted to a table of {fit.ranks} ranks, {plain(fit.bandwidth_bytes_per_s / GB)} GB/s",
-        source="the learner's own nccl-tests table",
-    )
+    return own_link(fit.alpha_us * 1e-6, fit.bandwidth_bytes_per_s, (fit.base_us or 0.0) * 1e-6, fit.ranks)

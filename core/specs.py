@@ -122,7 +122,7 @@ class LinkSpec:
 
     `latency_s` is α per hop, `bandwidth_bytes_per_s` is β in one direction, `base_s` is the launch cost t0 of a
     whole collective (0 in the labs' napkin model). `scope` says whose bandwidth it is; `reach`, whether the
-    link ends at the node.
+    link ends at the node. `measured_ranks` is set where all of it was fitted to one table, and holds for that many.
     """
 
     key: str
@@ -134,6 +134,7 @@ class LinkSpec:
     reach: Literal["node", "network"] = "node"
     measured_bytes_per_s: float | None = None
     measured_note: str = ""
+    measured_ranks: int | None = None
     aliases: tuple[str, ...] = ()
     source: str = ""
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from core.catalog.lookup import by_key, find
 from core.catalog.networks import NETWORK
+from core.catalog.own_link import own_link_of
 from core.specs import LinkSpec
 
 _LAB = (
@@ -166,8 +167,8 @@ LINKS: Mapping[str, LinkSpec] = by_key((*_LAB, *_INSIDE, *NETWORK))
 
 
 def link(name: str) -> LinkSpec:
-    """The link that `name` means.
+    """The link that `name` means: a row's key or alias, or a key of one's own (core.catalog.own_link).
 
     Raises UnknownNameError.
     """
-    return find("link", LINKS, name)
+    return own_link_of(name) or find("link", LINKS, name)

@@ -3,7 +3,8 @@
 import pytest
 
 from core.catalog import GPUS, LINKS, MODELS, gpu, link, model
-from core.errors import UnknownNameError
+from core.catalog.own_link import own_link
+from core.errors import OutOfRangeError, UnknownNameError
 from core.specs import DTYPE_BYTES
 
 
@@ -126,3 +127,26 @@ def test_no_link_was_measured_faster_than_its_wire():
 
 def test_every_model_keeps_its_weights_in_a_known_width():
     assert {row.weight_dtype for row in MODELS.values()} <= DTYPE_BYTES.keys()
+
+
+def test_a_link_of_ones_own_is_its_key():
+    """7.26 µs once, 3.12 µs a hop, 409 GB/s at 8 ranks: read back from the key alone, the same each time."""
+    own = own_link(3.1234e-6, 409.04e9, 7.2641e-6, 8)
+    assert own.key == "own_3.123_409_7.264_8"
+    assert link(own.key.upper()) == own
+    assert (own.latency_s, own.bandwidth_bytes_per_s, own.measured_ranks) == (pytest.approx(3.123e-6), 409e9, 8)
+
+
+@pytest.mark.parametrize(
+    "key", ["own_", "own_1_2_3", "own_1_0_0_8", "own_1_2_3_1", "own_1_2_3_999999", "own_-1_2_3_8", "own_1e3_2_3_8"]
+)
+def test_a_key_that_holds_no_link_is_refused(key):
+    with pytest.raises(UnknownNameError):
+        link(key)
+
+
+@pytest.mark.parametrize(("name", "value"), [("bandwidth", 0.0), ("latency_us", -1e-6), ("base_us", float("nan"))])
+def test_numbers_that_are_no_links_are_refused(name, value):
+    numbers = {"latency_us": 1e-6, "bandwidth": 1e9, "base_us": 0.0} | {name: value}
+    with pytest.raises(OutOfRangeError, match=name):
+        own_link(numbers["latency_us"], numbers["bandwidth"], numbers["base_us"], 8)

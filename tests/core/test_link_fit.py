@@ -179,11 +179,12 @@ def test_one_gpu_a_node_may_be_called_a_network_latency():
 
 def test_without_ranks_there_is_no_alpha_and_no_link():
     fit = fit_link(made([(n, 50 + n / 1e5) for n in sizes()], ranks=None))
-    assert (fit.alpha_us, fit.bandwidth_bytes_per_s, link_of(fit, "k", "n")) == (None, None, None)
+    assert (fit.alpha_us, fit.bandwidth_bytes_per_s, link_of(fit)) == (None, None, None)
 
 
 def test_a_fit_becomes_a_link_that_prices_as_it_does():
-    link = link_of(fit_link(read(table(ranks=8))), "own", "own cluster")
+    link = link_of(fit_link(read(table(ranks=8))))
+    assert (link.key, link.measured_ranks) == ("own_1.429_100_0_8", 8)
     assert link.latency_s == pytest.approx(20e-6 / 14, rel=1e-3)
     assert link.bandwidth_bytes_per_s == pytest.approx(100e9, rel=1e-3)
 

@@ -89,3 +89,10 @@ def test_a_scenario_built_by_hand_is_validated():
         Scenario(batch=1.5)
     with pytest.raises(UnknownNameError, match="gpt-5"):
         Scenario(model="gpt-5")
+
+
+def test_a_link_of_ones_own_travels_in_the_query():
+    scenario, ignored = Scenario.from_query({"link": "own_3.12_409_7.26_8"})
+    assert ignored == []
+    assert scenario.link_spec.base_s == pytest.approx(7.26e-6)
+    assert Scenario.from_query(scenario.to_query())[0] == scenario

@@ -1,0 +1,60 @@
+"""The learner's own link, written whole into its key, so that a shared address keeps it.
+
+    own_ALPHA_BANDWIDTH_BASE_RANKS, in µs, GB/s one way, µs: own_3.12_409_7.26_8
+
+The ranks are those of the table it was fitted to: at another number it is an extrapolation.
+"""
+
+import re
+
+from core.errors import OutOfRangeError
+from core.specs import LinkSpec
+from core.units import GB, plain
+
+PREFIX = "own_"
+DIGITS = 4
+"""Significant figures kept: a fit is good to some percent."""
+
+MOST_RANKS = 65536
+_NUMBER = r"(\d{1,9}(?:\.\d{1,9})?)"
+_KEY = re.compile(rf"own_{_NUMBER}_{_NUMBER}_{_NUMBER}_(\d{{1,6}})")
+
+
+def own_link(latency_s: float, bandwidth_bytes_per_s: float, base_s: float, ranks: int) -> LinkSpec:
+    """A measured link as a row like the catalog's, its numbers rounded to what the key can hold.
+
+    Raises OutOfRangeError for numbers that are no link's.
+    """
+    latency_us, base_us = _kept("latency_us", latency_s * 1e6), _kept("base_us", base_s * 1e6)
+    gb_per_s = _kept("bandwidth_gb_per_s", bandwidth_bytes_per_s / GB)
+    if not 2 <= ranks <= MOST_RANKS:
+        raise OutOfRangeError("ranks", ranks, f"must be 2 to {MOST_RANKS} for a link to be measured")
+    return LinkSpec(
+        key=f"{PREFIX}{latency_us}_{gb_per_s}_{base_us}_{ranks}",
+        name=f"your cluster, {ranks} ranks",
+        latency_s=float(latency_us) * 1e-6,
+        bandwidth_bytes_per_s=float(gb_per_s) * GB,
+        base_s=float(base_us) * 1e-6,
+        measured_ranks=ranks,
+        measured_note=f"fitted to a table of {ranks} ranks; at another number it is an extrapolation",
+        source="the learner's own nccl-tests table",
+    )
+
+
+def own_link_of(key: str) -> LinkSpec | None:
+    """The link that such a key holds; None where the text is no such key, or its numbers are no link's."""
+    match = _KEY.fullmatch(key.strip().lower())
+    if match is None:
+        return None
+    latency_us, gb_per_s, base_us = (float(text) for text in match.groups()[:3])
+    try:
+        return own_link(latency_us * 1e-6, gb_per_s * GB, base_us * 1e-6, int(match.group(4)))
+    except OutOfRangeError:
+        return None
+
+
+def _kept(name: str, value: float) -> str:
+    """A number in the figures that the key keeps, without an exponent."""
+    if not 0 <= value < 1e9:
+        raise OutOfRangeError(name, value, "must be 0 or more, and below 10^9")
+    return plain(value, DIGITS) if value >= 1e-5 else "0"
