@@ -63,20 +63,29 @@ def deal_kv_heads(group: Group, name: str, W: Array, num_kv_heads: int) -> Shard
             "num_key_value_heads", num_kv_heads, f"neither divides over num_ranks={ranks} nor is divided by it"
         )
     heads = np.split(W, num_kv_heads, axis=0)
-    return group.hold(name, [heads[rank * num_kv_heads // ranks] for rank in range(ranks)], Copied(0))
+    return group.hold(
+        name, [heads[rank * num_kv_heads // ranks] for rank in range(ranks)], Copied(0, ranks // num_kv_heads)
+    )
 
 
 def attend(q: Array, k: Array, v: Array, head_dim: int) -> Array:
     """softmax(q·kᵀ/√h)·v for every head, causal; each KV head serves its share of consecutive query heads.
 
-    q (T, H·h), k and v (T, K·h) → (T, H·h)
+        q (T, H·h), k and v (S, K·h) → (T, H·h)
+
+    The T queries are the last of S tokens: S - T keys come from a cache.
     """
-    tokens = q.shape[0]
-    queries = q.reshape(tokens, -1, head_dim).transpose(1, 0, 2)  # (H, T, h)
-    share = queries.shape[0] * head_dim // k.shape[1]
-    keys, values = (np.repeat(kv.reshape(tokens, -1, head_dim).transpose(1, 0, 2), share, axis=0) for kv in (k, v))
-    scores = queries @ keys.transpose(0, 2, 1) / np.sqrt(head_dim)  # (H, T, T)
-    scores = np.where(np.tri(tokens, dtype=bool), scores, -np.inf)
+    share = q.shape[1] // k.shape[1]
+    queries, keys, values = (_by_head(array, head_dim) for array in (q, k, v))
+    keys, values = np.repeat(keys, share, axis=0), np.repeat(values, share, axis=0)  # (H, S, h)
+    scores = queries @ keys.transpose(0, 2, 1) / np.sqrt(head_dim)  # (H, T, S)
+    tokens, seen = scores.shape[1:]
+    scores = np.where(np.tri(tokens, seen, seen - tokens, dtype=bool), scores, -np.inf)
     shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
     mixed = shares / shares.sum(axis=-1, keepdims=True) @ values  # (H, T, h)
     return np.asarray(mixed.transpose(1, 0, 2).reshape(tokens, -1))
+
+
+def _by_head(array: Array, head_dim: int) -> Array:
+    """(T, H·h) → (H, T, h)."""
+    return array.reshape(array.shape[0], -1, head_dim).transpose(1, 0, 2)

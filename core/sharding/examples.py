@@ -1,65 +1,31 @@
-"""The small problems that the figures draw: numbers a reader can check with a pencil.
+"""The drawn problems, computed on a group of ranks and on one device."""
 
-Inputs and most weights have one decimal, so every product has two and a shown sum adds up as shown.
-"""
-
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from core.errors import require_divides
+from core.sharding.attention import attend
 from core.sharding.group import Group
-from core.sharding.layers import column_layer, mlp_layer, row_layer
-from core.sharding.numerics import Precision
-from core.sharding.tensors import Array, Trace
-
-Kind: TypeAlias = Literal["column", "row", "mlp"]
-
-_X = (0.8, -0.9, 0.3, -1.1, 0.8, 0.5, -0.2, -1.4)
-_W = (
-    (1.2, -2.2, 2.3, 0.4, 0.6, 1.4, -0.5, 0.9),
-    (0.1, 0.8, -0.7, -1.0, -0.6, -0.6, 0.2, 0.7),
-    (1.7, -1.4, 0.2, 1.9, 0.2, -1.1, -0.8, 1.1),
-    (-1.2, 0.4, -1.4, -1.2, -2.0, 0.2, 1.3, -0.8),
+from core.sharding.layers import all_reduced, column_layer, mlp_layer, row_layer, row_product
+from core.sharding.numerics import Precision, matmul
+from core.sharding.problems import (
+    FULL_WIDTH,
+    AttentionProblem,
+    attention_problem,
+    column_problem,
+    embedding_problem,
+    mlp_problem,
+    row_problem,
+    sequence_problem,
 )
-_UP = (
-    (2, -1, 1, 0),
-    (-1, 0, 2, 1),
-    (1, 2, 0, -1),
-    (0, -1, 1, -2),
-    (1, 1, -1, 0),
-    (-2, 1, 0, 1),
-    (1, 0, -1, -1),
-    (-1, -2, 1, 0),
-)
+from core.sharding.tensors import Array, Copied, Placement, Shard, Trace
+from core.sharding.vocabulary import embedding_layer
 
-
-FULL_WIDTH, NARROW_WIDTH = 4, 2
-"""Outputs (or inputs) drawn: four where there is room, two for eight ranks or a phone."""
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnProblem:
-    """An input and the weights it meets, in the order they are used. One token."""
-
-    x: Array
-    weights: tuple[Array, ...]
-
-
-def row_problem(outputs: int = 4) -> DrawnProblem:
-    """x (1, 8), W (outputs, 8): eight inputs to deal over up to eight ranks."""
-    return DrawnProblem(np.array([_X]), (np.array(_W)[:outputs],))
-
-
-def column_problem(inputs: int = 4) -> DrawnProblem:
-    """x (1, inputs), W (8, inputs): eight outputs to deal over up to eight ranks. Row problem's W, turned."""
-    return DrawnProblem(np.array([_X[:inputs]]), (np.array(_W).T[:, :inputs],))
-
-
-def mlp_problem(hidden: int = 4) -> DrawnProblem:
-    """x (1, hidden), W1 (8, hidden), W2 (hidden, 8). W1 is of whole numbers, so h keeps one decimal."""
-    up = np.array(_UP, dtype=np.float64)[:, :hidden]
-    return DrawnProblem(np.array([_X[:hidden]]), (up, np.array(_W)[:hidden]))
+Kind: TypeAlias = Literal["column", "row", "mlp", "attention", "embedding", "sequence"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +34,8 @@ class Run:
 
     trace: Trace
     dense: Array
+    verbs: Mapping[str, str] = field(default_factory=lambda: _NO_VERBS)
+    """What is done at a step, by the tensor it makes, where `activation` or `matmul` does not say it."""
 
 
 def run(kind: Kind, num_ranks: int, width: int = FULL_WIDTH, fmt: Precision | None = None) -> Run:
@@ -76,17 +44,105 @@ def run(kind: Kind, num_ranks: int, width: int = FULL_WIDTH, fmt: Precision | No
     Raises IndivisibleError.
     """
     group, alone = Group(num_ranks, fmt=fmt), Group(1, fmt=fmt)
-    return Run(_compute(kind, group, width), _compute(kind, alone, width).result.full())
+    for each in (group, alone):
+        _COMPUTE[kind](each, width)
+    return Run(group.trace(), alone.trace().result.full(), _VERBS.get(kind, _NO_VERBS))
 
 
-def _compute(kind: Kind, group: Group, width: int) -> Trace:
-    if kind == "row":
-        problem = row_problem(width)
-        row_layer(group, group.shard("x", problem.x, -1, "in_features"), problem.weights[0])
-    elif kind == "column":
-        problem = column_problem(width)
-        column_layer(group, group.replicate("x", problem.x), problem.weights[0])
-    else:
-        problem = mlp_problem(width)
-        mlp_layer(group, group.replicate("x", problem.x), problem.weights[0], problem.weights[1])
-    return group.trace()
+def _row(group: Group, width: int) -> None:
+    problem = row_problem(width)
+    row_layer(group, group.shard("x", problem.x, -1, "in_features"), problem.weights[0])
+
+
+def _column(group: Group, width: int) -> None:
+    problem = column_problem(width)
+    column_layer(group, group.replicate("x", problem.x), problem.weights[0])
+
+
+def _mlp(group: Group, width: int) -> None:
+    problem = mlp_problem(width)
+    mlp_layer(group, group.replicate("x", problem.x), problem.weights[0], problem.weights[1])
+
+
+def _embedding(group: Group, width: int) -> None:
+    embedding_layer(group, *embedding_problem(width))
+
+
+def _sequence(group: Group, width: int) -> None:
+    """A row-parallel layer whose sum is scattered over tokens, and gathered before the next matrix."""
+    problem = sequence_problem(min(width, 2))
+    partial = row_product(group, group.shard("x", problem.x, -1, "in_features"), problem.weights[0])
+    scattered = group.reduce_scatter("y", partial, 0, "tokens")
+    group.all_gather("y on all", scattered)
+
+
+def _attention(group: Group, width: int) -> None:
+    """A decode step of attention: the projections, the cache and the heads a rank has, then the output's sum."""
+    problem = attention_problem(width)
+    heads = _HeadShare(group.num_ranks, problem)
+    x = group.replicate("x", problem.x)
+    query = group.shard("Wq", problem.Wq, 0, "num_attention_heads")
+    key_value = group.hold("Wkv", heads.key_value_weights(), heads.placement(0))
+    made = group.local("q k v", _project, (x, query, key_value), Shard(-1))
+    cache = group.hold("KV cache", heads.caches(), heads.placement(1))
+    attended = group.local("a", heads.attend, (made, cache), Shard(-1))
+    all_reduced(group, row_product(group, attended, problem.Wo, weight="Wo"))
+
+
+def _project(x: Array, Wq: Array, Wkv: Array) -> Array:
+    """A rank's queries, keys and values, side by side."""
+    return np.concatenate([matmul(x, Wq), matmul(x, Wkv)], axis=1)
+
+
+class _HeadShare:
+    """Which heads a rank has of the drawn attention: H/N query heads, and the KV heads they use."""
+
+    def __init__(self, num_ranks: int, problem: AttentionProblem) -> None:
+        heads, self.kv_heads = problem.Wq.shape[0], problem.Wk.shape[0]
+        self.num_ranks, self.problem = num_ranks, problem
+        self.queries = require_divides("num_attention_heads", heads, "num_ranks", num_ranks)
+        self.kv = max(1, self.kv_heads // num_ranks)
+
+    def placement(self, dim: int) -> Placement:
+        """Slices, or copies of slices where there are more ranks than KV heads."""
+        return Copied(dim, self.num_ranks // self.kv_heads) if self.num_ranks > self.kv_heads else Shard(dim)
+
+    def _own(self, rank: int) -> slice:
+        first = rank * self.kv_heads // self.num_ranks
+        return slice(first, first + self.kv)
+
+    def key_value_weights(self) -> list[Array]:
+        """A rank's rows of Wk, then of Wv."""
+        kept = [self._own(rank) for rank in range(self.num_ranks)]
+        return [np.concatenate([self.problem.Wk[own], self.problem.Wv[own]]) for own in kept]
+
+    def caches(self) -> list[Array]:
+        """A rank's cached keys, then its cached values, side by side; a row a token."""
+        keys, values = self.problem.cached_keys, self.problem.cached_values
+        kept = [self._own(rank) for rank in range(self.num_ranks)]
+        return [np.concatenate([keys[:, own], values[:, own]], axis=1) for own in kept]
+
+    def attend(self, made: Array, cache: Array) -> Array:
+        """The new token's queries over the cached keys and its own."""
+        q, k, v = np.split(made, [self.queries, self.queries + self.kv], axis=1)
+        keys, values = np.concatenate([cache[:, : self.kv], k]), np.concatenate([cache[:, self.kv :], v])
+        return attend(q, keys, values, head_dim=1)
+
+
+_COMPUTE: Mapping[Kind, Callable[[Group, int], None]] = MappingProxyType(
+    {
+        "column": _column,
+        "row": _row,
+        "mlp": _mlp,
+        "attention": _attention,
+        "embedding": _embedding,
+        "sequence": _sequence,
+    }
+)
+_NO_VERBS: Mapping[str, str] = MappingProxyType({})
+_VERBS: Mapping[Kind, Mapping[str, str]] = MappingProxyType(
+    {
+        "attention": MappingProxyType({"q k v": "project", "a": "attend", "partial y": "output"}),
+        "embedding": MappingProxyType({"own rows": "look up"}),
+    }
+)

@@ -7,9 +7,9 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import UnknownNameError
-from core.sharding.examples import DrawnProblem, row_problem
 from core.sharding.group import Group
 from core.sharding.layers import relu
+from core.sharding.problems import DrawnProblem, row_problem
 from core.sharding.tensors import Array, Partial, Replicate, ShardedTensor, Trace
 
 BIAS = np.array([1.0, -0.5, 0.5, 2.0])

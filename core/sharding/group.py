@@ -5,6 +5,8 @@ Everything a figure draws is read from the log; nothing is drawn that no rank co
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from core.errors import OutOfRangeError, require_divides, require_positive
 from core.ledger import Collective, Ledger
 from core.sharding.collectives import all_gather, all_reduce, reduce_scatter
@@ -159,7 +161,7 @@ class Group:
             raise OutOfRangeError("placement", tensor.name, f"is a partial sum: {remedy}")
 
     def _in_format(self, array: Array) -> Array:
-        return array if self.fmt is None else self.fmt.rounded(array)
+        return self.fmt.rounded(array) if self.fmt and np.issubdtype(array.dtype, np.floating) else array
 
     def _matmul(self, x: Array, W: Array) -> Array:
         return matmul(x, W) if self.fmt is None else rounded_matmul(x, W, self.fmt)
@@ -173,9 +175,10 @@ def linear_placement(x: Placement, W: Placement) -> Placement:
     rules: dict[tuple[Placement, Placement], Placement] = {
         (Replicate(), Replicate()): Replicate(),
         (Replicate(), Shard(0)): Shard(-1),
-        (Replicate(), Copied(0)): Copied(-1),
         (Shard(-1), Shard(1)): Partial(),
     }
+    if isinstance(W, Copied) and (x, W.dim) == (Replicate(), 0):
+        return Copied(-1, W.copies)
     if (x, W) not in rules:
         raise OutOfRangeError("placement", f"{x} @ {W}.T", "has no local product: gather or reduce first")
     return rules[x, W]

@@ -7,7 +7,6 @@ pixels or colours, and holds no prose: those are the drawer's.
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-StepKey: TypeAlias = Literal["whole", "shard", "matmul", "pointwise", "matmul_2", "collective", "compare"]
 Link: TypeAlias = Literal["none", "line", "arrow"]
 
 
@@ -45,7 +44,10 @@ class TensorRow:
 
 @dataclass(frozen=True)
 class BarRow:
-    """One collective over all ranks, one ledger line. Where none is needed, `sent` is False; the text says why."""
+    """One collective over all ranks, one ledger line. Where none is needed, `sent` is False; the text says why.
+
+    `own_results`: what comes out differs by rank, as from a reduce-scatter.
+    """
 
     key: str
     name: str
@@ -53,6 +55,7 @@ class BarRow:
     text: str
     sent: bool
     steps: tuple[int, ...]
+    own_results: bool = False
     kind: Literal["bar"] = "bar"
 
 
@@ -90,9 +93,9 @@ class Followed:
 
 @dataclass(frozen=True)
 class Step:
-    """One frame of the story."""
+    """One frame. Its key is whole, shard, matmul, pointwise, collective or compare; a second one ends in _2."""
 
-    key: StepKey
+    key: str
     name: str
 
 
@@ -106,6 +109,6 @@ class Storyboard:
     outputs: tuple[Followed, ...]
     follow: int
 
-    def step_index(self, key: StepKey) -> int:
+    def step_index(self, key: str) -> int:
         """Where a step stands in the story. Raises ValueError for one that it does not have."""
         return [step.key for step in self.steps].index(key)

@@ -1,106 +1,95 @@
 """How a trace becomes a storyboard."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
 from core.ledger import Collective
+from core.sharding.following import decimals, followed, signed
 from core.sharding.numerics import Precision, ulps_apart
-from core.sharding.storyboard import (
-    BarRow,
-    Block,
-    Followed,
-    Link,
-    Ring,
-    Step,
-    StepKey,
-    Storyboard,
-    TensorRow,
-    Term,
-)
-from core.sharding.tensors import Array, Partial, Shard, ShardedTensor, Trace
+from core.sharding.storyboard import BarRow, Block, Link, Step, Storyboard, TensorRow
+from core.sharding.tensors import Array, Copied, Partial, Replicate, Shard, ShardedTensor, Trace
 
 _ROUNDING = 0.01
 """Of the largest value: no format drawn here rounds by so much, and no mistake shown is so small."""
 
 
-def storyboard(trace: Trace, dense: Array, scale: str = "", fmt: Precision | None = None) -> Storyboard:
+def storyboard(
+    trace: Trace,
+    dense: Array,
+    scale: str = "",
+    fmt: Precision | None = None,
+    verbs: Mapping[str, str] = MappingProxyType({}),
+) -> Storyboard:
     """The story of a trace, against the dense result of the same computation.
 
-    `scale` ends the bar's text: what the same collective carries in a real model.
+    `scale` ends the bar's text: what the same collective carries in a real model. `verbs` name the steps at which
+    tensors come to be, where the usual names will not do.
     """
-    steps = _steps(trace)
-    rows = [*_rows(trace, steps, scale, dense), _dense_row(dense, trace.result, fmt, steps)]
-    outputs = tuple(_followed(trace, index) for index in np.ndindex(*dense.shape))
-    return Storyboard(trace.num_ranks, tuple(rows), steps, outputs, _most_telling(trace, dense))
+    steps, rows = _told(trace, dense, scale, verbs)
+    board = (*rows, _dense_row(dense, trace.result, fmt, len(steps) - 1))
+    outputs = tuple(followed(trace, *index) for index in np.ndindex(*dense.shape))
+    return Storyboard(trace.num_ranks, board, tuple(steps), outputs, _most_telling(trace, dense))
 
 
-def signed(value: float, decimals: int) -> str:
-    """A number with a real minus sign and no negative zero: `−1.32`.
-
-    >>> signed(-1.316, 2), signed(-0.001, 2)
-    ('−1.32', '0.00')
-    """
-    text = f"{value:.{decimals}f}"
-    return text[1:] if text.startswith("-") and not text.strip("-0.") else text.replace("-", "−")
-
-
-def _steps(trace: Trace) -> tuple[Step, ...]:
-    """Whole, shard, each kind of computation in turn, the collective or its absence, compare."""
+def _told(
+    trace: Trace, dense: Array, scale: str, verbs: Mapping[str, str]
+) -> tuple[list[Step], list[TensorRow | BarRow]]:
+    """The log from top to bottom: each entry a row, and a step whenever something new is done."""
     steps = [Step("whole", "whole"), Step("shard", "shard")]
-    products = [tensor for tensor in trace.tensors if tensor.origin == "linear"]
-    steps.append(Step("matmul", "local matmul" if len(products) == 1 else "first matmul"))
-    if any(_is_hidden_pointwise(tensor, trace) for tensor in trace.tensors):
-        steps.append(Step("pointwise", "activation"))
-    if len(products) > 1:
-        steps.append(Step("matmul_2", "second matmul"))
-    name = trace.collectives[-1].op.replace("_", "-") if trace.collectives else "no collective"
-    return (*steps, Step("collective", name), Step("compare", "compare"))
-
-
-def _is_hidden_pointwise(tensor: ShardedTensor, trace: Trace) -> bool:
-    return tensor.origin in ("pointwise", "claimed") and tensor is not trace.result
-
-
-def _first_step(tensor: ShardedTensor, trace: Trace) -> StepKey:
-    """The step at which a tensor comes to be."""
-    products = [other.name for other in trace.tensors if other.origin == "linear"]
-    if tensor.origin == "linear":
-        return "matmul" if tensor.name == products[0] else "matmul_2"
-    if _is_hidden_pointwise(tensor, trace):
-        return "pointwise"
-    return "shard" if tensor.origin == "given" else "collective"
-
-
-def _rows(trace: Trace, steps: tuple[Step, ...], scale: str, dense: Array) -> list[TensorRow | BarRow]:
-    """The log from top to bottom, with a bar for the collective that is not needed."""
-    keys = [step.key for step in steps]
-    collective_steps = _from(keys.index("collective"), keys)
-    rows: list[TensorRow | BarRow] = []
+    drawn: list[tuple[int, TensorRow | BarRow]] = []
+    several = sum(tensor.origin == "linear" for tensor in trace.tensors) > 1
     for entry in trace.entries:
         if isinstance(entry, Collective):
-            rows.append(_bar(entry, len(rows), trace, scale, collective_steps))
+            steps.append(_step("collective", entry.op.replace("_", "-"), steps))
+            drawn.append((len(steps) - 1, _bar(entry, len(drawn), trace, scale)))
             continue
-        if entry.origin in ("all_reduce", "claimed") and not trace.collectives:
-            rows.append(_absent_bar(trace, collective_steps))
-        rows.append(_tensor_row(entry, trace, keys, dense))
-    if not trace.collectives and trace.result.origin == "linear":
-        rows.append(_absent_bar(trace, collective_steps))
-    return rows
+        if _lacks_collective(entry, trace):
+            steps.append(_step("collective", _absent_name(trace), steps))
+            drawn.append((len(steps) - 1, _absent_bar(trace, len(drawn))))
+        elif entry.origin in _COMPUTED:
+            steps.append(_computed_step(entry, several, verbs, steps))
+        first = 0 if entry.origin == "given" else len(steps) - 1
+        drawn.append((first, _tensor_row(entry, trace, dense)))
+    if trace.result.origin == "linear":
+        steps.append(_step("collective", "no collective", steps))
+        drawn.append((len(steps) - 1, _absent_bar(trace, len(drawn))))
+    steps.append(Step("compare", "compare"))
+    return steps, [replace(row, steps=tuple(range(first, len(steps)))) for first, row in drawn]
 
 
-def _from(first: int, keys: Sequence[StepKey]) -> tuple[int, ...]:
-    return tuple(range(first, len(keys)))
+_COMPUTED = ("linear", "pointwise", "claimed")
+_COLLECTED = ("all_reduce", "all_gather", "reduce_scatter")
 
 
-def _tensor_row(tensor: ShardedTensor, trace: Trace, keys: list[StepKey], dense: Array) -> TensorRow:
-    """The blocks of one tensor. Given tensors are there from the first step, drawn whole."""
-    given = tensor.origin == "given"
-    first = 0 if given else keys.index(_first_step(tensor, trace))
-    link: Link = "line" if given else "arrow"
-    if tensor is trace.tensors[0] or tensor.origin in ("all_reduce", "all_gather"):
+def _lacks_collective(tensor: ShardedTensor, trace: Trace) -> bool:
+    """A result that a collective would have made: none is logged on one rank, or someone left it out."""
+    left_out = tensor is trace.result and tensor.origin == "claimed"
+    return not trace.collectives and (tensor.origin in _COLLECTED or left_out)
+
+
+def _computed_step(tensor: ShardedTensor, several: bool, verbs: Mapping[str, str], steps: Sequence[Step]) -> Step:
+    """The step of a product or of a function of what a rank holds."""
+    if tensor.origin != "linear":
+        return _step("pointwise", verbs.get(tensor.name, "activation"), steps)
+    order = "second" if any(step.key == "matmul" for step in steps) else "first"
+    return _step("matmul", verbs.get(tensor.name, f"{order} matmul" if several else "local matmul"), steps)
+
+
+def _step(key: str, name: str, steps: Sequence[Step]) -> Step:
+    """A step whose key no other has."""
+    same = sum(step.key.removesuffix("_2") == key for step in steps)
+    return Step(f"{key}_{same + 1}" if same else key, name)
+
+
+def _tensor_row(tensor: ShardedTensor, trace: Trace, dense: Array) -> TensorRow:
+    """The blocks of one tensor."""
+    link: Link = "line" if tensor.origin == "given" else "arrow"
+    if tensor is trace.tensors[0] or tensor.origin in _COLLECTED:
         link = "none"
-    compared = dense if tensor is trace.result and not isinstance(tensor.placement, Shard) else None
+    compared = dense if tensor is trace.result else None
     return TensorRow(
         key=tensor.name,
         name=tensor.name,
@@ -110,7 +99,7 @@ def _tensor_row(tensor: ShardedTensor, trace: Trace, keys: list[StepKey], dense:
         blocks=tuple(_block(tensor, rank, compared) for rank in range(tensor.num_ranks)),
         owned=tensor.num_ranks > 1 and _differs_by_rank(tensor),
         link=link,
-        steps=_from(first, keys),
+        steps=(),
     )
 
 
@@ -119,19 +108,26 @@ def _differs_by_rank(tensor: ShardedTensor) -> bool:
     return any(not np.array_equal(part, tensor.parts[0]) for part in tensor.parts[1:])
 
 
-def _block(tensor: ShardedTensor, rank: int, compared: Array | None) -> Block:
-    """Rank r's part, its place in the whole, and which cells are plainly wrong."""
-    part, decimals = tensor.parts[rank], _decimals(tensor)
-    top = left = 0
-    if isinstance(tensor.placement, Shard):
-        dim = tensor.placement.dim % 2
-        top, left = (rank * part.shape[0], 0) if dim == 0 else (0, rank * part.shape[1])
-    gaps = np.zeros(part.shape) if compared is None else part.astype(np.float64) - compared.astype(np.float64)
-    wrong = _plainly_wrong(gaps, compared)
+def _block(tensor: ShardedTensor, rank: int, dense: Array | None) -> Block:
+    """Rank r's part, its place in the whole, and which cells are plainly wrong against the dense result."""
+    part, (top, left) = tensor.parts[rank], _place(tensor, rank)
+    gaps = np.zeros(part.shape)
+    if dense is not None:
+        due = dense[top : top + part.shape[0], left : left + part.shape[1]]
+        gaps = part.astype(np.float64) - due.astype(np.float64)
+    wrong = _plainly_wrong(gaps, dense)
     under = tuple(_gap_text(gaps[:, j], wrong[:, j]) for j in range(part.shape[1])) if wrong.any() else ()
-    return Block(
-        rank, _texts(part, decimals), top, left, tuple((int(i), int(j)) for i, j in np.argwhere(wrong)), under
-    )
+    marked = tuple((int(i), int(j)) for i, j in np.argwhere(wrong))
+    return Block(rank, _texts(part, decimals(tensor)), top, left, marked, under)
+
+
+def _place(tensor: ShardedTensor, rank: int) -> tuple[int, int]:
+    """The first row and column of rank r's part in the whole."""
+    if not isinstance(tensor.placement, Shard | Copied):
+        return 0, 0
+    rows, columns = tensor.parts[0].shape
+    held = tensor.slice_of(rank)
+    return (held * rows, 0) if tensor.placement.dim == 0 else (0, held * columns)
 
 
 def _plainly_wrong(gaps: Array, compared: Array | None) -> Array:
@@ -152,13 +148,6 @@ def _texts(part: Array, decimals: int) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(signed(float(value), decimals) for value in row) for row in part)
 
 
-def _decimals(tensor: ShardedTensor) -> int:
-    """None for whole numbers, one for what was given, two for what was computed."""
-    if all(np.array_equal(part, np.rint(part)) for part in tensor.parts):
-        return 0
-    return 1 if tensor.origin == "given" else 2
-
-
 def _brackets(shape: tuple[int, ...]) -> str:
     return f"[{', '.join(map(str, shape))}]"
 
@@ -170,50 +159,56 @@ def shape_text(tensor: ShardedTensor) -> str:
     local = _brackets(tensor.parts[0].shape)
     if isinstance(tensor.placement, Partial):
         return f"{local} {{U{str(tensor.num_ranks).translate(_SUBSCRIPTS)}}}"
-    return f"{local} a rank" if isinstance(tensor.placement, Shard) else f"{local} on all"
+    return f"{local} on all" if isinstance(tensor.placement, Replicate) else f"{local} a rank"
 
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def _bar(collective: Collective, index: int, trace: Trace, scale: str, steps: tuple[int, ...]) -> BarRow:
+def _bar(collective: Collective, index: int, trace: Trace, scale: str) -> BarRow:
     """The bar of one ledger line."""
-    entries = trace.result.parts[0].size
+    entries = trace.result.full().size if isinstance(trace.result.placement, Shard) else trace.result.parts[0].size
+    sign, sub = _SIGNS.get(collective.op, ("", "over"))
     here = f"{entries} × {collective.payload_bytes // entries} bytes here"
-    text = f"Σ  one payload, {here}{', ' + scale if scale else ''}"
-    name = collective.op.replace("_", "-")
-    return BarRow(f"collective {index}", name, f"sum over {collective.ranks}", text, True, steps)
+    text = f"{sign}  one payload, {here}{', ' + scale if scale else ''}".strip()
+    name, own = collective.op.replace("_", "-"), collective.op == "reduce_scatter"
+    return BarRow(f"collective {index}", name, f"{sub} {collective.ranks}", text, True, (), own)
 
 
-def _absent_bar(trace: Trace, steps: tuple[int, ...]) -> BarRow:
+_SIGNS = {"all_reduce": ("Σ", "sum over"), "reduce_scatter": ("Σ", "sum over"), "all_gather": ("∪", "slices of")}
+
+
+def _absent_name(trace: Trace) -> str:
+    return "all-reduce" if trace.result.origin == "claimed" else "no collective"
+
+
+def _absent_bar(trace: Trace, index: int) -> BarRow:
     """Where a collective would stand, were one needed; or where it is missing."""
     if trace.result.origin == "claimed":
-        return BarRow("collective", "all-reduce", "left out", "nobody adds the terms up", False, steps)
+        return BarRow(f"collective {index}", "all-reduce", "left out", "nobody adds the terms up", False, ())
     why = "nothing is sent: each rank keeps its slice of y"
     if trace.num_ranks == 1:
-        why = "one rank has the whole sum: nothing is sent"
-    return BarRow("collective", "no collective", "ledger empty", why, False, steps)
+        why = "one rank has it all: nothing is sent"
+    return BarRow(f"collective {index}", "no collective", "ledger empty", why, False, ())
 
 
-def _dense_row(dense: Array, result: ShardedTensor, fmt: Precision | None, steps: tuple[Step, ...]) -> TensorRow:
+def _dense_row(dense: Array, result: ShardedTensor, fmt: Precision | None, last: int) -> TensorRow:
     """The dense result, seen in the first step and the last; under each column, how far off the ranks are."""
     under: tuple[str, ...] = ()
-    apart = ulps_apart(_assembled(result), dense, fmt)
     if np.allclose(_assembled(result), dense, rtol=_ROUNDING, atol=_ROUNDING):
+        apart = ulps_apart(_assembled(result), dense, fmt)
         under = tuple(_ulps_text(int(apart[:, j].max())) for j in range(dense.shape[1]))
     whole = np.array_equal(dense, np.rint(dense))
-    block = Block(None, _texts(dense, 0 if whole else 2), under=under)
-    cells = (dense.shape[0], dense.shape[1])
     return TensorRow(
-        "dense",
-        "dense y",
-        "on one device",
-        _brackets(dense.shape),
-        cells,
-        (block,),
-        False,
-        "none",
-        (0, len(steps) - 1),
+        key="dense",
+        name=f"dense {result.name.split()[0]}",
+        shape="on one device",
+        whole_shape=_brackets(dense.shape),
+        whole_cells=(dense.shape[0], dense.shape[1]),
+        blocks=(Block(None, _texts(dense, 0 if whole else 2), under=under),),
+        owned=False,
+        link="none",
+        steps=(0, last),
     )
 
 
@@ -232,38 +227,3 @@ def _most_telling(trace: Trace, dense: Array) -> int:
         return int(dense.size - 1)
     apart = ulps_apart(_assembled(result), dense).reshape(-1)
     return int(np.argmax(apart)) if apart.any() else int(dense.size - 1)
-
-
-def _followed(trace: Trace, index: tuple[int, ...]) -> Followed:
-    """One output, walked back to the layer that made it."""
-    i, j = index
-    result = trace.result
-    sharded = isinstance(result.placement, Shard)
-    width = result.parts[0].shape[1]
-    rank, local = divmod(j, width) if sharded else (0, j)
-    last_product = [tensor for tensor in trace.tensors if tensor.origin == "linear"][-1]
-    weight = trace.tensor(last_product.sources[1])
-    ranks = [rank] if sharded else range(result.num_ranks)
-    rings = [Ring(result.name, r, i, local, 1, 1, target=True) for r in ranks]
-    if last_product is not result:
-        rings += [Ring(last_product.name, r, i, local, 1, 1, target=True) for r in ranks]
-    rings += [Ring(weight.name, r, local, 0, 1, weight.parts[r].shape[1]) for r in ranks]
-    rings.append(Ring("dense", 0, i, j, 1, 1, target=True))
-    label = f"{result.name}[{j}]" if result.shape[0] == 1 else f"{result.name}[{i}, {j}]"
-    value = signed(float(result.parts[rank][i, local]), _decimals(result))
-    return Followed(label, tuple(rings), _terms(trace, last_product, i, local, rank), value)
-
-
-def _terms(trace: Trace, product: ShardedTensor, i: int, j: int, rank: int) -> tuple[Term, ...]:
-    """The ranks' addends where the product is a partial sum; else the products that one rank added up by itself."""
-    if isinstance(product.placement, Partial) and product.num_ranks > 1:
-        decimals = _decimals(product)
-        return tuple(
-            Term(r, f"rank {r}", signed(float(part[i, j]), decimals)) for r, part in enumerate(product.parts)
-        )
-    x, W = (trace.tensor(name).parts[rank] for name in product.sources)
-    decimals = _decimals(product)
-    return tuple(
-        Term(rank, f"{product.sources[0]}[{d}]·W", signed(float(x[i, d]) * float(W[j, d]), decimals))
-        for d in range(x.shape[1])
-    )

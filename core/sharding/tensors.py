@@ -26,9 +26,10 @@ class Replicate:
 
 @dataclass(frozen=True)
 class Copied:
-    """As Shard with fewer slices than ranks: neighbours hold copies of one. So KV heads above their number."""
+    """As Shard with fewer slices than ranks: `copies` neighbours hold the same one, as with KV heads."""
 
     dim: int
+    copies: int
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,18 @@ class ShardedTensor:
     def shape(self) -> tuple[int, ...]:
         """The shape of the whole tensor."""
         shape = list(self.parts[0].shape)
-        if isinstance(self.placement, Shard):
-            shape[self.placement.dim] *= self.num_ranks
+        if isinstance(self.placement, Shard | Copied):
+            shape[self.placement.dim] *= self.num_slices
         return tuple(shape)
+
+    @property
+    def num_slices(self) -> int:
+        """How many different slices the ranks hold between them: N, unless some are copies."""
+        return self.num_ranks // (self.placement.copies if isinstance(self.placement, Copied) else 1)
+
+    def slice_of(self, rank: int) -> int:
+        """Which slice a rank holds."""
+        return rank * self.num_slices // self.num_ranks
 
     def full(self) -> Array:
         """The whole tensor, put together by the reader of the figure: no rank does this, and nothing is sent.
@@ -73,8 +83,9 @@ class ShardedTensor:
         """
         if isinstance(self.placement, Partial) and self.num_ranks > 1:
             raise OutOfRangeError("placement", self.name, "is a partial sum: no rank has its value yet")
-        if isinstance(self.placement, Shard):
-            return np.concatenate(self.parts, axis=self.placement.dim)
+        if isinstance(self.placement, Shard | Copied):
+            distinct = self.parts[:: self.num_ranks // self.num_slices]
+            return np.concatenate(distinct, axis=self.placement.dim)
         return self.parts[0]
 
 

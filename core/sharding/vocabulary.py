@@ -23,9 +23,10 @@ def embedding_layer(group: Group, token_ids: Array, table: Array) -> ShardedTens
 
     For each token all terms but one are zero, so the sum is exact in any format.
     """
+    ids = group.replicate("token", token_ids[:, np.newaxis])
     shards = group.shard("E", pad_rows(table, group.num_ranks), 0, "vocab_size")
     rows = [_masked_rows(part, token_ids, rank) for rank, part in enumerate(shards.parts)]
-    partial = group.claim("own rows", rows, Partial(), (shards.name,))
+    partial = group.claim("own rows", rows, Partial(), (shards.name, ids.name))
     return group.all_reduce("x", partial, layer="embedding", why="one rank has each token's row")
 
 

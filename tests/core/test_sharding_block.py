@@ -102,7 +102,8 @@ def test_kv_heads_above_their_number_are_copied_to_the_ranks_whose_queries_use_t
     """Two KV heads over eight ranks: ranks 0 to 3 hold the first, 4 to 7 the second."""
     group, W = Group(8), np.arange(2 * HEAD_DIM).reshape(-1, 1).astype(float)
     dealt = deal_kv_heads(group, "Wk", W, 2)
-    assert dealt.placement == Copied(0)
+    assert dealt.placement == Copied(0, 4)
+    assert np.array_equal(dealt.full(), W)
     assert [int(part[0, 0]) // HEAD_DIM for part in dealt.parts] == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
