@@ -23,10 +23,12 @@ scenario, look = page.scenario, page.look
 
 def ask_ranks(key: str) -> int:
     """A rank count. Sizes that do not divide stay in sight, struck; choosing one says which equation it breaks."""
-    struck = rows.struck_ranks()
-    places = ", ".join(f".st-key-{key} [role=radio]:nth-of-type({rows.RANKS.index(size) + 1}) p" for size in struck)
-    st.html(f"<style>{places} {{ text-decoration: line-through; opacity: 0.8 }}</style>")
-    return inputs.choice("Ranks", key, rows.RANKS, 4, help=f"Struck: {'; '.join(struck.values())}")
+    struck = rows.struck_ranks(kind)
+    places = [f".st-key-{key} [role=radio]:nth-of-type({rows.RANKS.index(size) + 1}) p" for size in struck]
+    st.html(f"<style>{', '.join(places)} {{ text-decoration: line-through; opacity: 0.8 }}</style>")
+    return inputs.choice(
+        "Ranks", key, rows.RANKS, 4, help=f"Struck: {'; '.join(struck.values())}" if struck else None
+    )
 
 
 with page.controls("see"):

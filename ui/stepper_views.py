@@ -17,7 +17,7 @@ def view(run: Run, prose: Prose, kind: str, scale: str, fmt: Precision | None = 
     Captions are the blocks `step.<kind>.<key>`, notes `note.<kind>.<name>`; a single rank has its own kind, `one`.
     The fields `ulps` and `ulps_where` are the run's own: two widths of one computation round differently.
     """
-    board = storyboard(run.trace, run.dense, scale, fmt)
+    board = storyboard(run.trace, run.dense, scale, fmt, run.verbs)
     prose = Prose(prose.blocks, {**prose.fields, **_error_fields(run, fmt)})
     words = "one" if board.num_ranks == 1 else kind
     captions = tuple(_words(prose, (f"step.{words}.{step.key}", f"step.{kind}.{step.key}")) for step in board.steps)
@@ -28,7 +28,13 @@ def view(run: Run, prose: Prose, kind: str, scale: str, fmt: Precision | None = 
 def _error_fields(run: Run, fmt: Precision | None) -> dict[str, str]:
     """How far this run's result is from the dense one."""
     error = largest_error(run.trace.result.full(), run.dense, fmt)
-    return {"ulps": f"{error.ulps} ulp{'' if error.ulps == 1 else 's'}", "ulps_where": f"y[{error.index[-1]}]"}
+    return {"ulps": f"{error.ulps} ulp{'' if error.ulps == 1 else 's'}", "ulps_where": _entry(run, error.index)}
+
+
+def _entry(run: Run, index: tuple[int, ...]) -> str:
+    """An entry of the result by name: `y[3]`, or `y[2, 3]` where there is more than one token."""
+    name = run.trace.result.name.split()[0]
+    return f"{name}[{index[-1]}]" if run.dense.shape[0] == 1 else f"{name}[{', '.join(map(str, index))}]"
 
 
 def still(run: Run, caption: str, follow: int) -> View:
@@ -39,11 +45,11 @@ def still(run: Run, caption: str, follow: int) -> View:
 
 def _notes(board: Storyboard, prose: Prose, words: str) -> tuple[Note, ...]:
     """The ledger before and after the collective, the followed sum, and the comparison, each at its steps."""
-    sent, last = board.step_index("collective"), len(board.steps) - 1
+    sent, computed, last = board.step_index("collective"), 2, len(board.steps) - 1
     return (
         note(prose.text("note.ledger_empty"), range(sent)),
         note(prose.text(f"note.{words}.ledger"), range(sent, last + 1)),
-        Note("", steps=tuple(range(board.step_index("matmul"), last + 1)), kind="followed"),
+        Note("", steps=tuple(range(computed, last + 1)), kind="followed"),
         note(prose.text(f"note.{words}.dense"), [last]),
     )
 

@@ -103,7 +103,7 @@ def test_outputs_are_reached_and_walked_by_keyboard(stepper):
     """Arrow keys on an output go to its neighbour, not to the next step."""
     stepper.locator(".track button").nth(3).click()
     stepper.wait_for_timeout(1100)
-    stepper.locator(".hit[tabindex='0']").focus()
+    stepper.locator(".hit[data-follow][tabindex='0']").focus()
     stepper.keyboard.press("ArrowLeft")
     assert followed(stepper) == "y[2], followed"
     assert step(stepper) == "all-reduce"
@@ -128,6 +128,36 @@ def test_other_layers_and_ranks_keep_the_step(stepper):
     stepper.wait_for_timeout(300)
     assert step(stepper) == "local matmul"
     assert len(visible_values(stepper, "partial y")) == 2 * 4
+
+
+def test_one_rank_can_be_picked_to_see_what_it_holds(stepper):
+    """The blocks of the others fade; a second press brings them back."""
+    stepper.locator(".track button").nth(2).click()
+    stepper.wait_for_timeout(700)
+    opacity = "nodes => nodes.map(node => Number(node.style.opacity))"
+    blocks = stepper.locator(".stepper .block[data-row='W']")
+    stepper.locator(".rank-hit").nth(1).click()
+    assert blocks.evaluate_all(opacity) == [0.14, 1, 0.14, 0.14]
+    stepper.locator(".rank-hit").nth(1).press("Enter")
+    assert blocks.evaluate_all(opacity) == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("layer", "names"),
+    [
+        ("Attention", ["whole", "shard", "project", "attend", "output", "all-reduce", "compare"]),
+        ("Embedding", ["whole", "shard", "look up", "all-reduce", "compare"]),
+        ("Sequence", ["whole", "shard", "local matmul", "reduce-scatter", "all-gather", "compare"]),
+    ],
+)
+def test_every_layer_can_be_walked(app, open_page, layer, names):
+    page = open_page(f"{app}/{SEE}&shard_layer={layer}")
+    walked = [step(page)]
+    for _ in names[1:]:
+        page.keyboard.press("n")
+        walked.append(step(page))
+        assert page.locator(".stepper aside .step p").inner_text()
+    assert walked == names
 
 
 def test_a_struck_size_says_which_equation_it_breaks(app, open_page):
@@ -162,8 +192,11 @@ def test_a_phone_shows_four_ranks_without_scrolling_sideways(app, open_page):
     assert stage.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
 
 
-@pytest.mark.parametrize("layer", ["Column", "Row", "MLP pair"])
-@pytest.mark.parametrize("ranks", [1, 4, 8])
+PROJECTED = [(layer, ranks) for layer in ("Column", "Row", "MLP pair") for ranks in (1, 4, 8)]
+PROJECTED += [(layer, ranks) for layer in ("Attention", "Embedding", "Sequence") for ranks in (2, 4)]
+
+
+@pytest.mark.parametrize(("layer", "ranks"), PROJECTED)
 def test_a_projected_figure_leaves_its_caption_and_controls_in_sight(app, open_page, layer, ranks):
     """1920 × 1080: nothing of the figure or its caption under the foot, no text below 24 px."""
     address = f"{app}/{SEE}&present=true&shard_layer={layer.replace(' ', '+')}&shard_ranks={ranks}"

@@ -51,7 +51,7 @@ def fields(scenario: Scenario, kind: Kind, num_ranks: int, mistake: str, bench: 
         **_bench_fields(bench, scenario),
     }
     blocks = prose_of(STEM, values)
-    title = "refused" if num_ranks in struck_ranks() else "one" if num_ranks == 1 else kind
+    title = "refused" if num_ranks in struck_ranks(kind) else "one" if num_ranks == 1 else kind
     return {**values, "see_title": blocks.text(f"see.title_{title}")}
 
 
@@ -84,13 +84,15 @@ def _size_fields(scenario: Scenario) -> dict[str, str]:
 
 
 def _drawn_fields(num_ranks: int) -> dict[str, str]:
-    share = DRAWN_LENGTH // num_ranks
+    share, heads = DRAWN_LENGTH // num_ranks, max(1, 4 // num_ranks)
     return {
         "ranks": str(num_ranks),
         "ranks_word": _WORDS[num_ranks],
         "share_columns": f"{_WORDS[share]} column{'s' if share > 1 else ''}",
         "share_rows": f"{_WORDS[share]} row{'s' if share > 1 else ''}",
         "share_entries": f"{_WORDS[share]} entr{'ies' if share > 1 else 'y'}",
+        "share_heads": f"{_WORDS[heads]} query head{'s' if heads > 1 else ''}",
+        "share_tokens": f"{_WORDS[heads]} row{'s' if heads > 1 else ''}",
         "drawn_format": DRAWN_FORMAT,
     }
 

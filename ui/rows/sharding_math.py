@@ -5,13 +5,21 @@ from dataclasses import dataclass
 
 from core.errors import OutOfRangeError
 from core.scenario import Scenario
-from core.sharding.examples import FULL_WIDTH, NARROW_WIDTH, Kind, Run, run
+from core.sharding.examples import Kind, Run, run
 from core.sharding.numerics import Precision, precision
+from core.sharding.problems import FULL_WIDTH, NARROW_WIDTH
 from core.sharding.step_ledger import layer_collectives, step_ledger
 from core.sharding.tp_sizes import Rule, check_tp_size, tp_sizes
 from core.units import binary_bytes, grouped
 
-KINDS: Mapping[str, Kind] = {"Column": "column", "Row": "row", "MLP pair": "mlp"}
+KINDS: Mapping[str, Kind] = {
+    "Column": "column",
+    "Row": "row",
+    "MLP pair": "mlp",
+    "Attention": "attention",
+    "Embedding": "embedding",
+    "Sequence": "sequence",
+}
 RANKS = (1, 2, 3, 4, 6, 8)
 DRAWN_FORMAT = "float32"
 BROKEN_RANKS = 2
@@ -23,7 +31,17 @@ MISTAKES = {
     "Bias on every rank": "bias_on_every_rank",
 }
 DRAWN_LENGTH = 8
-"""The dimension that is cut in every drawing."""
+"""The dimension that is cut in a drawn layer or MLP."""
+
+CUT: Mapping[Kind, Rule | None] = {
+    "column": Rule("out_features", DRAWN_LENGTH),
+    "row": Rule("in_features", DRAWN_LENGTH),
+    "mlp": Rule("width of the MLP", DRAWN_LENGTH),
+    "attention": Rule("num_attention_heads", 4),
+    "embedding": None,
+    "sequence": Rule("tokens", 4),
+}
+"""What each drawing cuts. A vocabulary is padded until it divides, so it refuses nothing."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +65,10 @@ def drawing(kind: Kind, num_ranks: int) -> Drawing:
     return Drawing(kind, num_ranks, runs, fmt)
 
 
-def struck_ranks() -> Mapping[int, str]:
+def struck_ranks(kind: Kind) -> Mapping[int, str]:
     """Rank counts that leave a remainder, each with the equation it breaks."""
-    rule = Rule("the drawn width", DRAWN_LENGTH)
-    return {size: rule.broken_equation(size) for size in RANKS if not rule.holds(size)}
+    rule = CUT[kind]
+    return {} if rule is None else {size: rule.broken_equation(size) for size in RANKS if not rule.holds(size)}
 
 
 def payload(scenario: Scenario) -> int:

@@ -59,7 +59,8 @@ function drawRanks(board, plan, colours, add) {
   for (let rank = 0; rank < board.num_ranks; rank += 1) {
     const x = plan.column(rank);
     const key = el('rect', { x: x - 2.5 * s, y: 1, width: s * 0.83, height: s * 0.83, class: 'edge', style: `fill:${colours.solid(rank)}` });
-    add(el('g', {}, [key, text(x - 1.3 * s, s * 0.76, `rank ${rank}`, 'rank')]), { seen: (step) => step > 0 });
+    const hit = el('rect', { x: x - 3 * s, y: -s * 0.4, width: 6.4 * s, height: s * 1.7, rx: 4, class: 'hit rank-hit', 'data-only': rank, role: 'button', tabindex: 0, 'aria-label': `Only what rank ${rank} holds`, 'aria-pressed': false });
+    add(el('g', {}, [key, text(x - 1.3 * s, s * 0.76, `rank ${rank}`, 'rank'), hit]), { seen: (step) => step > 0, rank });
   }
 }
 
@@ -88,7 +89,7 @@ function drawTensor(row, board, plan, colours, add, previous) {
     add(drawBlock(row, block, index, owner, plan, colours), {
       seen: (step) => row.steps.includes(step),
       at: (step) => blockAt(row, block, plan, step === 0 && row.steps.includes(0)),
-      delay, row: row.key,
+      delay, rank: block.rank,
     });
   });
   if (row.steps.includes(0) && !isDense(row)) add(drawWhole(row, plan), { seen: (step) => step === 0 });
@@ -147,7 +148,7 @@ function drawLinks(board, row, previous, plan, add) {
   if (!previous || isDense(row) || row.kind === 'bar' || previous.kind === 'bar' || row.link === 'none') return;
   const seen = (step) => step > 0 && row.steps.includes(step) && previous.steps.includes(step);
   for (let rank = 0; rank < board.num_ranks; rank += 1) {
-    add(drawLink(plan.column(rank), plan.rowAt(previous, false), plan.rowAt(row, false), row.link === 'arrow', labelRoom(plan)), { seen });
+    add(drawLink(plan.column(rank), plan.rowAt(previous, false), plan.rowAt(row, false), row.link === 'arrow', labelRoom(plan)), { seen, rank });
   }
 }
 
@@ -170,8 +171,9 @@ function drawBar(row, result, board, plan, colours, add) {
   const below = plan.rowAt(result, false);
   for (let rank = 0; rank < board.num_ranks; rank += 1) {
     const x = plan.column(rank);
-    add(thickArrow(x, above.y + above.h + 3, y, colours.solid(rank), plan.size.text / 14.5), { seen, delay: ARROW_MS.in });
-    add(plainArrow(x, y + h + 2, below.y - 3 - labelRoom(plan), plan.size.text / 14.5), { seen, delay: ARROW_MS.out });
+    add(thickArrow(x, above.y + above.h + 3, y, colours.solid(rank), plan.size.text / 14.5), { seen, delay: ARROW_MS.in, rank });
+    const out = row.own_results ? { fill: colours.solid(rank) } : {};
+    add(plainArrow(x, y + h + 2, below.y - 3 - labelRoom(plan), plan.size.text / 14.5, out.fill), { seen, delay: ARROW_MS.out, rank });
   }
 }
 
@@ -185,10 +187,11 @@ function thickArrow(x, from, to, colour, k) {
   ]);
 }
 
-function plainArrow(x, from, to, k) {
+// What every rank receives is drawn in ink; where each receives its own, the head has the rank's colour.
+function plainArrow(x, from, to, k, own) {
   return el('g', {}, [
     el('line', { x1: x, x2: x, y1: from, y2: to - 8 * k, class: 'out', 'stroke-width': 2 * k }),
-    el('path', { d: `M${x - 6 * k} ${to - 9 * k}h${12 * k}l${-6 * k} ${9 * k}z`, class: 'out-head' }),
+    el('path', { d: `M${x - 6 * k} ${to - 9 * k}h${12 * k}l${-6 * k} ${9 * k}z`, class: own ? 'edge' : 'out-head', ...(own ? { style: `fill:${own}` } : {}) }),
   ]);
 }
 

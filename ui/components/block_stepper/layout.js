@@ -4,20 +4,23 @@ const SIZES = {
   laptop: { cw: 43, minCw: 37, ch: 29, text: 14.5, small: 13.5, gutter: 112, minGap: 7, head: 30, bar: 34, name: 16, code: 12.5, under: 20 },
   present: { cw: 92, minCw: 68, ch: 42, text: 28, small: 24, gutter: 250, minGap: 16, head: 44, bar: 52, name: 30, code: 24, under: 32 },
   long: { cw: 43, minCw: 37, ch: 26, text: 14, small: 13.5, gutter: 112, minGap: 7, head: 26, bar: 30, name: 16, code: 12.5, under: 19 },
+  tall: { cw: 43, minCw: 37, ch: 22, text: 13.5, small: 13, gutter: 112, minGap: 7, head: 24, bar: 27, name: 15.5, code: 12.5, under: 18 },
   presentLong: { cw: 92, minCw: 68, ch: 36, text: 26, small: 24, gutter: 330, minGap: 16, head: 40, bar: 46, name: 28, code: 24, under: 30, oneLine: true },
   presentTight: { cw: 92, minCw: 64, ch: 29, text: 24, small: 24, gutter: 330, minGap: 16, head: 34, bar: 38, name: 26, code: 24, under: 28, oneLine: true },
+  presentTightest: { cw: 92, minCw: 64, ch: 25, text: 24, small: 24, gutter: 330, minGap: 16, head: 28, bar: 30, name: 26, code: 24, under: 26, oneLine: true },
   presentStill: { cw: 92, minCw: 62, ch: 38, text: 26, small: 24, gutter: 215, minGap: 16, head: 42, bar: 48, name: 28, code: 24, under: 30, nameOnly: true },
   phone: { cw: 43, minCw: 38, ch: 30, text: 15, small: 14, gutter: 0, minGap: 7, head: 30, bar: 46, name: 16, code: 13.5, under: 21 },
 };
 const GAPS = { first: 0, line: 31, arrow: 44, bar: 41, result: 52, dense: 26, none: 26 };
 const LABEL_ABOVE = 22;
+const TALLEST = 620; // of a figure on a laptop, so that its controls stand above the fold
 
 // The sizes to try, best first. A longer story is drawn smaller; on a projector with a row's name and shape on one line.
 function sizesFor(board, width, present) {
-  if (present && width > 1000) return isLong(board) ? [SIZES.presentLong, SIZES.presentTight] : [SIZES.present, SIZES.presentTight];
+  if (present && width > 1000) return [isLong(board) ? SIZES.presentLong : SIZES.present, SIZES.presentTight, SIZES.presentTightest];
   if (present && width > 700) return [SIZES.presentStill];
   if (width < 480) return [SIZES.phone];
-  return [isLong(board) ? SIZES.long : SIZES.laptop];
+  return [isLong(board) ? SIZES.long : SIZES.laptop, SIZES.tall];
 }
 
 function isLong(board) {
@@ -49,7 +52,7 @@ function fittingView(views, width, present) {
 }
 
 function isLow(plan, present) {
-  return !present || plan.height <= window.innerHeight * 0.62;
+  return plan.height <= (present ? window.innerHeight * 0.62 : TALLEST);
 }
 
 function layOut(board, available, present) {
@@ -80,6 +83,8 @@ function layOutAt(board, available, present, size) {
 function spreadOf(board, size, present) {
   if (size === SIZES.presentStill) return 0.62;
   if (size === SIZES.presentTight) return 0.4;
+  if (size === SIZES.presentTightest) return 0.2;
+  if (size === SIZES.tall) return 0.56;
   return (isLong(board) ? 0.62 : 1) * (present && !isLong(board) ? 0.85 : 1) * (size.gutter ? 1 : 0.6);
 }
 

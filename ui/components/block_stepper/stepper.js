@@ -13,6 +13,7 @@ class Stepper {
     [this.caption, this.live] = ['figcaption', '.live'].map(find);
     [this.backButton, this.playButton, this.nextButton] = ['back', 'play', 'next'].map((name) => find(`[data-do=${name}]`));
     this.step = 0;
+    this.only = null;
     this.timer = null;
     this.backButton.onclick = () => this.move(-1);
     this.nextButton.onclick = () => this.move(1);
@@ -33,6 +34,7 @@ class Stepper {
     const same = JSON.stringify(data) === JSON.stringify(this.data);
     this.stop();
     this.data = data;
+    if (!same) this.only = null;
     this.draw();
     const kept = this.board.steps.findIndex((step) => step.key === key);
     this.step = kept < 0 ? Math.min(data.start, this.board.steps.length - 1) : kept;
@@ -80,7 +82,7 @@ class Stepper {
 
   // Every cell that stands for one output can be pointed at; the result's first copies take the keyboard as well.
   addTargets() {
-    const reachable = this.board.outputs.map((output) => output.rings[0]);
+    const reachable = this.board.outputs.map((output) => output.rings.find((ring) => ring.target));
     this.board.outputs.forEach((output, index) => {
       for (const ring of output.rings.filter((r) => r.target)) this.addTarget(output, index, ring, reachable);
     });
@@ -107,7 +109,8 @@ class Stepper {
       const { x, y } = part.at(step);
       part.node.style.transitionDelay = fresh && inMotion ? `${part.delay}ms` : '0ms';
       part.node.style.transform = `translate(${x}px, ${y}px)`;
-      part.node.style.opacity = seen ? 1 : 0;
+      const others = this.only !== null && Number.isInteger(part.rank) && part.rank !== this.only;
+      part.node.style.opacity = seen ? (others ? 0.14 : 1) : 0;
       part.node.style.visibility = seen ? 'visible' : 'hidden';
     }
     this.follow(this.followed);
@@ -138,7 +141,15 @@ class Stepper {
     });
   }
 
+  // One rank alone: the others fade until it is picked again.
+  pick(rank) {
+    this.only = this.only === rank ? null : rank;
+    this.svg.querySelectorAll('[data-only]').forEach((hit) => hit.setAttribute('aria-pressed', Number(hit.dataset.only) === this.only));
+    this.settle(true);
+  }
+
   point(event) {
+    if (event.type === 'click' && event.target.dataset?.only !== undefined) this.pick(Number(event.target.dataset.only));
     const index = event.target.dataset?.follow;
     if (index === undefined || Number(index) === this.followed) return;
     this.follow(Number(index));
@@ -147,6 +158,11 @@ class Stepper {
 
   // Arrow keys on a focused output go to its neighbour.
   walk(event) {
+    if (event.target.dataset?.only !== undefined && (event.key === 'Enter' || event.key === ' ')) {
+      event.preventDefault();
+      this.pick(Number(event.target.dataset.only));
+      return;
+    }
     const turn = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!turn || event.target.dataset?.follow === undefined) return;
     const count = this.board.outputs.length;
