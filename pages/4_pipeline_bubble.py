@@ -12,7 +12,7 @@ from ui.components.schedule_player import Mark, schedule_player
 from ui.facts import pipeline_bubble as facts
 from ui.facts import pipeline_schedules as bench_facts
 from ui.frames import frame
-from ui.schedule_bench import forward_grid
+from ui.schedule_bench import forward_grid, stuck_grid
 
 page = scenes.open_page("pipeline_bubble")
 look = page.look
@@ -94,6 +94,9 @@ def break_it() -> None:
         table = frame(facts.slip_rows(ask))
         page.figure(charts.slip_dots(table, look), "break_it.reading_formula", table, "slips")
         return
+    if wrong == facts.DEADLOCK:
+        deadlock()
+        return
     name = "early" if wrong == facts.ONE_EARLY else "nobody"
     marks = tuple(Mark("wrong", span.rank, float(span.start)) for span in facts.broken_spans(ask))
     schedule_player(
@@ -106,6 +109,15 @@ def break_it() -> None:
         controls=not look.present,
     )
     page.reading(f"break_it.reading_{name}")
+
+
+def deadlock() -> None:
+    timeline = facts.stuck_run(ask)
+    notes = tuple(Mark("note", note.rank, note.tick, note.text) for note in facts.stuck_notes(timeline))
+    block = "break_it.reading_deadlock" if notes else "break_it.reading_lucky"
+    cells = stuck_grid(timeline, facts.STUCK_TICKS if notes else 0, notes)
+    schedule_player(cells, key="deadlock", alt=page.prose.plain(block), present=look.present, start="end")
+    page.reading(block)
 
 
 page.play(

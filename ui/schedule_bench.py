@@ -175,6 +175,12 @@ def timeline_grid(timeline: Timeline, ticks: int, title: str, path: Iterable[Spa
     return replace(_grid(cells, "rank"), title=title, path=stops)
 
 
+def stuck_grid(timeline: Timeline, spare_ticks: int, marks: tuple[Mark, ...]) -> Grid:
+    """What ran of a run that waits for itself, and some ticks of nothing after it."""
+    ticks = int(timeline.makespan) + spare_ticks
+    return replace(_grid(tick_grid(timeline, timeline.placement.ranks, ticks=ticks), "rank"), marks=marks)
+
+
 def _grid(cells: Cells, word: str) -> Grid:
     ranks, ticks = cells.shape
     return Grid(cells.tobytes(), ranks, ticks, tuple(f"{word} {place}" for place in range(ranks)))

@@ -52,6 +52,16 @@ def one_f_one_b(stages: int, microbatches: int, chunks: int = 1) -> list[Action]
     return [action for rank in range(p) for action in _by_turns(rank, p, m, 1, m, _distance(rank, p))]
 
 
+def mismatched(stages: int, microbatches: int) -> list[Action]:
+    """A bug: every rank runs 1F1B but the last, which runs GPipe. It waits for itself from the third microbatch on.
+
+    The last rank wants all forwards before its first backward, the others a backward before their next forward.
+    """
+    p, m, _ = _sizes(stages, microbatches, 1)
+    others = [action for action in one_f_one_b(p, m) if action.stage < p - 1]
+    return others + [action for action in gpipe(p, m) if action.stage == p - 1]
+
+
 def interleaved_1f1b(stages: int, microbatches: int, chunks: int = 1) -> list[Action]:
     """One forward, one backward by turns over v chunks, a round of microbatches through each chunk in turn.
 

@@ -1,5 +1,6 @@
-"""What a run was waiting for: the chain of actions that made it as long as it is."""
+"""What a run was waiting for: the chain of actions that made it as long as it is, or what never came."""
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 from core.schedules.actions import Action, Span, Time
@@ -23,6 +24,26 @@ def critical_path(timeline: Timeline, costs: Costs | None = None) -> list[Span]:
     while path[-1].start > 0:
         path.append(_held_up_by(path[-1], by_action, before, hops, timeline.placement.stages))
     return path[::-1]
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A rank that stands still for ever: what it wants to run next, and the input that will not come."""
+
+    rank: int
+    action: Action
+    missing: Action
+
+
+def waits(timeline: Timeline) -> list[Wait]:
+    """Each rank that is stuck. Follow the missing inputs from rank to rank and you come back to where you began."""
+    ran = set(timeline.actions)
+    return [
+        Wait(timeline.placement.rank(action.stage), action, choices[0])
+        for action in timeline.waiting
+        for choices in inputs(action, timeline.placement.stages)
+        if not ran.intersection(choices)
+    ]
 
 
 def _held_up_by(

@@ -8,7 +8,8 @@ import pytest
 from core.pipeline_bubble import fill_drain
 from core.schedules.actions import Placement
 from core.schedules.families import FAMILIES, family
-from core.schedules.paths import critical_path
+from core.schedules.orders import mismatched
+from core.schedules.paths import critical_path, waits
 from core.schedules.simulator import Costs, simulate
 
 
@@ -35,3 +36,17 @@ def test_a_straggler_holds_the_path_for_all_its_microbatches():
 
 def test_nothing_run_has_no_path():
     assert critical_path(simulate([], Placement(2))) == []
+
+
+@pytest.mark.parametrize("stages", [2, 3, 8])
+def test_two_schedules_on_one_pipe_wait_for_each_other(stages):
+    """The last rank wants its next forward, every other one a backward: a ring of waits, drawn and not hung."""
+    found = waits(simulate(mismatched(stages, 8), Placement(stages)))
+    assert [wait.rank for wait in found] == list(range(stages))
+    assert str(found[-1].action) == f"{stages - 1}F2"
+    assert {wait.action.kind for wait in found[:-1]} == {"B"}
+    assert {(wait.missing.stage - wait.rank) for wait in found} == {1, -1}
+
+
+def test_with_two_microbatches_the_mismatch_goes_unnoticed():
+    assert waits(simulate(mismatched(4, 2), Placement(4))) == []

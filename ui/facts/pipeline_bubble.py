@@ -15,14 +15,20 @@ from core.pipeline_bubble import (
     run_without_waiting,
     slips,
 )
-from core.schedules.actions import Span
+from core.schedules.actions import Placement, Span
+from core.schedules.orders import mismatched
+from core.schedules.paths import waits
+from core.schedules.simulator import Timeline, simulate
 from core.schedules.validity import Violation, violations
 from core.units import percent, plain
 
 NOBODY_WAITS = "nobody waits"
 ONE_EARLY = "one stage a tick early"
 WRONG_FORMULA = "a wrong formula"
-WRONGS = (NOBODY_WAITS, ONE_EARLY, WRONG_FORMULA)
+DEADLOCK = "a deadlock"
+WRONGS = (NOBODY_WAITS, ONE_EARLY, DEADLOCK, WRONG_FORMULA)
+STUCK_TICKS = 8
+"""Ticks drawn after the last action of a run that is stuck, for the words."""
 MOST_STAGES, MOST_MICROBATCHES = 64, 1024
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -65,6 +71,15 @@ class Ask:
     pin: Bench | None = None
 
 
+@dataclass(frozen=True)
+class Note:
+    """Words to stand on the grid, centred at a rank and a tick."""
+
+    rank: float
+    tick: float
+    text: str
+
+
 def in_words(count: int) -> str:
     """A small number as a word, a larger one in digits."""
     return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
@@ -91,18 +106,20 @@ def broken(ask: Ask) -> list[Violation]:
     return list(violations(wrong_run(ask), ask.stages, ask.microbatches))
 
 
+def stuck_run(ask: Ask) -> Timeline:
+    """1F1B on all ranks but the last, which runs GPipe: as far as it comes."""
+    return simulate(mismatched(ask.stages, ask.microbatches), Placement(ask.stages))
+
+
+def stuck_notes(timeline: Timeline) -> list[Note]:
+    """What each rank waits for, beside the last thing it ran."""
+    tick = float(timeline.makespan) + STUCK_TICKS / 2
+    return [Note(wait.rank + 0.5, tick, f"{wait.action} waits for {wait.missing}") for wait in waits(timeline)]
+
+
 def broken_spans(ask: Ask) -> list[Span]:
     """Each span that breaks a rule."""
     return [violation.span for violation in broken(ask) if violation.span]
-
-
-@dataclass(frozen=True)
-class Note:
-    """Words to stand on the grid, centred at a rank and a tick."""
-
-    rank: float
-    tick: float
-    text: str
 
 
 def triangle_notes(ask: Ask) -> list[Note]:
@@ -237,6 +254,7 @@ def fields(ask: Ask) -> Mapping[str, str]:
         "overhead": percent(float(overhead)),
         "busy": percent(float(1 - bubble)),
         **_broken_fields(ask),
+        **_stuck_fields(ask),
         **_bench_fields(ask),
     }
 
@@ -253,6 +271,18 @@ def _broken_fields(ask: Ask) -> dict[str, str]:
         "broken_first": found[0].message,
         "broken_ticks": str(max(span.end for span in wrong)),
         "early_stage": str(early_stage(ask.stages)),
+    }
+
+
+def _stuck_fields(ask: Ask) -> dict[str, str]:
+    timeline = stuck_run(ask)
+    found = waits(timeline)
+    total = 2 * ask.stages * ask.microbatches
+    return {
+        "stuck_ran": str(len(timeline.actions)),
+        "stuck_total": str(total),
+        "stuck_last": f"{found[-1].action} waits for {found[-1].missing}" if found else "nothing waits",
+        "stuck_first": f"{found[0].action} waits for {found[0].missing}" if found else "nothing waits",
     }
 
 

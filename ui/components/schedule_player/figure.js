@@ -50,9 +50,10 @@ function paintNumber(pen, model, layout, style, span, look, x, y, width) {
   pen.text(x, y + size * 0.36, words, { fill, size, weight: look.followed ? 700 : model.present ? 500 : 400, anchor: "middle" });
 }
 
-function paintFollowed(pen, model, layout, style, index, spans, tick) {
-  const line = model.present ? 5 : 3.5;
+// The microbatch's own cells: up to the chosen one the path it depends on, with a heavy ring; beyond, a thin one.
+function paintFollowed(pen, model, layout, style, index, spans, tick, upTo) {
   for (const span of spans) {
+    const line = span.end > upTo ? 1.5 : model.present ? 5 : 3.5;
     const x = layout.x(span.start), y = layout.y(index, span.rank), w = layout.x(span.end) - x;
     if (layout.small) pen.rect(x - 0.5, y, Math.max(w, 2) + 1, layout.row, { fill: w < 6 ? style.text : undefined, stroke: style.text, line: 1.5 });
     else {
@@ -80,7 +81,7 @@ function paintCross(pen, fill, x, y, r) {
 
 function paintNote(pen, model, layout, style, mark, x, y) {
   const size = model.present ? 32 : 15;
-  const [w, h] = [mark.text.length * size * 0.5 + size * 1.5, size * 1.9];
+  const [w, h] = [mark.text.length * size * 0.5 + size * 1.5, mark.text.length > 10 ? Math.min(size * 1.9, layout.row - 6) : size * 1.9];
   const left = Math.max(0, Math.min(x - w / 2, layout.width - w));
   pen.rect(left, y - h / 2, w, h, { fill: style.ground, stroke: style.text, line: model.present ? 2.5 : 1.5, radius: 4 });
   pen.text(left + w / 2, y + size * 0.35, mark.text, { fill: style.text, size, weight: 600, anchor: "middle" });
@@ -181,8 +182,8 @@ function drawFrame(canvas, sheets, model, layout, style, view) {
 }
 
 // What lies over the cells: `view` has the tick, the spans followed in each grid, and whether idle is counted.
-function paintOver(pen, model, layout, style, { tick, followed, countsIdle }) {
-  followed.forEach((spans, index) => paintFollowed(pen, model, layout, style, index, spans, tick));
+function paintOver(pen, model, layout, style, { tick, followed, upTo, countsIdle }) {
+  followed.forEach((spans, index) => paintFollowed(pen, model, layout, style, index, spans, tick, upTo));
   if (countsIdle) paintIdle(pen, model, layout, style);
   paintPath(pen, model, layout, style);
   paintMarks(pen, model, layout, style);

@@ -55,6 +55,7 @@ class Player {
     this.countsIdle = false;
     this.counted = "";
     this.tick = this.model.start === "end" ? this.model.ticks : 0;
+    this.upTo = Infinity;
     this.followed = this.spansFollowed(this.model.follow);
     this.canvas.setAttribute("aria-label", this.model.alt);
     this.slider.max = this.model.ticks;
@@ -168,8 +169,14 @@ class Player {
   pick(event) {
     const cell = this.under(event);
     const span = cell && spanAt(cell.grid, cell.rank, cell.tick);
-    if (span) this.follow(microbatchOf(span.code) === this.following ? null : microbatchOf(span.code));
+    if (span) this.choose(span);
     else if (cell) this.countIdle(!this.countsIdle);
+  }
+
+  // Its dependency path is lit: what ran of this microbatch before. Chosen again, it is let go.
+  choose(span) {
+    const again = microbatchOf(span.code) === this.following && span.end === this.upTo;
+    this.follow(again ? null : microbatchOf(span.code), span.end);
   }
 
   countIdle(wanted) {
@@ -179,7 +186,8 @@ class Player {
     this.tell();
   }
 
-  follow(microbatch) {
+  follow(microbatch, upTo = Infinity) {
+    this.upTo = upTo;
     this.followed = this.spansFollowed(microbatch);
     this.draw();
     this.tell();
