@@ -8,7 +8,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from core.errors import ShardlabError
-from distributed.layers import fill
+from distributed.layers import fill, full_shape
 from distributed.mini_gpt import MiniGPT
 
 CHECKPOINT = Path(__file__).parent.parent / "data" / "checkpoints" / "minigpt-grammar.safetensors"
@@ -64,13 +64,11 @@ def sha256(path: Path = CHECKPOINT) -> str:
 
 
 def _slice_of(stored, name: str, parameter: nn.Parameter, rank: int) -> Tensor:
+    _require_shape(name, stored.get_shape(), full_shape(parameter))
     dim = getattr(parameter, "shard_dim", None)
-    whole = list(parameter.shape)
     if dim is None:
-        _require_shape(name, stored.get_shape(), whole)
         return stored[:]
-    size, whole[dim] = whole[dim], parameter.full_size
-    _require_shape(name, stored.get_shape(), whole)
+    size = parameter.shape[dim]
     start = min(rank * size, parameter.full_size)
     cut = slice(start, min(start + size, parameter.full_size))
     return stored[cut] if dim == 0 else stored[:, cut]

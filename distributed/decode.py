@@ -1,6 +1,7 @@
 """Greedy decoding: one prefill, then one token at a time, each the most likely of its logits."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -29,14 +30,14 @@ class Decoded:
 
 
 @torch.inference_mode()
-def greedy(model: MiniGPT, prompt: list[int], max_new_tokens: int, end: int | None = None) -> Decoded:
+def greedy(model: MiniGPT, prompt: Sequence[int], max_new_tokens: int, end: int | None = None) -> Decoded:
     """Decode until `end` or `max_new_tokens`.
 
     Every rank gathers the same logits and so picks the same token: nothing more is sent.
     """
     device = model.embed_tokens.weight.device
     cache = KVCache(model.spec, model.group, model.spec.learned_positions, device=device)
-    step = torch.tensor([prompt], device=device)
+    step = torch.tensor([list(prompt)], device=device)
     decoded = Decoded()
     for _ in range(min(max_new_tokens, model.spec.learned_positions - len(prompt))):
         decoded.start_s.append(time.perf_counter())

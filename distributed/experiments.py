@@ -13,18 +13,18 @@ from torch import Tensor
 
 from distributed.collectives import Group
 from distributed.decode import greedy
-from distributed.grammar import END_TOKEN
 from distributed.layers import RowParallelLinear
-from distributed.measure import PROMPTS, Arm
+from distributed.measure import Arm
 from distributed.mini_gpt import MiniGPT
 from distributed.progress import ms, say
-from distributed.tokenizer import END, decode, prompt
+from distributed.work import Work
 
 SLOW_RANK = 1
 DELAY_S = 0.005
 SLOWED_STEPS = 40
 BROKEN_PROMPTS = 3
 BROKEN_STEPS = 28
+TRACED_STEPS = 18
 
 
 def everyone(group: Group, mine: object) -> list:
@@ -34,13 +34,13 @@ def everyone(group: Group, mine: object) -> list:
     return told
 
 
-def trace(model: MiniGPT) -> None:
+def trace(model: MiniGPT, job: Work) -> None:
     """Decode the first prompt once more and say, for every step, when each rank was inside a collective.
 
     Microseconds since the first rank began the step: ranks of one host share a monotonic clock.
     """
     model.group.forget()
-    decoded = greedy(model, prompt(PROMPTS[0]), BROKEN_STEPS, END_TOKEN)
+    decoded = greedy(model, job.prompts[0], TRACED_STEPS, job.end)
     calls = [(call.start_s, call.end_s) for call in model.group.calls]
     told = everyone(model.group, (decoded.start_s, decoded.end_s, calls))
     if model.group.rank:
@@ -48,7 +48,7 @@ def trace(model: MiniGPT) -> None:
     for number, token in enumerate(decoded.tokens):
         zero_s = min(starts[number] for starts, _, _ in told)
         ranks = [_step_of_rank(number, zero_s, *one) for one in told]
-        say("step", number=number, token=decode([token]), ranks=ranks)
+        say("step", number=number, token=job.text([token]) or "\n", ranks=ranks)
 
 
 def _step_of_rank(
@@ -67,7 +67,7 @@ def _step_of_rank(
     }
 
 
-def slow_one_rank(model: MiniGPT) -> None:
+def slow_one_rank(model: MiniGPT, job: Work) -> None:
     """Let one rank sleep before every step; say what each rank's step took, and how much of it stood in sums."""
     hook = model.register_forward_pre_hook(lambda *_: time.sleep(DELAY_S))
     if model.group.rank != SLOW_RANK:
@@ -75,7 +75,7 @@ def slow_one_rank(model: MiniGPT) -> None:
     model.group.forget()
     step_s: list[float] = []
     while len(step_s) < SLOWED_STEPS:
-        step_s += greedy(model, prompt(PROMPTS[0]), SLOWED_STEPS, END_TOKEN).step_s
+        step_s += greedy(model, job.prompts[0], SLOWED_STEPS, job.end).step_s
     hook.remove()
     inside_s = sum(model.group.decode_all_reduces_s) / len(step_s)
     told = everyone(model.group, (statistics.fmean(step_s), inside_s))
@@ -94,14 +94,14 @@ def sum_left_out(layer: RowParallelLinear, x: Tensor) -> Tensor:
     return F.linear(x, layer.weight, layer.bias)
 
 
-def break_layers(model: MiniGPT, right: Arm) -> None:
+def break_layers(model: MiniGPT, job: Work, right: Arm) -> None:
     """Run the wrong variants on real ranks; say what becomes of the sentences and of the first token's logits."""
     for wrong in (bias_on_every_rank, sum_left_out):
         with_variant(model, wrong)
-        decoded = [greedy(model, prompt(p), BROKEN_STEPS, END_TOKEN) for p in PROMPTS[:BROKEN_PROMPTS]]
+        decoded = [greedy(model, given, BROKEN_STEPS, job.end) for given in job.prompts[:BROKEN_PROMPTS]]
         with_variant(model, None)
         if model.group.rank == 0:
-            answers = [decode(one.tokens).removesuffix(END) for one in decoded]
+            answers = [job.text(one.tokens) for one in decoded]
             pairs = list(zip(decoded, right.tokens, right.logits, strict=False))
             same = sum(one.tokens == tokens for one, tokens, _ in pairs)
             apart = max(float((one.logits[0] - logits[0]).abs().max()) for one, _, logits in pairs)

@@ -20,10 +20,8 @@ from distributed.collectives import Group
 from distributed.decode import greedy
 from distributed.grammar_corpus import Example, corpus, part
 from distributed.mini_gpt import KVCache, MiniGPT
-from distributed.tokenizer import END, decode, encode, prompt
-
-END_TOKEN = encode(END)[0]
-LONGEST_ANSWER = 48
+from distributed.tokenizer import END, END_TOKEN, decode, prompt
+from distributed.work import LONGEST_ANSWER
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,18 @@ def sharded(*shape: int, dim: int, full_size: int) -> nn.Parameter:
     return parameter
 
 
+def full_shape(parameter: nn.Parameter) -> list[int]:
+    """The shape of the tensor that a rank's parameter is a part of, or the whole of."""
+    shape, dim = list(parameter.shape), getattr(parameter, "shard_dim", None)
+    if dim is not None:
+        shape[dim] = parameter.full_size
+    return shape
+
+
 def shard_of(full: Tensor, parameter: nn.Parameter, group: Group) -> Tensor:
     """This rank's part of `full`, short of rows where padding stands behind the last one."""
+    if getattr(parameter, "shard_dim", None) is None:
+        return full
     size = parameter.shape[parameter.shard_dim]
     start = min(group.rank * size, full.shape[parameter.shard_dim])
     return full.narrow(parameter.shard_dim, start, min(size, full.shape[parameter.shard_dim] - start))

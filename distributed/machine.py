@@ -8,12 +8,12 @@ from pathlib import Path
 import torch
 
 
-def manifest(command: str, checkpoint_sha256: str, threads_per_rank: int) -> dict[str, object]:
+def manifest(command: str, weights: str, threads_per_rank: int) -> dict[str, object]:
     """How to make this run again, and where it was made; the load of the last minute tells of its neighbours."""
     return {
         "command": command,
         "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "checkpoint_sha256": checkpoint_sha256,
+        "weights": weights,
         "threads_per_rank": threads_per_rank,
         "load_average": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
         "hardware": {"cpu": _cpu_name(), "cores": os.cpu_count(), "gpus": _gpu_names()},

@@ -9,22 +9,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from distributed.decode import greedy
-from distributed.grammar import END_TOKEN, LONGEST_ANSWER
 from distributed.mini_gpt import MiniGPT
-from distributed.tokenizer import END, decode, prompt
+from distributed.work import Work
 
-PROMPTS = (
-    "he goed to school",
-    "i has eat",
-    "she dont like apples",
-    "yesterday we buy bread",
-    "they is singing a song",
-    "my sister have never drived a car",
-    "tomorrow tom wrote a letter",
-    "the boy not play football",
-    "do anna see a bird?",
-    "you didnt took the bus",
-)
 WARM_UP_STEPS = 20
 
 
@@ -35,10 +22,6 @@ class Arm:
     tokens: list[list[int]] = field(default_factory=list)
     logits: list[Tensor] = field(default_factory=list)
     step_s: list[float] = field(default_factory=list)
-
-    def text(self, row: int) -> str:
-        """One prompt's answer."""
-        return decode(self.tokens[row]).removesuffix(END)
 
     def save(self, stem: Path) -> None:
         """Write the arm beside `stem`, for another process to read."""
@@ -56,16 +39,16 @@ class Arm:
         return cls(logits=[tensors[str(row)] for row in range(len(tensors))], **numbers)
 
 
-def warm_up(model: MiniGPT) -> None:
+def warm_up(model: MiniGPT, work: Work) -> None:
     """Let the allocator, the caches and the sockets see a decode before the clock does."""
-    greedy(model, prompt(PROMPTS[0]), WARM_UP_STEPS, END_TOKEN)
+    greedy(model, work.prompts[0], WARM_UP_STEPS, work.end)
 
 
-def decode_prompt(model: MiniGPT, sentence: str, steps: int, arm: Arm) -> None:
+def decode_prompt(model: MiniGPT, work: Work, row: int, steps: int, arm: Arm) -> None:
     """Decode one prompt to its end, again and again until `steps` steps were timed; keep the first answer."""
     timed = 0
     while timed < steps:
-        decoded = greedy(model, prompt(sentence), LONGEST_ANSWER, END_TOKEN)
+        decoded = greedy(model, work.prompts[row], work.longest, work.end)
         if not timed:
             arm.tokens.append(decoded.tokens)
             arm.logits.append(torch.stack(decoded.logits))

@@ -12,7 +12,14 @@ from torch import Tensor, nn
 from core.errors import require_divides
 from core.specs import ModelSpec
 from distributed.collectives import Group
-from distributed.layers import ColumnParallelLinear, RowParallelLinear, ShardedEmbedding
+from distributed.layers import (
+    ColumnParallelLinear,
+    RowParallelLinear,
+    ShardedEmbedding,
+    fill,
+    full_shape,
+    shard_of,
+)
 
 
 class KVCache:
@@ -124,7 +131,10 @@ class MiniGPT(nn.Module):
 
 
 def initialise(model: MiniGPT, seed: int) -> None:
-    """Random weights as GPT-2's: normal, deviation 0.02, the projections back to the residual scaled by depth."""
+    """Random weights as GPT-2's: normal, deviation 0.02, the projections back to the residual scaled by depth.
+
+    Every rank draws every tensor whole, one after another, and keeps its part: the ranks' parts make one model.
+    """
     generator = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():
         if name.endswith("bias"):
@@ -132,9 +142,7 @@ def initialise(model: MiniGPT, seed: int) -> None:
         elif "norm" in name:
             nn.init.ones_(parameter)
         else:
-            scale = (
-                (2 * model.spec.num_hidden_layers) ** -0.5
-                if name.endswith(("o_proj.weight", "down_proj.weight"))
-                else 1
-            )
-            nn.init.normal_(parameter, std=0.02 * scale, generator=generator)
+            residual = name.endswith(("o_proj.weight", "down_proj.weight"))
+            scale = (2 * model.spec.num_hidden_layers) ** -0.5 if residual else 1
+            full = torch.empty(full_shape(parameter)).normal_(std=0.02 * scale, generator=generator)
+            fill(parameter, shard_of(full, parameter, model.group))

@@ -18,33 +18,35 @@ from pathlib import Path
 
 import torch
 
-from core.two_way_tp import MINI_GPT
-from distributed import checkpoint, collectives, grammar, machine
+from core.errors import ShardlabError
+from core.two_way_tp import GPTS, MINI_GPT, all_reduce_payload_bytes
+from distributed import checkpoint, collectives, machine
 from distributed.collectives import Group
 from distributed.experiments import break_layers, everyone, slow_one_rank, trace
-from distributed.measure import PROMPTS, Arm, decode_prompt, warm_up
+from distributed.measure import Arm, decode_prompt, warm_up
 from distributed.mini_gpt import KVCache, MiniGPT
 from distributed.progress import ms, say, summary, us
 from distributed.shared_memory import SharedMemoryGroup, why_not_here
 from distributed.single import single_arm
+from distributed.work import Work, work
 from runtime.tether import end_with_parent
 
 SWEEP_REPEATS = 60
 
 
-def run_rank(args: argparse.Namespace) -> int:
+def run_rank(args: argparse.Namespace, job: Work) -> int:
     """What each of torchrun's processes does; rank 0 speaks for all."""
     first = os.environ["RANK"] == "0"
     if first:
-        say("start", prompts=len(PROMPTS), steps_per_prompt=args.steps_per_prompt)
+        say("start", model=job.spec.key, prompts=len(job.prompts), steps_per_prompt=args.steps_per_prompt)
     with tempfile.TemporaryDirectory() as folder:
         stem, kind = Path(folder) / "single", device_type(args.backend)
-        single = single_arm(stem, args.checkpoint, args.steps_per_prompt, kind) if first else None
+        single = single_arm(stem, job, args.steps_per_prompt, kind) if first else None
     if single:
         say_token(1, summary(single.step_s))
     group = join(args)
     try:
-        return report(args, group, single)
+        return report(args, job, group, single)
     finally:
         collectives.leave()
 
@@ -60,26 +62,28 @@ def join(args: argparse.Namespace) -> Group:
     return SharedMemoryGroup(args.timeout_s) if args.backend == "shm" else group
 
 
-def report(args: argparse.Namespace, group: Group, single: Arm | None) -> int:
+def report(args: argparse.Namespace, job: Work, group: Group, single: Arm | None) -> int:
     """Load, decode, count and compare; the exit status."""
-    model = grammar.load(args.checkpoint, group).to(device(args.backend))
+    model = job.model(group).to(device(args.backend))
     ranks = facts_of_ranks(model)
     idle = sweep(model)
     if group.rank == 0:
-        say("world", backend=args.backend, tp_size=group.size)
+        say("world", model=job.spec.key, backend=args.backend, tp_size=group.size)
         for rank, facts in enumerate(ranks):
             say("weights", rank=rank, bytes=facts["weights_bytes"])
         for rank, facts in enumerate(ranks):
-            say("kv", rank=rank, bytes_per_token=facts["kv_bytes"] // MINI_GPT.learned_positions)
-        say("sweep", payload_bytes=row_bytes(), median_us=us(idle["median"]), min_us=us(idle["min"]))
-    arm = decode_all(model, args.steps_per_prompt)
-    result = compare(group, arm, single, args.backend, ranks) if single else None
-    trace(model)
-    slow_one_rank(model)
-    break_layers(model, arm)
+            say("kv", rank=rank, bytes_per_token=facts["kv_bytes"] // job.spec.learned_positions)
+        row_bytes = all_reduce_payload_bytes(job.spec)
+        say("sweep", payload_bytes=row_bytes, median_us=us(idle["median"]), min_us=us(idle["min"]))
+    arm = decode_all(model, job, args.steps_per_prompt)
+    result = compare(model, arm, single, args.backend, ranks) if single else None
+    trace(model, job)
+    slow_one_rank(model, job)
+    if job.checkpoint:
+        break_layers(model, job, arm)
     if result is None:
         return 0
-    conclude(result, args)
+    conclude(result, job, args)
     return 0 if result["tokens_equal"] else 1
 
 
@@ -88,36 +92,36 @@ def say_token(tp_size: int, per_token_s: dict[str, float]) -> None:
     say("token", tp_size=tp_size, median_ms=ms(per_token_s["median"]), p95_ms=ms(per_token_s["p95"]))
 
 
-def decode_all(model: MiniGPT, steps: int) -> Arm:
+def decode_all(model: MiniGPT, job: Work, steps: int) -> Arm:
     """The TP arm: every rank decodes the same prompts in lockstep."""
-    warm_up(model)
+    warm_up(model, job)
     model.group.forget()
     arm = Arm()
-    for number, sentence in enumerate(PROMPTS, start=1):
-        decode_prompt(model, sentence, steps, arm)
+    for row, given in enumerate(job.given):
+        decode_prompt(model, job, row, steps, arm)
         if model.group.rank == 0:
-            say("prompt", number=number, of=len(PROMPTS), given=sentence, answer=arm.text(number - 1))
+            say("prompt", number=row + 1, of=len(job.given), given=given, answer=job.text(arm.tokens[row]))
     return arm
 
 
-def compare(group: Group, arm: Arm, single: Arm, backend: str, ranks: list[dict[str, int]]) -> dict[str, object]:
+def compare(model: MiniGPT, arm: Arm, single: Arm, backend: str, ranks: list[dict[str, int]]) -> dict[str, object]:
     """The one object: counts and times of the TP arm beside the single one."""
-    sums_s = group.decode_all_reduces_s
-    steps = len(arm.step_s)
+    group, row_bytes = model.group, all_reduce_payload_bytes(model.spec)
+    sums_s, steps = group.decode_all_reduces_s, len(arm.step_s)
     say(
         "collectives",
         all_reduces_per_token=per_token(len(sums_s), steps),
-        bytes_per_token=len(sums_s) * row_bytes() // steps,
+        bytes_per_token=len(sums_s) * row_bytes // steps,
     )
-    say("all_reduce", payload_bytes=row_bytes(), median_us=us(statistics.median(sums_s)), min_us=us(min(sums_s)))
+    say("all_reduce", payload_bytes=row_bytes, median_us=us(statistics.median(sums_s)), min_us=us(min(sums_s)))
     per_token_s = summary(arm.step_s)
     say_token(group.size, per_token_s)
     identical = sum(ours == theirs for ours, theirs in zip(arm.tokens, single.tokens, strict=True))
-    say("tokens", prompts=len(PROMPTS), identical=identical)
+    say("tokens", prompts=len(arm.tokens), identical=identical)
     return {
         "world_size": group.size,
         "backend": backend,
-        "tokens_equal": identical == len(PROMPTS),
+        "tokens_equal": identical == len(arm.tokens),
         "max_logit_difference": max_difference(arm, single),
         "all_reduces_per_token": per_token(len(sums_s), steps),
         "per_token_s": per_token_s,
@@ -127,12 +131,14 @@ def compare(group: Group, arm: Arm, single: Arm, backend: str, ranks: list[dict[
     }
 
 
-def conclude(result: dict[str, object], args: argparse.Namespace) -> None:
+def conclude(result: dict[str, object], job: Work, args: argparse.Namespace) -> None:
     """Add the manifest and write the object, whole or not at all."""
-    options = shlex.join(["--steps-per-prompt", str(args.steps_per_prompt), "--backend", args.backend])
+    options = shlex.join(
+        ["--model", job.spec.key, "--steps-per-prompt", str(args.steps_per_prompt), "--backend", args.backend]
+    )
     launcher = f"torchrun --standalone --nproc-per-node={result['world_size']}"
     command = f"{launcher} -m distributed.run_tp --json PATH {options}"
-    result["manifest"] = machine.manifest(command, checkpoint.sha256(args.checkpoint), torch.get_num_threads())
+    result["manifest"] = machine.manifest(command, job.weights, torch.get_num_threads())
     if args.json:
         part = args.json.with_suffix(".part")
         part.write_text(json.dumps(result, indent=1) + "\n")
@@ -148,7 +154,7 @@ def facts_of_ranks(model: MiniGPT) -> list[dict[str, int]]:
 
 def sweep(model: MiniGPT) -> dict[str, float]:
     """All-reduces of one decode row with nothing else to do: what the link costs before work stands between."""
-    row = torch.zeros(MINI_GPT.hidden_size, device=model.embed_tokens.weight.device)
+    row = torch.zeros(model.spec.hidden_size, device=model.embed_tokens.weight.device)
     for _ in range(2 * SWEEP_REPEATS):
         model.group.all_reduce(row)
     return summary(model.group.decode_all_reduces_s[SWEEP_REPEATS:])
@@ -158,11 +164,6 @@ def max_difference(arm: Arm, single: Arm) -> float:
     """The largest distance of two logits that mean the same token, up to the first token that differs."""
     pairs = zip(arm.logits, single.logits, strict=True)
     return max(float((a[: len(b)].cpu() - b[: len(a)]).abs().max()) for a, b in pairs)
-
-
-def row_bytes() -> int:
-    """One token's activations: the payload of a decode step's all-reduce."""
-    return MINI_GPT.hidden_size * torch.float32.itemsize
 
 
 def per_token(count: int, steps: int) -> int | float:
@@ -188,6 +189,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--backend", choices=("gloo", "shm", "nccl"), default="nccl" if torch.cuda.device_count() > 1 else "gloo"
     )
+    parser.add_argument("--model", choices=tuple(GPTS), default=MINI_GPT.key)
     parser.add_argument("--checkpoint", type=Path, default=checkpoint.CHECKPOINT)
     parser.add_argument("--steps-per-prompt", type=int, default=100, help="decode steps timed a prompt")
     parser.add_argument("--timeout-s", type=float, default=30, help="how long a rank waits for its peers")
@@ -201,12 +203,12 @@ def main() -> None:
     if "RANK" not in os.environ:
         sys.exit("start this with: torchrun --standalone --nproc-per-node=2 -m distributed.run_tp --json PATH")
     try:
-        checkpoint.require(args.checkpoint)
-    except checkpoint.CheckpointError as error:
+        job = work(args.model, args.checkpoint)
+    except ShardlabError as error:
         if os.environ["RANK"] == "0":
             say("error", message=str(error))
         sys.exit(2)
-    sys.exit(run_rank(args))
+    sys.exit(run_rank(args, job))
 
 
 if __name__ == "__main__":

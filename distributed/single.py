@@ -11,8 +11,11 @@ from pathlib import Path
 
 import torch
 
-from distributed import checkpoint, grammar
-from distributed.measure import PROMPTS, Arm, decode_prompt, warm_up
+from core.two_way_tp import MINI_GPT
+from distributed import checkpoint
+from distributed.collectives import Group
+from distributed.measure import Arm, decode_prompt, warm_up
+from distributed.work import Work, work
 from runtime.tether import end_with_parent
 
 TORCHRUNS_OWN = (
@@ -27,10 +30,11 @@ TORCHRUNS_OWN = (
 )
 
 
-def single_arm(stem: Path, path: Path, steps: int, device: str) -> Arm:
+def single_arm(stem: Path, job: Work, steps: int, device: str) -> Arm:
     """Run the arm in a process of its own and read what it measured."""
     program = [sys.executable, "-m", "distributed.single", str(stem), "--device", device]
-    options = ["--checkpoint", str(path), "--steps-per-prompt", str(steps)]
+    options = ["--model", job.spec.key, "--steps-per-prompt", str(steps)]
+    options += ["--checkpoint", str(job.checkpoint)] if job.checkpoint else []
     alone = {name: value for name, value in os.environ.items() if not name.startswith(TORCHRUNS_OWN)}
     alone["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
     subprocess.run([*program, *options], env=alone, check=True, stdout=subprocess.DEVNULL)
@@ -41,16 +45,17 @@ def main() -> None:
     end_with_parent()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stem", type=Path, help="where to write the arm, without suffix")
+    parser.add_argument("--model", default=MINI_GPT.key)
     parser.add_argument("--checkpoint", type=Path, default=checkpoint.CHECKPOINT)
     parser.add_argument("--steps-per-prompt", type=int, default=100)
     parser.add_argument("--device", default="cpu")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    model = grammar.load(args.checkpoint).to(args.device)
-    warm_up(model)
-    arm = Arm()
-    for sentence in PROMPTS:
-        decode_prompt(model, sentence, args.steps_per_prompt, arm)
+    job = work(args.model, args.checkpoint)
+    model, arm = job.model(Group()).to(args.device), Arm()
+    warm_up(model, job)
+    for row in range(len(job.prompts)):
+        decode_prompt(model, job, row, args.steps_per_prompt, arm)
     arm.save(args.stem)
 
 

@@ -6,6 +6,7 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz '?>\n"
 ANSWER = ">"
 END = "\n"
 _IDS = {sign: token for token, sign in enumerate(ALPHABET)}
+END_TOKEN = _IDS[END]
 
 
 def encode(text: str) -> list[int]:

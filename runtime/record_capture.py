@@ -17,7 +17,7 @@ def main(arguments: list[str]) -> int:
         print("usage: python -m runtime.record_capture NAME [options of distributed.run_tp]", file=sys.stderr)
         return 2
     name, *options = arguments
-    with start(RunRequest(options=tuple(options), wall_s=600)) as run:
+    with start(RunRequest(options=tuple(options), wall_s=900, silence_s=300)) as run:
         for line in run.watch():
             if line is not None:
                 print(line)

@@ -1,11 +1,13 @@
 """Lab 02: what a real run of MiniGPT on two ranks must print, by labs 01 and 03, beside what it did print."""
 
 from core.two_way_tp.predictions import (
+    GPTS,
     MINI_GPT,
     RankWeights,
     all_reduce_bytes_per_token,
     all_reduce_payload_bytes,
     all_reduces_per_token,
+    gpt,
     padded_vocab_size,
     token_time_s,
     weights_per_rank,
@@ -15,6 +17,7 @@ from core.two_way_tp.result import Manifest, PerToken, RunResult, read_result
 from core.two_way_tp.run_log import Broken, LogLine, RankStep, RunLog, RunLogError, Slowed, Step, read_log
 
 __all__ = [
+    "GPTS",
     "MINI_GPT",
     "Broken",
     "LogLine",
@@ -32,6 +35,7 @@ __all__ = [
     "all_reduce_bytes_per_token",
     "all_reduce_payload_bytes",
     "all_reduces_per_token",
+    "gpt",
     "padded_vocab_size",
     "read_log",
     "read_result",

@@ -4,10 +4,12 @@ L layers, d hidden_size, V vocab_size, N tp_size, b bytes an element. Bytes and 
 program is wrong; a time is put together from other times of the same machine.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from core.comm_cost import allreduce_payload_bytes, edge_ledger, step_ledger
-from core.errors import require_divides, require_positive
+from core.errors import UnknownNameError, require_divides, require_positive
 from core.parameters import count_parameters, dtype_bytes, kv_heads_per_rank
 from core.specs import ModelSpec
 
@@ -32,6 +34,48 @@ MINI_GPT = ModelSpec(
     weight_dtype="fp32",
     source="distributed/train_grammar.py",
 )
+
+
+def _random_gpt(key: str, name: str, hidden_size: int, layers: int, vocab_size: int) -> ModelSpec:
+    return replace(
+        MINI_GPT,
+        key=key,
+        name=name,
+        hidden_size=hidden_size,
+        num_hidden_layers=layers,
+        num_attention_heads=hidden_size // 64,
+        num_key_value_heads=hidden_size // 64,
+        head_dim=64,
+        intermediate_size=4 * hidden_size,
+        vocab_size=vocab_size,
+        max_position_embeddings=256,
+        learned_positions=256,
+        source="distributed/work.py",
+    )
+
+
+GPTS: Mapping[str, ModelSpec] = MappingProxyType(
+    {
+        spec.key: spec
+        for spec in (
+            MINI_GPT,
+            _random_gpt("gpt-30m", "a GPT of 30M", 512, 8, 8_192),
+            _random_gpt("gpt-110m", "a GPT of 110M", 768, 12, 32_000),
+            _random_gpt("gpt-220m", "a GPT of 220M", 1024, 14, 43_000),
+        )
+    }
+)
+"""What a run can decode: the trained model, and three of random weights for scale."""
+
+
+def gpt(key: str) -> ModelSpec:
+    """The model of a key.
+
+    Raises UnknownNameError for another.
+    """
+    if key not in GPTS:
+        raise UnknownNameError("model of lab 02", key, GPTS)
+    return GPTS[key]
 
 
 @dataclass(frozen=True)

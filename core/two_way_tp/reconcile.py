@@ -7,7 +7,6 @@ from typing import Literal
 from core.parameters import dtype_bytes, kv_bytes_per_token_per_rank, kv_heads_per_rank
 from core.specs import ModelSpec
 from core.two_way_tp.predictions import (
-    MINI_GPT,
     all_reduce_bytes_per_token,
     all_reduce_payload_bytes,
     all_reduces_per_token,
@@ -73,8 +72,9 @@ class TokenParts:
         return self.compute_s + self.all_reduce_s + self.unexplained_s
 
 
-def reconcile(log: RunLog, model: ModelSpec = MINI_GPT) -> tuple[Reading, ...]:
+def reconcile(log: RunLog) -> tuple[Reading, ...]:
     """Every line that has a prediction, in the order they were printed."""
+    model = log.model
     readings = [_world(log), *_weights(log, model), *_kv(log, model), *_collectives(log, model)]
     readings += [_payload(log, model), _all_reduce(log), _token(log, model), _tokens(log)]
     return tuple(sorted(readings, key=lambda reading: reading.line.number))

@@ -32,7 +32,7 @@ class Manifest:
 
     command: str
     date: str
-    checkpoint_sha256: str
+    weights: str
     threads_per_rank: int
     load_average: float | None
     cpu: str
@@ -99,7 +99,7 @@ def _manifest(row: Mapping[str, Any]) -> Manifest:
     return Manifest(
         command=row["command"],
         date=row["date"],
-        checkpoint_sha256=row["checkpoint_sha256"],
+        weights=row.get("weights") or row["checkpoint_sha256"],
         threads_per_rank=row["threads_per_rank"],
         load_average=row["load_average"],
         cpu=hardware["cpu"],

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import ShardlabError
+from core.specs import ModelSpec
+from core.two_way_tp.predictions import MINI_GPT, gpt
 
 REQUIRED = ("world", "weights", "kv", "sweep", "collectives", "all_reduce", "token", "tokens")
 
@@ -77,6 +79,7 @@ class RunLog:
     """One run, as it told it."""
 
     lines: tuple[LogLine, ...]
+    model: ModelSpec
     backend: str
     tp_size: int
     weights_bytes: tuple[int, ...]
@@ -133,6 +136,7 @@ def _run_log(texts: list[str], rows: list[Mapping[str, Any]]) -> RunLog:
         lines=tuple(
             LogLine(n, text, row["event"]) for n, (text, row) in enumerate(zip(texts, rows, strict=True), 1)
         ),
+        model=gpt(world.get("model", MINI_GPT.key)),
         backend=str(world["backend"]),
         tp_size=int(world["tp_size"]),
         weights_bytes=tuple(row["bytes"] for row in every("weights")),

@@ -6,13 +6,14 @@ from dataclasses import replace
 import pytest
 
 from core.catalog import model
-from core.errors import IndivisibleError
+from core.errors import IndivisibleError, UnknownNameError
 from core.parameters import total_parameters
 from core.two_way_tp import (
     MINI_GPT,
     RunLogError,
     all_reduce_bytes_per_token,
     all_reduces_per_token,
+    gpt,
     padded_vocab_size,
     read_log,
     read_result,
@@ -69,6 +70,25 @@ def test_the_ranks_hold_the_model_its_copies_and_its_padding(tp_size):
     rank = weights_per_rank(MINI_GPT, tp_size)
     padding = (padded_vocab_size(31, tp_size) - 31) * 96
     assert tp_size * rank.sharded + rank.whole == total_parameters(MINI_GPT) + padding
+
+
+@pytest.mark.parametrize(("key", "millions"), [("gpt-30m", 29.5), ("gpt-110m", 109.8), ("gpt-220m", 220.5)])
+def test_the_larger_models_are_as_large_as_their_names(key, millions):
+    """12 d² a layer and V rows of d: 8 x 12 x 512² + 8192 x 512 = 29.4M, and the small rest."""
+    assert total_parameters(gpt(key)) == pytest.approx(1e6 * millions, rel=0.01)
+
+
+def test_an_unknown_model_is_named_with_the_known_ones():
+    with pytest.raises(
+        UnknownNameError, match="no model of lab 02 named 'gpt-5'; one of: minigpt-grammar, gpt-30m"
+    ):
+        gpt("gpt-5")
+
+
+def test_a_log_is_read_by_the_model_it_names():
+    """Without a name it is MiniGPT's: the first captures had none."""
+    assert read_log(log_lines()).model is MINI_GPT
+    assert read_log(log_lines(world={"model": "gpt-30m"})).model.hidden_size == 512
 
 
 @pytest.mark.parametrize(("vocab_size", "tp_size", "padded"), [(31, 1, 31), (31, 2, 32), (31, 3, 33), (32, 4, 32)])

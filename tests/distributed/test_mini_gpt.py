@@ -122,6 +122,20 @@ def test_each_rank_reads_its_slices_and_no_more():
     assert sum(halves) == once + 4 * weights_per_rank(MINI_GPT, 2).whole
 
 
+@pytest.mark.parametrize("tp_size", [2, 4])
+def test_random_weights_are_one_model_whatever_the_ranks(tp_size):
+    """Each rank draws the whole and keeps its part: joined, the parts are the model that one rank draws."""
+    spec = replace(MINI_GPT, num_hidden_layers=1)
+    ranks = [MiniGPT(spec, rank_of(rank, tp_size)) for rank in range(tp_size)]
+    alone = MiniGPT(spec, Group())
+    for model in (alone, *ranks):
+        initialise(model, 3)
+    for name, whole in alone.named_parameters():
+        parts, dim = [model.get_parameter(name) for model in ranks], getattr(whole, "shard_dim", None)
+        joined = parts[0] if dim is None else torch.cat(parts, dim).narrow(dim, 0, whole.shape[dim])
+        assert torch.equal(joined, whole), name
+
+
 def test_heads_that_do_not_divide_are_refused():
     with pytest.raises(IndivisibleError, match="num_attention_heads=4 does not divide over tp_size=3"):
         MiniGPT(MINI_GPT, rank_of(0, 3))

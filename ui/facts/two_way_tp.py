@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from core.parameters import total_parameters
 from core.two_way_tp import (
-    MINI_GPT,
     RunLog,
     RunResult,
     Step,
@@ -18,7 +17,9 @@ from core.two_way_tp import (
 from core.units import binary_bytes, decimal_bytes, grouped, percent, plain, seconds, significant
 from ui.rows.two_way_tp import working_s
 
-BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "shared memory"}
+BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
+WIRES = {"TCP": "gloo", "shared memory": "shm"}
+BETWEEN = {"gloo": "TCP", "nccl": "NCCL", "shm": "shared memory"}
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 WRONGS = {"one rank slow": "slow", "bias on every rank": "bias_on_every_rank", "sum left out": "sum_left_out"}
 
@@ -27,28 +28,28 @@ def fields(log: RunLog, result: RunResult, token: int, why_not: str) -> Mapping[
     """Every number of the page's prose, with its unit."""
     manifest, times = result.manifest, slowdown(log)
     return {
-        "parameters": grouped(total_parameters(MINI_GPT)),
-        "parameters_millions": plain(total_parameters(MINI_GPT) / 1e6, 2),
-        "layers": str(MINI_GPT.num_hidden_layers),
-        "hidden": str(MINI_GPT.hidden_size),
-        "vocabulary": str(MINI_GPT.vocab_size),
-        "padded": str(padded_vocab_size(MINI_GPT.vocab_size, log.tp_size)),
+        "parameters": grouped(total_parameters(log.model)),
+        "parameters_millions": plain(total_parameters(log.model) / 1e6, 2),
+        "layers": str(log.model.num_hidden_layers),
+        "hidden": str(log.model.hidden_size),
+        "vocabulary": str(log.model.vocab_size),
+        "padded": str(padded_vocab_size(log.model.vocab_size, log.tp_size)),
         "tp": str(log.tp_size),
         "backend": BACKENDS.get(log.backend, log.backend),
+        "between": BETWEEN.get(log.backend, log.backend),
         "single": seconds(log.single_token_s),
         "token": seconds(log.token_s),
         "times": plain(times, 2),
         "times_percent": f"{round(100 * times)} %",
-        "direction": "longer" if times > 1 else "shorter",
-        "all_reduces": str(all_reduces_per_token(MINI_GPT, log.tp_size)),
-        "payload": binary_bytes(all_reduce_payload_bytes(MINI_GPT)),
+        "all_reduces": str(all_reduces_per_token(log.model, log.tp_size)),
+        "payload": binary_bytes(all_reduce_payload_bytes(log.model)),
         "all_reduce": seconds(log.all_reduce_s),
         "sweep": seconds(log.sweep_s),
         "logit_difference": _scientific(result.max_logit_difference),
         "prompts": str(log.prompts),
         "identical": str(log.identical),
         "weights_rank": grouped(log.weights_bytes[0]),
-        "weights_whole_model": decimal_bytes(4 * total_parameters(MINI_GPT)),
+        "weights_whole_model": decimal_bytes(4 * total_parameters(log.model)),
         "whole_share": percent(_whole_share(log)),
         "hardware": manifest.hardware,
         "date": manifest.date[:10],
@@ -69,8 +70,13 @@ def _scientific(value: float) -> str:
     return f"{mantissa} · 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
 
 
+def dearer(log: RunLog) -> str:
+    """What a token at TP=N pays for most: `sums` that cost more than the model, or `waiting` around them."""
+    return "sums" if token_parts(log).all_reduce_s > log.single_token_s else "waiting"
+
+
 def _whole_share(log: RunLog) -> float:
-    rank = weights_per_rank(MINI_GPT, log.tp_size)
+    rank = weights_per_rank(log.model, log.tp_size)
     return rank.whole / (rank.whole + rank.sharded)
 
 
