@@ -1,0 +1,13 @@
+"""What every test needs."""
+
+import sys
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def main_module():
+    """Streamlit's AppTest puts its script in place of `__main__`; a process started later would run it again."""
+    before = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = before
