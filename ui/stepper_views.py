@@ -15,20 +15,24 @@ def view(run: Run, prose: Prose, kind: str, scale: str, fmt: Precision | None = 
     """One run with a caption a step, the notes of its kind and its reading.
 
     Captions are the blocks `step.<kind>.<key>`, notes `note.<kind>.<name>`; a single rank has its own kind, `one`.
-    The fields `ulps` and `ulps_where` are the run's own: two widths of one computation round differently.
+    The fields `ulps`, `ulps_where` and `drawn_collectives` are the run's own: two widths round differently.
     """
     board = storyboard(run.trace, run.dense, scale, fmt, run.verbs)
-    prose = Prose(prose.blocks, {**prose.fields, **_error_fields(run, fmt)})
+    prose = Prose(prose.blocks, {**prose.fields, **_run_fields(run, fmt)})
     words = "one" if board.num_ranks == 1 else kind
     captions = tuple(_words(prose, (f"step.{words}.{step.key}", f"step.{kind}.{step.key}")) for step in board.steps)
     reading = prose.plain(_first(prose, (f"see.reading_{words}", f"see.reading_{kind}")))
     return View(board, captions, _notes(board, prose, words), reading)
 
 
-def _error_fields(run: Run, fmt: Precision | None) -> dict[str, str]:
-    """How far this run's result is from the dense one."""
+def _run_fields(run: Run, fmt: Precision | None) -> dict[str, str]:
+    """What this run sent, and how far its result is from the dense one."""
     error = largest_error(run.trace.result.full(), run.dense, fmt)
-    return {"ulps": f"{error.ulps} ulp{'' if error.ulps == 1 else 's'}", "ulps_where": _entry(run, error.index)}
+    return {
+        "drawn_collectives": str(len(run.trace.collectives)),
+        "ulps": f"{error.ulps} ulp{'' if error.ulps == 1 else 's'}",
+        "ulps_where": _entry(run, error.index),
+    }
 
 
 def _entry(run: Run, index: tuple[int, ...]) -> str:
