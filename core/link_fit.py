@@ -260,6 +260,8 @@ def doubts(table: Table, fit: LinkFit) -> tuple[str, ...]:
         said.append(
             f"{table.ranks} ranks on {table.nodes} nodes use two links: α mixes both, and is no network latency"
         )
+    if fit.base_us is not None and table.nodes is None:
+        said.append("the base is told from tables taken to be of one machine and one node: no device list says so")
     if fit.median_relative_error > 0.25:
         said.append(
             f"two numbers miss half of the rows by more than {plain(100 * fit.median_relative_error, 2)} %: "

@@ -4,7 +4,8 @@ import csv
 from functools import lru_cache
 from pathlib import Path
 
-from core.comm_measured import MeasuredPoint
+from core.comm_measured import MeasuredPoint, series_of
+from core.nccl_tests.printed import printed_table
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 
@@ -26,3 +27,12 @@ def measured_all_reduces() -> tuple[MeasuredPoint, ...]:
             )
             for row in csv.DictReader(file)
         )
+
+
+def example_paste(series: str = "h100-nccl", ranks: int = 8) -> str:
+    """Measured all-reduces of one machine, printed as nccl-tests prints them: something to paste.
+
+    A table without a device list or small print; the times are the measured ones, both halves alike.
+    """
+    points = series_of(measured_all_reduces(), series, ranks)
+    return printed_table("all_reduce", ranks, [(point.payload_bytes, 1e6 * point.time_s) for point in points])

@@ -101,7 +101,7 @@ def ranks_span(halves: Iterable[Half], op: str | None, divided: bool) -> tuple[f
     if not chosen or algbw <= 0:
         return 1.0, inf
     rounding = 0.5 * sum(half.rounding(1) for half in chosen) / len(chosen) ** 0.5
-    blur = 1.2 * rounding * (1 + busbw / algbw) / algbw
+    blur = 1.8 * rounding * (1 + busbw / algbw) / algbw
     low, high = busbw / algbw - blur, busbw / algbw + blur
     if divided:
         return low + 1, high + 1

@@ -68,29 +68,42 @@ def ranks_of(
     listed = listed_ranks(section)
     shares = [share for share in shares_of(rows) if share > 1]
     if op in SHARED and shares:
-        found: int | None = max(set(shares), key=shares.count)
-    else:
-        halves = [half for row in rows for half in halves_of(row)]
-        if _silent(halves) and listed in (None, 1):
-            return 1, []
-        if op in ("broadcast", "reduce", "sendrecv", None):
-            return listed, [] if listed else ["the number of ranks is not in the text, and busbw = algbw hides it"]
-        span = ranks_span(halves, op, convention.divided_by > 1)
-        numbers = whole_numbers(span)
-        if listed is not None and span[0] <= listed <= span[1]:
-            return listed, []
-        found = numbers[0] if len(numbers) == 1 else _middle(span)
-    if found is None:
-        return listed, [] if listed else ["no row is large enough to tell the number of ranks from busbw / algbw"]
-    if listed is not None and listed != found and min(listed, found) > TOLD_BY_RATIO:
-        return listed, [
-            f"the text lists {listed} ranks and busbw / algbw tells {found}, too many for it to be sure"
+        return _held_against(max(set(shares), key=shares.count), listed)
+    halves = [half for row in rows for half in halves_of(row)]
+    if _silent(halves) and listed in (None, 1):
+        return 1, []
+    if op in ("broadcast", "reduce", "sendrecv", None):
+        return listed, [] if listed else ["the number of ranks is not in the text, and busbw = algbw hides it"]
+    return _by_ratio(ranks_span(halves, op, convention.divided_by > 1), listed)
+
+
+def _by_ratio(span: tuple[float, float], listed: int | None) -> tuple[int | None, list[str]]:
+    """The ranks that busbw / algbw allows: the listed one if it is among them, the only one if there is one."""
+    numbers, middle = whole_numbers(span), _middle(span)
+    if listed is not None and (
+        span[0] <= listed <= span[1] or (middle is None and min(listed, span[0]) > TOLD_BY_RATIO)
+    ):
+        return listed, []
+    if len(numbers) == 1:
+        return _held_against(numbers[0], listed)
+    if listed is not None and middle is not None:
+        return _held_against(middle, listed)
+    if middle is not None:
+        return middle, [f"busbw / algbw tells about {middle} ranks, not one number"]
+    if listed is not None:
+        return None, [
+            f"the text lists {listed} ranks, which busbw / algbw rules out without telling another number"
         ]
-    if listed is not None and listed != found:
-        return found, [
-            f"the text lists {listed} ranks, but its figures are those of {found}: the figures are believed"
-        ]
-    return found, []
+    return None, ["no row is large enough to tell the number of ranks from busbw / algbw"]
+
+
+def _held_against(found: int, listed: int | None) -> tuple[int, list[str]]:
+    """What the figures tell beside what the text lists: the figures are believed, as far as they can be exact."""
+    if listed is None or listed == found:
+        return found, []
+    if min(listed, found) > TOLD_BY_RATIO:
+        return listed, [f"the text lists {listed} ranks; busbw / algbw tells {found}, too many for it to be exact"]
+    return found, [f"the text lists {listed} ranks, but its figures are those of {found}: the figures are believed"]
 
 
 def _silent(halves: Sequence[Half]) -> bool:
@@ -140,7 +153,4 @@ def contradiction_of(
     whole = [row for row in rows if share_of(row) == 1]
     if op in SHARED and len(whole) > len(rows) / 2:
         return f"every count is the whole size, which no {op} prints: the table is mislabelled, and not fitted"
-    shared = [row for row in rows if (share_of(row) or 0) > 1]
-    if op == "all_reduce" and len(shared) > len(rows) / 2:
-        return "every count is a rank's share, which no all-reduce prints: the table is mislabelled, and not fitted"
     return None

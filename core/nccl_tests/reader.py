@@ -30,4 +30,4 @@ def _refusal(sections: list[Section], gloo: bool) -> str | None:
         return f"no row can be trusted: in line {reasons[0].line}, {reasons[0].reason}"
     if any(section.rows for section in sections):
         return "no row can be trusted: each contradicts itself or sends nothing"
-    return None if sections else "no table of nccl-tests or rccl-tests was found"
+    return None if sections else "no row of an nccl-tests or rccl-tests table was found"

@@ -76,7 +76,6 @@ def _device(stream: Stream, number: int, line: str) -> bool:
         return False
     rank, host, device, bus, name = match.groups()
     section = stream.fresh(again=any(device.rank == int(rank) for device in stream.section.devices))
-    section.started = True
     section.devices.append(Device(int(rank), host or "", f"{host} {device} {bus}", name.strip()))
     return True
 

@@ -41,7 +41,7 @@ class Section:
     @property
     def expects_rows(self) -> bool:
         """Whether a run or a heading began and no row came yet."""
-        return (self.started or self.header is not None) and not self.has_rows
+        return bool(self.started or self.devices or self.header) and not self.has_rows
 
 
 @dataclass

@@ -44,23 +44,20 @@ def tables_of(section: Section) -> tuple[Table, ...]:
 
 
 def _runs(rows: Sequence[PrintedRow]) -> list[list[PrintedRow]]:
-    """Rows in stretches whose sizes go one way: a size that turns back begins another run."""
+    """Rows in runs of sizes: a size that was met before, and not just now, begins another run."""
     runs: list[list[PrintedRow]] = []
-    direction = 0
+    met: set[int] = set()
     for row in rows:
-        step = (
-            (row.size_bytes > runs[-1][-1].size_bytes) - (row.size_bytes < runs[-1][-1].size_bytes) if runs else 0
-        )
-        if not runs or (step and direction and step != direction):
+        if not runs or (row.size_bytes in met and row.size_bytes != runs[-1][-1].size_bytes):
             runs.append([])
-            direction = step = 0
+            met = set()
         runs[-1].append(row)
-        direction = direction or step
+        met.add(row.size_bytes)
     return runs
 
 
 def _by_ranks(run: list[PrintedRow], section: Section) -> list[list[PrintedRow]]:
-    """A run cut where its rows tell of different numbers of ranks, unless one number is the rule."""
+    """A run parted by the ranks its rows tell of, unless one number is the rule; silent rows stay with the last."""
     if _tells_one(run):
         return [run]
     divided = convention_of(run).divided_by > 1
@@ -68,15 +65,12 @@ def _by_ranks(run: list[PrintedRow], section: Section) -> list[list[PrintedRow]]
     known = [ranks for ranks in told if ranks is not None]
     if len(set(known)) < 2 or max(known.count(ranks) for ranks in known) >= 0.7 * len(known):
         return [run]
-    parts: list[list[PrintedRow]] = []
-    current: int | None = None
+    parts: dict[int, list[PrintedRow]] = {}
+    current = known[0]
     for row, ranks in zip(run, told, strict=True):
-        if not parts or (ranks is not None and current is not None and ranks != current):
-            parts.append([])
-            current = None
-        parts[-1].append(row)
-        current = ranks if ranks is not None else current
-    return parts
+        current = current if ranks is None else ranks
+        parts.setdefault(current, []).append(row)
+    return list(parts.values())
 
 
 def _tells_one(run: Sequence[PrintedRow]) -> bool:

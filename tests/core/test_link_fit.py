@@ -116,6 +116,14 @@ def test_base_needs_two_rank_counts_and_is_the_line_through_them():
     assert alone.alpha_us == pytest.approx(25.9 / 6, abs=0.01)
 
 
+def test_a_base_without_device_lists_is_said_to_assume_one_machine():
+    pasted = "\n".join(table(ranks=n) for n in (2, 8)).replace("Rank", "rank")
+    tables = read_tables(pasted)
+    first = fit_links(tables)[0]
+    assert first.base_us is not None
+    assert any("taken to be of one machine" in said for said in doubts(tables[0], first))
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -5,12 +5,16 @@ The pastes themselves stay out of the project; where their folder is given by SH
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.errors import UnreadableTextError
 from core.nccl_tests import read_tables
+from core.nccl_tests.printed import printed_table
 from tests.core.printed_tables import NEW, OLD, OLD_GATHER, Layout, header, model_us, row, sizes, table
 
 INFO = "node0:16629:16655 [3] NCCL INFO Launch mode Parallel"
@@ -189,9 +193,15 @@ def test_one_size_at_several_rank_counts_is_several_tables():
     assert [found.ranks for found in read_tables("\n".join([*header(), *rows]))] == [8, 16, 24, 32]
 
 
-def test_descending_sizes_are_one_table():
+@pytest.mark.parametrize("order", [lambda rows: rows[::-1], lambda rows: rows[1::2] + rows[::2]])
+def test_rows_in_another_order_are_one_table(order):
     rows = [line for line in table().splitlines() if "float" in line]
-    assert facts(only("\n".join(reversed(rows)))) == ("all_reduce", 8, 25, True)
+    assert facts(only("\n".join(order(rows)))) == ("all_reduce", 8, 25, True)
+
+
+def test_rows_sorted_by_size_over_several_runs_are_parted_by_their_ranks():
+    rows = [row(size, 9000.0 + n, ranks=n) for size in (1 << 30, 1 << 31, 1 << 32) for n in (8, 16, 32)]
+    assert [(found.ranks, len(found.rows)) for found in read_tables("\n".join(rows))] == [(8, 3), (16, 3), (32, 3)]
 
 
 def test_rows_of_zero_bytes_are_dropped_and_said():
@@ -326,9 +336,9 @@ def test_in_place_times_stand_in_where_out_of_place_is_missing(change):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "no table"),
-        ("we measured 8 GPUs and were happy", "no table"),
-        ("9" * 5000 + " 1 float 1 1 1", "no table"),
+        ("", "no row"),
+        ("we measured 8 GPUs and were happy", "no row"),
+        ("9" * 5000 + " 1 float 1 1 1", "no row"),
         (
             "elements   min (us)   p50 (us)   p99 (us)   max (us)    samples\n   1   195   263   342   437   3921",
             "gloo",
@@ -370,3 +380,30 @@ def test_every_real_paste_gives_its_collective_and_ranks():
             assert [entry.ranks for entry in found] in (ranks, ranks * len(found)), path.name
         else:
             assert path.name.startswith(("frag-h20", "frag-mi250x")), path.name
+
+
+@given(
+    op=st.sampled_from(["all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"]),
+    ranks=st.integers(2, 64),
+    fixed_us=st.floats(3, 300),
+    gb_s=st.floats(1, 500),
+)
+@settings(max_examples=60, deadline=None)
+def test_what_is_printed_is_read_back(op, ranks, fixed_us, gb_s):
+    """Any machine's table, to the digits printed; the ranks are told, or it is said that they are not."""
+    points = [(n * ranks, fixed_us + n * ranks / gb_s / 1e3) for n in sizes(8, 1 << 28)]
+    found = only(printed_table(op, ranks, points))
+    assert (found.op, found.trusted, found.dropped) == (op, True, ())
+    assert found.ranks == ranks or (found.warnings and (found.ranks is None or op == "all_reduce"))
+    assert [entry.size_bytes for entry in found.rows] == [size for size, _ in points]
+    assert [entry.out_of_place_us for entry in found.rows] == pytest.approx([us for _, us in points], rel=2e-3)
+
+
+@given(st.text(alphabet=st.sampled_from(list(" \n#|,.:;-[]<>0123456789eE/NAXxusfloathalfsum\"'`")), max_size=400))
+@settings(max_examples=300, deadline=None)
+def test_no_text_makes_the_reader_stumble(noise):
+    """A text is read or refused; around a table it takes no row away."""
+    with suppress(UnreadableTextError):
+        read_tables(noise)
+    rows = {entry.size_bytes for found in read_tables(f"{noise}\n\n{table()}") for entry in found.rows}
+    assert set(sizes()) <= rows

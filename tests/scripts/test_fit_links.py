@@ -75,7 +75,7 @@ def test_without_json_a_table_and_its_remarks_are_printed(capsys, pasted):
 @pytest.mark.parametrize(
     ("text", "more", "says"),
     [
-        ("", [], "no table"),
+        ("", [], "no row"),
         ("elements   min (us)   p50 (us)   p99 (us)   max (us)    samples\n 1 2 3 4 5 6", [], "gloo"),
         (row(8, 20.0)[:48] + "   XXXXX  XXX.XX  XXX.XX    N/A", [], "placeholder"),
         (table(), ["--predict", "-1"], "predict=-1"),
