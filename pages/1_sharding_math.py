@@ -4,12 +4,13 @@ from typing import cast
 
 import streamlit as st
 
+from core.sharding.attempt import TASKS
 from core.sharding.examples import Run
 from core.sharding.faults import broken
 from core.sharding.numerics import PRECISIONS, SumOrder
 from core.sharding.rounding import Trial, run_trial
 from core.units import binary_bytes
-from ui import inputs, scenes, stepper_views
+from ui import inputs, learner_panel, scenes, stepper_views
 from ui.charts import sharding_math as charts
 from ui.charts.prediction import prediction_line
 from ui.components.block_stepper import block_stepper
@@ -48,6 +49,8 @@ with page.controls("bench" if figure == "rounding" else "nowhere", "trial"):
             SumOrder, inputs.select("Order of the sum", page.key("order"), ["ring", "tree", "rank"], "ring")
         ),
     )
+with page.controls("build" if learner_panel.file_here() else "nowhere", "learner"):
+    task = inputs.choice("Draw", page.key("task"), list(TASKS), "row_parallel")
 
 
 def question() -> None:
@@ -95,7 +98,7 @@ def break_it() -> None:
         with place:
             page.say(title)
             still = stepper_views.still(Run(trace, found.dense), page.prose.plain(title), found.gap().index)
-            block_stepper(still, key=title, present=look.present, start=len(still.board.steps) - 1, controls=False)
+            block_stepper(still, key=title, present=look.present, start=-1, controls=False)
     page.reading(f"break_it.reading_{rows.MISTAKES[mistake]}")
     page.note("break_it.note")
 
@@ -114,6 +117,18 @@ def tp_sizes() -> None:
     page.figure(charts.size_strip(table, look), "bench.sizes_reading", table, "tp_sizes")
 
 
+def build() -> None:
+    path = learner_panel.file_here()
+    if path is None:
+        page.say("build.body")
+        page.say("learner.off")
+        return
+    st.markdown(learner_panel.heading(path, page.prose))
+    learner_panel.panel(path, task, page.prose, look.present)
+    with st.expander(page.prose.plain("build.title")):
+        page.say("build.body")
+
+
 page.play(
     lambda: facts.fields(scenario, kind, num_ranks, mistake, bench),
     question=question,
@@ -121,7 +136,7 @@ page.play(
     count=count,
     break_it=break_it,
     bench=rounding if figure == "rounding" else tp_sizes,
-    build=lambda: page.say("build.body"),
+    build=build,
     engines=lambda: page.say("engines.body"),
     limits=lambda: page.say("limits.body"),
 )

@@ -41,9 +41,9 @@ def _entry(run: Run, index: tuple[int, ...]) -> str:
     return f"{name}[{index[-1]}]" if run.dense.shape[0] == 1 else f"{name}[{', '.join(map(str, index))}]"
 
 
-def still(run: Run, caption: str, follow: int) -> View:
-    """One run as a picture without controls, one output followed."""
-    board = replace(storyboard(run.trace, run.dense), follow=follow)
+def still(run: Run, caption: str, follow: int, due: int | None = None) -> View:
+    """One run as a picture without controls, one output followed; collectives other than the `due` ones in red."""
+    board = replace(storyboard(run.trace, run.dense, due=due), follow=follow)
     return View(board, (caption,) * len(board.steps), (), "")
 
 

@@ -46,7 +46,7 @@ class TensorRow:
 class BarRow:
     """One collective over all ranks, one ledger line. Where none is needed, `sent` is False; the text says why.
 
-    `own_results`: what comes out differs by rank, as from a reduce-scatter.
+    `own_results`: what comes out differs by rank, as from a reduce-scatter. `fault`: it should not be so.
     """
 
     key: str
@@ -56,6 +56,7 @@ class BarRow:
     sent: bool
     steps: tuple[int, ...]
     own_results: bool = False
+    fault: bool = False
     kind: Literal["bar"] = "bar"
 
 

@@ -22,13 +22,15 @@ def storyboard(
     scale: str = "",
     fmt: Precision | None = None,
     verbs: Mapping[str, str] = MappingProxyType({}),
+    due: int | None = None,
 ) -> Storyboard:
     """The story of a trace, against the dense result of the same computation.
 
     `scale` ends the bar's text: what the same collective carries in a real model. `verbs` name the steps at which
-    tensors come to be, where the usual names will not do.
+    tensors come to be, where the usual names will not do. Collectives beyond the `due` number are marked as faults.
     """
     steps, rows = _told(trace, dense, scale, verbs)
+    rows = rows if due is None else _with_faults(rows, due)
     board = (*rows, _dense_row(dense, trace.result, fmt, len(steps) - 1))
     outputs = tuple(followed(trace, *index) for index in np.ndindex(*dense.shape))
     return Storyboard(trace.num_ranks, board, tuple(steps), outputs, _most_telling(trace, dense))
@@ -58,6 +60,18 @@ def _told(
         drawn.append((len(steps) - 1, _absent_bar(trace, len(drawn))))
     steps.append(Step("compare", "compare"))
     return steps, [replace(row, steps=tuple(range(first, len(steps)))) for first, row in drawn]
+
+
+def _with_faults(rows: Sequence[TensorRow | BarRow], due: int) -> list[TensorRow | BarRow]:
+    """The rows with a mark on every collective that should not have been sent, and on one that should."""
+    marked: list[TensorRow | BarRow] = []
+    sent = 0
+    for row in rows:
+        if isinstance(row, BarRow):
+            sent += row.sent
+            row = replace(row, fault=sent > due if row.sent else due > 0)
+        marked.append(row)
+    return marked
 
 
 _COMPUTED = ("linear", "pointwise", "claimed")

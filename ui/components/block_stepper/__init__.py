@@ -58,7 +58,7 @@ def block_stepper(
     start: int = 0,
     controls: bool = True,
 ) -> None:
-    """Show a board, at rest at step `start`.
+    """Show a board, at rest at step `start`; a negative one counts from the end.
 
     Of several `views` of one computation, widest first, the first that fits its place is drawn. Without
     `controls` it is a still picture. `present` draws for a projector.

@@ -161,9 +161,9 @@ function drawLink(x, from, to, pointed, labelsAbove) {
 function drawBar(row, result, board, plan, colours, add) {
   const seen = (step) => row.steps.includes(step);
   const { y, h } = plan.rowAt(row, false);
-  const cls = row.sent ? 'bar' : 'bar absent';
-  const label = text(plan.left + plan.field / 2, y + h / 2 + plan.size.text * 0.36, row.text, `${cls}-text`, { style: fitted(row.text, plan.field - 12, plan.size.text * 0.9) });
-  const box = el('rect', { x: plan.left + 1, y, width: plan.field - 2, height: h, rx: 3, class: cls });
+  const cls = `bar${row.sent ? '' : ' absent'}`;
+  const label = text(plan.left + plan.field / 2, y + h / 2 + plan.size.text * 0.36, row.text, row.sent ? 'bar-text' : 'bar absent-text', { style: fitted(row.text, plan.field - 12, plan.size.text * 0.9) });
+  const box = el('rect', { x: plan.left + 1, y, width: plan.field - 2, height: h, rx: 3, class: row.fault ? `${cls} fault` : cls });
   add(el('g', {}, [box, label]), { seen, delay: row.sent ? ARROW_MS.bar : 0 });
   if (!row.sent) return;
   const before = board.rows[board.rows.indexOf(row) - 1];

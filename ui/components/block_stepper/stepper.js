@@ -37,7 +37,9 @@ class Stepper {
     if (!same) this.only = null;
     this.draw();
     const kept = this.board.steps.findIndex((step) => step.key === key);
-    this.step = kept < 0 ? Math.min(data.start, this.board.steps.length - 1) : kept;
+    const last = this.board.steps.length - 1;
+    const start = data.start < 0 ? last + 1 + data.start : Math.min(data.start, last);
+    this.step = kept < 0 || !data.controls ? start : kept;
     if (!same) this.followed = this.board.follow;
     this.settle(false);
   }

@@ -1,0 +1,111 @@
+"""A learner's lab 01 file, run and read: which file, whether it may be run here, and what it computed."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from core.ledger import Collective
+from core.sharding.attempt import TASKS, Attempt, CodeError, Task
+from core.sharding.tensors import Array
+from runtime.torch_here import live_runs_allowed
+
+ROOT = Path(__file__).resolve().parent.parent
+LAB = ROOT / "labs" / "lab-01-tp-sharding-math"
+WALL_S = 10.0
+_PASSED_ON = ("PATH", "SYSTEMROOT", "LANG", "LD_LIBRARY_PATH")
+"""All their process is told of our environment: what Python itself may need, and no secret."""
+
+PROGRAM = Path(__file__).with_name("learner_process.py")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A file as it was last saved. Two of them are equal while nobody saves again."""
+
+    path: Path
+    modified_ns: int
+    size_bytes: int
+
+
+def learner_file(page_url: str | None, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The learner's file, where there is one and it may be run.
+
+    The person who starts the server names it, in `LAB_IMPL`: `starter`, or a path. No address can; and a shared
+    deployment runs nobody's file.
+    """
+    named = environ.get("LAB_IMPL", "")
+    if named in ("", "solution") or not live_runs_allowed(page_url, environ):
+        return None
+    path = LAB / "starter.py" if named == "starter" else Path(named).resolve()
+    return path if path.is_file() else None
+
+
+def saved(path: Path) -> Saved:
+    """The state of a file now."""
+    status = path.stat()
+    return Saved(path, status.st_mtime_ns, status.st_size)
+
+
+def attempts(path: Path, num_ranks: int, wall_s: float = WALL_S) -> tuple[Attempt, ...]:
+    """Every task of a file, tried in a process of its own with limits on time and memory."""
+    with tempfile.TemporaryDirectory(prefix="shardlab-learner-") as folder:
+        results = Path(folder) / "results"
+        command = [sys.executable, "-I", "-B", str(PROGRAM), str(ROOT), str(path), str(num_ranks), str(results)]
+        environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        stopped = _run(command, environment, folder, wall_s)
+        lines = results.read_text(encoding="utf-8").splitlines() if results.is_file() else []
+    done = {row["task"]: row for row in map(json.loads, lines)}
+    return tuple(_attempt(task, num_ranks, done.get(task), stopped) for task in TASKS)
+
+
+def _run(command: list[str], environment: Mapping[str, str], folder: str, wall_s: float) -> str:
+    """Run to the end or to a limit; a sentence where a limit was met or the process broke."""
+    try:
+        done = subprocess.run(
+            command, env=environment, cwd=folder, timeout=wall_s, capture_output=True, stdin=subprocess.DEVNULL
+        )
+    except subprocess.TimeoutExpired:
+        return f"The code ran for more than {wall_s:g} s and was ended."
+    if done.returncode < 0:
+        return f"The code used too much processor time and was ended (signal {-done.returncode})."
+    return "The code did not come to this task." if done.returncode == 0 else _last_line(done.stderr)
+
+
+def _last_line(errors: bytes) -> str:
+    lines = errors.decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "The process ended without a word."
+
+
+def _attempt(task: Task, num_ranks: int, row: Mapping[str, object] | None, stopped: str) -> Attempt:
+    """One line of results as an attempt; a missing one as the reason it is missing."""
+    if row is None:
+        return Attempt(task, num_ranks, error=CodeError(stopped))
+    if "error" in row:
+        return Attempt(task, num_ranks, error=CodeError(str(row["error"]), _int(row["line"])))
+    return Attempt(
+        task,
+        num_ranks,
+        y=_array(row["y"]),
+        collectives=tuple(Collective(op, size, ranks) for op, size, ranks in _rows(row["collectives"])),
+        reduced=tuple(tuple(_array(part) for part in parts) for parts in _rows(row["reduced"])),
+    )
+
+
+def _array(value: object) -> Array:
+    return np.asarray(value, dtype=np.float64)
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _rows(value: object) -> list[list]:  # type: ignore[type-arg]
+    return value if isinstance(value, list) else []

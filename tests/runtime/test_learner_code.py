@@ -1,0 +1,151 @@
+"""The learner's file: which one, where it may run, what is read of it, and what ends it."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.sharding.attempt import TASKS, attempt_trace, judge, reference
+from core.sharding.storytelling import storyboard
+from runtime.learner_code import LAB, attempts, learner_file, saved
+
+HERE = "http://localhost:8501"
+HEAD = "import numpy as np\nfrom core.sharding.collectives import all_reduce\nfrom core.sharding_math import *\n"
+
+
+def written(tmp_path, code):
+    path = tmp_path / "mine.py"
+    path.write_text(HEAD + code, encoding="utf-8")
+    return path
+
+
+def of(task, tried):
+    return next(attempt for attempt in tried if attempt.task == task)
+
+
+@pytest.mark.parametrize(
+    ("environ", "url"),
+    [
+        ({}, HERE),
+        ({"LAB_IMPL": "solution"}, HERE),
+        ({"LAB_IMPL": "starter"}, "https://shardlab.streamlit.app/sharding_math?LAB_IMPL=starter"),
+        ({"LAB_IMPL": "starter", "SHARDLAB_LIVE_RUNS": "0"}, HERE),
+        ({"LAB_IMPL": "/nowhere/mine.py"}, HERE),
+    ],
+)
+def test_nobodys_code_runs_unless_the_server_was_started_for_it_at_home(environ, url):
+    assert learner_file(url, environ) is None
+
+
+def test_the_server_names_the_file(tmp_path):
+    path = written(tmp_path, "")
+    assert learner_file(HERE, {"LAB_IMPL": "starter"}) == LAB / "starter.py"
+    assert learner_file(HERE, {"LAB_IMPL": str(path)}) == path
+
+
+def test_the_reference_is_right_in_every_task():
+    for attempt in attempts(LAB / "solution.py", 4):
+        assert attempt.error is None
+        assert judge(attempt).right
+
+
+def test_an_untouched_starter_stops_at_its_own_lines():
+    tried = attempts(LAB / "starter.py", 4)
+    source = (LAB / "starter.py").read_text(encoding="utf-8").splitlines()
+    for number, attempt in enumerate(tried, start=1):
+        assert f"lab-01, task {number}" in attempt.error.message
+        assert "raise NotImplementedError" in source[attempt.error.line - 1]
+
+
+def test_terms_given_to_an_all_reduce_are_drawn(tmp_path):
+    """The mean for the sum: the terms are right, the result a quarter of what is due."""
+    code = """
+def row_parallel(x, W, num_ranks, ledger=None, bias=None):
+    parts = [a @ b.T for a, b in zip(np.split(x, num_ranks, 1), np.split(W, num_ranks, 1))]
+    return all_reduce(parts, ledger) / num_ranks
+"""
+    attempt = of("row_parallel", attempts(written(tmp_path, code), 4))
+    judged = judge(attempt)
+    assert (judged.wrong, judged.entries, judged.collectives, judged.due) == (4, 4, 1, 1)
+    trace = attempt_trace(attempt)
+    assert np.allclose(sum(trace.tensor("partial y").parts), 4 * trace.result.parts[0])
+    dense, _ = reference("row_parallel", 4)
+    board = storyboard(trace, dense, due=1)
+    assert all(len(block.wrong) == 4 for row in board.rows if row.key == "y" for block in row.blocks)
+
+
+def test_collectives_that_should_not_be_are_marked(tmp_path):
+    code = """
+def row_parallel(x, W, num_ranks, ledger=None, bias=None):
+    all_reduce([x] * num_ranks, ledger)
+    parts = [a @ b.T for a, b in zip(np.split(x, num_ranks, 1), np.split(W, num_ranks, 1))]
+    return all_reduce(parts, ledger)
+"""
+    attempt = of("row_parallel", attempts(written(tmp_path, code), 4))
+    assert (judge(attempt).right, judge(attempt).wrong, judge(attempt).collectives) == (False, 0, 2)
+    bars = [row for row in storyboard(attempt_trace(attempt), attempt.y, due=1).rows if row.kind == "bar"]
+    assert [bar.fault for bar in bars] == [False, True]
+
+
+def test_an_all_reduce_that_was_left_out_is_marked(tmp_path):
+    code = "def row_parallel(x, W, num_ranks, ledger=None, bias=None):\n    return x @ W.T\n"
+    attempt = of("row_parallel", attempts(written(tmp_path, code), 4))
+    (bar,) = (row for row in storyboard(attempt_trace(attempt), attempt.y, due=1).rows if row.kind == "bar")
+    assert (bar.fault, bar.sent) == (True, False)
+
+
+def test_a_result_of_another_shape_is_said_and_not_drawn(tmp_path):
+    code = "def column_parallel(x, W, num_ranks, ledger=None, bias=None):\n    return (x @ W.T).T\n"
+    judged = judge(of("column_parallel", attempts(written(tmp_path, code), 4)))
+    assert (judged.can_be_drawn, judged.shape, judged.expected_shape) == (False, (8, 1), (1, 8))
+
+
+def test_not_a_number_is_wrong(tmp_path):
+    code = "def column_parallel(x, W, num_ranks, ledger=None, bias=None):\n    return x @ W.T * np.nan\n"
+    assert judge(of("column_parallel", attempts(written(tmp_path, code), 4))).wrong == 8
+
+
+def test_a_typing_mistake_is_told_with_its_line(tmp_path):
+    tried = attempts(written(tmp_path, "def row_parallel(:\n"), 4)
+    assert all("SyntaxError" in attempt.error.message for attempt in tried)
+    assert {attempt.error.line for attempt in tried} == {4}
+
+
+def test_an_endless_loop_is_ended_and_what_came_before_it_kept(tmp_path):
+    code = "def row_parallel(*args, **kwargs):\n    import time\n    time.sleep(60)\n"
+    tried = attempts(written(tmp_path, code), 4, wall_s=6)
+    assert judge(of("column_parallel", tried)).right
+    assert "more than 6 s" in of("row_parallel", tried).error.message
+    assert "more than 6 s" in of("mlp_tp", tried).error.message
+
+
+def test_memory_is_limited(tmp_path):
+    pytest.importorskip("resource")
+    code = "def row_parallel(*args, **kwargs):\n    return np.ones(2**33)\n"
+    assert "MemoryError" in of("row_parallel", attempts(written(tmp_path, code), 4)).error.message
+
+
+def test_prints_and_exits_of_their_own_harm_nothing(tmp_path):
+    code = "print('{\"task\": 1}')\ndef row_parallel(*args, **kwargs):\n    raise SystemExit(3)\n"
+    tried = attempts(written(tmp_path, code), 4)
+    assert judge(of("column_parallel", tried)).right
+    assert "SystemExit" in of("row_parallel", tried).error.message
+
+
+def test_our_environment_stays_ours(tmp_path, monkeypatch):
+    monkeypatch.setenv("A_SECRET", "do not tell")
+    code = "import os\ndef row_parallel(*args, **kwargs):\n    raise ValueError(os.environ.get('A_SECRET'))\n"
+    assert of("row_parallel", attempts(written(tmp_path, code), 4)).error.message == "ValueError: None"
+
+
+def test_a_file_is_new_when_it_was_saved_again(tmp_path):
+    path = Path(shutil.copy(LAB / "starter.py", tmp_path / "mine.py"))
+    before = saved(path)
+    assert saved(path) == before
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert saved(path) != before
+
+
+def test_every_task_is_tried():
+    assert [attempt.task for attempt in attempts(LAB / "solution.py", 2)] == list(TASKS)
