@@ -1,19 +1,24 @@
 """TP × PP: what each composition of a number of GPUs pays, and to which link.
 
 Tensor parallelism talks inside every layer, over the fastest link it can reach; a pipeline hands over once between
-stages. Letters: N GPUs = tp · pp, L layers, T tokens, one batch a microbatch.
+stages. Decode is memory-bound: a stage reads its weights once for each microbatch, so cutting a batch into
+microbatches does not shrink their time. Letters: N GPUs = tp · pp, L layers, B sequences.
 Ignored: overlap, launches, the KV cache, uneven stages, the embedding's and the head's own collectives.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
-from core.comm_cost import allreduce_payload_bytes, allreduce_time_s
+from core.collectives import ring_all_reduce
+from core.comm_cost import allreduce_payload_bytes
 from core.errors import IndivisibleError, divisors
 from core.schedules.actions import whole
 from core.schedules.serving import Pipe, steady_decode
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.step_model import decode_step_s, prefill_step_s
+
+GPUS_PER_NODE = 8
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,7 @@ class Cluster:
     gpu: GpuSpec
     link: LinkSpec
     network: LinkSpec
-    gpus_per_node: int = 8
+    gpus_per_node: int = GPUS_PER_NODE
 
     def tp_link(self, tp_size: int) -> LinkSpec:
         """The link a tensor-parallel group of neighbours lives on: the network as soon as it leaves the node."""
@@ -37,18 +42,27 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Layout:
-    """One composition and its bill. Times of one decode step and of one prompt, for one batch."""
+    """One composition and its bill. Times of a token of one sequence, of all, and of one prompt.
+
+    `latency_s` is the part of the all-reduces and hand-overs that is waiting, the rest of them is bytes.
+    """
 
     tp_size: int
     pp_size: int
     compute_s: float
     all_reduce_s: float
     handoff_s: float
+    latency_s: float
     network_handoffs: int
     ttft_s: float
     itl_alone_s: float
     itl_full_s: float
     tokens_per_s: float
+
+    @property
+    def bandwidth_s(self) -> float:
+        """The part of the all-reduces and hand-overs that is bytes."""
+        return self.all_reduce_s + self.handoff_s - self.latency_s
 
     @property
     def name(self) -> str:
@@ -62,38 +76,52 @@ def compositions(gpus: int) -> list[tuple[int, int]]:
 
 
 def layout(
-    model: ModelSpec, cluster: Cluster, tp_size: int, pp_size: int, *, batch: int = 1, prompt_tokens: int = 2048
+    model: ModelSpec,
+    cluster: Cluster,
+    tp_size: int,
+    pp_size: int,
+    *,
+    sequences: int = 1,
+    prompt_tokens: int = 2048,
 ) -> Layout:
     """One composition priced: its stages' times, the all-reduces inside them, the hand-overs between them.
 
         t_s = step / (tp · pp) + 2L/pp all-reduces
 
-    Decode is memory-bound: a stage reads its weights once for each microbatch, so `itl_full_s` is with as many
-    batches in flight as there are stages, each of the whole `batch`. Time to the first token is of one prompt in
-    one piece.
+    The bill is of a token of one sequence alone. The B `sequences` go round in min(pp, B) microbatches of equal
+    size: `itl_full_s` is their cycle. Time to the first token is of one prompt in one piece.
     Raises IndivisibleError when the layers do not divide over the stages.
     """
     if model.num_hidden_layers % whole("pp_size", pp_size):
         raise IndivisibleError("num_hidden_layers", model.num_hidden_layers, "pp_size", pp_size)
-    decode_s, prefill_s = decode_step_s(model, cluster.gpu), prefill_step_s(model, cluster.gpu, prompt_tokens)
-    decode = _bill(model, cluster, tp_size, pp_size, batch)
-    prefill = _bill(model, cluster, tp_size, pp_size, prompt_tokens)
-    stage_s = decode_s / (tp_size * pp_size) + decode.all_reduce_s / pp_size
-    hops = tuple(Fraction(hop) for hop in decode.hops_s)
-    pipe = Pipe((Fraction(stage_s),) * pp_size, hops)
-    alone, full = steady_decode(pipe, 1), steady_decode(pipe, pp_size)
+    step_s, prefill_s = decode_step_s(model, cluster.gpu), prefill_step_s(model, cluster.gpu, prompt_tokens)
+    in_flight = min(pp_size, whole("sequences", sequences))
+    alone, prefill, full = (
+        _bill(model, cluster, tp_size, pp_size, tokens)
+        for tokens in (1, prompt_tokens, ceil(sequences / in_flight))
+    )
+    compute_s = step_s / tp_size
+    itl_full_s = _cycle_s(compute_s, full, pp_size, in_flight)
     return Layout(
         tp_size=tp_size,
         pp_size=pp_size,
-        compute_s=decode_s / tp_size,
-        all_reduce_s=decode.all_reduce_s,
-        handoff_s=sum(decode.hops_s),
+        compute_s=compute_s,
+        all_reduce_s=alone.all_reduce_s,
+        handoff_s=sum(alone.hops_s),
+        latency_s=alone.latency_s,
         network_handoffs=sum(cluster.hop_link(tp_size, place) is cluster.network for place in range(pp_size - 1)),
         ttft_s=prefill_s / tp_size + prefill.all_reduce_s + sum(prefill.hops_s),
-        itl_alone_s=float(alone.cycle),
-        itl_full_s=float(full.cycle),
-        tokens_per_s=float(batch * full.items_per_time),
+        itl_alone_s=_cycle_s(compute_s, alone, pp_size, 1),
+        itl_full_s=itl_full_s,
+        tokens_per_s=sequences / itl_full_s,
     )
+
+
+def _cycle_s(compute_s: float, bill: "_Bill", pp_size: int, in_flight: int) -> float:
+    """Time between two tokens of a sequence, with equal stages."""
+    stage_s = Fraction((compute_s + bill.all_reduce_s) / pp_size)
+    pipe = Pipe((stage_s,) * pp_size, tuple(Fraction(hop) for hop in bill.hops_s))
+    return float(steady_decode(pipe, in_flight).cycle)
 
 
 @dataclass(frozen=True)
@@ -102,22 +130,25 @@ class _Bill:
 
     all_reduce_s: float
     hops_s: tuple[float, ...]
+    latency_s: float
 
 
 def _bill(model: ModelSpec, cluster: Cluster, tp_size: int, pp_size: int, tokens: int) -> _Bill:
     payload = allreduce_payload_bytes(tokens, model.hidden_size)
-    one = allreduce_time_s(payload, tp_size, cluster.tp_link(tp_size))
-    links = (cluster.hop_link(tp_size, boundary) for boundary in range(pp_size - 1))
-    hops = tuple(link.base_s + link.latency_s + payload / link.bandwidth_bytes_per_s for link in links)
-    return _Bill(2 * model.num_hidden_layers * one, hops)
+    one, count = ring_all_reduce(payload, tp_size, cluster.tp_link(tp_size)), 2 * model.num_hidden_layers
+    links = [cluster.hop_link(tp_size, boundary) for boundary in range(pp_size - 1)]
+    waits = [link.base_s + link.latency_s for link in links]
+    hops = (wait + payload / link.bandwidth_bytes_per_s for wait, link in zip(waits, links, strict=True))
+    waiting_s = count * (one.latency_s + one.base_s) + sum(waits)
+    return _Bill(count * one.total_s, tuple(hops), waiting_s)
 
 
 def layouts(
-    model: ModelSpec, cluster: Cluster, gpus: int, *, batch: int = 1, prompt_tokens: int = 2048
+    model: ModelSpec, cluster: Cluster, gpus: int, *, sequences: int = 1, prompt_tokens: int = 2048
 ) -> list[Layout]:
     """Every composition of `gpus` that the model's layers and heads allow, the widest TP first."""
     return [
-        layout(model, cluster, tp, pp, batch=batch, prompt_tokens=prompt_tokens)
+        layout(model, cluster, tp, pp, sequences=sequences, prompt_tokens=prompt_tokens)
         for tp, pp in compositions(gpus)
         if model.num_hidden_layers % pp == 0 and model.num_attention_heads % tp == 0
     ]

@@ -121,7 +121,7 @@ def deadlock() -> None:
 
 
 page.play(
-    lambda: {**facts.fields(ask), **bench_facts.fields(asked.versus, asked.serve)},
+    lambda: {**facts.fields(ask), **bench_facts.fields(page.scenario, asked.versus, asked.serve, asked.compose)},
     question=question,
     see=see,
     count=count,

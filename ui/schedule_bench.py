@@ -11,6 +11,7 @@ from core.schedules.grid import Grid as Cells
 from core.schedules.grid import tick_grid
 from core.schedules.simulator import Timeline
 from ui import inputs
+from ui.charts import comm_cost as bills
 from ui.charts import pipeline_bubble as charts
 from ui.components.schedule_player import Grid, Mark, Stop, schedule_player
 from ui.facts import pipeline_bubble as facts
@@ -18,7 +19,8 @@ from ui.frames import frame
 from ui.rows import pipeline_schedules as rows
 from ui.scenes import Page
 
-AGAINST_M, RUN, VERSUS, SERVE = "against m", "the run", "two schedules", "serving"
+AGAINST_M, RUN, VERSUS, SERVE, COMPOSE = "against m", "the run", "two schedules", "serving", "TP × PP"
+UNSAID, SOONER, NO_SOONER = "not said", "sooner", "no sooner"
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,14 @@ class Asked:
     versus: rows.Versus
     path: bool
     serve: rows.Serve
+    guess: str
+    compose: rows.Compose
 
 
 def ask(page: Page) -> Asked:
     """Every control of the bench, those of the open figure in sight. All run, so that the URL keeps them."""
     with page.controls("bench"):
-        figure = inputs.choice("figure", page.key("figure"), [AGAINST_M, RUN, VERSUS, SERVE], AGAINST_M)
+        figure = inputs.choice("figure", page.key("figure"), [AGAINST_M, RUN, VERSUS, SERVE, COMPOSE], AGAINST_M)
     present = page.look.present
     with page.controls("sizes", *_in_sight(figure in (AGAINST_M, RUN))):
         bench = _bench(page)
@@ -48,7 +52,14 @@ def ask(page: Page) -> Asked:
         path = inputs.toggle("critical path", page.key("path"))
     with page.controls("serve", *_in_sight(figure == SERVE and not present)):
         serve = _serve(page)
-    return Asked(figure, bench, pin, versus, path, serve)
+        label = "one sequence on this pipe, not on one GPU: its tokens come"
+        guess = inputs.choice(label, page.key("latency"), [UNSAID, SOONER, NO_SOONER], UNSAID)
+    with page.controls("compose", *_in_sight(figure == COMPOSE and not present)):
+        compose = rows.Compose(
+            inputs.choice("GPUs", page.key("gpus"), [2, 4, 8, 16], 8),
+            inputs.choice("sequences", page.key("sequences"), [1, 8, 64, 128], 64),
+        )
+    return Asked(figure, bench, pin, versus, path, serve, guess, compose)
 
 
 def _in_sight(seen: bool) -> tuple[str, ...]:
@@ -91,7 +102,8 @@ def _serve(page: Page) -> rows.Serve:
 
 def draw(page: Page, asked: Asked) -> None:
     """The figure that is asked for."""
-    {AGAINST_M: _against_m, RUN: _run, VERSUS: _two_schedules, SERVE: _serving}[asked.figure](page, asked)
+    figures = {AGAINST_M: _against_m, RUN: _run, VERSUS: _two_schedules, SERVE: _serving, COMPOSE: _compositions}
+    figures[asked.figure](page, asked)
 
 
 def _against_m(page: Page, asked: Asked) -> None:
@@ -146,6 +158,8 @@ def _serving(page: Page, asked: Asked) -> None:
     alt, present = page.prose.plain("bench.serving"), page.look.present
     schedule_player(grid, key="serving", alt=alt, present=present, follow=0, ticks_per_unit=ticks)
     page.reading("bench.serving")
+    if asked.guess != UNSAID:
+        page.verdict("ok" if asked.guess == NO_SOONER else "off", "bench.latency")
     with st.container(key="aside_serving"):
         left, right = st.columns(2, gap="large")
         table = frame(rows.serve_curve(serve))
@@ -156,6 +170,17 @@ def _serving(page: Page, asked: Asked) -> None:
             with place:
                 chart = charts.serve_curve(table, column, serve.in_flight, page.look)
                 page.figure(chart, name, table[["in_flight", column]], column)
+        for place, block in zip(st.columns(2, gap="large"), ("bench.chunks", "bench.starving"), strict=True):
+            with place:
+                page.note(block)
+
+
+def _compositions(page: Page, asked: Asked) -> None:
+    table = frame(rows.layout_rows(page.scenario, asked.compose))
+    chart = bills.bill_bars(table, page.look, bills.axis_end_ms(table))
+    page.figure(chart, "bench.compositions", table, "compositions")
+    with st.container(key="aside_compositions"):
+        page.note("bench.compositions_note")
 
 
 def _as_sequence(span: Span, in_flight: int) -> Span:

@@ -24,13 +24,25 @@ def test_tensor_parallelism_alone_is_the_bill_of_lab_03():
     assert found.handoff_s == 0
 
 
-def test_a_pipe_buys_throughput_and_nothing_for_latency():
-    """PP=8: one sequence waits the whole 8 ms and seven hops; eight in flight give eight times the tokens."""
+def test_a_pipe_buys_nothing_for_latency():
+    """PP=8: one sequence waits the whole 8 ms and seven hops, and its prompt no less than on one GPU."""
     one, piped = layout(LLAMA, CLUSTER, 1, 1), layout(LLAMA, CLUSTER, 1, 8)
     hop = 3e-6 + 8192 / 300e9
     assert piped.itl_alone_s == pytest.approx(one.itl_alone_s + 7 * hop)
-    assert piped.tokens_per_s == pytest.approx(8 * one.tokens_per_s, rel=0.01)
     assert piped.ttft_s > one.ttft_s
+
+
+def test_cutting_a_batch_into_microbatches_does_not_shrink_its_decode():
+    """64 sequences in eight microbatches: each reads an eighth of the weights eight times, 8 ms as on one GPU."""
+    one, piped = (layout(LLAMA, CLUSTER, 1, pp, sequences=64) for pp in (1, 8))
+    assert piped.tokens_per_s == pytest.approx(one.tokens_per_s, rel=0.01)
+
+
+def test_a_pipe_carries_p_times_the_sequences_at_the_same_pace():
+    """What it does buy: room for eight times as many, each getting tokens as often as on one GPU."""
+    one, piped = layout(LLAMA, CLUSTER, 1, 1, sequences=64), layout(LLAMA, CLUSTER, 1, 8, sequences=512)
+    assert piped.itl_full_s == pytest.approx(one.itl_full_s, rel=0.01)
+    assert piped.tokens_per_s == pytest.approx(8 * one.tokens_per_s, rel=0.01)
 
 
 def test_tensor_parallelism_buys_latency_where_the_link_is_fast_and_loses_it_where_it_is_slow():
@@ -58,3 +70,10 @@ def test_layers_that_do_not_divide_are_refused_and_left_out():
         "TP=2 PP=4",
         "TP=1 PP=8",
     ]
+
+
+@pytest.mark.parametrize(("tp", "pp"), compositions(16))
+def test_a_token_is_compute_and_waiting_and_bytes(tp, pp):
+    found = layout(LLAMA, CLUSTER, tp, pp)
+    assert found.itl_alone_s == pytest.approx(found.compute_s + found.latency_s + found.bandwidth_s)
+    assert found.bandwidth_s == pytest.approx(found.all_reduce_s + found.handoff_s - found.latency_s)

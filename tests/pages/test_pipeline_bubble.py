@@ -133,4 +133,19 @@ def test_the_straggler_sets_the_pace():
     """Full at ⌈(7 + 2)/2⌉ = 5 with the last of eight stages at twice the time, and half a token a tick at most."""
     text = text_of(opened(pipe_scene="Bench", pipe_figure="serving", pipe_serve_slow="2", pipe_serve_m=12))
     assert "The pipe is full at 5" in text
-    assert "0.5 tokens a tick" in text
+    assert "the rate is 0.5 a tick" in text
+
+
+@pytest.mark.parametrize(("guess", "sign"), [("sooner", "close"), ("no sooner", "check")])
+def test_a_guess_about_latency_is_answered(guess, sign):
+    text = text_of(opened(pipe_scene="Bench", pipe_figure="serving", pipe_latency=guess))
+    assert f":material/{sign}:" in text
+    assert "nothing for the wait of one user" in text
+
+
+@pytest.mark.parametrize("gpus", [2, 4, 8, 16])
+def test_every_composition_is_priced_on_the_scenario(gpus):
+    at = opened(pipe_scene="Bench", pipe_figure="TP × PP", pipe_gpus=gpus)
+    assert not at.exception
+    assert not at.error
+    assert "One sequence alone gets its tokens soonest" in text_of(at)

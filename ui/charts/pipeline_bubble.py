@@ -149,7 +149,7 @@ def held_bars(held: pd.DataFrame, look: Look) -> Chart:
     )
     keys = (
         alt.Chart(names.assign(text=names.name + [": outlined", ": filled"][: len(names)], at=range(len(names))))
-        .transform_calculate(y=f"datum.at * {look.px(18)} - {look.px(12)}")
+        .transform_calculate(y=f"datum.at * {look.px(18)} - {look.px(32)}")
         .mark_text(**words(look, 13.5, align="right", color=palette.muted))
         .encode(x=alt.value("width"), y=alt.Y("y:Q", scale=None, axis=None), text="text")
     )

@@ -1,21 +1,55 @@
 """The bench of lab 04 in words: two schedules compared, and a pipe that serves."""
 
 from collections.abc import Mapping
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
 
 from core.errors import ShardlabError
+from core.scenario import Scenario
 from core.schedules.actions import Time
 from core.schedules.families import FAMILIES
-from core.schedules.serving import filling_microbatches, steady_decode
-from core.units import percent, plain
-from ui.rows.pipeline_schedules import Serve, Versus, schedule_row
+from core.schedules.serving import (
+    Pipe,
+    Traffic,
+    chunked_prefill_time,
+    filling_microbatches,
+    random_traffic,
+    steady_decode,
+)
+from core.units import grouped, percent, plain, seconds
+from ui.rows.pipeline_schedules import (
+    Compose,
+    Serve,
+    Versus,
+    scenario_layouts,
+    schedule_row,
+)
+
+CHUNKS_OF_A_PROMPT = 8
+LOAD, SEQUENCES, TOKENS_EACH, SEED = Fraction(1, 2), 150, 12, 4
+"""Random traffic: half of what one GPU could take, so many sequences of so many tokens, from this seed."""
 
 
-def fields(versus: Versus, serve: Serve) -> Mapping[str, str]:
+@lru_cache(maxsize=64)
+def low_traffic(stages: int) -> Traffic:
+    """Random arrivals at half of what one GPU could take, met by the same model cut over `stages` GPUs.
+
+    The unit of time is a token of one sequence on one GPU.
+    """
+    pipe = Pipe((Fraction(1, stages),) * stages)
+    return random_traffic(pipe, float(LOAD / TOKENS_EACH), SEQUENCES, TOKENS_EACH, np.random.default_rng(SEED))
+
+
+def fields(scenario: Scenario, versus: Versus, serve: Serve, compose: Compose) -> Mapping[str, str]:
     """Every number of the bench's prose. A schedule that refuses the sizes leaves dashes; its figure says why."""
     return {
         **_schedule_fields("first", versus.first, versus),
         **_schedule_fields("second", versus.second, versus),
         **_serve_fields(serve),
+        **_prompt_and_traffic_fields(serve.stages),
+        **_compose_fields(scenario, compose),
     }
 
 
@@ -55,6 +89,42 @@ def _serve_fields(serve: Serve) -> dict[str, str]:
         "serve_best": plain(float(best.items_per_time)),
         "serve_pace": _ticks(serve.pipe.pace),
         "serve_around": _ticks(serve.pipe.traverse + serve.pipe.return_delay),
+    }
+
+
+def _prompt_and_traffic_fields(stages: int) -> dict[str, str]:
+    chunked = chunked_prefill_time(stages, CHUNKS_OF_A_PROMPT, 1)
+    one, pipe = low_traffic(1), low_traffic(stages)
+    return {
+        "prompt_chunks": str(CHUNKS_OF_A_PROMPT),
+        "prompt_whole": _ticks(CHUNKS_OF_A_PROMPT * stages),
+        "prompt_chunked": _ticks(chunked),
+        "prompt_gain": plain(float(CHUNKS_OF_A_PROMPT * stages / chunked)),
+        "traffic_load": percent(float(LOAD), 0),
+        "traffic_one": percent(one.utilisation),
+        "traffic_pipe": percent(pipe.utilisation),
+        "traffic_one_wait": plain(one.mean_token_time),
+        "traffic_pipe_wait": plain(pipe.mean_token_time),
+    }
+
+
+def _compose_fields(scenario: Scenario, compose: Compose) -> dict[str, str]:
+    try:
+        found = scenario_layouts(scenario, compose)
+    except ShardlabError:
+        names = ("soonest", "soonest_time", "most", "most_rate", "sequences", "prompt", "prompt_time")
+        return {f"compose_{name}": "–" for name in names}
+    soonest = min(found, key=lambda layout: layout.itl_alone_s)
+    most = max(found, key=lambda layout: layout.tokens_per_s)
+    prompt = min(found, key=lambda layout: layout.ttft_s)
+    return {
+        "compose_soonest": soonest.name,
+        "compose_soonest_time": seconds(soonest.itl_alone_s),
+        "compose_most": most.name,
+        "compose_most_rate": grouped(round(most.tokens_per_s)),
+        "compose_sequences": str(compose.sequences),
+        "compose_prompt": prompt.name,
+        "compose_prompt_time": seconds(prompt.ttft_s),
     }
 
 

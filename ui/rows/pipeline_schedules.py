@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
+from core.errors import OutOfRangeError
+from core.pipeline_layouts import GPUS_PER_NODE, Cluster, Layout, layouts
+from core.scenario import Scenario
 from core.schedules.actions import Span, Time, exact
 from core.schedules.families import FAMILIES, run_same_model
 from core.schedules.grid import common_ticks
@@ -11,6 +14,8 @@ from core.schedules.paths import critical_path
 from core.schedules.report import Report, report
 from core.schedules.serving import Pipe, decode, filling_microbatches, steady_decode
 from core.schedules.simulator import Costs, Timeline
+from core.units import grouped, seconds
+from ui.rows.comm_cost import BillRow
 
 COSTS = ("1 : 1 : 1", "2 : 2 : 1", "2 : 3 : 2")
 HOPS = ("0", "1/4", "1/2", "1")
@@ -136,3 +141,50 @@ def serve_curve(serve: Serve) -> list[ServePoint]:
 def served(serve: Serve) -> Timeline:
     """The first rounds of decode from an empty pipe."""
     return decode(serve.pipe, serve.in_flight, ROUNDS)
+
+
+@dataclass(frozen=True)
+class Compose:
+    """Every TP x PP of some GPUs, priced on the page's scenario."""
+
+    gpus: int = 8
+    sequences: int = 64
+
+
+def layout_rows(scenario: Scenario, compose: Compose) -> list[BillRow]:
+    """One bar a composition: a token of one sequence, in compute, waiting and bytes."""
+    return [_layout_row(found, compose.sequences) for found in scenario_layouts(scenario, compose)]
+
+
+def scenario_layouts(scenario: Scenario, compose: Compose) -> list[Layout]:
+    """The compositions that the scenario's model allows."""
+    cluster = Cluster(scenario.gpu_spec, scenario.link_spec, scenario.network_spec)
+    found = layouts(
+        scenario.model_spec,
+        cluster,
+        compose.gpus,
+        sequences=compose.sequences,
+        prompt_tokens=scenario.prompt_tokens,
+    )
+    if not found:
+        raise OutOfRangeError("gpus", compose.gpus, f"cannot be split evenly over the layers of {scenario.model}")
+    return found
+
+
+def _layout_row(found: Layout, sequences: int) -> BillRow:
+    crossing = "" if found.tp_size <= GPUS_PER_NODE else ", all-reduces over the network"
+    over = f", {found.network_handoffs} over the network" if found.network_handoffs else ""
+    handed = f"{found.pp_size - 1} hand-over{'s' if found.pp_size > 2 else ''}{over}"
+    detail = f"{handed if found.pp_size > 1 else 'no hand-over'}{crossing}"
+    each = f"each of {sequences} gets one every {seconds(found.itl_full_s)}"
+    flowing = f"{each}, {grouped(round(found.tokens_per_s))} tokens/s in all"
+    return BillRow(
+        name=found.name,
+        detail=f"{detail}; first token after {seconds(found.ttft_s)}; {flowing}",
+        compute_ms=1e3 * found.compute_s,
+        latency_ms=1e3 * found.latency_s,
+        bandwidth_ms=1e3 * found.bandwidth_s,
+        compute=seconds(found.compute_s),
+        waiting=seconds(found.latency_s),
+        in_words=f"{seconds(found.itl_alone_s)} a token",
+    )
