@@ -62,6 +62,11 @@ def _listen(name: str, accepts: Callable[[str], bool], expected: str) -> None:
         st.session_state["_ignored"].append(f"{name}={value[:40]} is not {expected}")
 
 
+def hear(name: str) -> None:
+    """Take `name` as one of the page's own, though its widget stands in another scene."""
+    st.session_state["_heard"].add(name)
+
+
 def _is_whole(text: str, low: int, high: int) -> bool:
     return text.lstrip("-").isdecimal() and low <= int(text) <= high
 

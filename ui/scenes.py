@@ -48,6 +48,7 @@ class Page:
     head: DeltaGenerator
     body: DeltaGenerator
     foot: DeltaGenerator
+    revealed: bool
     prose: Prose = field(default_factory=lambda: Prose({}))
     _extra_buttons: list[Callable[[], object]] = field(default_factory=list)
 
@@ -130,12 +131,10 @@ class Page:
 
         A presenter may reveal without answering, and needs the room after: the question is then out of sight.
         """
-        revealed_key = self.key("revealed")
-        revealed = inputs.flag(revealed_key)
-        with st.container(key="unseen_guess" if revealed and self.look.present else "guess"):
+        with st.container(key="unseen_guess" if self.revealed and self.look.present else "guess"):
             value = ask(self.key("guess"))
         committed = value != untouched
-        ready = (committed or self.look.present) and not revealed
+        ready = (committed or self.look.present) and not self.revealed
         self._extra_buttons.append(
             lambda: st.button(
                 "Reveal",
@@ -144,11 +143,11 @@ class Page:
                 type="primary" if ready else "secondary",
                 disabled=not ready,
                 on_click=inputs.remember,
-                args=(revealed_key, True),
-                help=None if ready or revealed else "Commit a prediction first",
+                args=(self.key("revealed"), True),
+                help=None if ready or self.revealed else "Commit a prediction first",
             )
         )
-        return Prediction(value if committed else None, revealed)
+        return Prediction(value if committed else None, self.revealed)
 
     def _end(self, names: list[str]) -> None:
         index = names.index(self.scene)
@@ -178,7 +177,7 @@ class Page:
                 st.markdown(place, width="content")
 
     def _next_type(self) -> Literal["primary", "secondary"]:
-        return "secondary" if self._extra_buttons and not st.session_state.get(self.key("revealed")) else "primary"
+        return "secondary" if self._extra_buttons and not self.revealed else "primary"
 
     def _go_to(self, scene: str) -> None:
         inputs.remember(self.key("scene"), course.SCENES[scene])
@@ -196,7 +195,10 @@ def open_page(stem: str, *only: str) -> Page:
     tabs = st.tabs(titles, key=key, bind="query-params", on_change="rerun")
     index = titles.index(st.session_state[key])
     foot = st.container(key="foot", horizontal=True, vertical_alignment="center")
-    return Page(entry, look, shell.scenario(), names[index], head, tabs[index], foot)
+    if names[index] != "question":
+        inputs.hear(f"{entry.prefix}_guess")
+    revealed = inputs.flag(f"{entry.prefix}_revealed")
+    return Page(entry, look, shell.scenario(), names[index], head, tabs[index], foot, revealed)
 
 
 def _leave_for(entry: course.Entry) -> None:

@@ -19,7 +19,7 @@ def bill_bars(bills: pd.DataFrame, look: Look, end_ms: float) -> Chart:
     Over a bar stand its link and its sum in words, the sum under it where a phone has no room; a measured bill is a
     tick that stands over the bar.
     """
-    bar = 22 if look.present else 36
+    bar = 20 if look.present else 36
     row = _OVER + bar + (_UNDER if (bills.detail + bills.measured).any() else 10 if look.present else _GAP)
     rows = bills.assign(
         top=[look.px(_KEY + i * row) for i in range(len(bills))],

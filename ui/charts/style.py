@@ -14,7 +14,8 @@ Chart: TypeAlias = "alt.Chart | alt.LayerChart"
 def styled(chart: Chart, look: Look, height: float) -> Chart:
     """A finished chart: our type and lines, no frame, as wide as its place.
 
-    `height` is the plot's, in laptop pixels; axes come on top of it.
+    `height` is the plot's, in laptop pixels; axes come on top of it. Marks name themselves to nobody: the figure's
+    one alternative is its reading.
     """
     palette = look.palette
     text = {"font": SANS, "color": palette.text, "fontSize": look.px(14.5)}
@@ -40,6 +41,7 @@ def styled(chart: Chart, look: Look, height: float) -> Chart:
             padding=dict.fromkeys(_SIDES, look.px(2)),
             autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
         )
+        .configure_mark(aria=False)
         .configure_view(stroke=None, continuousWidth=600)
         .configure_text(**text)
         .configure_axis(**axis)
