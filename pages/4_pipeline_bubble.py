@@ -16,8 +16,9 @@ from ui.schedule_bench import forward_grid, stuck_grid
 
 page = scenes.open_page("pipeline_bubble")
 look = page.look
+usual = page.scenario.pp if page.scenario.pp in (2, 4, 16) else 8
 with page.controls("see", *(() if look.present else ("count", "break_it"))):
-    stages = inputs.choice("stages p", page.key("p"), [2, 4, 8, 16], 8)
+    stages = inputs.choice("stages p", page.key("p"), [2, 4, 8, 16], usual)
     microbatches = inputs.choice("microbatches m", page.key("m"), [1, 8, 16, 32, 63, 64], 16)
 with page.controls("break_it"):
     wrong = inputs.choice("what goes wrong", page.key("wrong"), list(facts.WRONGS), facts.NOBODY_WAITS)

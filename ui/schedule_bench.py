@@ -122,6 +122,15 @@ def _run(page: Page, asked: Asked) -> None:
     run = forward_grid(facts.run(stages, microbatches), stages)
     schedule_player(run, key="bench_run", alt=page.prose.plain("bench.run"), present=page.look.present)
     page.reading("bench.run")
+    wanted = facts.Ask(stages, microbatches)
+    with st.container(key="aside_run"):
+        counted, formula = st.columns(2, gap="large")
+        with counted:
+            page.note("bench.counted")
+            page.equation(*facts.counted_terms(wanted))
+        with formula:
+            page.note("bench.formula")
+            page.equation(*facts.formula_terms(wanted))
 
 
 def _two_schedules(page: Page, asked: Asked) -> None:

@@ -5,7 +5,7 @@ each holds v = `chunks` stages, dealt in a loop (stage s on rank s mod p), so th
 Letters: p ranks, m microbatches, v chunks, r a rank.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from core.errors import OutOfRangeError
 from core.schedules.actions import Action, Kind, whole
@@ -105,32 +105,24 @@ def interleaved_zero_bubble(stages: int, microbatches: int, chunks: int = 2) -> 
     ]
 
 
-def _by_turns(
-    rank: int, p: int, m: int, v: int, turn: int, warm_up: int, lag: int | None = None
-) -> Iterator[Action]:
+def _by_turns(rank: int, p: int, m: int, v: int, turn: int, warm_up: int, lag: int | None = None) -> list[Action]:
     """One rank's program: `warm_up` forwards, then a forward and a backward by turns, then what is left.
 
     The i-th forward is of chunk (i // turn) mod v, the i-th backward of the mirrored chunk. With a `lag` backwards
     are halved, and the weight's half of a microbatch comes `lag` backwards after its input's half.
     """
-    total = m * v
-    half: Kind = "B" if lag is None else "I"
-
-    def action(kind: Kind, i: int) -> Action:
-        passed, place = divmod(i, turn)
-        chunk = passed % v if kind == "F" else v - 1 - passed % v
-        return Action(chunk * p + rank, kind, passed // v * turn + place)
-
-    warm_up = min(warm_up, total)
-    yield from (action("F", i) for i in range(warm_up))
-    for i in range(total):
-        if warm_up + i < total:
-            yield action("F", warm_up + i)
-        yield action(half, i)
+    places = [(chunk, first + k) for first in range(0, m, turn) for chunk in range(v) for k in range(turn)]
+    mirrored = [((v - 1 - chunk) * p + rank, microbatch) for chunk, microbatch in places]
+    forwards = [Action(chunk * p + rank, "F", microbatch) for chunk, microbatch in places]
+    backwards = [Action(stage, "B" if lag is None else "I", microbatch) for stage, microbatch in mirrored]
+    weights = [] if lag is None else [Action(stage, "W", microbatch) for stage, microbatch in mirrored]
+    program = forwards[:warm_up]
+    for i, backward in enumerate(backwards):
+        program += forwards[warm_up + i : warm_up + i + 1]
+        program.append(backward)
         if lag is not None and i >= lag:
-            yield action("W", i - lag)
-    if lag is not None:
-        yield from (action("W", i) for i in range(max(0, total - lag), total))
+            program.append(weights[i - lag])
+    return program if lag is None else program + weights[max(0, len(weights) - lag) :]
 
 
 def _breadth_first(

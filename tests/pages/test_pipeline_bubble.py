@@ -149,3 +149,12 @@ def test_every_composition_is_priced_on_the_scenario(gpus):
     assert not at.exception
     assert not at.error
     assert "One sequence alone gets its tokens soonest" in text_of(at)
+
+
+def test_the_stages_begin_with_the_scenarios_pipeline_and_stay_as_chosen():
+    """PP=4 in the address is four stages here; a choice on the page then holds whatever the scenario says."""
+    at = opened(pp=4, pipe_scene="See it")
+    assert at.session_state["pipe_p"] == 4
+    at.session_state["pipe_p"] = 2
+    at.session_state["pp"] = 16
+    assert at.run().session_state["pipe_p"] == 2
