@@ -63,9 +63,17 @@ class Group:
     @property
     def decode_all_reduces_s(self) -> list[float]:
         """How long each all-reduce of a decode step took: those that carry one row, the least payload there is."""
-        sums = [call for call in self.calls if call.op == "all_reduce"]
-        row_bytes = min((call.payload_bytes for call in sums), default=0)
-        return [call.end_s - call.start_s for call in sums if call.payload_bytes == row_bytes]
+        return self._least("all_reduce")
+
+    @property
+    def decode_all_gathers_s(self) -> list[float]:
+        """How long each all-gather of one row of logits took."""
+        return self._least("all_gather")
+
+    def _least(self, op: Gathered) -> list[float]:
+        calls = [call for call in self.calls if call.op == op]
+        row_bytes = min((call.payload_bytes for call in calls), default=0)
+        return [call.end_s - call.start_s for call in calls if call.payload_bytes == row_bytes]
 
 
 class TorchGroup(Group):

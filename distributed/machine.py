@@ -15,10 +15,20 @@ def manifest(command: str, weights: str, threads_per_rank: int) -> dict[str, obj
         "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "weights": weights,
         "threads_per_rank": threads_per_rank,
+        "priority": _priority(),
         "load_average": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
         "hardware": {"cpu": _cpu_name(), "cores": os.cpu_count(), "gpus": _gpu_names()},
         "versions": {"python": platform.python_version(), "torch": torch.__version__, "system": platform.system()},
     }
+
+
+def _priority() -> str:
+    """How this process stands to others on the machine: `normal`, or ahead of them."""
+    if hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR):
+        return "real time"
+    group = Path("/proc/self/autogroup")
+    niceness = int(group.read_text().split()[-1]) if group.is_file() else 0
+    return "normal" if niceness == 0 else f"nice {niceness}"
 
 
 def _cpu_name() -> str:

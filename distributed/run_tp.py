@@ -114,6 +114,9 @@ def compare(model: MiniGPT, arm: Arm, single: Arm, backend: str, ranks: list[dic
         bytes_per_token=len(sums_s) * row_bytes // steps,
     )
     say("all_reduce", payload_bytes=row_bytes, median_us=us(statistics.median(sums_s)), min_us=us(min(sums_s)))
+    gathers = [call for call in group.calls if call.op == "all_gather"]
+    least_bytes = min(call.payload_bytes for call in gathers)
+    say("all_gather", payload_bytes=least_bytes, median_us=us(statistics.median(group.decode_all_gathers_s)))
     per_token_s = summary(arm.step_s)
     say_token(group.size, per_token_s)
     identical = sum(ours == theirs for ours, theirs in zip(arm.tokens, single.tokens, strict=True))

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.two_way_tp import slowdown
+from core.two_way_tp import GPTS, MINI_GPT, slowdown
 from runtime import captures
 from runtime.torchrun import RunRequest
 from ui import inputs, live_run, scenes
@@ -16,17 +16,24 @@ from ui.rows import two_way_tp as rows_of
 page = scenes.open_page("two_way_tp")
 look, can = page.look, live_run.here()
 own = live_run.arrived()
-NAMES = {"gloo-cpu": "Gloo, two processes", "shm-cpu": "shared memory"}
-recorded = {NAMES.get(name, name): name for name in captures.names()}
-choices = [*recorded, *([live_run.NAME] if own.capture else [])]
-if own.now:
+shipped = {
+    facts.run_name(run.log): run
+    for run in sorted(map(captures.load, captures.names()), key=lambda run: facts.by_size(run.log))
+}
+own_speaks = own.capture is not None and own.capture.log.model is MINI_GPT
+readable = {name: run for name, run in shipped.items() if run.log.model is MINI_GPT}
+choices = [*readable, *([live_run.NAME] if own_speaks else [])]
+if own.now and own_speaks:
     st.session_state[page.key("run")] = live_run.NAME
 with page.controls("see", "count", "break_it"):
     chosen = inputs.choice("run", page.key("run"), choices, choices[0])
-capture = own.capture if chosen == live_run.NAME and own.capture else captures.load(recorded[chosen])
+capture = own.capture if chosen == live_run.NAME and own.capture else readable[chosen]
 log = capture.log
 with page.controls("see"):
     token = inputs.slide("letter", page.key("token"), 1, 18, 4)
+with page.controls("bench"):
+    model = inputs.choice("model", page.key("model"), list(GPTS)[:3], MINI_GPT.key)
+    wire = inputs.choice("between the ranks", page.key("wire"), list(facts.WIRES), "TCP")
 with page.controls("break_it"):
     wrong = inputs.choice("what goes wrong", page.key("wrong"), list(facts.WRONGS), "one rank slow")
 step = log.steps[min(token, len(log.steps)) - 1]
@@ -34,15 +41,15 @@ step = log.steps[min(token, len(log.steps)) - 1]
 
 def question() -> None:
     asked, label = st.container(), page.prose.plain("question.label")
-    said = page.predict(lambda key: inputs.slide(label, key, 0, 3000, 0, step=50, unit="%"), 0)
+    said = page.predict(lambda key: inputs.slide(label, key, 0, 1000, 0, step=10, unit="%"), 0)
     if not (said.revealed and look.present):
         asked.markdown(page.prose.text("question.ask"))
     truth = 100 * slowdown(log) if said.revealed else None
-    high = max(3000, 1000 * (int(truth or 0) // 1000 + 1))
+    high = 1000 * (int(truth or 0) // 1000 + 1)
     line = prediction_line(said.said, truth, look, high=high, unit="%", digits=0)
     st.altair_chart(line, theme=None, alt=label, key="figure_prediction")
     if said.revealed:
-        token_figure("question.reading")
+        token_figure(f"question.reading_{facts.dearer(log)}")
 
 
 def token_figure(reading: str) -> None:
@@ -70,7 +77,7 @@ def count() -> None:
         with st.popover("Manifest", width="content"):
             st.code(capture.result_text, language="json")
         st.button("Run it here", on_click=inputs.remember, args=(page.key("scene"), "Bench"))
-    rows = rows_of.log_rows(rows_of.shown(log))
+    rows = rows_of.log_rows(rows_of.shown(log))[int(look.present) :]
     meanings = {topic: page.prose.plain(f"count.{topic}") for topic in rows_of.SHOWN_TOPICS}
     st.html(log_table(rows, meanings, page.prose.plain("count.table"), look.present))
     if look.present:
@@ -93,15 +100,20 @@ def break_it() -> None:
 def bench() -> None:
     figure, margin = page.split()
     with figure:
-        label = f"Run it here on {can.cuda_devices} GPUs" if can.backend == "nccl" else "Run it here on the CPU"
-        request = RunRequest(options=("--backend", can.backend))
+        backend = can.backend if can.backend == "nccl" else facts.WIRES[wire]
+        label = f"Run it here on {can.cuda_devices} GPUs" if backend == "nccl" else "Run it here on the CPU"
+        request = RunRequest(options=("--backend", backend, "--model", model), wall_s=300)
         live_run.panel(request, can, label, page.prose.plain("bench.refused"))
-        runs = [(name, captures.load(key)) for name, key in recorded.items()]
-        runs += [(live_run.NAME, own.capture)] if own.capture else []
+        runs = [
+            *shipped.items(),
+            *([(f"{facts.run_name(own.capture.log)}, here", own.capture)] if own.capture else []),
+        ]
         table = frame(row for name, run in runs for row in rows_of.run_rows(name, run.result))
         page.figure(charts.arms(table, look), "bench.reading", table, "two_arms")
     with margin:
-        page.note("bench.note_how", "bench.note_result")
+        page.note("bench.note_figure", "bench.note_wires")
+        with st.container(key="aside_how"):
+            page.note("bench.note_how")
         if own.capture:
             zipped = captures.zipped(own.capture)
             st.download_button("Download this run", zipped, "run.zip", "application/zip", on_click="ignore")
@@ -114,7 +126,9 @@ def build() -> None:
 
 
 page.play(
-    lambda: facts.fields(log, capture.result, log.steps.index(step), can.why_not),
+    lambda: facts.fields(
+        log, capture.result, log.steps.index(step), can.why_not, [run.log for run in shipped.values()]
+    ),
     question=question,
     see=see,
     count=count,

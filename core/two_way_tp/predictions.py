@@ -144,10 +144,20 @@ def all_reduce_bytes_per_token(model: ModelSpec, tp_size: int) -> int:
     return all_reduces_per_token(model, tp_size) * all_reduce_payload_bytes(model)
 
 
-def token_time_s(single_s: float, tp_size: int, all_reduces: int, all_reduce_s: float) -> float:
-    """A decode step, were its compute divided by N and its sums one after another.
+def all_gather_payload_bytes(model: ModelSpec, tp_size: int) -> int:
+    """What the head gathers in a decode step: a score for every row of the padded vocabulary.
 
-    t(1)/N + (2L + 1) · t_ar
+    ⌈V/N⌉ · N · b
+    """
+    return round(padded_vocab_size(model.vocab_size, tp_size) * dtype_bytes(model.weight_dtype))
+
+
+def token_time_s(
+    single_s: float, tp_size: int, all_reduces: int, all_reduce_s: float, all_gather_s: float = 0.0
+) -> float:
+    """A decode step, were its compute divided by N and its collectives one after another.
+
+    t(1)/N + (2L + 1) · t_ar + t_ag
     """
     require_positive(tp_size=tp_size)
-    return single_s / tp_size + all_reduces * all_reduce_s
+    return single_s / tp_size + all_reduces * all_reduce_s + all_gather_s

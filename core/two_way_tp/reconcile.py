@@ -7,9 +7,11 @@ from typing import Literal
 from core.parameters import dtype_bytes, kv_bytes_per_token_per_rank, kv_heads_per_rank
 from core.specs import ModelSpec
 from core.two_way_tp.predictions import (
+    all_gather_payload_bytes,
     all_reduce_bytes_per_token,
     all_reduce_payload_bytes,
     all_reduces_per_token,
+    padded_vocab_size,
     token_time_s,
     weights_per_rank,
 )
@@ -60,23 +62,24 @@ class Reading:
 
 @dataclass(frozen=True)
 class TokenParts:
-    """Where one token's time went: compute as it would divide, sums as they were measured, and the rest."""
+    """Where one token's time went: compute as it would divide, collectives as they were measured, and the rest."""
 
     compute_s: float
     all_reduce_s: float
+    all_gather_s: float
     unexplained_s: float
 
     @property
     def total_s(self) -> float:
         """The parts together: what was logged."""
-        return self.compute_s + self.all_reduce_s + self.unexplained_s
+        return self.compute_s + self.all_reduce_s + self.all_gather_s + self.unexplained_s
 
 
 def reconcile(log: RunLog) -> tuple[Reading, ...]:
     """Every line that has a prediction, in the order they were printed."""
     model = log.model
     readings = [_world(log), *_weights(log, model), *_kv(log, model), *_collectives(log, model)]
-    readings += [_payload(log, model), _all_reduce(log), _token(log, model), _tokens(log)]
+    readings += [_payload(log, model), _all_reduce(log), _gather(log, model), _token(log, model), _tokens(log)]
     return tuple(sorted(readings, key=lambda reading: reading.line.number))
 
 
@@ -89,7 +92,8 @@ def token_parts(log: RunLog) -> TokenParts:
     """One token at TP=N, taken apart."""
     compute_s = log.single_token_s / log.tp_size
     sums_s = log.all_reduces_per_token * log.all_reduce_s
-    return TokenParts(compute_s, sums_s, max(0.0, log.token_s - compute_s - sums_s))
+    rest_s = log.token_s - compute_s - sums_s - log.all_gather_s
+    return TokenParts(compute_s, sums_s, log.all_gather_s, max(0.0, rest_s))
 
 
 def _line(log: RunLog, event: str, index: int = 0) -> LogLine:
@@ -162,10 +166,18 @@ def _all_reduce(log: RunLog) -> Reading:
     return Reading(line, "all_reduce", "median_us", formula, log.sweep_s, log.all_reduce_s, "s", False)
 
 
+def _gather(log: RunLog, model: ModelSpec) -> Reading:
+    line, width = _line(log, "all_gather"), plain(dtype_bytes(model.weight_dtype))
+    formula = f"{padded_vocab_size(model.vocab_size, log.tp_size)} · {width} B"
+    predicted, logged = all_gather_payload_bytes(model, log.tp_size), log.all_gather_payload_bytes
+    return Reading(line, "gather", "payload_bytes", formula, predicted, logged, "bytes", True)
+
+
 def _token(log: RunLog, model: ModelSpec) -> Reading:
     count = all_reduces_per_token(model, log.tp_size)
-    predicted = token_time_s(log.single_token_s, log.tp_size, count, log.all_reduce_s)
-    formula = f"{seconds(log.single_token_s)} / {log.tp_size} + {count} × {seconds(log.all_reduce_s)}"
+    predicted = token_time_s(log.single_token_s, log.tp_size, count, log.all_reduce_s, log.all_gather_s)
+    sums = f"{count} × {seconds(log.all_reduce_s)} + {seconds(log.all_gather_s)}"
+    formula = f"{seconds(log.single_token_s)} / {log.tp_size} + {sums}"
     return Reading(_line(log, "token", -1), "token", "median_ms", formula, predicted, log.token_s, "s", False)
 
 

@@ -28,12 +28,16 @@ class RankBytes:
 
 @dataclass(frozen=True)
 class Manifest:
-    """How a run was made, and on what. `load_average` is of its last minute: above `cores`, processes waited."""
+    """How a run was made, and on what.
+
+    A `load_average` above `cores`: others were at work. A `priority` other than normal: they stood back.
+    """
 
     command: str
     date: str
     weights: str
     threads_per_rank: int
+    priority: str
     load_average: float | None
     cpu: str
     cores: int
@@ -101,6 +105,7 @@ def _manifest(row: Mapping[str, Any]) -> Manifest:
         date=row["date"],
         weights=row.get("weights") or row["checkpoint_sha256"],
         threads_per_rank=row["threads_per_rank"],
+        priority=row.get("priority", "normal"),
         load_average=row["load_average"],
         cpu=hardware["cpu"],
         cores=hardware["cores"],

@@ -11,7 +11,7 @@ from core.errors import ShardlabError
 from core.specs import ModelSpec
 from core.two_way_tp.predictions import MINI_GPT, gpt
 
-REQUIRED = ("world", "weights", "kv", "sweep", "collectives", "all_reduce", "token", "tokens")
+REQUIRED = ("world", "weights", "kv", "sweep", "collectives", "all_reduce", "all_gather", "token", "tokens")
 
 
 class RunLogError(ShardlabError):
@@ -89,6 +89,8 @@ class RunLog:
     all_reduce_bytes_per_token: int
     all_reduce_payload_bytes: int
     all_reduce_s: float
+    all_gather_payload_bytes: int
+    all_gather_s: float
     single_token_s: float
     token_s: float
     prompts: int
@@ -129,7 +131,9 @@ def _run_log(texts: list[str], rows: list[Mapping[str, Any]]) -> RunLog:
     def every(event: str) -> list[Mapping[str, Any]]:
         return [row for row in rows if row["event"] == event]
 
-    world, sums, collectives, tokens = (every(name)[0] for name in ("world", "all_reduce", "collectives", "tokens"))
+    world, sums, gather, collectives, tokens = (
+        every(name)[0] for name in ("world", "all_reduce", "all_gather", "collectives", "tokens")
+    )
     medians = {row["tp_size"]: row["median_ms"] / 1e3 for row in every("token")}
     slowed = every("slowed")
     return RunLog(
@@ -146,6 +150,8 @@ def _run_log(texts: list[str], rows: list[Mapping[str, Any]]) -> RunLog:
         all_reduce_bytes_per_token=collectives["bytes_per_token"],
         all_reduce_payload_bytes=sums["payload_bytes"],
         all_reduce_s=sums["median_us"] / 1e6,
+        all_gather_payload_bytes=gather["payload_bytes"],
+        all_gather_s=gather["median_us"] / 1e6,
         single_token_s=medians[1],
         token_s=medians[int(world["tp_size"])],
         prompts=tokens["prompts"],

@@ -38,7 +38,8 @@ def log_lines(**changes):
         {"event": "prompt", "number": 1, "of": 1, "given": "i has eat", "answer": "i have eaten"},
         {"event": "collectives", "all_reduces_per_token": 9, "bytes_per_token": 3456},
         {"event": "all_reduce", "payload_bytes": 384, "median_us": 250.0, "min_us": 200.0},
-        {"event": "token", "tp_size": 2, "median_ms": 5.0, "p95_ms": 6.0},
+        {"event": "all_gather", "payload_bytes": 128, "median_us": 100.0},
+        {"event": "token", "tp_size": 2, "median_ms": 5.2, "p95_ms": 6.0},
         {"event": "tokens", "prompts": 1, "identical": 1},
     ]
     for event, fields in changes.items():
@@ -119,12 +120,13 @@ def test_the_layers_share_is_the_bill_of_lab_03():
 
 def test_a_token_is_compute_divided_and_sums_added():
     assert token_time_s(8.0, 2, 9, 0.25) == 4.0 + 2.25
+    assert token_time_s(8.0, 2, 9, 0.25, 0.5) == 4.0 + 2.25 + 0.5
     assert token_time_s(8.0, 1, 0, 0.25) == 8.0
 
 
 def test_every_prediction_is_met_by_a_run_that_went_as_predicted():
-    """0.5 ms / 2 + 9 x 0.25 ms = 2.5 ms for a token."""
-    readings = by_topic(log_lines(token={"median_ms": 2.5}))
+    """0.5 ms / 2 + 9 x 0.25 ms + 0.1 ms = 2.6 ms for a token."""
+    readings = by_topic(log_lines(token={"median_ms": 2.6}))
     assert {reading.verdict for reading in readings.values()} == {"ok"}
     assert set(readings) == {
         "world",
@@ -134,6 +136,7 @@ def test_every_prediction_is_met_by_a_run_that_went_as_predicted():
         "bytes",
         "payload",
         "all_reduce",
+        "gather",
         "token",
         "tokens",
     }
@@ -155,12 +158,12 @@ def test_a_time_may_be_a_fifth_off_and_then_wants_a_reason():
 
 
 def test_a_tokens_parts_make_the_token():
-    """0.25 ms of compute, 2.25 ms of sums, 2.5 ms that no term explains: 5 ms, ten times the 0.5 ms of one rank."""
+    """0.25 ms of compute, 2.25 of sums, 0.1 of gather, 2.6 ms that no term explains: 5.2 ms."""
     log = read_log(log_lines())
     parts = token_parts(log)
-    assert (parts.compute_s, parts.all_reduce_s) == pytest.approx((0.00025, 0.00225))
+    assert (parts.compute_s, parts.all_reduce_s, parts.all_gather_s) == pytest.approx((0.00025, 0.00225, 0.0001))
     assert parts.total_s == pytest.approx(log.token_s)
-    assert slowdown(log) == pytest.approx(10)
+    assert slowdown(log) == pytest.approx(10.4)
 
 
 def test_the_field_that_is_read_is_found_in_its_line():

@@ -78,34 +78,38 @@ def stacked_bars(parts: pd.DataFrame, look: Look) -> Chart:
 
 
 def arms(runs: pd.DataFrame, look: Look) -> Chart:
-    """Least, median and 95th percentile of a decode step, a row for each arm of each run, on a log axis.
+    """Least, median and 95th percentile of a decode step at TP=1 (open) and at TP=N (filled), a row a run.
 
-    Columns: run, arm, min_ms, median_ms, p95_ms.
+    Columns: run, arm, single, min_ms, median_ms, p95_ms, in_words.
     """
-    rows = _placed(runs.assign(name=runs.run + ", " + runs.arm), "name", look)
+    rows = _placed(runs, "run", look, 56 if look.present else _ROW)
+    rows["line"] = rows.middle + rows.single.map({True: look.px(-6), False: look.px(6)})
     low, high = float(rows.min_ms.min()), float(rows.p95_ms.max())
-    scale = alt.Scale(type="log", domain=[low / 1.6, high * 4], nice=False)
+    scale = alt.Scale(type="log", domain=[low / 1.3, high * 1.3], nice=False)
     axis = alt.Axis(grid=False, title="ms a token", format="~g", tickCount=6)
-    x = alt.X("min_ms:Q", scale=scale, axis=axis)
-    base = alt.Chart(rows).encode(y=_y("middle"))
-    median = alt.X("median_ms:Q", scale=scale, axis=axis)
-    circle = {"size": look.px(13) ** 2, "filled": True, "fill": look.palette.ground, "opacity": 1}
-    layers = [
-        base.mark_rule(strokeWidth=look.px(4), color=look.palette.axis).encode(x=x, x2="p95_ms"),
-        base.mark_point(stroke=look.palette.text, strokeWidth=look.px(2.5), **circle).encode(x=median),
-        base.transform_calculate(shown="'median ' + format(datum.median_ms, '.3~g') + ' ms'")
-        .mark_text(**words(look, 14.5, align="left", dx=look.px(10), fontWeight=600))
-        .encode(x=alt.X("p95_ms:Q", scale=scale), text="shown:N"),
-        _names(rows, "name", look),
-    ]
-    return styled(alt.layer(*layers), look, _ROW * len(rows))
+    layers = [_arm(rows[rows.single == single], single, scale, axis, look) for single in (True, False)]
+    words_of = alt.Chart(rows.drop_duplicates("run")).mark_text(**words(look, 14.5, align="right"))
+    layers += [_names(rows, "run", look), words_of.encode(x=alt.value("width"), y=_y("name_at"), text="in_words:N")]
+    return styled(alt.layer(*layers), look, (56 if look.present else _ROW) * rows["run"].nunique())
 
 
-def _placed(table: pd.DataFrame, by: str, look: Look) -> pd.DataFrame:
+def _arm(rows: pd.DataFrame, single: bool, scale: alt.Scale, axis: alt.Axis, look: Look) -> alt.LayerChart:
+    palette = look.palette
+    base = alt.Chart(rows).encode(y=_y("line"))
+    fill = palette.ground if single else palette.text
+    circle = {"size": look.px(11) ** 2, "filled": True, "fill": fill, "stroke": palette.text, "opacity": 1}
+    span = base.mark_rule(strokeWidth=look.px(3), color=palette.axis)
+    return alt.layer(
+        span.encode(x=alt.X("min_ms:Q", scale=scale, axis=axis), x2="p95_ms"),
+        base.mark_point(strokeWidth=look.px(2), **circle).encode(x=alt.X("median_ms:Q", scale=scale)),
+    )
+
+
+def _placed(table: pd.DataFrame, by: str, look: Look, row: float = _ROW) -> pd.DataFrame:
     """A row of the figure for each value of `by`, its name over its bar."""
     order = {name: row for row, name in enumerate(table[by].unique())}
-    top = table[by].map(order) * look.px(_ROW)
-    bar_top, bar_end = top + look.px(_ROW - _BAR - 6), top + look.px(_ROW - 6)
+    top = table[by].map(order) * look.px(row)
+    bar_top, bar_end = top + look.px(row - min(_BAR, row / 2) - 6), top + look.px(row - 6)
     return table.assign(name_at=top + look.px(13), bar_top=bar_top, bar_end=bar_end, middle=(bar_top + bar_end) / 2)
 
 

@@ -1,6 +1,6 @@
 """Lab 02: the numbers its prose is filled with, all of them from a run, its manifest, or core."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from core.parameters import total_parameters
 from core.two_way_tp import (
@@ -15,7 +15,7 @@ from core.two_way_tp import (
     weights_per_rank,
 )
 from core.units import binary_bytes, decimal_bytes, grouped, percent, plain, seconds, significant
-from ui.rows.two_way_tp import working_s
+from ui.rows.two_way_tp import usual_work_s, working_s
 
 BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
 WIRES = {"TCP": "gloo", "shared memory": "shm"}
@@ -24,8 +24,20 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 WRONGS = {"one rank slow": "slow", "bias on every rank": "bias_on_every_rank", "sum left out": "sum_left_out"}
 
 
-def fields(log: RunLog, result: RunResult, token: int, why_not: str) -> Mapping[str, str]:
-    """Every number of the page's prose, with its unit."""
+def run_name(log: RunLog) -> str:
+    """A run by what is sent over what: the model's name, and what lies between its ranks."""
+    return f"{log.model.name.partition('-')[0]}, {BETWEEN.get(log.backend, log.backend)}"
+
+
+def by_size(log: RunLog) -> tuple[int, str]:
+    """The order in which runs are listed: small models first, TCP before shared memory."""
+    return total_parameters(log.model), log.backend
+
+
+def fields(
+    log: RunLog, result: RunResult, token: int, why_not: str, shipped: Sequence[RunLog]
+) -> Mapping[str, str]:
+    """Every number of the page's prose, with its unit. `shipped` are the recorded runs, for comparison."""
     manifest, times = result.manifest, slowdown(log)
     return {
         "parameters": grouped(total_parameters(log.model)),
@@ -53,11 +65,12 @@ def fields(log: RunLog, result: RunResult, token: int, why_not: str) -> Mapping[
         "whole_share": percent(_whole_share(log)),
         "hardware": manifest.hardware,
         "date": manifest.date[:10],
-        "load": f", {plain(manifest.load_average, 2)} processes ready to run" if manifest.load_average else "",
+        "load": ", run ahead of other work" if manifest.priority != "normal" else "",
         "torch": manifest.torch,
         "python": manifest.python,
         "command": manifest.command,
         "why_not": why_not,
+        **_large_fields(shipped),
         **_token_fields(log),
         **_step_fields(log, token),
         **_slowed_fields(log),
@@ -80,11 +93,24 @@ def _whole_share(log: RunLog) -> float:
     return rank.whole / (rank.whole + rank.sharded)
 
 
+def _large_fields(shipped: Sequence[RunLog]) -> dict[str, str]:
+    """The largest recorded model on each wire: a token at TP=N as a share of TP=1."""
+    largest = max(shipped, key=lambda log: total_parameters(log.model)).model
+    shares = {log.backend: f"{round(100 * slowdown(log))} %" for log in shipped if log.model == largest}
+    return {
+        "large_name": largest.name,
+        "large_tcp": shares.get("gloo", "not recorded"),
+        "large_memory": shares.get("shm", "not recorded"),
+    }
+
+
 def _token_fields(log: RunLog) -> dict[str, str]:
     parts = token_parts(log)
     return {
         "compute": seconds(parts.compute_s),
         "sums": seconds(parts.all_reduce_s),
+        "gather": seconds(parts.all_gather_s),
+        "work": seconds(usual_work_s(log)),
         "unexplained": seconds(parts.unexplained_s),
         "unexplained_share": percent(parts.unexplained_s / log.token_s, 0),
         "sums_share": percent(parts.all_reduce_s / log.token_s, 0),

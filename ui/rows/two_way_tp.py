@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from core.two_way_tp import Reading, RunLog, RunResult, Slowed, Step, reconcile, token_parts
 from core.units import grouped, plain, seconds, significant
 
-SHOWN_TOPICS = ("world", "weights", "kv", "collectives", "bytes", "all_reduce", "token", "tokens")
+SHOWN_TOPICS = ("world", "weights", "kv", "collectives", "bytes", "all_reduce", "gather", "token", "tokens")
 """One row each, of rank 0; another rank's line is shown where it differs from its prediction."""
 
 SIGNS = {"ok": "✓", "off": "✕", "unexplained": "?"}
@@ -56,9 +57,11 @@ class RunRow:
 
     run: str
     arm: str
+    single: bool
     min_ms: float
     median_ms: float
     p95_ms: float
+    in_words: str
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,11 @@ def working_s(step: Step, rank: int) -> float:
     return one.ended_s - one.began_s - sum(end - begin for begin, end in one.collectives_s)
 
 
+def usual_work_s(log: RunLog) -> float:
+    """What a rank works in a decode step at TP=N, outside of collectives: the median of the traced ones."""
+    return median(working_s(step, 0) for step in log.steps[1:])
+
+
 def step_ms(step: Step) -> float:
     """A step, from the first rank's beginning to the last one's end."""
     return 1e3 * max(one.ended_s for one in step.ranks)
@@ -167,16 +175,17 @@ def letters(log: RunLog, chosen: int) -> list[Letter]:
 def token_bars(log: RunLog) -> list[Part]:
     """One token at TP=1, and at TP=N taken apart."""
     parts, single = token_parts(log), 1e3 * log.single_token_s
-    sums_at, rest_at = 1e3 * parts.compute_s, 1e3 * (parts.compute_s + parts.all_reduce_s)
+    sums_at, rest_at = 1e3 * parts.compute_s, 1e3 * (parts.total_s - parts.unexplained_s)
     bar = f"TP={log.tp_size}, one token"
-    sums = f"predicted: {plain(log.all_reduces_per_token)} sums, {significant(rest_at - sums_at)} ms"
+    collectives_s = parts.all_reduce_s + parts.all_gather_s
+    sums = f"predicted: {plain(log.all_reduces_per_token)} sums and the gather, {seconds(collectives_s)}"
     rows = [
         Part("TP=1, one token", "work", 0.0, single, f"{seconds(log.single_token_s)} of compute"),
         Part(bar, "work", 0.0, sums_at, ""),
         Part(bar, "sum", sums_at, rest_at, sums),
     ]
     if parts.unexplained_s:
-        words = f"unexplained: {significant(1e3 * parts.unexplained_s)} ms"
+        words = f"unexplained: {seconds(parts.unexplained_s)}"
         rows.append(Part(bar, "waiting", rest_at, 1e3 * parts.total_s, words))
     return rows
 
@@ -196,8 +205,13 @@ def slowed_bars(slowed: Slowed) -> list[Part]:
 
 def run_rows(name: str, result: RunResult) -> list[RunRow]:
     """Both arms of a run."""
-    arms = (("TP=1", result.single_per_token), (f"TP={result.world_size}", result.per_token))
-    return [RunRow(name, arm, 1e3 * t.min_s, 1e3 * t.median_s, 1e3 * t.p95_s) for arm, t in arms]
+    one, many = result.single_per_token, result.per_token
+    times = many.median_s / one.median_s
+    in_words = f"{seconds(one.median_s)} → {seconds(many.median_s)}, {significant(times, 2)} ×"
+    return [
+        RunRow(name, arm, single, 1e3 * t.min_s, 1e3 * t.median_s, 1e3 * t.p95_s, in_words)
+        for arm, single, t in (("TP=1", True, one), (f"TP={result.world_size}", False, many))
+    ]
 
 
 def answers(log: RunLog, how: str) -> list[AnswerRow]:
