@@ -25,6 +25,9 @@ from core.nccl_tests.records import Dropped, PrintedRow
 from core.nccl_tests.remarks import GLOO, INTERESTING, take_remark
 from core.nccl_tests.streams import Pending, Section, Stream
 
+_NOTE = re.compile(r"## [a-z]+: ")
+"""A line in which whoever kept a paste says what it is: no part of what was printed."""
+
 
 @dataclass(frozen=True)
 class Sections:
@@ -50,10 +53,10 @@ def sections_of(text: str) -> Sections:
         if heads:
             _take_rows(stream, number, line, heads)
         elif stream.pending is not None and (figures := numbers_alone(line)) is not None:
-            _continue_row(stream, figures, tight=not line[:1].isspace())
+            _continue_row(stream, line, figures)
         elif INTERESTING.search(line):
             gloo = gloo or GLOO.search(line) is not None
-            if not raw.startswith("## "):
+            if _NOTE.match(raw) is None:
                 take_remark(stream, number, line)
     printed = list({id(stream): stream for stream in streams.values()}.values())
     for stream in printed:
@@ -109,14 +112,17 @@ def _take_part(stream: Stream, number: int, key: tuple[int, int, int, str | None
         stream.pending = Pending(number, key, text.rstrip(), place)
 
 
-def _continue_row(stream: Stream, figures: str, tight: bool) -> None:
+def _continue_row(stream: Stream, line: str, figures: str) -> None:
     """Figures alone on a line: the rest of a row that a message or a narrow window had cut, or nobody's.
 
-    A line that begins `tight` at its margin may go on in the middle of a figure.
+    A line that begins at its margin may go on in the middle of a figure.
     """
     pending = stream.pending
     assert pending is not None
-    joined = [f"{pending.text} {figures}"] + ([f"{pending.text}{figures}"] if tight else [])
+    redop = REDOP.match(line)
+    if redop is not None:
+        pending.head = (*pending.head[:3], redop.group(1))
+    joined = [f"{pending.text} {figures}"] + ([] if line[:1].isspace() else [f"{pending.text}{figures}"])
     found = next(((text, match) for text in joined if (match := VALUES.match(text)) is not None), None)
     if found is None:
         if pending.place is None and FIRST_HALF.match(joined[0]) is None and len(joined[0].split()) < 10:
