@@ -1,13 +1,24 @@
-"""The communication bill of one step: `python -m scripts.bill --model llama-3-8b --tp 2 --link nvlink-lab`."""
+"""The communication bill of one step: `python -m scripts.bill --model llama-3-8b --tp 2 --link nvlink-lab`.
 
+More questions on the same step, each answered under a key of its own: `--overlap 0.5`, `--advice`,
+`--network ib-ndr --gpus-per-node 8`, and for a mixture `--expert-parallel`.
+"""
+
+import argparse
 import sys
 from collections.abc import Mapping, Sequence
 
 from core.catalog import link, model
 from core.comm_cost import LAB_STEP_S, StepBill, step_bill
+from core.comm_remedies import exposed_s, what_to_buy
 from core.errors import require_positive
+from core.expert_parallel import expert_parallel_bill
+from core.node_boundary import node_bill
+from core.specs import LinkSpec, ModelSpec
 from core.units import binary_bytes, percent, seconds
 from scripts.terminal import Parser, answer, finite, print_aligned
+
+Answer = Mapping[str, object]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -15,19 +26,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
 
-    def compute() -> Mapping[str, object]:
+    def compute() -> Answer:
         require_positive(step_ms=options.step_ms)
-        bill = step_bill(
-            model(options.model), options.tp, options.tokens, link(options.link), options.step_ms / 1e3
-        )
+        row, wire = model(options.model), link(options.link)
+        bill = step_bill(row, options.tp, options.tokens, wire, options.step_ms / 1e3)
+        more = _more(options, row, wire, bill)
         if not options.json:
-            _print_bill(bill)
-        return _as_json(bill)
+            _print_bill(bill, more)
+        return {**_as_json(bill), **more}
 
     return answer(parser, compute, options.json, table=False)
 
 
-def _as_json(bill: StepBill) -> Mapping[str, object]:
+def _as_json(bill: StepBill) -> Answer:
     return {
         "payload_bytes": bill.payload_bytes,
         "all_reduces": bill.all_reduces,
@@ -42,7 +53,52 @@ def _as_json(bill: StepBill) -> Mapping[str, object]:
     }
 
 
-def _print_bill(bill: StepBill) -> None:
+def _more(options: argparse.Namespace, row: ModelSpec, wire: LinkSpec, bill: StepBill) -> Answer:
+    """What was asked beside the bill, under one key each."""
+    asked: dict[str, object] = {}
+    if options.overlap is not None:
+        asked["exposed_s"] = exposed_s(bill.comm_s, bill.step_s, options.overlap)
+    if options.advice:
+        asked["advice"] = _advice(row, wire, bill)
+    if options.network is not None:
+        asked["across_nodes"] = _across_nodes(options, row, wire, bill.step_s)
+    if options.expert_parallel:
+        asked["expert_parallel"] = _expert_parallel(row, wire, bill)
+    return asked
+
+
+def _advice(row: ModelSpec, wire: LinkSpec, bill: StepBill) -> Answer:
+    advice = what_to_buy(row, bill.tp_size, bill.tokens, wire, bill.step_s)
+    saved = {f"{purchase.key}_saves_s": purchase.saved_s for purchase in advice.purchases}
+    return {"better": advice.better, **saved, "equal_payload_bytes": advice.equal_payload_bytes}
+
+
+def _across_nodes(options: argparse.Namespace, row: ModelSpec, wire: LinkSpec, step_s: float) -> Answer:
+    bill = node_bill(row, options.tp, options.tokens, options.gpus_per_node, wire, link(options.network), step_s)
+    return {
+        "nodes": bill.nodes,
+        "inside_s": bill.inside.total_s,
+        "network_s": bill.network.total_s,
+        "comm_s": bill.comm_s,
+        "comm_fraction": bill.comm_fraction,
+        "flat_ring_s": bill.flat_s,
+    }
+
+
+def _expert_parallel(row: ModelSpec, wire: LinkSpec, bill: StepBill) -> Answer:
+    """The same ranks used for experts, each sent a token once for all its experts there."""
+    experts = expert_parallel_bill(row, bill.tokens, bill.tp_size, wire, deduplicated=True)
+    return {
+        "layers": experts.layers,
+        "copies": experts.copies,
+        "dispatch_bytes": experts.dispatch.traffic_bytes,
+        "comm_s": experts.comm_s,
+        "tensor_parallel_s": experts.tensor_parallel_s,
+        "traffic_ratio": experts.traffic_ratio,
+    }
+
+
+def _print_bill(bill: StepBill, more: Answer) -> None:
     rows = [
         ("payload", binary_bytes(bill.payload_bytes), f"{bill.all_reduces} all-reduces over {bill.tp_size} ranks"),
         ("launch", seconds(bill.base_s), ""),
@@ -56,16 +112,34 @@ def _print_bill(bill: StepBill) -> None:
         ("compute", seconds(bill.step_s), "not divided by the ranks"),
     ]
     extras = [(f"beside it, {extra.layer}", seconds(extra.time_s), extra.op) for extra in bill.extras]
-    print_aligned(rows + extras)
+    print_aligned(rows + extras + [line for name, value in more.items() for line in _lines(name, value)])
+
+
+def _lines(name: str, value: object) -> list[tuple[str, str, str]]:
+    """One line for a number, one for each entry of an answer."""
+    if isinstance(value, Mapping):
+        return [(f"{name}, {key}", _text(key, entry), "") for key, entry in value.items()]
+    return [(name, _text(name, value), "")]
+
+
+def _text(name: str, value: object) -> str:
+    if isinstance(value, float) and name.endswith("_s"):
+        return seconds(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _parser() -> Parser:
     parser = Parser(prog="scripts.bill", description="What one step of a model pays to its link.")
     parser.add_argument("--model", required=True, help="a catalog key or a Hugging Face repository")
     parser.add_argument("--tp", required=True, type=int)
-    parser.add_argument("--link", required=True, help="a catalog key, e.g. nvlink-lab")
+    parser.add_argument("--link", required=True, help="a catalog key, e.g. nvlink-lab, or own_… of a fitted table")
     parser.add_argument("--tokens", type=int, default=1, help="tokens in the step; 1 is decode at batch 1")
     parser.add_argument("--step-ms", type=finite, default=LAB_STEP_S * 1e3, help="compute of the step, in ms")
+    parser.add_argument("--overlap", type=finite, help="share of the communication hidden behind compute, 0..1")
+    parser.add_argument("--advice", action="store_true", help="halve the latency or double the bandwidth?")
+    parser.add_argument("--network", help="the link between nodes, for TP over more than one")
+    parser.add_argument("--gpus-per-node", type=int, default=8, help="with --network")
+    parser.add_argument("--expert-parallel", action="store_true", help="of a mixture: the all-to-alls instead")
     parser.add_argument("--json", action="store_true")
     return parser
 

@@ -49,7 +49,32 @@ def test_a_step_may_be_given(capsys):
     assert result["comm_fraction"] == pytest.approx(result["comm_s"] / (3.35e-3 + result["comm_s"]))
 
 
-@pytest.mark.parametrize(("command", "arguments"), [(bill, NVLINK), (collective, RING + WIRE)])
+def test_overlap_advice_and_nodes_are_answered_beside_the_bill(capsys):
+    """Half of 6.82 ms hidden; 6.4 ms of it is hops; sixteen GPUs are two nodes of eight."""
+    ethernet = ["--model", "llama-3-8b", "--tp", "2", "--link", "ethernet-10g-lab", "--overlap", "0.5", "--advice"]
+    result = printed(capsys, bill, ethernet)
+    assert result["exposed_s"] == pytest.approx(3.41e-3, rel=1e-3)
+    assert result["advice"]["better"] == "halve_latency"
+    assert result["advice"]["halve_latency_saves_s"] == pytest.approx(3.2e-3)
+    across = ["--model", "llama-3-8b", "--tp", "16", "--link", "nvlink-4", "--network", "ib-ndr"]
+    nodes = printed(capsys, bill, across)["across_nodes"]
+    assert nodes["nodes"] == 2
+    assert nodes["comm_s"] == pytest.approx(nodes["inside_s"] + nodes["network_s"])
+    assert nodes["flat_ring_s"] > nodes["comm_s"]
+
+
+def test_a_mixtures_exchanges_are_answered_beside_the_bill(capsys):
+    """DeepSeek-V3 over 8 ranks: 5.29 copies of 8, 58 layers, a third of tensor parallelism's bytes."""
+    mixture = ["--model", "deepseek-v3", "--tp", "8", "--link", "nvlink-4", "--tokens", "256", "--expert-parallel"]
+    experts = printed(capsys, bill, mixture)["expert_parallel"]
+    assert (experts["layers"], experts["copies"]) == (58, pytest.approx(5.29, abs=0.01))
+    assert experts["traffic_ratio"] == pytest.approx(5.29 / 16, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [(bill, NVLINK), (bill, [*NVLINK, "--advice", "--overlap", "1"]), (collective, RING + WIRE)],
+)
 def test_without_json_a_table_is_printed(capsys, command, arguments):
     assert command.main(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -72,6 +97,10 @@ def test_without_json_a_table_is_printed(capsys, command, arguments):
         (bill, ["--model", "nobody/nothing", *NVLINK[2:]], "no model named"),
         (bill, [*NVLINK, "--tokens", "0"], "tokens=0"),
         (bill, [*NVLINK, "--step-ms", "-1"], "step_ms"),
+        (bill, [*NVLINK, "--overlap", "2"], "overlap_fraction"),
+        (bill, [*NVLINK, "--expert-parallel"], "dense"),
+        (bill, [*NVLINK, "--network", "string"], "no link named 'string'"),
+        (bill, [*NVLINK, "--network", "ib-ndr", "--gpus-per-node", "0"], "gpus_per_node"),
         (bill, ["--model", "llama-3-8b", "--tp", "0", "--link", "nvlink-lab"], "tp_size=0"),
     ],
 )
