@@ -49,10 +49,10 @@ def shares_of(rows: Iterable[PrintedRow]) -> list[int]:
     return [share for row in rows if (share := share_of(row)) is not None]
 
 
-def convention_of(rows: Sequence[PrintedRow]) -> Convention:
+def convention_of(rows: Sequence[PrintedRow], header: str | None = None) -> Convention:
     """The unit of time and the divisor of algbw that make size / time agree with what is printed.
 
-    Judged by the larger bandwidths: below 0.05 GB/s two decimals say nothing.
+    Judged by the larger bandwidths: below 0.05 GB/s two decimals say nothing, and the names of the columns decide.
     """
     ratios = [
         row.size_bytes / (half.time * 1e3 * half.algbw)
@@ -60,7 +60,9 @@ def convention_of(rows: Sequence[PrintedRow]) -> Convention:
         for half in halves_of(row)
         if isfinite(half.algbw) and half.algbw >= 0.05 and half.time > 0
     ]
-    ratio = median(sorted(ratios)[len(ratios) // 4 :]) if ratios else 1.0
+    if not ratios:
+        return Convention(MILLISECONDS) if {"bytes", "res"} <= set((header or "").split()) else Convention()
+    ratio = median(sorted(ratios)[len(ratios) // 4 :])
     if 0.93 < ratio < 1.07:
         return Convention()
     shares = set(shares_of(rows))
@@ -96,9 +98,9 @@ def ranks_span(halves: Iterable[Half], op: str | None, divided: bool) -> tuple[f
     N = 2/(2-r) for an all-reduce, 1/(1-r) for the others, r + 1 where algbw was divided by N. Good to about 64
     ranks at 5 GB/s: beyond, r is within its rounding of the limit.
     """
-    chosen = sorted((half for half in halves if isfinite(half.algbw)), key=lambda half: -half.algbw)[:12]
+    chosen = _agreeing(sorted((half for half in halves if 0 < half.algbw < inf), key=lambda half: -half.algbw)[:12])
     algbw, busbw = sum(half.algbw for half in chosen), sum(half.busbw for half in chosen)
-    if not chosen or algbw <= 0:
+    if not chosen:
         return 1.0, inf
     rounding = 0.5 * sum(half.rounding(1) for half in chosen) / len(chosen) ** 0.5
     blur = 1.8 * rounding * (1 + busbw / algbw) / algbw
@@ -107,6 +109,18 @@ def ranks_span(halves: Iterable[Half], op: str | None, divided: bool) -> tuple[f
         return low + 1, high + 1
     limit = 2.0 if op == "all_reduce" else 1.0
     return _ranks(low, limit), _ranks(high, limit)
+
+
+def _agreeing(halves: Sequence[Half]) -> list[Half]:
+    """Without those whose busbw / algbw is not the rule's: one mistyped figure must not move the rest."""
+    if not halves:
+        return []
+    ratio = median(half.busbw / half.algbw for half in halves)
+    return [
+        half
+        for half in halves
+        if abs(half.busbw - ratio * half.algbw) <= 0.01 * half.busbw + half.rounding(1) * (1 + ratio)
+    ]
 
 
 def _ranks(ratio: float, limit: float) -> float:

@@ -101,16 +101,13 @@ def _without_markup(line: str) -> str:
     return line.translate(_MARKUP)
 
 
-def before_message(text: str) -> tuple[str, bool]:
-    """What of a row stands before a library's message, and whether one broke in.
-
-    A figure may be glued to the host name that starts the message.
-    """
+def before_message(text: str) -> str:
+    """What stands before a library's message. A figure may be glued to the host name that starts the message."""
     message = _MESSAGE.search(text)
     if message is None:
-        return text, False
+        return text
     glued = _GLUED_NUMBER.match(message.group())
-    return text[: message.start()] + (glued.group() if glued else ""), True
+    return text[: message.start()] + (glued.group() if glued else "")
 
 
 def halves(match: re.Match[str]) -> tuple[int | None, Half, Half | None]:
@@ -126,7 +123,7 @@ def _half(time: str, algbw: str, busbw: str, wrong: str | None) -> Half:
 
 def numbers_alone(line: str) -> str | None:
     """The figures of a line that begins with figures and has nothing else but a message after them."""
-    text, _ = before_message(line)
+    text = before_message(line)
     match = _NUMBERS_ALONE.match(text)
     return match.group(1) if match and match.end() == len(text) else None
 

@@ -84,7 +84,8 @@ def _heading(stream: Stream, number: int, line: str) -> bool:
     words = line.split()
     if "busbw" not in words or not {"size", "bytes"} & set(words):
         return False
-    stream.fresh().header = line
+    section = stream.fresh()
+    section.header, section.failure = line, None
     return True
 
 
@@ -104,7 +105,7 @@ def _asked(stream: Stream, number: int, line: str) -> bool:
     if gpus is None:
         return reduced is not None
     section = stream.fresh(again=stream.section.process_gpus is not None)
-    section.started = True
+    section.started, section.failure = True, None
     section.process_gpus = int(gpus.group(1)) * int(gpus.group(2))
     if asked is not None:
         smallest, largest, step, kind = asked.groups()

@@ -98,7 +98,7 @@ def _take_part(stream: Stream, number: int, key: tuple[int, int, int, str | None
     if is_placeholder(rest):
         stream.section.dropped.append(Dropped(number, "a placeholder stands where its figures should"))
         return
-    text, _ = before_message(rest)
+    text = before_message(rest)
     match = VALUES.match(text) or BOTH_HALVES.match(text) or FIRST_HALF.match(text)
     second = SECOND_HALF.match(text)
     if second is not None:

@@ -64,6 +64,7 @@ class Stream:
 
     @property
     def section(self) -> Section:
+        """The one that is being printed."""
         return self.sections[-1]
 
     def fresh(self, again: bool = False) -> Section:

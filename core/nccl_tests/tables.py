@@ -98,6 +98,9 @@ def _table(section: Section, run: Sequence[PrintedRow], last: bool, alone: bool)
     rows, refused = _checked(reading)
     dropped = refused + [Dropped(row.line, "zero bytes: nothing was sent") for row in run if row.size_bytes == 0]
     warnings = [*reading.warnings, *_row_warnings(rows, refused)]
+    sized = sum(row.size_bytes > 0 for row in run)
+    if 2 * len(rows) < sized:
+        warnings.append(f"only {len(rows)} of {sized} rows hold: the table as a whole is not to be trusted")
     if not alone:
         warnings.append("several runs stood in one table; each is read by itself")
     if last:
@@ -110,7 +113,7 @@ def _table(section: Section, run: Sequence[PrintedRow], last: bool, alone: bool)
         rows=tuple(rows),
         dropped=tuple(dropped),
         warnings=tuple(warnings),
-        trusted=reading.trusted and bool(rows),
+        trusted=reading.trusted and bool(rows) and 2 * len(rows) >= sized,
         nodes=nodes_of(section),
         gpu=next((device.name for device in section.devices if device.name), ""),
     )
@@ -133,7 +136,7 @@ def _empty(section: Section) -> Table:
 def _read(section: Section, run: Sequence[PrintedRow]) -> _Reading:
     """Unit, test and ranks of a run, with the doubts met on the way."""
     sized = [row for row in run if row.size_bytes > 0]
-    convention = convention_of(sized)
+    convention = convention_of(sized, section.header)
     op, doubts = op_of(section, sized)
     ranks, more_doubts = ranks_of(section, sized, op, convention)
     contradiction = contradiction_of(sized, op, ranks, convention)
@@ -178,6 +181,8 @@ def _checked(reading: _Reading) -> tuple[list[Row], list[Dropped]]:
 def _said(row: PrintedRow, reasons: Sequence[str | None]) -> list[Dropped]:
     """The reasons of a row's halves, one line each, one for both where they are the same."""
     names = ("out-of-place", "in-place")
+    if reasons[0] is not None and reasons[0] == reasons[1]:
+        return [Dropped(row.line, reasons[0])]
     return [
         Dropped(row.line, f"{name} half: {reason}") for name, reason in zip(names, reasons, strict=True) if reason
     ]
@@ -214,8 +219,7 @@ def _row_warnings(rows: Sequence[Row], refused: Sequence[Dropped]) -> list[str]:
         warnings.append(f"the last row (line {lone[0]}) has no in-place half: the table seems to be cut there")
     if refused:
         lines = ", ".join(str(line) for line in sorted({entry.line for entry in refused})[:6])
-        halves = "half does" if len(refused) == 1 else "halves do"
-        warnings.append(f"{len(refused)} {halves} not hold and are left out, in lines {lines}")
+        warnings.append(f"figures that do not hold are left out, in line{'s' if ',' in lines else ''} {lines}")
     if rows and all(row.out_of_place_us is None for row in rows):
         warnings.append("out-of-place times are missing: in-place times are used")
     return warnings

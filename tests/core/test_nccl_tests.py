@@ -219,6 +219,18 @@ def test_milliseconds_of_2019_are_told_by_the_bandwidth():
     assert any("milliseconds" in warning for warning in found.warnings)
 
 
+def test_milliseconds_are_told_by_the_old_columns_where_no_bandwidth_shows():
+    """Eight bytes in 0.009: too small for two decimals of GB/s, but only 2019 called its columns so."""
+    names = (
+        "#      bytes             N    type      op     time  algbw  busbw      res     time  algbw  busbw      res"
+    )
+    rows = [
+        f"#{n:12d}{n // 4:14d}   float     sum    0.009   0.00   0.00       N/A    0.010   0.00   0.00      N/A"
+        for n in (4, 8, 16)
+    ]
+    assert {us for _, us in times(only("\n".join([names, *rows])))} == {9.0}
+
+
 @pytest.mark.parametrize("op", ["all_gather", "reduce_scatter"])
 @pytest.mark.parametrize("unit_us", [1.0, 1000.0])
 def test_a_ranks_share_of_algbw_is_known_by_the_count(op, unit_us):
@@ -250,6 +262,10 @@ def test_a_failed_run_says_so(printed_rows, failure):
     found = only("\n".join([*lines[: first + printed_rows], failure]))
     assert len(found.rows) == printed_rows
     assert any("stopped" in warning or failure in warning for warning in found.warnings)
+
+
+def test_a_failure_before_the_run_is_not_this_runs():
+    assert only("srun: error: node1: task 0: Exited\n" + table()).warnings == ()
 
 
 def test_values_out_of_bounds_are_said():
@@ -312,6 +328,22 @@ def test_a_mislabelled_table_is_not_trusted(op, named):
     found = only(table(op).replace(f"{op}_perf", f"{named}_perf"))
     assert not found.trusted
     assert any("mislabelled" in warning for warning in found.warnings)
+
+
+def test_one_mistyped_bandwidth_spoils_its_row_and_not_the_table():
+    """32 MiB at 55.26 GB/s is 96.71 of busbw over 8 ranks, not 36.71."""
+    found = only(table().replace("96.71", "36.71"))
+    assert (found.trusted, found.ranks, len(found.rows)) == (True, 8, 24)
+    assert "not the factor of 8 ranks" in found.dropped[0].reason
+
+
+def test_a_table_of_which_most_does_not_hold_is_not_trusted():
+    """Each time was rewritten to 3.30 µs, and the bandwidths were not."""
+    found = only(
+        edit_rows(table(), lambda line: re.sub(r"(\s)\d+\.?\d*(?=\s+\d+\.\d\d\s+\d+\.\d\d\s)", r"\g<1>3.30", line))
+    )
+    assert not found.trusted
+    assert any("not to be trusted" in warning for warning in found.warnings)
 
 
 def test_two_ranks_on_one_gpu_are_no_link():
