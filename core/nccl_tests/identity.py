@@ -54,6 +54,8 @@ def _op_by_columns(section: Section, rows: Sequence[PrintedRow]) -> str | None:
         blank = redops == {None} and section.header is not None and "redop" in section.header
         if summed:
             return "reduce_scatter"
+        if any(row.root is not None and row.root >= 0 for row in rows):
+            return "gather"
         return "alltoall" if blank or (only_in_place and len(only_in_place) == len(rows)) else "all_gather"
     rooted = any(row.root is not None and row.root >= 0 for row in rows)
     if summed:
