@@ -5,7 +5,6 @@ import streamlit as st
 from runtime.measurements import measured_all_reduces
 from ui import inputs, scenes
 from ui.charts import comm_cost as charts
-from ui.charts.prediction import prediction_line
 from ui.facts import comm_cost as facts
 from ui.frames import frame
 from ui.rows import comm_cost as rows_of
@@ -35,21 +34,10 @@ def bars(rows: list[rows_of.BillRow], reading: str, name: str) -> None:
 
 
 def question() -> None:
-    asked = st.container()
-    said = page.predict(lambda key: inputs.slide(page.prose.plain("question.label"), key, 0, 100, 0, unit="%"), 0)
-    if not (said.revealed and look.present):
-        asked.markdown(page.prose.text("question.ask"))
     bill = rows_of.bill(scenario, "decode", scenario.network_spec)
-    truth = 100 * bill.comm_fraction if said.revealed else None
-    line = prediction_line(said.said, truth, look, high=100, unit="%")
-    st.altair_chart(line, theme=None, alt=page.prose.plain("question.label"), key="figure_prediction")
-    if said.revealed:
+    if page.ask(100 * bill.comm_fraction, high=100, unit="%", digits=1):
         rule = "bandwidth" if bill.bandwidth_fraction > 0.5 else "latency"
-        bars(
-            [rows_of.link_row(scenario, "decode", link, points) for link in own_links],
-            f"question.reading_{rule}",
-            "bill",
-        )
+        bars(rows_of.link_rows(scenario, "decode", own_links, points), f"question.reading_{rule}", "bill")
         verdicts()
 
 
@@ -63,7 +51,7 @@ def verdicts() -> None:
 
 
 def see() -> None:
-    rows = [rows_of.link_row(scenario, phase, link, points) for link in rows_of.compared_links(scenario)]
+    rows = rows_of.link_rows(scenario, phase, rows_of.compared_links(scenario), points)
     figure, margin = page.split()
     with figure:
         bars(rows, f"see.reading_{phase}", f"bill_{phase}")
@@ -100,7 +88,7 @@ def break_it() -> None:
 
 def bench() -> None:
     rows = [own.row("Your link"), *([pinned.row("Pinned")] if pinned else [])]
-    rows += [rows_of.link_row(scenario, "decode", link, points) for link in own_links]
+    rows += rows_of.link_rows(scenario, "decode", own_links, points)
     figure, margin = page.split()
     with figure:
         bars(rows, "bench.reading", "bench")

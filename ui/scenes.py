@@ -22,6 +22,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.errors import ShardlabError
 from core.scenario import Scenario
 from ui import course, inputs, shell, theme
+from ui.charts.prediction import prediction_line
 from ui.charts.style import Chart
 from ui.equation import fractions
 from ui.prose import Prose, escape, prose_of
@@ -125,6 +126,30 @@ class Page:
         """The figure and its margin: 852 and 264 of 1160, one under the other on a phone."""
         figure, margin = st.columns([852, 264], gap="large")
         return figure, margin
+
+    def ask(
+        self,
+        truth: float,
+        *,
+        high: int,
+        unit: str = "",
+        step: int = 1,
+        digits: int = 0,
+        axis_end: float | None = None,
+    ) -> bool:
+        """The question, the slider that answers it, the number line; whether the truth may be shown.
+
+        Prose: `question.ask` and `question.label`. The slider goes from 0, no answer yet, to `high`; the line to
+        `axis_end` where the truth lies beyond.
+        """
+        asked, label = st.container(), self.prose.plain("question.label")
+        said = self.predict(lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit=unit), 0)
+        if not (said.revealed and self.look.present):
+            asked.markdown(self.prose.text("question.ask"))
+        shown = truth if said.revealed else None
+        line = prediction_line(said.said, shown, self.look, high=axis_end or high, unit=unit, digits=digits)
+        st.altair_chart(line, theme=None, alt=label, key="figure_prediction")
+        return said.revealed
 
     def predict(self, ask: Callable[[str], int], untouched: int) -> Prediction:
         """Ask for a number, then let it be revealed. `ask(key)` draws the widget; `untouched` is no answer yet.

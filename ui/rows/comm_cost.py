@@ -135,6 +135,13 @@ def link_row(scenario: Scenario, phase: Phase, link: LinkSpec, points: Sequence[
     return BillRow(**{**row.__dict__, "measured_ms": 1e3 * (found.step_s + found.comm_s), "measured": words})
 
 
+def link_rows(
+    scenario: Scenario, phase: Phase, links: Sequence[LinkSpec], points: Sequence[MeasuredPoint]
+) -> list[BillRow]:
+    """One bar a link."""
+    return [link_row(scenario, phase, link, points) for link in links]
+
+
 def terms(link: LinkSpec) -> str:
     """A link's constants in words, the launch only where it is not zero."""
     launch = f" + {seconds(link.base_s)} launch" if link.base_s else ""
