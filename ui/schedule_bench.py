@@ -42,7 +42,7 @@ def ask(page: Page) -> Asked:
     with page.controls("bench"):
         figure = inputs.choice("figure", page.key("figure"), [AGAINST_M, RUN, VERSUS, SERVE, COMPOSE], AGAINST_M)
     present = page.look.present
-    with page.controls("sizes", *_in_sight(figure in (AGAINST_M, RUN))):
+    with page.controls("sizes", *_in_sight(figure in (AGAINST_M, RUN) and not present)):
         bench = _bench(page)
         pin = facts.Bench.pinned(inputs.memo(page.key("pin")))
         keep = "" if pin else bench.text()

@@ -5,6 +5,7 @@ const SIZES = {
   present: { gutter: 156, cell: 70, row: 62, rows: 510, axis: 24, label: 28, text: 28, key: 22, hatch: 16, line: 2, least: 44, top: 44 },
   phone: { gutter: 82, cell: 46, row: 36, rows: 320, axis: 14, label: 15, text: 15, key: 12, hatch: 10, line: 1.5, least: 14, top: 24 },
 };
+const SCROLL_BELOW = 22;
 const SCROLL_CELL = 34;
 const SCROLL_LIMIT = 48;
 
@@ -12,7 +13,7 @@ function layOut(model, width) {
   const size = SIZES[model.present ? "present" : width < 600 ? "phone" : "laptop"];
   const room = width - size.gutter;
   const fit = Math.min(room / model.ticks, size.cell);
-  const scrolls = size === SIZES.phone && fit < size.least && model.ticks <= SCROLL_LIMIT;
+  const scrolls = size === SIZES.phone && fit < SCROLL_BELOW && model.ticks <= SCROLL_LIMIT;
   const cell = scrolls ? SCROLL_CELL : fit;
   const titled = model.grids.some((grid) => grid.title);
   const ranks = model.grids.reduce((sum, grid) => sum + grid.ranks, 0);
