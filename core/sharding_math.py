@@ -1,4 +1,4 @@
-"""The labs' three functions: a linear layer cut two ways, and the pair of cuts that makes an MLP.
+"""The labs' functions: a linear layer cut two ways, and the pairs of cuts that make an MLP and attention.
 
 `y = x @ W.T` throughout, W is (out, in). T tokens, D in_features, F out_features or the MLP's width, N ranks.
 The arrays may be of any numeric type; a caller who wants the log of what every rank held uses the layers
@@ -6,12 +6,13 @@ on a Group and asks it for its trace.
 """
 
 from core.ledger import Ledger
+from core.sharding.attention import AttentionWeights, attention_product
 from core.sharding.collectives import all_gather, all_reduce
 from core.sharding.group import Group
-from core.sharding.layers import Activation, column_layer, mlp_layer, relu, row_layer
+from core.sharding.layers import Activation, all_reduced, column_layer, mlp_layer, relu, row_layer
 from core.sharding.tensors import Array
 
-__all__ = ["all_gather", "all_reduce", "column_parallel", "mlp_tp", "relu", "row_parallel"]
+__all__ = ["all_gather", "all_reduce", "attention_tp", "column_parallel", "mlp_tp", "relu", "row_parallel"]
 
 
 def column_parallel(
@@ -55,3 +56,25 @@ def mlp_tp(
     """
     group = Group(num_ranks, ledger)
     return mlp_layer(group, group.replicate("x", x), W1, W2, activation).full()
+
+
+def attention_tp(
+    x: Array,
+    Wq: Array,
+    Wk: Array,
+    Wv: Array,
+    Wo: Array,
+    head_dim: int,
+    num_ranks: int,
+    ledger: Ledger | None = None,
+) -> Array:
+    """Causal grouped-query attention with the heads dealt over the ranks: one all-reduce at any N above one.
+
+        X[T, D] → Q[T, H_N·h], K, V[T, K_N·h] → A[T, H_N·h] → · Wo[D, (H·h)_N]ᵀ → Y[T, D]{U_N} → all-reduce
+
+    Each rank has the KV heads that its query heads use; above their number, neighbours hold copies of one.
+    Raises IndivisibleError when the heads do not divide, OutOfRangeError when the KV heads cannot be dealt.
+    """
+    group = Group(num_ranks, ledger)
+    weights = AttentionWeights(Wq, Wk, Wv, Wo, head_dim)
+    return all_reduced(group, attention_product(group, group.replicate("x", x), weights), layer="attention").full()

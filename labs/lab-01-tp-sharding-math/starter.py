@@ -9,11 +9,21 @@ import numpy as np
 
 from core.errors import require_divides
 from core.ledger import Ledger
+from core.sharding.attention import attend
 from core.sharding.collectives import all_reduce
 
 Array = np.ndarray
 
-__all__ = ["all_reduce", "column_parallel", "mlp_tp", "relu", "require_divides", "row_parallel"]
+__all__ = [
+    "all_reduce",
+    "attend",
+    "attention_tp",
+    "column_parallel",
+    "mlp_tp",
+    "relu",
+    "require_divides",
+    "row_parallel",
+]
 
 
 def relu(values: Array) -> Array:
@@ -63,3 +73,25 @@ def mlp_tp(
     W1 is (F, D), W2 is (D, F). A rank keeps its slice of H: nobody needs the rest of it.
     """
     raise NotImplementedError("lab-01, task 3: mlp_tp")
+
+
+def attention_tp(
+    x: Array,
+    Wq: Array,
+    Wk: Array,
+    Wv: Array,
+    Wo: Array,
+    head_dim: int,
+    num_ranks: int,
+    ledger: Ledger | None = None,
+) -> Array:
+    """Causal grouped-query attention with whole heads dealt over the ranks, and exactly one all-reduce.
+
+        X[T, D] → Q[T, H_N·h], K, V[T, K_N·h] → A[T, H_N·h] → · Wo[D, (H·h)_N]ᵀ → Y[T, D]{U_N} → all-reduce
+
+    Wq is (H·h, D), Wk and Wv are (K·h, D), Wo is (D, H·h), h = head_dim. `attend(q, k, v, head_dim)` is given: it
+    pairs each KV head with H/K consecutive query heads. A rank needs the KV heads of its own query heads; where
+    there are more ranks than KV heads, several ranks hold the same one.
+    Raise IndivisibleError (`require_divides("num_attention_heads", ...)`) when H does not divide.
+    """
+    raise NotImplementedError("lab-01, task 4: attention_tp")

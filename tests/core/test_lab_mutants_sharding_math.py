@@ -8,7 +8,9 @@ LAB = "lab-01-tp-sharding-math"
 
 REFERENCE = """
 import numpy as np
-from core.sharding_math import all_reduce, column_parallel, mlp_tp, relu, row_parallel
+from core.errors import require_divides
+from core.sharding.attention import attend
+from core.sharding_math import all_reduce, attention_tp, column_parallel, mlp_tp, relu, row_parallel
 
 def cut(array, num_ranks, axis):
     return np.split(array, num_ranks, axis=axis)
@@ -101,6 +103,32 @@ def column_parallel(x, W, num_ranks, ledger=None, bias=None):
     return y + (0 if bias is None else bias)
 """,
         "test_column_parallel_sends_nothing",
+    ),
+    "the KV heads not sharded with the queries": (
+        """
+def attention_tp(x, Wq, Wk, Wv, Wo, head_dim, num_ranks, ledger=None):
+    require_divides("num_attention_heads", Wq.shape[0] // head_dim, "num_ranks", num_ranks)
+    k, v = x @ Wk.T, x @ Wv.T
+    parts = []
+    for Wq_r, Wo_r in zip(cut(Wq, num_ranks, 0), cut(Wo, num_ranks, 1)):
+        used = min(k.shape[1], Wq_r.shape[0])
+        parts.append(attend(x @ Wq_r.T, k[:, :used], v[:, :used], head_dim) @ Wo_r.T)
+    return all_reduce(parts, ledger)
+""",
+        "test_attention_equals_the_dense_attention",
+    ),
+    "whole KV on every rank, paired with the wrong queries": (
+        """
+def attention_tp(x, Wq, Wk, Wv, Wo, head_dim, num_ranks, ledger=None):
+    require_divides("num_attention_heads", Wq.shape[0] // head_dim, "num_ranks", num_ranks)
+    copies = max(1, num_ranks * Wk.shape[0] // Wq.shape[0])
+    parts = []
+    for rank, (Wq_r, Wo_r) in enumerate(zip(cut(Wq, num_ranks, 0), cut(Wo, num_ranks, 1))):
+        held = [np.roll(W, rank * head_dim, axis=0)[: Wq_r.shape[0]] for W in (Wk, Wv)]
+        parts.append(attend(x @ Wq_r.T, x @ held[0].T, x @ held[1].T, head_dim) @ Wo_r.T)
+    return all_reduce(parts, ledger)
+""",
+        "test_attention_equals_the_dense_attention",
     ),
     "the remainder dropped where the width does not divide": (
         """
