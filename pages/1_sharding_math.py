@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.sharding.attempt import TASKS
 from core.sharding.examples import Run
-from core.sharding.faults import broken
+from core.sharding.faults import DEAR_ORDERS, broken
 from core.sharding.numerics import PRECISIONS, SumOrder
 from core.sharding.rounding import Trial, run_trial
 from core.units import binary_bytes
@@ -36,7 +36,7 @@ with page.controls("see"):
     kind = rows.KINDS[inputs.choice("Layer", page.key("layer"), list(rows.KINDS), "Row")]
     num_ranks = ask_ranks(page.key("ranks"))
 with page.controls("break_it"):
-    mistake = inputs.choice("Mistake", page.key("mistake"), list(rows.MISTAKES), "All-reduce left out")
+    mistake = inputs.choice("Mistake", page.key("mistake"), list(rows.MISTAKES), "No all-reduce")
 with page.controls("bench"):
     figure = inputs.choice("Figure", page.key("figure"), ["rounding", "TP sizes"], "rounding")
 with page.controls("bench" if figure == "rounding" else "nowhere", "trial"):
@@ -92,15 +92,17 @@ def count() -> None:
 
 
 def break_it() -> None:
-    found = broken(rows.MISTAKES[mistake], rows.BROKEN_RANKS)
-    sides = (("break_it.right", found.right), ("break_it.wrong", found.wrong))
+    name = rows.MISTAKES[mistake]
+    found, is_dear = broken(name, rows.BROKEN_RANKS), name in DEAR_ORDERS
+    sides = (("break_it.right", found.right), ("break_it.dear" if is_dear else "break_it.wrong", found.wrong))
     for place, (title, trace) in zip(st.columns(2, gap="large"), sides, strict=True):
         with place:
             page.say(title)
-            still = stepper_views.still(Run(trace, found.dense), page.prose.plain(title), found.gap().index)
-            block_stepper(still, key=title, present=look.present, start=-1, controls=False)
-    page.reading(f"break_it.reading_{rows.MISTAKES[mistake]}")
-    page.note("break_it.note")
+            run, due = Run(trace, found.dense), len(found.right.collectives)
+            still = stepper_views.still(run, page.prose.plain(title), found.gap().index, due)
+            block_stepper(still, key=f"{title}_{name}", present=look.present, start=-1, controls=False)
+    page.reading(f"break_it.reading_{name}")
+    page.note("break_it.note_dear" if is_dear else "break_it.note_wrong")
 
 
 def rounding() -> None:

@@ -77,9 +77,12 @@ def _sequence(group: Group, width: int) -> None:
 
 
 def _attention(group: Group, width: int) -> None:
+    attention_step(group, HeadShare(group.num_ranks, attention_problem(width)))
+
+
+def attention_step(group: Group, heads: "HeadShare") -> None:
     """A decode step of attention: the projections, the cache and the heads a rank has, then the output's sum."""
-    problem = attention_problem(width)
-    heads = _HeadShare(group.num_ranks, problem)
+    problem = heads.problem
     x = group.replicate("x", problem.x)
     query = group.shard("Wq", problem.Wq, 0, "num_attention_heads")
     key_value = group.hold("Wkv", heads.key_value_weights(), heads.placement(0))
@@ -94,7 +97,7 @@ def _project(x: Array, Wq: Array, Wkv: Array) -> Array:
     return np.concatenate([matmul(x, Wq), matmul(x, Wkv)], axis=1)
 
 
-class _HeadShare:
+class HeadShare:
     """Which heads a rank has of the drawn attention: H/N query heads, and the KV heads they use."""
 
     def __init__(self, num_ranks: int, problem: AttentionProblem) -> None:
@@ -107,19 +110,20 @@ class _HeadShare:
         """Slices, or copies of slices where there are more ranks than KV heads."""
         return Copied(dim, self.num_ranks // self.kv_heads) if self.num_ranks > self.kv_heads else Shard(dim)
 
-    def _own(self, rank: int) -> slice:
+    def own(self, rank: int) -> slice:
+        """Which KV heads a rank uses, and so holds."""
         first = rank * self.kv_heads // self.num_ranks
         return slice(first, first + self.kv)
 
     def key_value_weights(self) -> list[Array]:
         """A rank's rows of Wk, then of Wv."""
-        kept = [self._own(rank) for rank in range(self.num_ranks)]
+        kept = [self.own(rank) for rank in range(self.num_ranks)]
         return [np.concatenate([self.problem.Wk[own], self.problem.Wv[own]]) for own in kept]
 
     def caches(self) -> list[Array]:
         """A rank's cached keys, then its cached values, side by side; a row a token."""
         keys, values = self.problem.cached_keys, self.problem.cached_values
-        kept = [self._own(rank) for rank in range(self.num_ranks)]
+        kept = [self.own(rank) for rank in range(self.num_ranks)]
         return [np.concatenate([keys[:, own], values[:, own]], axis=1) for own in kept]
 
     def attend(self, made: Array, cache: Array) -> Array:

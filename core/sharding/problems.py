@@ -63,6 +63,12 @@ def mlp_problem(hidden: int = 4) -> DrawnProblem:
     return DrawnProblem(np.array([_X[:hidden]]), (up, np.array(_W)[:hidden]))
 
 
+def square_mlp_problem() -> DrawnProblem:
+    """The MLP problem with a hidden row as wide as x: W1 and W2 (4, 4). Every order of cuts fits in one picture."""
+    up, down = mlp_problem().weights
+    return DrawnProblem(np.array([_X[:4]]), (up[:4], down[:, :4]))
+
+
 @dataclass(frozen=True, eq=False)
 class AttentionProblem:
     """One decode token: x (1, hidden), four query heads over two KV heads, head_dim 1, two tokens cached."""

@@ -69,3 +69,22 @@ def ends_collectives(
         ),
         Collective("all_gather", logits_bytes, tp_size, "LM head", "each rank has a slice of the vocabulary"),
     )
+
+
+def mlp_order_collectives(model: ModelSpec, tokens: int, tp_size: int, order: str) -> tuple[Collective, ...]:
+    """What an MLP of a model would send in another order of its two cuts, its result wanted on every rank.
+
+    `column_then_row` is how it is done. The hidden row is `intermediate_size` wide, and wider than the model.
+    """
+    require_positive(tokens=tokens, tp_size=tp_size)
+    if tp_size == 1:
+        return ()
+    out = activation_bytes(model, tokens)
+    hidden = out // model.hidden_size * model.intermediate_size
+    first: dict[str, Collective] = {
+        "row_then_column": Collective("all_reduce", hidden, tp_size, "MLP, hidden row", "adds the terms of h"),
+        "column_then_column": Collective("all_gather", hidden, tp_size, "MLP, hidden row", "W2 meets all of h"),
+    }
+    if order not in first:
+        return (Collective("all_reduce", out, tp_size, "MLP", "adds the terms of y"),)
+    return first[order], Collective("all_gather", out, tp_size, "MLP", "y was left in slices")

@@ -5,10 +5,15 @@ from collections.abc import Mapping
 from core.errors import IndivisibleError
 from core.scenario import Scenario
 from core.sharding.examples import Kind
-from core.sharding.faults import FAULTS, Gap, broken
+from core.sharding.faults import FAULTS, broken
 from core.sharding.numerics import LargestError
 from core.sharding.rounding import Trial, run_trial
-from core.sharding.step_ledger import ends_collectives, layer_collectives, step_ledger
+from core.sharding.step_ledger import (
+    ends_collectives,
+    layer_collectives,
+    mlp_order_collectives,
+    step_ledger,
+)
 from core.units import binary_bytes, grouped, significant
 from ui.prose import prose_of
 from ui.rows.sharding_math import (
@@ -16,6 +21,7 @@ from ui.rows.sharding_math import (
     DRAWN_FORMAT,
     DRAWN_LENGTH,
     MISTAKES,
+    MORE_RANKS,
     payload,
     size_cells,
     struck_ranks,
@@ -47,7 +53,7 @@ def fields(scenario: Scenario, kind: Kind, num_ranks: int, mistake: str, bench: 
         **_end_fields(scenario),
         **_size_fields(scenario),
         **_drawn_fields(num_ranks),
-        **_fault_fields(MISTAKES[mistake]),
+        **_fault_fields(MISTAKES[mistake], scenario),
         **_bench_fields(bench, scenario),
     }
     blocks = prose_of(STEM, values)
@@ -97,18 +103,24 @@ def _drawn_fields(num_ranks: int) -> dict[str, str]:
     }
 
 
-def _fault_fields(fault: str) -> dict[str, str]:
-    gap: Gap = broken(fault, BROKEN_RANKS).gap()
-    fewest, most = (broken(fault, n).gap() for n in (BROKEN_RANKS, 8))
+def _fault_fields(fault: str, scenario: Scenario) -> dict[str, str]:
+    gap, more = (broken(fault, n).gap() for n in (BROKEN_RANKS, MORE_RANKS))
+    model, ranks = scenario.model_spec, max(2, scenario.tp)
+    dear, due = (mlp_order_collectives(model, scenario.batch, ranks, order) for order in (fault, "column_then_row"))
     return {
         "fault_wrong": str(gap.wrong),
         "fault_entries": str(gap.entries),
         "fault_gap": f"{abs(gap.largest):.2f} too {'much' if gap.largest > 0 else 'little'}",
         "fault_where": f"y[{gap.index}]",
         "fault_ranks": _WORDS[BROKEN_RANKS],
-        "fault_gap_few": f"{abs(fewest.largest):.2f}",
-        "fault_gap_many": f"{abs(most.largest):.2f}",
+        "fault_more_ranks": _WORDS[MORE_RANKS],
+        "fault_gap_few": f"{abs(gap.largest):.2f}",
+        "fault_gap_more": f"{abs(more.largest):.2f}",
         "faults": _WORDS[len(FAULTS)],
+        "dear_count": _WORDS[len(dear)],
+        "dear_bytes": binary_bytes(sum(entry.payload_bytes for entry in dear)),
+        "due_bytes": binary_bytes(sum(entry.payload_bytes for entry in due)),
+        "intermediate": grouped(model.intermediate_size),
     }
 
 

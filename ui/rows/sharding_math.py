@@ -22,13 +22,16 @@ KINDS: Mapping[str, Kind] = {
 }
 RANKS = (1, 2, 3, 4, 6, 8)
 DRAWN_FORMAT = "float32"
-BROKEN_RANKS = 2
+BROKEN_RANKS, MORE_RANKS = 2, 4
 MISTAKES = {
-    "All-reduce left out": "no_all_reduce",
+    "No all-reduce": "no_all_reduce",
     "Reduced twice": "reduced_twice",
-    "Mean for sum": "mean_for_sum",
+    "Mean": "mean_for_sum",
     "Activation first": "activation_before_sum",
-    "Bias on every rank": "bias_on_every_rank",
+    "Bias on each": "bias_on_every_rank",
+    "KV uncut": "kv_not_sharded",
+    "Row then column": "row_then_column",
+    "Column twice": "column_then_column",
 }
 DRAWN_LENGTH = 8
 """The dimension that is cut in a drawn layer or MLP."""

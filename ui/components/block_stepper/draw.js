@@ -177,7 +177,13 @@ function drawBar(row, result, board, plan, colours, add) {
   }
 }
 
-function thickArrow(x, from, to, colour, k) {
+// Arrows shrink where rows stand close.
+function arrowScale(from, to, k) {
+  return Math.min(k, Math.max(0.5, (to - from) / 12));
+}
+
+function thickArrow(x, from, to, colour, size) {
+  const k = arrowScale(from, to, size);
   const neck = to - 11 * k;
   const shaft = { x1: x, x2: x, y1: from, y2: neck + 3 * k };
   return el('g', {}, [
@@ -188,7 +194,8 @@ function thickArrow(x, from, to, colour, k) {
 }
 
 // What every rank receives is drawn in ink; where each receives its own, the head has the rank's colour.
-function plainArrow(x, from, to, k, own) {
+function plainArrow(x, from, to, size, own) {
+  const k = arrowScale(from, to, size);
   return el('g', {}, [
     el('line', { x1: x, x2: x, y1: from, y2: to - 8 * k, class: 'out', 'stroke-width': 2 * k }),
     el('path', { d: `M${x - 6 * k} ${to - 9 * k}h${12 * k}l${-6 * k} ${9 * k}z`, class: own ? 'edge' : 'out-head', ...(own ? { style: `fill:${own}` } : {}) }),

@@ -9,6 +9,7 @@ const SIZES = {
   presentTight: { cw: 92, minCw: 64, ch: 29, text: 24, small: 24, gutter: 330, minGap: 16, head: 34, bar: 38, name: 26, code: 24, under: 28, oneLine: true },
   presentTightest: { cw: 92, minCw: 64, ch: 25, text: 24, small: 24, gutter: 330, minGap: 16, head: 28, bar: 30, name: 26, code: 24, under: 26, oneLine: true },
   presentStill: { cw: 92, minCw: 62, ch: 38, text: 26, small: 24, gutter: 215, minGap: 16, head: 42, bar: 48, name: 28, code: 24, under: 30, nameOnly: true },
+  presentStillTight: { cw: 92, minCw: 62, ch: 26, text: 24, small: 24, gutter: 215, minGap: 16, head: 34, bar: 32, name: 26, code: 24, under: 26, nameOnly: true },
   phone: { cw: 43, minCw: 38, ch: 30, text: 15, small: 14, gutter: 0, minGap: 7, head: 30, bar: 46, name: 16, code: 13.5, under: 21 },
 };
 const GAPS = { first: 0, line: 31, arrow: 44, bar: 41, result: 52, dense: 26, none: 26 };
@@ -18,7 +19,7 @@ const TALLEST = 620; // of a figure on a laptop, so that its controls stand abov
 // The sizes to try, best first. A longer story is drawn smaller; on a projector with a row's name and shape on one line.
 function sizesFor(board, width, present) {
   if (present && width > 1000) return [isLong(board) ? SIZES.presentLong : SIZES.present, SIZES.presentTight, SIZES.presentTightest];
-  if (present && width > 700) return [SIZES.presentStill];
+  if (present && width > 700) return [SIZES.presentStill, SIZES.presentStillTight];
   if (width < 480) return [SIZES.phone];
   return [isLong(board) ? SIZES.long : SIZES.laptop, SIZES.tall];
 }
@@ -51,8 +52,10 @@ function fittingView(views, width, present) {
   return views.find((view) => fits(view) && isLow(layOut(view.board, width, present), present)) ?? views[views.length - 1];
 }
 
+// A narrow figure on a projector stands beside another, over a reading.
 function isLow(plan, present) {
-  return plan.height <= (present ? window.innerHeight * 0.62 : TALLEST);
+  if (!present) return plan.height <= TALLEST;
+  return plan.height <= window.innerHeight * (plan.width > 1000 ? 0.62 : 0.54);
 }
 
 function layOut(board, available, present) {
@@ -84,6 +87,7 @@ function spreadOf(board, size, present) {
   if (size === SIZES.presentStill) return 0.62;
   if (size === SIZES.presentTight) return 0.4;
   if (size === SIZES.presentTightest) return 0.2;
+  if (size === SIZES.presentStillTight) return 0.17;
   if (size === SIZES.tall) return 0.56;
   return (isLong(board) ? 0.62 : 1) * (present && !isLong(board) ? 0.85 : 1) * (size.gutter ? 1 : 0.6);
 }
