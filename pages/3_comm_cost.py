@@ -28,7 +28,13 @@ with page.controls("bench"):
     st.button("Pin", on_click=inputs.remember, args=(page.key("pin"), own.text()), help="Keep this bill to compare")
 
 
+def warn_if_refused() -> None:
+    if rows_of.broken_equations(scenario):
+        st.error(page.prose.text("refused"))
+
+
 def bars(rows: list[rows_of.BillRow], reading: str, name: str) -> None:
+    warn_if_refused()
     table = frame(rows)
     page.figure(charts.bill_bars(table, look, charts.axis_end_ms(table)), reading, table, name)
 
@@ -64,6 +70,7 @@ def see() -> None:
 def count() -> None:
     figure, margin = page.split()
     with figure:
+        warn_if_refused()
         model = frame(point for link in own_links for point in rows_of.curve(scenario, link))
         measured = frame(rows_of.measured_points(scenario, points), rows_of.MeasuredDot)
         marks = frame(rows_of.marks(scenario))

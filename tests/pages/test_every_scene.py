@@ -81,3 +81,12 @@ def test_the_overview_is_the_default_page_and_leads_to_every_lab():
     targets = {link.proto.page for link in app.get("page_link")}
     assert targets >= {lab.stem for lab in LABS}
     assert OVERVIEW.stem not in targets
+
+
+@pytest.mark.parametrize("title", ["Question", "See it", "Count it", "Break it", "Bench"])
+def test_a_refused_tp_size_stands_with_the_equation_it_breaks(title):
+    """32 heads over 6 ranks leave 2; the bill is still drawn, and nothing is lost."""
+    app = visit(LABS[1], tp="6", model="llama-3-8b", bill_scene=title, bill_revealed="true")
+    assert not app.exception
+    assert any("num_attention_heads: 32 = 5 × 6 + 2" in error.value.replace("\\", "") for error in app.error)
+    assert app.get("vega_lite_chart")

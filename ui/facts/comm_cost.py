@@ -31,7 +31,9 @@ from core.units import (
 from ui.rows.comm_cost import (
     OwnBill,
     Phase,
+    allowed_sizes,
     bill,
+    broken_equations,
     compute_s,
     measured_on,
     measurement,
@@ -52,6 +54,8 @@ def fields(scenario: Scenario, phase: Phase, own: OwnBill, points: Sequence[Meas
     return {
         **_link_fields("link", scenario, phase, here, points),
         **_link_fields("network", scenario, phase, there, points),
+        "broken": "; ".join(broken_equations(scenario)),
+        "allowed": ", ".join(map(str, allowed_sizes(scenario))),
         "gpus": str(scenario.tp),
         "gpus_word": gpus,
         "gpus_word_lower": gpus.lower(),

@@ -19,6 +19,7 @@ from core.comm_cost import (
 from core.comm_measured import MeasuredBill, MeasuredPoint, measured_bill
 from core.errors import OutOfRangeError
 from core.scenario import Scenario
+from core.sharding.tp_sizes import check_tp_size, tp_sizes
 from core.specs import LinkSpec
 from core.step_model import decode_step_s, prefill_step_s
 from core.units import bandwidth, grouped, percent, plain, seconds, significant
@@ -66,6 +67,16 @@ def tokens(scenario: Scenario, phase: Phase) -> int:
 def bill(scenario: Scenario, phase: Phase, link: LinkSpec) -> StepBill:
     """The scenario's bill over one link."""
     return step_bill(scenario.model_spec, scenario.tp, tokens(scenario, phase), link, compute_s(scenario, phase))
+
+
+def broken_equations(scenario: Scenario) -> tuple[str, ...]:
+    """The equations that this model breaks at this number of ranks; none where it splits."""
+    return check_tp_size(scenario.model_spec, scenario.tp).broken
+
+
+def allowed_sizes(scenario: Scenario) -> list[int]:
+    """The numbers of ranks that this model does split over."""
+    return [size.tp_size for size in tp_sizes(scenario.model_spec) if size.verdict != "refused"]
 
 
 def compared_links(scenario: Scenario) -> list[LinkSpec]:
