@@ -19,7 +19,7 @@ from runtime.torch_here import live_runs_allowed
 ROOT = Path(__file__).resolve().parent.parent
 LAB = ROOT / "labs" / "lab-01-tp-sharding-math"
 WALL_S = 10.0
-_PASSED_ON = ("PATH", "SYSTEMROOT", "LANG", "LD_LIBRARY_PATH")
+PASSED_ON = ("PATH", "SYSTEMROOT", "LANG", "LD_LIBRARY_PATH")
 """All their process is told of our environment: what Python itself may need, and no secret."""
 
 PROGRAM = Path(__file__).with_name("learner_process.py")
@@ -58,7 +58,7 @@ def attempts(path: Path, num_ranks: int, wall_s: float = WALL_S) -> tuple[Attemp
     with tempfile.TemporaryDirectory(prefix="shardlab-learner-") as folder:
         results = Path(folder) / "results"
         command = [sys.executable, "-I", "-B", str(PROGRAM), str(ROOT), str(path), str(num_ranks), str(results)]
-        environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         stopped = _run(command, environment, folder, wall_s)
         lines = results.read_text(encoding="utf-8").splitlines() if results.is_file() else []

@@ -17,13 +17,13 @@ CPU_S = 5
 MEMORY_BYTES = 2 * 2**30
 
 
-def limit() -> None:
+def limit(cpu_s: int = CPU_S) -> None:
     """Bound processor time and memory, where the system can."""
     try:
         import resource
     except ImportError:
         return
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 1))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
 

@@ -7,14 +7,14 @@ import streamlit as st
 from core.sharding.attempt import TASKS, Attempt, Judgement, attempt_trace, judge, reference
 from core.sharding.examples import Run
 from core.units import grouped
-from runtime import learner_code
+from runtime import learner_code, learner_grading
 from ui import stepper_views
 from ui.components.block_stepper import block_stepper
-from ui.prose import Prose
+from ui.prose import Prose, escape
 
 RANKS = 4
 WATCH_S = 1.5
-_SAVED, _ATTEMPTS = "_learner_saved", "_learner_attempts"
+_SAVED, _ATTEMPTS, _GRADES = "_learner_saved", "_learner_attempts", "_learner_grades"
 
 
 def file_here() -> Path | None:
@@ -35,6 +35,25 @@ def panel(path: Path, task: str, prose: Prose, present: bool) -> None:
         caption = prose.plain("learner.picture")
         still = stepper_views.still(Run(attempt_trace(chosen), dense), caption, judged.first_wrong, judged.due)
         block_stepper(still, key="learner", present=present, start=-1, controls=False)
+
+    _grading(path, prose)
+
+
+def _grading(path: Path, prose: Prose) -> None:
+    """The lab's tests by task, run when asked for and shown until the file is saved again."""
+    now = learner_code.saved(path)
+    if st.button(prose.plain("learner.grade"), key="grade"):
+        with st.spinner(prose.plain("learner.grading")):
+            st.session_state[_GRADES] = (now, learner_grading.grade(path))
+    graded, grades = st.session_state.get(_GRADES, (None, ()))
+    if graded != now:
+        return
+    if not grades:
+        st.error(prose.plain("learner.no_grade"))
+    for grade in grades:
+        sign = ":green[:material/check:]" if grade.done else ":red[:material/close:]"
+        why = f": {escape(grade.first_failure)}" if grade.first_failure else ""
+        st.markdown(f"{sign} `task {grade.task}` {grade.passed} / {grade.tests}{why}")
 
 
 def _attempts(path: Path) -> tuple[Attempt, ...]:

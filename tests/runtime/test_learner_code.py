@@ -9,6 +9,7 @@ import pytest
 from core.sharding.attempt import TASKS, attempt_trace, judge, reference
 from core.sharding.storytelling import storyboard
 from runtime.learner_code import LAB, attempts, learner_file, saved
+from runtime.learner_grading import grade
 
 HERE = "http://localhost:8501"
 HEAD = "import numpy as np\nfrom core.sharding.collectives import all_reduce\nfrom core.sharding_math import *\n"
@@ -149,3 +150,22 @@ def test_a_file_is_new_when_it_was_saved_again(tmp_path):
 
 def test_every_task_is_tried():
     assert [attempt.task for attempt in attempts(LAB / "solution.py", 2)] == list(TASKS)
+
+
+@pytest.mark.slow
+def test_the_labs_tests_are_counted_by_task(tmp_path):
+    """Column right, row without its sum: all of task 1 and some of task 2 stand."""
+    code = """
+def row_parallel(x, W, num_ranks, ledger=None, bias=None):
+    return np.split(x, num_ranks, 1)[0] @ np.split(W, num_ranks, 1)[0].T
+"""
+    grades = {one.task: one for one in grade(written(tmp_path, code))}
+    assert grades[1].done
+    assert 0 <= grades[2].passed < grades[2].tests
+    assert "assert" in grades[2].first_failure
+    assert all(one.done for one in grade(LAB / "solution.py"))
+
+
+@pytest.mark.slow
+def test_code_that_runs_for_ever_gets_no_grade(tmp_path):
+    assert grade(written(tmp_path, "import time\ntime.sleep(60)\n"), wall_s=3) == ()

@@ -1,0 +1,73 @@
+"""Lab 01's own tests over a learner's file, counted by task."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from runtime.learner_code import LAB, PASSED_ON, ROOT
+
+WALL_S = 60.0
+CPU_S = 30
+_PROGRAM = (
+    "import sys; sys.path.insert(0, {root!r}); from runtime.learner_process import limit; limit({cpu_s});"
+    " import pytest; sys.exit(pytest.main(sys.argv[1:]))"
+)
+
+
+@dataclass(frozen=True)
+class TaskGrade:
+    """How many of a task's tests pass, and the first failure's last line."""
+
+    task: int
+    passed: int
+    tests: int
+    first_failure: str = ""
+
+    @property
+    def done(self) -> bool:
+        """All of them."""
+        return self.passed == self.tests
+
+
+def grade(path: Path, wall_s: float = WALL_S) -> tuple[TaskGrade, ...]:
+    """Run the lab's tests in a process of their own; no grade when they did not come to an end."""
+    with tempfile.TemporaryDirectory(prefix="shardlab-grading-") as folder:
+        report = Path(folder) / "report.xml"
+        program = _PROGRAM.format(root=str(ROOT), cpu_s=CPU_S)
+        command = [sys.executable, "-B", "-c", program, str(LAB), "-q", "-p", "no:cacheprovider"]
+        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        environment |= {"LAB_IMPL": str(path), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        try:
+            subprocess.run(
+                [*command, f"--junitxml={report}"],
+                cwd=ROOT,
+                env=environment,
+                timeout=wall_s,
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired:
+            return ()
+        return _grades(ElementTree.parse(report).getroot()) if report.is_file() else ()
+
+
+def _grades(report: ElementTree.Element) -> tuple[TaskGrade, ...]:
+    """The report's cases by the task that each one wrote down."""
+    tests: Counter[int] = Counter()
+    passed: Counter[int] = Counter()
+    failures: dict[int, str] = {}
+    for case in report.iter("testcase"):
+        task = next((int(mark.get("value", 0)) for mark in case.iter("property") if mark.get("name") == "task"), 0)
+        problem = case.find("failure") if case.find("failure") is not None else case.find("error")
+        tests[task] += 1
+        passed[task] += problem is None
+        if problem is not None:
+            failures.setdefault(task, (problem.get("message") or "failed").splitlines()[0][:200])
+    return tuple(
+        TaskGrade(task, passed[task], tests[task], failures.get(task, "")) for task in sorted(tests) if task
+    )
