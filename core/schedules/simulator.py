@@ -197,9 +197,7 @@ class _Run:
 
     def to_the_end(self) -> Timeline:
         """Let every rank go as far as it can, and again when what it waits for has arrived."""
-        awake = list(range(self.placement.ranks))
-        while awake:
-            awake += self._advance(awake.pop())
+        self._advance(list(range(self.placement.ranks)))
         cut = [(program, len(ends)) for program, ends in zip(self.programs, self.ends, strict=True)]
         return Timeline(
             self.placement,
@@ -209,35 +207,37 @@ class _Run:
             waiting=tuple(program[ran] for program, ran in cut if ran < len(program)),
         )
 
-    def _advance(self, rank: int) -> list[int]:
-        """Run `rank` until its program ends or an input is missing; the ranks that this has woken."""
+    def _advance(self, awake: list[int]) -> None:
+        """Run each rank that is awake until its program ends or an input is missing; what it sends wakes others.
+
+        One loop, not a call a rank: in 1F1B two actions are all a rank runs before it sleeps again.
+        """
         known, routes, sleepers, blocking = self.known, self.routes, self.sleepers, self.send == "blocking"
-        starts, ends, free = self.starts[rank], self.ends[rank], self.free[rank]
-        woken: list[int] = []
-        program = self.programs[rank]
-        for i in range(len(ends), len(program)):
-            action = program[i]
-            needs, own, marks, gives, duration, hop, wire = routes[action.kind][action.stage]
-            k = action.microbatch
-            if own is not None and known[own + k] is None:
-                break
-            start = free
-            if needs is not None:
-                ready = known[needs + k]
-                if ready is None:
-                    sleepers[needs + k] = rank
+        while awake:
+            rank = awake.pop()
+            program, starts, ends, free = self.programs[rank], self.starts[rank], self.ends[rank], self.free[rank]
+            for i in range(len(ends), len(program)):
+                action = program[i]
+                needs, own, marks, gives, duration, hop, wire = routes[action.kind][action.stage]
+                k = action.microbatch
+                if own is not None and known[own + k] is None:
                     break
-                start = ready if ready > free else free
-            known[marks + k] = free = start + duration
-            starts.append(start)
-            ends.append(free)
-            if gives is not None:
-                known[gives + k] = arrival = self._cross(wire, free, hop) if hop else free
-                if gives + k in sleepers:
-                    woken.append(sleepers.pop(gives + k))
-                free = arrival if blocking else free
-        self.free[rank] = free
-        return woken
+                start = free
+                if needs is not None:
+                    ready = known[needs + k]
+                    if ready is None:
+                        sleepers[needs + k] = rank
+                        break
+                    start = ready if ready > free else free
+                known[marks + k] = free = start + duration
+                starts.append(start)
+                ends.append(free)
+                if gives is not None:
+                    known[gives + k] = arrival = self._cross(wire, free, hop) if hop else free
+                    if gives + k in sleepers:
+                        awake.append(sleepers.pop(gives + k))
+                    free = arrival if blocking else free
+            self.free[rank] = free
 
     def _cross(self, wire: tuple[int, int], end: Time, hop: Time) -> Time:
         """When a message that leaves at `end` has crossed; on a serial wire it queues behind the one before it."""
