@@ -49,6 +49,15 @@ def shares_of(rows: Iterable[PrintedRow]) -> list[int]:
     return [share for row in rows if (share := share_of(row)) is not None]
 
 
+def common_share(rows: Sequence[PrintedRow]) -> int | None:
+    """The share that nearly every row has; None where there is no such rule."""
+    shares = shares_of(rows)
+    if not shares:
+        return None
+    most = max(set(shares), key=shares.count)
+    return most if shares.count(most) >= 0.7 * len(rows) else None
+
+
 def convention_of(rows: Sequence[PrintedRow], header: str | None = None) -> Convention:
     """The unit of time and the divisor of algbw that make size / time agree with what is printed.
 
@@ -102,8 +111,8 @@ def ranks_span(halves: Iterable[Half], op: str | None, divided: bool) -> tuple[f
     algbw, busbw = sum(half.algbw for half in chosen), sum(half.busbw for half in chosen)
     if not chosen:
         return 1.0, inf
-    rounding = 0.5 * sum(half.rounding(1) for half in chosen) / len(chosen) ** 0.5
-    blur = 1.8 * rounding * (1 + busbw / algbw) / algbw
+    roundings = sum(half.rounding(1) * busbw / algbw + half.rounding(2) for half in chosen)
+    blur = 0.9 * roundings / len(chosen) ** 0.5 / algbw
     low, high = busbw / algbw - blur, busbw / algbw + blur
     if divided:
         return low + 1, high + 1

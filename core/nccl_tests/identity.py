@@ -48,16 +48,16 @@ def _op_by_columns(section: Section, rows: Sequence[PrintedRow]) -> str | None:
     shares = shares_of(rows)
     redops = {row.redop for row in rows}
     summed = bool(redops - {None, "none"})
+    rooted = 2 * sum(row.root is not None and row.root >= 0 for row in rows) > len(rows)
     if sum(share > 1 for share in shares) > len(shares) / 2:
         unchecked = [row for row in rows if row.in_place and row.out_of_place and row.in_place.wrong == "N/A"]
         only_in_place = [row for row in unchecked if row.out_of_place and row.out_of_place.wrong != "N/A"]
         blank = redops == {None} and section.header is not None and "redop" in section.header
         if summed:
             return "reduce_scatter"
-        if any(row.root is not None and row.root >= 0 for row in rows):
+        if rooted:
             return "gather"
         return "alltoall" if blank or (only_in_place and len(only_in_place) == len(rows)) else "all_gather"
-    rooted = any(row.root is not None and row.root >= 0 for row in rows)
     if summed:
         return "reduce" if rooted else "all_reduce"
     return "broadcast" if rooted else None
@@ -120,12 +120,12 @@ def _middle(span: tuple[float, float]) -> int | None:
 
 
 def listed_ranks(section: Section) -> int | None:
-    """Ranks by the device list, the library's own line, or the GPUs of a single process."""
-    if section.devices:
-        return max(device.rank for device in section.devices) + 1
-    if section.nranks is not None:
-        return section.nranks
-    return section.process_gpus if section.process_gpus and section.process_gpus > 1 else None
+    """Ranks by the device list, the library's own line, or the GPUs of a single process, whichever lists most."""
+    by_devices = max((device.rank + 1 for device in section.devices), default=0)
+    by_process = section.process_gpus if section.process_gpus and section.process_gpus > 1 else 0
+    if by_devices or section.nranks is None:
+        return max(by_devices, by_process) or None
+    return section.nranks
 
 
 def nodes_of(section: Section) -> int | None:

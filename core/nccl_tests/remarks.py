@@ -23,9 +23,9 @@ OPS = {
 }
 """The tests under the names people write, as nccl-tests names them."""
 
-_NAMES = "|".join(sorted(OPS, key=len, reverse=True))
-_TEST = re.compile(rf"(?<![a-z])({_NAMES})_perf", re.IGNORECASE)
-_COMPOUND = "|".join(name for name in OPS if name not in ("reduce", "gather", "scatter", "hypercube"))
+_SHORT = ("reduce", "gather", "scatter", "hypercube")
+_COMPOUND = "|".join(name for name in OPS if name not in _SHORT)
+_TEST = re.compile(rf"(?<![a-z])({_COMPOUND}|(?<!_)(?:{'|'.join(_SHORT)}))_perf", re.IGNORECASE)
 _WORD = re.compile(rf"(?<![a-z_])({_COMPOUND})(?![a-z_])", re.IGNORECASE)
 INTERESTING = re.compile(
     r"nThread|Rank +\d|busbw|Avg bus|Out of bounds|nranks|\.\.|…|snip|Reducing maxBytes|samples|-place|"

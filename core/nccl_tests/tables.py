@@ -8,6 +8,7 @@ from core.nccl_tests.figures import (
     MILLISECONDS,
     Convention,
     bus_factor,
+    common_share,
     complaint,
     convention_of,
     halves_of,
@@ -29,6 +30,7 @@ class _Reading:
     convention: Convention
     op: str | None
     ranks: int | None
+    share: int | None
     warnings: tuple[str, ...]
     trusted: bool
 
@@ -155,6 +157,7 @@ def _read(section: Section, run: Sequence[PrintedRow]) -> _Reading:
         convention=convention,
         op=op,
         ranks=ranks,
+        share=common_share(sized),
         warnings=tuple(doubts + more_doubts),
         trusted=not contradiction and ranks != 1,
     )
@@ -192,6 +195,8 @@ def _reason(half: Half | None, row: PrintedRow, reading: _Reading) -> str | None
     """Why one half of a row is not taken."""
     if half is None:
         return None
+    if reading.share is not None and share_of(row) != reading.share:
+        return f"{row.size_bytes} B is not {row.elements} elements as in the other rows: the row contradicts itself"
     if half.wrong is not None and _is_wrong(half.wrong):
         return f"its result was wrong ({half.wrong})"
     said = complaint(half, row.size_bytes, reading.convention)

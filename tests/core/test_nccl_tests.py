@@ -288,6 +288,13 @@ def test_a_row_that_contradicts_itself_is_left_out():
     assert "contradicts itself" in found.dropped[0].reason
 
 
+def test_a_size_that_is_not_its_count_is_left_out():
+    """128 B are 32 floats; cut to 28 B they are not, and no bandwidth of 0.01 GB/s would show it."""
+    found = only(table().replace("         128 ", "          28 "))
+    assert [entry.size_bytes for entry in found.rows][3:5] == [64, 256]
+    assert "28 B is not 32 elements" in found.dropped[0].reason
+
+
 def test_the_footers_average_tells_of_rows_removed():
     lines = [line for line in table().splitlines() if not line.lstrip().startswith(("4096 ", "8192 "))]
     without_request = "\n".join(line for line in lines if "nThread" not in line)
@@ -306,10 +313,16 @@ def test_an_elision_is_said():
 
 def test_the_figures_are_believed_against_an_edited_device_list():
     """busbw/algbw = 1.75 is 8 ranks, whatever the list says."""
-    edited = "\n".join(line for line in table().splitlines() if not re.search(r"Rank  [67]", line))
+    edited = "\n".join(line for line in table().splitlines() if not re.search(r"Rank  [67]|nThread", line))
     found = only(edited)
     assert found.ranks == 8
     assert any("believed" in warning for warning in found.warnings)
+
+
+def test_a_device_list_cut_short_is_made_up_by_the_processs_gpus():
+    """A broadcast's busbw tells no ranks; one process ran eight GPUs, of which four are listed."""
+    short = "\n".join(line for line in table("broadcast").splitlines() if not re.search(r"Rank  [4567]", line))
+    assert (only(short).ranks, only(short).nodes) == (8, None)
 
 
 def test_beyond_64_ranks_the_list_is_believed():
