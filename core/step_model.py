@@ -40,9 +40,7 @@ def prefill_flops(model: ModelSpec, prompt_tokens: int, batch: int = 1) -> float
     return batch * (2 * layers * prompt_tokens + attention + head)
 
 
-def prefill_step_s(
-    model: ModelSpec, gpu: GpuSpec, prompt_tokens: int, batch: int = 1, mfu: float = MFU
-) -> float:
+def prefill_step_s(model: ModelSpec, gpu: GpuSpec, prompt_tokens: int, batch: int = 1, mfu: float = MFU) -> float:
     """One prefill at TP=1: its arithmetic at a share `mfu` of the dense FLOP/s.
 
         B · flops / (F · mfu)
