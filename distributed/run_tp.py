@@ -32,6 +32,7 @@ from distributed.work import Work, work
 from runtime.tether import end_with_parent
 
 SWEEP_REPEATS = 60
+SWEEP_BYTES = (2**13, 2**15, 2**17, 2**19, 2**20)
 
 
 def run_rank(args: argparse.Namespace, job: Work) -> int:
@@ -73,8 +74,8 @@ def report(args: argparse.Namespace, job: Work, group: Group, single: Arm | None
             say("weights", rank=rank, bytes=facts["weights_bytes"])
         for rank, facts in enumerate(ranks):
             say("kv", rank=rank, bytes_per_token=facts["kv_bytes"] // job.spec.learned_positions)
-        row_bytes = all_reduce_payload_bytes(job.spec)
-        say("sweep", payload_bytes=row_bytes, median_us=us(idle["median"]), min_us=us(idle["min"]))
+        for payload_bytes, took_s in idle.items():
+            say("sweep", payload_bytes=payload_bytes, median_us=us(took_s["median"]), min_us=us(took_s["min"]))
     arm = decode_all(model, job, args.steps_per_prompt)
     result = compare(model, arm, single, args.backend, ranks) if single else None
     trace(model, job)
@@ -155,12 +156,17 @@ def facts_of_ranks(model: MiniGPT) -> list[dict[str, int]]:
     return everyone(model.group, {"weights_bytes": model.weights_bytes, "kv_bytes": cache.nbytes})
 
 
-def sweep(model: MiniGPT) -> dict[str, float]:
-    """All-reduces of one decode row with nothing else to do: what the link costs before work stands between."""
-    row = torch.zeros(model.spec.hidden_size, device=model.embed_tokens.weight.device)
-    for _ in range(2 * SWEEP_REPEATS):
-        model.group.all_reduce(row)
-    return summary(model.group.decode_all_reduces_s[SWEEP_REPEATS:])
+def sweep(model: MiniGPT) -> dict[int, dict[str, float]]:
+    """All-reduces with nothing else to do, by payload: a decode step's row first, then sizes up to a mebibyte."""
+    group, where = model.group, model.embed_tokens.weight.device
+    found = {}
+    for payload_bytes in (all_reduce_payload_bytes(model.spec), *SWEEP_BYTES):
+        group.forget()
+        payload = torch.zeros(payload_bytes // torch.float32.itemsize, device=where)
+        for _ in range(2 * SWEEP_REPEATS):
+            group.all_reduce(payload)
+        found[payload_bytes] = summary(group.decode_all_reduces_s[SWEEP_REPEATS:])
+    return found
 
 
 def max_difference(arm: Arm, single: Arm) -> float:

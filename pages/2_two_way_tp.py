@@ -7,6 +7,7 @@ from runtime import captures
 from runtime.torchrun import RunRequest
 from ui import inputs, live_run, scenes
 from ui.charts import two_way_tp as charts
+from ui.charts.comm_cost import time_against_payload
 from ui.charts.prediction import prediction_line
 from ui.facts import two_way_tp as facts
 from ui.frames import frame
@@ -20,8 +21,8 @@ shipped = {
     facts.run_name(run.log): run
     for run in sorted(map(captures.load, captures.names()), key=lambda run: facts.by_size(run.log))
 }
-own_speaks = own.capture is not None and own.capture.log.model is MINI_GPT
-readable = {name: run for name, run in shipped.items() if run.log.model is MINI_GPT}
+own_speaks = own.capture is not None and own.capture.log.model == MINI_GPT
+readable = {name: run for name, run in shipped.items() if run.log.model == MINI_GPT}
 choices = [*readable, *([live_run.NAME] if own_speaks else [])]
 if own.now and own_speaks:
     st.session_state[page.key("run")] = live_run.NAME
@@ -33,6 +34,7 @@ with page.controls("see"):
     token = inputs.slide("letter", page.key("token"), 1, 18, 4)
 with page.controls("bench"):
     model = inputs.choice("model", page.key("model"), list(GPTS)[:3], MINI_GPT.key)
+    drawn = inputs.choice("figure", page.key("figure"), ["two arms", "the wires"], "two arms")
     wire = inputs.choice("between the ranks", page.key("wire"), list(facts.WIRES), "TCP")
 with page.controls("break_it"):
     wrong = inputs.choice("what goes wrong", page.key("wrong"), list(facts.WRONGS), "one rank slow")
@@ -104,19 +106,30 @@ def bench() -> None:
         label = f"Run it here on {can.cuda_devices} GPUs" if backend == "nccl" else "Run it here on the CPU"
         request = RunRequest(options=("--backend", backend, "--model", model), wall_s=300)
         live_run.panel(request, can, label, page.prose.plain("bench.refused"))
-        runs = [
-            *shipped.items(),
-            *([(f"{facts.run_name(own.capture.log)}, here", own.capture)] if own.capture else []),
-        ]
-        table = frame(row for name, run in runs for row in rows_of.run_rows(name, run.result))
-        page.figure(charts.arms(table, look), "bench.reading", table, "two_arms")
+        runs = list(shipped.items())
+        if own.capture:
+            runs.append((f"{facts.run_name(own.capture.log)}, here", own.capture))
+        (wires if drawn == "the wires" else two_arms)(runs)
     with margin:
-        page.note("bench.note_figure", "bench.note_wires")
+        page.note("bench.note_fit" if drawn == "the wires" else "bench.note_figure", "bench.note_wires")
         with st.container(key="aside_how"):
             page.note("bench.note_how")
         if own.capture:
             zipped = captures.zipped(own.capture)
             st.download_button("Download this run", zipped, "run.zip", "application/zip", on_click="ignore")
+
+
+def two_arms(runs: list[tuple[str, captures.Capture]]) -> None:
+    table = frame(row for name, run in runs for row in rows_of.run_rows(name, run.result))
+    page.figure(charts.arms(table, look), "bench.reading", table, "two_arms")
+
+
+def wires(runs: list[tuple[str, captures.Capture]]) -> None:
+    swept = [(name, run.log) for name, run in runs if run.log.model == MINI_GPT]
+    curves = frame(point for name, swept_log in swept for point in rows_of.wire_curve(swept_log, name))
+    dots = frame(dot for name, swept_log in swept for dot in rows_of.wire_dots(swept_log, name))
+    mark = frame([rows_of.wire_mark(page.scenario.model_spec)])
+    page.figure(time_against_payload(curves, dots, mark, look), "bench.wires", dots, "wires")
 
 
 def build() -> None:
@@ -127,7 +140,12 @@ def build() -> None:
 
 page.play(
     lambda: facts.fields(
-        log, capture.result, log.steps.index(step), can.why_not, [run.log for run in shipped.values()]
+        log,
+        capture.result,
+        log.steps.index(step),
+        can.why_not,
+        [run.log for run in shipped.values()],
+        page.scenario.model_spec,
     ),
     question=question,
     see=see,

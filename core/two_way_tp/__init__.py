@@ -1,5 +1,6 @@
 """Lab 02: what a real run of MiniGPT on two ranks must print, by labs 01 and 03, beside what it did print."""
 
+from core.two_way_tp.interconnect import fitted_wire, step_comm_s
 from core.two_way_tp.predictions import (
     GPTS,
     MINI_GPT,
@@ -35,12 +36,14 @@ __all__ = [
     "all_reduce_bytes_per_token",
     "all_reduce_payload_bytes",
     "all_reduces_per_token",
+    "fitted_wire",
     "gpt",
     "padded_vocab_size",
     "read_log",
     "read_result",
     "reconcile",
     "slowdown",
+    "step_comm_s",
     "token_parts",
     "token_time_s",
     "weights_per_rank",

@@ -28,6 +28,15 @@ class LogLine:
 
 
 @dataclass(frozen=True)
+class SweepPoint:
+    """All-reduces of one size with nothing else to do."""
+
+    line: LogLine
+    payload_bytes: int
+    median_s: float
+
+
+@dataclass(frozen=True)
 class Answer:
     """A sentence and what the model made of it."""
 
@@ -84,7 +93,7 @@ class RunLog:
     tp_size: int
     weights_bytes: tuple[int, ...]
     kv_bytes_per_token: tuple[int, ...]
-    sweep_s: float
+    sweep: tuple[SweepPoint, ...]
     all_reduces_per_token: float
     all_reduce_bytes_per_token: int
     all_reduce_payload_bytes: int
@@ -99,6 +108,11 @@ class RunLog:
     steps: tuple[Step, ...]
     slowed: Slowed | None
     broken: tuple[Broken, ...]
+
+    @property
+    def sweep_s(self) -> float:
+        """The idle sweep's median at the payload of a decode step: its first size."""
+        return self.sweep[0].median_s
 
 
 def read_log(lines: Iterable[str]) -> RunLog:
@@ -134,18 +148,24 @@ def _run_log(texts: list[str], rows: list[Mapping[str, Any]]) -> RunLog:
     world, sums, gather, collectives, tokens = (
         every(name)[0] for name in ("world", "all_reduce", "all_gather", "collectives", "tokens")
     )
+    lines = tuple(
+        LogLine(number, text, row["event"])
+        for number, (text, row) in enumerate(zip(texts, rows, strict=True), start=1)
+    )
     medians = {row["tp_size"]: row["median_ms"] / 1e3 for row in every("token")}
     slowed = every("slowed")
     return RunLog(
-        lines=tuple(
-            LogLine(n, text, row["event"]) for n, (text, row) in enumerate(zip(texts, rows, strict=True), 1)
-        ),
+        lines=lines,
         model=gpt(world.get("model", MINI_GPT.key)),
         backend=str(world["backend"]),
         tp_size=int(world["tp_size"]),
         weights_bytes=tuple(row["bytes"] for row in every("weights")),
         kv_bytes_per_token=tuple(row["bytes_per_token"] for row in every("kv")),
-        sweep_s=every("sweep")[0]["median_us"] / 1e6,
+        sweep=tuple(
+            SweepPoint(line, row["payload_bytes"], row["median_us"] / 1e6)
+            for line, row in zip(lines, rows, strict=True)
+            if row["event"] == "sweep"
+        ),
         all_reduces_per_token=collectives["all_reduces_per_token"],
         all_reduce_bytes_per_token=collectives["bytes_per_token"],
         all_reduce_payload_bytes=sums["payload_bytes"],

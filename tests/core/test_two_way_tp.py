@@ -6,19 +6,23 @@ from dataclasses import replace
 import pytest
 
 from core.catalog import model
+from core.comm_cost import tp_comm_time_per_step
 from core.errors import IndivisibleError, UnknownNameError
+from core.link_fit import link_of
 from core.parameters import total_parameters
 from core.two_way_tp import (
     MINI_GPT,
     RunLogError,
     all_reduce_bytes_per_token,
     all_reduces_per_token,
+    fitted_wire,
     gpt,
     padded_vocab_size,
     read_log,
     read_result,
     reconcile,
     slowdown,
+    step_comm_s,
     token_parts,
     token_time_s,
     weights_per_rank,
@@ -164,6 +168,35 @@ def test_a_tokens_parts_make_the_token():
     assert (parts.compute_s, parts.all_reduce_s, parts.all_gather_s) == pytest.approx((0.00025, 0.00225, 0.0001))
     assert parts.total_s == pytest.approx(log.token_s)
     assert slowdown(log) == pytest.approx(10.4)
+
+
+def swept(fixed_us, us_per_byte):
+    """A log whose idle sweep lies on a line; the first size is a decode step's row."""
+    sizes = (384, 8192, 131072, 1048576)
+    sweep = [
+        json.dumps({"event": "sweep", "payload_bytes": n, "median_us": fixed_us + us_per_byte * n, "min_us": 1.0})
+        for n in sizes
+    ]
+    others = [line for line in log_lines() if '"sweep"' not in line]
+    return read_log([*others, *sweep])
+
+
+def test_a_sweep_on_a_line_gives_the_lines_two_numbers():
+    """100 µs and 1 ns a byte on two ranks: a ring of two hops, so 50 µs a hop and 1 GB/s."""
+    fit = fitted_wire(swept(100.0, 0.001))
+    assert fit.alpha_us == pytest.approx(50)
+    assert fit.bandwidth_bytes_per_s == pytest.approx(1e9)
+
+
+def test_a_machines_wire_is_billed_as_a_link_of_lab_03():
+    """64 sums of 8 KiB at 100 + 8.192 µs: 6.92 ms, what lab 03's bill says of the same link."""
+    llama, fit = model("llama-3-8b"), fitted_wire(swept(100.0, 0.001))
+    assert step_comm_s(fit, llama) == pytest.approx(64 * 108.192e-6)
+    assert step_comm_s(fit, llama) == pytest.approx(tp_comm_time_per_step(llama, 1, 2, link_of(fit)), rel=1e-3)
+
+
+def test_one_size_fits_no_wire():
+    assert fitted_wire(read_log(log_lines())) is None
 
 
 def test_the_field_that_is_read_is_found_in_its_line():

@@ -2,15 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 
+from core.comm_cost import all_reduces_per_step, allreduce_payload_bytes
 from core.parameters import total_parameters
+from core.specs import ModelSpec
 from core.two_way_tp import (
     RunLog,
     RunResult,
     Step,
     all_reduce_payload_bytes,
     all_reduces_per_token,
+    fitted_wire,
     padded_vocab_size,
     slowdown,
+    step_comm_s,
     token_parts,
     weights_per_rank,
 )
@@ -35,9 +39,12 @@ def by_size(log: RunLog) -> tuple[int, str]:
 
 
 def fields(
-    log: RunLog, result: RunResult, token: int, why_not: str, shipped: Sequence[RunLog]
+    log: RunLog, result: RunResult, token: int, why_not: str, shipped: Sequence[RunLog], model: ModelSpec
 ) -> Mapping[str, str]:
-    """Every number of the page's prose, with its unit. `shipped` are the recorded runs, for comparison."""
+    """Every number of the page's prose, with its unit.
+
+    `shipped` are the recorded runs, for comparison; `model` is the scenario's, whose bill their wires are asked.
+    """
     manifest, times = result.manifest, slowdown(log)
     return {
         "parameters": grouped(total_parameters(log.model)),
@@ -71,6 +78,7 @@ def fields(
         "command": manifest.command,
         "why_not": why_not,
         **_large_fields(shipped),
+        **_wire_fields(shipped, model),
         **_token_fields(log),
         **_step_fields(log, token),
         **_slowed_fields(log),
@@ -102,6 +110,20 @@ def _large_fields(shipped: Sequence[RunLog]) -> dict[str, str]:
         "large_tcp": shares.get("gloo", "not recorded"),
         "large_memory": shares.get("shm", "not recorded"),
     }
+
+
+def _wire_fields(shipped: Sequence[RunLog], model: ModelSpec) -> dict[str, str]:
+    """Each recorded wire: what a sum waits, and what the scenario's model would pay it in a decode step."""
+    filled = {
+        "bill_model": model.key,
+        "bill_payload": binary_bytes(allreduce_payload_bytes(1, model.hidden_size)),
+        "bill_count": str(all_reduces_per_step(model, 2)),
+    }
+    for name, backend in (("tcp", "gloo"), ("memory", "shm")):
+        fits = [fit for log in shipped if log.backend == backend and (fit := fitted_wire(log))]
+        filled[f"{name}_hop"] = f"{plain(fits[0].alpha_us or 0, 2)} µs" if fits else "not recorded"
+        filled[f"{name}_bill"] = seconds(step_comm_s(fits[0], model)) if fits else "not recorded"
+    return filled
 
 
 def _token_fields(log: RunLog) -> dict[str, str]:

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from core.two_way_tp import Reading, RunLog, RunResult, Slowed, Step, reconcile, token_parts
+from core.comm_cost import allreduce_payload_bytes
+from core.specs import ModelSpec
+from core.two_way_tp import Reading, RunLog, RunResult, Slowed, Step, fitted_wire, reconcile, token_parts
 from core.units import grouped, plain, seconds, significant
+from ui.rows.comm_cost import CurvePoint, Mark, MeasuredDot
 
 SHOWN_TOPICS = ("world", "weights", "kv", "collectives", "bytes", "all_reduce", "gather", "token", "tokens")
 """One row each, of rank 0; another rank's line is shown where it differs from its prediction."""
@@ -221,3 +224,25 @@ def answers(log: RunLog, how: str) -> list[AnswerRow]:
         AnswerRow(right.given, right.answer, answer, right.answer == answer)
         for right, answer in zip(log.answers, wrong.answers, strict=False)
     ]
+
+
+def wire_dots(log: RunLog, name: str) -> list[MeasuredDot]:
+    """The idle sweep of a run: one all-reduce at each size."""
+    return [MeasuredDot(name, point.payload_bytes, 1e6 * point.median_s) for point in log.sweep]
+
+
+def wire_curve(log: RunLog, name: str, steps: int = 24) -> list[CurvePoint]:
+    """The fit of that sweep, in the colour of the term that rules; empty where nothing could be fitted."""
+    fit = fitted_wire(log)
+    if fit is None or fit.us_per_byte <= 0:
+        return []
+    low, high = log.sweep[0].payload_bytes, log.sweep[-1].payload_bytes
+    meet = min(max(fit.fixed_us / fit.us_per_byte, low), high)
+    sizes = sorted({low * (high / low) ** (i / steps) for i in range(steps + 1)} | {meet})
+    ruled = [("latency", n) for n in sizes if n <= meet] + [("bandwidth", n) for n in sizes if n >= meet]
+    return [CurvePoint(name, name, n, fit.time_us(n), term) for term, n in ruled]
+
+
+def wire_mark(model: ModelSpec) -> Mark:
+    """Where a decode step of a model stands on the axis of payloads."""
+    return Mark(allreduce_payload_bytes(1, model.hidden_size), f"{model.key}, decode")

@@ -1,0 +1,23 @@
+"""A machine as an interconnect: α and β of the wire between its ranks, by lab 03's fit of the run's own sweep."""
+
+from core.comm_cost import all_reduces_per_step, allreduce_payload_bytes
+from core.link_fit import LinkFit, fit_link
+from core.nccl_tests.records import Row, Table
+from core.specs import ModelSpec
+from core.two_way_tp.run_log import RunLog
+
+
+def fitted_wire(log: RunLog) -> LinkFit | None:
+    """The fit of the medians of an idle sweep; None where it has too few sizes."""
+    rows = tuple(Row(point.line.number, point.payload_bytes, 1e6 * point.median_s, None) for point in log.sweep)
+    return fit_link(Table("all_reduce", log.tp_size, rows))
+
+
+def step_comm_s(fit: LinkFit, model: ModelSpec, tokens: int = 1) -> float:
+    """What the layers of a model would pay this wire in one step: lab 03's bill.
+
+    2L · t̂(T · d · 2 B)
+    """
+    ranks = fit.ranks or 1
+    payload_bytes = allreduce_payload_bytes(tokens, model.hidden_size)
+    return all_reduces_per_step(model, ranks) * 1e-6 * fit.time_us(payload_bytes)
