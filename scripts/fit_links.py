@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.errors import UnreadableTextError, require_positive
 from core.link_fit import LinkFit, doubts, fit_links, interpolated_us, why_not_fitted
-from core.nccl_tests import Table, read_tables
+from core.nccl_tests import Table, read_tables, text_of
 from core.units import GB, MIB, binary_bytes, plain
 from scripts.terminal import Parser, answer, print_aligned
 
@@ -70,7 +70,7 @@ def _text(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_FILE_BYTES:
             raise UnreadableTextError(f"{path} is larger than {binary_bytes(LARGEST_FILE_BYTES)}")
-        return path.read_text(encoding="utf-8", errors="replace")
+        return text_of(path.read_bytes())
     except OSError as error:
         raise UnreadableTextError(f"cannot read {path}: {error.strerror}") from error
 

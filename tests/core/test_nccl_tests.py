@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import UnreadableTextError
-from core.nccl_tests import read_tables
+from core.nccl_tests import read_tables, text_of
 from core.nccl_tests.printed import printed_table
 from tests.core.printed_tables import NEW, OLD, OLD_GATHER, Layout, header, model_us, row, sizes, table
 
@@ -357,6 +357,12 @@ def test_a_table_of_which_most_does_not_hold_is_not_trusted():
     )
     assert not found.trusted
     assert any("not to be trusted" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
+def test_a_file_is_text_in_any_shells_encoding(encoding):
+    mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+    assert len(only(text_of(mark + table().encode(encoding))).rows) == 25
 
 
 def test_two_ranks_on_one_gpu_are_no_link():
