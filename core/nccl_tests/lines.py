@@ -60,6 +60,7 @@ _PLACEHOLDER = re.compile(r"(?<![\w/])[Xx?]{2,}[.Xx?]*(?!\w)")
 _NUMBERS_ALONE = re.compile(
     r"[\s#>]*(?:(?:sum|prod|max|min|avg|none)\s+)?((?:(?:N/A|-?[\d.]+(?:e[+-]?\d+)?)(?:\s+|$))+)"
 )
+_FIGURES = re.compile(r"\s*(?:(?:N/A|n/a|-?nan|inf|-?\d[\d.]*(?:e[+-]?\d+)?\*?)(?:us|GB/s)?(?:\s+|$))*")
 _MARKUP = str.maketrans(dict.fromkeys("|\t\"'`;", " "))
 _SEPARATORS = frozenset("|\t\"'`;,")
 
@@ -99,6 +100,12 @@ def _without_markup(line: str) -> str:
             line = _THOUSANDS.sub(lambda match: match.group().replace(",", ""), line)
             line = _DECIMAL_COMMA.sub(".", line)
     return line.translate(_MARKUP)
+
+
+def figures_of(text: str) -> str:
+    """The figures a text begins with, as far as nothing else stands between them."""
+    match = _FIGURES.match(text)
+    return match.group().rstrip() if match is not None else ""
 
 
 def before_message(text: str) -> str:

@@ -16,6 +16,7 @@ from core.nccl_tests.lines import (
     VALUES,
     before_message,
     clean,
+    figures_of,
     halves,
     heads_in,
     is_placeholder,
@@ -109,7 +110,7 @@ def _take_part(stream: Stream, number: int, key: tuple[int, int, int, str | None
         stream.section.rows.append(_row(stream.section, number, key, match))
     if match is None or match.re is not BOTH_HALVES:
         place = len(stream.section.rows) - 1 if match is not None else None
-        stream.pending = Pending(number, key, text.rstrip(), place)
+        stream.pending = Pending(number, key, figures_of(text), place)
 
 
 def _continue_row(stream: Stream, line: str, figures: str) -> None:

@@ -129,6 +129,18 @@ def test_a_message_inside_a_row_breaks_nothing(words, glue):
     assert times(only(edit_rows(table(), broken))) == times(only(table()))
 
 
+@pytest.mark.parametrize(
+    "message", [INFO, "[node0:99] mca_btl_tcp: connection retried", "libfabric:9:core: warning"]
+)
+@pytest.mark.parametrize("words", [5, 9])
+def test_other_programs_messages_break_a_row_no_more(message, words):
+    def broken(line):
+        end = list(re.finditer(r"\S+", line))[words - 1].end()
+        return f"{line[:end]} {message}\n{line[end:]}" if " 256 " in line else line
+
+    assert times(only(edit_rows(table(), broken))) == times(only(table()))
+
+
 def test_messages_between_rows_and_matrices_of_numbers_are_no_rows():
     matrix = "   D\\D     0      1\n     0 916.92  49.78\n     1  49.85 920.12\n"
     busy = "\n".join(f"{line}\n{INFO}" for line in table().splitlines())
