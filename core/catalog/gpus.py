@@ -256,7 +256,7 @@ GPUS: Mapping[str, GpuSpec] = by_key(
         GpuSpec(
             key="rtx-pro-6000",
             name="RTX PRO 6000 Blackwell 96 GB",
-            bf16_flops=503.8e12,
+            bf16_flops=467.8e12,
             memory_bytes_per_s=1792e9,
             memory_bytes=96 * GB,
             usable_memory_bytes=_usable(94.97),
@@ -266,9 +266,9 @@ GPUS: Mapping[str, GpuSpec] = by_key(
                 "NVIDIA RTX PRO 6000 Blackwell Server Edition",
             ),
             source=(
-                "503.8 TFLOPS dense (1,007.6 sparse halved): the Workstation Edition's data sheet as remembered, "
-                "unconfirmed here; 1,792 GB/s: ai-dynamo/aiconfigurator systems/rtx_pro_6000_server.yaml, which "
-                "reckons 467.8 TFLOPS for the Server Edition; 94.97 GiB total in public out-of-memory messages"
+                "467.8 TFLOPS dense as reckoned for the Server Edition, 1,792 GB/s: ai-dynamo/aiconfigurator "
+                "systems/rtx_pro_6000_server.yaml (the Workstation Edition is sold at 503.8, 1,007.6 sparse, as "
+                "remembered); 94.97 GiB total in public out-of-memory messages"
             ),
         ),
         GpuSpec(
