@@ -12,6 +12,7 @@ from ui.components.schedule_player import Mark, schedule_player
 from ui.facts import pipeline_bubble as facts
 from ui.facts import pipeline_schedules as bench_facts
 from ui.frames import frame
+from ui.rows import pipeline_bubble as rows
 from ui.schedule_bench import forward_grid, stuck_grid
 
 page = scenes.open_page("pipeline_bubble")
@@ -21,17 +22,17 @@ with page.controls("see", *(() if look.present else ("count", "break_it"))):
     stages = inputs.choice("stages p", page.key("p"), [2, 4, 8, 16], usual)
     microbatches = inputs.choice("microbatches m", page.key("m"), [1, 8, 16, 32, 63, 64], 16)
 with page.controls("break_it"):
-    wrong = inputs.choice("what goes wrong", page.key("wrong"), list(facts.WRONGS), facts.NOBODY_WAITS)
+    wrong = inputs.choice("what goes wrong", page.key("wrong"), list(rows.WRONGS), rows.NOBODY_WAITS)
 asked = schedule_bench.ask(page)
-ask = facts.Ask(stages, microbatches, wrong, asked.bench, asked.pin)
+ask = rows.Ask(stages, microbatches, wrong, asked.bench, asked.pin)
 
 HERO = """<div style="text-align: right"><div class="key-figure" style="font-size: 2.6rem">{}</div>{}</div>"""
 
 
 def at_rest(key: str) -> None:
     """The whole run as a still, its two triangles counted where there is room for the words."""
-    notes = tuple(Mark("note", note.rank, note.tick, note.text) for note in facts.triangle_notes(ask))
-    still = forward_grid(facts.run(stages, microbatches), stages, marks=notes)
+    notes = tuple(Mark("note", note.rank, note.tick, note.text) for note in rows.triangle_notes(ask))
+    still = forward_grid(rows.run(stages, microbatches), stages, marks=notes)
     schedule_player(
         still, key=key, alt=page.prose.plain("question.reading"), present=look.present, start="end", controls=False
     )
@@ -54,7 +55,7 @@ def see() -> None:
     alt = page.prose.plain("see.reading")
     follow = min(6, microbatches - 1)
     schedule_player(
-        forward_grid(facts.run(stages, microbatches), stages),
+        forward_grid(rows.run(stages, microbatches), stages),
         key="run",
         alt=alt,
         present=look.present,
@@ -65,7 +66,7 @@ def see() -> None:
         for column, block, terms in zip(
             st.columns([330, 400, 350], gap="medium"),
             ("see.counted", "see.formula", "see.equal"),
-            (facts.counted_terms(ask), facts.formula_terms(ask), ()),
+            (rows.counted_terms(ask), rows.formula_terms(ask), ()),
             strict=True,
         ):
             with column:
@@ -78,7 +79,7 @@ def count() -> None:
     at_rest("counted_run")
     left, right = st.columns([2, 1], vertical_alignment="center")
     with left:
-        page.equation(*facts.triangles_terms(ask))
+        page.equation(*rows.triangles_terms(ask))
     with right:
         st.html(HERO.format(escape(page.prose.plain("count.share")), escape(page.prose.plain("count.of"))))
     with st.container(key="aside_count"):
@@ -91,18 +92,18 @@ def count() -> None:
 
 
 def break_it() -> None:
-    if wrong == facts.WRONG_FORMULA:
-        table = frame(facts.slip_rows(ask))
+    if wrong == rows.WRONG_FORMULA:
+        table = frame(rows.slip_rows(ask))
         page.figure(charts.slip_dots(table, look), "break_it.reading_formula", table, "slips")
         return
-    if wrong == facts.DEADLOCK:
+    if wrong == rows.DEADLOCK:
         deadlock()
         return
-    name = "early" if wrong == facts.ONE_EARLY else "nobody"
-    marks = tuple(Mark("wrong", span.rank, float(span.start)) for span in facts.broken_spans(ask))
+    name = "early" if wrong == rows.ONE_EARLY else "nobody"
+    marks = tuple(Mark("wrong", span.rank, float(span.start)) for span in rows.broken_spans(ask))
     schedule_player(
-        forward_grid(facts.run(stages, microbatches), stages, page.prose.plain("break_it.right")),
-        forward_grid(facts.wrong_run(ask), stages, page.prose.plain(f"break_it.wrong_{name}"), marks),
+        forward_grid(rows.run(stages, microbatches), stages, page.prose.plain("break_it.right")),
+        forward_grid(rows.wrong_run(ask), stages, page.prose.plain(f"break_it.wrong_{name}"), marks),
         key=f"broken_{name}",
         alt=page.prose.plain(f"break_it.reading_{name}"),
         present=look.present,
@@ -113,10 +114,10 @@ def break_it() -> None:
 
 
 def deadlock() -> None:
-    timeline = facts.stuck_run(ask)
-    notes = tuple(Mark("note", note.rank, note.tick, note.text) for note in facts.stuck_notes(timeline))
+    timeline = rows.stuck_run(ask)
+    notes = tuple(Mark("note", note.rank, note.tick, note.text) for note in rows.stuck_notes(timeline))
     block = "break_it.reading_deadlock" if notes else "break_it.reading_lucky"
-    cells = stuck_grid(timeline, facts.STUCK_TICKS if notes else 0, notes)
+    cells = stuck_grid(timeline, rows.STUCK_TICKS if notes else 0, notes)
     schedule_player(cells, key="deadlock", alt=page.prose.plain(block), present=look.present, start="end")
     page.reading(block)
 

@@ -14,8 +14,8 @@ from ui import inputs
 from ui.charts import comm_cost as bills
 from ui.charts import pipeline_bubble as charts
 from ui.components.schedule_player import Grid, Mark, Stop, schedule_player
-from ui.facts import pipeline_bubble as facts
 from ui.frames import frame
+from ui.rows import pipeline_bubble as bubble
 from ui.rows import pipeline_schedules as rows
 from ui.scenes import Page
 
@@ -28,8 +28,8 @@ class Asked:
     """What the bench's controls say."""
 
     figure: str
-    bench: facts.Bench
-    pin: facts.Bench | None
+    bench: bubble.Bench
+    pin: bubble.Bench | None
     versus: rows.Versus
     path: bool
     serve: rows.Serve
@@ -44,7 +44,7 @@ def ask(page: Page) -> Asked:
     present = page.look.present
     with page.controls("sizes", *_in_sight(figure in (AGAINST_M, RUN) and not present)):
         bench = _bench(page)
-        pin = facts.Bench.pinned(inputs.memo(page.key("pin")))
+        pin = bubble.Bench.pinned(inputs.memo(page.key("pin")))
         keep = "" if pin else bench.text()
         st.button("Pin" if keep else "Unpin", on_click=inputs.remember, args=(page.key("pin"), keep))
     with page.controls("pair", *_in_sight(figure == VERSUS and not present)):
@@ -67,10 +67,10 @@ def _in_sight(seen: bool) -> tuple[str, ...]:
     return ("bench",) if seen else ()
 
 
-def _bench(page: Page) -> facts.Bench:
-    return facts.Bench(
-        inputs.whole("stages p", page.key("bench_p"), 1, facts.MOST_STAGES, 8),
-        inputs.whole("microbatches m", page.key("bench_m"), 1, facts.MOST_MICROBATCHES, 16),
+def _bench(page: Page) -> bubble.Bench:
+    return bubble.Bench(
+        inputs.whole("stages p", page.key("bench_p"), 1, bubble.MOST_STAGES, 8),
+        inputs.whole("microbatches m", page.key("bench_m"), 1, bubble.MOST_MICROBATCHES, 16),
         inputs.whole("budget, % of the time", page.key("budget"), 1, 99, 10),
     )
 
@@ -107,10 +107,10 @@ def draw(page: Page, asked: Asked) -> None:
 
 
 def _against_m(page: Page, asked: Asked) -> None:
-    wanted = facts.Ask(bench=asked.bench, pin=asked.pin)
-    rule, (drawing, margin) = facts.budget_rule(asked.bench), page.split()
+    wanted = bubble.Ask(bench=asked.bench, pin=asked.pin)
+    rule, (drawing, margin) = bubble.budget_rule(asked.bench), page.split()
     with drawing:
-        curve, marks = frame(facts.curve(wanted)), frame(facts.curve_marks(wanted))
+        curve, marks = frame(bubble.curve(wanted)), frame(bubble.curve_marks(wanted))
         chart = charts.bubble_curve(curve, marks, asked.bench.budget_percent, page.look)
         page.figure(chart, f"bench.reading_{rule}", curve, "bubble_against_m")
     with margin:
@@ -119,18 +119,18 @@ def _against_m(page: Page, asked: Asked) -> None:
 
 def _run(page: Page, asked: Asked) -> None:
     stages, microbatches = asked.bench.stages, asked.bench.microbatches
-    run = forward_grid(facts.run(stages, microbatches), stages)
+    run = forward_grid(bubble.run(stages, microbatches), stages)
     schedule_player(run, key="bench_run", alt=page.prose.plain("bench.run"), present=page.look.present)
     page.reading("bench.run")
-    wanted = facts.Ask(stages, microbatches)
+    wanted = bubble.Ask(stages, microbatches)
     with st.container(key="aside_run"):
         counted, formula = st.columns(2, gap="large")
         with counted:
             page.note("bench.counted")
-            page.equation(*facts.counted_terms(wanted))
+            page.equation(*bubble.counted_terms(wanted))
         with formula:
             page.note("bench.formula")
-            page.equation(*facts.formula_terms(wanted))
+            page.equation(*bubble.formula_terms(wanted))
 
 
 def _two_schedules(page: Page, asked: Asked) -> None:

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from ui.charts import pipeline_bubble as charts
-from ui.facts import pipeline_bubble as facts
 from ui.frames import frame
+from ui.rows import pipeline_bubble as bubble
 from ui.rows import pipeline_schedules as rows
 from ui.theme import DARK, LIGHT, Look
 
@@ -21,10 +21,10 @@ def svg(chart):
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
-@pytest.mark.parametrize("pin", [None, facts.Bench(4, 8)], ids=["unpinned", "pinned"])
+@pytest.mark.parametrize("pin", [None, bubble.Bench(4, 8)], ids=["unpinned", "pinned"])
 def test_the_curve_shows_where_the_budget_is_met(look, pin):
-    ask = facts.Ask(bench=facts.Bench(8, 16, 10), pin=pin)
-    drawn = svg(charts.bubble_curve(frame(facts.curve(ask)), frame(facts.curve_marks(ask)), 10, look))
+    ask = bubble.Ask(bench=bubble.Bench(8, 16, 10), pin=pin)
+    drawn = svg(charts.bubble_curve(frame(bubble.curve(ask)), frame(bubble.curve_marks(ask)), 10, look))
     assert "m = 63" in drawn
     assert "budget 10 %" in drawn
     assert ("pinned: p = 4, m = 8" in drawn) == (pin is not None)
@@ -32,20 +32,20 @@ def test_the_curve_shows_where_the_budget_is_met(look, pin):
 
 @pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
 def test_the_slips_stand_against_the_truth(look):
-    drawn = svg(charts.slip_dots(frame(facts.slip_rows(facts.Ask())), look))
+    drawn = svg(charts.slip_dots(frame(bubble.slip_rows(bubble.Ask())), look))
     for value in ("30.4 %", "43.8 %", "33.3 %", "15.2 %", "87.5 %"):
         assert value in drawn
 
 
 def test_a_budget_beyond_the_axis_is_not_marked():
     """64 stages within 1 %: 6237 microbatches, off an axis that ends at 1024."""
-    marks = facts.curve_marks(facts.Ask(bench=facts.Bench(64, 16, 1)))
+    marks = bubble.curve_marks(bubble.Ask(bench=bubble.Bench(64, 16, 1)))
     assert [mark.series for mark in marks] == ["now"]
 
 
 def test_more_than_the_whole_is_drawn_at_the_end_of_the_axis():
     """With one microbatch the overhead is 700 %, which no share of time can be."""
-    rows = frame(facts.slip_rows(facts.Ask(microbatches=1)))
+    rows = frame(bubble.slip_rows(bubble.Ask(microbatches=1)))
     assert rows.percent.max() == 700
     assert "700" in svg(charts.slip_dots(rows, LOOKS[0]))
 
