@@ -124,7 +124,7 @@ def _run(page: Page, asked: Asked) -> None:
     page.reading("bench.run")
     wanted = bubble.Ask(stages, microbatches)
     with st.container(key="aside_run"):
-        counted, formula = st.columns(2, gap="large")
+        counted, formula, _ = st.columns([330, 400, 350], gap="medium")
         with counted:
             page.note("bench.counted")
             page.equation(*bubble.counted_terms(wanted))
