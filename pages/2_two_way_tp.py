@@ -143,7 +143,6 @@ page.play(
         log,
         capture.result,
         log.steps.index(step),
-        can.why_not,
         [run.log for run in shipped.values()],
         page.scenario.model_spec,
     ),

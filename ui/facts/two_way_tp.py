@@ -12,13 +12,11 @@ from core.two_way_tp import (
     all_reduce_payload_bytes,
     all_reduces_per_token,
     fitted_wire,
-    padded_vocab_size,
     slowdown,
     step_comm_s,
     token_parts,
-    weights_per_rank,
 )
-from core.units import binary_bytes, decimal_bytes, grouped, percent, plain, seconds, significant
+from core.units import binary_bytes, grouped, percent, plain, seconds, significant
 from ui.rows.two_way_tp import usual_work_s, working_s
 
 BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
@@ -39,7 +37,7 @@ def by_size(log: RunLog) -> tuple[int, str]:
 
 
 def fields(
-    log: RunLog, result: RunResult, token: int, why_not: str, shipped: Sequence[RunLog], model: ModelSpec
+    log: RunLog, result: RunResult, token: int, shipped: Sequence[RunLog], model: ModelSpec
 ) -> Mapping[str, str]:
     """Every number of the page's prose, with its unit.
 
@@ -50,33 +48,19 @@ def fields(
         "parameters": grouped(total_parameters(log.model)),
         "parameters_millions": plain(total_parameters(log.model) / 1e6, 2),
         "layers": str(log.model.num_hidden_layers),
-        "hidden": str(log.model.hidden_size),
-        "vocabulary": str(log.model.vocab_size),
-        "padded": str(padded_vocab_size(log.model.vocab_size, log.tp_size)),
-        "tp": str(log.tp_size),
         "backend": BACKENDS.get(log.backend, log.backend),
         "between": BETWEEN.get(log.backend, log.backend),
         "single": seconds(log.single_token_s),
         "token": seconds(log.token_s),
         "times": plain(times, 2),
-        "times_percent": f"{round(100 * times)} %",
         "all_reduces": str(all_reduces_per_token(log.model, log.tp_size)),
         "payload": binary_bytes(all_reduce_payload_bytes(log.model)),
-        "all_reduce": seconds(log.all_reduce_s),
-        "sweep": seconds(log.sweep_s),
         "logit_difference": _scientific(result.max_logit_difference),
         "prompts": str(log.prompts),
-        "identical": str(log.identical),
-        "weights_rank": grouped(log.weights_bytes[0]),
-        "weights_whole_model": decimal_bytes(4 * total_parameters(log.model)),
-        "whole_share": percent(_whole_share(log)),
         "hardware": manifest.hardware,
         "date": manifest.date[:10],
         "load": ", run ahead of other work" if manifest.priority != "normal" else "",
         "torch": manifest.torch,
-        "python": manifest.python,
-        "command": manifest.command,
-        "why_not": why_not,
         **_large_fields(shipped),
         **_wire_fields(shipped, model),
         **_token_fields(log),
@@ -94,11 +78,6 @@ def _scientific(value: float) -> str:
 def dearer(log: RunLog) -> str:
     """What a token at TP=N pays for most: `sums` that cost more than the model, or `waiting` around them."""
     return "sums" if token_parts(log).all_reduce_s > log.single_token_s else "waiting"
-
-
-def _whole_share(log: RunLog) -> float:
-    rank = weights_per_rank(log.model, log.tp_size)
-    return rank.whole / (rank.whole + rank.sharded)
 
 
 def _large_fields(shipped: Sequence[RunLog]) -> dict[str, str]:
@@ -131,11 +110,8 @@ def _token_fields(log: RunLog) -> dict[str, str]:
     return {
         "compute": seconds(parts.compute_s),
         "sums": seconds(parts.all_reduce_s),
-        "gather": seconds(parts.all_gather_s),
         "work": seconds(usual_work_s(log)),
         "unexplained": seconds(parts.unexplained_s),
-        "unexplained_share": percent(parts.unexplained_s / log.token_s, 0),
-        "sums_share": percent(parts.all_reduce_s / log.token_s, 0),
     }
 
 
@@ -146,13 +122,10 @@ def _step_fields(log: RunLog, token: int) -> dict[str, str]:
     written = "".join(one.token for one in log.steps[: token + 1]).replace("\n", " ↵")
     return {
         "given": log.answers[0].given,
-        "answer": log.answers[0].answer,
         "written": written,
         "step_work": seconds(work_s[0]),
         "step_whole": seconds(whole_s),
-        "step_inside": seconds(whole_s - work_s[0]),
         "step_inside_share": percent((whole_s - work_s[0]) / whole_s, 0),
-        "step_collectives": str(len(step.ranks[0].collectives_s)),
     }
 
 
@@ -177,5 +150,5 @@ def _broken_fields(log: RunLog) -> dict[str, str]:
     for wrong in log.broken:
         filled[f"{wrong.how}_identical"] = str(wrong.identical)
         filled[f"{wrong.how}_of"] = str(wrong.of)
-        filled[f"{wrong.how}_difference"] = significant(wrong.max_logit_difference, 0)
+        filled[f"{wrong.how}_difference"] = significant(wrong.max_logit_difference, 2)
     return filled
