@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.browser.conftest import settle
-from ui.course import LABS, SCENES
+from tests.browser.conftest import press, settle
+from ui.course import LABS, SCENES, after
 
 SIZES = {"laptop": (1440, 900), "projector": (1920, 1080), "phone": (390, 844)}
 DRAWN = ("question", "see", "count", "break_it", "bench")
@@ -66,6 +66,36 @@ def test_a_projected_scene_is_one_screen(app, open_page, lab):
         if below:
             hidden[scene] = below
     assert not hidden, f"px under the foot: {hidden}"
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)
+def test_a_lab_is_walked_by_keyboard_alone(app, open_page, lab):
+    """Predict with the arrows, reveal, then Next through every scene in order to the next page, and one Back."""
+    page = open_page(f"{app}/{lab.stem}")
+    slider = page.get_by_role("slider").first
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(600)
+    settle(page)
+    slider.blur()
+    press(page, "v")
+    assert f"{lab.prefix}_revealed=true" in page.url
+    walked = [open_scene(page)]
+    # a figure that is stepped takes N for its own steps first, so a scene can take several
+    for _ in range(60):
+        press(page, "n")
+        if not page.url.split("?")[0].endswith(lab.stem):
+            break
+        if open_scene(page) != walked[-1]:
+            walked.append(open_scene(page))
+    assert walked == list(SCENES.values())
+    following = after(lab)
+    assert page.url.split("?")[0].endswith("/" if following.stem == "overview" else following.stem)
+
+
+def open_scene(page) -> str:
+    """The scene that is open."""
+    return page.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.conftest import arrive, press, settle
-from ui.course import LABS, SCENES
+from ui.course import LABS
 
 
 def navigation(page) -> list[str]:
@@ -78,25 +78,3 @@ def test_a_prediction_is_committed_then_revealed_by_keyboard(app, open_page):
     press(page, "v")
     assert "bill_revealed=true" in page.url
     assert page.get_by_text("Nearly all of that bill is waiting").is_visible()
-
-
-@pytest.mark.parametrize("size", [(1440, 900), (1920, 1080), (390, 844)], ids=["laptop", "projector", "phone"])
-def test_no_scene_of_the_bill_is_wider_than_the_window(app, open_page, size):
-    width, height = size
-    page = open_page(f"{app}/comm_cost", width=width, height=height)
-    for title in SCENES.values():
-        page.goto(f"{app}/comm_cost?bill_scene={title.replace(' ', '+')}")
-        settle(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, title
-
-
-def test_the_bill_is_walked_by_keyboard_from_question_to_the_next_lab(app, open_page):
-    page = open_page(f"{app}/comm_cost")
-    for title in list(SCENES.values())[1:]:
-        press(page, "n")
-        assert page.get_by_role("tab", name=title).get_attribute("aria-selected") == "true"
-    press(page, "b")
-    assert page.get_by_role("tab", name="In real engines").get_attribute("aria-selected") == "true"
-    press(page, "n")
-    press(page, "n")
-    arrive(page, "pipeline_bubble")
