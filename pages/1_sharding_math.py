@@ -7,6 +7,7 @@ import streamlit as st
 from core.sharding.attempt import TASKS
 from core.sharding.examples import Run
 from core.sharding.faults import DEAR_ORDERS, broken
+from core.sharding.layer_parts import layer_parts
 from core.sharding.numerics import PRECISIONS, SumOrder
 from core.sharding.rounding import Trial, run_trial
 from core.units import binary_bytes
@@ -14,6 +15,8 @@ from ui import inputs, learner_panel, scenes, stepper_views
 from ui.charts import sharding_math as charts
 from ui.charts.prediction import prediction_line
 from ui.components.block_stepper import block_stepper
+from ui.components.still import still
+from ui.drawings import sharding_math as drawings
 from ui.facts import sharding_math as facts
 from ui.frames import frame
 from ui.rows import sharding_math as rows
@@ -35,6 +38,8 @@ def ask_ranks(key: str) -> int:
 with page.controls("see"):
     kind = rows.KINDS[inputs.choice("Layer", page.key("layer"), list(rows.KINDS), "Row")]
     num_ranks = ask_ranks(page.key("ranks"))
+with page.controls("count"):
+    counted = inputs.choice("Count", page.key("count"), ["one layer", "one step"], "one layer")
 with page.controls("break_it"):
     mistake = inputs.choice("Mistake", page.key("mistake"), list(rows.MISTAKES), "No all-reduce")
 with page.controls("bench"):
@@ -76,10 +81,23 @@ def see() -> None:
     block_stepper(*views, key=f"sharding_{kind}", present=look.present)
 
 
+def layer_diagram() -> None:
+    parts = layer_parts(scenario.model_spec, scenario.tp, scenario.batch)
+    alt = page.prose.plain("count.layer_reading")
+    st.html("<style>.st-key-scroll_layer { overflow-x: auto } .st-key-layer_diagram { min-width: 600px }</style>")
+    with st.container(key="scroll_layer"):
+        still(drawings.layer_diagram(parts, scenario.tp, look.palette, alt), key="layer_diagram")
+    page.reading("count.layer_reading")
+    with st.expander("The figure as a table"):
+        st.dataframe(frame(rows.layer_rows(parts)), hide_index=True, alt=alt)
+
+
 def count() -> None:
     left, margin = page.split()
-    with left:
-        if rows.ledger_cells(scenario):
+    with left, page.guarded():
+        if counted == "one layer":
+            layer_diagram()
+        elif rows.ledger_cells(scenario):
             ledger("count.reading")
             page.equation(*rows.payload_terms(scenario))
             page.equation(*rows.count_terms(scenario))
@@ -99,8 +117,8 @@ def break_it() -> None:
         with place:
             page.say(title)
             run, due = Run(trace, found.dense), len(found.right.collectives)
-            still = stepper_views.still(run, page.prose.plain(title), found.gap().index, due)
-            block_stepper(still, key=f"{title}_{name}", present=look.present, start=-1, controls=False)
+            view = stepper_views.still(run, page.prose.plain(title), found.gap().index, due)
+            block_stepper(view, key=f"{title}_{name}", present=look.present, start=-1, controls=False)
     page.reading(f"break_it.reading_{name}")
     page.note("break_it.note_dear" if is_dear else "break_it.note_wrong")
 

@@ -1,5 +1,7 @@
 """The algebra of sharding. Oracle: the dense product, numpy's own; whole-number floats make `==` honest."""
 
+from math import prod
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,9 +10,11 @@ from hypothesis import strategies as st
 from core.catalog import MODELS, model
 from core.errors import IndivisibleError, OutOfRangeError
 from core.ledger import Ledger
+from core.parameters import total_parameters
 from core.sharding.examples import run
 from core.sharding.faults import BIAS, DEAR_ORDERS, FAULTS, broken
 from core.sharding.group import Group, linear_placement
+from core.sharding.layer_parts import layer_parts
 from core.sharding.layers import relu, row_layer
 from core.sharding.numerics import (
     PRECISIONS,
@@ -304,3 +308,34 @@ def test_the_wide_hidden_row_is_what_makes_an_order_dear():
     (due,) = mlp_order_collectives(model("llama-3-8b"), 1, 4, "column_then_row")
     assert due.payload_bytes == 8 * 1024
     assert mlp_order_collectives(model("llama-3-8b"), 1, 1, "row_then_column") == ()
+
+
+@pytest.mark.parametrize("key", ["llama-3-8b", "llama-2-7b", "llama-3-70b"])
+def test_the_parts_of_a_layer_are_all_there_is_in_it(key):
+    """Layers, two vocabularies and a last norm make the published number of parameters."""
+    spec = MODELS[key]
+    layer = sum(part.parameters for part in layer_parts(spec, 1))
+    ends = 2 * spec.vocab_size * spec.hidden_size + spec.hidden_size
+    assert spec.num_hidden_layers * layer + ends == total_parameters(spec)
+
+
+@pytest.mark.parametrize("tp_size", [1, 2, 4, 8, 16])
+def test_a_layer_talks_in_two_places_and_its_weights_are_dealt_out(tp_size):
+    """Llama 3 8B: 32 heads, 8 KV heads. At 16 ranks each KV head is held twice."""
+    parts = layer_parts(model("llama-3-8b"), tp_size)
+    assert sum(part.is_collective for part in parts) == (2 if tp_size > 1 else 0)
+    for part in parts:
+        if part.cut != "replicated":
+            assert prod(part.rank_shape) * tp_size == part.parameters * part.copies
+            assert {part.units_of(rank, tp_size)[1] for rank in (tp_size - 1,)} == {part.num_units - 1}
+
+
+def test_neighbours_share_a_kv_head_above_their_number():
+    (kv,) = (part for part in layer_parts(model("llama-3-8b"), 32) if part.units == "KV heads")
+    assert [kv.units_of(rank, 32)[0] for rank in range(9)] == [0, 0, 0, 0, 1, 1, 1, 1, 2]
+
+
+@pytest.mark.parametrize(("key", "tp_size"), [("deepseek-v3", 8), ("mixtral-8x7b", 2), ("llama-3-8b", 6)])
+def test_layers_the_diagram_does_not_know_are_refused(key, tp_size):
+    with pytest.raises(OutOfRangeError):
+        layer_parts(MODELS[key], tp_size)

@@ -1,11 +1,13 @@
 """Lab 01: what its figures draw, from core's runs, ledgers and rules."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from core.errors import OutOfRangeError
 from core.scenario import Scenario
 from core.sharding.examples import Kind, Run, run
+from core.sharding.layer_parts import LayerPart
 from core.sharding.numerics import Precision, precision
 from core.sharding.problems import FULL_WIDTH, NARROW_WIDTH
 from core.sharding.step_ledger import layer_collectives, step_ledger
@@ -124,6 +126,34 @@ def ledger_cells(scenario: Scenario) -> tuple[LedgerCell, ...]:
             why=entry.why,
         )
         for index, entry in enumerate(entries)
+    )
+
+
+@dataclass(frozen=True)
+class LayerRow:
+    """One weight of a layer, or a collective, in words."""
+
+    name: str
+    whole: str
+    a_rank: str
+    cut: str
+    parameters_a_rank: int
+    payload: str
+
+
+def layer_rows(parts: Sequence[LayerPart]) -> tuple[LayerRow, ...]:
+    """The layer diagram as a table."""
+    cuts = {"replicated": "on every rank", "out": "by outputs", "in": "by inputs"}
+    return tuple(
+        LayerRow(
+            name=part.name,
+            whole=" × ".join(map(str, part.shape)),
+            a_rank=" × ".join(map(str, part.rank_shape)),
+            cut="" if part.is_collective else cuts[part.cut],
+            parameters_a_rank=prod(part.rank_shape) if part.rank_shape else 0,
+            payload=binary_bytes(part.payload_bytes) if part.is_collective else "",
+        )
+        for part in parts
     )
 
 
