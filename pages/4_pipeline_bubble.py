@@ -7,7 +7,6 @@ import streamlit as st
 from core.pipeline_bubble import bubble_fraction
 from ui import inputs, scenes, schedule_bench
 from ui.charts import pipeline_bubble as charts
-from ui.charts.prediction import prediction_line
 from ui.components.schedule_player import Mark, schedule_player
 from ui.facts import pipeline_bubble as facts
 from ui.facts import pipeline_schedules as bench_facts
@@ -39,14 +38,7 @@ def at_rest(key: str) -> None:
 
 
 def question() -> None:
-    asked, label = st.container(), page.prose.plain("question.label")
-    said = page.predict(lambda key: inputs.slide(label, key, 0, 100, 0, unit="%"), 0)
-    if not (said.revealed and look.present):
-        asked.markdown(page.prose.text("question.ask"))
-    truth = 100 * float(bubble_fraction(stages, microbatches)) if said.revealed else None
-    line = prediction_line(said.said, truth, look, high=100, unit="%")
-    st.altair_chart(line, theme=None, alt=label, key="figure_prediction")
-    if said.revealed:
+    if page.ask(100 * float(bubble_fraction(stages, microbatches)), high=100, unit="%", digits=1):
         at_rest("revealed_run")
         page.reading("question.reading")
 

@@ -3,6 +3,11 @@
 import sys
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("shardlab", deadline=None)
+settings.load_profile("shardlab")
+# a deadline is a timed test, and machines are noisy
 
 
 @pytest.fixture(autouse=True)

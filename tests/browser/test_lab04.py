@@ -162,30 +162,6 @@ def test_the_figure_is_saved_as_svg_as_it_stands(player, tmp_path):
     assert sum(element.get("fill") == "url(#idle)" for element in root.iter(f"{SVG}rect")) == 56
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("scene", ["See it", "Bench"])
-def test_the_lab_has_no_serious_accessibility_fault(app, open_page, scheme, scene):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    page = open_page(f"{app}/pipeline_bubble?pipe_scene={scene.replace(' ', '+')}", scheme=scheme)
-    faults = [
-        f"{fault['id']}: {node['html'][:120]}"
-        for fault in axe.run(page).response["violations"]
-        if fault["impact"] in ("serious", "critical")
-        for node in fault["nodes"]
-    ]
-    assert faults == []
-
-
-@pytest.mark.parametrize("size", [(1440, 900), (1920, 1080), (390, 844)], ids=["laptop", "projector", "phone"])
-def test_no_scene_of_the_lab_is_wider_than_the_window(app, open_page, size):
-    width, height = size
-    page = open_page(f"{app}/pipeline_bubble", width=width, height=height)
-    for title in SCENES.values():
-        page.goto(f"{app}/pipeline_bubble?pipe_revealed=true&pipe_scene={title.replace(' ', '+')}")
-        settle(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, title
-
-
 def test_projected_controls_are_at_least_24_px(app, open_page):
     page = open_page(f"{app}/{SEE}&present=true", width=1920, height=1080)
     sizes = page.locator("figure.player").evaluate(

@@ -207,7 +207,7 @@ def _payload_axis(model: pd.DataFrame) -> alt.X:
 
 
 def _time_axis(times_us: "pd.Series[float]") -> alt.Y:
-    ends = [0.4 * float(times_us.min()), 1.8 * float(times_us.max())]
+    ends = [0.25 * float(times_us.min()), 1.8 * float(times_us.max())]
     axis = alt.Axis(
         values=[10**exponent for exponent in range(8)],
         title=None,
