@@ -6,6 +6,7 @@ python -m distributed.grammar --held-out [--json]
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -94,9 +95,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    model = load(args.checkpoint)
-    for sentence in args.sentences:
-        print(correct(model, sentence))
+    try:
+        model = load(args.checkpoint)
+        answers = [correct(model, sentence) for sentence in args.sentences]
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+    for answer in answers:
+        print(answer)
     if args.held_out:
         examples = corpus()
         scores = [score(model, name, part(examples, name)) for name in ("triples", "templates")]

@@ -210,7 +210,8 @@ def main() -> None:
     args = arguments()
     torch.set_num_threads(1)
     if "RANK" not in os.environ:
-        sys.exit("start this with: torchrun --standalone --nproc-per-node=2 -m distributed.run_tp --json PATH")
+        print("start this with: torchrun --standalone --nproc-per-node=2 -m distributed.run_tp", file=sys.stderr)
+        sys.exit(2)
     try:
         job = work(args.model, args.checkpoint)
     except ShardlabError as error:

@@ -1,6 +1,8 @@
 """MiniGPT and its checkpoint: what it corrects, what it is cut into, and that its halves make the whole."""
 
 import random
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -12,7 +14,7 @@ from safetensors import safe_open  # noqa: E402
 from core.errors import IndivisibleError  # noqa: E402
 from core.parameters import total_parameters  # noqa: E402
 from core.two_way_tp import MINI_GPT, weights_per_rank  # noqa: E402
-from distributed import checkpoint, grammar  # noqa: E402
+from distributed import checkpoint, grammar, train_grammar  # noqa: E402
 from distributed.collectives import Group  # noqa: E402
 from distributed.decode import greedy  # noqa: E402
 from distributed.grammar_corpus import corpus, part  # noqa: E402
@@ -158,6 +160,20 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path):
     checkpoint.save(other, tmp_path / "other.safetensors", {})
     with pytest.raises(checkpoint.CheckpointError, match="up_proj"):
         grammar.load(tmp_path / "other.safetensors")
+
+
+def test_training_with_one_seed_gives_one_model():
+    """Three steps, twice: the same weights to the bit, and other ones for another seed."""
+    first, again, other = (train_grammar.train(3, seed, 8, 0.02)[0].state_dict() for seed in (1, 1, 2))
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_a_sign_that_is_no_letter_is_refused_in_one_line():
+    command = [sys.executable, "-m", "distributed.grammar", "7 apples"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "'7' is not one of the tokenizer's 31 signs\n"
 
 
 def test_the_tokenizer_gives_back_what_it_was_given():
