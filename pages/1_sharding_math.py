@@ -5,6 +5,7 @@ from typing import cast
 import streamlit as st
 
 from core.sharding.attempt import TASKS
+from core.sharding.exercise import LEVELS, Level
 from core.sharding.numerics import PRECISIONS, SUM_ORDERS, SumOrder
 from core.sharding.rounding import Trial, run_trial
 from ui import inputs, learner_panel, scenes
@@ -23,7 +24,9 @@ with page.controls("see"):
     kind = rows.KINDS[inputs.choice("Layer", page.key("layer"), list(rows.KINDS), "Row")]
     num_ranks = figures.ask_ranks(page.key("ranks"), kind)
 with page.controls("count"):
-    counted = inputs.choice("Count", page.key("count"), ["one layer", "one step"], "one layer")
+    counted = inputs.choice("Count", page.key("count"), ["one layer", "one step", "by hand"], "one layer")
+with page.controls("count" if counted == "by hand" else "nowhere", "level"):
+    level = cast(Level, inputs.choice("Level", page.key("level"), list(LEVELS), "worked"))
 with page.controls("break_it"):
     mistake = inputs.choice("Mistake", page.key("mistake"), list(rows.MISTAKES), "No all-reduce")
 with page.controls("bench"):
@@ -61,12 +64,16 @@ def count() -> None:
     with left, page.guarded():
         if counted == "one layer":
             figures.layer(page)
+        elif counted == "by hand":
+            figures.by_hand(page, level)
         elif rows.ledger_cells(scenario):
             ledger("count.reading")
             page.equation(*rows.payload_terms(scenario))
             page.equation(*rows.count_terms(scenario))
         else:
             page.say("count.none")
+    if counted == "by hand":
+        return
     with margin:
         page.note("count.payload", "count.layer")
         with st.container(key="aside_ends"):

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.sharding.examples import Kind, Run
+from core.sharding.exercise import Level, calculation, grade, is_given
 from core.sharding.faults import DEAR_ORDERS, broken
 from core.sharding.layer_parts import layer_parts
 from core.units import binary_bytes
@@ -11,6 +12,7 @@ from ui.components.block_stepper import block_stepper
 from ui.components.still import still
 from ui.drawings.sharding_math import layer_diagram
 from ui.frames import frame
+from ui.prose import escape
 from ui.rows import sharding_math as rows
 from ui.scenes import Page
 
@@ -61,3 +63,19 @@ def layer(page: Page) -> None:
         st.dataframe(table, hide_index=True, alt=alt)
         csv = table.to_csv(index=False).encode()
         st.download_button("Download CSV", csv, "layer.csv", "text/csv", key="csv_layer", on_click="ignore")
+
+
+def by_hand(page: Page, level: Level) -> None:
+    """The count of a step, worked or to be worked; an answer is graded with its unit."""
+    lines = calculation(page.scenario.model_spec, page.scenario.batch, page.scenario.tp)
+    for number, line in enumerate(lines):
+        if is_given(level, number, len(lines)):
+            st.markdown(f"{line.asks.capitalize()}: {line.arithmetic} = **{line.shown}**")
+            continue
+        place, verdict = st.columns([1, 2], vertical_alignment="bottom")
+        answer = place.text_input(line.asks.capitalize(), key=f"by_hand_{level}_{number}", max_chars=40)
+        if answer.strip():
+            graded = grade(answer, line)
+            sign = ":green[:material/check:]" if graded.right else ":red[:material/close:]"
+            verdict.markdown(f"{sign} {escape(graded.feedback)}")
+    page.reading("count.by_hand")

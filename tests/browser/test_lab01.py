@@ -212,6 +212,16 @@ def test_a_projected_figure_leaves_its_caption_and_controls_in_sight(app, open_p
     assert min(sizes) >= 23.9
 
 
+def test_an_answer_by_hand_is_graded_with_its_unit(app, open_page):
+    """8 KB is not 8 KiB, and one all-reduce a layer is half of them."""
+    page = open_page(f"{app}/sharding_math?shard_scene=Count+it&shard_count=by+hand&shard_level=blank")
+    for number, (answer, said) in enumerate([("8 KB", "thousands"), ("32", "Half of it")], start=1):
+        box = page.get_by_test_id("stTextInput").nth(number).locator("input")
+        box.fill(answer)
+        box.press("Enter")
+        page.get_by_text(said).wait_for()
+
+
 @pytest.mark.parametrize("scene", list(SCENES.values()))
 def test_every_scene_opens_by_its_address(app, open_page, scene):
     page = open_page(f"{app}/sharding_math?shard_scene={scene.replace(' ', '+')}")
@@ -220,7 +230,7 @@ def test_every_scene_opens_by_its_address(app, open_page, scene):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("scene", ["See it", "Break it", "Bench"])
+@pytest.mark.parametrize("scene", ["See it", "Count it", "Break it", "Bench"])
 def test_the_lab_has_no_serious_accessibility_fault(app, open_page, scheme, scene):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = open_page(f"{app}/sharding_math?shard_scene={scene.replace(' ', '+')}", scheme=scheme)

@@ -11,8 +11,8 @@ import pytest
 from core.errors import IndivisibleError
 from core.sharding.examples import run
 from core.sharding.faults import FAULTS, broken
-from core.sharding.numerics import precision
 from core.sharding.following import signed
+from core.sharding.numerics import precision
 from core.sharding.storytelling import storyboard
 from ui.components import block_stepper as stepper
 from ui.components.block_stepper import Note, View
@@ -74,8 +74,11 @@ def test_shapes_are_written_as_a_rank_sees_them():
     assert row["W"].whole_shape == "[4, 8]"
 
 
-@pytest.mark.parametrize("num_ranks", [2, 4, 8])
-@pytest.mark.parametrize("kind", ["row", "mlp"])
+WRITTEN = [(kind, ranks) for kind in ("row", "mlp") for ranks in (2, 4, 8)]
+WRITTEN += [(kind, ranks) for kind in ("attention", "embedding", "sequence") for ranks in (2, 4)]
+
+
+@pytest.mark.parametrize(("kind", "num_ranks"), WRITTEN)
 def test_the_sum_that_is_written_out_adds_up_as_written(kind, num_ranks):
     """Inputs have one decimal and products two, so no shown sum is off by rounding of the shown terms."""
     for output in board(kind, num_ranks, 2).outputs:
@@ -97,6 +100,28 @@ def test_an_output_of_a_column_layer_was_made_by_one_rank():
     output = board("column").outputs[5]
     assert {(ring.row, ring.block) for ring in output.rings} == {("y", 2), ("W", 2), ("dense", 0)}
     assert {term.rank for term in output.terms} == {2}
+
+
+def test_a_token_is_followed_to_its_row_of_the_table():
+    """Token 5 of eight over four ranks is the second row of rank 2; the others' terms are zeros."""
+    output = board("embedding").outputs[1]
+    lit = {(ring.row, ring.block): (ring.top, ring.width) for ring in output.rings if ring.row == "E"}
+    assert lit == {("E", 2): (1, 4)}
+    assert [float(term.value.replace("−", "-")) != 0 for term in output.terms] == [False, False, True, False]
+
+
+def test_copied_kv_heads_lie_on_one_another_before_the_cut():
+    """Two KV heads over four ranks: neighbours' blocks start from the same place in the whole."""
+    blocks = rows(board("attention"))["Wkv"].blocks
+    assert [block.top for block in blocks] == [0, 0, 2, 2]
+    assert blocks[0].cells == blocks[1].cells
+
+
+def test_a_sum_in_two_halves_has_two_bars_and_a_row_a_rank_between():
+    story = board("sequence")
+    assert [row.name for row in story.rows if row.kind == "bar"] == ["reduce-scatter", "all-gather"]
+    assert rows(story)["y"].shape == "[1, 2] a rank"
+    assert [block.top for block in rows(story)["y"].blocks] == [0, 1, 2, 3]
 
 
 def test_one_rank_is_told_without_a_collective():
