@@ -8,7 +8,6 @@ from runtime.torchrun import RunRequest
 from ui import inputs, live_run, scenes
 from ui.charts import two_way_tp as charts
 from ui.charts.comm_cost import time_against_payload
-from ui.charts.prediction import prediction_line
 from ui.facts import two_way_tp as facts
 from ui.frames import frame
 from ui.log_table import answer_table, log_table
@@ -42,15 +41,8 @@ step = log.steps[min(token, len(log.steps)) - 1]
 
 
 def question() -> None:
-    asked, label = st.container(), page.prose.plain("question.label")
-    said = page.predict(lambda key: inputs.slide(label, key, 0, 1000, 0, step=10, unit="%"), 0)
-    if not (said.revealed and look.present):
-        asked.markdown(page.prose.text("question.ask"))
-    truth = 100 * slowdown(log) if said.revealed else None
-    high = 1000 * (int(truth or 0) // 1000 + 1)
-    line = prediction_line(said.said, truth, look, high=high, unit="%", digits=0)
-    st.altair_chart(line, theme=None, alt=label, key="figure_prediction")
-    if said.revealed:
+    truth = 100 * slowdown(log)
+    if page.ask(truth, high=1000, step=10, unit="%", axis_end=1000 * (int(truth) // 1000 + 1)):
         token_figure(f"question.reading_{facts.dearer(log)}")
 
 

@@ -26,27 +26,32 @@ def serious_faults(page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("size", SIZES)
+def fits(page, width: int) -> bool:
+    """Whether nothing has to be scrolled to sideways."""
+    return page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)
-def test_no_scene_is_wider_than_the_window(app, open_page, lab, size):
-    width, height = SIZES[size]
+def test_every_scene_fits_a_phone(app, open_page, lab):
+    width, height = SIZES["phone"]
     page = open_page(f"{app}/{lab.stem}", width=width, height=height)
-    for title in SCENES.values():
-        page.goto(scene_address(app, lab, title, present=size == "projector"))
-        settle(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, title
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)
-def test_no_scene_has_a_serious_accessibility_fault(app, open_page, lab, scheme):
-    page = open_page(f"{app}/{lab.stem}", scheme=scheme)
-    faults = {}
     for title in SCENES.values():
         page.goto(scene_address(app, lab, title))
         settle(page)
-        faults[title] = serious_faults(page)
-    assert not {title: found for title, found in faults.items() if found}
+        assert fits(page, width), title
+
+
+@pytest.mark.parametrize(("scheme", "scenes"), [("light", tuple(SCENES)), ("dark", ("see", "count", "bench"))])
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)
+def test_every_scene_fits_a_laptop_and_has_no_serious_accessibility_fault(app, open_page, lab, scheme, scenes):
+    page = open_page(f"{app}/{lab.stem}", scheme=scheme)
+    faults = {}
+    for scene in scenes:
+        page.goto(scene_address(app, lab, SCENES[scene]))
+        settle(page)
+        assert fits(page, SIZES["laptop"][0]), scene
+        faults[scene] = serious_faults(page)
+    assert not {scene: found for scene, found in faults.items() if found}
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)
@@ -59,13 +64,18 @@ def test_a_projected_scene_is_one_screen(app, open_page, lab):
         page.goto(scene_address(app, lab, SCENES[scene], present=True))
         settle(page)
         page.wait_for_timeout(400)
-        foot = page.locator(".st-key-foot").bounding_box()["y"]
-        readings = page.locator("[class*='st-key-reading_']")
-        boxes = [readings.nth(i).bounding_box() for i in range(readings.count()) if readings.nth(i).is_visible()]
-        below = [round(box["y"] + box["height"] - foot) for box in boxes if box["y"] + box["height"] > foot + 1]
-        if below:
+        assert fits(page, width), scene
+        if below := px_under_the_foot(page):
             hidden[scene] = below
     assert not hidden, f"px under the foot: {hidden}"
+
+
+def px_under_the_foot(page) -> list[int]:
+    """How far each reading in sight reaches under the row of buttons."""
+    foot = page.locator(".st-key-foot").bounding_box()["y"]
+    readings = page.locator("[class*='st-key-reading_']")
+    boxes = [readings.nth(i).bounding_box() for i in range(readings.count()) if readings.nth(i).is_visible()]
+    return [round(box["y"] + box["height"] - foot) for box in boxes if box["y"] + box["height"] > foot + 1]
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)

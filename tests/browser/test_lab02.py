@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from runtime.run_ending import tagged
-from tests.browser.conftest import press, settle, start_server, stop_server
-from ui.course import SCENES
+from tests.browser.conftest import settle, start_server, stop_server
 
 BENCH = "two_way_tp?real_scene=Bench"
 RUN = "Run it here on the CPU"
@@ -100,45 +99,6 @@ def test_a_letter_is_stepped_by_keyboard(app, open_page):
     page.wait_for_timeout(500)
     settle(page)
     assert "he we" in page.locator(".st-key-reading_see-written").inner_text()
-
-
-@pytest.mark.parametrize("size", [(1440, 900), (1920, 1080), (390, 844)], ids=["laptop", "projector", "phone"])
-def test_no_scene_of_the_lab_is_wider_than_the_window(app, open_page, size):
-    width, height = size
-    page = open_page(f"{app}/two_way_tp", width=width, height=height)
-    for title in SCENES.values():
-        page.goto(f"{app}/two_way_tp?real_revealed=true&real_scene={title.replace(' ', '+')}")
-        settle(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, title
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("scene", ["See it", "Count it", "Bench"])
-def test_the_lab_has_no_serious_accessibility_fault(app, open_page, scheme, scene):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    page = open_page(f"{app}/two_way_tp?real_scene={scene.replace(' ', '+')}", scheme=scheme)
-    faults = [
-        f"{fault['id']}: {node['html'][:120]}"
-        for fault in axe.run(page).response["violations"]
-        if fault["impact"] in ("serious", "critical")
-        for node in fault["nodes"]
-    ]
-    assert faults == []
-
-
-def test_the_lab_is_walked_by_keyboard_alone(app, open_page):
-    page = open_page(f"{app}/two_way_tp")
-    slider = page.get_by_role("slider")
-    slider.focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(500)
-    settle(page)
-    slider.blur()
-    press(page, "v")
-    assert page.get_by_text("times as long").first.is_visible()
-    for title in list(SCENES.values())[1:]:
-        press(page, "n")
-        assert page.get_by_role("tab", name=title).get_attribute("aria-selected") == "true"
 
 
 def test_a_public_deployment_offers_no_run(open_page, tmp_path):
