@@ -1,6 +1,7 @@
 """How far a sharded layer lands from its dense product: one random layer, cut both ways."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,6 +39,7 @@ class TrialResult:
     row_error: LargestError
 
 
+@lru_cache(maxsize=16)
 def run_trial(trial: Trial) -> TrialResult:
     """One random layer of 16 tokens, cut both ways, in the format and order asked for.
 
