@@ -11,7 +11,6 @@ from core.sharding.rounding import Trial, run_trial
 from ui import inputs, learner_panel, scenes
 from ui import sharding_figures as figures
 from ui.charts import sharding_math as charts
-from ui.charts.prediction import prediction_line
 from ui.facts import sharding_math as facts
 from ui.frames import frame
 from ui.rows import sharding_math as rows
@@ -44,13 +43,8 @@ with page.controls("build" if own_file else "nowhere", "learner"):
 
 
 def question() -> None:
-    page.say("question.ask")
-    high = 10 * scenario.model_spec.num_hidden_layers
-    said = page.predict(lambda key: inputs.slide(page.prose.plain("question.label"), key, 0, high, 0), 0)
-    truth = len(rows.ledger_cells(scenario)) if said.revealed else None
-    line = prediction_line(said.said, truth, look, high=high, unit="", digits=0)
-    st.altair_chart(line, theme=None, alt=page.prose.plain("question.label"), key="figure_prediction")
-    if truth:
+    collectives = len(rows.ledger_cells(scenario))
+    if page.ask(collectives, high=10 * scenario.model_spec.num_hidden_layers) and collectives:
         ledger("question.reading")
 
 

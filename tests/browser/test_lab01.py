@@ -5,7 +5,6 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.browser.conftest import press, settle
-from ui.course import SCENES
 
 SEE = "sharding_math?shard_scene=See+it"
 STEPS = ["whole", "shard", "local matmul", "all-reduce", "compare"]
@@ -220,24 +219,3 @@ def test_an_answer_by_hand_is_graded_with_its_unit(app, open_page):
         box.fill(answer)
         box.press("Enter")
         page.get_by_text(said).wait_for()
-
-
-@pytest.mark.parametrize("scene", list(SCENES.values()))
-def test_every_scene_opens_by_its_address(app, open_page, scene):
-    page = open_page(f"{app}/sharding_math?shard_scene={scene.replace(' ', '+')}")
-    assert page.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text() == scene
-    assert page.get_by_test_id("stException").count() == 0
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("scene", ["See it", "Count it", "Break it", "Bench"])
-def test_the_lab_has_no_serious_accessibility_fault(app, open_page, scheme, scene):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    page = open_page(f"{app}/sharding_math?shard_scene={scene.replace(' ', '+')}", scheme=scheme)
-    faults = [
-        f"{fault['id']}: {node['html'][:120]}"
-        for fault in axe.run(page).response["violations"]
-        if fault["impact"] in ("serious", "critical")
-        for node in fault["nodes"]
-    ]
-    assert faults == []
