@@ -107,7 +107,7 @@ def bench() -> None:
 
 
 page.play(
-    lambda: facts.fields(scenario, phase, own, points),
+    lambda: facts.fields(scenario, "decode" if page.scene == "question" else phase, own, points),
     question=question,
     see=see,
     count=count,
