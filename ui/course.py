@@ -1,8 +1,9 @@
 """The course as a list: which pages there are, in which order, and what each is called in a URL."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-SCENES = {
+SCENES: Mapping[str, str] = {
     "question": "Question",
     "see": "See it",
     "count": "Count it",
@@ -12,18 +13,19 @@ SCENES = {
     "engines": "In real engines",
     "limits": "Limits",
 }
-"""Scene names in code and on the page, in the order a lab is walked."""
+"""A lab's scenes, in code and on the page, in the order it is walked. A tool has its own."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One page. `prefix` begins the names of its own controls in the URL."""
+    """One page. `prefix` begins its own controls' names in the URL; `scenes` are its tabs, by name in code."""
 
     stem: str
     file: str
     title: str
     short: str
     prefix: str
+    scenes: Mapping[str, str] = field(default_factory=lambda: SCENES)
 
     @property
     def path(self) -> str:

@@ -186,7 +186,7 @@ class Page:
             for draw in self._extra_buttons:
                 draw()
             if not last:
-                label = f"Next: {course.SCENES[names[index + 1]]}"
+                label = f"Next: {self.entry.scenes[names[index + 1]]}"
                 st.button(
                     label,
                     key="next",
@@ -197,7 +197,7 @@ class Page:
                 )
             elif st.button(f"Next: {following.title}", key="next_page", shortcut="N", type="primary"):
                 _leave_for(following)
-            place = f"{self.entry.short}, {index + 1} of {len(names)}: {course.SCENES[self.scene]}"
+            place = f"{self.entry.short}, {index + 1} of {len(names)}: {self.entry.scenes[self.scene]}"
             with st.container(key="place", width="content"):
                 st.markdown(place, width="content")
 
@@ -205,17 +205,17 @@ class Page:
         return "secondary" if self._extra_buttons and not self.revealed else "primary"
 
     def _go_to(self, scene: str) -> None:
-        inputs.remember(self.key("scene"), course.SCENES[scene])
+        inputs.remember(self.key("scene"), self.entry.scenes[scene])
 
 
 def open_page(stem: str, *only: str) -> Page:
-    """Open a page on the scene its URL names. `only` lists its scenes where it has not all of a lab's."""
+    """Open a page on the scene its URL names. `only` lists its scenes where it has not all of its entry's."""
     shell.boot()
     entry, look = course.entry(stem), shell.look()
-    names = only or tuple(course.SCENES)
+    names = only or tuple(entry.scenes)
     head = st.container(key="head")
     key = f"{entry.prefix}_scene"
-    titles = [course.SCENES[name] for name in names]
+    titles = [entry.scenes[name] for name in names]
     inputs.expect(key, titles)
     tabs = st.tabs(titles, key=key, bind="query-params", on_change="rerun")
     index = titles.index(st.session_state[key])
