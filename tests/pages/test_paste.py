@@ -1,0 +1,46 @@
+"""The field a visitor's own text goes into: kept over scenes and pages, bounded, never in the address."""
+
+from streamlit.testing.v1 import AppTest
+
+
+def script() -> None:
+    import streamlit as st
+
+    from ui.paste import pasted
+
+    shown = st.toggle("shown", True, key="shown")
+    text = pasted("Your log", "log_text", kinds=("txt", "log"), example="an example") if shown else ""
+    st.session_state["seen"] = text
+
+
+def test_a_text_is_returned_and_survives_a_scene_that_does_not_show_it():
+    app = AppTest.from_function(script).run()
+    assert app.session_state["seen"] == ""
+    app.text_area(key="log_text").set_value("weights take 7.5 GiB").run()
+    assert app.session_state["seen"] == "weights take 7.5 GiB"
+    app.toggle(key="shown").set_value(False).run()
+    app.toggle(key="shown").set_value(True).run()
+    assert app.session_state["seen"] == "weights take 7.5 GiB"
+    assert not app.query_params
+
+
+def test_the_example_fills_the_field_and_clear_empties_it():
+    app = AppTest.from_function(script).run()
+    app.button(key="ex_log_text").click().run()
+    assert app.session_state["seen"] == "an example"
+    app.button(key="clear_log_text").click().run()
+    assert app.session_state["seen"] == ""
+
+
+def test_a_file_fills_the_field_whatever_its_encoding():
+    app = AppTest.from_function(script).run()
+    app.get("file_uploader")[0].upload("engine.log", b"caf\xe9 7.5 GiB", "text/plain").run()
+    assert app.session_state["seen"] == "caf\ufffd 7.5 GiB"
+
+
+def test_a_text_over_the_limit_is_refused_in_a_sentence_and_stays_in_the_field():
+    app = AppTest.from_function(script).run()
+    app.text_area(key="log_text").set_value("x" * 1_000_001).run()
+    assert app.session_state["seen"] == ""
+    assert "1,000,001 characters" in app.error[0].value
+    assert app.text_area(key="log_text").value
