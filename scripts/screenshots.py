@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from ui.course import LABS, SCENES
+from ui.course import PAGES, entry
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = {"laptop": (1440, 900), "projector": (1920, 1080), "phone": (390, 844)}
@@ -47,14 +47,16 @@ class Shot:
 
 
 def shots(only: str | None = None) -> list[Shot]:
-    """Every scene of every lab, with its prediction made and revealed, and the overview."""
+    """Every scene of every page, a lab's with its prediction made and revealed, and the overview."""
     views = [Shot("overview", "")]
-    for lab in LABS:
-        for number, (scene, title) in enumerate(SCENES.items(), 1):
-            query = {f"{lab.prefix}_scene": title}
-            views.append(Shot(f"{lab.stem}-{number}-{scene}", f"{lab.stem}?{urlencode(query)}"))
-        revealed = {f"{lab.prefix}_guess": GUESSES[lab.stem], f"{lab.prefix}_revealed": "true"}
-        views.append(Shot(f"{lab.stem}-1-question-revealed", f"{lab.stem}?{urlencode(revealed)}"))
+    for page in PAGES[1:]:
+        for number, (scene, title) in enumerate(page.scenes.items(), 1):
+            query = {f"{page.prefix}_scene": title}
+            views.append(Shot(f"{page.stem}-{number}-{scene}", f"{page.stem}?{urlencode(query)}"))
+    for stem, guess in GUESSES.items():
+        prefix = entry(stem).prefix
+        query = {f"{prefix}_guess": guess, f"{prefix}_revealed": "true"}
+        views.append(Shot(f"{stem}-1-question-revealed", f"{stem}?{urlencode(query)}"))
     return [view for view in views if only is None or view.name.startswith(only)]
 
 

@@ -15,10 +15,10 @@ class NoTorch:
 
 sys.meta_path.insert(0, NoTorch())
 from streamlit.testing.v1 import AppTest
-from ui.course import LABS, OVERVIEW, SCENES
+from ui.course import OVERVIEW, PAGES
 
-for page in (OVERVIEW, *LABS):
-    for title in SCENES.values() if page in LABS else [""]:
+for page in PAGES:
+    for title in page.scenes.values() if page is not OVERVIEW else [""]:
         app = AppTest.from_file("streamlit_app.py", default_timeout=60)
         if title:
             app.query_params[f"{page.prefix}_scene"] = title

@@ -1,12 +1,13 @@
-"""What holds of every lab in a real browser: it fits, it can be read by all, one scene is one projected screen."""
+"""What holds of every page in a real browser: it fits, it can be read by all, a scene of a lab is one screen."""
 
 import pytest
 
 from tests.browser.conftest import press, settle
-from ui.course import LABS, SCENES, after
+from ui.course import LABS, PAGES, SCENES, after
 
 SIZES = {"laptop": (1440, 900), "projector": (1920, 1080), "phone": (390, 844)}
 DRAWN = ("question", "see", "count", "break_it", "bench")
+IN_THE_DARK = {"see", "count", "bench", "plan", "load", "read", "exercises", "cases", "straggler"}
 
 
 def scene_address(app: str, lab, title: str, present: bool = False) -> str:
@@ -31,25 +32,39 @@ def fits(page, width: int) -> bool:
     return page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)
-def test_every_scene_fits_a_phone(app, open_page, lab):
+def look_at(page, app: str, entry, title: str) -> None:
+    """Go to a scene at a laptop's width."""
+    page.set_viewport_size(dict(zip(("width", "height"), SIZES["laptop"], strict=True)))
+    page.goto(scene_address(app, entry, title))
+    settle(page)
+
+
+def fits_a_phone(page) -> bool:
+    """Whether the scene that is open fits when the window is made a phone's."""
     width, height = SIZES["phone"]
-    page = open_page(f"{app}/{lab.stem}", width=width, height=height)
-    for title in SCENES.values():
-        page.goto(scene_address(app, lab, title))
-        settle(page)
-        assert fits(page, width), title
+    page.set_viewport_size({"width": width, "height": height})
+    settle(page)
+    return fits(page, width)
 
 
-@pytest.mark.parametrize(("scheme", "scenes"), [("light", tuple(SCENES)), ("dark", ("see", "count", "bench"))])
-@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)
-def test_every_scene_fits_a_laptop_and_has_no_serious_accessibility_fault(app, open_page, lab, scheme, scenes):
-    page = open_page(f"{app}/{lab.stem}", scheme=scheme)
+@pytest.mark.parametrize("entry", PAGES[1:], ids=lambda entry: entry.stem)
+def test_every_scene_fits_a_laptop_and_a_phone_and_has_no_serious_accessibility_fault(app, open_page, entry):
+    page = open_page(f"{app}/{entry.stem}")
     faults = {}
-    for scene in scenes:
-        page.goto(scene_address(app, lab, SCENES[scene]))
-        settle(page)
-        assert fits(page, SIZES["laptop"][0]), scene
+    for title in entry.scenes.values():
+        look_at(page, app, entry, title)
+        assert fits(page, SIZES["laptop"][0]), title
+        faults[title] = serious_faults(page)
+        assert fits_a_phone(page), f"{title} on a phone"
+    assert not {title: found for title, found in faults.items() if found}
+
+
+@pytest.mark.parametrize("entry", PAGES[1:], ids=lambda entry: entry.stem)
+def test_the_drawn_scenes_have_no_serious_accessibility_fault_in_the_dark(app, open_page, entry):
+    page = open_page(f"{app}/{entry.stem}", scheme="dark")
+    faults = {}
+    for scene in IN_THE_DARK & set(entry.scenes):
+        look_at(page, app, entry, entry.scenes[scene])
         faults[scene] = serious_faults(page)
     assert not {scene: found for scene, found in faults.items() if found}
 
