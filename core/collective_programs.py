@@ -83,7 +83,7 @@ def run(program: Program, inputs: Sequence[Array]) -> Run:
     round_bytes = []
     for messages in program.rounds:
         _deliver(messages, list(inputs) if program.reads_input else [b.copy() for b in buffers], buffers)
-        round_bytes.append(_busiest_port(messages, program.ranks) * buffers[0][0].nbytes)
+        round_bytes.append(max(port_chunks(messages, program.ranks), default=0) * buffers[0][0].nbytes)
     return Run(buffers=tuple(buffers), round_bytes=tuple(round_bytes))
 
 
@@ -101,15 +101,15 @@ def _deliver(messages: Round, before: list[Array], buffers: list[Array]) -> None
         buffers[message.target][slots] = buffers[message.target][slots] + carried if message.adds else carried
 
 
-def _busiest_port(messages: Round, ranks: int) -> int:
-    """Chunks through the busiest rank's port, the fuller of its two directions."""
+def port_chunks(messages: Round, ranks: int) -> list[int]:
+    """Chunks through each rank's port in a round, the fuller of its two directions."""
     sent, received = [0] * ranks, [0] * ranks
     for message in messages:
         if message.source != SWITCH:
             sent[message.source] += len(message.chunks)
         if message.target != SWITCH:
             received[message.target] += len(message.chunks)
-    return max(sent + received, default=0)
+    return [max(ports) for ports in zip(sent, received, strict=True)]
 
 
 def ring_reduce_scatter(ranks: int) -> Program:
