@@ -7,20 +7,38 @@ left out, and said in a sentence.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import NamedTuple
 
 from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError, ShardlabError
 from core.specs import DTYPE_BYTES, GpuSpec, LinkSpec, ModelSpec, ParallelConfig, Workload
 
+
+class Limits(NamedTuple):
+    """The least and the most of a whole number."""
+
+    least: int
+    most: int
+
+    def allow(self, value: object) -> bool:
+        """Whether `value` is a whole number within them."""
+        return isinstance(value, int) and self.least <= value <= self.most
+
+    def __str__(self) -> str:
+        return f"a whole number from {self.least} to {self.most}"
+
+
 LIMITS = {
-    "tp": 64,
-    "pp": 64,
-    "replicas": 1024,
-    "batch": 4096,
-    "prompt_tokens": 1_048_576,
-    "output_tokens": 131_072,
+    "tp": Limits(1, 64),
+    "pp": Limits(1, 64),
+    "replicas": Limits(1, 1024),
+    "batch": Limits(1, 4096),
+    "prompt_tokens": Limits(1, 1_048_576),
+    "output_tokens": Limits(1, 131_072),
+    "slow_percent": Limits(0, 900),
 }
-"""The largest whole number each field may be; the smallest is 1."""
+"""The fields that are whole numbers, and how far each may go."""
 
 _KEYS: Mapping[str, Callable[[str], ModelSpec | GpuSpec | LinkSpec]] = {
     "model": model,
@@ -33,13 +51,17 @@ _QUERY_NAMES = {
     "output_tokens": "output",
     "weight_dtype": "weights",
     "kv_dtype": "kv",
+    "slow_percent": "slow",
 }
 """Fields whose name in the URL is a shorter one."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """Catalog keys and sizes. `link` joins GPUs inside a node, `network` joins nodes."""
+    """Catalog keys and sizes. `link` joins GPUs inside a node, `network` joins nodes.
+
+    `slow_percent` is by how much one rank is slower than the others: at 100 it takes twice their time.
+    """
 
     model: str = "llama-3-8b"
     gpu: str = "a100-80gb-sxm"
@@ -53,14 +75,14 @@ class Scenario:
     output_tokens: int = 256
     weight_dtype: str = "bf16"
     kv_dtype: str = "bf16"
+    slow_percent: int = 0
 
     def __post_init__(self) -> None:
         for name, find in _KEYS.items():
             object.__setattr__(self, name, find(getattr(self, name)).key)
-        for name, largest in LIMITS.items():
-            value = getattr(self, name)
-            if not (isinstance(value, int) and 1 <= value <= largest):
-                raise OutOfRangeError(name, value, f"must be a whole number from 1 to {largest}")
+        for name, limits in LIMITS.items():
+            if not limits.allow(getattr(self, name)):
+                raise OutOfRangeError(name, getattr(self, name), f"must be {limits}")
         for name in ("weight_dtype", "kv_dtype"):
             if getattr(self, name) not in DTYPE_BYTES:
                 raise OutOfRangeError(name, getattr(self, name), f"is not one of {', '.join(DTYPE_BYTES)}")
@@ -99,6 +121,11 @@ class Scenario:
             output_tokens=self.output_tokens,
             kv_dtype=self.kv_dtype,
         )
+
+    @property
+    def slowdown(self) -> Fraction:
+        """The slow rank's time over the others': 1 where all are alike."""
+        return 1 + Fraction(self.slow_percent, 100)
 
     @classmethod
     def from_query(cls, params: Mapping[str, str]) -> "tuple[Scenario, list[str]]":
@@ -150,7 +177,7 @@ def _whole_number(name: str, text: str) -> int:
     Raises OutOfRangeError for anything else.
     """
     if not re.fullmatch(r"[0-9]{1,12}", text.strip()):
-        raise OutOfRangeError(name, _shortened(text), f"must be a whole number from 1 to {LIMITS[name]}")
+        raise OutOfRangeError(name, _shortened(text), f"must be {LIMITS[name]}")
     return int(text)
 
 
@@ -159,7 +186,7 @@ def _sentence(name: str, text: str, kept: object) -> str:
     if name in _KEYS:
         rule = "is not in the catalog"
     elif name in LIMITS:
-        rule = f"is not a whole number from 1 to {LIMITS[name]}"
+        rule = f"is not {LIMITS[name]}"
     else:
         rule = f"is not one of {', '.join(DTYPE_BYTES)}"
     return f"{query_name(name)}={_shortened(text)} {rule}; {kept} is used."

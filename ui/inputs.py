@@ -15,6 +15,7 @@ from core.specs import DTYPE_BYTES
 
 T = TypeVar("T", int, str)
 _SCENARIO_NAMES = tuple(query_name(name) for name in FIELD_NAMES)
+SLOW_LABEL = "One rank slower by, %"
 _STREAMLITS_OWN = {"embed", "embed_options"}
 
 
@@ -185,10 +186,30 @@ def _scenario_widgets() -> None:
         _size("Sequences in a batch", "batch", default.batch)
         _size("Prompt tokens", "prompt_tokens", default.prompt_tokens)
         _size("Output tokens", "output_tokens", default.output_tokens)
+        _size(SLOW_LABEL, "slow_percent", default.slow_percent)
 
 
 def _size(label: str, field: str, default: int) -> int:
-    return whole(label, query_name(field), 1, LIMITS[field], default)
+    return whole(label, query_name(field), *LIMITS[field], default)
+
+
+def straggler() -> int:
+    """The scenario's slow rank, within reach on a page: by how many per cent it is slower than the others.
+
+    A second handle on the panel's field, since one key may be mounted once: it shows what the panel holds, and what
+    is typed here goes there, and so into the address.
+    """
+    held, handle = query_name("slow_percent"), "_straggler"
+    st.session_state[handle] = st.session_state[held]
+    return int(
+        st.number_input(
+            SLOW_LABEL, *LIMITS["slow_percent"], step=10, key=handle, on_change=_copy, args=(handle, held)
+        )
+    )
+
+
+def _copy(source: str, target: str) -> None:
+    st.session_state[target] = st.session_state[source]
 
 
 def scenario() -> Scenario:
@@ -200,4 +221,5 @@ def scenario() -> Scenario:
 def _summary(chosen: Scenario) -> str:
     layout = [f"TP={chosen.tp}", *([f"PP={chosen.pp}"] if chosen.pp > 1 else [])]
     copies = [f"×{chosen.replicas}"] if chosen.replicas > 1 else []
-    return ", ".join([chosen.model, chosen.gpu, *layout, *copies])
+    straggler = [f"one rank {chosen.slow_percent} % slower"] if chosen.slow_percent else []
+    return ", ".join([chosen.model, chosen.gpu, *layout, *copies, *straggler])

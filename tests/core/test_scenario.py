@@ -1,5 +1,7 @@
 """The scenario survives any query and comes back from its own."""
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,12 +21,12 @@ scenarios = st.builds(
     network=st.sampled_from(list(LINKS)),
     weight_dtype=st.sampled_from(list(DTYPE_BYTES)),
     kv_dtype=st.sampled_from(list(DTYPE_BYTES)),
-    **{name: st.integers(1, largest) for name, largest in LIMITS.items()},
+    **{name: st.integers(*limits) for name, limits in LIMITS.items()},
 )
 
 
 def test_the_names_in_the_address_are_short():
-    assert " ".join(NAMES) == "model gpu link network tp pp replicas batch prompt output weights kv"
+    assert " ".join(NAMES) == "model gpu link network tp pp replicas batch prompt output weights kv slow"
 
 
 def test_the_default_is_the_labs_case_and_needs_no_query():
@@ -34,6 +36,7 @@ def test_the_default_is_the_labs_case_and_needs_no_query():
     assert (scenario.link, scenario.network) == ("nvlink-lab", "ethernet-10g-lab")
     assert (scenario.tp, scenario.pp, scenario.replicas, scenario.batch) == (2, 1, 1, 1)
     assert scenario.prompt_tokens == 2048
+    assert (scenario.slow_percent, scenario.slowdown) == (0, 1)
 
 
 @given(scenarios)
@@ -56,6 +59,18 @@ def test_a_tp_that_is_no_whole_number_in_range_is_ignored_in_a_sentence(text):
     assert sentence.startswith("tp=")
     assert sentence.endswith("is not a whole number from 1 to 64; 2 is used.")
     assert len(sentence) < 120
+
+
+@pytest.mark.parametrize("text", ["-1", "901", "50%", "1.5", "", "nan", "9" * 5000])
+def test_a_slow_rank_out_of_range_is_ignored_in_a_sentence(text):
+    scenario, (sentence,) = Scenario.from_query({"slow": text, "tp": "8"})
+    assert (scenario.slow_percent, scenario.tp) == (0, 8)
+    assert sentence.endswith("is not a whole number from 0 to 900; 0 is used.")
+
+
+@pytest.mark.parametrize(("text", "slowdown"), [("0", 1), ("50", Fraction(3, 2)), ("100", 2), ("900", 10)])
+def test_a_rank_slower_by_a_hundred_per_cent_takes_twice_the_time(text, slowdown):
+    assert Scenario.from_query({"slow": text})[0].slowdown == slowdown
 
 
 def test_each_ignored_value_has_its_own_sentence_and_others_hold():
@@ -87,6 +102,8 @@ def test_a_scenario_built_by_hand_is_validated():
         Scenario(tp=65)
     with pytest.raises(OutOfRangeError, match=r"batch=1\.5"):
         Scenario(batch=1.5)
+    with pytest.raises(OutOfRangeError, match="slow_percent=-1"):
+        Scenario(slow_percent=-1)
     with pytest.raises(UnknownNameError, match="gpt-5"):
         Scenario(model="gpt-5")
 
