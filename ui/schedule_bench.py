@@ -38,7 +38,10 @@ class Asked:
 
 
 def ask(page: Page) -> Asked:
-    """Every control of the bench, those of the open figure in sight. All run, so that the URL keeps them."""
+    """Every control of the bench, those of the open figure in sight. All run, so that the URL keeps them.
+
+    The straggler is the scenario's, and its handle may be mounted once: where the open figure asks.
+    """
     with page.controls("bench"):
         figure = inputs.choice("figure", page.key("figure"), [AGAINST_M, RUN, VERSUS, SERVE, COMPOSE], AGAINST_M)
     present = page.look.present
@@ -49,9 +52,13 @@ def ask(page: Page) -> Asked:
         st.button("Pin" if keep else "Unpin", on_click=inputs.remember, args=(page.key("pin"), keep))
     with page.controls("pair", *_in_sight(figure == VERSUS and not present)):
         versus = _versus(page)
+        if figure != SERVE:
+            inputs.straggler()
         path = inputs.toggle("critical path", page.key("path"))
     with page.controls("serve", *_in_sight(figure == SERVE and not present)):
         serve = _serve(page)
+        if figure == SERVE:
+            inputs.straggler()
         label = "one sequence on this pipe, not on one GPU: its tokens come"
         guess = inputs.choice(label, page.key("latency"), [UNSAID, SOONER, NO_SOONER], UNSAID)
     with page.controls("compose", *_in_sight(figure == COMPOSE and not present)):
@@ -85,7 +92,7 @@ def _versus(page: Page) -> rows.Versus:
         inputs.whole("chunks v", page.key("pair_v"), 1, 4, default.chunks),
         inputs.select("F : I : W", page.key("costs"), list(rows.COSTS), default.costs),
         inputs.choice("a hop", page.key("hop"), list(rows.HOPS), default.hop),
-        inputs.choice("last rank slower ×", page.key("slow"), list(rows.SLOW), default.slow),
+        page.scenario.slowdown,
     )
 
 
@@ -96,7 +103,7 @@ def _serve(page: Page) -> rows.Serve:
         inputs.whole("microbatches in flight", page.key("serve_m"), 1, 32, default.in_flight),
         inputs.choice("a hop", page.key("serve_hop"), list(rows.HOPS), default.hop),
         inputs.choice("way back", page.key("serve_back"), list(rows.WAYS_BACK), default.way_back),
-        inputs.choice("last stage slower ×", page.key("serve_slow"), list(rows.SLOW), default.slow),
+        page.scenario.slowdown,
     )
 
 

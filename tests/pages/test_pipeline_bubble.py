@@ -131,9 +131,28 @@ def test_serving_shows_its_sequences_coming_round():
 
 def test_the_straggler_sets_the_pace():
     """Full at ⌈(7 + 2)/2⌉ = 5 with the last of eight stages at twice the time, and half a token a tick at most."""
-    text = text_of(opened(pipe_scene="Bench", pipe_figure="serving", pipe_serve_slow="2", pipe_serve_m=12))
+    text = text_of(opened(pipe_scene="Bench", pipe_figure="serving", slow=100, pipe_serve_m=12))
     assert "The pipe is full at 5" in text
     assert "the rate is 0.5 a tick" in text
+
+
+def test_the_straggler_is_the_scenarios_and_may_be_set_from_the_page():
+    """What is typed on the page stands in the panel; eight stages at 150 % of one: two thirds of a token a tick."""
+    at = opened(pipe_scene="Bench", pipe_figure="serving", pipe_serve_m=12)
+    at.number_input("_straggler").set_value(50).run()
+    assert at.session_state["slow"] == 50
+    assert "the rate is 0.667 a tick" in text_of(at)
+    at.session_state["slow"] = 100
+    at.run()
+    assert at.number_input("_straggler").value == 100
+    assert "the rate is 0.5 a tick" in text_of(at)
+
+
+@pytest.mark.parametrize("slow", ["-1", "901", "fast"])
+def test_a_straggler_out_of_range_is_left_out(slow):
+    at = opened(pipe_scene="Bench", pipe_figure="serving", slow=slow)
+    assert not at.exception
+    assert at.number_input("slow").value == 0
 
 
 @pytest.mark.parametrize(("guess", "sign"), [("sooner", "close"), ("no sooner", "check")])

@@ -14,19 +14,19 @@ from core.schedules.paths import critical_path
 from core.schedules.report import Report, report
 from core.schedules.serving import Pipe, decode, filling_microbatches, steady_decode
 from core.schedules.simulator import Costs, Timeline
+from core.straggler import Straggler
 from core.units import grouped, seconds
 from ui.rows.comm_cost import BillRow
 
 COSTS = ("1 : 1 : 1", "2 : 2 : 1", "2 : 3 : 2")
 HOPS = ("0", "1/4", "1/2", "1")
-SLOW = ("1", "3/2", "2")
 WAYS_BACK = ("0", "1", "2", "4")
 ROUNDS = 3
 
 
 @dataclass(frozen=True)
 class Versus:
-    """Two schedules on one model: `chunks` where a schedule takes them, the last rank `slow` times as slow."""
+    """Two schedules on one model: `chunks` where a schedule takes them, the last rank a straggler."""
 
     first: str = "1f1b"
     second: str = "zbv"
@@ -35,34 +35,37 @@ class Versus:
     chunks: int = 2
     costs: str = COSTS[0]
     hop: str = HOPS[0]
-    slow: str = SLOW[0]
+    slowdown: Fraction = Fraction(1)
 
     def run(self, key: str) -> Timeline:
         """One of the two, timed. Raises OutOfRangeError for sizes it cannot have."""
         forward, backward_input, backward_weight = (int(part) for part in self.costs.split(" : "))
-        times = [Fraction(forward)] * self.stages
-        times[-1] *= exact("slow", self.slow)
-        costs = Costs(forward, backward_input, backward_weight, tuple(times), (exact("hop", self.hop),))
+        times = _last_slow(forward, self.stages, self.slowdown)
+        costs = Costs(forward, backward_input, backward_weight, times, (exact("hop", self.hop),))
         return run_same_model(FAMILIES[key], self.stages, self.microbatches, self.chunks, costs)
 
 
 @dataclass(frozen=True)
 class Serve:
-    """A pipe that decodes: `in_flight` microbatches, the last stage `slow` times as slow."""
+    """A pipe that decodes: `in_flight` microbatches, the last stage a straggler."""
 
     stages: int = 8
     in_flight: int = 4
     hop: str = HOPS[0]
     way_back: str = WAYS_BACK[0]
-    slow: str = SLOW[0]
+    slowdown: Fraction = Fraction(1)
 
     @property
     def pipe(self) -> Pipe:
         """Stages of one tick, links and the way back in ticks."""
-        times: list[Time] = [Fraction(1)] * self.stages
-        times[-1] *= exact("slow", self.slow)
         hops = (exact("hop", self.hop),) * (self.stages - 1)
-        return Pipe(tuple(times), hops, exact("way_back", self.way_back))
+        return Pipe(_last_slow(1, self.stages, self.slowdown), hops, exact("way_back", self.way_back))
+
+
+def _last_slow(time: int, stages: int, slowdown: Fraction) -> tuple[Time, ...]:
+    """Stages of one time, the last one slower."""
+    slowed = Straggler(stages - 1, slowdown).slow([time] * stages)
+    return tuple(Fraction(stage_time) for stage_time in slowed)
 
 
 @dataclass(frozen=True)
