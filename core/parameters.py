@@ -64,7 +64,7 @@ def count_parameters(model: ModelSpec) -> ParameterCount:
         shared_experts=sparse_layers * _shared_experts(model, moe) if moe else 0,
         experts=sparse_layers * moe.num_experts * _mlp(model, moe.moe_intermediate_size) if moe else 0,
         norms=(layers * model.norms_per_layer + 1) * norm_width,
-        head=0 if model.tie_word_embeddings else table,
+        head=(0 if model.tie_word_embeddings else table) + (model.vocab_size if model.head_bias else 0),
         routed_fraction=moe.num_experts_per_tok / moe.num_experts if moe else 1.0,
     )
 

@@ -49,7 +49,10 @@ class MlaSpec:
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """The shape of a decoder-only transformer, enough to count its parameters exactly."""
+    """The shape of a decoder-only transformer, enough to count its parameters exactly.
+
+    `weight_dtype` is the checkpoint's own; of a quantised one, `quantisation_group` inputs share a scale.
+    """
 
     key: str
     name: str
@@ -68,12 +71,14 @@ class ModelSpec:
     qkv_bias: bool = False
     o_bias: bool = False
     mlp_bias: bool = False
+    head_bias: bool = False
     qk_norm: bool = False
     learned_positions: int = 0
     attention_sinks: bool = False
     moe: MoeSpec | None = None
     mla: MlaSpec | None = None
     weight_dtype: str = "bf16"
+    quantisation_group: int | None = None
     aliases: tuple[str, ...] = ()
     source: str = ""
 
