@@ -1,0 +1,250 @@
+"""vLLM's custom all-reduce: whether a release uses it on a machine, by which rule it is off, for which payloads.
+
+The kernel reads its peers' memory directly, in one stage or two, where NCCL would go round a ring. It is off unless
+every rule of the release holds; a payload it does not take goes another way, mostly to NCCL.
+
+Source: `vllm/distributed/device_communicators/custom_all_reduce.py` and `csrc/custom_all_reduce.cu[h]` as published
+in the source packages of the releases in RELEASES_READ; a rule's release is the first of those that has it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from core.errors import OutOfRangeError, require_positive
+from core.units import KIB, MIB
+
+RELEASES_READ = (
+    *("0.3.0", "0.3.3", "0.4.1", "0.4.2", "0.4.3", "0.5.0", "0.5.4", "0.6.0", "0.6.1", "0.6.2", "0.6.3.post1"),
+    *(
+        "0.7.3",
+        "0.8.0",
+        "0.8.1",
+        "0.8.3",
+        "0.8.5",
+        "0.9.0",
+        "0.9.2",
+        "0.10.0",
+        "0.10.1",
+        "0.10.2",
+        "0.11.0",
+        "0.13.0",
+    ),
+    *("0.16.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0", "0.25.0"),
+)
+"""The releases whose sources these rules were read in; one between two of them is taken to be as the older."""
+
+WORLD_SIZES = (2, 4, 6, 8)
+MAX_BYTES = 8 * MIB
+PCIE_MAX_BYTES = 512 * KIB
+"""Four PCIe GPUs were served up to here by the releases before the PCIe rule."""
+
+SYMMETRIC_MEMORY_CAPS = {
+    "9.0": {2: 64 * MIB, 4: 32 * MIB, 6: MIB // 2, 8: MIB // 4},
+    "10.0": {2: 2 * MIB, 4: 2 * MIB, 6: MIB, 8: MIB},
+    "10.3": {2: 4 * MIB, 4: 4 * MIB, 6: 8 * MIB, 8: 4 * MIB},
+}
+"""By compute capability and world size: above, PyTorch's symmetric memory is taken to be faster where it runs."""
+
+RuleKey = Literal["one_node", "world_size", "nvlink", "p2p"]
+Kernel = Literal["one stage", "two stages", "half butterfly", "symmetric memory", "NCCL"]
+Release = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the rules ask about: the ranks of one tensor-parallel group and how they are joined.
+
+    `full_nvlink`: every pair is one NVLink (or xGMI) hop apart. `p2p`: a copy between any two GPUs arrives.
+    `symmetric_memory` None is the release's default; it needs a switch that multicasts.
+    """
+
+    release: str
+    world_size: int
+    nodes: int = 1
+    full_nvlink: bool = True
+    p2p: bool = True
+    rocm: bool = False
+    compute_capability: str = "9.0"
+    symmetric_memory: bool | None = None
+
+    def __post_init__(self) -> None:
+        require_positive(world_size=self.world_size, nodes=self.nodes)
+        if self.nodes > self.world_size:
+            raise OutOfRangeError("nodes", self.nodes, f"must be at most world_size={self.world_size}")
+        _version(self.release)
+
+    @property
+    def version(self) -> Release:
+        """The release as numbers, `0.6.3.post1` as 0.6.3. Raises OutOfRangeError outside of what was read."""
+        return _version(self.release)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One condition, the first release read that has it, and the line a log shows where it stops the kernel."""
+
+    key: RuleKey
+    since: str
+    asks: str
+    logs: str
+    holds: Callable[[Machine], bool]
+
+
+_SILENCE = "To silence this warning, specify disable_custom_all_reduce=True explicitly."
+
+RULES = (
+    Rule(
+        "one_node",
+        "0.5.0",
+        "all ranks on one node",
+        "Custom allreduce is disabled because this process group spans across nodes.",
+        lambda machine: machine.nodes == 1,
+    ),
+    Rule(
+        "world_size",
+        "0.3.0",
+        "2, 4, 6 or 8 ranks",
+        f"Custom allreduce is disabled due to an unsupported world size: %d. Supported world sizes: "
+        f"{list(WORLD_SIZES)}. {_SILENCE}",
+        lambda machine: machine.world_size in WORLD_SIZES,
+    ),
+    Rule(
+        "nvlink",
+        "0.4.1",
+        "two ranks, or NVLink between every two",
+        f"Custom allreduce is disabled because it's not supported on more than two PCIe-only GPUs. {_SILENCE}",
+        lambda machine: machine.world_size == 2 or machine.full_nvlink,
+    ),
+    Rule(
+        "p2p",
+        "0.3.0",
+        "peer-to-peer copies that arrive",
+        "Custom allreduce is disabled because your platform lacks GPU P2P capability or P2P test failed. "
+        f"{_SILENCE}",
+        lambda machine: machine.p2p or (machine.rocm and at_least(machine, ROCM_TRUSTED_SINCE)),
+    ),
+)
+"""In the order a release asks them: the first that fails is the one a log names."""
+
+P2P_TESTED_SINCE = "0.4.1"
+"""Before, the driver's word was taken; since, a copy is made between every two GPUs and looked at."""
+STRICTLY_BELOW_SINCE = "0.6.2"
+"""Before, a payload of just the cap was taken; since, only smaller ones."""
+ROCM_TRUSTED_SINCE = "0.8.3"
+CAPS_SINCE = {"9.0": "0.10.2", "10.0": "0.10.2", "10.3": "0.19.0"}
+SYMMETRIC_MEMORY_DEFAULT_SINCE = "0.11.0"
+"""`VLLM_ALLREDUCE_USE_SYMM_MEM` is off by default in 0.10.2 and on in 0.11.0."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule put to one machine; `holds` is None where the release does not ask it."""
+
+    rule: Rule
+    holds: bool | None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether the kernel is on, rule by rule up to the one that stops it, and the largest payload it is offered."""
+
+    machine: Machine
+    checks: tuple[Check, ...]
+    max_bytes: int
+
+    @property
+    def stopped_by(self) -> Rule | None:
+        """The rule that failed, if one did."""
+        return next((check.rule for check in self.checks if check.holds is False), None)
+
+    @property
+    def enabled(self) -> bool:
+        """On, with at least two ranks and every rule met."""
+        return self.machine.world_size > 1 and self.stopped_by is None
+
+    @property
+    def logged(self) -> str:
+        """The line a log shows; "" while it is on, and for one rank, which has nothing to say."""
+        if self.machine.world_size == 1 or self.stopped_by is None:
+            return ""
+        return self.stopped_by.logs.replace("%d", str(self.machine.world_size))
+
+
+def decide(machine: Machine) -> Decision:
+    """The rules of a machine's release, asked in its order until one fails."""
+    checks: list[Check] = []
+    for rule in RULES:
+        asked = at_least(machine, rule.since)
+        checks.append(Check(rule, rule.holds(machine) if asked else None))
+        if checks[-1].holds is False:
+            break
+    return Decision(machine, tuple(checks), max_bytes(machine))
+
+
+def kernel(machine: Machine, payload_bytes: int) -> Kernel:
+    """What carries one all-reduce of a payload.
+
+    One stage where N = 2, or with full NVLink and N ≤ 4 below 512 KiB or N ≤ 8 below 256 KiB; two stages above, up
+    to `max_bytes`; over that, or where the kernel is off, symmetric memory or NCCL. Four PCIe GPUs, where a release
+    took them, met in a half butterfly.
+    """
+    require_positive(payload_bytes=payload_bytes)
+    if not (decide(machine).enabled and payload_bytes % 16 == 0 and _within(machine, payload_bytes)):
+        return "symmetric memory" if _symmetric(machine) and machine.nodes == 1 else "NCCL"
+    if machine.world_size > 2 and not machine.full_nvlink:
+        return "half butterfly"
+    small = payload_bytes < (512 * KIB if machine.world_size <= 4 else 256 * KIB)
+    return "one stage" if machine.world_size == 2 or small else "two stages"
+
+
+def max_bytes(machine: Machine) -> int:
+    """The size cap: 8 MiB, less where symmetric memory serves larger payloads on this architecture."""
+    if not machine.full_nvlink and machine.world_size > 2:
+        return PCIE_MAX_BYTES if machine.world_size <= 4 else 0
+    caps = SYMMETRIC_MEMORY_CAPS.get(machine.compute_capability, {}) if _symmetric(machine) else {}
+    return min(MAX_BYTES, caps.get(machine.world_size, MAX_BYTES))
+
+
+def rule_in(text: str) -> Rule | None:
+    """The rule that a log line names, by the words all releases share; None where it names none."""
+    words = {
+        "one_node": "spans across nodes",
+        "world_size": "unsupported world size",
+        "nvlink": "more than two PCIe-only GPUs",
+        "p2p": "lacks GPU P2P capability",
+    }
+    said = " ".join(text.split())
+    return next((rule for rule in RULES if words[rule.key] in said), None)
+
+
+def at_least(machine: Machine, release: str) -> bool:
+    """Whether the machine's release is that one or newer."""
+    return machine.version >= _version(release)
+
+
+def _symmetric(machine: Machine) -> bool:
+    """Whether PyTorch's symmetric memory is in use: asked for or by default, and known for this architecture."""
+    since = CAPS_SINCE.get(machine.compute_capability)
+    if since is None or not at_least(machine, since) or machine.rocm or not machine.full_nvlink:
+        return False
+    default = at_least(machine, SYMMETRIC_MEMORY_DEFAULT_SINCE)
+    asked = default if machine.symmetric_memory is None else machine.symmetric_memory
+    return asked and machine.world_size in SYMMETRIC_MEMORY_CAPS[machine.compute_capability]
+
+
+def _within(machine: Machine, payload_bytes: int) -> bool:
+    cap = max_bytes(machine)
+    strict = at_least(machine, STRICTLY_BELOW_SINCE)
+    return payload_bytes < cap if strict else payload_bytes <= cap
+
+
+def _version(release: str) -> Release:
+    numbers = release.strip().removeprefix("v").partition(".post")[0].split(".")
+    if not 2 <= len(numbers) <= 4 or not all(part.isascii() and part.isdecimal() for part in numbers):
+        raise OutOfRangeError("release", repr(release[:40]), "is not one such as 0.9.2")
+    version = tuple(int(part[:6]) for part in numbers)
+    if not (0, 3) <= version < (0, 26):
+        read = f"{RELEASES_READ[0]} to {RELEASES_READ[-1]}"
+        raise OutOfRangeError("release", release[:40], f"is outside of what was read, {read}")
+    return version
