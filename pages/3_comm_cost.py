@@ -3,18 +3,25 @@
 import streamlit as st
 
 from runtime.measurements import measured_all_reduces
-from ui import inputs, scenes
+from ui import comm_wire, inputs, scenes
 from ui.charts import comm_cost as charts
 from ui.facts import comm_cost as facts
+from ui.facts import comm_wire as wire_facts
 from ui.frames import frame
 from ui.rows import comm_cost as rows_of
 
 page = scenes.open_page("comm_cost")
 points = measured_all_reduces()
 scenario, look = page.scenario, page.look
+BILL, WIRE = "the bill", "the wire"
 own_links = [scenario.link_spec, scenario.network_spec]
-with page.controls("see", "count", "break_it"):
+row, unseen = page.controls("see", "count", "break_it"), page.controls("elsewhere")
+with row if page.scene == "see" else unseen:
+    view = inputs.choice("Figure", page.key("view"), [BILL, WIRE], BILL)
+with row:
     phase = inputs.choice("Phase", page.key("phase"), ["decode", "prefill"], "decode")
+on_the_wire = page.scene == "see" and view == WIRE
+wire = comm_wire.ask(page, phase, row if on_the_wire else unseen, on_the_wire and not look.present)
 with page.controls("bench"):
     own = rows_of.OwnBill(
         latency_us=inputs.number("Latency a hop, µs", page.key("alpha"), 0.0, 1e5, 50.0),
@@ -57,6 +64,9 @@ def verdicts() -> None:
 
 
 def see() -> None:
+    if view == WIRE:
+        comm_wire.draw(page, wire)
+        return
     rows = rows_of.link_rows(scenario, phase, rows_of.compared_links(scenario), points)
     figure, margin = page.split()
     with figure:
@@ -107,7 +117,10 @@ def bench() -> None:
 
 
 page.play(
-    lambda: facts.fields(scenario, "decode" if page.scene == "question" else phase, own, points),
+    lambda: {
+        **facts.fields(scenario, "decode" if page.scene == "question" else phase, own, points),
+        **wire_facts.fields(wire),
+    },
     question=question,
     see=see,
     count=count,

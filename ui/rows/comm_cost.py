@@ -64,6 +64,11 @@ def tokens(scenario: Scenario, phase: Phase) -> int:
     return scenario.batch * (1 if phase == "decode" else scenario.prompt_tokens)
 
 
+def payload_bytes(scenario: Scenario, phase: Phase) -> float:
+    """What one all-reduce of the step carries."""
+    return allreduce_payload_bytes(tokens(scenario, phase), scenario.model_spec.hidden_size)
+
+
 def bill(scenario: Scenario, phase: Phase, link: LinkSpec) -> StepBill:
     """The scenario's bill over one link."""
     return step_bill(scenario.model_spec, scenario.tp, tokens(scenario, phase), link, compute_s(scenario, phase))
@@ -268,8 +273,7 @@ class Mark:
 def marks(scenario: Scenario) -> list[Mark]:
     """The payloads of this scenario's decode step and of its prefill."""
     phases: tuple[Phase, ...] = ("decode", "prefill")
-    hidden = scenario.model_spec.hidden_size
-    return [Mark(allreduce_payload_bytes(tokens(scenario, phase), hidden), phase) for phase in phases]
+    return [Mark(payload_bytes(scenario, phase), phase) for phase in phases]
 
 
 @dataclass(frozen=True)

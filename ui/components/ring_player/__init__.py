@@ -1,0 +1,99 @@
+"""The ring player: chunks moving hop by hop between ranks, and a stopwatch in the bill's two colours.
+
+It draws courses, one algorithm each, side by side on one clock. It computes no time and no sum: when a round
+starts, what it carries and what every rank holds after it come in the payload, as shares of the longest course.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+
+_HERE = Path(__file__).parent
+_SCRIPTS = ("layout.js", "draw.js", "ring.js")
+_CONTROLS = _HERE.parent / "schedule_player" / "player.css"
+"""The buttons and the slider are the schedule player's."""
+
+
+def _read(*paths: Path) -> str:
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
+
+
+_player = st.components.v2.component(
+    "shardlab_ring_player",
+    html=_read(_HERE / "ring.html"),
+    css=_read(_CONTROLS, _HERE / "ring.css"),
+    js=_read(*(_HERE / name for name in _SCRIPTS)),
+)
+
+
+@dataclass(frozen=True)
+class Message:
+    """So many chunks from one rank to another."""
+
+    source: int
+    target: int
+    chunks: int
+
+
+@dataclass(frozen=True)
+class Round:
+    """Messages that travel at once: when they leave, and how long they cross and pour, as shares of the clock."""
+
+    start: float
+    latency: float
+    bandwidth: float
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True)
+class Course:
+    """One algorithm. `held[k][rank][chunk]` are the ranks whose part is in that chunk after k rounds."""
+
+    title: str
+    detail: str
+    total: str
+    end: float
+    ranks: int
+    chunks: int
+    rounds: tuple[Round, ...]
+    held: tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A moment worth standing at, or a tick of the axis: its share of the clock, and the time in words."""
+
+    at: float
+    text: str
+
+
+def ring_player(
+    courses: Sequence[Course],
+    stops: Sequence[Stop],
+    ticks: Sequence[Stop],
+    *,
+    key: str,
+    alt: str,
+    present: bool = False,
+    start: Literal["start", "end"] = "start",
+) -> None:
+    """Show courses side by side over one stopwatch, at rest at the `start` or the `end`.
+
+    A step goes from stop to stop; the first stop is 0 and the last 1. `present` draws for a projector.
+    """
+    _player(key=key, data=payload(courses, stops, ticks, name=key, alt=alt, present=present, start=start))
+
+
+def payload(
+    courses: Sequence[Course], stops: Sequence[Stop], ticks: Sequence[Stop], **head: object
+) -> dict[str, object]:
+    """What the browser gets, as plain JSON."""
+    return {
+        **head,
+        "courses": [asdict(course) for course in courses],
+        "stops": [asdict(stop) for stop in stops],
+        "ticks": [asdict(tick) for tick in ticks],
+    }

@@ -1,0 +1,46 @@
+// Where everything stands, in CSS pixels: the courses side by side, one stopwatch under all of them.
+
+const MEASURES = {
+  laptop: { course: 262, block: 54, title: 16, word: 14.5, axis: 13.5, gap: 24, row: 30, bar: 20, label: 84, total: 78, line: 1.5 },
+  present: { course: 366, block: 76, title: 30, word: 26, axis: 24, gap: 40, row: 48, bar: 34, label: 150, total: 150, line: 2.5 },
+  phone: { course: 218, block: 48, title: 16, word: 15, axis: 14, gap: 20, row: 46, bar: 20, label: 0, total: 0, line: 1.5 },
+};
+
+function layOut(model, width) {
+  const phone = !model.present && width < 600;
+  const size = MEASURES[model.present ? 'present' : phone ? 'phone' : 'laptop'];
+  const across = phone ? 1 : model.courses.length;
+  const each = (width - (across - 1) * size.gap) / across;
+  const courses = model.courses.map((course, i) => layCourse(course, size, (i % across) * (each + size.gap), Math.floor(i / across) * (size.course + size.gap), each));
+  const top = Math.ceil(model.courses.length / across) * (size.course + size.gap) + size.word;
+  const left = size.label;
+  const span = width - size.label - size.total;
+  const rows = top + size.word * 1.1;
+  const bottom = rows + model.courses.length * size.row;
+  return { size, phone, width, courses, top, rows, left, bottom, height: bottom + size.axis * 1.9, x: (at) => left + at * span };
+}
+
+// The ranks of one course on an ellipse, r0 at the top, clockwise.
+function layCourse(course, size, left, top, width) {
+  const head = size.title * 1.5 + size.word * 1.5;
+  const block = size.block * (course.ranks > 4 ? 0.8 : 1);
+  const ry = (size.course - head - block) / 2 - 2;
+  const rx = Math.min((width - block) / 2 - size.word * 2, ry * 1.7);
+  const centre = { x: left + width / 2, y: top + head + block / 2 + ry + 2 };
+  const places = Array.from({ length: course.ranks }, (_, rank) => {
+    const angle = (rank / course.ranks - 0.25) * 2 * Math.PI;
+    return { x: centre.x + rx * Math.cos(angle), y: centre.y + ry * Math.sin(angle), side: Math.cos(angle) };
+  });
+  return { left, top, block, places };
+}
+
+// The way of a message from the edge of one block to the edge of another, keeping to its right.
+function wayOf(course, message) {
+  const [from, to] = [course.places[message.source], course.places[message.target]];
+  const [dx, dy] = [to.x - from.x, to.y - from.y];
+  const length = Math.hypot(dx, dy);
+  const aside = { x: (-dy / length) * course.block * 0.1, y: (dx / length) * course.block * 0.1 };
+  const edge = ((course.block / 2 + 4) * length) / Math.max(Math.abs(dx), Math.abs(dy));
+  const point = (along) => ({ x: from.x + aside.x + (dx / length) * along, y: from.y + aside.y + (dy / length) * along });
+  return { start: point(edge), at: (share) => point(edge + share * (length - 2 * edge - course.block * 0.12)) };
+}
