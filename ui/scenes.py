@@ -10,7 +10,7 @@ A page opens itself, asks, fills its prose, and plays its scenes:
 Only the open scene runs. Its name is in the URL, and so is everything asked on the way.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
@@ -139,13 +139,13 @@ class Page:
     ) -> bool:
         """The question, the slider that answers it, the number line; whether the truth may be shown.
 
-        Prose: `question.ask` and `question.label`. The slider goes from 0, no answer yet, to `high`; the line to
+        Prose: the scene's `ask` and `label`. The slider goes from 0, no answer yet, to `high`; the line to
         `axis_end` where the truth lies beyond.
         """
-        asked, label = st.container(), self.prose.plain("question.label")
+        asked, label = st.container(), self.prose.plain(f"{self.scene}.label")
         said = self.predict(lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit=unit), 0)
         if not (said.revealed and self.look.present):
-            asked.markdown(self.prose.text("question.ask"))
+            asked.markdown(self.prose.text(f"{self.scene}.ask"))
         shown = truth if said.revealed else None
         line = prediction_line(said.said, shown, self.look, high=axis_end or high, unit=unit, digits=digits)
         st.altair_chart(line, theme=None, alt=label, key="figure_prediction")
@@ -157,7 +157,7 @@ class Page:
         A presenter may reveal without answering, and needs the room after: the question is then out of sight.
         """
         with st.container(key="unseen_guess" if self.revealed and self.look.present else "guess"):
-            value = ask(self.key("guess"))
+            value = ask(_asked(self.entry, self.scene, "guess"))
         committed = value != untouched
         ready = (committed or self.look.present) and not self.revealed
         self._extra_buttons.append(
@@ -168,7 +168,7 @@ class Page:
                 type="primary" if ready else "secondary",
                 disabled=not ready,
                 on_click=inputs.remember,
-                args=(self.key("revealed"), True),
+                args=(_asked(self.entry, self.scene, "revealed"), True),
                 help=None if ready or self.revealed else "Commit a prediction first",
             )
         )
@@ -208,8 +208,11 @@ class Page:
         inputs.remember(self.key("scene"), self.entry.scenes[scene])
 
 
-def open_page(stem: str, *only: str) -> Page:
-    """Open a page on the scene its URL names. `only` lists its scenes where it has not all of its entry's."""
+def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> Page:
+    """Open a page on the scene its URL names. `only` lists its scenes where it has not all of its entry's.
+
+    `asking` lists the scenes that ask for a prediction: each has one of its own.
+    """
     shell.boot()
     entry, look = course.entry(stem), shell.look()
     names = only or tuple(entry.scenes)
@@ -220,10 +223,24 @@ def open_page(stem: str, *only: str) -> Page:
     tabs = st.tabs(titles, key=key, bind="query-params", on_change="rerun")
     index = titles.index(st.session_state[key])
     foot = st.container(key="foot", horizontal=True, vertical_alignment="center")
-    if names[index] != "question":
-        inputs.hear(f"{entry.prefix}_guess")
-    revealed = inputs.flag(f"{entry.prefix}_revealed")
+    revealed = _is_revealed(entry, names[index], asking)
     return Page(entry, look, shell.scenario(), names[index], head, tabs[index], foot, revealed)
+
+
+def _is_revealed(entry: course.Entry, scene: str, asking: Sequence[str]) -> bool:
+    """Whether the answer of the open scene may be shown; of one that asks nothing, the first question's.
+
+    Every question keeps its place in the URL while another scene is open.
+    """
+    for name in set(asking) - {scene}:
+        inputs.hear(_asked(entry, name, "guess"))
+    answers = {name: inputs.flag(_asked(entry, name, "revealed")) for name in asking}
+    return answers.get(scene, answers[asking[0]])
+
+
+def _asked(entry: course.Entry, scene: str, part: str) -> str:
+    """The name in the URL of a scene's prediction; a lab's one question needs no longer name."""
+    return f"{entry.prefix}_{part}" if scene == "question" else f"{entry.prefix}_{scene}_{part}"
 
 
 def _leave_for(entry: course.Entry) -> None:
