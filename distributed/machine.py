@@ -8,12 +8,13 @@ from pathlib import Path
 import torch
 
 
-def manifest(command: str, weights: str, threads_per_rank: int) -> dict[str, object]:
+def manifest(command: str, weights: str, seed: int, threads_per_rank: int) -> dict[str, object]:
     """How to make this run again, and where it was made; the load of the last minute tells of its neighbours."""
     return {
         "command": command,
         "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "weights": weights,
+        "seed": seed,
         "threads_per_rank": threads_per_rank,
         "priority": _priority(),
         "load_average": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,

@@ -17,19 +17,23 @@ WARM_UP_STEPS = 20
 
 @dataclass
 class Arm:
-    """What one arm decoded, a row a prompt, and what each decode step took, prefills left out."""
+    """What one arm decoded, a row a prompt, and what each decode step took, prefills left out.
+
+    `memory_bytes_per_s` is what the arm's process streamed with nothing else to do; 0 where it was not timed.
+    """
 
     tokens: list[list[int]] = field(default_factory=list)
     logits: list[Tensor] = field(default_factory=list)
     step_s: list[float] = field(default_factory=list)
+    memory_bytes_per_s: float = 0.0
 
     def save(self, stem: Path) -> None:
         """Write the arm beside `stem`, for another process to read."""
         save_file(
             {str(row): logits.cpu() for row, logits in enumerate(self.logits)}, stem.with_suffix(".safetensors")
         )
-        numbers = json.dumps({"tokens": self.tokens, "step_s": self.step_s})
-        stem.with_suffix(".json").write_text(numbers)
+        numbers = {name: getattr(self, name) for name in ("tokens", "step_s", "memory_bytes_per_s")}
+        stem.with_suffix(".json").write_text(json.dumps(numbers))
 
     @classmethod
     def load(cls, stem: Path) -> "Arm":

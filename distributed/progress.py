@@ -29,3 +29,8 @@ def summary(durations_s: Sequence[float]) -> dict[str, float]:
         "median": statistics.median(ordered),
         "p95": ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))],
     }
+
+
+def say_token(tp_size: int, per_token_s: dict[str, float]) -> None:
+    """Print what one decode step took."""
+    say("token", tp_size=tp_size, median_ms=ms(per_token_s["median"]), p95_ms=ms(per_token_s["p95"]))

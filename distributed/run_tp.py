@@ -1,10 +1,12 @@
 """Decode ten prompts on one process and on two, and compare.
 
     torchrun --standalone --nproc-per-node=2 -m distributed.run_tp --json PATH
+    python -m distributed.run_tp --experiment          the run on rented GPUs: what to copy where, and its manifest
 
 Rank 0 prints progress as JSON lines and writes one object to PATH. The TP=1 arm is a process of its own, started
 by rank 0 before the ranks meet, with at most one device visible. One thread a rank in both arms: one core stands
-for one device. Exit 1 when the tokens differ, 2 when the run cannot be made.
+for one device; on a CPU a third arm is one process on all cores. Exit 1 when the tokens differ, 2 when the run
+cannot be made.
 """
 
 import argparse
@@ -13,7 +15,6 @@ import os
 import shlex
 import statistics
 import sys
-import tempfile
 from pathlib import Path
 
 import torch
@@ -25,10 +26,11 @@ from distributed.collectives import Group
 from distributed.experiments import break_layers, everyone, slow_one_rank, trace
 from distributed.measure import Arm, decode_prompt, warm_up
 from distributed.mini_gpt import KVCache, MiniGPT
-from distributed.progress import ms, say, summary, us
+from distributed.progress import say, say_token, summary, us
 from distributed.shared_memory import SharedMemoryGroup, why_not_here
-from distributed.single import single_arm
-from distributed.work import Work, work
+from distributed.single import Alone, arms_alone
+from distributed.work import SEED, Work, work
+from runtime import paid_run
 from runtime.tether import end_with_parent
 
 SWEEP_REPEATS = 60
@@ -40,14 +42,10 @@ def run_rank(args: argparse.Namespace, job: Work) -> int:
     first = os.environ["RANK"] == "0"
     if first:
         say("start", model=job.spec.key, prompts=len(job.prompts), steps_per_prompt=args.steps_per_prompt)
-    with tempfile.TemporaryDirectory() as folder:
-        stem, kind = Path(folder) / "single", device_type(args.backend)
-        single = single_arm(stem, job, args.steps_per_prompt, kind) if first else None
-    if single:
-        say_token(1, summary(single.step_s))
+    alone = arms_alone(job, args.steps_per_prompt, device_type(args.backend)) if first else None
     group = join(args)
     try:
-        return report(args, job, group, single)
+        return report(args, job, group, alone)
     finally:
         collectives.leave()
 
@@ -63,7 +61,7 @@ def join(args: argparse.Namespace) -> Group:
     return SharedMemoryGroup(args.timeout_s) if args.backend == "shm" else group
 
 
-def report(args: argparse.Namespace, job: Work, group: Group, single: Arm | None) -> int:
+def report(args: argparse.Namespace, job: Work, group: Group, alone: Alone | None) -> int:
     """Load, decode, count and compare; the exit status."""
     model = job.model(group).to(device(args.backend))
     ranks = facts_of_ranks(model)
@@ -77,7 +75,7 @@ def report(args: argparse.Namespace, job: Work, group: Group, single: Arm | None
         for payload_bytes, took_s in idle.items():
             say("sweep", payload_bytes=payload_bytes, median_us=us(took_s["median"]), min_us=us(took_s["min"]))
     arm = decode_all(model, job, args.steps_per_prompt)
-    result = compare(model, arm, single, args.backend, ranks) if single else None
+    result = compare(model, arm, alone, args.backend, ranks) if alone else None
     trace(model, job)
     slow_one_rank(model, job)
     if job.checkpoint:
@@ -86,11 +84,6 @@ def report(args: argparse.Namespace, job: Work, group: Group, single: Arm | None
         return 0
     conclude(result, job, args)
     return 0 if result["tokens_equal"] else 1
-
-
-def say_token(tp_size: int, per_token_s: dict[str, float]) -> None:
-    """What one decode step took."""
-    say("token", tp_size=tp_size, median_ms=ms(per_token_s["median"]), p95_ms=ms(per_token_s["p95"]))
 
 
 def decode_all(model: MiniGPT, job: Work, steps: int) -> Arm:
@@ -105,9 +98,9 @@ def decode_all(model: MiniGPT, job: Work, steps: int) -> Arm:
     return arm
 
 
-def compare(model: MiniGPT, arm: Arm, single: Arm, backend: str, ranks: list[dict[str, int]]) -> dict[str, object]:
+def compare(model: MiniGPT, arm: Arm, alone: Alone, backend: str, ranks: list[dict[str, int]]) -> dict[str, object]:
     """The one object: counts and times of the TP arm beside the single one."""
-    group, row_bytes = model.group, all_reduce_payload_bytes(model.spec)
+    group, row_bytes, single = model.group, all_reduce_payload_bytes(model.spec), alone.single
     sums_s, steps = group.decode_all_reduces_s, len(arm.step_s)
     say(
         "collectives",
@@ -130,6 +123,8 @@ def compare(model: MiniGPT, arm: Arm, single: Arm, backend: str, ranks: list[dic
         "all_reduces_per_token": per_token(len(sums_s), steps),
         "per_token_s": per_token_s,
         "single_per_token_s": summary(single.step_s),
+        "all_threads_per_token_s": summary(alone.all_threads.step_s) if alone.all_threads else None,
+        "memory_bytes_per_s": round(single.memory_bytes_per_s),
         "all_reduce_s_per_token": sum(sums_s) / steps,
         "ranks": ranks,
     }
@@ -142,7 +137,7 @@ def conclude(result: dict[str, object], job: Work, args: argparse.Namespace) -> 
     )
     launcher = f"torchrun --standalone --nproc-per-node={result['world_size']}"
     command = f"{launcher} -m distributed.run_tp --json PATH {options}"
-    result["manifest"] = machine.manifest(command, job.weights, torch.get_num_threads())
+    result["manifest"] = machine.manifest(command, job.weights, SEED, torch.get_num_threads())
     if args.json:
         part = args.json.with_suffix(".part")
         part.write_text(json.dumps(result, indent=1) + "\n")
@@ -206,6 +201,8 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
+    if "--experiment" in sys.argv:
+        sys.exit(paid_run.main(sys.argv[1:]))
     end_with_parent()
     args = arguments()
     torch.set_num_threads(1)

@@ -5,8 +5,11 @@ python -m distributed.single STEM [--steps-per-prompt N] [--device cpu|cuda]
 
 import argparse
 import os
+import statistics
 import subprocess
 import sys
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -15,6 +18,8 @@ from core.two_way_tp import MINI_GPT
 from distributed import checkpoint
 from distributed.collectives import Group
 from distributed.measure import Arm, decode_prompt, warm_up
+from distributed.memory_speed import memory_bytes_per_s
+from distributed.progress import ms, say, say_token, summary
 from distributed.work import Work, work
 from runtime.tether import end_with_parent
 
@@ -30,13 +35,36 @@ TORCHRUNS_OWN = (
 )
 
 
-def single_arm(stem: Path, job: Work, steps: int, device: str) -> Arm:
+@dataclass(frozen=True)
+class Alone:
+    """The arms of one process: on one device, and where that is one of several cores, on all of them."""
+
+    single: Arm
+    all_threads: Arm | None
+
+
+def arms_alone(job: Work, steps: int, device: str) -> Alone:
+    """Run TP=1 on one device, then on a CPU of several cores with a thread for each, and say what they took."""
+    cores = os.cpu_count() or 1
+    with tempfile.TemporaryDirectory() as folder:
+        single = single_arm(Path(folder) / "single", job, steps, device)
+        say_token(1, summary(single.step_s))
+        say("memory", bytes_per_s=round(single.memory_bytes_per_s))
+        if device != "cpu" or cores == 1:
+            return Alone(single, None)
+        wide = single_arm(Path(folder) / "wide", job, steps, device, cores)
+        say("token_all_threads", threads=cores, median_ms=ms(statistics.median(wide.step_s)))
+        return Alone(single, wide)
+
+
+def single_arm(stem: Path, job: Work, steps: int, device: str, threads: int = 1) -> Arm:
     """Run the arm in a process of its own and read what it measured."""
     program = [sys.executable, "-m", "distributed.single", str(stem), "--device", device]
-    options = ["--model", job.spec.key, "--steps-per-prompt", str(steps)]
+    options = ["--model", job.spec.key, "--steps-per-prompt", str(steps), "--threads", str(threads)]
     options += ["--checkpoint", str(job.checkpoint)] if job.checkpoint else []
     alone = {name: value for name, value in os.environ.items() if not name.startswith(TORCHRUNS_OWN)}
     alone["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+    alone["OMP_NUM_THREADS"] = str(threads)
     subprocess.run([*program, *options], env=alone, check=True, stdout=subprocess.DEVNULL)
     return Arm.load(stem)
 
@@ -49,13 +77,15 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path, default=checkpoint.CHECKPOINT)
     parser.add_argument("--steps-per-prompt", type=int, default=100)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
-    torch.set_num_threads(1)
+    torch.set_num_threads(args.threads)
     job = work(args.model, args.checkpoint)
     model, arm = job.model(Group()).to(args.device), Arm()
     warm_up(model, job)
     for row in range(len(job.prompts)):
         decode_prompt(model, job, row, args.steps_per_prompt, arm)
+    arm.memory_bytes_per_s = memory_bytes_per_s(args.device)
     arm.save(args.stem)
 
 

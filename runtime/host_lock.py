@@ -1,8 +1,10 @@
-"""A lock that one process of a machine holds at a time, and that the system lets go when its holder dies."""
+"""Locks between processes of one machine, which the system lets go when their holder dies."""
 
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -13,6 +15,16 @@ else:
     import fcntl
 
     OPEN_FOR = os.O_RDONLY
+
+FAR_BEHIND = 2**30
+"""Windows locks bytes, not files: one that nobody reads."""
+
+
+@contextmanager
+def locked(file: int) -> Iterator[None]:
+    """Hold an open file alone, having waited for it. Closing the file, or dying, lets go."""
+    _take(file, wait=True)
+    yield
 
 
 class HostLock:
@@ -26,10 +38,7 @@ class HostLock:
         """Take the lock; False when another holds it, this process included."""
         file = os.open(self.path, os.O_CREAT | OPEN_FOR, 0o666)
         try:
-            if sys.platform == "win32":
-                msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-            else:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(file, wait=False)
         except OSError:
             os.close(file)
             return False
@@ -41,3 +50,12 @@ class HostLock:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+
+def _take(file: int, wait: bool) -> None:
+    """Lock, or raise OSError where another has it and it is not waited for."""
+    if sys.platform == "win32":
+        os.lseek(file, FAR_BEHIND, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

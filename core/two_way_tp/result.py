@@ -30,12 +30,14 @@ class RankBytes:
 class Manifest:
     """How a run was made, and on what.
 
-    A `load_average` above `cores`: others were at work. A `priority` other than normal: they stood back.
+    A `load_average` above `cores`: others were at work. A `priority` other than normal: they stood back. Runs made
+    before a `seed` was put down have none.
     """
 
     command: str
     date: str
     weights: str
+    seed: int | None
     threads_per_rank: int
     priority: str
     load_average: float | None
@@ -54,7 +56,10 @@ class Manifest:
 
 @dataclass(frozen=True)
 class RunResult:
-    """One comparison of TP=1 and TP=N."""
+    """One comparison of TP=1 and TP=N.
+
+    Not every run has timed the single process on all cores' threads, or how fast it streams weights from memory.
+    """
 
     world_size: int
     backend: str
@@ -66,6 +71,8 @@ class RunResult:
     all_reduce_s_per_token: float
     ranks: tuple[RankBytes, ...]
     manifest: Manifest
+    all_threads_per_token: PerToken | None = None
+    memory_bytes_per_s: float | None = None
 
 
 def read_result(text: str) -> RunResult:
@@ -91,6 +98,8 @@ def _result(row: Mapping[str, Any]) -> RunResult:
         all_reduce_s_per_token=row["all_reduce_s_per_token"],
         ranks=tuple(RankBytes(one["weights_bytes"], one["kv_bytes"]) for one in row["ranks"]),
         manifest=_manifest(row["manifest"]),
+        all_threads_per_token=_per_token(threads) if (threads := row.get("all_threads_per_token_s")) else None,
+        memory_bytes_per_s=row.get("memory_bytes_per_s"),
     )
 
 
@@ -104,6 +113,7 @@ def _manifest(row: Mapping[str, Any]) -> Manifest:
         command=row["command"],
         date=row["date"],
         weights=row.get("weights") or row["checkpoint_sha256"],
+        seed=row.get("seed"),
         threads_per_rank=row["threads_per_rank"],
         priority=row.get("priority", "normal"),
         load_average=row["load_average"],

@@ -173,12 +173,12 @@ def test_tokens_that_differ_end_in_exit_1(tmp_path):
     """A checkpoint that changes between the arms: the same program, and its comparison says so."""
     program = """
 import distributed.run_tp as program
-right = program.single_arm
+right = program.arms_alone
 def tampered(*arguments):
-    arm = right(*arguments)
-    arm.tokens[3][0] += 1
-    return arm
-program.single_arm = tampered
+    alone = right(*arguments)
+    alone.single.tokens[3][0] += 1
+    return alone
+program.arms_alone = tampered
 program.main()
 """
     (tmp_path / "tampered.py").write_text(program)
