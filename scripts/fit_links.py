@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UnreadableTextError, require_positive
-from core.link_fit import LinkFit, doubts, fit_links, interpolated_us, why_not_fitted
-from core.nccl_tests import Table, read_tables, text_of
+from core.link_fit import LinkFit, interpolated_us
+from core.nccl_tests import text_of
+from core.own_tables import OwnTable, own_tables
 from core.units import GB, MIB, binary_bytes, plain
 from scripts.terminal import Parser, answer, print_aligned
 
@@ -19,20 +20,17 @@ LARGEST_FILE_BYTES = 64 * MIB
 class Fitted:
     """One table with all that is told of it. `predictions` are µs by size, None outside of what was measured."""
 
-    table: Table
-    fit: LinkFit | None
-    handover: LinkFit | None
+    own: OwnTable
     predictions: Mapping[int, float | None]
 
     @property
     def warnings(self) -> list[str]:
         """The table's, the fit's, and one for each size that cannot be predicted."""
-        refusal = why_not_fitted(self.table)
-        said = doubts(self.table, self.fit) if self.fit is not None else ()
-        return [*self.table.warnings, *([refusal] if refusal else []), *said, *self._outside()]
+        return [*self.own.warnings, *self._outside()]
 
     def _outside(self) -> list[str]:
-        sizes = [row.size_bytes for row in self.table.rows] if self.table.trusted else []
+        table = self.own.table
+        sizes = [row.size_bytes for row in table.rows] if table.trusted else []
         span = f"{binary_bytes(min(sizes))} to {binary_bytes(max(sizes))}" if sizes else "what can be trusted"
         missing = [size for size, time_us in self.predictions.items() if time_us is None]
         return [f"{size} bytes lies outside of {span}: no prediction" for size in missing]
@@ -56,12 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def fit_file(path: Path, sizes: Sequence[int]) -> list[Fitted]:
     """Every table of a file, fitted."""
-    tables = read_tables(_text(path))
     return [
-        Fitted(
-            table, fit, handover, {size: interpolated_us(table, size) if table.trusted else None for size in sizes}
-        )
-        for table, fit, handover in zip(tables, fit_links(tables), fit_links(tables, handover=True), strict=True)
+        Fitted(own, {size: interpolated_us(own.table, size) if own.table.trusted else None for size in sizes})
+        for own in own_tables(_text(path))
     ]
 
 
@@ -76,7 +71,7 @@ def _text(path: Path) -> str:
 
 
 def _as_json(entry: Fitted) -> Mapping[str, object]:
-    table, handover = entry.table, entry.handover
+    table, fit, handover = entry.own.table, entry.own.fit, entry.own.handover
     with_root = {} if handover is None else {"us_per_sqrt_byte": handover.us_per_sqrt_byte}
     return {
         "op": table.op,
@@ -87,7 +82,7 @@ def _as_json(entry: Fitted) -> Mapping[str, object]:
         ],
         "dropped": [{"line": dropped.line, "reason": dropped.reason} for dropped in table.dropped],
         "warnings": entry.warnings,
-        "fit": None if entry.fit is None else _numbers(entry.fit),
+        "fit": None if fit is None else _numbers(fit),
         "fit_handover": None if handover is None else {**_numbers(handover), **with_root},
         "predictions": {str(size): time_us for size, time_us in entry.predictions.items()},
     }
@@ -109,14 +104,14 @@ def _print_tables(fitted: Sequence[Fitted]) -> None:
     print_aligned([heads, *(_cells(entry) for entry in fitted)])
     for number, entry in enumerate(fitted, start=1):
         times = [f"{size} bytes: {plain(us)} µs" for size, us in entry.predictions.items() if us is not None]
-        dropped = [f"line {dropped.line}: {dropped.reason}" for dropped in entry.table.dropped]
+        dropped = [f"line {dropped.line}: {dropped.reason}" for dropped in entry.own.table.dropped]
         for note in (*times, *entry.warnings, *dropped):
             print(f"  table {number}: {note}")
 
 
 def _cells(entry: Fitted) -> tuple[str, ...]:
-    numbers = [None] * 5 if entry.fit is None else list(_numbers(entry.fit).values())
-    table = entry.table
+    table, fit = entry.own.table, entry.own.fit
+    numbers = [None] * 5 if fit is None else list(_numbers(fit).values())
     heads = (table.op or "?", str(table.ranks or "?"), str(len(table.rows)))
     return (*heads, *("–" if value is None else plain(value) for value in numbers))
 
