@@ -45,8 +45,8 @@ def against_pytorch() -> dict[str, object]:
     rows = visualizer.get_schedule_ops("Interleaved1F1B", P, M, CHUNKS, with_comms=True)
     with_comms = dict(enumerate([op for op in row if op.computation_type.value in SIMULATED] for row in rows))
     makespan = simulate(actions, placement).makespan
-    ours_s = best_s(lambda: simulate(actions, placement), 7)
-    spacing_s = best_s(lambda: visualizer.add_schedule_op_spacing(orders), 3)
+    ours_s = best_s(lambda: simulate(actions, placement), 15)
+    spacing_s = best_s(lambda: visualizer.add_schedule_op_spacing(orders), 5)
     comms_s = best_s(lambda: _simulate_comms_compute(with_comms, lambda stage: stage % P, P * CHUNKS), 3)
     return {
         "actions": len(actions),

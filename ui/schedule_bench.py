@@ -201,7 +201,7 @@ def _compositions(page: Page, asked: Asked) -> None:
 
 def _as_sequence(span: Span, in_flight: int) -> Span:
     """The span under its sequence's own number, so that the tokens of one sequence are followed together."""
-    return replace(span, action=replace(span.action, microbatch=span.action.microbatch % in_flight))
+    return replace(span, action=span.action._replace(microbatch=span.action.microbatch % in_flight))
 
 
 def forward_grid(spans: Iterable[Span], stages: int, title: str = "", marks: tuple[Mark, ...] = ()) -> Grid:

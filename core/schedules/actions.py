@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import index
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from core.errors import OutOfRangeError
 
@@ -20,9 +20,11 @@ Time = int | Fraction
 _NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?)")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Action:
-    """One computation of one microbatch on one stage. Prints as PyTorch's pipelining does: `2F0`."""
+class Action(NamedTuple):
+    """One computation of one microbatch on one stage. Prints as PyTorch's pipelining does: `2F0`.
+
+    A named tuple, for there are many of them: it is made in half the time of a frozen dataclass.
+    """
 
     stage: int
     kind: Kind

@@ -6,6 +6,7 @@ Letters: p ranks, m microbatches, v chunks, r a rank.
 """
 
 from collections.abc import Callable, Iterable
+from itertools import chain, repeat, zip_longest
 
 from core.errors import OutOfRangeError
 from core.schedules.actions import Action, Kind, whole
@@ -111,18 +112,23 @@ def _by_turns(rank: int, p: int, m: int, v: int, turn: int, warm_up: int, lag: i
     The i-th forward is of chunk (i // turn) mod v, the i-th backward of the mirrored chunk. With a `lag` backwards
     are halved, and the weight's half of a microbatch comes `lag` backwards after its input's half.
     """
-    places = [(chunk, first + k) for first in range(0, m, turn) for chunk in range(v) for k in range(turn)]
-    mirrored = [((v - 1 - chunk) * p + rank, microbatch) for chunk, microbatch in places]
-    forwards = [Action(chunk * p + rank, "F", microbatch) for chunk, microbatch in places]
-    backwards = [Action(stage, "B" if lag is None else "I", microbatch) for stage, microbatch in mirrored]
-    weights = [] if lag is None else [Action(stage, "W", microbatch) for stage, microbatch in mirrored]
-    program = forwards[:warm_up]
-    for i, backward in enumerate(backwards):
-        program += forwards[warm_up + i : warm_up + i + 1]
-        program.append(backward)
-        if lag is not None and i >= lag:
-            program.append(weights[i - lag])
-    return program if lag is None else program + weights[max(0, len(weights) - lag) :]
+    there = _passes(rank, p, m, turn, range(v), "F")
+    back = _passes(rank, p, m, turn, range(v - 1, -1, -1), "B" if lag is None else "I")
+    columns: list[Iterable[Action | None]] = [there[warm_up:], back]
+    if lag is not None:
+        columns.append(chain(repeat(None, lag), _passes(rank, p, m, turn, range(v - 1, -1, -1), "W")))
+    return there[:warm_up] + [action for step in zip_longest(*columns) for action in step if action]
+
+
+def _passes(rank: int, p: int, m: int, turn: int, chunks: Iterable[int], kind: Kind) -> list[Action]:
+    """All of one rank's actions of a kind: `turn` microbatches on each of the chunks, then the next `turn`."""
+    stages = [chunk * p + rank for chunk in chunks]
+    return [
+        Action(stage, kind, microbatch)
+        for first in range(0, m, turn)
+        for stage in stages
+        for microbatch in range(first, first + turn)
+    ]
 
 
 def _breadth_first(

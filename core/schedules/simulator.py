@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
-from typing import Literal, NamedTuple
+from operator import itemgetter
+from typing import Literal
 
 from core.errors import OutOfRangeError, require_non_negative, require_positive
 from core.schedules.actions import Action, Kind, Placement, Span, Time
@@ -118,48 +119,42 @@ def programs(actions: Sequence[Action], placement: Placement) -> list[list[Actio
     by_rank: list[list[Action]] = [[] for _ in range(placement.ranks)]
     rows = [by_rank[placement.rank(stage)] for stage in range(stages)]
     for action in actions:
-        if not 0 <= action.stage < stages:
-            raise OutOfRangeError("stage", action.stage, f"must be below {stages}, the number of stages")
-        if action.microbatch < 0:
-            raise OutOfRangeError("microbatch", action.microbatch, "must be 0 or more")
-        rows[action.stage].append(action)
+        stage = action[0]
+        if not 0 <= stage < stages:
+            raise OutOfRangeError("stage", stage, f"must be below {stages}, the number of stages")
+        rows[stage].append(action)
+    lowest = min(map(itemgetter(2), actions), default=0)
+    if lowest < 0:
+        raise OutOfRangeError("microbatch", lowest, "must be 0 or more")
     return by_rank
 
 
-class _Route(NamedTuple):
-    """What an action of one kind on one stage waits for, gives and takes. Slots are offsets into `_Run.known`.
+_Route = tuple[int | None, int | None, int | None, Time, Time, tuple[int, int]]
+"""What an action of one kind on one stage needs, marks and gives; its duration; its message's hop and wire.
 
-    `needs` is a message from another stage, `own` what the same stage must have done, `marks` where it says that it
-    has run, `gives` the message it sends; None for none.
-    """
-
-    needs: int | None
-    own: int | None
-    marks: int
-    gives: int | None
-    duration: Time
-    hop: Time
-    wire: tuple[int, int]
+The first three are offsets into `_Run.known`, None for nothing. A bare tuple: one is taken apart for every action,
+and a named one takes three times as long.
+"""
 
 
 class _Run:
-    """One simulation: how far each rank has come, when it is free, and what is known to have ended or arrived.
+    """One simulation: what each rank has run so far, and what is known to have ended or arrived.
 
-    `known` has a lane of p·v·m slots for each of: activations arrived, gradients arrived, forwards run, halved
-    backwards run, and the rest, which nobody waits for.
+    `known` has a lane of p·v·m slots for each of: activations arrived, gradients arrived, and inputs' halves run.
+    A gradient arrives only where a forward has run, so a backward need not ask for its own; on the last stage the
+    forward itself is what the backward waits for.
     """
 
     def __init__(self, actions: Sequence[Action], placement: Placement, costs: Costs) -> None:
         self.placement, self.send = placement, costs.send
         self.programs = programs(actions, placement)
-        self.microbatches = 1 + max((action.microbatch for action in actions), default=0)
-        self.known: list[Time | None] = [None] * (5 * placement.stages * self.microbatches)
+        self.microbatches = 1 + max(map(itemgetter(2), actions), default=0)
+        self.known: list[Time | None] = [None] * (3 * placement.stages * self.microbatches)
         self.routes = self._routes(costs)
         self.starts: list[list[Time]] = [[] for _ in range(placement.ranks)]
         self.ends: list[list[Time]] = [[] for _ in range(placement.ranks)]
-        self.free: list[Time] = [0] * placement.ranks
         self.wires: dict[tuple[int, int], Time] = {}
-        self.sleepers: dict[int, int] = {}
+        self.sleepers: dict[int, Iterator[int]] = {}
 
     def _routes(self, costs: Costs) -> dict[Kind, list[_Route]]:
         stages, rank, hops = self.placement.stages, self.placement.rank, costs.hops(self.placement)
@@ -168,27 +163,17 @@ class _Run:
             return (lane * stages + stage) * self.microbatches if 0 <= stage < stages else None
 
         def route(kind: Kind, stage: int, duration: Time) -> _Route:
-            needs, own, marks, gives, target = {
-                "F": (slot(0, stage) if stage else None, None, 2, slot(0, stage + 1), stage + 1),
-                "B": (
-                    slot(1, stage) if stage < stages - 1 else None,
-                    slot(2, stage),
-                    4,
-                    slot(1, stage - 1),
-                    stage - 1,
-                ),
-                "I": (
-                    slot(1, stage) if stage < stages - 1 else None,
-                    slot(2, stage),
-                    3,
-                    slot(1, stage - 1),
-                    stage - 1,
-                ),
-                "W": (None, slot(3, stage), 4, None, stage),
+            activation, gradient, half = (slot(lane, stage) for lane in range(3))
+            last = stage == stages - 1
+            needs, marks, gives, target = {
+                "F": (activation if stage else None, None, gradient if last else slot(0, stage + 1), stage + 1),
+                "B": (gradient, None, slot(1, stage - 1), stage - 1),
+                "I": (gradient, half, slot(1, stage - 1), stage - 1),
+                "W": (half, None, None, stage),
             }[kind]
-            hop = 0 if gives is None else hops[min(stage, target)]
-            wire = (rank(stage), rank(target) if gives is not None else rank(stage))
-            return _Route(needs, own, (marks * stages + stage) * self.microbatches, gives, duration, hop, wire)
+            crosses = 0 <= target < stages and target != stage
+            hop = hops[min(stage, target)] if crosses else 0
+            return needs, marks, gives, duration, hop, (rank(stage), rank(target if crosses else stage))
 
         return {
             kind: [route(kind, stage, duration) for stage, duration in enumerate(costs.of(kind, stages))]
@@ -197,7 +182,13 @@ class _Run:
 
     def to_the_end(self) -> Timeline:
         """Let every rank go as far as it can, and again when what it waits for has arrived."""
-        self._advance(list(range(self.placement.ranks)))
+        awake: list[Iterator[int]] = []
+        awake += [self._work_through(rank, awake) for rank in range(self.placement.ranks)]
+        while awake:
+            worker = awake.pop()
+            slot = next(worker, None)
+            if slot is not None:
+                self.sleepers[slot] = worker
         cut = [(program, len(ends)) for program, ends in zip(self.programs, self.ends, strict=True)]
         return Timeline(
             self.placement,
@@ -207,37 +198,36 @@ class _Run:
             waiting=tuple(program[ran] for program, ran in cut if ran < len(program)),
         )
 
-    def _advance(self, awake: list[int]) -> None:
-        """Run each rank that is awake until its program ends or an input is missing; what it sends wakes others.
+    def _work_through(self, rank: int, awake: list[Iterator[int]]) -> Iterator[int]:
+        """Run one rank's program up to an input that is missing: yield its slot, and go on when it has been filled.
 
-        One loop, not a call a rank: in 1F1B two actions are all a rank runs before it sleeps again.
+        What the rank sends wakes the one that sleeps for it. A loop that halts, not a call an action: in 1F1B two
+        actions are all that runs before the next halt.
         """
         known, routes, sleepers, blocking = self.known, self.routes, self.sleepers, self.send == "blocking"
-        while awake:
-            rank = awake.pop()
-            program, starts, ends, free = self.programs[rank], self.starts[rank], self.ends[rank], self.free[rank]
-            for i in range(len(ends), len(program)):
-                action = program[i]
-                needs, own, marks, gives, duration, hop, wire = routes[action.kind][action.stage]
-                k = action.microbatch
-                if own is not None and known[own + k] is None:
-                    break
-                start = free
-                if needs is not None:
+        starts, ends = self.starts[rank], self.ends[rank]
+        free: Time = 0
+        for stage, kind, k in self.programs[rank]:
+            needs, marks, gives, duration, hop, wire = routes[kind][stage]
+            start = free
+            if needs is not None:
+                ready = known[needs + k]
+                while ready is None:
+                    yield needs + k
                     ready = known[needs + k]
-                    if ready is None:
-                        sleepers[needs + k] = rank
-                        break
-                    start = ready if ready > free else free
-                known[marks + k] = free = start + duration
-                starts.append(start)
-                ends.append(free)
-                if gives is not None:
-                    known[gives + k] = arrival = self._cross(wire, free, hop) if hop else free
-                    if gives + k in sleepers:
-                        awake.append(sleepers.pop(gives + k))
-                    free = arrival if blocking else free
-            self.free[rank] = free
+                start = ready if ready > free else free
+            free = start + duration
+            starts.append(start)
+            ends.append(free)
+            if marks is not None:
+                known[marks + k] = free
+            if gives is not None:
+                slot = gives + k
+                known[slot] = arrival = self._cross(wire, free, hop) if hop else free
+                if slot in sleepers:
+                    awake.append(sleepers.pop(slot))
+                if blocking:
+                    free = arrival
 
     def _cross(self, wire: tuple[int, int], end: Time, hop: Time) -> Time:
         """When a message that leaves at `end` has crossed; on a serial wire it queues behind the one before it."""
