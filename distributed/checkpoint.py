@@ -8,8 +8,8 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from core.errors import ShardlabError
+from distributed.decoder import Decoder
 from distributed.layers import fill, full_shape
-from distributed.mini_gpt import MiniGPT
 
 CHECKPOINT = Path(__file__).parent.parent / "data" / "checkpoints" / "minigpt-grammar.safetensors"
 
@@ -18,7 +18,7 @@ class CheckpointError(ShardlabError):
     """A checkpoint that is not there, or not of the model that was asked for."""
 
 
-def save(model: MiniGPT, path: Path, metadata: dict[str, str]) -> None:
+def save(model: Decoder, path: Path, metadata: dict[str, str]) -> None:
     """Write an unsharded model. `metadata` says how it was made."""
     tensors = {name: parameter.detach().contiguous() for name, parameter in model.named_parameters()}
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +33,7 @@ def require(path: Path) -> None:
         )
 
 
-def load_sharded(model: MiniGPT, path: Path = CHECKPOINT) -> int:
+def load_sharded(model: Decoder, path: Path = CHECKPOINT) -> int:
     """Fill every parameter of this rank's model with its slice of the file; return the bytes read.
 
     A parameter cut along dim d takes rows r·n to (r+1)·n of it; what lies beyond the end is padding and zero.
@@ -46,7 +46,7 @@ def load_sharded(model: MiniGPT, path: Path = CHECKPOINT) -> int:
         for name, parameter in model.named_parameters():
             if name not in file.keys():  # noqa: SIM118 - not a dict
                 raise CheckpointError(f"{path.name} holds no tensor named {name}")
-            part = _slice_of(file.get_slice(name), name, parameter, model.group.rank)
+            part = slice_of(file.get_slice(name), name, parameter, model.group.rank)
             fill(parameter, part)
             read += part.nbytes
     return read
@@ -63,13 +63,17 @@ def sha256(path: Path = CHECKPOINT) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _slice_of(stored, name: str, parameter: nn.Parameter, rank: int) -> Tensor:
+def slice_of(stored, name: str, parameter: nn.Parameter, rank: int) -> Tensor:
+    """A rank's part of a stored tensor, read from its file: `parameter.shard` where that is not the rank's number.
+
+    Raises CheckpointError where the tensor has another shape than the parameter is a part of.
+    """
     _require_shape(name, stored.get_shape(), full_shape(parameter))
     dim = getattr(parameter, "shard_dim", None)
     if dim is None:
         return stored[:]
     size = parameter.shape[dim]
-    start = min(rank * size, parameter.full_size)
+    start = min(getattr(parameter, "shard", rank) * size, parameter.full_size)
     cut = slice(start, min(start + size, parameter.full_size))
     return stored[cut] if dim == 0 else stored[:, cut]
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from distributed.collectives import synchronize
-from distributed.mini_gpt import KVCache, MiniGPT
+from distributed.decoder import Decoder
 
 
 @dataclass
@@ -30,16 +30,16 @@ class Decoded:
 
 
 @torch.inference_mode()
-def greedy(model: MiniGPT, prompt: Sequence[int], max_new_tokens: int, end: int | None = None) -> Decoded:
+def greedy(model: Decoder, prompt: Sequence[int], max_new_tokens: int, end: int | None = None) -> Decoded:
     """Decode until `end` or `max_new_tokens`.
 
     Every rank gathers the same logits and so picks the same token: nothing more is sent.
     """
     device = model.embed_tokens.weight.device
-    cache = KVCache(model.spec, model.group, model.spec.learned_positions, device=device)
+    cache = model.new_cache()
     step = torch.tensor([list(prompt)], device=device)
     decoded = Decoded()
-    for _ in range(min(max_new_tokens, model.spec.learned_positions - len(prompt))):
+    for _ in range(min(max_new_tokens, model.max_tokens - len(prompt))):
         decoded.start_s.append(time.perf_counter())
         logits = model(step, cache)[0, -1]  # (V,)
         token = int(logits.argmax())

@@ -13,9 +13,9 @@ from torch import Tensor
 
 from distributed.collectives import Group
 from distributed.decode import greedy
+from distributed.decoder import Decoder
 from distributed.layers import RowParallelLinear
 from distributed.measure import Arm
-from distributed.mini_gpt import MiniGPT
 from distributed.progress import ms, say
 from distributed.work import Work
 
@@ -34,7 +34,7 @@ def everyone(group: Group, mine: object) -> list:
     return told
 
 
-def trace(model: MiniGPT, job: Work) -> None:
+def trace(model: Decoder, job: Work) -> None:
     """Decode the first prompt once more and say, for every step, when each rank was inside a collective.
 
     Microseconds since the first rank began the step: ranks of one host share a monotonic clock.
@@ -67,7 +67,7 @@ def _step_of_rank(
     }
 
 
-def slow_one_rank(model: MiniGPT, job: Work) -> None:
+def slow_one_rank(model: Decoder, job: Work) -> None:
     """Let one rank sleep before every step; say what each rank's step took, and how much of it stood in sums."""
     hook = model.register_forward_pre_hook(lambda *_: time.sleep(DELAY_S))
     if model.group.rank != SLOW_RANK:
@@ -94,7 +94,7 @@ def sum_left_out(layer: RowParallelLinear, x: Tensor) -> Tensor:
     return F.linear(x, layer.weight, layer.bias)
 
 
-def break_layers(model: MiniGPT, job: Work, right: Arm) -> None:
+def break_layers(model: Decoder, job: Work, right: Arm) -> None:
     """Run the wrong variants on real ranks; say what becomes of the sentences and of the first token's logits."""
     for wrong in (bias_on_every_rank, sum_left_out):
         with_variant(model, wrong)
@@ -109,7 +109,7 @@ def break_layers(model: MiniGPT, job: Work, right: Arm) -> None:
             say("broken", how=wrong.__name__, **figures, answers=answers)
 
 
-def with_variant(model: MiniGPT, wrong: Callable[[RowParallelLinear, Tensor], Tensor] | None) -> None:
+def with_variant(model: Decoder, wrong: Callable[[RowParallelLinear, Tensor], Tensor] | None) -> None:
     """Put `wrong` in place of every row-parallel layer's forward; None restores what the class says."""
     for layer in model.modules():
         if isinstance(layer, RowParallelLinear):

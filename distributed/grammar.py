@@ -20,7 +20,7 @@ from distributed import checkpoint
 from distributed.collectives import Group
 from distributed.decode import greedy
 from distributed.grammar_corpus import Example, corpus, part
-from distributed.mini_gpt import KVCache, MiniGPT
+from distributed.mini_gpt import MiniGPT
 from distributed.tokenizer import END, END_TOKEN, decode, prompt
 from distributed.work import LONGEST_ANSWER
 
@@ -75,10 +75,10 @@ def score(model: MiniGPT, name: str, examples: Sequence[Example]) -> Score:
 
 def _correct_equal(model: MiniGPT, sentences: list[str]) -> list[str]:
     step = torch.tensor([prompt(sentence) for sentence in sentences])
-    cache = KVCache(model.spec, model.group, model.spec.learned_positions, len(sentences))
+    cache = model.new_cache(len(sentences))
     written: list[Tensor] = []
     ended = torch.zeros(len(sentences), dtype=torch.bool)
-    for _ in range(min(LONGEST_ANSWER, model.spec.learned_positions - step.shape[1])):
+    for _ in range(min(LONGEST_ANSWER, model.max_tokens - step.shape[1])):
         step = model(step, cache)[:, -1].argmax(-1, keepdim=True)
         written.append(step)
         ended |= step[:, 0] == END_TOKEN

@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from distributed.decode import greedy
-from distributed.mini_gpt import MiniGPT
+from distributed.decoder import Decoder
 from distributed.work import Work
 
 WARM_UP_STEPS = 20
@@ -43,12 +43,12 @@ class Arm:
         return cls(logits=[tensors[str(row)] for row in range(len(tensors))], **numbers)
 
 
-def warm_up(model: MiniGPT, work: Work) -> None:
+def warm_up(model: Decoder, work: Work) -> None:
     """Let the allocator, the caches and the sockets see a decode before the clock does."""
     greedy(model, work.prompts[0], WARM_UP_STEPS, work.end)
 
 
-def decode_prompt(model: MiniGPT, work: Work, row: int, steps: int, arm: Arm) -> None:
+def decode_prompt(model: Decoder, work: Work, row: int, steps: int, arm: Arm) -> None:
     """Decode one prompt to its end, again and again until `steps` steps were timed; keep the first answer."""
     timed = 0
     while timed < steps:

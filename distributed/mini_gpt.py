@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from core.errors import require_divides
 from core.specs import ModelSpec
 from distributed.collectives import Group
+from distributed.decoder import Decoder, KVCache
 from distributed.layers import (
     ColumnParallelLinear,
     RowParallelLinear,
@@ -20,30 +21,6 @@ from distributed.layers import (
     full_shape,
     shard_of,
 )
-
-
-class KVCache:
-    """Keys and values of the tokens seen so far, for this rank's heads only.
-
-    [2, L, B, H_N, max_tokens, K]
-    """
-
-    def __init__(self, spec: ModelSpec, group: Group, max_tokens: int, batch: int = 1, **where) -> None:
-        heads = spec.num_key_value_heads // group.size
-        self.store = torch.zeros(2, spec.num_hidden_layers, batch, heads, max_tokens, spec.head_dim, **where)
-        self.length = 0
-
-    @property
-    def nbytes(self) -> int:
-        """What this rank's cache occupies."""
-        return self.store.nbytes
-
-    def append(self, layer: int, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Put the new keys and values behind the old; return both whole."""
-        end = self.length + k.shape[2]
-        self.store[0, layer, :, :, self.length : end] = k
-        self.store[1, layer, :, :, self.length : end] = v
-        return self.store[0, layer, :, :, :end], self.store[1, layer, :, :, :end]
 
 
 class ParallelMLP(nn.Module):
@@ -101,13 +78,11 @@ class Block(nn.Module):
         return x + self.mlp(self.post_attention_layernorm(x))
 
 
-class MiniGPT(nn.Module):
+class MiniGPT(Decoder):
     """A GPT-2-shaped decoder, sharded over a group. The same class is trained on one rank and served on two."""
 
     def __init__(self, spec: ModelSpec, group: Group) -> None:
-        super().__init__()
-        self.spec = spec
-        self.group = group
+        super().__init__(spec, group, spec.learned_positions)
         self.embed_tokens = ShardedEmbedding(spec.vocab_size, spec.hidden_size, group)
         self.embed_positions = nn.Embedding(spec.learned_positions, spec.hidden_size)
         self.layers = nn.ModuleList(Block(spec, layer, group) for layer in range(spec.num_hidden_layers))
@@ -123,11 +98,6 @@ class MiniGPT(nn.Module):
         if cache is not None:
             cache.length += tokens.shape[1]
         return self.embed_tokens.logits(self.norm(x))
-
-    @property
-    def weights_bytes(self) -> int:
-        """What this rank's parameters occupy; tied weights once."""
-        return sum(parameter.nbytes for parameter in self.parameters())
 
 
 def initialise(model: MiniGPT, seed: int) -> None:

@@ -23,9 +23,9 @@ from core.errors import ShardlabError
 from core.two_way_tp import GPTS, MINI_GPT, all_reduce_payload_bytes
 from distributed import checkpoint, collectives, machine
 from distributed.collectives import Group
+from distributed.decoder import Decoder
 from distributed.experiments import break_layers, everyone, slow_one_rank, trace
 from distributed.measure import Arm, decode_prompt, warm_up
-from distributed.mini_gpt import KVCache, MiniGPT
 from distributed.progress import say, say_token, summary, us
 from distributed.shared_memory import SharedMemoryGroup, why_not_here
 from distributed.single import Alone, arms_alone
@@ -67,18 +67,18 @@ def report(args: argparse.Namespace, job: Work, group: Group, alone: Alone | Non
     ranks = facts_of_ranks(model)
     idle = sweep(model)
     if group.rank == 0:
-        say("world", model=job.spec.key, backend=args.backend, tp_size=group.size)
+        say("world", model=job.spec.key, backend=args.backend, tp_size=group.size, **job.shape)
         for rank, facts in enumerate(ranks):
             say("weights", rank=rank, bytes=facts["weights_bytes"])
         for rank, facts in enumerate(ranks):
-            say("kv", rank=rank, bytes_per_token=facts["kv_bytes"] // job.spec.learned_positions)
+            say("kv", rank=rank, bytes_per_token=facts["kv_bytes"] // model.max_tokens)
         for payload_bytes, took_s in idle.items():
             say("sweep", payload_bytes=payload_bytes, median_us=us(took_s["median"]), min_us=us(took_s["min"]))
     arm = decode_all(model, job, args.steps_per_prompt)
     result = compare(model, arm, alone, args.backend, ranks) if alone else None
     trace(model, job)
     slow_one_rank(model, job)
-    if job.checkpoint:
+    if job.end is not None:
         break_layers(model, job, arm)
     if result is None:
         return 0
@@ -86,7 +86,7 @@ def report(args: argparse.Namespace, job: Work, group: Group, alone: Alone | Non
     return 0 if result["tokens_equal"] else 1
 
 
-def decode_all(model: MiniGPT, job: Work, steps: int) -> Arm:
+def decode_all(model: Decoder, job: Work, steps: int) -> Arm:
     """The TP arm: every rank decodes the same prompts in lockstep."""
     warm_up(model, job)
     model.group.forget()
@@ -98,7 +98,7 @@ def decode_all(model: MiniGPT, job: Work, steps: int) -> Arm:
     return arm
 
 
-def compare(model: MiniGPT, arm: Arm, alone: Alone, backend: str, ranks: list[dict[str, int]]) -> dict[str, object]:
+def compare(model: Decoder, arm: Arm, alone: Alone, backend: str, ranks: list[dict[str, int]]) -> dict[str, object]:
     """The one object: counts and times of the TP arm beside the single one."""
     group, row_bytes, single = model.group, all_reduce_payload_bytes(model.spec), alone.single
     sums_s, steps = group.decode_all_reduces_s, len(arm.step_s)
@@ -133,7 +133,7 @@ def compare(model: MiniGPT, arm: Arm, alone: Alone, backend: str, ranks: list[di
 def conclude(result: dict[str, object], job: Work, args: argparse.Namespace) -> None:
     """Add the manifest and write the object, whole or not at all."""
     options = shlex.join(
-        ["--model", job.spec.key, "--steps-per-prompt", str(args.steps_per_prompt), "--backend", args.backend]
+        ["--model", job.name, "--steps-per-prompt", str(args.steps_per_prompt), "--backend", args.backend]
     )
     launcher = f"torchrun --standalone --nproc-per-node={result['world_size']}"
     command = f"{launcher} -m distributed.run_tp --json PATH {options}"
@@ -145,13 +145,12 @@ def conclude(result: dict[str, object], job: Work, args: argparse.Namespace) -> 
     say("done", tokens_equal=result["tokens_equal"])
 
 
-def facts_of_ranks(model: MiniGPT) -> list[dict[str, int]]:
+def facts_of_ranks(model: Decoder) -> list[dict[str, int]]:
     """Every rank's weight and cache bytes, as allocated, not as computed."""
-    cache = KVCache(model.spec, model.group, model.spec.learned_positions)
-    return everyone(model.group, {"weights_bytes": model.weights_bytes, "kv_bytes": cache.nbytes})
+    return everyone(model.group, {"weights_bytes": model.weights_bytes, "kv_bytes": model.new_cache().nbytes})
 
 
-def sweep(model: MiniGPT) -> dict[int, dict[str, float]]:
+def sweep(model: Decoder) -> dict[int, dict[str, float]]:
     """All-reduces with nothing else to do, by payload: a decode step's row first, then sizes up to a mebibyte."""
     group, where = model.group, model.embed_tokens.weight.device
     found = {}
@@ -193,7 +192,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--backend", choices=("gloo", "shm", "nccl"), default="nccl" if torch.cuda.device_count() > 1 else "gloo"
     )
-    parser.add_argument("--model", choices=tuple(GPTS), default=MINI_GPT.key)
+    parser.add_argument(
+        "--model", default=MINI_GPT.key, help=f"{', '.join(GPTS)}, or a directory with config.json and safetensors"
+    )
     parser.add_argument("--checkpoint", type=Path, default=checkpoint.CHECKPOINT)
     parser.add_argument("--steps-per-prompt", type=int, default=100, help="decode steps timed a prompt")
     parser.add_argument("--timeout-s", type=float, default=30, help="how long a rank waits for its peers")

@@ -60,7 +60,7 @@ def arms_alone(job: Work, steps: int, device: str) -> Alone:
 def single_arm(stem: Path, job: Work, steps: int, device: str, threads: int = 1) -> Arm:
     """Run the arm in a process of its own and read what it measured."""
     program = [sys.executable, "-m", "distributed.single", str(stem), "--device", device]
-    options = ["--model", job.spec.key, "--steps-per-prompt", str(steps), "--threads", str(threads)]
+    options = ["--model", job.name, "--steps-per-prompt", str(steps), "--threads", str(threads)]
     options += ["--checkpoint", str(job.checkpoint)] if job.checkpoint else []
     alone = {name: value for name, value in os.environ.items() if not name.startswith(TORCHRUNS_OWN)}
     alone["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]

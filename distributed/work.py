@@ -1,18 +1,22 @@
 """What both arms of a run decode: a model, ten prompts, and where an answer ends.
 
-MiniGPT-grammar comes from its checkpoint; the larger models have random weights, drawn alike on every rank: they
-say nothing worth reading, and take the time a trained one would.
+MiniGPT-grammar comes from its checkpoint and a Hugging Face directory from its files; the larger models of our own
+have random weights, drawn alike on every rank: they say nothing worth reading, and take the time a trained one
+would. Of a directory the tokenizer is not read: its prompts are random tokens, too.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
 
+from core.errors import UnknownNameError
 from core.specs import ModelSpec
-from core.two_way_tp import MINI_GPT, gpt
+from core.two_way_tp import GPTS, MINI_GPT, SHAPE_FIELDS
 from distributed import checkpoint, tokenizer
 from distributed.collectives import Group
+from distributed.decoder import Decoder
+from distributed.hugging_face import ModelDirectory, read_directory
 from distributed.mini_gpt import MiniGPT, initialise
 
 SENTENCES = (
@@ -35,17 +39,24 @@ LONGEST_ANSWER = 48
 
 @dataclass(frozen=True)
 class Work:
-    """A model and its prompts. `checkpoint` is None for random weights; `end` is None where nothing ends early."""
+    """A model and its prompts. `checkpoint` is None for random weights; `end` is None where nothing ends early.
 
+    `name` is what the model was asked for by: a key of ours, or a directory.
+    """
+
+    name: str
     spec: ModelSpec
     given: tuple[str, ...]
     prompts: tuple[tuple[int, ...], ...]
     longest: int
     end: int | None
     checkpoint: Path | None
+    directory: ModelDirectory | None = None
 
-    def model(self, group: Group) -> MiniGPT:
+    def model(self, group: Group) -> Decoder:
         """This rank's part of the model."""
+        if self.directory is not None:
+            return self.directory.model(group)
         model = MiniGPT(self.spec, group).eval()
         if self.checkpoint is None:
             initialise(model, SEED)
@@ -61,21 +72,38 @@ class Work:
 
     @property
     def weights(self) -> str:
-        """Where the weights come from: the checkpoint's fingerprint, or the seed."""
+        """Where the weights come from: the checkpoint's fingerprint, the directory's name, or the seed."""
+        if self.directory is not None:
+            return f"local directory {self.directory.path.name}"
         return checkpoint.sha256(self.checkpoint) if self.checkpoint else f"random, seed {SEED}"
 
+    @property
+    def shape(self) -> dict[str, object]:
+        """The shape of a model that is not one of ours, for whoever reads the log."""
+        if self.directory is None:
+            return {}
+        return {"shape": {name: asdict(self.spec)[name] for name in SHAPE_FIELDS}}
 
-def work(key: str, path: Path = checkpoint.CHECKPOINT) -> Work:
+
+def work(name: str, path: Path = checkpoint.CHECKPOINT) -> Work:
     """The work of a model.
 
-    Raises UnknownNameError for a model that is not one of ours, CheckpointError where its checkpoint is missing.
+    Raises UnknownNameError for what is neither one of ours nor a directory, CheckpointError where its checkpoint is
+    missing, ShardlabError where a directory holds another shape.
     """
-    spec = gpt(key)
-    if spec is MINI_GPT:
+    if name == MINI_GPT.key:
         checkpoint.require(path)
         prompts = tuple(tuple(tokenizer.prompt(sentence)) for sentence in SENTENCES)
-        return Work(spec, SENTENCES, prompts, LONGEST_ANSWER, tokenizer.END_TOKEN, path)
+        return Work(name, MINI_GPT, SENTENCES, prompts, LONGEST_ANSWER, tokenizer.END_TOKEN, path)
+    directory = None if name in GPTS else _directory(Path(name))
+    spec = directory.spec if directory else GPTS[name]
     generator = torch.Generator().manual_seed(SEED)
     rows = torch.randint(spec.vocab_size, (len(SENTENCES), RANDOM_PROMPT_TOKENS), generator=generator).tolist()
     given = tuple(" ".join(map(str, row)) for row in rows)
-    return Work(spec, given, tuple(map(tuple, rows)), RANDOM_ANSWER_TOKENS, None, None)
+    return Work(name, spec, given, tuple(map(tuple, rows)), RANDOM_ANSWER_TOKENS, None, None, directory)
+
+
+def _directory(path: Path) -> ModelDirectory:
+    if not path.is_dir():
+        raise UnknownNameError("model or directory", str(path), GPTS)
+    return read_directory(path)

@@ -20,8 +20,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from core.errors import ShardlabError
+from core.specs import ModelSpec
 from core.spend import cost_usd
-from core.two_way_tp import GPTS, MINI_GPT, RunResult, gpt, paid_run, read_result
+from core.two_way_tp import MINI_GPT, RunResult, paid_run, read_log, read_result
 from core.two_way_tp.paid_run import CLOUD, STUB, Instance, PaidRun
 from runtime.budget import LEDGER, BudgetGuard
 from runtime.torchrun import Outcome, RunRequest, start
@@ -149,7 +150,13 @@ def _run(options: argparse.Namespace, instance: Instance | None, estimate_usd: f
         print(f"run_tp --experiment: {outcome.message}", file=sys.stderr)
         return None
     manifest = _manifest(
-        read_result(outcome.result), options, instance, (began_s, ended_s), estimate_usd, guard.total_spent()
+        read_log(outcome.lines).model,
+        read_result(outcome.result),
+        options,
+        instance,
+        (began_s, ended_s),
+        estimate_usd,
+        guard.total_spent(),
     )
     _write_all(options.folder, manifest, instance, outcome.result)
     return manifest
@@ -169,6 +176,7 @@ def _outcome(options: argparse.Namespace) -> Outcome:
 
 
 def _manifest(
+    model: ModelSpec,
     result: RunResult,
     options: argparse.Namespace,
     instance: Instance | None,
@@ -176,7 +184,6 @@ def _manifest(
     estimate_usd: float,
     spent_usd: float,
 ) -> PaidRun:
-    model = gpt(options.model)
     nvlink, told_by = (instance.nvlink_present, instance.nvlink_told_by) if instance else nvlink_here()
     return PaidRun(
         status=CLOUD if instance else STUB,
@@ -236,7 +243,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--hours", type=float, default=1.0, help="how long the instance may stand: the estimate")
     parser.add_argument("--instance-started", type=_when, help="when its bill began, as 2026-01-31T12:00:00Z")
     parser.add_argument("--screenshot", default="experiments/35-tp-inference/screenshot.png")
-    parser.add_argument("--model", choices=tuple(GPTS), default=MINI_GPT.key)
+    parser.add_argument("--model", default=MINI_GPT.key, help="as distributed.run_tp has it")
     parser.add_argument("--backend", choices=("gloo", "shm", "nccl"))
     parser.add_argument("--steps-per-prompt", type=int, default=100)
     parser.add_argument("--folder", type=Path, default=FOLDER)

@@ -4,6 +4,7 @@ from core.two_way_tp.interconnect import fitted_wire, step_comm_s
 from core.two_way_tp.predictions import (
     GPTS,
     MINI_GPT,
+    SHAPE_FIELDS,
     RankWeights,
     all_reduce_bytes_per_token,
     all_reduce_payload_bytes,
@@ -20,6 +21,7 @@ from core.two_way_tp.run_log import Broken, LogLine, RankStep, RunLog, RunLogErr
 __all__ = [
     "GPTS",
     "MINI_GPT",
+    "SHAPE_FIELDS",
     "Broken",
     "LogLine",
     "Manifest",

@@ -1,4 +1,4 @@
-"""What a rank of a GPT-2-shaped model holds, and what one decode step makes it send.
+"""What a rank of a dense decoder holds, and what one decode step makes it send.
 
 L layers, d hidden_size, V vocab_size, N tp_size, b bytes an element. Bytes and counts are met exactly or the
 program is wrong; a time is put together from other times of the same machine.
@@ -68,6 +68,27 @@ GPTS: Mapping[str, ModelSpec] = MappingProxyType(
 """What a run can decode: the trained model, and three of random weights for scale."""
 
 
+SHAPE_FIELDS = (
+    "key",
+    "name",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "head_dim",
+    "intermediate_size",
+    "vocab_size",
+    "max_position_embeddings",
+    "tie_word_embeddings",
+    "qkv_bias",
+    "o_bias",
+    "mlp_bias",
+    "qk_norm",
+    "weight_dtype",
+)
+"""What a run says of a model that is not one of these: enough to predict its bytes and its sums."""
+
+
 def gpt(key: str) -> ModelSpec:
     """The model of a key.
 
@@ -102,20 +123,26 @@ def padded_vocab_size(vocab_size: int, tp_size: int) -> int:
 
 
 def weights_per_rank(model: ModelSpec, tp_size: int) -> RankWeights:
-    """What one rank of a GPT-2-shaped model with a tied head holds.
+    """What one rank of a dense decoder holds: GPT-2's shape, Llama's or Qwen's.
 
-        cut:   q, k, v, o, both matrices of the MLP, the biases of q, k, v and of the first matrix, ⌈V/N⌉ rows
-        whole: norms, positions, the biases of o and of the second matrix, which are added after the sum
+        cut:   q, o and the MLP's matrices, the biases of q, k, v and of the MLP's first matrices, ⌈V/N⌉ rows of
+               each table; k and v by heads, of which each rank has one at least
+        whole: norms, positions, the biases of o and of the MLP's last matrix, which are added after the sum
 
     Raises IndivisibleError when the heads or the intermediate size do not divide.
     """
-    kv_heads_per_rank(model, tp_size)
+    kv_heads = kv_heads_per_rank(model, tp_size)
+    require_divides("num_attention_heads", model.num_attention_heads, "tp_size", tp_size)
     require_divides("intermediate_size", model.intermediate_size, "tp_size", tp_size)
-    count = count_parameters(model)
-    biases_after_sum = model.num_hidden_layers * model.hidden_size * (model.o_bias + model.mlp_bias)
-    padding = (padded_vocab_size(model.vocab_size, tp_size) - model.vocab_size) * model.hidden_size
-    whole = count.norms + count.positions + biases_after_sum
-    return RankWeights((count.total - whole + padding) // tp_size, whole, dtype_bytes(model.weight_dtype))
+    count, layers, d = count_parameters(model), model.num_hidden_layers, model.hidden_size
+    head_norms = 2 * model.head_dim * model.qk_norm
+    whole = count.norms + count.positions + layers * (d * (model.o_bias + model.mlp_bias) + head_norms)
+    tables = 1 if model.tie_word_embeddings else 2
+    padding = tables * (padded_vocab_size(model.vocab_size, tp_size) - model.vocab_size) * d
+    one_kv_head = 2 * layers * model.head_dim * (d + model.qkv_bias)
+    dealt = count.total - whole + padding - model.num_key_value_heads * one_kv_head
+    sharded = dealt // tp_size + kv_heads * one_kv_head
+    return RankWeights(sharded, whole, dtype_bytes(model.weight_dtype))
 
 
 def all_reduces_per_token(model: ModelSpec, tp_size: int) -> int:

@@ -156,7 +156,7 @@ def _run_log(texts: list[str], rows: list[Mapping[str, Any]]) -> RunLog:
     slowed = every("slowed")
     return RunLog(
         lines=lines,
-        model=gpt(world.get("model", MINI_GPT.key)),
+        model=ModelSpec(**world["shape"]) if "shape" in world else gpt(world.get("model", MINI_GPT.key)),
         backend=str(world["backend"]),
         tp_size=int(world["tp_size"]),
         weights_bytes=tuple(row["bytes"] for row in every("weights")),

@@ -30,7 +30,8 @@ def run(monkeypatch, tmp_path):
 
     def made(*arguments, capture="gloo-cpu", status="done", result=None):
         text = result or captures.load(capture).result_text
-        outcome = Outcome(status, "A rank was ended from outside.", 9.0, (), text if status == "done" else None)
+        lines = tuple(captures.load(capture).lines_text.splitlines())
+        outcome = Outcome(status, "A rank was ended from outside.", 9.0, lines, text if status == "done" else None)
         monkeypatch.setattr(program, "_outcome", lambda options: outcome)
         where = ("--folder", str(tmp_path / "run"), "--ledger", str(tmp_path / "spend.jsonl"))
         return program.main(["--experiment", *where, *arguments])
