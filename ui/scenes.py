@@ -21,7 +21,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import ShardlabError
 from core.scenario import Scenario
-from ui import course, inputs, shell, theme
+from ui import course, glossary, inputs, shell, theme
 from ui.charts.prediction import prediction_line
 from ui.charts.style import Chart
 from ui.equation import fractions
@@ -76,27 +76,27 @@ class Page:
             self.body.error(escape(error))
         self._end(list(scenes))
 
-    def say(self, block: str) -> None:
-        """A block of prose as body text."""
-        st.markdown(self.prose.text(block))
+    def say(self, block: str, width: Literal["auto", "stretch"] = "auto") -> None:
+        """A block of prose as body text, its terms with their definitions."""
+        st.markdown(glossary.marked(self.prose.text(block), block), width=width, unsafe_allow_html=True)
 
     def reading(self, block: str) -> None:
         """The one sentence under a figure, in the serif that says."""
         with st.container(key=f"reading_{block}"):
-            st.markdown(self.prose.text(block))
+            self.say(block)
 
     def note(self, *blocks: str) -> None:
         """Notes in the margin, each under its own hairline."""
         for block in blocks:
             with st.container(key=f"note_{block}"):
-                st.markdown(self.prose.text(block))
+                self.say(block)
 
     def verdict(self, sign: str, block: str) -> None:
         """`ok`, `off` or `open`; the block's first paragraph is the claim, the rest the assumption it needs."""
         mark = {"ok": ":green[:material/check:]", "off": ":red[:material/close:]"}.get(sign, ":gray[**?**]")
         with st.container(key=f"verdict_{block}", horizontal=True, gap="small"):
             st.markdown(mark, width="content")
-            st.markdown(self.prose.text(block), width="stretch")
+            self.say(block, width="stretch")
 
     def figure(self, chart: Chart, reading: str, table: pd.DataFrame, name: str) -> None:
         """A chart, its reading (a text alternative as well), and its table as CSV.
@@ -145,7 +145,8 @@ class Page:
         asked, label = st.container(), self.prose.plain(f"{self.scene}.label")
         said = self.predict(lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit=unit), 0)
         if not (said.revealed and self.look.present):
-            asked.markdown(self.prose.text(f"{self.scene}.ask"))
+            with asked:
+                self.say(f"{self.scene}.ask")
         shown = truth if said.revealed else None
         line = prediction_line(said.said, shown, self.look, high=axis_end or high, unit=unit, digits=digits)
         st.altair_chart(line, theme=None, alt=label, key="figure_prediction")

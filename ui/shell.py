@@ -26,9 +26,9 @@ def _settle() -> None:
 
 
 def _style(look: theme.Look) -> str:
-    """The style sheet of this mode: colours as custom properties, then the rules."""
+    """The style sheets of this mode: colours as custom properties, then the rules."""
     colours = (f"--shard-{name.replace('_', '-')}: {value};" for name, value in asdict(look.palette).items())
-    sheets = [_CSS, _CSS.with_name("present.css")][: 1 + look.present]
+    sheets = [_CSS, _CSS.with_name("glossary.css"), _CSS.with_name("present.css")][: 2 + look.present]
     rules = "\n".join(_read(sheet) for sheet in sheets)
     return f"<style>:root {{ {' '.join(colours)} }}\n{rules}</style>"
 
