@@ -1,0 +1,35 @@
+"""Reading rooms: where Megatron-LM, PyTorch and vLLM take the decisions that the labs teach."""
+
+import streamlit as st
+
+from core.reading_rooms import ROOMS, Place, Room, places
+from ui import course, scenes
+from ui.facts import reading_rooms as facts
+
+page = scenes.open_page("reading_rooms")
+
+
+def place(row: Place, root: str) -> None:
+    lab = course.entry(row.lab)
+    with st.container(key=f"place_{row.room}_{row.key}"):
+        name, note = st.columns([5, 8], gap="medium")
+        name.markdown(f"##### `{row.symbol}`\n\n`{root}/{row.file}`")
+        note.markdown(page.prose.text(f"{row.room}.{row.key}"))
+        note.page_link(
+            lab.path,
+            label=f"Lab {lab.title}: {lab.scenes[row.scene]}",
+            query_params={f"{lab.prefix}_scene": lab.scenes[row.scene]},
+        )
+
+
+def room(row: Room) -> None:
+    page.say(f"{row.key}.lead")
+    for each in places(row):
+        place(each, row.root)
+
+
+page.play(
+    facts.fields,
+    **{each.key: lambda each=each: room(each) for each in ROOMS},
+    limits=lambda: page.say("limits.body"),
+)
