@@ -1,0 +1,127 @@
+"""A case of the clinic: what is seen, what it could be, the model that explains it, and what the remedy does.
+
+All of it is computed from the field's formulas and measured points; the words are in content/. Amounts are SI.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.errors import UnknownNameError
+from core.units import bandwidth, binary_bytes, grouped, percent, plain, seconds, significant
+
+Unit = Literal["s", "fraction", "bytes", "bytes_per_s", "per_s", "count", "times", "plain"]
+Term = Literal["compute", "waiting", "latency", "bandwidth", "whole", "weights", "activations", "outside", "kv"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of a case: its name in the prose and in JSON, its value in SI, and what it is counted in."""
+
+    name: str
+    value: float
+    unit: Unit = "s"
+
+    @property
+    def text(self) -> str:
+        """The number as it is read."""
+        match self.unit:
+            case "s":
+                return seconds(self.value)
+            case "fraction":
+                return percent(self.value)
+            case "bytes":
+                return binary_bytes(self.value)
+            case "bytes_per_s":
+                return bandwidth(self.value)
+            case "per_s":
+                return f"{significant(self.value)}/s"
+            case "count":
+                return grouped(round(self.value))
+            case "times":
+                return significant(self.value, 2)
+            case "plain":
+                return plain(self.value)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One term of one bar."""
+
+    bar: str
+    term: Term
+    amount: float
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Bars of terms from zero, on one axis of seconds, bytes, or shares."""
+
+    unit: Literal["s", "bytes", "fraction"]
+    segments: tuple[Segment, ...]
+
+    def total(self, bar: str) -> float:
+        """A bar's whole length. Raises UnknownNameError for a bar that is not there."""
+        amounts = [segment.amount for segment in self.segments if segment.bar == bar]
+        if not amounts:
+            raise UnknownNameError("bar", bar, dict.fromkeys(segment.bar for segment in self.segments))
+        return sum(amounts)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a line."""
+
+    series: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines of seconds over something counted."""
+
+    x: str
+    y: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Bin:
+    """The share of a series that lies between two times."""
+
+    series: str
+    low_s: float
+    high_s: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Times, sorted into bins that widen with them."""
+
+    bins: tuple[Bin, ...]
+
+
+Picture = Bars | Lines | Histogram
+
+
+@dataclass(frozen=True)
+class Case:
+    """One patient. `candidates` are the diagnoses to choose from, `truth` the one that explains all of it."""
+
+    key: str
+    title: str
+    truth: str
+    candidates: tuple[str, ...]
+    figures: tuple[Figure, ...]
+    model: Picture
+    fix: Picture | None = None
+    symptom: Picture | None = None
+    log: tuple[str, ...] = ()
+
+    def figure(self, name: str) -> Figure:
+        """The number of that name. Raises UnknownNameError for one the case has not."""
+        for figure in self.figures:
+            if figure.name == name:
+                return figure
+        raise UnknownNameError("figure", name, [figure.name for figure in self.figures])

@@ -1,0 +1,97 @@
+"""TP over the node boundary melts p99: every layer sends over the network, so a rare stall is a common one."""
+
+import numpy as np
+
+from core.catalog import gpu, link, model
+from core.clinic.case import Bars, Bin, Case, Figure, Histogram, Segment
+from core.clinic.jitter import histogram_shares, hit_fraction, tail_of
+from core.node_boundary import NodeBill, node_bill
+from core.parameters import read_weight_bytes
+
+MODEL, GPU, INSIDE, NETWORK = "llama-3-70b", "h100-sxm", "nvlink-4", "ethernet-200g"
+GPUS_PER_NODE, NODES, BATCH = 8, 2, 8
+STALL_S = 0.2
+"""A segment lost on TCP is sent anew no sooner: Linux waits TCP_RTO_MIN, 200 ms. Source: include/net/tcp.h."""
+STALL_CHANCE = 3e-6
+"""How often a message stalls: an assumption, of the size of a loss seldom enough that nobody's test sees it."""
+SPREAD = 0.02
+"""Mean of a step's ordinary scatter, as a share of the step: an assumption, to give the histogram a width."""
+SAMPLES = 40_000
+EDGES_S = np.geomspace(6e-3, 0.6, 61)
+
+
+def cross_node(rng: np.random.Generator) -> Case:
+    """The case: decode steps of TP=16 over two nodes, against TP=8 in each and a pipeline across."""
+    wide = _bill(GPUS_PER_NODE * NODES)
+    inside = _bill(GPUS_PER_NODE)
+    hop_s = link(NETWORK).latency_s + inside.payload_bytes / link(NETWORK).bandwidth_bytes_per_s
+    piped_s = inside.step_s + inside.comm_s + hop_s
+    messages, piped_messages = _messages(wide), GPUS_PER_NODE * (NODES - 1)
+    found = _steps(wide.step_s + wide.comm_s, messages, rng)
+    piped = _steps(piped_s, piped_messages, rng)
+    tail, mended = tail_of(found), tail_of(piped)
+    return Case(
+        key="cross_node",
+        title="Twice the GPUs, and the p99 melted",
+        truth="messages",
+        candidates=("bandwidth", "messages", "preemption", "slow_rank"),
+        figures=(
+            Figure("ranks", wide.tp_size, "count"),
+            Figure("nodes", wide.nodes, "count"),
+            Figure("batch", BATCH, "count"),
+            Figure("p50", tail.p50_s),
+            Figure("p99", tail.p99_s),
+            Figure("inside_step", inside.step_s + inside.comm_s),
+            Figure("network_bytes_time", wide.network.bandwidth_s),
+            Figure("network_share", wide.network.total_s / (wide.step_s + wide.comm_s), "fraction"),
+            Figure("network_bytes_share", wide.network.bandwidth_s / (wide.step_s + wide.comm_s), "fraction"),
+            Figure("messages", messages, "count"),
+            Figure("stall", STALL_S),
+            Figure("one_in", 1 / STALL_CHANCE, "count"),
+            Figure("hit", hit_fraction(STALL_CHANCE, messages), "fraction"),
+            Figure("piped_messages", piped_messages, "count"),
+            Figure("piped_hit", hit_fraction(STALL_CHANCE, piped_messages), "fraction"),
+            Figure("piped_p50", mended.p50_s),
+            Figure("piped_p99", mended.p99_s),
+        ),
+        symptom=_histogram({"TP=16 over two nodes": found}),
+        model=Bars("s", (*_parts("TP=8 in one node", inside), *_parts("TP=16 over two nodes", wide))),
+        fix=_histogram({"TP=16 over two nodes": found, "TP=8 × PP=2": piped}),
+    )
+
+
+def _bill(tp_size: int) -> NodeBill:
+    step_s = read_weight_bytes(model(MODEL)) / tp_size / gpu(GPU).memory_bytes_per_s
+    return node_bill(model(MODEL), tp_size, BATCH, GPUS_PER_NODE, link(INSIDE), link(NETWORK), step_s)
+
+
+def _messages(bill: NodeBill) -> int:
+    """Messages over the network in a step: every GPU sends one at each of the network's steps."""
+    return bill.network.steps * bill.gpus_per_node * bill.nodes
+
+
+def _steps(usual_s: float, messages: int, rng: np.random.Generator) -> np.ndarray:
+    """Times of many steps: the usual one, its scatter, and a stall where a message was lost."""
+    scatter = 1 + rng.exponential(SPREAD, SAMPLES)
+    stalled = rng.random(SAMPLES) < hit_fraction(STALL_CHANCE, messages)
+    return usual_s * scatter + STALL_S * stalled
+
+
+def _histogram(series: dict[str, np.ndarray]) -> Histogram:
+    return Histogram(
+        tuple(
+            Bin(name, float(low), float(high), float(share))
+            for name, times in series.items()
+            for low, high, share in zip(EDGES_S[:-1], EDGES_S[1:], histogram_shares(times, EDGES_S), strict=True)
+            if share
+        )
+    )
+
+
+def _parts(name: str, bill: NodeBill) -> tuple[Segment, ...]:
+    waits = bill.inside.base_s + bill.inside.latency_s + bill.network.base_s + bill.network.latency_s
+    return (
+        Segment(name, "compute", bill.step_s),
+        Segment(name, "latency", waits),
+        Segment(name, "bandwidth", bill.inside.bandwidth_s + bill.network.bandwidth_s),
+    )

@@ -1,0 +1,75 @@
+"""TP=8 slower than TP=4: the compute shrinks by half once more, and the all-reduces grow by more than that."""
+
+from collections.abc import Sequence
+
+from core.catalog import gpu, link, model
+from core.clinic.case import Bars, Case, Figure, Segment
+from core.comm_cost import all_reduces_per_step
+from core.comm_measured import MeasuredPoint, measured_time_s, series_of
+from core.parameters import kv_heads_per_rank, read_weight_bytes
+
+MODEL, GPU, SERIES = "llama-3-8b", "l40s", "l40s-nccl"
+BATCH, SIZES = 8, (1, 2, 4, 8)
+
+
+def eight_ranks(points: Sequence[MeasuredPoint]) -> Case:
+    """The case: a decode step at each TP size on eight L40S, its all-reduces at the times measured there."""
+    compute = {size: read_weight_bytes(model(MODEL)) / size / gpu(GPU).memory_bytes_per_s for size in SIZES}
+    comm = {size: _comm_s(points, size) for size in SIZES}
+    step = {size: compute[size] + comm[size] for size in SIZES}
+    payload_bytes = BATCH * model(MODEL).hidden_size * 2
+    one = {size: comm[size] / all_reduces_per_step(model(MODEL), size) for size in SIZES[1:]}
+    return Case(
+        key="eight_ranks",
+        title="Four more GPUs made it slower",
+        truth="all_reduces",
+        candidates=("memory", "all_reduces", "heads", "wire"),
+        figures=(
+            Figure("batch", BATCH, "count"),
+            *(Figure(f"step_{size}", step[size]) for size in SIZES),
+            *(Figure(f"compute_{size}", compute[size]) for size in SIZES),
+            *(Figure(f"comm_{size}", comm[size]) for size in SIZES[1:]),
+            *(Figure(f"one_{size}", one[size]) for size in SIZES[1:]),
+            Figure("all_reduces", all_reduces_per_step(model(MODEL), 8), "count"),
+            Figure("saved", compute[4] - compute[8]),
+            Figure("paid", comm[8] - comm[4]),
+            Figure("weights_8", read_weight_bytes(model(MODEL)) / 8, "bytes"),
+            Figure("kv_heads_4", kv_heads_per_rank(model(MODEL), 4), "count"),
+            Figure("kv_heads_8", kv_heads_per_rank(model(MODEL), 8), "count"),
+            Figure("payload", payload_bytes, "bytes"),
+            Figure("wire_time", 2 * 7 / 8 * payload_bytes / link("pcie-4").bandwidth_bytes_per_s),
+            Figure("rate_8", BATCH / step[8], "per_s"),
+            Figure("rate_two_4", 2 * BATCH / step[4], "per_s"),
+            Figure("gain", 2 * step[8] / step[4], "times"),
+        ),
+        symptom=Bars("s", tuple(Segment(f"TP={size}", "whole", step[size]) for size in SIZES)),
+        model=Bars(
+            "s",
+            tuple(
+                segment
+                for size in SIZES
+                for segment in (
+                    Segment(f"TP={size}", "compute", compute[size]),
+                    Segment(f"TP={size}", "latency", comm[size]),
+                )
+                if segment.amount
+            ),
+        ),
+        fix=Bars(
+            "s",
+            (
+                Segment("one step of TP=8, for one batch", "compute", compute[8]),
+                Segment("one step of TP=8, for one batch", "latency", comm[8]),
+                Segment("one step of two TP=4 replicas, for two", "compute", compute[4]),
+                Segment("one step of two TP=4 replicas, for two", "latency", comm[4]),
+            ),
+        ),
+    )
+
+
+def _comm_s(points: Sequence[MeasuredPoint], tp_size: int) -> float:
+    if tp_size == 1:
+        return 0.0
+    payload_bytes = BATCH * model(MODEL).hidden_size * 2
+    one_s = measured_time_s(series_of(points, SERIES, tp_size), payload_bytes)
+    return all_reduces_per_step(model(MODEL), tp_size) * one_s

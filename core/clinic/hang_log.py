@@ -1,0 +1,100 @@
+"""What a log of an NCCL start says: ranks, versions, interfaces, ways between GPUs, and complaints.
+
+Read line by line, whatever prefixes a line carries; nothing is kept but counts, versions and interface names.
+Source of the lines: NVIDIA/nccl at v2.20.5-1 and v2.27.5-1, src/init.cc, bootstrap.cc, misc/, transport/.
+"""
+
+import re
+from dataclasses import dataclass
+
+MAX_LINES, MAX_LINE = 20_000, 600
+"""What is read of a text: more than any start prints, and little enough to be read at once."""
+
+_BOOTSTRAP = re.compile(r"Bootstrap ?: ?Using (?:\[\d+\])?([A-Za-z0-9_.@-]{1,32})(?::|$|\s)")
+_VERSION = re.compile(r"(?:NCCL version |vLLM is using nccl==)(\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)")
+_RANK = re.compile(r"\brank (\d{1,6}) nranks (\d{1,6})\b")
+_ENGINE_RANK = re.compile(r"world_size=(\d{1,6}) rank=(\d{1,6})\b")
+_CHANNEL = re.compile(r"Channel \d{1,4}(?:/\d{1,4})? ?: .{1,60} via (P2P|SHM|NET)\b")
+_UNREACHED = re.compile(r"refused|timed out|No route to host|exceeded (?:retries|timeouts|error retry)", re.I)
+_SHM = re.compile(r"failed to extend|Error while (?:creating|attaching)|/dev/shm.{0,80}No space left")
+_WAITING = re.compile(r"waiting for clients|\d{1,6}/\d{1,6} clients joined|\d{1,6} seconds waiting")
+_P2P_OFF = re.compile(r"NCCL_P2P_DISABLE set (?:by environment )?to 1|Could not enable P2P between")
+
+WORLD_LIMIT = 4096
+
+
+@dataclass(frozen=True)
+class HangLog:
+    """The findings. `ranks` have printed a line of their own, `complete` is how many of them ended their init."""
+
+    world_size: int | None = None
+    ranks: frozenset[int] = frozenset()
+    complete: int = 0
+    hosts: int = 0
+    versions: tuple[str, ...] = ()
+    interfaces: tuple[str, ...] = ()
+    transports: frozenset[str] = frozenset()
+    unreached: bool = False
+    mismatch: bool = False
+    shm_error: bool = False
+    waiting: bool = False
+    p2p_off: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of NCCL was found."""
+        return self == HangLog()
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Ranks of the world that have printed nothing."""
+        return tuple(rank for rank in range(self.world_size or 0) if rank not in self.ranks)
+
+    @property
+    def whole_on_one_host(self) -> bool:
+        """Whether every rank of the world has printed, and all from one host."""
+        return self.hosts == 1 and self.world_size is not None and not self.missing
+
+
+def read_hang(text: str) -> HangLog:
+    """The findings of an excerpt: its first 20,000 lines, each to 600 characters."""
+    lines = [line[:MAX_LINE] for line in text.splitlines()[:MAX_LINES]]
+    seen = [(rank, size, "Init COMPLETE" in line) for line in lines for rank, size in _ranks(line)]
+    return HangLog(
+        world_size=min(max(size for _, size, _ in seen), WORLD_LIMIT) if seen else None,
+        ranks=frozenset(rank for rank, _, _ in seen),
+        complete=len({rank for rank, _, complete in seen if complete}),
+        hosts=len({host for line in lines if (host := _host(line))}),
+        versions=_all(_VERSION, lines),
+        interfaces=_all(_BOOTSTRAP, lines),
+        transports=frozenset(_all(_CHANNEL, lines)),
+        unreached=any("onnect" in line and _UNREACHED.search(line) for line in lines),
+        mismatch=any("Mismatched NCCL version detected" in line for line in lines),
+        shm_error=any(_SHM.search(line) for line in lines),
+        waiting=any(_WAITING.search(line) for line in lines),
+        p2p_off=any(_P2P_OFF.search(line) for line in lines),
+    )
+
+
+def _all(pattern: re.Pattern[str], lines: list[str]) -> tuple[str, ...]:
+    """What a pattern's group is, over all lines, each once."""
+    return tuple(sorted({hit[1] for line in lines if (hit := pattern.search(line))}))
+
+
+def _ranks(line: str) -> list[tuple[int, int]]:
+    """A line's rank and the size of its world, as NCCL or an engine prints them."""
+    if hit := _RANK.search(line):
+        return [(int(hit[1]), int(hit[2]))]
+    if hit := _ENGINE_RANK.search(line):
+        return [(int(hit[2]), int(hit[1]))]
+    return []
+
+
+def _host(line: str) -> str:
+    """The host in `host:pid:tid [device] NCCL INFO`, whatever stands before it; "" for another kind of line."""
+    before, mark, _ = line.partition(" NCCL ")
+    words = before.split()[-2:]
+    if not mark or len(words) < 2 or words[0].count(":") < 2 or not words[1].startswith("["):
+        return ""
+    host, pid, thread = words[0].split(":")[-3:]
+    return host if pid.isdecimal() and thread.isdecimal() else ""

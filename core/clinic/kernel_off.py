@@ -1,0 +1,68 @@
+"""The custom all-reduce is off: which rule of which release, what it would have been worth, and what to do."""
+
+from collections.abc import Sequence
+
+from core.catalog import gpu, model
+from core.clinic.case import Bars, Case, Figure, Segment
+from core.comm_cost import all_reduces_per_step, allreduce_payload_bytes
+from core.comm_measured import MeasuredPoint, measured_time_s, series_of
+from core.custom_all_reduce import Machine, decide
+from core.parameters import read_weight_bytes
+
+MODEL, GPU, SERIES, RELEASE = "llama-3-8b", "l40s", "l40s-nccl", "0.9.2"
+MACHINE = Machine(RELEASE, 4, full_nvlink=False, compute_capability="8.9")
+
+
+def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
+    """The case: four PCIe cards in one host, a copy between any two of them arriving."""
+    four, two = (read_weight_bytes(model(MODEL)) / ranks / gpu(GPU).memory_bytes_per_s for ranks in (4, 2))
+    comm, comm_two = _comm_s(points, SERIES, 4), _comm_s(points, SERIES, 2)
+    nccl, custom = _comm_s(points, "h100-nccl", 4), _comm_s(points, "h100-vllm-graph", 4)
+    decision = decide(MACHINE)
+    return Case(
+        key="kernel_off",
+        title="Custom allreduce is disabled because",
+        truth=decision.stopped_by.key if decision.stopped_by else "",
+        candidates=("p2p", "one_node", "nvlink", "world_size"),
+        figures=(
+            Figure("ranks", MACHINE.world_size, "count"),
+            Figure("comm", comm),
+            Figure("step", four + comm),
+            Figure("share", comm / (four + comm), "fraction"),
+            Figure("nccl", nccl),
+            Figure("custom", custom),
+            Figure("worth", nccl / custom, "times"),
+            Figure("pair_step", two + comm_two),
+            Figure("pair_comm", comm_two),
+            Figure("rate", 1 / (four + comm), "per_s"),
+            Figure("pairs_rate", 2 / (two + comm_two), "per_s"),
+        ),
+        log=(
+            f"Initializing an LLM engine (v{RELEASE}) with config: … tensor_parallel_size={MACHINE.world_size}, …",
+            "reading GPU P2P access cache from …",
+            "[custom_all_reduce.py] Custom allreduce is disabled because …",
+        ),
+        model=Bars(
+            "s",
+            (
+                Segment("4 × H100 on NVLink, custom kernel", "latency", custom),
+                Segment("4 × H100 on NVLink, NCCL", "latency", nccl),
+                Segment("4 × L40S on PCIe, NCCL", "latency", comm),
+            ),
+        ),
+        fix=Bars(
+            "s",
+            (
+                Segment("TP=4, one sequence", "compute", four),
+                Segment("TP=4, one sequence", "latency", comm),
+                Segment("two replicas of TP=2, two sequences", "compute", two),
+                Segment("two replicas of TP=2, two sequences", "latency", comm_two),
+            ),
+        ),
+    )
+
+
+def _comm_s(points: Sequence[MeasuredPoint], series: str, ranks: int) -> float:
+    payload_bytes = allreduce_payload_bytes(1, model(MODEL).hidden_size)
+    one_s = measured_time_s(series_of(points, series, ranks), payload_bytes)
+    return all_reduces_per_step(model(MODEL), ranks) * one_s

@@ -1,0 +1,56 @@
+"""NCCL hangs at init: both ranks are there, both GPUs are busy, and nothing more is printed."""
+
+from core.catalog import model
+from core.clinic.case import Bars, Case, Figure, Segment
+from core.comm_cost import all_reduces_per_step, allreduce_payload_bytes
+
+MODEL, RANKS, PROMPT_TOKENS = "llama-3-8b", 2, 2048
+P2P_BYTES_PER_S = 25.3e9
+NO_P2P_BYTES_PER_S = (2.2e9, 3.9e9)
+"""Measured ring busbw over PCIe 4: four GPUs with peer-to-peer, and the range seen over two without."""
+
+_LINES = (
+    "Bootstrap : Using eth0:192.0.2.7<0>",
+    "NCCL version 2.20.5+cuda12.4",
+    "comm 0x55d0 rank {rank} nranks 2 cudaDev {rank} nvmlDev {rank} busId {rank}1000 - Init START",
+    "Channel 00/0 : {rank}[{rank}] -> {other}[{other}] via P2P/IPC",
+)
+"""What both ranks print, the last of it before the silence."""
+
+
+def silent_init() -> Case:
+    """The case: the last lines before the silence, and what the way round it costs."""
+    payload_bytes = allreduce_payload_bytes(PROMPT_TOKENS, model(MODEL).hidden_size)
+    count = all_reduces_per_step(model(MODEL), RANKS)
+    with_s, *without_s = (count * payload_bytes / speed for speed in (P2P_BYTES_PER_S, *NO_P2P_BYTES_PER_S))
+    return Case(
+        key="silent_init",
+        title="The log stops, and the fans start",
+        truth="p2p_blocked",
+        candidates=("rank_missing", "firewall", "version_mismatch", "p2p_blocked"),
+        figures=(
+            Figure("ranks", RANKS, "count"),
+            Figure("payload", payload_bytes, "bytes"),
+            Figure("prompt", PROMPT_TOKENS, "count"),
+            Figure("all_reduces", count, "count"),
+            Figure("with_p2p", with_s),
+            Figure("without_least", without_s[1]),
+            Figure("without_most", without_s[0]),
+            Figure("speed_with", P2P_BYTES_PER_S, "bytes_per_s"),
+            Figure("speed_without_least", NO_P2P_BYTES_PER_S[0], "bytes_per_s"),
+            Figure("speed_without_most", NO_P2P_BYTES_PER_S[1], "bytes_per_s"),
+        ),
+        log=tuple(
+            f"box:4711:4711 [{rank}] NCCL INFO {line.format(rank=rank, other=1 - rank)}"
+            for line in _LINES
+            for rank in range(RANKS)
+        ),
+        model=Bars(
+            "s",
+            (
+                Segment("peer to peer", "bandwidth", with_s),
+                Segment("through the host's memory, at best", "bandwidth", without_s[1]),
+                Segment("through the host's memory, at worst", "bandwidth", without_s[0]),
+            ),
+        ),
+    )

@@ -1,0 +1,180 @@
+"""The clinic's cases: figures worked by hand from the measured points, and each remedy better than the illness."""
+
+import pytest
+
+from core.catalog import model
+from core.clinic import CASES, SEED, examine
+from core.clinic.case import Bars, Figure, Histogram, Lines
+from core.clinic.hang import judge_causes
+from core.clinic.hang_log import read_hang
+from core.clinic.kv_too_small import activation_peak_bytes
+from core.errors import UnknownNameError
+from core.units import GIB
+from runtime.measurements import measured_all_reduces
+
+POINTS = measured_all_reduces()
+
+
+def figure(key: str, name: str) -> float:
+    return examine(key, POINTS).figure(name).value
+
+
+@pytest.mark.parametrize("key", CASES)
+def test_a_case_has_one_truth_among_plausible_diagnoses(key):
+    case = examine(key, POINTS)
+    assert case.key == key
+    assert case.truth in case.candidates
+    assert len(set(case.candidates)) == len(case.candidates) >= 4
+    assert case.symptom or case.log
+
+
+@pytest.mark.parametrize("key", CASES)
+def test_a_case_is_the_same_each_time(key):
+    """The seed is fixed, so that a figure on a slide is the figure on the page."""
+    assert SEED == 7
+    assert examine(key, POINTS) == examine(key, POINTS)
+
+
+@pytest.mark.parametrize("key", CASES)
+def test_a_figure_is_named_once_and_is_a_number(key):
+    figures = examine(key, POINTS).figures
+    assert len({figure.name for figure in figures}) == len(figures)
+    assert all(figure.value >= 0 and figure.text for figure in figures)
+
+
+def test_the_truth_is_not_always_in_the_same_place():
+    places = [case.candidates.index(case.truth) for case in (examine(key, POINTS) for key in CASES)]
+    assert max(places.count(place) for place in places) <= len(places) / 2
+
+
+def test_seven_ranks_wait_for_the_slow_one_and_it_waits_for_nobody():
+    """70B over 8 H100: 139 GB / 8 / 3.35 TB/s = 5.19 ms a rank; a quarter more is 1.30 ms, and that is the wait."""
+    case = examine("slow_rank", POINTS)
+    kernels = [segment.amount for segment in case.symptom.segments]
+    assert min(kernels) == kernels[5] == pytest.approx(figure("slow_rank", "comm"))
+    assert kernels[0] - kernels[5] == pytest.approx(0.25 * 5.187e-3, rel=1e-3)
+    assert case.model.total("rank 0") == pytest.approx(case.model.total("rank 5")) == figure("slow_rank", "step")
+
+
+def test_one_slow_gpu_of_eight_costs_more_than_an_eighth_of_its_slowness():
+    """The average would lose 3.1 %; the step is 15.8 % longer."""
+    assert figure("slow_rank", "mean_slowdown") == pytest.approx(0.25 / 8)
+    assert figure("slow_rank", "longer") > 5 * figure("slow_rank", "mean_slowdown")
+
+
+def test_leaving_the_slow_gpu_out_with_three_others_is_worse_than_keeping_it():
+    assert figure("slow_rank", "half_step") > figure("slow_rank", "step") > figure("slow_rank", "step_before")
+
+
+def test_messages_over_the_network_make_a_rare_stall_common():
+    """160 all-reduces of 2 network steps, by 16 GPUs: 5,120 messages; 3 in a million each is 1.5 % of the steps."""
+    assert figure("cross_node", "messages") == 160 * 2 * 16
+    assert figure("cross_node", "hit") == pytest.approx(1 - (1 - 3e-6) ** 5120)
+    assert figure("cross_node", "p99") > 0.2 > 10 * figure("cross_node", "p50")
+
+
+def test_a_pipeline_across_the_nodes_brings_back_both_quantiles():
+    assert figure("cross_node", "piped_p99") < figure("cross_node", "p50")
+    assert figure("cross_node", "piped_messages") == 8
+
+
+def test_a_histogram_holds_every_step():
+    shares = {}
+    for cut in examine("cross_node", POINTS).fix.bins:
+        shares[cut.series] = shares.get(cut.series, 0) + cut.share
+    assert shares == pytest.approx({"TP=16 over two nodes": 1, "TP=8 × PP=2": 1})
+
+
+def test_a_pipeline_alone_gives_no_token_sooner_than_one_gpu():
+    """Four stages of a quarter each are one GPU's time, and three hops on top."""
+    alone, token = figure("starved_pipeline", "alone"), figure("starved_pipeline", "token")
+    assert alone < token < 1.02 * alone
+    assert figure("starved_pipeline", "in_flight") < 1 < figure("starved_pipeline", "filling")
+
+
+def test_the_load_on_a_stage_is_rate_times_tokens_times_stage_time():
+    """Utilisation law: 0.2 a second × 64 tokens × 10.4 ms = 13.3 %; 80 arrivals scatter by a ninth."""
+    expected = 0.2 * 64 * figure("starved_pipeline", "stage")
+    assert figure("starved_pipeline", "busy") == pytest.approx(expected, rel=0.25)
+
+
+def test_eight_ranks_pay_more_than_they_save():
+    """Measured on L40S at 64 KiB: 32.2 µs over 4 ranks and 164 µs over 8, 64 times a step."""
+    assert figure("eight_ranks", "comm_4") == pytest.approx(64 * 32.2e-6, rel=0.01)
+    assert figure("eight_ranks", "paid") > figure("eight_ranks", "saved") == figure("eight_ranks", "compute_8")
+    assert figure("eight_ranks", "step_8") > figure("eight_ranks", "step_4")
+
+
+def test_two_replicas_of_four_serve_more_than_eight_ranks():
+    assert figure("eight_ranks", "rate_two_4") > 2 * figure("eight_ranks", "rate_8")
+
+
+def test_the_cache_is_what_the_driver_leaves_after_the_weights_and_the_peak():
+    """23.64 GiB × 0.9 - 14.96 - 0.96 - 0.10 = 5.25 GiB, 131,072 B a token: 43,024 tokens where 54,400 were hoped for."""
+    peak_gib = figure("kv_too_small", "peak") / GIB
+    room_gib = 23.64 * 0.9 - 14.9575 - peak_gib - 0.1
+    assert figure("kv_too_small", "tokens") == int(room_gib * GIB / 131072 / 16) * 16 == 43024
+    assert figure("kv_too_small", "expected_tokens") == int((24 * 0.9 - 14.9575) * GIB / 131072 / 16) * 16
+
+
+def test_the_peak_of_a_profiling_run_by_hand():
+    """8,192 tokens of an 8B: 2 · 8192 · (3 · 14336 + 2 · 4096) bytes, and 256 rows of 128,256 logits in 6 bytes."""
+    layer, logits = 2 * 8192 * (3 * 14336 + 2 * 4096), 6 * 256 * 128256
+    assert activation_peak_bytes(model("llama-3-8b"), 8192) == layer + logits == 1_035_862_016
+
+
+def test_the_network_is_idle_and_more_than_half_of_the_step():
+    """64 × 233 µs = 14.9 ms, of which 64 × 6.55 µs are bytes; the step is 12.5 ms of compute beside it."""
+    assert figure("idle_network", "comm") == pytest.approx(64 * 233e-6, rel=1e-3)
+    assert figure("idle_network", "bytes_time") == pytest.approx(64 * 8192 / 1.25e9)
+    assert figure("idle_network", "utilisation") < 0.02
+    assert figure("idle_network", "comm_share") > 0.5
+
+
+def test_a_wire_ten_times_as_wide_saves_nothing_to_speak_of():
+    assert figure("idle_network", "wider_saves") < 0.02 * figure("idle_network", "step")
+    assert figure("idle_network", "box_step") < figure("idle_network", "wider_step") / 2
+
+
+def test_the_kernel_is_off_by_the_rule_that_its_machine_breaks():
+    case = examine("kernel_off", POINTS)
+    assert case.truth == "nvlink"
+    assert case.figure("custom").value < case.figure("nccl").value < case.figure("comm").value
+
+
+def test_the_silent_logs_own_lines_leave_its_truth():
+    case = examine("silent_init", POINTS)
+    supported = [f.cause for f in judge_causes(read_hang("\n".join(case.log))) if f.standing == "supported"]
+    assert supported == [case.truth]
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "text"),
+    [
+        ("s", 0.00819, "8.19 ms"),
+        ("fraction", 0.158, "15.8 %"),
+        ("bytes", 8192, "8 KiB"),
+        ("bytes_per_s", 25.3e9, "25.3 GB/s"),
+        ("per_s", 193.4, "193/s"),
+        ("count", 5120, "5 120"),
+        ("times", 3.44, "3.4"),
+        ("plain", 0.532, "0.532"),
+    ],
+)
+def test_a_figure_is_written_in_its_unit(unit, value, text):
+    assert Figure("x", value, unit).text.replace("\u00a0", " ").replace("\u202f", " ") == text
+
+
+def test_pictures_are_of_three_kinds():
+    pictures = [p for k in CASES for c in [examine(k, POINTS)] for p in (c.symptom, c.model, c.fix) if p]
+    assert {type(picture) for picture in pictures} == {Bars, Lines, Histogram}
+
+
+def test_an_unknown_case_a_figure_or_a_bar_is_refused_by_name():
+    case = examine("slow_rank", POINTS)
+    with pytest.raises(UnknownNameError, match="slow_rank"):
+        examine("flu", POINTS)
+    with pytest.raises(UnknownNameError, match="step_before"):
+        case.figure("temperature")
+    with pytest.raises(UnknownNameError, match="rank 7"):
+        case.model.total("rank 9")

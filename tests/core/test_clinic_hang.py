@@ -1,0 +1,131 @@
+"""Hangs at init: logs of each cause in our own words, and a tree of tests that ends at every one of them."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from core.clinic.hang import CAUSES, TESTS, Finding, judge_causes, next_test
+from core.clinic.hang_log import HangLog, read_hang
+
+CASES = os.environ.get("SHARDLAB_CASES")
+
+
+def nccl(host: str, device: int, said: str) -> str:
+    return f"{host}:101:102 [{device}] NCCL INFO {said}"
+
+
+def start(rank: int, size: int = 2, done: bool = False) -> str:
+    state = "COMPLETE" if done else "START"
+    return f"ncclCommInitRank comm 0x1 rank {rank} nranks {size} cudaDev 0 busId 1000 - Init {state}"
+
+
+TWO_HOSTS = [nccl(host, 0, line) for host in ("a", "b") for line in ("Bootstrap : Using eth0:192.0.2.1<0>",)]
+BOTH = [nccl("a", 0, start(0)), nccl("a", 1, start(1))]
+EXCERPTS = {
+    "rank_missing": [nccl("a", 0, start(0, 4)), nccl("a", 1, start(1, 4)), nccl("b", 0, start(3, 4))],
+    "wrong_interface": [nccl("a", 0, "Bootstrap: Using docker0:172.17.0.1<0>"), nccl("b", 0, start(1))],
+    "firewall": [*TWO_HOSTS, nccl("b", 0, "Call to connect returned Connection refused, retrying")],
+    "version_mismatch": ["NCCL version 2.20.5+cuda12.4", "(Worker pid=7) vLLM is using nccl==2.27.5"],
+    "p2p_blocked": [*BOTH, nccl("a", 0, "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM")],
+    "shm_small": [*BOTH, "a:1:2 [0] x.cc:72 NCCL WARN Error: failed to extend /dev/shm/nccl-x to 9637888 bytes"],
+}
+
+
+def standings(log: HangLog, **outcomes) -> dict[str, str]:
+    return {finding.cause: finding.standing for finding in judge_causes(log, outcomes)}
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_a_log_of_each_cause_supports_it(cause):
+    assert standings(read_hang("\n".join(EXCERPTS[cause])))[cause] == "supported"
+
+
+@pytest.mark.parametrize("prefix", ["", "[1,0]<stdout>:", "  > ", "(Worker_TP0 pid=3) ", "0: "])
+def test_prefixes_do_not_hide_a_line(prefix):
+    log = read_hang("\n".join(prefix + line for line in EXCERPTS["p2p_blocked"]))
+    assert (log.world_size, log.ranks, log.hosts, log.transports) == (2, {0, 1}, 1, {"P2P"})
+
+
+def test_all_ranks_on_one_host_need_no_port_open():
+    found = standings(read_hang("\n".join(EXCERPTS["p2p_blocked"])))
+    assert found["firewall"] == found["wrong_interface"] == found["rank_missing"] == "excluded"
+
+
+def test_an_init_that_every_rank_completed_did_not_hang():
+    log = read_hang("\n".join(nccl("a", rank, start(rank, done=True)) for rank in (0, 1)))
+    assert set(standings(log).values()) == {"excluded"}
+    assert next_test(judge_causes(log)) is None
+
+
+def test_p2p_that_is_not_used_does_not_block():
+    log = read_hang("\n".join([*BOTH, nccl("a", 0, "Channel 00 : 0[0] -> 1[1] via SHM/direct/direct")]))
+    assert standings(log)["p2p_blocked"] == "excluded"
+
+
+def test_an_engines_rank_line_counts_as_nccls():
+    log = read_hang("DEBUG parallel_state.py:845] world_size=4 rank=2 local_rank=2 backend=nccl")
+    assert (log.world_size, log.missing) == (4, (0, 1, 3))
+
+
+def test_with_nothing_known_the_first_test_halves_the_causes():
+    test = next_test(judge_causes(HangLog()))
+    assert len(test.on_yes) == len(CAUSES) / 2
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_the_tree_ends_at_the_cause_in_at_most_four_tests(cause):
+    """Six causes, two outcomes a test: three tests at the least, four where a test only tells one apart."""
+    outcomes = {}
+    while sum(finding.standing != "excluded" for finding in judge_causes(HangLog(), outcomes)) > 1:
+        test = next_test(judge_causes(HangLog(), outcomes), outcomes)
+        outcomes[test.key] = "yes" if cause in test.on_yes else "no"
+        assert len(outcomes) <= 4
+    assert Finding(cause, "supported", "tested") in judge_causes(HangLog(), outcomes)
+
+
+def test_one_supported_cause_is_put_to_its_own_test():
+    assert next_test(judge_causes(read_hang("\n".join(EXCERPTS["p2p_blocked"])))).key == "p2p"
+    assert next_test(judge_causes(read_hang("\n".join(EXCERPTS["firewall"])))).key == "port"
+
+
+def test_contradicting_outcomes_leave_what_the_later_test_says():
+    found = standings(HangLog(), gloo="no", p2p="yes")
+    assert found["p2p_blocked"] == "supported"
+
+
+@pytest.mark.parametrize("test", TESTS, ids=lambda test: test.key)
+def test_both_outcomes_of_a_test_leave_something_and_together_everything(test):
+    yes, no = test.leaves("yes"), test.leaves("no")
+    assert yes
+    assert no
+    assert yes | no == set(CAUSES)
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 1_000_000, "Channel 00 : " * 77_000, "a:1:1 [0] NCCL INFO \n" * 47_000, "1:1:" * 250_000]
+)
+def test_a_megabyte_is_read_in_well_under_a_second(text):
+    start_s = time.perf_counter()
+    read_hang(text)
+    assert time.perf_counter() - start_s < 1
+
+
+def test_nothing_of_a_text_is_kept_but_names_and_counts():
+    log = read_hang("secret-host:1:2 [0] NCCL INFO Bootstrap : Using eth0:10.1.2.3<0>\n/home/me/secret")
+    assert "secret" not in repr(log)
+    assert "10.1" not in repr(log)
+
+
+@pytest.mark.parametrize("text", ["", "hello", "\n" * 1000, "NCCL", "rank 99999999 nranks 99999999"])
+def test_a_text_without_findings_is_empty(text):
+    assert read_hang(text).is_empty
+
+
+@pytest.mark.skipif(not CASES, reason="needs the folder of real cases")
+def test_a_real_log_that_completed_excludes_everything():
+    """Two hosts with one A10G each over TCP: both ranks print Init COMPLETE."""
+    log = read_hang(Path(str(CASES), "nccl", "a10g-tcp-10gbe-2x1gpu.txt").read_text())
+    assert (log.world_size, log.hosts, log.transports, log.complete) == (2, 2, {"NET"}, 2)
+    assert set(standings(log).values()) == {"excluded"}
