@@ -1,0 +1,52 @@
+"""Predicted against published from a terminal."""
+
+import json
+
+import pytest
+
+from runtime.published import SHIPPED, published_rows
+from scripts import accuracy
+
+
+def test_the_answer_is_one_json_object_with_every_row(capsys):
+    assert accuracy.main([str(SHIPPED), "--json"]) == 0
+    out, err = capsys.readouterr()
+    said = json.loads(out)
+    assert err == ""
+    assert len(said["rows"]) + said["out_of_memory"]["rows"] == len(published_rows(SHIPPED))
+    assert said["roofline_above_measured"] == said["skipped"] == []
+    assert set(said["decode"]) == {"train", "test"}
+    assert sum(line["rows"] for line in said["sources"]) == len(said["rows"])
+
+
+def test_the_table_says_the_median_error_and_bias_of_each_source(capsys):
+    assert accuracy.main([str(SHIPPED), "--rows"]) == 0
+    out, _ = capsys.readouterr()
+    assert "median error" in out
+    assert "roofline above a measurement: 0 of" in out
+    assert "table: published_steps.csv" in out
+
+
+def test_without_a_table_it_reads_the_folder_of_cases_or_what_ships(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("SHARDLAB_CASES", str(tmp_path))
+    accuracy.main(["--json"])
+    assert json.loads(capsys.readouterr().out)["table"] == "published_steps.csv"
+    (tmp_path / "measurements.csv").write_bytes(SHIPPED.read_bytes())
+    accuracy.main(["--json"])
+    assert json.loads(capsys.readouterr().out)["table"] == "measurements.csv"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(None, "cannot read"), (b"source,model\na,b\n", "has no column"), (b"\xff\xfe\x00", "cannot read")],
+)
+def test_a_file_that_is_no_table_is_one_line_on_stderr(capsys, tmp_path, content, said):
+    path = tmp_path / "table.csv"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SystemExit) as ended:
+        accuracy.main([str(path), "--json"])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
