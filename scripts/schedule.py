@@ -55,11 +55,11 @@ def _run(options: Namespace) -> tuple[Timeline, Mapping[str, object]]:
 
 
 def _decode(options: Namespace) -> tuple[Timeline, Mapping[str, object]]:
-    if options.chunks != 1:
-        raise OutOfRangeError("chunks", options.chunks, "must be 1 for decode: more would only add hops")
-    costs = _costs(options, Placement(options.stages))
-    times = costs.stage_times or (costs.forward,) * options.stages
-    pipe = Pipe(times, costs.link_delays, _exact("return_delay", options.return_delay), options.send)
+    placement = Placement(options.stages, options.chunks)
+    costs = _costs(options, placement)
+    times = costs.stage_times or (costs.forward,) * placement.stages
+    way_back = _exact("return_delay", options.return_delay)
+    pipe = Pipe(times, costs.link_delays, way_back, options.send, options.chunks)
     steady = steady_decode(pipe, options.microbatches)
     settled = {
         "cycle": _number(steady.cycle),

@@ -81,23 +81,24 @@ def interleaved_1f1b(stages: int, microbatches: int, chunks: int = 1) -> list[Ac
 def zb_h1(stages: int, microbatches: int, chunks: int = 1) -> list[Action]:
     """1F1B with the backward halved: the half that others wait for at once, the weight's half r microbatches later.
 
-    One chunk a rank; it keeps no more activations than 1F1B does.
+    One chunk a rank; it keeps no more activations than 1F1B does. With chunks it is the interleaved one.
     Source: Qi et al. 2023, Zero bubble pipeline parallelism, arXiv 2401.10241, section 2.2.
     """
-    p, m, v = _sizes(stages, microbatches, chunks)
-    if v != 1:
-        raise OutOfRangeError("chunks", v, "must be 1 for zb_h1; interleaved_zero_bubble takes 2 or more")
+    if chunks != 1:
+        return interleaved_zero_bubble(stages, microbatches, chunks)
+    p, m, _ = _sizes(stages, microbatches, chunks)
     return [action for rank in range(p) for action in _by_turns(rank, p, m, 1, m, _distance(rank, p), lag=rank)]
 
 
 def interleaved_zero_bubble(stages: int, microbatches: int, chunks: int = 2) -> list[Action]:
     """Interleaved 1F1B with the backward halved, in PyTorch's order: two or more chunks, short warm-up.
 
+    PyTorch refuses a single chunk, over which there is nothing to interleave: that is ZB-H1.
     Source: PyTorch's ScheduleInterleavedZeroBubble, the ZB1P of arXiv 2401.10241 over several chunks.
     """
     p, m, v = _sizes(stages, microbatches, chunks)
-    if v < 2:
-        raise OutOfRangeError("chunks", v, "must be 2 or more for interleaved_zero_bubble; zb_h1 takes 1")
+    if v == 1:
+        return zb_h1(p, m)
     turn = _round(p, m)
     return [
         action

@@ -17,19 +17,29 @@ from core.errors import OutOfRangeError, require_non_negative, require_positive
 from core.schedules.actions import Action, Placement, Time, whole
 from core.schedules.simulator import Send, Timeline
 
+MOST_STEPS = 2**20
+"""Passes of a microbatch through a stage that are run to see decode settle."""
+
 
 @dataclass(frozen=True)
 class Pipe:
-    """Stages in a row, the links between them, and the way back. `send` is what a link is, as in Costs."""
+    """Stages in a row, the links between them, and the way back. `send` is what a link is, as in Costs.
+
+    With v `chunks` the stages are dealt in a loop over p ranks, stage s on rank s mod p, and a token goes round the
+    ranks v times. A hop between two stages of one rank is free.
+    """
 
     stage_times: tuple[Time, ...]
     link_delays: tuple[Time, ...] = ()
     return_delay: Time = 0
     send: Send = "latency"
+    chunks: int = 1
 
     def __post_init__(self) -> None:
         if not self.stage_times:
             raise OutOfRangeError("stages", 0, "must be 1 or more")
+        if len(self.stage_times) % whole("chunks", self.chunks):
+            raise OutOfRangeError("len(stage_times)", len(self.stage_times), f"must be {self.chunks} for each rank")
         if len(self.link_delays) not in (0, len(self.stage_times) - 1):
             rule = f"must be {len(self.stage_times) - 1}, one between each two stages, or none"
             raise OutOfRangeError("len(link_delays)", len(self.link_delays), rule)
@@ -39,9 +49,16 @@ class Pipe:
             require_non_negative(link_delay=float(delay))
 
     @property
+    def ranks(self) -> int:
+        """p."""
+        return len(self.stage_times) // self.chunks
+
+    @property
     def hops(self) -> tuple[Time, ...]:
         """The delay behind each stage; nothing behind the last."""
-        return (*(self.link_delays or (0,) * (len(self.stage_times) - 1)), 0)
+        if not self.link_delays or self.ranks == 1:
+            return (0,) * len(self.stage_times)
+        return (*self.link_delays, 0)
 
     @property
     def traverse(self) -> Time:
@@ -49,18 +66,36 @@ class Pipe:
         return sum(self.stage_times) + sum(self.hops)
 
     @property
+    def work(self) -> tuple[Time, ...]:
+        """How long a microbatch keeps each rank computing: its chunks' times together."""
+        return self._of_each_rank(self.stage_times)
+
+    @property
     def pace(self) -> Time:
-        """The shortest time between two microbatches: max t; with serial wires max(t, l), blocking max(t + l)."""
+        """The shortest time between two microbatches: max t; with serial wires max(t, l), blocking max(t + l).
+
+        With chunks, t and l are a rank's and a wire's over all of its chunks.
+        """
+        wires = self._of_each_rank(self.hops)
         if self.send == "blocking":
-            return max(time + hop for time, hop in zip(self.stage_times, self.hops, strict=True))
-        return max(*self.stage_times, *(self.hops if self.send == "serial" else (0,)))
+            return max(time + hop for time, hop in zip(self.work, wires, strict=True))
+        return max(*self.work, *(wires if self.send == "serial" else (0,)))
+
+    def _of_each_rank(self, values: tuple[Time, ...]) -> tuple[Time, ...]:
+        return tuple(sum(values[rank :: self.ranks]) for rank in range(self.ranks))
 
 
 def flush_makespan(pipe: Pipe, microbatches: int) -> Time:
     """From the start of the first microbatch to the end of the last, the pipe empty before and after.
 
-    Σt + Σl + (m - 1) · max t
+        Σt + Σl + (m - 1) · max t
+
+    Raises OutOfRangeError for several chunks: a rank may then stand and wait for a microbatch to come round.
     """
+    if pipe.chunks != 1:
+        raise OutOfRangeError(
+            "chunks", pipe.chunks, "must be 1 for the closed form; run fill_drain through simulate"
+        )
     return pipe.traverse + (whole("microbatches", microbatches) - 1) * pipe.pace
 
 
@@ -79,12 +114,35 @@ def steady_decode(pipe: Pipe, microbatches: int) -> Steady:
         cycle = max(m · max t, Σt + Σl + ret)
 
     The cycle is also the time between two tokens of one sequence. Below m* it is the way round, and more
-    microbatches are free; beyond m* it grows with m, and throughput no more.
+    microbatches are free; beyond m* it grows with m, and throughput no more. Over several chunks there is no such
+    form, for a rank keeps to its order: the cycle is then the simulation's, and at least this. Utilisation is a
+    rank's.
     """
     m = whole("microbatches", microbatches)
-    cycle = max(m * pipe.pace, pipe.traverse + pipe.return_delay)
-    shares = tuple(Fraction(m * time) / cycle for time in pipe.stage_times)
+    closed = max(m * pipe.pace, pipe.traverse + pipe.return_delay)
+    cycle = closed if pipe.chunks == 1 else simulated_cycle(pipe, m)
+    shares = tuple(Fraction(m * time) / cycle for time in pipe.work)
     return Steady(cycle, Fraction(m) / cycle, shares)
+
+
+def simulated_cycle(pipe: Pipe, microbatches: int) -> Time:
+    """The time a round takes once the run repeats itself: rounds are run until one ends as an earlier one did.
+
+    Every run repeats in the end, for it only adds and takes maxima (Baccelli et al. 1992, Synchronization and
+    linearity, section 3.7).
+    Raises OutOfRangeError when it has not within a bounded number of them.
+    """
+    line = _Line(pipe, whole("microbatches", microbatches))
+    seen: dict[tuple[Time, ...], tuple[int, Time]] = {}
+    rounds = max(2, MOST_STEPS // (microbatches * len(pipe.stage_times)))
+    for number in range(rounds):
+        line.run_round()
+        began, state = line.state()
+        if state in seen:
+            earlier, then = seen[state]
+            return Fraction(began - then) / (number - earlier)
+        seen[state] = number, began
+    raise OutOfRangeError("microbatches", microbatches, f"did not settle within {rounds} rounds; take fewer")
 
 
 def filling_microbatches(pipe: Pipe) -> int:
@@ -98,41 +156,57 @@ def filling_microbatches(pipe: Pipe) -> int:
 def decode(pipe: Pipe, microbatches: int, tokens: int) -> Timeline:
     """Decode from an empty pipe: `tokens` rounds of m microbatches, simulated.
 
-    Token n of microbatch k is the action of microbatch n·m + k.
+    Token n of microbatch k is the action of microbatch n·m + k. In a round a rank takes all microbatches through
+    its first chunk, then all through its second.
     """
     m, rounds = whole("microbatches", microbatches), whole("tokens", tokens)
-    stages = len(pipe.stage_times)
-    line = _Line(pipe)
-    ready: list[Time] = [0] * m
-    rows: list[list[tuple[Action, Time, Time]]] = [[] for _ in range(stages)]
-    for item in range(rounds * m):
-        times = line.send_through(ready[item % m])
-        ready[item % m] = times[-1][1] + pipe.return_delay
-        for stage, (start, end) in enumerate(times):
-            rows[stage].append((Action(stage, "F", item), start, end))
+    line = _Line(pipe, m)
+    rows: list[list[tuple[Action, Time, Time]]] = [[] for _ in range(pipe.ranks)]
+    for first in range(0, rounds * m, m):
+        for stage, k, start, end in line.run_round():
+            rows[stage % pipe.ranks].append((Action(stage, "F", first + k), start, end))
     actions, starts, ends = zip(*(entry for row in rows for entry in row), strict=True)
-    return Timeline(Placement(stages), actions, starts, ends)
+    return Timeline(Placement(pipe.ranks, pipe.chunks), actions, starts, ends)
 
 
 class _Line:
-    """The stages and wires as they stand: when each is free again."""
+    """The ranks and wires as they stand: when each is free again, and when each microbatch may go on."""
 
-    def __init__(self, pipe: Pipe) -> None:
+    def __init__(self, pipe: Pipe, microbatches: int) -> None:
         self.pipe = pipe
-        self.free: list[Time] = [0] * len(pipe.stage_times)
-        self.wires: list[Time] = [0] * len(pipe.stage_times)
+        self.steps = list(zip(pipe.stage_times, pipe.hops, strict=True))
+        self.ready: list[Time] = [0] * microbatches
+        self.free: list[Time] = [0] * pipe.ranks
+        self.wires: list[Time] = [0] * pipe.ranks
 
-    def send_through(self, ready: Time) -> list[tuple[Time, Time]]:
-        """Start and end on each stage of one that may enter at `ready`, behind all that entered before."""
-        times = []
-        for stage, (time, hop) in enumerate(zip(self.pipe.stage_times, self.pipe.hops, strict=True)):
-            start = max(ready, self.free[stage])
-            end = start + time
-            times.append((start, end))
-            leaves = max(end, self.wires[stage]) if self.pipe.send == "serial" else end
-            ready = self.wires[stage] = leaves + hop
-            self.free[stage] = ready if self.pipe.send == "blocking" else end
-        return times
+    def run_round(self) -> list[tuple[int, int, Time, Time]]:
+        """One token of every microbatch: stage, microbatch, start and end, in the order in which each rank ran."""
+        ran = []
+        for lap in range(0, len(self.steps), self.pipe.ranks):
+            for k, ready in enumerate(self.ready):
+                for stage in range(lap, lap + self.pipe.ranks):
+                    start, end, ready = self._pass(stage, ready)
+                    ran.append((stage, k, start, end))
+                self.ready[k] = ready
+        self.ready = [ready + self.pipe.return_delay for ready in self.ready]
+        return ran
+
+    def state(self) -> tuple[Time, tuple[Time, ...]]:
+        """When the next round may begin, and everything as seen from there. What is free before is free then."""
+        began = min(self.ready)
+        return began, tuple(max(moment - began, 0) for moment in (*self.ready, *self.free, *self.wires))
+
+    def _pass(self, stage: int, ready: Time) -> tuple[Time, Time, Time]:
+        """Start and end of one that may enter `stage` at `ready`, and when it arrives at the next."""
+        rank, (time, hop) = stage % self.pipe.ranks, self.steps[stage]
+        start = max(ready, self.free[rank])
+        end = start + time
+        leaves = max(end, self.wires[rank]) if self.pipe.send == "serial" else end
+        arrival = leaves + hop
+        if hop:
+            self.wires[rank] = arrival
+        self.free[rank] = arrival if self.pipe.send == "blocking" else end
+        return start, end, arrival
 
 
 @dataclass(frozen=True)

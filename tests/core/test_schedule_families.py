@@ -101,8 +101,7 @@ def test_a_deadlock_has_no_report():
 @pytest.mark.parametrize(
     ("key", "sizes", "name"),
     [
-        ("zb_h1", (4, 8, 2), "chunks"),
-        ("interleaved_zero_bubble", (4, 8, 1), "chunks"),
+        ("zb_h1", (4, 9, 2), "microbatches"),
         ("interleaved_1f1b", (4, 9, 2), "microbatches"),
         ("zbv", (4, 8, 3), "chunks"),
         ("dualpipe_v", (4, 7, 2), "microbatches"),
@@ -137,3 +136,17 @@ def test_a_slow_rank_is_slow_in_all_its_chunks():
     timeline = run_same_model(family("interleaved_1f1b"), 2, 4, 2, costs)
     assert timeline.makespan >= 2 * 3 * 4
     assert timeline.busy == 3 * 4 * (1 + 2)
+
+
+@pytest.mark.parametrize(
+    ("one", "several", "chunks"),
+    [
+        ("1f1b", "interleaved_1f1b", 2),
+        ("zb_h1", "interleaved_zero_bubble", 2),
+        ("zb_h1", "interleaved_zero_bubble", 1),
+    ],
+)
+def test_a_schedule_over_chunks_is_its_interleaved_form(one, several, chunks):
+    """So that every schedule takes any number of chunks; over one, ZB-H1 is what is left of its interleaved form."""
+    assert FAMILIES[one].actions(4, 8, chunks) == FAMILIES[several].actions(4, 8, chunks)
+    assert is_valid(run(one, 4, 8, chunks), 4 * chunks, 8)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from core.errors import OutOfRangeError
 from core.pipeline_bubble import fill_drain
+from core.schedules import orders
 from core.schedules.actions import Placement
 from core.schedules.serving import (
     Pipe,
@@ -19,6 +20,7 @@ from core.schedules.serving import (
     flush_makespan,
     mixed_bubble,
     random_traffic,
+    simulated_cycle,
     steady_decode,
 )
 from core.schedules.simulator import Costs, simulate
@@ -51,6 +53,47 @@ def test_decode_settles_to_the_cycle_of_the_closed_form(pipe, microbatches):
     last = [span for span in decode(pipe, microbatches, rounds) if span.rank == stages - 1]
     ends = [span.end for span in last if span.action.microbatch % microbatches == 0]
     assert ends[-1] - ends[-2] == steady_decode(pipe, microbatches).cycle
+
+
+@given(pipe=pipes(), microbatches=st.integers(1, 8))
+def test_a_round_that_repeats_an_earlier_one_gives_the_same_cycle(pipe, microbatches):
+    assert simulated_cycle(pipe, microbatches) == steady_decode(pipe, microbatches).cycle
+
+
+@st.composite
+def looped_pipes(draw):
+    """Two or three chunks a rank, every stage and every link with a time of its own."""
+    ranks, chunks = draw(st.integers(1, 4)), draw(st.integers(2, 3))
+    times = draw(st.lists(TIMES, min_size=ranks * chunks, max_size=ranks * chunks))
+    delays = st.fractions(0, 4, max_denominator=4)
+    links = draw(st.lists(delays, min_size=ranks * chunks - 1, max_size=ranks * chunks - 1))
+    return Pipe(tuple(times), tuple(links), draw(delays), draw(SENDS), chunks)
+
+
+@given(pipe=looped_pipes(), microbatches=st.integers(1, 6))
+def test_a_round_over_several_chunks_is_the_simulators_forward_pass(pipe, microbatches):
+    """From an empty pipe one token of each: fill and drain over the same stages, dealt in a loop."""
+    costs = Costs(stage_times=pipe.stage_times, link_delays=pipe.link_delays, send=pipe.send)
+    actions = orders.fill_drain(pipe.ranks, microbatches, pipe.chunks)
+    timeline = simulate(actions, Placement(pipe.ranks, pipe.chunks), costs)
+    ours = decode(pipe, microbatches, 1)
+    assert sorted(zip(ours.actions, ours.starts, ours.ends, strict=True)) == sorted(
+        zip(timeline.actions, timeline.starts, timeline.ends, strict=True)
+    )
+
+
+@given(pipe=looped_pipes(), microbatches=st.integers(1, 6))
+def test_over_several_chunks_no_cycle_is_shorter_than_the_busiest_rank_or_the_way_round(pipe, microbatches):
+    steady = steady_decode(pipe, microbatches)
+    assert steady.cycle >= max(microbatches * pipe.pace, pipe.traverse + pipe.return_delay)
+    assert max(steady.utilisation) <= 1
+
+
+@given(ranks=st.integers(1, 5), chunks=st.integers(1, 3), microbatches=st.integers(1, 10), time=TIMES)
+def test_equal_chunks_over_free_links_settle_to_the_closed_form(ranks, chunks, microbatches, time):
+    """A rank's own turn round its chunks is what fills it: m·v·t once there are p microbatches, p·v·t before."""
+    steady = steady_decode(Pipe((time,) * (ranks * chunks), chunks=chunks), microbatches)
+    assert steady.cycle == max(microbatches, ranks) * chunks * time
 
 
 @given(pipe=pipes(), microbatches=st.integers(1, 4))

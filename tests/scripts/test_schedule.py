@@ -27,10 +27,10 @@ def test_sixty_three_microbatches_on_eight_stages_are_seven_seventieths(capsys):
     assert found["overhead"] == pytest.approx(7 / 63)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_every_schedule_prints_its_ranks_and_agrees_with_itself(capsys, name):
+@pytest.mark.parametrize("name", [*FAMILIES, "decode"])
+@pytest.mark.parametrize("chunks", [[], ["--chunks", "1"], ["--chunks", "2"]])
+def test_every_schedule_takes_chunks_prints_its_ranks_and_agrees_with_itself(capsys, name, chunks):
     """bubble_fraction is 1 - busy / (P · makespan), from the actions printed."""
-    chunks = ["--chunks", "2"] if name == "interleaved_zero_bubble" else []
     found = printed(capsys, name, *SMALL, *chunks)
     assert len(found["ranks"]) == 4
     busy = sum(action["end"] - action["start"] for rank in found["ranks"] for action in rank["actions"])
@@ -70,6 +70,16 @@ def test_decode_settles_to_a_cycle(capsys):
     assert (full["cycle"], full["items_per_time"], full["utilisation"]) == (12, 0.5, [0.5, 1, 0.5])
 
 
+def test_decode_over_two_chunks_enters_a_token_once_the_last_has_left_the_last_chunk(capsys):
+    """Four ranks of two stages, one microbatch: eight ticks and a way back of 3, each rank busy for 2."""
+    pipe = ["--stages", "4", "--microbatches", "1", "--chunks", "2", "--return-delay", "3", "--tokens", "2"]
+    found = printed(capsys, "decode", *pipe)
+    assert found["cycle"] == 11
+    assert found["utilisation"] == pytest.approx([2 / 11] * 4)
+    first = [(action["action"], action["start"]) for action in found["ranks"][0]["actions"]]
+    assert first == [("0F0", 0), ("4F0", 4), ("0F1", 11), ("4F1", 15)]
+
+
 @pytest.mark.parametrize(("send", "makespan"), [("latency", 8), ("serial", 14), ("blocking", 17)])
 def test_a_link_is_what_send_says(capsys, send, makespan):
     """Two stages of 1, four microbatches, a link of 3. A delay: 1 + 3 + 4. A wire that carries one message at a
@@ -101,7 +111,8 @@ def test_without_json_a_table_is_printed(capsys):
         (["gpipe", "--stages", "0", "--microbatches", "8"], "stages=0"),
         (["gpipe", "--stages", "4"], "--microbatches"),
         (["zb_h3", *SMALL], "zb_h1"),
-        (["zb_h1", *SMALL, "--chunks", "2"], "chunks=2"),
+        (["zbv", *SMALL, "--chunks", "3"], "chunks=3"),
+        (["decode", *SMALL, "--chunks", "0"], "chunks=0"),
         (["interleaved_1f1b", "--stages", "4", "--microbatches", "9", "--chunks", "2"], "microbatches=9"),
         (["dualpipe_v", "--stages", "4", "--microbatches", "7"], "microbatches=7"),
         (["gpipe", *SMALL, "--forward", "0"], "forward"),
