@@ -147,6 +147,6 @@ def test_a_slow_rank_is_slow_in_all_its_chunks():
     ],
 )
 def test_a_schedule_over_chunks_is_its_interleaved_form(one, several, chunks):
-    """So that every schedule takes any number of chunks; over one, ZB-H1 is what is left of its interleaved form."""
+    """So that every schedule takes any number of chunks; over one, ZB-H1 is what is left of it."""
     assert FAMILIES[one].actions(4, 8, chunks) == FAMILIES[several].actions(4, 8, chunks)
     assert is_valid(run(one, 4, 8, chunks), 4 * chunks, 8)
