@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.said import without_terms
 from ui.course import LABS, OVERVIEW, PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +37,8 @@ def visit(page, **query: str) -> AppTest:
 
 def said(app: AppTest) -> str:
     """All text of a page."""
-    return "\n".join(element.value for kind in ("title", "markdown", "error") for element in app.get(kind))
+    texts = (element.value for kind in ("title", "markdown", "error") for element in app.get(kind))
+    return without_terms("\n".join(texts))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)

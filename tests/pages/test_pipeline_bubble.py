@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.schedules.families import FAMILIES
+from tests.said import without_terms
 from ui.course import SCENES
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
@@ -35,7 +36,7 @@ def players(at):
 
 
 def text_of(at):
-    return " ".join(str(element.value) for element in [*at.title, *at.markdown])
+    return without_terms(" ".join(str(element.value) for element in [*at.title, *at.markdown]))
 
 
 @pytest.mark.parametrize("scene", SCENES.values())

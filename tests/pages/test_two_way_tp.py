@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.two_way_tp import slowdown
 from runtime import captures
+from tests.said import without_terms
 from ui.course import SCENES
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
@@ -24,7 +25,7 @@ def opened(**query):
 
 def text_of(at):
     html = [element.proto.body for element in at.get("html")]
-    return " ".join([*html, *(str(element.value) for element in [*at.title, *at.markdown])])
+    return without_terms(" ".join([*html, *(str(element.value) for element in [*at.title, *at.markdown])]))
 
 
 @pytest.mark.parametrize("run", RUNS)
