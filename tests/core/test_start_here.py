@@ -67,7 +67,7 @@ def test_narrower_weights_are_read_sooner_so_the_ridge_comes_sooner(dtype):
 
 
 def test_a_prompt_is_bound_by_arithmetic():
-    """At 2048 tokens 105 ms against 7.88; the exact count, without the tables but with attention, is within 12 %."""
+    """At 2048 tokens 105 ms against 7.88; the exact count, less the tables and with attention, is within 12 %."""
     prompt = forward_pass(LLAMA, A100, 2048)
     assert prompt.bound_s == prompt.arithmetic_s
     assert prompt.arithmetic_fraction == 1
@@ -98,7 +98,7 @@ def test_a_mixture_computes_with_what_is_active_and_holds_all():
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 8])
 def test_a_ring_scatters_the_sum_and_then_gathers_it(ranks):
-    """1 + 2 + … + N: after the reduce-scatter rank r has it in chunk r, after the all-gather everybody everywhere."""
+    """1 + 2 + … + N: after the reduce-scatter rank r has it in chunk r, after the all-gather all have all."""
     stages, total = ring_stages(ranks), ranks * (ranks + 1) / 2
     assert stages.parts == tuple((rank + 1.0,) * ranks for rank in range(ranks))
     assert stages.whole == ((total,) * ranks,) * ranks
