@@ -1,0 +1,12 @@
+"""An engine's startup log as a checksum: every figure it prints, predicted from the model's config and held to it.
+
+records   what a line, a figure, a check and a report are
+lines     decoration off, wrapped lines together, who speaks
+masking   what a log says of the people and machines behind it, covered
+settings  what the engine says it was asked for
+figures   the numbers that a config predicts, and the memory they are predicted from
+remarks   what is worth a sentence: all-reduce, transport, layers, memory, refusals
+resolve   which model, weight format and sizes the log is about
+predict   each figure from the config, in words too, and how far its doubts reach
+reader    a text in, a report out
+"""

@@ -1,0 +1,188 @@
+"""One run's figures, each beside its prediction.
+
+What a figure is predicted from was printed before it: a count of tokens comes from the memory that the ranks had
+just said they had left, a concurrency from the count before it. An engine that restarts prints it all again, so
+the figures are taken in starts, each with its own memory.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from core.errors import ShardlabError
+from core.startup_log import predict
+from core.startup_log.masking import masked
+from core.startup_log.predict import Prediction, Silence
+from core.startup_log.records import Check, Figure, LogLine, Memory, Verdict
+from core.startup_log.runs import Scene
+
+_SHOWN = 600
+_OF_NO_RANK = ("tokens", "blocks", "cpu", "concurrency", "initialised")
+_DRAFT = Silence("a second model on the rank, a draft: its config is not in the log")
+
+
+@dataclass
+class _Start:
+    """The figures from one measure of memory to the next, and the memory they are counted from."""
+
+    left: list[Memory] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+
+    def of(self, *kinds: str) -> list[Figure]:
+        return [figure for figure in self.figures if figure.kind in kinds]
+
+
+def checks(scene: Scene) -> list[Check]:
+    """Every figure of a run, checked, in the order of its lines."""
+    drafts = _drafts(scene)
+    pools = _pools(scene)
+    refused = predict.refusal(scene.basis)
+    found = []
+    for start in _starts(scene):
+        for figure in start.figures:
+            shown = _per_token(figure, pools) if figure.kind == "pool_bytes" else figure
+            if id(figure) in drafts:
+                outcome: Prediction | Silence = _DRAFT
+            elif refused is not None and figure.kind != "concurrency":
+                outcome = refused
+            else:
+                outcome = _outcome(scene, start, shown, pools)
+            found.append(_check(scene, shown, outcome))
+    return found
+
+
+def _starts(scene: Scene) -> Iterator[_Start]:
+    """The run's figures, cut where memory is measured again after counts were made of it."""
+    start = _Start()
+    for item in scene.run.found:
+        if isinstance(item, Figure):
+            start.figures.append(item)
+        else:
+            if start.of("tokens", "blocks"):
+                yield start
+                start = _Start()
+            start.left.append(item)
+    yield start
+
+
+def _drafts(scene: Scene) -> set[int]:
+    """SGLang's figures of a draft model: weights of another type, and the cache allocated after them."""
+    main, latest, found = None, {}, set()
+    for figure in scene.run.figures:
+        if figure.engine != "sglang" or figure.kind not in ("free_memory", "k", "v", "kv"):
+            continue
+        speaker = figure.line.speaker
+        if figure.kind == "free_memory":
+            kind = figure.line.text.partition("type=")[2].partition(",")[0]
+            main = main or kind
+            latest[speaker] = kind
+        if main is not None and latest.get(speaker, main) != main:
+            found.add(id(figure))
+    return found
+
+
+def _pools(scene: Scene) -> tuple[Figure, ...]:
+    """The figures that say how many tokens a cache was allocated for, drafts' left out."""
+    drafts = _drafts(scene)
+    wanted = ("k", "kv", "pool", "pool_bytes")
+    return tuple(one for one in scene.run.figures if one.kind in wanted and id(one) not in drafts)
+
+
+def _outcome(scene: Scene, start: _Start, figure: Figure, pools: tuple[Figure, ...]) -> Prediction | Silence:
+    """The prediction of one figure; a refusal of core's is the reason why there is none."""
+    try:
+        return _predicted(scene, start, figure, pools)
+    except ShardlabError as error:
+        return Silence(str(error))
+
+
+def _predicted(scene: Scene, start: _Start, figure: Figure, pools: tuple[Figure, ...]) -> Prediction | Silence:
+    basis = scene.basis
+    if figure.quantity == "weights_gib":
+        return predict.weights(basis, figure, scene.seat(figure.line)[1])
+    if figure.quantity == "cpu_blocks":
+        return predict.cpu_blocks(basis, figure)
+    if figure.quantity == "max_concurrency":
+        return predict.concurrency(basis, figure, _counted(scene, start, figure))
+    if figure.quantity == "kv_size_gib":
+        return predict.cache_size(basis, figure)
+    if figure.quantity == "bytes_per_token":
+        return predict.bytes_per_token(basis, figure)
+    if figure.kind == "pool":
+        return _pool(scene, figure, pools)
+    counts = start.of("tokens")
+    if figure.kind == "initialised" and counts:
+        fewest, block = min(int(one.value) for one in counts), basis.block_tokens
+        return predict.same_count(fewest // block, f"{fewest:,} tokens in blocks of {block}")
+    return predict.from_memory(basis, figure, _memory_of(scene, start, figure))
+
+
+def _memory_of(scene: Scene, start: _Start, figure: Figure) -> tuple[tuple[Memory, int | None], ...]:
+    """The memory a count is made of: all ranks', or its own rank's where each rank prints its count, in order."""
+    seated = [(memory, *scene.seat(memory.line)) for memory in start.left]
+    counts, world = start.of("tokens"), scene.world_size
+    known = sorted((rank, index) for index, (_, rank, _) in enumerate(seated) if rank is not None)
+    if figure.kind == "tokens" and world > 1 and len(counts) == len(known) == len(seated) == world:
+        memory, _, stage = seated[known[counts.index(figure)][1]]
+        return ((memory, stage),)
+    return tuple((memory, stage) for memory, _, stage in seated)
+
+
+def _counted(scene: Scene, start: _Start, figure: Figure) -> int | None:
+    """The tokens a concurrency is printed for: the count just before it."""
+    before = [one for one in start.of("tokens", "blocks") if one.line.number <= figure.line.number]
+    if not before:
+        return None
+    return int(before[-1].value) * (scene.basis.block_tokens if before[-1].kind == "blocks" else 1)
+
+
+def _pool(scene: Scene, figure: Figure, pools: tuple[Figure, ...]) -> Prediction | Silence:
+    """Tokens of a pool, from the line that allocates it."""
+    for other in pools:
+        if figure.engine == "sglang" and other.tokens is not None:
+            return predict.same_count(other.tokens, "the tokens its cache was allocated for")
+        if other.kind == "pool_bytes":
+            each = predict.bytes_per_token(scene.basis, figure)
+            if isinstance(each, Silence):
+                return each
+            words = f"{other.value:,.0f} bytes by {each.value:,.0f} a token"
+            return predict.same_count(int(other.value // each.value), words)
+    return Silence("the log does not print what it is counted from")
+
+
+def _per_token(figure: Figure, pools: tuple[Figure, ...]) -> Figure:
+    """An allocation in bytes as bytes a token, by the count of tokens printed beside it."""
+    counts = [one.value for one in pools if one.kind == "pool" and one.value]
+    return replace(figure, value=figure.value / counts[0]) if counts else figure
+
+
+def _check(scene: Scene, figure: Figure, outcome: Prediction | Silence) -> Check:
+    """A figure and its prediction as a check. A count for the whole engine is no rank's."""
+    rank = None if figure.kind in _OF_NO_RANK else scene.seat(figure.line)[0]
+    whole = figure.step >= 1 and float(figure.value).is_integer()
+    logged = int(figure.value) if whole else figure.value
+    verdict, words = _verdict(figure, outcome)
+    predicted = None if isinstance(outcome, Silence) or verdict == "unexplained" else outcome.value
+    residual = None if predicted is None else _residual(figure.value, predicted)
+    text, line = _shown(figure.line), figure.line.number
+    return Check(figure.quantity, rank, logged, predicted, residual, verdict, line, words, text)
+
+
+def _verdict(figure: Figure, outcome: Prediction | Silence) -> tuple[Verdict, str]:
+    """The verdict, and the formula or the reason that goes with it."""
+    if isinstance(outcome, Silence):
+        return "unexplained", outcome.reason
+    if outcome.low <= figure.value <= outcome.high:
+        return "ok", outcome.formula
+    for doubt in outcome.doubts:
+        if doubt.low <= figure.value <= doubt.high:
+            return "unexplained", doubt.reason
+    return "off", outcome.formula
+
+
+def _residual(logged: float, predicted: float) -> float:
+    """How far the log is from the prediction, as a fraction of it; of a prediction of nothing, the log itself."""
+    return (logged - predicted) / predicted if predicted else float(logged)
+
+
+def _shown(line: LogLine) -> str:
+    return masked(line.text[:_SHOWN])

@@ -1,0 +1,99 @@
+"""A log as it is posted, line by line: colours, quote marks, and the prefixes of whatever passed it on, taken off.
+
+A terminal of fixed width cuts a long line anywhere, in the middle of a word too; an editor breaks it at a space.
+Both are put together again. No expression here can backtrack: each has one way to match.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from core.startup_log.records import LogLine
+
+_ANSI = re.compile(r"(?:\x1b|\^\[|\\x1b|\\033|␛)\[[0-9;?]{0,20}[A-Za-z]")
+_QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}(?!=)")
+_FENCE = re.compile(r"^\s{0,8}(?:```|~~~)")
+_COMPOSE = re.compile(r"^[\w.-]{1,80} {0,20}\| ")
+_POD = re.compile(r"^\[?pods?/[\w./-]{1,160}\]? ")
+_JOURNAL = re.compile(r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,80} [\w@./-]{1,80}(?:\[\d{1,9}\])?: ")
+_ISO = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.,]{8,20}(?:Z|[+-]\d\d:?\d\d)? +(?:std(?:out|err) F )?")
+_LAUNCHER = re.compile(r"^\[(?:rank|default)?(\d{1,4})\]:\s?|^\[\d{1,4},(\d{1,4})\]<std\w{2,4}>:\s?|^(\d{1,4}): ")
+_TAG = re.compile(
+    r"\(((?:RayWorker\w{0,12}|VllmWorker\w{0,12}|Worker\w{0,24}|EngineCore\w{0,12}|APIServer\w{0,8}|pid=)[^()]{0,80})\)"
+)
+_TAG_PART = re.compile(r"\b(TP|PP|rank=)_?(\d{1,4})(?!\d)|_(TP|PP)(\d{1,4})(?!\d)")
+_SGLANG = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d((?: (?:DP|TP|PP|EP|CP)\d{1,4}){1,5})\]")
+_TRT = re.compile(r"\[RANK (\d{1,4})\]")
+_RECORD = r"(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\b|\d{4}[-/]\d\d|[(\[]"
+_START = re.compile(
+    rf"^\s{{0,12}}(?:$|{_RECORD}|[#*`~|>+-]|(?:WARN|FATAL|Traceback|Loading|Capturing)\b|\d{{1,3}}%"
+    r"|\w{1,60}(?:Error|Warning)\b|[\w.-]{1,80}:\d{1,9}:\d{1,9} \[|File \"|raise |return "
+    r"|vllm serve|trtllm|python|export |command=|\w{2,60}=\S)"
+)
+_OPEN_RECORD = re.compile(rf"^\s{{0,12}}(?:{_RECORD})")
+_GOES_ON = re.compile(r"^\s{0,12}[a-z\d,.;:'\")}\]=]")
+_LONG = 60
+_LONGEST = 60_000
+
+
+def read_lines(text: str) -> list[LogLine]:
+    """The log's lines, decoration off and wrapped ones joined."""
+    return [_spoken(number, line) for number, line in _joined(list(_plain(text)))]
+
+
+def _plain(text: str) -> Iterator[tuple[int, str, str]]:
+    """Each physical line's number, the line as it stands, and without what was put before it."""
+    for number, raw in enumerate(text.split("\n"), 1):
+        for piece in raw.rstrip("\r").split("\r"):
+            bare = _ANSI.sub("", piece).replace("\u200b", "").replace("\xa0", " ")
+            if _FENCE.match(bare):
+                continue
+            bare = _QUOTE.sub("", bare)
+            for prefix in (_COMPOSE, _POD, _JOURNAL, _ISO):
+                bare = prefix.sub("", bare, count=1)
+            yield number, piece, bare
+
+
+def _joined(lines: list[tuple[int, str, str]]) -> Iterator[tuple[int, str]]:
+    """Lines with their continuations: glued where the line before is cut at the terminal's width, else spaced."""
+    starts = [_START.match(bare) is not None for _, _, bare in lines]
+    widths = Counter(
+        len(bare) for (_, _, bare), goes_on in zip(lines, [not s for s in starts[1:]], strict=False) if goes_on
+    )
+    cut = {width for width, times in widths.items() if width >= _LONG and times >= 2}
+    number, held, length, previous, open_record = 0, [""], 0, "", False
+    for index, (line_number, _, bare) in enumerate(lines):
+        glued = len(previous) in cut
+        goes_on = open_record and not starts[index] and len(previous) >= _LONG and length < _LONGEST
+        if goes_on and (glued or _GOES_ON.match(bare)):
+            held.append(bare if glued else f" {bare.strip()}")
+        else:
+            if index:
+                yield number, "".join(held)
+            number, held, length = line_number, [bare], 0
+            open_record = _OPEN_RECORD.match(bare) is not None
+        length += len(bare)
+        previous = bare
+    yield number, "".join(held)
+
+
+def _spoken(number: int, text: str) -> LogLine:
+    """A line with what its prefixes say of who printed it."""
+    launcher = _LAUNCHER.match(text)
+    rank = next((int(group) for group in launcher.groups() if group), None) if launcher else None
+    if launcher:
+        text = text[launcher.end() :]
+    head = text[:400]
+    own = _SGLANG.match(head)
+    tags = _TAG.findall(head)
+    tag = own.group(1) if own else (tags[-1] if tags else "")
+    parts = {name: int(value) for name, value in re.findall(r"(TP|PP|rank=)_?(\d{1,4})", tag)}
+    trt = _TRT.search(head)
+    return LogLine(
+        number,
+        text.strip(),
+        tag,
+        parts.get("TP"),
+        parts.get("PP"),
+        parts.get("rank=", int(trt.group(1)) if trt else rank),
+    )

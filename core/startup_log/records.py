@@ -1,0 +1,165 @@
+"""What is passed from one part of the reader to the next, all frozen."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.specs import ModelSpec
+
+Engine = Literal["vllm", "sglang", "tensorrt-llm"]
+Quantity = Literal[
+    "weights_gib", "kv_tokens", "gpu_blocks", "cpu_blocks", "max_concurrency", "kv_size_gib", "bytes_per_token"
+]
+Verdict = Literal["ok", "off", "unexplained"]
+
+UNITS: dict[Quantity, str] = {
+    "weights_gib": "GiB",
+    "kv_tokens": "tokens",
+    "gpu_blocks": "blocks",
+    "cpu_blocks": "blocks",
+    "max_concurrency": "requests",
+    "kv_size_gib": "GiB",
+    "bytes_per_token": "bytes",
+}
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """A line without its decoration. `speaker` is the process that printed it, as the log tags it.
+
+    `number` counts lines of the text from one; of a wrapped line it is the first's.
+    """
+
+    number: int
+    text: str
+    speaker: str = ""
+    tp_rank: int | None = None
+    pp_rank: int | None = None
+    rank: int | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the engine was asked for, as far as the log says.
+
+    `stated` where it lists its arguments, `resolved` where it prints the configuration they came to.
+    """
+
+    engine: Engine | None = None
+    version: str | None = None
+    v1: bool | None = None
+    model_path: str | None = None
+    dtype: str | None = None
+    quantization: str | None = None
+    kv_dtype: str | None = None
+    tp_size: int | None = None
+    pp_size: int | None = None
+    dp_size: int | None = None
+    max_model_len: int | None = None
+    block_size: int | None = None
+    page_size: int | None = None
+    swap_gib: float | None = None
+    memory_fraction: float | None = None
+    device: str | None = None
+    architecture: str | None = None
+    partition: tuple[int, ...] = ()
+    draft: bool = False
+    adapters: bool = False
+    offload: bool = False
+    dp_attention: bool = False
+    stated: bool = False
+    resolved: bool = False
+
+
+FigureKind = Literal[
+    "allocated", "profiled", "free_memory", "engine_file", "tokens", "blocks", "initialised", "cpu", "concurrency",
+    "k", "v", "kv", "pool", "pool_bytes",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number the log prints and a config may predict. `step` is one unit of its last printed digit.
+
+    `kind` says how the engine came by it; `tokens` is a count printed with it (the length a concurrency is for,
+    the tokens a cache holds).
+    """
+
+    quantity: Quantity
+    kind: FigureKind
+    value: float
+    step: float
+    line: LogLine
+    engine: Engine
+    tokens: int | None = None
+    dtype: str | None = None
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Memory a rank had left for its cache, as printed: what counts of tokens and blocks are predicted from."""
+
+    size_gib: float
+    step: float
+    line: LogLine
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something a log says that is no number to predict, in a sentence. `kind` groups those on one subject."""
+
+    kind: str
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a reader adds to the log: it stands where both speak."""
+
+    model: ModelSpec | None = None
+    tp_size: int | None = None
+    pp_size: int | None = None
+    dtype: str | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """One logged figure beside its prediction. `predicted` is None where nothing explains the figure.
+
+    `formula` says in words where the prediction comes from, or why there is none; `text` is the line, masked.
+    """
+
+    quantity: Quantity
+    rank: int | None
+    logged: float
+    predicted: float | None
+    residual_fraction: float | None
+    verdict: Verdict
+    line: int
+    formula: str
+    text: str
+
+    @property
+    def unit(self) -> str:
+        return UNITS[self.quantity]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A log, read: what it is about, every figure's check, and what else it says."""
+
+    engine: Engine
+    version: str | None
+    model: ModelSpec | None
+    tp_size: int | None
+    pp_size: int | None
+    checks: tuple[Check, ...]
+    remarks: tuple[Remark, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(remark.text for remark in self.remarks)
+
+    def count(self, verdict: Verdict) -> int:
+        """How many checks ended in `verdict`."""
+        return sum(check.verdict == verdict for check in self.checks)

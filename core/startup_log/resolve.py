@@ -1,0 +1,147 @@
+"""Which model, which weight format and how many ranks a log is about, as far as it says, and on what assumption."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from core.catalog import MODELS, model
+from core.errors import UnknownNameError
+from core.specs import ModelSpec
+from core.startup_log.records import LogLine, Settings
+
+_ASSIGNED = re.compile(
+    r"rank (\d{1,5}) in world size (\d{1,5}) is assigned as DP rank \d{1,5}, PP rank (\d{1,5}),"
+    r"(?: PCP rank \d{1,5},)? TP rank (\d{1,5})"
+)
+_WORLD = re.compile(r"\bworld_size=(\d{1,5}) rank=(\d{1,5})\b")
+_MPI = re.compile(r"MPI size: (\d{1,5})(?:, MPI local size: \d{1,5})?, rank: (\d{1,5})")
+
+_FORMATS = {
+    "fp8": "fp8", "awq": "awq", "awq_marlin": "awq", "moe_wna16": "awq", "gptq": "int4", "gptq_marlin": "int4",
+    "gptq_marlin_24": "int4", "mxfp4": "mxfp4", "gpt_oss_mxfp4": "mxfp4", "experts_int8": "int8",
+    "bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "half": "fp16", "fp32": "fp32",
+    "float32": "fp32", "float": "fp32", "int8": "int8", "w8a8": "int8", "int4": "int4", "w4a16": "int4",
+}  # fmt: skip
+_PATH_HINTS = (
+    (re.compile(r"nvfp4|gguf|bnb|bitsandbytes|q\d_k|modelopt|smoothquant|w4afp8|hqq|aqlm", re.I), "unknown"),
+    (re.compile(r"awq", re.I), "awq"),
+    (re.compile(r"w8a8|int8|8bit", re.I), "int8"),
+    (re.compile(r"w4a16|int4|4bit|gptq", re.I), "int4"),
+    (re.compile(r"fp8|w8a16-?fp", re.I), "fp8"),
+    (re.compile(r"mxfp4", re.I), "mxfp4"),
+)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The ranks: how many ways a layer and the stack are cut, and whether the log says so."""
+
+    tp_size: int
+    pp_size: int
+    stated: bool
+
+
+@dataclass(frozen=True)
+class Seats:
+    """Which rank each speaker is, from the lines that tell; `tp_size` and `pp_size` as those lines have them."""
+
+    by_speaker: tuple[tuple[str, int, int, int], ...] = ()
+    tp_size: int | None = None
+    pp_size: int | None = None
+    world_size: int | None = None
+    workers: int = 0
+
+
+def find_model(path: str | None) -> tuple[ModelSpec | None, bool]:
+    """The catalog's model for a path or a name, and whether only the end of the name says so."""
+    if not path:
+        return None, False
+    try:
+        return model(path), False
+    except UnknownNameError:
+        pass
+    name = re.split(r"[/\\]", path.rstrip("/\\").lower())[-1]
+    for key in sorted(MODELS, key=len, reverse=True):
+        if re.search(rf"(?:^|[-_.]){re.escape(key)}(?:-(?:instruct|chat|it|hf|base))?$", name):
+            return MODELS[key], True
+    return None, False
+
+
+def find_format(settings: Settings, spec: ModelSpec, given: str | None) -> str | None:
+    """The format of the weights, a key of FORMATS; None where the log names one that is not known here."""
+    if given is not None:
+        return _FORMATS.get(given.lower().removeprefix("torch."))
+    hint = _hint(settings.model_path)
+    if settings.quantization == "compressed-tensors":
+        return None if hint in (None, "unknown") else hint
+    if settings.quantization in ("gptq", "gptq_marlin") and hint == "int8":
+        return hint
+    if settings.quantization:
+        return _FORMATS.get(settings.quantization)
+    if hint is not None and not settings.resolved:
+        return None if hint == "unknown" else hint
+    if spec.weight_dtype in ("bf16", "fp16", "fp32"):
+        return _FORMATS.get(settings.dtype or spec.weight_dtype)
+    return spec.weight_dtype
+
+
+def _hint(path: str | None) -> str | None:
+    name = re.split(r"[/\\]", (path or "").rstrip("/\\"))[-1]
+    return next((key for pattern, key in _PATH_HINTS if pattern.search(name)), None)
+
+
+def find_seats(lines: Iterable[LogLine]) -> Seats:
+    """Who sits where, from "rank 3 in world size 4 is assigned as …" and from the tags themselves."""
+    seats: dict[str, tuple[int, int, int]] = {}
+    tp = pp = world = -1
+    workers: set[str] = set()
+    for line in lines:
+        tp, pp = max(tp, line.tp_rank if line.tp_rank is not None else -1), max(pp, line.pp_rank or -1)
+        if "Worker" in line.speaker:
+            workers.add(line.speaker)
+        if "in world size" in line.text:
+            for rank, size, stage, part in (map(int, found) for found in _ASSIGNED.findall(line.text)):
+                tp, pp, world = max(tp, part), max(pp, stage), max(world, size)
+                if line.speaker:
+                    seats[line.speaker] = (rank, stage, part)
+        elif "world_size=" in line.text or "MPI size" in line.text:
+            for size, _ in _WORLD.findall(line.text) + _MPI.findall(line.text):
+                world = max(world, int(size))
+    return Seats(
+        tuple((speaker, *seat) for speaker, seat in seats.items()),
+        tp + 1 if tp > 0 else None,
+        pp + 1 if pp > 0 else None,
+        world if world > 0 else None,
+        len(workers),
+    )
+
+
+def find_sizes(settings: Settings, seats: Seats, tp_given: int | None, pp_given: int | None) -> Sizes:
+    """TP and PP: as given, as stated, as the ranks' own seats show, or one where nothing speaks against it."""
+    pp_size = pp_given or settings.pp_size or seats.pp_size or 1
+    seen = seats.tp_size or (seats.world_size // pp_size if seats.world_size else None)
+    if seen is None and seats.workers:
+        # workers beside the driver, which prints without a tag: the executor of vLLM before V1
+        seen = seats.workers + 1 if not settings.v1 else None
+    if tp_given or settings.tp_size:
+        return Sizes(tp_given or settings.tp_size or 1, pp_size, True)
+    if settings.stated:
+        return Sizes(1, pp_size, True)
+    return Sizes(seen or 1, pp_size, seen is not None)
+
+
+def seat_of(line: LogLine, seats: Seats, sizes: Sizes, driver: bool) -> tuple[int | None, int | None]:
+    """A line's rank and pipeline stage, where they are known. `driver`: a line without a tag is rank 0's."""
+    for speaker, rank, stage, _ in seats.by_speaker:
+        if speaker == line.speaker:
+            return rank, stage
+    if line.tp_rank is not None or line.pp_rank is not None:
+        stage = line.pp_rank or 0
+        if line.tp_rank is None and sizes.tp_size > 1:
+            return None, stage
+        return stage * sizes.tp_size + (line.tp_rank or 0), stage
+    if line.rank is not None:
+        return line.rank, line.rank // sizes.tp_size if line.rank < sizes.tp_size * sizes.pp_size else None
+    if sizes.tp_size * sizes.pp_size == 1 or (driver and not line.speaker):
+        return 0, 0
+    return None, 0 if sizes.pp_size == 1 else None

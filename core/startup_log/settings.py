@@ -1,0 +1,200 @@
+"""What the engine says it was asked for: its command, its arguments, its config line, its banner.
+
+A log may hold several runs, one command after the other; each has settings of its own. The same thing is often
+said twice, and the engine's own config line, which comes later, has the last word.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+from core.startup_log.records import Engine, LogLine, Settings
+
+_CUES: tuple[tuple[Engine, tuple[str, ...]], ...] = (
+    ("sglang", ("sglang", "ServerArgs(", "Load weight end", "Load weight begin", "KV Cache is allocated",
+                "max_total_num_tokens=")),
+    ("tensorrt-llm", ("TensorRT-LLM", "TRT-LLM", "tensorrt_llm", "TRTGptModel", "trtllm-")),
+    ("vllm", ("vLLM", "vllm", "llm_engine.py", "model_runner.py", "kv_cache_utils.py", "gpu_worker.py",
+              "gpu_executor.py", "executor_base.py", "worker.py:267", "custom_all_reduce.py", "parallel_state.py",
+              "pynccl.py", "# GPU blocks", "# cuda blocks", "GPU KV cache size", "Maximum concurrency for",
+              "Loading model weights took", "Model loading took", "Available KV cache memory",
+              "model weights take", "must be divisible by tensor parallel size", "Hidden layers were unevenly",
+              "LLM engine (")),
+)  # fmt: skip
+
+_LAUNCHES = ("vllm serve ", "vllm.entrypoints.", "sglang.launch_server", "trtllm-serve ", "server.py --model")
+_STATED = ("with config:", "server_args=", "non-default args", "args: Namespace(", "Namespace(", "args Namespace(")
+_CACHEFLOW = ("server.py --model", ".cacheflow/")
+
+_QUOTED = r"(?:PosixPath\()?['\"]([^'\"]{1,300})['\"]"
+_MODEL = re.compile(rf"(?<![\w.])['\"]?(?:model|model_path|model_tag)['\"]?\s{{0,3}}[=:]\s{{0,3}}{_QUOTED}")
+_MODEL_FLAG = re.compile(
+    r"(?:--model(?:-path|_path)?[= ]\s{0,3}|vllm serve\s{1,3}|trtllm-serve\s{1,3})['\"]?([^\s'\"-][^\s'\"]{0,299})"
+)
+_STARTING = re.compile(r"Starting to load model\s+([^\s]{1,300}?)(?:\.\.\.|\s|$)")
+_BANNER = re.compile(r"█\s{1,4}model\s{1,6}(\S{1,300})")
+_VERSIONS = (
+    re.compile(r"LLM engine \(v?(\d[\w.+-]{0,60})\)"),
+    re.compile(r"vLLM API server version (\d[\w.+-]{0,60})"),
+    re.compile(r"█\s{1,4}version\s{1,4}(\d[\w.+-]{0,60})"),
+    re.compile(r"(?:TensorRT[- ]LLM|sglang|SGLang)\]?\s{0,2}(?:[vV]ersion)[:= ]{1,3}v?(\d[\w.+-]{0,60})"),
+    re.compile(r"\bsglang==(\d[\w.+-]{0,60})"),
+    re.compile(r"Engine version (\d[\w.+-]{0,60}) found"),
+)
+_V1 = ("V1 LLM engine", "on V1 engine", "(EngineCore", "kv_cache_utils.py", "gpu_model_runner.py", "VLLM_USE_V1=1")
+_V0 = ("V0 LLM engine", "llm_engine.py", "gpu_executor.py", "executor_base.py", "distributed_gpu_executor.py")
+_MASKED_ADDRESS = re.compile(r"^\d{2,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$")
+
+_WORD = r"['\"]?([\w.:-]{1,80})"
+
+
+def _named(*names: str) -> re.Pattern[str]:
+    """`name=value` as an argument list, a Namespace or a JSON object writes it, or `--name value`."""
+    plain = "|".join(names)
+    dashed = "|".join(name.replace("_", "-") for name in names)
+    return re.compile(
+        rf"(?:(?<![\w.])['\"]?(?:{plain})['\"]?\s{{0,3}}[=:]|--?(?:{plain}|{dashed})[ =])\s{{0,3}}{_WORD}"
+    )
+
+
+_FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
+    ("tp_size", _named("tensor_parallel_size", "tp_size", "tp"), int),
+    ("pp_size", _named("pipeline_parallel_size", "pp_size", "pp"), int),
+    ("dp_size", _named("data_parallel_size", "dp_size"), int),
+    ("dtype", _named("dtype", "torch_dtype"), lambda word: word.removeprefix("torch.")),
+    ("quantization", _named("quantization"), lambda word: word.lower()),
+    ("kv_dtype", _named("kv_cache_dtype"), lambda word: word.removeprefix("torch.").lower()),
+    ("max_model_len", _named("max_seq_len", "max_model_len", "context_length"), int),
+    ("block_size", _named("block_size", "tokens_per_block"), int),
+    ("page_size", _named("page_size"), int),
+    ("swap_gib", _named("swap_space"), float),
+    ("memory_fraction", _named("gpu_memory_utilization", "mem_fraction_static"), float),
+    ("device", _named("device_config", "device"), lambda word: word.lower()),
+)  # fmt: skip
+
+_ON = re.compile(r"(?<!\w)['\"]?(speculative_config|speculative_algorithm|enable_lora|enable_dp_attention"
+                 r"|cpu_offload_gb)['\"]?\s{0,3}[=:]\s{0,3}['\"]?([\w.]{1,60})|--(speculative-\w{1,40}|enable-lora|enable-dp-attention"
+                 r"|cpu-offload-gb)\b")  # fmt: skip
+_OFF = {"None", "False", "0", "null", "false"}
+_SWITCHES = {"speculative": "draft", "enable_lora": "adapters", "enable_dp_attention": "dp_attention",
+             "cpu_offload_gb": "offload"}  # fmt: skip
+_BLOCK = re.compile(r"(?:attention|kv cache) block size to (\d{1,6})|Number of tokens per block: (\d{1,6})", re.I)
+
+
+def _layers(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in text.split(",") if number.strip())
+
+
+_ASIDES: tuple[tuple[str, str, re.Pattern[str], Callable[[str], object]], ...] = (
+    ("architecture", "Resolved architecture", re.compile(r"Resolved architecture: (\w{1,80})"), str),
+    ("architecture", "Load weight end", re.compile(r"Load weight end\.[^,]{0,40}?,? ?type=(\w{1,80})"), str),
+    ("max_model_len", "max model len", re.compile(r"Using max model len (\d{1,9})"), int),
+    ("partition", "unevenly", re.compile(r"unevenly partitioned: \[([\d,\s]{1,400})\]"), _layers),
+    ("partition", "LAYER_PARTITION", re.compile(r"VLLM_PP_LAYER_PARTITION=['\"]?([\d,]{1,400})"), _layers),
+    ("kv_dtype", "Using KV cache dtype", re.compile(r"Using KV cache dtype: torch\.(\w{1,40})"), str.lower),
+    ("kv_dtype", "to store kv cache", re.compile(r"Using (fp8) data type to store kv cache"), str.lower),
+    ("tp_size", "divisible", re.compile(r"must be divisible by tensor parallel size \((\d{1,5})\)"), int),
+)
+"""What is heard once, the first time: the setting, a cue, the words, and how they are read."""
+
+
+def engine_of(text: str) -> Engine | None:
+    """The engine a line's wording belongs to, if it is one's."""
+    for engine, cues in _CUES:
+        if any(cue in text for cue in cues):
+            return engine
+    return None
+
+
+def is_launch(text: str) -> bool:
+    """Whether the line is a command that starts an engine, and so another run."""
+    return any(mark in text for mark in _LAUNCHES) and not re.match(r"\(|\[\d|INFO|usage", text)
+
+
+def heard(settings: Settings, line: LogLine) -> Settings:
+    """`settings` with what one line adds."""
+    text = line.text
+    stated = any(mark in text for mark in _STATED)
+    said: dict[str, object] = {}
+    if engine := engine_of(text):
+        said.update(_engine(settings, text, engine))
+    if stated or is_launch(text):
+        said.update(_arguments(text), stated=True, resolved=settings.resolved or "with config:" in text)
+    said.update(_model(settings, text, stated))
+    said.update(_asides(settings, text))
+    return replace(settings, **said) if said else settings  # type: ignore[arg-type]
+
+
+def merged(first: Settings, second: Settings) -> Settings:
+    """What `first` says, and where it says nothing what `second` does."""
+    return replace(
+        first,
+        **{
+            field.name: getattr(second, field.name)
+            for field in fields(first)
+            if getattr(first, field.name) in (None, False, ())
+        },
+    )
+
+
+def _engine(settings: Settings, text: str, engine: Engine) -> dict[str, object]:
+    said: dict[str, object] = {} if settings.engine else {"engine": engine}
+    if engine == "vllm":
+        if any(mark in text for mark in _V1):
+            said["v1"] = True
+        elif settings.v1 is None and any(mark in text for mark in _V0):
+            said["v1"] = False
+    if "ersion" in text or "LLM engine" in text or "==" in text:
+        for pattern in _VERSIONS:
+            match = pattern.search(text)
+            if match and not _MASKED_ADDRESS.match(match.group(1)):
+                said["version"] = match.group(1).rstrip(".")
+                break
+    return said
+
+
+def _arguments(text: str) -> dict[str, object]:
+    """The settings an argument list names."""
+    said: dict[str, object] = {}
+    for name, pattern, convert in _FIELDS:
+        match = pattern.search(text)
+        if match and match.group(1) not in ("None", "auto", "null"):
+            try:
+                said[name] = convert(match.group(1).rstrip(".:"))
+            except ValueError:
+                continue
+    for word, value, flag in _ON.findall(text):
+        if flag or value not in _OFF:
+            name = (word or flag).replace("-", "_")
+            said[next(field for prefix, field in _SWITCHES.items() if name.startswith(prefix))] = True
+    return said
+
+
+def _model(settings: Settings, text: str, stated: bool) -> dict[str, object]:
+    """The model's path: from a config line above all, else from the command, the banner, the loader."""
+    if stated and (match := _MODEL.search(text)):
+        return {"model_path": match.group(1)}
+    if is_launch(text) and (match := _MODEL_FLAG.search(text)):
+        return {"model_path": match.group(1)}
+    if settings.model_path is None and ("Starting to load model" in text or "█" in text):
+        match = _STARTING.search(text) or _BANNER.search(text)
+        return {"model_path": match.group(1)} if match else {}
+    return {}
+
+
+def _asides(settings: Settings, text: str) -> dict[str, object]:
+    """What is said on lines of its own: architecture, length, block size, uneven layers, the cache's type."""
+    said: dict[str, object] = {}
+    for name, cue, pattern, convert in _ASIDES:
+        if cue in text and getattr(settings, name) in (None, ()) and (match := pattern.search(text)):
+            said[name] = convert(next(group for group in match.groups() if group))
+    if "block" in text and (match := _BLOCK.search(text)):
+        said["block_size"] = int(match.group(1) or match.group(2))
+    if any(mark in text for mark in _CACHEFLOW) and settings.block_size is None:
+        # the vLLM of before its first release: blocks of 8 tokens, 20 GiB of swap
+        said.update(block_size=8, swap_gib=20.0)
+    if "npu" in text and settings.device is None and ("device_config=npu" in text or "Ascend" in text):
+        said["device"] = "npu"
+    if "hpu_" in text and settings.device is None:
+        said["device"] = "hpu"
+    return said

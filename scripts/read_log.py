@@ -1,0 +1,137 @@
+"""A startup log held to its model's config: `python -m scripts.read_log vllm.log --model qwen2-7b --tp 2 --json`.
+
+What the log says need not be given. Exit status 0 where nothing is off, 1 where something is, 2 where the file is
+no log that can be read. `-` reads standard input.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from core.catalog import model
+from core.errors import ShardlabError
+from core.hf_config import model_from_config
+from core.specs import ModelSpec
+from core.startup_log.reader import read_log
+from core.startup_log.records import Check, Given, Report
+from core.units import percent
+from scripts.terminal import Parser, print_aligned
+
+OFF = 1
+_SIGNS = {"ok": "✓", "off": "✗", "unexplained": "?"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read a log, print its checks, and say by the exit status whether anything is off."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        report = read_log(_text(options.file), _given(options))
+    except (ShardlabError, OSError) as error:
+        parser.error(str(error))
+    if options.json:
+        print(json.dumps(_as_json(report), allow_nan=False, ensure_ascii=False))
+    else:
+        _print(report)
+    return OFF if report.count("off") else 0
+
+
+def _text(file: str) -> str:
+    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    return data.decode(encoding, errors="replace")
+
+
+def _given(options: argparse.Namespace) -> Given:
+    return Given(_model(options), options.tp, options.pp, options.dtype)
+
+
+def _model(options: argparse.Namespace) -> ModelSpec | None:
+    if options.config is not None:
+        return model_from_config(_text(options.config), Path(options.config).stem)
+    return model(options.model) if options.model is not None else None
+
+
+def _as_json(report: Report) -> Mapping[str, object]:
+    return {
+        "engine": report.engine,
+        "version": report.version,
+        "model": report.model.key if report.model else None,
+        "tp_size": report.tp_size,
+        "pp_size": report.pp_size,
+        "checks": [_check(check) for check in report.checks],
+        "notes": list(report.notes),
+    }
+
+
+def _check(check: Check) -> Mapping[str, object]:
+    return {
+        "quantity": check.quantity,
+        "rank": check.rank,
+        "logged": check.logged,
+        "predicted": check.predicted,
+        "unit": check.unit,
+        "residual_fraction": check.residual_fraction,
+        "verdict": check.verdict,
+        "line": check.line,
+    }
+
+
+def _print(report: Report) -> None:
+    name = report.model.name if report.model else "a model that is not named"
+    print(
+        f"{report.engine} {report.version or ''}: {name}, TP {report.tp_size}, PP {report.pp_size}".replace(
+            " :", ":"
+        )
+    )
+    head = ("line", "quantity", "rank", "logged", "predicted", "residual", "verdict", "")
+    if report.checks:
+        print_aligned([head, *(_row(check) for check in report.checks)])
+    for note in report.notes:
+        print(f"- {note}")
+
+
+def _row(check: Check) -> tuple[str, ...]:
+    residual = "" if check.residual_fraction is None else percent(check.residual_fraction, 3)
+    predicted = "" if check.predicted is None else _number(check.predicted)
+    rank = "" if check.rank is None else str(check.rank)
+    return (
+        str(check.line),
+        check.quantity,
+        rank,
+        f"{_number(check.logged)} {check.unit}",
+        predicted,
+        residual,
+        f"{_SIGNS[check.verdict]} {check.verdict}",
+        check.formula,
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.4f}"
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="scripts.read_log", description="Hold a startup log to its model's config.")
+    parser.add_argument("file", help="a log of vLLM, SGLang or TensorRT-LLM; - for standard input")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--model", help="a catalog key or a Hugging Face repository, where the log names none")
+    source.add_argument("--config", help="the model's config.json")
+    parser.add_argument("--tp", type=_positive, help="tensor-parallel ranks, where the log does not say")
+    parser.add_argument("--pp", type=_positive, help="pipeline stages, where the log does not say")
+    parser.add_argument("--dtype", help="how the weights are kept: bf16, fp8, int8, int4, awq, …")
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if not 1 <= value <= 65_536:
+        raise ValueError(text)
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())
