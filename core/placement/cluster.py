@@ -1,0 +1,140 @@
+"""The machines a model is placed on: GPUs, the NVLink domains and nodes they stand in, and the NICs between.
+
+"Never across" is about domains, not boxes: in a GB200 NVL72 seventy-two GPUs share one NVLink, four to a node; two
+bridged cards in a box of eight are a domain of two.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from core.catalog import link as find_link
+from core.errors import OutOfRangeError, require_positive
+from core.scenario import Scenario
+from core.specs import GpuSpec, LinkSpec
+from core.step_model import TensorGroup
+
+MOST_GPUS = 2048
+
+_USUAL_LINK = (
+    ("a100", "nvlink-3"),
+    ("h100-sxm", "nvlink-4"),
+    ("h100-pcie", "pcie-5"),
+    ("h200", "nvlink-4"),
+    ("b200", "nvlink-5"),
+    ("gb200", "nvlink-5"),
+    ("mi355x", "xgmi-mi355x"),
+    ("mi3", "xgmi-mi300x"),
+    ("rtx-5090", "pcie-5"),
+    ("rtx-pro", "pcie-5"),
+)
+_USUAL_DOMAIN = {"gb200": 72}
+
+
+@dataclass(frozen=True)
+class ClusterSpec:
+    """GPUs of one kind in equal nodes.
+
+    `link` joins the `nvlink_domain` GPUs of a domain (a node's, where it is not said), `bus` the domains inside a
+    node, `network` the nodes. `nics_per_node` of the network's ports serve a node; where it is not said, as many as
+    the network's row means: one a GPU, or one a node.
+    """
+
+    gpu: GpuSpec
+    link: LinkSpec
+    network: LinkSpec
+    gpus_per_node: int = 8
+    nodes: int = 1
+    nvlink_domain: int | None = None
+    nics_per_node: int | None = None
+    bus: LinkSpec | None = None
+
+    def __post_init__(self) -> None:
+        require_positive(gpus_per_node=self.gpus_per_node, nodes=self.nodes)
+        if self.gpus > MOST_GPUS:
+            raise OutOfRangeError("gpus", self.gpus, f"must be at most {MOST_GPUS}")
+        for name in ("nvlink_domain", "nics_per_node"):
+            value = getattr(self, name)
+            if value is not None:
+                require_positive(**{name: value})
+
+    @property
+    def gpus(self) -> int:
+        """GPUs in all."""
+        return self.gpus_per_node * self.nodes
+
+    @property
+    def domain(self) -> int:
+        """GPUs that share one `link`, at most all there are."""
+        return min(self.nvlink_domain or self.gpus_per_node, self.gpus)
+
+    @property
+    def island(self) -> int:
+        """GPUs that reach each other without the network: a node's, or a domain's where that spans nodes."""
+        return max(self.domain, self.gpus_per_node)
+
+    @cached_property
+    def port(self) -> LinkSpec:
+        """The network as one GPU has it while all of its node send: its share of the node's NICs, or one NIC's all.
+
+        β · min(1, NICs / GPUs a node)
+        """
+        nics = self.nics_per_node or (self.gpus_per_node if self.network.scope == "gpu" else 1)
+        share = min(1.0, nics / self.gpus_per_node)
+        measured = self.network.measured_bytes_per_s
+        return replace(
+            self.network,
+            scope="gpu",
+            bandwidth_bytes_per_s=share * self.network.bandwidth_bytes_per_s,
+            measured_bytes_per_s=None if measured is None else share * measured,
+        )
+
+    @property
+    def inner(self) -> LinkSpec:
+        """The slowest wire inside an island: `link`, or the bus where domains are smaller than the node."""
+        return self.link if self.domain >= self.gpus_per_node else self.bus or find_link("pcie-4")
+
+    def crosses(self, ranks: int) -> bool:
+        """Whether a group of neighbours this large must use the network."""
+        return ranks > self.island
+
+    def wire(self, ranks: int) -> LinkSpec:
+        """The slowest wire that a group of neighbours this large needs."""
+        if self.crosses(ranks):
+            return self.port
+        return self.link if ranks <= self.domain else self.inner
+
+    def group(self, ranks: int) -> TensorGroup:
+        """A tensor-parallel group of neighbours on its wires."""
+        if ranks <= self.domain:
+            return TensorGroup(ranks, self.link, self.domain)
+        return TensorGroup(ranks, self.inner, self.island, self.port)
+
+    def hop(self, tp_size: int, boundary: int) -> LinkSpec:
+        """The wire between pipeline stage `boundary` and the next, stages filling domains in order."""
+        first = (boundary + 1) * tp_size
+        for size, wire in ((self.domain, self.link), (self.island, self.inner)):
+            if (first - 1) // size == first // size:
+                return wire
+        return self.port
+
+    def groups_of(self, ranks: int) -> int:
+        """How many groups of neighbours there are room for, none of them over a boundary that it could avoid."""
+        if ranks > self.island:
+            return self.gpus // ranks
+        return (self.gpus // self.island) * (self.island // ranks)
+
+
+def usual_link(gpu: GpuSpec) -> LinkSpec:
+    """The wire between two GPUs of a node that a card is mostly sold with; PCIe 4 where none is known."""
+    return find_link(next((link for prefix, link in _USUAL_LINK if gpu.key.startswith(prefix)), "pcie-4"))
+
+
+def usual_domain(gpu: GpuSpec) -> int | None:
+    """GPUs that share one NVLink where that is not a node's: 72 of a GB200 NVL72."""
+    return _USUAL_DOMAIN.get(gpu.key)
+
+
+def usual_cluster(gpu: GpuSpec, gpus_per_node: int, nodes: int = 1) -> ClusterSpec:
+    """These GPUs on their usual wire; between nodes the scenario's network, 10 GbE, until one is named."""
+    network = find_link(Scenario().network)
+    return ClusterSpec(gpu, usual_link(gpu), network, gpus_per_node, nodes, usual_domain(gpu))

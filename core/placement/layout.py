@@ -1,0 +1,70 @@
+"""Every way to cut a model over a cluster's GPUs.
+
+tp cuts a layer, pp deals out layers, replicas are whole engines. dp repeats attention inside one engine, while its
+experts are spread over all of its tp · dp ranks: expert parallelism.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.errors import divisors, require_positive
+from core.placement.cluster import ClusterSpec
+from core.specs import ModelSpec
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One way: sizes whose product is the GPUs it uses."""
+
+    tp_size: int = 1
+    pp_size: int = 1
+    replicas: int = 1
+    dp_size: int = 1
+
+    def __post_init__(self) -> None:
+        require_positive(tp_size=self.tp_size, pp_size=self.pp_size, replicas=self.replicas, dp_size=self.dp_size)
+
+    @property
+    def ep_size(self) -> int:
+        """Ranks that a layer's experts are spread over; 1 where each is cut by tensor parallelism instead."""
+        return self.tp_size * self.dp_size if self.dp_size > 1 else 1
+
+    @property
+    def gpus_per_replica(self) -> int:
+        """Ranks of one engine."""
+        return self.tp_size * self.pp_size * self.dp_size
+
+    @property
+    def gpus(self) -> int:
+        """GPUs it uses."""
+        return self.gpus_per_replica * self.replicas
+
+    @property
+    def attention_copies(self) -> int:
+        """Places that a sequence may live: each holds its own part of the KV cache."""
+        return self.dp_size * self.replicas
+
+    @property
+    def name(self) -> str:
+        """As it is written: `TP=4 PP=2 ×2`, `TP=1 DP=8 EP=8`."""
+        parts = [f"TP={self.tp_size}"]
+        parts += [f"PP={self.pp_size}"] if self.pp_size > 1 else []
+        parts += [f"DP={self.dp_size} EP={self.ep_size}"] if self.dp_size > 1 else []
+        parts += [f"×{self.replicas}"] if self.replicas > 1 else []
+        return " ".join(parts)
+
+
+def layouts(model: ModelSpec, cluster: ClusterSpec) -> Iterator[Layout]:
+    """Every TP × PP × replicas, and for a mixture every TP × DP × PP × replicas, on as many GPUs as it can use.
+
+    Sizes are the divisors of the GPUs and the powers of two below them; where they leave a rest, GPUs stand idle.
+    Whether the model splits so, and fits, is another question.
+    """
+    gpus = cluster.gpus
+    sizes = sorted({*divisors(gpus), *(2**power for power in range(gpus.bit_length()))})
+    for tp_size in sizes:
+        groups = cluster.groups_of(tp_size)
+        for pp_size in sizes:
+            for dp_size in sizes if model.moe is not None else (1,):
+                if pp_size * dp_size <= groups:
+                    yield Layout(tp_size, pp_size, groups // (pp_size * dp_size), dp_size)

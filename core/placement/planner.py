@@ -1,0 +1,236 @@
+"""Every layout judged: does the model split so, does it fit, what does it give; which to take.
+
+A plan is refused with the equation it breaks. Of those that fit the front is what no other beats in both, time
+between tokens and tokens a second, over all the concurrencies that memory allows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from core.calibration import calibration_of
+from core.errors import ShardlabError
+from core.parameters import held_weight_bytes, kv_bytes_per_token_per_rank
+from core.placement.cluster import ClusterSpec
+from core.placement.layout import Layout, layouts
+from core.placement.rank_memory import Budget, RankMemory, rank_memories
+from core.placement.steps import Demand, Timing, timing
+from core.sharding.tp_sizes import check_tp_size
+from core.specs import ModelSpec
+from core.step_model import Efficiency, stored_bytes
+
+HOUR_S = 3600
+MILLION = 1e6
+LARGEST_BATCH = 65536
+WITHIN_ERROR = 0.1
+"""Rates this close are no reason to choose: decode times are met to some tenths."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """All that a placement depends on. Without an `efficiency` the GPU's class has its calibrated one."""
+
+    model: ModelSpec
+    cluster: ClusterSpec
+    budget: Budget
+    demand: Demand
+    efficiency: Efficiency | None = None
+
+    def timing(self, layout: Layout, concurrency: int | None = None) -> Timing:
+        """A layout timed at the concurrency asked, or at another."""
+        constants = self.efficiency or calibration_of(self.cluster.gpu).efficiency
+        return timing(self.model, self.cluster, layout, self.demand, constants, concurrency)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One layout, judged. `broken` is what refuses it; `timing` is there where it fits."""
+
+    layout: Layout
+    broken: str
+    splits: bool
+    ranks: tuple[RankMemory, ...] = ()
+    kv_tokens: int = 0
+    max_concurrency: int = 0
+    timing: Timing | None = None
+    crossing: str = ""
+
+    @property
+    def fits(self) -> bool:
+        """Whether weights, overhead and the cache of all sequences fit every rank."""
+        return not self.broken
+
+    @property
+    def weights_bytes(self) -> float | None:
+        """Weights of the rank that holds most of them."""
+        return max(rank.weights.total_bytes for rank in self.ranks) if self.ranks else None
+
+    @property
+    def reason(self) -> str:
+        """Why it is refused, and what is to be known of it either way."""
+        return "; ".join(part for part in (self.broken or "fits", self.crossing) if part)
+
+    def usd_per_million_tokens(self, usd_per_gpu_hour: float | None) -> float | None:
+        """What a million tokens cost at its concurrency; None without a price, or where it does not fit."""
+        if usd_per_gpu_hour is None or self.timing is None:
+            return None
+        return self.layout.gpus * usd_per_gpu_hour / HOUR_S / self.timing.tokens_per_s * MILLION
+
+
+def judge(question: Question, layout: Layout) -> Plan:
+    """One layout: split, weighed, timed."""
+    model, demand = question.model, question.demand
+    crossing = crossing_notice(question.cluster, layout)
+    split = check_tp_size(model, layout.tp_size)
+    if split.broken:
+        return Plan(layout, "; ".join(split.broken), splits=False, crossing=crossing)
+    try:
+        ranks = rank_memories(model, layout, question.budget, demand.dtype, demand.kv_dtype)
+        timed = question.timing(layout)
+    except ShardlabError as refusal:
+        return Plan(layout, str(refusal), splits=False, crossing=crossing)
+    here = -(-demand.concurrency // layout.attention_copies)
+    shortage = next((found for rank in ranks if (found := rank.shortage(here * demand.sequence_tokens))), "")
+    tokens = min(rank.kv_tokens for rank in ranks)
+    return Plan(
+        layout=layout,
+        broken=shortage,
+        splits=True,
+        ranks=ranks,
+        kv_tokens=tokens * layout.dp_size,
+        max_concurrency=tokens // demand.sequence_tokens * layout.attention_copies,
+        timing=None if shortage else timed,
+        crossing=crossing,
+    )
+
+
+def crossing_notice(cluster: ClusterSpec, layout: Layout) -> str:
+    """What is to be said of a layout whose groups reach over a boundary; empty where none does."""
+    group, word = max((layout.tp_size, "TP"), (layout.ep_size, "EP"))
+    if cluster.crosses(group):
+        island = "NVLink domain" if cluster.domain > cluster.gpus_per_node else "node"
+        return f"{word}={group} crosses the {island} of {cluster.island} GPUs, over {cluster.network.name}"
+    if group > cluster.domain:
+        return f"{word}={group} leaves the NVLink domain of {cluster.domain} GPUs, over {cluster.inner.name}"
+    return ""
+
+
+def min_tp_for_fit(question: Question) -> int | None:
+    """The fewest ranks, a power of two, that hold the model and all its sequences with PP = 1; None if none do.
+
+        utilisation · usable >= weights/TP + KV(concurrency · (prompt + output)) on a rank + overhead
+
+    Every weight counts at the one width, dealt out evenly; nodes do not matter here.
+    """
+    model, demand, budget = question.model, question.demand, question.budget
+    width = demand.dtype.partition("-g")[0]
+    weights = held_weight_bytes(model, width) * stored_bytes(demand.dtype) / stored_bytes(width)
+    tokens = demand.concurrency * demand.sequence_tokens
+    tp_size = 1
+    while model.num_attention_heads % tp_size == 0:
+        try:
+            cache = tokens * kv_bytes_per_token_per_rank(model, tp_size, demand.kv_dtype)
+        except ShardlabError:
+            return None
+        if weights / tp_size + cache + budget.overhead.total_bytes <= budget.granted_bytes:
+            return tp_size
+        tp_size *= 2
+    return None
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """A plan at one concurrency."""
+
+    plan: int
+    concurrency: int
+    itl_s: float
+    tokens_per_s: float
+
+
+@dataclass(frozen=True)
+class Placement:
+    """All plans of a question, in the order of their sizes, and what follows from them."""
+
+    question: Question
+    plans: tuple[Plan, ...]
+
+    @cached_property
+    def fitting(self) -> tuple[int, ...]:
+        """The plans that fit."""
+        return tuple(place for place, plan in enumerate(self.plans) if plan.fits)
+
+    @cached_property
+    def curves(self) -> Mapping[int, tuple[CurvePoint, ...]]:
+        """Each fitting plan from one sequence a copy to all that its memory holds, doubling."""
+        return {place: self._curve(place) for place in self.fitting}
+
+    @cached_property
+    def front(self) -> tuple[CurvePoint, ...]:
+        """The points that none beats in both, quickest first."""
+        best, kept = 0.0, []
+        points = (point for curve in self.curves.values() for point in curve)
+        for point in sorted(points, key=lambda one: (one.itl_s, -one.tokens_per_s)):
+            if point.tokens_per_s > best:
+                best = point.tokens_per_s
+                kept.append(point)
+        return tuple(kept)
+
+    @cached_property
+    def min_tp(self) -> int | None:
+        """The fewest ranks that hold the model; see `min_tp_for_fit`."""
+        return min_tp_for_fit(self.question)
+
+    @cached_property
+    def recommended(self) -> int | None:
+        """The plan to take; None where none fits.
+
+        Without a target: the most tokens a second at the concurrency asked. With one: of those that meet it, the
+        most tokens a second at any concurrency that still meets it; where none does, the quickest. Within the
+        model's own error, the plan that crosses nothing, with fewer stages and fewer ranks that must agree.
+        """
+        if not self.fitting:
+            return None
+        target = self.question.demand.slo_itl_s
+        if target is None:
+            return self._simplest({place: self.timing(place).tokens_per_s for place in self.fitting})
+        meeting = [place for place in self.fitting if self.timing(place).itl_s <= target]
+        if not meeting:
+            return self._simplest({place: 1 / self.timing(place).itl_s for place in self.fitting})
+        return self._simplest({place: self.capacity(place, target) for place in meeting})
+
+    def _simplest(self, rates: Mapping[int, float]) -> int:
+        """Of the plans within the error of the best, the one with the least that can go wrong."""
+        close = [place for place, rate in rates.items() if rate >= (1 - WITHIN_ERROR) * max(rates.values())]
+        return min(close, key=self._complexity)
+
+    def _complexity(self, place: int) -> tuple[bool, int, int, int]:
+        layout = self.plans[place].layout
+        return bool(self.plans[place].crossing), layout.pp_size, layout.tp_size, layout.dp_size
+
+    def capacity(self, place: int, slo_itl_s: float | None = None) -> float:
+        """The most tokens a second of a plan at any concurrency that its memory, and the target, allow."""
+        asked = self.timing(place)
+        rates = [
+            point.tokens_per_s for point in self.curves[place] if slo_itl_s is None or point.itl_s <= slo_itl_s
+        ]
+        return max([*rates, *([asked.tokens_per_s] if slo_itl_s is None or asked.itl_s <= slo_itl_s else [])])
+
+    def _curve(self, place: int) -> tuple[CurvePoint, ...]:
+        plan, question = self.plans[place], self.question
+        most = min(max(1, plan.max_concurrency), LARGEST_BATCH)
+        copies = plan.layout.attention_copies
+        sizes = sorted({min(most, copies * 2**power) for power in range(17)})
+        found = (question.timing(plan.layout, size) for size in sizes)
+        return tuple(CurvePoint(place, one.concurrency, one.itl_s, one.tokens_per_s) for one in found)
+
+    def timing(self, place: int) -> Timing:
+        """What a plan that fits gives at the concurrency asked."""
+        found = self.plans[place].timing
+        assert found is not None, "only plans that fit are timed"
+        return found
+
+
+def place(question: Question) -> Placement:
+    """Judge every layout of the question's cluster."""
+    return Placement(question, tuple(judge(question, one) for one in layouts(question.model, question.cluster)))

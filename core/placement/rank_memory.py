@@ -1,0 +1,185 @@
+"""What each rank's memory holds, as the engine adds it up.
+
+utilisation · usable - weights - peak activation - non-torch - CUDA graphs = KV cache
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.errors import OutOfRangeError, require_divides, require_non_negative
+from core.kv_cache import BLOCK_TOKENS
+from core.loaded_weights import Stage, StoredTensor, allocated_bytes, rank_tensors, stages
+from core.parameters import kv_bytes_per_token_per_rank
+from core.placement.layout import Layout
+from core.specs import GpuSpec, ModelSpec
+from core.units import GB, decimal_bytes
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """What a rank's memory holds beside weights and KV cache.
+
+    Round numbers for one busy engine: vLLM startup logs that were posted print 0.37 to 1.42 GiB of peak activation,
+    0.03 to 0.20 GiB outside of torch before the network has its buffers, and 0.50 to 2.08 GiB of CUDA graphs.
+    """
+
+    peak_activation_bytes: float = 1.5 * GB
+    non_torch_bytes: float = 0.8 * GB
+    cuda_graphs_bytes: float = 1.2 * GB
+
+    def __post_init__(self) -> None:
+        require_non_negative(
+            peak_activation_bytes=self.peak_activation_bytes,
+            non_torch_bytes=self.non_torch_bytes,
+            cuda_graphs_bytes=self.cuda_graphs_bytes,
+        )
+
+    @property
+    def total_bytes(self) -> float:
+        """All three: 3.5 GB unless said otherwise."""
+        return self.peak_activation_bytes + self.non_torch_bytes + self.cuda_graphs_bytes
+
+    @classmethod
+    def of(cls, total_bytes: float) -> "Overhead":
+        """A total that was given, shared out as the usual one is."""
+        require_non_negative(overhead_bytes=total_bytes)
+        usual = cls()
+        share = total_bytes / usual.total_bytes
+        return cls(
+            share * usual.peak_activation_bytes, share * usual.non_torch_bytes, share * usual.cuda_graphs_bytes
+        )
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The memory an engine may take of each GPU. `source` says where the usable bytes are from."""
+
+    usable_bytes: float
+    utilisation: float = 0.9
+    overhead: Overhead = Overhead()
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.utilisation <= 1:
+            raise OutOfRangeError("utilisation", self.utilisation, "must lie in (0, 1]")
+        if not 0 < self.usable_bytes < float("inf"):
+            raise OutOfRangeError("usable_bytes", self.usable_bytes, "must be above 0")
+
+    @property
+    def granted_bytes(self) -> float:
+        """What one rank may fill: utilisation · usable"""
+        return self.utilisation * self.usable_bytes
+
+
+def measured_budget(gpu: GpuSpec, utilisation: float = 0.9, overhead: Overhead | None = None) -> Budget:
+    """The budget of a card as its driver reports it, not as it is sold."""
+    return Budget(gpu.usable_memory_bytes, utilisation, overhead or Overhead(), gpu.source)
+
+
+@dataclass(frozen=True)
+class RankWeights:
+    """Bytes of weights on one rank, by what they are for."""
+
+    tables_bytes: float
+    attention_bytes: float
+    mlp_bytes: float
+    experts_bytes: float
+
+    @property
+    def total_bytes(self) -> float:
+        """All of them."""
+        return self.tables_bytes + self.attention_bytes + self.mlp_bytes + self.experts_bytes
+
+
+@dataclass(frozen=True)
+class RankMemory:
+    """The ranks of one stage, all `ranks` alike. `kv_bytes` is below 0 where the rest does not fit."""
+
+    stage: int
+    layers: int
+    ranks: int
+    granted_bytes: float
+    weights: RankWeights
+    overhead: Overhead
+    kv_bytes_per_token: float
+
+    @property
+    def kv_bytes(self) -> float:
+        """The identity, solved for the KV cache."""
+        return self.granted_bytes - self.weights.total_bytes - self.overhead.total_bytes
+
+    @property
+    def kv_tokens(self) -> int:
+        """Tokens of KV cache, in whole blocks; 0 where there is no room."""
+        return BLOCK_TOKENS * int(max(0.0, self.kv_bytes) / (BLOCK_TOKENS * self.kv_bytes_per_token))
+
+    def needed_bytes(self, tokens: float) -> float:
+        """What a rank must hold to keep so many tokens."""
+        return self.weights.total_bytes + self.overhead.total_bytes + tokens * self.kv_bytes_per_token
+
+    def shortage(self, tokens: float) -> str:
+        """The inequality that is broken where so many tokens do not fit; empty where they do."""
+        needed = self.needed_bytes(tokens)
+        if needed <= self.granted_bytes:
+            return ""
+        parts = (self.weights.total_bytes, tokens * self.kv_bytes_per_token, self.overhead.total_bytes)
+        weights, cache, overhead = (decimal_bytes(part) for part in parts)
+        return (
+            f"weights {weights} + KV {cache} + overhead {overhead} = {decimal_bytes(needed)}"
+            f" > {decimal_bytes(self.granted_bytes)} a rank may fill"
+        )
+
+
+def rank_memories(
+    model: ModelSpec, layout: Layout, budget: Budget, dtype: str = "bf16", kv_dtype: str = "bf16"
+) -> tuple[RankMemory, ...]:
+    """The ranks of one engine, stage by stage.
+
+    Raises OutOfRangeError for more stages than layers, IndivisibleError where heads, widths or experts do not
+    divide, UnknownNameError for a dtype that no engine loads.
+    """
+    per_token = kv_bytes_per_token_per_rank(model, layout.tp_size, kv_dtype) / model.num_hidden_layers
+    return tuple(
+        RankMemory(
+            stage=place,
+            layers=stage.layers,
+            ranks=layout.tp_size * layout.dp_size,
+            granted_bytes=budget.granted_bytes,
+            weights=stage_weights(model, layout, stage, dtype),
+            overhead=budget.overhead,
+            kv_bytes_per_token=stage.layers * per_token,
+        )
+        for place, stage in enumerate(stages(model, layout.pp_size))
+    )
+
+
+def stage_weights(model: ModelSpec, layout: Layout, stage: Stage, dtype: str) -> RankWeights:
+    """Bytes of weights on each rank of a stage, as they are loaded.
+
+    Expert parallelism deals whole experts out over tp · dp ranks: a dp-th of what tensor parallelism leaves a rank.
+    """
+    tensors = rank_tensors(model, layout.tp_size, stage, dtype)
+    experts = _bytes_of(tensors, "experts ")
+    if layout.ep_size > 1 and model.moe is not None:
+        require_divides("num_experts", model.moe.num_experts, "ep_size", layout.ep_size)
+        experts /= layout.dp_size
+    attention = _bytes_of(tensors, *_ATTENTION)
+    mlp = _bytes_of(tensors, "mlp ", "shared expert", "router")
+    return RankWeights(
+        tables_bytes=_bytes_of(tensors) - _bytes_of(tensors, "experts ") - attention - mlp,
+        attention_bytes=attention,
+        mlp_bytes=mlp,
+        experts_bytes=experts,
+    )
+
+
+_ATTENTION = ("qkv", "o", "q norm", "k norm", "sinks", "q", "kv")
+
+
+def _bytes_of(tensors: Sequence[StoredTensor], *beginnings: str) -> float:
+    """Bytes of the tensors whose names begin so; of all, where none is named."""
+    return sum(
+        tensor.copies * allocated_bytes(tensor.size_bytes)
+        for tensor in tensors
+        if not beginnings or tensor.name.startswith(beginnings)
+    )

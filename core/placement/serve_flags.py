@@ -1,0 +1,64 @@
+"""A plan as the command line of `vllm serve`, one engine a line.
+
+Source: vLLM's engine arguments (docs.vllm.ai, engine args).
+"""
+
+import shlex
+
+from core.loaded_weights import stages
+from core.placement.planner import Plan, Question
+from core.specs import ModelSpec
+
+_QUANTIZATION = {"fp8": "fp8", "awq": "awq"}
+_FLOAT = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+_FP8_CACHE = {"fp8", "int8"}
+
+
+def serve_command(question: Question, plan: Plan) -> str:
+    """The command that starts one engine of a plan; each replica runs it on GPUs of its own."""
+    layout, demand, cluster = plan.layout, question.demand, question.cluster
+    flags = [("tensor-parallel-size", str(layout.tp_size))]
+    if layout.pp_size > 1:
+        flags.append(("pipeline-parallel-size", str(layout.pp_size)))
+    if layout.dp_size > 1:
+        flags += [("data-parallel-size", str(layout.dp_size)), ("enable-expert-parallel", "")]
+    if layout.gpus_per_replica > cluster.gpus_per_node:
+        flags.append(("distributed-executor-backend", "ray"))
+    flags.append(("gpu-memory-utilization", f"{question.budget.utilisation:g}"))
+    flags.append(("max-model-len", str(demand.sequence_tokens)))
+    flags.append(("max-num-seqs", str(max(1, -(-demand.concurrency // layout.attention_copies)))))
+    flags += _widths(question.model, demand.dtype, demand.kv_dtype)
+    lines = [f"vllm serve {shlex.quote(repository(question.model))}"]
+    lines += [f"  --{name} {value}".rstrip() for name, value in flags]
+    return " \\\n".join(lines)
+
+
+def _widths(model: ModelSpec, dtype: str, kv_dtype: str) -> list[tuple[str, str]]:
+    """The widths, where the engine would not take them from the checkpoint."""
+    flags = []
+    if dtype in _FLOAT:
+        flags.append(("dtype", _FLOAT[dtype]))
+    elif dtype != model.weight_dtype and dtype in _QUANTIZATION:
+        flags.append(("quantization", _QUANTIZATION[dtype]))
+    if kv_dtype in _FP8_CACHE:
+        flags.append(("kv-cache-dtype", "fp8"))
+    return flags
+
+
+def remarks(question: Question, plan: Plan) -> list[str]:
+    """What the command alone does not say: replicas, uneven stages, a checkpoint of another width."""
+    said = []
+    layout, model, dtype = plan.layout, question.model, question.demand.dtype
+    if layout.replicas > 1:
+        said.append(f"Run it {layout.replicas} times, each on {layout.gpus_per_replica} GPUs, behind one router.")
+    held = [stage.layers for stage in stages(model, layout.pp_size)] if plan.splits else []
+    if len(set(held)) > 1:
+        said.append(f"Stages hold {', '.join(map(str, held))} layers.")
+    if dtype not in (*_FLOAT, *_QUANTIZATION, model.weight_dtype):
+        said.append(f"Serve a checkpoint that is quantised to {dtype}: an engine does not make one.")
+    return said
+
+
+def repository(model: ModelSpec) -> str:
+    """The model's repository on Hugging Face where the catalog knows it, else its key."""
+    return next((alias for alias in model.aliases if "/" in alias), model.key)

@@ -1,0 +1,215 @@
+"""What a layout gives: time to the first token, time between tokens, tokens a second, and what each wire is paid.
+
+B sequences at once, dealt over the copies of attention; p stages, with m = min(p, B) microbatches going round.
+Ignored: prefills that arrive while others decode (see the load), overlap, uneven routing.
+"""
+
+from dataclasses import dataclass
+
+from core.errors import require_positive
+from core.expert_parallel import expert_parallel_bill, require_mixture
+from core.loaded_weights import stages
+from core.parameters import count_parameters, distinct_expert_fraction, kv_bytes_per_token_per_rank
+from core.placement.cluster import ClusterSpec
+from core.placement.layout import Layout
+from core.specs import LinkSpec, ModelSpec
+from core.step_model import (
+    ACTIVATION_BYTES,
+    Efficiency,
+    StepTerms,
+    as_measured,
+    decode_terms,
+    peak_flops,
+    prefill_flops,
+    prefill_terms,
+    stored_bytes,
+    streamed_weight_bytes,
+)
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What is asked: sequences at once, their lengths and widths, a target between tokens, the price of a GPU."""
+
+    concurrency: int = 1
+    prompt_tokens: int = 2048
+    output_tokens: int = 256
+    dtype: str = "bf16"
+    kv_dtype: str = "bf16"
+    slo_itl_s: float | None = None
+    usd_per_gpu_hour: float | None = None
+
+    def __post_init__(self) -> None:
+        require_positive(
+            concurrency=self.concurrency, prompt_tokens=self.prompt_tokens, output_tokens=self.output_tokens
+        )
+        for name in ("slo_itl_s", "usd_per_gpu_hour"):
+            if getattr(self, name) is not None:
+                require_positive(**{name: getattr(self, name)})
+
+    @property
+    def sequence_tokens(self) -> int:
+        """Tokens a sequence keeps in the cache at its end."""
+        return self.prompt_tokens + self.output_tokens
+
+    @property
+    def mean_context(self) -> float:
+        """Tokens a sequence holds halfway through its output."""
+        return self.prompt_tokens + self.output_tokens / 2
+
+
+@dataclass(frozen=True)
+class WireBill:
+    """What one token's way through an engine pays one wire."""
+
+    what: str
+    wire: str
+    messages: int
+    payload_bytes: float
+    time_s: float
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What a layout gives at one concurrency."""
+
+    concurrency: int
+    ttft_s: float
+    itl_s: float
+    tokens_per_s: float
+    roofline_itl_s: float
+    bill: tuple[WireBill, ...]
+
+    @property
+    def comm_s(self) -> float:
+        """All wires, on one token's way."""
+        return sum(wire.time_s for wire in self.bill)
+
+
+def timing(
+    model: ModelSpec,
+    cluster: ClusterSpec,
+    layout: Layout,
+    demand: Demand,
+    efficiency: Efficiency,
+    concurrency: int | None = None,
+) -> Timing:
+    """A layout timed at the demand's concurrency, or at another.
+
+    Raises IndivisibleError where a group of ranks would leave a node half used.
+    """
+    sequences = concurrency or demand.concurrency
+    per_copy = max(1.0, sequences / layout.attention_copies)
+    in_flight = min(layout.pp_size, int(per_copy))
+    batch = per_copy / in_flight
+    decode = _decode(model, cluster, layout, demand, batch)
+    prefill = _prefill(model, cluster, layout, demand)
+    itl_s = _cycle_s(model, cluster, layout, decode, efficiency, batch, in_flight)
+    handoffs = _handoff_s(model, cluster, layout, demand.prompt_tokens)
+    return Timing(
+        concurrency=sequences,
+        ttft_s=prefill.step_s(efficiency) + sum(handoffs),
+        itl_s=itl_s,
+        tokens_per_s=sequences / itl_s,
+        roofline_itl_s=decode.roofline_s * max(1.0, in_flight / layout.pp_size),
+        bill=_bill(model, cluster, layout, decode, batch),
+    )
+
+
+def _cycle_s(
+    model: ModelSpec,
+    cluster: ClusterSpec,
+    layout: Layout,
+    decode: StepTerms,
+    efficiency: Efficiency,
+    batch: float,
+    in_flight: int,
+) -> float:
+    """Time between two tokens of a sequence: the way round the pipe, or m turns of its slowest stage.
+
+        max(m · max t, Σt + Σl)
+
+    As core.schedules.serving.steady_decode has it, in seconds.
+    """
+    step_s = max(decode.step_s(efficiency), decode.roofline_s)
+    shares = [stage.layers / model.num_hidden_layers for stage in stages(model, layout.pp_size)]
+    around_s = step_s + sum(_handoff_s(model, cluster, layout, batch))
+    return max(in_flight * max(shares) * step_s, around_s)
+
+
+def _handoff_s(model: ModelSpec, cluster: ClusterSpec, layout: Layout, tokens: float) -> list[float]:
+    """What each hand-over between two stages takes, `tokens` rows of activations at a time."""
+    ranks = layout.tp_size * layout.dp_size
+    links = [as_measured(cluster.hop(ranks, boundary)) for boundary in range(layout.pp_size - 1)]
+    payload = tokens * model.hidden_size * ACTIVATION_BYTES
+    return [link.base_s + link.latency_s + payload / link.bandwidth_bytes_per_s for link in links]
+
+
+def _decode(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, batch: float) -> StepTerms:
+    if layout.ep_size > 1:
+        return _expert_step(model, cluster, layout, demand, batch, demand.mean_context)
+    group = cluster.group(layout.tp_size)
+    return decode_terms(model, cluster.gpu, group, batch, demand.mean_context, demand.dtype, demand.kv_dtype)
+
+
+def _prefill(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand) -> StepTerms:
+    if layout.ep_size > 1:
+        return _expert_step(model, cluster, layout, demand, demand.prompt_tokens, None)
+    group = cluster.group(layout.tp_size)
+    return prefill_terms(model, cluster.gpu, group, demand.prompt_tokens, dtype=demand.dtype)
+
+
+def _expert_step(
+    model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, tokens: float, context: float | None
+) -> StepTerms:
+    """One step of data-parallel attention and expert parallelism: `tokens` on each copy of attention.
+
+    Attention and shared experts over tp, routed experts over tp · dp: each rank reads the experts here that some
+    token of the whole group is routed to. Without `context` the tokens are one prompt.
+    """
+    moe, gpu, count = require_mixture(model), cluster.gpu, count_parameters(model)
+    together = tokens * layout.dp_size
+    hit = distinct_expert_fraction(model, max(1, round(together))) * count.experts * stored_bytes(demand.dtype)
+    whole = streamed_weight_bytes(model, demand.dtype, max(1.0, together)) - hit
+    routed_flops = 2 * count.experts * count.routed_fraction * together / layout.ep_size
+    if context is None:
+        flops = prefill_flops(model, int(tokens)) - 2 * count.experts * count.routed_fraction * tokens
+    else:
+        looked_up = count.positions + (0 if model.tie_word_embeddings else count.embedding)
+        flops = 2 * (count.total - count.experts - looked_up) * tokens
+    cached = 0.0 if context is None else tokens * context
+    kv_bytes = cached * kv_bytes_per_token_per_rank(model, layout.tp_size, demand.kv_dtype)
+    exchange = expert_parallel_bill(
+        model, max(1, round(together)), layout.ep_size, as_measured(cluster.wire(layout.ep_size)), deduplicated=True
+    )
+    reduces = (model.num_hidden_layers + moe.first_k_dense_replace) if layout.tp_size > 1 else 0
+    payload = tokens * model.hidden_size * ACTIVATION_BYTES
+    return StepTerms(
+        weights_s=(whole / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s,
+        kv_s=kv_bytes / gpu.memory_bytes_per_s,
+        arithmetic_s=(flops / layout.tp_size + routed_flops) / peak_flops(gpu, demand.dtype),
+        comm_s=exchange.comm_s
+        + (reduces * cluster.group(layout.tp_size).all_reduce_s(payload) if reduces else 0.0),
+        layers=model.num_hidden_layers,
+    )
+
+
+def _bill(
+    model: ModelSpec, cluster: ClusterSpec, layout: Layout, decode: StepTerms, batch: float
+) -> tuple[WireBill, ...]:
+    """One token's way: what its layers say on the wires inside, and each wire between stages."""
+    rows = []
+    payload = batch * model.hidden_size * ACTIVATION_BYTES
+    if layout.ep_size > 1:
+        wire = cluster.wire(layout.ep_size).name
+        rows.append(WireBill("dispatch and combine", wire, 2 * model.num_hidden_layers, payload, decode.comm_s))
+    elif layout.tp_size > 1:
+        wire = cluster.wire(layout.tp_size).name
+        rows.append(WireBill("all-reduces", wire, 2 * model.num_hidden_layers, payload, decode.comm_s))
+    times = _handoff_s(model, cluster, layout, batch)
+    wires: dict[str, list[float]] = {}
+    for boundary, time_s in enumerate(times):
+        link: LinkSpec = cluster.hop(layout.tp_size * layout.dp_size, boundary)
+        wires.setdefault(link.name, []).append(time_s)
+    rows += [WireBill("hand-overs", name, len(found), payload, sum(found)) for name, found in wires.items()]
+    return tuple(rows)

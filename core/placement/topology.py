@@ -1,0 +1,155 @@
+"""`nvidia-smi topo -m` read into what a placement needs: which GPUs share NVLink, how the rest meet, which NICs.
+
+The table's columns are named in a header, its rows begin with a name; what follows a row's cells (affinities) is
+left out. Headers come with tabs or spaces, with or without NICs, under `mlx5_0` or `NIC0`, in colour, after a
+prompt, between other commands' output.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.errors import UnreadableTextError
+
+MOST_DEVICES = 512
+MOST_TABLES = 16
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+_GPU = re.compile(r"GPU\d{1,3}")
+_NIC = re.compile(
+    r"(?:NIC\d{1,3}|mlx\d{1,2}_(?:bond_)?\d{1,3}|bnxt_re\d{1,3}|(?:rdma|roce|ib|hfi|efa)\w{0,20}|hsn\d{1,2})"
+)
+_CELL = re.compile(r"X|NV\d{1,2}|NVB|PSB|PIX|PXB|PHB|NODE|SYS|SOC|C2C|N/A")
+_PCIE = ("PIX", "PXB", "PHB", "NODE", "SOC", "SYS")
+"""Ways over PCIe, nearest first; SOC is SYS in drivers before 2017."""
+
+
+@dataclass(frozen=True)
+class Topology:
+    """One machine as its driver draws it. `links` holds each pair once, the lower GPU first."""
+
+    gpus: int
+    nics: tuple[str, ...]
+    links: Mapping[tuple[int, int], str]
+    nic_links: Mapping[tuple[int, str], str]
+
+    @property
+    def nvlink_present(self) -> bool:
+        """Whether any two GPUs share NVLink."""
+        return any(way.startswith("NV") for way in self.links.values())
+
+    @property
+    def domains(self) -> tuple[tuple[int, ...], ...]:
+        """GPUs grouped by who reaches whom over NVLink directly, every one of a group every other; lowest first.
+
+        A cube mesh, where not all pairs are joined, falls into its fully joined parts.
+        """
+        groups: list[list[int]] = []
+        for gpu in range(self.gpus):
+            home = next((group for group in groups if all(self._joined(other, gpu) for other in group)), None)
+            if home is None:
+                groups.append([gpu])
+            else:
+                home.append(gpu)
+        return tuple(tuple(group) for group in groups)
+
+    @property
+    def domain(self) -> int:
+        """GPUs of the smallest group, which is what every tensor-parallel group can count on."""
+        return min(len(group) for group in self.domains)
+
+    @property
+    def worst_way(self) -> str:
+        """The farthest that two GPUs are apart: NV#, or a way over PCIe; `X` for one GPU alone."""
+        over_pcie = [way for way in self.links.values() if way in _PCIE]
+        if over_pcie:
+            return max(over_pcie, key=_PCIE.index)
+        return min(self.links.values(), key=_lanes, default="X")
+
+    @property
+    def near_nics(self) -> tuple[str, ...]:
+        """NICs that some GPU reaches without a CPU between (PIX or PXB): those that GPUs can send through."""
+        near = {nic for (_, nic), way in self.nic_links.items() if way in ("PIX", "PXB")}
+        return tuple(nic for nic in self.nics if nic in near)
+
+    def _joined(self, one: int, other: int) -> bool:
+        return self.links.get((min(one, other), max(one, other)), "").startswith("NV")
+
+
+def read_topology(text: str) -> Topology:
+    """The first whole table in a text; one that is another's (`topo -p2p`), or is cut, is passed over.
+
+    Raises UnreadableTextError where there is none, with what is wrong with the first that was tried.
+    """
+    lines = [_COLOUR.sub("", line) for line in text.splitlines()]
+    refusals = []
+    for place, line in enumerate(lines):
+        columns = _header(line)
+        if not columns:
+            continue
+        try:
+            return _topology(columns, list(_rows(lines[place + 1 : place + 1 + 2 * MOST_DEVICES], columns)))
+        except UnreadableTextError as refusal:
+            refusals.append(refusal)
+        if len(refusals) == MOST_TABLES:
+            break
+    if refusals:
+        raise refusals[0]
+    raise UnreadableTextError("no table of nvidia-smi topo -m: a line that names GPU0, GPU1 and so on begins it")
+
+
+def _header(line: str) -> list[str]:
+    """The names of a header's columns; empty where the line is none."""
+    names: list[str] = []
+    for token in line.split():
+        if _GPU.fullmatch(token) or (names and _NIC.fullmatch(token)):
+            names.append(token)
+        elif names:
+            break
+    following = line.split()[len(names) : len(names) + 1] if line.split()[:1] == names[:1] else []
+    is_row = bool(following) and _CELL.fullmatch(following[0]) is not None
+    return [] if is_row or not names or len(names) > MOST_DEVICES else names
+
+
+def _rows(lines: Sequence[str], columns: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """The rows under a header, as far as they go on: a name and its cells."""
+    waited = 0
+    for line in lines:
+        tokens = line.split()
+        if not tokens:
+            waited += 1
+            if waited > 2:
+                return
+            continue
+        if tokens[0] not in columns:
+            return
+        yield tokens[0], tokens[1 : 1 + len(columns)]
+
+
+def _topology(columns: Sequence[str], rows: Sequence[tuple[str, list[str]]]) -> Topology:
+    """Rows put together and held against each other."""
+    gpus = [name for name in columns if _GPU.fullmatch(name)]
+    nics = tuple(name for name in columns if not _GPU.fullmatch(name))
+    cells = {name: found for name, found in rows if _GPU.fullmatch(name)}
+    if set(cells) != set(gpus):
+        missing = ", ".join(sorted(set(gpus) - set(cells))[:8])
+        raise UnreadableTextError(f"the header names {len(gpus)} GPUs, and rows are missing for {missing}")
+    links: dict[tuple[int, int], str] = {}
+    nic_links: dict[tuple[int, str], str] = {}
+    for one, name in enumerate(gpus):
+        found = cells[name]
+        if len(found) < len(columns) or not all(_CELL.fullmatch(cell) for cell in found):
+            raise UnreadableTextError(f"the row of {name} does not have a cell for each of {len(columns)} columns")
+        ways = dict(zip(columns, found, strict=True))
+        if ways[name] != "X":
+            raise UnreadableTextError(f"the row of {name} has {ways[name]} where X, itself, belongs")
+        for other in range(one + 1, len(gpus)):
+            links[one, other] = ways[gpus[other]]
+            if cells[gpus[other]][columns.index(name)] != links[one, other]:
+                raise UnreadableTextError(f"{name} and {gpus[other]} disagree on the way between them")
+        nic_links |= {(one, nic): ways[nic] for nic in nics}
+    return Topology(len(gpus), nics, links, nic_links)
+
+
+def _lanes(way: str) -> int:
+    """How many NVLinks are bonded: 12 of NV12; 0 for another way."""
+    return int(way[2:]) if way[2:].isdecimal() else 0

@@ -1,0 +1,242 @@
+"""Place a model on a cluster: `python -m scripts.plan --model llama-3-70b --gpu h100-sxm --gpus-per-node 8`.
+
+A model that is not in the catalog comes from its config.json (`--config`), a machine from what `nvidia-smi topo -m`
+printed (`--topo`); `-` reads standard input.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from core.catalog import gpu, link, model
+from core.errors import OutOfRangeError
+from core.hf_config import model_from_config
+from core.placement.cluster import ClusterSpec, usual_cluster
+from core.placement.planner import Placement, Plan, Question, place
+from core.placement.rank_memory import Budget, Overhead, measured_budget
+from core.placement.serve_flags import remarks, serve_command
+from core.placement.steps import Demand
+from core.placement.topology import read_topology
+from core.placement.trace import trace, usable_source
+from core.specs import DTYPE_BYTES, GpuSpec, ModelSpec
+from core.units import GB, GIB, plain, seconds, significant
+from scripts.terminal import Parser, answer, finite, print_aligned
+
+MOST_CHARACTERS = 2**20
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Judge every TP × PP × replicas, and recommend one."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+
+    def compute() -> Mapping[str, object]:
+        found = place(_question(options))
+        if not options.json:
+            _print(found)
+        return _as_json(found)
+
+    return answer(parser, compute, options.json, table=False)
+
+
+def _question(options: argparse.Namespace) -> Question:
+    """What was asked, in core's nouns."""
+    if (options.model is None) == (options.config is None):
+        raise OutOfRangeError("--model", options.model, "or --config, one of them, says what to place")
+    placed = model(options.model) if options.config is None else model_from_config(_text(options.config))
+    card = gpu(options.gpu)
+    slo_s = None if options.slo_itl_ms is None else options.slo_itl_ms / 1e3
+    demand = Demand(
+        concurrency=options.concurrency,
+        prompt_tokens=options.prompt,
+        output_tokens=options.output,
+        dtype=options.dtype or own_width(placed),
+        kv_dtype=options.kv_dtype,
+        slo_itl_s=slo_s,
+        usd_per_gpu_hour=options.usd_per_gpu_hour,
+    )
+    return Question(placed, _cluster(options, card), _budget(options, card), demand)
+
+
+def own_width(placed: ModelSpec) -> str:
+    """A checkpoint's own weight dtype, with its group where it has one."""
+    if placed.weight_dtype == "int4" and placed.quantisation_group:
+        return f"int4-g{placed.quantisation_group}"
+    return placed.weight_dtype
+
+
+def _cluster(options: argparse.Namespace, card: GpuSpec) -> ClusterSpec:
+    """The GPUs on the wires that were named, else on their usual ones."""
+    seen = None if options.topo is None else read_topology(_text(options.topo))
+    gpus_per_node = seen.gpus if seen and options.gpus_per_node is None else options.gpus_per_node
+    if gpus_per_node is None:
+        raise OutOfRangeError("--gpus-per-node", None, "is needed, or --topo that shows them")
+    cluster = usual_cluster(card, gpus_per_node, options.nodes)
+    if seen is not None:
+        domain = seen.domain if seen.nvlink_present else gpus_per_node
+        cluster = replace(cluster, nvlink_domain=domain, nics_per_node=len(seen.near_nics or seen.nics) or None)
+    named = {
+        "link": link(options.link) if options.link else None,
+        "network": link(options.network) if options.network else None,
+        "nvlink_domain": options.nvlink_domain,
+        "nics_per_node": options.nics_per_node,
+    }
+    return replace(cluster, **{name: value for name, value in named.items() if value is not None})
+
+
+def _budget(options: argparse.Namespace, card: GpuSpec) -> Budget:
+    """Measured memory and usual overhead, unless they were given."""
+    overhead = Overhead.of(options.overhead_gb * GB)
+    if options.memory_gb is None:
+        return measured_budget(card, options.utilisation, overhead)
+    return Budget(options.memory_gb * GB, options.utilisation, overhead, "as given")
+
+
+def _text(path: str) -> str:
+    """A file's text, or standard input's.
+
+    Raises OutOfRangeError for one that cannot be read.
+    """
+    try:
+        if path == "-":
+            return sys.stdin.read(MOST_CHARACTERS)
+        with Path(path).open(encoding="utf-8", errors="replace") as file:
+            return file.read(MOST_CHARACTERS)
+    except OSError as error:
+        raise OutOfRangeError("file", path, f"cannot be read: {error.strerror}") from error
+
+
+def _as_json(found: Placement) -> Mapping[str, object]:
+    budget = found.question.budget
+    chosen = None if found.recommended is None else found.plans[found.recommended]
+    return {
+        "min_tp_for_fit": found.min_tp,
+        "plans": [_plan_as_json(found, plan) for plan in found.plans],
+        "recommended": found.recommended,
+        "trace": trace(found),
+        "usable_bytes": budget.usable_bytes,
+        "usable_source": usable_source(found.question),
+        "granted_bytes_per_rank": budget.granted_bytes,
+        "front": [
+            {
+                "plan": point.plan,
+                "concurrency": point.concurrency,
+                "itl_s": point.itl_s,
+                "tokens_per_s": point.tokens_per_s,
+            }
+            for point in found.front
+        ],
+        "command": None if chosen is None else serve_command(found.question, chosen),
+        "remarks": [] if chosen is None else remarks(found.question, chosen),
+    }
+
+
+def _plan_as_json(found: Placement, plan: Plan) -> Mapping[str, object]:
+    layout, timing, weights = plan.layout, plan.timing, plan.weights_bytes
+    price = found.question.demand.usd_per_gpu_hour
+    return {
+        "tp": layout.tp_size,
+        "pp": layout.pp_size,
+        "replicas": layout.replicas,
+        "dp": layout.dp_size,
+        "ep": layout.ep_size,
+        "gpus": layout.gpus,
+        "fits": plan.fits,
+        "reason": plan.reason,
+        "weights_gib_per_rank": None if weights is None else weights / GIB,
+        "kv_tokens": plan.kv_tokens,
+        "max_concurrency": plan.max_concurrency,
+        "ttft_s": timing.ttft_s if timing else None,
+        "itl_s": timing.itl_s if timing else None,
+        "tokens_per_s": timing.tokens_per_s if timing else None,
+        "tokens_per_s_per_gpu": timing.tokens_per_s / layout.gpus if timing else None,
+        "usd_per_million_tokens": plan.usd_per_million_tokens(price),
+        "bill": [
+            {"what": wire.what, "wire": wire.wire, "messages": wire.messages, "time_s": wire.time_s}
+            for wire in (timing.bill if timing else ())
+        ],
+        "ranks": [
+            {
+                "stage": rank.stage,
+                "layers": rank.layers,
+                "ranks": rank.ranks,
+                "weights_bytes": rank.weights.total_bytes,
+                "peak_activation_bytes": rank.overhead.peak_activation_bytes,
+                "non_torch_bytes": rank.overhead.non_torch_bytes,
+                "cuda_graphs_bytes": rank.overhead.cuda_graphs_bytes,
+                "kv_bytes": rank.kv_bytes,
+            }
+            for rank in plan.ranks
+        ],
+    }
+
+
+def _print(found: Placement) -> None:
+    for line in trace(found)[: -(len(found.plans) - (found.recommended is not None)) or None]:
+        print(line)
+    print()
+    heads = ("plan", "fits", "weights/rank", "KV tokens", "TTFT", "between tokens", "tokens/s", "$/M tokens", "why")
+    print_aligned([heads, *(_row(found, place) for place in range(len(found.plans)))])
+    if found.recommended is not None:
+        chosen = found.plans[found.recommended]
+        print(f"\n{serve_command(found.question, chosen)}")
+        print("\n".join(remarks(found.question, chosen)))
+
+
+def _row(found: Placement, index: int) -> tuple[str, ...]:
+    plan, timing = found.plans[index], found.plans[index].timing
+    cost = plan.usd_per_million_tokens(found.question.demand.usd_per_gpu_hour)
+    weights = plan.weights_bytes
+    return (
+        ("> " if index == found.recommended else "  ") + plan.layout.name,
+        "yes" if plan.fits else "no",
+        f"{plain(weights / GIB)} GiB" if weights else "",
+        str(plan.kv_tokens) if plan.splits else "",
+        seconds(timing.ttft_s) if timing else "",
+        seconds(timing.itl_s) if timing else "",
+        significant(timing.tokens_per_s) if timing else "",
+        "" if cost is None else f"{cost:.2f}",
+        plan.reason,
+    )
+
+
+def _width(text: str) -> str:
+    """A weight dtype: one of the catalog's, or int4 with a group."""
+    width, dash, group = text.partition("-g")
+    if width not in DTYPE_BYTES or (dash and (width != "int4" or not group.isdecimal())):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not one of {', '.join(DTYPE_BYTES)}, or int4-g32 for a group"
+        )
+    return text
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="scripts.plan", description="Place a model on a cluster.")
+    parser.add_argument("--model", help="catalog key, Hugging Face repository or path")
+    parser.add_argument("--config", help="a config.json instead; - for standard input")
+    parser.add_argument("--gpu", required=True)
+    parser.add_argument("--gpus-per-node", type=int, help="may be left out with --topo")
+    parser.add_argument("--nodes", type=int, default=1)
+    parser.add_argument("--topo", help="what nvidia-smi topo -m printed; - for standard input")
+    parser.add_argument("--link", help="wire inside a node; the GPU's usual one")
+    parser.add_argument("--network", help="wire between nodes; the labs' 10 GbE until it is named")
+    parser.add_argument("--nvlink-domain", type=int, help="GPUs that share NVLink; a node's, 72 for GB200")
+    parser.add_argument("--nics-per-node", type=int)
+    parser.add_argument("--dtype", type=_width, help="weights; int4-g32 for a group; the checkpoint's own")
+    parser.add_argument("--kv-dtype", choices=list(DTYPE_BYTES), default="bf16")
+    parser.add_argument("--prompt", type=int, default=2048)
+    parser.add_argument("--output", type=int, default=256)
+    parser.add_argument("--concurrency", type=int, default=1, help="sequences at once, over all replicas")
+    parser.add_argument("--slo-itl-ms", type=finite, help="longest time between tokens")
+    parser.add_argument("--memory-gb", type=finite, help="usable memory of a GPU, 10^9 bytes; the measured one")
+    parser.add_argument("--utilisation", "--utilization", type=finite, default=0.9)
+    parser.add_argument("--overhead-gb", type=finite, default=Overhead().total_bytes / GB)
+    parser.add_argument("--usd-per-gpu-hour", type=finite)
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

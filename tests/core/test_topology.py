@@ -1,0 +1,149 @@
+"""`nvidia-smi topo -m` as different machines print it.
+
+The tables are written anew in the layouts that posted outputs have: tabs or runs of spaces, mlx5 or NIC columns,
+with and without affinities, coloured headers, legends, prompts before and after.
+"""
+
+import time
+
+import pytest
+
+from core.errors import UnreadableTextError
+from core.placement.topology import read_topology
+
+LEGEND = """
+Legend:
+
+  X    = Self
+  SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)
+  NV#  = Connection traversing a bonded set of # NVLinks
+"""
+
+
+def table(ways: list[list[str]], nics: list[str] | None = None, nic_ways: list[list[str]] | None = None, gap="\t"):
+    """A printed table of GPUs, and NICs after them."""
+    names = [f"GPU{place}" for place in range(len(ways))]
+    lines = ["\t" + gap.join([*names, *(nics or []), "CPU Affinity", "NUMA Affinity"])]
+    for place, row in enumerate(ways):
+        lines.append(gap.join([names[place], *row, *((nic_ways or [[]] * len(ways))[place]), "0-63", "0"]))
+    return "\n".join(lines) + "\n" + LEGEND
+
+
+def full(gpus: int, way: str) -> list[list[str]]:
+    """Every pair alike."""
+    return [[" X " if one == other else way for other in range(gpus)] for one in range(gpus)]
+
+
+def test_eight_gpus_on_nvswitch_with_a_nic_each():
+    nics = [f"NIC{place}" for place in range(8)]
+    near = [["PIX" if one == other else "SYS" for other in range(8)] for one in range(8)]
+    found = read_topology(table(full(8, "NV18"), nics, near))
+    assert (found.gpus, found.domain, len(found.nics), len(found.near_nics)) == (8, 8, 8, 8)
+    assert found.nvlink_present
+    assert found.worst_way == "NV18"
+
+
+def test_two_consumer_cards_have_no_nvlink():
+    found = read_topology(table(full(2, "PHB")))
+    assert (found.gpus, found.domain, found.nvlink_present) == (2, 1, False)
+    assert found.worst_way == "PHB"
+
+
+def test_bridged_pairs_are_domains_of_two():
+    ways = [
+        [" X ", "NV4", "SYS", "SYS"],
+        ["NV4", " X ", "SYS", "SYS"],
+        ["SYS", "SYS", " X ", "NV4"],
+        ["SYS", "SYS", "NV4", " X "],
+    ]
+    found = read_topology(table(ways))
+    assert found.domains == ((0, 1), (2, 3))
+    assert found.domain == 2
+    assert found.worst_way == "SYS"
+
+
+def test_a_cube_mesh_falls_into_its_fully_joined_halves():
+    """DGX-1: each GPU reaches four others, and GPUs 0 to 3 all reach each other."""
+    joined = {(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 5), (2, 3), (2, 6), (3, 7)}
+    joined |= {(4, 5), (4, 6), (4, 7), (5, 6), (5, 7), (6, 7)}
+    ways = [
+        ["X" if a == b else "NV1" if (min(a, b), max(a, b)) in joined else "SYS" for b in range(8)]
+        for a in range(8)
+    ]
+    assert read_topology(table(ways)).domains == ((0, 1, 2, 3), (4, 5, 6, 7))
+
+
+def test_spaces_in_place_of_tabs_and_old_names():
+    text = """$ nvidia-smi topo -m
+        GPU0    GPU1    mlx4_0  CPU Affinity
+GPU0     X      SOC     PHB     0-9,20-29
+GPU1    SOC      X      SOC     10-19,30-39
+mlx4_0  PHB     SOC      X
+"""
+    found = read_topology(text)
+    assert (found.gpus, found.nics, found.worst_way) == (2, ("mlx4_0",), "SOC")
+    assert found.near_nics == ()
+
+
+def test_a_coloured_header_between_other_output():
+    text = "Sat Nov 21\n\x1b[4mGPU list\x1b[0m\nGPU 0: NVIDIA H100\n\n"
+    text += "\t\x1b[4mGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\n"
+    text += (
+        "GPU0\t X \tNV18\tPXB\t0-51\t0\t\tN/A\nGPU1\tNV18\t X \tPXB\t0-51\t0\t\tN/A\nNIC0\tPXB\tPXB\t X \t\t\t\t\n"
+    )
+    found = read_topology(text + "\nNIC Legend:\n\n  NIC0: mlx5_0\n$ exit\n")
+    assert (found.gpus, found.domain, found.near_nics) == (2, 2, ("NIC0",))
+
+
+def test_a_peer_to_peer_matrix_before_the_table_is_passed_over():
+    other = " \tGPU0\tGPU1\t\n GPU0\tX\tGNS\t\n GPU1\tGNS\tX\t\n\n"
+    assert read_topology(other + table(full(2, "PHB"))).worst_way == "PHB"
+    with pytest.raises(UnreadableTextError):
+        read_topology(other)
+
+
+def test_a_header_without_its_leading_tab():
+    text = "GPU0\tGPU1\tmlx5_0\tmlx5_1 CPU Affinity NUMA Affinity\n"
+    text += "GPU0\t X \tNV4\tSYS\tSYS\t24-31\t3\nGPU1\tNV4\t X \tSYS\tPHB\t16-23\t2\n"
+    assert read_topology(text).nics == ("mlx5_0", "mlx5_1")
+
+
+def test_one_gpu_alone():
+    found = read_topology("\tGPU0\tCPU Affinity\tNUMA Affinity\nGPU0\t X \t0-7\tN/A\n")
+    assert (found.gpus, found.domain, found.worst_way) == (1, 1, "X")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no table here",
+        "\tGPU0\tGPU1\nGPU0\t X \tNV4\n",
+        "\tGPU0\tGPU1\nGPU0\t X \nGPU1\tNV4\t X \n",
+        "\tGPU0\tGPU1\nGPU0\t X \tNV4\nGPU1\tPHB\t X \n",
+        "\tGPU0\tGPU1\nGPU0\tNV4\t X \nGPU1\t X \tNV4\n",
+        "\tGPU0\tGPU1\nGPU0\t X \thello\nGPU1\thello\t X \n",
+        LEGEND,
+    ],
+)
+def test_what_is_no_whole_table_is_refused(text):
+    with pytest.raises(UnreadableTextError):
+        read_topology(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GPU0 " * 200_000,
+        "GPU0 X\n" * 150_000,
+        "GPU0 GPU1\n" * 100_000,
+        "\t" * 10**6,
+        "mlx5_" * 200_000,
+        "\x1b[" * 500_000,
+    ],
+)
+def test_a_large_paste_is_read_or_refused_at_once(text):
+    began = time.perf_counter()
+    with pytest.raises(UnreadableTextError):
+        read_topology(text)
+    assert time.perf_counter() - began < 2

@@ -1,0 +1,144 @@
+"""`python -m scripts.plan`: what it prints, and what it refuses in one line."""
+
+import json
+
+import pytest
+
+from scripts.plan import main
+
+TOPO = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tPHB\t0-63\nGPU1\tPHB\t X \t0-63\n"
+CONFIG = {
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_attention_heads": 32,
+    "num_hidden_layers": 32,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+}
+
+
+def plan(capsys, *arguments: str) -> dict:
+    """The one JSON object on stdout."""
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_seventy_billion_on_a_node_of_eighties(capsys):
+    """141.1/2 + 0.38 + 3.5 = 74.4 GB is over 0.9 · 80: four."""
+    printed = plan(
+        capsys,
+        "--model",
+        "llama-3-70b",
+        "--gpu",
+        "h100",
+        "--gpus-per-node",
+        "8",
+        "--nodes",
+        "1",
+        "--memory-gb",
+        "80",
+    )
+    assert printed["min_tp_for_fit"] == 4
+    chosen = printed["plans"][printed["recommended"]]
+    assert chosen["fits"]
+    by_size = {(one["tp"], one["pp"], one["replicas"]): one for one in printed["plans"]}
+    four = by_size[4, 1, 2]
+    assert four["weights_gib_per_rank"] == pytest.approx(141.107 / 4 * 1e9 / 2**30, rel=1e-3)
+    assert four["kv_tokens"] == pytest.approx((72e9 - 3.5e9 - 141.107e9 / 4) / (327_680 / 4), rel=2e-3)
+    assert not by_size[1, 1, 8]["fits"]
+    assert by_size[1, 1, 8]["itl_s"] is None
+    for one in printed["plans"]:
+        if one["fits"]:
+            assert one["ttft_s"] > 0
+            assert one["tokens_per_s"] * one["itl_s"] == pytest.approx(1)
+
+
+def test_the_measured_memory_flips_the_answer(capsys):
+    """An "80 GB" H100 reports 79.19 GiB, 85.03 · 10⁹ bytes: two hold what four did."""
+    printed = plan(capsys, "--model", "llama-3-70b", "--gpu", "h100", "--gpus-per-node", "8")
+    assert printed["min_tp_for_fit"] == 2
+    assert "79.19 GiB" in printed["usable_source"]
+
+
+def test_none_fits_is_null(capsys):
+    printed = plan(
+        capsys, "--model", "llama-3-70b", "--gpu", "rtx-4090", "--gpus-per-node", "2", "--overhead-gb", "30"
+    )
+    assert printed["min_tp_for_fit"] is None
+    assert printed["recommended"] is None
+    assert printed["command"] is None
+
+
+def test_a_plan_that_crosses_a_node_says_so(capsys):
+    printed = plan(capsys, "--model", "llama-3.1-405b", "--gpu", "h100", "--gpus-per-node", "8", "--nodes", "2")
+    assert printed["min_tp_for_fit"] == 16
+    crossing = [one for one in printed["plans"] if one["tp"] == 16]
+    assert crossing
+    assert all("crosses the node" in one["reason"] for one in crossing)
+    assert printed["plans"][printed["recommended"]]["tp"] <= 8
+
+
+def test_a_config_and_a_topology_in_place_of_names(capsys, tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    (tmp_path / "topo.txt").write_text(TOPO)
+    printed = plan(
+        capsys, "--config", f"{tmp_path}/config.json", "--gpu", "rtx-4090", "--topo", f"{tmp_path}/topo.txt"
+    )
+    assert printed["min_tp_for_fit"] == 1
+    assert {one["gpus"] for one in printed["plans"]} == {2}
+
+
+def test_a_checkpoint_s_own_width_is_the_default(capsys):
+    printed = plan(capsys, "--model", "deepseek-v3", "--gpu", "h200", "--gpus-per-node", "8")
+    assert printed["min_tp_for_fit"] == 8
+    assert any(one["ep"] == 8 for one in printed["plans"])
+
+
+def test_a_price_is_asked_for_and_never_guessed(capsys):
+    common = ("--model", "llama-3-8b", "--gpu", "h100", "--gpus-per-node", "8")
+    assert all(one["usd_per_million_tokens"] is None for one in plan(capsys, *common)["plans"])
+    priced = plan(capsys, *common, "--usd-per-gpu-hour", "2")["plans"]
+    assert all(one["usd_per_million_tokens"] > 0 for one in priced if one["fits"])
+
+
+def test_the_table_names_every_plan_and_the_command(capsys):
+    assert main(["--model", "llama-3-8b", "--gpu", "h100", "--gpus-per-node", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert "TP=1 ×2" in printed
+    assert "vllm serve meta-llama/Meta-Llama-3-8B" in printed
+    assert "Minimum TP for fit: TP=1" in printed
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--model", "nonsense"),
+        ("--gpu", "nonsense"),
+        ("--gpus-per-node", "0"),
+        ("--gpus-per-node", "9999999"),
+        ("--nodes", "-1"),
+        ("--utilisation", "1.2"),
+        ("--memory-gb", "nan"),
+        ("--memory-gb", "0"),
+        ("--overhead-gb", "-1"),
+        ("--concurrency", "0"),
+        ("--prompt", "9" * 400),
+        ("--slo-itl-ms", "0"),
+        ("--dtype", "int3"),
+        ("--dtype", "int4-g0"),
+        ("--kv-dtype", "int3"),
+        ("--config", "/nowhere/config.json"),
+        ("--topo", "/nowhere/topo.txt"),
+        ("--link", "string"),
+        ("--usd-per-gpu-hour", "-2"),
+    ],
+)
+def test_bad_input_is_one_line_on_stderr(capsys, wrong):
+    common = ["--model", "llama-3-8b", "--gpu", "h100", "--gpus-per-node", "8"]
+    with pytest.raises(SystemExit) as ended:
+        main([*common, *wrong, "--json"])
+    printed = capsys.readouterr()
+    assert ended.value.code == 2
+    assert printed.out == ""
+    assert len(printed.err.strip().splitlines()) == 1
