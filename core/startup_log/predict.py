@@ -98,7 +98,7 @@ def weights(basis: Basis, figure: Figure, stage: int | None) -> Prediction | Sil
         return Silence("attention is data-parallel here: which weights are whole on a rank, the log does not say")
     candidates = [_weights_of(basis, spec, figure, part) for part in _candidate_stages(basis, stage)]
     size, where = min(candidates, key=lambda pair: abs(pair[0] - figure.value))
-    doubts = (*basis.doubts, *_weight_doubts(basis, spec, figure, size))
+    doubts = (*_weight_doubts(basis, spec, figure, size), *basis.doubts)
     formula = f"{_shape(basis, spec)}{where}, {_RULES[figure.kind]}"
     return Prediction(size, formula, *_within(size, figure.step), doubts)
 
@@ -219,17 +219,30 @@ def from_memory(basis: Basis, figure: Figure, left: tuple[tuple[Memory, int | No
     if not left:
         return Silence("the log does not print the memory that was left for the cache")
     block = basis.block_tokens
-    unit = block if figure.quantity == "kv_tokens" else 1
     bounds = [_counts(basis, memory, stage, block) for memory, stage in left]
     silent = next((bound for bound in bounds if isinstance(bound, Silence)), None)
     if silent is not None:
         return silent
-    low, value, high = (min(bound[at] for bound in bounds if not isinstance(bound, Silence)) for at in range(3))
+    blocks = [min(bound[at] for bound in bounds if not isinstance(bound, Silence)) for at in range(3)]
+    low, value, high = (_printed(basis, figure, count) for count in blocks)
     smallest = min(memory.size_gib for memory, _ in left)
     of_ranks = f", the smallest of {len(left)} ranks," if len(left) > 1 else ""
     formula = f"{smallest:g} GiB left{of_ranks} by the bytes of a {block}-token block, whole blocks"
-    doubts = [*basis.doubts, *_count_doubts(basis, value * unit, left)]
-    return Prediction(value * unit, formula, low * unit, high * unit, tuple(doubts))
+    doubts = (*_count_doubts(basis, value, left), *basis.doubts)
+    return Prediction(value, formula, low, high, doubts)
+
+
+def _printed(basis: Basis, figure: Figure, blocks: int) -> int:
+    """A count of blocks as the line prints it: in blocks, in tokens, or in tokens that requests can fill.
+
+    Later releases of vLLM print concurrency · length as tokens, which is less where a length ends inside a block.
+    """
+    if figure.quantity != "kv_tokens":
+        return blocks
+    block, length = basis.block_tokens, basis.settings.max_model_len
+    if length and figure.value % block and basis.settings.v1 is not False:
+        return floor(blocks / ceil(length / block) * length)
+    return blocks * block
 
 
 def _counts(basis: Basis, memory: Memory, stage: int | None, block: int) -> tuple[int, int, int] | Silence:
@@ -255,6 +268,8 @@ def _count_doubts(basis: Basis, value: float, left: tuple[tuple[Memory, int | No
         found.append(Doubt(f"{world - len(left)} of {world} ranks do not print what they have left", low, value))
     if basis.settings.draft:
         found.append(Doubt("a draft model's layers have a cache too", high=value))
+    if basis.model is not None and _windowed(basis.model):
+        found.append(Doubt("layers with a window keep less of a request", low=value))
     return found
 
 
@@ -274,7 +289,7 @@ def cpu_blocks(basis: Basis, figure: Figure) -> Prediction | Silence:
     value = floor(size * GIB / per_block)
     doubts = list(basis.doubts)
     if swap is None and _some_swap(figure.value, per_block):
-        doubts.append(Doubt("another whole number of GiB of swap space would give it"))
+        doubts.insert(0, Doubt("another whole number of GiB of swap space would give it"))
     said = "said" if swap is not None else "by default"
     formula = (
         f"{size:g} GiB of swap space ({said}) by the bytes of a {basis.block_tokens}-token block, whole blocks"
@@ -329,7 +344,7 @@ def cache_size(basis: Basis, figure: Figure) -> Prediction | Silence:
     page = (basis.settings.page_size or 1) if figure.engine == "sglang" else 0
     halves = 2 if figure.kind in ("k", "v") else 1
     value = (figure.tokens + page) * each / halves / GIB
-    doubts = [*basis.doubts, *_trt_doubts(basis, figure)]
+    doubts = [*_trt_doubts(basis, figure), *basis.doubts]
     formula = f"{figure.tokens:,} tokens by {each / halves:,.0f} bytes"
     return Prediction(value, formula, *_within(value, figure.step), tuple(doubts))
 
@@ -345,7 +360,7 @@ def bytes_per_token(basis: Basis, figure: Figure) -> Prediction | Silence:
     formula = (
         "2 · layers · kv heads of the rank · head_dim · width" if not basis.model.mla else "one latent row a layer"
     )
-    return Prediction(each, formula, *_within(each, figure.step), (*basis.doubts, *_trt_doubts(basis, figure)))
+    return Prediction(each, formula, *_within(each, figure.step), (*_trt_doubts(basis, figure), *basis.doubts))
 
 
 def _trt_doubts(basis: Basis, figure: Figure) -> list[Doubt]:

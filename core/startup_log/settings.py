@@ -53,7 +53,7 @@ def _named(*names: str) -> re.Pattern[str]:
     plain = "|".join(names)
     dashed = "|".join(name.replace("_", "-") for name in names)
     return re.compile(
-        rf"(?:(?<![\w.])['\"]?(?:{plain})['\"]?\s{{0,3}}[=:]|--?(?:{plain}|{dashed})[ =])\s{{0,3}}{_WORD}"
+        rf"(?:(?<![\w.])['\"]?(?:{plain})['\"]?\s{{0,3}}[=:]|(?<![\w-])--?(?:{plain}|{dashed})[ =])\s{{0,3}}{_WORD}"
     )
 
 
