@@ -18,22 +18,23 @@ look = page.look
 
 
 def picture(svg: str, width: int) -> None:
-    with st.container(key=f"aside_{page.scene}", width=width):
+    with st.container(key=f"drawn_{page.scene}", width=round(look.px(width))):
         still(svg, key=f"picture_{page.scene}")
 
 
-def margin(*more: str) -> None:
+def margin() -> None:
     """What is said of a scene once its truth is."""
     if page.revealed:
-        page.note(f"{page.scene}.note", f"{page.scene}.misread", *more)
+        page.note(f"{page.scene}.note", f"{page.scene}.misread")
 
 
 def rank() -> None:
     figure, notes = page.split()
     with figure:
-        inside, between = map(rows_of.short_name, rows_of.links())
-        alt = page.prose.plain("rank.alt")
-        picture(drawings.two_nodes(rows_of.NODE_GPUS, inside, between, look.palette, alt), 560)
+        if not (look.present and page.revealed):
+            inside, between = map(rows_of.short_name, rows_of.links())
+            alt = page.prose.plain("rank.alt")
+            picture(drawings.two_nodes(rows_of.NODE_GPUS, inside, between, look.palette, alt), 560)
         bars = frame(rows_of.message_bars())
         far = bars.iloc[-1]
         if page.ask(100 * far["first"] / (far["first"] + far["second"]), high=100, unit="%", digits=0):
@@ -86,7 +87,9 @@ def bottlenecks() -> None:
             chart = charts.model_over_gpus(shares, capacity_gb, look)
             page.figure(chart, "bottlenecks.reading", shares, "over_gpus")
     with notes:
-        margin("bottlenecks.onward")
+        margin()
+        with st.container(key="aside_onward"):
+            page.note("bottlenecks.onward")
 
 
 def words() -> None:

@@ -2,7 +2,9 @@
 
 import re
 
-_TERM = re.compile(r'<span class="term"><button[^>]*>([^<]*)</button><span role="tooltip".*?</span></span>')
+_TERM = re.compile(
+    r'<span class="term"><span role="button"[^>]*>([^<]*)</span><span role="tooltip".*?</span></span>'
+)
 
 
 def without_terms(markdown: str) -> str:

@@ -1,9 +1,9 @@
 """The words of the course: what each means, and where it is taught.
 
-A term carries its definition wherever it appears: the first time a block of prose uses one, the word is a button
-with dots under it, and its definition shows on hover, on focus and on a tap. Streamlit's Markdown has no directive
-for that, and its `help=` stands at the end of a block; plain HTML in it does, and a screen reader is given the
-definition as the button's description.
+A term carries its definition wherever it appears: the first time a block of prose uses one, it has dots under it,
+and its definition shows on hover, on focus and on a tap. Streamlit's Markdown has no directive for that, and its
+`help=` stands at the end of a block; plain HTML in it does, and a screen reader is given the definition as the
+word's description. The word is a span in the role of a button, since a real one is never broken over two lines.
 """
 
 import re
@@ -108,7 +108,7 @@ def _button(word: str, term: Term, name: str) -> str:
     """The word as something to point at, tab to or tap, described by its definition."""
     definition = escape(escape_html(term.definition, quote=False))
     return (
-        f'<span class="term"><button type="button" aria-describedby="{name}">{word}</button>'
+        f'<span class="term"><span role="button" tabindex="0" aria-describedby="{name}">{word}</span>'
         f'<span role="tooltip" id="{name}">{definition}</span></span>'
     )
 

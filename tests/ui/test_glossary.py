@@ -11,7 +11,7 @@ from ui import course, glossary
 from ui.prose import plain_text
 
 TERMS = glossary.terms()
-BUTTON = re.compile(r'<button type="button" aria-describedby="([^"]+)">([^<]+)</button>')
+BUTTON = re.compile(r'<span role="button" tabindex="0" aria-describedby="([^"]+)">([^<]+)</span>')
 PAGES_WITH_PROSE = [stem for stem in content.stems() if stem not in ("glossary", "overview")]
 
 

@@ -106,7 +106,7 @@ def pass_against_tokens(curve: pd.DataFrame, marks: pd.DataFrame, look: Look) ->
         .encode(x=x, y=y, strokeDash=dashes, detail="engine:N"),
         *_line_names(curve, x, y, look),
     ]
-    return styled(alt.layer(*layers), look, 210 if look.present else 280)
+    return styled(alt.layer(*layers), look, 165 if look.present else 280)
 
 
 def _line_names(curve: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> list[alt.Chart]:
@@ -142,7 +142,8 @@ def model_over_gpus(shares: pd.DataFrame, capacity_gb: float, look: Look) -> Cha
     rows = shares.assign(top=_tops(len(shares), look), zero=0.0, value=shares.weights_gb)
     rows["bottom"] = rows.top + look.px(_BAR)
     x = _axis("GB", 1.05 * float(rows.weights_gb.max()))
-    limit = alt.Chart(pd.DataFrame({"value": [capacity_gb], "name": ["a GPU's memory"]}))
+    limit = alt.Chart(rows.assign(value=capacity_gb, over=rows.top - look.px(5), under=rows.bottom + look.px(5)))
+    named = alt.Chart(pd.DataFrame({"value": [capacity_gb], "name": ["a GPU's memory"]}))
     base = alt.Chart(rows[["value", "zero", "top", "bottom", "fits"]])
 
     def bars(fits: bool, fill: str, dash: list[int]) -> alt.Chart:
@@ -155,8 +156,8 @@ def model_over_gpus(shares: pd.DataFrame, capacity_gb: float, look: Look) -> Cha
     layers = [
         bars(True, palette.compute, [1, 0]),
         bars(False, palette.hatch_ground, [5, 4]),
-        limit.mark_rule(strokeWidth=look.px(2.5), color=palette.text).encode(x=x),
-        limit.mark_text(**words(look, 14, align="left", dx=look.px(6), fontWeight=600)).encode(
+        limit.mark_rule(strokeWidth=look.px(3), color=palette.text).encode(x=x, y=_y("over"), y2="under"),
+        named.mark_text(**words(look, 14, align="left", dx=look.px(6), fontWeight=600)).encode(
             x=x, y=alt.value(look.px(height - 12)), text="name"
         ),
         *_captions(rows, look),
