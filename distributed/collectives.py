@@ -36,6 +36,7 @@ class Group:
 
     rank = 0
     size = 1
+    backend = "none"
 
     def __init__(self) -> None:
         self.ledger = Ledger()
@@ -83,6 +84,7 @@ class TorchGroup(Group):
         super().__init__()
         self.rank = dist.get_rank()
         self.size = dist.get_world_size()
+        self.backend = dist.get_backend()
 
     def all_reduce(self, x: Tensor, layer: str = "", why: str = "") -> Tensor:
         with self._recorded("all_reduce", x.nbytes, x.device, layer, why):

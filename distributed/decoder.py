@@ -35,7 +35,7 @@ class KVCache:
 class Decoder(nn.Module):
     """A decoder sharded over a group. A subclass adds `embed_tokens` and a `forward` to logits.
 
-    tokens[B, T] → logits[B, T, V]
+    tokens[B, T] → logits[B, T, V]; with a cache [B, 1, V], the last token's
     """
 
     def __init__(self, spec: ModelSpec, group: Group, max_tokens: int) -> None:

@@ -168,7 +168,10 @@ class Llama(Decoder):
         self.register_buffer("table", rotary_table(spec.head_dim, max_tokens, settings), persistent=False)
 
     def forward(self, tokens: Tensor, cache: KVCache | None = None) -> Tensor:
-        """Logits[B, T, V] for tokens[B, T]. With a cache, the first call may bring many tokens, later ones one."""
+        """Logits[B, T, V] for tokens[B, T]; with a cache, those of the last token alone.
+
+        The first call with a cache may bring many tokens, later ones one.
+        """
         start = 0 if cache is None else cache.length
         table = self.table[:, start : start + tokens.shape[1]]  # (2, T, K)
         x = self.embed_tokens(tokens)  # (B, T, D)
@@ -176,4 +179,5 @@ class Llama(Decoder):
             x = layer(x, table, cache)
         if cache is not None:
             cache.length += tokens.shape[1]
+            x = x[:, -1:]
         return (self.lm_head or self.embed_tokens).logits(self.norm(x))

@@ -23,6 +23,16 @@ def manifest(command: str, weights: str, seed: int, threads_per_rank: int) -> di
     }
 
 
+def free_bytes(device: torch.device) -> int:
+    """Memory that a device has left; of a CPU, what needs no swapping, 0 where the system does not tell."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    facts = Path("/proc/meminfo")
+    lines = facts.read_text().splitlines() if facts.is_file() else []
+    told = [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+    return told[0] if told else 0
+
+
 def _priority() -> str:
     """How this process stands to others on the machine: `normal`, or ahead of them."""
     if hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR):

@@ -1,6 +1,7 @@
 """One arm of the comparison: decode the same prompts greedily, and time every decode step."""
 
 import json
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,11 +9,13 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from distributed.collectives import synchronize
 from distributed.decode import greedy
 from distributed.decoder import Decoder
 from distributed.work import Work
 
 WARM_UP_STEPS = 20
+PREFILLS = 5
 
 
 @dataclass
@@ -26,13 +29,14 @@ class Arm:
     logits: list[Tensor] = field(default_factory=list)
     step_s: list[float] = field(default_factory=list)
     memory_bytes_per_s: float = 0.0
+    prefill_s: list[float] = field(default_factory=list)
 
     def save(self, stem: Path) -> None:
         """Write the arm beside `stem`, for another process to read."""
         save_file(
             {str(row): logits.cpu() for row, logits in enumerate(self.logits)}, stem.with_suffix(".safetensors")
         )
-        numbers = {name: getattr(self, name) for name in ("tokens", "step_s", "memory_bytes_per_s")}
+        numbers = {name: getattr(self, name) for name in ("tokens", "step_s", "memory_bytes_per_s", "prefill_s")}
         stem.with_suffix(".json").write_text(json.dumps(numbers))
 
     @classmethod
@@ -46,6 +50,22 @@ class Arm:
 def warm_up(model: Decoder, work: Work) -> None:
     """Let the allocator, the caches and the sockets see a decode before the clock does."""
     greedy(model, work.prompts[0], WARM_UP_STEPS, work.end)
+
+
+@torch.inference_mode()
+def time_prefill(model: Decoder) -> list[float]:
+    """How long a prompt took that fills the model's positions: every sum carries all of its rows."""
+    device = model.embed_tokens.weight.device
+    tokens = torch.arange(model.max_tokens, device=device).remainder(model.spec.vocab_size).unsqueeze(0)
+    took_s = []
+    for _ in range(PREFILLS + 1):
+        cache = model.new_cache()
+        synchronize(device)
+        start_s = time.perf_counter()
+        model(tokens, cache)
+        synchronize(device)
+        took_s.append(time.perf_counter() - start_s)
+    return took_s[1:]
 
 
 def decode_prompt(model: Decoder, work: Work, row: int, steps: int, arm: Arm) -> None:

@@ -89,7 +89,10 @@ class MiniGPT(Decoder):
         self.norm = nn.LayerNorm(spec.hidden_size)
 
     def forward(self, tokens: Tensor, cache: KVCache | None = None) -> Tensor:
-        """Logits[B, T, V] for tokens[B, T]. With a cache, the first call may bring many tokens, later ones one."""
+        """Logits[B, T, V] for tokens[B, T]; with a cache, those of the last token alone.
+
+        The first call with a cache may bring many tokens, later ones one.
+        """
         start = 0 if cache is None else cache.length
         positions = torch.arange(start, start + tokens.shape[1], device=tokens.device)
         x = self.embed_tokens(tokens) + self.embed_positions(positions)  # (B, T, D)
@@ -97,6 +100,7 @@ class MiniGPT(Decoder):
             x = layer(x, cache)
         if cache is not None:
             cache.length += tokens.shape[1]
+            x = x[:, -1:]
         return self.embed_tokens.logits(self.norm(x))
 
 

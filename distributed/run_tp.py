@@ -20,21 +20,21 @@ from pathlib import Path
 import torch
 
 from core.errors import ShardlabError
+from core.kv_cache import kv_blocks
 from core.two_way_tp import GPTS, MINI_GPT, all_reduce_payload_bytes
 from distributed import checkpoint, collectives, machine
 from distributed.collectives import Group
 from distributed.decoder import Decoder
 from distributed.experiments import break_layers, everyone, slow_one_rank, trace
-from distributed.measure import Arm, decode_prompt, warm_up
-from distributed.progress import say, say_token, summary, us
-from distributed.shared_memory import SharedMemoryGroup, why_not_here
+from distributed.files import write_whole
+from distributed.measure import Arm, decode_prompt, time_prefill, warm_up
+from distributed.meeting import join, several_hosts
+from distributed.progress import ms, say, say_token, summary, us
 from distributed.single import Alone, arms_alone
+from distributed.sweep import sweep
 from distributed.work import SEED, Work, work
 from runtime import paid_run
 from runtime.tether import end_with_parent
-
-SWEEP_REPEATS = 60
-SWEEP_BYTES = (2**13, 2**15, 2**17, 2**19, 2**20)
 
 
 def run_rank(args: argparse.Namespace, job: Work) -> int:
@@ -43,40 +43,29 @@ def run_rank(args: argparse.Namespace, job: Work) -> int:
     if first:
         say("start", model=job.spec.key, prompts=len(job.prompts), steps_per_prompt=args.steps_per_prompt)
     alone = arms_alone(job, args.steps_per_prompt, device_type(args.backend)) if first else None
-    group = join(args)
+    group = join(args.backend, args.timeout_s)
     try:
         return report(args, job, group, alone)
     finally:
         collectives.leave()
 
 
-def join(args: argparse.Namespace) -> Group:
-    """The group of the backend that was asked for; shared memory gives way to Gloo where it cannot be used."""
-    why_not = why_not_here() if args.backend == "shm" else ""
-    if why_not:
-        args.backend = "gloo"
-        if os.environ["RANK"] == "0":
-            say("fallback", backend="gloo", why=why_not)
-    group = collectives.join("nccl" if args.backend == "nccl" else "gloo", args.timeout_s)
-    return SharedMemoryGroup(args.timeout_s) if args.backend == "shm" else group
-
-
 def report(args: argparse.Namespace, job: Work, group: Group, alone: Alone | None) -> int:
     """Load, decode, count and compare; the exit status."""
-    model = job.model(group).to(device(args.backend))
+    where = device(group.backend)
+    model = job.model(group).to(where)
     ranks = facts_of_ranks(model)
-    idle = sweep(model)
-    if group.rank == 0:
-        say("world", model=job.spec.key, backend=args.backend, tp_size=group.size, **job.shape)
-        for rank, facts in enumerate(ranks):
-            say("weights", rank=rank, bytes=facts["weights_bytes"])
-        for rank, facts in enumerate(ranks):
-            say("kv", rank=rank, bytes_per_token=facts["kv_bytes"] // model.max_tokens)
-        for payload_bytes, took_s in idle.items():
-            say("sweep", payload_bytes=payload_bytes, median_us=us(took_s["median"]), min_us=us(took_s["min"]))
+    idle = sweep(group, all_reduce_payload_bytes(model.spec), where)
+    if alone:
+        introduce(model, job, ranks, idle)
     arm = decode_all(model, job, args.steps_per_prompt)
-    result = compare(model, arm, alone, args.backend, ranks) if alone else None
-    trace(model, job)
+    waits_s = waited_s(group, len(arm.step_s))
+    result = compare(model, arm, alone, ranks, waits_s) if alone else None
+    arm.prefill_s = time_prefill(model)
+    if alone:
+        say_prefill(model, arm, alone.single)
+    if not several_hosts():
+        trace(model, job)
     slow_one_rank(model, job)
     if job.end is not None:
         break_layers(model, job, arm)
@@ -84,6 +73,21 @@ def report(args: argparse.Namespace, job: Work, group: Group, alone: Alone | Non
         return 0
     conclude(result, job, args)
     return 0 if result["tokens_equal"] else 1
+
+
+def introduce(model: Decoder, job: Work, ranks: list[dict[str, int]], idle: dict[int, dict[str, float]]) -> None:
+    """Who runs what: the ranks, what each of them holds, and the sweep of idle sums."""
+    hosts = int(os.environ.get("GROUP_WORLD_SIZE", "1"))
+    group = model.group
+    say("world", model=job.spec.key, backend=group.backend, tp_size=group.size, hosts=hosts, **job.shape)
+    for rank, facts in enumerate(ranks):
+        say("weights", rank=rank, bytes=facts["weights_bytes"])
+    for rank, facts in enumerate(ranks):
+        tokens_bytes = facts["kv_bytes"] // model.max_tokens
+        say("kv", rank=rank, bytes_per_token=tokens_bytes, blocks_that_fit=facts["kv_blocks"])
+    for payload_bytes, took_s in idle.items():
+        figures = {f"{name}_us": us(took_s[name]) for name in ("median", "min", "p95")}
+        say("sweep", payload_bytes=payload_bytes, **figures)
 
 
 def decode_all(model: Decoder, job: Work, steps: int) -> Arm:
@@ -98,7 +102,9 @@ def decode_all(model: Decoder, job: Work, steps: int) -> Arm:
     return arm
 
 
-def compare(model: Decoder, arm: Arm, alone: Alone, backend: str, ranks: list[dict[str, int]]) -> dict[str, object]:
+def compare(
+    model: Decoder, arm: Arm, alone: Alone, ranks: list[dict[str, int]], waits_s: list[float]
+) -> dict[str, object]:
     """The one object: counts and times of the TP arm beside the single one."""
     group, row_bytes, single = model.group, all_reduce_payload_bytes(model.spec), alone.single
     sums_s, steps = group.decode_all_reduces_s, len(arm.step_s)
@@ -111,13 +117,14 @@ def compare(model: Decoder, arm: Arm, alone: Alone, backend: str, ranks: list[di
     gathers = [call for call in group.calls if call.op == "all_gather"]
     least_bytes = min(call.payload_bytes for call in gathers)
     say("all_gather", payload_bytes=least_bytes, median_us=us(statistics.median(group.decode_all_gathers_s)))
+    say("waited", ms_per_token=[ms(wait_s) for wait_s in waits_s])
     per_token_s = summary(arm.step_s)
     say_token(group.size, per_token_s)
     identical = sum(ours == theirs for ours, theirs in zip(arm.tokens, single.tokens, strict=True))
     say("tokens", prompts=len(arm.tokens), identical=identical)
     return {
         "world_size": group.size,
-        "backend": backend,
+        "backend": group.backend,
         "tokens_equal": identical == len(arm.tokens),
         "max_logit_difference": max_difference(arm, single),
         "all_reduces_per_token": per_token(len(sums_s), steps),
@@ -126,6 +133,8 @@ def compare(model: Decoder, arm: Arm, alone: Alone, backend: str, ranks: list[di
         "all_threads_per_token_s": summary(alone.all_threads.step_s) if alone.all_threads else None,
         "memory_bytes_per_s": round(single.memory_bytes_per_s),
         "all_reduce_s_per_token": sum(sums_s) / steps,
+        "comm_to_compute": sum(sums_s) / max(1e-9, sum(arm.step_s) - sum(sums_s)),
+        "waited_s_per_token": waits_s,
         "ranks": ranks,
     }
 
@@ -133,34 +142,41 @@ def compare(model: Decoder, arm: Arm, alone: Alone, backend: str, ranks: list[di
 def conclude(result: dict[str, object], job: Work, args: argparse.Namespace) -> None:
     """Add the manifest and write the object, whole or not at all."""
     options = shlex.join(
-        ["--model", job.name, "--steps-per-prompt", str(args.steps_per_prompt), "--backend", args.backend]
+        ["--model", job.name, "--steps-per-prompt", str(args.steps_per_prompt), "--backend", str(result["backend"])]
     )
     launcher = f"torchrun --standalone --nproc-per-node={result['world_size']}"
     command = f"{launcher} -m distributed.run_tp --json PATH {options}"
     result["manifest"] = machine.manifest(command, job.weights, SEED, torch.get_num_threads())
     if args.json:
-        part = args.json.with_suffix(".part")
-        part.write_text(json.dumps(result, indent=1) + "\n")
-        part.replace(args.json)
+        write_whole(args.json, json.dumps(result, indent=1) + "\n")
     say("done", tokens_equal=result["tokens_equal"])
 
 
 def facts_of_ranks(model: Decoder) -> list[dict[str, int]]:
-    """Every rank's weight and cache bytes, as allocated, not as computed."""
-    return everyone(model.group, {"weights_bytes": model.weights_bytes, "kv_bytes": model.new_cache().nbytes})
+    """Every rank's weight and cache bytes, as allocated, and the KV blocks that the memory left would hold."""
+    spec, group = model.spec, model.group
+    left_bytes = machine.free_bytes(model.embed_tokens.weight.device) // group.size
+    facts = {
+        "weights_bytes": model.weights_bytes,
+        "kv_bytes": model.new_cache().nbytes,
+        "kv_blocks": kv_blocks(left_bytes, spec, group.size, spec.weight_dtype),
+    }
+    return everyone(group, facts)
 
 
-def sweep(model: Decoder) -> dict[int, dict[str, float]]:
-    """All-reduces with nothing else to do, by payload: a decode step's row first, then sizes up to a mebibyte."""
-    group, where = model.group, model.embed_tokens.weight.device
-    found = {}
-    for payload_bytes in (all_reduce_payload_bytes(model.spec), *SWEEP_BYTES):
-        group.forget()
-        payload = torch.zeros(payload_bytes // torch.float32.itemsize, device=where)
-        for _ in range(2 * SWEEP_REPEATS):
-            group.all_reduce(payload)
-        found[payload_bytes] = summary(group.decode_all_reduces_s[SWEEP_REPEATS:])
-    return found
+def waited_s(group: Group, steps: int) -> list[float]:
+    """How long each rank stood in sums for the one that came last, a token: that one's stay is the sum itself."""
+    told = everyone(group, group.decode_all_reduces_s)
+    least = [min(stays) for stays in zip(*told, strict=True)]
+    return [sum(stay - own for stay, own in zip(stays, least, strict=True)) / steps for stays in told]
+
+
+def say_prefill(model: Decoder, arm: Arm, single: Arm) -> None:
+    """Print what a prompt as long as the model allows took in both arms."""
+    payload_bytes = model.max_tokens * all_reduce_payload_bytes(model.spec)
+    one_s, both_s = statistics.median(single.prefill_s), statistics.median(arm.prefill_s)
+    figures = {"single_ms": ms(one_s), "median_ms": ms(both_s)}
+    say("prefill", tokens=model.max_tokens, payload_bytes=payload_bytes, **figures)
 
 
 def max_difference(arm: Arm, single: Arm) -> float:

@@ -43,6 +43,7 @@ class SharedMemoryGroup(TorchGroup):
 
     def __init__(self, timeout_s: float) -> None:
         super().__init__()
+        self.backend = "shm"
         self.timeout_s = timeout_s
         memory = self._map()
         flags = self.size * FLAG_BYTES

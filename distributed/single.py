@@ -17,7 +17,7 @@ import torch
 from core.two_way_tp import MINI_GPT
 from distributed import checkpoint
 from distributed.collectives import Group
-from distributed.measure import Arm, decode_prompt, warm_up
+from distributed.measure import Arm, decode_prompt, time_prefill, warm_up
 from distributed.memory_speed import memory_bytes_per_s
 from distributed.progress import ms, say, say_token, summary
 from distributed.work import Work, work
@@ -61,6 +61,7 @@ def single_arm(stem: Path, job: Work, steps: int, device: str, threads: int = 1)
     """Run the arm in a process of its own and read what it measured."""
     program = [sys.executable, "-m", "distributed.single", str(stem), "--device", device]
     options = ["--model", job.name, "--steps-per-prompt", str(steps), "--threads", str(threads)]
+    options += ["--prompts", str(len(job.prompts))]
     options += ["--checkpoint", str(job.checkpoint)] if job.checkpoint else []
     alone = {name: value for name, value in os.environ.items() if not name.startswith(TORCHRUNS_OWN)}
     alone["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
@@ -78,13 +79,15 @@ def main() -> None:
     parser.add_argument("--steps-per-prompt", type=int, default=100)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--prompts", type=int, default=10, help="how many of the prompts, from the first")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     job = work(args.model, args.checkpoint)
     model, arm = job.model(Group()).to(args.device), Arm()
     warm_up(model, job)
-    for row in range(len(job.prompts)):
+    for row in range(min(args.prompts, len(job.prompts))):
         decode_prompt(model, job, row, args.steps_per_prompt, arm)
+    arm.prefill_s = time_prefill(model)
     arm.memory_bytes_per_s = memory_bytes_per_s(args.device)
     arm.save(args.stem)
 

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import torch
 
-from core.errors import UnknownNameError
 from core.specs import ModelSpec
-from core.two_way_tp import GPTS, MINI_GPT, SHAPE_FIELDS
+from core.two_way_tp import MINI_GPT, SHAPE_FIELDS, gpt
 from distributed import checkpoint, tokenizer
 from distributed.collectives import Group
 from distributed.decoder import Decoder
@@ -95,15 +94,9 @@ def work(name: str, path: Path = checkpoint.CHECKPOINT) -> Work:
         checkpoint.require(path)
         prompts = tuple(tuple(tokenizer.prompt(sentence)) for sentence in SENTENCES)
         return Work(name, MINI_GPT, SENTENCES, prompts, LONGEST_ANSWER, tokenizer.END_TOKEN, path)
-    directory = None if name in GPTS else _directory(Path(name))
-    spec = directory.spec if directory else GPTS[name]
+    directory = read_directory(Path(name)) if Path(name).is_dir() else None
+    spec = directory.spec if directory else gpt(name)
     generator = torch.Generator().manual_seed(SEED)
     rows = torch.randint(spec.vocab_size, (len(SENTENCES), RANDOM_PROMPT_TOKENS), generator=generator).tolist()
     given = tuple(" ".join(map(str, row)) for row in rows)
     return Work(name, spec, given, tuple(map(tuple, rows)), RANDOM_ANSWER_TOKENS, None, None, directory)
-
-
-def _directory(path: Path) -> ModelDirectory:
-    if not path.is_dir():
-        raise UnknownNameError("model or directory", str(path), GPTS)
-    return read_directory(path)

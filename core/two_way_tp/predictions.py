@@ -36,16 +36,18 @@ MINI_GPT = ModelSpec(
 )
 
 
-def _random_gpt(key: str, name: str, hidden_size: int, layers: int, vocab_size: int) -> ModelSpec:
+def _random_gpt(
+    key: str, name: str, hidden_size: int, layers: int, vocab_size: int, head_dim: int = 64
+) -> ModelSpec:
     return replace(
         MINI_GPT,
         key=key,
         name=name,
         hidden_size=hidden_size,
         num_hidden_layers=layers,
-        num_attention_heads=hidden_size // 64,
-        num_key_value_heads=hidden_size // 64,
-        head_dim=64,
+        num_attention_heads=hidden_size // head_dim,
+        num_key_value_heads=hidden_size // head_dim,
+        head_dim=head_dim,
         intermediate_size=4 * hidden_size,
         vocab_size=vocab_size,
         max_position_embeddings=256,
@@ -67,6 +69,16 @@ GPTS: Mapping[str, ModelSpec] = MappingProxyType(
 )
 """What a run can decode: the trained model, and three of random weights for scale."""
 
+
+def width_gpt(hidden_size: int) -> ModelSpec:
+    """A GPT of two layers and a small vocabulary: almost all of a step is layers, 24·d² parameters of them."""
+    return _random_gpt(
+        f"width-{hidden_size}", f"two layers of {hidden_size}", hidden_size, 2, 512, min(64, hidden_size // 2)
+    )
+
+
+WIDTHS: Mapping[int, ModelSpec] = MappingProxyType({width: width_gpt(width) for width in (64, 256, 1024, 4096)})
+"""The widths at which TP=1 and TP=N are set beside each other."""
 
 SHAPE_FIELDS = (
     "key",
@@ -94,9 +106,10 @@ def gpt(key: str) -> ModelSpec:
 
     Raises UnknownNameError for another.
     """
-    if key not in GPTS:
-        raise UnknownNameError("model of lab 02", key, GPTS)
-    return GPTS[key]
+    known = {**GPTS, **{spec.key: spec for spec in WIDTHS.values()}}
+    if key not in known:
+        raise UnknownNameError("model of lab 02", key, known)
+    return known[key]
 
 
 @dataclass(frozen=True)

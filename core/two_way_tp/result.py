@@ -97,7 +97,7 @@ def _result(row: Mapping[str, Any]) -> RunResult:
         single_per_token=_per_token(row["single_per_token_s"]),
         all_reduce_s_per_token=row["all_reduce_s_per_token"],
         ranks=tuple(RankBytes(one["weights_bytes"], one["kv_bytes"]) for one in row["ranks"]),
-        manifest=_manifest(row["manifest"]),
+        manifest=read_manifest(row["manifest"]),
         all_threads_per_token=_per_token(threads) if (threads := row.get("all_threads_per_token_s")) else None,
         memory_bytes_per_s=row.get("memory_bytes_per_s"),
     )
@@ -107,7 +107,8 @@ def _per_token(row: Mapping[str, float]) -> PerToken:
     return PerToken(row["min"], row["mean"], row["median"], row["p95"])
 
 
-def _manifest(row: Mapping[str, Any]) -> Manifest:
+def read_manifest(row: Mapping[str, Any]) -> Manifest:
+    """A manifest out of its JSON object. Raises KeyError or TypeError where it is something else."""
     hardware, versions = row["hardware"], row["versions"]
     return Manifest(
         command=row["command"],

@@ -1,0 +1,81 @@
+"""Two GPUs: one model cut over both, or one on each. Three ways of asking, and the link decides two of them.
+
+BW memory bytes/s of one GPU, W weight bytes, M usable bytes a GPU, c seconds of communication in a step, T one
+prompt's arithmetic on one GPU.
+"""
+
+from dataclasses import dataclass
+from math import floor
+from typing import Literal
+
+from core.break_even import TwoGpus
+from core.comm_cost import tp_comm_time_per_step
+from core.parameters import held_weight_bytes, kv_bytes_per_token
+from core.specs import GpuSpec, LinkSpec, ModelSpec
+from core.step_model import prefill_step_s
+
+Kind = Literal["same batch", "full memory", "prompts"]
+RANKS = 2
+
+
+@dataclass(frozen=True)
+class Duel:
+    """One way of asking, on one link. `gain` is the throughput of TP=2 over that of two replicas.
+
+    `comm_s` is what a step of TP=2 spends in sums, `allowed_s` the most with which it still wins: nothing, where
+    it divides arithmetic that replicas divide as well.
+    """
+
+    kind: Kind
+    link: str
+    comm_s: float
+    allowed_s: float
+    gain: float
+
+    @property
+    def tp_wins(self) -> bool:
+        """Whether one model over both GPUs serves more."""
+        return self.gain > 1
+
+
+def duels(
+    model: ModelSpec, gpu: GpuSpec, link: LinkSpec, dtype: str = "bf16", batch: int = 1, prompt_tokens: int = 2048
+) -> tuple[Duel, ...]:
+    """The three on one link.
+
+        same batch:    replicas W/BW, TP=2 W/(2·BW) + c, for the same sequences
+        full memory:   replicas hold M - W of cache each, TP=2 2M - W together, of sequences of `prompt_tokens`; a
+                       step reads M either way, and TP=2 adds c
+        prompts:       two prompts take replicas T, TP=2 T + 2c: arithmetic is divided either way
+
+    Ignored: launches, and that a step's memory and arithmetic overlap.
+    Raises OutOfRangeError where one GPU cannot hold the model: there are no replicas then.
+    """
+    weight_bytes = held_weight_bytes(model, dtype)
+    pair = TwoGpus(weight_bytes, gpu.usable_memory_bytes, gpu.memory_bytes_per_s)
+    sequence_bytes = prompt_tokens * kv_bytes_per_token(model)
+    sequences = max(1, floor((RANKS * pair.usable_bytes - weight_bytes) / sequence_bytes))
+    return (
+        _full_memory(pair, link, tp_comm_time_per_step(model, sequences, RANKS, link)),
+        _same_batch(pair, link, tp_comm_time_per_step(model, batch, RANKS, link)),
+        _prompts(prefill_step_s(model, gpu, prompt_tokens), link, model, prompt_tokens),
+    )
+
+
+def _prompts(prefill_s: float, link: LinkSpec, model: ModelSpec, prompt_tokens: int) -> Duel:
+    sums_s = tp_comm_time_per_step(model, prompt_tokens, RANKS, link)
+    return Duel("prompts", link.key, sums_s, 0.0, prefill_s / (prefill_s + RANKS * sums_s))
+
+
+def _same_batch(pair: TwoGpus, link: LinkSpec, comm_s: float) -> Duel:
+    replica_s = pair.weight_bytes / pair.memory_bytes_per_s
+    gain = replica_s / (replica_s / RANKS + comm_s)
+    return Duel("same batch", link.key, comm_s, pair.comm_at_same_batch_s(), gain)
+
+
+def _full_memory(pair: TwoGpus, link: LinkSpec, comm_s: float) -> Duel:
+    allowed_s = pair.comm_at_full_memory_s()
+    step_s = pair.usable_bytes / pair.memory_bytes_per_s
+    room = pair.usable_bytes - pair.weight_bytes
+    more = (RANKS * pair.usable_bytes - pair.weight_bytes) / (RANKS * room)
+    return Duel("full memory", link.key, comm_s, allowed_s, more * step_s / (step_s + comm_s))

@@ -1,0 +1,193 @@
+"""How wide a model must be for TP=N to pay on one machine: its own α, β and memory, and the widths it decoded.
+
+W weight bytes a step reads, BW memory bytes/s of a process alone, BW_N of each of N that read at once, f what a
+step takes however small the model (launches), t(n) one all-reduce of n bytes, d hidden_size, L layers, b bytes an
+element.
+
+    t_1(d) = max(f, W/BW)
+    t_N(d) = max(f, W/(N·BW_N)) + (2L + 1)·t(d·b) + t_gather
+
+Two processes of one machine may share its memory: BW_N is measured, not assumed to be BW.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Literal
+
+from core.link_fit import LinkFit, fit_link
+from core.nccl_tests.records import Row, Table
+from core.parameters import dtype_bytes
+from core.two_way_tp.predictions import WIDTHS, all_gather_payload_bytes, all_reduces_per_token
+from core.two_way_tp.result import Manifest, read_manifest
+from core.two_way_tp.run_log import RunLogError
+
+Case = Literal["fast", "usual", "slow"]
+_SEARCH_STEPS = 40
+_SHAPE = WIDTHS[max(WIDTHS)]
+_LAYERS, _WIDTH_BYTES = _SHAPE.num_hidden_layers, dtype_bytes(_SHAPE.weight_dtype)
+
+
+@dataclass(frozen=True)
+class SweptSize:
+    """All-reduces of one size with nothing else to do: the least, the median, and what one in twenty exceeds."""
+
+    payload_bytes: int
+    min_s: float
+    median_s: float
+    p95_s: float
+
+
+@dataclass(frozen=True)
+class WidthPoint:
+    """A decode step at one width, measured: medians of both arms, and the spread of the second."""
+
+    hidden_size: int
+    single_s: float
+    token_s: float
+    token_min_s: float
+    token_p95_s: float
+
+
+@dataclass(frozen=True)
+class ScalingRun:
+    """One machine and backend: its sums, its memory, and the widths it decoded."""
+
+    backend: str
+    tp_size: int
+    sweep: tuple[SweptSize, ...]
+    memory_bytes_per_s: float
+    memory_together_bytes_per_s: float
+    points: tuple[WidthPoint, ...]
+    manifest: Manifest
+
+    @property
+    def launch_s(self) -> float:
+        """What a step takes however small the model: TP=1 at the least width that was measured."""
+        return min(self.points, key=lambda point: point.hidden_size).single_s
+
+    def all_reduce_s(self, payload_bytes: float, case: Case = "usual") -> float:
+        """One sum by the fit of the medians; at its fastest and slowest by how far least and p95 lie from them."""
+        usual_s = 1e-6 * self._fit.time_us(payload_bytes)
+        return usual_s * {"usual": 1.0, "fast": self._spread("min_s"), "slow": self._spread("p95_s")}[case]
+
+    @property
+    def _fit(self) -> LinkFit:
+        rows = tuple(
+            Row(place, one.payload_bytes, 1e6 * one.median_s, None) for place, one in enumerate(self.sweep)
+        )
+        fit = fit_link(Table("all_reduce", self.tp_size, rows))
+        if fit is None:
+            raise RunLogError("the sweep has too few sizes for a fit")
+        return fit
+
+    def _spread(self, field: str) -> float:
+        return float(median(getattr(one, field) / one.median_s for one in self.sweep))
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A decode step of one width at TP=1 and TP=N."""
+
+    hidden_size: float
+    single_s: float
+    token_s: float
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """The width above which TP=N is faster, and its band; None where no width up to the last that was asked is."""
+
+    usual: float | None
+    fast: float | None
+    slow: float | None
+
+
+def predicted(run: ScalingRun, hidden_size: float, case: Case = "usual") -> Predicted:
+    """The model's two times at a width, on the machine of a run.
+
+    W = (12·L·d² + V·d)·b: matrices and the tied table; biases and norms are left out
+    """
+    n, floor_s = run.tp_size, run.launch_s
+    weight_bytes = (12 * _LAYERS * hidden_size**2 + _SHAPE.vocab_size * hidden_size) * _WIDTH_BYTES
+    sums_s = all_reduces_per_token(_SHAPE, n) * run.all_reduce_s(hidden_size * _WIDTH_BYTES, case)
+    gather_s = run.all_reduce_s(all_gather_payload_bytes(_SHAPE, n), case)
+    return Predicted(
+        hidden_size,
+        max(floor_s, weight_bytes / run.memory_bytes_per_s),
+        max(floor_s, weight_bytes / (n * run.memory_together_bytes_per_s)) + sums_s + gather_s,
+    )
+
+
+def curve(run: ScalingRun, case: Case = "usual", steps: int = 48) -> list[Predicted]:
+    """Both times from the least width to the largest that lab 02 asks of, evenly in the logarithm."""
+    low, high = min(WIDTHS), max(WIDTHS)
+    return [predicted(run, low * (high / low) ** (place / steps), case) for place in range(steps + 1)]
+
+
+def crossover(run: ScalingRun, widest: float = 2**17) -> Crossover:
+    """Where the two curves meet: with the median sum, with its least, and with what one in twenty exceeds."""
+    usual, fast, slow = (_meeting(run, case, widest) for case in ("usual", "fast", "slow"))
+    return Crossover(usual, fast, slow)
+
+
+def _meeting(run: ScalingRun, case: Case, widest: float) -> float | None:
+    """By halving: below the meeting TP=N is slower, above it faster."""
+
+    def gains(width: float) -> bool:
+        both = predicted(run, width, case)
+        return both.token_s < both.single_s
+
+    low, high = float(min(WIDTHS)), widest
+    if not gains(high):
+        return None
+    if gains(low):
+        return low
+    for _ in range(_SEARCH_STEPS):
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if gains(middle) else (middle, high)
+    return high
+
+
+def read_scaling(text: str) -> ScalingRun:
+    """What `distributed.run_curve` wrote.
+
+    Raises RunLogError when the text is something else.
+    """
+    try:
+        return _scaling(json.loads(text))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise RunLogError(f"this is no result of distributed.run_curve: {error}") from None
+
+
+def _scaling(row: Mapping[str, Any]) -> ScalingRun:
+    if not row["points"]:
+        raise ValueError("it has no width")
+    return ScalingRun(
+        backend=row["backend"],
+        tp_size=row["world_size"],
+        sweep=tuple(_swept(one) for one in row["sweep"]),
+        memory_bytes_per_s=row["memory_bytes_per_s"],
+        memory_together_bytes_per_s=row["memory_together_bytes_per_s"],
+        points=_points(row["points"]),
+        manifest=read_manifest(row["manifest"]),
+    )
+
+
+def _swept(row: Mapping[str, Any]) -> SweptSize:
+    took_s = row["took_s"]
+    return SweptSize(row["payload_bytes"], took_s["min"], took_s["median"], took_s["p95"])
+
+
+def _points(rows: Sequence[Mapping[str, Any]]) -> tuple[WidthPoint, ...]:
+    return tuple(
+        WidthPoint(
+            row["hidden_size"],
+            row["single_per_token_s"]["median"],
+            row["per_token_s"]["median"],
+            row["per_token_s"]["min"],
+            row["per_token_s"]["p95"],
+        )
+        for row in rows
+    )
