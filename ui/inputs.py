@@ -175,8 +175,8 @@ def _scenario_widgets() -> None:
     with left:
         select("Model", "model", list(MODELS), default.model)
         select("GPU", "gpu", list(GPUS), default.gpu)
-        select("Link inside a node", "link", list(LINKS), default.link)
-        select("Link between nodes", "network", list(LINKS), default.network)
+        _link("Link inside a node", "link", default.link)
+        _link("Link between nodes", "network", default.network)
         select("Weights", "weights", list(DTYPE_BYTES), default.weight_dtype)
         select("KV cache", "kv", list(DTYPE_BYTES), default.kv_dtype)
     with right:
@@ -187,6 +187,18 @@ def _scenario_widgets() -> None:
         _size("Prompt tokens", "prompt_tokens", default.prompt_tokens)
         _size("Output tokens", "output_tokens", default.output_tokens)
         _size(SLOW_LABEL, "slow_percent", default.slow_percent)
+
+
+def _link(label: str, field: str, default: str) -> None:
+    """One of the catalog's links, or a learner's own: the one in use, and those used before in this visit."""
+    now = scenario()
+    wire = now.link_spec if field == "link" else now.network_spec
+    own: list[str] = st.session_state.setdefault("_own_links", [])
+    if wire.measured_ranks is not None and wire.key not in own:
+        own.append(wire.key)
+    select(label, field, [*LINKS, *own], default)
+    if wire.measured_ranks not in (None, now.tp):
+        st.markdown(f":gray[Measured with {wire.measured_ranks} ranks: at TP={now.tp} it is an extrapolation.]")
 
 
 def _size(label: str, field: str, default: int) -> int:
@@ -203,7 +215,13 @@ def straggler() -> int:
     st.session_state[handle] = st.session_state[held]
     return int(
         st.number_input(
-            SLOW_LABEL, *LIMITS["slow_percent"], step=10, key=handle, on_change=_copy, args=(handle, held)
+            SLOW_LABEL,
+            *LIMITS["slow_percent"],
+            step=10,
+            key=handle,
+            on_change=_copy,
+            args=(handle, held),
+            width=180,
         )
     )
 

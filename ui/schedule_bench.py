@@ -9,11 +9,12 @@ from core.schedules.actions import Span
 from core.schedules.families import FAMILIES
 from core.schedules.grid import Grid as Cells
 from core.schedules.grid import tick_grid
+from core.schedules.report import held_over_time
 from core.schedules.simulator import Timeline
 from ui import inputs
 from ui.charts import comm_cost as bills
 from ui.charts import pipeline_bubble as charts
-from ui.components.schedule_player import Grid, Mark, Stop, schedule_player
+from ui.components.schedule_player import Grid, Level, Mark, Stop, schedule_player
 from ui.frames import frame
 from ui.rows import pipeline_bubble as bubble
 from ui.rows import pipeline_schedules as rows
@@ -162,7 +163,7 @@ def _two_schedules(page: Page, asked: Asked) -> None:
             ]
             table = frame(held)
             page.figure(charts.held_bars(table, page.look), "bench.held", table, "held")
-            page.note("bench.clocks")
+            page.note("bench.strips", "bench.clocks")
 
 
 def _serving(page: Page, asked: Asked) -> None:
@@ -210,10 +211,14 @@ def forward_grid(spans: Iterable[Span], stages: int, title: str = "", marks: tup
 
 
 def timeline_grid(timeline: Timeline, ticks: int, title: str, path: Iterable[Span]) -> Grid:
-    """Any run, `ticks` to a unit of time, with a path through it."""
+    """Any run, `ticks` to a unit of time, with a path through it and each rank's microbatches held."""
     cells = tick_grid(timeline, timeline.placement.ranks, ticks_per_unit=ticks)
     stops = tuple(Stop(span.rank, int(span.start * ticks), int(span.end * ticks)) for span in path)
-    return replace(_grid(cells, "rank"), title=title, path=stops)
+    held = tuple(
+        tuple(Level(int(step.start * ticks), step.activations / timeline.placement.chunks) for step in steps)
+        for steps in held_over_time(timeline)
+    )
+    return replace(_grid(cells, "rank"), title=title, path=stops, held=held)
 
 
 def stuck_grid(timeline: Timeline, spare_ticks: int, marks: tuple[Mark, ...]) -> Grid:

@@ -4,9 +4,10 @@ The clock is the global one, from 0 to the last end on any rank. A schedule that
 counts each rank from its own first start to its own last end; `own_bubble_fraction` is that count.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from core.errors import OutOfRangeError
 from core.schedules.actions import Action, Span, Time
@@ -67,6 +68,34 @@ def report(timeline: Timeline) -> Report:
         by_rank[span.rank].append(span)
     ranks = tuple(_rank_report(tuple(spans), timeline.makespan) for spans in by_rank)
     return Report(timeline.makespan, timeline.busy, ranks)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How many activations a rank holds from `start` on, until the next of its kind."""
+
+    start: Time
+    activations: int
+
+
+def held_over_time(timeline: Timeline) -> list[list[Held]]:
+    """What each rank holds as time passes: one more from a forward's start, one less from the end that frees it.
+
+    The peak of it is `RankReport.peak_activations`.
+    """
+    trains = any(kind != "F" for _, kind, _ in timeline.actions)
+    changes: list[Counter[Time]] = [Counter() for _ in range(timeline.placement.ranks)]
+    for span in timeline:
+        changes[span.rank][span.start] += span.action.kind == "F"
+        changes[span.rank][span.end] -= span.action.kind in ("B", "W") or not trains
+    return [_summed(change) for change in changes]
+
+
+def _summed(changes: Counter[Time]) -> list[Held]:
+    moments = sorted(time for time, change in changes.items() if change)
+    return [
+        Held(time, held) for time, held in zip(moments, accumulate(changes[time] for time in moments), strict=True)
+    ]
 
 
 def _rank_report(spans: tuple[Span, ...], makespan: Time) -> RankReport:

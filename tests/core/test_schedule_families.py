@@ -1,7 +1,7 @@
 """The schedules of training: valid for all sizes, and as long as their papers say."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.errors import OutOfRangeError, UnknownNameError
 from core.schedules.families import FAMILIES, family, run_same_model
-from core.schedules.report import report
+from core.schedules.report import held_over_time, report
 from core.schedules.simulator import Costs, simulate
 from core.schedules.validity import is_valid
 
@@ -150,3 +150,14 @@ def test_a_schedule_over_chunks_is_its_interleaved_form(one, several, chunks):
     """So that every schedule takes any number of chunks; over one, ZB-H1 is what is left of it."""
     assert FAMILIES[one].actions(4, 8, chunks) == FAMILIES[several].actions(4, 8, chunks)
     assert is_valid(run(one, 4, 8, chunks), 4 * chunks, 8)
+
+
+@pytest.mark.parametrize("key", FAMILIES)
+@given(p=st.integers(1, 5), rounds=st.integers(2, 3), costs=st.sampled_from([Costs(), Costs(2, 3, 1)]))
+def test_what_a_rank_holds_over_time_peaks_where_its_program_does_and_ends_at_nothing(key, p, rounds, costs):
+    timeline = run(key, p, rounds * p, 2, costs)
+    peaks = [rank.peak_activations for rank in report(timeline).ranks]
+    held = held_over_time(timeline)
+    assert [max(step.activations for step in steps) for steps in held] == peaks
+    assert all(steps[-1].activations == 0 for steps in held)
+    assert all(after.start > before.start for steps in held for before, after in pairwise(steps))

@@ -115,6 +115,14 @@ def test_any_two_schedules_stand_on_one_axis_of_time(first):
     assert all(grid["path"] for grid in head["grids"])
 
 
+def test_what_each_rank_holds_is_drawn_as_time_passes_and_nothing_is_left_at_the_end():
+    """1F1B on four ranks: rank r comes to hold 4 - r microbatches' activations, and frees them all."""
+    ((head, _),) = players(opened(pipe_scene="Bench", pipe_figure="two schedules"))
+    first = head["grids"][0]["held"]
+    assert [max(value for _, value in levels) for levels in first] == [4, 3, 2, 1]
+    assert all(levels[-1][1] == 0 for grid in head["grids"] for levels in grid["held"])
+
+
 def test_sizes_a_schedule_refuses_are_said_where_the_figure_would_stand():
     at = opened(pipe_scene="Bench", pipe_figure="two schedules", pipe_second="dualpipe_v", pipe_pair_m=4)
     assert not at.exception

@@ -36,7 +36,14 @@ def read(payload):
 def test_cells_arrive_as_they_were_written():
     grids = [
         grid_of(8, 16),
-        grid_of(2, 3, title="zwölf · ½", marks=(player.Mark("wrong", 1, 2),), path=(player.Stop(0, 0, 3),)),
+        grid_of(
+            2,
+            3,
+            title="zwölf · ½",
+            marks=(player.Mark("wrong", 1, 2),),
+            path=(player.Stop(0, 0, 3),),
+            held=((player.Level(0, 1), player.Level(3, 0)), (player.Level(1, 0.5),)),
+        ),
     ]
     head, (first, second) = read(player.payload(grids, {"alt": "a figure"}))
     assert np.array_equal(first, tick_grid(run_on_ticks(fill_drain(8, 16), 8), 8))
@@ -44,6 +51,7 @@ def test_cells_arrive_as_they_were_written():
     assert head["alt"] == "a figure"
     assert head["grids"][1]["title"] == "zwölf · ½"
     assert head["grids"][1]["marks"] == [{"kind": "wrong", "rank": 1, "tick": 2, "text": ""}]
+    assert head["grids"][1]["held"] == [[[0, 1], [3, 0]], [[1, 0.5]]]
     assert head["grids"][1]["path"] == [{"rank": 0, "start": 0, "end": 3}]
 
 

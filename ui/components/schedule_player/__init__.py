@@ -46,10 +46,18 @@ class Stop:
 
 
 @dataclass(frozen=True)
+class Level:
+    """A height from a tick on, until the next: what a rank holds."""
+
+    tick: int
+    value: float
+
+
+@dataclass(frozen=True)
 class Grid:
     """One schedule to be played. `labels` name the rows; the title stands over them when two are compared.
 
-    `path` is drawn as a line through its stops.
+    `path` is drawn as a line through its stops. `held` has the levels of each rank, drawn as a strip under its row.
     """
 
     cells: bytes
@@ -59,6 +67,7 @@ class Grid:
     title: str = ""
     marks: tuple[Mark, ...] = ()
     path: tuple[Stop, ...] = ()
+    held: tuple[tuple[Level, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.cells) != 2 * self.ranks * self.ticks or len(self.labels) != self.ranks:
@@ -96,7 +105,14 @@ def schedule_player(
 
 def payload(grids: Sequence[Grid], head: dict[str, object]) -> bytes:
     """Length of the head (uint32), the head as JSON padded to whole words, the cells of each grid in turn."""
-    rows = [{name: value for name, value in asdict(grid).items() if name != "cells"} for grid in grids]
-    text = json.dumps({**head, "grids": rows}, ensure_ascii=False).encode()
+    text = json.dumps({**head, "grids": [_head_of(grid) for grid in grids]}, ensure_ascii=False).encode()
     text += b" " * (-len(text) % 4)
     return struct.pack("<I", len(text)) + text + b"".join(grid.cells for grid in grids)
+
+
+def _head_of(grid: Grid) -> dict[str, object]:
+    """A grid without its cells; levels as bare pairs, for there may be thousands."""
+    head = asdict(grid)
+    del head["cells"]
+    head["held"] = [[(level.tick, level.value) for level in levels] for levels in grid.held]
+    return head

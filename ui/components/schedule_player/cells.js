@@ -17,6 +17,7 @@ function parsePayload(bytes) {
   }
   model.ticks = Math.max(...model.grids.map((grid) => grid.ticks));
   model.narrowest = Math.min(...model.grids.map(narrowestSpan));
+  model.mostHeld = Math.max(0, ...model.grids.flatMap((grid) => grid.held.flat().map(([, value]) => value)));
   model.trains = model.grids.some((grid) => grid.cells.some((code) => code >= 1024));
   return model;
 }
@@ -57,6 +58,16 @@ function spanAt(grid, rank, tick) {
   while (start > 0 && grid.cells[row + start - 1] === code) start--;
   while (end < grid.ticks && grid.cells[row + end] === code) end++;
   return code < 0 ? null : { rank, start, end, code };
+}
+
+// What a rank holds at a tick.
+function heldAt(levels, tick) {
+  let held = 0;
+  for (const [from, value] of levels) {
+    if (from > tick) break;
+    held = value;
+  }
+  return held;
 }
 
 // "56 of 184 idle": what is hatched is the bubble.

@@ -6,11 +6,11 @@ function paintGutter(pen, model, layout, style) {
   const { size } = layout;
   pen.text(0, size.top - 10, "tick", { fill: style.muted, size: size.axis });
   model.grids.forEach((grid, index) => {
-    const every = Math.ceil((size.label * 1.15) / layout.row);
+    const every = Math.ceil((size.label * 1.15) / layout.pitch);
     grid.labels.forEach((label, rank) => {
       if (rank % every) return;
       const middle = layout.y(index, rank) + layout.row / 2;
-      const key = Math.min(size.key, layout.row * every - 3);
+      const key = Math.min(size.key, layout.pitch * every - 3);
       pen.rect(1, middle - key / 2, key, key, { fill: style.solids[rank % style.solids.length], stroke: style.text, line: size.line });
       pen.text(size.key + size.label * 0.55, middle + size.label * 0.35, label, { fill: style.text, size: size.label });
     });
@@ -69,9 +69,13 @@ function paintMarks(pen, model, layout, style) {
       const [x, y] = [layout.x(mark.tick), layout.y(index, mark.rank)];
       pen.rect(x + 1.5, y + 1.5, Math.max(layout.cell - 3, 1), layout.row - 3, { stroke: style.off, line: layout.small ? 1.5 : 2.5, radius: 2 });
       if (!layout.small && layout.cell >= 40) paintCross(pen, style.off, x + layout.cell - 11, y + 10, 4);
-    } else paintNote(pen, model, layout, style, mark, layout.x(mark.tick), layout.y(index, mark.rank));
+    } else if (!isListed(mark, layout)) paintNote(pen, model, layout, style, mark, layout.x(mark.tick), layout.y(index, mark.rank));
   }));
 }
+
+// A sentence beside a row would lie out of sight on a phone: there it is listed under the figure.
+const isSentence = (mark) => mark.kind === "note" && mark.text.length > 10;
+const isListed = (mark, layout) => isSentence(mark) && layout.size === SIZES.phone;
 
 function paintCross(pen, fill, x, y, r) {
   const t = r * 0.45;
@@ -81,7 +85,7 @@ function paintCross(pen, fill, x, y, r) {
 
 function paintNote(pen, model, layout, style, mark, x, y) {
   const size = model.present ? 32 : 15;
-  const [w, h] = [mark.text.length * size * 0.5 + size * 1.5, mark.text.length > 10 ? Math.min(size * 1.9, layout.row - 6) : size * 1.9];
+  const [w, h] = [mark.text.length * size * 0.5 + size * 1.5, isSentence(mark) ? Math.min(size * 1.9, layout.row - 6) : size * 1.9];
   const left = Math.max(0, Math.min(x - w / 2, layout.width - w));
   pen.rect(left, y - h / 2, w, h, { fill: style.ground, stroke: style.text, line: model.present ? 2.5 : 1.5, radius: 4 });
   pen.text(left + w / 2, y + size * 0.35, mark.text, { fill: style.text, size, weight: 600, anchor: "middle" });
@@ -117,10 +121,16 @@ function paintCells(pen, model, layout, style, isDone) {
 // Cells too small for outlines: one pixel each on an image of the grid, stretched over the hatch.
 function paintSmallCells(context, pen, model, layout, style, strength) {
   model.grids.forEach((grid, index) => {
-    const [y, height] = [layout.y(index, 0), grid.ranks * layout.row];
-    pen.rect(0, y, layout.x(grid.ticks), height, { fill: "idle" });
+    const [y, height] = [layout.y(index, 0), grid.ranks * layout.pitch];
+    const pixels = pixelsOf(grid, style, strength);
     context.imageSmoothingEnabled = false;
-    context.drawImage(pixelsOf(grid, style, strength), 0, y, layout.x(grid.ticks), height);
+    if (!layout.strip) {
+      pen.rect(0, y, layout.x(grid.ticks), height, { fill: "idle" });
+      context.drawImage(pixels, 0, y, layout.x(grid.ticks), height);
+    } else for (let rank = 0; rank < grid.ranks; rank++) {
+      pen.rect(0, layout.y(index, rank), layout.x(grid.ticks), layout.row, { fill: "idle" });
+      context.drawImage(pixels, 0, rank, grid.ticks, 1, 0, layout.y(index, rank), layout.x(grid.ticks), layout.row);
+    }
     const gap = { fill: style.ground };
     if (layout.row >= 6) for (let rank = 1; rank < grid.ranks; rank++) pen.rect(0, layout.y(index, rank) - 0.5, layout.x(grid.ticks), 1, gap);
     if (layout.cell >= 6 && model.narrowest === 1) for (let tick = 1; tick < grid.ticks; tick++) pen.rect(layout.x(tick) - 0.5, y, 1, height, gap);
@@ -144,6 +154,33 @@ function pixelsOf(grid, style, strength) {
   return canvas;
 }
 
+// What each rank holds, as a strip under its row: filled where it is done, empty where it is to come.
+function paintHeld(pen, model, layout, style, from, to, done) {
+  if (!layout.strip || from >= to) return;
+  const tall = (layout.strip - 3) / model.mostHeld;
+  model.grids.forEach((grid, index) => grid.held.forEach((levels, rank) => {
+    const base = layout.y(index, rank) + layout.pitch - 1;
+    let height = heldAt(levels, from);
+    const edge = [[layout.x(from), base - height * tall]];
+    for (const [tick, value] of levels.filter(([tick]) => tick > from && tick < to)) {
+      edge.push([layout.x(tick), base - height * tall], [layout.x(tick), base - value * tall]);
+      height = value;
+    }
+    edge.push([layout.x(to), base - height * tall]);
+    if (done) pen.path([[layout.x(from), base], ...edge, [layout.x(to), base]], style.fillOf(rank, 0));
+    pen.line(edge, { stroke: done ? style.edge(rank) : style.axis, line: 1 });
+  }));
+}
+
+// The numbers of it beside the playhead, where they fit.
+function paintHeldNumbers(pen, model, layout, style, tick) {
+  const size = Math.min(layout.size.axis, layout.strip - 2);
+  if (size < 10) return;
+  const [x, anchor] = tick * layout.cell > 2 * size ? [layout.x(tick) - 5, "end"] : [layout.x(tick) + 5, "start"];
+  model.grids.forEach((grid, index) => grid.held.forEach((levels, rank) =>
+    pen.text(x, layout.y(index, rank) + layout.pitch - 3, String(heldAt(levels, tick)), { fill: style.text, size, weight: 600, anchor })));
+}
+
 // Two sheets of the whole grid, done and to come. A frame lays a part of each side by side.
 function makeSheets(model, layout, style) {
   return ["done", "todo"].map((state) => {
@@ -154,6 +191,7 @@ function makeSheets(model, layout, style) {
     paintHeads(pen, model, layout, style);
     if (layout.small) paintSmallCells(context, pen, model, layout, style, state === "done" ? 1 : style.faint);
     else paintCells(pen, model, layout, style, () => state === "done");
+    paintHeld(pen, model, layout, style, 0, model.ticks, state === "done");
     return sheet;
   });
 }
@@ -187,6 +225,7 @@ function paintOver(pen, model, layout, style, { tick, followed, upTo, countsIdle
   if (countsIdle) paintIdle(pen, model, layout, style);
   paintPath(pen, model, layout, style);
   paintMarks(pen, model, layout, style);
+  paintHeldNumbers(pen, model, layout, style, tick);
   if (model.controls || tick < model.ticks) paintPlayhead(pen, layout, style, tick);
 }
 
@@ -198,6 +237,8 @@ function figureAsSvg(model, layout, style, view) {
   pen.parts.push(`<g transform="translate(${layout.size.gutter} 0)">`);
   paintHeads(pen, model, layout, style);
   paintCells(pen, model, layout, style, (end) => end <= view.tick);
+  paintHeld(pen, model, layout, style, 0, view.tick, true);
+  paintHeld(pen, model, layout, style, view.tick, model.ticks, false);
   paintOver(pen, model, layout, style, view);
   pen.parts.push("</g>");
   return pen.document(Math.ceil(layout.size.gutter + layout.width + PAD), layout.height);

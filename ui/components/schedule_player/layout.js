@@ -18,19 +18,22 @@ function layOut(model, width) {
   const titled = model.grids.some((grid) => grid.title);
   const ranks = model.grids.reduce((sum, grid) => sum + grid.ranks, 0);
   const tallest = (cell * model.narrowest < 24 ? size.row * 0.75 : size.row) * (model.present && model.controls ? 0.9 : 1);
-  const row = Math.max(4, Math.floor(Math.min((model.present && titled ? 420 : size.rows) / ranks, tallest)));
+  const strip = model.mostHeld ? 0.36 : 0; // of a row's pitch; on a projector there is no room to add it to
+  const rows = model.present && titled ? 420 : size.rows * (strip ? 1.15 : 1);
+  const pitch = Math.max(4, Math.floor(Math.min(rows / ranks, tallest / (model.present ? 1 : 1 - strip))));
+  const row = Math.max(4, Math.round(pitch * (1 - strip)));
   const titleHeight = titled ? size.label * 2 : 0;
   const tops = [];
   let y = size.top;
   for (const grid of model.grids) {
     tops.push((y += titleHeight));
-    y += grid.ranks * row + (titled ? size.label * 0.6 : 0);
+    y += grid.ranks * pitch + (titled ? size.label * 0.6 : 0);
   }
   return {
-    size, cell, row, tops, scrolls, bottom: y, height: y + 9, width: cell * model.ticks,
+    size, cell, row, pitch, strip: pitch - row, tops, scrolls, bottom: y, height: y + 9, width: cell * model.ticks,
     small: cell * model.narrowest < size.least || row < size.least,
     x: (tick) => Math.round(tick * cell),
-    y: (index, rank) => tops[index] + rank * row,
+    y: (index, rank) => tops[index] + rank * pitch,
   };
 }
 
@@ -38,7 +41,7 @@ function layOut(model, width) {
 function cellAt(model, layout, x, y) {
   const tick = Math.floor(x / layout.cell);
   for (const [index, grid] of model.grids.entries()) {
-    const rank = Math.floor((y - layout.tops[index]) / layout.row);
+    const rank = Math.floor((y - layout.tops[index]) / layout.pitch);
     if (rank >= 0 && rank < grid.ranks && tick >= 0 && tick < grid.ticks) return { grid, index, rank, tick };
   }
   return null;

@@ -17,6 +17,7 @@ class Player {
     this.slider = find("input[type=range]");
     this.output = find("output");
     this.live = find(".live");
+    this.notes = find(".notes");
     this.playButton = find("[data-do=play]");
     this.speed = 1;
     this.tick = 0;
@@ -78,11 +79,18 @@ class Player {
     this.layout = layOut(this.model, this.width);
     this.style = readStyle(this.figure, this.layout);
     this.figure.dataset.scrolls = this.layout.scrolls;
+    this.listNotes();
     sizedCanvas(this.canvas, this.layout.width + 2 * PAD, this.layout.height);
     sizedCanvas(this.gutter, this.layout.size.gutter - PAD, this.layout.height);
     paintGutter(canvasPen(this.gutter.getContext("2d"), this.style), this.model, this.layout, this.style);
     this.sheets = makeSheets(this.model, this.layout, this.style);
     this.draw();
+  }
+
+  // The sentences that the drawing leaves out, as text.
+  listNotes() {
+    const said = this.model.grids.flatMap((grid) => grid.marks.filter((mark) => isListed(mark, this.layout)).map((mark) => `${grid.labels[Math.floor(mark.rank)]}: ${mark.text}`));
+    this.notes.replaceChildren(...said.map((textContent) => Object.assign(document.createElement("li"), { textContent })));
   }
 
   draw() {
