@@ -151,10 +151,17 @@ def _plan_as_json(found: Placement, plan: Plan) -> Mapping[str, object]:
         "ttft_s": timing.ttft_s if timing else None,
         "itl_s": timing.itl_s if timing else None,
         "tokens_per_s": timing.tokens_per_s if timing else None,
-        "tokens_per_s_per_gpu": timing.tokens_per_s / layout.gpus if timing else None,
+        "sustained_tokens_per_s": timing.sustained_tokens_per_s if timing else None,
+        "sustained_tokens_per_s_per_gpu": timing.sustained_tokens_per_s / layout.gpus if timing else None,
         "usd_per_million_tokens": plan.usd_per_million_tokens(price),
         "bill": [
-            {"what": wire.what, "wire": wire.wire, "messages": wire.messages, "time_s": wire.time_s}
+            {
+                "what": wire.what,
+                "wire": wire.wire,
+                "messages": wire.messages,
+                "latency_s": wire.latency_s,
+                "bandwidth_s": wire.bandwidth_s,
+            }
             for wire in (timing.bill if timing else ())
         ],
         "ranks": [
@@ -196,7 +203,7 @@ def _row(found: Placement, index: int) -> tuple[str, ...]:
         str(plan.kv_tokens) if plan.splits else "",
         seconds(timing.ttft_s) if timing else "",
         seconds(timing.itl_s) if timing else "",
-        significant(timing.tokens_per_s) if timing else "",
+        significant(timing.sustained_tokens_per_s) if timing else "",
         "" if cost is None else f"{cost:.2f}",
         plan.reason,
     )

@@ -71,10 +71,10 @@ class Plan:
         return "; ".join(part for part in (self.broken or "fits", self.crossing) if part)
 
     def usd_per_million_tokens(self, usd_per_gpu_hour: float | None) -> float | None:
-        """What a million tokens cost at its concurrency; None without a price, or where it does not fit."""
+        """What a million output tokens cost, prompts read besides; None without a price, or where it does not fit."""
         if usd_per_gpu_hour is None or self.timing is None:
             return None
-        return self.layout.gpus * usd_per_gpu_hour / HOUR_S / self.timing.tokens_per_s * MILLION
+        return self.layout.gpus * usd_per_gpu_hour / HOUR_S / self.timing.sustained_tokens_per_s * MILLION
 
 
 def judge(question: Question, layout: Layout) -> Plan:
@@ -140,7 +140,7 @@ def min_tp_for_fit(question: Question) -> int | None:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """A plan at one concurrency."""
+    """A plan at one concurrency; its tokens a second are sustained, prompts read besides."""
 
     plan: int
     concurrency: int
@@ -193,7 +193,7 @@ class Placement:
             return None
         target = self.question.demand.slo_itl_s
         if target is None:
-            return self._simplest({place: self.timing(place).tokens_per_s for place in self.fitting})
+            return self._simplest({place: self.timing(place).sustained_tokens_per_s for place in self.fitting})
         meeting = [place for place in self.fitting if self.timing(place).itl_s <= target]
         if not meeting:
             return self._simplest({place: 1 / self.timing(place).itl_s for place in self.fitting})
@@ -214,7 +214,9 @@ class Placement:
         rates = [
             point.tokens_per_s for point in self.curves[place] if slo_itl_s is None or point.itl_s <= slo_itl_s
         ]
-        return max([*rates, *([asked.tokens_per_s] if slo_itl_s is None or asked.itl_s <= slo_itl_s else [])])
+        return max(
+            [*rates, *([asked.sustained_tokens_per_s] if slo_itl_s is None or asked.itl_s <= slo_itl_s else [])]
+        )
 
     def _curve(self, place: int) -> tuple[CurvePoint, ...]:
         plan, question = self.plans[place], self.question
@@ -222,7 +224,7 @@ class Placement:
         copies = plan.layout.attention_copies
         sizes = sorted({min(most, copies * 2**power) for power in range(17)})
         found = (question.timing(plan.layout, size) for size in sizes)
-        return tuple(CurvePoint(place, one.concurrency, one.itl_s, one.tokens_per_s) for one in found)
+        return tuple(CurvePoint(place, one.concurrency, one.itl_s, one.sustained_tokens_per_s) for one in found)
 
     def timing(self, place: int) -> Timing:
         """What a plan that fits gives at the concurrency asked."""

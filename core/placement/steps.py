@@ -60,23 +60,34 @@ class Demand:
 
 @dataclass(frozen=True)
 class WireBill:
-    """What one token's way through an engine pays one wire."""
+    """What one token's way through an engine pays one wire; `latency_s` of it is waiting, the rest is bytes."""
 
     what: str
     wire: str
     messages: int
     payload_bytes: float
     time_s: float
+    latency_s: float
+
+    @property
+    def bandwidth_s(self) -> float:
+        """The part that is bytes."""
+        return self.time_s - self.latency_s
 
 
 @dataclass(frozen=True)
 class Timing:
-    """What a layout gives at one concurrency."""
+    """What a layout gives at one concurrency.
+
+    `tokens_per_s` is of decode steps alone; `sustained_tokens_per_s` of an engine that must also read each
+    sequence's prompt, and reads no other meanwhile.
+    """
 
     concurrency: int
     ttft_s: float
     itl_s: float
     tokens_per_s: float
+    sustained_tokens_per_s: float
     roofline_itl_s: float
     bill: tuple[WireBill, ...]
 
@@ -106,14 +117,28 @@ def timing(
     prefill = _prefill(model, cluster, layout, demand)
     itl_s = _cycle_s(model, cluster, layout, decode, efficiency, batch, in_flight)
     handoffs = _handoff_s(model, cluster, layout, demand.prompt_tokens)
+    prefill_s = prefill.step_s(efficiency)
+    tokens_per_s = sequences / itl_s
     return Timing(
         concurrency=sequences,
-        ttft_s=prefill.step_s(efficiency) + sum(handoffs),
+        ttft_s=prefill_s + sum(handoffs),
         itl_s=itl_s,
-        tokens_per_s=sequences / itl_s,
+        tokens_per_s=tokens_per_s,
+        sustained_tokens_per_s=tokens_per_s * _decoding_share(demand, itl_s, per_copy * prefill_s / layout.pp_size),
         roofline_itl_s=decode.roofline_s * max(1.0, in_flight / layout.pp_size),
         bill=_bill(model, cluster, layout, decode, batch),
     )
+
+
+def _decoding_share(demand: Demand, itl_s: float, reading_s: float) -> float:
+    """The share of an engine's time that is left for decode steps when it must read a prompt for every output.
+
+        O · ITL / (O · ITL + B · P/p)
+
+    A pipeline reads p prompts at once.
+    """
+    writing_s = demand.output_tokens * itl_s
+    return writing_s / (writing_s + reading_s)
 
 
 def _cycle_s(
@@ -197,19 +222,22 @@ def _expert_step(
 def _bill(
     model: ModelSpec, cluster: ClusterSpec, layout: Layout, decode: StepTerms, batch: float
 ) -> tuple[WireBill, ...]:
-    """One token's way: what its layers say on the wires inside, and each wire between stages."""
-    rows = []
+    """One token's way: what its layers say on the wires inside, and what each wire between stages carries."""
     payload = batch * model.hidden_size * ACTIVATION_BYTES
+    rows, layers = [], model.num_hidden_layers
     if layout.ep_size > 1:
-        wire = cluster.wire(layout.ep_size).name
-        rows.append(WireBill("dispatch and combine", wire, 2 * model.num_hidden_layers, payload, decode.comm_s))
+        wire = cluster.wire(layout.ep_size)
+        messages = 2 * (layers - require_mixture(model).first_k_dense_replace)
+        wait_s = min(decode.comm_s, messages * (wire.base_s + wire.latency_s))
+        rows.append(WireBill("dispatch and combine", wire.name, messages, payload, decode.comm_s, wait_s))
     elif layout.tp_size > 1:
-        wire = cluster.wire(layout.tp_size).name
-        rows.append(WireBill("all-reduces", wire, 2 * model.num_hidden_layers, payload, decode.comm_s))
-    times = _handoff_s(model, cluster, layout, batch)
-    wires: dict[str, list[float]] = {}
-    for boundary, time_s in enumerate(times):
-        link: LinkSpec = cluster.hop(layout.tp_size * layout.dp_size, boundary)
-        wires.setdefault(link.name, []).append(time_s)
-    rows += [WireBill("hand-overs", name, len(found), payload, sum(found)) for name, found in wires.items()]
+        wait_s = 2 * layers * cluster.group(layout.tp_size).all_reduce_s(0.0)
+        name = cluster.wire(layout.tp_size).name
+        rows.append(WireBill("all-reduces", name, 2 * layers, payload, decode.comm_s, wait_s))
+    hops: dict[LinkSpec, list[float]] = {}
+    for boundary, time_s in enumerate(_handoff_s(model, cluster, layout, batch)):
+        hops.setdefault(cluster.hop(layout.tp_size * layout.dp_size, boundary), []).append(time_s)
+    for link, times in hops.items():
+        wait_s = len(times) * (link.base_s + link.latency_s)
+        rows.append(WireBill("hand-overs", link.name, len(times), payload, sum(times), wait_s))
     return tuple(rows)

@@ -69,7 +69,7 @@ def _nothing_fits(found: Placement) -> str:
 def _choice(found: Placement) -> str:
     assert found.recommended is not None
     plan, timing = found.plans[found.recommended], found.timing(found.recommended)
-    rate = f"{seconds(timing.itl_s)} between tokens, {significant(timing.tokens_per_s)} tokens/s"
+    rate = f"{seconds(timing.itl_s)} between tokens, {significant(timing.sustained_tokens_per_s)} tokens/s"
     target = found.question.demand.slo_itl_s
     if target is None:
         why = "the most tokens a second at this concurrency"
@@ -150,8 +150,8 @@ def why_it_lost(found: Placement, place: int) -> str:
         rates = found.capacity(place, target), found.capacity(found.recommended, target)
         ratio, what = rates[0] / rates[1], f"{significant(rates[0])} tokens/s at most within the target"
     else:
-        ratio = mine.tokens_per_s / best.tokens_per_s
-        what = f"{seconds(mine.itl_s)} between tokens, {significant(mine.tokens_per_s)} tokens/s"
+        ratio = mine.sustained_tokens_per_s / best.sustained_tokens_per_s
+        what = f"{seconds(mine.itl_s)} between tokens, {significant(mine.sustained_tokens_per_s)} tokens/s"
     if ratio >= 1 - WITHIN_ERROR:
         return f"{what}: as good within the model's error, but not simpler{_noted(plan)}."
     return f"{what}, {percent(ratio, 0)} of the chosen{_because(found, place)}{_noted(plan)}."

@@ -13,9 +13,10 @@ from core.errors import OutOfRangeError
 from core.expert_parallel import expert_parallel_bill
 from core.kv_cache import kv_tokens
 from core.loaded_weights import loaded_weight_bytes
+from core.placement.cases import CASES, LATENCY_TARGET_S
 from core.placement.cluster import ClusterSpec, usual_cluster
 from core.placement.layout import Layout, layouts
-from core.placement.planner import Placement, Question, place
+from core.placement.planner import Placement, Plan, Question, place
 from core.placement.rank_memory import Budget, Overhead, measured_budget, rank_memories
 from core.placement.serve_flags import remarks, serve_command
 from core.placement.steps import Demand
@@ -244,7 +245,7 @@ def test_a_pipeline_helps_throughput_and_not_latency():
     assert four.timing is not None
     assert four.timing.itl_s >= one.timing.itl_s
     most = {plan.layout.name: found.capacity(place) for place, plan in enumerate(found.plans) if plan.fits}
-    assert most["TP=2 PP=4"] > 5 * most["TP=2 ×4"]
+    assert most["TP=2 PP=4"] > 4 * most["TP=2 ×4"]
 
 
 def test_tp_across_ten_gigabit_loses_to_a_pipeline():
@@ -328,12 +329,52 @@ def test_nothing_that_fits_recommends_nothing_and_names_the_nearest():
     assert any("There are only 2 GPUs" in line for line in trace(found))
 
 
+@pytest.mark.parametrize(
+    ("key", "better", "worse", "field"),
+    [
+        ("latency", 0, 1, "itl_s"),
+        ("two_nodes", 0, 1, "itl_s"),
+        ("two_nodes", 1, 2, "sustained"),
+        ("two_engines", 0, 1, "kv"),
+        ("over_pcie", 0, 1, "itl_s"),
+        ("over_pcie", 2, 1, "sustained"),
+        ("pipeline", 0, 1, "itl_s"),
+        ("pipeline", 3, 2, "sustained"),
+        ("small_model", 1, 0, "sustained"),
+        ("mixture", 1, 0, "sustained"),
+        ("mixture", 1, 0, "kv"),
+    ],
+)
+def test_the_worked_cases_go_the_way_the_field_knows(key, better, worse, field):
+    """TP for latency on a fast wire; replicas for small models; a pipeline where the wire is slow and many ask."""
+    plans = [option.plan() for option in CASES[key]().options]
+    assert all(plan.fits for plan in plans)
+
+    def value(plan: Plan) -> float:
+        assert plan.timing is not None
+        good = {
+            "itl_s": -plan.timing.itl_s,
+            "sustained": plan.timing.sustained_tokens_per_s,
+            "kv": plan.kv_tokens * plan.layout.replicas,
+        }
+        return good[field]
+
+    assert value(plans[better]) > value(plans[worse])
+
+
+def test_a_latency_target_between_the_two_is_met_by_eight_alone():
+    eight, four = (option.plan().timing for option in CASES["latency"]().options)
+    assert eight is not None
+    assert four is not None
+    assert eight.itl_s < LATENCY_TARGET_S < four.itl_s
+
+
 def test_cost_is_rent_over_tokens():
     """8 GPUs at $2 an hour, 1000 tokens/s would be $4.44 a million."""
     found = place(asked("llama-3-70b", "h100", 8, usd_per_gpu_hour=2.0))
     plan = named(found, "TP=8")
     assert plan.timing is not None
-    expected = 8 * 2.0 / 3600 / plan.timing.tokens_per_s * 1e6
+    expected = 8 * 2.0 / 3600 / plan.timing.sustained_tokens_per_s * 1e6
     assert plan.usd_per_million_tokens(2.0) == pytest.approx(expected)
     assert plan.usd_per_million_tokens(None) is None
 
