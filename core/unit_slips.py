@@ -10,7 +10,7 @@ from core.comm_cost import LAB_STEP_S, StepBill, step_bill
 from core.specs import LinkSpec, ModelSpec
 from core.units import GB, GIB
 
-SlipKey = Literal["right", "bits_for_bytes", "both_ways_for_one", "binary_for_decimal", "round_trip_for_hop"]
+SlipKey = Literal["right", "bits_for_bytes", "both_ways_for_one", "binary_for_decimal", "round_trip_for_hop", "hop_for_round_trip"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def unit_slips(
     """The bill read rightly, then with each slip. `flips` says that its verdict is another.
 
     10 Gb/s read as 10 GB/s is 8 times too fast; 600 GB/s both ways read as one is 2 times; GB read as GiB is 7 %;
-    a round trip read as a hop is 2 times too slow.
+    a round trip read as a hop is 2 times too slow, a hop halved as if it were a round trip 2 times too fast.
     """
     slips: tuple[tuple[SlipKey, float, float], ...] = (
         ("right", 1.0, 1.0),
@@ -38,6 +38,7 @@ def unit_slips(
         ("both_ways_for_one", 2.0, 1.0),
         ("binary_for_decimal", GIB / GB, 1.0),
         ("round_trip_for_hop", 1.0, 2.0),
+        ("hop_for_round_trip", 1.0, 0.5),
     )
     right = step_bill(model, tp_size, tokens, link, step_s)
     return tuple(

@@ -35,7 +35,7 @@ def bill_bars(bills: pd.DataFrame, look: Look, end_ms: float) -> Chart:
         *_segments(rows, look, end_ms),
         *_captions(rows, look, end_ms),
         *_measured(rows, look, end_ms),
-        *_key(look, bool(rows.measured_ms.notna().any())),
+        *_key(look, rows),
     ]
     return styled(alt.layer(*layers), look, _KEY + row * len(bills))
 
@@ -120,15 +120,21 @@ def _measured(rows: pd.DataFrame, look: Look, end_ms: float) -> list[alt.Chart]:
     ]
 
 
-def _key(look: Look, measured: bool) -> list[alt.Chart]:
-    """What each colour is, in words, over the first bar."""
+def _key(look: Look, rows: pd.DataFrame) -> list[alt.Chart]:
+    """What each colour is, in words, over the first bar; only what some bar has."""
     p = look.palette
-    layers = [
-        *_key_entry("compute", p.compute, p.text, 0, look),
-        *_key_entry("latency", p.latency, p.latency_text, 88, look),
-        *_key_entry("bandwidth", p.bandwidth, p.bandwidth_text, 166, look),
+    entries = [
+        ("compute", p.compute, p.text, 12, 88, bool((rows.compute_ms > 0).any())),
+        ("latency", p.latency, p.latency_text, 12, 78, bool((rows.latency_ms > 0).any())),
+        ("bandwidth", p.bandwidth, p.bandwidth_text, 12, 97, True),
+        ("measured", p.text, p.text, 3, 0, bool(rows.measured_ms.notna().any())),
     ]
-    return layers + (_key_entry("measured", p.text, p.text, 263, look, width=3) if measured else [])
+    layers, left = [], 0
+    for name, fill, ink, width, advance, there in entries:
+        if there:
+            layers += _key_entry(name, fill, ink, left, look, width)
+            left += advance
+    return layers
 
 
 def _key_entry(name: str, fill: str, ink: str, left: float, look: Look, width: float = 12) -> list[alt.Chart]:
@@ -143,9 +149,14 @@ def _key_entry(name: str, fill: str, ink: str, left: float, look: Look, width: f
 
 def bills_by_ranks(bars: pd.DataFrame, look: Look) -> Chart:
     """The bill at each number of ranks, latency under bandwidth. Columns: ranks, term, order, time_ms."""
+    return styled(alt.layer(term_bars(bars, look)), look, 180)
+
+
+def term_bars(bars: pd.DataFrame, look: Look) -> alt.Chart:
+    """Stacked bars in the two colours, as a layer. Columns: ranks, term, order, time_ms."""
     palette = look.palette
     colours = alt.Scale(domain=["latency", "bandwidth"], range=[palette.latency, palette.bandwidth])
-    stacked = (
+    return (
         alt.Chart(bars)
         .mark_bar(stroke=palette.ground, strokeWidth=look.px(1))
         .encode(
@@ -156,7 +167,6 @@ def bills_by_ranks(bars: pd.DataFrame, look: Look) -> Chart:
             tooltip=["ranks:N", "term:N", alt.Tooltip("time_ms:Q", format=".3s")],
         )
     )
-    return styled(alt.layer(stacked), look, 180)
 
 
 def time_against_payload(model: pd.DataFrame, measured: pd.DataFrame, marks: pd.DataFrame, look: Look) -> Chart:
@@ -166,7 +176,8 @@ def time_against_payload(model: pd.DataFrame, measured: pd.DataFrame, marks: pd.
     `marks` payload_bytes, name, in_words: the payloads worth pointing at.
     """
     palette = look.palette
-    x, y = _payload_axis(model), _time_axis(pd.concat([model.time_us, measured.time_us]))
+    x = payload_axis("payload_bytes", model.payload_bytes, "payload of one all-reduce")
+    y = _time_axis(pd.concat([model.time_us, measured.time_us]))
     rules = alt.Scale(domain=["latency", "bandwidth"], range=[palette.latency, palette.bandwidth])
     starts = model.loc[model.groupby("link").payload_bytes.idxmin()]
     pointer = alt.Chart(marks)
@@ -194,16 +205,14 @@ def time_against_payload(model: pd.DataFrame, measured: pd.DataFrame, marks: pd.
     return styled(alt.layer(*layers), look, 216 if look.present else 330)
 
 
-def _payload_axis(model: pd.DataFrame) -> alt.X:
-    ends = [float(model.payload_bytes.min()), float(model.payload_bytes.max())]
-    label = "%s >= 1048576 ? %s/1048576 + ' MiB' : %s >= 1024 ? %s/1024 + ' KiB' : %s + ' B'"
-    axis = alt.Axis(
-        values=[2**9, 2**13, 2**18, 2**24],
-        grid=False,
-        title="payload of one all-reduce",
-        labelExpr=label.replace("%s", "datum.value"),
-    )
-    return alt.X("payload_bytes:Q", scale=alt.Scale(type="log", base=2, domain=ends), axis=axis)
+def payload_axis(field: str, sizes: "pd.Series[int]", title: str) -> alt.X:
+    """Bytes on a logarithmic axis, from the smallest to the largest, in powers of 1024."""
+    ends = [float(sizes.min()), float(sizes.max())]
+    units = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
+    label = "".join(f"datum.value >= {size} ? datum.value/{size} + ' {name}' : " for name, size in units)
+    values = [2**power for power in (3, 9, 13, 18, 24, 30) if ends[0] <= 2**power <= ends[1]]
+    axis = alt.Axis(values=values, grid=False, title=title, labelExpr=f"{label}datum.value + ' B'")
+    return alt.X(f"{field}:Q", scale=alt.Scale(type="log", base=2, domain=ends, nice=False), axis=axis)
 
 
 def _time_axis(times_us: "pd.Series[float]") -> alt.Y:
