@@ -1,4 +1,4 @@
-"""A function run on a few ranks of this machine, for tests: real processes, a Gloo group, and one answer a rank.
+"""A function run on a few ranks of this machine: real processes, a Gloo group, and one answer a rank.
 
 A rank imports nothing of its parent: it is told two files, the one the function stands in and the module under
 test, and loads both. So a learner's file can be graded wherever it lies.
@@ -24,8 +24,8 @@ class RankError(RuntimeError):
     """What went wrong on a rank, with its traceback."""
 
 
-def run_ranks(ranks: int, file: Path, function: str, module: Path) -> list:
-    """`function(module, group)` from `file` on every rank; what each returned, by rank.
+def run_ranks(ranks: int, file: Path, function: str, module: Path, **given: object) -> list:
+    """`function(module, group, **given)` from `file` on every rank; what each returned, by rank.
 
     The first rank to fail ends the others.
 
@@ -37,7 +37,7 @@ def run_ranks(ranks: int, file: Path, function: str, module: Path) -> list:
         pipes, processes = [], []
         for rank in range(ranks):
             ours, theirs = context.Pipe(duplex=False)
-            task = (rank, ranks, meeting, file, function, module, theirs)
+            task = (rank, ranks, meeting, file, function, module, theirs, given)
             process = context.Process(target=_rank_main, args=task, daemon=True)
             process.start()
             theirs.close()
@@ -84,13 +84,20 @@ def _answer(pipe: Connection) -> object:
 
 
 def _rank_main(
-    rank: int, ranks: int, meeting: str, file: Path, function: str, module: Path, answer: Connection
+    rank: int,
+    ranks: int,
+    meeting: str,
+    file: Path,
+    function: str,
+    module: Path,
+    answer: Connection,
+    given: dict[str, object],
 ) -> None:
     torch.set_num_threads(1)
     try:
         group = collectives.join("gloo", TIMEOUT_S, meeting, rank=rank, world_size=ranks)
         work = getattr(_load(file, "checks"), function)
-        answer.send(("answer", work(_load(module, "graded"), group)))
+        answer.send(("answer", work(_load(module, "graded"), group, **given)))
         collectives.leave()
     except NotImplementedError as task:
         answer.send(("task", str(task)))

@@ -149,5 +149,5 @@ def test_a_duel_is_won_exactly_where_the_sums_take_less_than_is_allowed():
 
 def test_where_one_gpu_cannot_hold_the_model_there_are_no_replicas():
     """A 70B model in bf16 is 141 GB."""
-    with pytest.raises(OutOfRangeError, match="does not fit in 8.* GB; TP=2 is the only way"):
+    with pytest.raises(OutOfRangeError, match=r"does not fit in 8.* GB; TP=2 is the only way"):
         duels(model("llama-3-70b"), gpu("a100-80gb-sxm"), NVLINK)
