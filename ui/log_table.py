@@ -14,10 +14,17 @@ _CSS = Path(__file__).with_suffix(".css")
 _HEAD = ("", "What the program printed, rank 0", "What it means", "predicted", "logged", "verdict")
 
 
-def log_table(rows: Sequence[LogRow], meanings: Mapping[str, str], caption: str, present: bool = False) -> str:
-    """The table. `meanings` holds a sentence a topic; `caption` is read out and not shown."""
+def log_table(
+    rows: Sequence[LogRow],
+    meanings: Mapping[str, str],
+    caption: str,
+    present: bool = False,
+    printed: str = _HEAD[1],
+) -> str:
+    """The table. `meanings` holds a sentence a topic, `printed` heads the lines; `caption` is read out, not shown."""
     body = "".join(_row(row, meanings[row.topic]) for row in rows)
-    return _table("log-table projected" if present else "log-table", _HEAD, body, caption)
+    head = (_HEAD[0], printed, *_HEAD[2:])
+    return _table("log-table projected" if present else "log-table", head, body, caption)
 
 
 def _table(kind: str, names: Sequence[str], body: str, caption: str) -> str:

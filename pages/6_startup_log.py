@@ -1,0 +1,115 @@
+"""Read a startup log: every figure an engine prints, predicted from its model's config and held to it."""
+
+import streamlit as st
+
+from core.catalog import MODELS, model
+from core.hf_config import model_from_config
+from core.startup_log.reader import read_log
+from core.startup_log.records import Given, Report
+from ui import inputs, scenes
+from ui.charts import startup_log as charts
+from ui.comm_prose import fill
+from ui.facts import startup_log as facts
+from ui.frames import frame
+from ui.log_table import log_table
+from ui.paste import pasted
+from ui.prose import escape
+from ui.rows import startup_log as rows
+
+AS_LOGGED, UNDECIDED = "as the log says", "undecided"
+MEANINGS = ("weights", "kv_tokens", "gpu_blocks", "cpu_blocks", "max_concurrency", "kv_size", "bytes_per_token")
+QUANTITIES = dict(zip(rows.QUANTITY_NAMES, MEANINGS, strict=True))
+EXERCISES = {exercise.title: exercise for exercise in rows.exercises()}
+
+page = scenes.open_page("startup_log", asking=("exercises",))
+with page.controls("read"):
+    named = inputs.select("Model", page.key("model"), [AS_LOGGED, *MODELS], AS_LOGGED)
+    tp_size = inputs.whole("TP, 0 as the log says", page.key("tp"), 0, 1024, 0)
+    pp_size = inputs.whole("PP, 0 as the log says", page.key("pp"), 0, 256, 0)
+with page.controls("exercises"):
+    title = inputs.choice("What a checksum catches", page.key("case"), list(EXERCISES), next(iter(EXERCISES)))
+shown = {name: inputs.flag(page.key(f"{exercise.key}_shown")) for name, exercise in EXERCISES.items()}
+for exercise in EXERCISES.values():
+    inputs.hear(page.key(f"{exercise.key}_said"))
+
+
+@st.cache_data(scope="session", max_entries=2, show_spinner=False)
+def report_of(text: str, config: str, name: str, tp: int, pp: int) -> Report:
+    spec = model_from_config(config) if config.strip() else None if name == AS_LOGGED else model(name)
+    return read_log(text, Given(spec, tp or None, pp or None))
+
+
+def read() -> None:
+    label = "A startup log of vLLM, SGLang or TensorRT-LLM, as it is: prefixes and colours do not matter"
+    text = pasted(label, page.key("text"), kinds=("txt", "log", "out", "md"), height=130)
+    with st.popover("A config.json, for a model the catalog lacks", type="tertiary"):
+        config = pasted("config.json", page.key("config"), kinds=("json", "txt"), height=110)
+    if not text:
+        page.reading("read.example")
+    with page.guarded():
+        tell(report_of(text or rows.EXAMPLE, config, named, tp_size, pp_size), "read")
+
+
+def tell(report: Report, name: str) -> None:
+    """A report: what the log is about, each figure in its line, the residuals, and what else is said."""
+    fill(page, facts.report(report))
+    page.say("read.about")
+    found = rows.check_rows(report)
+    meanings = {quantity: page.prose.text(f"meaning.{block}") for quantity, block in QUANTITIES.items()}
+    caption = page.prose.plain("read.caption")
+    printed = "What the engine printed"
+    if found:
+        st.html(log_table(rows.log_rows(found), meanings, caption, page.look.present, printed))
+    else:
+        page.reading("read.nothing")
+    if report.remarks:
+        with st.container(key=f"aside_remarks_{name}"):
+            st.markdown("\n".join(f"- {escape(note)}" for note in report.notes))
+    predicted = frame(rows.residuals(report), rows.Residual)
+    if name == "read" and not predicted.empty:
+        page.figure(charts.residual_marks(predicted, page.look), "read.reading", frame(found), "startup_log")
+
+
+def exercises() -> None:
+    exercise = EXERCISES[title]
+    st.code(exercise.log, language=None, wrap_lines=True)
+    page.say(f"exercises.ask_{exercise.key}")
+    options = [UNDECIDED, *exercise.options]
+    said = inputs.choice("Your answer", page.key(f"{exercise.key}_said"), options, UNDECIDED)
+    if not shown[title]:
+        ready = said != UNDECIDED or page.look.present
+        state = page.key(f"{exercise.key}_shown")
+        st.button(
+            "Reveal", key="show", shortcut="V", disabled=not ready, on_click=inputs.remember, args=(state, True)
+        )
+        return
+    figure, margin = page.split()
+    with figure:
+        page.verdict("ok" if said == exercise.answer else "off", f"exercises.right_{exercise.key}")
+        with page.guarded():
+            tell(rows.exercise_report(exercise), exercise.key)
+    with margin:
+        page.note(f"exercises.note_{exercise.key}")
+
+
+def formulas() -> None:
+    figure, margin = page.split()
+    with figure:
+        found = frame(rows.steps())
+        page.figure(charts.shrinking_residuals(found, page.look), "formulas.reading", found, "weights_rules")
+        page.equation("tokens", "⌊ left ÷ (16 · bytes a token and rank) ⌋ · 16")
+        page.reading("formulas.scenario")
+        with page.guarded(), st.expander("Every tensor of one rank, the scenario's"):
+            table = frame(rows.tensor_rows(page.scenario.model_spec, page.scenario.tp))
+            st.dataframe(table, hide_index=True, alt=page.prose.plain("formulas.scenario"))
+    with margin:
+        page.note("formulas.heads", "formulas.rotary", "formulas.allocator", "formulas.cache", "formulas.smallest")
+
+
+page.play(
+    lambda: facts.fields(page.scenario),
+    read=read,
+    exercises=exercises,
+    formulas=formulas,
+    limits=lambda: page.say("limits.body"),
+)

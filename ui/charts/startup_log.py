@@ -1,0 +1,75 @@
+"""The log reader's figures: residuals by quantity, and a residual that shrinks with each rule."""
+
+import altair as alt
+import pandas as pd
+
+from ui.charts.style import Chart, styled, words
+from ui.theme import Look
+
+_ROW = 46
+_LEAST = 0.001
+_TOLERANCE = 0.5
+
+
+def residual_marks(rows: pd.DataFrame, look: Look) -> Chart:
+    """One mark a figure, by how many per cent the log is from its prediction; the band is what is let pass.
+
+    Columns: quantity, residual_percent, verdict, words.
+    """
+    palette = look.palette
+    reach = max(2 * _TOLERANCE, 1.15 * float(rows.residual_percent.abs().max()))
+    scale = alt.Scale(type="symlog", constant=_TOLERANCE, domain=[-reach, reach])
+    x = alt.X("residual_percent:Q", scale=scale, axis=alt.Axis(title="logged against predicted, %", tickCount=7))
+    y = alt.Y(
+        "quantity:N", sort=None, axis=alt.Axis(title=None, labelLimit=look.px(220), domain=False, ticks=False)
+    )
+    colour = alt.condition("datum.verdict == 'off'", alt.value(palette.off), alt.value(palette.ok))
+    shape = alt.condition("datum.verdict == 'off'", alt.value("cross"), alt.value("circle"))
+    marks = alt.Chart(rows).mark_point(filled=True, size=look.px(110), opacity=1)
+    layers = [
+        _band(look, scale),
+        alt.Chart(pd.DataFrame({"residual_percent": [0.0]})).mark_rule(color=palette.axis).encode(x=x),
+        marks.encode(x=x, y=y, color=colour, shape=shape),
+        alt.Chart(rows[rows.verdict == "off"])
+        .mark_text(**words(look, 13.5, align="left", dx=look.px(10), color=palette.off))
+        .encode(x=x, y=y, text="words"),
+    ]
+    return styled(alt.layer(*layers), look, _ROW * max(2, rows.quantity.nunique()))
+
+
+def _band(look: Look, scale: alt.Scale) -> alt.Chart:
+    """What a size may miss by."""
+    data = pd.DataFrame({"low": [-_TOLERANCE], "high": [_TOLERANCE]})
+    band = alt.Chart(data).mark_rect(color=look.palette.second_ground)
+    return band.encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+
+
+def shrinking_residuals(rows: pd.DataFrame, look: Look) -> Chart:
+    """A line a log: the residual after each rule, on a logarithmic axis, named at its end.
+
+    Columns: log, number, rule, residual_percent.
+    """
+    palette = look.palette
+    shown = rows.assign(shown=rows.residual_percent.clip(lower=_LEAST))
+    rules = rows.sort_values("number").drop_duplicates("number").rule.tolist()
+    x = alt.X("rule:N", sort=rules, scale=alt.Scale(paddingOuter=0.4), axis=alt.Axis(title=None, labelAngle=0))
+    axis = alt.Axis(title="residual, %", values=[0.001, 0.01, 0.1, 1, 10], format="~g", grid=True)
+    y = alt.Y("shown:Q", scale=alt.Scale(type="log", domain=[_LEAST, 10]), axis=axis)
+    base = alt.Chart(shown)
+    line = base.mark_line(color=palette.axis, strokeWidth=look.px(1.4)).encode(x=x, y=y, detail="log:N")
+    dot = base.mark_point(filled=True, opacity=1, size=look.px(80), color=palette.primary).encode(x=x, y=y)
+    first = shown[shown.number == 1].sort_values("shown", ascending=False).reset_index(drop=True)
+    names = (
+        alt.Chart(_apart(first))
+        .mark_text(**words(look, 12.5, align="right", dx=-look.px(10)))
+        .encode(x=x, y=alt.Y("at:Q", scale=alt.Scale(type="log", domain=[_LEAST, 10]), axis=None), text="log")
+    )
+    return styled(alt.layer(line, dot, names).resolve_scale(y="shared"), look, 320)
+
+
+def _apart(first: pd.DataFrame) -> pd.DataFrame:
+    """Names spaced so that none covers another: each at most three quarters of the one above."""
+    heights: list[float] = []
+    for value in first.shown:
+        heights.append(min(value, heights[-1] * 0.62) if heights else value)
+    return first.assign(at=heights)
