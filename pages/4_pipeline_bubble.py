@@ -5,7 +5,7 @@ from html import escape
 import streamlit as st
 
 from core.pipeline_bubble import bubble_fraction
-from ui import inputs, scenes, schedule_bench
+from ui import inputs, scenes, schedule_bench, schedule_panel
 from ui.charts import pipeline_bubble as charts
 from ui.components.schedule_player import Mark, schedule_player
 from ui.facts import pipeline_bubble as facts
@@ -16,8 +16,10 @@ from ui.schedule_bench import forward_grid, stuck_grid
 
 page = scenes.open_page("pipeline_bubble")
 look = page.look
+own_file = schedule_panel.file_here()
 usual = page.scenario.pp if page.scenario.pp in (2, 4, 16) else 8
-with page.controls("see", *(() if look.present else ("count", "break_it"))):
+sized = ["see", *([] if look.present else ["count", "break_it"]), *(["build"] if own_file else [])]
+with page.controls(*sized):
     stages = inputs.choice("stages p", page.key("p"), [2, 4, 8, 16], usual)
     microbatches = inputs.choice("microbatches m", page.key("m"), [1, 8, 16, 32, 63, 64], 16)
 with page.controls("break_it"):
@@ -114,6 +116,16 @@ def deadlock() -> None:
     page.reading(block)
 
 
+def build() -> None:
+    if own_file is None:
+        page.say("build.body")
+        page.say("learner.off")
+        return
+    schedule_panel.panel(own_file, stages, microbatches, page.prose, look.present)
+    with st.expander(page.prose.plain("build.title")):
+        page.say("build.body")
+
+
 page.play(
     lambda: {**facts.fields(ask), **bench_facts.fields(page.scenario, asked.versus, asked.serve, asked.compose)},
     question=question,
@@ -121,7 +133,7 @@ page.play(
     count=count,
     break_it=break_it,
     bench=lambda: schedule_bench.draw(page, asked),
-    build=lambda: page.say("build.body"),
+    build=build,
     engines=lambda: page.say("engines.body"),
     limits=lambda: page.say("limits.body"),
 )

@@ -1,11 +1,11 @@
-"""A learner's lab 01 file, run and read: which file, whether it may be run here, and what it computed."""
+"""A learner's file, run and read: which file, whether it may be run here, and what it computed in lab 01."""
 
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,17 +34,18 @@ class Saved:
     size_bytes: int
 
 
-def learner_file(page_url: str | None, environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The learner's file, where there is one and it may be run.
+def learner_file(page_url: str | None, environ: Mapping[str, str] = os.environ, lab: Path = LAB) -> Path | None:
+    """The learner's file for a lab, where there is one and it may be run.
 
     The person who starts the server names it, in `LAB_IMPL`: `starter`, or a path. No address can; and a shared
-    deployment runs nobody's file.
+    deployment runs nobody's file. A path in another lab's folder is that lab's.
     """
     named = environ.get("LAB_IMPL", "")
     if named in ("", "solution") or not live_runs_allowed(page_url, environ):
         return None
-    path = LAB / "starter.py" if named == "starter" else Path(named).resolve()
-    return path if path.is_file() else None
+    path = lab / "starter.py" if named == "starter" else Path(named).resolve()
+    elsewhere = path.is_relative_to(ROOT / "labs") and not path.is_relative_to(lab)
+    return path if path.is_file() and not elsewhere else None
 
 
 def saved(path: Path) -> Saved:
@@ -55,15 +56,22 @@ def saved(path: Path) -> Saved:
 
 def attempts(path: Path, num_ranks: int, wall_s: float = WALL_S) -> tuple[Attempt, ...]:
     """Every task of a file, tried in a process of its own with limits on time and memory."""
+    done, stopped = run_program(PROGRAM, path, (num_ranks,), wall_s)
+    return tuple(_attempt(task, num_ranks, done.get(task), stopped) for task in TASKS)
+
+
+def run_program(
+    program: Path, path: Path, sizes: Sequence[int], wall_s: float
+) -> tuple[dict[str, dict[str, object]], str]:
+    """A program over a file: its lines by task, as far as it came, and why it came no further."""
     with tempfile.TemporaryDirectory(prefix="shardlab-learner-") as folder:
         results = Path(folder) / "results"
-        command = [sys.executable, "-I", "-B", str(PROGRAM), str(ROOT), str(path), str(num_ranks), str(results)]
+        command = [sys.executable, "-I", "-B", str(program), str(ROOT), str(path), *map(str, sizes), str(results)]
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         stopped = _run(command, environment, folder, wall_s)
         lines = results.read_text(encoding="utf-8").splitlines() if results.is_file() else []
-    done = {row["task"]: row for row in map(json.loads, lines)}
-    return tuple(_attempt(task, num_ranks, done.get(task), stopped) for task in TASKS)
+    return {row["task"]: row for row in map(json.loads, lines)}, stopped
 
 
 def _run(command: list[str], environment: Mapping[str, str], folder: str, wall_s: float) -> str:
@@ -89,7 +97,7 @@ def _attempt(task: Task, num_ranks: int, row: Mapping[str, object] | None, stopp
     if row is None:
         return Attempt(task, num_ranks, error=CodeError(stopped))
     if "error" in row:
-        return Attempt(task, num_ranks, error=CodeError(str(row["error"]), _int(row["line"])))
+        return Attempt(task, num_ranks, error=CodeError(str(row["error"]), as_int(row["line"])))
     return Attempt(
         task,
         num_ranks,
@@ -103,7 +111,8 @@ def _array(value: object) -> Array:
     return np.asarray(value, dtype=np.float64)
 
 
-def _int(value: object) -> int:
+def as_int(value: object) -> int:
+    """A number of a line of results, 0 where it is none."""
     return value if isinstance(value, int) else 0
 
 

@@ -67,22 +67,28 @@ def _try(task: str, file: str, ranks: int, given: list[list[Any]]) -> dict[str, 
 
     problem, ledger = problem_of(task), Ledger()  # type: ignore[arg-type]
     try:
-        module = _load(file)
+        module = load(file)
         y = getattr(module, task)(problem.x.copy(), *(weight.copy() for weight in problem.weights), ranks, ledger)
         y = np.asarray(y, dtype=float)
     except BaseException as error:
-        return {"error": _message(error), "line": _line(error, file)}
+        return failure(error, file)
     lines = [[entry.op, entry.payload_bytes, entry.ranks] for entry in ledger]
     return {"y": y.tolist(), "collectives": lines, "reduced": given}
 
 
-def _load(file: str) -> Any:
+def load(file: str) -> Any:
+    """The learner's file as a module."""
     spec = importlib.util.spec_from_file_location("learner", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def failure(error: BaseException, file: str) -> dict[str, Any]:
+    """What was raised, and where in their file."""
+    return {"error": _message(error), "line": _line(error, file)}
 
 
 def _message(error: BaseException) -> str:

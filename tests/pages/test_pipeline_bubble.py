@@ -186,3 +186,28 @@ def test_the_stages_begin_with_the_scenarios_pipeline_and_stay_as_chosen():
     at.session_state["pipe_p"] = 2
     at.session_state["pp"] = 16
     assert at.run().session_state["pipe_p"] == 2
+
+
+def test_the_learners_own_run_is_drawn_at_the_pages_sizes(monkeypatch, tmp_path):
+    """A clock that starts every stage at once: cells before their inputs are outlined, and the task is told wrong."""
+    own = tmp_path / "mine.py"
+    own.write_text(
+        "from core.pipeline_bubble import *\nfrom core.schedules.actions import Span\n"
+        "def run_on_ticks(actions, stages):\n"
+        "    return [Span(a, a.stage, a.microbatch, a.microbatch + 1) for a in actions]\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("LAB_IMPL", str(own))
+    monkeypatch.setenv("SHARDLAB_LIVE_RUNS", "1")
+    at = opened(pipe_scene="Build it", pipe_p=4, pipe_m=8)
+    assert not at.exception
+    ((head, cells),) = players(at)
+    assert cells.size == 4 * 8
+    assert len(head["grids"][0]["marks"]) == 3 * 8
+    text = text_of(at)
+    assert ":red[:material/close:] `run_on_ticks`" in text
+    assert ":green[:material/check:] `bubble_fraction`" in text
+
+
+def test_without_a_file_of_ones_own_the_page_says_how_to_name_one():
+    assert "LAB_IMPL=starter streamlit run" in text_of(opened(pipe_scene="Build it"))

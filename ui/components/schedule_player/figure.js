@@ -175,7 +175,7 @@ function paintHeld(pen, model, layout, style, from, to, done) {
 // The numbers of it beside the playhead, where they fit.
 function paintHeldNumbers(pen, model, layout, style, tick) {
   const size = Math.min(layout.size.axis, layout.strip - 2);
-  if (size < 10) return;
+  if (size < (model.present ? 24 : 10)) return;
   const [x, anchor] = tick * layout.cell > 2 * size ? [layout.x(tick) - 5, "end"] : [layout.x(tick) + 5, "start"];
   model.grids.forEach((grid, index) => grid.held.forEach((levels, rank) =>
     pen.text(x, layout.y(index, rank) + layout.pitch - 3, String(heldAt(levels, tick)), { fill: style.text, size, weight: 600, anchor })));

@@ -1,0 +1,59 @@
+"""Lab 04's file in a process of its own: what it gave, where it stops, and what ends it."""
+
+import pytest
+
+from core.pipeline_attempt import RUN, TASKS, drawn, judge
+from runtime.learner_code import LAB as LAB_01
+from runtime.learner_code import learner_file
+from runtime.learner_schedule import LAB, attempts
+
+HERE = "http://localhost:8501"
+HEAD = "from fractions import Fraction\nfrom core.pipeline_bubble import *\nfrom core.schedules.actions import *\n"
+
+
+def written(tmp_path, code):
+    path = tmp_path / "mine.py"
+    path.write_text(HEAD + code, encoding="utf-8")
+    return path
+
+
+def test_the_reference_is_right_in_every_task_and_its_run_is_drawn():
+    found = attempts(LAB / "solution.py", 4, 6)
+    assert [attempt.task for attempt in found] == [*TASKS, RUN]
+    assert all(judge(attempt, 4, 6).right for attempt in found[:-1])
+    assert len(drawn(found, 4, 6)) == 24
+
+
+def test_an_untouched_starter_names_its_tasks_and_gives_no_picture():
+    found = attempts(LAB / "starter.py", 4, 6)
+    for number, attempt in enumerate(found[:-1], start=1):
+        assert f"lab-04, task {number}" in attempt.error.message
+        assert attempt.error.line > 0
+    assert drawn(found, 4, 6) is None
+
+
+def test_an_endless_loop_is_ended_and_what_came_before_it_kept(tmp_path):
+    code = "def counted_bubble(spans, stages):\n    import time\n    time.sleep(60)\n"
+    found = {attempt.task: attempt for attempt in attempts(written(tmp_path, code), 4, 6, wall_s=4)}
+    assert judge(found["run_on_ticks"], 4, 6).right
+    assert "more than 4 s" in found["counted_bubble"].error.message
+    assert drawn(found.values(), 4, 6)
+
+
+def test_a_flood_of_actions_is_refused_and_the_rest_goes_on(tmp_path):
+    code = "def fill_drain(stages, microbatches):\n    return [Action(0, 'F', 0)] * 10**6\n"
+    found = {attempt.task: attempt for attempt in attempts(written(tmp_path, code), 4, 6)}
+    assert "at most 4096" in found["fill_drain"].error.message
+    assert judge(found["bubble_fraction"], 4, 6).right
+
+
+def test_a_file_in_another_labs_folder_is_that_labs():
+    theirs = {"LAB_IMPL": str(LAB_01 / "starter.py")}
+    assert learner_file(HERE, theirs, LAB) is None
+    assert learner_file(HERE, theirs) == LAB_01 / "starter.py"
+    assert learner_file(HERE, {"LAB_IMPL": "starter"}, LAB) == LAB / "starter.py"
+
+
+@pytest.mark.parametrize("url", ["https://shardlab.streamlit.app/pipeline_bubble", None])
+def test_nobodys_schedule_runs_in_a_public_deployment(url):
+    assert learner_file(url, {"LAB_IMPL": "starter"}, LAB) is None
