@@ -35,7 +35,11 @@ WARM_UP = 0.2
 
 @dataclass(frozen=True)
 class EngineCost:
-    """What an engine's steps take: P alone, and D at some batch sizes, ascending, with straight lines between."""
+    """What an engine's steps take: P alone, and D at some batch sizes, ascending, with straight lines between.
+
+    `prefill_delay_s` is what a first token takes beyond P while the engine already does something else: the later
+    stages of a pipeline, or the other copies of attention.
+    """
 
     prompt_tokens: int
     output_tokens: int
@@ -43,6 +47,7 @@ class EngineCost:
     batches: tuple[int, ...]
     decode_s: tuple[float, ...]
     most_running: int
+    prefill_delay_s: float = 0.0
 
     def __post_init__(self) -> None:
         require_positive(
@@ -71,8 +76,8 @@ class EngineCost:
 
     @property
     def alone_s(self) -> float:
-        """A request that meets nobody: P + (O - 1)·D(1)."""
-        return self.prefill_s + self.decode_steps * self.decode_at(1)
+        """A request that meets nobody: P, its delay, and (O - 1)·D(1)."""
+        return self.prefill_s + self.prefill_delay_s + self.decode_steps * self.decode_at(1)
 
     @property
     def capacity_per_s(self) -> float:
@@ -159,9 +164,12 @@ def poisson_arrivals(arrivals_per_s: float, requests: int, rng: np.random.Genera
 
 
 def simulate(
-    cost: EngineCost, arrivals_s: Sequence[float] | Floats, chunk_tokens: int = CHUNK_TOKENS
+    cost: EngineCost, arrivals_s: Sequence[float] | Floats, chunk_tokens: int = CHUNK_TOKENS, closed: bool = False
 ) -> LoadResult:
     """An engine given requests at these times, ascending, from empty until all are done or the run is cut.
+
+    `closed` counts a first token from when its request is begun: so does a client that keeps as many in flight as
+    the engine holds, and sends the next when one is done.
 
     Raises OutOfRangeError without requests, or for a chunk of nothing.
     """
@@ -169,7 +177,7 @@ def simulate(
     run = _Run(cost, [float(time) for time in arrivals_s], chunk_tokens)
     while run.unfinished and run.steps < MOST_STEPS:
         run.advance()
-    return run.result()
+    return run.result(closed)
 
 
 @dataclass
@@ -186,6 +194,7 @@ class _Run:
     begun: int = 0
     unread: deque[int] = field(default_factory=deque)
     ends: deque[int] = field(default_factory=deque)
+    begun_s: list[float] = field(default_factory=list)
     first_s: list[float] = field(default_factory=list)
     done_s: list[float] = field(default_factory=list)
     gaps: list[tuple[float, int, int]] = field(default_factory=list)
@@ -220,6 +229,7 @@ class _Run:
             self.arrived += 1
         while self.begun < self.arrived and len(self.ends) + len(self.unread) < self.cost.most_running:
             self.begun += 1
+            self.begun_s.append(self.now_s)
             self.unread.append(self.cost.prompt_tokens)
 
     def _undisturbed(self, step_s: float) -> int:
@@ -257,17 +267,18 @@ class _Run:
             self.unread[0] -= taken
             if self.unread[0] == 0:
                 self.unread.popleft()
-                self.first_s.append(self.now_s)
+                self.first_s.append(self.now_s + self.cost.prefill_delay_s)
                 if self.cost.decode_steps:
                     self.ends.append(self.decoded + self.cost.decode_steps)
                 else:
                     self.done_s.append(self.now_s)
 
-    def result(self) -> LoadResult:
+    def result(self, closed: bool) -> LoadResult:
         """What was seen, the warm-up left out of the percentiles."""
         arrivals = np.array(self.arrivals_s)
         skipped = int(WARM_UP * len(self.first_s))
-        ttft = (np.array(self.first_s) - arrivals[: len(self.first_s)])[skipped:]
+        sent = np.array(self.begun_s) if closed else arrivals
+        ttft = (np.array(self.first_s) - sent[: len(self.first_s)])[skipped:]
         sojourn = np.array(self.done_s) - arrivals[: len(self.done_s)]
         gaps = np.array([(gap, weight) for gap, weight, seen in self.gaps if seen > skipped] or [(0.0, 1)])
         span_s = self.now_s or inf
