@@ -189,7 +189,7 @@ def test_the_stages_begin_with_the_scenarios_pipeline_and_stay_as_chosen():
 
 
 def test_the_learners_own_run_is_drawn_at_the_pages_sizes(monkeypatch, tmp_path):
-    """A clock that starts every stage at once: cells before their inputs are outlined, and the task is told wrong."""
+    """A clock that starts every stage at once: cells before their inputs are outlined, the task is wrong."""
     own = tmp_path / "mine.py"
     own.write_text(
         "from core.pipeline_bubble import *\nfrom core.schedules.actions import Span\n"
