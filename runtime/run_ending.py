@@ -10,6 +10,14 @@ from pathlib import Path
 
 PROC = Path("/proc")
 GONE_WITHIN_S = 2.0
+NO_SPACE = "No space left on device"
+_KNOWN = {
+    NO_SPACE: "the disk is full; free some room, or set TMPDIR to a folder on another disk",
+    "EADDRINUSE": "the port where the ranks meet is taken; choose another",
+    "address already in use": "the port where the ranks meet is taken; choose another",
+}
+"""What a library says somewhere in its traceback, and what it means."""
+
 _EXIT_CODE = re.compile(r"exitcode\s*:\s*(-?\d+)")
 _LAST_ERROR = re.compile(r"^(?:\[rank\d+\]: ?)?(\w*(?:Error|Exception)\b.*)$", re.MULTILINE)
 
@@ -46,6 +54,9 @@ def plain_failure(lines: Sequence[str], errors: str) -> str:
     ]
     if differing:
         return "The run finished, and the tokens of TP=1 and TP=2 differ: one of the layers is wrong."
+    known = [meaning for words, meaning in _KNOWN.items() if words in errors]
+    if known:
+        return f"The run failed: {known[0]}."
     code = _EXIT_CODE.search(errors)
     if code and int(code[1]) < 0:
         return f"A rank was ended from outside by {signal.Signals(-int(code[1])).name}; the others were stopped."

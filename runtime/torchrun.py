@@ -9,13 +9,21 @@ One run at a time on a machine. However the block is left, by the end of the run
 that went away, no process of the run outlives it: torchrun's ranks are sessions of their own, so beside ending
 its process group the launcher looks for survivors by a tag in their environment.
 
-Stated times: a dead rank is told within 10 s, a silent run is ended after `silence_s`, any run after `wall_s`;
-ending takes at most `grace_s` and two seconds.
+Stated times: a dead rank, a full disk or a missing checkpoint is told within 10 s of being met, a taken port or
+an absent torch at once; a silent run is ended after `silence_s`, any run after `wall_s`; ending takes at most
+`grace_s` and two seconds.
+
+On two hosts each starts its own part, with the address at which the ranks meet:
+
+    start(RunRequest(ranks=1, nnodes=2, node_rank=0, rendezvous="10.0.0.1:29500"))     and node_rank=1 on the other
 """
 
+import errno
 import os
 import queue
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -30,13 +38,14 @@ from typing import IO, Literal
 
 from core.errors import ShardlabError
 from runtime.host_lock import HostLock
-from runtime.run_ending import kill_tagged, plain_failure
+from runtime.run_ending import NO_SPACE, kill_tagged, plain_failure
 from runtime.torch_here import has_torch
 
 ROOT = Path(__file__).resolve().parent.parent
 TAG = "SHARDLAB_RUN"
 LOCK_NAME = "shardlab-live-run"
 TICK_S = 0.25
+FULL_BYTES = 2**16
 
 Status = Literal["done", "failed", "silent", "overran", "cancelled"]
 
@@ -51,7 +60,10 @@ class RunRefusedError(ShardlabError):
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A module to run under torchrun, and how long it may take."""
+    """A module to run under torchrun, and how long it may take. `ranks` are this host's.
+
+    On several hosts `rendezvous` is the first one's address and port; only the first one's rank speaks.
+    """
 
     module: str = "distributed.run_tp"
     options: tuple[str, ...] = ()
@@ -59,6 +71,14 @@ class RunRequest:
     wall_s: float = 180.0
     silence_s: float = 30.0
     grace_s: float = 2.0
+    nnodes: int = 1
+    node_rank: int = 0
+    rendezvous: str = ""
+
+    @property
+    def speaks(self) -> bool:
+        """Whether rank 0 is here: its lines and its result come to this host."""
+        return self.node_rank == 0
 
 
 @dataclass(frozen=True)
@@ -75,16 +95,38 @@ class Outcome:
 def start(request: RunRequest) -> "TorchRun":
     """Begin a run.
 
-    Raises RunBusyError while another one is going on this machine, RunRefusedError where there is no torch.
+    Raises RunBusyError while another one is going on this machine, RunRefusedError where there is no torch, no room
+    for its files, or something else at its port.
     """
     if not has_torch():
         raise RunRefusedError("PyTorch is not installed here; the recorded run shows the same lines")
+    if request.speaks and request.rendezvous:
+        require_free_port(request.rendezvous)
     lock = HostLock(LOCK_NAME)
     if not lock.acquire():
         raise RunBusyError(
             f"another run is going on this machine: one at a time; it ends within {request.wall_s:.0f} s, try then"
         )
-    return TorchRun(request, lock)
+    try:
+        return TorchRun(request, lock)
+    except OSError as error:
+        lock.release()
+        raise RunRefusedError(f"no run can be started: {error.strerror} in {tempfile.gettempdir()}") from error
+
+
+def require_free_port(rendezvous: str) -> None:
+    """Raise RunRefusedError when the address is none, or something of this machine listens at it already."""
+    host, _, port = rendezvous.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise RunRefusedError(f"rendezvous={rendezvous} is no address and port; write it as 10.0.0.1:29500")
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, int(port)))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise RunRefusedError(f"port {port} is taken on this machine; choose another") from error
+            raise RunRefusedError(f"{rendezvous} cannot be listened at: {error.strerror}") from error
 
 
 @dataclass
@@ -102,6 +144,7 @@ class TorchRun:
         self._printed: list[str] = []
         self._process: subprocess.Popen[str] | None = None
         self._started = threading.Event()
+        self._not_started = ""
         self._began_s = self._heard_s = time.monotonic()
         threading.Thread(target=self._pump, name="torchrun", daemon=True).start()
         self._started.wait()
@@ -146,7 +189,7 @@ class TorchRun:
             with self._stderr_path.open("w") as errors:
                 self._process = self._popen(errors)
         except OSError as error:
-            self._stderr_path.write_text(f"{type(error).__name__}: {error}")
+            self._not_started = f"{type(error).__name__}: {error}"
         self._started.set()
         if self._process is not None and self._process.stdout is not None:
             for line in self._process.stdout:
@@ -167,9 +210,18 @@ class TorchRun:
         )
 
     def _command(self) -> list[str]:
-        torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={self.request.ranks}"]
+        torchrun = ["-m", "torch.distributed.run", *self._meeting(), f"--nproc-per-node={self.request.ranks}"]
         program = ["-m", self.request.module, "--json", str(self._result_path), *self.request.options]
         return [sys.executable, "-m", "runtime.tether", *torchrun, *program]
+
+    def _meeting(self) -> list[str]:
+        """Where the ranks find each other: on one host at a port that is free, on several where they were told."""
+        request = self.request
+        if request.nnodes == 1:
+            return ["--standalone"]
+        host, _, port = request.rendezvous.rpartition(":")
+        nodes = [f"--nnodes={request.nnodes}", f"--node-rank={request.node_rank}"]
+        return [*nodes, f"--master-addr={host}", f"--master-port={port}"]
 
     @property
     def _result_path(self) -> Path:
@@ -184,17 +236,25 @@ class TorchRun:
         now_s, request = time.monotonic(), self.request
         if now_s - self._began_s > request.wall_s:
             self._end("overran", f"The run was ended: it took longer than {request.wall_s:.0f} s.")
-        elif now_s - self._heard_s > request.silence_s:
+        elif request.speaks and now_s - self._heard_s > request.silence_s:
             hint = "A rank hangs, or the machine is too busy."
             self._end("silent", f"The run was ended: nothing was heard for {request.silence_s:.0f} s. {hint}")
         return self.outcome is not None
 
     def _finish(self) -> None:
         """The program ended by itself."""
-        if self._process is not None and self._process.returncode == 0 and self._result_path.is_file():
+        written = self._result_path.is_file() or not self.request.speaks
+        if self._process is not None and self._process.returncode == 0 and written:
             self._end("done", "")
         else:
-            self._end("failed", plain_failure(self._printed, self._stderr_path.read_text(errors="replace")))
+            self._end("failed", self._failure())
+
+    def _failure(self) -> str:
+        """Why it failed: by what it printed, or by a disk that had no room even for that."""
+        if shutil.disk_usage(self._folder.name).free < FULL_BYTES:
+            return plain_failure(self._printed, NO_SPACE)
+        errors = self._stderr_path.read_text(errors="replace") if self._stderr_path.is_file() else ""
+        return plain_failure(self._printed, self._not_started or errors)
 
     def _end(self, status: Status, message: str) -> Outcome:
         """End every process, keep what was written, let others run. The first call decides the outcome."""

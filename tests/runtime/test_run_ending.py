@@ -25,6 +25,16 @@ def line(event, **fields):
         ([], ELASTIC.format(code=-9), "ended from outside by SIGKILL"),
         ([], ELASTIC.format(code=-11), "ended from outside by SIGSEGV"),
         ([], "Traceback\n[rank0]: RuntimeError: Connection closed by peer\n", "RuntimeError: Connection closed"),
+        (
+            [],
+            "SafetensorError: I/O error: No space left on device (os error 28)\n",
+            "failed: the disk is full; free",
+        ),
+        (
+            [],
+            "[W socket.cpp] bind failed. errno: 98 - Address already in use EADDRINUSE\n",
+            "the port where the ranks",
+        ),
         (["no json"], "", "did not say why"),
     ],
 )

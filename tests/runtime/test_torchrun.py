@@ -1,8 +1,10 @@
 """Every way a run can go wrong ends in a sentence, within a stated time, and leaves no process."""
 
+import errno
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -139,6 +141,90 @@ def test_a_missing_checkpoint_is_named(tmp_path):
     assert run.outcome.status == "failed"
     assert "no checkpoint none.safetensors" in run.outcome.message
     assert "python -m distributed.train_grammar" in run.outcome.message
+
+
+@pytest.fixture
+def tiny_disk(tmp_path):
+    """A file system of 512 KiB, for those who may mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(folder)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("needs the right to mount a file system")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("left_bytes", [0, 3 * 2**12])
+def test_a_full_disk_is_told_and_leaves_the_machine_free_for_the_next_run(tiny_disk, left_bytes, monkeypatch):
+    """Full from the start, nothing is begun; with room for its folder alone, it ends in words."""
+    for variable in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.setenv(variable, str(tiny_disk))
+    monkeypatch.setattr(torchrun.tempfile, "tempdir", str(tiny_disk))
+    (tiny_disk / "ballast").write_bytes(b"0" * (2**19 - left_bytes))
+    began_s = time.monotonic()
+    if left_bytes == 0:
+        monkeypatch.setattr(torchrun.tempfile, "TemporaryDirectory", full_disk)
+        with pytest.raises(RunRefusedError, match="No space left on device in"):
+            start(SHORT)
+    else:
+        with start(SHORT) as run:
+            for _ in run.watch():
+                pass
+        assert run.outcome.status == "failed"
+        assert "the disk is full" in run.outcome.message
+        assert processes(run) == []
+    assert time.monotonic() - began_s < 40
+    lock = HostLock(torchrun.LOCK_NAME)
+    assert lock.acquire()
+    lock.release()
+
+
+def full_disk(*_, **__):
+    """A tmpfs has room for a folder when it has none for a file; other file systems have not."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_taken_port_is_refused_at_once_and_named():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        began_s = time.monotonic()
+        with pytest.raises(RunRefusedError, match=f"port {port} is taken on this machine; choose another"):
+            start(RunRequest(ranks=1, nnodes=2, rendezvous=f"127.0.0.1:{port}"))
+        assert time.monotonic() - began_s < 1
+    lock = HostLock(torchrun.LOCK_NAME)
+    assert lock.acquire()
+    lock.release()
+
+
+@pytest.mark.parametrize("address", ["29500", "127.0.0.1:", "127.0.0.1:99999", "here:port", "203.0.113.7:29500"])
+def test_an_address_where_nobody_can_listen_is_refused(address):
+    with pytest.raises(RunRefusedError, match=r"is no address and port|cannot be listened at"):
+        start(RunRequest(ranks=1, nnodes=2, rendezvous=address))
+
+
+def test_two_hosts_meet_at_an_address_and_the_first_one_tells(monkeypatch):
+    """Two launchers with a rank each, as on two hosts: their own locks, one rendezvous, no shared memory."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    options = ("--steps-per-prompt", "5", "--backend", "shm")
+    hosts = []
+    for node in (1, 0):
+        monkeypatch.setattr(torchrun, "LOCK_NAME", f"shardlab-test-{os.getpid()}-{node}")
+        hosts.append(start(RunRequest(options=options, ranks=1, nnodes=2, node_rank=node, rendezvous=address)))
+    second, first = hosts
+    with first, second:
+        lines = [line for line in first.watch() if line is not None]
+        assert [line for line in second.watch() if line is not None] == []
+    assert (first.outcome.status, second.outcome.status) == ("done", "done")
+    assert "several hosts, which share no memory" in next(line for line in lines if '"fallback"' in line)
+    log, result = read_log(lines), read_result(first.outcome.result)
+    assert (log.backend, log.tp_size, result.tokens_equal) == ("gloo", 2, True)
+    assert log.steps == ()
+    assert processes(first) + processes(second) == []
 
 
 def test_without_torch_nothing_is_started(monkeypatch):
