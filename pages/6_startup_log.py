@@ -26,8 +26,10 @@ with page.controls("read"):
     named = inputs.select("Model", page.key("model"), [AS_LOGGED, *MODELS], AS_LOGGED)
     tp_size = inputs.whole("TP, 0 as the log says", page.key("tp"), 0, 1024, 0)
     pp_size = inputs.whole("PP, 0 as the log says", page.key("pp"), 0, 256, 0)
+    with st.popover("config.json", help="For a model that the catalog lacks"):
+        config = pasted("The model's config.json", page.key("config"), kinds=("json", "txt"), height=110)
 with page.controls("exercises"):
-    title = inputs.choice("What a checksum catches", page.key("case"), list(EXERCISES), next(iter(EXERCISES)))
+    title = inputs.choice("Case", page.key("case"), list(EXERCISES), next(iter(EXERCISES)))
 shown = {name: inputs.flag(page.key(f"{exercise.key}_shown")) for name, exercise in EXERCISES.items()}
 for exercise in EXERCISES.values():
     inputs.hear(page.key(f"{exercise.key}_said"))
@@ -41,9 +43,8 @@ def report_of(text: str, config: str, name: str, tp: int, pp: int) -> Report:
 
 def read() -> None:
     label = "A startup log of vLLM, SGLang or TensorRT-LLM, as it is: prefixes and colours do not matter"
-    text = pasted(label, page.key("text"), kinds=("txt", "log", "out", "md"), height=130)
-    with st.popover("A config.json, for a model the catalog lacks", type="tertiary"):
-        config = pasted("config.json", page.key("config"), kinds=("json", "txt"), height=110)
+    with st.popover("Another log") if page.look.present else st.container(key="paste"):
+        text = pasted(label, page.key("text"), kinds=("txt", "log", "out", "md"), height=90)
     if not text:
         page.reading("read.example")
     with page.guarded():
@@ -85,7 +86,8 @@ def exercises() -> None:
         return
     figure, margin = page.split()
     with figure:
-        page.verdict("ok" if said == exercise.answer else "off", f"exercises.right_{exercise.key}")
+        sign = "open" if said == UNDECIDED else "ok" if said == exercise.answer else "off"
+        page.verdict(sign, f"exercises.right_{exercise.key}")
         with page.guarded():
             tell(rows.exercise_report(exercise), exercise.key)
     with margin:

@@ -21,7 +21,7 @@ def log_table(
     present: bool = False,
     printed: str = _HEAD[1],
 ) -> str:
-    """The table. `meanings` holds a sentence a topic, `printed` heads the lines; `caption` is read out, not shown."""
+    """The table. `meanings` holds a sentence a topic; `caption` is only read out; `printed` heads the lines."""
     body = "".join(_row(row, meanings[row.topic]) for row in rows)
     head = (_HEAD[0], printed, *_HEAD[2:])
     return _table("log-table projected" if present else "log-table", head, body, caption)

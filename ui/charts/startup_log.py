@@ -52,9 +52,9 @@ def shrinking_residuals(rows: pd.DataFrame, look: Look) -> Chart:
     palette = look.palette
     shown = rows.assign(shown=rows.residual_percent.clip(lower=_LEAST))
     rules = rows.sort_values("number").drop_duplicates("number").rule.tolist()
-    x = alt.X("rule:N", sort=rules, scale=alt.Scale(paddingOuter=0.4), axis=alt.Axis(title=None, labelAngle=0))
-    axis = alt.Axis(title="residual, %", values=[0.001, 0.01, 0.1, 1, 10], format="~g", grid=True)
-    y = alt.Y("shown:Q", scale=alt.Scale(type="log", domain=[_LEAST, 10]), axis=axis)
+    x = alt.X("rule:N", sort=rules, scale=alt.Scale(paddingOuter=0.75), axis=alt.Axis(title=None, labelAngle=0))
+    axis = alt.Axis(title="residual, %", values=[0.001, 0.01, 0.1, 1], format="~g", grid=True)
+    y = alt.Y("shown:Q", scale=alt.Scale(type="log", domain=[_LEAST, 2]), axis=axis)
     base = alt.Chart(shown)
     line = base.mark_line(color=palette.axis, strokeWidth=look.px(1.4)).encode(x=x, y=y, detail="log:N")
     dot = base.mark_point(filled=True, opacity=1, size=look.px(80), color=palette.primary).encode(x=x, y=y)
@@ -62,9 +62,9 @@ def shrinking_residuals(rows: pd.DataFrame, look: Look) -> Chart:
     names = (
         alt.Chart(_apart(first))
         .mark_text(**words(look, 12.5, align="right", dx=-look.px(10)))
-        .encode(x=x, y=alt.Y("at:Q", scale=alt.Scale(type="log", domain=[_LEAST, 10]), axis=None), text="log")
+        .encode(x=x, y=y, text="log")
     )
-    return styled(alt.layer(line, dot, names).resolve_scale(y="shared"), look, 320)
+    return styled(alt.layer(line, dot, names), look, 320)
 
 
 def _apart(first: pd.DataFrame) -> pd.DataFrame:
@@ -72,4 +72,4 @@ def _apart(first: pd.DataFrame) -> pd.DataFrame:
     heights: list[float] = []
     for value in first.shown:
         heights.append(min(value, heights[-1] * 0.62) if heights else value)
-    return first.assign(at=heights)
+    return first.assign(shown=heights)

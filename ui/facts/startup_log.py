@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
-from core.loaded_weights import loaded_weight_bytes, stages
+from core.kv_cache import BLOCK_TOKENS
+from core.loaded_weights import VOCAB_PADDING, loaded_weight_bytes, stages
 from core.scenario import Scenario
 from core.startup_log.predict import TOLERANCE
 from core.startup_log.records import Report
-from core.units import GIB, grouped, percent, plain, significant
+from core.units import GIB, binary_bytes, grouped, percent, significant
 from ui.rows import startup_log as rows
 
 _ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
@@ -26,8 +27,9 @@ def fields(scenario: Scenario) -> Mapping[str, str]:
         "small": "10 MiB",
         "segment": "2 MiB",
         "unsplit": "1 MiB",
-        "padding": "64",
-        "block": "16",
+        "padding": str(VOCAB_PADDING),
+        "block": str(BLOCK_TOKENS),
+        "example_gpus": "two A100",
         "sources": "; ".join(f"{key} at TP={tp}: {source}" for key, tp, _, source in rows.LOGGED_WEIGHTS),
         **_scenario(scenario),
         **_exercises(),
@@ -37,11 +39,11 @@ def fields(scenario: Scenario) -> Mapping[str, str]:
 def _scenario(scenario: Scenario) -> Mapping[str, str]:
     """The scenario's model on one rank; a refusal of core's is raised where it is shown."""
     spec, tp_size = scenario.model_spec, scenario.tp
-    refused = {"rank_gib": "–", "block_kib": "–"}
+    refused = {"rank_gib": "–", "block_bytes": "–"}
     try:
         stage = stages(spec, min(scenario.pp, spec.num_hidden_layers))[0]
         size = loaded_weight_bytes(spec, tp_size, stage) / GIB
-        values = {"rank_gib": f"{size:.4f} GiB", "block_kib": f"{plain(rows.block_kib(spec, tp_size))} KiB"}
+        values = {"rank_gib": f"{size:.4f} GiB", "block_bytes": binary_bytes(rows.block_bytes(spec, tp_size))}
     except ValueError:
         values = refused
     return {"model": spec.name, "tp": str(tp_size), **values}
@@ -49,7 +51,14 @@ def _scenario(scenario: Scenario) -> Mapping[str, str]:
 
 def _exercises() -> Mapping[str, str]:
     """Each exercise's right answer and source."""
-    return {
+    bf16, bytes_alone, fp8 = rows.widths_gib()
+    widths = {
+        "bf16": "bf16",
+        "bf16_gib": f"{bf16:.2f} GiB",
+        "one_byte_gib": f"{bytes_alone:.2f} GiB",
+        "fp8_gib": f"{fp8:.2f} GiB",
+    }
+    return widths | {
         name: value
         for exercise in rows.exercises()
         for name, value in (
@@ -68,7 +77,6 @@ def report(found: Report) -> Mapping[str, str]:
         "version": found.version or "of a version it does not name",
         "log_model": found.model.name if found.model else "a model the catalog does not know",
         "sizes": ", ".join(sizes),
-        "checks": str(len(found.checks)),
         "ok": str(counts["ok"]),
         "off": str(counts["off"]),
         "unexplained": str(counts["unexplained"]),

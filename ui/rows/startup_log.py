@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.catalog import model
-from core.kv_cache import kv_tokens
+from core.kv_cache import BLOCK_TOKENS, kv_tokens
 from core.loaded_weights import StoredTensor, allocated_bytes, loaded_weight_bytes, rank_tensors
 from core.parameters import count_parameters, kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.specs import ModelSpec
 from core.startup_log.reader import read_log
 from core.startup_log.records import Check, Given, Report, Verdict
-from core.units import GIB, KIB, MIB, grouped, percent
+from core.units import GIB, MIB, grouped, percent
 from ui.rows.two_way_tp import LogRow
 
 SHOWN = 60
@@ -188,20 +188,21 @@ def _unsharded_heads() -> Exercise:
 
 
 def _wrong_dtype() -> Exercise:
-    spec = model("llama-3.1-8b")
-    bf16, fp8 = (loaded_weight_bytes(spec, dtype=dtype) / GIB for dtype in ("bf16", "fp8"))
     log = (
         "INFO llm_engine.py:237] Initializing an LLM engine (v0.6.3.post1) with config: "
         "model='meta-llama/Llama-3.1-8B-Instruct', dtype=torch.bfloat16, max_seq_len=131072, "
         "tensor_parallel_size=1\n"
         "INFO model_runner.py:1067] Loading model weights took 8.4926 GB"
     )
-    options = (
-        f"{bf16:.2f} GiB: they are bf16",
-        f"{fp8:.2f} GiB: they are fp8",
-        f"{bf16 / 2:.2f} GiB: half of bf16",
-    )
-    return Exercise("dtype", "Another width", log, options, 1, "vLLM 0.6.3, a chatbot project's deployment notes")
+    options = ("bf16, part of them on the host", "fp8 in every matrix", "fp8 in the layers, bf16 at both ends")
+    return Exercise("dtype", "Another width", log, options, 2, "vLLM 0.6.3, a chatbot project's deployment notes")
+
+
+def widths_gib() -> tuple[float, float, float]:
+    """Llama 3.1 8B in bf16, in one byte a parameter throughout, and as fp8 is kept, GiB."""
+    spec = model("llama-3.1-8b")
+    bf16, fp8 = (loaded_weight_bytes(spec, dtype=dtype) / GIB for dtype in ("bf16", "fp8"))
+    return bf16, count_parameters(spec).total / GIB, fp8
 
 
 def _second_model() -> Exercise:
@@ -210,7 +211,8 @@ def _second_model() -> Exercise:
     layers = spec.num_hidden_layers
     log = (
         "INFO core.py:70] Initializing a V1 LLM engine (v0.9.1) with config: "
-        "model='meta-llama/Llama-3.1-8B-Instruct', speculative_config=SpeculativeConfig(method='eagle'), dtype=torch.bfloat16, tensor_parallel_size=1\n"
+        "model='meta-llama/Llama-3.1-8B-Instruct', speculative_config=SpeculativeConfig(method='eagle'), "
+        "dtype=torch.bfloat16, tensor_parallel_size=1\n"
         "INFO 06-23 14:21:48 [gpu_worker.py:232] Available KV cache memory: 51.63 GiB\n"
         "INFO 06-23 14:21:48 [kv_cache_utils.py:716] GPU KV cache size: 410,128 tokens"
     )
@@ -239,7 +241,8 @@ def _per_rank() -> Exercise:
         "model='deepseek-ai/DeepSeek-R1-Distill-Qwen-14B', dtype=torch.bfloat16, max_seq_len=131072, "
         "tensor_parallel_size=2, quantization=None\n"
         "(VllmWorkerProcess pid=1786) INFO 02-11 07:40:45 model_runner.py:1115] "
-        "Loading model weights took 13.9476 GB\nINFO 02-11 07:40:45 model_runner.py:1115] Loading model weights took 13.9476 GB\n"
+        "Loading model weights took 13.9476 GB\n"
+        "INFO 02-11 07:40:45 model_runner.py:1115] Loading model weights took 13.9476 GB\n"
         "INFO 02-11 07:40:49 worker.py:267] the rest of the memory reserved for KV Cache is 8.69GiB."
     )
     left, weights, other, gpu = 8.69, 13.9476, 0.25 + 0.19, 23.08
@@ -320,6 +323,6 @@ def _tensor(tensor: StoredTensor, whole: bool) -> TensorRow:
     return TensorRow(tensor.name, tensor.copies, tensor.size_bytes / MIB, allocated, whole)
 
 
-def block_kib(spec: ModelSpec, tp_size: int) -> float:
-    """A block of sixteen tokens on one rank, KiB. Raises IndivisibleError."""
-    return 16 * kv_bytes_per_token_per_rank(spec, tp_size) / KIB
+def block_bytes(spec: ModelSpec, tp_size: int) -> float:
+    """A block of sixteen tokens on one rank. Raises IndivisibleError."""
+    return BLOCK_TOKENS * kv_bytes_per_token_per_rank(spec, tp_size)
