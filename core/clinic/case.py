@@ -3,6 +3,7 @@
 All of it is computed from the field's formulas and measured points; the words are in content/. Amounts are SI.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,6 +42,14 @@ class Figure:
                 return significant(self.value, 2)
             case "plain":
                 return plain(self.value)
+
+
+@dataclass(frozen=True)
+class Name:
+    """What a thing of the case is called, for a field of the prose that is no number."""
+
+    name: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -118,6 +127,12 @@ class Case:
     fix: Picture | None = None
     symptom: Picture | None = None
     log: tuple[str, ...] = ()
+    names: tuple[Name, ...] = ()
+
+    def fields(self) -> Mapping[str, str]:
+        """The fields that the case's prose is filled with, each under the case's key."""
+        figures = {f"{self.key}_{figure.name}": figure.text for figure in self.figures}
+        return {**figures, **{f"{self.key}_{name.name}": name.text for name in self.names}}
 
     def figure(self, name: str) -> Figure:
         """The number of that name. Raises UnknownNameError for one the case has not."""

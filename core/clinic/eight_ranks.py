@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 
 from core.catalog import gpu, link, model
-from core.clinic.case import Bars, Case, Figure, Segment
+from core.clinic.case import Bars, Case, Figure, Name, Segment
 from core.comm_cost import all_reduces_per_step
 from core.comm_measured import MeasuredPoint, measured_time_s, series_of
 from core.parameters import kv_heads_per_rank, read_weight_bytes
 
 MODEL, GPU, SERIES = "llama-3-8b", "l40s", "l40s-nccl"
 BATCH, SIZES = 8, (1, 2, 4, 8)
+SEEN_S = (494.0e-3, 588.2e-3)
+"""A token of Llama-2-7B on four and on eight Raspberry Pi 4B over Gigabit Ethernet. Source: distributed-llama."""
 
 
 def eight_ranks(points: Sequence[MeasuredPoint]) -> Case:
@@ -41,7 +43,10 @@ def eight_ranks(points: Sequence[MeasuredPoint]) -> Case:
             Figure("rate_8", BATCH / step[8], "per_s"),
             Figure("rate_two_4", 2 * BATCH / step[4], "per_s"),
             Figure("gain", 2 * step[8] / step[4], "times"),
+            Figure("seen_4", SEEN_S[0]),
+            Figure("seen_8", SEEN_S[1]),
         ),
+        names=(Name("gpu", "L40S"),),
         symptom=Bars("s", tuple(Segment(f"TP={size}", "whole", step[size]) for size in SIZES)),
         model=Bars(
             "s",

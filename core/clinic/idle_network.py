@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.catalog import gpu, link, model
-from core.clinic.case import Bars, Case, Figure, Segment
+from core.clinic.case import Bars, Case, Figure, Name, Segment
 from core.collectives import ring_all_reduce
 from core.comm_cost import all_reduces_per_step, allreduce_payload_bytes
 from core.comm_measured import MeasuredPoint, measured_time_s, series_of
@@ -49,6 +49,7 @@ def idle_network(points: Sequence[MeasuredPoint]) -> Case:
             Figure("box_one", box_s / count),
             Figure("box_faster", step_s / (compute_s + box_s), "times"),
         ),
+        names=(Name("gpu", "A10G"), Name("wire", link(WIRE).name.partition(",")[0])),
         symptom=Bars(
             "fraction",
             (Segment("network", "whole", bytes_s / step_s), Segment("each GPU", "whole", compute_s / step_s)),

@@ -97,3 +97,17 @@ def histogram_shares(times_s: np.ndarray, edges_s: np.ndarray) -> np.ndarray:
     """The share of all times in each bin, the last bin closed; none outside of the edges is counted."""
     counts, _ = np.histogram(times_s, edges_s)
     return counts / len(times_s)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What many drawn steps come to: their mean and their 99th percentile."""
+
+    mean_s: float
+    p99_s: float
+
+
+def sampled_largest(ranks: int, mean_s: float, steps: int, seed: int) -> Drawn:
+    """The largest of N exponential delays over `steps` drawn steps: what the closed forms are held against."""
+    times = lockstep_samples(ranks, mean_s, steps, np.random.default_rng(seed))
+    return Drawn(float(times.mean()), tail_of(times).p99_s)

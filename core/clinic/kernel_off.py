@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.catalog import gpu, model
-from core.clinic.case import Bars, Case, Figure, Segment
+from core.clinic.case import Bars, Case, Figure, Name, Segment
 from core.comm_cost import all_reduces_per_step, allreduce_payload_bytes
 from core.comm_measured import MeasuredPoint, measured_time_s, series_of
 from core.custom_all_reduce import Machine, decide
@@ -37,6 +37,7 @@ def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
             Figure("rate", 1 / (four + comm), "per_s"),
             Figure("pairs_rate", 2 / (two + comm_two), "per_s"),
         ),
+        names=(Name("gpu", "L40S"), Name("other_gpu", "H100")),
         log=(
             f"Initializing an LLM engine (v{RELEASE}) with config: … tensor_parallel_size={MACHINE.world_size}, …",
             "reading GPU P2P access cache from …",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.catalog import gpu, model
-from core.clinic.case import Bars, Case, Figure, Segment
+from core.clinic.case import Bars, Case, Figure, Name, Segment
 from core.comm_cost import all_reduces_per_step
 from core.comm_measured import MeasuredPoint, measured_time_s, series_of
 from core.parameters import read_weight_bytes
@@ -45,6 +45,7 @@ def slow_rank(points: Sequence[MeasuredPoint]) -> Case:
             Figure("lost_gpus", RANKS * (1 - level_s / step_s), "plain"),
             Figure("half_step", float(half.step)),
         ),
+        names=(Name("gpu", "H100"),),
         symptom=Bars("s", tuple(Segment(f"rank {r}", "whole", comm_s + waits[r]) for r in range(RANKS))),
         model=Bars("s", tuple(part for r in range(RANKS) for part in _parts(f"rank {r}", found, r, comm_s))),
         fix=Bars(

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from core.catalog import gpu, link, model
-from core.clinic.case import Bars, Case, Figure, Lines, Point, Segment
+from core.clinic.case import Bars, Case, Figure, Lines, Name, Point, Segment
 from core.comm_cost import all_reduces_per_step
 from core.comm_measured import MeasuredPoint, measured_time_s, series_of
 from core.parameters import read_weight_bytes
@@ -53,6 +53,7 @@ def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) 
             Figure("full_rate", 1 / stage_s, "per_s"),
             Figure("wide_full_rate", 1 / (stage_s + comm_s), "per_s"),
         ),
+        names=(Name("gpu", "H100"),),
         symptom=Bars("fraction", tuple(Segment(f"stage {s}", "whole", seen.utilisation) for s in range(GPUS))),
         model=Lines(
             "sequences arriving a second",

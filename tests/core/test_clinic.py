@@ -110,7 +110,7 @@ def test_two_replicas_of_four_serve_more_than_eight_ranks():
 
 
 def test_the_cache_is_what_the_driver_leaves_after_the_weights_and_the_peak():
-    """23.64 GiB × 0.9 - 14.96 - 0.96 - 0.10 = 5.25 GiB, 131,072 B a token: 43,024 tokens where 54,400 were hoped for."""
+    """23.64 GiB × 0.9 - 14.96 - 0.96 - 0.10 = 5.25 GiB, 131,072 B a token: 43,024 tokens, not 54,400."""
     peak_gib = figure("kv_too_small", "peak") / GIB
     room_gib = 23.64 * 0.9 - 14.9575 - peak_gib - 0.1
     assert figure("kv_too_small", "tokens") == int(room_gib * GIB / 131072 / 16) * 16 == 43024

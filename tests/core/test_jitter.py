@@ -12,6 +12,7 @@ from core.clinic.jitter import (
     harmonic,
     hit_fraction,
     lockstep_samples,
+    sampled_largest,
     tail_of,
 )
 from core.errors import OutOfRangeError
@@ -73,3 +74,10 @@ def test_the_tail_of_a_hundred_times():
     """1 to 101: the middle is 51, and one in a hundred lies above 100."""
     tail = tail_of(np.arange(1.0, 102.0))
     assert (tail.p50_s, tail.p99_s) == (51, 100)
+
+
+def test_drawn_steps_come_to_the_closed_forms():
+    """Eight ranks: the mean is 2.72 and the 99th percentile 6.68 means; 40,000 draws leave 5 % of doubt there."""
+    drawn = sampled_largest(8, 1.0, 40_000, 7)
+    assert drawn.mean_s == pytest.approx(expected_max_exponential(1.0, 8), rel=0.03)
+    assert drawn.p99_s == pytest.approx(exponential_max_quantile(1.0, 8, 0.99), rel=0.05)

@@ -1,0 +1,175 @@
+"""One slow rank, three ways to wait for it: the scenario's step under TP, a prompt's ring, and a pipeline.
+
+Whoever waits for the slow one's compute is longer by that share of the step; a ring by the share that is bytes; a
+full pipeline by all of it, and one sequence in it by one stage of many.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from core.clinic.case import Bars, Segment, Term
+from core.collectives import ring_all_reduce
+from core.comm_cost import all_reduces_per_step, allreduce_payload_bytes
+from core.scenario import Scenario
+from core.step_model import decode_step_s
+from core.straggler import Straggler, lockstep, pipeline_rate, slowed_link, uneven_ring_all_reduce
+
+MOST_DRAWN = 8
+"""Ranks, hops or stages a figure shows; more of them are all alike."""
+
+TP, RING, PIPELINE, ONE_TOKEN = "TP step", "ring, a prompt's bytes", "pipeline, full", "pipeline, one sequence"
+
+
+@dataclass(frozen=True)
+class Response:
+    """By how much one kind of work takes longer when one rank is slower, both in per cent."""
+
+    kind: str
+    slow_percent: float
+    longer_percent: float
+
+
+@dataclass(frozen=True)
+class Knob:
+    """The scenario with the sizes the straggler scene needs: at least two ranks and two stages."""
+
+    scenario: Scenario
+
+    @property
+    def ranks(self) -> int:
+        """Ranks of the lockstep and of the ring: the scenario's TP, or two where it is one."""
+        return max(2, self.scenario.tp)
+
+    @property
+    def stages(self) -> int:
+        """The scenario's stages, or four where it has no pipeline."""
+        return self.scenario.pp if self.scenario.pp > 1 else 4
+
+    @property
+    def slowdown(self) -> Fraction:
+        """The slow rank's time over the others'."""
+        return self.scenario.slowdown
+
+    @property
+    def compute_s(self) -> float:
+        """One rank's share of a decode step, undisturbed."""
+        scenario = self.scenario
+        return decode_step_s(scenario.model_spec, scenario.gpu_spec, scenario.weight_dtype) / self.ranks
+
+    @property
+    def comm_s(self) -> float:
+        """The all-reduces of a decode step on the scenario's link."""
+        payload = allreduce_payload_bytes(self.scenario.batch, self.scenario.model_spec.hidden_size)
+        return (
+            all_reduces_per_step(self.scenario.model_spec, self.ranks)
+            * ring_all_reduce(payload, self.ranks, self.scenario.link_spec).total_s
+        )
+
+    @property
+    def prompt_bytes(self) -> float:
+        """What an all-reduce of a prefill carries: enough for the bytes to show."""
+        tokens = self.scenario.batch * self.scenario.prompt_tokens
+        return allreduce_payload_bytes(tokens, self.scenario.model_spec.hidden_size)
+
+    def step_s(self, slowdown: Fraction | float) -> float:
+        """A decode step in lockstep with the last rank slow."""
+        times = Straggler(self.ranks - 1, float(slowdown)).slow([self.compute_s] * self.ranks)
+        return float(lockstep(times, self.comm_s).step)
+
+    def ring_s(self, slowdown: Fraction | float) -> float:
+        """One all-reduce of a prompt with the last hop's wire narrowed."""
+        link = self.scenario.link_spec
+        hops = [link] * (self.ranks - 1) + [slowed_link(link, slowdown)]
+        return uneven_ring_all_reduce(self.prompt_bytes, hops).total_s
+
+    def stage_times(self, slowdown: Fraction | float) -> tuple[float, ...]:
+        """Each stage's time for one token, the last one's stretched."""
+        stage_s = decode_step_s(self.scenario.model_spec, self.scenario.gpu_spec, self.scenario.weight_dtype)
+        times = Straggler(self.stages - 1, float(slowdown)).slow([stage_s / self.stages] * self.stages)
+        return tuple(float(time) for time in times)
+
+    def cycle_s(self, slowdown: Fraction | float) -> float:
+        """What each further token takes in a full pipeline."""
+        return 1 / float(pipeline_rate(self.stage_times(slowdown)))
+
+
+def responses(knob: Knob, slow_percent: float) -> list[Response]:
+    """What the same slowdown makes of each kind of work."""
+    slowdown = 1 + slow_percent / 100
+    ratios = {
+        TP: knob.step_s(slowdown) / knob.step_s(1),
+        RING: knob.ring_s(slowdown) / knob.ring_s(1),
+        PIPELINE: knob.cycle_s(slowdown) / knob.cycle_s(1),
+        ONE_TOKEN: sum(knob.stage_times(slowdown)) / sum(knob.stage_times(1)),
+    }
+    return [Response(kind, slow_percent, 100 * (ratio - 1)) for kind, ratio in ratios.items()]
+
+
+def response_lines(knob: Knob) -> list[Response]:
+    """The responses from no slowdown to 100 %, or to the scenario's own where it is more."""
+    most = max(100, knob.scenario.slow_percent)
+    return [row for share in range(11) for row in responses(knob, most * share / 10)]
+
+
+def tp_bars(knob: Knob) -> Bars:
+    """The ranks of a step: compute, waiting for the slow one, the all-reduces."""
+    times = Straggler(knob.ranks - 1, float(knob.slowdown)).slow([knob.compute_s] * knob.ranks)
+    step = lockstep(times, knob.comm_s)
+    return Bars(
+        "s",
+        _filled(
+            (
+                f"rank {rank}",
+                (
+                    ("compute", float(times[rank])),
+                    ("waiting", float(step.waits[rank])),
+                    ("latency", knob.comm_s),
+                ),
+            )
+            for rank in _drawn(knob.ranks)
+        ),
+    )
+
+
+def ring_bars(knob: Knob) -> Bars:
+    """The hops of one prompt's all-reduce: waits, bytes, and standing idle for the slow hop."""
+    whole_s = knob.ring_s(knob.slowdown)
+    link = knob.scenario.link_spec
+    own = [ring_all_reduce(knob.prompt_bytes, knob.ranks, link)] * (knob.ranks - 1)
+    own.append(ring_all_reduce(knob.prompt_bytes, knob.ranks, slowed_link(link, knob.slowdown)))
+    return Bars(
+        "s",
+        _filled(
+            (
+                f"hop {hop} → {(hop + 1) % knob.ranks}",
+                (
+                    ("latency", own[hop].latency_s + own[hop].base_s),
+                    ("bandwidth", own[hop].bandwidth_s),
+                    ("waiting", whole_s - own[hop].total_s),
+                ),
+            )
+            for hop in _drawn(knob.ranks)
+        ),
+    )
+
+
+def pipeline_bars(knob: Knob) -> Bars:
+    """The stages of a full pipeline in one cycle: at work, and waiting for the slowest."""
+    times, cycle_s = knob.stage_times(knob.slowdown), knob.cycle_s(knob.slowdown)
+    return Bars(
+        "s",
+        _filled(
+            (f"stage {stage}", (("compute", times[stage]), ("waiting", cycle_s - times[stage])))
+            for stage in _drawn(knob.stages)
+        ),
+    )
+
+
+def _drawn(count: int) -> list[int]:
+    """The first ones, and the last, which is the slow one."""
+    return list(range(count)) if count <= MOST_DRAWN else [*range(MOST_DRAWN - 1), count - 1]
+
+
+def _filled(bars: Iterable[tuple[str, Iterable[tuple[Term, float]]]]) -> tuple[Segment, ...]:
+    return tuple(Segment(name, term, amount) for name, parts in bars for term, amount in parts if amount > 1e-12)

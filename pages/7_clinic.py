@@ -1,0 +1,100 @@
+"""The clinic: the classics of distributed serving as cases, one slow rank, the custom all-reduce, hangs at init."""
+
+import streamlit as st
+
+from core.clinic import CASES, Case, examine, three_waits
+from core.comm_cost import allreduce_payload_bytes
+from core.custom_all_reduce import RELEASES_READ, Machine, decide
+from runtime.measurements import measured_all_reduces
+from ui import clinic_cases, clinic_hangs, inputs, scenes
+from ui.charts import clinic as charts
+from ui.charts import clinic_scenes
+from ui.facts import clinic as facts
+from ui.frames import frame
+from ui.rows import clinic as rows
+from ui.rows import clinic_kernel as kernel_rows
+from ui.rows import clinic_straggler as largest
+
+SLOW, SCATTER = "one slow rank", "every rank a little late"
+NVLINK, PCIE = "NVLink, every pair", "PCIe only"
+
+page = scenes.open_page("clinic")
+scenario, look = page.scenario, page.look
+
+
+@st.cache_data(max_entries=1)
+def every_case() -> list[Case]:
+    """All cases: the same for every visitor, for the seed is fixed."""
+    return [examine(key, measured_all_reduces()) for key in CASES]
+
+
+cases = every_case()
+with page.controls("cases"):
+    titles = [case.title for case in cases]
+    case = cases[titles.index(inputs.select("Case", page.key("case"), titles, titles[0]))]
+    given = clinic_cases.answers(page)
+with page.controls("straggler"):
+    view = inputs.choice("who is late", page.key("late"), [SLOW, SCATTER], SLOW)
+    if page.scene == "straggler":
+        inputs.straggler()
+with page.controls("all_reduce"):
+    newest_first = list(reversed(RELEASES_READ))
+    machine = Machine(
+        release=inputs.select("vLLM release", page.key("release"), newest_first, newest_first[0]),
+        world_size=(ranks := inputs.whole("ranks", page.key("ranks"), 1, 64, 8)),
+        nodes=min(ranks, inputs.choice("nodes", page.key("nodes"), [1, 2], 1)),
+        full_nvlink=inputs.choice("joined by", page.key("joined"), [NVLINK, PCIE], NVLINK) == NVLINK,
+        p2p=inputs.toggle("P2P copies arrive", page.key("p2p"), True),
+        compute_capability=kernel_rows.ARCHITECTURES[
+            inputs.select("architecture", page.key("sm"), list(kernel_rows.ARCHITECTURES), "Hopper, 9.0")
+        ],
+    )
+    tokens = inputs.whole("rows in the step", page.key("rows"), 1, 8192, 1)
+payload_bytes = round(allreduce_payload_bytes(tokens, scenario.model_spec.hidden_size))
+knob, decision = three_waits.Knob(scenario), decide(machine)
+hang = clinic_hangs.ask(page)
+
+
+def slow_rank() -> None:
+    if view == SCATTER:
+        table = frame(largest.largest_of())
+        page.figure(clinic_scenes.largest_curves(table, largest.DRAWN, look), "straggler.jitter", table, "largest")
+        return
+    pictures = {
+        "tp": three_waits.tp_bars(knob),
+        "ring": three_waits.ring_bars(knob),
+        "pipeline": three_waits.pipeline_bars(knob),
+    }
+    for column, (name, bars) in zip(st.columns(3, gap="medium"), pictures.items(), strict=True):
+        with column:
+            page.note(f"straggler.{name}")
+            table = frame(rows.bar_parts(bars))
+            chart = charts.term_bars(table, frame(rows.bar_ends(bars)), rows.unit_of(bars), look)
+            page.figure(chart, f"straggler.{name}_reading", table, f"straggler_{name}")
+    table, here = frame(three_waits.response_lines(knob)), frame(three_waits.responses(knob, scenario.slow_percent))
+    page.figure(clinic_scenes.response_lines(table, here, look), "straggler.lines", table, "responses")
+
+
+def all_reduce() -> None:
+    figure, margin = page.split()
+    with figure:
+        if machine.world_size == 1:
+            page.verdict("open", "all_reduce.alone")
+        else:
+            page.verdict("ok" if decision.enabled else "off", f"all_reduce.{'on' if decision.enabled else 'off'}")
+        st.markdown(kernel_rows.rule_table(decision))
+        bands = frame(kernel_rows.bands(machine))
+        chart = clinic_scenes.payload_bands(bands, payload_bytes, machine.release, look)
+        page.figure(chart, "all_reduce.reading", bands, "payloads")
+    with margin:
+        page.note("all_reduce.note", "all_reduce.caps")
+
+
+page.play(
+    lambda: facts.fields(facts.Shown(case, given.right(cases), knob, decision, tokens, payload_bytes, hang)),
+    cases=lambda: clinic_cases.draw(page, case, given, cases),
+    straggler=slow_rank,
+    all_reduce=all_reduce,
+    hangs=lambda: clinic_hangs.draw(page, hang),
+    limits=lambda: page.say("limits.body"),
+)

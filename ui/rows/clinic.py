@@ -1,0 +1,178 @@
+"""The clinic: what its figures draw, and the answers a visitor has given, as they stand in the URL."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase
+from typing import TypeVar
+
+from core.clinic import CASES, Case
+from core.clinic.case import Bars, Histogram, Lines, Term
+from core.units import GIB, binary_bytes, percent, seconds
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class BarPart:
+    """One term of one bar between two places on the axis. `said` stands in it where it fits; "" is nothing."""
+
+    bar: str
+    place: int
+    term: Term
+    start: float
+    end: float
+    said: str
+
+
+@dataclass(frozen=True)
+class BarEnd:
+    """A bar's whole, in words."""
+
+    bar: str
+    place: int
+    end: float
+    said: str
+
+
+def unit_of(bars: Bars) -> str:
+    """What the axis of these bars counts."""
+    return _scale(bars)[1]
+
+
+def _scale(bars: Bars) -> tuple[float, str]:
+    """What an amount is multiplied by, and the unit that gives."""
+    if bars.unit == "s":
+        longest = max(bars.total(bar) for bar in _places(bars))
+        return (1e6, "µs") if longest < 1e-3 else (1e3, "ms")
+    return (1 / GIB, "GiB") if bars.unit == "bytes" else (100.0, "%")
+
+
+def bar_parts(bars: Bars) -> list[BarPart]:
+    """The terms of each bar, one after another from zero."""
+    scale, _ = _scale(bars)
+    places, ends, parts = _places(bars), dict.fromkeys(_places(bars), 0.0), []
+    for segment in bars.segments:
+        start = ends[segment.bar]
+        ends[segment.bar] = start + scale * segment.amount
+        word = _TERM_WORDS[segment.term]
+        said = f"{word} {_amount(bars, segment.amount)}" if word else ""
+        parts.append(BarPart(segment.bar, places[segment.bar], segment.term, start, ends[segment.bar], said))
+    return parts
+
+
+def bar_ends(bars: Bars) -> list[BarEnd]:
+    """The length of each bar."""
+    scale, _ = _scale(bars)
+    return [
+        BarEnd(bar, place, scale * bars.total(bar), _amount(bars, bars.total(bar)))
+        for bar, place in _places(bars).items()
+    ]
+
+
+_TERM_WORDS: dict[Term, str] = {
+    "compute": "compute",
+    "waiting": "waits",
+    "latency": "latency",
+    "bandwidth": "",
+    "whole": "",
+    "weights": "weights",
+    "activations": "peak",
+    "outside": "context",
+    "kv": "KV cache",
+}
+
+
+def _places(bars: Bars) -> dict[str, int]:
+    return {bar: place for place, bar in enumerate(dict.fromkeys(segment.bar for segment in bars.segments))}
+
+
+def _amount(bars: Bars, amount: float) -> str:
+    if bars.unit == "s":
+        return seconds(amount)
+    return binary_bytes(amount) if bars.unit == "bytes" else percent(amount)
+
+
+@dataclass(frozen=True)
+class LinePoint:
+    """One point of a line, its height in milliseconds."""
+
+    series: str
+    x: float
+    y_ms: float
+
+
+def line_points(lines: Lines) -> list[LinePoint]:
+    """The points of every line."""
+    return [LinePoint(point.series, point.x, 1e3 * point.y) for point in lines.points]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A bin of a histogram: its ends in milliseconds, its share in per cent."""
+
+    series: str
+    low_ms: float
+    high_ms: float
+    percent: float
+
+
+def histogram_steps(histogram: Histogram) -> list[Step]:
+    """The bins of every series."""
+    return [Step(cut.series, 1e3 * cut.low_s, 1e3 * cut.high_s, 100 * cut.share) for cut in histogram.bins]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What was said of each case and which were revealed. As text: a letter a case, a capital once revealed."""
+
+    said: tuple[int | None, ...] = (None,) * len(CASES)
+    revealed: tuple[bool, ...] = (False,) * len(CASES)
+
+    @classmethod
+    def from_text(cls, text: str) -> "Answers":
+        """The answers a URL holds; anything unreadable is not answered. `!` is revealed without an answer."""
+        letters = text.ljust(len(CASES), "-")[: len(CASES)]
+        said = tuple(_index(letter) for letter in letters)
+        return cls(said, tuple(letter == "!" or letter.isupper() for letter in letters))
+
+    def text(self) -> str:
+        """The answers as they stand in the URL."""
+        return "".join(map(_letter, self.said, self.revealed))
+
+    def with_said(self, case: str, index: int) -> "Answers":
+        """The same with one diagnosis committed; once revealed it stays."""
+        place = list(CASES).index(case)
+        if self.revealed[place]:
+            return self
+        return Answers(_put(self.said, place, index), self.revealed)
+
+    def with_revealed(self, case: str) -> "Answers":
+        """The same with one truth shown."""
+        return Answers(self.said, _put(self.revealed, list(CASES).index(case), True))
+
+    def of(self, case: Case) -> tuple[str | None, bool]:
+        """The diagnosis said of a case, if any of its candidates, and whether the truth is shown."""
+        place = list(CASES).index(case.key)
+        index = self.said[place]
+        known = index is not None and index < len(case.candidates)
+        return case.candidates[index] if known and index is not None else None, self.revealed[place]
+
+    def right(self, cases: Sequence[Case]) -> tuple[int, int]:
+        """How many revealed diagnoses were right, and how many were revealed after one was said."""
+        graded = [(case, said) for case in cases for said, shown in [self.of(case)] if said and shown]
+        return sum(said == case.truth for case, said in graded), len(graded)
+
+
+def _put(values: tuple[T, ...], place: int, value: T) -> tuple[T, ...]:
+    return (*values[:place], value, *values[place + 1 :])
+
+
+def _index(letter: str) -> int | None:
+    place = ascii_lowercase.find(letter.lower())
+    return place if letter and place >= 0 else None
+
+
+def _letter(index: int | None, revealed: bool) -> str:
+    if index is None:
+        return "!" if revealed else "-"
+    return ascii_lowercase[index].upper() if revealed else ascii_lowercase[index]
