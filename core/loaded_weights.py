@@ -222,7 +222,11 @@ class _Rank:
         ]
 
     def latent_attention(self, mla: MlaSpec) -> list[StoredTensor]:
-        """MLA: what leads down to the latent rows is whole on every rank, what leads up is split by heads."""
+        """MLA: what leads down to the latent rows is whole on every rank, what leads up is split by heads.
+
+        Decoding multiplies by the way up itself, so a quantised one is kept a second time, in the activations' width.
+        Source: vllm/v1/attention/backends/mla/common.py, process_weights_after_loading.
+        """
         model, width = self.model, self.model.hidden_size
         heads = require_divides("num_attention_heads", model.num_attention_heads, "tp_size", self.tp_size)
         query = heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim)
@@ -236,11 +240,14 @@ class _Rank:
                 self._other("q norm", rank),
             ]
         )
+        kv_up = heads * (mla.qk_nope_head_dim + mla.v_head_dim) * mla.kv_lora_rank
+        again = kv_up if self.kind.linear_bytes < self.kind.other_bytes else 0
         return [
             *queries,
             self._linear("kv down", (mla.kv_lora_rank + mla.qk_rope_head_dim) * width),
             self._other("kv norm", mla.kv_lora_rank),
-            self._linear("kv up", heads * (mla.qk_nope_head_dim + mla.v_head_dim) * mla.kv_lora_rank),
+            self._linear("kv up", kv_up),
+            self._other("kv up, dequantised", again),
             self._linear("o", heads * mla.v_head_dim * width),
         ]
 

@@ -28,7 +28,10 @@ _RECORD = r"(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\b|\d{4}[-/]\d\d|[(\[]"
 _START = re.compile(
     rf"^\s{{0,12}}(?:$|{_RECORD}|[#*`~|>+-]|(?:WARN|FATAL|Traceback|Loading|Capturing)\b|\d{{1,3}}%"
     r"|\w{1,60}(?:Error|Warning)\b|[\w.-]{1,80}:\d{1,9}:\d{1,9} \[|File \"|raise |return "
-    r"|vllm serve|trtllm|python|export |command=|\w{2,60}=\S)"
+    r"|vllm serve|trtllm|python|export |command=|[A-Z][A-Z\d_]{2,60}=\S)"
+)
+_SURE_START = re.compile(
+    r"^\s{0,12}(?:(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\b|\[?\d{4}-\d\d-\d\d|\((?:Ray|Vllm|Worker|EngineCore|APIServer|pid=)|\[T)"
 )
 _OPEN_RECORD = re.compile(rf"^\s{{0,12}}(?:{_RECORD})")
 _GOES_ON = re.compile(r"^\s{0,12}[a-z\d,.;:'\")}\]=]")
@@ -57,14 +60,12 @@ def _plain(text: str) -> Iterator[tuple[int, str, str]]:
 def _joined(lines: list[tuple[int, str, str]]) -> Iterator[tuple[int, str]]:
     """Lines with their continuations: glued where the line before is cut at the terminal's width, else spaced."""
     starts = [_START.match(bare) is not None for _, _, bare in lines]
-    widths = Counter(
-        len(bare) for (_, _, bare), goes_on in zip(lines, [not s for s in starts[1:]], strict=False) if goes_on
-    )
-    cut = {width for width, times in widths.items() if width >= _LONG and times >= 2}
+    cut = _cut_widths([len(bare) for _, _, bare in lines], starts)
     number, held, length, previous, open_record = 0, [""], 0, "", False
     for index, (line_number, _, bare) in enumerate(lines):
         glued = len(previous) in cut
-        goes_on = open_record and not starts[index] and len(previous) >= _LONG and length < _LONGEST
+        starting = starts[index] and not (glued and bare and not _SURE_START.match(bare))
+        goes_on = open_record and not starting and len(previous) >= _LONG and length < _LONGEST
         if goes_on and (glued or _GOES_ON.match(bare)):
             held.append(bare if glued else f" {bare.strip()}")
         else:
@@ -75,6 +76,14 @@ def _joined(lines: list[tuple[int, str, str]]) -> Iterator[tuple[int, str]]:
         length += len(bare)
         previous = bare
     yield number, "".join(held)
+
+
+def _cut_widths(lengths: list[int], starts: list[bool]) -> set[int]:
+    """The widths at which a terminal cut this log: lengths that recur, near the longest or before odd starts."""
+    long = Counter(length for length in lengths if length >= _LONG)
+    before = Counter(length for length, start in zip(lengths, starts[1:], strict=False) if not start)
+    near_longest = 0.9 * max(long, default=0)
+    return {width for width, times in long.items() if times >= 2 and (width >= near_longest or before[width] >= 2)}
 
 
 def _spoken(number: int, text: str) -> LogLine:

@@ -40,6 +40,7 @@ def test_dense_bf16_weights_meet_the_log_to_four_decimals(name, tp_size, logged_
         ("llama-3.1-70b", 1, "int8", 67.7229),  # vllm-project/vllm pull 12569, w8a8
         ("qwen3-30b-a3b-2507", 2, "int4", 7.8951),  # hanzhizhz/prograph vllm.log, w4a16
         ("deepseek-r1", 8, "fp8", 79.41),  # HabanaAI/vllm-fork issue 809
+        ("deepseek-r1", 16, "awq", 21.21),  # vllm-project/vllm pull 14447
     ],
 )
 def test_mixtures_and_quantised_weights_meet_it_to_a_third_of_a_percent(name, tp_size, dtype, logged_gib):

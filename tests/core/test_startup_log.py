@@ -1,0 +1,379 @@
+"""A startup log, read: figures that engines printed, in lines written anew, and the ways a log is mangled.
+
+Where SHARDLAB_CASES names a folder of real logs, all of them are read too.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from core.catalog import model
+from core.errors import OutOfRangeError, UnreadableTextError
+from core.startup_log.masking import masked
+from core.startup_log.reader import read_log
+from core.startup_log.records import Given, Report
+
+CASES = Path(os.environ.get("SHARDLAB_CASES", "")) / "logs"
+
+CONFIG = (
+    "INFO 09-03 00:36:27 [core.py:74] Initializing a V1 LLM engine (v0.10.1.1) with config: "
+    "model='Qwen/Qwen2-7B-Instruct', speculative_config=None, tokenizer='Qwen/Qwen2-7B-Instruct', "
+    "dtype=torch.bfloat16, max_seq_len=16384, tensor_parallel_size=2, pipeline_parallel_size=1, "
+    "disable_custom_all_reduce=False, quantization=None, kv_cache_dtype=auto"
+)
+QWEN2 = "\n".join(
+    [
+        CONFIG,
+        "(VllmWorker TP0 pid=11) INFO 09-03 00:39:33 [gpu_model_runner.py:2007] Model loading took 7.1217 GiB, 1 s",
+        "(VllmWorker TP1 pid=12) INFO 09-03 00:39:33 [gpu_model_runner.py:2007] Model loading took 7.1217 GiB, 1 s",
+        "(VllmWorker TP0 pid=11) INFO 09-03 00:40:53 [gpu_worker.py:276] Available KV cache memory: 12.02 GiB",
+        "(VllmWorker TP1 pid=12) INFO 09-03 00:40:55 [gpu_worker.py:276] Available KV cache memory: 12.02 GiB",
+        "(EngineCore_0 pid=10) INFO 09-03 00:40:55 [kv_cache_utils.py:849] GPU KV cache size: 450,192 tokens",
+        "(EngineCore_0 pid=10) INFO 09-03 00:40:55 [kv_cache_utils.py:853] Maximum concurrency for 16,384 tokens "
+        "per request: 27.48x",
+        "(APIServer pid=9) INFO 09-03 00:41:00 [loggers.py:142] vllm cache_config_info with initialization after "
+        "num_gpu_blocks is: 28137",
+    ]
+)
+"""The figures of dennislee22/vLLM-benchmarking, Qwen2-7B on two A100."""
+
+DEEPSEEK = "\n".join(
+    [
+        "INFO 04-20 16:47:03 [llm_engine.py:242] Initializing a V0 LLM engine (v0.8.3) with config: "
+        "model='deepseek-ai/DeepSeek-V2.5', dtype=torch.bfloat16, max_seq_len=8192, tensor_parallel_size=8, "
+        "pipeline_parallel_size=2, quantization=None, kv_cache_dtype=auto",
+        "INFO 04-20 17:00:56 [worker.py:267] model weights take 27.63GiB; non_torch_memory takes 0.93GiB; PyTorch "
+        "activation peak memory takes 1.27GiB; the rest of the memory reserved for KV Cache is 5.71GiB.",
+        "(RayWorkerWrapper pid=627, ip=10.1.2.3) INFO 04-20 17:00:56 [worker.py:267] model weights take 28.48GiB; "
+        "non_torch_memory takes 2.15GiB; the rest of the memory reserved for KV Cache is 3.58GiB.",
+        "INFO 04-20 17:00:56 [executor_base.py:112] # cuda blocks: 5302, # CPU blocks: 7767",
+        "INFO 04-20 17:00:56 [executor_base.py:117] Maximum concurrency for 8192 tokens per request: 10.36x",
+        "(RayWorkerWrapper pid=661) INFO 04-20 17:00:56 [worker.py:267] Memory profiling takes 8.62 seconds "
+        "[repeated 14x across cluster]",
+    ]
+)
+"""DeepSeek-V2.5 over two nodes: TP 8, PP 2, latent attention, in lines of a public log."""
+
+
+def told(report: Report) -> list[tuple[str, float, str]]:
+    """What a report says of each figure."""
+    return [(check.quantity, check.logged, check.verdict) for check in report.checks]
+
+
+def verdicts(text: str, given: Given | None = None) -> dict[str, set[str]]:
+    """The verdicts of a log's figures by quantity."""
+    found: dict[str, set[str]] = {}
+    for check in read_log(text, given).checks:
+        found.setdefault(check.quantity, set()).add(check.verdict)
+    return found
+
+
+def test_a_whole_log_reconciles_figure_by_figure():
+    """28,137 blocks of 16 are 450,192 tokens, exactly; over 1,024 blocks a request they are 27.478 requests."""
+    report = read_log(QWEN2)
+    assert (report.engine, report.version, report.model.key) == ("vllm", "0.10.1.1", "qwen2-7b")
+    assert (report.tp_size, report.pp_size) == (2, 1)
+    assert told(report) == [
+        ("weights_gib", 7.1217, "ok"),
+        ("weights_gib", 7.1217, "ok"),
+        ("kv_tokens", 450192, "ok"),
+        ("max_concurrency", 27.48, "ok"),
+        ("gpu_blocks", 28137, "ok"),
+    ]
+    assert [check.rank for check in report.checks[:2]] == [0, 1]
+    assert report.checks[-1].predicted == 28137
+
+
+@pytest.mark.parametrize(
+    "decorate",
+    [
+        pytest.param(lambda line: f"\x1b[1;36m{line}\x1b[0;0m", id="colours"),
+        pytest.param(lambda line: f"^[[0;36m{line}^[[0;0m", id="colours in carets"),
+        pytest.param(lambda line: f"> {line}", id="quote marks"),
+        pytest.param(lambda line: f"vllm-1  | {line}", id="docker compose"),
+        pytest.param(lambda line: f"[pod/vllm-0/main] {line}", id="kubectl"),
+        pytest.param(lambda line: f"Nov 21 10:00:00 node7 vllm[812]: {line}", id="journald"),
+        pytest.param(lambda line: f"2026-11-21T10:00:00.123456Z {line}", id="time stamps"),
+        pytest.param(lambda line: f"{line}\r", id="carriage returns"),
+        pytest.param(lambda line: f"Loading: 10%\rLoading: 99%\r{line}", id="a progress bar before"),
+        pytest.param(lambda line: f"```\n{line}\n```", id="fences"),
+        pytest.param(lambda line: f"{line}\n[... 19 progress-bar repaints elided ...]", id="elided lines"),
+    ],
+)
+def test_what_a_log_passes_through_changes_nothing(decorate):
+    assert told(read_log("\n".join(map(decorate, QWEN2.split("\n"))))) == told(read_log(QWEN2))
+
+
+@pytest.mark.parametrize("width", [72, 80, 100, 120, 132])
+def test_a_terminal_that_cuts_lines_anywhere_changes_nothing(width):
+    """The cut falls inside words and numbers; glued at the width they are whole again."""
+    cut = "\n".join(
+        line[start : start + width] for line in QWEN2.split("\n") for start in range(0, len(line), width)
+    )
+    assert told(read_log(cut)) == told(read_log(QWEN2))
+
+
+def test_an_editor_that_breaks_lines_at_spaces_changes_nothing():
+    broken = QWEN2.replace("Maximum concurrency for", "Maximum concurrency\nfor").replace(", dtype=", ",\n dtype=")
+    assert told(read_log(broken)) == told(read_log(QWEN2))
+
+
+def test_several_records_run_into_one_line_are_each_read():
+    """A paste that lost its newlines: one line with everything."""
+    assert {check.quantity for check in read_log(QWEN2.replace("\n", " ")).checks} == {
+        check.quantity for check in read_log(QWEN2).checks
+    }
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "quantity"),
+    [
+        ("7.1217 GiB", "14.2488 GiB", "weights_gib"),
+        ("450,192 tokens", "225,088 tokens", "kv_tokens"),
+        ("450,192 tokens", "452,192 tokens", "kv_tokens"),
+        ("27.48x", "28.48x", "max_concurrency"),
+        ("num_gpu_blocks is: 28137", "num_gpu_blocks is: 28138", "gpu_blocks"),
+    ],
+)
+def test_a_figure_that_was_changed_is_off(right, wrong, quantity):
+    """A count made from a count is held to the last block; one from a printed memory to that memory's rounding."""
+    assert "off" in verdicts(QWEN2.replace(right, wrong))[quantity]
+
+
+def test_nothing_is_invented_for_a_model_that_is_not_known():
+    report = read_log(QWEN2.replace("Qwen/Qwen2-7B-Instruct", "somebody/Riddle-9B"))
+    unexplained = [check for check in report.checks if check.verdict == "unexplained"]
+    assert {check.quantity for check in unexplained} == {"weights_gib", "kv_tokens"}
+    assert all(check.predicted is None and check.residual_fraction is None for check in unexplained)
+    assert all(check.logged is not None for check in report.checks)
+    assert any("Riddle-9B" in note for note in report.notes)
+
+
+def test_what_the_log_does_not_say_can_be_given():
+    """Qwen3-14B printed 42,656 tokens from 6.51 GiB: LMCache/LMCache issue 1739."""
+    excerpt = (
+        "(EngineCore_DP0 pid=1) INFO 10-03 16:22:17 [gpu_worker.py:298] Available KV cache memory: 6.51 GiB\n"
+        "(EngineCore_DP0 pid=1) INFO 10-03 16:22:17 [kv_cache_utils.py:864] GPU KV cache size: 42,656 tokens\n"
+        "(EngineCore_DP0 pid=1) INFO 10-03 16:22:17 [kv_cache_utils.py:868] Maximum concurrency for 32,768 tokens "
+        "per request: 1.30x"
+    )
+    assert verdicts(excerpt)["kv_tokens"] == {"unexplained"}
+    given = Given(model("qwen3-14b"), 1)
+    assert verdicts(excerpt, given) == {"kv_tokens": {"ok"}, "max_concurrency": {"ok"}}
+    assert read_log(excerpt, given).checks[0].predicted == 42656
+
+
+def test_ranks_that_nobody_states_leave_a_miss_unexplained():
+    """A quarter of the weights is TP 4 where that is said, and no verdict where it is not."""
+    line = "INFO 01-31 10:27:34 model_runner.py:1115] Loading model weights took 3.7418 GB"
+    spec = model("llama-3-8b")
+    assert verdicts(line, Given(spec)) == {"weights_gib": {"unexplained"}}
+    assert verdicts(line, Given(spec, 4)) == {"weights_gib": {"ok"}}
+    assert verdicts(line, Given(spec, 2)) == {"weights_gib": {"off"}}
+
+
+def test_the_smallest_rank_decides_and_each_rank_is_held_to_its_own():
+    """Qwen3-32B with an 8-bit cache: 55.71 GiB make 3,650,960 tokens, 55.62 make 3,644,816."""
+    config = CONFIG.replace("Qwen2-7B-Instruct", "Qwen3-32B").replace("cache_dtype=auto", "cache_dtype=fp8")
+    left = {5: 55.62, 1: 55.62, 0: 55.71, 7: 56.08, 4: 55.62, 3: 55.62, 6: 55.62, 2: 55.62}
+    memory = [
+        f"(VllmWorker rank={rank} pid=1) INFO Available KV cache memory: {gib} GiB" for rank, gib in left.items()
+    ]
+    tokens = [f"INFO GPU KV cache size: {count:,} tokens" for count in [3650960, *[3644816] * 6, 3675536]]
+    blocks = "INFO [loggers.py:141] vllm cache_config_info with initialization after num_gpu_blocks is: 227801"
+    text = "\n".join([config.replace("parallel_size=2", "parallel_size=8"), *memory, *tokens, blocks])
+    report = read_log(text)
+    assert {check.verdict for check in report.checks} == {"ok"}
+    assert [check.predicted for check in report.checks if check.quantity == "gpu_blocks"] == [3644816 // 16]
+
+
+def test_a_rank_that_is_not_seen_may_be_the_smallest():
+    """Two of sixteen ranks print their memory, and the engine counts fewer blocks than either would hold."""
+    report = read_log(DEEPSEEK)
+    blocks = next(check for check in report.checks if check.quantity == "gpu_blocks")
+    assert (blocks.verdict, blocks.predicted) == ("unexplained", None)
+    assert "14 of 16 ranks" in blocks.formula
+    assert verdicts(DEEPSEEK.replace("# cuda blocks: 5302", "# cuda blocks: 9302"))["gpu_blocks"] == {"off"}
+
+
+def test_stages_of_a_pipeline_and_a_latent_cache_are_told_apart():
+    """7,767 blocks of 16 tokens by 30 layers of 576 elements fill 4 GiB of host memory."""
+    report = read_log(DEEPSEEK)
+    weights = [check for check in report.checks if check.quantity == "weights_gib"]
+    assert [check.verdict for check in weights] == ["ok", "ok"]
+    assert weights[1].predicted > weights[0].predicted + 0.8
+    assert next(check.predicted for check in report.checks if check.quantity == "cpu_blocks") == 7767
+
+
+def test_sglang_prints_keys_and_values_apart_and_one_page_more():
+    """190,976 tokens and a page of 128, 4 heads whole on a data-parallel rank: 17.13 GiB of keys."""
+    text = (
+        "[2026-01-04 06:41:00] server_args=ServerArgs(model_path='/m/Qwen3-235B-A22B-W8A8', dtype='bfloat16', "
+        "quantization='modelslim', page_size=128, device='npu', tp_size=32, dp_size=32, enable_dp_attention=True)\n"
+        "[2026-01-04 06:44:41 DP11 TP11 EP11] Load weight end. type=Qwen3MoeForCausalLM, dtype=torch.bfloat16, "
+        "avail mem=45.73 GB, mem usage=15.36 GB.\n[2026-01-04 06:44:41 DP10 TP10 EP10] KV Cache is allocated. "
+        "#tokens: 190976, K size: 17.13 GB, V size: 17.13 GB"
+    )
+    report = read_log(text)
+    assert told(report) == [
+        ("weights_gib", 15.36, "unexplained"),
+        ("kv_size_gib", 17.13, "ok"),
+        ("kv_size_gib", 17.13, "ok"),
+    ]
+    assert [check.rank for check in report.checks] == [11, 10, 10]
+    assert verdicts(text.replace("enable_dp_attention=True", "enable_dp_attention=False"))["kv_size_gib"] == {"off"}
+
+
+def test_a_draft_models_figures_are_its_own():
+    text = (
+        "server_args=ServerArgs(model_path='Qwen3-32B', tp_size=8, page_size=128, speculative_algorithm='EAGLE3')\n"
+        "[2026-01-04 07:46:36 TP5] Load weight end. type=Qwen3ForCausalLM, avail mem=53.11 GB, mem usage=7.88 GB.\n"
+        "[2026-01-04 07:46:36 TP5] KV Cache is allocated. #tokens: 1172096, K size: 17.89 GB, V size: 17.89 GB\n"
+        "[2026-01-04 07:47:06 TP5] Load weight end. type=LlamaForCausalLMEagle3, mem usage=0.58 GB.\n"
+        "[2026-01-04 07:47:06 TP5] KV Cache is allocated. #tokens: 1172096, K size: 0.28 GB, V size: 0.28 GB\n"
+        "[2026-01-04 07:47:10 TP0] max_total_num_tokens=1172096, chunked_prefill_size=-1"
+    )
+    report = read_log(text)
+    assert [check.verdict for check in report.checks] == ["ok"] * 3 + ["unexplained"] * 3 + ["ok"]
+    assert any("draft model" in note for note in report.notes)
+
+
+def test_a_vanished_draft_layer_is_unexplained_not_off():
+    """Llama 3.1 8B with EAGLE: 410,128 tokens are 51.63 GiB by 33 layers, to the block (vllm issue 19996)."""
+    text = (
+        CONFIG.replace("Qwen/Qwen2-7B-Instruct", "meta-llama/Llama-3.1-8B-Instruct")
+        .replace("speculative_config=None", "speculative_config=SpeculativeConfig(method='eagle')")
+        .replace("tensor_parallel_size=2", "tensor_parallel_size=1")
+        + "\nINFO [gpu_worker.py:232] Available KV cache memory: 51.63 GiB"
+        + "\nINFO [kv_cache_utils.py:716] GPU KV cache size: 410,128 tokens"
+    )
+    assert verdicts(text)["kv_tokens"] == {"unexplained"}
+    assert verdicts(text.replace("410,128", "450,128"))["kv_tokens"] == {"off"}
+
+
+def test_tensorrt_llm_gives_bytes_and_tokens():
+    """69,524,783,104 bytes for 132,608 tokens: 524,288 each, Llama 2 7B's in fp16 (TensorRT-LLM issue 1400)."""
+    text = (
+        "[TensorRT-LLM][INFO] Allocate 69524783104 bytes for k/v cache. \n"
+        "[TensorRT-LLM][INFO] Using 132608 tokens in paged KV cache."
+    )
+    report = read_log(text, Given(model("llama-2-7b"), 1))
+    assert told(report) == [("bytes_per_token", 524288, "ok"), ("kv_tokens", 132608, "ok")]
+    assert verdicts(text)["bytes_per_token"] == {"unexplained"}
+
+
+def test_gb_means_gib_and_mb_means_mib():
+    """A model of 0.2387 GiB printed 244.61 MB in a release of 2024 (vllm pull 3120)."""
+    checks = read_log("INFO model_runner.py:90] Loading model weights took 244.61 MB").checks
+    assert checks[0].logged == pytest.approx(0.23888, abs=1e-5)
+
+
+def test_another_width_is_named_where_the_log_leaves_it_open():
+    """DeepSeek-R1 at TP 16 printed 21.21 GiB: fp8 would be 40, awq is what fits, and only a user can say so."""
+    line = "(VllmWorkerProcess pid=521) INFO [worker.py:267] model weights take 21.21GiB; non_torch_memory takes"
+    spec = model("deepseek-r1")
+    assert verdicts(line, Given(spec, 16)) == {"weights_gib": {"unexplained"}}
+    assert verdicts(line, Given(spec, 16, dtype="awq")) == {"weights_gib": {"ok"}}
+    assert verdicts(line, Given(spec, 16, dtype="fp8")) == {"weights_gib": {"off"}}
+    with pytest.raises(OutOfRangeError, match="dtype=fp3"):
+        read_log(line, Given(spec, 16, dtype="fp3"))
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("Custom allreduce is disabled because it's not supported on more than two PCIe-only GPUs. To silence this "
+         "warning, specify disable_custom_all_reduce=True explicitly.", "more than two PCIe-only GPUs"),
+        ("INFO [custom_all_reduce.py:203] Registering 4515 cuda graph addresses", "custom all-reduce is on"),
+        ("ValueError: Total number of attention heads (28) must be divisible by tensor parallel size (8)",
+         "28 attention heads do not divide over 8 ranks; a TP size of 1, 2, 4, 7, 14, 28"),
+        ("INFO [utils.py:164] Hidden layers were unevenly partitioned: [22,21].", "22+21 of 43 layers"),
+        ("(EngineCore_0 pid=1) INFO [gpu_worker.py:276] Available KV cache memory: -0.53 GiB", "no room"),
+        ("ERROR [core.py:935] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. vllm",
+         "out of memory, at 2.00 GiB"),
+        ("node:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 1[0] via NET/IB/0/GDRDMA vLLM", "the network: IB"),
+    ],
+)  # fmt: skip
+def test_what_else_a_log_says_becomes_a_note(line, words):
+    assert any(words in note for note in read_log(line + "\nINFO [pynccl.py:63] vLLM is using nccl==2.20.5").notes)
+
+
+def test_a_warning_about_memory_is_no_shortage():
+    """vLLM's advice before capturing graphs names the case it is not in."""
+    advice = (
+        "INFO model_runner.py:1399] If you are running out of memory, consider decreasing `gpu_memory_utilization`"
+    )
+    assert not any("out of memory" in note for note in read_log(advice).notes)
+
+
+def test_a_text_that_is_no_log_is_refused():
+    with pytest.raises(UnreadableTextError, match="no line of vLLM"):
+        read_log("a letter to a friend\nabout nothing")
+    with pytest.raises(UnreadableTextError):
+        read_log("")
+
+
+def test_hosts_paths_and_keys_are_covered():
+    line = (
+        "ip-10-0-1-2:512:533 [0] NCCL INFO model='/home/ada/models/Qwen3-32B' host=node7.lab.example "
+        "tcp://192.168.3.4:5000 10.1.2.3:29500 ada@lab.example api_key='s3cret99' hf_abcdefghijkl 00:39:33 [x.py:7]"
+    )
+    shown = masked(line)
+    for secret in ("10-0-1-2", "ada", "node7", "192.168", "10.1.2", "s3cret99", "abcdefgh"):
+        assert secret not in shown
+    assert "Qwen3-32B" in shown
+    assert "00:39:33 [x.py:7]" in shown
+
+
+def test_a_megabyte_is_read_in_pieces_that_do_not_grow():
+    """Each start's figures are taken once: a log repeated a hundred times has a hundred times the checks."""
+    once = len(read_log(QWEN2).checks)
+    assert len(read_log("\n".join([QWEN2] * 100)).checks) == 100 * once
+
+
+@pytest.mark.parametrize("nasty", ["(" * 100_000, "[" * 100_000, "a:" * 100_000, "'" * 100_000, "0," * 100_000])
+def test_a_hostile_line_is_only_a_long_line(nasty):
+    text = f"{QWEN2}\nINFO vLLM {nasty} took with config: model={nasty}\n"
+    assert told(read_log(text)) == told(read_log(QWEN2))
+
+
+GIVEN = {
+    "i01": ("llama-3-8b", 4), "i04": ("deepseek-coder-6.7b", 2), "i08": ("llama-65b", 2), "i10": ("mistral-7b", 2),
+    "i12": ("qwen2.5-1.5b", 1), "i13": ("qwen3-14b", 1), "i21": ("deepseek-r1", 8), "t02": ("llama-2-7b", 1),
+}  # fmt: skip
+"""What excerpts leave unsaid, from the notes beside them."""
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="SHARDLAB_CASES names no folder of real logs")
+@pytest.mark.parametrize("path", sorted(CASES.glob("*/*.txt")), ids=lambda path: path.stem)
+def test_no_healthy_log_is_off(path):
+    """Every real log is read; each figure is reconciled or said to be unexplained."""
+    name, tp_size = GIVEN.get(path.name[:3], (None, None))
+    given = Given(model(name) if name else None, tp_size)
+    report = read_log(path.read_text(encoding="utf-8"), given)
+    assert not [check for check in report.checks if check.verdict == "off"]
+    assert all((check.predicted is None) == (check.verdict == "unexplained") for check in report.checks)
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="SHARDLAB_CASES names no folder of real logs")
+@pytest.mark.parametrize(
+    ("stem", "quantities"),
+    [
+        ("v02", {"weights_gib", "kv_tokens", "max_concurrency", "gpu_blocks"}),
+        ("v03", {"weights_gib", "cpu_blocks", "max_concurrency"}),
+        ("v04", {"weights_gib", "kv_tokens", "max_concurrency"}),
+        ("v05", {"weights_gib", "kv_tokens", "max_concurrency"}),
+        ("v11", {"weights_gib", "kv_tokens", "max_concurrency", "gpu_blocks"}),
+        ("s02", {"weights_gib", "kv_size_gib"}),
+        ("s07", {"kv_size_gib"}),
+        ("i01", {"weights_gib"}),
+        ("i08", {"cpu_blocks"}),
+        ("t02", {"bytes_per_token", "kv_tokens"}),
+    ],
+)
+def test_real_figures_reconcile(stem, quantities):
+    (path,) = CASES.glob(f"*/{stem}_*.txt")
+    name, tp_size = GIVEN.get(stem, (None, None))
+    report = read_log(path.read_text(encoding="utf-8"), Given(model(name) if name else None, tp_size))
+    assert quantities <= {check.quantity for check in report.checks if check.verdict == "ok"}
