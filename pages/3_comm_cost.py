@@ -33,7 +33,7 @@ with place(page.scene == "see"):
 with place(page.scene == "break_it"):
     slip = inputs.choice("What is misread", page.key("slip"), CHOICES, HOP)
 asked = comm_bench.ask(page, figure, place)
-with place({"bench": figure in comm_bench.PHASED, "break_it": slip in PHASED}.get(page.scene, True)):
+with place({"bench": figure in comm_bench.phased(look), "break_it": slip in PHASED}.get(page.scene, True)):
     phase = inputs.choice("Phase", page.key("phase"), ["decode", "prefill"], "decode")
 on_the_wire = page.scene == "see" and view == WIRE
 wire = comm_wire.ask(page, phase, place(on_the_wire), on_the_wire and not look.present)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -20,6 +20,7 @@ from ui.rows import comm_cost as cost
 from ui.rows import comm_residuals as residual_rows
 from ui.rows import comm_scale as scale
 from ui.scenes import Page
+from ui.theme import Look
 
 OWN, TABLE, CONSTANTS, UNITS, GPUS = "your link", "your table", "constants", "units", "GPUs"
 BUY, BATCH, NODES, EXPERTS, ENDS, RESIDUALS = "what to buy", "batch", "nodes", "experts", "ends", "residuals"
@@ -51,6 +52,11 @@ class Asked:
     machine: str
 
 
+def phased(look: Look) -> tuple[str, ...]:
+    """Figures beside which the phase is asked; one of many bars leaves no room for it on a projector."""
+    return tuple(figure for figure in PHASED if not (figure == UNITS and look.present))
+
+
 def choose(page: Page) -> str:
     """Which figure the bench shows."""
     with page.controls("bench"):
@@ -65,7 +71,7 @@ def ask(page: Page, figure: str, place: Place) -> Asked:
 
     with of(OWN):
         own, pinned = _own(page)
-    with of(*_OVER_LINK):
+    with place(page.scene == "bench" and figure in _OVER_LINK and not (figure == UNITS and page.look.present)):
         over = inputs.choice("Over", page.key("over"), [THE_LINK, THE_NETWORK], THE_NETWORK)
     with of(BUY):
         overlap = inputs.slide("Hidden behind compute", page.key("overlap"), 0, 100, 50, unit="%")
@@ -73,9 +79,10 @@ def ask(page: Page, figure: str, place: Place) -> Asked:
         handover = inputs.toggle("With the √S hand-over", page.key("handover"))
     with of(NODES):
         gpus_per_node = inputs.choice("GPUs a node", page.key("node"), [2, 4, 8, 16], 8)
-    with of(EXPERTS):
+    # on a projector the figure takes the room
+    with place(page.scene == "bench" and figure == EXPERTS and not page.look.present):
         experts = _experts(page)
-    with of(RESIDUALS):
+    with place(page.scene == "bench" and figure == RESIDUALS and not page.look.present):
         machine = inputs.choice("Machine", page.key("machine"), list(residual_rows.SHORT), "H100 NCCL")
     link = page.scenario.link_spec if over == THE_LINK else page.scenario.network_spec
     return Asked(figure, link, own, pinned, handover, overlap, gpus_per_node, experts, machine)
@@ -127,8 +134,9 @@ def draw(page: Page, asked: Asked, phase: cost.Phase, points: Sequence[MeasuredP
 
 
 def bars(page: Page, found: Sequence[cost.BillRow], reading: str, name: str) -> None:
-    """Bills on one axis of milliseconds."""
-    table = frame(found)
+    """Bills on one axis of milliseconds. Of many, a projector has no room for what is said under each."""
+    crowded = page.look.present and len(found) > 3
+    table = frame(replace(row, detail="", measured="") if crowded else row for row in found)
     page.figure(bills.bill_bars(table, page.look, bills.axis_end_ms(table)), reading, table, name)
 
 
@@ -155,7 +163,9 @@ def _constants(page: Page) -> None:
     with figure:
         page.figure(charts.nominal_and_measured(table, page.look), "bench.constants", table, "links")
     with margin:
-        page.note("bench.constants_link", "bench.constants_network", "bench.constants_rule")
+        page.note("bench.constants_link", "bench.constants_network")
+        with st.container(key="aside_constants"):
+            page.note("bench.constants_rule")
 
 
 def _units(page: Page, asked: Asked, phase: cost.Phase) -> None:
@@ -164,7 +174,8 @@ def _units(page: Page, asked: Asked, phase: cost.Phase) -> None:
     figure, margin = page.split()
     with figure:
         flips = any(slip.flips for slip in found)
-        bars(page, rows.slip_rows(found), "bench.units_flip" if flips else "bench.units_hold", "units")
+        shown = [slip for slip in found if not page.look.present or slip.key != "binary_for_decimal"]
+        bars(page, rows.slip_rows(shown), "bench.units_flip" if flips else "bench.units_hold", "units")
     with margin:
         page.note("bench.units_bandwidth", "bench.units_payload", "bench.units_latency")
 
@@ -177,7 +188,9 @@ def _gpus(page: Page, phase: cost.Phase) -> None:
     with figure:
         page.figure(charts.share_dots(table, THRESHOLDS, page.look), "bench.gpus", table, "gpus")
     with margin:
-        page.note("bench.gpus_flips", "bench.gpus_why")
+        page.note("bench.gpus_why")
+        with st.container(key="aside_flips"):
+            page.note("bench.gpus_flips")
 
 
 def _buy(page: Page, asked: Asked, phase: cost.Phase) -> None:
@@ -188,7 +201,9 @@ def _buy(page: Page, asked: Asked, phase: cost.Phase) -> None:
     with figure:
         bars(page, rows.remedy_rows(found, share, asked.over), f"bench.buy_{found.better or 'either'}", "remedies")
     with margin:
-        page.note("bench.buy_payload", "bench.buy_overlap", "bench.buy_even")
+        page.note("bench.buy_payload", "bench.buy_even")
+        with st.container(key="aside_overlap"):
+            page.note("bench.buy_overlap")
 
 
 def _batch(page: Page) -> None:
@@ -226,10 +241,15 @@ def _mixture(page: Page, asked: Asked) -> None:
     with figure:
         bars(page, scale.layer_rows(asked.experts, asked.over), "bench.experts", "experts")
     with margin:
-        page.note("bench.experts_ratio", "bench.experts_copies", "bench.experts_sequence")
+        page.note("bench.experts_ratio")
+        with st.container(key="aside_experts"):
+            page.note("bench.experts_copies", "bench.experts_sequence")
 
 
 def _ends(page: Page, asked: Asked, phase: cost.Phase) -> None:
+    if page.scenario.tp == 1:
+        page.reading("bench.ends_none")
+        return
     fill(page, facts.ends(page.scenario, phase, asked.over))
     figure, margin = page.split()
     with figure:

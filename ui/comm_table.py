@@ -50,8 +50,11 @@ def _told(page: Page, phase: Phase, handover: bool, found: Sequence[OwnTable]) -
             _bill(page, phase, own)
     with margin:
         if own.fit is not None:
-            page.note("table.alpha", "table.beta", "table.base")
-        _offer(page, own)
+            page.note("table.alpha", "table.beta")
+        with st.container(key="aside_offer"):
+            if own.fit is not None:
+                page.note("table.base")
+            _offer(page, own)
 
 
 def _chosen(found: Sequence[OwnTable]) -> OwnTable:

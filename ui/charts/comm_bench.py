@@ -17,7 +17,7 @@ def share_dots(dots: pd.DataFrame, thresholds: tuple[float, float], look: Look) 
 
     Columns: gpu, step, role ("link" or "network"), link, share_percent, share, flips.
     """
-    row = 30
+    row = 23 if look.present else 30
     gpus = list(dict.fromkeys(dots.gpu))
     placed = dots.assign(
         y=[look.px(34 + row * gpus.index(name)) for name in dots.gpu], shown=dots.share.where(dots.flips, "")
@@ -157,7 +157,7 @@ def misses_by_ranks(misses: pd.DataFrame, look: Look) -> Chart:
 
     Columns as `Miss`.
     """
-    row, names = 46, list(dict.fromkeys(misses.name))
+    row, names = 36 if look.present else 46, list(dict.fromkeys(misses.name))
     placed = misses.assign(y=[look.px(32 + row * names.index(name)) for name in misses.name])
     near = placed.groupby("name").ratio.diff().abs() / placed.ratio < 0.1
     placed.loc[near, "y"] += look.px(9)

@@ -1,0 +1,163 @@
+"""Lab 03's page: every figure of its bench and every slip, and a learner's table on its way to a link."""
+
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from runtime.measurements import example_paste
+from tests.core.printed_tables import table as printed
+from ui.comm_bench import FIGURES, TABLE
+from ui.rows.comm_slips import CHOICES
+
+ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
+SCENARIOS = {
+    "the labs' own": {"bill_phase": "prefill"},
+    "one rank": {"tp": "1"},
+    "an own link": {"link": "own_1.203_279.5_0_8", "tp": "6"},
+    "large": {"model": "deepseek-v3", "gpu": "h200-sxm", "tp": "64", "network": "ib-ndr", "batch": "4096"},
+}
+
+
+def opened(**query):
+    """The page as the entry opens it, at an address."""
+    at = AppTest.from_file(str(ENTRY), default_timeout=60)
+    for name, value in query.items():
+        at.query_params[name] = str(value)
+    at.switch_page("pages/3_comm_cost.py")
+    return at.run()
+
+
+def text_of(at):
+    """All that is said, terms of the glossary read without their explanations."""
+    said = " ".join(str(element.value) for element in [*at.title, *at.markdown, *at.error])
+    said = re.sub(r'<span role="tooltip".*?</span>|<[^>]+>', "", said)
+    return said.replace("\\", "").replace("\u00a0", " ")
+
+
+def pasted(text, **query):
+    """The page with a text in the field of `your table`."""
+    at = opened(bill_scene="Bench", bill_figure=TABLE, **query)
+    return at.text_area[0].set_value(text).run()
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
+@pytest.mark.parametrize("figure", FIGURES)
+def test_every_figure_of_the_bench_is_drawn(figure, scenario):
+    at = opened(bill_scene="Bench", bill_figure=figure, **scenario)
+    assert not at.exception
+    assert "{{" not in text_of(at)
+    assert "nan" not in text_of(at).split()
+    assert at.get("vega_lite_chart") or figure == TABLE or scenario.get("tp") == "1"
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
+@pytest.mark.parametrize("slip", CHOICES)
+def test_every_slip_is_drawn_beside_the_right_reading(slip, scenario):
+    at = opened(bill_scene="Break it", bill_slip=slip, **scenario)
+    assert not at.exception
+    assert "{{" not in text_of(at)
+    assert len(at.get("vega_lite_chart")) == 1
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 8])
+@pytest.mark.parametrize("slow", [0, 50])
+def test_the_wire_is_shown_for_any_ranks_and_a_slow_port(ranks, slow):
+    at = opened(bill_scene="See it", bill_view="the wire", bill_wire_n=ranks, bill_phase="prefill", slow=slow)
+    assert not at.exception
+    assert len(at.get("bidi_component")) == 1
+    assert ("take 1.5 times as long" in text_of(at)) == bool(slow)
+
+
+def test_a_slow_port_makes_a_prefills_ring_half_as_long_again_and_a_decodes_hardly():
+    """16 MiB over 10 GbE, all bytes: 50 % more. 8 KiB, all hops: under a tenth."""
+    wire = {"bill_scene": "See it", "bill_view": "the wire", "bill_wire_link": "the network", "slow": 50}
+    assert "ends 10.1 ms later" in text_of(opened(bill_phase="prefill", **wire))
+    assert "ends 4.92 µs later" in text_of(opened(bill_phase="decode", **wire))
+
+
+def test_another_gpu_flips_a_verdict_and_the_page_says_by_how_much():
+    """0.386 ms beside 3.35 ms is 10.3 %; 6.82 ms beside 15.9 ms is 30.0 %."""
+    said = text_of(opened(bill_scene="Bench", bill_figure="GPUs"))
+    assert "H200 SXM 141 GB, a step of 3.35 ms: NVLink becomes noticeable, 10.3 %" in said
+    assert "GeForce RTX 4090 24 GB, a step of 15.9 ms: 10 GbE becomes noticeable, 30.0 %" in said
+
+
+def test_a_hop_halved_as_if_it_were_a_round_trip_flips_the_verdict():
+    said = text_of(opened(bill_scene="Bench", bill_figure="units"))
+    assert "a hop taken for a round trip, noticeable at 31.1 %" in said
+
+
+def test_a_pasted_table_is_read_fitted_priced_and_offered_as_a_link():
+    """The shipped H100 table: 8 ranks, 18 rows, 8 KiB in 16 µs, 64 of them in a step."""
+    at = pasted(example_paste(), tp=8)
+    assert not at.exception
+    said = text_of(at)
+    assert "all_reduce between 8 ranks: 18 rows" in said.replace("*", "")
+    assert "8 KiB in 16.0 µs, read between two sizes, 64 times, is 1.02 ms" in said
+    assert "own_1.203_279.5_0_8" in said
+    assert {"Use as the link", "Use between nodes"} <= {button.label for button in at.button}
+
+
+def test_the_link_button_puts_the_table_into_the_scenario():
+    at = pasted(example_paste(), tp=8)
+    next(button for button in at.button if button.label == "Use as the link").click().run()
+    assert at.session_state["link"] == "own_1.203_279.5_0_8"
+    assert "Use as the link: in use" in {button.label for button in at.button}
+
+
+def test_a_price_at_another_number_of_ranks_says_that_it_is_none_of_the_tables():
+    said = text_of(pasted(example_paste(), tp=4))
+    assert "the table is of 8 ranks: 4 are an extrapolation" in said
+    assert "at TP=4 it is an extrapolation by α and β" in said
+
+
+def test_an_own_link_in_the_address_is_one_of_the_scenarios_choices():
+    at = opened(link="own_0.55_409_3.2_8", tp=4)
+    assert not at.exception
+    assert at.session_state["link"] == "own_0.55_409_3.2_8"
+    assert "Measured with 8 ranks: at TP=4 it is an extrapolation" in text_of(at)
+    assert "Measured with 8 ranks" not in text_of(opened(link="own_0.55_409_3.2_8", tp=8))
+
+
+def test_two_tables_of_one_machine_tell_the_launch_from_the_hops():
+    said = text_of(pasted(example_paste(ranks=2) + example_paste(ranks=8), tp=8))
+    assert "Told from tables of several numbers of ranks" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("hello world", "no row of an nccl-tests or rccl-tests table was found"),
+        ("<script>alert(1)</script> **x**", "no row"),
+        ("\x00" * 50, "no row"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_a_sentence_and_stays_in_the_field(text, says):
+    at = pasted(text)
+    assert not at.exception
+    assert says in at.error[0].value.replace("\\", "")
+    assert at.text_area[0].value == text
+
+
+def test_a_run_whose_own_check_failed_says_so_over_its_fit():
+    said = text_of(
+        pasted(printed(ranks=8).replace("Out of bounds values : 0 OK", "Out of bounds values : 3 FAILED"))
+    )
+    assert "values out of bounds, so its times are of a wrong result" in said
+
+
+def test_a_text_as_long_as_a_page_takes_is_told_in_time():
+    """Some 600 kB of tables; AppTest gives up after a minute, a visitor long before."""
+    at = pasted(example_paste() * 300)
+    assert not at.exception
+    assert at.selectbox(key="own_table_number").options[0].startswith("1: all_reduce")
+
+
+@pytest.mark.parametrize("name", ["bill_figure", "bill_slip", "bill_machine", "bill_view", "bill_overlap", "link"])
+@pytest.mark.parametrize("garbage", ["", "own_1_0_0_8", "9" * 60, "<b>"])
+def test_garbage_in_the_address_gives_a_page_all_the_same(name, garbage):
+    at = opened(bill_scene="Bench", **{name: garbage})
+    assert not at.exception
+    assert not at.error
