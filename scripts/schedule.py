@@ -149,10 +149,15 @@ def _rank_as_json(rank: RankReport) -> dict[str, object]:
 
 
 def _as_fraction(found: Report) -> str:
-    """Idle over makespan for a rank on average, `7/70`; over all ranks where the average is not whole."""
+    """Idle over makespan for a rank on average, `7/70`; over all ranks, or reduced, where those are not whole.
+
+    Whole costs may give times that are not: a backward of 3 beside a forward of 2, on a stage of 1.
+    """
     idle, ranks = sum((Fraction(rank.idle) for rank in found.ranks), Fraction(0)), len(found.ranks)
-    average = idle / ranks
-    return f"{average}/{found.makespan}" if average.denominator == 1 else f"{idle}/{ranks * found.makespan}"
+    for share, whole_time in ((idle / ranks, Fraction(found.makespan)), (idle, ranks * Fraction(found.makespan))):
+        if share.denominator == whole_time.denominator == 1:
+            return f"{share}/{whole_time}"
+    return f"{found.bubble_fraction.numerator}/{found.bubble_fraction.denominator}"
 
 
 def _number(value: Time) -> int | float:

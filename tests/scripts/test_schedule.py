@@ -51,6 +51,13 @@ def test_costs_are_of_a_chunk_and_a_full_backward_is_both_halves(capsys):
     assert [rank["peak_activations"] for rank in found["ranks"]] == [8] * 4
 
 
+def test_whole_costs_that_give_halves_still_print_a_fraction(capsys):
+    """Two stages of 1 whose backwards are 3/2 of it, one microbatch: idle 5/2 each of 5, which is one half."""
+    costs = ["--forward", "2", "--backward-input", "1", "--backward-weight", "2", "--stage-times", "1,1"]
+    found = printed(capsys, "gpipe", "--stages", "2", "--microbatches", "1", *costs)
+    assert (found["makespan"], found["bubble_fraction_exact"]) == (5, "5/10")
+
+
 def test_decimals_are_kept_exact(capsys):
     """Eight stages of 0.1 and seven links of 0.2, three microbatches: 0.8 + 1.4 + 0.2 = 2.4."""
     found = printed(
