@@ -19,7 +19,7 @@ from core.placement.rank_memory import Budget, Overhead, measured_budget
 from core.placement.serve_flags import remarks, serve_command
 from core.placement.steps import Demand
 from core.placement.topology import read_topology
-from core.placement.trace import trace, usable_source
+from core.placement.trace import decisions, trace, usable_source
 from core.specs import DTYPE_BYTES, GpuSpec, ModelSpec
 from core.units import GB, GIB, plain, seconds, significant
 from scripts.terminal import Parser, answer, finite, print_aligned
@@ -181,8 +181,7 @@ def _plan_as_json(found: Placement, plan: Plan) -> Mapping[str, object]:
 
 
 def _print(found: Placement) -> None:
-    for line in trace(found)[: -(len(found.plans) - (found.recommended is not None)) or None]:
-        print(line)
+    print("\n".join(decisions(found)))
     print()
     heads = ("plan", "fits", "weights/rank", "KV tokens", "TTFT", "between tokens", "tokens/s", "$/M tokens", "why")
     print_aligned([heads, *(_row(found, place) for place in range(len(found.plans)))])

@@ -71,7 +71,7 @@ class Plan:
         return "; ".join(part for part in (self.broken or "fits", self.crossing) if part)
 
     def usd_per_million_tokens(self, usd_per_gpu_hour: float | None) -> float | None:
-        """What a million output tokens cost, prompts read besides; None without a price, or where it does not fit."""
+        """What a million output tokens cost, prompts read besides; None without a price, or where none come."""
         if usd_per_gpu_hour is None or self.timing is None:
             return None
         return self.layout.gpus * usd_per_gpu_hour / HOUR_S / self.timing.sustained_tokens_per_s * MILLION

@@ -7,11 +7,16 @@ from core.units import GB, decimal_bytes, grouped, percent, plain, seconds, sign
 
 def trace(found: Placement) -> list[str]:
     """The decisions in order, then a line for each plan that lost."""
+    return decisions(found) + _losers(found)
+
+
+def decisions(found: Placement) -> list[str]:
+    """What the memory allows, what was chosen, and what was weighed on the way."""
     lines = [_memory(found.question), _wires(found.question), _minimum(found)]
     if found.recommended is None:
-        return [*lines, _nothing_fits(found), *_losers(found)]
+        return [*lines, _nothing_fits(found)]
     lines += [_choice(found), _tp_or_replicas(found), _across_nodes(found)]
-    return [line for line in lines if line] + _losers(found)
+    return [line for line in lines if line]
 
 
 def _memory(question: Question) -> str:

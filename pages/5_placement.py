@@ -1,0 +1,127 @@
+"""Place a model on a cluster: every plan judged, one taken, and why."""
+
+import streamlit as st
+
+from core.calibration import DECODE_BAND
+from core.placement.planner import Plan
+from core.placement.serve_flags import remarks, serve_command
+from core.placement.trace import decisions, why_it_lost
+from ui import inputs, placement_accuracy, placement_bench, placement_load, scenes
+from ui.charts import placement as charts
+from ui.charts.comm_cost import axis_end_ms, bill_bars
+from ui.facts import placement as facts
+from ui.frames import frame
+from ui.prose import escape
+from ui.rows import placement as rows
+from ui.rows.comm_cost import BillRow
+
+page = scenes.open_page("placement")
+asked = placement_bench.ask(page)
+found, shown, look = asked.found, asked.plan, page.look
+load_asked, source = placement_load.ask(page), placement_accuracy.ask(page)
+with page.controls("cases"):
+    case = rows.CASE_NAMES[inputs.choice("Decision", page.key("case"), list(rows.CASE_NAMES), "TP=8 or TP=4")]
+
+
+def bars(drawn: list[BillRow], reading: str, name: str) -> None:
+    table = frame(drawn)
+    page.figure(bill_bars(table, look, axis_end_ms(table)), reading, table, name)
+
+
+def plan() -> None:
+    placement_bench.say_what_was_brought(page, asked)
+    if not found.fitting:
+        st.error(page.prose.text("plan.nothing"))
+    figure, margin = page.split()
+    with figure:
+        if found.fitting:
+            dots = frame(rows.curve_dots(found, asked.shown))
+            marks = rows.marked("shown", shown, DECODE_BAND) + rows.marked("pinned", asked.pinned, DECODE_BAND)
+            slo_s = asked.question.demand.slo_itl_s
+            target_ms = None if slo_s is None else 1e3 * slo_s
+            chart = charts.latency_against_throughput(dots, frame(marks, rows.MarkedPlan), target_ms, look)
+            page.figure(chart, "plan.reading_front", dots, "front")
+    with margin:
+        if shown is not None and shown.fits:
+            page.note("plan.note_itl", "plan.note_ttft")
+            with st.container(key="aside_rate"):
+                page.note("plan.note_rate", "plan.note_room")
+    with st.container(key="aside_plan"):
+        if shown is not None:
+            memory(shown)
+        page.say("plan.why")
+        st.markdown("\n".join(f"1. {escape(line)}" for line in decisions(found)))
+        page.say("plan.usable")
+        if shown is not None and shown.fits:
+            to_run(shown)
+        if not found.fitting:
+            refused()
+
+
+def memory(taken: Plan) -> None:
+    """What one plan's ranks hold, and what does not fit."""
+    if taken.ranks:
+        parts = frame(rows.memory_parts(taken))
+        labels = frame(rows.memory_labels(taken, asked.question.budget.usable_bytes))
+        page.figure(charts.memory_bars(parts, labels, look), "plan.reading_memory", parts, "memory")
+    if taken.broken:
+        st.error(escape(taken.broken))
+
+
+def to_run(taken: Plan) -> None:
+    """What a plan pays its wires, and the command that runs it."""
+    page.say("plan.bill")
+    page.say("plan.flags")
+    st.code(serve_command(asked.question, taken), language="bash")
+    st.markdown(" ".join(escape(line) for line in remarks(asked.question, taken)))
+
+
+def compare() -> None:
+    drawn = rows.bars_of(found, asked.shown, asked.pinned)
+    if drawn:
+        bars(drawn, "compare.reading", "plans")
+    else:
+        page.say("compare.nothing")
+    with st.container(key="aside_compare"):
+        if shown is not None and asked.pinned is not None:
+            page.say("compare.pinned")
+            price = asked.question.demand.usd_per_gpu_hour
+            table = frame(rows.compared(shown, asked.pinned, price))
+            st.dataframe(table, hide_index=True, alt=page.prose.plain("compare.pinned"))
+        else:
+            page.say("compare.no_pin")
+        losers = [place for place in found.fitting if place != found.recommended]
+        if losers:
+            page.say("compare.lost")
+            st.markdown("\n".join(f"- **{_name(place)}** {escape(why_it_lost(found, place))}" for place in losers))
+        refused()
+
+
+def refused() -> None:
+    """The plans that are refused, in grey, with what each breaks."""
+    broken = [plan for plan in found.plans if not plan.fits][: rows.MOST_REFUSED]
+    if broken:
+        page.say("compare.refused")
+        lines = (f"- :gray[~~{escape(plan.layout.name)}~~ {escape(plan.reason)}]" for plan in broken)
+        st.markdown("\n".join(lines))
+
+
+def _name(place: int) -> str:
+    return escape(found.plans[place].layout.name)
+
+
+def cases() -> None:
+    bars(rows.case_rows(case), f"cases.reading_{case}", f"case_{case}")
+    with st.container(key="aside_case"):
+        page.note("cases.note")
+
+
+page.play(
+    lambda: facts.fields(found, shown, asked.pinned, asked.topology),
+    plan=plan,
+    compare=compare,
+    cases=cases,
+    load=lambda: placement_load.load(page, load_asked, asked.question, shown),
+    accuracy=lambda: placement_accuracy.accuracy(page, source, asked.question, shown),
+    limits=lambda: page.say("limits.body"),
+)

@@ -1,0 +1,109 @@
+"""The planner's page: what it recommends, refuses, reads from a paste, and keeps in the address."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.said import without_terms
+from ui.course import entry
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = entry("placement")
+SEVENTY = {"model": "llama-3-70b", "gpu": "h100-sxm"}
+
+
+def visit(**query: str) -> AppTest:
+    """The planner after a visit with a query."""
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=90)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.switch_page(PAGE.path)
+    return app.run()
+
+
+def text(app: AppTest) -> str:
+    """All that is said, escapes taken off."""
+    parts = (element.value for kind in ("title", "markdown", "error", "code") for element in app.get(kind))
+    return without_terms("\n".join(parts)).replace("\\", "")
+
+
+def test_a_plan_comes_with_its_reasons_and_its_command():
+    app = visit(**SEVENTY, place_concurrency="64")
+    assert not app.exception
+    assert "Llama 3 70B on 8 × H100 SXM 80 GB: TP=" in app.title[0].value.replace("\\", "")
+    said = text(app)
+    assert "Minimum TP for fit: TP=4" in said
+    assert "--tensor-parallel-size" in said
+    assert "79.19 GiB" in said
+
+
+def test_nothing_that_fits_is_said_and_drawn_in_grey():
+    app = visit(model="llama-3-70b", gpu="rtx-4090", place_gpus="2")
+    assert not app.exception
+    assert any("Nothing fits" in error.value for error in app.error)
+    assert "~~TP=2~~" in text(app)
+    assert "There are only 2 GPUs" in text(app)
+
+
+def test_a_refused_size_stands_with_its_equation():
+    said = text(visit(**SEVENTY, place_gpus="6", place_scene="Compare"))
+    assert "num_attention_heads: 64 = 10 × 6 + 4" in said
+
+
+def test_a_pin_stands_beside_the_plan_shown():
+    app = visit(**SEVENTY, place_scene="Compare", place_pin="a100-80gb-sxm~nvlink-3~ib-hdr~8~1~8~0~8~1~1~1")
+    assert not app.exception
+    table = next(found.value for found in app.dataframe if "pinned" in found.value.columns)
+    assert table.pinned.iloc[0] == "TP=8"
+
+
+def test_a_pasted_config_takes_the_scenarios_models_place():
+    app = visit(gpu="h100-sxm")
+    config = {
+        "model_type": "llama",
+        "hidden_size": 2048,
+        "intermediate_size": 8192,
+        "num_attention_heads": 32,
+        "num_hidden_layers": 16,
+        "num_key_value_heads": 8,
+        "vocab_size": 128256,
+        "tie_word_embeddings": True,
+    }
+    app.text_area(key="place_config").set_value(json.dumps(config)).run()
+    assert not app.exception
+    assert app.title[0].value.startswith("config on 8 ×")
+
+
+def test_a_paste_that_cannot_be_read_is_said_and_nothing_is_lost():
+    app = visit(**SEVENTY)
+    app.text_area(key="place_config").set_value('{"model_type": "mamba"}').run()
+    assert any("mamba" in error.value for error in app.error)
+    assert app.title[0].value.startswith("Llama 3 70B")
+    assert app.get("vega_lite_chart")
+
+
+def test_a_pasted_topology_sets_the_node_and_its_domain():
+    app = visit(gpu="rtx-3090")
+    ways = ["\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity"]
+    ways += ["GPU0\t X \tNV4\tSYS\tSYS\t0-31", "GPU1\tNV4\t X \tSYS\tSYS\t0-31"]
+    ways += ["GPU2\tSYS\tSYS\t X \tNV4\t32-63", "GPU3\tSYS\tSYS\tNV4\t X \t32-63"]
+    app.text_area(key="place_topo").set_value("\n".join(ways)).run()
+    assert not app.exception
+    assert "on 4 ×" in app.title[0].value
+    assert "NVLink joins 0+1, 2+3" in text(app)
+    assert "NVLink 3 (A100) among 2 GPUs" in text(app)
+
+
+@pytest.mark.parametrize("case", ["TP=8 or TP=4", "one node or two", "TP=8 or two TP=4", "a pipeline", "a mixture"])
+def test_every_worked_case_is_drawn(case):
+    app = visit(place_scene="Worked cases", place_case=case)
+    assert not app.exception
+    assert app.get("vega_lite_chart")
+    assert "{{" not in text(app)
+
+
+def test_a_price_is_the_visitors_own():
+    assert "set a price" in text(visit(**SEVENTY))
+    assert "$" in text(visit(**SEVENTY, place_price="2"))

@@ -1,0 +1,127 @@
+"""The planner's figures and words, without an app: what they draw, and that every sentence has its numbers."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+import vl_convert
+
+from core.calibration import DECODE_BAND
+from core.catalog import gpu, model
+from core.placement.cluster import usual_cluster
+from core.placement.planner import Question
+from core.placement.rank_memory import measured_budget
+from core.placement.steps import Demand
+from runtime import content
+from ui.charts import placement as charts
+from ui.charts.comm_cost import axis_end_ms, bill_bars
+from ui.facts import placement as facts
+from ui.frames import frame
+from ui.rows import placement as rows
+from ui.theme import DARK, LIGHT, Look
+
+LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
+
+
+def question(name: str = "llama-3-70b", card: str = "h100-sxm", gpus: int = 8, nodes: int = 1, **demand: object):
+    """A question on a usual cluster."""
+    card_row = gpu(card)
+    return Question(
+        model(name),
+        usual_cluster(card_row, gpus, nodes),
+        measured_budget(card_row),
+        Demand(**{"concurrency": 16, **demand}),
+    )
+
+
+QUESTIONS = [
+    question(),
+    question("deepseek-v3", "h200-sxm", 8, 2, dtype="fp8", slo_itl_s=0.03),
+    question("llama-3.2-1b", "rtx-4090", 2),
+]
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_every_figure_compiles(asked, look):
+    found = rows.placed(asked)
+    shown = found.recommended
+    plan = found.plans[shown]
+    marks = frame(rows.marked("shown", plan, DECODE_BAND), rows.MarkedPlan)
+    front = charts.latency_against_throughput(frame(rows.curve_dots(found, shown)), marks, 30.0, look)
+    memory = charts.memory_bars(
+        frame(rows.memory_parts(plan)), frame(rows.memory_labels(plan, asked.budget.usable_bytes)), look
+    )
+    bars = frame(rows.bars_of(found, shown, plan))
+    for chart in (front, memory, bill_bars(bars, look, axis_end_ms(bars))):
+        assert "<svg" in vl_convert.vegalite_to_svg(chart.to_dict())
+
+
+def test_the_parts_of_a_bar_lie_side_by_side_up_to_the_line():
+    plan = rows.placed(question()).plans[-1]
+    parts, [label] = rows.memory_parts(plan), rows.memory_labels(plan, 85e9)
+    for left, right in pairwise(parts):
+        assert left.end_gb == right.start_gb
+    assert parts[-1].part == "KV cache"
+    assert parts[-1].end_gb == pytest.approx(label.granted_gb)
+
+
+def test_a_rank_that_does_not_fit_passes_the_line_and_has_no_cache():
+    plan = next(plan for plan in rows.placed(question()).plans if plan.layout.name == "TP=1 ×8")
+    parts, [label] = rows.memory_parts(plan), rows.memory_labels(plan, 85e9)
+    assert label.short
+    assert parts[-1].end_gb > label.granted_gb
+    assert all(part.part != "KV cache" for part in parts)
+
+
+def test_uneven_stages_are_named_by_their_layers():
+    plan = next(
+        plan
+        for plan in rows.placed(question("deepseek-v3", "h200-sxm", 8, 2, dtype="fp8")).plans
+        if plan.layout.name == "TP=8 PP=2"
+    )
+    names = [label.rank for label in rows.memory_labels(plan, 150e9)]
+    assert names == ["ranks 0 to 7, layers 0 to 30", "ranks 8 to 15, layers 31 to 60"]
+
+
+def test_a_pin_is_read_back_and_judged_at_todays_demand():
+    asked = question()
+    found = rows.placed(asked)
+    plan = found.plans[found.recommended]
+    pin = rows.Pin.from_text(rows.Pin.of(asked.cluster, plan.layout).text())
+    again = pin.plan(asked)
+    assert again.timing == plan.timing
+    more = replace(asked, demand=replace(asked.demand, concurrency=64))
+    assert pin.plan(more).timing != plan.timing
+
+
+@pytest.mark.parametrize(
+    "text", ["", "~", "x~y~z~1~1~1~1~1~1~1~1", "h100-sxm~nvlink-4~ib-ndr~8~1~8~0~a~1~1~1", "9" * 120]
+)
+def test_what_is_no_pin_is_none(text):
+    assert rows.Pin.from_text(text) is None
+
+
+@pytest.mark.parametrize("gpus", [0, 10**9])
+def test_a_pin_of_no_cluster_is_none(gpus):
+    assert rows.Pin.from_text(f"h100-sxm~nvlink-4~ib-ndr~{gpus}~1~8~0~1~1~1~1") is None
+
+
+@pytest.mark.parametrize("asked", [*QUESTIONS, question("llama-3-70b", "rtx-4090", 2)])
+def test_every_sentence_of_the_page_has_its_numbers(asked):
+    found = rows.placed(asked)
+    plan = None if found.recommended is None else found.plans[found.recommended]
+    filled = facts.fields(found, plan, plan, None)
+    blocks = content.load("placement")
+    mine = {
+        name: text for name, text in blocks.items() if name.split(".")[0] in ("plan", "compare", "cases", "limits")
+    }
+    missing = {field for text in mine.values() for field in content.FIELD.findall(text) if field not in filled}
+    assert not missing
+    assert all("nan" not in value.split() for value in filled.values())
+
+
+@pytest.mark.parametrize("key", rows.CASE_NAMES.values())
+def test_every_case_has_bars_and_a_reading(key):
+    assert len(rows.case_rows(key)) >= 2
+    assert f"cases.reading_{key}" in content.load("placement")
