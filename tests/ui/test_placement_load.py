@@ -1,0 +1,161 @@
+"""The planner under load and held to measurements: rows, fields and figures, without an app."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import vl_convert
+
+from core.bench_results_printed import printed_bench
+from core.bench_results_reader import read_bench_results
+from core.calibration import DECODE_BAND
+from core.calibration_report import residuals
+from core.catalog import gpu, model
+from core.placement.cluster import usual_cluster
+from core.placement.layout import Layout
+from core.placement.planner import Question, judge
+from core.placement.rank_memory import measured_budget
+from core.placement.steps import Demand
+from core.published import read_published
+from core.serving_load_curve import LADDER
+from runtime.published import shipped_rows
+from ui.charts import placement_accuracy as accuracy_charts
+from ui.charts import placement_load as load_charts
+from ui.facts import placement_accuracy as accuracy_facts
+from ui.facts import placement_load as load_facts
+from ui.frames import frame
+from ui.rows import placement_accuracy as accuracy
+from ui.rows import placement_load as load
+from ui.theme import DARK, LIGHT, Look
+
+LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
+A100 = gpu("a100-80gb-sxm")
+QUESTION = Question(
+    model("llama-3-8b"),
+    usual_cluster(A100, 8),
+    measured_budget(A100),
+    Demand(32, prompt_tokens=1024, output_tokens=128),
+)
+
+
+@pytest.fixture(scope="module")
+def four_by_two():
+    return load.loaded(QUESTION, judge(QUESTION, Layout(4, replicas=2)), load.LoadAsk())
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return residuals(read_published(shipped_rows()))
+
+
+def test_rates_are_all_engines_together(four_by_two):
+    """Two engines: the ladder's top is their common capacity."""
+    rows = load.tails(four_by_two)
+    assert len(rows) == len(LADDER)
+    assert rows[-1].requests_per_s == pytest.approx(2 * four_by_two.cost.capacity_per_s, rel=0.1)
+    assert [row.kept for row in rows[:1]] == [True]
+
+
+def test_a_promise_that_nothing_keeps_is_said_so(four_by_two):
+    strict = replace(four_by_two, ask=load.LoadAsk(itl_ms=0.1))
+    assert strict.kept is None
+    assert not any(row.kept for row in load.tails(strict))
+    assert load_facts.fields(strict)["load_kept_rate"] == "none"
+
+
+def test_the_fields_state_the_closed_form_beside_the_run(four_by_two):
+    fields = load_facts.fields(four_by_two)
+    assert fields["load_plan"] == "TP=4 ×2"
+    assert fields["load_engines"] == "2 engines"
+    assert fields["load_half_closed"].endswith(" ms")
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
+@pytest.mark.parametrize("clock", ["ttft", "itl"])
+def test_tails_are_drawn_with_what_was_promised(look, clock, four_by_two):
+    table = frame(load.tails(four_by_two))
+    svg = vl_convert.vegalite_to_svg(load_charts.tails(table, clock, 250.0, look).to_dict())
+    assert "promised 250 ms" in svg
+    assert look.palette.off in svg
+    assert ">p99<" in svg
+
+
+def test_the_example_is_a_result_and_is_met(four_by_two):
+    """50 prompts of 1,024 to Qwen2-7B on half of one A100: within a tenth between tokens and in throughput."""
+    question = Question(
+        model("qwen2-7b"), usual_cluster(A100, 1), measured_budget(A100, utilisation=0.5), Demand(1, 1024, 1024)
+    )
+    results = read_bench_results(load.example_bench())
+    lines = load.bench_lines(question, judge(question, Layout()), results, seed=0)
+    ratios = {line.figure: float(line.ratio) for line in lines}
+    assert ratios["between tokens, mean, ms"] == pytest.approx(1, abs=0.1)
+    assert ratios["output tokens/s"] == pytest.approx(1, abs=0.1)
+    assert load.bench_warnings(question, results) == []
+
+
+def test_a_printed_result_reads_back_as_itself():
+    (result,) = read_bench_results(load.example_bench())
+    assert read_bench_results(printed_bench(result)) == (result,)
+
+
+def test_a_result_that_cannot_be_sent_is_refused_in_its_line():
+    results = read_bench_results("Successful requests: 10\nRequest throughput (req/s): 2.0\nMean TTFT (ms): 50.0\n")
+    (line,) = load.bench_lines(QUESTION, judge(QUESTION, Layout(8)), results, seed=0)
+    assert "lengths of requests are unknown" in line.predicted
+
+
+def test_another_model_s_result_is_named_and_an_unknown_name_is_not_blamed():
+    text = "vllm bench serve --model {}\nSuccessful requests: 10\nMean TTFT (ms): 50.0\nMean TPOT (ms): 5.0\n"
+    other, unknown = (
+        load.bench_warnings(QUESTION, read_bench_results(text.format(name)))
+        for name in ("Qwen/Qwen2-7B", "my-model")
+    )
+    assert other == ["Qwen/Qwen2-7B is not the plan's model, Llama 3 8B."]
+    assert unknown == []
+
+
+def test_every_published_row_is_a_dot_and_the_chosen_source_stands_in_front(shipped):
+    source = accuracy.sources(shipped)[0]
+    dots = accuracy.dots(shipped, source)
+    assert len(dots) == len(shipped)
+    assert {dot.source for dot in dots if dot.chosen} == {source}
+    assert dots[-1].chosen
+    assert not dots[0].chosen
+    assert all(dot.chosen for dot in accuracy.dots(shipped, accuracy.EVERY))
+
+
+def test_sources_go_by_short_names_that_differ(shipped):
+    names = accuracy.sources(shipped)
+    assert len(names) == len({each.measurement.row.source for each in shipped})
+    assert all(len(name) <= 52 and "(" not in name for name in names)
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
+def test_predicted_against_published_keeps_both_axes_alike(look, shipped):
+    """Both log, both over the same span, so that equal times lie on the diagonal."""
+    chart = accuracy_charts.predicted_against_published(
+        frame(accuracy.dots(shipped, accuracy.EVERY)), DECODE_BAND, look
+    )
+    scales = [
+        layer["encoding"][axis]["scale"]
+        for layer in chart.to_dict()["layer"]
+        for axis in ("x", "y")
+        if "scale" in layer["encoding"][axis]
+    ]
+    assert all(scale == scales[0] for scale in scales)
+    assert scales[0]["type"] == "log"
+    assert "fitted on" in vl_convert.vegalite_to_svg(chart.to_dict())
+
+
+def test_the_medians_in_prose_are_the_report_s(shipped):
+    fields = accuracy_facts.fields(shipped, QUESTION, accuracy.EVERY)
+    assert (fields["acc_rows"], fields["acc_above"], fields["acc_test_rows"]) == ("201", "0", "31")
+    assert fields["acc_test_error"] == "12.3\u00a0%"
+    ratios = np.array([each.ratio for each in shipped])
+    assert fields["acc_chosen_error"] == f"{100 * np.median(np.abs(ratios - 1)):.1f}\u00a0%"
+
+
+def test_the_nearest_runs_are_of_the_plan_s_ranks_and_class(shipped):
+    lines = accuracy.near_lines(shipped, QUESTION, judge(QUESTION, Layout(4, replicas=2)))
+    assert len(lines) == 6
+    assert any("TP=4" in line.run and "A100" in line.run for line in lines[:2])
