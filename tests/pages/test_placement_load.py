@@ -1,0 +1,68 @@
+"""The planner's tabs under load and held to measurements, as the entry opens them."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.rows.placement_load import example_bench
+
+ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
+
+
+def opened(scene, **query):
+    """The page at an address, on a tab."""
+    at = AppTest.from_file(str(ENTRY), default_timeout=60)
+    for name, value in {"place_scene": scene, **query}.items():
+        at.query_params[name] = str(value)
+    at.switch_page("pages/5_placement.py")
+    return at.run()
+
+
+def said(at):
+    return " ".join(str(element.value) for element in [*at.title, *at.markdown, *at.error]).replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"model": "llama-3-70b", "gpu": "rtx-4090"},
+        {"model": "deepseek-v3", "gpu": "h200-sxm", "prompt": "32768"},
+        {"place_p99_itl": "0.1", "place_chunk": "256", "present": "true"},
+    ],
+    ids=["usual", "nothing fits", "a mixture", "strict and projected"],
+)
+@pytest.mark.parametrize("scene", ["Under load", "Held to measurements"])
+def test_both_tabs_open_whatever_is_placed(scene, query):
+    at = opened(scene, **query)
+    assert not at.exception
+    assert not at.error
+    assert "{{" not in said(at)
+
+
+def test_a_pasted_benchmark_stands_beside_the_plan():
+    at = opened("Under load", model="qwen2-7b")
+    at = at.text_area(key="bench_result").set_value(example_bench()).run()
+    assert not at.exception
+    (table,) = [found.value for found in at.dataframe if "predicted" in found.value]
+    assert set(table.figure) == {"first token, mean, ms", "between tokens, mean, ms", "output tokens/s"}
+
+
+def test_a_paste_without_a_result_is_said_in_its_place():
+    at = opened("Under load")
+    at = at.text_area(key="bench_result").set_value("nothing of the kind").run()
+    assert "no benchmark result in this text" in said(at)
+    assert at.get("vega_lite_chart")
+
+
+def test_the_nearest_runs_and_every_source_are_listed():
+    at = opened("Held to measurements")
+    nearest, sources = (found.value for found in at.dataframe[-2:])
+    assert len(nearest) == 6
+    assert set(sources.role) == {"fitted on", "test"}
+
+
+def test_a_source_can_be_looked_at_alone():
+    at = opened("Held to measurements", place_source="vllm-project/vllm issue #16300")
+    assert "In vllm-project/vllm issue #16300" in said(at)
