@@ -13,7 +13,7 @@ from core.parameters import read_weight_bytes
 from core.schedules.serving import Pipe, Traffic, filling_microbatches, random_traffic
 
 MODEL, GPU, NETWORK, SERIES = "llama-3-70b", "h100-sxm", "ib-ndr", "h100-nccl"
-GPUS, TOKENS, SEQUENCES = 4, 64, 80
+GPUS, TOKENS, SEQUENCES = 4, 64, 200
 RATE_PER_S = 0.2
 RATES_PER_S = (0.05, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2)
 
@@ -29,7 +29,8 @@ def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) 
         series_of(points, SERIES, GPUS), payload_bytes
     )
     wide = Pipe((stage + Fraction(comm_s),))
-    seen = _traffic(pipe, RATE_PER_S, rng)
+    seed = int(rng.integers(2**31))
+    seen = _traffic(pipe, RATE_PER_S, seed)
     alone_s = read_weight_bytes(model(MODEL)) / gpu(GPU).memory_bytes_per_s
     return Case(
         key="starved_pipeline",
@@ -59,7 +60,7 @@ def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) 
             "sequences arriving a second",
             "time to each next token",
             tuple(
-                Point(name, rate, _traffic(layout, rate, rng).mean_token_time)
+                Point(name, rate, _traffic(layout, rate, seed).mean_token_time)
                 for name, layout in (("PP=4", pipe), ("TP=4", wide))
                 for rate in RATES_PER_S
             ),
@@ -82,5 +83,6 @@ def _hop_s() -> float:
     return network.base_s + network.latency_s + 2 * model(MODEL).hidden_size / network.bandwidth_bytes_per_s
 
 
-def _traffic(pipe: Pipe, rate: float, rng: np.random.Generator) -> Traffic:
-    return random_traffic(pipe, rate, SEQUENCES, TOKENS, rng)
+def _traffic(pipe: Pipe, rate: float, seed: int) -> Traffic:
+    """The pipe under arrivals that are the same whatever the pipe, closer together as the rate grows."""
+    return random_traffic(pipe, rate, SEQUENCES, TOKENS, np.random.default_rng(seed))

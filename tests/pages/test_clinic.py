@@ -44,9 +44,11 @@ def test_the_truth_is_hidden_until_it_is_revealed(case):
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.key)
-def test_each_wrong_diagnosis_is_answered_beside_the_right_one(case):
-    for index, candidate in enumerate(case.candidates):
-        text = text_of(opened(clinic_case=case.title, clinic_answers=answers(case, "abcd"[index].upper())))
+def test_a_wrong_diagnosis_is_answered_beside_the_right_one(case):
+    right = case.candidates.index(case.truth)
+    for index in (right, (right + 1) % len(case.candidates)):
+        candidate = case.candidates[index]
+        text = text_of(opened(clinic_case=case.title, clinic_answers=answers(case, "ABCD"[index])))
         assert ("That is it." in text) == (candidate == case.truth)
         assert ("Not that." in text) == (candidate != case.truth)
         assert "{{" not in text
@@ -69,9 +71,10 @@ def test_a_presenter_may_reveal_without_a_diagnosis():
     assert at.session_state["clinic_answers"] == "!-------"
 
 
-@pytest.mark.parametrize("slow", [0, 40, 900])
-@pytest.mark.parametrize("tp", [1, 8, 64])
-@pytest.mark.parametrize("late", ["one slow rank", "every rank a little late"])
+@pytest.mark.parametrize(
+    ("slow", "tp", "late"),
+    [(0, 1, "one slow rank"), (900, 64, "one slow rank"), (40, 8, "every rank a little late")],
+)
 def test_one_knob_moves_all_three(slow, tp, late):
     at = opened(clinic_scene="One slow rank", slow=slow, tp=tp, clinic_late=late)
     assert len(at.get("vega_lite_chart")) == (4 if late == "one slow rank" else 1)
@@ -109,11 +112,10 @@ def test_a_pasted_log_is_read_and_not_shown():
     at = opened(clinic_scene="Hangs at init")
     line = "secrethost:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1 - Init START"
     at.text_area[0].set_value(line).run()
-    assert "1 of 2 ranks" in text_of(at)
+    assert "Found: 1 of 2" in text_of(at)
     assert "secrethost" not in text_of(at)
 
 
-@pytest.mark.parametrize("test", TESTS, ids=lambda test: test.key)
 @pytest.mark.parametrize("outcome", ["yes", "no"])
-def test_every_outcome_of_every_test_is_taken(test, outcome):
-    opened(clinic_scene="Hangs at init", **{f"clinic_test_{test.key}": outcome})
+def test_an_outcome_of_every_test_is_taken_though_they_contradict(outcome):
+    opened(clinic_scene="Hangs at init", **{f"clinic_test_{test.key}": outcome for test in TESTS})

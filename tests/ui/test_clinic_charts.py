@@ -1,5 +1,7 @@
 """The clinic's figures as specifications, and its answers as they stand in a URL."""
 
+from itertools import pairwise
+
 import pytest
 import vl_convert
 
@@ -81,7 +83,7 @@ def test_bands_cover_every_payload_once_in_every_release(machine):
     for release in {band.release for band in bands}:
         own = [band for band in bands if band.release == release]
         assert (own[0].low_bytes, own[-1].high_bytes) == (2**9, 2**26)
-        assert all(one.high_bytes == two.low_bytes for one, two in zip(own, own[1:], strict=False))
+        assert all(one.high_bytes == two.low_bytes for one, two in pairwise(own))
     assert machine.release in drawn(clinic_scenes.payload_bands(frame(bands), 8192, machine.release, LOOKS[0]))
 
 

@@ -138,22 +138,26 @@ def _said(parts: pd.DataFrame, start: alt.X, last: float, look: Look) -> alt.Cha
 
 
 def series_lines(points: pd.DataFrame, x: str, y: str, look: Look, height: float = 250) -> Chart:
-    """A line a series over `x`, its name at its end. Columns: series, x, y_ms."""
-    return styled(alt.layer(*named_lines(points, "y_ms", x, f"{y}, ms", look)), look, height)
+    """A line a series over `x`, its name where it begins. Columns: series, x, y_ms."""
+    return styled(alt.layer(*named_lines(points, "y_ms", x, f"{y}, ms", look, at_end=False)), look, height)
 
 
-def named_lines(points: pd.DataFrame, column: str, x_title: str, y_title: str, look: Look) -> list[alt.Chart]:
-    """A line a series, told apart by its dashes and named at its end. Columns: series, x, and `column`."""
+def named_lines(
+    points: pd.DataFrame, column: str, x_title: str, y_title: str, look: Look, at_end: bool = True
+) -> list[alt.Chart]:
+    """A line a series, told apart by its dashes and named at its end or its start. Columns: series, x, `column`."""
     x = alt.X("x:Q", axis=alt.Axis(grid=False, title=x_title, tickCount=6), scale=alt.Scale(nice=False))
     y = alt.Y(f"{column}:Q", axis=alt.Axis(title=y_title, tickCount=4, domain=False, tickSize=0))
     dashes = alt.StrokeDash("series:N", scale=alt.Scale(range=[[1, 0], [7, 4], [2, 3], [9, 3, 2, 3]]), sort=None)
-    ends = _spread(points.loc[points.groupby("series", sort=False).x.idxmax()], column)
+    by_series = points.groupby("series", sort=False).x
+    ends = _spread(points.loc[by_series.idxmax() if at_end else by_series.idxmin()], column)
     label = alt.Y("label:Q")
+    side = {"align": "right", "dx": look.px(-4)} if at_end else {"align": "left", "dx": look.px(6)}
     line = alt.Chart(points).mark_line(strokeWidth=look.px(3), color=look.palette.text)
     return [
         line.encode(x=x, y=y, strokeDash=dashes, detail="series:N"),
         alt.Chart(ends)
-        .mark_text(**words(look, 14, align="right", fontWeight=600, dx=look.px(-4), dy=look.px(-12)))
+        .mark_text(**words(look, 14, fontWeight=600, dy=look.px(-12), **side))
         .encode(x=x, y=label, text="series:N"),
     ]
 
