@@ -169,7 +169,7 @@ def rank_tensors(
     rank = _Rank(model, tp_size, kind, rope_bytes or kind.other_bytes)
     attention = rank.attention() if model.mla is None else rank.latent_attention(model.mla)
     dense = stage.layers
-    parts: list[StoredTensor] = [*rank.ends(stage), *_times(stage.layers, (*attention, *rank.norms()))]
+    parts: list[StoredTensor] = [*_times(1, rank.ends(stage)), *_times(stage.layers, (*attention, *rank.norms()))]
     if model.moe is not None:
         dense = max(0, min(model.moe.first_k_dense_replace - stage.first_layer, stage.layers))
         parts += _times(stage.layers - dense, rank.mixture(model.moe))
@@ -224,7 +224,7 @@ class _Rank:
     def latent_attention(self, mla: MlaSpec) -> list[StoredTensor]:
         """MLA: what leads down to the latent rows is whole on every rank, what leads up is split by heads.
 
-        Decoding multiplies by the way up itself, so a quantised one is kept a second time, in the activations' width.
+        Decoding multiplies by the way up itself, so a quantised one is kept once more, in the activations' width.
         Source: vllm/v1/attention/backends/mla/common.py, process_weights_after_loading.
         """
         model, width = self.model, self.model.hidden_size

@@ -38,31 +38,45 @@ _GOES_ON = re.compile(r"^\s{0,12}[a-z\d,.;:'\")}\]=]")
 _LONG = 60
 _LONGEST = 60_000
 
+LIMIT_LINES = 50_000
+"""Lines that are read; what an engine prints at its start is within far fewer."""
+
 
 def read_lines(text: str) -> list[LogLine]:
     """The log's lines, decoration off and wrapped ones joined."""
     return [_spoken(number, line) for number, line in _joined(list(_plain(text)))]
 
 
-def _plain(text: str) -> Iterator[tuple[int, str, str]]:
-    """Each physical line's number, the line as it stands, and without what was put before it."""
-    for number, raw in enumerate(text.split("\n"), 1):
-        for piece in raw.rstrip("\r").split("\r"):
-            bare = _ANSI.sub("", piece).replace("\u200b", "").replace("\xa0", " ")
+def _plain(text: str) -> Iterator[tuple[int, str]]:
+    """Each physical line with its number, without what was put before it."""
+    for number, raw in enumerate(text.split("\n", LIMIT_LINES)[:LIMIT_LINES], 1):
+        for piece in _last_repaint(raw).split("\r"):
+            bare = piece if piece.isascii() and piece.isprintable() else _coloured(piece)
             if _FENCE.match(bare):
                 continue
-            bare = _QUOTE.sub("", bare)
+            bare = _QUOTE.sub("", _ANSI.sub("", bare) if "[" in bare else bare)
             for prefix in (_COMPOSE, _POD, _JOURNAL, _ISO):
-                bare = prefix.sub("", bare, count=1)
-            yield number, piece, bare
+                found = prefix.match(bare)
+                bare = bare[found.end() :] if found else bare
+            yield number, bare[:_LONGEST]
 
 
-def _joined(lines: list[tuple[int, str, str]]) -> Iterator[tuple[int, str]]:
+def _last_repaint(raw: str) -> str:
+    """A line without most of the repaints of a progress bar, of which one log may have thousands."""
+    pieces = raw.rstrip("\r").rsplit("\r", 8)
+    return "\r".join(pieces[-8:])
+
+
+def _coloured(piece: str) -> str:
+    return _ANSI.sub("", piece).replace("\u200b", "").replace("\xa0", " ")
+
+
+def _joined(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """Lines with their continuations: glued where the line before is cut at the terminal's width, else spaced."""
-    starts = [_START.match(bare) is not None for _, _, bare in lines]
-    cut = _cut_widths([len(bare) for _, _, bare in lines], starts)
+    starts = [_START.match(bare) is not None for _, bare in lines]
+    cut = _cut_widths([len(bare) for _, bare in lines], starts)
     number, held, length, previous, open_record = 0, [""], 0, "", False
-    for index, (line_number, _, bare) in enumerate(lines):
+    for index, (line_number, bare) in enumerate(lines):
         glued = len(previous) in cut
         starting = starts[index] and not (glued and bare and not _SURE_START.match(bare))
         goes_on = open_record and not starting and len(previous) >= _LONG and length < _LONGEST
@@ -88,6 +102,7 @@ def _cut_widths(lengths: list[int], starts: list[bool]) -> set[int]:
 
 def _spoken(number: int, text: str) -> LogLine:
     """A line with what its prefixes say of who printed it."""
+    text = text[:_LONGEST]
     launcher = _LAUNCHER.match(text)
     rank = next((int(group) for group in launcher.groups() if group), None) if launcher else None
     if launcher:

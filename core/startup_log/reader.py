@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from core.errors import UnreadableTextError
 from core.startup_log.checking import checks
-from core.startup_log.lines import read_lines
+from core.startup_log.lines import LIMIT_LINES, read_lines
 from core.startup_log.records import Engine, Given, LogLine, Memory, Remark, Report
 from core.startup_log.remarks import memory_remark, remarks
 from core.startup_log.runs import Run, main_scene, runs, scene
@@ -30,10 +30,17 @@ def read_log(text: str, given: Given | None = None) -> Report:
     scenes = [scene(run, starts, given or Given()) for run in starts]
     main = main_scene(scenes, engine)
     found = sorted((check for one in scenes for check in checks(one)), key=lambda check: check.line)
-    said = [*remarks(lines), *_no_room(starts), *(remark for one in scenes for remark in one.remarks)]
+    said = [*_cut(text), *remarks(lines), *_no_room(starts), *(remark for one in scenes for remark in one.remarks)]
     sizes = main.basis.sizes
     version, model = main.run.settings.version, main.basis.model
     return Report(engine, version, model, sizes.tp_size, sizes.pp_size, tuple(found), _once(said))
+
+
+def _cut(text: str) -> list[Remark]:
+    """A remark where the log is longer than what is read of it."""
+    if text.count("\n") < LIMIT_LINES:
+        return []
+    return [Remark("elided", f"only the first {LIMIT_LINES:,} lines were read", LIMIT_LINES)]
 
 
 def _is_comment(text: str) -> bool:
