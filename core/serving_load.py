@@ -157,6 +157,11 @@ class LoadResult:
     cut: bool
 
 
+def seeded(seed: int) -> np.random.Generator:
+    """The generator that a seed means, for those that ask a learner for one."""
+    return np.random.default_rng(seed)
+
+
 def poisson_arrivals(arrivals_per_s: float, requests: int, rng: np.random.Generator) -> Floats:
     """When each of `requests` arrives, in seconds, at random with a mean rate."""
     require_positive(arrivals_per_s=arrivals_per_s, requests=requests)

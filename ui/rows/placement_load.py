@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from core.bench_results import BenchResult, Clocked
 from core.bench_results_plan import BenchPrediction, predict_bench
 from core.bench_results_printed import printed_bench
 from core.catalog import model as find_model
 from core.errors import ShardlabError, UnknownNameError
 from core.placement.planner import Plan, Question
-from core.serving_load import EngineCost, LoadResult
+from core.serving_load import EngineCost, LoadResult, seeded
 from core.serving_load_curve import Promise, highest_kept, load_curve
 from core.serving_load_plan import engine_cost
 from core.units import plain
@@ -61,7 +59,7 @@ class Loaded:
 def loaded(question: Question, plan: Plan, ask: LoadAsk) -> Loaded:
     """The plan's engine, run at each rate of the ladder with one seed."""
     cost = engine_cost(question, plan)
-    curve = load_curve(cost, REQUESTS, np.random.default_rng(ask.seed), chunk_tokens=ask.chunk_tokens)
+    curve = load_curve(cost, REQUESTS, seeded(ask.seed), chunk_tokens=ask.chunk_tokens)
     return Loaded(plan, ask, cost, curve)
 
 
@@ -115,7 +113,7 @@ def bench_lines(question: Question, plan: Plan, results: Sequence[BenchResult], 
     lines = []
     for number, result in enumerate(results[:SHOWN_RESULTS], start=1):
         try:
-            found = predict_bench(question, plan, result, np.random.default_rng(seed))
+            found = predict_bench(question, plan, result, seeded(seed))
         except ShardlabError as refusal:
             lines.append(BenchLine(f"{number}", "not predicted", "", str(refusal), ""))
             continue
