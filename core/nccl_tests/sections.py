@@ -5,7 +5,9 @@ nothing.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from core.nccl_tests.lines import (
     BOTH_HALVES,
@@ -30,6 +32,9 @@ _NOTE = re.compile(r"## [a-z]+: ")
 """A line in which whoever kept a paste says what it is: no part of what was printed."""
 
 
+_NUMBER = re.compile(r"\s*(\d{1,9}):")
+
+
 @dataclass(frozen=True)
 class Sections:
     """Every section of a text, and whether it holds a table of gloo's own benchmark."""
@@ -45,7 +50,7 @@ def sections_of(text: str) -> Sections:
     """
     streams: dict[str, Stream] = {}
     gloo, current = False, ""
-    for number, raw in enumerate(text.splitlines(), start=1):
+    for number, raw in _lines(text):
         line, label = clean(raw)
         heads = heads_in(line)
         stream = _stream_of(streams, label or current, bool(heads))
@@ -63,6 +68,22 @@ def sections_of(text: str) -> Sections:
     for stream in printed:
         stream.settle(ends=True)
     return Sections(tuple(section for stream in printed for section in stream.sections), gloo)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Every line with its number, parted where a line end was written out, as inside a JSON string."""
+    for number, line in enumerate(_unnumbered(text.splitlines()), start=1):
+        for part in line.split("\\n"):
+            yield number, part
+
+
+def _unnumbered(lines: list[str]) -> list[str]:
+    """Lines without the numbers that `grep -n` puts before them: the labels of processes repeat, these do not."""
+    found = [_NUMBER.match(line) for line in lines]
+    numbers = [int(match.group(1)) for match in found if match is not None]
+    if len(numbers) < 3 or any(later <= earlier for earlier, later in pairwise(numbers)):
+        return lines
+    return [line if match is None else line[match.end() :] for line, match in zip(lines, found, strict=True)]
 
 
 def _stream_of(streams: dict[str, Stream], label: str, has_row: bool) -> Stream:

@@ -3,6 +3,7 @@
 The pastes themselves stay out of the project; where their folder is given by SHARDLAB_CASES, all of them are read.
 """
 
+import json
 import os
 import re
 from contextlib import suppress
@@ -84,6 +85,23 @@ def test_what_stands_around_a_line_does_not_matter(disguise):
     disguised = "\n".join(map(disguise, table().splitlines()))
     assert times(only(disguised)) == times(only(table()))
     assert facts(only(disguised)) == ("all_reduce", 8, 25, True)
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        lambda text: "\n".join(f"{number}:{line}" for number, line in enumerate(text.splitlines(), start=1)),
+        lambda text: "\n".join(json.dumps({"log": f"{line}\n", "stream": "stdout"}) for line in text.splitlines()),
+        lambda text: json.dumps({"stdout": text}),
+        lambda text: "\n".join([text] * 5),
+    ],
+    ids=["grep -n", "a container's log", "one JSON string", "five times over"],
+)
+def test_however_a_log_was_kept_its_rows_are_the_same(kept):
+    """Numbers before lines are no process's label, and a line end written out is one."""
+    tables = read_tables(kept(table()))
+    assert [times(found) for found in tables] == [times(only(table()))] * len(tables)
+    assert all(facts(found) == ("all_reduce", 8, 25, True) for found in tables)
 
 
 @pytest.mark.parametrize(
