@@ -73,7 +73,7 @@ def ask(page: Page, figure: str, place: Place) -> Asked:
         own, pinned = _own(page)
     with place(page.scene == "bench" and figure in _OVER_LINK and not (figure == UNITS and page.look.present)):
         over = inputs.choice("Over", page.key("over"), [THE_LINK, THE_NETWORK], THE_NETWORK)
-    with of(BUY):
+    with place(page.scene == "bench" and figure == BUY and not page.look.present):
         overlap = inputs.slide("Hidden behind compute", page.key("overlap"), 0, 100, 50, unit="%")
     with of(TABLE):
         handover = inputs.toggle("With the √S hand-over", page.key("handover"))
@@ -273,6 +273,6 @@ def _residuals(page: Page, asked: Asked, points: Sequence[MeasuredPoint]) -> Non
             chart = charts.misses_by_payload(over, residual_rows.REGIONS, x, page.look)
             page.figure(chart, "bench.residuals_payload", over, "misses_by_payload")
     with margin:
-        page.note(
-            "bench.residuals_launch", "bench.residuals_kernel", "bench.residuals_protocol", "bench.residuals_switch"
-        )
+        page.note("bench.residuals_launch", "bench.residuals_kernel")
+        with st.container(key="aside_residuals"):
+            page.note("bench.residuals_protocol", "bench.residuals_switch")

@@ -129,7 +129,7 @@ def node_bars(bars: pd.DataFrame, look: Look) -> Chart:
 
 def nominal_and_measured(links: pd.DataFrame, look: Look) -> Chart:
     """A row a link: what is sold as a tick, what was measured as an open circle. Columns as `ConstantRow`."""
-    row = 22
+    row = 20 if look.present else 22
     placed = links.reset_index(drop=True).assign(y=lambda t: look.px(12) + look.px(row) * t.index)
     # decades that no link has leave the room for the names
     ends = [0.02 * float(placed.nominal_gb_s.min()), 1.3 * float(placed.nominal_gb_s.max())]
@@ -160,7 +160,7 @@ def misses_by_ranks(misses: pd.DataFrame, look: Look) -> Chart:
     row, names = 36 if look.present else 46, list(dict.fromkeys(misses.name))
     placed = misses.assign(y=[look.px(32 + row * names.index(name)) for name in misses.name])
     near = placed.groupby("name").ratio.diff().abs() / placed.ratio < 0.1
-    placed.loc[near, "y"] += look.px(9)
+    placed.loc[near, "y"] += look.px(20)
     labels = "datum.value === 1 ? 'right' : datum.value + ' ×'"
     axis = alt.Axis(title=None, values=[0.25, 0.5, 1, 2, 4, 8], labelExpr=labels, grid=False)
     x = alt.X("ratio:Q", scale=alt.Scale(type="log", domain=[0.2, 10], nice=False), axis=axis)
