@@ -8,8 +8,8 @@ import numpy as np
 from core.bench_results import BenchResult
 from core.errors import OutOfRangeError
 from core.placement.planner import Plan, Question, judge
-from core.serving_load import LoadResult, poisson_arrivals, simulate
 from core.serving_load_plan import engine_cost
+from core.serving_load_run import LoadResult, poisson_arrivals, simulate
 
 MOST_REQUESTS = 2000
 """Requests that a prediction sends; a benchmark of more has long been steady."""

@@ -7,7 +7,8 @@ from math import ceil
 import numpy as np
 
 from core.errors import OutOfRangeError
-from core.serving_load import CHUNK_TOKENS, MOST_STEPS, EngineCost, LoadResult, poisson_arrivals, simulate
+from core.serving_load import CHUNK_TOKENS, EngineCost
+from core.serving_load_run import MOST_STEPS, LoadResult, poisson_arrivals, simulate
 
 LADDER = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 """Arrival rates as shares of the engine's capacity."""

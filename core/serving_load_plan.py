@@ -1,7 +1,5 @@
 """A placed plan under load: the cost of its engine's steps, and what one of its replicas is asked."""
 
-from math import ceil
-
 from core.errors import OutOfRangeError
 from core.placement.layout import Layout
 from core.placement.planner import Plan, Question
@@ -37,8 +35,3 @@ def engine_cost(question: Question, plan: Plan, most_sequences: int = MOST_SEQUE
         most_running=most_running,
         prefill_delay_s=ttft_s - prefill_s,
     )
-
-
-def replicas_for(arrivals_per_s: float, kept_per_replica_s: float) -> int:
-    """Engines that keep a promise together where each keeps it at a rate; arrivals dealt at random stay Poisson."""
-    return max(1, ceil(arrivals_per_s / kept_per_replica_s))

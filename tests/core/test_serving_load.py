@@ -11,16 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import OutOfRangeError
-from core.serving_load import (
-    MOST_STEPS,
-    EngineCost,
-    md1_wait_s,
-    poisson_arrivals,
-    simulate,
-    steady_state,
-    weighted_quantiles,
-)
+from core.serving_load import EngineCost, md1_wait_s, steady_state
 from core.serving_load_curve import LADDER, Promise, highest_kept, load_curve
+from core.serving_load_run import MOST_STEPS, poisson_arrivals, simulate, weighted_quantiles
 
 LARGE = EngineCost(1024, 256, 0.08, (1, 64, 256), (0.010, 0.016, 0.035), most_running=200)
 """About an 8B model on one A100: 8.5 requests a second at most."""

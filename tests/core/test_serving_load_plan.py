@@ -15,7 +15,7 @@ from core.placement.layout import Layout
 from core.placement.planner import Question, judge
 from core.placement.rank_memory import measured_budget
 from core.placement.steps import Demand
-from core.serving_load_plan import MOST_SEQUENCES, engine_cost, replicas_for
+from core.serving_load_plan import MOST_SEQUENCES, engine_cost
 
 A100 = gpu("a100-80gb-sxm")
 QUESTION = Question(
@@ -76,10 +76,6 @@ def test_a_plan_that_does_not_fit_has_no_load():
     question = replace(QUESTION, model=model("llama-3-70b"))
     with pytest.raises(OutOfRangeError, match="no room"):
         cost_of(Layout(1), question)
-
-
-def test_replicas_for_a_rate_are_rounded_up():
-    assert [replicas_for(rate, 4.0) for rate in (0.1, 4.0, 4.1, 12.5)] == [1, 1, 2, 4]
 
 
 def half_memory():

@@ -9,9 +9,10 @@ from core.bench_results_printed import printed_bench
 from core.catalog import model as find_model
 from core.errors import ShardlabError, UnknownNameError
 from core.placement.planner import Plan, Question
-from core.serving_load import EngineCost, LoadResult, seeded
+from core.serving_load import EngineCost
 from core.serving_load_curve import Promise, highest_kept, load_curve
 from core.serving_load_plan import engine_cost
+from core.serving_load_run import LoadResult, seeded
 from core.units import plain
 
 REQUESTS = 1000
