@@ -50,6 +50,8 @@ def plan() -> None:
         if shown is not None:
             memory(shown)
         page.say("plan.why")
+        if asked.shown is not None and asked.shown != found.recommended:
+            st.markdown(f"**{_name(asked.shown)}** {escape(why_it_lost(found, asked.shown))}")
         st.markdown("\n".join(f"1. {escape(line)}" for line in decisions(found)))
         page.say("plan.usable")
         if shown is not None and shown.fits:
@@ -77,7 +79,7 @@ def to_run(taken: Plan) -> None:
 
 
 def compare() -> None:
-    drawn = rows.bars_of(found, asked.shown, asked.pinned)
+    drawn = rows.bars_of(found, asked.shown, asked.pinned, 4 if look.present else rows.MOST_BARS)
     if drawn:
         bars(drawn, "compare.reading", "plans")
     else:
@@ -87,7 +89,7 @@ def compare() -> None:
             page.say("compare.pinned")
             price = asked.question.demand.usd_per_gpu_hour
             table = frame(rows.compared(shown, asked.pinned, price))
-            st.dataframe(table, hide_index=True, alt=page.prose.plain("compare.pinned"))
+            st.dataframe(table, hide_index=True, height="content", alt=page.prose.plain("compare.pinned"))
         else:
             page.say("compare.no_pin")
         losers = [place for place in found.fitting if place != found.recommended]

@@ -13,7 +13,7 @@ from pathlib import Path
 from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError
 from core.hf_config import model_from_config
-from core.placement.cluster import ClusterSpec, usual_cluster
+from core.placement.cluster import ClusterSpec, own_gpu, usual_cluster
 from core.placement.planner import Placement, Plan, Question, place
 from core.placement.rank_memory import Budget, Overhead, measured_budget
 from core.placement.serve_flags import remarks, serve_command
@@ -25,6 +25,7 @@ from core.units import GB, GIB, plain, seconds, significant
 from scripts.terminal import Parser, answer, finite, print_aligned
 
 MOST_CHARACTERS = 2**20
+OWN = "own"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,7 +47,7 @@ def _question(options: argparse.Namespace) -> Question:
     if (options.model is None) == (options.config is None):
         raise OutOfRangeError("--model", options.model, "or --config, one of them, says what to place")
     placed = model(options.model) if options.config is None else model_from_config(_text(options.config))
-    card = gpu(options.gpu)
+    card = _card(options)
     slo_s = None if options.slo_itl_ms is None else options.slo_itl_ms / 1e3
     demand = Demand(
         concurrency=options.concurrency,
@@ -58,6 +59,17 @@ def _question(options: argparse.Namespace) -> Question:
         usd_per_gpu_hour=options.usd_per_gpu_hour,
     )
     return Question(placed, _cluster(options, card), _budget(options, card), demand)
+
+
+def _card(options: argparse.Namespace) -> GpuSpec:
+    """The GPU that was named, or one of one's own by its figures."""
+    if options.gpu != OWN:
+        return gpu(options.gpu)
+    figures = (options.memory_gb, options.bandwidth_gb_s, options.tflops)
+    if None in figures:
+        raise OutOfRangeError("--gpu", OWN, "needs --memory-gb, --bandwidth-gb-s and --tflops")
+    memory_gb, bandwidth_gb_s, tflops = figures
+    return own_gpu(memory_gb * GB, bandwidth_gb_s * GB, tflops * 1e12)
 
 
 def own_width(placed: ModelSpec) -> str:
@@ -222,7 +234,9 @@ def _parser() -> Parser:
     parser = Parser(prog="scripts.plan", description="Place a model on a cluster.")
     parser.add_argument("--model", help="catalog key, Hugging Face repository or path")
     parser.add_argument("--config", help="a config.json instead; - for standard input")
-    parser.add_argument("--gpu", required=True)
+    parser.add_argument("--gpu", required=True, help=f"a catalog key, or {OWN} with its three figures")
+    parser.add_argument("--bandwidth-gb-s", type=finite, help="memory bandwidth of your own GPU")
+    parser.add_argument("--tflops", type=finite, help="dense bf16 TFLOP/s of your own GPU")
     parser.add_argument("--gpus-per-node", type=int, help="may be left out with --topo")
     parser.add_argument("--nodes", type=int, default=1)
     parser.add_argument("--topo", help="what nvidia-smi topo -m printed; - for standard input")

@@ -6,10 +6,11 @@ from typing import TypeVar
 
 import streamlit as st
 
+from core.catalog import GPUS
 from core.catalog import link as find_link
 from core.errors import OutOfRangeError, ShardlabError
 from core.hf_config import model_from_config
-from core.placement.cluster import MOST_GPUS, ClusterSpec, usual_domain, usual_link
+from core.placement.cluster import MOST_GPUS, ClusterSpec, own_gpu, usual_domain, usual_link
 from core.placement.planner import Placement, Plan, Question
 from core.placement.rank_memory import Budget, Overhead, measured_budget
 from core.placement.steps import Demand
@@ -24,6 +25,7 @@ from ui.scenes import Page
 T = TypeVar("T")
 
 _MEMORY_HELP = "0: as its driver reports it"
+_OWN_HELP = "Of a card that is not in the catalog; 0: as the scenario's GPU"
 _PRICE_HELP = "Yours: none is assumed; 0: no cost is shown"
 USUAL, SCENARIOS = "the GPU's usual", "the scenario's"
 RECOMMENDED = "recommended"
@@ -83,6 +85,8 @@ class _Details:
     utilisation: float
     overhead_gb: float
     memory_gb: float
+    bandwidth_gb_s: float
+    tflops: float
     wire: str
     domain: int
     nics: int
@@ -105,9 +109,10 @@ def ask(page: Page) -> Asked:
         shown = found.recommended if name == RECOMMENDED else _names(found).index(name)
         if shown is not None:
             text = rows.Pin.of(question.cluster, found.plans[shown].layout).text()
-            st.button(
-                "Pin", on_click=inputs.remember, args=(page.key("pin"), text), help="Keep this plan to compare"
-            )
+            known = question.cluster.gpu.key in GPUS
+            said = "Keep this plan to compare" if known else "A card of your own cannot be kept in the address"
+            keep = (page.key("pin"), text)
+            st.button("Pin", on_click=inputs.remember, args=keep, help=said, disabled=not known)
         kept = rows.Pin.from_text(inputs.memo(page.key("pin")))
     pinned = None if kept is None else kept.plan(question)
     return Asked(question, found, shown, pinned, topology, tuple(refusals))
@@ -136,11 +141,13 @@ def _details(page: Page) -> _Details:
         with middle:
             domain = inputs.whole("NVLink domain", page.key("domain"), 0, 576, 0, help="GPUs; 0: as is usual")
             nics = inputs.whole("NICs a node", page.key("nics"), 0, 64, 0, help="0: as the network's row means")
+            price = inputs.number("$ a GPU hour", page.key("price"), 0.0, 1000.0, 0.0, help=_PRICE_HELP)
         with right:
             memory_gb = inputs.number("Usable memory, GB", page.key("memory"), 0.0, 1024.0, 0.0, help=_MEMORY_HELP)
-            price = inputs.number("$ a GPU hour", page.key("price"), 0.0, 1000.0, 0.0, help=_PRICE_HELP)
+            bandwidth = inputs.number("Bandwidth, GB/s", page.key("bandwidth"), 0.0, 1e5, 0.0, help=_OWN_HELP)
+            tflops = inputs.number("Dense TFLOP/s", page.key("tflops"), 0.0, 1e5, 0.0, help=_OWN_HELP)
         wire = inputs.choice("Wire in a node", page.key("wire"), [USUAL, SCENARIOS], USUAL)
-    return _Details(utilisation, overhead_gb, memory_gb, wire, domain, nics, price)
+    return _Details(utilisation, overhead_gb, memory_gb, bandwidth, tflops, wire, domain, nics, price)
 
 
 def _brought(page: Page, refusals: list[str]) -> tuple[ModelSpec, Topology | None]:
@@ -189,7 +196,8 @@ def _question(
 ) -> Question:
     scenario = page.scenario
     overhead = Overhead.of(details.overhead_gb * GB)
-    budget = measured_budget(scenario.gpu_spec, details.utilisation, overhead)
+    gpu = _card(scenario.gpu_spec, details)
+    budget = measured_budget(gpu, details.utilisation, overhead)
     if details.memory_gb:
         budget = Budget(details.memory_gb * GB, details.utilisation, overhead)
     demand = Demand(
@@ -201,7 +209,18 @@ def _question(
         slo_itl_s=sizes.slo_ms / 1e3 or None,
         usd_per_gpu_hour=details.usd_per_gpu_hour or None,
     )
-    return Question(model, _cluster(page, sizes, details, topology), budget, demand)
+    return Question(model, replace(_cluster(page, sizes, details, topology), gpu=gpu), budget, demand)
+
+
+def _card(gpu: GpuSpec, details: _Details) -> GpuSpec:
+    """The scenario's GPU, or one of the visitor's own where its speed was given."""
+    if not details.bandwidth_gb_s and not details.tflops:
+        return gpu
+    return own_gpu(
+        details.memory_gb * GB or gpu.usable_memory_bytes,
+        details.bandwidth_gb_s * GB or gpu.memory_bytes_per_s,
+        details.tflops * 1e12 or gpu.bf16_flops,
+    )
 
 
 def _width(model: ModelSpec, asked: str, of_scenario: ModelSpec) -> str:

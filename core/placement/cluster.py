@@ -134,6 +134,26 @@ def usual_domain(gpu: GpuSpec) -> int | None:
     return _USUAL_DOMAIN.get(gpu.key)
 
 
+def own_gpu(memory_bytes: float, memory_bytes_per_s: float, bf16_flops: float) -> GpuSpec:
+    """A card that is not in the catalog, by the three figures that a placement needs.
+
+    Raises OutOfRangeError for figures that no card has.
+    """
+    for name, value in (("memory_bytes", memory_bytes), ("memory_bytes_per_s", memory_bytes_per_s)):
+        if not 0 < value < 1e16:
+            raise OutOfRangeError(name, value, "must be above 0, and a card's")
+    return GpuSpec(
+        key="own",
+        name="your GPU",
+        bf16_flops=bf16_flops,
+        memory_bytes_per_s=memory_bytes_per_s,
+        memory_bytes=round(memory_bytes),
+        usable_memory_bytes=round(memory_bytes),
+        nvlink=True,
+        source="as given",
+    )
+
+
 def usual_cluster(gpu: GpuSpec, gpus_per_node: int, nodes: int = 1) -> ClusterSpec:
     """These GPUs on their usual wire; between nodes the scenario's network, 10 GbE, until one is named."""
     network = find_link(Scenario().network)

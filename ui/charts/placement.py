@@ -58,8 +58,9 @@ def _apart(starts: pd.DataFrame) -> pd.DataFrame:
     """Lines' lower ends that leave room for a name each: the lowest of those that lie close together."""
     kept: list[int] = []
     for index in starts.sort_values("tokens_per_s").index:
-        itl_ms = starts.itl_ms[index]
-        if all(not 0.75 < itl_ms / starts.itl_ms[other] < 1.33 for other in kept):
+        apart = 1.33 if len(starts.plan[index]) < 10 else 2.0
+        ratios = [starts.itl_ms[index] / starts.itl_ms[other] for other in kept]
+        if all(ratio > apart or ratio < 1 / apart for ratio in ratios):
             kept.append(index)
     return starts.loc[kept]
 
@@ -136,7 +137,7 @@ def memory_bars(parts: pd.DataFrame, labels: pd.DataFrame, look: Look) -> Chart:
 
 
 def _gb_axis(field: str, end_gb: float) -> alt.X:
-    axis = alt.Axis(grid=False, title=None, labelExpr="datum.label + ' GB'", tickCount=6)
+    axis = alt.Axis(grid=False, title=None, labelExpr="datum.label + ' GB'", tickCount=6, labelOverlap="greedy")
     return alt.X(f"{field}:Q", scale=alt.Scale(domain=[0, end_gb], nice=False), axis=axis)
 
 
@@ -194,21 +195,21 @@ def _limits(said: pd.DataFrame, end_gb: float, look: Look) -> list[alt.Chart]:
 
 
 def _key(parts: pd.DataFrame, look: Look) -> list[alt.Chart]:
-    """What each shade is, in words, over the first bar; only what some rank has."""
-    present = [part for part in PARTS if (parts.part == part).any()]
+    """What each shade is, in words, over the first bar; only what some rank has, as far as there is room."""
     fills = dict(zip(PARTS, _fills(look), strict=True))
-    layers, left = [], 0.0
-    for part in present:
-        width = 28 + 7.2 * len(part)
-        one = alt.Chart(pd.DataFrame({"name": [part]})).transform_filter(f"width > {look.px(left + width)}")
-        y = alt.value(look.px(9))
-        sign = one.mark_tick(
-            orient="vertical", size=look.px(13), thickness=look.px(12), color=fills[part], opacity=1
-        )
-        word = one.mark_text(**words(look, 13.5, align="left"))
-        layers += [
-            sign.encode(x=alt.value(look.px(left + 6)), y=y),
-            word.encode(x=alt.value(look.px(left + 17)), y=y, text="name"),
-        ]
-        left += width
-    return layers
+    names = [part for part in PARTS if (parts.part == part).any()]
+    widths = [look.px(28 + 7.2 * len(name)) for name in names]
+    starts = [sum(widths[:place]) for place in range(len(names))]
+    entries = pd.DataFrame({"name": names, "fill": [fills[name] for name in names], "left": starts})
+    entries = entries.assign(
+        sign=entries.left + look.px(6), word=entries.left + look.px(17), end=entries.left + widths
+    )
+    base = alt.Chart(entries).transform_filter("datum.end < width")
+    sign = base.mark_tick(orient="vertical", size=look.px(13), thickness=look.px(12), opacity=1)
+    y = alt.value(look.px(9))
+    return [
+        sign.encode(x=alt.X("sign:Q", scale=None, axis=None), y=y, color=alt.Color("fill:N", scale=None)),
+        base.mark_text(**words(look, 13.5, align="left")).encode(
+            x=alt.X("word:Q", scale=None, axis=None), y=y, text="name:N"
+        ),
+    ]

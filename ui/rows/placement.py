@@ -191,10 +191,10 @@ def plan_row(name: str, plan: Plan) -> BillRow:
     )
 
 
-def bars_of(found: Placement, shown: int | None, pinned: Plan | None) -> list[BillRow]:
-    """The plans that give most, the one shown and the one pinned among them."""
+def bars_of(found: Placement, shown: int | None, pinned: Plan | None, most: int = MOST_BARS) -> list[BillRow]:
+    """The `most` plans that give most, the one shown and the one pinned among them."""
     best = sorted(found.fitting, key=lambda place: -found.timing(place).sustained_tokens_per_s)
-    kept = list(dict.fromkeys([*([shown] if shown in found.fitting else []), *best]))[:MOST_BARS]
+    kept = list(dict.fromkeys([*([shown] if shown in found.fitting else []), *best]))[:most]
     rows = [plan_row(found.plans[place].layout.name, found.plans[place]) for place in kept if place is not None]
     return [*rows, *([plan_row(f"pinned: {pinned.layout.name}", pinned)] if pinned and pinned.timing else [])]
 
