@@ -35,7 +35,7 @@ class Figure:
             case "bytes_per_s":
                 return bandwidth(self.value)
             case "per_s":
-                return f"{significant(self.value)}/s"
+                return f"{plain(self.value)} a second"
             case "count":
                 return grouped(round(self.value))
             case "times":

@@ -60,7 +60,7 @@ def term_bars(parts: pd.DataFrame, ends: pd.DataFrame, unit: str, look: Look) ->
     layers = [
         *(_key(terms, look) if head else []),
         *_fills(parts, start, look),
-        _said(parts, start, last, look),
+        _said(parts, start, last, rows, look),
         name.encode(x=alt.value(0), y=_y(words_at), text="bar:N"),
         whole.encode(x=alt.value("width"), y=_y(words_at), text="said:N"),
     ]
@@ -125,13 +125,14 @@ def _fills(parts: pd.DataFrame, start: alt.X, look: Look) -> list[alt.Chart]:
     return layers
 
 
-def _said(parts: pd.DataFrame, start: alt.X, last: float, look: Look) -> alt.Chart:
+def _said(parts: pd.DataFrame, start: alt.X, last: float, rows: _Rows, look: Look) -> alt.Chart:
     """A term's words inside it, where they fit; their ink goes by the fill."""
     shown = parts.assign(ink=[_fill_of(term, look.palette)[1] for term in parts.term], size=parts.said.str.len())
-    room = f"datum.size && (datum.end - datum.start) / {last} * width > datum.size * {look.px(7.4)} + {look.px(14)}"
+    width = f"(width - {look.px(rows.left + rows.right)})"
+    room = f"(datum.end - datum.start) / {last} * {width} > datum.size * {look.px(7.4)} + {look.px(14)}"
     return (
         alt.Chart(shown)
-        .transform_filter(room)
+        .transform_filter(f"datum.size && {room}")
         .mark_text(**words(look, 13.5, align="left", dx=look.px(7)))
         .encode(x=start, y=_y("middle"), text="said:N", color=alt.Color("ink:N", scale=None))
     )

@@ -48,7 +48,7 @@ def largest_curves(rows: pd.DataFrame, drawn: str, look: Look) -> Chart:
     axis = alt.Axis(values=[1, 2, 4, 8, 16, 32, 64], grid=False, title="ranks in lockstep", format="d")
     x = alt.X("ranks:Q", scale=alt.Scale(type="log", base=2, nice=False), axis=axis)
     y = alt.Y(
-        "times:Q", axis=alt.Axis(title="over one rank's mean extra time", tickCount=5, domain=False, tickSize=0)
+        "times:Q", axis=alt.Axis(title="times one rank's mean, or its σ", tickCount=5, domain=False, tickSize=0)
     )
     lines, dots = rows[rows.kind != drawn], rows[rows.kind == drawn]
     ends = lines.loc[lines.groupby("kind", sort=False).ranks.idxmax()]
