@@ -35,7 +35,7 @@ with page.controls("cases"):
     given = clinic_cases.answers(page)
 with page.controls("straggler"):
     view = inputs.choice("who is late", page.key("late"), [SLOW, SCATTER], SLOW)
-    if page.scene == "straggler":
+    if page.scene == "straggler" and view == SLOW:
         inputs.straggler()
 with page.controls("all_reduce"):
     newest_first = list(reversed(RELEASES_READ))

@@ -19,16 +19,15 @@ SIGNS: Mapping[Standing, str] = {
 }
 NOT_RUN = "not run"
 FIELD = "Logs of all ranks, started with NCCL_DEBUG=INFO"
+FIELD = "Logs of all ranks, started with NCCL_DEBUG=INFO"
 
 
 def ask(page: Page) -> HangState:
     """The log and the outcomes, and what they leave."""
     text = ""
     if page.scene == "hangs":
-        with page.controls("hangs"):
-            text = pasted(
-                "Logs of all ranks, started with NCCL_DEBUG=INFO", page.key("hang_log"), example=_example()
-            )
+        with page.body.container(key="brought_hangs"):
+            text = pasted(FIELD, page.key("hang_log"), kinds=("txt", "log", "out"), example=_example())
     outcomes = _outcomes(page)
     log = read_hang(text)
     findings = judge_causes(log, outcomes)
@@ -59,13 +58,9 @@ def draw(page: Page, state: HangState) -> None:
     with figure:
         page.reading("hangs.causes")
         for finding in state.findings:
-            with st.container(key=f"cause_{finding.cause}", horizontal=True, gap="small"):
-                st.markdown(SIGNS[finding.standing], width="content")
-                cause, reason = (
-                    page.prose.text(f"cause.{finding.cause}"),
-                    page.prose.text(f"reason.{finding.reason}"),
-                )
-                st.markdown(f"**{cause}**: {finding.standing}, {reason}", width="stretch")
+            sign, cause = SIGNS[finding.standing], page.prose.text(f"cause.{finding.cause}")
+            reason = page.prose.text(f"reason.{finding.reason}")
+            st.markdown(f"{sign} **{cause}**: {finding.standing}, {reason}")
     with margin:
         _next(page, state)
 
