@@ -9,6 +9,7 @@ from ui.theme import Look
 _ROW = 46
 _LEAST = 0.001
 _TOLERANCE = 0.5
+_TICKS = (0.5, 1, 5, 25, 100, 1000)
 
 
 def residual_marks(rows: pd.DataFrame, look: Look) -> Chart:
@@ -19,7 +20,9 @@ def residual_marks(rows: pd.DataFrame, look: Look) -> Chart:
     palette = look.palette
     reach = max(2 * _TOLERANCE, 1.15 * float(rows.residual_percent.abs().max()))
     scale = alt.Scale(type="symlog", constant=_TOLERANCE, domain=[-reach, reach])
-    x = alt.X("residual_percent:Q", scale=scale, axis=alt.Axis(title="logged against predicted, %", tickCount=7))
+    ticks = [sign * tick for tick in _TICKS if tick <= reach for sign in (-1, 1)]
+    axis = alt.Axis(title="logged against predicted, %", values=[0, *ticks], format="~g")
+    x = alt.X("residual_percent:Q", scale=scale, axis=axis)
     y = alt.Y(
         "quantity:N", sort=None, axis=alt.Axis(title=None, labelLimit=look.px(220), domain=False, ticks=False)
     )
@@ -45,31 +48,24 @@ def _band(look: Look, scale: alt.Scale) -> alt.Chart:
 
 
 def shrinking_residuals(rows: pd.DataFrame, look: Look) -> Chart:
-    """A line a log: the residual after each rule, on a logarithmic axis, named at its end.
+    """A line a log: the residual after each rule, on a logarithmic axis, named where it begins.
 
     Columns: log, number, rule, residual_percent.
     """
     palette = look.palette
     shown = rows.assign(shown=rows.residual_percent.clip(lower=_LEAST))
     rules = rows.sort_values("number").drop_duplicates("number").rule.tolist()
-    x = alt.X("rule:N", sort=rules, scale=alt.Scale(paddingOuter=0.75), axis=alt.Axis(title=None, labelAngle=0))
+    x = alt.X("rule:N", sort=rules, scale=alt.Scale(padding=0.3), axis=alt.Axis(title=None, labelAngle=0))
     axis = alt.Axis(title="residual, %", values=[0.001, 0.01, 0.1, 1], format="~g", grid=True)
     y = alt.Y("shown:Q", scale=alt.Scale(type="log", domain=[_LEAST, 2]), axis=axis)
     base = alt.Chart(shown)
     line = base.mark_line(color=palette.axis, strokeWidth=look.px(1.4)).encode(x=x, y=y, detail="log:N")
     dot = base.mark_point(filled=True, opacity=1, size=look.px(80), color=palette.primary).encode(x=x, y=y)
-    first = shown[shown.number == 1].sort_values("shown", ascending=False).reset_index(drop=True)
-    names = (
-        alt.Chart(_apart(first))
-        .mark_text(**words(look, 12.5, align="right", dx=-look.px(10)))
+    first = shown[shown.number == 1].sort_values("shown", ascending=False)
+    names = [
+        alt.Chart(part)
+        .mark_text(**words(look, 13, align="left", dx=look.px(4), dy=look.px(side * 12)))
         .encode(x=x, y=y, text="log")
-    )
-    return styled(alt.layer(line, dot, names), look, 320)
-
-
-def _apart(first: pd.DataFrame) -> pd.DataFrame:
-    """Names spaced so that none covers another: each at most three quarters of the one above."""
-    heights: list[float] = []
-    for value in first.shown:
-        heights.append(min(value, heights[-1] * 0.62) if heights else value)
-    return first.assign(shown=heights)
+        for part, side in ((first.head(1), -1), (first.tail(-1), 1))
+    ]
+    return styled(alt.layer(line, dot, *names), look, 320)

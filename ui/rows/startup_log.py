@@ -279,7 +279,7 @@ LOGGED_WEIGHTS = (
 )
 """Weights as logs printed them, GiB a rank: the model, TP, the figure, where it was posted."""
 
-RULES = ("P · b / TP", "heads and norms", "rotary table", "allocator")
+RULES = ("P · b / TP", "+ heads", "+ rotary", "+ rounding")
 
 
 def steps() -> list[Step]:
