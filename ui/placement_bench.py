@@ -15,7 +15,7 @@ from core.placement.planner import Placement, Plan, Question
 from core.placement.rank_memory import Budget, Overhead, measured_budget
 from core.placement.steps import Demand
 from core.placement.topology import Topology, read_topology
-from core.specs import LinkSpec, ModelSpec
+from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.units import GB
 from ui import inputs, paste
 from ui.prose import escape
