@@ -18,6 +18,9 @@ AIMED_ERROR = 0.15
 
 BAND_QUANTILES = (0.1, 0.9)
 
+MOST_OF_A_SOURCE = 2
+"""Of the runs nearest to a case."""
+
 _DECODE = ("decode", "run")
 """Quantities that are mostly decode steps: one of them, or all of a run's."""
 
@@ -160,14 +163,19 @@ class Case:
 def nearest(found: Iterable[Residual], case: Case, count: int = 6) -> list[Residual]:
     """The published times nearest to a case, by factors: of parameters, bandwidth, ranks, batch and context.
 
-    One a source and shape, so that a long table does not fill the list.
+    One of a shape and two of a source, so that a long table does not fill the list.
     """
     ordered = sorted(found, key=lambda residual: distance(residual.measurement, case))
     seen: dict[tuple[object, ...], Residual] = {}
     for residual in ordered:
         said = residual.measurement
         seen.setdefault((said.row.source, said.model.key, said.group.tp_size, said.batch, said.gpu.key), residual)
-    return list(seen.values())[:count]
+    kept: list[Residual] = []
+    for residual in seen.values():
+        source = residual.measurement.row.source
+        if sum(other.measurement.row.source == source for other in kept) < MOST_OF_A_SOURCE:
+            kept.append(residual)
+    return kept[:count]
 
 
 def distance(found: Measurement, case: Case) -> float:

@@ -41,7 +41,8 @@ def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> 
         page.figure(chart, "accuracy.reading", table, "predicted_against_published")
     with margin, st.container(gap="medium"):
         page.verdict("ok", "accuracy.aim")
-        page.note("accuracy.note_constants", "accuracy.note_roofline")
+        if not page.look.present:
+            page.note("accuracy.note_constants", "accuracy.note_roofline")
     if not page.look.present:
         _tables(page, question, plan, found)
 

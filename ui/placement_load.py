@@ -50,7 +50,8 @@ def load(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan | None)
         page.figure(charts.tails(table, "itl", asked.itl_ms, page.look), "load.reading_itl", table, "load_itl")
     with margin, st.container(gap="medium"):
         page.verdict("off" if found.kept is None else "ok", "load.broken" if found.kept is None else "load.kept")
-        page.note("load.note_capacity", "load.note_closed", "load.note_engine")
+        if not page.look.present:
+            page.note("load.note_capacity", "load.note_closed", "load.note_engine")
     if not page.look.present:
         _bench(page, asked, question, plan)
 

@@ -95,7 +95,8 @@ def test_the_example_is_a_result_and_is_met(four_by_two):
 
 def test_a_printed_result_reads_back_as_itself():
     (result,) = read_bench_results(load.example_bench())
-    assert read_bench_results(printed_bench(result)) == (result,)
+    (again,) = read_bench_results(printed_bench(result))
+    assert again == replace(result, line=1, model=None)
 
 
 def test_a_result_that_cannot_be_sent_is_refused_in_its_line():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.calibration_report import Case, Residual, by_source, nearest
 from core.placement.planner import Plan, Question
-from core.units import percent, plain
+from core.units import percent, seconds
 
 EVERY = "every source"
 
@@ -111,8 +111,8 @@ class NearLine:
 
     run: str
     quantity: str
-    published_ms: str
-    predicted_ms: str
+    published: str
+    predicted: str
     off: str
     source: str
 
@@ -123,8 +123,8 @@ def near_lines(found: Sequence[Residual], question: Question, plan: Plan | None)
         NearLine(
             run=run_name(each),
             quantity=_QUANTITIES[each.measurement.quantity],
-            published_ms=plain(1e3 * each.measurement.measured_s),
-            predicted_ms=plain(1e3 * each.predicted_s),
+            published=seconds(each.measurement.measured_s),
+            predicted=seconds(each.predicted_s),
             off=signed(each.ratio - 1),
             source=short(each.measurement.row.source),
         )

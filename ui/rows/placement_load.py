@@ -164,16 +164,15 @@ def example_bench() -> str:
 
     Source: github.com/dennislee22/vLLM-benchmarking, test 5.
     """
-    return printed_bench(
-        BenchResult(
-            line=1,
-            completed=50,
-            duration_s=21.73,
-            input_tokens=51_200,
-            output_tokens=51_200,
-            requests_per_s=2.30,
-            output_tokens_per_s=2356.12,
-            ttft=Clocked(mean_s=2.58058),
-            tpot=Clocked(mean_s=0.01847),
-        )
+    published = BenchResult(
+        line=1,
+        completed=50,
+        duration_s=21.73,
+        input_tokens=51_200,
+        output_tokens=51_200,
+        requests_per_s=2.30,
+        output_tokens_per_s=2356.12,
+        ttft=Clocked(mean_s=2.58058),
+        tpot=Clocked(mean_s=0.01847),
     )
+    return f"vllm bench serve --model Qwen/Qwen2-7B-Instruct --num-prompts 50\n{printed_bench(published)}"
