@@ -1,4 +1,4 @@
-"""The course on one page: the labs in order, and what each hands the next."""
+"""The course on one page: the labs in order, what each hands the next, and the tools they lead to."""
 
 import streamlit as st
 
@@ -26,13 +26,17 @@ def picture(stem: str) -> str:
     return drawings.two_ranks(facts.rank_weights(), palette, alt)
 
 
+def introduce(entry: course.Entry, link: str) -> None:
+    st.subheader(prose.text(f"{entry.stem}.name"), anchor=False)
+    st.markdown(prose.text(f"{entry.stem}.what"))
+    st.page_link(entry.path, label=prose.text(link))
+
+
 def lab(entry: course.Entry, first: bool) -> None:
-    with st.container(key=f"lab_{entry.stem}"):
+    with st.container(key=f"entry_{entry.stem}"):
         st.markdown(f"##### Lab {entry.title[:2]}")
         still(picture(entry.stem), key=f"picture_{entry.stem}")
-        st.subheader(prose.text(f"{entry.stem}.name"), anchor=False)
-        st.markdown(prose.text(f"{entry.stem}.what"))
-        st.page_link(entry.path, label=prose.text("start" if first else "open"))
+        introduce(entry, "start" if first else "open")
 
 
 with st.container(key="overview"):
@@ -46,5 +50,10 @@ with st.container(key="overview"):
         with place, st.container(key=f"arrow_{entry.stem}", horizontal_alignment="center"):
             st.markdown(prose.text(f"{entry.stem}.next"), text_alignment="center")
             still(drawings.arrow(palette), key=f"onward_{entry.stem}")
+    with st.container(key="tools"):
+        st.markdown(prose.text("tools"))
+        for place, entry in zip(st.columns(len(course.TOOLS), gap="large"), course.TOOLS, strict=True):
+            with place, st.container(key=f"entry_{entry.stem}"):
+                introduce(entry, "open")
     with st.container(key="note_labs"):
         st.markdown(prose.text("labs"))

@@ -34,13 +34,79 @@ class Entry:
 
 
 OVERVIEW = Entry("overview", "0_overview", "Overview", "Shardlab", "home")
+START = Entry(
+    "start_here",
+    "0_start_here",
+    "Start here",
+    "Start here",
+    "start",
+    {
+        "rank": "Rank and link",
+        "collectives": "Three collectives",
+        "decode": "One token",
+        "prefill": "A prompt",
+        "bottlenecks": "Fit and speed",
+        "glossary": "Glossary",
+    },
+)
+"""Ten minutes before lab 01: its scenes ask one question each, and the last one lists the words."""
+
 LABS = (
     Entry("sharding_math", "1_sharding_math", "01 Sharding", "Sharding", "shard"),
     Entry("comm_cost", "3_comm_cost", "03 The bill", "The bill", "bill"),
     Entry("pipeline_bubble", "4_pipeline_bubble", "04 Pipelines", "Pipelines", "pipe"),
     Entry("two_way_tp", "2_two_way_tp", "02 Real ranks", "Real ranks", "real"),
 )
-PAGES = (OVERVIEW, *LABS)
+TOOLS = (
+    Entry(
+        "placement",
+        "5_placement",
+        "Place a model",
+        "Placement",
+        "place",
+        {
+            "plan": "Plan",
+            "compare": "Compare",
+            "cases": "Worked cases",
+            "load": "Under load",
+            "accuracy": "Held to measurements",
+            "limits": "Limits",
+        },
+    ),
+    Entry(
+        "startup_log",
+        "6_startup_log",
+        "Read a log",
+        "Startup log",
+        "log",
+        {"read": "Read", "exercises": "What it catches", "formulas": "The arithmetic", "limits": "Limits"},
+    ),
+    Entry(
+        "clinic",
+        "7_clinic",
+        "Clinic",
+        "Clinic",
+        "clinic",
+        {
+            "cases": "Cases",
+            "straggler": "One slow rank",
+            "all_reduce": "Custom all-reduce",
+            "hangs": "Hangs at init",
+            "limits": "Limits",
+        },
+    ),
+    Entry(
+        "reading_rooms",
+        "8_reading_rooms",
+        "Reading rooms",
+        "Reading rooms",
+        "read",
+        {"megatron": "Megatron-LM", "fsdp": "PyTorch FSDP", "vllm": "vLLM", "limits": "How it was checked"},
+    ),
+)
+"""What the labs lead to, kept open at work: no path to walk, so each names its own scenes."""
+
+PAGES = (OVERVIEW, START, *LABS, *TOOLS)
 
 
 def entry(stem: str) -> Entry:

@@ -10,7 +10,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from core.scenario import Scenario
 from ui import inputs, theme
-from ui.course import OVERVIEW, PAGES
+from ui.course import OVERVIEW, PAGES, TOOLS
 from ui.prose import escape
 
 _CSS = Path(__file__).parent / "app.css"
@@ -39,12 +39,14 @@ def _read(sheet: Path) -> str:
 
 
 def navigation() -> StreamlitPage:
-    """Declare the course's pages and return the one that is asked for."""
+    """Declare the course's pages and return the one that is asked for. The tools share one menu."""
     st.session_state["_shell"] = True
-    pages = [
-        st.Page(page.path, title=page.title, default=page is OVERVIEW) for page in PAGES if Path(page.path).exists()
-    ]
-    return st.navigation(pages, position="top")
+    sections: dict[str, list[StreamlitPage]] = {"": [], "Tools": []}
+    for page in PAGES:
+        if Path(page.path).exists():
+            section = "Tools" if page in TOOLS else ""
+            sections[section].append(st.Page(page.path, title=page.title, default=page is OVERVIEW))
+    return st.navigation(sections, position="top")
 
 
 def boot() -> None:
