@@ -188,6 +188,14 @@ def test_the_stages_begin_with_the_scenarios_pipeline_and_stay_as_chosen():
     assert at.run().session_state["pipe_p"] == 2
 
 
+def test_compositions_stand_beside_one_gpu():
+    """Llama-3-8B, the labs' 8 ms: a pipe of eight gives a sequence its tokens no sooner."""
+    at = opened(pipe_scene="Bench", pipe_figure="TP × PP")
+    text = text_of(at)
+    assert "alone one token every 8.00 ms" in text
+    assert "The deepest pipe here, TP=1 PP=8, takes 8." in text
+
+
 def test_the_learners_own_run_is_drawn_at_the_pages_sizes(monkeypatch, tmp_path):
     """A clock that starts every stage at once: cells before their inputs are outlined, the task is wrong."""
     own = tmp_path / "mine.py"

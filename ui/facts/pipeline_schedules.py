@@ -23,6 +23,7 @@ from ui.rows.pipeline_schedules import (
     Compose,
     Serve,
     Versus,
+    one_gpu,
     scenario_layouts,
     schedule_row,
 )
@@ -112,11 +113,13 @@ def _compose_fields(scenario: Scenario, compose: Compose) -> dict[str, str]:
     try:
         found = scenario_layouts(scenario, compose)
     except ShardlabError:
-        names = ("soonest", "soonest_time", "most", "most_rate", "sequences", "prompt", "prompt_time")
-        return {f"compose_{name}": "–" for name in names}
+        names = "soonest soonest_time most most_rate sequences prompt prompt_time"
+        against = "one_time one_prompt deepest deepest_time deepest_prompt"
+        return {f"compose_{name}": "–" for name in f"{names} {against}".split()}
     soonest = min(found, key=lambda layout: layout.itl_alone_s)
     most = max(found, key=lambda layout: layout.tokens_per_s)
     prompt = min(found, key=lambda layout: layout.ttft_s)
+    one, deepest = one_gpu(scenario, compose), max(found, key=lambda layout: layout.pp_size)
     return {
         "compose_soonest": soonest.name,
         "compose_soonest_time": seconds(soonest.itl_alone_s),
@@ -125,6 +128,11 @@ def _compose_fields(scenario: Scenario, compose: Compose) -> dict[str, str]:
         "compose_sequences": str(compose.sequences),
         "compose_prompt": prompt.name,
         "compose_prompt_time": seconds(prompt.ttft_s),
+        "compose_one_time": seconds(one.itl_alone_s),
+        "compose_one_prompt": seconds(one.ttft_s),
+        "compose_deepest": deepest.name,
+        "compose_deepest_time": seconds(deepest.itl_alone_s),
+        "compose_deepest_prompt": seconds(deepest.ttft_s),
     }
 
 

@@ -1,6 +1,6 @@
 """Lab 04's bench: what it asks of two schedules and of a pipe that serves, and the rows it draws."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
@@ -155,8 +155,14 @@ class Compose:
 
 
 def layout_rows(scenario: Scenario, compose: Compose) -> list[BillRow]:
-    """One bar a composition: a token of one sequence, in compute, waiting and bytes."""
-    return [_layout_row(found, compose.sequences) for found in scenario_layouts(scenario, compose)]
+    """One bar a composition, and one GPU beside them: a token of one sequence, in compute, waiting and bytes."""
+    found = [*scenario_layouts(scenario, compose), one_gpu(scenario, compose)]
+    return [_layout_row(layout, compose.sequences) for layout in found]
+
+
+def one_gpu(scenario: Scenario, compose: Compose) -> Layout:
+    """What one GPU that held the whole model would take."""
+    return scenario_layouts(scenario, replace(compose, gpus=1))[0]
 
 
 def scenario_layouts(scenario: Scenario, compose: Compose) -> list[Layout]:
@@ -182,7 +188,7 @@ def _layout_row(found: Layout, sequences: int) -> BillRow:
     each = f"each of {sequences} gets one every {seconds(found.itl_full_s)}"
     flowing = f"{each}, {grouped(round(found.tokens_per_s))} tokens/s in all"
     return BillRow(
-        name=found.name,
+        name=found.name if found.tp_size * found.pp_size > 1 else "one GPU",
         detail=f"{detail}; first token after {seconds(found.ttft_s)}; {flowing}",
         compute_ms=1e3 * found.compute_s,
         latency_ms=1e3 * found.latency_s,
