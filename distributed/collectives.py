@@ -18,6 +18,9 @@ from torch import Tensor
 
 from core.ledger import Collective, Ledger
 
+MEETING_S = 900.0
+"""How long ranks wait for the first one, which decodes alone before it meets them."""
+
 Gathered = Literal["all_reduce", "all_gather"]
 
 
@@ -78,23 +81,27 @@ class Group:
 
 
 class TorchGroup(Group):
-    """A group over torch.distributed: Gloo between CPU processes, NCCL between GPUs."""
+    """A group over torch.distributed: Gloo between CPU processes, NCCL between GPUs.
 
-    def __init__(self) -> None:
+    A peer that stays away from a collective past `timeout_s` is an error.
+    """
+
+    def __init__(self, timeout_s: float) -> None:
         super().__init__()
+        self.peers = dist.new_group(timeout=timedelta(seconds=timeout_s))
         self.rank = dist.get_rank()
         self.size = dist.get_world_size()
         self.backend = dist.get_backend()
 
     def all_reduce(self, x: Tensor, layer: str = "", why: str = "") -> Tensor:
         with self._recorded("all_reduce", x.nbytes, x.device, layer, why):
-            dist.all_reduce(x)
+            dist.all_reduce(x, group=self.peers)
         return x
 
     def all_gather(self, x: Tensor, layer: str = "", why: str = "") -> Tensor:
         shards = [torch.empty_like(x) for _ in range(self.size)]
         with self._recorded("all_gather", x.nbytes * self.size, x.device, layer, why):
-            dist.all_gather(shards, x.contiguous())
+            dist.all_gather(shards, x.contiguous(), group=self.peers)
         return torch.cat(shards, dim=-1)
 
     @contextmanager
@@ -116,9 +123,12 @@ def synchronize(device: torch.device) -> None:
 
 
 def join(backend: str, timeout_s: float, init_method: str = "env://", **world: int) -> TorchGroup:
-    """Meet the other ranks and return this rank's group. A peer that stays away past `timeout_s` is an error."""
-    dist.init_process_group(backend, init_method, timeout=timedelta(seconds=timeout_s), **world)
-    return TorchGroup()
+    """Meet the other ranks and return this rank's group.
+
+    One may come late to the meeting, having measured alone; to a collective none may by more than `timeout_s`.
+    """
+    dist.init_process_group(backend, init_method, timeout=timedelta(seconds=MEETING_S), **world)
+    return TorchGroup(timeout_s)
 
 
 def leave() -> None:

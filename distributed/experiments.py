@@ -30,7 +30,7 @@ TRACED_STEPS = 18
 def everyone(group: Group, mine: object) -> list:
     """What every rank has to tell, by rank."""
     told: list = [None] * group.size
-    dist.all_gather_object(told, mine)
+    dist.all_gather_object(told, mine, group=group.peers)
     return told
 
 

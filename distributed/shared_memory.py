@@ -42,7 +42,7 @@ class SharedMemoryGroup(TorchGroup):
     """A group of ranks on one host. Payloads above SLOT_BYTES, and the meeting itself, go through Gloo."""
 
     def __init__(self, timeout_s: float) -> None:
-        super().__init__()
+        super().__init__(timeout_s)
         self.backend = "shm"
         self.timeout_s = timeout_s
         memory = self._map()

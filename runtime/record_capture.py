@@ -1,22 +1,37 @@
-"""Run two ranks on this machine and keep the run as a capture.
+"""Run two ranks on this machine and keep the run as a capture, or keep one that was made elsewhere.
 
     python -m runtime.record_capture NAME [--option=...]
+    python -m runtime.record_capture NAME --kept LINES RESULT [--folder FOLDER]
 
 Options after NAME go to distributed.run_tp.
 """
 
 import sys
+from pathlib import Path
 
+from core.errors import ShardlabError
 from runtime import captures
 from runtime.torchrun import RunRequest, start
 
+USAGE = __doc__.split("\n\n")[1]
+
 
 def main(arguments: list[str]) -> int:
-    """Record; 0 when the run went well, 1 with its message when not, 2 for bad arguments."""
+    """Record or keep; 0 when there is a capture, 1 with a message when not, 2 for bad arguments."""
     if not arguments or arguments[0].startswith("-"):
-        print("usage: python -m runtime.record_capture NAME [options of distributed.run_tp]", file=sys.stderr)
+        print(f"usage:\n{USAGE}", file=sys.stderr)
         return 2
     name, *options = arguments
+    try:
+        if "--kept" in options:
+            return _keep(name, options)
+        return _record(name, options)
+    except (OSError, ShardlabError) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _record(name: str, options: list[str]) -> int:
     with start(RunRequest(options=tuple(options), wall_s=900, silence_s=300)) as run:
         for line in run.watch():
             if line is not None:
@@ -27,6 +42,18 @@ def main(arguments: list[str]) -> int:
         return 1
     captures.save(outcome.lines, outcome.result, captures.CAPTURES / name)
     captures.load(name)
+    return 0
+
+
+def _keep(name: str, options: list[str]) -> int:
+    """A run's two files as a capture, read once to see that it is whole."""
+    if len(options) not in (3, 5) or options[0] != "--kept" or (len(options) == 5 and options[3] != "--folder"):
+        print(f"usage:\n{USAGE}", file=sys.stderr)
+        return 2
+    lines, result = (Path(path).read_text(encoding="utf-8") for path in options[1:3])
+    folder = Path(options[4]) if len(options) == 5 else captures.CAPTURES
+    captures.of_texts(name, lines, result)
+    captures.save(lines.splitlines(), result, folder / name)
     return 0
 
 
