@@ -5,6 +5,7 @@ just said they had left, a concurrency from the count before it. An engine that 
 the figures are taken in starts, each with its own memory.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,7 @@ from core.startup_log.records import Check, Figure, LogLine, Memory, Verdict
 from core.startup_log.runs import Scene
 
 _SHOWN = 600
+_DATA_RANK = re.compile(r"DP_?(\d{1,4})")
 _OF_NO_RANK = ("tokens", "blocks", "cpu", "concurrency", "initialised")
 _DRAFT = Silence("a second model on the rank, a draft: its config is not in the log")
 
@@ -104,7 +106,7 @@ def _predicted(scene: Scene, start: _Start, figure: Figure, pools: tuple[Figure,
     if figure.quantity == "max_concurrency":
         return predict.concurrency(basis, figure, _counted(scene, start, figure))
     if figure.quantity == "kv_size_gib":
-        return predict.cache_size(basis, figure)
+        return predict.cache_size(basis, _with_tokens(figure, pools))
     if figure.quantity == "bytes_per_token":
         return predict.bytes_per_token(basis, figure)
     if figure.kind == "pool":
@@ -118,7 +120,8 @@ def _predicted(scene: Scene, start: _Start, figure: Figure, pools: tuple[Figure,
 
 def _memory_of(scene: Scene, start: _Start, figure: Figure) -> tuple[tuple[Memory, int | None], ...]:
     """The memory a count is made of: all ranks', or its own rank's where each rank prints its count, in order."""
-    seated = [(memory, *scene.seat(memory.line)) for memory in start.left]
+    left = [memory for memory in start.left if _same_engine(memory.line, figure.line)]
+    seated = [(memory, *scene.seat(memory.line)) for memory in left]
     counts, world = start.of("tokens"), scene.world_size
     known = sorted((rank, index) for index, (_, rank, _) in enumerate(seated) if rank is not None)
     if figure.kind == "tokens" and world > 1 and len(counts) == len(known) == len(seated) == world:
@@ -127,17 +130,24 @@ def _memory_of(scene: Scene, start: _Start, figure: Figure) -> tuple[tuple[Memor
     return tuple((memory, stage) for memory, _, stage in seated)
 
 
+def _same_engine(one: LogLine, other: LogLine) -> bool:
+    """Whether two lines may be of one engine, of several that run side by side (data parallelism)."""
+    first, second = _DATA_RANK.search(one.speaker), _DATA_RANK.search(other.speaker)
+    return first is None or second is None or first.group(1) == second.group(1)
+
+
 def _counted(scene: Scene, start: _Start, figure: Figure) -> int | None:
     """The tokens a concurrency is printed for: the count just before it."""
-    before = [one for one in start.of("tokens", "blocks") if one.line.number <= figure.line.number]
+    counts = [one for one in start.of("tokens", "blocks") if _same_engine(one.line, figure.line)]
+    before = [one for one in counts if one.line.number <= figure.line.number]
     if not before:
         return None
     return int(before[-1].value) * (scene.basis.block_tokens if before[-1].kind == "blocks" else 1)
 
 
 def _pool(scene: Scene, figure: Figure, pools: tuple[Figure, ...]) -> Prediction | Silence:
-    """Tokens of a pool, from the line that allocates it."""
-    for other in pools:
+    """Tokens of a pool, from the line before it that allocates it."""
+    for other in reversed([one for one in pools if one.line.number <= figure.line.number]):
         if figure.engine == "sglang" and other.tokens is not None:
             return predict.same_count(other.tokens, "the tokens its cache was allocated for")
         if other.kind == "pool_bytes":
@@ -147,6 +157,14 @@ def _pool(scene: Scene, figure: Figure, pools: tuple[Figure, ...]) -> Prediction
             words = f"{other.value:,.0f} bytes by {each.value:,.0f} a token"
             return predict.same_count(int(other.value // each.value), words)
     return Silence("the log does not print what it is counted from")
+
+
+def _with_tokens(figure: Figure, pools: tuple[Figure, ...]) -> Figure:
+    """A cache with the tokens it is for, which SGLang once printed on a line of their own, after it."""
+    if figure.tokens is not None:
+        return figure
+    after = [one for one in pools if one.kind == "pool" and one.line.number > figure.line.number]
+    return replace(figure, tokens=int(after[0].value)) if after else figure
 
 
 def _per_token(figure: Figure, pools: tuple[Figure, ...]) -> Figure:

@@ -24,7 +24,8 @@ _WEIGHTS_SGLANG = re.compile(rf"Load weight end\..{{0,300}}?\bmem usage={_SIZE}"
 _WEIGHTS_TRT = re.compile(rf"Memory used after loading model weights \(inside torch\)[^:]{{0,80}}: {_SIZE}")
 _ENGINE_FILE = re.compile(rf"Loaded engine size: {_SIZE}")
 _TOKENS = re.compile(rf"GPU KV cache size: {_COUNT} tokens")
-_BLOCKS = re.compile(rf"# (?:GPU|cuda|rocm|npu|hpu|HPU|NPU|xpu|neuron) blocks: {_COUNT}")
+# a Markdown heading eats the leading "# "
+_BLOCKS = re.compile(rf"\b(?:GPU|cuda|rocm|npu|hpu|HPU|NPU|xpu|neuron) blocks: {_COUNT}")
 _CPU_BLOCKS = re.compile(rf"# CPU blocks: {_COUNT}(?![\d.])")
 _INITIALISED = re.compile(rf"num_gpu_blocks is:?\s{{0,3}}{_COUNT}")
 _CONCURRENCY = re.compile(rf"Maximum concurrency for {_COUNT} tokens per request: {_NUMBER}x")

@@ -23,8 +23,8 @@ TOLERANCE = 0.005
 DEFAULT_SWAP_GIB = 4.0
 """Host memory for swapped blocks where a log does not say. Source: vLLM's --swap-space."""
 
-_NPU_BLOCK = 128
-_HIDDEN_RANK = 0.10
+_ACCELERATOR_BLOCK = 128
+_HIDDEN_RANK = 0.02
 _FREE_MEMORY_GIB = 0.6
 _KERNEL = (0.97, 1.12)
 _FLOAT_CACHE = {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp32", "float": "fp32"}
@@ -79,8 +79,9 @@ class Basis:
 
     @property
     def block_tokens(self) -> int:
-        """Tokens a block: as stated, 128 on an NPU, 16 elsewhere."""
-        return self.settings.block_size or (_NPU_BLOCK if self.settings.device == "npu" else BLOCK_TOKENS)
+        """Tokens a block: as stated, 128 on an NPU or an HPU, 16 elsewhere."""
+        usual = _ACCELERATOR_BLOCK if self.settings.device in ("npu", "hpu") else BLOCK_TOKENS
+        return self.settings.block_size or usual
 
 
 UNNAMED = Silence("the log names no model that the catalog knows; give one")
@@ -151,6 +152,8 @@ def _weight_doubts(basis: Basis, spec: ModelSpec, figure: Figure, size: float) -
         found.append(Doubt("a draft model is loaded with it", low=size))
     if basis.settings.adapters:
         found.append(Doubt("LoRA adapters have room of their own", low=size))
+    if spec.moe is not None and (basis.settings.dp_size or 1) > 1:
+        found.append(Doubt("experts are spread over data-parallel ranks too", high=size))
     if basis.settings.offload:
         found.append(Doubt("part of the weights is kept in host memory", high=size))
     if _sees(basis.settings, spec):
