@@ -109,7 +109,7 @@ def _button(word: str, term: Term, name: str) -> str:
     definition = escape(escape_html(term.definition, quote=False))
     return (
         f'<span class="term"><span role="button" tabindex="0" aria-describedby="{name}">{word}</span>'
-        f'<span role="tooltip" id="{name}">{definition}</span></span>'
+        f'<span role="tooltip" id="{name}" hidden>{definition}</span></span>'
     )
 
 
