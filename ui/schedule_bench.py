@@ -193,7 +193,7 @@ def _serving(page: Page, asked: Asked) -> None:
 
 
 def _compositions(page: Page, asked: Asked) -> None:
-    table = frame(rows.layout_rows(page.scenario, asked.compose))
+    table = frame(rows.layout_rows(page.scenario, asked.compose, beside_one=not page.look.present))
     chart = bills.bill_bars(table, page.look, bills.axis_end_ms(table))
     page.figure(chart, "bench.compositions", table, "compositions")
     with st.container(key="aside_compositions"):

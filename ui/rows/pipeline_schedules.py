@@ -154,9 +154,9 @@ class Compose:
     sequences: int = 64
 
 
-def layout_rows(scenario: Scenario, compose: Compose) -> list[BillRow]:
+def layout_rows(scenario: Scenario, compose: Compose, beside_one: bool = True) -> list[BillRow]:
     """One bar a composition, and one GPU beside them: a token of one sequence, in compute, waiting and bytes."""
-    found = [*scenario_layouts(scenario, compose), one_gpu(scenario, compose)]
+    found = scenario_layouts(scenario, compose) + ([one_gpu(scenario, compose)] if beside_one else [])
     return [_layout_row(layout, compose.sequences) for layout in found]
 
 
