@@ -6,7 +6,7 @@ from math import ceil
 
 import numpy as np
 
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, require_positive
 from core.serving_load import CHUNK_TOKENS, EngineCost
 from core.serving_load_run import MOST_STEPS, LoadResult, poisson_arrivals, simulate
 
@@ -43,6 +43,7 @@ def load_curve(
 
     Raises OutOfRangeError for more requests than `MOST_REQUESTS`.
     """
+    require_positive(chunk_tokens=chunk_tokens)
     if not 1 <= requests <= MOST_REQUESTS:
         raise OutOfRangeError("requests", requests, f"must be from 1 to {MOST_REQUESTS}")
     steps_each = ceil(cost.prompt_tokens / chunk_tokens) + 3

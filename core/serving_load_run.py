@@ -11,7 +11,7 @@ from math import ceil, inf
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import require_positive
+from core.errors import require_non_negative, require_positive
 from core.serving_load import CHUNK_TOKENS, EngineCost
 
 Floats = NDArray[np.float64]
@@ -48,7 +48,11 @@ class LoadResult:
 
 
 def seeded(seed: int) -> np.random.Generator:
-    """The generator that a seed means, for those that ask a learner for one."""
+    """The generator that a seed means, for those that ask a learner for one.
+
+    Raises OutOfRangeError for a seed below 0.
+    """
+    require_non_negative(seed=seed)
     return np.random.default_rng(seed)
 
 

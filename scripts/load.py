@@ -1,0 +1,185 @@
+"""A plan under load: `python -m scripts.load --model llama-3-8b --gpu a100 --tp 4 --replicas 2 --itl-p99-ms 50`.
+
+With `--bench` a benchmark's results, as `vllm bench serve` prints or saves them, stand beside the same requests on
+the plan; `-` reads standard input.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from math import isfinite
+from pathlib import Path
+
+from core.bench_results_plan import BenchPrediction, predict_bench
+from core.bench_results_reader import read_bench_results
+from core.catalog import gpu, model
+from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError, require_positive
+from core.placement.cluster import usual_cluster
+from core.placement.layout import Layout
+from core.placement.planner import Plan, Question, judge
+from core.placement.rank_memory import measured_budget
+from core.placement.steps import Demand
+from core.serving_load import CHUNK_TOKENS, steady_state
+from core.serving_load_curve import Promise, highest_kept, load_curve
+from core.serving_load_plan import engine_cost
+from core.serving_load_run import LoadResult, seeded
+from core.units import plain, seconds
+from scripts.terminal import Parser, answer, finite, print_aligned
+
+MOST_CHARACTERS = 2**20
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a plan's engine over a ladder of arrival rates, or under a benchmark's own load."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+
+    def compute() -> Mapping[str, object]:
+        question, plan = _placed(options)
+        report = _ladder if options.bench is None else _bench
+        return report(options, question, plan)
+
+    return answer(parser, compute, options.json, table=False)
+
+
+def _placed(options: argparse.Namespace) -> tuple[Question, Plan]:
+    """The plan that was named, on one node or as many as its GPUs fill.
+
+    Raises OutOfRangeError for one that does not fit.
+    """
+    require_positive(gpus_per_node=options.gpus_per_node)
+    card, layout = gpu(options.gpu), Layout(options.tp, options.pp, options.replicas)
+    nodes = -(-layout.gpus // options.gpus_per_node)
+    demand = Demand(1, options.prompt, options.output, options.dtype, options.kv_dtype)
+    cluster = usual_cluster(card, options.gpus_per_node, nodes)
+    question = Question(model(options.model), cluster, measured_budget(card, options.utilisation), demand)
+    plan = judge(question, layout)
+    if not plan.fits:
+        raise OutOfRangeError("plan", layout.name, plan.reason)
+    return question, plan
+
+
+def _ladder(options: argparse.Namespace, question: Question, plan: Plan) -> Mapping[str, object]:
+    """Every rate of the ladder, and the highest that keeps the promises."""
+    cost, engines = engine_cost(question, plan), plan.layout.replicas
+    curve = load_curve(cost, options.requests, seeded(options.seed), chunk_tokens=options.chunk)
+    promise = Promise(_in_s(options.ttft_p99_ms), _in_s(options.itl_p99_ms))
+    kept = highest_kept(curve, promise)
+    if not options.json:
+        heads = ("requests/s", "first p50", "first p99", "next p50", "next p99", "tokens/s", "kept")
+        print_aligned([heads, *(_rate_cells(run, engines, promise) for run in curve)])
+        print(f"all that can be completed: {plain(engines * cost.capacity_per_s)} requests a second")
+        print(f"promises kept up to: {'no rate' if kept is None else plain(engines * kept.arrivals_per_s)}")
+    return {
+        "engines": engines,
+        "capacity_per_s": engines * cost.capacity_per_s,
+        "most_running_per_engine": cost.most_running,
+        "prefill_s": cost.prefill_s,
+        "kept_per_s": None if kept is None else engines * kept.arrivals_per_s,
+        "rates": [
+            {
+                "requests_per_s": engines * run.arrivals_per_s,
+                "kept": promise.kept(run),
+                "steady_itl_s": None if (at := steady_state(cost, run.arrivals_per_s)) is None else at.itl_s,
+                **_figures(run, engines),
+            }
+            for run in curve
+        ],
+    }
+
+
+def _rate_cells(run: LoadResult, engines: int, promise: Promise) -> tuple[str, ...]:
+    times = (run.ttft_p50_s, run.ttft_p99_s, run.itl_p50_s, run.itl_p99_s)
+    kept = "yes" if promise.kept(run) else "no"
+    return (
+        plain(engines * run.arrivals_per_s),
+        *(seconds(time_s) for time_s in times),
+        plain(engines * run.tokens_per_s),
+        kept,
+    )
+
+
+def _bench(options: argparse.Namespace, question: Question, plan: Plan) -> Mapping[str, object]:
+    """Each result of a file beside the plan; where it cannot be sent again, why."""
+    engines, rows, cells = plan.layout.replicas, [], []
+    for result in read_bench_results(_text(options.bench)):
+        row: dict[str, object] = {"line": result.line, "measured": _finite(asdict(result))}
+        try:
+            found = predict_bench(question, plan, result, seeded(options.seed))
+        except ShardlabError as refusal:
+            rows.append({**row, "refused": str(refusal)})
+            continue
+        rows.append({**row, "sent": found.sent, "predicted": _figures(found.load, engines)})
+        cells.append(_bench_cells(found))
+    if not options.json:
+        heads = ("line", "sent", "first measured", "predicted", "next measured", "predicted")
+        print_aligned([heads, *cells])
+    return {"results": rows}
+
+
+def _bench_cells(found: BenchPrediction) -> tuple[str, ...]:
+    result, load = found.result, found.load
+    measured = ("–" if mean_s is None else seconds(mean_s) for mean_s in (result.ttft.mean_s, result.tpot.mean_s))
+    first, following = measured
+    return str(result.line), found.sent, first, seconds(load.ttft_mean_s), following, seconds(load.itl_mean_s)
+
+
+def _figures(run: LoadResult, engines: int) -> dict[str, object]:
+    """What a run of one engine showed; tokens are of all engines together."""
+    names = ("ttft_mean_s", "ttft_p50_s", "ttft_p99_s", "itl_mean_s", "itl_p50_s", "itl_p99_s")
+    more = ("mean_running", "mean_waiting", "busy_fraction", "requests", "cut")
+    figures = {name: getattr(run, name) for name in (*names, *more)}
+    return _finite({**figures, "tokens_per_s": engines * run.tokens_per_s})
+
+
+def _finite(figures: Mapping[str, object]) -> dict[str, object]:
+    """The same for JSON, which knows no infinity: it is written as text."""
+    return {
+        name: str(value) if isinstance(value, float) and not isfinite(value) else value
+        for name, value in figures.items()
+    }
+
+
+def _in_s(time_ms: float | None) -> float | None:
+    return None if time_ms is None else time_ms / 1e3
+
+
+def _text(path: str) -> str:
+    """A file's text, or standard input's.
+
+    Raises UnreadableTextError for a file that cannot be read.
+    """
+    try:
+        if path == "-":
+            return sys.stdin.read(MOST_CHARACTERS)
+        with Path(path).open(encoding="utf-8", errors="replace") as file:
+            return file.read(MOST_CHARACTERS)
+    except OSError as error:
+        raise UnreadableTextError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="scripts.load", description="Percentiles of a plan under Poisson arrivals.")
+    parser.add_argument("--model", required=True, help="a catalog key or a Hugging Face repository")
+    parser.add_argument("--gpu", required=True, help="a catalog key, e.g. h100-sxm")
+    parser.add_argument("--gpus-per-node", type=int, default=8)
+    for name in ("tp", "pp", "replicas"):
+        parser.add_argument(f"--{name}", type=int, default=1)
+    parser.add_argument("--prompt", type=int, default=2048)
+    parser.add_argument("--output", type=int, default=256)
+    parser.add_argument("--dtype", default="bf16", help="of the weights")
+    parser.add_argument("--kv-dtype", default="bf16")
+    parser.add_argument("--utilisation", type=finite, default=0.9, help="share of the memory an engine may take")
+    parser.add_argument("--ttft-p99-ms", type=finite, help="promised of the first token, for 99 of 100")
+    parser.add_argument("--itl-p99-ms", type=finite, help="promised between two tokens, for 99 of 100")
+    parser.add_argument("--chunk", type=int, default=CHUNK_TOKENS, help="prompt tokens a step reads besides")
+    parser.add_argument("--requests", type=int, default=1000, help="of each run")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--bench", help="a file with results of vllm bench serve, or - for standard input")
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""A plan under load from a terminal."""
+
+import json
+
+import pytest
+
+from scripts import load
+from ui.rows.placement_load import example_bench
+
+PLAN = ["--model", "qwen2-7b", "--gpu", "a100", "--prompt", "1024", "--output", "128"]
+
+
+def answered(capsys, *arguments):
+    assert load.main([*PLAN, *arguments, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return json.loads(out)
+
+
+def test_the_ladder_is_one_json_object(capsys):
+    said = answered(capsys, "--requests", "200", "--itl-p99-ms", "200")
+    assert said["rates"][-1]["requests_per_s"] == pytest.approx(said["capacity_per_s"], rel=0.2)
+    assert said["rates"][0]["kept"]
+    assert said["kept_per_s"] >= said["rates"][0]["requests_per_s"]
+
+
+def test_two_replicas_complete_twice_as_much(capsys):
+    one, two = (answered(capsys, "--requests", "50", "--replicas", str(replicas)) for replicas in (1, 2))
+    assert two["capacity_per_s"] == pytest.approx(2 * one["capacity_per_s"])
+    assert two["most_running_per_engine"] == one["most_running_per_engine"]
+
+
+def test_a_benchmark_stands_beside_its_prediction(capsys, tmp_path):
+    """Published: 18.47 ms between tokens on half of one A100."""
+    path = tmp_path / "bench.txt"
+    path.write_text(f"{example_bench()}\nSuccessful requests: 3\nMean TTFT (ms): 50.0\n", encoding="utf-8")
+    first, second = answered(capsys, "--utilisation", "0.5", "--bench", str(path))["results"]
+    assert first["predicted"]["itl_mean_s"] == pytest.approx(first["measured"]["tpot"]["mean_s"], rel=0.1)
+    assert "lengths of requests are unknown" in second["refused"]
+
+
+def test_without_json_it_is_a_table(capsys, tmp_path):
+    path = tmp_path / "bench.txt"
+    path.write_text(example_bench(), encoding="utf-8")
+    assert load.main([*PLAN, "--requests", "50"]) == load.main([*PLAN, "--bench", str(path)]) == 0
+    out, _ = capsys.readouterr()
+    assert "requests a second" in out
+    assert "all at once" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--requests", "0"], "requests=0"),
+        (["--seed", "-1"], "seed=-1"),
+        (["--chunk", "0"], "chunk_tokens=0"),
+        (["--gpus-per-node", "0"], "gpus_per_node=0"),
+        (["--tp", "5"], "plan=TP=5"),
+        (["--model", "llama-3-405b"], "no model named"),
+        (["--bench", "/nowhere/at/all"], "cannot read"),
+        (["--ttft-p99-ms", "soon"], "invalid finite value"),
+    ],
+)
+def test_bad_input_is_one_line_on_stderr(capsys, arguments, said):
+    with pytest.raises(SystemExit) as ended:
+        load.main([*PLAN, *arguments, "--json"])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
