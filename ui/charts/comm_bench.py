@@ -49,9 +49,13 @@ def share_dots(dots: pd.DataFrame, thresholds: tuple[float, float], look: Look) 
         base.mark_text(**words(look, 14, align="left", dx=look.px(10), fontWeight=600)).encode(
             x=x, y=y, text="shown:N"
         ),
-        alt.Chart(names)
+        # beside its row; on a phone, where the dots need the width, between the rows
+        _named(names, f"width < {look.px(520)} ? '' : datum.said")
         .mark_text(**words(look, 13.5, align="right"))
-        .encode(x=alt.value("width"), y=y, text="said:N"),
+        .encode(x=alt.value("width"), y=y, text="shown:N"),
+        _named(names, f"width < {look.px(520)} ? datum.said : ''")
+        .mark_text(**words(look, 13, align="right", dy=look.px(-12), color=look.palette.muted))
+        .encode(x=alt.value("width"), y=y, text="shown:N"),
         alt.Chart(heads)
         .mark_text(**words(look, 14, fontWeight=600))
         .encode(x=x, y=alt.value(look.px(10)), text="link:N"),
@@ -59,8 +63,13 @@ def share_dots(dots: pd.DataFrame, thresholds: tuple[float, float], look: Look) 
     return styled(alt.layer(*layers), look, 44 + row * len(gpus))
 
 
+def _named(names: pd.DataFrame, shown: str) -> alt.Chart:
+    """Names with the text that an expression gives them."""
+    return alt.Chart(names).transform_calculate(shown=shown)
+
+
 def _percent_axis() -> alt.X:
-    axis = alt.Axis(title=None, labelExpr="datum.value + ' %'", grid=False, values=[0, 10, 20, 30, 40, 60, 80, 100])
+    axis = alt.Axis(title=None, labelExpr="datum.value + ' %'", grid=False, values=[0, 10, 40, 70, 100])
     return alt.X("share_percent:Q", scale=alt.Scale(domain=[0, 100]), axis=axis)
 
 

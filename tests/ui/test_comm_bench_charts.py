@@ -1,0 +1,134 @@
+"""The figures of lab 03's bench as specifications: they compile, carry core's numbers, and can be projected."""
+
+import re
+from functools import cache
+
+import pytest
+import vl_convert
+
+from core.comm_cost import step_bill
+from core.own_tables import own_tables
+from core.scenario import Scenario
+from runtime.measurements import example_paste, measured_all_reduces
+from tests.core.printed_tables import table as printed
+from ui.charts import comm_bench as charts
+from ui.charts.comm_cost import axis_end_ms, bill_bars, payload_axis
+from ui.charts.comm_table import errors_by_size
+from ui.comm_bench import THRESHOLDS
+from ui.frames import frame
+from ui.rows import comm_bench as bench
+from ui.rows import comm_residuals as residuals
+from ui.rows import comm_scale as scale
+from ui.rows import comm_slips as slips
+from ui.rows import comm_table as table
+from ui.theme import DARK, LIGHT, Look
+
+LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
+NAMES = ["light", "dark", "projected"]
+POINTS = measured_all_reduces()
+SCENARIO = Scenario()
+
+
+def drawings(look):
+    """Every chart of the bench and of the slips, by name."""
+    (own,) = own_tables(example_paste())
+    bills = scale.node_bills(SCENARIO, "decode", 8)
+    large = frame(residuals.misses(POINTS, "h100-nccl", 8))
+    sizes = frame(slips.bus_rows(own.table))
+    ends = frame(bench.end_rows(SCENARIO, "decode", SCENARIO.network_spec))
+    lines = frame(scale.batch_points(SCENARIO))
+    return {
+        "gpus": charts.share_dots(frame(bench.share_dots(SCENARIO, "decode")), THRESHOLDS, look),
+        "batch": charts.share_lines(lines, THRESHOLDS, list(scale.BATCHES), "sequences", look),
+        "nodes": charts.node_bars(frame(scale.node_bars(bills)), look),
+        "links": charts.nominal_and_measured(frame(bench.constant_rows()), look),
+        "machines": charts.misses_by_ranks(frame(residuals.by_ranks(POINTS)), look),
+        "payload": charts.misses_by_payload(
+            large, residuals.REGIONS, payload_axis("payload_bytes", large.payload_bytes, "payload"), look
+        ),
+        "average": charts.busbw_by_size(sizes, 80.0, payload_axis("size_bytes", sizes.size_bytes, "size"), look),
+        "errors": errors_by_size(frame(table.error_points(own, True)), table.BULGE_BYTES, look),
+        "ends": bill_bars(ends, look, axis_end_ms(ends)),
+    }
+
+
+@cache
+def drawn(look) -> dict[str, str]:
+    """The same as Vega draws them."""
+    return {name: vl_convert.vegalite_to_svg(chart.to_dict()) for name, chart in drawings(look).items()}
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=NAMES)
+def test_every_figure_of_the_bench_compiles_and_names_no_colour_of_the_other_mode(look):
+    other = DARK if look.palette is LIGHT else LIGHT
+    for name, svg in drawn(look).items():
+        assert "<path" in svg, name
+        assert not {other.muted, other.latency, other.bandwidth} & set(re.findall("#[0-9A-F]{6}", svg)), name
+
+
+def test_projected_no_figure_of_the_bench_has_type_under_23_px():
+    """13 px at 1.8; a number inside a circle is among them."""
+    for name, svg in drawn(LOOKS[2]).items():
+        smallest = min(float(size) for size in re.findall(r'font-size="([\d.]+)px"', svg))
+        assert smallest >= 23, name
+
+
+def test_only_the_bill_wears_the_bills_colours():
+    """Violet and moss stand for latency and bandwidth; GPUs, machines and errors are ink."""
+    plain = {
+        name for name, svg in drawn(LOOKS[0]).items() if LIGHT.latency not in svg and LIGHT.bandwidth not in svg
+    }
+    assert plain == {"gpus", "machines", "payload", "errors"}
+
+
+def test_a_gpus_dot_is_its_bill():
+    """0.386 ms of NVLink beside the H200's 3.35 ms."""
+    dots = [dot for dot in bench.share_dots(SCENARIO, "decode") if dot.gpu.startswith("H200")]
+    link = next(dot for dot in dots if dot.role == "link")
+    bill = step_bill(SCENARIO.model_spec, 2, 1, SCENARIO.link_spec, 1e-3 * link.step_ms)
+    assert link.share_percent == pytest.approx(100 * bill.comm_fraction)
+    assert (link.flips, link.verdict) == (True, "noticeable")
+
+
+def test_sequence_parallelism_takes_as_long_as_the_all_reduces_it_replaces():
+    rows = {row.name: row for row in scale.layer_rows(scale.Experts(), SCENARIO.link_spec)}
+    tensor, sequence = rows["Tensor parallel"], rows["Sequence parallel"]
+    assert sequence.latency_ms + sequence.bandwidth_ms == pytest.approx(tensor.latency_ms + tensor.bandwidth_ms)
+
+
+def test_the_ends_are_listed_apart_from_the_layers():
+    """Embedding and head of an 8B model over 10 GbE: 0.107 ms and 0.153 ms beside 6.82 ms."""
+    layers, embedding, head = bench.end_rows(SCENARIO, "decode", SCENARIO.network_spec)
+    assert layers.in_words == "6.82 ms"
+    assert (embedding.in_words, head.in_words) == ("0.107 ms", "0.153 ms")
+
+
+@pytest.mark.parametrize(
+    ("series", "ranks", "ratio"),
+    [
+        ("a100-nccl", 2, 0.55),
+        ("a100-nccl", 8, 1.98),
+        ("h100-nccl", 2, 0.89),
+        ("h100-nccl", 8, 2.63),
+        ("h100-vllm-graph", 8, 8.2),
+    ],
+)
+def test_the_napkin_model_misses_each_machine_by_its_own_factor(series, ranks, ratio):
+    """2(N-1) · 3 µs against the measured 8 KiB all-reduces."""
+    found = residuals.small(residuals.by_ranks(POINTS), series, ranks)
+    assert found.ratio == pytest.approx(ratio, abs=0.05)
+
+
+def test_taking_both_directions_for_one_halves_the_bytes_and_not_the_hops():
+    found = slips.two_way(2**24, 8, POINTS)
+    assert found.wrong.bandwidth_s == pytest.approx(found.right.bandwidth_s / 2)
+    assert found.wrong.latency_s == found.right.latency_s
+    assert found.measured_s == pytest.approx(122e-6, rel=0.01)
+
+
+def test_a_tables_dropped_lines_are_named_and_a_swamp_of_them_counted():
+    rows = "  1024  256  float  sum  -1  XX  XX  XX  0\n" * 100
+    (own,) = own_tables(printed().replace("# Out of bounds", rows + "# Out of bounds"))
+    lines = table.dropped_lines(own)
+    assert len(lines) == table.MOST_SAID + 1
+    assert lines[-1] == "and 40 more"
