@@ -7,6 +7,9 @@ settings  what the engine says it was asked for
 figures   the numbers that a config predicts, and the memory they are predicted from
 remarks   what is worth a sentence: all-reduce, transport, layers, memory, refusals
 resolve   which model, weight format and sizes the log is about
-predict   each figure from the config, in words too, and how far its doubts reach
+basis     what a prediction is, what it is made from, and how far its doubts reach
+predict_  weights, and the cache: each figure from the config, in words too
+runs      the starts of an engine told apart
+checking  one run's figures beside their predictions
 reader    a text in, a report out
 """

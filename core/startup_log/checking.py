@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from core.errors import ShardlabError
-from core.startup_log import predict
+from core.startup_log import predict_cache
+from core.startup_log.basis import Prediction, Silence, refusal, same_count
 from core.startup_log.masking import masked
-from core.startup_log.predict import Prediction, Silence
+from core.startup_log.predict_weights import weights
 from core.startup_log.records import Check, Figure, LogLine, Memory, Verdict
 from core.startup_log.runs import Scene
 
@@ -37,7 +38,7 @@ def checks(scene: Scene) -> list[Check]:
     """Every figure of a run, checked, in the order of its lines."""
     drafts = _drafts(scene)
     pools = _pools(scene)
-    refused = predict.refusal(scene.basis)
+    refused = refusal(scene.basis)
     found = []
     for start in _starts(scene):
         for figure in start.figures:
@@ -100,22 +101,22 @@ def _outcome(scene: Scene, start: _Start, figure: Figure, pools: tuple[Figure, .
 def _predicted(scene: Scene, start: _Start, figure: Figure, pools: tuple[Figure, ...]) -> Prediction | Silence:
     basis = scene.basis
     if figure.quantity == "weights_gib":
-        return predict.weights(basis, figure, scene.seat(figure.line)[1])
+        return weights(basis, figure, scene.seat(figure.line)[1])
     if figure.quantity == "cpu_blocks":
-        return predict.cpu_blocks(basis, figure)
+        return predict_cache.cpu_blocks(basis, figure)
     if figure.quantity == "max_concurrency":
-        return predict.concurrency(basis, figure, _counted(scene, start, figure))
+        return predict_cache.concurrency(basis, figure, _counted(scene, start, figure))
     if figure.quantity == "kv_size_gib":
-        return predict.cache_size(basis, _with_tokens(figure, pools))
+        return predict_cache.cache_size(basis, _with_tokens(figure, pools))
     if figure.quantity == "bytes_per_token":
-        return predict.bytes_per_token(basis, figure)
+        return predict_cache.bytes_per_token(basis, figure)
     if figure.kind == "pool":
         return _pool(scene, figure, pools)
     counts = start.of("tokens")
     if figure.kind == "initialised" and counts:
         fewest, block = min(int(one.value) for one in counts), basis.block_tokens
-        return predict.same_count(fewest // block, f"{fewest:,} tokens in blocks of {block}")
-    return predict.from_memory(basis, figure, _memory_of(scene, start, figure))
+        return same_count(fewest // block, f"{fewest:,} tokens in blocks of {block}")
+    return predict_cache.from_memory(basis, figure, _memory_of(scene, start, figure))
 
 
 def _memory_of(scene: Scene, start: _Start, figure: Figure) -> tuple[tuple[Memory, int | None], ...]:
@@ -149,13 +150,13 @@ def _pool(scene: Scene, figure: Figure, pools: tuple[Figure, ...]) -> Prediction
     """Tokens of a pool, from the line before it that allocates it."""
     for other in reversed([one for one in pools if one.line.number <= figure.line.number]):
         if figure.engine == "sglang" and other.tokens is not None:
-            return predict.same_count(other.tokens, "the tokens its cache was allocated for")
+            return same_count(other.tokens, "the tokens its cache was allocated for")
         if other.kind == "pool_bytes":
-            each = predict.bytes_per_token(scene.basis, figure)
+            each = predict_cache.bytes_per_token(scene.basis, figure)
             if isinstance(each, Silence):
                 return each
             words = f"{other.value:,.0f} bytes by {each.value:,.0f} a token"
-            return predict.same_count(int(other.value // each.value), words)
+            return same_count(int(other.value // each.value), words)
     return Silence("the log does not print what it is counted from")
 
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 from core.errors import OutOfRangeError
 from core.specs import ModelSpec
-from core.startup_log import predict
+from core.startup_log.basis import Basis, Doubt, refusal
 from core.startup_log.figures import figures, memories
-from core.startup_log.predict import Basis, Doubt
 from core.startup_log.records import Engine, Figure, Given, LogLine, Memory, Remark, Settings
 from core.startup_log.resolve import Seats, Sizes, find_format, find_model, find_seats, find_sizes, seat_of
 from core.startup_log.settings import heard, is_launch, merged
@@ -114,7 +113,7 @@ def _doubts(sizes: Sizes, near: bool) -> tuple[Doubt, ...]:
 
 def _assumed(run: Run, basis: Basis, at: int) -> list[Remark]:
     """What the checks rest on that the log does not say, and sizes that the model cannot have."""
-    refused = predict.refusal(basis)
+    refused = refusal(basis)
     found = [] if refused is None else [Remark("refused", f"refused: {refused.reason}", at)]
     if not run.figures:
         return found

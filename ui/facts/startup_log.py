@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from core.kv_cache import BLOCK_TOKENS
 from core.loaded_weights import VOCAB_PADDING, loaded_weight_bytes, stages
 from core.scenario import Scenario
-from core.startup_log.predict import TOLERANCE
+from core.startup_log.basis import TOLERANCE
 from core.startup_log.records import Report
 from core.units import GIB, binary_bytes, grouped, percent, significant
 from ui.rows import startup_log as rows

@@ -1,181 +1,20 @@
-"""Each figure of a log predicted from the model's config, with the formula in words and what may excuse a miss.
+"""The cache predicted from the model's config: bytes of a token, and every count that is made of them."""
 
-A prediction is a value and the interval that rounding leaves: a memory printed as 6.51 GiB is anything from 6.505
-to 6.515. A doubt is a cause that the log leaves open, and the values it could account for: a figure that misses
-its prediction inside a doubt is unexplained, not off.
-"""
+from math import ceil, floor, isclose
 
-from dataclasses import dataclass, field, replace
-from math import ceil, floor, inf, isclose
-
-from core.errors import ShardlabError
 from core.kv_cache import BLOCK_TOKENS
-from core.loaded_weights import Stage, loaded_weight_bytes, rank_tensors, reserved_bytes, stages
+from core.loaded_weights import Stage
 from core.parameters import dtype_bytes, kv_bytes_per_token_per_rank
 from core.specs import ModelSpec
+from core.startup_log.basis import TOLERANCE, UNNAMED, Basis, Doubt, Prediction, Silence, candidate_stages, within
 from core.startup_log.records import Figure, Memory, Settings
-from core.startup_log.resolve import Sizes
 from core.units import GIB
-
-TOLERANCE = 0.005
-"""What a size may miss by: half a percent."""
 
 DEFAULT_SWAP_GIB = 4.0
 """Host memory for swapped blocks where a log does not say. Source: vLLM's --swap-space."""
-
-_ACCELERATOR_BLOCK = 128
 _HIDDEN_RANK = 0.02
-_FREE_MEMORY_GIB = 0.6
-_KERNEL = (0.97, 1.12)
 _FLOAT_CACHE = {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp32", "float": "fp32"}
 _PADDED_LATENT_HEAD = 256
-
-
-@dataclass(frozen=True)
-class Doubt:
-    """Something the log leaves open, and the logged values from `low` to `high` that it would account for."""
-
-    reason: str
-    low: float = -inf
-    high: float = inf
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What a figure should be, from `low` to `high` as rounding leaves it, in words, and in doubt of what."""
-
-    value: float
-    formula: str
-    low: float
-    high: float
-    doubts: tuple[Doubt, ...] = ()
-
-
-@dataclass(frozen=True)
-class Silence:
-    """Why nothing is predicted."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class Basis:
-    """What predictions are made from. `near`: only the end of the log's name is the model's."""
-
-    model: ModelSpec | None
-    settings: Settings
-    sizes: Sizes
-    weight_format: str | None = None
-    near: bool = False
-    format_given: bool = False
-    doubts: tuple[Doubt, ...] = field(default=())
-
-    @property
-    def stages(self) -> tuple[Stage, ...]:
-        if self.model is None:
-            return ()
-        partition = self.settings.partition if len(self.settings.partition) == self.sizes.pp_size else ()
-        return stages(self.model, self.sizes.pp_size, partition)
-
-    @property
-    def block_tokens(self) -> int:
-        """Tokens a block: as stated, 128 on an NPU or an HPU, 16 elsewhere."""
-        usual = _ACCELERATOR_BLOCK if self.settings.device in ("npu", "hpu") else BLOCK_TOKENS
-        return self.settings.block_size or usual
-
-
-UNNAMED = Silence("the log names no model that the catalog knows; give one")
-
-
-def weights(basis: Basis, figure: Figure, stage: int | None) -> Prediction | Silence:
-    """Bytes of a rank's weights, by the arithmetic of `core.loaded_weights`."""
-    spec = basis.model
-    if spec is None:
-        return UNNAMED
-    if basis.weight_format is None:
-        name = basis.settings.quantization or "this quantisation"
-        return Silence(f"{name} leaves some layers as they were; which, the log does not say")
-    if basis.settings.dp_attention:
-        return Silence("attention is data-parallel here: which weights are whole on a rank, the log does not say")
-    candidates = [_weights_of(basis, spec, figure, part) for part in _candidate_stages(basis, stage)]
-    size, where = min(candidates, key=lambda pair: abs(pair[0] - figure.value))
-    doubts = (*_weight_doubts(basis, spec, figure, size), *basis.doubts)
-    formula = f"{_shape(basis, spec)}{where}, {_RULES[figure.kind]}"
-    return Prediction(size, formula, *_within(size, figure.step), doubts)
-
-
-_RULES = {
-    "allocated": "rotary table and padding with them, each tensor rounded as the allocator does",
-    "profiled": "rotary table and padding with them, each tensor rounded as the allocator does",
-    "free_memory": "in whole segments of the allocator, as free memory falls by them",
-    "engine_file": "as the engine file holds them, without a rotary table",
-}  # fmt: skip
-
-
-def _candidate_stages(basis: Basis, stage: int | None) -> tuple[Stage, ...]:
-    return basis.stages if stage is None else basis.stages[stage : stage + 1] or basis.stages
-
-
-def _weights_of(basis: Basis, spec: ModelSpec, figure: Figure, part: Stage) -> tuple[float, str]:
-    tp_size, dtype = basis.sizes.tp_size, basis.weight_format or "bf16"
-    where = (
-        ""
-        if part.layers == part.of_layers
-        else f" (layers {part.first_layer} to {part.first_layer + part.layers - 1})"
-    )
-    if figure.kind == "free_memory":
-        return reserved_bytes(rank_tensors(spec, tp_size, part, dtype, rope_bytes=4)) / GIB, where
-    if figure.kind == "engine_file":
-        parts = rank_tensors(spec, tp_size, part, dtype)
-        return sum(t.copies * t.size_bytes for t in parts if t.name != "rotary table") / GIB, where
-    return loaded_weight_bytes(spec, tp_size, part, dtype) / GIB, where
-
-
-def _shape(basis: Basis, spec: ModelSpec) -> str:
-    ranks = f" over TP {basis.sizes.tp_size}" if basis.sizes.tp_size > 1 else ""
-    return f"weights of {spec.name} in {basis.weight_format}{ranks}"
-
-
-def _weight_doubts(basis: Basis, spec: ModelSpec, figure: Figure, size: float) -> list[Doubt]:
-    """What may be on the GPU beside the weights counted, or be laid out otherwise."""
-    found = []
-    if basis.weight_format not in ("bf16", "fp16", "fp32"):
-        found.append(Doubt("kernels may pad and repack quantised weights", size * _KERNEL[0], size * _KERNEL[1]))
-    if figure.kind == "free_memory":
-        low, high = size * (1 - 2 * TOLERANCE) - 0.1, size + _FREE_MEMORY_GIB
-        found.append(Doubt("free memory also falls by what libraries take meanwhile", low, high))
-    if figure.kind == "engine_file":
-        found.append(Doubt("the log does not say how the engine's weights were quantised"))
-    if not (basis.settings.resolved or basis.format_given):
-        found += _other_formats(basis, spec, figure)
-    if basis.settings.draft and figure.kind != "free_memory":
-        found.append(Doubt("a draft model is loaded with it", low=size))
-    if basis.settings.adapters:
-        found.append(Doubt("LoRA adapters have room of their own", low=size))
-    if spec.moe is not None and (basis.settings.dp_size or 1) > 1:
-        found.append(Doubt("experts are spread over data-parallel ranks too", high=size))
-    if basis.settings.offload:
-        found.append(Doubt("part of the weights is kept in host memory", high=size))
-    if _sees(basis.settings, spec):
-        found.append(Doubt("a vision tower is loaded with it, which the catalog's row does not count", low=size))
-    return found
-
-
-def _other_formats(basis: Basis, spec: ModelSpec, figure: Figure) -> list[Doubt]:
-    """The formats that would fit a figure as well, where the log does not say which it is."""
-    found = []
-    for key in ("bf16", "fp8", "int4", "awq"):
-        other = replace(basis, weight_format=key)
-        for part in basis.stages:
-            size = _weights_of(other, spec, figure, part)[0]
-            reason = f"as {key} it would be {size:.2f} GiB; the log does not say how the weights are kept"
-            found.append(Doubt(reason, size * (1 - 2 * TOLERANCE), size * (1 + 2 * TOLERANCE)))
-    return found
-
-
-def _sees(settings: Settings, spec: ModelSpec) -> bool:
-    """Whether the checkpoint has a part for images that the text model's shape leaves out."""
-    return "ForConditionalGeneration" in (settings.architecture or "") or spec.key.startswith("gemma-3-")
 
 
 def token_bytes(basis: Basis, part: Stage, engine_dtype: str | None = None) -> float | Silence:
@@ -250,7 +89,7 @@ def _printed(basis: Basis, figure: Figure, blocks: int) -> int:
 
 def _counts(basis: Basis, memory: Memory, stage: int | None, block: int) -> tuple[int, int, int] | Silence:
     """Whole blocks in a memory: at the least, as printed, at the most."""
-    part = max(_candidate_stages(basis, stage), key=lambda one: one.layers) if basis.model else None
+    part = max(candidate_stages(basis, stage), key=lambda one: one.layers) if basis.model else None
     if part is None:
         return UNNAMED
     each = token_bytes(basis, part)
@@ -325,7 +164,7 @@ def concurrency(basis: Basis, figure: Figure, tokens: int | None) -> Prediction 
     doubts = list(basis.doubts)
     if basis.model is None or _windowed(basis.model):
         doubts.append(Doubt("layers of another kind, or with a window, keep less of a request"))
-    low, high = _within(value, figure.step)
+    low, high = within(value, figure.step)
     return Prediction(value, f"{tokens:,} tokens: {words} of {length:,} tokens", low, high, tuple(doubts))
 
 
@@ -349,7 +188,7 @@ def cache_size(basis: Basis, figure: Figure) -> Prediction | Silence:
     value = (figure.tokens + page) * each / halves / GIB
     doubts = [*_trt_doubts(basis, figure), *basis.doubts]
     formula = f"{figure.tokens:,} tokens by {each / halves:,.0f} bytes"
-    return Prediction(value, formula, *_within(value, figure.step), tuple(doubts))
+    return Prediction(value, formula, *within(value, figure.step), tuple(doubts))
 
 
 def bytes_per_token(basis: Basis, figure: Figure) -> Prediction | Silence:
@@ -363,7 +202,7 @@ def bytes_per_token(basis: Basis, figure: Figure) -> Prediction | Silence:
     formula = (
         "2 · layers · kv heads of the rank · head_dim · width" if not basis.model.mla else "one latent row a layer"
     )
-    return Prediction(each, formula, *_within(each, figure.step), (*_trt_doubts(basis, figure), *basis.doubts))
+    return Prediction(each, formula, *within(each, figure.step), (*_trt_doubts(basis, figure), *basis.doubts))
 
 
 def _trt_doubts(basis: Basis, figure: Figure) -> list[Doubt]:
@@ -384,25 +223,3 @@ def _halved(basis: Basis, figure: Figure) -> bool:
         return False
     expected = each / 2 if figure.quantity == "bytes_per_token" else (figure.tokens or 0) * each / 2 / GIB
     return isclose(figure.value, expected, rel_tol=2 * TOLERANCE)
-
-
-def same_count(value: int, formula: str) -> Prediction:
-    """A count the engine prints twice, or another count of its own times a whole number."""
-    return Prediction(value, formula, value, value)
-
-
-def _within(value: float, step: float) -> tuple[float, float]:
-    """Half a percent either way, or half of the last digit printed where that is more."""
-    slack = max(TOLERANCE * abs(value), step / 2 * (1 + 1e-9))
-    return value - slack, value + slack
-
-
-def refusal(basis: Basis) -> Silence | None:
-    """Why the sizes do not suit the model, if they do not: heads that do not divide, more stages than layers."""
-    if basis.model is None:
-        return None
-    try:
-        rank_tensors(basis.model, basis.sizes.tp_size, basis.stages[0], basis.weight_format or "bf16")
-    except ShardlabError as error:
-        return Silence(str(error))
-    return None

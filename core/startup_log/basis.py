@@ -1,0 +1,103 @@
+"""What a prediction is, what it is made from, and what may excuse a miss.
+
+A prediction is a value and the interval that rounding leaves: a memory printed as 6.51 GiB is anything from 6.505
+to 6.515. A doubt is a cause that the log leaves open, and the values it could account for: a figure that misses
+its prediction inside a doubt is unexplained, not off.
+"""
+
+from dataclasses import dataclass, field
+from math import inf
+
+from core.errors import ShardlabError
+from core.kv_cache import BLOCK_TOKENS
+from core.loaded_weights import Stage, rank_tensors, stages
+from core.specs import ModelSpec
+from core.startup_log.records import Settings
+from core.startup_log.resolve import Sizes
+
+_ACCELERATOR_BLOCK = 128
+TOLERANCE = 0.005
+"""What a size may miss by: half a percent."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Something the log leaves open, and the logged values from `low` to `high` that it would account for."""
+
+    reason: str
+    low: float = -inf
+    high: float = inf
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a figure should be, from `low` to `high` as rounding leaves it, in words, and in doubt of what."""
+
+    value: float
+    formula: str
+    low: float
+    high: float
+    doubts: tuple[Doubt, ...] = ()
+
+
+@dataclass(frozen=True)
+class Silence:
+    """Why nothing is predicted."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What predictions are made from. `near`: only the end of the log's name is the model's."""
+
+    model: ModelSpec | None
+    settings: Settings
+    sizes: Sizes
+    weight_format: str | None = None
+    near: bool = False
+    format_given: bool = False
+    doubts: tuple[Doubt, ...] = field(default=())
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        if self.model is None:
+            return ()
+        partition = self.settings.partition if len(self.settings.partition) == self.sizes.pp_size else ()
+        return stages(self.model, self.sizes.pp_size, partition)
+
+    @property
+    def block_tokens(self) -> int:
+        """Tokens a block: as stated, 128 on an NPU or an HPU, 16 elsewhere."""
+        usual = _ACCELERATOR_BLOCK if self.settings.device in ("npu", "hpu") else BLOCK_TOKENS
+        return self.settings.block_size or usual
+
+
+UNNAMED = Silence("the log names no model that the catalog knows; give one")
+
+
+def candidate_stages(basis: Basis, stage: int | None) -> tuple[Stage, ...]:
+    """The stage a line is of; all of them, where the log does not say."""
+    return basis.stages if stage is None else basis.stages[stage : stage + 1] or basis.stages
+
+
+def same_count(value: int, formula: str) -> Prediction:
+    """A count the engine prints twice, or another count of its own times a whole number."""
+    return Prediction(value, formula, value, value)
+
+
+def within(value: float, step: float) -> tuple[float, float]:
+    """Half a percent either way, or half of the last digit printed where that is more."""
+    slack = max(TOLERANCE * abs(value), step / 2 * (1 + 1e-9))
+    return value - slack, value + slack
+
+
+def refusal(basis: Basis) -> Silence | None:
+    """Why the sizes do not suit the model, if they do not: heads that do not divide, more stages than layers."""
+    if basis.model is None:
+        return None
+    try:
+        rank_tensors(basis.model, basis.sizes.tp_size, basis.stages[0], basis.weight_format or "bf16")
+    except ShardlabError as error:
+        return Silence(str(error))
+    return None
