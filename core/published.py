@@ -139,6 +139,7 @@ def _measurement(row: PublishedRow) -> Measurement:
     output_tokens = _whole(row.out_len, "out_len") if row.out_len else 2 * SHORT_CONTEXT
     quantity = _quantity(row.metric, batch)
     _refuse_if_not_one_prompt(row, quantity, batch)
+    _refuse_if_guessed(row)
     return Measurement(
         row=row,
         model=published_model(row.model),
@@ -188,6 +189,12 @@ def _refuse_if_not_one_prompt(row: PublishedRow, quantity: Quantity, batch: int 
         raise _NotComparableError("a first token behind other prompts: that is a queue, not a prefill")
     if "batch = number of prompts sent at once" in row.note:
         raise _NotComparableError("a first token from a cached prefix: faster than the data sheet's arithmetic")
+
+
+def _refuse_if_guessed(row: PublishedRow) -> None:
+    """Raise where a step may give more than one token: a draft guessed, and the model looked it over."""
+    if re.search(r"speculat|draft|medusa|eagle|lookahead|\bmtp\b", f"{row.metric} {row.note}".lower()):
+        raise _NotComparableError("tokens guessed ahead: a step is worth more than one")
 
 
 def _seconds(row: PublishedRow, batch: int | None, output_tokens: int) -> float:
@@ -248,11 +255,14 @@ _NETWORKS: Mapping[str, str] = {"200 gb/s ib": "ib-hdr", "400 gb/s ib": "ib-ndr"
 
 
 def _kv_dtype(row: PublishedRow, dtype: str) -> str:
-    """The width of keys and values, which no table prints: 16 bits, and fp8 where TensorRT-LLM quantised to floats.
+    """The width of keys and values: 16 bits, or fp8 where TensorRT-LLM quantised to floats, unless a note names it.
 
     Source: its quantisation for benchmarks sets an fp8 cache with fp8 and fp4 weights. Read in 16 bits, two rows of
     an L40S would be faster than its memory.
     """
+    named = re.search(r"\b(fp8|int8|bf16|fp16) kv|\bkv[- ](?:cache[- ])?(fp8|int8|bf16|fp16)", row.note.lower())
+    if named is not None:
+        return str(named[1] or named[2])
     engine = re.search(r"tensorrt-llm|\bnim\b", f"{row.source} {row.note}".lower())
     return "fp8" if engine and dtype in ("fp8", "nvfp4") else "bf16"
 

@@ -67,9 +67,9 @@ _GPUS = (
     (r"gb200", "gb200", "nvlink-5"),
     (r"\bb200", "b200-sxm", "nvlink-5"),
     (r"h200", "h200-sxm", "nvlink-4"),
-    (r"h100.*(pcie|nvl\b)", "h100-pcie", "pcie-5"),
+    (r"h100.*pcie", "h100-pcie", "pcie-5"),
     (r"h100", "h100-sxm", "nvlink-4"),
-    (r"a100.*40 ?gb", "a100-40gb-sxm", "nvlink-3"),
+    (r"a100.*\b40 ?g", "a100-40gb-sxm", "nvlink-3"),
     (r"a100", "a100-80gb-sxm", "nvlink-3"),
     (r"l40s", "l40s", "pcie-4"),
     (r"\bl4\b", "l4", "pcie-4"),
@@ -84,6 +84,9 @@ _GPUS = (
     (r"mi355x", "mi355x", "xgmi-mi355x"),
 )
 """A pattern, the row it means, and the link inside its usual node."""
+
+_OTHER_MEMORY = r"h100.{0,3}nvl\b|h100.{0,3}96 ?gb|gh200"
+"""Cards that share a name with a row, and have other memory."""
 
 _DTYPES = (
     (r"nvfp4|fp4", "nvfp4"),
@@ -115,7 +118,7 @@ def published_gpu(name: str) -> tuple[GpuSpec, LinkSpec]:
     """
     lowered = name.lower()
     for pattern, key, wire in _GPUS:
-        if re.search(pattern, lowered):
+        if re.search(pattern, lowered) and not re.search(_OTHER_MEMORY, lowered):
             row, over_pcie = gpu(key), "pcie" in lowered
             if over_pcie and key == "a100-80gb-sxm":
                 row = replace(row, memory_bytes_per_s=A100_PCIE_BYTES_PER_S)

@@ -87,6 +87,8 @@ def test_a_rate_beside_the_time_of_its_run_is_counted_once():
         ({"metric": "TTFT ms", "note": "batch = number of prompts sent at once"}, "cached prefix"),
         ({"tp": "2", "gpu": "A100-80GB, two nodes"}, "network is not named"),
         ({"tp": "16"}, "network is not named"),
+        ({"gpu": "H100 NVL 94GB"}, "no GPU named"),
+        ({"note": "speculative decoding, draft 1B"}, "guessed ahead"),
     ],
 )
 def test_what_cannot_be_held_against_a_step_model_says_why(changed, said):
@@ -115,6 +117,7 @@ def test_expert_ranks_multiply_the_tensor_ranks():
     ("name", "key", "wire"),
     [
         ("A100 (40 GB class)", "a100-40gb-sxm", "nvlink-3"),
+        ("A100-40G", "a100-40gb-sxm", "nvlink-3"),
         ("A100-80GB (330 W, hybrid cube mesh)", "a100-80gb-sxm", "nvlink-3"),
         ("NVIDIA H100 80GB HBM3", "h100-sxm", "nvlink-4"),
         ("H100 PCIe", "h100-pcie", "pcie-5"),
@@ -204,6 +207,11 @@ def test_floats_of_tensorrt_llm_keep_an_eight_bit_cache():
     found = read(SATURATED)
     assert found.kv_dtype == "fp8"
     assert prediction(found).roofline_s < found.measured_s < prediction(replace(found, kv_dtype="bf16")).roofline_s
+
+
+@pytest.mark.parametrize(("note", "width"), [("fp8 KV cache", "fp8"), ("kv cache int8", "int8"), ("bf16", "bf16")])
+def test_a_note_names_the_cache_s_width(note, width):
+    assert read(replace(GPT_FAST, note=note)).kv_dtype == width
 
 
 def test_what_ran_out_of_memory_does_not_fit_by_our_count():
