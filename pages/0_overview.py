@@ -26,26 +26,28 @@ def picture(stem: str) -> str:
     return drawings.two_ranks(facts.rank_weights(), palette, alt)
 
 
-def introduce(entry: course.Entry, link: str) -> None:
+def introduce(entry: course.Entry) -> None:
     st.subheader(prose.text(f"{entry.stem}.name"), anchor=False)
     st.markdown(prose.text(f"{entry.stem}.what"))
-    st.page_link(entry.path, label=prose.text(link))
+    st.page_link(entry.path, label=prose.text("open"))
 
 
-def lab(entry: course.Entry, first: bool) -> None:
+def lab(entry: course.Entry) -> None:
     with st.container(key=f"entry_{entry.stem}"):
         st.markdown(f"##### Lab {entry.title[:2]}")
         still(picture(entry.stem), key=f"picture_{entry.stem}")
-        introduce(entry, "start" if first else "open")
+        introduce(entry)
 
 
 with st.container(key="overview"):
     st.title(prose.text("title"), anchor=False)
     st.markdown(prose.text("lead"))
+    with st.container(key="entry_start"):
+        st.page_link(course.START.path, label=prose.text("start"))
     places = st.columns([236, 72] * (len(course.LABS) - 1) + [236], gap=None)
     for place, entry in zip(places[::2], course.LABS, strict=True):
         with place:
-            lab(entry, entry is course.LABS[0])
+            lab(entry)
     for place, entry in zip(places[1::2], course.LABS[:-1], strict=True):
         with place, st.container(key=f"arrow_{entry.stem}", horizontal_alignment="center"):
             st.markdown(prose.text(f"{entry.stem}.next"), text_alignment="center")
@@ -54,6 +56,6 @@ with st.container(key="overview"):
         st.markdown(prose.text("tools"))
         for place, entry in zip(st.columns(len(course.TOOLS), gap="large"), course.TOOLS, strict=True):
             with place, st.container(key=f"entry_{entry.stem}"):
-                introduce(entry, "open")
+                introduce(entry)
     with st.container(key="note_labs"):
         st.markdown(prose.text("labs"))
