@@ -80,7 +80,9 @@ def _joined(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         glued = len(previous) in cut
         starting = starts[index] and not (glued and bare and not _SURE_START.match(bare))
         goes_on = open_record and not starting and len(previous) >= _LONG and length < _LONGEST
-        if goes_on and (glued or _GOES_ON.match(bare)):
+        if previous.rstrip().endswith("\\") and length < _LONGEST:
+            held[-1] = f"{held[-1].rstrip().removesuffix(chr(92))} {bare.strip()}"
+        elif goes_on and (glued or _GOES_ON.match(bare)):
             held.append(bare if glued else f" {bare.strip()}")
         else:
             if index:

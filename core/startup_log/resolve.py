@@ -56,6 +56,7 @@ def find_model(path: str | None) -> tuple[ModelSpec | None, bool]:
     """The catalog's model for a path or a name, and whether only the end of the name says so."""
     if not path:
         return None, False
+    path = path.replace("___", ".")  # as ModelScope writes a folder
     try:
         return model(path), False
     except UnknownNameError:

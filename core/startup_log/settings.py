@@ -23,6 +23,7 @@ _CUES: tuple[tuple[Engine, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 _LAUNCHES = ("vllm serve ", "vllm.entrypoints.", "sglang.launch_server", "trtllm-serve ", "server.py --model")
+_PRINTED = re.compile(r"\((?:Ray|Vllm|Worker|EngineCore|APIServer|pid=)|\[\d|INFO|WARN|ERROR|usage")
 _STATED = ("with config:", "server_args=", "non-default args", "args: Namespace(", "Namespace(", "args Namespace(")
 _CACHEFLOW = ("server.py --model", ".cacheflow/")
 
@@ -108,7 +109,7 @@ def engine_of(text: str) -> Engine | None:
 
 def is_launch(text: str) -> bool:
     """Whether the line is a command that starts an engine, and so another run."""
-    return any(mark in text for mark in _LAUNCHES) and not re.match(r"\(|\[\d|INFO|usage", text)
+    return any(mark in text for mark in _LAUNCHES) and not _PRINTED.match(text)
 
 
 def heard(settings: Settings, line: LogLine) -> Settings:

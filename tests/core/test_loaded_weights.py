@@ -25,6 +25,9 @@ from core.units import GIB, MIB
         ("qwen2-7b", 1, 14.2488),  # dennislee22/vLLM-benchmarking, one A100
         ("qwen2-7b", 2, 7.1217),  # the same, two A100
         ("qwen3-32b", 8, 7.6871),  # DaisukeTakai/eval_dataset vllm_predict.log
+        ("qwen3-8b", 1, 15.2684),  # a deployment of vLLM on Ascend
+        ("llama-3.1-8b", 8, 1.9028),  # mlcommons/inference issue 2267
+        ("llama-3.1-405b", 32, 24.4023),  # vllm-project/vllm issue 6689: four ranks share each key-value head
     ],
 )
 def test_dense_bf16_weights_meet_the_log_to_four_decimals(name, tp_size, logged_gib):

@@ -119,6 +119,18 @@ def test_an_editor_that_breaks_lines_at_spaces_changes_nothing():
     assert told(read_log(broken)) == told(read_log(QWEN2))
 
 
+def test_a_command_over_many_lines_names_its_model_and_ranks():
+    """With a shell's prompt, backslashes and ModelScope's way to write a dot; 14B over two ranks."""
+    text = (
+        "(llm) ada@box:~/code$ vllm serve /cache/modelscope/hub/Qwen/Qwen2___5-14B-Instruct \\\n"
+        "    --dtype auto \\\n    --tensor-parallel-size 2\n"
+        "(VllmWorkerProcess pid=12) INFO 02-11 07:40:45 model_runner.py:1115] Loading model weights took 13.9281 GB"
+    )
+    report = read_log(text)
+    assert (report.model.key, report.tp_size) == ("qwen2.5-14b", 2)
+    assert report.checks[0].verdict == "ok"
+
+
 def test_several_records_run_into_one_line_are_each_read():
     """A paste that lost its newlines: one line with everything."""
     assert {check.quantity for check in read_log(QWEN2.replace("\n", " ")).checks} == {

@@ -57,7 +57,7 @@ def shrinking_residuals(rows: pd.DataFrame, look: Look) -> Chart:
     rules = rows.sort_values("number").drop_duplicates("number").rule.tolist()
     x = alt.X("rule:N", sort=rules, scale=alt.Scale(padding=0.3), axis=alt.Axis(title=None, labelAngle=0))
     axis = alt.Axis(title="residual, %", values=[0.001, 0.01, 0.1, 1], format="~g", grid=True)
-    y = alt.Y("shown:Q", scale=alt.Scale(type="log", domain=[_LEAST, 2]), axis=axis)
+    y = alt.Y("shown:Q", scale=alt.Scale(type="log", domain=[_LEAST, 6]), axis=axis)
     base = alt.Chart(shown)
     line = base.mark_line(color=palette.axis, strokeWidth=look.px(1.4)).encode(x=x, y=y, detail="log:N")
     dot = base.mark_point(filled=True, opacity=1, size=look.px(80), color=palette.primary).encode(x=x, y=y)

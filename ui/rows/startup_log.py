@@ -276,6 +276,7 @@ LOGGED_WEIGHTS = (
     ("qwen2-7b", 2, 7.1217, "dennislee22/vLLM-benchmarking"),
     ("qwen2.5-32b", 4, 15.3916, "leadawon/structrag"),
     ("qwen3-32b", 8, 7.6871, "DaisukeTakai/eval_dataset"),
+    ("llama-3.1-405b", 32, 24.4023, "vllm-project/vllm issue 6689"),
 )
 """Weights as logs printed them, GiB a rank: the model, TP, the figure, where it was posted."""
 
