@@ -24,7 +24,7 @@ with page.controls("cases"):
 
 
 def bars(drawn: list[BillRow], reading: str, name: str) -> None:
-    table = frame(drawn)
+    table = frame(rows.without_details(drawn) if look.present else drawn)
     page.figure(bill_bars(table, look, axis_end_ms(table)), reading, table, name)
 
 

@@ -68,9 +68,9 @@ def _two_nodes() -> Case:
     return Case(
         "two_nodes",
         (
-            Option("one node, 4 × H100", dear, Layout(4)),
-            Option("two nodes, 4 × L40S each", cheap, Layout(4, 2)),
-            Option("the same two, TP across", cheap, Layout(8)),
+            Option("one node of H100", dear, Layout(4)),
+            Option("two of L40S, staged", cheap, Layout(4, 2)),
+            Option("the same, TP across", cheap, Layout(8)),
         ),
     )
 
@@ -105,9 +105,9 @@ def _pipeline() -> Case:
         "pipeline",
         (
             Option("TP, one sequence", alone, Layout(8)),
-            Option("a pipeline, one sequence", alone, Layout(1, 8)),
+            Option("stages, one sequence", alone, Layout(1, 8)),
             Option("TP, many", many, Layout(8)),
-            Option("a pipeline, many", many, Layout(1, 8)),
+            Option("stages, many", many, Layout(1, 8)),
         ),
     )
 

@@ -177,9 +177,9 @@ def plan_row(name: str, plan: Plan) -> BillRow:
     bandwidth_s = min(timing.itl_s - latency_s, sum(wire.bandwidth_s for wire in timing.bill))
     compute_ms = 1e3 * (timing.itl_s - latency_s - bandwidth_s)
     return BillRow(
-        name=name,
+        name=f"{name}, {seconds(timing.itl_s)} a token",
         detail=(
-            f"first token after {seconds(timing.ttft_s)}, {rate(timing.sustained_tokens_per_s)} sustained,"
+            f"first after {seconds(timing.ttft_s)}, {rate(timing.sustained_tokens_per_s)},"
             f" room for {grouped(plan.max_concurrency)}"
         ),
         compute_ms=compute_ms,
@@ -187,8 +187,13 @@ def plan_row(name: str, plan: Plan) -> BillRow:
         bandwidth_ms=1e3 * bandwidth_s,
         compute=f"compute, {plain(compute_ms)} ms",
         waiting=f"latency, {seconds(latency_s)}",
-        in_words=f"{seconds(timing.itl_s)} between tokens",
+        in_words="",
     )
+
+
+def without_details(rows: Sequence[BillRow]) -> list[BillRow]:
+    """Bars as they are projected: the sentence under them says the rest."""
+    return [replace(row, detail="") for row in rows]
 
 
 def bars_of(found: Placement, shown: int | None, pinned: Plan | None, most: int = MOST_BARS) -> list[BillRow]:
@@ -201,7 +206,7 @@ def bars_of(found: Placement, shown: int | None, pinned: Plan | None, most: int 
 
 def case_rows(key: str) -> list[BillRow]:
     """A worked case's options as bars."""
-    return [plan_row(f"{option.label}: {option.layout.name}", plan) for option, plan in case_plans(key)]
+    return [plan_row(f"{option.label}, {option.layout.name}", plan) for option, plan in case_plans(key)]
 
 
 @lru_cache(maxsize=16)
