@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from core.catalog import link, model
+from core.catalog.own_link import extrapolation
 from core.comm_cost import LAB_STEP_S, StepBill, step_bill
 from core.comm_remedies import exposed_s, what_to_buy
 from core.errors import require_positive
@@ -54,8 +55,10 @@ def _as_json(bill: StepBill) -> Answer:
 
 
 def _more(options: argparse.Namespace, row: ModelSpec, wire: LinkSpec, bill: StepBill) -> Answer:
-    """What was asked beside the bill, under one key each."""
+    """What was asked beside the bill, under one key each, and what must be said unasked."""
     asked: dict[str, object] = {}
+    if (said := extrapolation(wire, options.tp)) is not None:
+        asked["warning"] = said
     if options.overlap is not None:
         asked["exposed_s"] = exposed_s(bill.comm_s, bill.step_s, options.overlap)
     if options.advice:

@@ -10,6 +10,7 @@ from typing import TypeVar
 import streamlit as st
 
 from core.catalog import GPUS, LINKS, MODELS
+from core.catalog.own_link import extrapolation
 from core.scenario import FIELD_NAMES, LIMITS, Scenario, query_name
 from core.specs import DTYPE_BYTES
 
@@ -197,8 +198,8 @@ def _link(label: str, field: str, default: str) -> None:
     if wire.measured_ranks is not None and wire.key not in own:
         own.append(wire.key)
     select(label, field, [*LINKS, *own], default)
-    if wire.measured_ranks not in (None, now.tp):
-        st.markdown(f":gray[Measured with {wire.measured_ranks} ranks: at TP={now.tp} it is an extrapolation.]")
+    if (said := extrapolation(wire, now.tp)) is not None:
+        st.markdown(f":gray[{said.capitalize()}.]")
 
 
 def _size(label: str, field: str, default: int) -> int:

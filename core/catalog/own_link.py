@@ -53,6 +53,13 @@ def own_link_of(key: str) -> LinkSpec | None:
         return None
 
 
+def extrapolation(link: LinkSpec, ranks: int) -> str | None:
+    """What is to be said where a link fitted to one number of ranks prices another; None where nothing is."""
+    if link.measured_ranks is None or ranks in (1, link.measured_ranks):
+        return None
+    return f"measured with {link.measured_ranks} ranks: at {ranks} it is an extrapolation"
+
+
 def _kept(name: str, value: float) -> str:
     """A number in the figures that the key keeps, without an exponent."""
     if not 0 <= value < 1e9:

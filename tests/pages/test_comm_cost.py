@@ -110,15 +110,20 @@ def test_the_link_button_puts_the_table_into_the_scenario():
 def test_a_price_at_another_number_of_ranks_says_that_it_is_none_of_the_tables():
     said = text_of(pasted(example_paste(), tp=4))
     assert "the table is of 8 ranks: 4 are an extrapolation" in said
-    assert "at TP=4 it is an extrapolation by α and β" in said
+    assert "It is measured with 8 ranks: at 4 it is an extrapolation" in said
 
 
 def test_an_own_link_in_the_address_is_one_of_the_scenarios_choices():
     at = opened(link="own_0.55_409_3.2_8", tp=4)
     assert not at.exception
     assert at.session_state["link"] == "own_0.55_409_3.2_8"
-    assert "Measured with 8 ranks: at TP=4 it is an extrapolation" in text_of(at)
+    assert "Measured with 8 ranks: at 4 it is an extrapolation" in text_of(at)
     assert "Measured with 8 ranks" not in text_of(opened(link="own_0.55_409_3.2_8", tp=8))
+
+
+def test_a_verdict_on_an_own_link_says_what_it_was_fitted_to():
+    said = text_of(opened(link="own_0.55_409_3.2_8", tp=4, bill_revealed="true"))
+    assert "Fitted to your own table, measured with 8 ranks: at 4 it is an extrapolation." in said
 
 
 def test_two_tables_of_one_machine_tell_the_launch_from_the_hops():

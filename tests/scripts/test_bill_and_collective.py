@@ -32,6 +32,12 @@ def test_a_launch_is_added_once(capsys):
     assert printed(capsys, collective, [*RING, *WIRE, "--base-us", "5"])["total_s"] == pytest.approx(without + 5e-6)
 
 
+@pytest.mark.parametrize(("ranks", "warned"), [(8, False), (4, True)])
+def test_an_own_link_at_another_number_of_ranks_carries_a_warning(capsys, ranks, warned):
+    wire = ["--model", "llama-3-8b", "--tp", str(ranks), "--link", "own_0.55_409_3.2_8"]
+    assert ("extrapolation" in printed(capsys, bill, wire).get("warning", "")) == warned
+
+
 def test_the_ethernet_bill_from_the_terminal(capsys):
     result = printed(
         capsys, bill, ["--model", "meta-llama/Meta-Llama-3-8B", "--tp", "2", "--link", "ethernet-10g-lab"]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from core.catalog.own_link import extrapolation
 from core.collectives import ring_all_reduce
 from core.comm_cost import (
     FATAL_ABOVE_FRACTION,
@@ -11,7 +12,7 @@ from core.comm_cost import (
     balance_payload_bytes,
     readings,
 )
-from core.comm_measured import MeasuredPoint
+from core.comm_measured import MeasuredBill, MeasuredPoint
 from core.parameters import held_weight_bytes
 from core.scenario import Scenario
 from core.specs import LinkSpec
@@ -104,12 +105,19 @@ def _link_fields(
         f"{role}_wait": seconds(one.latency_s + one.base_s),
         f"{role}_crossing": seconds(one.bandwidth_s),
         f"{role}_comm": f"{significant(1e3 * found[0].bill.comm_s)} ms",
-        f"{role}_measured": (
-            f"Measured with {software(measured.series, points)}: {percent(measured.comm_fraction)}."
-            if measured
-            else "Nobody's measurement of it is shown here."
-        ),
+        f"{role}_measured": _measured(scenario, link, measured, points),
     }
+
+
+def _measured(
+    scenario: Scenario, link: LinkSpec, found: MeasuredBill | None, points: Sequence[MeasuredPoint]
+) -> str:
+    """The bill at a machine's own times, or what the link's constants are instead."""
+    if found is not None:
+        return f"Measured with {software(found.series, points)}: {percent(found.comm_fraction)}."
+    if link.measured_ranks is not None:
+        return f"Fitted to your own table, {extrapolation(link, scenario.tp) or 'at these very ranks'}."
+    return "Nobody's measurement of it is shown here."
 
 
 def _own_fields(own: OwnBill) -> dict[str, str]:

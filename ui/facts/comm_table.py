@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from statistics import median
 
+from core.catalog.own_link import extrapolation
 from core.link_fit import LinkFit, interpolated_us
 from core.own_bill import OwnBill
 from core.own_tables import OwnTable
@@ -33,7 +34,7 @@ def fields(scenario: Scenario, phase: Phase, own: OwnTable, handover: bool) -> M
         "bulge_high": binary_bytes(BULGE_BYTES[1]),
         "tp": str(scenario.tp),
         "own_key": link.key if link else "",
-        "own_extrapolates": _extrapolates(scenario, own),
+        "own_extrapolates": f"It is {said}." if link and (said := extrapolation(link, scenario.tp)) else "",
         **_fit_fields(own.fit, own),
         "handover_error": percent(own.handover.median_relative_error) if own.handover else _UNTOLD,
         **_price_fields(own, priced(scenario, phase, own)),
@@ -73,13 +74,6 @@ def _bulge(own: OwnTable) -> str:
     return (
         f"your rows there take {'more' if middle < 0 else 'less'} than it says, by {percent(abs(middle) / 100, 0)}"
     )
-
-
-def _extrapolates(scenario: Scenario, own: OwnTable) -> str:
-    ranks = own.table.ranks
-    if ranks is None or ranks == scenario.tp:
-        return ""
-    return f"Measured with {ranks} ranks: at TP={scenario.tp} it is an extrapolation by α and β."
 
 
 def _price_fields(own: OwnTable, found: OwnBill | None) -> dict[str, str]:

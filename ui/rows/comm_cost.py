@@ -161,7 +161,8 @@ def link_rows(
 def terms(link: LinkSpec) -> str:
     """A link's constants in words, the launch only where it is not zero."""
     launch = f" + {seconds(link.base_s)} launch" if link.base_s else ""
-    return f"{plain(1e6 * link.latency_s)} µs a hop{launch}, {bandwidth(link.bandwidth_bytes_per_s)}"
+    fitted = f", fitted at N = {link.measured_ranks}" if link.measured_ranks else ""
+    return f"{plain(1e6 * link.latency_s)} µs a hop{launch}, {bandwidth(link.bandwidth_bytes_per_s)}{fitted}"
 
 
 def network_readings(scenario: Scenario, phase: Phase) -> tuple[Reading, ...]:
