@@ -26,7 +26,7 @@ _PROGRAM = (
     " import pytest; sys.exit(pytest.main(sys.argv[1:]))"
 )
 _KEPT = 240
-"""Characters kept of a failure's beginning, which says what was expected, and of its end, where a traceback does."""
+"""Characters kept of a failure's beginning, which says what was expected, and of its end, where tracebacks do."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,137 @@
+"""docs/instructor.md cannot rot: its links open what they name, its minutes add up, its numbers are computed."""
+
+import re
+import shlex
+from functools import cache
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.collectives import one_shot_all_reduce
+from core.comm_cost import readings, step_bill
+from core.parameters import count_parameters
+from core.pipeline_bubble import slips
+from core.scenario import Scenario
+from core.start_here import forward_pass, gpus_to_hold, message, ridge_tokens, ring_chunks_sent
+from core.step_model import decode_step_s
+from core.two_way_tp import slowdown
+from core.units import percent, plain, seconds
+from runtime import captures
+from scripts import grade
+from ui.course import OVERVIEW, PAGES, entry
+from ui.rows.start_here import LARGE, RANKS
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (ROOT / "docs/instructor.md").read_text(encoding="utf-8")
+LINK = re.compile(r"\[([^\]]+)\]\(http://localhost:8501/([^)]*)\)")
+LINKS = sorted(set(LINK.findall(GUIDE)))
+STEP = re.compile(r"^1\. (\d+) min: ([^,]+), \[[^\]]+\]\(http://localhost:8501/([^)]*)\)$", re.MULTILINE)
+ROW = re.compile(r"^\| \[[^\]]+\]\(http://localhost:8501/([^)]*)\) \| (\d+) \| \S.* \|$", re.MULTILINE)
+LABS_OWN = Scenario()
+
+
+def section(title: str) -> str:
+    """What stands under a heading, up to the next heading of its level or above."""
+    level, body = re.split(rf"^(#+) {re.escape(title)}$", GUIDE, maxsplit=1, flags=re.MULTILINE)[1:]
+    return re.split(rf"^#{{1,{len(level)}}} ", body, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def scene_of(address: str) -> tuple[str, str]:
+    """The page and the scene that an address names."""
+    parts = urlsplit(address)
+    query = parse_qs(parts.query)
+    return parts.path, query[f"{entry(parts.path).prefix}_scene"][0]
+
+
+@pytest.mark.parametrize(("words", "address"), LINKS, ids=lambda part: part)
+def test_a_link_opens_the_scene_it_names(words, address):
+    stem, scene = scene_of(address)
+    page = entry(stem)
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
+    for name, values in parse_qs(urlsplit(address).query).items():
+        app.query_params[name] = values[0]
+    app.switch_page(page.path)
+    app.run()
+    assert not app.exception
+    assert scene == words
+    assert app.session_state[f"{page.prefix}_scene"] == scene
+    assert any(element.value.endswith(f": {scene}") for element in app.markdown)
+    assert not any("Ignored in the address" in element.value for element in app.markdown)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page is not OVERVIEW], ids=lambda page: page.stem)
+def test_every_page_has_its_objectives_its_minutes_and_its_wrong_answers(page):
+    text = section(page.title)
+    rows = [scene_of(address) for address, _ in ROW.findall(text)]
+    assert rows == [(page.stem, scene) for scene in page.scenes.values()]
+    objectives, wrong = text.split("| scene | minutes |")[0], text.split("What is heard instead")[1]
+    assert len(re.findall(r"^- ", objectives, re.MULTILINE)) >= 2
+    assert re.search(r"^- ", wrong, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("title", "minutes"), [("Fifty minutes", 50), ("Eighty minutes", 80)])
+def test_a_path_takes_its_time_and_every_step_as_long_as_its_page_says(title, minutes):
+    of_scene = {address: int(number) for address, number in ROW.findall(GUIDE)}
+    steps = STEP.findall(section(title))
+    assert sum(int(number) for number, _, _ in steps) == minutes
+    for number, page, address in steps:
+        assert int(number) == of_scene[address]
+        assert page == entry(scene_of(address)[0]).title
+
+
+def test_a_path_goes_through_the_course_in_its_order():
+    order = [page.stem for page in PAGES]
+    for title in ("Fifty minutes", "Eighty minutes"):
+        places = [order.index(scene_of(address)[0]) for _, _, address in STEP.findall(section(title))]
+        assert places == sorted(places)
+
+
+@cache
+def computed() -> frozenset[str]:
+    """Every number the guide says in bold, each from the function that the page of its question asks."""
+    model, gpu = LABS_OWN.model_spec, LABS_OWN.gpu_spec
+    step_s = decode_step_s(model, gpu)
+    far, token = message(8192, LABS_OWN.network_spec), forward_pass(model, gpu, 1)
+    bill = step_bill(model, 2, 1, LABS_OWN.network_spec, step_s)
+    read = {one.key: one.bill.comm_fraction for one in readings(model, 2, 1, LABS_OWN.network_spec, step_s)}
+    per_layer = bill.all_reduces // model.num_hidden_layers
+    matrices = 7 if count_parameters(model).head else 0
+    return frozenset(
+        [
+            percent(far.latency_fraction, 0),
+            seconds(far.bandwidth_s),
+            str(ring_chunks_sent(RANKS)),
+            str(ring_chunks_sent(RANKS) // 2),
+            plain(RANKS * one_shot_all_reduce(1, RANKS, LABS_OWN.link_spec).traffic_bytes),
+            seconds(token.memory_s),
+            f"{1e3 * token.arithmetic_s:.4f} ms",
+            str(round(ridge_tokens(gpu))),
+            str(gpus_to_hold(LARGE, gpu)),
+            str(bill.all_reduces),
+            str(matrices * model.num_hidden_layers),
+            str(bill.all_reduces // per_layer),
+            str(2 * bill.all_reduces),
+            percent(read["labs"]),
+            percent(bill.comm_s / step_s),
+            percent(read["divided_step"]),
+            percent(read["hop_from_round_trip"]),
+            percent(bill.bandwidth_s / (step_s + bill.bandwidth_s)),
+            *(percent(float(slip.fraction)) for slip in slips(8, 16)),
+            f"{slowdown(captures.load('gloo-cpu').log):.1f} times",
+        ]
+    )
+
+
+def test_every_number_in_bold_is_computed_and_every_computed_one_is_said():
+    said = {number.replace("\u00a0", " ") for number in re.findall(r"\*\*([^*\n]*\d[^*\n]*)\*\*", GUIDE)}
+    assert said == {number.replace("\u00a0", " ") for number in computed()}
+
+
+def test_every_command_of_the_grader_is_one_it_takes():
+    """Parsed by the grader's own parser, to the last option."""
+    commands = re.findall(r"python -m scripts\.grade ([^\n#]*)", GUIDE)
+    assert len(commands) == 4
+    for command in commands:
+        assert grade._parser().parse_args(shlex.split(command)).lab == "lab-03"
