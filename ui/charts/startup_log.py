@@ -66,6 +66,6 @@ def shrinking_residuals(rows: pd.DataFrame, look: Look) -> Chart:
         alt.Chart(part)
         .mark_text(**words(look, 13, align="left", dx=look.px(4), dy=look.px(side * 12)))
         .encode(x=x, y=y, text="log")
-        for part, side in ((first.head(1), -1), (first.tail(-1), 1))
+        for part, side in ((first.head(2), -1), (first.tail(-2), 1))
     ]
     return styled(alt.layer(line, dot, *names), look, 320)

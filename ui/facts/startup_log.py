@@ -73,8 +73,7 @@ def report(found: Report) -> Mapping[str, str]:
     counts = {verdict: found.count(verdict) for verdict in ("ok", "off", "unexplained")}
     sizes = [f"TP {found.tp_size}"] + ([f"PP {found.pp_size}"] if (found.pp_size or 1) > 1 else [])
     return {
-        "engine": _ENGINES[found.engine],
-        "version": found.version or "of a version it does not name",
+        "engine": f"{_ENGINES[found.engine]} {found.version or ''}".strip(),
         "log_model": found.model.name if found.model else "a model the catalog does not know",
         "sizes": ", ".join(sizes),
         "ok": str(counts["ok"]),
