@@ -118,17 +118,17 @@ def find_seats(lines: Iterable[LogLine]) -> Seats:
 
 
 def find_sizes(settings: Settings, seats: Seats, tp_given: int | None, pp_given: int | None) -> Sizes:
-    """TP and PP: as given, as stated, as the ranks' own seats show, or one where nothing speaks against it."""
+    """TP and PP: as given, as stated, as the world's size has it, or, unstated, as many as are seen to speak."""
     pp_size = pp_given or settings.pp_size or seats.pp_size or 1
-    seen = seats.tp_size or (seats.world_size // pp_size if seats.world_size else None)
-    if seen is None and seats.workers:
-        # workers beside the driver, which prints without a tag: the executor of vLLM before V1
-        seen = seats.workers + 1 if not settings.v1 else None
     if tp_given or settings.tp_size:
         return Sizes(tp_given or settings.tp_size or 1, pp_size, True)
     if settings.stated:
         return Sizes(1, pp_size, True)
-    return Sizes(seen or 1, pp_size, seen is not None)
+    if seats.world_size:
+        return Sizes(max(1, seats.world_size // pp_size), pp_size, True)
+    # workers beside a driver that prints without a tag: the executor of vLLM before V1
+    beside_driver = seats.workers + 1 if seats.workers and not settings.v1 else 1
+    return Sizes(seats.tp_size or beside_driver, pp_size, False)
 
 
 def seat_of(line: LogLine, seats: Seats, sizes: Sizes, driver: bool) -> tuple[int | None, int | None]:

@@ -105,10 +105,14 @@ def _format(settings: Settings, spec: ModelSpec, given: str | None) -> str | Non
 def _doubts(sizes: Sizes, near: bool) -> tuple[Doubt, ...]:
     found = []
     if not sizes.stated:
-        found.append(Doubt("the log does not say how many ranks there are; one was assumed"))
+        found.append(Doubt(_unstated(sizes)))
     if near:
         found.append(Doubt("only the end of the name is that of a model known here"))
     return tuple(found)
+
+
+def _unstated(sizes: Sizes) -> str:
+    return f"the log does not say how many ranks there are; TP {sizes.tp_size} is assumed"
 
 
 def _assumed(run: Run, basis: Basis, at: int) -> list[Remark]:
@@ -124,5 +128,5 @@ def _assumed(run: Run, basis: Basis, at: int) -> list[Remark]:
     elif basis.near:
         found.append(Remark("assumed", f"taken for {basis.model.name} by the end of its name", at))
     if not basis.sizes.stated:
-        found.append(Remark("assumed", "the log does not say how many ranks there are; one is assumed", at))
+        found.append(Remark("assumed", _unstated(basis.sizes), at))
     return found
