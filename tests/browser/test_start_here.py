@@ -1,0 +1,56 @@
+"""Start here in a browser: a term told by pointer, keyboard and tap, and five revealed scenes on a projector."""
+
+import pytest
+
+from tests.browser.conftest import settle
+from tests.browser.test_every_page import fits, px_under_the_foot, serious_faults
+from ui.course import START
+
+ASKING = [scene for scene in START.scenes if scene != "glossary"]
+
+
+def address(app, scene, **query):
+    asked = {"start_scene": START.scenes[scene].replace(" ", "+"), f"start_{scene}_revealed": "true", **query}
+    return f"{app}/start_here?{'&'.join(f'{name}={value}' for name, value in asked.items())}"
+
+
+def told(page) -> list[str]:
+    """The definitions in sight."""
+    return page.locator("[role=tooltip]:visible").all_inner_texts()
+
+
+def test_a_term_tells_its_definition_by_pointer_and_by_keyboard(app, open_page):
+    page = open_page(address(app, "rank"))
+    assert told(page) == []
+    word = page.locator(".term > [role=button]").first
+    word.hover()
+    assert told(page) == ["One process with one accelerator of its own, known to the others by its number."]
+    page.mouse.move(0, 0)
+    assert told(page) == []
+    word.focus()
+    page.keyboard.press("Tab")
+    assert told(page) == ["What joins two ranks; it has a latency, paid once a message, and a bandwidth."]
+    assert word.get_attribute("aria-describedby") == page.locator("[role=tooltip]").first.get_attribute("id")
+    assert serious_faults(page) == []
+
+
+def test_a_definition_fits_a_phone_over_the_foot(app, open_page):
+    page = open_page(address(app, "prefill"), width=390, height=844)
+    for word in page.locator(".term > [role=button]").all():
+        word.click()
+        (box,) = [strip.bounding_box() for strip in page.locator("[role=tooltip]:visible").all()]
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        assert box["y"] + box["height"] <= page.locator(".st-key-foot").bounding_box()["y"]
+    assert fits(page, 390)
+
+
+@pytest.mark.parametrize("revealed", ["true", "false"])
+def test_a_projected_scene_is_one_screen(app, open_page, revealed):
+    page = open_page(address(app, "rank", present="true"), width=1920, height=1080)
+    for scene in ASKING:
+        page.goto(address(app, scene, present="true", **{f"start_{scene}_revealed": revealed}))
+        settle(page)
+        page.wait_for_timeout(400)
+        assert fits(page, 1920), scene
+        assert not px_under_the_foot(page), scene
