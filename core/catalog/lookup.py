@@ -59,9 +59,10 @@ def _names(rows: Mapping[str, R]) -> dict[str, R]:
 
 
 def _candidates(name: str) -> Iterable[str]:
-    """`name` as written, its last part, then that with one variant ending fewer each time."""
+    """`name` as written, hyphenated, its last part, then that with one variant ending fewer each time."""
     lowered = name.strip().lower()
     yield lowered
+    yield re.sub(r"[\s_]+", "-", lowered)
     short = _last_part(lowered)
     yield short
     while match := _VARIANT.search(short):

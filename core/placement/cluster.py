@@ -62,12 +62,12 @@ class ClusterSpec:
         """GPUs in all."""
         return self.gpus_per_node * self.nodes
 
-    @property
+    @cached_property
     def domain(self) -> int:
         """GPUs that share one `link`, at most all there are."""
         return min(self.nvlink_domain or self.gpus_per_node, self.gpus)
 
-    @property
+    @cached_property
     def island(self) -> int:
         """GPUs that reach each other without the network: a node's, or a domain's where that spans nodes."""
         return max(self.domain, self.gpus_per_node)
@@ -88,7 +88,7 @@ class ClusterSpec:
             measured_bytes_per_s=None if measured is None else share * measured,
         )
 
-    @property
+    @cached_property
     def inner(self) -> LinkSpec:
         """The slowest wire inside an island: `link`, or the bus where domains are smaller than the node."""
         return self.link if self.domain >= self.gpus_per_node else self.bus or find_link("pcie-4")

@@ -165,9 +165,15 @@ def _cycle_s(
 def _handoff_s(model: ModelSpec, cluster: ClusterSpec, layout: Layout, tokens: float) -> list[float]:
     """What each hand-over between two stages takes, `tokens` rows of activations at a time."""
     ranks = layout.tp_size * layout.dp_size
-    links = [as_measured(cluster.hop(ranks, boundary)) for boundary in range(layout.pp_size - 1)]
+    links = [cluster.hop(ranks, boundary) for boundary in range(layout.pp_size - 1)]
     payload = tokens * model.hidden_size * ACTIVATION_BYTES
-    return [link.base_s + link.latency_s + payload / link.bandwidth_bytes_per_s for link in links]
+    priced = {key: _message_s(link, payload) for key, link in {link.key: link for link in links}.items()}
+    return [priced[link.key] for link in links]
+
+
+def _message_s(link: LinkSpec, payload_bytes: float) -> float:
+    """One message over a wire, at the bandwidth that was measured on it where one was."""
+    return link.base_s + link.latency_s + payload_bytes / as_measured(link).bandwidth_bytes_per_s
 
 
 def _decode(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, batch: float) -> StepTerms:

@@ -150,3 +150,8 @@ def test_numbers_that_are_no_links_are_refused(name, value):
     numbers = {"latency_us": 1e-6, "bandwidth": 1e9, "base_us": 0.0} | {name: value}
     with pytest.raises(OutOfRangeError, match=name):
         own_link(numbers["latency_us"], numbers["bandwidth"], numbers["base_us"], 8)
+
+
+@pytest.mark.parametrize(("name", "key"), [("RTX 4090", "rtx-4090"), ("rtx_6000 ada", "rtx-6000-ada")])
+def test_a_name_may_be_written_with_spaces(name, key):
+    assert gpu(name).key == key
