@@ -190,3 +190,25 @@ def test_the_lab_is_walked_by_keyboard_alone(app, open_page):
         if title == "See it":
             drawn(page).keyboard.press("Space")
             assert tick(page) == 23
+
+
+def test_on_a_phone_a_deadlock_is_told_without_scrolling_sideways(app, open_page):
+    """Eight ranks that wait, each in a line of text that ends within the screen."""
+    page = drawn(
+        open_page(f"{app}/pipeline_bubble?pipe_scene=Break+it&pipe_wrong=a+deadlock", width=390, height=844)
+    )
+    lines = page.locator("figure.player .notes li")
+    assert lines.count() == 8
+    assert lines.last.inner_text() == "rank 7: 7F2 waits for 6F2"
+    assert all(line.bounding_box()["x"] + line.bounding_box()["width"] <= 390 for line in lines.all())
+
+
+def test_the_straggler_set_on_the_page_is_in_the_panel_and_the_address(app, open_page):
+    page = drawn(open_page(f"{app}/pipeline_bubble?pipe_scene=Bench&pipe_figure=serving"))
+    knob = page.locator(".st-key-_straggler input")
+    knob.fill("70")
+    knob.press("Enter")
+    page.wait_for_url("**slow=70**")
+    settle(page)
+    page.get_by_text("one rank 70 % slower").wait_for()
+    assert page.locator(".st-key-slow input").input_value() == "70"
