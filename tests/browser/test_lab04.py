@@ -210,5 +210,5 @@ def test_the_straggler_set_on_the_page_is_in_the_panel_and_the_address(app, open
     knob.press("Enter")
     page.wait_for_url("**slow=70**")
     settle(page)
-    page.get_by_text("one rank 70 % slower").wait_for()
+    page.get_by_text("one rank 70 % slower").first.wait_for()
     assert page.locator(".st-key-slow input").input_value() == "70"
