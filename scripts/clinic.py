@@ -6,7 +6,6 @@ hangs, its logs read from a file or from `-`.
 """
 
 import argparse
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -22,12 +21,11 @@ from core.custom_all_reduce import Machine, decide, kernel
 from core.errors import UnreadableTextError
 from core.scenario import Scenario
 from core.units import KIB, percent
-from runtime import content
 from runtime.measurements import measured_all_reduces
 from scripts.terminal import Parser, answer, print_aligned
+from scripts.words import words
 
 LIMIT_BYTES = 1_000_000
-_MARKS = re.compile(r":[a-z-]+\[([^\]]*)\]|\[([^\]]*)\]\([^)]*\)|[*`]+|#+ ")
 
 Answer = Mapping[str, object]
 
@@ -88,10 +86,8 @@ def _picture(picture: Picture | None) -> Answer | None:
 
 
 def _words(case: Case, block: str) -> str:
-    """A block of the case's prose, its fields filled, its marks taken out."""
-    fields = case.fields()
-    text = content.FIELD.sub(lambda found: fields[found[1]], content.load("clinic")[f"{case.key}.{block}"])
-    return _MARKS.sub(lambda found: found[1] or found[2] or "", text)
+    """A block of the case's prose, its fields filled."""
+    return words("clinic", f"{case.key}.{block}", case.fields())
 
 
 def _print_case(case: Case) -> None:
