@@ -28,7 +28,7 @@ _UNITS: Mapping[str, tuple[Dimension, float]] = MappingProxyType(
 )
 """By lower case, as the case of a byte's prefix is seldom meant; `Gb/s` alone is bits, and is read before it."""
 
-_NUMBER = re.compile(r"\s*(\$?)\s*([-+]?\d{1,15}(?:[.,]\d{1,15})?(?:[eE][-+]?\d{1,2})?)\s*([^\s\d]\S{0,11})?\s*")
+_NUMBER = re.compile(r"\s*(\$?)\s*([-+]?\d{1,15}(?:[.,]\d{1,15})?(?:[eE][-+]?\d{1,2})?)\s*([^\s\d]{1,12})?\s*")
 _BITS = re.compile(r"([kMGT]?)b(?:it)?(?:/s|ps)")
 _GROUPED = re.compile(r"\s*\$?[1-9]\d{0,2}(?:,\d{3}){1,4}(?![\d,])")
 
