@@ -58,7 +58,9 @@ def _question(options: argparse.Namespace) -> Question:
         slo_itl_s=slo_s,
         usd_per_gpu_hour=options.usd_per_gpu_hour,
     )
-    return Question(placed, _cluster(options, card), _budget(options, card), demand)
+    return Question(
+        placed, _cluster(options, card), _budget(options, card), demand, expert_parallel=options.expert_parallel
+    )
 
 
 def _card(options: argparse.Namespace) -> GpuSpec:
@@ -254,6 +256,7 @@ def _parser() -> Parser:
     parser.add_argument("--utilisation", "--utilization", type=finite, default=0.9)
     parser.add_argument("--overhead-gb", type=finite, default=Overhead().total_bytes / GB)
     parser.add_argument("--usd-per-gpu-hour", type=finite)
+    parser.add_argument("--expert-parallel", action="store_true", help="a mixture's experts dealt out as well")
     parser.add_argument("--json", action="store_true")
     return parser
 

@@ -106,7 +106,8 @@ def ask(page: Page) -> Asked:
     found = rows.placed(question)
     with row:
         name = inputs.select("Plan shown", page.key("plan"), [RECOMMENDED, *_names(found)], RECOMMENDED)
-        shown = found.recommended if name == RECOMMENDED else _names(found).index(name)
+        best = found.nearest if found.recommended is None else found.recommended
+        shown = best if name == RECOMMENDED else _names(found).index(name)
         if shown is not None:
             text = rows.Pin.of(question.cluster, found.plans[shown].layout).text()
             known = question.cluster.gpu.key in GPUS

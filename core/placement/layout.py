@@ -54,9 +54,10 @@ class Layout:
         return " ".join(parts)
 
 
-def layouts(model: ModelSpec, cluster: ClusterSpec) -> Iterator[Layout]:
+def layouts(model: ModelSpec, cluster: ClusterSpec, expert_parallel: bool = True) -> Iterator[Layout]:
     """Every TP × PP × replicas, and for a mixture every TP × DP × PP × replicas, on as many GPUs as it can use.
 
+    Without `expert_parallel` a mixture's experts are cut like everything else.
     Sizes are the divisors of the GPUs and the powers of two below them; where they leave a rest, GPUs stand idle.
     Whether the model splits so, and fits, is another question.
     """
@@ -65,6 +66,6 @@ def layouts(model: ModelSpec, cluster: ClusterSpec) -> Iterator[Layout]:
     for tp_size in sizes:
         groups = cluster.groups_of(tp_size)
         for pp_size in sizes:
-            for dp_size in sizes if model.moe is not None else (1,):
+            for dp_size in sizes if expert_parallel and model.moe is not None else (1,):
                 if pp_size * dp_size <= groups:
                     yield Layout(tp_size, pp_size, groups // (pp_size * dp_size), dp_size)

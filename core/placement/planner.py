@@ -35,6 +35,7 @@ class Question:
     budget: Budget
     demand: Demand
     efficiency: Efficiency | None = None
+    expert_parallel: bool = True
 
     def timing(self, layout: Layout, concurrency: int | None = None) -> Timing:
         """A layout timed at the concurrency asked, or at another."""
@@ -182,6 +183,12 @@ class Placement:
         return min_tp_for_fit(self.question)
 
     @cached_property
+    def nearest(self) -> int | None:
+        """Where none fits, the plan that is short of it by the least; None where the model splits in no way."""
+        split = [place for place, plan in enumerate(self.plans) if plan.splits]
+        return max(split, key=lambda place: min(rank.kv_bytes for rank in self.plans[place].ranks), default=None)
+
+    @cached_property
     def recommended(self) -> int | None:
         """The plan to take; None where none fits.
 
@@ -235,4 +242,5 @@ class Placement:
 
 def place(question: Question) -> Placement:
     """Judge every layout of the question's cluster."""
-    return Placement(question, tuple(judge(question, one) for one in layouts(question.model, question.cluster)))
+    ways = layouts(question.model, question.cluster, question.expert_parallel)
+    return Placement(question, tuple(judge(question, one) for one in ways))

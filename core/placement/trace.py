@@ -12,7 +12,8 @@ def trace(found: Placement) -> list[str]:
 
 def decisions(found: Placement) -> list[str]:
     """What the memory allows, what was chosen, and what was weighed on the way."""
-    lines = [_memory(found.question), _wires(found.question), _minimum(found)]
+    lines = [_memory(found.question), _wires(found.question), _minimum(found), _experts(found.question)]
+    lines = [line for line in lines if line]
     if found.recommended is None:
         return [*lines, _nothing_fits(found)]
     lines += [_choice(found), _tp_or_replicas(found), _across_nodes(found)]
@@ -62,12 +63,20 @@ def _minimum(found: Placement) -> str:
     return said
 
 
+def _experts(question: Question) -> str:
+    """That a mixture could be laid out in ways that were not asked for."""
+    if question.model.moe is None or question.expert_parallel:
+        return ""
+    return (
+        "Experts are cut by tensor parallelism; --expert-parallel also judges dealing them out, attention repeated."
+    )
+
+
 def _nothing_fits(found: Placement) -> str:
     """What is short of fitting by the least."""
-    split = [plan for plan in found.plans if plan.splits]
-    if not split:
+    if found.nearest is None:
         return "No plan: the model splits in none of these ways."
-    nearest = max(split, key=lambda plan: min(rank.kv_bytes for rank in plan.ranks))
+    nearest = found.plans[found.nearest]
     return f"No plan fits. The nearest is {nearest.layout.name}: {nearest.broken}."
 
 

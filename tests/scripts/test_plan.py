@@ -92,7 +92,14 @@ def test_a_config_and_a_topology_in_place_of_names(capsys, tmp_path):
 def test_a_checkpoint_s_own_width_is_the_default(capsys):
     printed = plan(capsys, "--model", "deepseek-v3", "--gpu", "h200", "--gpus-per-node", "8")
     assert printed["min_tp_for_fit"] == 8
-    assert any(one["ep"] == 8 for one in printed["plans"])
+
+
+def test_experts_are_dealt_out_where_that_is_asked(capsys):
+    common = ("--model", "deepseek-v3", "--gpu", "h200", "--gpus-per-node", "8")
+    cut, dealt = plan(capsys, *common), plan(capsys, *common, "--expert-parallel")
+    assert all(one["tp"] * one["pp"] * one["replicas"] == 8 for one in cut["plans"])
+    assert any("--expert-parallel" in line for line in cut["trace"])
+    assert any(one["ep"] == 8 and one["fits"] for one in dealt["plans"])
 
 
 def test_a_card_of_ones_own_needs_three_figures(capsys):

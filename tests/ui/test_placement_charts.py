@@ -125,3 +125,19 @@ def test_every_sentence_of_the_page_has_its_numbers(asked):
 def test_every_case_has_bars_and_a_reading(key):
     assert len(rows.case_rows(key)) >= 2
     assert f"cases.reading_{key}" in content.load("placement")
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance, as WCAG defines it."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_words_on_a_rank_s_memory_read_at_seven_to_one(palette):
+    fills = charts._fills(Look(palette))
+    inks = [palette.ground, *[palette.text] * 6, palette.on_primary]
+    for fill, ink in zip(fills, inks, strict=True):
+        low, high = sorted((luminance(fill), luminance(ink)))
+        assert (high + 0.05) / (low + 0.05) >= 7

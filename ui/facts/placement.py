@@ -69,7 +69,7 @@ def _plan_fields(found: Placement, plan: Plan | None) -> dict[str, str]:
     target = demand.slo_itl_s
     cost = plan.usd_per_million_tokens(demand.usd_per_gpu_hour) if plan else None
     return {
-        "answer": plan.layout.name if plan and plan.fits else "no plan fits" if plan is None else "does not fit",
+        "answer": _answer(found, plan),
         "broken": plan.broken if plan else "",
         "weights_rank": decimal_bytes(plan.weights_bytes) if plan and plan.weights_bytes else "none",
         "kv_tokens": grouped(plan.kv_tokens) if plan else "0",
@@ -79,6 +79,12 @@ def _plan_fields(found: Placement, plan: Plan | None) -> dict[str, str]:
         "target": f"The target is {seconds(target)}." if target else "No target is set.",
         **_timing_fields(timing, plan),
     }
+
+
+def _answer(found: Placement, plan: Plan | None) -> str:
+    if not found.fitting or plan is None:
+        return "no plan fits"
+    return plan.layout.name if plan.fits else f"{plan.layout.name} does not fit"
 
 
 def _timing_fields(timing: Timing | None, plan: Plan | None) -> dict[str, str]:
