@@ -1,17 +1,26 @@
 """Lab 02, real ranks: one model on one process and on two, every line of the run against its prediction."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from core.two_way_tp import GPTS, MINI_GPT, slowdown
 from runtime import captures
 from runtime.torchrun import RunRequest
-from ui import inputs, live_run, scenes
+from ui import inputs, live_run, scenes, two_way_tp_bench, two_way_tp_paid
 from ui.charts import two_way_tp as charts
-from ui.charts.comm_cost import time_against_payload
 from ui.facts import two_way_tp as facts
 from ui.frames import frame
 from ui.log_table import answer_table, log_table
 from ui.rows import two_way_tp as rows_of
+
+NOTES = {
+    "two arms": ("bench.note_figure", "bench.note_wires"),
+    "the wires": ("bench.note_fit", "bench.note_wires"),
+    "the width": ("bench.note_width", "bench.note_memory"),
+    "two replicas": ("bench.note_full", "bench.note_prompts"),
+    "two hosts": ("bench.note_hosts",),
+}
 
 page = scenes.open_page("two_way_tp")
 look, can = page.look, live_run.here()
@@ -33,10 +42,17 @@ with page.controls("see"):
     token = inputs.slide("letter", page.key("token"), 1, 18, 4)
 with page.controls("bench"):
     model = inputs.choice("model", page.key("model"), list(GPTS)[:3], MINI_GPT.key)
-    drawn = inputs.choice("figure", page.key("figure"), ["two arms", "the wires"], "two arms")
     wire = inputs.choice("between the ranks", page.key("wire"), list(facts.WIRES), "TCP")
+    runs = [*shipped.items()]
+    if own.capture:
+        runs.append((f"{facts.run_name(own.capture.log)}, here", own.capture))
+    measured = two_way_tp_bench.open_bench(page, tuple(runs), facts.WIRES[wire], wire)
+    drawn = inputs.choice("figure", page.key("figure"), list(measured.figures), "two arms")
 with page.controls("break_it"):
     wrong = inputs.choice("what goes wrong", page.key("wrong"), list(facts.WRONGS), "one rank slow")
+with page.controls("build"):
+    built = inputs.choice("what", page.key("build"), ["four classes", "a paid run"], "four classes")
+    paid = two_way_tp_paid.ask(page, built == "a paid run")
 step = log.steps[min(token, len(log.steps)) - 1]
 
 
@@ -94,16 +110,11 @@ def break_it() -> None:
 def bench() -> None:
     figure, margin = page.split()
     with figure:
-        backend = can.backend if can.backend == "nccl" else facts.WIRES[wire]
-        label = f"Run it here on {can.cuda_devices} GPUs" if backend == "nccl" else "Run it here on the CPU"
-        request = RunRequest(options=("--backend", backend, "--model", model), wall_s=300)
-        live_run.panel(request, can, label, page.prose.plain("bench.refused"))
-        runs = list(shipped.items())
-        if own.capture:
-            runs.append((f"{facts.run_name(own.capture.log)}, here", own.capture))
-        (wires if drawn == "the wires" else two_arms)(runs)
+        if drawn in ("two arms", "the wires"):
+            live()
+        measured.figures[drawn]()
     with margin:
-        page.note("bench.note_fit" if drawn == "the wires" else "bench.note_figure", "bench.note_wires")
+        page.note(*NOTES[drawn])
         with st.container(key="aside_how"):
             page.note("bench.note_how")
         if own.capture:
@@ -111,33 +122,30 @@ def bench() -> None:
             st.download_button("Download this run", zipped, "run.zip", "application/zip", on_click="ignore")
 
 
-def two_arms(runs: list[tuple[str, captures.Capture]]) -> None:
-    table = frame(row for name, run in runs for row in rows_of.run_rows(name, run.result))
-    page.figure(charts.arms(table, look), "bench.reading", table, "two_arms")
-
-
-def wires(runs: list[tuple[str, captures.Capture]]) -> None:
-    swept = [(name, run.log) for name, run in runs if run.log.model == MINI_GPT]
-    curves = frame(point for name, swept_log in swept for point in rows_of.wire_curve(swept_log, name))
-    dots = frame(dot for name, swept_log in swept for dot in rows_of.wire_dots(swept_log, name))
-    mark = frame([rows_of.wire_mark(page.scenario.model_spec)])
-    page.figure(time_against_payload(curves, dots, mark, look), "bench.wires", dots, "wires")
+def live() -> None:
+    backend = can.backend if can.backend == "nccl" else facts.WIRES[wire]
+    label = f"Run it here on {can.cuda_devices} GPUs" if backend == "nccl" else "Run it here on the CPU"
+    request = RunRequest(options=("--backend", backend, "--model", model), wall_s=300)
+    live_run.panel(request, can, label, page.prose.plain("bench.refused"))
 
 
 def build() -> None:
+    if built == "a paid run":
+        two_way_tp_paid.section(page)
+        return
     page.say("build.body")
     with st.container(key="aside_model"):
         page.say("build.model")
 
 
+def fields() -> Mapping[str, str]:
+    recorded = [run.log for run in shipped.values()]
+    told = facts.fields(log, capture.result, log.steps.index(step), recorded, page.scenario.model_spec)
+    return {**told, **measured.fields(), **paid.fields()}
+
+
 page.play(
-    lambda: facts.fields(
-        log,
-        capture.result,
-        log.steps.index(step),
-        [run.log for run in shipped.values()],
-        page.scenario.model_spec,
-    ),
+    fields,
     question=question,
     see=see,
     count=count,

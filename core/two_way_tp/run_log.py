@@ -84,6 +84,16 @@ class Broken:
 
 
 @dataclass(frozen=True)
+class Prefill:
+    """A prompt that fills the model's positions, on one process and on all ranks: a sum carries all of its rows."""
+
+    tokens: int
+    payload_bytes: int
+    single_s: float
+    median_s: float
+
+
+@dataclass(frozen=True)
 class RunLog:
     """One run, as it told it."""
 
@@ -108,6 +118,8 @@ class RunLog:
     steps: tuple[Step, ...]
     slowed: Slowed | None
     broken: tuple[Broken, ...]
+    prefill: Prefill | None = None
+    waited_s: tuple[float, ...] = ()
 
     @property
     def sweep_s(self) -> float:
@@ -153,7 +165,7 @@ def _run_log(texts: list[str], rows: list[Mapping[str, Any]]) -> RunLog:
         for number, (text, row) in enumerate(zip(texts, rows, strict=True), start=1)
     )
     medians = {row["tp_size"]: row["median_ms"] / 1e3 for row in every("token")}
-    slowed = every("slowed")
+    slowed, prefill, waited = every("slowed"), every("prefill"), every("waited")
     return RunLog(
         lines=lines,
         model=ModelSpec(**world["shape"]) if "shape" in world else gpt(world.get("model", MINI_GPT.key)),
@@ -180,6 +192,8 @@ def _run_log(texts: list[str], rows: list[Mapping[str, Any]]) -> RunLog:
         steps=tuple(_step(row) for row in every("step")),
         slowed=_slowed(slowed[0]) if slowed else None,
         broken=tuple(_broken(row) for row in every("broken")),
+        prefill=_prefill(prefill[0]) if prefill else None,
+        waited_s=tuple(wait_ms / 1e3 for wait_ms in waited[0]["ms_per_token"]) if waited else (),
     )
 
 
@@ -202,3 +216,7 @@ def _slowed(row: Mapping[str, Any]) -> Slowed:
 
 def _broken(row: Mapping[str, Any]) -> Broken:
     return Broken(row["how"], row["identical"], row["of"], row["max_logit_difference"], tuple(row["answers"]))
+
+
+def _prefill(row: Mapping[str, Any]) -> Prefill:
+    return Prefill(row["tokens"], row["payload_bytes"], row["single_ms"] / 1e3, row["median_ms"] / 1e3)

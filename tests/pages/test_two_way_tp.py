@@ -7,7 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.two_way_tp import slowdown
 from runtime import captures
+from runtime.budget import BudgetGuard
 from tests.said import without_terms
+from ui import two_way_tp_paid
 from ui.course import SCENES
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
@@ -63,10 +65,61 @@ def test_a_letter_is_shown_with_what_was_written_before_it(letter):
 
 
 @pytest.mark.parametrize("figure", ["two arms", "the wires"])
-def test_the_bench_draws_both_figures_without_a_button_on_a_shared_server(figure, monkeypatch):
+def test_the_bench_draws_its_runs_without_a_button_on_a_shared_server(figure):
     """AppTest has no address, so nothing says that the visitor sits at the machine: no run is offered."""
     at = opened(real_scene="Bench", real_figure=figure)
     assert not at.exception
     assert len(at.get("vega_lite_chart")) == 1
     assert "Run it here on the CPU" not in [button.label for button in at.button]
     assert "Live runs are off" in text_of(at)
+
+
+@pytest.mark.parametrize("wire", ["TCP", "shared memory"])
+@pytest.mark.parametrize("figure", ["the width", "two replicas", "two hosts"])
+def test_the_bench_draws_every_other_figure_that_was_recorded(figure, wire):
+    at = opened(real_scene="Bench", real_figure=figure, real_wire=wire)
+    assert not at.exception
+    assert not at.error
+    assert len(at.get("vega_lite_chart")) == 1
+    assert "{{" not in text_of(at)
+
+
+def test_a_model_that_fits_no_single_gpu_has_no_replicas_and_is_told_so():
+    at = opened(real_scene="Bench", real_figure="two replicas", model="llama-3-70b")
+    assert not at.exception
+    assert "TP=2 is the only way" in at.error[0].value
+
+
+def test_the_meter_counts_what_a_forgotten_instance_costs():
+    """$0.70 an hour for a day is $16.80, 5.6 times the lab's $3, which lasts 4.29 hours."""
+    text = text_of(opened(real_scene="Build it", real_build="a paid run")).replace("\\", "")
+    assert "Forgotten for 24 hours, an instance at $0.70 an hour costs $16.80, 5.6 times the lab's cap" in text
+    assert "the cap lasts 4.29 hours" in text
+
+
+def test_the_checklist_reads_the_ledger_and_ends_with_terminating_before_committing(monkeypatch, tmp_path):
+    ledger = BudgetGuard(tmp_path / "spend.jsonl")
+    ledger.record_actual("lab-02", 1.25)
+    monkeypatch.setattr(two_way_tp_paid, "BudgetGuard", lambda: ledger)
+    text = text_of(opened(real_scene="Build it", real_build="a paid run")).replace("\\", "")
+    assert "$1.25 spent, $3.75 may still be authorised" in text
+    assert text.index("Terminate, look that it is gone") > text.index("--spin-up")
+
+
+def test_a_ledger_that_was_edited_stands_as_an_error_where_its_sums_would(monkeypatch, tmp_path):
+    (tmp_path / "spend.jsonl").write_text("edited\n")
+    monkeypatch.setattr(two_way_tp_paid, "BudgetGuard", lambda: BudgetGuard(tmp_path / "spend.jsonl"))
+    at = opened(real_scene="Build it", real_build="a paid run")
+    assert not at.exception
+    assert "line 1 of the ledger is no entry" in at.error[0].value
+
+
+def test_a_survey_is_priced_by_row_and_rows_without_a_name_or_price_are_not():
+    """$0.70 for two hours is $1.40, four GPU hours."""
+    survey = two_way_tp_paid.empty_survey()
+    assert len(two_way_tp_paid.with_cost(survey)) == 0
+    survey.loc[0, ["vendor", "instance", "usd_per_hour", "hours"]] = ["somebody", "2x4090", 0.7, 2.0]
+    survey.loc[1, "vendor"] = "no price"
+    priced = two_way_tp_paid.with_cost(survey)
+    assert priced.estimated_usd.tolist() == [1.4]
+    assert priced.gpu_hours.tolist() == [4.0]

@@ -80,23 +80,25 @@ def stacked_bars(parts: pd.DataFrame, look: Look) -> Chart:
 def arms(runs: pd.DataFrame, look: Look) -> Chart:
     """Least, median and 95th percentile of a decode step at TP=1 (open) and at TP=N (filled), a row a run.
 
-    Columns: run, arm, single, min_ms, median_ms, p95_ms, in_words.
+    Between the two, grey, one process on all threads, where it was timed.
+    Columns: run, arm, kind ("one", "all", "ranks"), min_ms, median_ms, p95_ms, in_words.
     """
     rows = _placed(runs, "run", look, 56 if look.present else _ROW)
-    rows["line"] = rows.middle + rows.single.map({True: look.px(-6), False: look.px(6)})
+    rows["line"] = rows.middle + rows.kind.map({"one": look.px(-9), "all": 0.0, "ranks": look.px(9)})
     low, high = float(rows.min_ms.min()), float(rows.p95_ms.max())
     scale = alt.Scale(type="log", domain=[low / 1.3, high * 1.3], nice=False)
     axis = alt.Axis(grid=False, title="ms a token", format="~g", tickCount=6)
-    layers = [_arm(rows[rows.single == single], single, scale, axis, look) for single in (True, False)]
+    kinds = [kind for kind in ("one", "all", "ranks") if (rows.kind == kind).any()]
+    layers = [_arm(rows[rows.kind == kind], kind, scale, axis, look) for kind in kinds]
     words_of = alt.Chart(rows.drop_duplicates("run")).mark_text(**words(look, 14.5, align="right"))
     layers += [_names(rows, "run", look), words_of.encode(x=alt.value("width"), y=_y("name_at"), text="in_words:N")]
     return styled(alt.layer(*layers), look, (56 if look.present else _ROW) * rows["run"].nunique())
 
 
-def _arm(rows: pd.DataFrame, single: bool, scale: alt.Scale, axis: alt.Axis, look: Look) -> alt.LayerChart:
+def _arm(rows: pd.DataFrame, kind: str, scale: alt.Scale, axis: alt.Axis, look: Look) -> alt.LayerChart:
     palette = look.palette
     base = alt.Chart(rows).encode(y=_y("line"))
-    fill = palette.ground if single else palette.text
+    fill = {"one": palette.ground, "all": palette.axis, "ranks": palette.text}[kind]
     circle = {"size": look.px(11) ** 2, "filled": True, "fill": fill, "stroke": palette.text, "opacity": 1}
     span = base.mark_rule(strokeWidth=look.px(3), color=palette.axis)
     return alt.layer(

@@ -56,11 +56,14 @@ class Part:
 
 @dataclass(frozen=True)
 class RunRow:
-    """One arm of one run: its least, median and 95th percentile of a decode step."""
+    """One arm of one run: its least, median and 95th percentile of a decode step.
+
+    `kind` is "one" for one process on a thread, "all" for one on every core's, "ranks" for TP=N.
+    """
 
     run: str
     arm: str
-    single: bool
+    kind: str
     min_ms: float
     median_ms: float
     p95_ms: float
@@ -207,13 +210,15 @@ def slowed_bars(slowed: Slowed) -> list[Part]:
 
 
 def run_rows(name: str, result: RunResult) -> list[RunRow]:
-    """Both arms of a run."""
-    one, many = result.single_per_token, result.per_token
+    """The arms of a run; not every one has timed a single process on all threads."""
+    one, wide, many = result.single_per_token, result.all_threads_per_token, result.per_token
     times = many.median_s / one.median_s
     in_words = f"{seconds(one.median_s)} → {seconds(many.median_s)}, {significant(times, 2)} ×"
+    arms = [("TP=1", "one", one), ("TP=1, all threads", "all", wide), (f"TP={result.world_size}", "ranks", many)]
     return [
-        RunRow(name, arm, single, 1e3 * t.min_s, 1e3 * t.median_s, 1e3 * t.p95_s, in_words)
-        for arm, single, t in (("TP=1", True, one), (f"TP={result.world_size}", False, many))
+        RunRow(name, arm, kind, 1e3 * t.min_s, 1e3 * t.median_s, 1e3 * t.p95_s, in_words)
+        for arm, kind, t in arms
+        if t is not None
     ]
 
 

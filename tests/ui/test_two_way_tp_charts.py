@@ -1,0 +1,91 @@
+"""Lab 02's bench figures, read from what they hand to Vega: rows, arms, the crossover and its band."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.catalog import gpu, link, model
+from core.two_way_tp import duels
+from core.two_way_tp.run_log import Prefill
+from runtime import captures
+from tests.core.test_two_way_tp_scaling import scaling
+from ui.charts import two_way_tp as arms_charts
+from ui.charts import two_way_tp_scaling as charts
+from ui.facts.two_way_tp_bench import host_fields, scaling_fields
+from ui.frames import frame
+from ui.rows import two_way_tp as arm_rows
+from ui.rows import two_way_tp_scaling as rows
+from ui.theme import DARK, LIGHT, Look
+
+LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
+
+
+def values_of(chart):
+    """Every row that a chart carries."""
+    return [row for dataset in chart.to_dict()["datasets"].values() for row in dataset]
+
+
+def drawn(run, look):
+    lines, dots, marks = (frame(one(run)) for one in (rows.width_lines, rows.width_dots, rows.crossover_marks))
+    return charts.token_against_width(lines, dots, marks, look)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_crossover_is_marked_with_its_band(look: Look):
+    """sqrt(1.5 · 100 µs · 10 GB/s / 12) = 354, and the fastest and slowest sums' widths beside it."""
+    run = scaling(points=((64, 1e-6), (4096, 170.0)))
+    marks = [row for row in values_of(drawn(run, look)) if "in_words" in row]
+    assert marks[0]["low"] < marks[0]["hidden_size"] < marks[0]["high"]
+    assert marks[0]["in_words"].startswith("crossover 3")
+    assert " to " in marks[0]["in_words"]
+
+
+def test_where_tp_never_pays_nothing_is_marked_and_the_prose_says_so():
+    run = scaling(together=5e9)
+    assert not [row for row in values_of(drawn(run, LOOKS[0])) if "in_words" in row]
+    assert scaling_fields(run, "TCP")["scaling_pays"] == "at no width"
+
+
+def test_measured_widths_are_drawn_for_both_arms():
+    dots = [row for row in values_of(drawn(scaling(), LOOKS[0])) if row.get("arm") == "TP=2" and "p95_ms" in row]
+    assert {row["hidden_size"] for row in dots} == {64, 4096}
+
+
+def test_a_duel_is_full_where_tp_wins_and_open_where_replicas_do():
+    pair = model("llama-3-8b"), gpu("a100-80gb-sxm")
+    asked = [duels(*pair, link(name)) for name in ("nvlink-lab", "ethernet-10g-lab")]
+    table = frame(rows.duel_rows(asked))
+    assert table.tp_wins.tolist() == [True, False, True, False, False, False]
+    for look in LOOKS:
+        assert charts.replicas_or_tp(table, look).to_dict()["height"] > 0
+
+
+def test_one_process_on_all_threads_is_a_third_arm_where_it_was_timed():
+    result = captures.load("gloo-cpu").result
+    with_all = replace(result, all_threads_per_token=result.single_per_token)
+    without = replace(result, all_threads_per_token=None)
+    assert [row.kind for row in arm_rows.run_rows("a", with_all)] == ["one", "all", "ranks"]
+    assert [row.kind for row in arm_rows.run_rows("a", without)] == ["one", "ranks"]
+    for result_of_run in (with_all, without):
+        table = frame(arm_rows.run_rows("a", result_of_run))
+        assert values_of(arms_charts.arms(table, LOOKS[0]))
+
+
+def test_a_prompt_over_a_slow_wire_is_half_of_the_compute_and_the_rest():
+    """800 ms on one process; 500 ms over loopback, 1200 ms on the wire: 400 of each is compute."""
+    log = captures.load("gloo-cpu").log
+    runs = [
+        (name, replace(log, prefill=Prefill(256, 2**19, 0.8, median_s)))
+        for name, median_s in (("loopback", 0.5), ("1 Gb/s", 1.2))
+    ]
+    bars = rows.host_rows(runs)
+    assert [(bar.kind, bar.start_ms, bar.end_ms) for bar in bars] == [
+        ("work", 0.0, 800.0),
+        ("work", 0.0, 400.0),
+        ("sum", 400.0, 500.0),
+        ("work", 0.0, 400.0),
+        ("sum", 400.0, 1200.0),
+    ]
+    assert "67\u00a0% beyond half" in bars[-1].words
+    assert host_fields(runs)["host_slowest"] == "1 Gb/s"
+    assert host_fields([("no prompt", log)]) == {} or log.prefill is not None

@@ -1,0 +1,108 @@
+"""Lab 02's bench: five figures over recorded runs, the machine's own curve, and the scenario's two links."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from core.errors import ShardlabError
+from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels
+from runtime import captures, curves
+from runtime.captures import Capture
+from ui.charts import two_way_tp as charts
+from ui.charts import two_way_tp_scaling as scaling_charts
+from ui.charts.comm_cost import time_against_payload
+from ui.facts import two_way_tp_bench as facts
+from ui.frames import frame
+from ui.rows import two_way_tp as rows_of
+from ui.rows import two_way_tp_scaling as scaling_rows
+from ui.scenes import Page
+
+TWO_HOSTS = captures.CAPTURES.parent / "two_hosts"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What the figures draw from.
+
+    Where the scenario's model fits no single GPU there are no duels, and `refused` says so.
+    """
+
+    runs: tuple[tuple[str, Capture], ...]
+    curve: ScalingRun | None
+    between: str
+    inside: tuple[Duel, ...]
+    across: tuple[Duel, ...]
+    refused: str
+    hosts: tuple[tuple[str, RunLog], ...]
+    page: Page
+
+    @property
+    def figures(self) -> Mapping[str, Callable[[], None]]:
+        """The figures there are, by the name they are chosen by."""
+        found = {"two arms": self.two_arms, "the wires": self.wires}
+        if self.curve is not None:
+            found["the width"] = self.width
+        found["two replicas"] = self.replicas
+        if self.hosts:
+            found["two hosts"] = self.two_hosts
+        return found
+
+    def fields(self) -> Mapping[str, str]:
+        """The numbers of their prose."""
+        filled = {**facts.scaling_fields(self.curve, self.between), **facts.host_fields(self.hosts)}
+        if self.inside:
+            scenario = self.page.scenario
+            filled |= facts.duel_fields(self.inside, self.across, scenario.model, scenario.gpu)
+        return filled
+
+    def two_arms(self) -> None:
+        """Every run's arms."""
+        table = frame(row for name, run in self.runs for row in rows_of.run_rows(name, run.result))
+        self.page.figure(charts.arms(table, self.page.look), "bench.reading", table, "two_arms")
+
+    def wires(self) -> None:
+        """The fitted wires of MiniGPT's runs."""
+        swept = [(name, run.log) for name, run in self.runs if run.log.model == MINI_GPT]
+        curves_of = frame(point for name, log in swept for point in rows_of.wire_curve(log, name))
+        dots = frame(dot for name, log in swept for dot in rows_of.wire_dots(log, name))
+        mark = frame([rows_of.wire_mark(self.page.scenario.model_spec)])
+        chart = time_against_payload(curves_of, dots, mark, self.page.look)
+        self.page.figure(chart, "bench.wires", dots, "wires")
+
+    def width(self) -> None:
+        """A token against the width of the model, and the crossover."""
+        if self.curve is None:
+            return
+        lines, dots = frame(scaling_rows.width_lines(self.curve)), frame(scaling_rows.width_dots(self.curve))
+        marks = frame(scaling_rows.crossover_marks(self.curve))
+        chart = scaling_charts.token_against_width(lines, dots, marks, self.page.look)
+        self.page.figure(chart, "bench.width", lines, "width")
+
+    def replicas(self) -> None:
+        """TP=2 against two replicas on the scenario's links."""
+        if self.refused:
+            raise ShardlabError(self.refused)
+        table = frame(scaling_rows.duel_rows([self.inside, self.across]))
+        chart = scaling_charts.replicas_or_tp(table, self.page.look)
+        self.page.figure(chart, "bench.replicas", table, "replicas")
+
+    def two_hosts(self) -> None:
+        """A prompt over the shaped wires."""
+        table = frame(scaling_rows.host_rows(self.hosts))
+        self.page.figure(charts.stacked_bars(table, self.page.look), "bench.hosts", table, "two_hosts")
+
+
+def open_bench(page: Page, runs: tuple[tuple[str, Capture], ...], backend: str, between: str) -> Bench:
+    """The bench of a page: its recorded runs, and the curve of the wire that was chosen."""
+    scenario, refused = page.scenario, ""
+    model, gpu = scenario.model_spec, scenario.gpu_spec
+    asked = (scenario.weight_dtype, scenario.batch, scenario.prompt_tokens)
+    try:
+        inside, across = (duels(model, gpu, link, *asked) for link in (scenario.link_spec, scenario.network_spec))
+    except ShardlabError as error:
+        inside, across, refused = (), (), str(error)
+    hosts = tuple(
+        (words, captures.load(name, TWO_HOSTS).log)
+        for name, words in facts.SHAPED.items()
+        if name in captures.names(TWO_HOSTS)
+    )
+    return Bench(runs, curves.load(backend), between, inside, across, refused, hosts, page)
