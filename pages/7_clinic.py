@@ -82,7 +82,8 @@ def all_reduce() -> None:
             page.verdict("open", "all_reduce.alone")
         else:
             page.verdict("ok" if decision.enabled else "off", f"all_reduce.{'on' if decision.enabled else 'off'}")
-        st.markdown(kernel_rows.rule_table(decision))
+        if not (look.present and decision.enabled):
+            st.markdown(kernel_rows.rule_table(decision))
         bands = frame(kernel_rows.bands(machine))
         chart = clinic_scenes.payload_bands(bands, payload_bytes, machine.release, look)
         page.figure(chart, "all_reduce.reading", bands, "payloads")
