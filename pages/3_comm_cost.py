@@ -11,6 +11,7 @@ from ui.facts import comm_cost as facts
 from ui.facts import comm_wire as wire_facts
 from ui.frames import frame
 from ui.rows import comm_cost as rows_of
+from ui.rows.comm_residuals import Named, named_residuals
 from ui.rows.comm_slips import CHOICES, HOP, PHASED
 
 BILL, WIRE = "the bill", "the wire"
@@ -86,7 +87,9 @@ def count() -> None:
         model = frame(point for link in own_links for point in rows_of.curve(scenario, link))
         measured = frame(rows_of.measured_points(scenario, points), rows_of.MeasuredDot)
         marks = frame(rows_of.marks(scenario))
-        page.figure(charts.time_against_payload(model, measured, marks, look), "count.reading", model, "all_reduce")
+        residuals = frame(named_residuals(scenario, points), Named)
+        chart = charts.time_against_payload(model, measured, marks, residuals, look)
+        page.figure(chart, "count.reading", model, "all_reduce")
         page.equation(*rows_of.share_terms(rows_of.bill(scenario, phase, scenario.network_spec)))
         with st.container(key="aside_source"):
             page.say("count.source")

@@ -64,6 +64,7 @@ def course(race: rows.Race, wire: rows.Wire, longest_s: float) -> player.Course:
         end=race.end_s / longest_s,
         ranks=wire.ranks,
         chunks=race.program.chunks,
+        slow_rank=wire.ranks - 1 if wire.slowdown > 1 else None,
         rounds=tuple(
             player.Round(
                 start=round_.start_s / longest_s,

@@ -169,11 +169,14 @@ def term_bars(bars: pd.DataFrame, look: Look) -> alt.Chart:
     )
 
 
-def time_against_payload(model: pd.DataFrame, measured: pd.DataFrame, marks: pd.DataFrame, look: Look) -> Chart:
+def time_against_payload(
+    model: pd.DataFrame, measured: pd.DataFrame, marks: pd.DataFrame, residuals: pd.DataFrame, look: Look
+) -> Chart:
     """One all-reduce, log-log: the model as a line in the colour of the term that rules, measurements as circles.
 
     `model` has link, payload_bytes, time_us, rules ("latency" or "bandwidth"); `measured` payload_bytes, time_us;
-    `marks` payload_bytes, name, in_words: the payloads worth pointing at.
+    `marks` payload_bytes, name: the payloads worth pointing at; `residuals` payload_bytes, time_us, name, above:
+    why a circle is off the line.
     """
     palette = look.palette
     x = payload_axis("payload_bytes", model.payload_bytes, "payload of one all-reduce")
@@ -198,11 +201,40 @@ def time_against_payload(model: pd.DataFrame, measured: pd.DataFrame, marks: pd.
         .mark_line(strokeWidth=look.px(4), strokeCap="round")
         .encode(x=x, y=y, color=alt.Color("rules:N", scale=rules), detail=["link", "rules"]),
         dots.encode(x=x, y=y, tooltip=["machine:N", "payload_bytes:Q", "time_us:Q"]),
+        *_residual_names(residuals, x, y, look),
+        *_regimes(model, x, y, look),
         alt.Chart(starts)
         .mark_text(**words(look, 15, align="left", fontWeight=600, dx=look.px(4), dy=look.px(17)))
         .encode(x=x, y=y, text="name"),
     ]
     return styled(alt.layer(*layers), look, 216 if look.present else 330)
+
+
+def _residual_names(residuals: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> list[alt.Chart]:
+    """What each residual is called: over a circle above the line and under one below it, on the side with room."""
+    base, first = alt.Chart(residuals), f"datum.payload_bytes < {2**12}"
+    said = words(look, 13.5, color=look.palette.muted)
+    sides = ((f"!({first})", "right", -3, 30), (first, "left", 0, 15))
+    return [
+        base.transform_filter(f"{where} && {side}")
+        .mark_text(**{**said, "align": align, "dx": look.px(dx), "dy": look.px(dy)})
+        .encode(x=x, y=y, text="name:N")
+        for where, align, dx, under in sides
+        for side, dy in (("datum.above", -13), ("!datum.above", under))
+    ]
+
+
+def _regimes(model: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> list[alt.Chart]:
+    """`latency rules` and `bandwidth rules`, once, under the upper line, in their own inks; a phone has no room."""
+    inks = {"latency": look.palette.latency_text, "bandwidth": look.palette.bandwidth_text}
+    upper = model[model.link == model.loc[model.time_us.idxmax(), "link"]]
+    layers = []
+    for rule, part in upper.groupby("rules"):
+        middle = part.iloc[[len(part) // 2]].assign(said=f"{rule} rules")
+        text = words(look, 14, align="left", dx=look.px(12), dy=look.px(16), fontWeight=600, color=inks[str(rule)])
+        named = alt.Chart(middle).transform_filter(f"width > {look.px(420)}")
+        layers.append(named.mark_text(**text).encode(x=x, y=y, text="said:N"))
+    return layers
 
 
 def payload_axis(field: str, sizes: "pd.Series[int]", title: str) -> alt.X:

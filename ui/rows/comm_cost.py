@@ -1,5 +1,6 @@
 """Lab 03: the bars, lines and circles of its figures, from core's bills."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from math import nan
@@ -48,7 +49,7 @@ class BillRow:
 
 def short_name(link: LinkSpec) -> str:
     """A link's name without what qualifies it."""
-    return link.name.split(",")[0].replace(" ", "\u00a0")
+    return re.split(r",(?![^(]*\))", link.name)[0].replace(" ", "\u00a0")
 
 
 def compute_s(scenario: Scenario, phase: Phase) -> float:

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log
 
 from core.catalog import link
 from core.comm_measured import MeasuredPoint, residuals, series_of
+from core.scenario import Scenario
 from core.units import KIB, MIB
+from ui.rows.comm_cost import measured_on
 
 NAMES = {
     "a100-nccl": "A100, NCCL",
@@ -75,6 +78,42 @@ def by_ranks(points: Sequence[MeasuredPoint]) -> list[Miss]:
         for miss in misses(points, series, ranks)
         if miss.payload_bytes == SMALL_BYTES
     ]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A residual with its name, where a measured point stands off the model's line."""
+
+    payload_bytes: int
+    time_us: float
+    name: str
+    above: bool
+
+
+_STRETCHES = (
+    (512, 8 * KIB, "launch", "fewer hops than a ring"),
+    (16 * KIB, 4 * MIB, "protocol", ""),
+    (16 * MIB, 64 * MIB, "wire", "a faster wire"),
+)
+"""Where a residual is looked for, and its name where the measured point lies above the model and below it."""
+
+
+def named_residuals(scenario: Scenario, points: Sequence[MeasuredPoint]) -> list[Named]:
+    """For each measured link of a scenario the widest residual of each stretch; a tenth off is none."""
+    named = []
+    for wire in (scenario.link_spec, scenario.network_spec):
+        series = measured_on(scenario, wire)
+        chosen = series_of(points, series, scenario.tp) if series else ()
+        for low, high, above, below in _STRETCHES:
+            within = residuals([point for point in chosen if low <= point.payload_bytes <= high], wire)
+            widest = max(within, key=lambda found: abs(log(found.ratio)), default=None)
+            if (
+                widest is not None
+                and abs(log(widest.ratio)) > 0.1
+                and (name := above if widest.ratio < 1 else below)
+            ):
+                named.append(Named(widest.payload_bytes, 1e6 * widest.measured_s, name, widest.ratio < 1))
+    return named
 
 
 def small(found: Sequence[Miss], series: str, ranks: int) -> Miss:

@@ -50,7 +50,10 @@ class Round:
 
 @dataclass(frozen=True)
 class Course:
-    """One algorithm. `held[k][rank][chunk]` are the ranks whose part is in that chunk after k rounds."""
+    """One algorithm. `held[k][rank][chunk]` are the ranks whose part is in that chunk after k rounds.
+
+    `slow_rank` is told by its label.
+    """
 
     title: str
     detail: str
@@ -60,6 +63,7 @@ class Course:
     chunks: int
     rounds: tuple[Round, ...]
     held: tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]
+    slow_rank: int | None = None
 
 
 @dataclass(frozen=True)

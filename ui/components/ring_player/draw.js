@@ -50,7 +50,7 @@ function drawRank(rank, chunks, course, place, size, style) {
   return [
     rect(left, top, block, block, { fill: style.ground }), ...parts, lines,
     rect(left, top, block, block, { stroke: whole ? style.text : style.axis, line: whole ? size.line * 2 : size.line, radius: 2 }),
-    text(label.x, label.y, `r${rank}`, { size: size.word, fill: style.text, weight: whole ? 600 : 400, anchor: label.anchor }),
+    text(label.x, label.y, rank === course.slow_rank ? `r${rank}, slow` : `r${rank}`, { size: size.word, fill: style.text, weight: whole ? 600 : 400, anchor: label.anchor }),
   ].join('');
 }
 

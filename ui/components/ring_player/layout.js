@@ -25,7 +25,7 @@ function layCourse(course, size, left, top, width) {
   const head = size.title * 1.5 + size.word * 1.5;
   const block = size.block * (course.ranks > 4 ? 0.8 : 1);
   const ry = (size.course - head - block) / 2 - 2;
-  const rx = Math.min((width - block) / 2 - size.word * 2, ry * 1.7);
+  const rx = Math.min((width - block) / 2 - size.word * (course.slow_rank === null ? 2 : 3.6), ry * 1.7);
   const centre = { x: left + width / 2, y: top + head + block / 2 + ry + 2 };
   const places = Array.from({ length: course.ranks }, (_, rank) => {
     const angle = (rank / course.ranks - 0.25) * 2 * Math.PI;
