@@ -14,6 +14,7 @@ from ui.facts import two_way_tp_bench as facts
 from ui.frames import frame
 from ui.rows import two_way_tp as rows_of
 from ui.rows import two_way_tp_scaling as scaling_rows
+from ui.rows.comm_residuals import Named
 from ui.scenes import Page
 
 TWO_HOSTS = captures.CAPTURES.parent / "two_hosts"
@@ -65,7 +66,7 @@ class Bench:
         curves_of = frame(point for name, log in swept for point in rows_of.wire_curve(log, name))
         dots = frame(dot for name, log in swept for dot in rows_of.wire_dots(log, name))
         mark = frame([rows_of.wire_mark(self.page.scenario.model_spec)])
-        chart = time_against_payload(curves_of, dots, mark, self.page.look)
+        chart = time_against_payload(curves_of, dots, mark, frame([], Named), self.page.look)
         self.page.figure(chart, "bench.wires", dots, "wires")
 
     def width(self) -> None:
