@@ -1,0 +1,122 @@
+"""One answer to one question: how to train or to serve a model on a cluster, with the decisions that led there.
+
+Training is judged in core.strategy.training, serving in core.placement: the same planner that places a model.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from core.placement.cluster import ClusterSpec
+from core.placement.planner import WITHIN_ERROR, Placement, place
+from core.placement.planner import Question as ServingQuestion
+from core.placement.rank_memory import measured_budget
+from core.placement.steps import Demand
+from core.placement.trace import decisions
+from core.specs import ModelSpec
+from core.strategy.training import TrainingChoice, TrainingDemand, choose
+from core.strategy.training_trace import training_decisions
+from core.training_strategy import ZERO_NAMES
+
+Purpose = Literal["train", "serve"]
+Goal = Literal["throughput", "latency"]
+NEAR_QUICKEST = 1 / (1 - WITHIN_ERROR)
+"""Plans this near the quickest count as quick: for latency the planner takes the most tokens a second of them."""
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be done, on what, and what counts.
+
+    Training for latency holds the batch; for throughput it may grow. Serving for latency wants the next token
+    soonest; for throughput the most tokens a second. `sequences` is the batch, or how many are served at once.
+    """
+
+    model: ModelSpec
+    cluster: ClusterSpec
+    purpose: Purpose = "train"
+    goal: Goal = "throughput"
+    sequences: int = 64
+    sequence_tokens: int = 4096
+    output_tokens: int = 256
+
+    @property
+    def training(self) -> TrainingDemand:
+        """As a step is asked for."""
+        return TrainingDemand(self.sequences, self.sequence_tokens, may_grow=self.goal == "throughput")
+
+    @property
+    def serving(self) -> ServingQuestion:
+        """As a placement is asked for."""
+        demand = Demand(
+            concurrency=self.sequences,
+            prompt_tokens=self.sequence_tokens,
+            output_tokens=self.output_tokens,
+        )
+        return ServingQuestion(self.model, self.cluster, measured_budget(self.cluster.gpu), demand)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The strategy to take. `family` is its kind, `name` the composition, `found` all that was judged."""
+
+    question: Question
+    family: str
+    name: str
+    found: TrainingChoice | Placement
+
+    @property
+    def stands(self) -> bool:
+        """Whether anything fits."""
+        return self.family != NONE
+
+    @property
+    def trace(self) -> list[str]:
+        """The decisions in words, with their numbers."""
+        if isinstance(self.found, TrainingChoice):
+            return training_decisions(self.found)
+        return decisions(self.found)
+
+
+def answer(question: Question) -> Answer:
+    """The strategy to take for a question."""
+    if question.purpose == "train":
+        return _to_train(question)
+    found = _to_serve(question)
+    if found.recommended is None:
+        return Answer(question, NONE, NONE, found)
+    layout = found.plans[found.recommended].layout
+    cut = _cut(layout.tp_size, layout.pp_size, layout.ep_size)
+    alone = "replicas" if layout.replicas > 1 else "one GPU"
+    return Answer(question, cut or alone, layout.name, found)
+
+
+def _to_serve(question: Question) -> Placement:
+    """The planner's answer; for latency with the quickest plan's own time, and the model's error, as its target."""
+    found = place(question.serving)
+    if question.goal == "throughput" or not found.fitting:
+        return found
+    quickest_s = min(found.timing(plan).itl_s for plan in found.fitting)
+    demand = replace(found.question.demand, slo_itl_s=NEAR_QUICKEST * quickest_s)
+    return Placement(replace(found.question, demand=demand), found.plans)
+
+
+def _to_train(question: Question) -> Answer:
+    found = choose(question.model, question.cluster, question.training)
+    if found.taken is None:
+        return Answer(question, NONE, NONE, found)
+    own = found.taken.strategy
+    recomputed = ", whole layers recomputed" if own.recompute == "full" else ""
+    alone = data_parallel_name(own.zero) if own.dp_size > 1 else "one GPU"
+    return Answer(question, _cut(own.tp_size, own.pp_size, own.ep_size) or alone, own.name + recomputed, found)
+
+
+def _cut(tp_size: int, pp_size: int, ep_size: int) -> str:
+    """The axes that a layout cuts the model along, as the field writes them: `TP × PP`; empty for none."""
+    parts = (("TP", tp_size), ("PP", pp_size), ("EP", ep_size))
+    return " × ".join(name for name, size in parts if size > 1)
+
+
+def data_parallel_name(zero: int) -> str:
+    """DDP, ZeRO-1, ZeRO-2, and the third stage by its name in PyTorch."""
+    return "FSDP" if zero == 3 else ZERO_NAMES[zero]
