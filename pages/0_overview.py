@@ -9,6 +9,8 @@ from ui.drawings import overview as drawings
 from ui.facts import overview as facts
 from ui.prose import prose_of
 
+TOOLS_A_ROW = 3
+
 shell.boot()
 prose, palette = prose_of("overview", facts.fields()), shell.look().palette
 
@@ -54,8 +56,9 @@ with st.container(key="overview"):
             still(drawings.arrow(palette), key=f"onward_{entry.stem}")
     with st.container(key="tools"):
         st.markdown(prose.text("tools"))
-        for place, entry in zip(st.columns(len(course.TOOLS), gap="large"), course.TOOLS, strict=True):
-            with place, st.container(key=f"entry_{entry.stem}"):
-                introduce(entry)
+        for first in range(0, len(course.TOOLS), TOOLS_A_ROW):
+            for place, entry in zip(st.columns(TOOLS_A_ROW, gap="large"), course.TOOLS[first:], strict=False):
+                with place, st.container(key=f"entry_{entry.stem}"):
+                    introduce(entry)
     with st.container(key="note_labs"):
         st.markdown(prose.text("labs"))

@@ -103,6 +103,14 @@ TOOLS = (
         "read",
         {"megatron": "Megatron-LM", "fsdp": "PyTorch FSDP", "vllm": "vLLM", "limits": "How it was checked"},
     ),
+    Entry(
+        "quiz",
+        "10_quiz",
+        "Quiz",
+        "Quiz",
+        "quiz",
+        {"ask": "Questions", "score": "Your score", "limits": "Limits"},
+    ),
 )
 """What the labs lead to, kept open at work: no path to walk, so each names its own scenes."""
 

@@ -17,6 +17,9 @@ from core.specs import DTYPE_BYTES
 T = TypeVar("T", int, str)
 _SCENARIO_NAMES = tuple(query_name(name) for name in FIELD_NAMES)
 SLOW_LABEL = "One rank slower by, %"
+LONGEST_VALUE = 4000
+"""Of an address's parts; what is longer is nobody's."""
+
 _STREAMLITS_OWN = {"embed", "embed_options"}
 
 
@@ -27,7 +30,7 @@ def read_address() -> None:
     """
     if "_address" in st.session_state:
         return
-    raw = {name: value[:200] for name, value in st.query_params.to_dict().items()}
+    raw = {name: value[:LONGEST_VALUE] for name, value in st.query_params.to_dict().items()}
     scenario, ignored = Scenario.from_query(raw)
     st.session_state["_address"] = raw
     st.session_state["_heard"] = set(_SCENARIO_NAMES) | _STREAMLITS_OWN
@@ -114,11 +117,11 @@ def number(label: str, key: str, low: float, high: float, default: float, *, hel
     return float(st.number_input(label, low, high, default, key=key, bind="query-params", format="%g", help=help))
 
 
-def memo(key: str) -> str:
-    """A short text in the URL that a button writes; the page checks what it says."""
+def memo(key: str, longest: int = 120) -> str:
+    """A text in the URL that a button writes; the page checks what it says."""
     st.session_state["_heard"].add(key)
     with st.container(key=f"flag_{key}"):
-        return st.text_input(key, "", max_chars=120, key=key, bind="query-params")
+        return st.text_input(key, "", max_chars=longest, key=key, bind="query-params")
 
 
 def remember(key: str, value: object) -> None:

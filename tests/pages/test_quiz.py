@@ -1,0 +1,57 @@
+"""The quiz as a visitor takes it: an answer is judged at once, kept in the address, and counted."""
+
+from core.quiz import BANK, Sheet, paper
+from runtime import content
+from tests.pages.test_every_scene import said, visit
+from ui.course import entry
+from ui.prose import Prose, plain_text
+
+QUIZ = entry("quiz")
+SEED = 5
+FIRST = paper(SEED)[0]
+COUNTED = next(question for question in paper(SEED) if getattr(question, "dimension", "") == "count")
+
+
+def test_a_right_choice_is_told_so_with_its_reason_and_goes_into_the_address():
+    app = visit(QUIZ, quiz_sheet=str(SEED))
+    app.radio[0].set_value(FIRST.key_answer)
+    app.button(key=next(button.key for button in app.button if button.label == "Answer")).click().run()
+    assert not app.exception
+    assert "Right:" in said(app)
+    assert Sheet.from_text(app.session_state["quiz_sheet"]).answers == {FIRST.key: FIRST.key_answer}
+
+
+def test_a_known_mistake_is_recognised_and_the_scene_that_teaches_it_is_linked():
+    """A bare number that one slip leads to: that slip's own reply stands there, not the general one."""
+    name, value = next(iter(COUNTED.slips.items()))
+    sheet = Sheet(SEED).with_answer(COUNTED.key, f"{value:g}")
+    app = visit(QUIZ, quiz_sheet=sheet.text(), quiz_at=COUNTED.key)
+    reply = Prose(content.load("quiz"), COUNTED.fields).plain(f"{COUNTED.key}.slip_{name}")
+    assert reply in plain_text(said(app))
+    assert entry(COUNTED.taught.stem).title in app.get("page_link")[0].proto.label
+
+
+def test_an_answer_without_its_unit_may_be_given_again():
+    timed = next(question for question in paper(SEED) if getattr(question, "dimension", "count") == "time")
+    app = visit(QUIZ, quiz_sheet=Sheet(SEED).with_answer(timed.key, "7").text(), quiz_at=timed.key)
+    assert "Give a time" in app.warning[0].value
+    assert app.text_input(key=f"answer_{SEED}_{timed.key}") is not None
+
+
+def test_all_right_is_a_pass_and_fits_the_address():
+    sheet = Sheet(SEED, {question.key: question.key_answer for question in paper(SEED)})
+    app = visit(QUIZ, quiz_scene="Your score", quiz_sheet=sheet.text())
+    assert not app.exception
+    assert f"Passed: {len(BANK)} of {len(BANK)}" in said(app).replace("\\", "")
+
+
+def test_a_weak_concept_is_linked_to_the_scene_that_teaches_it():
+    sheet = Sheet(SEED, {FIRST.key: next(letter for letter in FIRST.letters if letter != FIRST.key_answer)})
+    app = visit(QUIZ, quiz_scene="Your score", quiz_sheet=sheet.text())
+    assert FIRST.concept in " ".join(link.proto.label for link in app.get("page_link"))
+
+
+def test_a_sheet_that_is_garbage_begins_anew():
+    app = visit(QUIZ, quiz_sheet="<script>;;=;zzz=1;" + "x" * 900, quiz_at="nowhere")
+    assert not app.exception
+    assert not app.error
