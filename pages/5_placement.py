@@ -50,7 +50,7 @@ def plan() -> None:
         if shown is not None:
             memory(shown)
         page.say("plan.why")
-        if asked.shown is not None and asked.shown != found.recommended:
+        if asked.shown is not None and found.fitting and asked.shown != found.recommended:
             st.markdown(f"**{_name(asked.shown)}** {escape(why_it_lost(found, asked.shown))}")
         st.markdown("\n".join(f"1. {escape(line)}" for line in decisions(found)))
         page.say("plan.usable")
@@ -66,7 +66,7 @@ def memory(taken: Plan) -> None:
         parts = frame(rows.memory_parts(taken))
         labels = frame(rows.memory_labels(taken, asked.question.budget.usable_bytes))
         page.figure(charts.memory_bars(parts, labels, look), "plan.reading_memory", parts, "memory")
-    if taken.broken:
+    if taken.broken and found.fitting:
         st.error(escape(taken.broken))
 
 

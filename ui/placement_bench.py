@@ -20,6 +20,7 @@ from core.units import GB
 from ui import inputs, paste
 from ui.prose import escape
 from ui.rows import placement as rows
+from ui.rows.placement_pin import Pin
 from ui.scenes import Page
 
 T = TypeVar("T")
@@ -99,7 +100,7 @@ def ask(page: Page) -> Asked:
     with row:
         sizes = _sizes(page)
     refusals: list[str] = []
-    with page.controls("plan"):
+    with page.controls("plan"), st.container(gap=None):
         details = _details(page)
         model, topology = _brought(page, refusals)
     question = _question(page, sizes, details, model, topology)
@@ -109,12 +110,12 @@ def ask(page: Page) -> Asked:
         best = found.nearest if found.recommended is None else found.recommended
         shown = best if name == RECOMMENDED else _names(found).index(name)
         if shown is not None:
-            text = rows.Pin.of(question.cluster, found.plans[shown].layout).text()
+            text = Pin.of(question.cluster, found.plans[shown].layout).text()
             known = question.cluster.gpu.key in GPUS
             said = "Keep this plan to compare" if known else "A card of your own cannot be kept in the address"
             keep = (page.key("pin"), text)
             st.button("Pin", on_click=inputs.remember, args=keep, help=said, disabled=not known)
-        kept = rows.Pin.from_text(inputs.memo(page.key("pin")))
+        kept = Pin.from_text(inputs.memo(page.key("pin")))
     pinned = None if kept is None else kept.plan(question)
     return Asked(question, found, shown, pinned, topology, tuple(refusals))
 
@@ -139,15 +140,15 @@ def _details(page: Page) -> _Details:
         with left:
             utilisation = inputs.number("Utilisation", page.key("util"), 0.05, 1.0, 0.9)
             overhead_gb = inputs.number("Overhead, GB", page.key("overhead"), 0.0, 64.0, usual_gb)
+            price = inputs.number("$ a GPU hour", page.key("price"), 0.0, 1000.0, 0.0, help=_PRICE_HELP)
         with middle:
             domain = inputs.whole("NVLink domain", page.key("domain"), 0, 576, 0, help="GPUs; 0: as is usual")
             nics = inputs.whole("NICs a node", page.key("nics"), 0, 64, 0, help="0: as the network's row means")
-            price = inputs.number("$ a GPU hour", page.key("price"), 0.0, 1000.0, 0.0, help=_PRICE_HELP)
+            wire = inputs.choice("Wire in a node", page.key("wire"), [USUAL, SCENARIOS], USUAL)
         with right:
             memory_gb = inputs.number("Usable memory, GB", page.key("memory"), 0.0, 1024.0, 0.0, help=_MEMORY_HELP)
             bandwidth = inputs.number("Bandwidth, GB/s", page.key("bandwidth"), 0.0, 1e5, 0.0, help=_OWN_HELP)
             tflops = inputs.number("Dense TFLOP/s", page.key("tflops"), 0.0, 1e5, 0.0, help=_OWN_HELP)
-        wire = inputs.choice("Wire in a node", page.key("wire"), [USUAL, SCENARIOS], USUAL)
     return _Details(utilisation, overhead_gb, memory_gb, bandwidth, tflops, wire, domain, nics, price)
 
 

@@ -13,7 +13,8 @@ import pytest
 
 from core.catalog import MODELS, model
 from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError
-from core.hf_config import FAMILIES, model_from_config
+from core.hf_config import model_from_config
+from core.hf_families import FAMILIES
 from core.parameters import active_parameters, kv_bytes_per_token, total_parameters
 
 LLAMA_8B = {

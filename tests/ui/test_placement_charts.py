@@ -18,6 +18,7 @@ from ui.charts.comm_cost import axis_end_ms, bill_bars
 from ui.facts import placement as facts
 from ui.frames import frame
 from ui.rows import placement as rows
+from ui.rows.placement_pin import Pin
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
@@ -88,7 +89,7 @@ def test_a_pin_is_read_back_and_judged_at_todays_demand():
     asked = question()
     found = rows.placed(asked)
     plan = found.plans[found.recommended]
-    pin = rows.Pin.from_text(rows.Pin.of(asked.cluster, plan.layout).text())
+    pin = Pin.from_text(Pin.of(asked.cluster, plan.layout).text())
     again = pin.plan(asked)
     assert again.timing == plan.timing
     more = replace(asked, demand=replace(asked.demand, concurrency=64))
@@ -99,12 +100,12 @@ def test_a_pin_is_read_back_and_judged_at_todays_demand():
     "text", ["", "~", "x~y~z~1~1~1~1~1~1~1~1", "h100-sxm~nvlink-4~ib-ndr~8~1~8~0~a~1~1~1", "9" * 120]
 )
 def test_what_is_no_pin_is_none(text):
-    assert rows.Pin.from_text(text) is None
+    assert Pin.from_text(text) is None
 
 
 @pytest.mark.parametrize("gpus", [0, 10**9])
 def test_a_pin_of_no_cluster_is_none(gpus):
-    assert rows.Pin.from_text(f"h100-sxm~nvlink-4~ib-ndr~{gpus}~1~8~0~1~1~1~1") is None
+    assert Pin.from_text(f"h100-sxm~nvlink-4~ib-ndr~{gpus}~1~8~0~1~1~1~1") is None
 
 
 @pytest.mark.parametrize("asked", [*QUESTIONS, question("llama-3-70b", "rtx-4090", 2)])
