@@ -30,6 +30,8 @@ LINKS = sorted(set(LINK.findall(GUIDE)))
 STEP = re.compile(r"^1\. (\d+) min: ([^,]+), \[[^\]]+\]\(http://localhost:8501/([^)]*)\)$", re.MULTILINE)
 ROW = re.compile(r"^\| \[[^\]]+\]\(http://localhost:8501/([^)]*)\) \| (\d+) \| \S.* \|$", re.MULTILINE)
 LABS_OWN = Scenario()
+TEACHES_NOTHING_NEW = {"quiz", "find_it"}
+"""Pages over what the others teach: they have no wrong answers of their own."""
 
 
 def section(title: str) -> str:
@@ -66,9 +68,9 @@ def test_every_page_has_its_objectives_its_minutes_and_its_wrong_answers(page):
     text = section(page.title)
     rows = [scene_of(address) for address, _ in ROW.findall(text)]
     assert rows == [(page.stem, scene) for scene in page.scenes.values()]
-    objectives, wrong = text.split("| scene | minutes |")[0], text.split("What is heard instead")[1]
+    objectives, _, wrong = text.partition("| scene | minutes |")
     assert len(re.findall(r"^- ", objectives, re.MULTILINE)) >= 2
-    assert re.search(r"^- ", wrong, re.MULTILINE)
+    assert page.stem in TEACHES_NOTHING_NEW or re.search(r"What is heard instead.*\n\n- ", wrong)
 
 
 @pytest.mark.parametrize(("title", "minutes"), [("Fifty minutes", 50), ("Eighty minutes", 80)])
