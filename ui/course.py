@@ -111,6 +111,7 @@ TOOLS = (
         "quiz",
         {"ask": "Questions", "score": "Your score", "limits": "Limits"},
     ),
+    Entry("find_it", "11_find_it", "Find it", "Find it", "find", {"find": "Find it", "keys": "Keys"}),
 )
 """What the labs lead to, kept open at work: no path to walk, so each names its own scenes."""
 

@@ -117,6 +117,12 @@ def number(label: str, key: str, low: float, high: float, default: float, *, hel
     return float(st.number_input(label, low, high, default, key=key, bind="query-params", format="%g", help=help))
 
 
+def line(label: str, key: str, longest: int) -> str:
+    """A line of text, typed."""
+    st.session_state["_heard"].add(key)
+    return st.text_input(label, "", max_chars=longest, key=key, bind="query-params")
+
+
 def memo(key: str, longest: int = 120) -> str:
     """A text in the URL that a button writes; the page checks what it says."""
     st.session_state["_heard"].add(key)

@@ -1,0 +1,37 @@
+"""Find it: a search over scenes, terms and questions, and the keys."""
+
+from urllib.parse import parse_qsl
+
+import streamlit as st
+
+from core.find_it import LONGEST_QUERY, Found, find
+from ui import course, inputs, scenes
+from ui.course_index import index
+from ui.facts import find_it as facts
+from ui.prose import escape
+
+page = scenes.open_page("find_it")
+with page.controls("find"):
+    query = inputs.line("Words of a scene, a term or a question", page.key("words"), LONGEST_QUERY)
+found = find(query, index())
+
+
+def show(one: Found, number: int) -> None:
+    stem, _, asked = one.place.address.partition("?")
+    with st.container(key=f"place_find_{number}"):
+        kind, place = st.columns([1, 7], gap="medium")
+        kind.markdown(f":gray[{one.place.kind}]")
+        with place:
+            entry = course.entry(stem)
+            st.page_link(entry.path, label=escape(one.place.title), query_params=dict(parse_qsl(asked)))
+            st.markdown(escape(one.passage))
+
+
+def search() -> None:
+    if not found:
+        page.say("find.nothing" if query.strip() else "find.lead")
+    for number, one in enumerate(found):
+        show(one, number)
+
+
+page.play(lambda: facts.fields(query, found), find=search, keys=lambda: page.say("keys.body"))
