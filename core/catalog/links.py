@@ -114,6 +114,19 @@ _INSIDE = (
         ),
     ),
     LinkSpec(
+        key="pcie-4-no-p2p",
+        name="PCIe 4 x16, no P2P",
+        latency_s=1.2e-6,
+        bandwidth_bytes_per_s=31.5e9,
+        base_s=5.7e-6,
+        measured_bytes_per_s=3e9,
+        measured_note="ring busbw 2.2 to 3.9 GB/s over 2 GPUs: every byte goes through the host's memory",
+        source=(
+            "the wire of PCIe 4 x16; GeForce drivers refuse peer-to-peer, so copies are staged; α and base taken "
+            "over from PCIe 4, both too small by that"
+        ),
+    ),
+    LinkSpec(
         key="pcie-5",
         name="PCIe 5 x16",
         latency_s=1.2e-6,

@@ -24,6 +24,8 @@ _USUAL_LINK = (
     ("gb200", "nvlink-5"),
     ("mi355x", "xgmi-mi355x"),
     ("mi3", "xgmi-mi300x"),
+    ("rtx-3090", "pcie-4-no-p2p"),
+    ("rtx-4090", "pcie-4-no-p2p"),
     ("rtx-5090", "pcie-5"),
     ("rtx-pro", "pcie-5"),
 )

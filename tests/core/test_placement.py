@@ -237,6 +237,16 @@ def test_tp_over_pcie_pays_more_than_over_nvlink():
     assert times["pcie-4"] > 1.3 * times["nvlink-3"]
 
 
+def test_cards_without_peer_to_peer_read_prompts_slowly_together():
+    """16.8 MB an all-reduce, 64 of them, over 3 GB/s are 0.36 s: more than one card's whole prefill."""
+    found = place(asked("llama-3-8b", "rtx-4090", 2))
+    alone, together = named(found, "TP=1 ×2").timing, named(found, "TP=2").timing
+    assert alone is not None
+    assert together is not None
+    assert together.ttft_s > alone.ttft_s
+    assert together.itl_s < alone.itl_s
+
+
 def test_a_pipeline_helps_throughput_and_not_latency():
     """Alone, a token passes every stage; with many in flight the stages work at once."""
     found = place(asked("llama-3-70b", "h100", 8))
