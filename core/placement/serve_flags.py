@@ -50,7 +50,8 @@ def remarks(question: Question, plan: Plan) -> list[str]:
     said = []
     layout, model, dtype = plan.layout, question.model, question.demand.dtype
     if layout.replicas > 1:
-        said.append(f"Run it {layout.replicas} times, each on {layout.gpus_per_replica} GPUs, behind one router.")
+        cards = "1 GPU" if layout.gpus_per_replica == 1 else f"{layout.gpus_per_replica} GPUs"
+        said.append(f"Run it {layout.replicas} times, each on {cards}, behind one router.")
     held = [stage.layers for stage in stages(model, layout.pp_size)] if plan.splits else []
     if len(set(held)) > 1:
         said.append(f"Stages hold {', '.join(map(str, held))} layers.")

@@ -16,7 +16,7 @@ def decisions(found: Placement) -> list[str]:
     lines = [line for line in lines if line]
     if found.recommended is None:
         return [*lines, _nothing_fits(found)]
-    lines += [_choice(found), _tp_or_replicas(found), _across_nodes(found)]
+    lines += [_choice(found), _shared_out(found), _tp_or_replicas(found), _across_nodes(found)]
     return [line for line in lines if line]
 
 
@@ -93,6 +93,19 @@ def _choice(found: Placement) -> str:
         why = f"none meets {seconds(target)}; this is the quickest"
     tie = f"Plans within {percent(WITHIN_ERROR, 0)} count as equal, and the simplest of them is taken"
     return f"Take {plan.layout.name}: {rate}; {why}. {tie}."
+
+
+def _shared_out(found: Placement) -> str:
+    """Why a plan with fewer ranks than the minimum fits all the same: no engine of it holds all sequences."""
+    assert found.recommended is not None
+    layout = found.plans[found.recommended].layout
+    if found.min_tp is not None and layout.tp_size * layout.pp_size >= found.min_tp:
+        return ""
+    here = -(-found.question.demand.concurrency // layout.attention_copies)
+    dealt = " and experts are dealt out whole" if layout.ep_size > 1 else ""
+    return (
+        f"It fits on fewer ranks than that minimum, for each copy of attention keeps only {here} sequences{dealt}."
+    )
 
 
 def _tp_or_replicas(found: Placement) -> str:

@@ -332,6 +332,15 @@ def test_every_plan_says_why_it_lost(card):
     assert any(line.startswith("Minimum TP for fit") for line in lines)
 
 
+def test_replicas_that_share_the_sequences_fit_on_fewer_ranks_and_say_why():
+    """16 sequences of 2304 tokens are 4.8 GB beside 16.1 of weights: too much for one 4090, 8 of them are not."""
+    found = place(asked("llama-3-8b", "rtx-4090", 2, concurrency=16))
+    assert found.min_tp == 2
+    assert found.recommended is not None
+    assert found.plans[found.recommended].layout.name == "TP=1 ×2"
+    assert any("keeps only 8 sequences" in line for line in trace(found))
+
+
 def test_nothing_that_fits_recommends_nothing_and_names_the_nearest():
     found = place(asked("llama-3-70b", "rtx-4090", 2))
     assert found.recommended is None
