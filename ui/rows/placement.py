@@ -28,7 +28,7 @@ CASE_NAMES = {
 """What a case is called in its control, and its key."""
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=8)
 def placed(question: Question) -> Placement:
     """A question's placement; a page asks the same one many times over."""
     return place_model(question)
