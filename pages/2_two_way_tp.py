@@ -125,7 +125,7 @@ def bench() -> None:
 def live() -> None:
     backend = can.backend if can.backend == "nccl" else facts.WIRES[wire]
     label = f"Run it here on {can.cuda_devices} GPUs" if backend == "nccl" else "Run it here on the CPU"
-    request = RunRequest(options=("--backend", backend, "--model", model), wall_s=300)
+    request = RunRequest(options=("--backend", backend, "--model", model), wall_s=300, silence_s=90)
     live_run.panel(request, can, label, page.prose.plain("bench.refused"))
 
 

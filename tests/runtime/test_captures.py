@@ -8,9 +8,10 @@ import zipfile
 import pytest
 
 from core.errors import UnknownNameError
-from core.two_way_tp import MINI_GPT, RunLogError
-from runtime import captures
+from core.two_way_tp import MINI_GPT, RunLogError, crossover, fitted_wire
+from runtime import captures, curves
 
+TWO_HOSTS = captures.CAPTURES.parent / "two_hosts"
 CHECKPOINT = captures.CAPTURES.parent / "checkpoints" / "minigpt-grammar.safetensors"
 
 
@@ -67,3 +68,27 @@ def test_a_cut_off_log_says_what_is_missing():
     capture = captures.load("gloo-cpu")
     with pytest.raises(RunLogError, match="the log has no tokens line"):
         captures.of_texts("cut", capture.lines_text.split('{"event": "tokens"')[0], capture.result_text)
+
+
+@pytest.mark.parametrize(("name", "bytes_per_s"), [("1gbit", 1.25e8), ("10gbit", 1.25e9)])
+def test_a_wire_that_was_shaped_is_measured_as_what_it_was_shaped_to(name, bytes_per_s):
+    """Two hosts, a token bucket between them: lab 03's fit of the run's own sums finds its rate."""
+    log = captures.load(name, TWO_HOSTS).log
+    fit = fitted_wire(log)
+    assert fit.bandwidth_bytes_per_s == pytest.approx(bytes_per_s, rel=0.05)
+    assert log.identical == log.prompts
+
+
+def test_a_long_prompt_takes_longer_the_slower_the_wire_between_two_hosts():
+    prefills = [captures.load(name, TWO_HOSTS).log.prefill for name in ("loopback", "10gbit", "1gbit")]
+    assert [one.payload_bytes for one in prefills] == [2**19] * 3
+    assert prefills[0].median_s < prefills[1].median_s < prefills[2].median_s
+
+
+def test_a_recorded_curve_is_read_and_pays_somewhere():
+    """Wide models gain on either wire; in shared memory from a narrower width on."""
+    gloo, shm = (curves.load(backend) for backend in ("gloo", "shm"))
+    assert crossover(shm).usual < crossover(gloo).usual < 4096
+    for run in (gloo, shm):
+        assert run.points[-1].token_s < run.points[-1].single_s
+    assert curves.load("nccl") is None

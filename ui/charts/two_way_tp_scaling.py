@@ -36,7 +36,7 @@ def replicas_or_tp(duels: pd.DataFrame, look: Look) -> Chart:
 
     Columns: asked, kind, link, gain, tp_wins, in_words. The upright line is a draw.
     """
-    palette, row, below = look.palette, 38 if look.present else _ROW, 19 if look.present else 22
+    palette, row, below = look.palette, 36 if look.present else _ROW, 18 if look.present else 22
     placed = duels.assign(
         name_at=[look.px(34 + row * place) for place in range(len(duels))],
         line_at=[look.px(34 + row * place + below) for place in range(len(duels))],

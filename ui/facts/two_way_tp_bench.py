@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from core.spend import HOURS_A_DAY, Account, cost_usd, hours_for
-from core.two_way_tp import Duel, RunLog, ScalingRun, crossover
+from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_wire
 from core.units import bandwidth, binary_bytes, percent, plain, seconds, significant
 from ui.rows.two_way_tp_scaling import band_words
 
@@ -56,7 +56,10 @@ def host_fields(runs: Sequence[tuple[str, RunLog]]) -> Mapping[str, str]:
     }
     slowest = max(told, key=lambda name: told[name].median_s)
     fastest = min(told, key=lambda name: told[name].median_s)
+    fits = {name: fitted_wire(log) for name, log in runs}
+    speeds = [(name, fit.bandwidth_bytes_per_s) for name, fit in fits.items() if fit and fit.bandwidth_bytes_per_s]
     return filled | {
+        "host_fits": ", ".join(f"{bandwidth(bytes_per_s)} over {name}" for name, bytes_per_s in speeds),
         "host_slowest": slowest,
         "host_slowest_time": seconds(told[slowest].median_s),
         "host_fastest": fastest,

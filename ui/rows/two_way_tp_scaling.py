@@ -103,6 +103,8 @@ def crossover_marks(run: ScalingRun) -> list[CrossoverMark]:
 def band_words(found: Crossover) -> str:
     """The band of a crossover: `680 to 1420`, open at the top where the slowest sums never pay."""
     low = _width(found.fast) if found.fast else "none"
+    if found.slow and _width(found.slow) == low:
+        return "whether sums are fast or slow"
     return f"{low} to {_width(found.slow)}" if found.slow else f"{low} and up"
 
 
@@ -132,6 +134,6 @@ def host_rows(runs: Sequence[tuple[str, RunLog]]) -> list[HostRow]:
         half_ms, whole_ms = 500 * prefill.single_s, 1e3 * prefill.median_s
         share = percent(max(0.0, whole_ms - half_ms) / whole_ms, 0)
         rows.append(HostRow(name, "work", 0.0, min(half_ms, whole_ms), ""))
-        words = f"{significant(whole_ms)} ms, {share} beyond half of the compute"
+        words = f"{significant(whole_ms)} ms, {share} of it sums"
         rows.append(HostRow(name, "sum", min(half_ms, whole_ms), whole_ms, words))
     return rows
