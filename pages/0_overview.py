@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.pipeline_bubble import fill_drain, run_on_ticks
-from ui import course, shell
+from ui import course, course_map, progress, shell
 from ui.components.still import still
 from ui.drawings import overview as drawings
 from ui.facts import overview as facts
@@ -34,11 +34,18 @@ def introduce(entry: course.Entry) -> None:
     st.page_link(entry.path, label=prose.text("open"))
 
 
+def mark(entry: course.Entry) -> None:
+    if answered := progress.answered(entry):
+        st.markdown(f":green[:material/check:] {prose.text('answered')} {answered}")
+
+
 def lab(entry: course.Entry) -> None:
     with st.container(key=f"entry_{entry.stem}"):
         st.markdown(f"##### Lab {entry.title[:2]}")
         still(picture(entry.stem), key=f"picture_{entry.stem}")
         introduce(entry)
+        st.markdown(prose.text(f"{entry.stem}.hands_on"))
+        mark(entry)
 
 
 with st.container(key="overview"):
@@ -46,6 +53,7 @@ with st.container(key="overview"):
     st.markdown(prose.text("lead"))
     with st.container(key="entry_start"):
         st.page_link(course.START.path, label=prose.text("start"))
+        mark(course.START)
     places = st.columns([236, 72] * (len(course.LABS) - 1) + [236], gap=None)
     for place, entry in zip(places[::2], course.LABS, strict=True):
         with place:
@@ -60,5 +68,8 @@ with st.container(key="overview"):
             for place, entry in zip(st.columns(TOOLS_A_ROW, gap="large"), course.TOOLS[first:], strict=False):
                 with place, st.container(key=f"entry_{entry.stem}"):
                     introduce(entry)
+    with st.container(key="abilities"):
+        st.markdown(prose.text("can"))
+        course_map.abilities(prose)
     with st.container(key="note_labs"):
         st.markdown(prose.text("labs"))

@@ -21,7 +21,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import ShardlabError
 from core.scenario import Scenario
-from ui import course, glossary, inputs, shell, theme
+from ui import course, glossary, inputs, progress, shell, theme
 from ui.charts.prediction import prediction_line
 from ui.charts.style import Chart
 from ui.equation import fractions
@@ -168,8 +168,8 @@ class Page:
                 shortcut="V",
                 type="primary" if ready else "secondary",
                 disabled=not ready,
-                on_click=inputs.remember,
-                args=(_asked(self.entry, self.scene, "revealed"), True),
+                on_click=progress.reveal,
+                args=(self.entry, self.scene, _asked(self.entry, self.scene, "revealed")),
                 help=None if ready or self.revealed else "Commit a prediction first",
             )
         )

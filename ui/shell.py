@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core.scenario import Scenario
-from ui import inputs, theme
+from ui import inputs, progress, theme
 from ui.course import OVERVIEW, PAGES, TOOLS
 from ui.prose import escape
 
@@ -76,6 +76,7 @@ def run() -> None:
 def _bar() -> None:
     with st.container(key="bar", horizontal=True, vertical_alignment="center"):
         inputs.scenario_bar()
+        progress.keep()
         inputs.flag("present")
         st.button("Present", key="go_present", shortcut="P", type="tertiary", on_click=_flip_present)
 
