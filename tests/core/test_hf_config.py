@@ -307,10 +307,10 @@ def test_an_unknown_architecture_names_the_known_and_what_is_missing():
 
 @pytest.mark.parametrize("text", ["", "no json", "{", "[1, 2]", '{"a": }', '{"a":' * 100_000 + "}", "{}" * 600_000])
 def test_a_text_that_is_no_config_is_refused_at_once(text):
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(UnreadableTextError):
         model_from_config(text)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_fences_and_words_around_a_config_do_not_hurt():

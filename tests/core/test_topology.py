@@ -143,7 +143,7 @@ def test_what_is_no_whole_table_is_refused(text):
     ],
 )
 def test_a_large_paste_is_read_or_refused_at_once(text):
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(UnreadableTextError):
         read_topology(text)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
