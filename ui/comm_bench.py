@@ -135,7 +135,7 @@ def draw(page: Page, asked: Asked, phase: cost.Phase, points: Sequence[MeasuredP
 
 def bars(page: Page, found: Sequence[cost.BillRow], reading: str, name: str) -> None:
     """Bills on one axis of milliseconds. Of many, a projector has no room for what is said under each."""
-    crowded = page.look.present and len(found) > 3
+    crowded = page.look.present and len(found) > 2
     table = frame(replace(row, detail="", measured="") if crowded else row for row in found)
     page.figure(bills.bill_bars(table, page.look, bills.axis_end_ms(table)), reading, table, name)
 

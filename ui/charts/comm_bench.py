@@ -138,7 +138,7 @@ def node_bars(bars: pd.DataFrame, look: Look) -> Chart:
 
 def nominal_and_measured(links: pd.DataFrame, look: Look) -> Chart:
     """A row a link: what is sold as a tick, what was measured as an open circle. Columns as `ConstantRow`."""
-    row = 20 if look.present else 22
+    row = 19 if look.present else 22
     placed = links.reset_index(drop=True).assign(y=lambda t: look.px(12) + look.px(row) * t.index)
     # decades that no link has leave the room for the names
     ends = [0.02 * float(placed.nominal_gb_s.min()), 1.3 * float(placed.nominal_gb_s.max())]

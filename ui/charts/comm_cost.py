@@ -212,7 +212,9 @@ def time_against_payload(
 
 def _residual_names(residuals: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> list[alt.Chart]:
     """What each residual is called: over a circle above the line and under one below it, on the side with room."""
-    base, first = alt.Chart(residuals), f"datum.payload_bytes < {2**12}"
+    first = f"datum.payload_bytes < {2**12}"
+    # a phone has room for a short name alone
+    base = alt.Chart(residuals).transform_filter(f"width > {look.px(420)} || length(datum.name) < 10")
     said = words(look, 13.5, color=look.palette.muted)
     sides = ((f"!({first})", "right", -3, 30), (first, "left", 0, 15))
     return [

@@ -2,7 +2,7 @@
 
 const MEASURES = {
   laptop: { course: 262, block: 54, title: 16, word: 14.5, axis: 13.5, gap: 24, row: 30, bar: 20, label: 84, total: 78, line: 1.5 },
-  present: { course: 312, block: 66, title: 30, word: 26, axis: 24, gap: 16, row: 40, bar: 28, label: 150, total: 150, line: 2.5 },
+  present: { course: 298, block: 62, title: 30, word: 26, axis: 24, gap: 16, row: 40, bar: 28, label: 150, total: 150, line: 2.5 },
   phone: { course: 218, block: 48, title: 16, word: 15, axis: 14, gap: 20, row: 46, bar: 20, label: 0, total: 0, line: 1.5 },
 };
 
