@@ -92,20 +92,31 @@ def compare() -> None:
             st.dataframe(table, hide_index=True, height="content", alt=page.prose.plain("compare.pinned"))
         else:
             page.say("compare.no_pin")
-        losers = [place for place in found.fitting if place != found.recommended]
-        if losers:
-            page.say("compare.lost")
-            st.markdown("\n".join(f"- **{_name(place)}** {escape(why_it_lost(found, place))}" for place in losers))
+        losers()
         refused()
+
+
+def losers() -> None:
+    """The plans that fit and were not taken, each with its reason."""
+    lost = rows.lost(found)
+    if lost:
+        page.say("compare.lost")
+        kept = lost[: rows.MOST_LOST]
+        st.markdown("\n".join(f"- **{_name(place)}** {escape(why_it_lost(found, place))}" for place in kept))
+    if len(lost) > rows.MOST_LOST:
+        page.say("compare.more_lost")
 
 
 def refused() -> None:
     """The plans that are refused, in grey, with what each breaks."""
-    broken = [plan for plan in found.plans if not plan.fits][: rows.MOST_REFUSED]
+    broken = [plan for plan in found.plans if not plan.fits]
     if broken:
         page.say("compare.refused")
-        lines = (f"- :gray[~~{escape(plan.layout.name)}~~ {escape(plan.reason)}]" for plan in broken)
+        kept = broken[: rows.MOST_REFUSED]
+        lines = (f"- :gray[~~{escape(plan.layout.name)}~~ {escape(plan.reason)}]" for plan in kept)
         st.markdown("\n".join(lines))
+    if len(broken) > rows.MOST_REFUSED:
+        page.say("compare.more_refused")
 
 
 def _name(place: int) -> str:

@@ -26,6 +26,15 @@ from scripts.terminal import Parser, answer, finite, print_aligned
 
 MOST_CHARACTERS = 2**20
 OWN = "own"
+ENGINES_WORDS = {
+    "bfloat16": "bf16",
+    "float16": "fp16",
+    "half": "fp16",
+    "float32": "fp32",
+    "fp8_e4m3": "fp8",
+    "fp8_e5m2": "fp8",
+}
+"""Widths as engines' own flags name them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -224,12 +233,21 @@ def _row(found: Placement, index: int) -> tuple[str, ...]:
 
 def _width(text: str) -> str:
     """A weight dtype: one of the catalog's, or int4 with a group."""
+    text = ENGINES_WORDS.get(text, text)
     width, dash, group = text.partition("-g")
     if width not in DTYPE_BYTES or (dash and (width != "int4" or not group.isdecimal())):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not one of {', '.join(DTYPE_BYTES)}, or int4-g32 for a group"
         )
     return text
+
+
+def _kept_width(text: str) -> str:
+    """A cache dtype: a width without a group."""
+    width = _width(text)
+    if "-g" in width:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(DTYPE_BYTES)}")
+    return width
 
 
 def _parser() -> Parser:
@@ -247,7 +265,7 @@ def _parser() -> Parser:
     parser.add_argument("--nvlink-domain", type=int, help="GPUs that share NVLink; a node's, 72 for GB200")
     parser.add_argument("--nics-per-node", type=int)
     parser.add_argument("--dtype", type=_width, help="weights; int4-g32 for a group; the checkpoint's own")
-    parser.add_argument("--kv-dtype", choices=list(DTYPE_BYTES), default="bf16")
+    parser.add_argument("--kv-dtype", type=_kept_width, default="bf16")
     parser.add_argument("--prompt", type=int, default=2048)
     parser.add_argument("--output", type=int, default=256)
     parser.add_argument("--concurrency", type=int, default=1, help="sequences at once, over all replicas")

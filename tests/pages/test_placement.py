@@ -52,6 +52,13 @@ def test_a_refused_size_stands_with_its_equation():
     assert "num_attention_heads: 64 = 10 × 6 + 4" in said
 
 
+def test_a_long_list_of_plans_is_cut_and_says_so():
+    said = text(
+        visit(model="deepseek-v3", gpu="h200-sxm", place_nodes="8", place_scene="Compare", network="ib-ndr")
+    )
+    assert "more; python -m scripts.plan lists each" in said.replace("`", "")
+
+
 def test_a_pin_stands_beside_the_plan_shown():
     app = visit(**SEVENTY, place_scene="Compare", place_pin="a100-80gb-sxm~nvlink-3~ib-hdr~8~1~8~0~8~1~1~1")
     assert not app.exception

@@ -113,6 +113,15 @@ def test_a_card_of_ones_own_needs_three_figures(capsys):
     assert "--bandwidth-gb-s" in capsys.readouterr().err
 
 
+def test_widths_may_be_written_as_an_engine_writes_them(capsys):
+    common = ("--model", "llama-3-8b", "--gpu", "h100", "--gpus-per-node", "1")
+    ours, theirs = (
+        plan(capsys, *common, "--dtype", dtype, "--kv-dtype", kept)
+        for dtype, kept in (("bf16", "fp8"), ("bfloat16", "fp8_e4m3"))
+    )
+    assert ours == theirs
+
+
 def test_a_price_is_asked_for_and_never_guessed(capsys):
     common = ("--model", "llama-3-8b", "--gpu", "h100", "--gpus-per-node", "8")
     assert all(one["usd_per_million_tokens"] is None for one in plan(capsys, *common)["plans"])
@@ -146,6 +155,7 @@ def test_the_table_names_every_plan_and_the_command(capsys):
         ("--dtype", "int3"),
         ("--dtype", "int4-g0"),
         ("--kv-dtype", "int3"),
+        ("--kv-dtype", "int4-g32"),
         ("--config", "/nowhere/config.json"),
         ("--topo", "/nowhere/topo.txt"),
         ("--link", "string"),

@@ -9,7 +9,7 @@ from core.placement.steps import Timing
 from core.placement.topology import Topology
 from core.placement.trace import usable_source
 from core.units import GIB, bandwidth, decimal_bytes, grouped, percent, plain, seconds
-from ui.rows.placement import case_plans, rate
+from ui.rows.placement import MOST_LOST, MOST_REFUSED, case_plans, lost, rate
 
 
 def fields(
@@ -27,6 +27,8 @@ def fields(
         "front_plans": str(len({point.plan for point in found.front})),
         "pinned": pinned.layout.name if pinned else "nothing",
         "within": percent(WITHIN_ERROR, 0),
+        "more_lost": grouped(max(0, len(lost(found)) - MOST_LOST)),
+        "more_refused": grouped(max(0, len(found.plans) - len(found.fitting) - MOST_REFUSED)),
         "minimum": f"TP={found.min_tp}" if found.min_tp else "none",
     }
 

@@ -15,6 +15,7 @@ MOST_CURVES = 10
 MOST_BARS = 8
 MOST_RANKS = 6
 MOST_REFUSED = 40
+MOST_LOST = 24
 
 CASE_NAMES = {
     "TP=8 or TP=4": "latency",
@@ -185,6 +186,12 @@ def plan_row(name: str, plan: Plan) -> BillRow:
         waiting=f"latency, {seconds(latency_s)}",
         in_words="",
     )
+
+
+def lost(found: Placement) -> list[int]:
+    """The plans that fit and were not taken, those that give most first."""
+    places = (place for place in found.fitting if place != found.recommended)
+    return sorted(places, key=lambda place: -found.timing(place).sustained_tokens_per_s)
 
 
 def without_details(rows: Sequence[BillRow]) -> list[BillRow]:
