@@ -23,7 +23,6 @@ from distributed import collectives, machine
 from distributed.collectives import Group
 from distributed.decoder import Decoder
 from distributed.experiments import everyone
-from distributed.files import write_whole
 from distributed.measure import Arm, decode_prompt, warm_up
 from distributed.meeting import join
 from distributed.memory_speed import memory_bytes_per_s
@@ -31,6 +30,7 @@ from distributed.progress import ms, say, summary
 from distributed.single import single_arm
 from distributed.sweep import sweep
 from distributed.work import SEED, Work, work
+from runtime.files import write_whole
 from runtime.tether import end_with_parent
 
 PROMPTS = 3

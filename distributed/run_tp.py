@@ -26,7 +26,6 @@ from distributed import checkpoint, collectives, machine
 from distributed.collectives import Group
 from distributed.decoder import Decoder
 from distributed.experiments import break_layers, everyone, slow_one_rank, trace
-from distributed.files import write_whole
 from distributed.measure import Arm, decode_prompt, time_prefill, warm_up
 from distributed.meeting import join, several_hosts
 from distributed.progress import ms, say, say_token, summary, us
@@ -34,6 +33,7 @@ from distributed.single import Alone, arms_alone
 from distributed.sweep import sweep
 from distributed.work import SEED, Work, work
 from runtime import paid_run
+from runtime.files import write_whole
 from runtime.tether import end_with_parent
 
 

@@ -25,6 +25,7 @@ from core.spend import cost_usd
 from core.two_way_tp import MINI_GPT, RunResult, paid_run, read_log, read_result
 from core.two_way_tp.paid_run import CLOUD, STUB, Instance, PaidRun
 from runtime.budget import LEDGER, BudgetGuard
+from runtime.files import write_whole
 from runtime.torchrun import Outcome, RunRequest, start
 
 FOLDER = Path(__file__).resolve().parent.parent / "experiments" / "35-tp-inference"
@@ -219,10 +220,7 @@ def _write_all(folder: Path, manifest: PaidRun, instance: Instance | None, resul
 
 
 def _write(path: Path, content: object) -> None:
-    """A file whole or not at all."""
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    part.replace(path)
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def _utc(at_s: float) -> str:

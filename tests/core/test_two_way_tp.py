@@ -12,6 +12,7 @@ from core.link_fit import link_of
 from core.parameters import total_parameters
 from core.two_way_tp import (
     MINI_GPT,
+    SHAPE_FIELDS,
     RunLogError,
     all_reduce_bytes_per_token,
     all_reduces_per_token,
@@ -223,3 +224,41 @@ def test_a_log_that_ends_early_or_lacks_a_field_is_refused():
 def test_a_text_that_is_no_result_is_refused(text):
     with pytest.raises(RunLogError, match="no result of"):
         read_result(text)
+
+
+def test_a_run_that_times_a_prompt_and_who_waited_says_so_in_seconds():
+    """An older log has neither line, and is read all the same."""
+    more = [
+        json.dumps(
+            {"event": "prefill", "tokens": 256, "payload_bytes": 2**19, "single_ms": 180.0, "median_ms": 146.0}
+        ),
+        json.dumps({"event": "waited", "ms_per_token": [0.4, 0.3]}),
+    ]
+    log = read_log([*log_lines(), *more])
+    assert (log.prefill.tokens, log.prefill.single_s, log.prefill.median_s) == (256, 0.18, 0.146)
+    assert log.waited_s == (0.4e-3, 0.3e-3)
+    assert (read_log(log_lines()).prefill, read_log(log_lines()).waited_s) == (None, ())
+
+
+def test_a_log_may_bring_the_shape_of_a_model_that_is_not_ours():
+    """Qwen 3's: norms on q and k, four KV heads, and the bytes that core predicts for it."""
+    shape = {name: getattr(model("qwen3-8b"), name) for name in SHAPE_FIELDS}
+    lines = [
+        line.replace('"event": "world"', f'"event": "world", "shape": {json.dumps(shape)}') for line in log_lines()
+    ]
+    assert weights_per_rank(read_log(lines).model, 2) == weights_per_rank(model("qwen3-8b"), 2)
+
+
+def test_a_rank_of_llama_3_8b_holds_half_and_the_norms_whole():
+    """(8,030,261,248 - 65 · 4096) / 2 + 65 · 4096 parameters of two bytes; the vocabulary divides."""
+    norms = 65 * 4096
+    rank = weights_per_rank(model("llama-3-8b"), 2)
+    assert rank.whole == norms
+    assert rank.bytes == 2 * ((8_030_261_248 - norms) // 2 + norms)
+
+
+def test_kv_heads_are_repeated_where_ranks_outnumber_them():
+    """Llama-3-8B has eight: at TP=16 each rank has one, twice over, of 2 · 32 · 128 · 4096 parameters."""
+    eight, sixteen = (weights_per_rank(model("llama-3-8b"), ranks) for ranks in (8, 16))
+    one_head = 2 * 32 * 128 * 4096
+    assert sixteen.sharded == (eight.sharded - one_head) // 2 + one_head

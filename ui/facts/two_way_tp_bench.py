@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from core.spend import HOURS_A_DAY, Account, cost_usd, hours_for
 from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_wire
 from core.units import bandwidth, binary_bytes, percent, plain, seconds, significant
-from ui.rows.two_way_tp_scaling import band_words
+from ui.rows.two_way_tp_scaling import band_words, width_words
 
 SHAPED = {"loopback": "loopback", "10gbit": "10 Gb/s", "1gbit": "1 Gb/s"}
 
@@ -17,7 +17,9 @@ def scaling_fields(run: ScalingRun | None, between: str) -> Mapping[str, str]:
     found, widest = crossover(run), max(point.hidden_size for point in run.points)
     gains = [point for point in run.points if point.token_s < point.single_s]
     wins = f"from {min(point.hidden_size for point in gains)}" if gains else f"at none up to {widest}"
-    pays = f"above a width of about {_width(found.usual)} ({band_words(found)})" if found.usual else "at no width"
+    pays = (
+        f"above a width of about {width_words(found.usual)} ({band_words(found)})" if found.usual else "at no width"
+    )
     return {
         "scaling_wire": between,
         "scaling_pays": pays,
@@ -90,7 +92,3 @@ def paid_fields(account: Account, usd_per_hour: float, forgotten_hours: int) -> 
 
 def _usd(amount: float) -> str:
     return f"${amount:.2f}"
-
-
-def _width(value: float) -> str:
-    return f"{float(significant(value, 2)):.0f}"

@@ -97,18 +97,21 @@ def crossover_marks(run: ScalingRun) -> list[CrossoverMark]:
     if found.usual is None or found.fast is None or found.usual > widest:
         return []
     high = min(found.slow or widest, widest)
-    return [CrossoverMark(found.usual, found.fast, high, f"crossover {_width(found.usual)}, {band_words(found)}")]
+    return [
+        CrossoverMark(found.usual, found.fast, high, f"crossover {width_words(found.usual)}, {band_words(found)}")
+    ]
 
 
 def band_words(found: Crossover) -> str:
     """The band of a crossover: `680 to 1420`, open at the top where the slowest sums never pay."""
-    low = _width(found.fast) if found.fast else "none"
-    if found.slow and _width(found.slow) == low:
+    low = width_words(found.fast) if found.fast else "none"
+    if found.slow and width_words(found.slow) == low:
         return "whether sums are fast or slow"
-    return f"{low} to {_width(found.slow)}" if found.slow else f"{low} and up"
+    return f"{low} to {width_words(found.slow)}" if found.slow else f"{low} and up"
 
 
-def _width(value: float) -> str:
+def width_words(value: float) -> str:
+    """A width as it is said: two figures, for its band is wider than a third."""
     return f"{float(significant(value, 2)):.0f}"
 
 
