@@ -82,6 +82,21 @@ TOOLS = (
         {"read": "Read", "exercises": "What it catches", "formulas": "The arithmetic", "limits": "Limits"},
     ),
     Entry(
+        "strategy",
+        "9_strategy",
+        "Choose a strategy",
+        "Strategy",
+        "strategy",
+        {
+            "memory": "Memory",
+            "picker": "The picker",
+            "block": "One block",
+            "collectives": "Collectives",
+            "serving": "Prefill apart",
+            "limits": "Limits",
+        },
+    ),
+    Entry(
         "clinic",
         "7_clinic",
         "Clinic",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.placement.cluster import ClusterSpec
+from core.placement.layout import Layout
 from core.placement.planner import WITHIN_ERROR, Placement, place
 from core.placement.planner import Question as ServingQuestion
 from core.placement.rank_memory import measured_budget
@@ -15,7 +16,7 @@ from core.placement.trace import decisions
 from core.specs import ModelSpec
 from core.strategy.training import TrainingChoice, TrainingDemand, choose
 from core.strategy.training_trace import training_decisions
-from core.training_strategy import ZERO_NAMES
+from core.training_strategy import ZERO_NAMES, Strategy
 
 Purpose = Literal["train", "serve"]
 Goal = Literal["throughput", "latency"]
@@ -86,9 +87,7 @@ def answer(question: Question) -> Answer:
     if found.recommended is None:
         return Answer(question, NONE, NONE, found)
     layout = found.plans[found.recommended].layout
-    cut = _cut(layout.tp_size, layout.pp_size, layout.ep_size)
-    alone = "replicas" if layout.replicas > 1 else "one GPU"
-    return Answer(question, cut or alone, layout.name, found)
+    return Answer(question, layout_family(layout), layout.name, found)
 
 
 def _to_serve(question: Question) -> Placement:
@@ -107,8 +106,19 @@ def _to_train(question: Question) -> Answer:
         return Answer(question, NONE, NONE, found)
     own = found.taken.strategy
     recomputed = ", whole layers recomputed" if own.recompute == "full" else ""
-    alone = data_parallel_name(own.zero) if own.dp_size > 1 else "one GPU"
-    return Answer(question, _cut(own.tp_size, own.pp_size, own.ep_size) or alone, own.name + recomputed, found)
+    return Answer(question, strategy_family(own), own.name + recomputed, found)
+
+
+def layout_family(layout: Layout) -> str:
+    """The kind of a layout that serves: the axes it cuts the model along, else whole replicas."""
+    alone = "replicas" if layout.replicas > 1 else "one GPU"
+    return _cut(layout.tp_size, layout.pp_size, layout.ep_size) or alone
+
+
+def strategy_family(strategy: Strategy) -> str:
+    """The kind of a composition that trains: the axes it cuts the model along, else its data parallelism."""
+    alone = data_parallel_name(strategy.zero) if strategy.dp_size > 1 else "one GPU"
+    return _cut(strategy.tp_size, strategy.pp_size, strategy.ep_size) or alone
 
 
 def _cut(tp_size: int, pp_size: int, ep_size: int) -> str:

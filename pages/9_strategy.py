@@ -1,0 +1,141 @@
+"""Choose a strategy: what each saves and pays, which to take, and one block and every collective under them."""
+
+import streamlit as st
+
+from core.comm_cost import allreduce_payload_bytes
+from core.strategy.block import Block, block_under
+from core.strategy.mermaid import mermaid
+from core.units import GB
+from ui import scenes, strategy_bench, strategy_room
+from ui.charts import strategy as charts
+from ui.components.still import still
+from ui.drawings.strategy import block_diagram
+from ui.facts import strategy as facts
+from ui.frames import frame
+from ui.prose import escape
+from ui.rows import strategy as rows
+from ui.rows import strategy_scenes as scene_rows
+
+page = scenes.open_page("strategy", asking=("memory",))
+asked = strategy_bench.ask(page)
+scenario, look = page.scenario, page.look
+links = [scenario.link_spec, scenario.network_spec]
+
+
+def block_asked() -> Block:
+    return block_under(asked.strategy, scenario.model_spec, asked.block_ranks, 1)
+
+
+def timed() -> list[scene_rows.Timed]:
+    payload = allreduce_payload_bytes(scenario.prompt_tokens, scenario.model_spec.hidden_size)
+    return scene_rows.timed(asked.op, asked.room_ranks, payload, asked.over)
+
+
+def shown() -> facts.Shown:
+    """What the open scene's prose needs to know; no other scene's is computed."""
+    if page.scene == "memory":
+        return facts.Shown(scenario, held=asked.held)
+    if page.scene == "picker":
+        given = scene_rows.answered(asked.question)
+        return facts.Shown(scenario, given=given, flips=scene_rows.flipped(asked.question))
+    if page.scene == "block":
+        return facts.Shown(scenario, block=block_asked())
+    if page.scene == "collectives":
+        return facts.Shown(scenario, timed=timed(), over=asked.over)
+    if page.scene == "serving":
+        inside, across = scene_rows.handoffs(asked.request, links)
+        return facts.Shown(scenario, handoffs=(inside, across))
+    return facts.Shown(scenario)
+
+
+def memory() -> None:
+    if not page.ask(rows.paper_gb(3), high=120, unit="GB", digits=1):
+        return
+    if not look.present:
+        page.say("memory.paper")
+    parts, ends = frame(rows.memory_parts(asked.held)), frame(rows.memory_ends(asked.held))
+    chart = charts.memory_bars(parts, ends, asked.held.capacity_bytes / GB, look)
+    page.figure(chart, "memory.reading", parts, "memory")
+    with st.container(key="aside_paid"):
+        paid, sums = frame(rows.saved_and_paid(asked.held)), frame(rows.sums(asked.held))
+        page.figure(charts.saved_and_paid(paid, sums, look), "memory.paid", paid, "saved_and_paid")
+        for place, block in zip(st.columns(2, gap="large"), ("memory.note", "memory.misread"), strict=True):
+            with place:
+                page.note(block)
+
+
+def picker() -> None:
+    given, found = scene_rows.answered(asked.question), scene_rows.flipped(asked.question)
+    figure, margin = page.split()
+    with figure:
+        page.say("picker.answer" if given.stands else "picker.nothing")
+        kinds = frame(scene_rows.kinds(given))
+        page.figure(
+            charts.kinds(kinds, look), f"picker.goal_{given.question.purpose}_{given.question.goal}", kinds, "kinds"
+        )
+    with margin:
+        page.note("picker.flips" if found else "picker.no_flips")
+        if found:
+            page.reading("picker.nearest")
+    with st.container(key="aside_picker"):
+        if found:
+            table = frame(scene_rows.flip_rows(found))
+            st.dataframe(table, hide_index=True, alt=page.prose.plain("picker.flips"))
+        page.say("picker.trace")
+        st.markdown("\n".join(f"1. {escape(line)}" for line in given.trace))
+
+
+def block() -> None:
+    drawn, reading = block_asked(), f"block.reading_{asked.strategy.lower()}"
+    svg, text = block_diagram(drawn, look.palette, page.prose.plain(reading)), mermaid(drawn)
+    figure, margin = page.split()
+    with figure:
+        still(svg, key="block")
+        page.reading(reading)
+    with margin, st.container(key="aside_block"):
+        page.note("block.note")
+        name = f"block_{asked.strategy.lower()}_{asked.block_ranks}"
+        st.download_button("Download SVG", svg.encode(), f"{name}.svg", "image/svg+xml", on_click="ignore")
+        st.download_button("Download Mermaid", text.encode(), f"{name}.mmd", "text/plain", on_click="ignore")
+    with st.container(key="aside_mermaid"), st.expander(page.prose.text("block.mermaid")):
+        st.code(text, language=None)
+
+
+def collectives() -> None:
+    figure, margin = page.split()
+    found = timed()
+    with figure:
+        strategy_room.play_room(page, found)
+    with margin:
+        uses = asked.op.replace("-", "_").replace("/", "_")
+        page.note(f"collectives.{uses}", "collectives.colours")
+    with st.container(key="aside_ports"):
+        page.say("collectives.port")
+        table = frame(scene_rows.port_rows(found))
+        st.dataframe(table, hide_index=True, alt=page.prose.plain("collectives.port"))
+
+
+def serving() -> None:
+    figure, margin = page.split()
+    with figure:
+        pays = scene_rows.handoffs(asked.request, links)[1].pays
+        curves = frame(scene_rows.handoff_curves(asked.request, links))
+        chart = charts.handoff_curves(curves, asked.request.prompt_tokens, look)
+        page.figure(chart, "serving.reading_pays" if pays else "serving.reading_not", curves, "handoff")
+    with margin:
+        page.note("serving.note", "serving.interference")
+    with st.container(key="aside_serving"):
+        for place, note in zip(st.columns(2, gap="large"), ("serving.split", "serving.leads"), strict=True):
+            with place:
+                page.note(note)
+
+
+page.play(
+    lambda: facts.fields(shown()),
+    memory=memory,
+    picker=picker,
+    block=block,
+    collectives=collectives,
+    serving=serving,
+    limits=lambda: page.say("limits.body"),
+)
