@@ -13,6 +13,7 @@ Two processes of one machine may share its memory: BW_N is measured, not assumed
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 from typing import Any, Literal
 
@@ -72,7 +73,7 @@ class ScalingRun:
         usual_s = 1e-6 * self._fit.time_us(payload_bytes)
         return usual_s * {"usual": 1.0, "fast": self._spread("min_s"), "slow": self._spread("p95_s")}[case]
 
-    @property
+    @cached_property
     def _fit(self) -> LinkFit:
         rows = tuple(
             Row(place, one.payload_bytes, 1e6 * one.median_s, None) for place, one in enumerate(self.sweep)
