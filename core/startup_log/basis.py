@@ -16,6 +16,8 @@ from core.startup_log.records import Settings
 from core.startup_log.resolve import Sizes
 
 _ACCELERATOR_BLOCK = 128
+_LATENT_BLOCKS = (64, 128)
+"""FlashMLA's and CUTLASS's. Source: vllm/platforms/cuda.py, check_and_update_config."""
 TOLERANCE = 0.005
 """What a size may miss by: half a percent."""
 
@@ -71,6 +73,13 @@ class Basis:
         """Tokens a block: as stated, 128 on an NPU or an HPU, 16 elsewhere."""
         usual = _ACCELERATOR_BLOCK if self.settings.device in ("npu", "hpu") else BLOCK_TOKENS
         return self.settings.block_size or usual
+
+    @property
+    def other_blocks(self) -> tuple[int, ...]:
+        """Tokens a block may have instead, where the log does not say: a latent cache's kernels force their own."""
+        if self.settings.block_size or self.settings.engine != "vllm" or self.model is None or not self.model.mla:
+            return ()
+        return tuple(size for size in _LATENT_BLOCKS if size != self.block_tokens)
 
 
 UNNAMED = Silence("the log names no model that the catalog knows; give one")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from core.errors import ShardlabError
 from core.startup_log import predict_cache
-from core.startup_log.basis import Prediction, Silence, refusal, same_count
+from core.startup_log.basis import Doubt, Prediction, Silence, refusal, same_count
 from core.startup_log.masking import masked
 from core.startup_log.predict_weights import weights
 from core.startup_log.records import Check, Figure, LogLine, Memory, Verdict
@@ -93,9 +93,27 @@ def _pools(scene: Scene) -> tuple[Figure, ...]:
 def _outcome(scene: Scene, start: _Start, figure: Figure, pools: tuple[Figure, ...]) -> Prediction | Silence:
     """The prediction of one figure; a refusal of core's is the reason why there is none."""
     try:
-        return _predicted(scene, start, figure, pools)
+        found = _predicted(scene, start, figure, pools)
+        if isinstance(found, Silence) or figure.kind not in _OF_NO_RANK:
+            return found
+        others = [
+            (size, _predicted(_in_blocks(scene, size), start, figure, pools)) for size in scene.basis.other_blocks
+        ]
     except ShardlabError as error:
         return Silence(str(error))
+    doubts = [
+        Doubt(
+            f"blocks of {size} tokens would give it; the log does not say how large they are", other.low, other.high
+        )
+        for size, other in others
+        if isinstance(other, Prediction)
+    ]
+    return replace(found, doubts=(*doubts, *found.doubts))
+
+
+def _in_blocks(scene: Scene, size: int) -> Scene:
+    """The scene, were its blocks of that many tokens."""
+    return replace(scene, basis=replace(scene.basis, settings=replace(scene.basis.settings, block_size=size)))
 
 
 def _predicted(scene: Scene, start: _Start, figure: Figure, pools: tuple[Figure, ...]) -> Prediction | Silence:
@@ -112,11 +130,19 @@ def _predicted(scene: Scene, start: _Start, figure: Figure, pools: tuple[Figure,
         return predict_cache.bytes_per_token(basis, figure)
     if figure.kind == "pool":
         return _pool(scene, figure, pools)
-    counts = start.of("tokens")
-    if figure.kind == "initialised" and counts:
-        fewest, block = min(int(one.value) for one in counts), basis.block_tokens
-        return same_count(fewest // block, f"{fewest:,} tokens in blocks of {block}")
+    if figure.kind == "initialised" and start.of("tokens"):
+        return _initialised(scene, start)
     return predict_cache.from_memory(basis, figure, _memory_of(scene, start, figure))
+
+
+def _initialised(scene: Scene, start: _Start) -> Prediction:
+    """Blocks of the rank that has fewest. Where ranks print nothing, one of them may have fewer."""
+    fewest, block = min(int(one.value) for one in start.of("tokens")), scene.basis.block_tokens
+    found = same_count(fewest // block, f"{fewest:,} tokens in blocks of {block}")
+    unseen = scene.world_size - max(len(start.left), len(start.of("tokens")))
+    if unseen <= 0:
+        return found
+    return replace(found, doubts=(Doubt(f"{unseen} more ranks may have fewer", high=found.value),))
 
 
 def _memory_of(scene: Scene, start: _Start, figure: Figure) -> tuple[tuple[Memory, int | None], ...]:

@@ -1,8 +1,8 @@
 """The numbers of a log that a model's config predicts, and the memory that counts of blocks are predicted from.
 
 Engines have said one thing in many words: vLLM's "GB" of 2023 is GiB, and so is SGLang's; "# GPU blocks" became
-"# cuda blocks", then tokens. A figure is found by its words wherever they stand in a line; what comes before,
-and a line of another record that was run into it, does not matter.
+"# CUDA blocks", "# cuda blocks", then tokens. A figure is found by its words wherever they stand in a line; what
+comes before, and a line of another record that was run into it, does not matter.
 """
 
 import re
@@ -18,14 +18,14 @@ _BYTES = {"GB": GIB, "GiB": GIB, "MB": MIB, "MiB": MIB}
 """What the engines mean by their units: powers of two, all of them."""
 
 _WEIGHTS = re.compile(rf"(?:Loading model weights|[Mm]odel loading) took (?:in total )?{_SIZE}")
-_WEIGHTS_TAKE = re.compile(rf"model weights take {_SIZE}")
+_WEIGHTS_TAKE = re.compile(rf"model weights take\s{{1,12}}{_SIZE}")
 _WEIGHTS_HPU = re.compile(rf"Pre-loading model weights on \w{{1,20}}(?::\d{{1,4}})? took {_SIZE} of device memory")
 _WEIGHTS_SGLANG = re.compile(rf"Load weight end\..{{0,300}}?\bmem usage={_SIZE}")
 _WEIGHTS_TRT = re.compile(rf"Memory used after loading model weights \(inside torch\)[^:]{{0,80}}: {_SIZE}")
 _ENGINE_FILE = re.compile(rf"Loaded engine size: {_SIZE}")
 _TOKENS = re.compile(rf"GPU KV cache size: {_COUNT} tokens")
 # a Markdown heading eats the leading "# "
-_BLOCKS = re.compile(rf"\b(?:GPU|cuda|rocm|npu|hpu|HPU|NPU|xpu|neuron) blocks: {_COUNT}")
+_BLOCKS = re.compile(rf"\b(?i:gpu|cuda|rocm|npu|hpu|xpu|neuron) blocks: {_COUNT}")
 _CPU_BLOCKS = re.compile(rf"# CPU blocks: {_COUNT}(?![\d.])")
 _INITIALISED = re.compile(rf"num_gpu_blocks is:?\s{{0,3}}{_COUNT}")
 _CONCURRENCY = re.compile(rf"Maximum concurrency for {_COUNT} tokens per request: {_NUMBER}x")
@@ -46,12 +46,13 @@ _MEMORY = (
     re.compile(rf"Available KV cache memory: {_SIZE}"),
     re.compile(rf"the rest of the memory reserved for KV Cache is {_SIZE}"),
     re.compile(rf"kv_cache_size={_SIZE}"),
+    re.compile(rf"available_kv_cache_memory\s{{1,12}}{_SIZE}"),
     re.compile(rf"{_SIZE} reserved for KV cache"),
 )
 _MEMORY_BYTES = re.compile(r"Available memory: (\d{6,15}), total memory")
 
 _GATE = re.compile(r"took|take |usage=|engine size|KV cache|KV Cache|k/v cache|blocks|oncurrency|num_tokens|"
-                   r"kv_cache_size|kv size|Available memory|loading model weights")  # fmt: skip
+                   r"kv_cache_size|kv_cache_memory|kv size|Available memory|loading model weights")  # fmt: skip
 
 
 def memories(line: LogLine) -> Iterator[Memory]:

@@ -98,7 +98,7 @@ def find_seats(lines: Iterable[LogLine]) -> Seats:
     workers: set[str] = set()
     for line in lines:
         tp, pp = max(tp, line.tp_rank if line.tp_rank is not None else -1), max(pp, line.pp_rank or -1)
-        if "Worker" in line.speaker:
+        if "Worker" in line.speaker and "DP" not in line.speaker:
             workers.add(line.speaker)
         if "in world size" in line.text:
             for rank, size, stage, part in (map(int, found) for found in _ASSIGNED.findall(line.text)):
@@ -126,9 +126,9 @@ def find_sizes(settings: Settings, seats: Seats, tp_given: int | None, pp_given:
         return Sizes(1, pp_size, True)
     if seats.world_size:
         return Sizes(max(1, seats.world_size // pp_size), pp_size, True)
-    # workers beside a driver that prints without a tag: the executor of vLLM before V1
-    beside_driver = seats.workers + 1 if seats.workers and not settings.v1 else 1
-    return Sizes(seats.tp_size or beside_driver, pp_size, False)
+    # before V1 the first rank is the driver, which prints without a tag
+    seen = seats.workers + 1 if seats.workers and not settings.v1 else seats.workers
+    return Sizes(seats.tp_size or max(1, seen // pp_size), pp_size, False)
 
 
 def seat_of(line: LogLine, seats: Seats, sizes: Sizes, driver: bool) -> tuple[int | None, int | None]:

@@ -16,10 +16,10 @@ _CUES: tuple[tuple[Engine, tuple[str, ...]], ...] = (
     ("tensorrt-llm", ("TensorRT-LLM", "TRT-LLM", "tensorrt_llm", "TRTGptModel", "trtllm-")),
     ("vllm", ("vLLM", "vllm", "llm_engine.py", "model_runner.py", "kv_cache_utils.py", "gpu_worker.py",
               "gpu_executor.py", "executor_base.py", "worker.py:267", "custom_all_reduce.py", "parallel_state.py",
-              "pynccl.py", "# GPU blocks", "# cuda blocks", "GPU KV cache size", "Maximum concurrency for",
-              "Loading model weights took", "Model loading took", "Available KV cache memory",
-              "model weights take", "must be divisible by tensor parallel size", "Hidden layers were unevenly",
-              "LLM engine (")),
+              "pynccl.py", "# GPU blocks", "# cuda blocks", "# CUDA blocks", "GPU KV cache size",
+              "Maximum concurrency for", "Loading model weights took", "Model loading took",
+              "Available KV cache memory", "model weights take", "must be divisible by tensor parallel size",
+              "Hidden layers were unevenly", "LLM engine (")),
 )  # fmt: skip
 
 _LAUNCHES = ("vllm serve ", "vllm.entrypoints.", "sglang.launch_server", "trtllm-serve ", "server.py --model")

@@ -209,6 +209,65 @@ def test_a_rank_that_is_not_seen_may_be_the_smallest():
     assert verdicts(DEEPSEEK.replace("# cuda blocks: 5302", "# cuda blocks: 9302"))["gpu_blocks"] == {"off"}
 
 
+def test_blocks_are_found_under_each_releases_name():
+    """2.36 GiB by 16 tokens of 28,672 bytes are 5,512 to 5,535 blocks; 4 GiB of host memory hold 9,362."""
+    text = (
+        "INFO model_runner.py:1110] Starting to load model Qwen/Qwen2.5-1.5B-Instruct...\n"
+        "INFO worker.py:243] model weights take       2.89GiB\n"
+        "INFO worker.py:243] {memory}\n"
+        "INFO executor_base.py:110] # {device} blocks: 5519, # CPU blocks: 9362"
+    )
+    kept = "the rest of the memory reserved for KV Cache is 2.36GiB.", "available_kv_cache_memory       2.36GiB"
+    for memory, device in zip(kept * 2, ("CUDA", "cuda", "GPU", "XPU"), strict=True):
+        report = read_log(text.format(memory=memory, device=device))
+        assert told(report) == [("weights_gib", 2.89, "ok"), ("gpu_blocks", 5519, "ok"), ("cpu_blocks", 9362, "ok")]
+
+
+def test_blocks_that_a_kernel_forces_leave_a_miss_of_a_latent_cache_unexplained():
+    """4,739 blocks of FlashMLA's 64 tokens are 1.851 requests of 163,840; of 16 they would be 0.463."""
+    text = (
+        "VLLM_USE_V1=0 vllm serve /models/DeepSeek-R1 --tensor-parallel-size 8\n"
+        "INFO [executor_base.py:111] # cuda blocks: 4739, # CPU blocks: 954\n"
+        "INFO [executor_base.py:116] Maximum concurrency for 163840 tokens per request: {}x"
+    )
+    found = read_log(text.format("1.85")).checks
+    assert [check.verdict for check in found] == ["unexplained"] * 3
+    assert "blocks of 64 tokens" in found[2].formula
+    assert verdicts(text.format("1.65"))["max_concurrency"] == {"off"}
+    forced = "INFO [cuda.py:161] Forcing kv cache block size to 64 for FlashMLA backend.\n"
+    said = verdicts(text.format("1.85").replace("INFO [exec", forced + "INFO [exec", 1))
+    assert (said["max_concurrency"], said["cpu_blocks"]) == ({"ok"}, {"ok"})
+
+
+def test_a_count_below_the_only_rank_seen_is_anothers():
+    """Each of four ranks printed its tokens; one line is left, and the engine starts with another rank's blocks."""
+    text = (
+        "(VllmWorker rank=3 pid=23) INFO [cuda.py:217] Using Flash Attention backend on V1 engine.\n"
+        "INFO [kv_cache_utils.py:637] GPU KV cache size: 431,904 tokens\n"
+        "INFO [loggers.py:134] vllm cache_config_info with initialization after num_gpu_blocks is: {}"
+    )
+    given = Given(model("qwen2.5-32b"), 4)
+    assert verdicts(text.format(26615), given)["gpu_blocks"] == {"unexplained"}
+    assert verdicts(text.format(26994), given)["gpu_blocks"] == {"ok"}
+    assert verdicts(text.format(27615), given)["gpu_blocks"] == {"off"}
+    assert verdicts(text.format(26615), Given(model("qwen2.5-32b"), 1))["gpu_blocks"] == {"off"}
+
+
+@pytest.mark.parametrize(
+    ("tags", "sizes"),
+    [
+        (["VllmWorker TP0 pid=1", "VllmWorker TP1 pid=2"], (2, 1)),
+        (["VllmWorker pid=1", "VllmWorker pid=2", "VllmWorker pid=3", "VllmWorker pid=4"], (4, 1)),
+        (["Worker_PP0 pid=1", "Worker_PP1 pid=2"], (1, 2)),
+        (["Worker_DP0 pid=1", "Worker_DP1 pid=2"], (1, 1)),
+    ],
+)
+def test_workers_that_speak_are_counted_where_nobody_states_the_ranks(tags, sizes):
+    lines = [f"({tag}) INFO [gpu_model_runner.py:2007] Model loading took 7.1217 GiB, 1 s" for tag in tags]
+    report = read_log("\n".join(lines))
+    assert (report.tp_size, report.pp_size) == sizes
+
+
 def test_stages_of_a_pipeline_and_a_latent_cache_are_told_apart():
     """7,767 blocks of 16 tokens by 30 layers of 576 elements fill 4 GiB of host memory."""
     report = read_log(DEEPSEEK)
