@@ -13,7 +13,7 @@ from pathlib import Path
 from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError
 from core.hf_config import model_from_config
-from core.placement.cluster import ClusterSpec, own_gpu, usual_cluster
+from core.placement.cluster import ClusterSpec, own_gpu, seen_cluster, usual_cluster
 from core.placement.planner import Placement, Plan, Question, place
 from core.placement.rank_memory import Budget, Overhead, measured_budget
 from core.placement.serve_flags import remarks, serve_command
@@ -98,8 +98,7 @@ def _cluster(options: argparse.Namespace, card: GpuSpec) -> ClusterSpec:
         raise OutOfRangeError("--gpus-per-node", None, "is needed, or --topo that shows them")
     cluster = usual_cluster(card, gpus_per_node, options.nodes)
     if seen is not None:
-        domain = seen.domain if seen.nvlink_present else gpus_per_node
-        cluster = replace(cluster, nvlink_domain=domain, nics_per_node=len(seen.near_nics or seen.nics) or None)
+        cluster = replace(seen_cluster(cluster, seen), gpus_per_node=gpus_per_node)
     named = {
         "link": link(options.link) if options.link else None,
         "network": link(options.network) if options.network else None,

@@ -7,15 +7,14 @@ from typing import TypeVar
 import streamlit as st
 
 from core.catalog import GPUS
-from core.catalog import link as find_link
 from core.errors import OutOfRangeError, ShardlabError
 from core.hf_config import model_from_config
-from core.placement.cluster import MOST_GPUS, ClusterSpec, own_gpu, usual_domain, usual_link
+from core.placement.cluster import MOST_GPUS, ClusterSpec, own_gpu, seen_cluster, usual_domain, usual_link
 from core.placement.planner import Placement, Plan, Question
 from core.placement.rank_memory import Budget, Overhead, measured_budget
 from core.placement.steps import Demand
 from core.placement.topology import Topology, read_topology
-from core.specs import GpuSpec, LinkSpec, ModelSpec
+from core.specs import GpuSpec, ModelSpec
 from core.units import GB
 from ui import inputs, paste
 from ui.prose import escape
@@ -249,20 +248,8 @@ def _cluster(page: Page, sizes: _Sizes, details: _Details, topology: Topology | 
     )
     if topology is None:
         return cluster
-    return replace(
-        cluster,
-        link=_seen_link(link, topology),
-        gpus_per_node=topology.gpus,
-        nvlink_domain=details.domain or (topology.domain if topology.nvlink_present else topology.gpus),
-        nics_per_node=details.nics or len(topology.near_nics or topology.nics) or None,
-    )
-
-
-def _seen_link(link: LinkSpec, topology: Topology) -> LinkSpec:
-    """The wire, unless the table contradicts it: NVLink where it shows some, PCIe where it shows none."""
-    if topology.nvlink_present == (link.key.startswith("nvlink")):
-        return link
-    return find_link("nvlink-3" if topology.nvlink_present else "pcie-4")
+    seen = seen_cluster(cluster, topology)
+    return replace(seen, nvlink_domain=details.domain) if details.domain else seen
 
 
 def say_what_was_brought(page: Page, asked: Asked) -> None:

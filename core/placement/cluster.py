@@ -9,6 +9,7 @@ from functools import cached_property
 
 from core.catalog import link as find_link
 from core.errors import OutOfRangeError, require_positive
+from core.placement.topology import Topology
 from core.scenario import Scenario
 from core.specs import GpuSpec, LinkSpec
 from core.step_model import TensorGroup
@@ -30,6 +31,8 @@ _USUAL_LINK = (
     ("rtx-pro", "pcie-5"),
 )
 _USUAL_DOMAIN = {"gb200": 72}
+_NVLINKS = {"nvlink-2": 6, "nvlink-3": 12, "nvlink-4": 18, "nvlink-5": 18}
+"""NVLinks of a GPU, all of which its row's bandwidth counts."""
 
 
 @dataclass(frozen=True)
@@ -160,3 +163,42 @@ def usual_cluster(gpu: GpuSpec, gpus_per_node: int, nodes: int = 1) -> ClusterSp
     """These GPUs on their usual wire; between nodes the scenario's network, 10 GbE, until one is named."""
     network = find_link(Scenario().network)
     return ClusterSpec(gpu, usual_link(gpu), network, gpus_per_node, nodes, usual_domain(gpu))
+
+
+def seen_cluster(cluster: ClusterSpec, seen: Topology) -> ClusterSpec:
+    """A cluster of such nodes as a table shows one of: its GPUs, its wires, who shares them, and its NICs.
+
+    Where all of a node share NVLink, how many nodes do so too is as it was: the table shows only one.
+    """
+    split = seen.nvlink_present and seen.domain < seen.gpus
+    own_bus = None if cluster.link.key.startswith("nvlink") else cluster.link
+    return replace(
+        cluster,
+        link=seen_link(cluster.link, seen),
+        bus=cluster.bus or own_bus,
+        gpus_per_node=seen.gpus,
+        nvlink_domain=seen.domain if split else cluster.nvlink_domain if seen.nvlink_present else seen.gpus,
+        nics_per_node=cluster.nics_per_node or len(seen.near_nics or seen.nics) or None,
+    )
+
+
+def seen_link(usual: LinkSpec, seen: Topology) -> LinkSpec:
+    """The usual wire, unless a table contradicts it: PCIe where it shows no NVLink, NVLink where it does.
+
+        β · bonded links / links of a GPU
+
+    A card that is not known to have NVLink is taken to have that of an A100; a GeForce's links are slower still.
+    """
+    if not seen.nvlink_present:
+        return find_link("pcie-4") if usual.key.startswith("nvlink") else usual
+    link = usual if usual.key.startswith("nvlink") else find_link("nvlink-3")
+    whole = _NVLINKS.get(link.key, 0)
+    if not 0 < seen.bonded < whole:
+        return link
+    share, measured = seen.bonded / whole, link.measured_bytes_per_s
+    return replace(
+        link,
+        name=f"{link.name}, {seen.bonded} of {whole} links",
+        bandwidth_bytes_per_s=share * link.bandwidth_bytes_per_s,
+        measured_bytes_per_s=None if measured is None else share * measured,
+    )

@@ -2,7 +2,7 @@
 
 The table's columns are named in a header, its rows begin with a name; what follows a row's cells (affinities) is
 left out. Headers come with tabs or spaces, with or without NICs, under `mlx5_0` or `NIC0`, in colour, after a
-prompt, between other commands' output.
+prompt, between other commands' output, quoted, as a Markdown table, or behind a container's name.
 """
 
 import re
@@ -19,6 +19,10 @@ _NIC = re.compile(
     r"(?:NIC\d{1,3}|mlx\d{1,2}_(?:bond_)?\d{1,3}|bnxt_re\d{1,3}|(?:rdma|roce|ib|hfi|efa)\w{0,20}|hsn\d{1,2})"
 )
 _CELL = re.compile(r"X|NV\d{1,2}|NVB|PSB|PIX|PXB|PHB|NODE|SYS|SOC|C2C|N/A")
+_QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}")
+_CONTAINER = re.compile(r"^[\w.-]{1,80} {0,20}\| ")
+_RULE = re.compile(r"[\s:-]*")
+_AMD = re.compile(r"ROCm System Management|rocm-smi|amd-smi|\bXGMI\b")
 _PCIE = ("PIX", "PXB", "PHB", "NODE", "SOC", "SYS")
 """Ways over PCIe, nearest first; SOC is SYS in drivers before 2017."""
 
@@ -58,6 +62,11 @@ class Topology:
         return min(len(group) for group in self.domains)
 
     @property
+    def bonded(self) -> int:
+        """NVLinks between the two GPUs of a pair that has fewest: 4 of NV4; 0 without any."""
+        return min((_lanes(way) for way in self.links.values() if _lanes(way)), default=0)
+
+    @property
     def worst_way(self) -> str:
         """The farthest that two GPUs are apart: NV#, or a way over PCIe; `X` for one GPU alone."""
         over_pcie = [way for way in self.links.values() if way in _PCIE]
@@ -80,7 +89,7 @@ def read_topology(text: str) -> Topology:
 
     Raises UnreadableTextError where there is none, with what is wrong with the first that was tried.
     """
-    lines = [_COLOUR.sub("", line) for line in text.splitlines()]
+    lines = [_bare(line) for line in text.splitlines()]
     refusals = []
     for place, line in enumerate(lines):
         columns = _header(line)
@@ -92,9 +101,17 @@ def read_topology(text: str) -> Topology:
             refusals.append(refusal)
         if len(refusals) == MOST_TABLES:
             break
+    if _AMD.search(text):
+        raise UnreadableTextError("a table of AMD's tools is not read here: set GPUs, wire and NICs by hand")
     if refusals:
         raise refusals[0]
     raise UnreadableTextError("no table of nvidia-smi topo -m: a line that names GPU0, GPU1 and so on begins it")
+
+
+def _bare(line: str) -> str:
+    """A line without colour, quote marks, a container's name before it, and a Markdown table's bars."""
+    plain = _CONTAINER.sub("", _QUOTE.sub("", _COLOUR.sub("", line)))
+    return plain.replace("|", " ")
 
 
 def _header(line: str) -> list[str]:
@@ -115,7 +132,7 @@ def _rows(lines: Sequence[str], columns: Sequence[str]) -> Iterator[tuple[str, l
     waited = 0
     for line in lines:
         tokens = line.split()
-        if not tokens:
+        if _RULE.fullmatch(line):
             waited += 1
             if waited > 2:
                 return
@@ -152,4 +169,4 @@ def _topology(columns: Sequence[str], rows: Sequence[tuple[str, list[str]]]) -> 
 
 def _lanes(way: str) -> int:
     """How many NVLinks are bonded: 12 of NV12; 0 for another way."""
-    return int(way[2:]) if way[2:].isdecimal() else 0
+    return int(way[2:]) if way.startswith("NV") and way[2:].isdecimal() else 0

@@ -8,7 +8,9 @@ import time
 
 import pytest
 
+from core.catalog import gpu
 from core.errors import UnreadableTextError
+from core.placement.cluster import seen_cluster, usual_cluster
 from core.placement.topology import read_topology
 
 LEGEND = """
@@ -60,6 +62,46 @@ def test_bridged_pairs_are_domains_of_two():
     assert found.domains == ((0, 1), (2, 3))
     assert found.domain == 2
     assert found.worst_way == "SYS"
+
+
+@pytest.mark.parametrize(
+    "decorate",
+    [
+        lambda line: f"> {line}",
+        lambda line: f"vllm-1  | {line}",
+        lambda line: "| " + " | ".join(line.split("\t")) + " |",
+        lambda line: " ".join(line.split()),
+    ],
+)
+def test_what_a_table_passes_through_changes_nothing(decorate):
+    lines = table(full(2, "NV12")).splitlines()
+    lines.insert(1, "\t".join(["---"] * 5))
+    assert read_topology("\n".join(map(decorate, lines))) == read_topology(table(full(2, "NV12")))
+
+
+def test_a_table_of_amds_tools_is_refused_as_such():
+    text = "=== ROCm System Management Interface ===\n=== Link Type between two GPUs ===\n"
+    text += "       GPU0         GPU1\nGPU0   0            XGMI\nGPU1   XGMI         0\n"
+    with pytest.raises(UnreadableTextError, match="AMD's tools"):
+        read_topology(text)
+
+
+def test_a_cluster_takes_its_wires_from_the_table():
+    """NV4 is a third of an A100's twelve links of 25 GB/s; PHB is none of them, whatever the card can do."""
+    pairs = [["X" if a == b else "NV4" if a ^ b == 1 else "SYS" for b in range(4)] for a in range(4)]
+    cards = usual_cluster(gpu("a100-80gb-sxm"), 8)
+    bridged = seen_cluster(cards, read_topology(table(pairs)))
+    assert (bridged.gpus_per_node, bridged.domain, bridged.link.bandwidth_bytes_per_s) == (4, 2, 100e9)
+    assert bridged.wire(4).key == "pcie-4"
+    whole = seen_cluster(cards, read_topology(table(full(8, "NV12"))))
+    assert whole == cards
+    assert seen_cluster(cards, read_topology(table(full(2, "PHB")))).link.key == "pcie-4"
+
+
+def test_a_table_of_one_node_does_not_end_a_domain_of_many():
+    """A GB200's tray shows four GPUs; its NVLink goes on to seventy-two."""
+    racks = usual_cluster(gpu("gb200"), 4, 18)
+    assert seen_cluster(racks, read_topology(table(full(4, "NV18")))).domain == 72
 
 
 def test_a_cube_mesh_falls_into_its_fully_joined_halves():
