@@ -10,7 +10,9 @@ from core.comm_cost import LAB_STEP_S, StepBill, step_bill
 from core.specs import LinkSpec, ModelSpec
 from core.units import GB, GIB
 
-SlipKey = Literal["right", "bits_for_bytes", "both_ways_for_one", "binary_for_decimal", "round_trip_for_hop", "hop_for_round_trip"]
+SlipKey = Literal[
+    "right", "bits_for_bytes", "both_ways_for_one", "binary_for_decimal", "round_trip_for_hop", "hop_for_round_trip"
+]
 
 
 @dataclass(frozen=True)

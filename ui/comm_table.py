@@ -23,7 +23,8 @@ KEY = "own_table"
 
 @st.cache_data(scope="session", max_entries=2, show_spinner=False)
 def _tables(text: str) -> tuple[OwnTable, ...]:
-    return own_tables(text)
+    # a file a Windows shell wrote has a NUL beside every character of its plain text
+    return own_tables(text.replace("\0", ""))
 
 
 def draw(page: Page, phase: Phase, handover: bool) -> None:
