@@ -11,8 +11,6 @@ from ui.prose import prose_of
 
 TOOLS_A_ROW = 3
 
-TOOLS_IN_A_ROW = 3
-
 shell.boot()
 prose, palette = prose_of("overview", facts.fields()), shell.look().palette
 
