@@ -148,7 +148,7 @@ def _your_link(page: Page, asked: Asked, points: Sequence[MeasuredPoint]) -> Non
     with figure:
         bars(page, found, "bench.reading", "bench")
         with st.container(key="aside_ranks"):
-            by_ranks = frame(cost.bills_by_ranks(asked.own))
+            by_ranks = frame(scale.bills_by_ranks(asked.own))
             page.figure(bills.bills_by_ranks(by_ranks, page.look), "bench.ranks", by_ranks, "bills_by_ranks")
     with margin:
         page.note("bench.note", "bench.scenario")

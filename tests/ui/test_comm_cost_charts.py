@@ -13,6 +13,7 @@ from ui.charts.prediction import prediction_line
 from ui.frames import frame
 from ui.rows import comm_cost as rows_of
 from ui.rows.comm_residuals import Named, named_residuals
+from ui.rows.comm_scale import bills_by_ranks
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
@@ -106,10 +107,10 @@ def test_the_line_turns_colour_where_the_terms_meet():
 
 def test_waiting_grows_with_the_ranks_and_bytes_stay_below_two_payloads():
     own = rows_of.OwnBill(50.0, 1.25, 1, 8.0, 2, "llama-3-8b")
-    bars = frame(rows_of.bills_by_ranks(own)).pivot(index="ranks", columns="term", values="time_ms")
+    bars = frame(bills_by_ranks(own)).pivot(index="ranks", columns="term", values="time_ms")
     assert bars.latency["TP=64"] == pytest.approx(63 * bars.latency["TP=2"])
     assert bars.bandwidth.max() < 2 * bars.bandwidth["TP=2"]
-    assert "TP=64" in drawn(charts.bills_by_ranks(frame(rows_of.bills_by_ranks(own)), LOOKS[0]))
+    assert "TP=64" in drawn(charts.bills_by_ranks(frame(bills_by_ranks(own)), LOOKS[0]))
 
 
 def test_a_pin_reads_back_as_it_was_written():

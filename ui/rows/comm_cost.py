@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from math import nan
 from typing import Literal
 
@@ -239,29 +239,6 @@ class OwnBill:
         """This bill as a bar."""
         rows = "1 token" if self.tokens == 1 else f"{grouped(self.tokens)} tokens"
         return bill_row(self.bill(), name, f"{terms(self.link())}, TP={self.tp}, {rows}, {self.model}")
-
-
-@dataclass(frozen=True)
-class RanksBar:
-    """One term of a bill at one number of ranks."""
-
-    ranks: str
-    term: str
-    order: int
-    time_ms: float
-
-
-def bills_by_ranks(own: OwnBill) -> list[RanksBar]:
-    """The same bill at 2 to 64 ranks, term by term."""
-    found = {ranks: replace(own, tp=ranks).bill() for ranks in (2, 4, 8, 16, 32, 64)}
-    return [
-        bar
-        for ranks, priced in found.items()
-        for bar in (
-            RanksBar(f"TP={ranks}", "latency", 0, 1e3 * priced.latency_s),
-            RanksBar(f"TP={ranks}", "bandwidth", 1, 1e3 * priced.bandwidth_s),
-        )
-    ]
 
 
 @dataclass(frozen=True)

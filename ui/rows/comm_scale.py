@@ -12,7 +12,7 @@ from core.node_boundary import NodeBill, node_sweep
 from core.scenario import Scenario
 from core.specs import LinkSpec, ModelSpec
 from core.units import percent, plain, seconds, significant
-from ui.rows.comm_cost import BillRow, Phase, compute_s, short_name, tokens
+from ui.rows.comm_cost import BillRow, OwnBill, Phase, compute_s, short_name, tokens
 
 BATCHES = tuple(2**power for power in range(13))
 TP_SIZES = (2, 4, 8, 16, 32, 64)
@@ -41,6 +41,29 @@ def batch_points(scenario: Scenario) -> list[SharePoint]:
         for link in (scenario.link_spec, scenario.network_spec)
         for bill in batch_sweep(
             scenario.model_spec, scenario.gpu_spec, scenario.tp, link, BATCHES, scenario.weight_dtype
+        )
+    ]
+
+
+@dataclass(frozen=True)
+class RanksBar:
+    """One term of a bill at one number of ranks."""
+
+    ranks: str
+    term: str
+    order: int
+    time_ms: float
+
+
+def bills_by_ranks(own: OwnBill) -> list[RanksBar]:
+    """The same bill at 2 to 64 ranks, term by term."""
+    found = {ranks: replace(own, tp=ranks).bill() for ranks in TP_SIZES}
+    return [
+        bar
+        for ranks, priced in found.items()
+        for bar in (
+            RanksBar(f"TP={ranks}", "latency", 0, 1e3 * priced.latency_s),
+            RanksBar(f"TP={ranks}", "bandwidth", 1, 1e3 * priced.bandwidth_s),
         )
     ]
 
