@@ -35,23 +35,23 @@ choices = [*readable, *([live_run.NAME] if own_speaks else [])]
 if own.now and own_speaks:
     st.session_state[page.key("run")] = live_run.NAME
 with page.controls("see", "count", "break_it"):
-    chosen = inputs.choice("run", page.key("run"), choices, choices[0])
+    chosen = inputs.choice("Run", page.key("run"), choices, choices[0])
 capture = own.capture if chosen == live_run.NAME and own.capture else readable[chosen]
 log = capture.log
 with page.controls("see"):
-    token = inputs.slide("letter", page.key("token"), 1, 18, 4)
+    token = inputs.slide("Letter", page.key("token"), 1, 18, 4)
 with page.controls("bench"):
-    model = inputs.choice("model", page.key("model"), list(GPTS)[:3], MINI_GPT.key)
-    wire = inputs.choice("between the ranks", page.key("wire"), list(facts.WIRES), "TCP")
+    model = inputs.choice("Model", page.key("model"), list(GPTS)[:3], MINI_GPT.key)
+    wire = inputs.choice("Between the ranks", page.key("wire"), list(facts.WIRES), "TCP")
     runs = [*shipped.items()]
     if own.capture:
         runs.append((f"{facts.run_name(own.capture.log)}, here", own.capture))
     measured = two_way_tp_bench.open_bench(page, tuple(runs), facts.WIRES[wire], wire)
-    drawn = inputs.choice("figure", page.key("figure"), list(measured.figures), "two arms")
+    drawn = inputs.choice("Figure", page.key("figure"), list(measured.figures), "two arms")
 with page.controls("break_it"):
-    wrong = inputs.choice("what goes wrong", page.key("wrong"), list(facts.WRONGS), "one rank slow")
+    wrong = inputs.choice("What goes wrong", page.key("wrong"), list(facts.WRONGS), "one rank slow")
 with page.controls("build"):
-    built = inputs.choice("what", page.key("build"), ["four classes", "a paid run"], "four classes")
+    built = inputs.choice("What", page.key("build"), ["four classes", "a paid run"], "four classes")
     paid = two_way_tp_paid.ask(page, built == "a paid run")
 step = log.steps[min(token, len(log.steps)) - 1]
 

@@ -34,22 +34,22 @@ with page.controls("cases"):
     case = cases[titles.index(inputs.select("Case", page.key("case"), titles, titles[0]))]
     given = clinic_cases.answers(page)
 with page.controls("straggler"):
-    view = inputs.choice("who is late", page.key("late"), [SLOW, SCATTER], SLOW)
+    view = inputs.choice("Who is late", page.key("late"), [SLOW, SCATTER], SLOW)
     if page.scene == "straggler" and view == SLOW:
         inputs.straggler()
 with page.controls("all_reduce"):
     newest_first = list(reversed(RELEASES_READ))
     machine = Machine(
         release=inputs.select("vLLM release", page.key("release"), newest_first, newest_first[0]),
-        world_size=(ranks := inputs.whole("ranks", page.key("ranks"), 1, 64, 8)),
-        nodes=min(ranks, inputs.choice("nodes", page.key("nodes"), [1, 2], 1)),
-        full_nvlink=inputs.choice("joined by", page.key("joined"), [NVLINK, PCIE], NVLINK) == NVLINK,
+        world_size=(ranks := inputs.whole("Ranks", page.key("ranks"), 1, 64, 8)),
+        nodes=min(ranks, inputs.choice("Nodes", page.key("nodes"), [1, 2], 1)),
+        full_nvlink=inputs.choice("Joined by", page.key("joined"), [NVLINK, PCIE], NVLINK) == NVLINK,
         p2p=inputs.toggle("P2P copies arrive", page.key("p2p"), True),
         compute_capability=kernel_rows.ARCHITECTURES[
-            inputs.select("architecture", page.key("sm"), list(kernel_rows.ARCHITECTURES), "Hopper, 9.0")
+            inputs.select("Architecture", page.key("sm"), list(kernel_rows.ARCHITECTURES), "Hopper, 9.0")
         ],
     )
-    tokens = inputs.whole("rows in the step", page.key("rows"), 1, 8192, 1)
+    tokens = inputs.whole("Rows in the step", page.key("rows"), 1, 8192, 1)
 payload_bytes = round(allreduce_payload_bytes(tokens, scenario.model_spec.hidden_size))
 knob, decision = three_waits.Knob(scenario), decide(machine)
 hang = clinic_hangs.ask(page)

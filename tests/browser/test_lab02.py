@@ -93,7 +93,7 @@ def test_every_line_of_the_recorded_run_has_its_verdict(app, open_page):
 
 def test_a_letter_is_stepped_by_keyboard(app, open_page):
     page = open_page(f"{app}/two_way_tp?real_scene=See+it")
-    slider = page.get_by_role("slider", name="letter")
+    slider = page.get_by_role("slider", name="Letter")
     slider.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_timeout(500)
