@@ -12,6 +12,7 @@ from core.startup_log.records import LogLine
 
 _ANSI = re.compile(r"(?:\x1b|\^\[|\\x1b|\\033|␛)\[[0-9;?]{0,20}[A-Za-z]")
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}(?!=)")
+_FRAMED = re.compile(r"^\s{0,8}│ ?(?=\S)")
 _FENCE = re.compile(r"^\s{0,8}(?:```|~~~)")
 _COMPOSE = re.compile(r"^[\w.-]{1,80} {0,20}\| ")
 _POD = re.compile(r"^\[?pods?/[\w./-]{1,160}\]? ")
@@ -68,7 +69,9 @@ def _last_repaint(raw: str) -> str:
 
 
 def _coloured(piece: str) -> str:
-    return _ANSI.sub("", piece).replace("\u200b", "").replace("\xa0", " ")
+    """A line without colours, odd spaces, and the frame of a terminal's window."""
+    bare = _ANSI.sub("", piece).replace("\u200b", "").replace("\xa0", " ")
+    return bare.strip()[1:].removesuffix("│").strip() if _FRAMED.match(bare) else bare
 
 
 def _joined(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:

@@ -26,7 +26,10 @@ def read_log(text: str, given: Given | None = None) -> Report:
     starts = runs(lines)
     engine = _engine(starts, lines)
     if engine is None:
-        raise UnreadableTextError("no line of vLLM, SGLang or TensorRT-LLM is recognised in this text")
+        raise UnreadableTextError(
+            "no line of vLLM, SGLang or TensorRT-LLM is recognised in this text;"
+            " paste what the engine prints as it starts"
+        )
     scenes = [scene(run, starts, given or Given()) for run in starts]
     main = main_scene(scenes, engine)
     found = sorted((check for one in scenes for check in checks(one)), key=lambda check: check.line)

@@ -95,6 +95,7 @@ def test_a_whole_log_reconciles_figure_by_figure():
         pytest.param(lambda line: f"[pod/vllm-0/main] {line}", id="kubectl"),
         pytest.param(lambda line: f"Nov 21 10:00:00 node7 vllm[812]: {line}", id="journald"),
         pytest.param(lambda line: f"2026-11-21T10:00:00.123456Z {line}", id="time stamps"),
+        pytest.param(lambda line: f"│ {line:<300} │", id="a frame"),
         pytest.param(lambda line: f"{line}\r", id="carriage returns"),
         pytest.param(lambda line: f"Loading: 10%\rLoading: 99%\r{line}", id="a progress bar before"),
         pytest.param(lambda line: f"```\n{line}\n```", id="fences"),
