@@ -15,6 +15,7 @@ def test_both_figures_are_specifications(look):
     report = read_log(rows.EXAMPLE.replace("450,192", "225,104"))
     marks = charts.residual_marks(frame(rows.residuals(report)), look).to_dict()
     assert "symlog" in str(marks)
+    assert "format(datum.value" in str(marks), "a scale's own format would write 25 as 3e+1"
     assert charts.shrinking_residuals(frame(rows.steps()), look).to_dict()["layer"]
 
 

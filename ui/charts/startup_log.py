@@ -21,7 +21,9 @@ def residual_marks(rows: pd.DataFrame, look: Look) -> Chart:
     reach = max(2 * _TOLERANCE, 1.15 * float(rows.residual_percent.abs().max()))
     scale = alt.Scale(type="symlog", constant=_TOLERANCE, domain=[-reach, reach])
     ticks = [sign * tick for tick in _TICKS if tick <= reach for sign in (-1, 1)]
-    axis = alt.Axis(title="logged against predicted, %", values=[0, *ticks], format="~g")
+    # an axis' own format would round its labels to the step of a linear scale: 25 to 3e+1
+    label = "format(datum.value, '~g')"
+    axis = alt.Axis(title="logged against predicted, %", values=[0, *ticks], labelExpr=label)
     x = alt.X("residual_percent:Q", scale=scale, axis=axis)
     y = alt.Y(
         "quantity:N", sort=None, axis=alt.Axis(title=None, labelLimit=look.px(220), domain=False, ticks=False)
