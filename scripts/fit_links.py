@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UnreadableTextError, require_positive
+from core.file_text import text_of
 from core.link_fit import LinkFit, interpolated_us
-from core.nccl_tests import text_of
 from core.own_tables import OwnTable, own_tables
 from core.units import GB, MIB, binary_bytes, plain
 from scripts.terminal import Parser, answer, print_aligned

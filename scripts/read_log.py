@@ -12,6 +12,7 @@ from pathlib import Path
 
 from core.catalog import model
 from core.errors import ShardlabError
+from core.file_text import text_of
 from core.hf_config import model_from_config
 from core.specs import ModelSpec
 from core.startup_log.reader import read_log
@@ -39,9 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _text(file: str) -> str:
-    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    return data.decode(encoding, errors="replace")
+    return text_of(sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes())
 
 
 def _given(options: argparse.Namespace) -> Given:

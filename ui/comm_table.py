@@ -23,8 +23,7 @@ KEY = "own_table"
 
 @st.cache_data(scope="session", max_entries=2, show_spinner=False)
 def _tables(text: str) -> tuple[OwnTable, ...]:
-    # a file a Windows shell wrote has a NUL beside every character of its plain text
-    return own_tables(text.replace("\0", ""))
+    return own_tables(text)
 
 
 def draw(page: Page, phase: Phase, handover: bool) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.file_text import text_of
 from ui import inputs
 
 LIMIT_CHARACTERS = 1_000_000
@@ -52,5 +53,5 @@ def _take(key: str, file: str, taken: str) -> None:
     """Put the file's text in the field, and leave an empty uploader for the next."""
     upload = st.session_state[file]
     if upload is not None:
-        st.session_state[key] = upload.getvalue().decode("utf-8", errors="replace")
+        st.session_state[key] = text_of(upload.getvalue())
         st.session_state[taken] += 1

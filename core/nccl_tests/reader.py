@@ -21,15 +21,6 @@ def read_tables(text: str) -> tuple[Table, ...]:
     return tables
 
 
-def text_of(data: bytes) -> str:
-    """The text of an uploaded file: UTF-8, or UTF-16 where its mark says so, as a Windows shell redirects output.
-
-    Bytes that are no text are replaced; a table among them is still found.
-    """
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    return data.decode(encoding, errors="replace")
-
-
 def _refusal(sections: list[Section], gloo: bool) -> str | None:
     """Why no table can be had; None where a run at least began, which its own warnings describe."""
     reasons = [entry for section in sections for entry in section.dropped]

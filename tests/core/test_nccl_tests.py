@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import UnreadableTextError
-from core.nccl_tests import read_tables, text_of
+from core.file_text import text_of
+from core.nccl_tests import read_tables
 from core.nccl_tests.printed import printed_table
 from tests.core.printed_tables import NEW, OLD, OLD_GATHER, Layout, header, model_us, row, sizes, table
 

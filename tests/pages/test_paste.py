@@ -1,5 +1,6 @@
 """The field a visitor's own text goes into: kept over scenes and pages, bounded, never in the address."""
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 
@@ -32,10 +33,19 @@ def test_the_example_fills_the_field_and_clear_empties_it():
     assert app.session_state["seen"] == ""
 
 
-def test_a_file_fills_the_field_whatever_its_encoding():
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"caf\xe9 7.5 GiB", "caf\ufffd 7.5 GiB"),
+        ("7.5 GiB".encode("utf-16"), "7.5 GiB"),
+        (b"\xef\xbb\xbf7.5 GiB", "7.5 GiB"),
+    ],
+    ids=["bytes that are no text", "redirected by a Windows shell", "with a mark"],
+)
+def test_a_file_fills_the_field_whatever_its_encoding(data, text):
     app = AppTest.from_function(script).run()
-    app.get("file_uploader")[0].upload("engine.log", b"caf\xe9 7.5 GiB", "text/plain").run()
-    assert app.session_state["seen"] == "caf\ufffd 7.5 GiB"
+    app.get("file_uploader")[0].upload("engine.log", data, "text/plain").run()
+    assert app.session_state["seen"] == text
 
 
 def test_a_text_over_the_limit_is_refused_in_a_sentence_and_stays_in_the_field():

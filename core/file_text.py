@@ -1,0 +1,10 @@
+"""The text of a file that somebody brings along."""
+
+
+def text_of(data: bytes) -> str:
+    """The text of an uploaded file: UTF-8, or UTF-16 where its mark says so, as a Windows shell redirects output.
+
+    Bytes that are no text are replaced; a table or a log among them is still found.
+    """
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    return data.decode(encoding, errors="replace")
