@@ -53,15 +53,17 @@ def memory() -> None:
         return
     if not look.present:
         page.say("memory.paper")
-    parts, ends = frame(rows.memory_parts(asked.held)), frame(rows.memory_ends(asked.held))
-    chart = charts.memory_bars(parts, ends, asked.held.capacity_bytes / GB, look)
-    page.figure(chart, "memory.reading", parts, "memory")
-    with st.container(key="aside_paid"):
+    if not look.present or asked.view == strategy_bench.HOLDS:
+        parts, ends = frame(rows.memory_parts(asked.held)), frame(rows.memory_ends(asked.held))
+        chart = charts.memory_bars(parts, ends, asked.held.capacity_bytes / GB, look)
+        page.figure(chart, "memory.reading", parts, "memory")
+    if not look.present or asked.view == strategy_bench.PAYS:
         paid, sums = frame(rows.saved_and_paid(asked.held)), frame(rows.sums(asked.held))
         page.figure(charts.saved_and_paid(paid, sums, look), "memory.paid", paid, "saved_and_paid")
-        for place, block in zip(st.columns(2, gap="large"), ("memory.note", "memory.misread"), strict=True):
+    with st.container(key="aside_memory"):
+        for place, note in zip(st.columns(2, gap="large"), ("memory.note", "memory.misread"), strict=True):
             with place:
-                page.note(block)
+                page.note(note)
 
 
 def picker() -> None:
@@ -90,7 +92,8 @@ def block() -> None:
     svg, text = block_diagram(drawn, look.palette, page.prose.plain(reading)), mermaid(drawn)
     figure, margin = page.split()
     with figure:
-        still(svg, key="block")
+        with st.container(key="drawn_block", width=round(look.px(600)) if look.present else "stretch"):
+            still(svg, key="block")
         page.reading(reading)
     with margin, st.container(key="aside_block"):
         page.note("block.note")

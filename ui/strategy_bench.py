@@ -20,6 +20,8 @@ from ui.scenes import Page
 MOST_NODES = 32
 PURPOSES = {"training": "train", "serving": "serve"}
 THE_LINK, THE_NETWORK = "the link", "the network"
+HOLDS, PAYS = "held", "saved and paid"
+"""The two figures of the first scene; a projector has room for one."""
 TOKENS = (1024, 2048, 4096, 8192, 16384, 32768)
 
 
@@ -28,6 +30,7 @@ class Asked:
     """What the controls of all scenes say."""
 
     held: Held
+    view: str
     question: Question
     strategy: str
     block_ranks: int
@@ -40,11 +43,7 @@ class Asked:
 def ask(page: Page) -> Asked:
     """Every control, in every scene; only the open scene's are seen, a question's once it is answered."""
     scenario = page.scenario
-    with page.controls(*(["memory"] if page.revealed else ["answered"])):
-        ranks = notch("Ranks", page.key("ranks"), RANKS, 64)
-        tokens = inputs.select("Tokens of a sequence", page.key("sequence"), list(TOKENS), 4096)
-        microbatches = inputs.choice("Microbatches", page.key("microbatches"), [1, 8, 32], 8)
-        recompute = _recompute(page)
+    ranks, tokens, microbatches, recompute, view = _memory(page)
     with page.controls("picker"):
         question = _question(page)
     with page.controls("block"):
@@ -61,6 +60,7 @@ def ask(page: Page) -> Asked:
     group = TensorGroup(scenario.tp, scenario.link_spec, max(8, scenario.tp))
     return Asked(
         held=held(scenario, ranks, question.cluster.gpus_per_node, tokens, microbatches, recompute),
+        view=view,
         question=question,
         strategy=strategy,
         block_ranks=block_ranks,
@@ -71,6 +71,21 @@ def ask(page: Page) -> Asked:
             scenario.model_spec, scenario.gpu_spec, group, prompt, output, neighbours, scenario.kv_dtype
         ),
     )
+
+
+def _memory(page: Page) -> tuple[int, int, int, Recompute, str]:
+    """The first scene's row, once its question is answered; a projector has room for one figure, named there."""
+    shown = "memory" if page.revealed else "unanswered"
+    with page.controls(shown):
+        ranks = notch("Ranks", page.key("ranks"), RANKS, 64)
+        tokens = inputs.select("Tokens of a sequence", page.key("sequence"), list(TOKENS), 4096)
+        place = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+    with place if not page.look.present else page.controls("on_a_laptop"):
+        microbatches = inputs.choice("Microbatches", page.key("microbatches"), [1, 8, 32], 8)
+        recompute = _recompute(page)
+    with place if page.look.present else page.controls("on_a_projector"):
+        view = inputs.choice("Figure", page.key("view"), [HOLDS, PAYS], HOLDS)
+    return ranks, tokens, microbatches, recompute, view
 
 
 def _recompute(page: Page) -> Recompute:

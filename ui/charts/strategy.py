@@ -84,9 +84,9 @@ def saved_and_paid(rows: pd.DataFrame, sums: pd.DataFrame, look: Look) -> Chart:
             color=alt.Color("what:N", scale=alt.Scale(domain=list(fills), range=list(fills.values()))),
             tooltip=["strategy:N", "what:N", "why:N", alt.Tooltip("end_gb:Q", format=".3s")],
         ),
-        base.mark_text(**words(look, 14, align="right", dx=look.px(-6))).encode(
-            x=_gb("left_gb", ends), y=_y("middle"), text="saved"
-        ),
+        base.transform_calculate(shown="width < 420 ? '' : datum.saved")
+        .mark_text(**words(look, 14, align="right", dx=look.px(-6)))
+        .encode(x=_gb("left_gb", ends), y=_y("middle"), text="shown:N"),
         base.mark_text(**words(look, 14, align="left", dx=look.px(6))).encode(
             x=_gb("right_gb", ends), y=_y("middle"), text="paid"
         ),

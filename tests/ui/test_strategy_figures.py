@@ -1,0 +1,125 @@
+"""The strategy page's rows and figures: bars that add up, one axis for saved and paid, whole drawings."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from core.catalog import gpu, link, model
+from core.placement.cluster import ClusterSpec
+from core.scenario import Scenario
+from core.strategy.block import block_under
+from core.strategy.picker import Question, answer
+from core.training_memory import Job
+from core.units import GB
+from ui.charts import strategy as charts
+from ui.drawings.strategy import block_diagram
+from ui.frames import frame
+from ui.rows import strategy as rows
+from ui.rows import strategy_scenes as scene_rows
+from ui.theme import DARK, LIGHT, Look
+
+LOOKS = [Look(LIGHT), Look(DARK, present=True)]
+
+
+def held(ranks: int, name: str = "llama-3-8b", microbatches: int = 1) -> rows.Held:
+    job = Job(microbatches=microbatches)
+    return rows.Held(model(name), ranks, 8, gpu("h100-sxm").usable_memory_bytes, job, "selective")
+
+
+@pytest.mark.parametrize("ranks", rows.RANKS)
+def test_a_bar_ends_where_its_last_part_does(ranks):
+    asked = held(ranks)
+    parts, ends = rows.memory_parts(asked), rows.memory_ends(asked)
+    for end in ends:
+        own = [part for part in parts if part.strategy == end.strategy]
+        assert own[-1].end_gb == pytest.approx(end.end_gb)
+        assert [part.start_gb for part in own[1:]] == [part.end_gb for part in own[:-1]]
+
+
+def test_the_papers_four_figures():
+    """arXiv 1910.02054, figure 1: 120, 31.4, 16.6, 1.9 GB."""
+    assert [round(rows.paper_gb(zero), 1) for zero in range(4)] == [120.0, 31.4, 16.6, 1.9]
+
+
+def test_with_one_microbatch_zero_sends_what_ddp_sends_and_fsdp_half_as_much_again():
+    """The paper's section 7: 2Ψ, 2Ψ, 2Ψ and 3Ψ, less one share."""
+    paid = {one.strategy: one.right_gb for one in rows.sums(held(64))}
+    assert paid["ZeRO-1"] == pytest.approx(paid["DDP"])
+    assert paid["ZeRO-2"] == pytest.approx(paid["DDP"])
+    assert paid["FSDP"] == pytest.approx(1.5 * paid["DDP"])
+    assert paid["FSDP, kept"] == pytest.approx(paid["DDP"])
+
+
+def test_saved_and_held_are_what_ddp_holds():
+    asked = held(64)
+    ends = {end.strategy: end.end_gb for end in rows.memory_ends(asked)}
+    for one in rows.sums(asked):
+        assert ends["DDP"] + one.left_gb == pytest.approx(ends[one.strategy])
+
+
+def test_inside_a_node_nothing_is_sent_across_and_beyond_it_tp_still_is_not():
+    assert {row.what for row in rows.saved_and_paid(held(8))} <= {"saved", rows.INSIDE}
+    across = [row for row in rows.saved_and_paid(held(64)) if row.what == rows.ACROSS]
+    assert {"DDP", "FSDP"} <= {row.strategy for row in across}
+    assert not any(row.why.startswith("TP") for row in across)
+
+
+def test_one_gpu_has_nothing_to_compare():
+    names = [end.strategy for end in rows.memory_ends(held(1))]
+    assert names == ["DDP", "ZeRO-1", "ZeRO-2", "FSDP"]
+    assert {one.right_gb for one in rows.sums(held(1))} == {0.0}
+
+
+def test_a_mixture_has_a_bar_for_expert_parallelism():
+    assert "EP=8, ZeRO-1" in [end.strategy for end in rows.memory_ends(held(64, "mixtral-8x7b"))]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=["laptop", "projector"])
+def test_the_figures_are_whole(look):
+    asked = held(64)
+    ends, sums = frame(rows.memory_ends(asked)), frame(rows.sums(asked))
+    memory = charts.memory_bars(frame(rows.memory_parts(asked)), ends, asked.capacity_bytes / GB, look).to_dict()
+    paid = charts.saved_and_paid(frame(rows.saved_and_paid(asked)), sums, look).to_dict()
+    for spec in (memory, paid):
+        assert "'ZeRO-1'" in spec["layer"][0]["encoding"]["y"]["axis"]["labelExpr"]
+    domains = {
+        tuple(layer["encoding"]["x"]["scale"]["domain"])
+        for layer in paid["layer"]
+        if "domain" in (layer["encoding"].get("x", {}).get("scale") or {})
+    }
+    assert len(domains) == 1
+    low, high = domains.pop()
+    assert low < sums.left_gb.min() < 0 < sums.right_gb.max() < high
+
+
+def test_the_kind_taken_is_marked_and_refusals_keep_their_word():
+    cluster = ClusterSpec(gpu("a100-80gb-sxm"), link("nvlink-3"), link("ib-hdr"), 8, 1)
+    given = answer(Question(model("llama-3-8b"), cluster))
+    found = scene_rows.kinds(given)
+    assert [kind.strategy for kind in found if kind.taken] == [given.family]
+    assert next(kind for kind in found if kind.strategy == "DDP").said.startswith("does not fit")
+    spec = charts.kinds(frame(found), LOOKS[0]).to_dict()
+    assert spec["layer"][1]["encoding"]["x"]["field"] == "tokens_per_s"
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("strategy", "name"), [("TP", "llama-3-8b"), ("FSDP", "llama-3-8b"), ("EP", "mixtral-8x7b")]
+)
+def test_a_drawing_is_a_file_of_its_own(strategy, name, palette):
+    """Well-formed, on its own ground, with a name for those who do not see it."""
+    block = block_under(strategy, model(name), 4, 1)
+    root = ElementTree.fromstring(block_diagram(block, palette, 'a "block" <drawn>'))
+    assert root.get("aria-label") == 'a "block" <drawn>'
+    assert root[0].get("fill") == palette.ground
+    said = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "rank 3" in said
+    assert any(talk.op in said for talk in block.talks)
+
+
+def test_stops_are_the_arrivals_of_every_algorithm():
+    found = scene_rows.timed("all-reduce", 4, 2**20, Scenario().network_spec)
+    stops = scene_rows.arrivals(found)
+    assert stops[0].time_s == 0
+    assert stops[-1].time_s == max(one.end_s for one in found)
+    assert [stop.time_s for stop in stops] == sorted(stop.time_s for stop in stops)
