@@ -153,12 +153,6 @@ def test_a_run_whose_own_check_failed_says_so_over_its_fit():
     assert "values out of bounds, so its times are of a wrong result" in said
 
 
-def test_a_file_that_a_windows_shell_wrote_is_read():
-    """UTF-16 taken for UTF-8: every character of the table, and a NUL beside it."""
-    text = example_paste().encode("utf-16").decode("utf-8", errors="replace")
-    assert "all_reduce between 8 ranks: 18 rows" in text_of(pasted(text)).replace("*", "")
-
-
 def test_a_text_as_long_as_a_page_takes_is_told_in_time():
     """Some 600 kB of tables; AppTest gives up after a minute, a visitor long before."""
     at = pasted(example_paste() * 300)
