@@ -140,9 +140,10 @@ def _initialised(scene: Scene, start: _Start) -> Prediction:
     fewest, block = min(int(one.value) for one in start.of("tokens")), scene.basis.block_tokens
     found = same_count(fewest // block, f"{fewest:,} tokens in blocks of {block}")
     unseen = scene.world_size - max(len(start.left), len(start.of("tokens")))
-    if unseen <= 0:
-        return found
-    return replace(found, doubts=(Doubt(f"{unseen} more ranks may have fewer", high=found.value),))
+    doubts = [Doubt(f"{unseen} more ranks may have fewer", high=found.value)] if unseen > 0 else []
+    if scene.basis.model is None or predict_cache.windowed(scene.basis.model):
+        doubts.append(Doubt("layers of another kind, or with a window, have blocks of their own", low=found.value))
+    return replace(found, doubts=tuple(doubts))
 
 
 def _memory_of(scene: Scene, start: _Start, figure: Figure) -> tuple[tuple[Memory, int | None], ...]:

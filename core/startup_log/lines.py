@@ -13,6 +13,10 @@ from core.startup_log.records import LogLine
 _ANSI = re.compile(r"(?:\x1b|\^\[|\\x1b|\\033|␛)\[[0-9;?]{0,20}[A-Za-z]")
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}(?!=)")
 _FRAMED = re.compile(r"^\s{0,8}│ ?(?=\S)")
+_COMMENTED = re.compile(
+    r"^# ?(?=(?:INFO|WARNING|ERROR|DEBUG)\b|\((?:Ray|Vllm|Worker|EngineCore|APIServer|pid=)"
+    r"|\[(?:\d{4}-|TensorRT|TRT))"
+)
 _FENCE = re.compile(r"^\s{0,8}(?:```|~~~)")
 _COMPOSE = re.compile(r"^[\w.-]{1,80} {0,20}\| ")
 _POD = re.compile(r"^\[?pods?/[\w./-]{1,160}\]? ")
@@ -56,7 +60,7 @@ def _plain(text: str) -> Iterator[tuple[int, str]]:
             if _FENCE.match(bare):
                 continue
             bare = _QUOTE.sub("", _ANSI.sub("", bare) if "[" in bare else bare)
-            for prefix in (_COMPOSE, _POD, _JOURNAL, _ISO):
+            for prefix in (_COMMENTED, _COMPOSE, _POD, _JOURNAL, _ISO):
                 found = prefix.match(bare)
                 bare = bare[found.end() :] if found else bare
             yield number, bare[:_LONGEST]

@@ -110,7 +110,7 @@ def _count_doubts(basis: Basis, value: float, left: tuple[tuple[Memory, int | No
         found.append(Doubt(f"{world - len(left)} of {world} ranks do not print what they have left", low, value))
     if basis.settings.draft:
         found.append(Doubt("a draft model's layers have a cache too", high=value))
-    if basis.model is not None and _windowed(basis.model):
+    if basis.model is not None and windowed(basis.model):
         found.append(Doubt("layers with a window keep less of a request", low=value))
     return found
 
@@ -162,13 +162,13 @@ def concurrency(basis: Basis, figure: Figure, tokens: int | None) -> Prediction 
         f"blocks by the {ceil(length / block)} that a request takes" if value == whole else "tokens by the length"
     )
     doubts = list(basis.doubts)
-    if basis.model is None or _windowed(basis.model):
+    if basis.model is None or windowed(basis.model):
         doubts.append(Doubt("layers of another kind, or with a window, keep less of a request"))
     low, high = within(value, figure.step)
     return Prediction(value, f"{tokens:,} tokens: {words} of {length:,} tokens", low, high, tuple(doubts))
 
 
-def _windowed(spec: ModelSpec) -> bool:
+def windowed(spec: ModelSpec) -> bool:
     """Whether some layers see only a window: gpt-oss and Gemma, which a shape alone does not tell."""
     return spec.attention_sinks or spec.key.startswith("gemma-")
 

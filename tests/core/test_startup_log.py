@@ -96,6 +96,7 @@ def test_a_whole_log_reconciles_figure_by_figure():
         pytest.param(lambda line: f"Nov 21 10:00:00 node7 vllm[812]: {line}", id="journald"),
         pytest.param(lambda line: f"2026-11-21T10:00:00.123456Z {line}", id="time stamps"),
         pytest.param(lambda line: f"│ {line:<300} │", id="a frame"),
+        pytest.param(lambda line: f"# {line}", id="comments of a script"),
         pytest.param(lambda line: f"{line}\r", id="carriage returns"),
         pytest.param(lambda line: f"Loading: 10%\rLoading: 99%\r{line}", id="a progress bar before"),
         pytest.param(lambda line: f"```\n{line}\n```", id="fences"),
@@ -238,6 +239,26 @@ def test_blocks_that_a_kernel_forces_leave_a_miss_of_a_latent_cache_unexplained(
     forced = "INFO [cuda.py:161] Forcing kv cache block size to 64 for FlashMLA backend.\n"
     said = verdicts(text.format("1.85").replace("INFO [exec", forced + "INFO [exec", 1))
     assert (said["max_concurrency"], said["cpu_blocks"]) == ({"ok"}, {"ok"})
+
+
+@pytest.mark.parametrize(
+    ("path", "blocks", "verdict"),
+    [
+        ("openai/gpt-oss-20b", 150178, "unexplained"),
+        ("openai/gpt-oss-20b", 75089, "ok"),
+        ("openai/gpt-oss-20b", 37544, "off"),
+        ("someone/a-model-with-windows", 150178, "unexplained"),
+        ("Qwen/Qwen3-8B", 150178, "off"),
+    ],
+)
+def test_layers_with_a_window_may_have_blocks_of_their_own(path, blocks, verdict):
+    """gpt-oss keeps every second layer in another pool: twice the blocks for the same 1,201,424 tokens."""
+    text = (
+        f"(APIServer pid=1) INFO [utils.py:233] non-default args: {{'model': '{path}', 'max_model_len': 131072}}\n"
+        "(EngineCore_DP0 pid=2) INFO [kv_cache_utils.py:849] GPU KV cache size: 1,201,424 tokens\n"
+        f"(APIServer pid=1) INFO [loggers.py:142] cache_config_info after num_gpu_blocks is: {blocks}"
+    )
+    assert verdicts(text)["gpu_blocks"] == {verdict}
 
 
 def test_a_count_below_the_only_rank_seen_is_anothers():
