@@ -118,6 +118,8 @@ def _question(page: Page) -> Question:
         sequences=sequences,
         sequence_tokens=tokens,
         output_tokens=scenario.output_tokens,
+        weight_dtype=scenario.weight_dtype,
+        kv_dtype=scenario.kv_dtype,
     )
 
 

@@ -30,7 +30,8 @@ class Question:
     """What is to be done, on what, and what counts.
 
     Training for latency holds the batch; for throughput it may grow. Serving for latency wants the next token
-    soonest; for throughput the most tokens a second. `sequences` is the batch, or how many are served at once.
+    soonest; for throughput the most tokens a second. `sequences` is the batch, or how many are served at once; the
+    widths are those of serving.
     """
 
     model: ModelSpec
@@ -40,6 +41,8 @@ class Question:
     sequences: int = 64
     sequence_tokens: int = 4096
     output_tokens: int = 256
+    weight_dtype: str = "bf16"
+    kv_dtype: str = "bf16"
 
     @property
     def training(self) -> TrainingDemand:
@@ -53,6 +56,8 @@ class Question:
             concurrency=self.sequences,
             prompt_tokens=self.sequence_tokens,
             output_tokens=self.output_tokens,
+            dtype=self.weight_dtype,
+            kv_dtype=self.kv_dtype,
         )
         return ServingQuestion(self.model, self.cluster, measured_budget(self.cluster.gpu), demand)
 

@@ -87,8 +87,16 @@ class Played:
     held: tuple[Held, ...]
 
     @property
+    def sent_fraction(self) -> float:
+        """What the rank that sends most sends in all, in payloads."""
+        sent = [0] * self.program.ranks
+        for message in (one for messages in self.program.rounds for one in messages):
+            sent[message.source] += len(message.chunks)
+        return max(sent) / self.program.chunks
+
+    @property
     def port_fraction(self) -> float:
-        """What passes the busiest rank's port on the way, in payloads: the sum over rounds."""
+        """What the bytes' time is: each round's busiest port, in payloads, one round after the other."""
         ports = (max(port_chunks(messages, self.program.ranks), default=0) for messages in self.program.rounds)
         return sum(ports) / self.program.chunks
 

@@ -50,6 +50,16 @@ def test_stages_hand_on_to_the_next_and_the_last_has_what_the_first_had():
     found = run(program, given)
     np.testing.assert_array_equal(found.buffers[3], given[0])
     assert found.traffic_bytes == 3 * given[0].nbytes
+    (one,) = played("send/recv", 4)
+    assert (one.sent_fraction, one.port_fraction) == (1, 3)
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 8])
+def test_a_ring_rank_sends_what_takes_the_time(ranks):
+    """2(N-1)/N payloads for an all-reduce, half of it for either half: every port is as busy as every other."""
+    for op, halves in (("all-reduce", 2), ("reduce-scatter", 1), ("all-gather", 1)):
+        ring = played(op, ranks)[0]
+        assert ring.sent_fraction == ring.port_fraction == pytest.approx(halves * (ranks - 1) / ranks)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4, 8])

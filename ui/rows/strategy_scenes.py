@@ -114,10 +114,10 @@ class Timed:
 
     @property
     def detail(self) -> str:
-        """In words: `6 rounds, 1.5 payloads through the busiest port`."""
+        """In words: `6 rounds, a rank sends up to 24 MiB`."""
         count = len(self.rounds)
         rounds = "1 round" if count == 1 else f"{count} rounds"
-        return f"{rounds}, {binary_bytes(self.played.port_fraction * self.payload_bytes)} a port"
+        return f"{rounds}, up to {binary_bytes(self.played.sent_fraction * self.payload_bytes)} a rank"
 
     @property
     def total(self) -> str:
@@ -151,8 +151,9 @@ class PortRow:
 
     algorithm: str
     rounds: int
-    payloads_through_a_port: str
-    bytes_through_a_port: str
+    most_a_rank_sends: str
+    in_payloads: str
+    one_after_another: str
     time: str
 
 
@@ -162,7 +163,8 @@ def port_rows(found: Sequence[Timed]) -> list[PortRow]:
         PortRow(
             one.played.algorithm,
             len(one.rounds),
-            plain(one.played.port_fraction),
+            binary_bytes(one.played.sent_fraction * one.payload_bytes),
+            plain(one.played.sent_fraction),
             binary_bytes(one.played.port_fraction * one.payload_bytes),
             one.total,
         )

@@ -1,0 +1,120 @@
+"""Choose a strategy: `python -m scripts.strategy --model llama-3-8b --gpu a100-80gb-sxm --gpus-per-node 8`.
+
+It says what to train or to serve with, how that was decided, and the nearest change of one input that changes it.
+`--block TP --ranks 4` prints one block under a strategy instead, as Mermaid text.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import get_args
+
+from core.catalog import gpu, link, model
+from core.errors import OutOfRangeError
+from core.placement.cluster import usual_cluster
+from core.strategy.block import BLOCKS, block_under
+from core.strategy.flips import Flip, flips
+from core.strategy.mermaid import mermaid
+from core.strategy.picker import Answer, Goal, Purpose, Question
+from core.strategy.picker import answer as pick
+from scripts.terminal import Parser, answer
+
+MOST_GPUS, MOST_RANKS = 512, 64
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Answer one question, or draw one block."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+
+    def compute() -> Mapping[str, object]:
+        if options.block is not None:
+            return _block(options)
+        given = pick(_question(options))
+        near = flips(given)
+        if not options.json:
+            _print(given, near)
+        return _as_json(given, near)
+
+    return answer(parser, compute, options.json, table=False)
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="strategy", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True, help="a model of the catalog")
+    parser.add_argument("--gpu", default="h100-sxm")
+    parser.add_argument("--gpus-per-node", type=int, default=8)
+    parser.add_argument("--nodes", type=int, default=1)
+    parser.add_argument("--link", help="inside a node; the GPU's usual one where it is not named")
+    parser.add_argument("--network", help="between nodes")
+    parser.add_argument("--for", dest="purpose", choices=get_args(Purpose), default="train")
+    parser.add_argument("--goal", choices=get_args(Goal), default="throughput")
+    parser.add_argument("--sequences", type=int, default=64, help="in a step, or served at once")
+    parser.add_argument("--tokens", type=int, default=4096, help="of a sequence, or of a prompt")
+    parser.add_argument("--output", type=int, default=256, help="tokens of an answer, served")
+    parser.add_argument("--block", choices=list(BLOCKS), help="print a block under this strategy instead")
+    parser.add_argument("--ranks", type=int, default=4, help="of the block")
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+def _question(options: argparse.Namespace) -> Question:
+    """What was asked, in core's nouns."""
+    cluster = usual_cluster(gpu(options.gpu), options.gpus_per_node, options.nodes)
+    if cluster.gpus > MOST_GPUS:
+        raise OutOfRangeError("gpus", cluster.gpus, f"must be at most {MOST_GPUS}")
+    if options.link:
+        cluster = replace(cluster, link=link(options.link))
+    if options.network:
+        cluster = replace(cluster, network=link(options.network))
+    return Question(
+        model(options.model),
+        cluster,
+        options.purpose,
+        options.goal,
+        options.sequences,
+        options.tokens,
+        options.output,
+    )
+
+
+def _block(options: argparse.Namespace) -> Mapping[str, object]:
+    """A block as Mermaid; printed alone where no JSON is asked for."""
+    if options.ranks > MOST_RANKS:
+        raise OutOfRangeError("ranks", options.ranks, f"must be at most {MOST_RANKS}")
+    text = mermaid(block_under(options.block, model(options.model), options.ranks, 1))
+    if not options.json:
+        print(text, end="")
+    return {"strategy": options.block, "ranks": options.ranks, "mermaid": text}
+
+
+def _print(given: Answer, near: Sequence[Flip]) -> None:
+    print(f"{given.family}: {given.name}" if given.stands else "nothing fits")
+    for line in given.trace:
+        print(f"- {line}")
+    for one in near:
+        changed = one.changed
+        print(f"{changed.knob} {changed.after} instead of {changed.before}: {one.other.family}, {one.other.name}")
+
+
+def _as_json(given: Answer, near: Sequence[Flip]) -> Mapping[str, object]:
+    return {
+        "family": given.family,
+        "name": given.name,
+        "fits": given.stands,
+        "trace": given.trace,
+        "flips": [
+            {
+                "input": one.changed.knob,
+                "now": one.changed.before,
+                "instead": one.changed.after,
+                "family": one.other.family,
+                "name": one.other.name,
+            }
+            for one in near
+        ],
+    }
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
