@@ -5,7 +5,7 @@ to 6.515. A doubt is a cause that the log leaves open, and the values it could a
 its prediction inside a doubt is unexplained, not off.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from core.errors import ShardlabError
@@ -17,7 +17,8 @@ from core.startup_log.resolve import Sizes
 
 _ACCELERATOR_BLOCK = 128
 _LATENT_BLOCKS = (64, 128)
-"""FlashMLA's and CUTLASS's. Source: vllm/platforms/cuda.py, check_and_update_config."""
+"""FlashMLA's and CUTLASS's. Source: vllm/platforms/cuda.py, check_and_update_config. Releases 0.7.3 to 0.8.1 also
+pad a latent row to 256 bytes: VLLM_MLA_CUDA_MEM_ALIGN_KV_CACHE."""
 TOLERANCE = 0.005
 """What a size may miss by: half a percent."""
 
@@ -75,11 +76,24 @@ class Basis:
         return self.settings.block_size or usual
 
     @property
-    def other_blocks(self) -> tuple[int, ...]:
-        """Tokens a block may have instead, where the log does not say: a latent cache's kernels force their own."""
-        if self.settings.block_size or self.settings.engine != "vllm" or self.model is None or not self.model.mla:
+    def layouts(self) -> tuple[tuple[str, Settings], ...]:
+        """How else a latent cache may be kept, where the log does not say: in a kernel's blocks, in padded rows."""
+        said = self.settings
+        if said.engine != "vllm" or self.model is None or not self.model.mla:
             return ()
-        return tuple(size for size in _LATENT_BLOCKS if size != self.block_tokens)
+        blocks = (said.block_size,) if said.block_size else (None, *_LATENT_BLOCKS)
+        rows = (False,) if said.v1 else (False, True)
+        return tuple(
+            (_layout(size, padded), replace(said, block_size=size, padded_rows=padded))
+            for size in blocks
+            for padded in rows
+            if padded or size != said.block_size
+        )
+
+
+def _layout(block_size: int | None, padded_rows: bool) -> str:
+    blocks = f"blocks of {block_size} tokens" if block_size else ""
+    return " and ".join(part for part in (blocks, "rows padded to 256 bytes" if padded_rows else "") if part)
 
 
 UNNAMED = Silence("the log names no model that the catalog knows; give one")

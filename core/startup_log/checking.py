@@ -14,7 +14,7 @@ from core.startup_log import predict_cache
 from core.startup_log.basis import Doubt, Prediction, Silence, refusal, same_count
 from core.startup_log.masking import masked
 from core.startup_log.predict_weights import weights
-from core.startup_log.records import Check, Figure, LogLine, Memory, Verdict
+from core.startup_log.records import Check, Figure, LogLine, Memory, Settings, Verdict
 from core.startup_log.runs import Scene
 
 _SHOWN = 600
@@ -97,23 +97,22 @@ def _outcome(scene: Scene, start: _Start, figure: Figure, pools: tuple[Figure, .
         if isinstance(found, Silence) or figure.kind not in _OF_NO_RANK:
             return found
         others = [
-            (size, _predicted(_in_blocks(scene, size), start, figure, pools)) for size in scene.basis.other_blocks
+            (layout, _predicted(_kept_so(scene, said), start, figure, pools))
+            for layout, said in scene.basis.layouts
         ]
     except ShardlabError as error:
         return Silence(str(error))
     doubts = [
-        Doubt(
-            f"blocks of {size} tokens would give it; the log does not say how large they are", other.low, other.high
-        )
-        for size, other in others
+        Doubt(f"{layout} would give it; the log does not say how its cache is kept", other.low, other.high)
+        for layout, other in others
         if isinstance(other, Prediction)
     ]
     return replace(found, doubts=(*doubts, *found.doubts))
 
 
-def _in_blocks(scene: Scene, size: int) -> Scene:
-    """The scene, were its blocks of that many tokens."""
-    return replace(scene, basis=replace(scene.basis, settings=replace(scene.basis.settings, block_size=size)))
+def _kept_so(scene: Scene, settings: Settings) -> Scene:
+    """The scene, had its log said so much more."""
+    return replace(scene, basis=replace(scene.basis, settings=settings))
 
 
 def _predicted(scene: Scene, start: _Start, figure: Figure, pools: tuple[Figure, ...]) -> Prediction | Silence:

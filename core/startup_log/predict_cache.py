@@ -15,6 +15,7 @@ DEFAULT_SWAP_GIB = 4.0
 _HIDDEN_RANK = 0.02
 _FLOAT_CACHE = {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp32", "float": "fp32"}
 _PADDED_LATENT_HEAD = 256
+_ROW_BYTES = 256
 
 
 def token_bytes(basis: Basis, part: Stage, engine_dtype: str | None = None) -> float | Silence:
@@ -34,7 +35,10 @@ def token_bytes(basis: Basis, part: Stage, engine_dtype: str | None = None) -> f
     if spec.mla and _before_latent(settings):
         heads = spec.num_attention_heads / ranks
         return 2 * part.layers * heads * _PADDED_LATENT_HEAD * dtype_bytes(dtype)
-    return kv_bytes_per_token_per_rank(spec, ranks, dtype) / spec.num_hidden_layers * part.layers
+    each = kv_bytes_per_token_per_rank(spec, ranks, dtype) / spec.num_hidden_layers
+    if settings.padded_rows:
+        each = _ROW_BYTES * ceil(each / _ROW_BYTES)
+    return each * part.layers
 
 
 def _cache_dtype(kv_dtype: str | None, dtype: str | None) -> str | None:
@@ -112,6 +116,8 @@ def _count_doubts(basis: Basis, value: float, left: tuple[tuple[Memory, int | No
         found.append(Doubt("a draft model's layers have a cache too", high=value))
     if basis.model is not None and windowed(basis.model):
         found.append(Doubt("layers with a window keep less of a request", low=value))
+    if basis.settings.padded_layers:
+        found.append(Doubt("layers are added to fill groups of one kind, and have a cache too", high=value))
     return found
 
 
@@ -169,8 +175,8 @@ def concurrency(basis: Basis, figure: Figure, tokens: int | None) -> Prediction 
 
 
 def windowed(spec: ModelSpec) -> bool:
-    """Whether some layers see only a window: gpt-oss and Gemma, which a shape alone does not tell."""
-    return spec.attention_sinks or spec.key.startswith("gemma-")
+    """Whether some layers see only a window: gpt-oss with its sinks, Gemma with its four norms a layer."""
+    return spec.attention_sinks or spec.norms_per_layer == 4
 
 
 def cache_size(basis: Basis, figure: Figure) -> Prediction | Silence:

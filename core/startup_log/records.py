@@ -66,6 +66,8 @@ class Settings:
     adapters: bool = False
     offload: bool = False
     dp_attention: bool = False
+    padded_rows: bool = False
+    padded_layers: bool = False
     stated: bool = False
     resolved: bool = False
 

@@ -194,6 +194,8 @@ def _asides(settings: Settings, text: str) -> dict[str, object]:
     if any(mark in text for mark in _CACHEFLOW) and settings.block_size is None:
         # the vLLM of before its first release: blocks of 8 tokens, 20 GiB of swap
         said.update(block_size=8, swap_gib=20.0)
+    if "padding layers, may waste" in text:
+        said["padded_layers"] = True
     if "npu" in text and settings.device is None and ("device_config=npu" in text or "Ascend" in text):
         said["device"] = "npu"
     if "hpu_" in text and settings.device is None:

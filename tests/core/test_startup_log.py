@@ -235,6 +235,9 @@ def test_blocks_that_a_kernel_forces_leave_a_miss_of_a_latent_cache_unexplained(
     found = read_log(text.format("1.85")).checks
     assert [check.verdict for check in found] == ["unexplained"] * 3
     assert "blocks of 64 tokens" in found[2].formula
+    padded = text.format("1.85").replace("CPU blocks: 954", "CPU blocks: 859")
+    assert "rows padded to 256 bytes" in read_log(padded).checks[1].formula
+    assert verdicts(text.format("1.85").replace("CPU blocks: 954", "CPU blocks: 900"))["cpu_blocks"] == {"off"}
     assert verdicts(text.format("1.65"))["max_concurrency"] == {"off"}
     forced = "INFO [cuda.py:161] Forcing kv cache block size to 64 for FlashMLA backend.\n"
     said = verdicts(text.format("1.85").replace("INFO [exec", forced + "INFO [exec", 1))
@@ -259,6 +262,18 @@ def test_layers_with_a_window_may_have_blocks_of_their_own(path, blocks, verdict
         f"(APIServer pid=1) INFO [loggers.py:142] cache_config_info after num_gpu_blocks is: {blocks}"
     )
     assert verdicts(text)["gpu_blocks"] == {verdict}
+
+
+def test_layers_that_are_added_take_room():
+    """Gemma 3 12B with a layer more in every group of eight would keep an eighth less."""
+    text = (
+        "(APIServer pid=8) INFO [utils.py:233] non-default args: {{'model': 'google/gemma-3-12b-it'}}\n"
+        "(EngineCore_DP0 pid=2) INFO [gpu_worker.py:276] Available KV cache memory: 109.86 GiB\n"
+        "{}(EngineCore_DP0 pid=2) INFO [kv_cache_utils.py:1087] GPU KV cache size: 266,000 tokens"
+    )
+    added = "(EngineCore_DP0 pid=2) WARNING Add 6 padding layers, may waste at most 12.5% KV cache memory\n"
+    assert verdicts(text.format(""))["kv_tokens"] == {"off"}
+    assert verdicts(text.format(added))["kv_tokens"] == {"unexplained"}
 
 
 def test_a_count_below_the_only_rank_seen_is_anothers():
