@@ -142,6 +142,27 @@ DENSE = (
         ),
     ),
     ModelSpec(
+        key="gemma-3-27b",
+        name="Gemma 3 27B, text",
+        hidden_size=5376,
+        num_hidden_layers=62,
+        num_attention_heads=32,
+        num_key_value_heads=16,
+        head_dim=128,
+        intermediate_size=21504,
+        vocab_size=262208,
+        max_position_embeddings=131072,
+        norms_per_layer=4,
+        tie_word_embeddings=True,
+        qk_norm=True,
+        aliases=("google/gemma-3-27b-it", "google/gemma-3-27b-pt"),
+        source=(
+            "widths and heads: NVIDIA/TensorRT-LLM's unit test of Gemma 3; 62 layers as remembered, and a public "
+            "vLLM log fills them up to 70 and has the tokens that these leave; 262,208 tokens as the 12B; the "
+            "vision tower is not counted"
+        ),
+    ),
+    ModelSpec(
         key="opt-1.3b",
         name="OPT 1.3B",
         hidden_size=2048,

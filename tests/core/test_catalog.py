@@ -33,6 +33,7 @@ from core.specs import DTYPE_BYTES
         ("bartowski/Qwen2.5-7B-Instruct-Q4_K_M", "qwen2.5-7b"),
         ("deepseek-ai/DeepSeek-R1-AWQ", "deepseek-r1"),
         ("google/gemma-3-12b-it", "gemma-3-12b"),
+        ("google/gemma-3-27b-it", "gemma-3-27b"),
     ],
 )
 def test_a_model_is_found_by_key_repository_variant_or_path(name, key):
