@@ -5,7 +5,7 @@ from typing import get_args
 
 import streamlit as st
 
-from core.placement.cluster import MOST_GPUS, ClusterSpec, usual_domain
+from core.placement.cluster import ClusterSpec, usual_domain
 from core.specs import LinkSpec
 from core.step_model import TensorGroup
 from core.strategy.block import BLOCKS
@@ -98,7 +98,7 @@ def _question(page: Page) -> Question:
     scenario = page.scenario
     purpose = inputs.choice("For", page.key("purpose"), list(PURPOSES), "training")
     goal = inputs.choice("What counts", page.key("goal"), ["throughput", "latency"], "throughput")
-    gpus_per_node = inputs.choice("GPUs a node", page.key("gpus"), [1, 2, 4, 8, 16], 8)
+    gpus_per_node = inputs.choice("GPUs a node", page.key("gpus"), [1, 2, 4, 8], 8)
     nodes = inputs.whole("Nodes", page.key("nodes"), 1, MOST_NODES, 1)
     sequences = inputs.whole("Sequences", page.key("sequences"), 1, 4096, 64, help="In a step, or served at once")
     tokens = inputs.select("Tokens of each", page.key("tokens"), list(TOKENS), 4096)
@@ -107,7 +107,7 @@ def _question(page: Page) -> Question:
         scenario.link_spec,
         scenario.network_spec,
         gpus_per_node,
-        min(nodes, MOST_GPUS // gpus_per_node),
+        nodes,
         usual_domain(scenario.gpu_spec),
     )
     return Question(

@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import log2
 
-from core.placement.cluster import MOST_GPUS
 from core.specs import LinkSpec
 from core.strategy.picker import Answer, Question, answer
 from core.units import bandwidth, decimal_bytes, grouped
 
-STEPS = (2**0.5, 2.0, 4.0, 8.0)
+STEPS = (2**0.5, 2.0, 4.0)
 """How far a continuous input is moved, up and down."""
-DOUBLINGS = (2, 4, 8)
-MOST_SEQUENCES, MOST_TOKENS = 4096, 131_072
+DOUBLINGS = (2, 4)
+MOST_SEQUENCES, MOST_TOKENS, MOST_CLUSTER = 4096, 131_072, 1024
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Flip:
 def flips(given: Answer, most: int = 3) -> list[Flip]:
     """The nearest changes that give another kind of strategy, at most one an input, nearest first.
 
-    Inputs move up to eightfold; an empty list says that within that, no single change does.
+    Inputs move up to fourfold; an empty list says that within that, no single change does.
     """
     found: dict[str, Flip] = {}
     changes = (changed for knob in KNOBS for changed in knob(given.question))
@@ -61,7 +60,7 @@ Knob = Callable[[Question], Iterator[Changed]]
 def _nodes(asked: Question) -> Iterator[Changed]:
     nodes = asked.cluster.nodes
     for count in [nodes * times for times in DOUBLINGS] + [nodes // times for times in DOUBLINGS]:
-        if count and count * asked.cluster.gpus_per_node <= MOST_GPUS:
+        if count and count * asked.cluster.gpus_per_node <= max(MOST_CLUSTER, asked.cluster.gpus):
             cluster = replace(asked.cluster, nodes=count)
             yield _changed("nodes", nodes, count, replace(asked, cluster=cluster))
 

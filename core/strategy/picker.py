@@ -17,11 +17,10 @@ from core.specs import ModelSpec
 from core.strategy.training import TrainingChoice, TrainingDemand, choose
 from core.strategy.training_trace import training_decisions
 from core.training_strategy import ZERO_NAMES, Strategy
+from core.units import percent, seconds, significant
 
 Purpose = Literal["train", "serve"]
 Goal = Literal["throughput", "latency"]
-NEAR_QUICKEST = 1 / (1 - WITHIN_ERROR)
-"""Plans this near the quickest count as quick: for latency the planner takes the most tokens a second of them."""
 NONE = "none"
 
 
@@ -81,7 +80,10 @@ class Answer:
         """The decisions in words, with their numbers."""
         if isinstance(self.found, TrainingChoice):
             return training_decisions(self.found)
-        return decisions(self.found)
+        lines = decisions(self.found)
+        if self.question.goal == "throughput":
+            return lines
+        return [_quickest(self.found) if line.startswith("Take ") else line for line in lines]
 
 
 def answer(question: Question) -> Answer:
@@ -96,13 +98,24 @@ def answer(question: Question) -> Answer:
 
 
 def _to_serve(question: Question) -> Placement:
-    """The planner's answer; for latency with the quickest plan's own time, and the model's error, as its target."""
+    """The planner's answer; for latency against a target that nothing meets, so that it takes the quickest."""
     found = place(question.serving)
     if question.goal == "throughput" or not found.fitting:
         return found
     quickest_s = min(found.timing(plan).itl_s for plan in found.fitting)
-    demand = replace(found.question.demand, slo_itl_s=NEAR_QUICKEST * quickest_s)
+    demand = replace(found.question.demand, slo_itl_s=quickest_s / 2)
     return Placement(replace(found.question, demand=demand), found.plans)
+
+
+def _quickest(found: Placement) -> str:
+    """The choice in the words of its goal, where the planner would name the target."""
+    assert found.recommended is not None
+    timed = found.timing(found.recommended)
+    return (
+        f"Take {found.plans[found.recommended].layout.name}: {seconds(timed.itl_s)} between tokens,"
+        f" {significant(timed.sustained_tokens_per_s)} tokens/s; the quickest, or the simplest of those within"
+        f" {percent(WITHIN_ERROR, 0)} of it."
+    )
 
 
 def _to_train(question: Question) -> Answer:
