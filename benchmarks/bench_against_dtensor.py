@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from core.two_way_tp import MINI_GPT
-from distributed import grammar
+from distributed import grammar, local_ranks
 from distributed.collectives import Group
 from distributed.decode import greedy
 from distributed.local_ranks import run_ranks
@@ -40,6 +40,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=40)
     args = parser.parse_args()
     here = Path(__file__)
+    local_ranks.TIMEOUT_S = 600.0
     pairs = run_ranks(2, here, rounds_on_a_rank.__name__, here, rounds=args.rounds)[0]
     ours_s, theirs_s = (statistics.median(pair[i] for pair in pairs) for i in range(2))
     ratio = statistics.median(theirs / ours for ours, theirs in pairs)

@@ -83,7 +83,7 @@ def arms(runs: pd.DataFrame, look: Look) -> Chart:
     Between the two, grey, one process on all threads, where it was timed.
     Columns: run, arm, kind ("one", "all", "ranks"), min_ms, median_ms, p95_ms, in_words.
     """
-    rows = _placed(runs, "run", look, 47 if look.present else _ROW)
+    rows = _placed(runs, "run", look, 44 if look.present else _ROW)
     rows["line"] = rows.middle + rows.kind.map({"one": look.px(-9), "all": 0.0, "ranks": look.px(9)})
     low, high = float(rows.min_ms.min()), float(rows.p95_ms.max())
     scale = alt.Scale(type="log", domain=[low / 1.3, high * 1.3], nice=False)
@@ -92,7 +92,7 @@ def arms(runs: pd.DataFrame, look: Look) -> Chart:
     layers = [_arm(rows[rows.kind == kind], kind, scale, axis, look) for kind in kinds]
     words_of = alt.Chart(rows.drop_duplicates("run")).mark_text(**words(look, 14.5, align="right"))
     layers += [_names(rows, "run", look), words_of.encode(x=alt.value("width"), y=_y("name_at"), text="in_words:N")]
-    return styled(alt.layer(*layers), look, (47 if look.present else _ROW) * rows["run"].nunique())
+    return styled(alt.layer(*layers), look, (44 if look.present else _ROW) * rows["run"].nunique())
 
 
 def _arm(rows: pd.DataFrame, kind: str, scale: alt.Scale, axis: alt.Axis, look: Look) -> alt.LayerChart:
