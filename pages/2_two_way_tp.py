@@ -58,7 +58,7 @@ step = log.steps[min(token, len(log.steps)) - 1]
 
 def question() -> None:
     truth = 100 * slowdown(log)
-    if page.ask(truth, high=1000, step=10, unit="%", axis_end=1000 * (int(truth) // 1000 + 1)):
+    if page.ask(truth, high=2000, step=20, unit="%", axis_end=2000 * (int(truth) // 2000 + 1)):
         token_figure(f"question.reading_{facts.dearer(log)}")
 
 

@@ -23,7 +23,7 @@ from ui.course import PAGES, entry
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = {"laptop": (1440, 900), "projector": (1920, 1080), "phone": (390, 844)}
 THEMES = ("light", "dark")
-GUESSES = {"sharding_math": "32", "comm_cost": "15", "pipeline_bubble": "15", "two_way_tp": "150"}
+GUESSES = {"sharding_math": "32", "comm_cost": "15", "pipeline_bubble": "15", "two_way_tp": "160"}
 """A prediction for each question, so that its error is in the picture."""
 
 FLAGS = [
