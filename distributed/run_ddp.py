@@ -3,7 +3,8 @@
     python -m distributed.run_ddp [--json] [--steps N] [--batch B]
 
 Every step rank 0 also takes the joined batch alone, from the same weights: the gradients must agree. They are sent
-once a tensor and once in buckets, in turn, and the time in sums is recorded for each.
+once a tensor and once in buckets, in turn. The time in sums is recorded for each, beside lab 03's bill of the same
+payloads on the wire between the ranks, fitted to a sweep of idle all-reduces before the first step.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import torch
 from torch import Tensor
 
 from core.two_way_tp import MINI_GPT
+from core.two_way_tp.interconnect import fitted_sweep, sums_s
 from core.units import binary_bytes, seconds
 from distributed import machine
 from distributed.collectives import Group
@@ -29,12 +31,15 @@ from distributed.grammar_corpus import corpus, part
 from distributed.local_ranks import run_ranks
 from distributed.mini_gpt import MiniGPT, initialise
 from distributed.progress import summary
+from distributed.sweep import sweep
 from distributed.train_grammar import batches
 from distributed.work import SEED
 
 RANKS = 2
 WAYS = {"one sum a tensor": 0, "in buckets": DDP_BUCKET_BYTES}
 LEARNING_RATE = 1e-3
+LEAST_BYTES = 512
+"""The least payload of the sweep: about that of a norm's gradient."""
 
 
 def trained(_: ModuleType, group: Group, steps: int, batch: int) -> dict[str, object]:
@@ -44,7 +49,8 @@ def trained(_: ModuleType, group: Group, steps: int, batch: int) -> dict[str, ob
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE)
     examples = part(corpus(), "train")[: 64 * batch]
     stream = batches(examples, batch, random.Random(SEED))
-    losses, apart, took_s = [], [], {way: [] for way in WAYS}
+    swept = {size: took["median"] for size, took in sweep(group, LEAST_BYTES, torch.device("cpu")).items()}
+    losses, apart, took_s, payloads = [], [], {way: [] for way in WAYS}, {}
     for number, (tokens, targets) in enumerate(islice(stream, len(WAYS) * steps)):
         way = list(WAYS)[number % len(WAYS)]
         joined = joined_gradients(model, tokens, targets)
@@ -54,10 +60,18 @@ def trained(_: ModuleType, group: Group, steps: int, batch: int) -> dict[str, ob
         group.forget()
         average_gradients(model, group, WAYS[way])
         took_s[way].append([call.end_s - call.start_s for call in group.calls])
+        payloads[way] = [call.payload_bytes for call in group.calls]
         apart.append(largest_difference(model, joined))
         losses.append(sum(everyone(group, loss.item())) / group.size)
         optimizer.step()
-    return {"losses": losses, "apart": apart, "took_s": took_s, "weights": digest(model)}
+    return {
+        "losses": losses,
+        "apart": apart,
+        "took_s": took_s,
+        "payloads": payloads,
+        "swept_s": swept,
+        "weights": digest(model),
+    }
 
 
 def joined_gradients(model: MiniGPT, tokens: Tensor, targets: Tensor) -> list[Tensor]:
@@ -83,11 +97,13 @@ def digest(model: MiniGPT) -> str:
 def result_of(ranks: list[dict], batch: int) -> dict[str, object]:
     """The one object of a run."""
     first, parameters = ranks[0], sum(p.numel() for p in MiniGPT(MINI_GPT, Group()).parameters())
+    wire = fitted_sweep(first["swept_s"], len(ranks))
     ways = [
         {
             "way": way,
             "all_reduces_per_step": len(took_s[0]),
             "all_reduce_s_per_step": summary([sum(step) for step in took_s]),
+            "billed_s_per_step": sums_s(wire, first["payloads"][way]),
         }
         for way, took_s in first["took_s"].items()
     ]
@@ -110,7 +126,10 @@ def print_table(result: dict) -> None:
     for way in result["ways"]:
         took_s = way["all_reduce_s_per_step"]
         sent = f"{binary_bytes(result['gradient_bytes'])} in {way['all_reduces_per_step']} all-reduces"
-        print(f"{way['way']}: {sent}, {seconds(took_s['median'])} a step (least {seconds(took_s['min'])})")
+        print(
+            f"{way['way']}: {sent}, {seconds(took_s['median'])} a step (least {seconds(took_s['min'])}); "
+            f"billed {seconds(way['billed_s_per_step'])}"
+        )
 
 
 def main() -> None:

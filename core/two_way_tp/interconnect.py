@@ -1,5 +1,7 @@
 """A machine as an interconnect: α and β of the wire between its ranks, by lab 03's fit of the run's own sweep."""
 
+from collections.abc import Iterable, Mapping
+
 from core.comm_cost import all_reduces_per_step, allreduce_payload_bytes
 from core.link_fit import LinkFit, fit_link
 from core.nccl_tests.records import Row, Table
@@ -9,8 +11,21 @@ from core.two_way_tp.run_log import RunLog
 
 def fitted_wire(log: RunLog) -> LinkFit | None:
     """The fit of the medians of an idle sweep; None where it has too few sizes."""
-    rows = tuple(Row(point.line.number, point.payload_bytes, 1e6 * point.median_s, None) for point in log.sweep)
-    return fit_link(Table("all_reduce", log.tp_size, rows))
+    return fitted_sweep({point.payload_bytes: point.median_s for point in log.sweep}, log.tp_size)
+
+
+def fitted_sweep(median_s: Mapping[int, float], ranks: int) -> LinkFit | None:
+    """The fit of all-reduces timed at several payloads in bytes; None where they are too few."""
+    rows = tuple(Row(place, size, 1e6 * time_s, None) for place, (size, time_s) in enumerate(median_s.items(), 1))
+    return fit_link(Table("all_reduce", ranks, rows))
+
+
+def sums_s(fit: LinkFit, payloads_bytes: Iterable[int]) -> float:
+    """What all-reduces of these payloads pay the wire, one after another.
+
+    Σ t̂(n)
+    """
+    return sum(1e-6 * fit.time_us(payload) for payload in payloads_bytes)
 
 
 def step_comm_s(fit: LinkFit, model: ModelSpec, tokens: int = 1) -> float:

@@ -28,6 +28,7 @@ from core.two_way_tp import (
     token_time_s,
     weights_per_rank,
 )
+from core.two_way_tp.interconnect import fitted_sweep, sums_s
 
 
 def log_lines(**changes):
@@ -262,3 +263,11 @@ def test_kv_heads_are_repeated_where_ranks_outnumber_them():
     eight, sixteen = (weights_per_rank(model("llama-3-8b"), ranks) for ranks in (8, 16))
     one_head = 2 * 32 * 128 * 4096
     assert sixteen.sharded == (eight.sharded - one_head) // 2 + one_head
+
+
+def test_sums_on_a_wire_that_is_a_line_are_billed_on_that_line():
+    """100 µs and 1 GB/s, between two ranks of which each sends n bytes: four sums of 1 MB take 4.4 ms."""
+    sizes = (10_000, 100_000, 300_000, 1_000_000, 3_000_000)
+    fit = fitted_sweep({size: 1e-4 + size / 1e9 for size in sizes}, 2)
+    assert sums_s(fit, [1_000_000] * 4) == pytest.approx(4.4e-3)
+    assert sums_s(fit, []) == 0

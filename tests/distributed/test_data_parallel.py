@@ -106,3 +106,5 @@ def test_the_command_trains_and_tells_both_ways_of_sending():
     assert result["weights_equal_on_all_ranks"]
     assert [way["all_reduces_per_step"] for way in result["ways"]] == [len(list(fresh().parameters())), 1]
     assert result["gradient_bytes"] == 4 * total_parameters(MINI_GPT)
+    one_by_one, in_one = (way["billed_s_per_step"] for way in result["ways"])
+    assert one_by_one > in_one > 0  # the same bytes, and the fixed cost of one sum in place of that of 68
