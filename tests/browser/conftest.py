@@ -111,8 +111,16 @@ def cold_server(tmp_path) -> Iterator[str]:
     stop_server(server)
 
 
+@pytest.fixture(scope="session")
+def profile(chromium):
+    """One profile for the session: a page is a visit of its own, and finds the app's scripts in the cache."""
+    context = chromium.new_context()
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def open_page(chromium) -> Iterator[Callable]:
+def open_page(profile) -> Iterator[Callable]:
     """`open_page(url, width=, height=, scheme=)`: a settled page in a visit of its own.
 
     At teardown no visit may have asked any other host for anything, nor left an unexpected error in the console.
@@ -120,11 +128,10 @@ def open_page(chromium) -> Iterator[Callable]:
     visits, strangers, errors = [], [], []
 
     def opened(url: str, *, width: int = 1440, height: int = 900, scheme: str = "light"):
-        context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
-        )
-        visits.append(context)
-        page = context.new_page()
+        page = profile.new_page()
+        visits.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.set_default_timeout(20_000)
         host = url.split("/")[2]
         page.on("request", lambda request: _note_stranger(request.url, host, strangers))
@@ -135,8 +142,8 @@ def open_page(chromium) -> Iterator[Callable]:
         return page
 
     yield opened
-    for context in visits:
-        context.close()
+    for page in visits:
+        page.close()
     assert not strangers, f"asked other hosts: {strangers}"
     assert not errors, f"console: {errors}"
 

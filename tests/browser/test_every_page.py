@@ -10,10 +10,14 @@ DRAWN = ("question", "see", "count", "break_it", "bench")
 IN_THE_DARK = {"see", "count", "bench", "plan", "load", "read", "exercises", "cases", "straggler"}
 
 
-def scene_address(app: str, lab, title: str, present: bool = False) -> str:
-    """The address of a scene, its prediction revealed."""
-    query = f"{lab.prefix}_revealed=true&{lab.prefix}_scene={title.replace(' ', '+')}"
-    return f"{app}/{lab.stem}?{query}{'&present=true' if present else ''}"
+def revealed(app: str, entry) -> str:
+    """The address of a page with its prediction revealed."""
+    return f"{app}/{entry.stem}?{entry.prefix}_revealed=true"
+
+
+def projected(app: str, lab, title: str) -> str:
+    """The address of a scene as it is presented."""
+    return f"{revealed(app, lab)}&{lab.prefix}_scene={title.replace(' ', '+')}&present=true"
 
 
 def serious_faults(page) -> list[str]:
@@ -32,10 +36,10 @@ def fits(page, width: int) -> bool:
     return page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def look_at(page, app: str, entry, title: str) -> None:
-    """Go to a scene at a laptop's width."""
+def look_at(page, title: str) -> None:
+    """Open a scene of the page at a laptop's width."""
     page.set_viewport_size(dict(zip(("width", "height"), SIZES["laptop"], strict=True)))
-    page.goto(scene_address(app, entry, title))
+    page.get_by_role("tab", name=title, exact=True).click()
     settle(page)
 
 
@@ -49,10 +53,10 @@ def fits_a_phone(page) -> bool:
 
 @pytest.mark.parametrize("entry", PAGES[1:], ids=lambda entry: entry.stem)
 def test_every_scene_fits_a_laptop_and_a_phone_and_has_no_serious_accessibility_fault(app, open_page, entry):
-    page = open_page(f"{app}/{entry.stem}")
+    page = open_page(revealed(app, entry))
     faults = {}
     for title in entry.scenes.values():
-        look_at(page, app, entry, title)
+        look_at(page, title)
         assert fits(page, SIZES["laptop"][0]), title
         faults[title] = serious_faults(page)
         assert fits_a_phone(page), f"{title} on a phone"
@@ -61,10 +65,10 @@ def test_every_scene_fits_a_laptop_and_a_phone_and_has_no_serious_accessibility_
 
 @pytest.mark.parametrize("entry", PAGES[1:], ids=lambda entry: entry.stem)
 def test_the_drawn_scenes_have_no_serious_accessibility_fault_in_the_dark(app, open_page, entry):
-    page = open_page(f"{app}/{entry.stem}", scheme="dark")
+    page = open_page(revealed(app, entry), scheme="dark")
     faults = {}
     for scene in IN_THE_DARK & set(entry.scenes):
-        look_at(page, app, entry, entry.scenes[scene])
+        look_at(page, entry.scenes[scene])
         faults[scene] = serious_faults(page)
     assert not {scene: found for scene, found in faults.items() if found}
 
@@ -76,7 +80,7 @@ def test_a_projected_scene_is_one_screen(app, open_page, lab):
     page = open_page(f"{app}/{lab.stem}", width=width, height=height)
     hidden = {}
     for scene in DRAWN:
-        page.goto(scene_address(app, lab, SCENES[scene], present=True))
+        page.goto(projected(app, lab, SCENES[scene]))
         settle(page)
         page.wait_for_timeout(400)
         assert fits(page, width), scene
