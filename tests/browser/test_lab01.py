@@ -214,7 +214,7 @@ def test_a_projected_figure_leaves_its_caption_and_controls_in_sight(app, open_p
 def test_an_answer_by_hand_is_graded_with_its_unit(app, open_page):
     """8 KB is not 8 KiB, and one all-reduce a layer is half of them."""
     page = open_page(f"{app}/sharding_math?shard_scene=Count+it&shard_count=by+hand&shard_level=blank")
-    for number, (answer, said) in enumerate([("8 KB", "thousands"), ("32", "Half of it")]):
+    for number, (answer, said) in enumerate([("8 KB", "thousands"), ("32", "Half of it")], start=1):
         box = page.locator("[data-testid=stTextInput] input:visible").nth(number)
         box.fill(answer)
         box.press("Enter")
