@@ -119,7 +119,7 @@ class TestLive:
     def test_a_run_replaces_the_recorded_one_and_can_be_kept(self, server, open_page, tmp_path):
         page = open_page(f"{server.url}/{BENCH}")
         begin(page)
-        page.get_by_text('"event": "prompt"').first.wait_for(timeout=90_000)
+        page.get_by_text('"event": "prompt"').first.wait_for(timeout=180_000)
         page.get_by_role("button", name="Download this run").wait_for(timeout=180_000)
         server.wait_for_none(5)
         with page.expect_download() as download:
