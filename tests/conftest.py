@@ -1,6 +1,7 @@
 """What every test needs."""
 
 import sys
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,24 @@ ONE_RUN_A_HOST = {"test_torchrun.py", "test_lab02.py", "test_run_ending.py"}
 
 
 def pytest_collection_modifyitems(items):
-    """Keep on one worker what must not run side by side."""
+    """Keep on one worker what must not run side by side, and let others compute while a browser is waited for."""
     for item in items:
         if Path(item.fspath).name in ONE_RUN_A_HOST:
             item.add_marker(pytest.mark.xdist_group("one run a host"))
+    waiting = [item for item in items if is_waiting(item)]
+    rest = [item for item in items if not is_waiting(item)]
+    items[:] = [item for _, item in sorted([*placed(waiting), *placed(rest)], key=itemgetter(0))]
+
+
+def is_waiting(item) -> bool:
+    """Whether a test spends its time waiting for a browser, and may stand anywhere among the others."""
+    path = Path(item.fspath)
+    return path.parent.name == "browser" and path.name not in ONE_RUN_A_HOST
+
+
+def placed(items) -> list:
+    """Each test with its place on the way from the first to the last."""
+    return [(place / len(items), item) for place, item in enumerate(items)]
 
 
 @pytest.fixture(autouse=True)
