@@ -20,10 +20,10 @@ own_file = schedule_panel.file_here()
 usual = page.scenario.pp if page.scenario.pp in (2, 4, 16) else 8
 sized = ["see", *([] if look.present else ["count", "break_it"]), *(["build"] if own_file else [])]
 with page.controls(*sized):
-    stages = inputs.choice("stages p", page.key("p"), [2, 4, 8, 16], usual)
-    microbatches = inputs.choice("microbatches m", page.key("m"), [1, 8, 16, 32, 63, 64], 16)
+    stages = inputs.choice("Stages p", page.key("p"), [2, 4, 8, 16], usual)
+    microbatches = inputs.choice("Microbatches m", page.key("m"), [1, 8, 16, 32, 63, 64], 16)
 with page.controls("break_it"):
-    wrong = inputs.choice("what goes wrong", page.key("wrong"), list(rows.WRONGS), rows.NOBODY_WAITS)
+    wrong = inputs.choice("What goes wrong", page.key("wrong"), list(rows.WRONGS), rows.NOBODY_WAITS)
 asked = schedule_bench.ask(page)
 ask = rows.Ask(stages, microbatches, wrong, asked.bench, asked.pin)
 

@@ -44,7 +44,7 @@ def ask(page: Page) -> Asked:
     The straggler is the scenario's, and its handle may be mounted once: where the open figure asks.
     """
     with page.controls("bench"):
-        figure = inputs.choice("figure", page.key("figure"), [AGAINST_M, RUN, VERSUS, SERVE, COMPOSE], AGAINST_M)
+        figure = inputs.choice("Figure", page.key("figure"), [AGAINST_M, RUN, VERSUS, SERVE, COMPOSE], AGAINST_M)
     present = page.look.present
     with page.controls("sizes", *_in_sight(figure in (AGAINST_M, RUN) and not present)):
         bench = _bench(page)
@@ -55,7 +55,7 @@ def ask(page: Page) -> Asked:
         versus = _versus(page)
         if figure != SERVE:
             inputs.straggler()
-        path = inputs.toggle("critical path", page.key("path"))
+        path = inputs.toggle("Critical path", page.key("path"))
     with page.controls("serve", *_in_sight(figure == SERVE and not present)):
         serve = _serve(page)
         if figure == SERVE:
@@ -65,7 +65,7 @@ def ask(page: Page) -> Asked:
     with page.controls("compose", *_in_sight(figure == COMPOSE and not present)):
         compose = rows.Compose(
             inputs.choice("GPUs", page.key("gpus"), [2, 4, 8, 16], 8),
-            inputs.choice("sequences", page.key("sequences"), [1, 8, 64, 128], 64),
+            inputs.choice("Sequences", page.key("sequences"), [1, 8, 64, 128], 64),
         )
     return Asked(figure, bench, pin, versus, path, serve, guess, compose)
 
@@ -77,22 +77,22 @@ def _in_sight(seen: bool) -> tuple[str, ...]:
 
 def _bench(page: Page) -> bubble.Bench:
     return bubble.Bench(
-        inputs.whole("stages p", page.key("bench_p"), 1, bubble.MOST_STAGES, 8),
-        inputs.whole("microbatches m", page.key("bench_m"), 1, bubble.MOST_MICROBATCHES, 16),
-        inputs.whole("budget, % of the time", page.key("budget"), 1, 99, 10),
+        inputs.whole("Stages p", page.key("bench_p"), 1, bubble.MOST_STAGES, 8),
+        inputs.whole("Microbatches m", page.key("bench_m"), 1, bubble.MOST_MICROBATCHES, 16),
+        inputs.whole("Budget, % of the time", page.key("budget"), 1, 99, 10),
     )
 
 
 def _versus(page: Page) -> rows.Versus:
     default = rows.Versus()
     return rows.Versus(
-        inputs.select("first", page.key("first"), list(FAMILIES), default.first),
-        inputs.select("second", page.key("second"), list(FAMILIES), default.second),
-        inputs.whole("stages p", page.key("pair_p"), 1, 16, default.stages),
-        inputs.whole("microbatches m", page.key("pair_m"), 1, 64, default.microbatches),
-        inputs.whole("chunks v", page.key("pair_v"), 1, 4, default.chunks),
+        inputs.select("First", page.key("first"), list(FAMILIES), default.first),
+        inputs.select("Second", page.key("second"), list(FAMILIES), default.second),
+        inputs.whole("Stages p", page.key("pair_p"), 1, 16, default.stages),
+        inputs.whole("Microbatches m", page.key("pair_m"), 1, 64, default.microbatches),
+        inputs.whole("Chunks v", page.key("pair_v"), 1, 4, default.chunks),
         inputs.select("F : I : W", page.key("costs"), list(rows.COSTS), default.costs),
-        inputs.choice("a hop", page.key("hop"), list(rows.HOPS), default.hop),
+        inputs.choice("A hop", page.key("hop"), list(rows.HOPS), default.hop),
         page.scenario.slowdown,
     )
 
@@ -100,10 +100,10 @@ def _versus(page: Page) -> rows.Versus:
 def _serve(page: Page) -> rows.Serve:
     default = rows.Serve()
     return rows.Serve(
-        inputs.whole("stages p", page.key("serve_p"), 2, 16, default.stages),
-        inputs.whole("microbatches in flight", page.key("serve_m"), 1, 32, default.in_flight),
-        inputs.choice("a hop", page.key("serve_hop"), list(rows.HOPS), default.hop),
-        inputs.choice("way back", page.key("serve_back"), list(rows.WAYS_BACK), default.way_back),
+        inputs.whole("Stages p", page.key("serve_p"), 2, 16, default.stages),
+        inputs.whole("Microbatches in flight", page.key("serve_m"), 1, 32, default.in_flight),
+        inputs.choice("A hop", page.key("serve_hop"), list(rows.HOPS), default.hop),
+        inputs.choice("Way back", page.key("serve_back"), list(rows.WAYS_BACK), default.way_back),
         page.scenario.slowdown,
     )
 

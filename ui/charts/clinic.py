@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import altair as alt
 import pandas as pd
 
-from ui.charts.style import Chart, styled, words
+from ui.charts.style import Chart, over_lines, styled, words
 from ui.theme import Look, Palette
 
 _KEY = 26
@@ -157,9 +157,11 @@ def named_lines(
     line = alt.Chart(points).mark_line(strokeWidth=look.px(3), color=look.palette.text)
     return [
         line.encode(x=x, y=y, strokeDash=dashes, detail="series:N"),
-        alt.Chart(ends)
-        .mark_text(**words(look, 14, fontWeight=600, dy=look.px(-12), **side))
-        .encode(x=x, y=label, text="series:N"),
+        over_lines(
+            alt.Chart(ends).encode(x=x, y=label, text="series:N"),
+            look,
+            **words(look, 14, fontWeight=600, dy=look.px(-12), **side),
+        ),
     ]
 
 

@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from ui.charts.comm_cost import term_bars
-from ui.charts.style import Chart, styled, words
+from ui.charts.style import Chart, over_lines, styled, words
 from ui.theme import Look
 
 _DOT = 9
@@ -109,13 +109,14 @@ def share_lines(
         base.mark_point(filled=True, opacity=1, size=look.px(_DOT) ** 2).encode(
             x=x, y=y, color=alt.Color("ink:N", scale=None), tooltip=["series:N", "size:Q", "share_percent:Q"]
         ),
-        over.mark_text(**said, dy=look.px(-16)).encode(x=x, y=y, text="series:N"),
-        under.transform_filter("datum.share_percent < 20")
-        .mark_text(**said, dy=look.px(-16))
-        .encode(x=x, y=y, text="series:N"),
-        under.transform_filter("datum.share_percent >= 20")
-        .mark_text(**said, dy=look.px(18))
-        .encode(x=x, y=y, text="series:N"),
+        *(
+            over_lines(ends.encode(x=x, y=y, text="series:N"), look, **said, dy=look.px(dy))
+            for ends, dy in (
+                (over, -16),
+                (under.transform_filter("datum.share_percent < 20"), -16),
+                (under.transform_filter("datum.share_percent >= 20"), 18),
+            )
+        ),
     ]
     return styled(alt.layer(*layers), look, 200 if look.present else 250)
 

@@ -57,3 +57,9 @@ def words(look: Look, size: float, **mark: Any) -> dict[str, Any]:
 def serif(look: Look, size: float, **mark: Any) -> dict[str, Any]:
     """As `words`, in the serif that says."""
     return words(look, size, font=SERIF, **mark)
+
+
+def over_lines(base: alt.Chart, look: Look, **mark: Any) -> alt.LayerChart:
+    """Text that a line may pass under: its ground first, a little wider than the letters."""
+    ground = {**mark, "stroke": look.palette.ground, "strokeWidth": look.px(5), "strokeJoin": "round"}
+    return alt.layer(base.mark_text(**ground), base.mark_text(**mark))
