@@ -61,8 +61,8 @@ def term_bars(parts: pd.DataFrame, ends: pd.DataFrame, unit: str, look: Look) ->
         *(_key(terms, look) if head else []),
         *_fills(parts, start, look),
         _said(parts, start, last, rows, look),
-        name.encode(x=alt.value(0), y=_y(words_at), text="bar:N"),
-        whole.encode(x=alt.value("width"), y=_y(words_at), text="said:N"),
+        name.encode(x=alt.XValue(0), y=_y(words_at), text=alt.Text("bar:N")),
+        whole.encode(x=alt.XValue("width"), y=_y(words_at), text=alt.Text("said:N")),
     ]
     return styled(alt.layer(*layers), look, head + rows.row * len(ends))
 
@@ -87,10 +87,10 @@ def _key(terms: Sequence[str], look: Look) -> list[alt.Chart]:
         one = alt.Chart(pd.DataFrame({"name": [_KEY_WORDS[term]]}))
         sign = one.mark_square(size=look.px(13) ** 2, color=fill, stroke=edge, strokeWidth=look.px(1), opacity=1)
         word = one.mark_text(**words(look, 14, align="left"))
-        y = alt.value(look.px(9))
+        y = alt.YValue(look.px(9))
         layers += [
-            sign.encode(x=alt.value(look.px(left + 7)), y=y),
-            word.encode(x=alt.value(look.px(left + 20)), y=y, text="name:N"),
+            sign.encode(x=alt.XValue(look.px(left + 7)), y=y),
+            word.encode(x=alt.XValue(look.px(left + 20)), y=y, text=alt.Text("name:N")),
         ]
         left += 42 + 7 * len(_KEY_WORDS[term])
     return layers
@@ -121,7 +121,7 @@ def _fills(parts: pd.DataFrame, start: alt.X, look: Look) -> list[alt.Chart]:
         mark = alt.Chart(parts[parts.term == term]).mark_rect(
             color=_fill_of(term, look.palette)[0], stroke=edge, strokeWidth=look.px(1), **dash
         )
-        layers.append(mark.encode(x=start, x2="end", y=_y("top"), y2="bottom"))
+        layers.append(mark.encode(x=start, x2=alt.X2("end"), y=_y("top"), y2=alt.Y2("bottom")))
     return layers
 
 
@@ -134,7 +134,7 @@ def _said(parts: pd.DataFrame, start: alt.X, last: float, rows: _Rows, look: Loo
         alt.Chart(shown)
         .transform_filter(f"datum.size && {room}")
         .mark_text(**words(look, 13.5, align="left", dx=look.px(7)))
-        .encode(x=start, y=_y("middle"), text="said:N", color=alt.Color("ink:N", scale=None))
+        .encode(x=start, y=_y("middle"), text=alt.Text("said:N"), color=alt.Color("ink:N", scale=None))
     )
 
 
@@ -156,9 +156,9 @@ def named_lines(
     side = {"align": "right", "dx": look.px(-4)} if at_end else {"align": "left", "dx": look.px(6)}
     line = alt.Chart(points).mark_line(strokeWidth=look.px(3), color=look.palette.text)
     return [
-        line.encode(x=x, y=y, strokeDash=dashes, detail="series:N"),
+        line.encode(x=x, y=y, strokeDash=dashes, detail=alt.Detail("series:N")),
         over_lines(
-            alt.Chart(ends).encode(x=x, y=label, text="series:N"),
+            alt.Chart(ends).encode(x=x, y=label, text=alt.Text("series:N")),
             look,
             **words(look, 14, fontWeight=600, dy=look.px(-12), **side),
         ),
@@ -196,11 +196,11 @@ def time_histogram(steps: pd.DataFrame, look: Look) -> Chart:
         )
         which = f", {'outlined' if order else 'filled'}" if steps.series.nunique() > 1 else ""
         said = pd.DataFrame({"said": [name + which]})
-        place = alt.value(look.px(8 + 20 * order))
+        place = alt.YValue(look.px(8 + 20 * order))
         layers += [
-            bars.encode(x=x, x2="high_ms", y=y, y2=alt.value(height)),
+            bars.encode(x=x, x2=alt.X2("high_ms"), y=y, y2=alt.Y2Value(height)),
             alt.Chart(said)
             .mark_text(**words(look, 14.5, align="right", fontWeight=600))
-            .encode(x=alt.value("width"), y=place, text="said:N"),
+            .encode(x=alt.XValue("width"), y=place, text=alt.Text("said:N")),
         ]
     return styled(alt.layer(*layers), look, 190)

@@ -35,7 +35,7 @@ def response_lines(rows: pd.DataFrame, here: pd.DataFrame, look: Look) -> Chart:
             strokeWidth=look.px(2),
             opacity=1,
         )
-        .encode(x="x:Q", y="longer_percent:Q")
+        .encode(x=alt.X("x:Q"), y=alt.Y("longer_percent:Q"))
     )
     return styled(alt.layer(*layers, dots), look, 230)
 
@@ -60,13 +60,13 @@ def largest_curves(rows: pd.DataFrame, drawn: str, look: Look) -> Chart:
         .encode(
             x=x,
             y=y,
-            detail="kind:N",
+            detail=alt.Detail("kind:N"),
             strokeDash=dashes,
         ),
         alt.Chart(dots).mark_point(size=look.px(7) ** 2, strokeWidth=look.px(1.6), **circle).encode(x=x, y=y),
         alt.Chart(ends)
         .mark_text(**words(look, 14, align="right", fontWeight=600, dx=look.px(-6), dy=look.px(-14)))
-        .encode(x=x, y=y, text="kind:N"),
+        .encode(x=x, y=y, text=alt.Text("kind:N")),
     ]
     return styled(alt.layer(*layers), look, 260)
 
@@ -106,19 +106,19 @@ def payload_bands(bands: pd.DataFrame, payload_bytes: float, release: str, look:
     mark = pd.DataFrame({"payload_bytes": [min(max(payload_bytes, low), high)]})
     layers = [
         base.mark_rect(stroke=palette.axis, strokeWidth=look.px(1)).encode(
-            x=x, x2="high_bytes", y=_y("top"), y2="bottom", color=alt.Color("fill:N", scale=None)
+            x=x, x2=alt.X2("high_bytes"), y=_y("top"), y2=alt.Y2("bottom"), color=alt.Color("fill:N", scale=None)
         ),
         base.transform_filter(room)
         .mark_text(**words(look, 13.5, align="left", dx=look.px(7)))
-        .encode(x=x, y=_y("middle"), text="kernel:N", color=alt.Color("ink:N", scale=None)),
+        .encode(x=x, y=_y("middle"), text=alt.Text("kernel:N"), color=alt.Color("ink:N", scale=None)),
         *(
             alt.Chart(names[names.weight == weight])
             .mark_text(**words(look, 14, align="right", fontWeight=weight, dx=look.px(-8)))
-            .encode(x=alt.value(0), y=_y("middle"), text="release:N")
+            .encode(x=alt.XValue(0), y=_y("middle"), text=alt.Text("release:N"))
             for weight in (400, 600)
         ),
         *(
-            alt.Chart(mark).mark_rule(strokeWidth=look.px(width), color=colour).encode(x="payload_bytes:Q")
+            alt.Chart(mark).mark_rule(strokeWidth=look.px(width), color=colour).encode(x=alt.X("payload_bytes:Q"))
             for width, colour in ((6, palette.ground), (2, palette.text))
         ),
     ]

@@ -44,21 +44,21 @@ def share_dots(dots: pd.DataFrame, thresholds: tuple[float, float], look: Look) 
             y=y,
             shape=alt.Shape("role:N", scale=shapes, legend=None),
             fill=fill,
-            tooltip=["gpu:N", "link:N", "share:N"],
+            tooltip=[alt.Tooltip("gpu:N"), alt.Tooltip("link:N"), alt.Tooltip("share:N")],
         ),
         base.mark_text(**words(look, 14, align="left", dx=look.px(10), fontWeight=600)).encode(
-            x=x, y=y, text="shown:N"
+            x=x, y=y, text=alt.Text("shown:N")
         ),
         # beside its row; on a phone, where the dots need the width, between the rows
         _named(names, f"width < {look.px(520)} ? '' : datum.said")
         .mark_text(**words(look, 13.5, align="right"))
-        .encode(x=alt.value("width"), y=y, text="shown:N"),
+        .encode(x=alt.XValue("width"), y=y, text=alt.Text("shown:N")),
         _named(names, f"width < {look.px(520)} ? datum.said : ''")
         .mark_text(**words(look, 13, align="right", dy=look.px(-12), color=look.palette.muted))
-        .encode(x=alt.value("width"), y=y, text="shown:N"),
+        .encode(x=alt.XValue("width"), y=y, text=alt.Text("shown:N")),
         alt.Chart(heads)
         .mark_text(**words(look, 14, fontWeight=600))
-        .encode(x=x, y=alt.value(look.px(10)), text="link:N"),
+        .encode(x=x, y=alt.YValue(look.px(10)), text=alt.Text("link:N")),
     ]
     return styled(alt.layer(*layers), look, 44 + row * len(gpus))
 
@@ -105,12 +105,17 @@ def share_lines(
     said = words(look, 14, align="right", fontWeight=600)
     layers = [
         _thresholds(thresholds, y, look),
-        base.mark_line(strokeWidth=look.px(1.5), color=palette.axis).encode(x=x, y=y, detail="series:N"),
+        base.mark_line(strokeWidth=look.px(1.5), color=palette.axis).encode(
+            x=x, y=y, detail=alt.Detail("series:N")
+        ),
         base.mark_point(filled=True, opacity=1, size=look.px(_DOT) ** 2).encode(
-            x=x, y=y, color=alt.Color("ink:N", scale=None), tooltip=["series:N", "size:Q", "share_percent:Q"]
+            x=x,
+            y=y,
+            color=alt.Color("ink:N", scale=None),
+            tooltip=[alt.Tooltip("series:N"), alt.Tooltip("size:Q"), alt.Tooltip("share_percent:Q")],
         ),
         *(
-            over_lines(ends.encode(x=x, y=y, text="series:N"), look, **said, dy=look.px(dy))
+            over_lines(ends.encode(x=x, y=y, text=alt.Text("series:N")), look, **said, dy=look.px(dy))
             for ends, dy in (
                 (over, -16),
                 (under.transform_filter("datum.share_percent < 20"), -16),
@@ -132,7 +137,7 @@ def node_bars(bars: pd.DataFrame, look: Look) -> Chart:
         term_bars(bars, look),
         alt.Chart(across)
         .mark_text(**said)
-        .encode(x=alt.X("ranks:N", sort=None), y=alt.value(look.px(8)), text="said:N"),
+        .encode(x=alt.X("ranks:N", sort=None), y=alt.YValue(look.px(8)), text=alt.Text("said:N")),
     ]
     return styled(alt.layer(*layers), look, 190 if look.present else 220)
 
@@ -150,14 +155,20 @@ def nominal_and_measured(links: pd.DataFrame, look: Look) -> Chart:
     layers = [
         alt.Chart(known)
         .mark_rule(strokeWidth=look.px(1.5), color=palette.axis)
-        .encode(x=alt.X("measured_gb_s:Q", scale=scale, axis=axis), x2="nominal_gb_s", y=y),
+        .encode(x=alt.X("measured_gb_s:Q", scale=scale, axis=axis), x2=alt.X2("nominal_gb_s"), y=y),
         alt.Chart(placed)
         .mark_tick(thickness=look.px(3), size=look.px(14), color=palette.bandwidth, opacity=1)
-        .encode(x=x, y=y, tooltip=["name:N", "source:N"]),
+        .encode(x=x, y=y, tooltip=[alt.Tooltip("name:N"), alt.Tooltip("source:N")]),
         alt.Chart(known)
         .mark_point(**_circle(look, 7))
-        .encode(x=alt.X("measured_gb_s:Q", scale=scale, axis=axis), y=y, tooltip=["name:N", "note:N"]),
-        alt.Chart(placed).mark_text(**words(look, 13.5, align="left")).encode(x=alt.value(0), y=y, text="name:N"),
+        .encode(
+            x=alt.X("measured_gb_s:Q", scale=scale, axis=axis),
+            y=y,
+            tooltip=[alt.Tooltip("name:N"), alt.Tooltip("note:N")],
+        ),
+        alt.Chart(placed)
+        .mark_text(**words(look, 13.5, align="left"))
+        .encode(x=alt.XValue(0), y=y, text=alt.Text("name:N")),
     ]
     return styled(alt.layer(*layers), look, row * len(placed))
 
@@ -179,10 +190,12 @@ def misses_by_ranks(misses: pd.DataFrame, look: Look) -> Chart:
     layers = [
         heads.mark_rule(strokeWidth=look.px(1), color=look.palette.hairline).encode(y=y),
         alt.Chart(pd.DataFrame({"ratio": [1.0]})).mark_rule(**_right(look)).encode(x=x),
-        base.mark_point(**_circle(look, 20)).encode(x=x, y=y, tooltip=["name:N", "ranks:O", "ratio:Q"]),
-        base.mark_text(**words(look, 13.5, fontWeight=600)).encode(x=x, y=y, text="ranks:N"),
+        base.mark_point(**_circle(look, 20)).encode(
+            x=x, y=y, tooltip=[alt.Tooltip("name:N"), alt.Tooltip("ranks:O"), alt.Tooltip("ratio:Q")]
+        ),
+        base.mark_text(**words(look, 13.5, fontWeight=600)).encode(x=x, y=y, text=alt.Text("ranks:N")),
         heads.mark_text(**words(look, 14, align="left", dy=look.px(-17))).encode(
-            x=alt.value(0), y=y, text="name:N"
+            x=alt.XValue(0), y=y, text=alt.Text("name:N")
         ),
     ]
     return styled(alt.layer(*layers), look, 20 + row * len(names))
@@ -201,10 +214,12 @@ def misses_by_payload(
     said = words(look, 13.5, align="left", dx=look.px(5), color=look.palette.muted)
     layers = [
         spans.mark_rule(strokeDash=[2, 4], color=look.palette.axis).encode(x=x),
-        spans.mark_text(**said).encode(x=x, y=alt.value(look.px(8)), text="name:N"),
+        spans.mark_text(**said).encode(x=x, y=alt.YValue(look.px(8)), text=alt.Text("name:N")),
         alt.Chart(pd.DataFrame({"ratio": [1.0]})).mark_rule(**_right(look)).encode(y=y),
         alt.Chart(misses).mark_line(color=look.palette.text, strokeWidth=look.px(1.5)).encode(x=x, y=y),
-        alt.Chart(misses).mark_point(**_circle(look, 7)).encode(x=x, y=y, tooltip=["payload_bytes:Q", "ratio:Q"]),
+        alt.Chart(misses)
+        .mark_point(**_circle(look, 7))
+        .encode(x=x, y=y, tooltip=[alt.Tooltip("payload_bytes:Q"), alt.Tooltip("ratio:Q")]),
     ]
     return styled(alt.layer(*layers), look, 190 if look.present else 210)
 
@@ -236,9 +251,11 @@ def busbw_by_size(rows: pd.DataFrame, average_gb_s: float, x: alt.X, look: Look)
     layers = [
         mean.mark_rule(strokeDash=[6, 4], strokeWidth=look.px(1.5), color=palette.off).encode(y=y),
         mean.mark_text(**words(look, 14, align="right", dy=look.px(-10), color=palette.off)).encode(
-            x=alt.value("width"), y=y, text="said:N"
+            x=alt.XValue("width"), y=y, text=alt.Text("said:N")
         ),
         base.mark_line(color=palette.bandwidth, strokeWidth=look.px(3)).encode(x=x, y=y),
-        base.mark_point(**_circle(look, 7)).encode(x=x, y=y, tooltip=["size_bytes:Q", "busbw_gb_s:Q"]),
+        base.mark_point(**_circle(look, 7)).encode(
+            x=x, y=y, tooltip=[alt.Tooltip("size_bytes:Q"), alt.Tooltip("busbw_gb_s:Q")]
+        ),
     ]
     return styled(alt.layer(*layers), look, 190 if look.present else 240)

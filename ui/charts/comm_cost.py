@@ -54,7 +54,7 @@ def _segments(rows: pd.DataFrame, look: Look, end_ms: float) -> list[alt.Chart]:
 
     def bar(start: str, end: str, fill: str, edge: str) -> alt.Chart:
         return base.mark_rect(color=fill, stroke=edge, strokeWidth=look.px(1)).encode(
-            x=_x(start, end_ms), x2=end, y=_y("bar_top"), y2="bar_end"
+            x=_x(start, end_ms), x2=end, y=_y("bar_top"), y2=alt.Y2("bar_end")
         )
 
     return [
@@ -77,23 +77,23 @@ def _captions(rows: pd.DataFrame, look: Look, end_ms: float) -> list[alt.Chart]:
     everything = alt.ExprRef("width")
     return [
         base.mark_text(**words(look, 16, align="left", fontWeight=600, limit=everything)).encode(
-            x=alt.value(0), y=_y("over"), text="name"
+            x=alt.XValue(0), y=_y("over"), text=alt.Text("name")
         ),
         base.transform_filter(f"!({crowded})")
         .mark_text(**in_words)
-        .encode(x=alt.value("width"), y=_y("over"), text="in_words"),
+        .encode(x=alt.XValue("width"), y=_y("over"), text=alt.Text("in_words")),
         base.transform_filter(crowded)
         .mark_text(**in_words)
-        .encode(x=alt.value("width"), y=_y("under"), text="in_words"),
+        .encode(x=alt.XValue("width"), y=_y("under"), text=alt.Text("in_words")),
         base.mark_text(**words(look, 13.5, align="left", color=palette.muted, limit=everything)).encode(
-            x=alt.value(0), y=_y("under"), text="detail"
+            x=alt.XValue(0), y=_y("under"), text=alt.Text("detail")
         ),
         fits("compute", "compute_ms", 118)
         .mark_text(**words(look, 14.5, align="left", dx=look.px(8)))
-        .encode(x=alt.value(0), y=_y("middle"), text="shown:N"),
+        .encode(x=alt.XValue(0), y=_y("middle"), text=alt.Text("shown:N")),
         fits("waiting", "latency_ms", 132)
         .mark_text(**words(look, 14.5, align="left", dx=look.px(10), fontWeight=600, color=palette.on_latency))
-        .encode(x=_x("compute_ms", end_ms), y=_y("middle"), text="shown:N"),
+        .encode(x=_x("compute_ms", end_ms), y=_y("middle"), text=alt.Text("shown:N")),
     ]
 
 
@@ -109,13 +109,13 @@ def _measured(rows: pd.DataFrame, look: Look, end_ms: float) -> list[alt.Chart]:
     )
     return [
         leader.mark_rule(strokeDash=[1.5, 4], strokeWidth=look.px(1.5), color=look.palette.muted).encode(
-            x=_x("end", end_ms), x2="measured_ms", y=_y("middle")
+            x=_x("end", end_ms), x2=alt.X2("measured_ms"), y=_y("middle")
         ),
         base.mark_rule(strokeWidth=look.px(3), color=look.palette.text).encode(
-            x=_x("measured_ms", end_ms), y=_y("tick_top"), y2="tick_end"
+            x=_x("measured_ms", end_ms), y=_y("tick_top"), y2=alt.Y2("tick_end")
         ),
         said.mark_text(**words(look, 13.5, align="right", color=look.palette.muted)).encode(
-            x=alt.value("width"), y=_y("under"), text="shown:N"
+            x=alt.XValue("width"), y=_y("under"), text=alt.Text("shown:N")
         ),
     ]
 
@@ -138,12 +138,12 @@ def _key(look: Look, rows: pd.DataFrame) -> list[alt.Chart]:
 
 
 def _key_entry(name: str, fill: str, ink: str, left: float, look: Look, width: float = 12) -> list[alt.Chart]:
-    one, y = alt.Chart(pd.DataFrame({"name": [name]})), alt.value(look.px(9))
+    one, y = alt.Chart(pd.DataFrame({"name": [name]})), alt.YValue(look.px(9))
     sign = one.mark_tick(orient="vertical", size=look.px(13), thickness=look.px(width), color=fill, opacity=1)
     word = one.mark_text(**words(look, 14.5, align="left", fontWeight=600, color=ink))
     return [
-        sign.encode(x=alt.value(look.px(left + width / 2)), y=y),
-        word.encode(x=alt.value(look.px(left + width + 6)), y=y, text="name"),
+        sign.encode(x=alt.XValue(look.px(left + width / 2)), y=y),
+        word.encode(x=alt.XValue(look.px(left + width + 6)), y=y, text=alt.Text("name")),
     ]
 
 
@@ -163,8 +163,8 @@ def term_bars(bars: pd.DataFrame, look: Look) -> alt.Chart:
             x=alt.X("ranks:N", sort=None, axis=alt.Axis(title=None, labelAngle=0, tickSize=0)),
             y=alt.Y("time_ms:Q", axis=alt.Axis(title="ms a step", tickCount=4, domain=False, tickSize=0)),
             color=alt.Color("term:N", scale=colours),
-            order="order:O",
-            tooltip=["ranks:N", "term:N", alt.Tooltip("time_ms:Q", format=".3s")],
+            order=alt.Order("order:O"),
+            tooltip=[alt.Tooltip("ranks:N"), alt.Tooltip("term:N"), alt.Tooltip("time_ms:Q", format=".3s")],
         )
     )
 
@@ -195,17 +195,21 @@ def time_against_payload(
     layers = [
         pointer.mark_rule(strokeDash=[2, 4], strokeWidth=look.px(1.5), color=palette.text).encode(x=x),
         pointer.mark_text(**words(look, 14, align="right", fontWeight=600, dx=look.px(-7))).encode(
-            x=x, y=alt.value(look.px(8)), text="name"
+            x=x, y=alt.YValue(look.px(8)), text=alt.Text("name")
         ),
         alt.Chart(model)
         .mark_line(strokeWidth=look.px(4), strokeCap="round")
-        .encode(x=x, y=y, color=alt.Color("rules:N", scale=rules), detail=["link", "rules"]),
-        dots.encode(x=x, y=y, tooltip=["machine:N", "payload_bytes:Q", "time_us:Q"]),
+        .encode(
+            x=x, y=y, color=alt.Color("rules:N", scale=rules), detail=[alt.Detail("link"), alt.Detail("rules")]
+        ),
+        dots.encode(
+            x=x, y=y, tooltip=[alt.Tooltip("machine:N"), alt.Tooltip("payload_bytes:Q"), alt.Tooltip("time_us:Q")]
+        ),
         *_residual_names(residuals, x, y, look),
         *_regimes(model, x, y, look),
         alt.Chart(starts)
         .mark_text(**words(look, 15, align="left", fontWeight=600, dx=look.px(4), dy=look.px(17)))
-        .encode(x=x, y=y, text="name"),
+        .encode(x=x, y=y, text=alt.Text("name")),
     ]
     return styled(alt.layer(*layers), look, 216 if look.present else 330)
 
@@ -220,7 +224,7 @@ def _residual_names(residuals: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> 
     return [
         base.transform_filter(f"{where} && {side}")
         .mark_text(**{**said, "align": align, "dx": look.px(dx), "dy": look.px(dy)})
-        .encode(x=x, y=y, text="name:N")
+        .encode(x=x, y=y, text=alt.Text("name:N"))
         for where, align, dx, under in sides
         for side, dy in (("datum.above", -13), ("!datum.above", under))
     ]
@@ -235,7 +239,7 @@ def _regimes(model: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> list[alt.Ch
         middle = part.iloc[[len(part) // 2]].assign(said=f"{rule} rules")
         text = words(look, 14, align="left", dx=look.px(12), dy=look.px(16), fontWeight=600, color=inks[str(rule)])
         named = alt.Chart(middle).transform_filter(f"width > {look.px(420)}")
-        layers.append(named.mark_text(**text).encode(x=x, y=y, text="said:N"))
+        layers.append(named.mark_text(**text).encode(x=x, y=y, text=alt.Text("said:N")))
     return layers
 
 

@@ -45,7 +45,7 @@ def errors_by_size(errors: pd.DataFrame, bulge_bytes: tuple[int, int], look: Loo
             x=x,
             y=y,
             fill=alt.Fill("model:N", scale=fills, legend=None),
-            tooltip=["model:N", "size_bytes:Q", "error_percent:Q"],
+            tooltip=[alt.Tooltip("model:N"), alt.Tooltip("size_bytes:Q"), alt.Tooltip("error_percent:Q")],
         ),
         *_key(ends, fills, look),
     ]
@@ -59,9 +59,9 @@ def _band(errors: pd.DataFrame, bulge_bytes: tuple[int, int], x: alt.X, look: Lo
         return []
     span = alt.Chart(pd.DataFrame({"size_bytes": [low], "high": [high], "name": ["the known bulge"]}))
     return [
-        span.mark_rect(color=look.palette.hairline, opacity=0.35).encode(x=x, x2="high:Q"),
+        span.mark_rect(color=look.palette.hairline, opacity=0.35).encode(x=x, x2=alt.X2("high:Q")),
         span.mark_text(**words(look, 13.5, align="left", dx=look.px(7), color=look.palette.muted)).encode(
-            x=x, y=alt.value(look.px(10)), text="name:N"
+            x=x, y=alt.YValue(look.px(10)), text=alt.Text("name:N")
         ),
     ]
 
@@ -76,6 +76,8 @@ def _key(models: pd.DataFrame, fills: alt.Scale, look: Look) -> list[alt.Chart]:
         size=look.px(7) ** 2, filled=True, stroke=look.palette.text, strokeWidth=look.px(1.6), opacity=1
     )
     return [
-        sign.encode(x=alt.value(look.px(10)), y=y, fill=alt.Fill("model:N", scale=fills, legend=None)),
-        base.mark_text(**words(look, 14, align="left")).encode(x=alt.value(look.px(20)), y=y, text="shown:N"),
+        sign.encode(x=alt.XValue(look.px(10)), y=y, fill=alt.Fill("model:N", scale=fills, legend=None)),
+        base.mark_text(**words(look, 14, align="left")).encode(
+            x=alt.XValue(look.px(20)), y=y, text=alt.Text("shown:N")
+        ),
     ]

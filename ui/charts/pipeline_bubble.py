@@ -39,7 +39,7 @@ def _budget_line(budget_percent: float, look: Look) -> list[alt.Chart]:
     base = alt.Chart(line).encode(y=_y())
     dash = {"strokeDash": [6, 4], "strokeWidth": look.px(1.5), "color": look.palette.muted}
     label = words(look, 14, align="left", color=look.palette.muted, dx=look.px(6), dy=look.px(-11))
-    return [base.mark_rule(**dash), base.mark_text(**label).encode(x=alt.value(0), text="text")]
+    return [base.mark_rule(**dash), base.mark_text(**label).encode(x=alt.XValue(0), text=alt.Text("text"))]
 
 
 def _lines(curve: pd.DataFrame, look: Look) -> list[alt.Chart]:
@@ -61,7 +61,10 @@ def _marks(marks: pd.DataFrame, look: Look) -> list[alt.Chart]:
         rows = marks[marks.series == series]
         if len(rows):
             base = alt.Chart(rows).encode(x=_x(), y=_y())
-            layers += [_symbol(base, series, look), base.mark_text(**_label(series, look)).encode(text="text")]
+            layers += [
+                _symbol(base, series, look),
+                base.mark_text(**_label(series, look)).encode(text=alt.Text("text")),
+            ]
     return layers
 
 
@@ -104,7 +107,7 @@ def slip_dots(slips: pd.DataFrame, look: Look) -> Chart:
     layers = [
         alt.Chart(rows.head(1)).mark_rule(strokeWidth=look.px(2.5), color=palette.text).encode(x=x),
         base.mark_rule(strokeWidth=look.px(5), color=palette.text, opacity=0.9).encode(
-            x=alt.X("truth:Q"), x2="shown"
+            x=alt.X("truth:Q"), x2=alt.X2("shown")
         ),
         base.mark_point(
             size=look.px(14) ** 2,
@@ -117,7 +120,7 @@ def slip_dots(slips: pd.DataFrame, look: Look) -> Chart:
         *(
             base.transform_filter(where)
             .mark_text(**serif(look, 19, fontWeight=600, align=align, dx=look.px(dx), dy=look.px(dy)))
-            .encode(x=x, text="value")
+            .encode(x=x, text=alt.Text("value"))
             for where, align, dx, dy in (
                 ("datum.percent >= datum.truth && datum.percent < 90", "left", 15, 0),
                 ("datum.percent < datum.truth", "right", -15, 0),
@@ -125,7 +128,7 @@ def slip_dots(slips: pd.DataFrame, look: Look) -> Chart:
             )
         ),
         *(
-            over.mark_text(**words(look, 14.5, align="left", **halo)).encode(x=alt.value(0), text="name")
+            over.mark_text(**words(look, 14.5, align="left", **halo)).encode(x=alt.XValue(0), text=alt.Text("name"))
             for halo in ({"stroke": palette.ground, "strokeWidth": look.px(5)}, {})
         ),
     ]
@@ -145,13 +148,13 @@ def held_bars(held: pd.DataFrame, look: Look) -> Chart:
     bars = (
         alt.Chart(held)
         .mark_bar(stroke=palette.text, strokeWidth=look.px(1.2))
-        .encode(x=x, xOffset="series:N", y=y, fill=alt.Fill("series:N", scale=fills))
+        .encode(x=x, xOffset=alt.XOffset("series:N"), y=y, fill=alt.Fill("series:N", scale=fills))
     )
     keys = (
         alt.Chart(names.assign(text=names.name + [": outlined", ": filled"][: len(names)], at=range(len(names))))
         .transform_calculate(y=f"datum.at * {look.px(18)} - {look.px(32)}")
         .mark_text(**words(look, 13.5, align="right", color=palette.muted))
-        .encode(x=alt.value("width"), y=alt.Y("y:Q", scale=None, axis=None), text="text")
+        .encode(x=alt.XValue("width"), y=alt.Y("y:Q", scale=None, axis=None), text=alt.Text("text"))
     )
     return styled(alt.layer(bars, keys).resolve_scale(y="independent"), look, 150)
 

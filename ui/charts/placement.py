@@ -40,16 +40,23 @@ def latency_against_throughput(dots: pd.DataFrame, marks: pd.DataFrame, slo_ms: 
     named = _apart(starts[~starts.plan.isin(marks.name)])
     layers = [
         *_target(slo_ms, x, look),
-        base.mark_line(strokeWidth=look.px(1.4), color=palette.axis).encode(x=x, y=y, detail="plan:N"),
+        base.mark_line(strokeWidth=look.px(1.4), color=palette.axis).encode(x=x, y=y, detail=alt.Detail("plan:N")),
         base.mark_point(filled=True, size=look.px(4) ** 2, color=palette.axis, opacity=1).encode(
-            x=x, y=y, tooltip=["plan:N", "concurrency:Q", "itl_ms:Q", "tokens_per_s:Q"]
+            x=x,
+            y=y,
+            tooltip=[
+                alt.Tooltip("plan:N"),
+                alt.Tooltip("concurrency:Q"),
+                alt.Tooltip("itl_ms:Q"),
+                alt.Tooltip("tokens_per_s:Q"),
+            ],
         ),
         alt.Chart(front)
         .mark_line(strokeWidth=look.px(3.5), strokeCap="round", color=palette.text)
         .encode(x=x, y=y),
         alt.Chart(named)
         .mark_text(**words(look, 13.5, dy=look.px(12), color=palette.muted))
-        .encode(x=x, y=y, text="plan:N"),
+        .encode(x=x, y=y, text=alt.Text("plan:N")),
         *_pointed_at(marks, times, y, look),
     ]
     return styled(alt.layer(*layers), look, 205 if look.present else 330)
@@ -89,7 +96,7 @@ def _target(slo_ms: float | None, x: alt.X, look: Look) -> list[alt.Chart]:
     return [
         one.mark_rule(strokeDash=[6, 4], strokeWidth=look.px(1.6), color=look.palette.off, clip=True).encode(x=x),
         one.mark_text(**words(look, 13.5, align="left", dx=look.px(6), color=look.palette.off, clip=True)).encode(
-            x=x, y=alt.value(look.px(8)), text="name"
+            x=x, y=alt.YValue(look.px(8)), text=alt.Text("name")
         ),
     ]
 
@@ -107,12 +114,20 @@ def _pointed_at(marks: pd.DataFrame, times: "pd.Series[float]", y: alt.Y, look: 
     }
     x, low = _times("itl_ms", times), _times("low_ms", times)
     return [
-        base.mark_rule(strokeWidth=look.px(2.5), color=palette.primary).encode(x=low, x2="high_ms", y=y),
+        base.mark_rule(strokeWidth=look.px(2.5), color=palette.primary).encode(x=low, x2=alt.X2("high_ms"), y=y),
         base.mark_point(**point).encode(
-            x=x, y=y, fill=fill, tooltip=["role:N", "name:N", "itl_ms:Q", "tokens_per_s:Q"]
+            x=x,
+            y=y,
+            fill=fill,
+            tooltip=[
+                alt.Tooltip("role:N"),
+                alt.Tooltip("name:N"),
+                alt.Tooltip("itl_ms:Q"),
+                alt.Tooltip("tokens_per_s:Q"),
+            ],
         ),
         base.mark_text(**words(look, 15, align="left", dx=look.px(12), dy=look.px(15), fontWeight=600)).encode(
-            x=x, y=y, text="name:N"
+            x=x, y=y, text=alt.Text("name:N")
         ),
     ]
 
@@ -161,17 +176,20 @@ def _segments(drawn: pd.DataFrame, end_gb: float, look: Look) -> list[alt.Chart]
     return [
         base.mark_rect(stroke=palette.ground, strokeWidth=look.px(1)).encode(
             x=_gb_axis("start_gb", end_gb),
-            x2="end_gb",
+            x2=alt.X2("end_gb"),
             y=_y("top"),
-            y2="bottom",
+            y2=alt.Y2("bottom"),
             color=alt.Color("part:N", scale=colours),
-            tooltip=["rank:N", "part:N", alt.Tooltip("end_gb:Q", format=".3s")],
+            tooltip=[alt.Tooltip("rank:N"), alt.Tooltip("part:N"), alt.Tooltip("end_gb:Q", format=".3s")],
         ),
         alt.Chart(texts)
         .transform_calculate(shown=f"{room} ? datum.said : ''")
         .mark_text(**words(look, 13.5, align="left", dx=look.px(6)))
         .encode(
-            x=_gb_axis("start_gb", end_gb), y=_y("middle"), text="shown:N", color=alt.Color("ink:N", scale=None)
+            x=_gb_axis("start_gb", end_gb),
+            y=_y("middle"),
+            text=alt.Text("shown:N"),
+            color=alt.Color("ink:N", scale=None),
         ),
     ]
 
@@ -185,13 +203,13 @@ def _limits(said: pd.DataFrame, end_gb: float, look: Look) -> list[alt.Chart]:
     )
     return [
         base.mark_text(**words(look, 15, align="left", fontWeight=600)).encode(
-            x=alt.value(0), y=_y("over"), text="rank:N"
+            x=alt.XValue(0), y=_y("over"), text=alt.Text("rank:N")
         ),
         sums.mark_text(**words(look, 13.5, align="left", color=palette.muted)).encode(
-            x=alt.value(0), y=_y("under"), text="shown:N"
+            x=alt.XValue(0), y=_y("under"), text=alt.Text("shown:N")
         ),
         base.mark_rule(strokeWidth=look.px(3)).encode(
-            x=_gb_axis("granted_gb", end_gb), y=_y("top"), y2="bottom", color=colour
+            x=_gb_axis("granted_gb", end_gb), y=_y("top"), y2=alt.Y2("bottom"), color=colour
         ),
     ]
 
@@ -208,10 +226,10 @@ def _key(parts: pd.DataFrame, look: Look) -> list[alt.Chart]:
     )
     base = alt.Chart(entries).transform_filter("datum.end < width")
     sign = base.mark_tick(orient="vertical", size=look.px(13), thickness=look.px(12), opacity=1)
-    y = alt.value(look.px(9))
+    y = alt.YValue(look.px(9))
     return [
         sign.encode(x=alt.X("sign:Q", scale=None, axis=None), y=y, color=alt.Color("fill:N", scale=None)),
         base.mark_text(**words(look, 13.5, align="left")).encode(
-            x=alt.X("word:Q", scale=None, axis=None), y=y, text="name:N"
+            x=alt.X("word:Q", scale=None, axis=None), y=y, text=alt.Text("name:N")
         ),
     ]

@@ -29,7 +29,13 @@ def predicted_against_published(dots: pd.DataFrame, band: tuple[float, float], l
             y=y,
             fill=fill,
             stroke=ink,
-            tooltip=["source:N", "run:N", "published_ms:Q", "predicted_ms:Q", "role:N"],
+            tooltip=[
+                alt.Tooltip("source:N"),
+                alt.Tooltip("run:N"),
+                alt.Tooltip("published_ms:Q"),
+                alt.Tooltip("predicted_ms:Q"),
+                alt.Tooltip("role:N"),
+            ],
         ),
         *_key(look),
     ]
@@ -57,7 +63,9 @@ def _band(ends: list[float], band: tuple[float, float], look: Look) -> list[alt.
     area = alt.Chart(edges).mark_area(color=look.palette.hairline, opacity=0.6, clip=True)
     return [
         area.encode(
-            x=_axis("published_ms", "published", ends), y=_axis("predicted_ms", "predicted", ends), y2="upper_ms"
+            x=_axis("published_ms", "published", ends),
+            y=_axis("predicted_ms", "predicted", ends),
+            y2=alt.Y2("upper_ms"),
         )
     ]
 
@@ -80,7 +88,7 @@ def _key(look: Look) -> list[alt.Chart]:
 
 
 def _entry(name: str, fill: str, top: float, look: Look) -> list[alt.Chart]:
-    one, y = alt.Chart(pd.DataFrame({"name": [name]})), alt.value(look.px(top))
+    one, y = alt.Chart(pd.DataFrame({"name": [name]})), alt.YValue(look.px(top))
     circle = one.mark_point(
         filled=True,
         size=look.px(7) ** 2,
@@ -90,6 +98,8 @@ def _entry(name: str, fill: str, top: float, look: Look) -> list[alt.Chart]:
         opacity=1,
     )
     return [
-        circle.encode(x=alt.value(look.px(14)), y=y),
-        one.mark_text(**words(look, 14, align="left")).encode(x=alt.value(look.px(24)), y=y, text="name"),
+        circle.encode(x=alt.XValue(look.px(14)), y=y),
+        one.mark_text(**words(look, 14, align="left")).encode(
+            x=alt.XValue(look.px(24)), y=y, text=alt.Text("name")
+        ),
     ]

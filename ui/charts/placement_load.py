@@ -26,12 +26,17 @@ def tails(rates: pd.DataFrame, clock: Literal["ttft", "itl"], promise_ms: float,
         base.mark_line(strokeWidth=look.px(3.5), color=palette.text, strokeCap="round").encode(x=x, y=high),
         base.mark_point(
             filled=True, size=look.px(8) ** 2, stroke=palette.text, strokeWidth=look.px(1.6), opacity=1
-        ).encode(x=x, y=high, fill=fill, tooltip=["requests_per_s:Q", f"{p99}:Q", f"{p50}:Q", "kept:N"]),
+        ).encode(
+            x=x,
+            y=high,
+            fill=fill,
+            tooltip=[alt.Tooltip("requests_per_s:Q"), f"{p99}:Q", f"{p50}:Q", alt.Tooltip("kept:N")],
+        ),
         ends.mark_text(**words(look, 14, align="left", dx=look.px(8), dy=look.px(-7), fontWeight=600)).encode(
-            x=x, y=high, text=alt.value("p99")
+            x=x, y=high, text=alt.TextValue("p99")
         ),
         ends.mark_text(**words(look, 14, align="left", dx=look.px(8), dy=look.px(8), color=palette.muted)).encode(
-            x=x, y=low, text=alt.value("p50")
+            x=x, y=low, text=alt.TextValue("p50")
         ),
     ]
     return styled(alt.layer(*layers), look, 150 if look.present else 220)
@@ -61,5 +66,5 @@ def _promise(rates: pd.DataFrame, clock: str, promise_ms: float, look: Look) -> 
         one.mark_rule(strokeDash=[6, 4], strokeWidth=look.px(1.6), color=look.palette.off).encode(y=y),
         one.mark_text(
             **words(look, 13.5, align="left", dx=look.px(6), dy=look.px(-9), color=look.palette.off)
-        ).encode(x=alt.value(0), y=y, text="name"),
+        ).encode(x=alt.XValue(0), y=y, text=alt.Text("name")),
     ]

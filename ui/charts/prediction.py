@@ -49,8 +49,10 @@ def _error(said: float, truth: float, unit: str, look: Look, x: alt.X) -> list[a
     bar = alt.Chart(pd.DataFrame({"value": [said], "end": [truth]}))
     word = alt.Chart(pd.DataFrame({"value": [middle], "text": [_gap(said, truth, unit)]}))
     return [
-        bar.mark_rule(strokeWidth=look.px(5), color=look.palette.text).encode(x=x, x2="end", y=_at(look)),
-        word.mark_text(**words(look, 14.5, color=look.palette.muted)).encode(x=x, y=_at(look, 16), text="text"),
+        bar.mark_rule(strokeWidth=look.px(5), color=look.palette.text).encode(x=x, x2=alt.X2("end"), y=_at(look)),
+        word.mark_text(**words(look, 14.5, color=look.palette.muted)).encode(
+            x=x, y=_at(look, 16), text=alt.Text("text")
+        ),
     ]
 
 
@@ -65,7 +67,7 @@ def _said(said: float, truth: float | None, high: float, unit: str, look: Look, 
         opacity=1,
     )
     label = base.mark_text(**words(look, 16, align=_lean(said, truth, high)))
-    return [circle.encode(x=x, y=_at(look)), label.encode(x=x, y=_at(look, _LINE - _LABEL), text="text")]
+    return [circle.encode(x=x, y=_at(look)), label.encode(x=x, y=_at(look, _LINE - _LABEL), text=alt.Text("text"))]
 
 
 def _truth(truth: float, said: float | None, high: float, text: str, look: Look, x: alt.X) -> list[alt.Chart]:
@@ -74,11 +76,11 @@ def _truth(truth: float, said: float | None, high: float, text: str, look: Look,
         orient="vertical", size=look.px(32), thickness=look.px(5), color=look.palette.text, opacity=1
     )
     label = base.mark_text(**serif(look, 23, fontWeight=600, align=_lean(truth, said, high)))
-    return [upright.encode(x=x, y=_at(look)), label.encode(x=x, y=_at(look, _LINE - _LABEL), text="text")]
+    return [upright.encode(x=x, y=_at(look)), label.encode(x=x, y=_at(look, _LINE - _LABEL), text=alt.Text("text"))]
 
 
 def _at(look: Look, above: float = 0) -> object:
-    return alt.value(look.px(_LINE - above))
+    return alt.YValue(look.px(_LINE - above))
 
 
 def _gap(said: float, truth: float, unit: str) -> str:

@@ -19,7 +19,9 @@ def score_bars(bars: pd.DataFrame, pass_fraction: float, look: Look) -> Chart:
     bar = base.mark_bar(height={"band": 0.56}, stroke=ink, strokeWidth=look.px(1.5)).encode(
         x=x, y=y, fill=alt.condition("datum.weak", alt.value(ground), alt.value(ink))
     )
-    said = base.mark_text(**words(look, 13.5, align="left", dx=look.px(7))).encode(x=x, y=y, text="said:N")
+    said = base.mark_text(**words(look, 13.5, align="left", dx=look.px(7))).encode(
+        x=x, y=y, text=alt.Text("said:N")
+    )
     line = alt.Chart(pd.DataFrame({"right_fraction": [pass_fraction]}))
     passes = line.mark_rule(strokeDash=[4, 4], strokeWidth=look.px(1.5), color=look.palette.muted).encode(x=x)
     return styled(alt.layer(bar, passes, said), look, _ROW * len(bars))

@@ -42,7 +42,7 @@ def _axis(title: str, end: float) -> alt.X:
 def _part(rows: pd.DataFrame, start: str, end: str, x: alt.X, fill: str, edge: str, look: Look) -> alt.Chart:
     data = rows.assign(value=rows[start], to=rows[end])[["value", "to", "top", "bottom"]]
     mark = alt.Chart(data[data.to > data.value]).mark_rect(color=fill, stroke=edge, strokeWidth=look.px(1))
-    return mark.encode(x=x, x2="to", y=_y("top"), y2="bottom")
+    return mark.encode(x=x, x2=alt.X2("to"), y=_y("top"), y2=alt.Y2("bottom"))
 
 
 def _y(field: str) -> alt.Y:
@@ -54,17 +54,17 @@ def _captions(rows: pd.DataFrame, look: Look) -> list[alt.Chart]:
     base = alt.Chart(rows.assign(over=rows.top - look.px(_OVER / 2)))
     return [
         base.mark_text(**words(look, 15.5, align="left", fontWeight=600)).encode(
-            x=alt.value(0), y=_y("over"), text="name"
+            x=alt.XValue(0), y=_y("over"), text=alt.Text("name")
         ),
         base.mark_text(**words(look, 15, align="right")).encode(
-            x=alt.value("width"), y=_y("over"), text="in_words"
+            x=alt.XValue("width"), y=_y("over"), text=alt.Text("in_words")
         ),
     ]
 
 
 def _key(names: tuple[str, str], look: Look) -> list[alt.Chart]:
     """The two colours in words, under the last bar."""
-    palette, y = look.palette, alt.value(look.px(2 * _ROW + _OVER / 2 - 6))
+    palette, y = look.palette, alt.YValue(look.px(2 * _ROW + _OVER / 2 - 6))
     layers = []
     for name, fill, ink, left in zip(
         names,
@@ -77,8 +77,8 @@ def _key(names: tuple[str, str], look: Look) -> list[alt.Chart]:
         sign = one.mark_tick(orient="vertical", size=look.px(13), thickness=look.px(12), color=fill, opacity=1)
         word = one.mark_text(**words(look, 14.5, align="left", fontWeight=600, color=ink))
         layers += [
-            sign.encode(x=alt.value(look.px(left + 6)), y=y),
-            word.encode(x=alt.value(look.px(left + 18)), y=y, text="name"),
+            sign.encode(x=alt.XValue(look.px(left + 6)), y=y),
+            word.encode(x=alt.XValue(look.px(left + 18)), y=y, text=alt.Text("name")),
         ]
     return layers
 
@@ -103,7 +103,7 @@ def pass_against_tokens(curve: pd.DataFrame, marks: pd.DataFrame, look: Look) ->
         *_mark_names(marks, x, look),
         alt.Chart(curve)
         .mark_line(strokeWidth=look.px(3.5), color=palette.text)
-        .encode(x=x, y=y, strokeDash=dashes, detail="engine:N"),
+        .encode(x=x, y=y, strokeDash=dashes, detail=alt.Detail("engine:N")),
         *_line_names(curve, x, y, look),
     ]
     return styled(alt.layer(*layers), look, 165 if look.present else 280)
@@ -115,16 +115,18 @@ def _line_names(curve: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> list[alt
     return [
         alt.Chart(curve[(curve.engine == engine) & (curve.tokens == tokens)].assign(said=said))
         .mark_text(**words(look, 15, align="left", fontWeight=600, dx=look.px(8), dy=look.px(down)))
-        .encode(x=x, y=y, text="said")
+        .encode(x=x, y=y, text=alt.Text("said"))
         for engine, said, tokens, down in named
     ]
 
 
 def _mark_names(marks: pd.DataFrame, x: alt.X, look: Look) -> list[alt.Chart]:
     """The pointers' names at the head of the figure, the first leaning into it."""
-    y = alt.value(look.px(6))
+    y = alt.YValue(look.px(6))
     return [
-        alt.Chart(rows).mark_text(**words(look, 14, align=lean, dx=look.px(gap))).encode(x=x, y=y, text="name")
+        alt.Chart(rows)
+        .mark_text(**words(look, 14, align=lean, dx=look.px(gap)))
+        .encode(x=x, y=y, text=alt.Text("name"))
         for rows, lean, gap in ((marks[:1], "left", 6), (marks[1:], "right", -6))
     ]
 
@@ -150,15 +152,15 @@ def model_over_gpus(shares: pd.DataFrame, capacity_gb: float, look: Look) -> Cha
         mark = base.transform_filter(f"datum.fits == {str(fits).lower()}").mark_rect(
             color=fill, stroke=palette.axis, strokeWidth=look.px(1.5), strokeDash=dash
         )
-        return mark.encode(x=x, x2="zero", y=_y("top"), y2="bottom")
+        return mark.encode(x=x, x2=alt.X2("zero"), y=_y("top"), y2=alt.Y2("bottom"))
 
     height = _ROW * len(shares)
     layers = [
         bars(True, palette.compute, [1, 0]),
         bars(False, palette.hatch_ground, [5, 4]),
-        limit.mark_rule(strokeWidth=look.px(3), color=palette.text).encode(x=x, y=_y("over"), y2="under"),
+        limit.mark_rule(strokeWidth=look.px(3), color=palette.text).encode(x=x, y=_y("over"), y2=alt.Y2("under")),
         named.mark_text(**words(look, 14, align="left", dx=look.px(6), fontWeight=600)).encode(
-            x=x, y=alt.value(look.px(height - 12)), text="name"
+            x=x, y=alt.YValue(look.px(height - 12)), text=alt.Text("name")
         ),
         *_captions(rows, look),
     ]

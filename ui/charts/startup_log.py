@@ -37,7 +37,7 @@ def residual_marks(rows: pd.DataFrame, look: Look) -> Chart:
         marks.encode(x=x, y=y, color=colour, shape=shape),
         alt.Chart(rows[rows.verdict == "off"])
         .mark_text(**words(look, 13.5, align="left", dx=look.px(10), color=palette.off))
-        .encode(x=x, y=y, text="words"),
+        .encode(x=x, y=y, text=alt.Text("words")),
     ]
     return styled(alt.layer(*layers), look, _ROW * max(2, rows.quantity.nunique()))
 
@@ -46,7 +46,7 @@ def _band(look: Look, scale: alt.Scale) -> alt.Chart:
     """What a size may miss by."""
     data = pd.DataFrame({"low": [-_TOLERANCE], "high": [_TOLERANCE]})
     band = alt.Chart(data).mark_rect(color=look.palette.second_ground)
-    return band.encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+    return band.encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q"))
 
 
 def shrinking_residuals(rows: pd.DataFrame, look: Look) -> Chart:
@@ -61,13 +61,13 @@ def shrinking_residuals(rows: pd.DataFrame, look: Look) -> Chart:
     axis = alt.Axis(title="residual, %", values=[0.001, 0.01, 0.1, 1], format="~g", grid=True)
     y = alt.Y("shown:Q", scale=alt.Scale(type="log", domain=[_LEAST, 6]), axis=axis)
     base = alt.Chart(shown)
-    line = base.mark_line(color=palette.axis, strokeWidth=look.px(1.4)).encode(x=x, y=y, detail="log:N")
+    line = base.mark_line(color=palette.axis, strokeWidth=look.px(1.4)).encode(x=x, y=y, detail=alt.Detail("log:N"))
     dot = base.mark_point(filled=True, opacity=1, size=look.px(80), color=palette.primary).encode(x=x, y=y)
     first = shown[shown.number == 1].sort_values("shown", ascending=False)
     names = [
         alt.Chart(part)
         .mark_text(**words(look, 13, align="left", dx=look.px(4), dy=look.px(side * 12)))
-        .encode(x=x, y=y, text="log")
+        .encode(x=x, y=y, text=alt.Text("log"))
         for part, side in ((first.head(2), -1), (first.tail(-2), 1))
     ]
     return styled(alt.layer(line, dot, *names), look, 320)

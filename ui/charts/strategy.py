@@ -31,24 +31,24 @@ def memory_bars(parts: pd.DataFrame, ends: pd.DataFrame, capacity_gb: float, loo
         .mark_rect(stroke=palette.ground, strokeWidth=look.px(1))
         .encode(
             x=x,
-            x2="end_gb",
+            x2=alt.X2("end_gb"),
             y=_y("top"),
-            y2="bottom",
+            y2=alt.Y2("bottom"),
             color=alt.Color("part:N", scale=alt.Scale(domain=list(fills), range=list(fills.values()))),
-            tooltip=["strategy:N", "part:N", alt.Tooltip("end_gb:Q", format=".3s")],
+            tooltip=[alt.Tooltip("strategy:N"), alt.Tooltip("part:N"), alt.Tooltip("end_gb:Q", format=".3s")],
         ),
         alt.Chart(limit)
         .mark_rule(strokeWidth=look.px(2.5), color=palette.text)
-        .encode(x=x, y=alt.value(look.px(_KEY - 4)), y2=alt.value(look.px(height))),
+        .encode(x=x, y=alt.YValue(look.px(_KEY - 4)), y2=alt.Y2Value(look.px(height))),
         alt.Chart(limit)
         .mark_text(**words(look, 14, align="left", dx=look.px(6), fontWeight=600))
-        .encode(x=x, y=alt.value(look.px(height - _NAME / 2)), text="name"),
+        .encode(x=x, y=alt.YValue(look.px(height - _NAME / 2)), text=alt.Text("name")),
         alt.Chart(said)
         .mark_text(**words(look, 14, align="left", dx=look.px(6)))
         .encode(
             x=_gb("end_gb", [0, 1.22 * highest]),
             y=_y("middle"),
-            text="in_words",
+            text=alt.Text("in_words"),
             color=alt.condition("datum.short", alt.value(palette.off), alt.value(palette.text)),
         ),
         *key,
@@ -78,21 +78,26 @@ def saved_and_paid(rows: pd.DataFrame, sums: pd.DataFrame, look: Look) -> Chart:
         .mark_rect(stroke=palette.ground, strokeWidth=look.px(1))
         .encode(
             x=x,
-            x2="end_gb",
+            x2=alt.X2("end_gb"),
             y=_y("top"),
-            y2="bottom",
+            y2=alt.Y2("bottom"),
             color=alt.Color("what:N", scale=alt.Scale(domain=list(fills), range=list(fills.values()))),
-            tooltip=["strategy:N", "what:N", "why:N", alt.Tooltip("end_gb:Q", format=".3s")],
+            tooltip=[
+                alt.Tooltip("strategy:N"),
+                alt.Tooltip("what:N"),
+                alt.Tooltip("why:N"),
+                alt.Tooltip("end_gb:Q", format=".3s"),
+            ],
         ),
         base.transform_calculate(shown="width < 420 ? '' : datum.saved")
         .mark_text(**words(look, 14, align="right", dx=look.px(-6)))
-        .encode(x=_gb("left_gb", ends), y=_y("middle"), text="shown:N"),
+        .encode(x=_gb("left_gb", ends), y=_y("middle"), text=alt.Text("shown:N")),
         base.mark_text(**words(look, 14, align="left", dx=look.px(6))).encode(
-            x=_gb("right_gb", ends), y=_y("middle"), text="paid"
+            x=_gb("right_gb", ends), y=_y("middle"), text=alt.Text("paid")
         ),
         alt.Chart(pd.DataFrame({"start_gb": [0.0]}))
         .mark_rule(strokeWidth=look.px(2), color=palette.text)
-        .encode(x=x, y=alt.value(look.px(_KEY - 4)), y2=alt.value(look.px(height))),
+        .encode(x=x, y=alt.YValue(look.px(_KEY - 4)), y2=alt.Y2Value(look.px(height))),
         *_entries(
             {f"sent {name}" if name != "saved" else "saved against DDP": fill for name, fill in fills.items()}, look
         ),
@@ -112,14 +117,21 @@ def kinds(rows: pd.DataFrame, look: Look) -> Chart:
     fill = alt.condition("datum.taken", alt.value(palette.primary), alt.value(palette.compute))
     base = alt.Chart(drawn)
     layers = [
-        base.mark_rect().encode(x=x, x2="zero", y=_y("top"), y2="bottom", color=fill, tooltip=["composition:N"]),
+        base.mark_rect().encode(
+            x=x,
+            x2=alt.X2("zero"),
+            y=_y("top"),
+            y2=alt.Y2("bottom"),
+            color=fill,
+            tooltip=[alt.Tooltip("composition:N")],
+        ),
         base.transform_calculate(full="datum.composition + '  ·  ' + datum.said")
         .transform_calculate(shown="width < 420 ? datum.said : datum.full")
         .mark_text(**words(look, 14, align="left", dx=look.px(6)))
         .encode(
             x=x,
             y=_y("middle"),
-            text="shown:N",
+            text=alt.Text("shown:N"),
             color=alt.condition("datum.tokens_per_s > 0", alt.value(palette.text), alt.value(palette.muted)),
         ),
     ]
@@ -167,7 +179,7 @@ def handoff_curves(curves: pd.DataFrame, prompt_tokens: int, look: Look) -> Char
         alt.Chart(curves).mark_line(strokeWidth=look.px(3)).encode(x=x, y=y, color=colour, strokeDash=dash),
         alt.Chart(last)
         .mark_text(**words(look, 14, align="left", dx=look.px(6), fontWeight=600, limit=look.px(190)))
-        .encode(x=x, y=y, text="what"),
+        .encode(x=x, y=y, text=alt.Text("what")),
     ]
     return styled(alt.layer(*layers), look, 230 if look.present else 330)
 
@@ -233,12 +245,12 @@ def _entries(fills: dict[str, str], look: Look) -> list[alt.Chart]:
         sign=entries.left + look.px(6), word=entries.left + look.px(17), end=entries.left + widths
     )
     base = alt.Chart(entries).transform_filter("datum.end < width + 60")
-    y = alt.value(look.px(9))
+    y = alt.YValue(look.px(9))
     return [
         base.mark_tick(orient="vertical", size=look.px(13), thickness=look.px(12), opacity=1).encode(
             x=alt.X("sign:Q", scale=None, axis=None), y=y, color=alt.Color("fill:N", scale=None)
         ),
         base.mark_text(**words(look, 13.5, align="left")).encode(
-            x=alt.X("word:Q", scale=None, axis=None), y=y, text="name:N"
+            x=alt.X("word:Q", scale=None, axis=None), y=y, text=alt.Text("name:N")
         ),
     ]

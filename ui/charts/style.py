@@ -3,8 +3,12 @@
 from typing import Any, TypeAlias
 
 import altair as alt
+from altair.utils.schemapi import disable_debug_mode
 
 from ui.theme import SANS, SERIF, Look
+
+disable_debug_mode()
+# a chart is held against the schema once, whole, when it is drawn; Altair would do so for each of its parts as well
 
 _SIDES = ("left", "top", "right", "bottom")
 
@@ -33,19 +37,20 @@ def styled(chart: Chart, look: Look, height: float) -> Chart:
         "labelPadding": look.px(4),
         "titlePadding": look.px(8),
     }
-    return (
-        chart.properties(
-            width="container",
-            height=look.px(height),
-            background="transparent",
-            padding=dict.fromkeys(_SIDES, look.px(2)),
-            autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        )
-        .configure_mark(aria=False)
-        .configure_view(stroke=None, continuousWidth=600)
-        .configure_text(**text)
-        .configure_axis(**axis)
-        .configure_legend(disable=True)
+    config = alt.Config(
+        mark=alt.MarkConfig(aria=False),
+        view=alt.ViewConfig(stroke=None, continuousWidth=600),
+        text=alt.MarkConfig(**text),
+        axis=alt.AxisConfig(**axis),
+        legend=alt.LegendConfig(disable=True),
+    )
+    return chart.properties(
+        width="container",
+        height=look.px(height),
+        background="transparent",
+        padding=dict.fromkeys(_SIDES, look.px(2)),
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        config=config,
     )
 
 

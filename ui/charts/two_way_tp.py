@@ -92,7 +92,10 @@ def arms(runs: pd.DataFrame, look: Look) -> Chart:
     kinds = [kind for kind in ("one", "all", "ranks") if (rows.kind == kind).any()]
     layers = [_arm(rows[rows.kind == kind], kind, scale, axis, look) for kind in kinds]
     words_of = alt.Chart(rows.drop_duplicates("run")).mark_text(**words(look, 14.5, align="right"))
-    layers += [_names(rows, "run", look), words_of.encode(x=alt.value("width"), y=_y("name_at"), text="in_words:N")]
+    layers += [
+        _names(rows, "run", look),
+        words_of.encode(x=alt.XValue("width"), y=_y("name_at"), text=alt.Text("in_words:N")),
+    ]
     return styled(alt.layer(*layers), look, (44 if look.present else _ROW) * rows["run"].nunique())
 
 
@@ -103,7 +106,7 @@ def _arm(rows: pd.DataFrame, kind: str, scale: alt.Scale, axis: alt.Axis, look: 
     circle = {"size": look.px(11) ** 2, "filled": True, "fill": fill, "stroke": palette.text, "opacity": 1}
     span = base.mark_rule(strokeWidth=look.px(3), color=palette.axis)
     return alt.layer(
-        span.encode(x=alt.X("min_ms:Q", scale=scale, axis=axis), x2="p95_ms"),
+        span.encode(x=alt.X("min_ms:Q", scale=scale, axis=axis), x2=alt.X2("p95_ms")),
         base.mark_point(strokeWidth=look.px(2), **circle).encode(x=alt.X("median_ms:Q", scale=scale)),
     )
 
@@ -129,7 +132,7 @@ def _bars(rows: pd.DataFrame, look: Look, end_ms: float, fill: str, edge: str) -
     return (
         alt.Chart(rows)
         .mark_rect(color=fill, stroke=edge, strokeWidth=look.px(1))
-        .encode(x=_x("start_ms", end_ms), x2="end_ms", y=_y("bar_top"), y2="bar_end")
+        .encode(x=_x("start_ms", end_ms), x2=alt.X2("end_ms"), y=_y("bar_top"), y2=alt.Y2("bar_end"))
     )
 
 
@@ -138,7 +141,7 @@ def _names(rows: pd.DataFrame, by: str, look: Look) -> alt.Chart:
     return (
         alt.Chart(one_each)
         .mark_text(**words(look, 15, align="left", fontWeight=600))
-        .encode(x=alt.value(0), y=_y("name_at"), text=f"{by}:N")
+        .encode(x=alt.XValue(0), y=_y("name_at"), text=f"{by}:N")
     )
 
 
@@ -150,7 +153,7 @@ def _inside(rows: pd.DataFrame, look: Look, end_ms: float, room_px: float, color
         alt.Chart(placed)
         .transform_calculate(shown=f"{room} ? datum.label : ''")
         .mark_text(**words(look, 14, fontWeight=600, color=color))
-        .encode(x=_x("centre", end_ms), y=_y("middle"), text="shown:N")
+        .encode(x=_x("centre", end_ms), y=_y("middle"), text=alt.Text("shown:N"))
     )
 
 
@@ -170,13 +173,13 @@ def _stretch_words(rows: pd.DataFrame, look: Look, end_ms: float, kind: str) -> 
     inside = (
         alt.Chart(chosen)
         .transform_calculate(shown=f"{room} ? datum.words : ''")
-        .encode(x=_x("start_ms", end_ms), y=_y("middle"), text="shown:N")
+        .encode(x=_x("start_ms", end_ms), y=_y("middle"), text=alt.Text("shown:N"))
     )
     outside = (
         alt.Chart(chosen)
         .transform_calculate(shown=f"!{room} && datum.is_last ? datum.words : ''")
         .mark_text(**words(look, 14.5, align="left", dx=look.px(10)))
-        .encode(x=_x("end_ms", end_ms), y=_y("middle"), text="shown:N")
+        .encode(x=_x("end_ms", end_ms), y=_y("middle"), text=alt.Text("shown:N"))
     )
     written = words(look, 14.5, align="left", dx=look.px(10), fontWeight=600, color=color)
     behind = [inside.mark_text(**{**written, **ground})] if ground else []
@@ -199,5 +202,5 @@ def _hatch(rows: pd.DataFrame, look: Look, end_ms: float) -> alt.Chart:
     return (
         alt.Chart(pd.DataFrame(lines))
         .mark_rule(strokeWidth=look.px(1.2), color=look.palette.hatch)
-        .encode(x=_x("start_ms", end_ms), x2="end_ms", y=_y("foot"), y2="head")
+        .encode(x=_x("start_ms", end_ms), x2=alt.X2("end_ms"), y=_y("foot"), y2=alt.Y2("head"))
     )

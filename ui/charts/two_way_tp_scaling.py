@@ -19,7 +19,7 @@ def token_against_width(lines: pd.DataFrame, dots: pd.DataFrame, marks: pd.DataF
     x, y = _width_axis("hidden_size", lines), _time_axis("single_ms", lines, dots)
     base = alt.Chart(lines)
     band = base.mark_area(color=palette.muted, opacity=0.22).encode(
-        x=x, y=_time_axis("token_fast_ms", lines, dots), y2="token_slow_ms"
+        x=x, y=_time_axis("token_fast_ms", lines, dots), y2=alt.Y2("token_slow_ms")
     )
     single = base.mark_line(strokeWidth=look.px(2.5), strokeDash=[6, 4], color=palette.text).encode(x=x, y=y)
     token = base.mark_line(strokeWidth=look.px(4), color=palette.text).encode(
@@ -69,21 +69,21 @@ def replicas_or_tp(duels: pd.DataFrame, look: Look) -> Chart:
             x=alt.X("draw:Q", scale=scale), y=line_at
         ),
         base.mark_rule(strokeWidth=look.px(3), color=palette.axis).encode(
-            x=alt.X("draw:Q", scale=scale, axis=axis), x2="gain", y=line_at
+            x=alt.X("draw:Q", scale=scale, axis=axis), x2=alt.X2("gain"), y=line_at
         ),
         base.mark_point(**circle).encode(x=x, y=line_at, fill=fill),
         base.transform_calculate(shown=f"{narrow} ? datum.short : datum.name")
         .mark_text(**words(look, 15, align="left", fontWeight=600))
-        .encode(x=alt.value(0), y=name_at, text="shown:N"),
+        .encode(x=alt.XValue(0), y=name_at, text=alt.Text("shown:N")),
         base.transform_calculate(shown=f"{narrow} ? split(datum.in_words, ',')[0] : datum.in_words")
         .mark_text(**words(look, 14, align="right"))
-        .encode(x=alt.value("width"), y=name_at, text="shown:N"),
+        .encode(x=alt.XValue("width"), y=name_at, text=alt.Text("shown:N")),
         side.transform_filter("datum.side[0] === 't'")
         .mark_text(**left)
-        .encode(x=alt.X("draw:Q", scale=scale), y=alt.value(look.px(10)), text="side:N"),
+        .encode(x=alt.X("draw:Q", scale=scale), y=alt.YValue(look.px(10)), text=alt.Text("side:N")),
         side.transform_filter("datum.side[0] === 'T'")
         .mark_text(**right)
-        .encode(x=alt.X("draw:Q", scale=scale), y=alt.value(look.px(10)), text="side:N"),
+        .encode(x=alt.X("draw:Q", scale=scale), y=alt.YValue(look.px(10)), text=alt.Text("side:N")),
     ]
     return styled(alt.layer(*layers), look, 34 + row * len(duels))
 
@@ -102,10 +102,14 @@ def _measured(dots: pd.DataFrame, lines: pd.DataFrame, look: Look) -> list[alt.C
     circles = [
         alt.Chart(dots[dots.single == single])
         .mark_point(fill=palette.ground if single else palette.text, **circle)
-        .encode(x=x, y=_time_axis("time_ms", lines, dots), tooltip=["arm", "hidden_size", "time_ms"])
+        .encode(
+            x=x,
+            y=_time_axis("time_ms", lines, dots),
+            tooltip=[alt.Tooltip("arm"), alt.Tooltip("hidden_size"), alt.Tooltip("time_ms")],
+        )
         for single in (True, False)
     ]
-    return [spread.encode(x=x, y=_time_axis("min_ms", lines, dots), y2="p95_ms"), *circles]
+    return [spread.encode(x=x, y=_time_axis("min_ms", lines, dots), y2=alt.Y2("p95_ms")), *circles]
 
 
 def _names(lines: pd.DataFrame, dots: pd.DataFrame, look: Look) -> list[alt.Chart]:
@@ -116,7 +120,9 @@ def _names(lines: pd.DataFrame, dots: pd.DataFrame, look: Look) -> list[alt.Char
         mark = words(look, 15, align="left", fontWeight=600, dy=look.px(dy))
         text = alt.Chart(first.assign(arm=arm)).mark_text(**mark)
         named.append(
-            text.encode(x=_width_axis("hidden_size", lines), y=_time_axis(field, lines, dots), text="arm:N")
+            text.encode(
+                x=_width_axis("hidden_size", lines), y=_time_axis(field, lines, dots), text=alt.Text("arm:N")
+            )
         )
     return named
 
@@ -126,10 +132,10 @@ def _crossover(marks: pd.DataFrame, lines: pd.DataFrame, look: Look) -> list[alt
     palette, base = look.palette, alt.Chart(marks)
     x = _width_axis("hidden_size", lines)
     return [
-        base.mark_rect(color=palette.second_ground).encode(x=_width_axis("low", lines), x2="high"),
+        base.mark_rect(color=palette.second_ground).encode(x=_width_axis("low", lines), x2=alt.X2("high")),
         base.mark_rule(strokeDash=[2, 4], strokeWidth=look.px(1.5), color=palette.text).encode(x=x),
         base.mark_text(**words(look, 14, align="right", fontWeight=600, dx=look.px(-8))).encode(
-            x=x, y=alt.value(look.px(10)), text="in_words:N"
+            x=x, y=alt.YValue(look.px(10)), text=alt.Text("in_words:N")
         ),
     ]
 
