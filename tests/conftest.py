@@ -11,24 +11,17 @@ settings.register_profile("shardlab", deadline=None)
 settings.load_profile("shardlab")
 # a deadline is a timed test, and machines are noisy
 
-ONE_RUN_A_HOST = {"test_torchrun.py", "test_lab02.py", "test_run_ending.py"}
-"""Files that start ranks under the host's one lock: side by side they would refuse each other."""
-
 
 def pytest_collection_modifyitems(items):
-    """Keep on one worker what must not run side by side, and let others compute while a browser is waited for."""
-    for item in items:
-        if Path(item.fspath).name in ONE_RUN_A_HOST:
-            item.add_marker(pytest.mark.xdist_group("one run a host"))
+    """Let some tests compute while others wait for a browser."""
     waiting = [item for item in items if is_waiting(item)]
     rest = [item for item in items if not is_waiting(item)]
     items[:] = [item for _, item in sorted([*placed(waiting), *placed(rest)], key=itemgetter(0))]
 
 
 def is_waiting(item) -> bool:
-    """Whether a test spends its time waiting for a browser, and may stand anywhere among the others."""
-    path = Path(item.fspath)
-    return path.parent.name == "browser" and path.name not in ONE_RUN_A_HOST
+    """Whether a test spends its time waiting for a browser."""
+    return Path(item.fspath).parent.name == "browser"
 
 
 def placed(items) -> list:

@@ -41,8 +41,11 @@ def _chromium() -> str | None:
 
 
 @pytest.fixture(scope="session")
-def chromium():
-    """One headless Chromium for the session."""
+def profile(tmp_path_factory):
+    """One headless Chromium for the session, with a profile on disk: it compiles the app's scripts once.
+
+    A page is a visit of its own.
+    """
     path = _chromium()
     try:
         from playwright.sync_api import sync_playwright
@@ -50,10 +53,11 @@ def chromium():
         path, sync_playwright = None, None
     if path is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Chromium and playwright")
+    folder = tmp_path_factory.mktemp("profile")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
-        yield browser
-        browser.close()
+        profile = playwright.chromium.launch_persistent_context(folder, executable_path=path, args=CHROMIUM_FLAGS)
+        yield profile
+        profile.close()
 
 
 def _free_port() -> int:
@@ -111,14 +115,6 @@ def cold_server(tmp_path) -> Iterator[str]:
     stop_server(server)
 
 
-@pytest.fixture(scope="session")
-def profile(chromium):
-    """One profile for the session: a page is a visit of its own, and finds the app's scripts in the cache."""
-    context = chromium.new_context()
-    yield context
-    context.close()
-
-
 @pytest.fixture
 def open_page(profile) -> Iterator[Callable]:
     """`open_page(url, width=, height=, scheme=)`: a settled page in a visit of its own.
@@ -158,13 +154,31 @@ def _note_error(message, errors: list[str]) -> None:
         errors.append(message.text)
 
 
+AT_REST = """([restMs, longestMs]) => new Promise(resolve => {
+    const began = performance.now();
+    let since = began;
+    const watch = new MutationObserver(() => {
+        if (performance.now() - began < longestMs) since = performance.now();
+    });
+    watch.observe(document, { childList: true, subtree: true });
+    const look = () => {
+        const app = document.querySelector('[data-testid="stApp"]');
+        const waits = app?.dataset.testScriptState === 'notRunning'
+            && app.dataset.testConnectionState === 'CONNECTED' && app.querySelector('h1');
+        if (!waits) since = performance.now();
+        if (performance.now() - since < restMs) return setTimeout(look, 20);
+        watch.disconnect();
+        resolve(true);
+    };
+    look();
+})"""
+REST_MS, LONGEST_MS = 500, 3000
+"""How long nothing may be added to the page; what is still added after three seconds is an animation."""
+
+
 def settle(page) -> None:
-    """Wait until the app is connected, has run, and stays so for a moment."""
-    ready = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
-    for _ in range(2):
-        page.wait_for_selector(f"{ready} h1")
-        page.wait_for_timeout(250)
-    page.wait_for_selector(f"{ready} h1")
+    """Wait until the app is connected, has run, and has drawn what it was told."""
+    page.wait_for_function(AT_REST, arg=[REST_MS, LONGEST_MS])
 
 
 def press(page, key: str) -> None:

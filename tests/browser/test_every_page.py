@@ -15,11 +15,6 @@ def revealed(app: str, entry) -> str:
     return f"{app}/{entry.stem}?{entry.prefix}_revealed=true"
 
 
-def projected(app: str, lab, title: str) -> str:
-    """The address of a scene as it is presented."""
-    return f"{revealed(app, lab)}&{lab.prefix}_scene={title.replace(' ', '+')}&present=true"
-
-
 def serious_faults(page) -> list[str]:
     """What axe-core calls serious or critical, by rule and place."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
@@ -73,22 +68,6 @@ def test_the_drawn_scenes_have_no_serious_accessibility_fault_in_the_dark(app, o
     assert not {scene: found for scene, found in faults.items() if found}
 
 
-@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)
-def test_a_projected_scene_is_one_screen(app, open_page, lab):
-    """Title, figure and reading stand above the foot: nobody scrolls at a projector."""
-    width, height = SIZES["projector"]
-    page = open_page(f"{app}/{lab.stem}", width=width, height=height)
-    hidden = {}
-    for scene in DRAWN:
-        page.goto(projected(app, lab, SCENES[scene]))
-        settle(page)
-        page.wait_for_timeout(400)
-        assert fits(page, width), scene
-        if below := px_under_the_foot(page):
-            hidden[scene] = below
-    assert not hidden, f"px under the foot: {hidden}"
-
-
 def px_under_the_foot(page) -> list[int]:
     """How far each reading in sight reaches under the row of buttons."""
     foot = page.locator(".st-key-foot").bounding_box()["y"]
@@ -98,9 +77,13 @@ def px_under_the_foot(page) -> list[int]:
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)
-def test_a_lab_is_walked_by_keyboard_alone(app, open_page, lab):
-    """Predict with the arrows, reveal, then Next through every scene in order to the next page, and one Back."""
-    page = open_page(f"{app}/{lab.stem}")
+def test_a_lab_is_presented_by_keyboard_alone_and_a_scene_is_one_screen(app, open_page, lab):
+    """Predict with the arrows, reveal, then Next through every scene in order to the next page.
+
+    Title, figure and reading of a drawn scene stand above the foot: nobody scrolls at a projector.
+    """
+    width, height = SIZES["projector"]
+    page = open_page(f"{app}/{lab.stem}?present=true", width=width, height=height)
     slider = page.get_by_role("slider").first
     slider.focus()
     page.keyboard.press("ArrowRight")
@@ -109,15 +92,19 @@ def test_a_lab_is_walked_by_keyboard_alone(app, open_page, lab):
     slider.blur()
     press(page, "v")
     assert f"{lab.prefix}_revealed=true" in page.url
-    walked = [open_scene(page)]
+    walked, hidden = [open_scene(page)], {}
     # a figure that is stepped takes N for its own steps first, so a scene can take several
     for _ in range(60):
+        if walked[-1] in {SCENES[scene] for scene in DRAWN}:
+            assert fits(page, width), walked[-1]
+            hidden[walked[-1]] = px_under_the_foot(page)
         press(page, "n")
         if not page.url.split("?")[0].endswith(lab.stem):
             break
         if open_scene(page) != walked[-1]:
             walked.append(open_scene(page))
     assert walked == list(SCENES.values())
+    assert not {scene: below for scene, below in hidden.items() if below}, "px under the foot"
     following = after(lab)
     assert page.url.split("?")[0].endswith("/" if following.stem == "overview" else following.stem)
 

@@ -17,6 +17,7 @@ BENCH = "two_way_tp?real_scene=Bench"
 RUN = "Run it here on the CPU"
 live = [
     pytest.mark.slow,
+    pytest.mark.ranks,
     pytest.mark.skipif(sys.platform != "linux", reason="processes are told apart by /proc"),
 ]
 
@@ -107,6 +108,7 @@ def test_a_public_deployment_offers_no_run(open_page, tmp_path):
         page = open_page(f"{url}/{BENCH}")
         assert page.get_by_role("button", name=RUN).count() == 0
         assert "Live runs are off" in page.locator("body").inner_text()
+        page.close()
     finally:
         stop_server(process)
 

@@ -4,8 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.browser.conftest import press, settle
-from ui.course import SCENES
+from tests.browser.conftest import settle
 
 SEE = "pipeline_bubble?pipe_scene=See+it"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -170,26 +169,6 @@ def test_projected_controls_are_at_least_24_px(app, open_page):
     )
     assert len(sizes) >= 7
     assert min(sizes) >= 24
-
-
-def test_the_lab_is_walked_by_keyboard_alone(app, open_page):
-    """A prediction by arrow keys, revealed, then every scene by N; the player plays on the way."""
-    page = open_page(f"{app}/pipeline_bubble")
-    slider = page.get_by_role("slider")
-    slider.focus()
-    for _ in range(30):
-        page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(600)
-    settle(page)
-    slider.blur()
-    press(page, "v")
-    assert page.locator("figure.player").is_visible()
-    for title in list(SCENES.values())[1:]:
-        press(page, "n")
-        assert page.get_by_role("tab", name=title).get_attribute("aria-selected") == "true"
-        if title == "See it":
-            drawn(page).keyboard.press("Space")
-            assert tick(page) == 23
 
 
 def test_on_a_phone_a_deadlock_is_told_without_scrolling_sideways(app, open_page):

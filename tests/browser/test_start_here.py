@@ -1,9 +1,7 @@
 """Start here in a browser: a term told by pointer, keyboard and tap, and five revealed scenes on a projector."""
 
-import pytest
-
-from tests.browser.conftest import settle
-from tests.browser.test_every_page import fits, px_under_the_foot, serious_faults
+from tests.browser.conftest import press, settle
+from tests.browser.test_every_page import fits, open_scene, px_under_the_foot, serious_faults
 from ui.course import START
 
 ASKING = [scene for scene in START.scenes if scene != "glossary"]
@@ -45,12 +43,22 @@ def test_a_definition_fits_a_phone_over_the_foot(app, open_page):
     assert fits(page, 390)
 
 
-@pytest.mark.parametrize("revealed", ["true", "false"])
-def test_a_projected_scene_is_one_screen(app, open_page, revealed):
-    page = open_page(address(app, "rank", present="true"), width=1920, height=1080)
+def test_a_projected_scene_is_one_screen_before_and_after_it_is_revealed(app, open_page):
+    page = open_page(f"{app}/start_here?present=true", width=1920, height=1080)
     for scene in ASKING:
-        page.goto(address(app, scene, present="true", **{f"start_{scene}_revealed": revealed}))
+        assert open_scene(page) == START.scenes[scene]
+        assert_one_screen(page, scene)
+        slider = page.get_by_role("slider").first
+        slider.focus()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(600)
         settle(page)
-        page.wait_for_timeout(400)
-        assert fits(page, 1920), scene
-        assert not px_under_the_foot(page), scene
+        slider.blur()
+        press(page, "v")
+        assert_one_screen(page, f"{scene}, revealed")
+        press(page, "n")
+
+
+def assert_one_screen(page, scene):
+    assert fits(page, 1920), scene
+    assert not px_under_the_foot(page), scene

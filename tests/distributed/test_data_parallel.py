@@ -2,8 +2,6 @@
 
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from distributed.local_ranks import run_ranks  # noqa: E402
 from distributed.mini_gpt import MiniGPT, initialise  # noqa: E402
 from distributed.run_ddp import joined_gradients, largest_difference  # noqa: E402
 from distributed.train_grammar import batches  # noqa: E402
+from tests.programs import run_module  # noqa: E402
 
 
 def fresh():
@@ -96,11 +95,10 @@ def test_a_mean_over_each_ranks_own_tokens_would_be_another_gradient():
     assert largest_difference(model, joined) > 1e-3
 
 
+@pytest.mark.ranks
 @pytest.mark.slow
 def test_the_command_trains_and_tells_both_ways_of_sending():
-    command = [sys.executable, "-m", "distributed.run_ddp", "--json", "--steps", "4", "--batch", "16"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    result = json.loads(done.stdout)
+    result = json.loads(run_module("distributed.run_ddp", "--json", "--steps", "4", "--batch", "16"))
     assert result["losses"][-1] < result["losses"][0]
     assert result["largest_relative_difference"] < 1e-4
     assert result["weights_equal_on_all_ranks"]

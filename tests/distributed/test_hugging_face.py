@@ -4,8 +4,6 @@ The oracle is tests/distributed/dense_llama.py, a second implementation in numpy
 """
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +23,7 @@ from distributed.local_ranks import run_ranks  # noqa: E402
 from distributed.work import work  # noqa: E402
 from tests.distributed import dense_llama  # noqa: E402
 from tests.distributed.tiny_checkpoints import BASE, KINDS, write  # noqa: E402
+from tests.programs import run_two_ranks  # noqa: E402
 
 PROMPT = [3, 14, 15, 9, 26]
 STEPS = 12
@@ -240,16 +239,13 @@ def test_a_name_that_is_neither_a_model_nor_a_folder_is_refused_with_what_there_
         work("gpt-5")
 
 
+@pytest.mark.ranks
 @pytest.mark.slow
 def test_a_run_of_a_directory_reconciles_to_the_byte_wherever_its_log_is_read(folders, tmp_path):
     """The whole program: both arms, and a log that brings the shape its bytes are predicted from."""
     result = tmp_path / "result.json"
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m"]
-    options = ["--model", str(folders["qwen3-normed-wide-heads"]), "--steps-per-prompt", "5", "--json", str(result)]
-    done = subprocess.run(
-        [*command, "distributed.run_tp", *options], capture_output=True, text=True, timeout=120, check=True
-    )
-    log = read_log(done.stdout.splitlines())
+    options = ("--model", str(folders["qwen3-normed-wide-heads"]), "--steps-per-prompt", "5", "--json", str(result))
+    log = read_log(run_two_ranks("distributed.run_tp", *options).splitlines())
     assert log.model.qk_norm
     assert {row.verdict for row in reconcile(log) if row.exact} == {"ok"}
     assert read_result(result.read_text()).tokens_equal

@@ -1,8 +1,5 @@
 """The widths' program, on its two narrowest: both arms, the sweep, and what a page reads of it."""
 
-import subprocess
-import sys
-
 import pytest
 
 pytest.importorskip("torch")
@@ -10,16 +7,15 @@ pytest.importorskip("torch")
 from core.two_way_tp import crossover, read_scaling
 from distributed import machine, run_curve
 from distributed.run_curve import jobs
+from tests.programs import run_two_ranks
 
 
+@pytest.mark.ranks
 @pytest.mark.slow
 def test_both_arms_of_every_width_are_measured_and_read(tmp_path):
     result = tmp_path / "curve.json"
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    options = ["--widths", "64", "256", "--steps-per-prompt", "2", "--json", str(result)]
-    subprocess.run(
-        [*command, "-m", "distributed.run_curve", *options], check=True, timeout=180, capture_output=True
-    )
+    options = ("--widths", "64", "256", "--steps-per-prompt", "2", "--json", str(result))
+    run_two_ranks("distributed.run_curve", *options)
     run = read_scaling(result.read_text())
     assert [point.hidden_size for point in run.points] == [64, 256]
     assert (run.backend, run.tp_size, len(run.sweep)) == ("gloo", 2, 6)

@@ -20,7 +20,7 @@ from runtime.torchrun import TAG, RunBusyError, RunRefusedError, RunRequest, sta
 
 pytest.importorskip("torch")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are told apart by /proc")
-pytestmark = [pytest.mark.slow, linux]
+pytestmark = [pytest.mark.slow, pytest.mark.ranks, linux]
 
 SHORT = RunRequest(options=("--steps-per-prompt", "5"))
 LONG = RunRequest(options=("--steps-per-prompt", "100"), silence_s=90)
@@ -239,13 +239,13 @@ def test_a_server_that_is_killed_leaves_no_rank(tmp_path):
 import os, signal
 from runtime import torchrun
 torchrun.LOCK_NAME = {torchrun.LOCK_NAME!r}
-with torchrun.start(torchrun.RunRequest(options=("--steps-per-prompt", "100"))) as run:
+with torchrun.start(torchrun.RunRequest(options=("--steps-per-prompt", "100"), silence_s=90)) as run:
     for line in run.watch():
         if line and '"sweep"' in line:
             print(run.tag, flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     tag = done.stdout.strip()
     assert done.returncode == -signal.SIGKILL
     deadline_s = time.monotonic() + 3
