@@ -24,6 +24,7 @@ from core.scenario import Scenario
 from ui import course, glossary, inputs, progress, shell, theme
 from ui.charts.prediction import prediction_line
 from ui.charts.style import Chart
+from ui.components.save_png import save_png
 from ui.equation import fractions
 from ui.prose import Prose, escape, prose_of
 
@@ -99,16 +100,21 @@ class Page:
             self.say(block, width="stretch")
 
     def figure(self, chart: Chart, reading: str, table: pd.DataFrame, name: str) -> None:
-        """A chart, its reading (a text alternative as well), and its table as CSV.
+        """A chart, its reading (a text alternative as well), its table as CSV and itself as PNG.
 
-        `reading` is a block of prose; `name` is the file's, and the key under which the chart keeps its state.
+        `reading` is a block of prose; `name` is the files', and the key under which the chart keeps its state.
         """
-        st.altair_chart(chart, theme=None, alt=self.prose.plain(reading), key=f"figure_{name}")
+        with st.container(key=f"chart_{name}"):
+            st.altair_chart(chart, theme=None, alt=self.prose.plain(reading), key=f"figure_{name}")
         self.reading(reading)
         with st.expander("The figure as a table"):
             st.dataframe(table, hide_index=True, alt=self.prose.plain(reading))
             csv = table.to_csv(index=False).encode()
-            st.download_button("Download CSV", csv, f"{name}.csv", "text/csv", key=f"csv_{name}", on_click="ignore")
+            with st.container(horizontal=True, gap="small"):
+                st.download_button(
+                    "Download CSV", csv, f"{name}.csv", "text/csv", key=f"csv_{name}", on_click="ignore"
+                )
+                save_png(f"chart_{name}", name, self.look.palette.ground)
 
     def equation(self, *terms: tuple[str, str] | str) -> None:
         """Stacked fractions joined by equals signs; a bare string stands as it is. Text, not markup."""

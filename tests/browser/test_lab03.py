@@ -1,12 +1,15 @@
 """Lab 03 in a real browser: the ring player under keyboard and mouse, a pasted table on its way to every lab."""
 
+from math import ceil
 from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 
 from core.catalog.own_link import own_link_of
 from runtime.measurements import example_paste
 from tests.browser.conftest import settle
+from ui.theme import LIGHT
 
 WIRE = "comm_cost?bill_scene=See+it&bill_view=the+wire"
 TABLE = "comm_cost?bill_scene=Bench&bill_figure=your+table&tp=8"
@@ -103,3 +106,19 @@ def test_a_pasted_table_becomes_the_link_of_every_lab_and_stays_in_the_address(a
     shared = open_page(page.url.replace("pipeline_bubble", "comm_cost"))
     assert f"link={key}" in shared.url
     assert "Ignored in the address" not in shared.content()
+
+
+def test_a_chart_is_saved_as_png_in_its_colours_at_twice_its_size(app, open_page, tmp_path):
+    """For a slide: on the page's own ground, with a margin, latency in the colour it has everywhere."""
+    page = open_page(f"{app}/comm_cost?bill_scene=See+it&bill_revealed=true")
+    page.get_by_text("The figure as a table").first.click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download PNG").click()
+    assert download.value.suggested_filename == "bill_decode.png"
+    download.value.save_as(tmp_path / "bill.png")
+    chart, margin = page.locator(".st-key-chart_bill_decode svg.marks").bounding_box(), 16
+    with Image.open(tmp_path / "bill.png") as picture:
+        assert picture.size == tuple(ceil(2 * (chart[side] + 2 * margin)) for side in ("width", "height"))
+        seen = {f"#{red:02X}{green:02X}{blue:02X}" for _, (red, green, blue, _) in picture.getcolors(2**24)}
+        assert {LIGHT.ground, LIGHT.latency, LIGHT.bandwidth} <= {colour.upper() for colour in seen}
+        assert picture.getpixel((0, picture.height - 1)) == picture.getpixel((0, 0))
