@@ -86,8 +86,9 @@ def arms(runs: pd.DataFrame, look: Look) -> Chart:
     rows = _placed(runs, "run", look, 44 if look.present else _ROW)
     rows["line"] = rows.middle + rows.kind.map({"one": look.px(-9), "all": 0.0, "ranks": look.px(9)})
     low, high = float(rows.min_ms.min()), float(rows.p95_ms.max())
-    room_for_names = 7 if look.present else 1.3
-    scale = alt.Scale(type="log", domain=[low / room_for_names, high * 1.3], nice=False)
+    room = 7 if look.present else 1.3
+    # names stand left and figures right of the bars, over them on a narrow screen
+    scale = alt.Scale(type="log", domain=[low / room, high * room], nice=False)
     axis = alt.Axis(grid=False, title="ms a token", format="~g", tickCount=6)
     kinds = [kind for kind in ("one", "all", "ranks") if (rows.kind == kind).any()]
     layers = [_arm(rows[rows.kind == kind], kind, scale, axis, look) for kind in kinds]
