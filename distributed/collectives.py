@@ -95,20 +95,29 @@ class TorchGroup(Group):
 
     def all_reduce(self, x: Tensor, layer: str = "", why: str = "") -> Tensor:
         with self._recorded("all_reduce", x.nbytes, x.device, layer, why):
-            dist.all_reduce(x, group=self.peers)
-        return x
+            sent = self._reachable(x)
+            dist.all_reduce(sent, group=self.peers)
+            return x if sent is x else x.copy_(sent)
 
     def all_gather(self, x: Tensor, layer: str = "", why: str = "") -> Tensor:
-        shards = [torch.empty_like(x) for _ in range(self.size)]
         with self._recorded("all_gather", x.nbytes * self.size, x.device, layer, why):
-            dist.all_gather(shards, x.contiguous(), group=self.peers)
-        return torch.cat(shards, dim=-1)
+            sent = self._reachable(x.contiguous())
+            shards = [torch.empty_like(sent) for _ in range(self.size)]
+            dist.all_gather(shards, sent, group=self.peers)
+        return torch.cat(shards, dim=-1).to(x.device)
+
+    def _reachable(self, x: Tensor) -> Tensor:
+        """`x` where the backend can send it from: a GPU's own memory for NCCL, the host's for all others."""
+        return x if self.backend == "nccl" else x.cpu()
 
     @contextmanager
     def _recorded(
         self, op: Gathered, payload_bytes: int, device: torch.device, layer: str, why: str
     ) -> Iterator[None]:
         self.ledger.record(Collective(op, payload_bytes, self.size, layer, why))
+        if is_captured(device):
+            yield
+            return
         synchronize(device)
         start_s = time.perf_counter()
         yield
@@ -120,6 +129,11 @@ def synchronize(device: torch.device) -> None:
     """Wait until a GPU has done what was asked of it, so that the clock reads work and not its launch."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
+
+
+def is_captured(device: torch.device) -> bool:
+    """Whether what is asked of a GPU now goes into a graph: nothing runs yet, so there is nothing to time."""
+    return device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
 
 def join(backend: str, timeout_s: float, init_method: str = "env://", **world: int) -> TorchGroup:

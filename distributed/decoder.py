@@ -14,6 +14,9 @@ class KVCache:
     [2, L, B, KV_N, max_tokens, K]; a head is whole, and repeated where ranks outnumber heads
     """
 
+    mask: Tensor | None = None
+    """Which tokens a query may look at, where that is not the same as those it is given.  (1, max_tokens)"""
+
     def __init__(self, spec: ModelSpec, group: Group, max_tokens: int, batch: int = 1, **where) -> None:
         heads = kv_heads_per_rank(spec, group.size)
         self.store = torch.zeros(2, spec.num_hidden_layers, batch, heads, max_tokens, spec.head_dim, **where)
@@ -30,6 +33,46 @@ class KVCache:
         self.store[0, layer, :, :, self.length : end] = k
         self.store[1, layer, :, :, self.length : end] = v
         return self.store[0, layer, :, :, :end], self.store[1, layer, :, :, :end]
+
+    def positions(self, tokens: int) -> Tensor:
+        """Where the tokens of this call stand in the text.  (T)"""
+        return torch.arange(self.length, self.length + tokens, device=self.store.device)
+
+    def advance(self, tokens: int) -> None:
+        """Count this call's tokens as seen: every layer has theirs."""
+        self.length += tokens
+
+
+class FixedKVCache(KVCache):
+    """The same cache for one token a call, whose shapes never change: a position on the device, all keys, a mask.
+
+    What a CUDA graph needs: it replays the same kernels on the same memory, whatever the token's number.
+    """
+
+    def __init__(self, spec: ModelSpec, group: Group, max_tokens: int, **where) -> None:
+        super().__init__(spec, group, max_tokens, 1, **where)
+        self._position = torch.zeros(1, dtype=torch.int64, device=self.store.device)
+        self._places = torch.arange(max_tokens, device=self.store.device)
+
+    def take(self, seen: KVCache) -> None:
+        """Go on from what another cache has seen."""
+        self.store.copy_(seen.store)
+        self._position.fill_(seen.length)
+
+    def append(self, layer: int, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        for row, new in enumerate((k, v)):
+            self.store[row, layer].index_copy_(2, self._position, new)
+        return self.store[0, layer], self.store[1, layer]
+
+    @property
+    def mask(self) -> Tensor:
+        return (self._places <= self._position).unsqueeze(0)
+
+    def positions(self, tokens: int) -> Tensor:
+        return self._position
+
+    def advance(self, tokens: int) -> None:
+        self._position += tokens
 
 
 class Decoder(nn.Module):
@@ -51,5 +94,12 @@ class Decoder(nn.Module):
 
     def new_cache(self, batch: int = 1) -> KVCache:
         """An empty cache where the weights are, for as many tokens as the model is run with."""
-        where = {"device": self.embed_tokens.weight.device, "dtype": self.embed_tokens.weight.dtype}
-        return KVCache(self.spec, self.group, self.max_tokens, batch, **where)
+        return KVCache(self.spec, self.group, self.max_tokens, batch, **self._where)
+
+    def new_fixed_cache(self) -> FixedKVCache:
+        """The same, for decode steps of one shape."""
+        return FixedKVCache(self.spec, self.group, self.max_tokens, **self._where)
+
+    @property
+    def _where(self) -> dict[str, object]:
+        return {"device": self.embed_tokens.weight.device, "dtype": self.embed_tokens.weight.dtype}

@@ -115,7 +115,8 @@ class GroupedAttention(nn.Module):
         v = self._split(self.v_proj(x), self.kv_heads)
         if cache is not None:
             k, v = cache.append(self.layer, k, v)
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=q.shape[2] > 1, enable_gqa=True)
+        mask = cache.mask if cache is not None else None
+        y = F.scaled_dot_product_attention(q, k, v, mask, is_causal=q.shape[2] > 1, enable_gqa=True)
         return self.o_proj(y.transpose(1, 2).flatten(2))
 
     def _split(self, x: Tensor, heads: int) -> Tensor:
@@ -172,12 +173,12 @@ class Llama(Decoder):
 
         The first call with a cache may bring many tokens, later ones one.
         """
-        start = 0 if cache is None else cache.length
-        table = self.table[:, start : start + tokens.shape[1]]  # (2, T, K)
+        length = tokens.shape[1]
+        table = self.table[:, :length] if cache is None else self.table[:, cache.positions(length)]  # (2, T, K)
         x = self.embed_tokens(tokens)  # (B, T, D)
         for layer in self.layers:
             x = layer(x, table, cache)
         if cache is not None:
-            cache.length += tokens.shape[1]
+            cache.advance(length)
             x = x[:, -1:]
         return (self.lm_head or self.embed_tokens).logits(self.norm(x))

@@ -10,11 +10,12 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from distributed.collectives import synchronize
-from distributed.decode import greedy
+from distributed.decode import FixedStep, greedy
 from distributed.decoder import Decoder
 from distributed.work import Work
 
 WARM_UP_STEPS = 20
+NUMBERS = ("tokens", "step_s", "memory_bytes_per_s", "prefill_s", "graph_step_s")
 PREFILLS = 5
 
 
@@ -23,6 +24,7 @@ class Arm:
     """What one arm decoded, a row a prompt, and what each decode step took, prefills left out.
 
     `memory_bytes_per_s` is what the arm's process streamed with nothing else to do; 0 where it was not timed.
+    `graph_step_s` are steps replayed as a CUDA graph, where there is one.
     """
 
     tokens: list[list[int]] = field(default_factory=list)
@@ -30,13 +32,14 @@ class Arm:
     step_s: list[float] = field(default_factory=list)
     memory_bytes_per_s: float = 0.0
     prefill_s: list[float] = field(default_factory=list)
+    graph_step_s: list[float] = field(default_factory=list)
 
     def save(self, stem: Path) -> None:
         """Write the arm beside `stem`, for another process to read."""
         save_file(
             {str(row): logits.cpu() for row, logits in enumerate(self.logits)}, stem.with_suffix(".safetensors")
         )
-        numbers = {name: getattr(self, name) for name in ("tokens", "step_s", "memory_bytes_per_s", "prefill_s")}
+        numbers = {name: getattr(self, name) for name in NUMBERS}
         stem.with_suffix(".json").write_text(json.dumps(numbers))
 
     @classmethod
@@ -68,13 +71,23 @@ def time_prefill(model: Decoder) -> list[float]:
     return took_s[1:]
 
 
-def decode_prompt(model: Decoder, work: Work, row: int, steps: int, arm: Arm) -> None:
+def decode_prompt(
+    model: Decoder, work: Work, row: int, steps: int, arm: Arm, fixed: FixedStep | None = None
+) -> None:
     """Decode one prompt to its end, again and again until `steps` steps were timed; keep the first answer."""
     timed = 0
     while timed < steps:
-        decoded = greedy(model, work.prompts[row], work.longest, work.end)
+        decoded = greedy(model, work.prompts[row], work.longest, work.end, fixed)
         if not timed:
             arm.tokens.append(decoded.tokens)
             arm.logits.append(torch.stack(decoded.logits))
         arm.step_s += decoded.step_s
         timed += max(1, len(decoded.step_s))
+
+
+def decode_graphed(model: Decoder, work: Work, steps: int) -> Arm:
+    """The same prompts with each decode step replayed as a CUDA graph. Needs a GPU that is this rank's own."""
+    arm, fixed = Arm(), FixedStep(model).record()
+    for row in range(len(work.prompts)):
+        decode_prompt(model, work, row, steps, arm, fixed)
+    return arm

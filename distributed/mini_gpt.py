@@ -56,7 +56,8 @@ class ParallelAttention(nn.Module):
         q, k, v = (self._split(project(x)) for project in (self.q_proj, self.k_proj, self.v_proj))
         if cache is not None:
             k, v = cache.append(self.layer, k, v)
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=q.shape[2] > 1)  # (B, H/N, T, K)
+        mask = cache.mask if cache is not None else None
+        y = F.scaled_dot_product_attention(q, k, v, mask, is_causal=q.shape[2] > 1)  # (B, H/N, T, K)
         return self.o_proj(y.transpose(1, 2).flatten(2))
 
     def _split(self, x: Tensor) -> Tensor:
@@ -93,13 +94,13 @@ class MiniGPT(Decoder):
 
         The first call with a cache may bring many tokens, later ones one.
         """
-        start = 0 if cache is None else cache.length
-        positions = torch.arange(start, start + tokens.shape[1], device=tokens.device)
+        length = tokens.shape[1]
+        positions = torch.arange(length, device=tokens.device) if cache is None else cache.positions(length)
         x = self.embed_tokens(tokens) + self.embed_positions(positions)  # (B, T, D)
         for layer in self.layers:
             x = layer(x, cache)
         if cache is not None:
-            cache.length += tokens.shape[1]
+            cache.advance(length)
             x = x[:, -1:]
         return self.embed_tokens.logits(self.norm(x))
 

@@ -5,7 +5,9 @@
 
 Rank 0 prints progress as JSON lines and writes one object to PATH. The TP=1 arm is a process of its own, started
 by rank 0 before the ranks meet, with at most one device visible. One thread a rank in both arms: one core stands
-for one device; on a CPU a third arm is one process on all cores. Exit 1 when the tokens differ, 2 when the run
+for one device; on a CPU a third arm is one process on all cores. With `--backend gloo --device cuda` ranks may share a
+GPU, and their sums go through the host; with NCCL both arms are run again with each step replayed as a CUDA graph:
+there a sum cannot be timed on its own. Exit 1 when the tokens differ, 2 when the run
 cannot be made.
 """
 
@@ -25,8 +27,9 @@ from core.two_way_tp import GPTS, MINI_GPT, all_reduce_payload_bytes
 from distributed import checkpoint, collectives, machine
 from distributed.collectives import Group
 from distributed.decoder import Decoder
+from distributed.devices import device, ranks_per_gpu, why_not_on
 from distributed.experiments import break_layers, everyone, slow_one_rank, trace
-from distributed.measure import Arm, decode_prompt, time_prefill, warm_up
+from distributed.measure import Arm, decode_graphed, decode_prompt, time_prefill, warm_up
 from distributed.meeting import join, several_hosts
 from distributed.progress import ms, say, say_token, summary, us
 from distributed.single import Alone, arms_alone
@@ -42,7 +45,7 @@ def run_rank(args: argparse.Namespace, job: Work) -> int:
     first = os.environ["RANK"] == "0"
     if first:
         say("start", model=job.spec.key, prompts=len(job.prompts), steps_per_prompt=args.steps_per_prompt)
-    alone = arms_alone(job, args.steps_per_prompt, device_type(args.backend)) if first else None
+    alone = arms_alone(job, args.steps_per_prompt, args.device) if first else None
     group = join(args.backend, args.timeout_s)
     try:
         return report(args, job, group, alone)
@@ -52,7 +55,7 @@ def run_rank(args: argparse.Namespace, job: Work) -> int:
 
 def report(args: argparse.Namespace, job: Work, group: Group, alone: Alone | None) -> int:
     """Load, decode, count and compare; the exit status."""
-    where = device(group.backend)
+    where = device(args.device)
     model = job.model(group).to(where)
     ranks = facts_of_ranks(model)
     idle = sweep(group, all_reduce_payload_bytes(model.spec), where)
@@ -61,6 +64,10 @@ def report(args: argparse.Namespace, job: Work, group: Group, alone: Alone | Non
     arm = decode_all(model, job, args.steps_per_prompt)
     waits_s = waited_s(group, len(arm.step_s))
     result = compare(model, arm, alone, ranks, waits_s) if alone else None
+    if group.backend == "nccl":
+        graphed = decode_graphed(model, job, args.steps_per_prompt)
+        if result is not None:
+            add_graphed(result, graphed, arm, alone)
     arm.prefill_s = time_prefill(model)
     if alone:
         say_prefill(model, arm, alone.single)
@@ -79,7 +86,9 @@ def introduce(model: Decoder, job: Work, ranks: list[dict[str, int]], idle: dict
     """Who runs what: the ranks, what each of them holds, and the sweep of idle sums."""
     hosts = int(os.environ.get("GROUP_WORLD_SIZE", "1"))
     group = model.group
-    say("world", model=job.spec.key, backend=group.backend, tp_size=group.size, hosts=hosts, **job.shape)
+    sharing = ranks_per_gpu(model.embed_tokens.weight.device)
+    shared = {"ranks_per_gpu": sharing} if sharing else {}
+    say("world", model=job.spec.key, backend=group.backend, tp_size=group.size, hosts=hosts, **shared, **job.shape)
     for rank, facts in enumerate(ranks):
         say("weights", rank=rank, bytes=facts["weights_bytes"])
     for rank, facts in enumerate(ranks):
@@ -143,6 +152,7 @@ def conclude(result: dict[str, object], job: Work, args: argparse.Namespace) -> 
     """Add the manifest and write the object, whole or not at all."""
     options = shlex.join(
         ["--model", job.name, "--steps-per-prompt", str(args.steps_per_prompt), "--backend", str(result["backend"])]
+        + (["--device", args.device] if args.device == "cuda" and result["backend"] != "nccl" else [])
     )
     launcher = f"torchrun --standalone --nproc-per-node={result['world_size']}"
     command = f"{launcher} -m distributed.run_tp --json PATH {options}"
@@ -155,7 +165,9 @@ def conclude(result: dict[str, object], job: Work, args: argparse.Namespace) -> 
 def facts_of_ranks(model: Decoder) -> list[dict[str, int]]:
     """Every rank's weight and cache bytes, as allocated, and the KV blocks that the memory left would hold."""
     spec, group = model.spec, model.group
-    left_bytes = machine.free_bytes(model.embed_tokens.weight.device) // group.size
+    left_bytes = machine.free_bytes(model.embed_tokens.weight.device) // (
+        ranks_per_gpu(model.embed_tokens.weight.device) or group.size
+    )
     facts = {
         "weights_bytes": model.weights_bytes,
         "kv_bytes": model.new_cache().nbytes,
@@ -190,16 +202,13 @@ def per_token(count: int, steps: int) -> int | float:
     return count // steps if count % steps == 0 else count / steps
 
 
-def device_type(backend: str) -> str:
-    return "cuda" if backend == "nccl" else "cpu"
-
-
-def device(backend: str) -> torch.device:
-    """This rank's device: its own GPU, or the CPU."""
-    if device_type(backend) == "cpu":
-        return torch.device("cpu")
-    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    return torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+def add_graphed(result: dict[str, object], graphed: Arm, arm: Arm, alone: Alone) -> None:
+    """What a step took when it was replayed, in both arms; a replay that writes other tokens is no equal."""
+    per_token_s = summary(graphed.step_s)
+    say_token(int(result["world_size"]), per_token_s, "token_graph")
+    result["graph_per_token_s"] = per_token_s
+    result["single_graph_per_token_s"] = summary(alone.single.graph_step_s)
+    result["tokens_equal"] = result["tokens_equal"] and graphed.tokens == arm.tokens
 
 
 def arguments() -> argparse.Namespace:
@@ -209,12 +218,17 @@ def arguments() -> argparse.Namespace:
         "--backend", choices=("gloo", "shm", "nccl"), default="nccl" if torch.cuda.device_count() > 1 else "gloo"
     )
     parser.add_argument(
+        "--device", choices=("cpu", "cuda"), help="cuda with nccl, else cpu; cuda with gloo lets ranks share a GPU"
+    )
+    parser.add_argument(
         "--model", default=MINI_GPT.key, help=f"{', '.join(GPTS)}, or a directory with config.json and safetensors"
     )
     parser.add_argument("--checkpoint", type=Path, default=checkpoint.CHECKPOINT)
     parser.add_argument("--steps-per-prompt", type=int, default=100, help="decode steps timed a prompt")
     parser.add_argument("--timeout-s", type=float, default=30, help="how long a rank waits for its peers")
-    return parser.parse_args()
+    args = parser.parse_args()
+    args.device = args.device or ("cuda" if args.backend == "nccl" else "cpu")
+    return args
 
 
 def main() -> None:
@@ -227,6 +241,10 @@ def main() -> None:
         print("start this with: torchrun --standalone --nproc-per-node=2 -m distributed.run_tp", file=sys.stderr)
         sys.exit(2)
     try:
+        if why_not := why_not_on(
+            args.device, args.backend, int(os.environ["LOCAL_WORLD_SIZE"]), torch.cuda.device_count()
+        ):
+            raise ShardlabError(why_not)
         job = work(args.model, args.checkpoint)
     except ShardlabError as error:
         if os.environ["RANK"] == "0":

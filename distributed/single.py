@@ -17,7 +17,7 @@ import torch
 from core.two_way_tp import MINI_GPT
 from distributed import checkpoint
 from distributed.collectives import Group
-from distributed.measure import Arm, decode_prompt, time_prefill, warm_up
+from distributed.measure import Arm, decode_graphed, decode_prompt, time_prefill, warm_up
 from distributed.memory_speed import memory_bytes_per_s
 from distributed.progress import ms, say, say_token, summary
 from distributed.work import Work, work
@@ -49,6 +49,8 @@ def arms_alone(job: Work, steps: int, device: str) -> Alone:
     with tempfile.TemporaryDirectory() as folder:
         single = single_arm(Path(folder) / "single", job, steps, device)
         say_token(1, summary(single.step_s))
+        if single.graph_step_s:
+            say_token(1, summary(single.graph_step_s), "token_graph")
         say("memory", bytes_per_s=round(single.memory_bytes_per_s))
         if device != "cpu" or cores == 1:
             return Alone(single, None)
@@ -87,6 +89,8 @@ def main() -> None:
     warm_up(model, job)
     for row in range(min(args.prompts, len(job.prompts))):
         decode_prompt(model, job, row, args.steps_per_prompt, arm)
+    if args.device == "cuda":
+        arm.graph_step_s = decode_graphed(model, job, args.steps_per_prompt).step_s
     arm.prefill_s = time_prefill(model)
     arm.memory_bytes_per_s = memory_bytes_per_s(args.device)
     arm.save(args.stem)

@@ -58,7 +58,8 @@ class Manifest:
 class RunResult:
     """One comparison of TP=1 and TP=N.
 
-    Not every run has timed the single process on all cores' threads, or how fast it streams weights from memory.
+    Not every run has timed the single process on all cores' threads, or how fast it streams weights from memory;
+    only one with a GPU a rank has replayed its steps as CUDA graphs.
     """
 
     world_size: int
@@ -73,6 +74,8 @@ class RunResult:
     manifest: Manifest
     all_threads_per_token: PerToken | None = None
     memory_bytes_per_s: float | None = None
+    graph_per_token: PerToken | None = None
+    single_graph_per_token: PerToken | None = None
 
 
 def read_result(text: str) -> RunResult:
@@ -98,9 +101,15 @@ def _result(row: Mapping[str, Any]) -> RunResult:
         all_reduce_s_per_token=row["all_reduce_s_per_token"],
         ranks=tuple(RankBytes(one["weights_bytes"], one["kv_bytes"]) for one in row["ranks"]),
         manifest=read_manifest(row["manifest"]),
-        all_threads_per_token=_per_token(threads) if (threads := row.get("all_threads_per_token_s")) else None,
+        all_threads_per_token=_optional(row, "all_threads_per_token_s"),
         memory_bytes_per_s=row.get("memory_bytes_per_s"),
+        graph_per_token=_optional(row, "graph_per_token_s"),
+        single_graph_per_token=_optional(row, "single_graph_per_token_s"),
     )
+
+
+def _optional(row: Mapping[str, Any], name: str) -> PerToken | None:
+    return _per_token(row[name]) if row.get(name) else None
 
 
 def _per_token(row: Mapping[str, float]) -> PerToken:

@@ -95,7 +95,7 @@ class Prefill:
 
 @dataclass(frozen=True)
 class RunLog:
-    """One run, as it told it."""
+    """One run, as it told it. `ranks_per_gpu` is above 1 where ranks shared a GPU, 0 on a CPU."""
 
     lines: tuple[LogLine, ...]
     model: ModelSpec
@@ -120,6 +120,7 @@ class RunLog:
     broken: tuple[Broken, ...]
     prefill: Prefill | None = None
     waited_s: tuple[float, ...] = ()
+    ranks_per_gpu: int = 0
 
     @property
     def sweep_s(self) -> float:
@@ -194,6 +195,7 @@ def _run_log(texts: list[str], rows: list[Mapping[str, Any]]) -> RunLog:
         broken=tuple(_broken(row) for row in every("broken")),
         prefill=_prefill(prefill[0]) if prefill else None,
         waited_s=tuple(wait_ms / 1e3 for wait_ms in waited[0]["ms_per_token"]) if waited else (),
+        ranks_per_gpu=int(world.get("ranks_per_gpu", 0)),
     )
 
 

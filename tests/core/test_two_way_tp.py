@@ -241,6 +241,13 @@ def test_a_run_that_times_a_prompt_and_who_waited_says_so_in_seconds():
     assert (read_log(log_lines()).prefill, read_log(log_lines()).waited_s) == (None, ())
 
 
+def test_a_log_says_how_many_ranks_shared_a_gpu_and_may_tell_of_graphs():
+    graphed = json.dumps({"event": "token_graph", "tp_size": 2, "median_ms": 1.0, "p95_ms": 1.1})
+    log = read_log([*log_lines(world={"ranks_per_gpu": 2}), graphed])
+    assert (log.ranks_per_gpu, log.token_s) == (2, 0.0052)
+    assert read_log(log_lines()).ranks_per_gpu == 0
+
+
 def test_a_log_may_bring_the_shape_of_a_model_that_is_not_ours():
     """Qwen 3's: norms on q and k, four KV heads, and the bytes that core predicts for it."""
     shape = {name: getattr(model("qwen3-8b"), name) for name in SHAPE_FIELDS}

@@ -17,7 +17,7 @@ from core.two_way_tp import read_log, read_result, reconcile, weights_per_rank  
 from distributed import hugging_face  # noqa: E402
 from distributed.checkpoint import CheckpointError  # noqa: E402
 from distributed.collectives import Group  # noqa: E402
-from distributed.decode import greedy  # noqa: E402
+from distributed.decode import FixedStep, greedy  # noqa: E402
 from distributed.hugging_face import load_sharded, read_directory  # noqa: E402
 from distributed.local_ranks import run_ranks  # noqa: E402
 from distributed.work import work  # noqa: E402
@@ -71,6 +71,15 @@ def test_one_rank_scores_as_the_dense_model_does(folders, kind):
     dense = dense_llama.logits(folders[kind], PROMPT + out.tokens[:-1])[len(PROMPT) - 1 :]
     assert np.abs(torch.stack(out.logits).numpy() - dense).max() < 1e-4 * np.abs(dense).max()
     assert out.tokens == dense.argmax(-1).tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_step_of_one_shape_scores_the_same(folders, kind):
+    """Rotary positions, repeated heads and all, by a mask over the whole cache."""
+    model = read_directory(folders[kind]).model(Group())
+    grown, told = greedy(model, PROMPT, STEPS), greedy(model, PROMPT, STEPS, fixed=FixedStep(model))
+    assert told.tokens == grown.tokens
+    assert torch.allclose(torch.stack(told.logits), torch.stack(grown.logits), atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)

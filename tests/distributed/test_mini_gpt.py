@@ -16,10 +16,10 @@ from core.parameters import total_parameters  # noqa: E402
 from core.two_way_tp import MINI_GPT, weights_per_rank  # noqa: E402
 from distributed import checkpoint, grammar, train_grammar  # noqa: E402
 from distributed.collectives import Group  # noqa: E402
-from distributed.decode import greedy  # noqa: E402
+from distributed.decode import FixedStep, greedy  # noqa: E402
 from distributed.grammar_corpus import corpus, part  # noqa: E402
 from distributed.mini_gpt import KVCache, MiniGPT, initialise  # noqa: E402
-from distributed.tokenizer import ALPHABET, decode, encode, prompt  # noqa: E402
+from distributed.tokenizer import ALPHABET, END_TOKEN, decode, encode, prompt  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +88,16 @@ def test_the_cache_changes_no_logit(model):
     with torch.inference_mode():
         whole = model(text)[0, -len(decoded.tokens) :]
     assert torch.allclose(torch.stack(decoded.logits), whole, atol=1e-4)
+
+
+def test_a_step_of_one_shape_writes_the_same(model):
+    """What a GPU would replay: a position and a mask for a cache that grows, used for one text after another."""
+    fixed = FixedStep(model)
+    for sentence in ("he goed to school", "i has eat"):
+        grown = greedy(model, prompt(sentence), 30, END_TOKEN)
+        told = greedy(model, prompt(sentence), 30, END_TOKEN, fixed)
+        assert told.tokens == grown.tokens
+        assert torch.allclose(torch.stack(told.logits), torch.stack(grown.logits), atol=1e-4)
 
 
 def test_a_spec_counts_what_torch_holds(model):

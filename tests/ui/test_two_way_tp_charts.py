@@ -1,16 +1,17 @@
 """Lab 02's bench figures, read from what they hand to Vega: rows, arms, the crossover and its band."""
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import pytest
 
 from core.catalog import gpu, link, model
-from core.two_way_tp import duels
+from core.two_way_tp import PerToken, duels
 from core.two_way_tp.run_log import Prefill
 from runtime import captures
 from tests.core.test_two_way_tp_scaling import scaling
 from ui.charts import two_way_tp as arms_charts
 from ui.charts import two_way_tp_scaling as charts
+from ui.facts.two_way_tp import run_name
 from ui.facts.two_way_tp_bench import host_fields, scaling_fields
 from ui.frames import frame
 from ui.rows import two_way_tp as arm_rows
@@ -69,6 +70,25 @@ def test_one_process_on_all_threads_is_a_third_arm_where_it_was_timed():
     for result_of_run in (with_all, without):
         table = frame(arm_rows.run_rows("a", result_of_run))
         assert values_of(arms_charts.arms(table, LOOKS[0]))
+
+
+def test_steps_replayed_as_a_graph_are_a_row_of_their_own():
+    """Half of the eager time in both arms: the same ratio, under a name that says so."""
+    result = captures.load("gloo-cpu").result
+    one, many = (
+        PerToken(*(took_s / 2 for took_s in astuple(arm))) for arm in (result.single_per_token, result.per_token)
+    )
+    table = frame(arm_rows.run_rows("a", replace(result, single_graph_per_token=one, graph_per_token=many)))
+    graphed = table[table["run"] == "a, CUDA graph"]
+    assert graphed.kind.tolist() == ["one", "ranks"]
+    assert graphed.in_words.iloc[0].endswith(table.in_words.iloc[0].rpartition(", ")[2])
+    assert values_of(arms_charts.arms(table, LOOKS[0]))
+
+
+def test_ranks_that_shared_a_gpu_are_named_so():
+    log = captures.load("gloo-cpu").log
+    assert run_name(log) == run_name(replace(log, ranks_per_gpu=1)) == "MiniGPT, TCP"
+    assert run_name(replace(log, ranks_per_gpu=2)) == "MiniGPT, TCP, 2 ranks on a GPU"
 
 
 def test_a_prompt_over_a_slow_wire_is_half_of_the_compute_and_the_rest():

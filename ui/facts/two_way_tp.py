@@ -28,7 +28,8 @@ WRONGS = {"one rank slow": "slow", "bias on every rank": "bias_on_every_rank", "
 
 def run_name(log: RunLog) -> str:
     """A run by what is sent over what: the model's name, and what lies between its ranks."""
-    return f"{log.model.name.partition('-')[0]}, {BETWEEN.get(log.backend, log.backend)}"
+    sharing = f", {log.ranks_per_gpu} ranks on a GPU" if log.ranks_per_gpu > 1 else ""
+    return f"{log.model.name.partition('-')[0]}, {BETWEEN.get(log.backend, log.backend)}{sharing}"
 
 
 def by_size(log: RunLog) -> tuple[int, str]:

@@ -6,7 +6,17 @@ from statistics import median
 
 from core.comm_cost import allreduce_payload_bytes
 from core.specs import ModelSpec
-from core.two_way_tp import Reading, RunLog, RunResult, Slowed, Step, fitted_wire, reconcile, token_parts
+from core.two_way_tp import (
+    PerToken,
+    Reading,
+    RunLog,
+    RunResult,
+    Slowed,
+    Step,
+    fitted_wire,
+    reconcile,
+    token_parts,
+)
 from core.units import grouped, plain, seconds, significant
 from ui.rows.comm_cost import CurvePoint, Mark, MeasuredDot
 
@@ -210,8 +220,15 @@ def slowed_bars(slowed: Slowed) -> list[Part]:
 
 
 def run_rows(name: str, result: RunResult) -> list[RunRow]:
-    """The arms of a run; not every one has timed a single process on all threads."""
-    one, wide, many = result.single_per_token, result.all_threads_per_token, result.per_token
+    """The arms of a run, and of its replayed graphs; not every run has those, or one process on all threads."""
+    eager = _arms(name, result, result.single_per_token, result.per_token, result.all_threads_per_token)
+    if result.graph_per_token is None or result.single_graph_per_token is None:
+        return eager
+    graphed = _arms(f"{name}, CUDA graph", result, result.single_graph_per_token, result.graph_per_token, None)
+    return [*eager, *graphed]
+
+
+def _arms(name: str, result: RunResult, one: PerToken, many: PerToken, wide: PerToken | None) -> list[RunRow]:
     times = many.median_s / one.median_s
     in_words = f"{seconds(one.median_s)} → {seconds(many.median_s)}, {significant(times, 2)} ×"
     arms = [("TP=1", "one", one), ("TP=1, all threads", "all", wide), (f"TP={result.world_size}", "ranks", many)]
