@@ -26,7 +26,7 @@ def why_not_on(kind: str, backend: str, ranks: int, gpus: int) -> str:
     if kind == "cpu":
         return "NCCL sends between GPUs: use --backend gloo on a CPU" if backend == "nccl" else ""
     if gpus == 0:
-        return "there is no GPU here: use --device cpu"
+        return "there is no GPU here: use --backend gloo --device cpu"
     if backend == "shm":
         return "shared memory is the host's: on GPUs use --backend nccl or gloo"
     if backend == "nccl" and ranks > gpus:

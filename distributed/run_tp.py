@@ -5,10 +5,9 @@
 
 Rank 0 prints progress as JSON lines and writes one object to PATH. The TP=1 arm is a process of its own, started
 by rank 0 before the ranks meet, with at most one device visible. One thread a rank in both arms: one core stands
-for one device; on a CPU a third arm is one process on all cores. With `--backend gloo --device cuda` ranks may share a
-GPU, and their sums go through the host; with NCCL both arms are run again with each step replayed as a CUDA graph:
-there a sum cannot be timed on its own. Exit 1 when the tokens differ, 2 when the run
-cannot be made.
+for one device; on a CPU a third arm is one process on all cores. With `--backend gloo --device cuda` ranks may
+share a GPU, and their sums go through the host. With NCCL both arms run again, each step replayed as a CUDA graph,
+of which a sum cannot be timed on its own. Exit 1 when the tokens differ, 2 when the run cannot be made.
 """
 
 import argparse
