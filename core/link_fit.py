@@ -284,8 +284,12 @@ def _spikes(table: Table) -> list[str]:
     return [f"spikes, over twice what their neighbours say: {named}"]
 
 
-def link_of(fit: LinkFit) -> LinkSpec | None:
-    """The fit as a link that every lab can price on; None where the table cannot tell α or β."""
+def link_of(fit: LinkFit, backend: str = "") -> LinkSpec | None:
+    """The fit as a link that every lab can price on; None where the table cannot tell α or β.
+
+    `backend` names the wire of lab 02 that was swept.
+    """
     if fit.alpha_us is None or fit.bandwidth_bytes_per_s is None or fit.ranks is None:
         return None
-    return own_link(fit.alpha_us * 1e-6, fit.bandwidth_bytes_per_s, (fit.base_us or 0.0) * 1e-6, fit.ranks)
+    base_s = (fit.base_us or 0.0) * 1e-6
+    return own_link(fit.alpha_us * 1e-6, fit.bandwidth_bytes_per_s, base_s, fit.ranks, backend)

@@ -33,4 +33,6 @@ def summary(durations_s: Sequence[float]) -> dict[str, float]:
 
 def say_token(tp_size: int, per_token_s: dict[str, float], event: str = "token") -> None:
     """Print what one decode step took; as `token_graph` if it was replayed."""
-    say(event, tp_size=tp_size, median_ms=ms(per_token_s["median"]), p95_ms=ms(per_token_s["p95"]))
+    say(
+        event, tp_size=tp_size, **{f"{name}_ms": ms(per_token_s[name]) for name in ("median", "p95", "min", "mean")}
+    )

@@ -125,23 +125,31 @@ def compare(
     gathers = [call for call in group.calls if call.op == "all_gather"]
     least_bytes = min(call.payload_bytes for call in gathers)
     say("all_gather", payload_bytes=least_bytes, median_us=us(statistics.median(group.decode_all_gathers_s)))
-    say("waited", ms_per_token=[ms(wait_s) for wait_s in waits_s])
+    sums_s_per_token = sum(sums_s) / steps
+    comm_to_compute = sum(sums_s) / max(1e-9, sum(arm.step_s) - sum(sums_s))
+    say(
+        "waited",
+        ms_per_token=[ms(wait_s) for wait_s in waits_s],
+        all_reduce_ms_per_token=ms(sums_s_per_token),
+        comm_to_compute=round(comm_to_compute, 4),
+    )
     per_token_s = summary(arm.step_s)
     say_token(group.size, per_token_s)
     identical = sum(ours == theirs for ours, theirs in zip(arm.tokens, single.tokens, strict=True))
-    say("tokens", prompts=len(arm.tokens), identical=identical)
+    apart = max_difference(arm, single)
+    say("tokens", prompts=len(arm.tokens), identical=identical, max_logit_difference=float(f"{apart:.3g}"))
     return {
         "world_size": group.size,
         "backend": group.backend,
         "tokens_equal": identical == len(arm.tokens),
-        "max_logit_difference": max_difference(arm, single),
+        "max_logit_difference": apart,
         "all_reduces_per_token": per_token(len(sums_s), steps),
         "per_token_s": per_token_s,
         "single_per_token_s": summary(single.step_s),
         "all_threads_per_token_s": summary(alone.all_threads.step_s) if alone.all_threads else None,
         "memory_bytes_per_s": round(single.memory_bytes_per_s),
-        "all_reduce_s_per_token": sum(sums_s) / steps,
-        "comm_to_compute": sum(sums_s) / max(1e-9, sum(arm.step_s) - sum(sums_s)),
+        "all_reduce_s_per_token": sums_s_per_token,
+        "comm_to_compute": comm_to_compute,
         "waited_s_per_token": waits_s,
         "ranks": ranks,
     }

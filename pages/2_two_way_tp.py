@@ -1,6 +1,7 @@
 """Lab 02, real ranks: one model on one process and on two, every line of the run against its prediction."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import streamlit as st
 
@@ -110,11 +111,14 @@ def break_it() -> None:
 def bench() -> None:
     figure, margin = page.split()
     with figure:
-        if drawn in ("two arms", "the wires"):
+        if drawn == "two arms" or (drawn == "the wires" and not look.present):
             live()
         measured.figures[drawn]()
     with margin:
         page.note(*NOTES[drawn])
+        if drawn == "the wires":
+            with st.container(key="aside_wire"):
+                measured.offer_wire()
         with st.container(key="aside_how"):
             page.note("bench.note_how")
         if own.capture:
@@ -126,6 +130,8 @@ def live() -> None:
     backend = can.backend if can.backend == "nccl" else facts.WIRES[wire]
     label = f"Run it here on {can.cuda_devices} GPUs" if backend == "nccl" else "Run it here on the CPU"
     request = RunRequest(options=("--backend", backend, "--model", model), wall_s=300, silence_s=90)
+    if backend == "nccl":
+        request = replace(request, memory_bytes=0)  # CUDA maps a GPU's memory into the process
     live_run.panel(request, can, label, page.prose.plain("bench.refused"))
 
 

@@ -62,6 +62,7 @@ class RunRefusedError(ShardlabError):
 class RunRequest:
     """A module to run under torchrun, and how long it may take. `ranks` are this host's.
 
+    A process may have `memory_bytes` of its own, 0 for as much as there is.
     On several hosts `rendezvous` is the first one's address and port; only the first one's rank speaks.
     """
 
@@ -71,6 +72,7 @@ class RunRequest:
     wall_s: float = 180.0
     silence_s: float = 30.0
     grace_s: float = 2.0
+    memory_bytes: int = 8 * 2**30
     nnodes: int = 1
     node_rank: int = 0
     rendezvous: str = ""
@@ -212,7 +214,8 @@ class TorchRun:
     def _command(self) -> list[str]:
         torchrun = ["-m", "torch.distributed.run", *self._meeting(), f"--nproc-per-node={self.request.ranks}"]
         program = ["-m", self.request.module, "--json", str(self._result_path), *self.request.options]
-        return [sys.executable, "-m", "runtime.tether", *torchrun, *program]
+        tether = ["-m", "runtime.tether", str(self.request.memory_bytes)]
+        return [sys.executable, *tether, *torchrun, *program]
 
     def _meeting(self) -> list[str]:
         """Where the ranks find each other: on one host at a port that is free, on several where they were told."""

@@ -6,12 +6,12 @@ import streamlit as st
 
 from core.own_tables import OwnTable, own_tables
 from runtime.measurements import example_paste
-from ui import inputs
 from ui.charts import comm_cost as bills
 from ui.charts import comm_table as charts
 from ui.comm_prose import fill
 from ui.facts import comm_table as facts
 from ui.frames import frame
+from ui.own_link import offer
 from ui.paste import pasted
 from ui.prose import escape
 from ui.rows import comm_table as rows
@@ -105,13 +105,4 @@ def _offer(page: Page, own: OwnTable) -> None:
         page.note("table.no_link")
         return
     page.note("table.link")
-    for field, label in (("link", "Use as the link"), ("network", "Use between nodes")):
-        used = getattr(page.scenario, field) == link.key
-        st.button(
-            f"{label}: in use" if used else label,
-            key=f"use_{field}",
-            disabled=used,
-            type="primary" if field == "link" and not used else "secondary",
-            on_click=inputs.remember,
-            args=(field, link.key),
-        )
+    offer(link, page.scenario)

@@ -1,10 +1,13 @@
 """Lab 02's bench: five figures over recorded runs, the machine's own curve, and the scenario's two links."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from core.errors import ShardlabError
-from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels
+from core.link_fit import link_of
+from core.specs import LinkSpec
+from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels, fitted_wire
 from runtime import captures, curves
 from runtime.captures import Capture
 from ui.charts import two_way_tp as charts
@@ -12,6 +15,7 @@ from ui.charts import two_way_tp_scaling as scaling_charts
 from ui.charts.comm_cost import time_against_payload
 from ui.facts import two_way_tp_bench as facts
 from ui.frames import frame
+from ui.own_link import offer
 from ui.rows import two_way_tp as rows_of
 from ui.rows import two_way_tp_scaling as scaling_rows
 from ui.rows.comm_residuals import Named
@@ -24,7 +28,8 @@ TWO_HOSTS = captures.CAPTURES.parent / "two_hosts"
 class Bench:
     """What the figures draw from.
 
-    Where the scenario's model fits no single GPU there are no duels, and `refused` says so.
+    Where the scenario's model fits no single GPU there are no duels, and `refused` says so. `wire` is the chosen
+    one, as it was fitted.
     """
 
     runs: tuple[tuple[str, Capture], ...]
@@ -33,6 +38,7 @@ class Bench:
     inside: tuple[Duel, ...]
     across: tuple[Duel, ...]
     refused: str
+    wire: LinkSpec | None
     hosts: tuple[tuple[str, RunLog], ...]
     page: Page
 
@@ -50,6 +56,7 @@ class Bench:
     def fields(self) -> Mapping[str, str]:
         """The numbers of their prose."""
         filled = {**facts.scaling_fields(self.curve, self.between), **facts.host_fields(self.hosts)}
+        filled["own_wire"] = self.wire.name if self.wire else ""
         if self.inside:
             scenario = self.page.scenario
             filled |= facts.duel_fields(self.inside, self.across, scenario.model, scenario.gpu)
@@ -68,6 +75,12 @@ class Bench:
         mark = frame([rows_of.wire_mark(self.page.scenario.model_spec)])
         chart = time_against_payload(curves_of, dots, mark, frame([], Named), self.page.look)
         self.page.figure(chart, "bench.wires", dots, "wires")
+
+    def offer_wire(self) -> None:
+        """The chosen wire as a link of every lab."""
+        if self.wire is not None:
+            self.page.note("bench.note_link")
+            offer(self.wire, self.page.scenario)
 
     def width(self) -> None:
         """A token against the width of the model, and the crossover."""
@@ -106,4 +119,15 @@ def open_bench(page: Page, runs: tuple[tuple[str, Capture], ...], backend: str, 
         for name, words in facts.SHAPED.items()
         if name in captures.names(TWO_HOSTS)
     )
-    return Bench(runs, curves.load(backend), between, inside, across, refused, hosts, page)
+    wire = newest_wire([run for _, run in runs if run.log.backend == backend], backend)
+    return Bench(runs, curves.load(backend), between, inside, across, refused, wire, hosts, page)
+
+
+def newest_wire(runs: Sequence[Capture], backend: str) -> LinkSpec | None:
+    """The wire of the run that was made last, as a link; None where no run's sweep gives α and β."""
+    found = [
+        (run.result.manifest.date, link)
+        for run in runs
+        if (fit := fitted_wire(run.log)) and (link := link_of(fit, backend))
+    ]
+    return max(found, key=itemgetter(0))[1] if found else None

@@ -3,6 +3,7 @@
     own_ALPHA_BANDWIDTH_BASE_RANKS, in µs, GB/s one way, µs: own_3.12_409_7.26_8
 
 The ranks are those of the table it was fitted to: at another number it is an extrapolation.
+A link fitted to a sweep of lab 02's says over what: own_120_1.9_0_2_gloo
 """
 
 import re
@@ -17,11 +18,15 @@ DIGITS = 4
 
 MOST_RANKS = 65536
 _NUMBER = r"(\d{1,9}(?:\.\d{1,9})?)"
-_KEY = re.compile(rf"own_{_NUMBER}_{_NUMBER}_{_NUMBER}_(\d{{1,6}})")
+_KEY = re.compile(rf"own_{_NUMBER}_{_NUMBER}_{_NUMBER}_(\d{{1,6}})(?:_(gloo|shm|nccl))?")
 
 
-def own_link(latency_s: float, bandwidth_bytes_per_s: float, base_s: float, ranks: int) -> LinkSpec:
+def own_link(
+    latency_s: float, bandwidth_bytes_per_s: float, base_s: float, ranks: int, backend: str = ""
+) -> LinkSpec:
     """A measured link as a row like the catalog's, its numbers rounded to what the key can hold.
+
+    `backend` is lab 02's (gloo, shm, nccl), where its ranks were timed; none where a table was brought.
 
     Raises OutOfRangeError for numbers that are no link's.
     """
@@ -30,14 +35,14 @@ def own_link(latency_s: float, bandwidth_bytes_per_s: float, base_s: float, rank
     if not 2 <= ranks <= MOST_RANKS:
         raise OutOfRangeError("ranks", ranks, f"must be 2 to {MOST_RANKS} for a link to be measured")
     return LinkSpec(
-        key=f"{PREFIX}{latency_us}_{gb_per_s}_{base_us}_{ranks}",
-        name=f"your cluster, {ranks} ranks",
+        key=f"{PREFIX}{latency_us}_{gb_per_s}_{base_us}_{ranks}{f'_{backend}' if backend else ''}",
+        name=f"this machine ({backend})" if backend else f"your cluster, {ranks} ranks",
         latency_s=float(latency_us) * 1e-6,
         bandwidth_bytes_per_s=float(gb_per_s) * GB,
         base_s=float(base_us) * 1e-6,
         measured_ranks=ranks,
         measured_note=f"fitted to a table of {ranks} ranks; at another number it is an extrapolation",
-        source="the learner's own nccl-tests table",
+        source="lab 02's sweep of idle all-reduces" if backend else "the learner's own nccl-tests table",
     )
 
 
@@ -48,7 +53,7 @@ def own_link_of(key: str) -> LinkSpec | None:
         return None
     latency_us, gb_per_s, base_us = (float(text) for text in match.groups()[:3])
     try:
-        return own_link(latency_us * 1e-6, gb_per_s * GB, base_us * 1e-6, int(match.group(4)))
+        return own_link(latency_us * 1e-6, gb_per_s * GB, base_us * 1e-6, int(match[4]), match[5] or "")
     except OutOfRangeError:
         return None
 

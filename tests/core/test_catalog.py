@@ -138,8 +138,25 @@ def test_a_link_of_ones_own_is_its_key():
     assert (own.latency_s, own.bandwidth_bytes_per_s, own.measured_ranks) == (pytest.approx(3.123e-6), 409e9, 8)
 
 
+@pytest.mark.parametrize("backend", ["gloo", "shm", "nccl"])
+def test_a_wire_of_this_machine_is_named_by_what_it_is(backend):
+    own = own_link(120e-6, 1.9e9, 0.0, 2, backend)
+    assert (own.key, own.name) == (f"own_120_1.9_0_2_{backend}", f"this machine ({backend})")
+    assert link(own.key) == own
+
+
 @pytest.mark.parametrize(
-    "key", ["own_", "own_1_2_3", "own_1_0_0_8", "own_1_2_3_1", "own_1_2_3_999999", "own_-1_2_3_8", "own_1e3_2_3_8"]
+    "key",
+    [
+        "own_",
+        "own_1_2_3_8_tcp",
+        "own_1_2_3",
+        "own_1_0_0_8",
+        "own_1_2_3_1",
+        "own_1_2_3_999999",
+        "own_-1_2_3_8",
+        "own_1e3_2_3_8",
+    ],
 )
 def test_a_key_that_holds_no_link_is_refused(key):
     with pytest.raises(UnknownNameError):

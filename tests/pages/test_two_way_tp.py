@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.catalog import link
 from core.two_way_tp import slowdown
 from core.units import plain
 from runtime import captures
@@ -83,6 +84,17 @@ def test_the_bench_draws_every_other_figure_that_was_recorded(figure, wire):
     assert not at.error
     assert len(at.get("vega_lite_chart")) == 1
     assert "{{" not in text_of(at)
+
+
+@pytest.mark.parametrize(("wire", "backend"), [("TCP", "gloo"), ("shared memory", "shm")])
+def test_a_wire_of_this_machine_becomes_a_link_of_every_lab(wire, backend):
+    """Two buttons; the scenario then holds α, β and the ranks, and says what the wire is."""
+    at = opened(real_scene="Bench", real_figure="the wires", real_wire=wire)
+    at.button(key="use_network").click().run()
+    assert not at.exception
+    used = link(at.session_state["network"])
+    assert (used.name, used.measured_ranks) == (f"this machine ({backend})", 2)
+    assert at.button(key="use_network").label == "Use between nodes: in use"
 
 
 def test_a_model_that_fits_no_single_gpu_has_no_replicas_and_is_told_so():

@@ -100,6 +100,16 @@ def test_a_run_that_goes_on_too_long_is_ended():
     assert processes(run) == []
 
 
+def test_a_run_that_wants_more_memory_than_it_may_take_is_told_so():
+    """A GPT of 110 million parameters, 440 MB of weights, in processes of 400 MB each."""
+    small = RunRequest(options=("--model", "gpt-110m", "--steps-per-prompt", "5"), memory_bytes=400 * 2**20)
+    with start(small) as run:
+        for _ in run.watch():
+            pass
+    assert (run.outcome.status, processes(run)) == ("failed", [])
+    assert "wanted more memory than a run may take" in run.outcome.message
+
+
 def test_cancel_ends_every_rank_within_four_seconds():
     with start(LONG) as run:
         watch_until(run, "sweep")
