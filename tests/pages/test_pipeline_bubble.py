@@ -28,6 +28,8 @@ def players(at):
     """The head and the cells of each player on the page."""
     found = []
     for element in at.get("bidi_component"):
+        if not element.proto.component_name.endswith("schedule_player"):
+            continue
         payload = element.proto.bytes
         (length,) = struct.unpack_from("<I", payload)
         head = json.loads(payload[4 : 4 + length])
