@@ -184,7 +184,13 @@ def settle(page) -> None:
 def press(page, key: str) -> None:
     """Press a shortcut and wait for what it does."""
     page.keyboard.press(key)
-    page.wait_for_timeout(150)
+    page.wait_for_timeout(300)
+    settle(page)
+
+
+def wait_for_address(page, text: str) -> None:
+    """Wait until the address holds a text: it follows what the page shows, on a busy machine after a while."""
+    page.wait_for_function("text => location.href.includes(text)", arg=text)
     settle(page)
 
 

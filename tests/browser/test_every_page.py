@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import press, settle
+from tests.browser.conftest import press, settle, wait_for_address
 from ui.course import LABS, PAGES, SCENES, after
 
 SIZES = {"laptop": (1440, 900), "projector": (1920, 1080), "phone": (390, 844)}
@@ -91,7 +91,7 @@ def test_a_lab_is_presented_by_keyboard_alone_and_a_scene_is_one_screen(app, ope
     settle(page)
     slider.blur()
     press(page, "v")
-    assert f"{lab.prefix}_revealed=true" in page.url
+    wait_for_address(page, f"{lab.prefix}_revealed=true")
     walked, hidden = [open_scene(page)], {}
     # a figure that is stepped takes N for its own steps first, so a scene can take several
     for _ in range(60):
