@@ -81,7 +81,7 @@ def greedy(
 
     Every rank gathers the same logits and so picks the same token: nothing more is sent.
     """
-    device = model.embed_tokens.weight.device
+    device = model.device
     cache = model.new_cache()
     step = torch.tensor([list(prompt)], device=device)
     decoded = Decoded()

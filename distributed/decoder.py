@@ -101,5 +101,10 @@ class Decoder(nn.Module):
         return FixedKVCache(self.spec, self.group, self.max_tokens, **self._where)
 
     @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.embed_tokens.weight.device
+
+    @property
     def _where(self) -> dict[str, object]:
-        return {"device": self.embed_tokens.weight.device, "dtype": self.embed_tokens.weight.dtype}
+        return {"device": self.device, "dtype": self.embed_tokens.weight.dtype}

@@ -58,7 +58,7 @@ def warm_up(model: Decoder, work: Work) -> None:
 @torch.inference_mode()
 def time_prefill(model: Decoder) -> list[float]:
     """How long a prompt took that fills the model's positions: every sum carries all of its rows."""
-    device = model.embed_tokens.weight.device
+    device = model.device
     tokens = torch.arange(model.max_tokens, device=device).remainder(model.spec.vocab_size).unsqueeze(0)
     took_s = []
     for _ in range(PREFILLS + 1):

@@ -85,7 +85,7 @@ def introduce(model: Decoder, job: Work, ranks: list[dict[str, int]], idle: dict
     """Who runs what: the ranks, what each of them holds, and the sweep of idle sums."""
     hosts = int(os.environ.get("GROUP_WORLD_SIZE", "1"))
     group = model.group
-    sharing = ranks_per_gpu(model.embed_tokens.weight.device)
+    sharing = ranks_per_gpu(model.device)
     shared = {"ranks_per_gpu": sharing} if sharing else {}
     say("world", model=job.spec.key, backend=group.backend, tp_size=group.size, hosts=hosts, **shared, **job.shape)
     for rank, facts in enumerate(ranks):
@@ -172,9 +172,7 @@ def conclude(result: dict[str, object], job: Work, args: argparse.Namespace) -> 
 def facts_of_ranks(model: Decoder) -> list[dict[str, int]]:
     """Every rank's weight and cache bytes, as allocated, and the KV blocks that the memory left would hold."""
     spec, group = model.spec, model.group
-    left_bytes = machine.free_bytes(model.embed_tokens.weight.device) // (
-        ranks_per_gpu(model.embed_tokens.weight.device) or group.size
-    )
+    left_bytes = machine.free_bytes(model.device) // (ranks_per_gpu(model.device) or group.size)
     facts = {
         "weights_bytes": model.weights_bytes,
         "kv_bytes": model.new_cache().nbytes,

@@ -65,12 +65,13 @@ def slow_rank() -> None:
         "ring": three_waits.ring_bars(knob),
         "pipeline": three_waits.pipeline_bars(knob),
     }
+    told = "reading" if scenario.slow_percent else "even"
     for column, (name, bars) in zip(st.columns(3, gap="medium"), pictures.items(), strict=True):
         with column:
             page.note(f"straggler.{name}")
             table = frame(rows.bar_parts(bars))
             chart = charts.term_bars(table, frame(rows.bar_ends(bars)), rows.unit_of(bars), look)
-            page.figure(chart, f"straggler.{name}_reading", table, f"straggler_{name}")
+            page.figure(chart, f"straggler.{name}_{told}", table, f"straggler_{name}")
     table, here = frame(three_waits.response_lines(knob)), frame(three_waits.responses(knob, scenario.slow_percent))
     page.figure(clinic_scenes.response_lines(table, here, look), "straggler.lines", table, "responses")
 

@@ -7,6 +7,7 @@ from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_wire
 from core.units import bandwidth, binary_bytes, percent, plain, seconds, significant
 from ui.rows.two_way_tp_scaling import band_words, width_words
 
+NO_BREAK_HYPHEN = "\u2011"
 SHAPED = {"loopback": "loopback", "10gbit": "10 Gb/s", "1gbit": "1 Gb/s"}
 
 
@@ -28,7 +29,7 @@ def scaling_fields(run: ScalingRun | None, between: str) -> Mapping[str, str]:
         "scaling_together": bandwidth(run.memory_together_bytes_per_s),
         "scaling_sum": seconds(run.all_reduce_s(4 * 1024)),
         "scaling_hardware": run.manifest.hardware,
-        "scaling_date": run.manifest.date[:10],
+        "scaling_date": run.manifest.date[:10].replace("-", NO_BREAK_HYPHEN),
     }
 
 
