@@ -37,9 +37,19 @@ def _priority() -> str:
     """How this process stands to others on the machine: `normal`, or ahead of them."""
     if hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR):
         return "real time"
-    group = Path("/proc/self/autogroup")
-    niceness = int(group.read_text().split()[-1]) if group.is_file() else 0
+    niceness = _niceness()
     return "normal" if niceness == 0 else f"nice {niceness}"
+
+
+def _niceness(group: Path = Path("/proc/self/autogroup")) -> int:
+    """The niceness that decides between this process and others: its session's where Linux groups by session.
+
+    The file is empty for a process in no such group (sched(7), "The autogroup feature"); then its own counts.
+    """
+    told = group.read_text().split() if group.is_file() else []
+    if told:
+        return int(told[-1])
+    return os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else 0
 
 
 def _cpu_name() -> str:
