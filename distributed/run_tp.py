@@ -45,16 +45,16 @@ def run_rank(args: argparse.Namespace, job: Work) -> int:
     if first:
         say("start", model=job.spec.key, prompts=len(job.prompts), steps_per_prompt=args.steps_per_prompt)
     alone = arms_alone(job, args.steps_per_prompt, args.device) if first else None
+    where = device(args.device)  # before the ranks meet: NCCL sends from the current GPU
     group = join(args.backend, args.timeout_s)
     try:
-        return report(args, job, group, alone)
+        return report(args, job, group, where, alone)
     finally:
         collectives.leave()
 
 
-def report(args: argparse.Namespace, job: Work, group: Group, alone: Alone | None) -> int:
+def report(args: argparse.Namespace, job: Work, group: Group, where: torch.device, alone: Alone | None) -> int:
     """Load, decode, count and compare; the exit status."""
-    where = device(args.device)
     model = job.model(group).to(where)
     ranks = facts_of_ranks(model)
     idle = sweep(group, all_reduce_payload_bytes(model.spec), where)
