@@ -90,6 +90,21 @@ def test_time_against_payload_is_drawn_at_any_number_of_ranks(look, tp):
     assert "decode" in svg
 
 
+@pytest.mark.parametrize(("tp", "over"), [(2, False), (4, True), (8, True)])
+def test_a_lines_name_stands_where_no_circle_lies(tp, over):
+    """A100 NCCL at N = 2 takes longer than modelled, at 4 and 8 less: there its circles lie under the line."""
+    scenario = Scenario(tp=tp)
+    curve = frame(rows_of.curve(scenario, scenario.link_spec))
+    measured = frame(rows_of.measured_points(scenario, POINTS), rows_of.MeasuredDot)
+    named = charts.time_against_payload(curve, measured, frame(rows_of.marks(scenario)), frame([], Named), LOOKS[0])
+    drops = [
+        layer["mark"]["dy"]
+        for layer in named.to_dict()["layer"]
+        if layer["mark"]["type"] == "text" and layer["mark"]["dx"] == LOOKS[0].px(4)
+    ]
+    assert [dy < 0 for dy in drops] == [over]
+
+
 def test_residuals_are_named_by_the_side_of_the_line_they_lie_on():
     """A100 NCCL at N = 2 takes 10.97 µs where the model says 6.05, at N = 8 21.3 where it says 42.1."""
     near = [found for found in named_residuals(Scenario(), POINTS) if found.time_us < 100]

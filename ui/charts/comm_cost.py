@@ -1,6 +1,9 @@
 """Lab 03's figures: the step and its bill on one axis of time, and one all-reduce against its payload."""
 
+from math import log2, sqrt
+
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from ui.charts.style import Chart, styled, words
@@ -182,7 +185,6 @@ def time_against_payload(
     x = payload_axis("payload_bytes", model.payload_bytes, "payload of one all-reduce")
     y = _time_axis(pd.concat([model.time_us, measured.time_us]))
     rules = alt.Scale(domain=["latency", "bandwidth"], range=[palette.latency, palette.bandwidth])
-    starts = model.loc[model.groupby("link").payload_bytes.idxmin()]
     pointer = alt.Chart(marks)
     dots = alt.Chart(measured).mark_point(
         size=look.px(7) ** 2,
@@ -194,9 +196,7 @@ def time_against_payload(
     )
     layers = [
         pointer.mark_rule(strokeDash=[2, 4], strokeWidth=look.px(1.5), color=palette.text).encode(x=x),
-        pointer.mark_text(**words(look, 14, align="right", fontWeight=600, dx=look.px(-7))).encode(
-            x=x, y=alt.YValue(look.px(8)), text=alt.Text("name")
-        ),
+        *_payload_names(pointer, model.payload_bytes, x, look),
         alt.Chart(model)
         .mark_line(strokeWidth=look.px(4), strokeCap="round")
         .encode(
@@ -206,12 +206,32 @@ def time_against_payload(
             x=x, y=y, tooltip=[alt.Tooltip("machine:N"), alt.Tooltip("payload_bytes:Q"), alt.Tooltip("time_us:Q")]
         ),
         *_residual_names(residuals, x, y, look),
-        *_regimes(model, x, y, look),
-        alt.Chart(starts)
-        .mark_text(**words(look, 15, align="left", fontWeight=600, dx=look.px(4), dy=look.px(17)))
-        .encode(x=x, y=y, text=alt.Text("name")),
+        *_regimes(model, measured, x, y, look),
+        *_line_names(model, measured, x, y, look),
     ]
     return styled(alt.layer(*layers), look, 216 if look.present else 330)
+
+
+def _line_names(model: pd.DataFrame, measured: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> list[alt.Chart]:
+    """What each line is called, under its beginning, or over it where circles lie under."""
+    layers = []
+    for _, line in model.groupby("link"):
+        start = line.loc[[line.payload_bytes.idxmin()]]
+        near = _under(measured, line) < 16 * start.payload_bytes.item()
+        text = words(look, 15, align="left", fontWeight=600, dx=look.px(4), dy=look.px(-12 if near.any() else 17))
+        layers.append(alt.Chart(start).mark_text(**text).encode(x=x, y=y, text=alt.Text("name:N")))
+    return layers
+
+
+def _payload_names(pointer: alt.Chart, sizes: "pd.Series[int]", x: alt.X, look: Look) -> list[alt.Chart]:
+    """What each payload is called, at the top of its rule, on the side where the axis is longer."""
+    middle = sqrt(float(sizes.min()) * float(sizes.max()))
+    return [
+        pointer.transform_filter(f"datum.payload_bytes {half} {middle}")
+        .mark_text(**words(look, 14, align=align, fontWeight=600, dx=look.px(dx)))
+        .encode(x=x, y=alt.YValue(look.px(8)), text=alt.Text("name:N"))
+        for half, align, dx in (("<", "left", 7), (">=", "right", -7))
+    ]
 
 
 def _residual_names(residuals: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> list[alt.Chart]:
@@ -220,27 +240,50 @@ def _residual_names(residuals: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> 
     # a phone has room for a short name alone
     base = alt.Chart(residuals).transform_filter(f"width > {look.px(420)} || length(datum.name) < 10")
     said = words(look, 13.5, color=look.palette.muted)
-    sides = ((f"!({first})", "right", -3, 30), (first, "left", 0, 15))
+    sides = ((f"!({first})", "right", -3), (first, "left", 0))
     return [
         base.transform_filter(f"{where} && {side}")
         .mark_text(**{**said, "align": align, "dx": look.px(dx), "dy": look.px(dy)})
         .encode(x=x, y=y, text=alt.Text("name:N"))
-        for where, align, dx, under in sides
-        for side, dy in (("datum.above", -13), ("!datum.above", under))
+        for where, align, dx in sides
+        for side, dy in (("datum.above", -13), ("!datum.above", 15))
     ]
 
 
-def _regimes(model: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> list[alt.Chart]:
-    """`latency rules` and `bandwidth rules`, once, under the upper line, in their own inks; a phone has no room."""
+def _regimes(model: pd.DataFrame, measured: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> list[alt.Chart]:
+    """`latency rules` and `bandwidth rules`, once, each under a line, in their own inks; a phone has no room."""
     inks = {"latency": look.palette.latency_text, "bandwidth": look.palette.bandwidth_text}
-    upper = model[model.link == model.loc[model.time_us.idxmax(), "link"]]
     layers = []
-    for rule, part in upper.groupby("rules"):
-        middle = part.iloc[[len(part) // 2]].assign(said=f"{rule} rules")
+    for rule, parts in model.groupby("rules"):
+        at = _clear_of(measured, _long_enough(parts)).assign(said=f"{rule} rules")
         text = words(look, 14, align="left", dx=look.px(12), dy=look.px(16), fontWeight=600, color=inks[str(rule)])
-        named = alt.Chart(middle).transform_filter(f"width > {look.px(420)}")
+        named = alt.Chart(at).transform_filter(f"width > {look.px(420)}")
         layers.append(named.mark_text(**text).encode(x=x, y=y, text=alt.Text("said:N")))
     return layers
+
+
+def _long_enough(parts: pd.DataFrame) -> pd.DataFrame:
+    """Of the stretches of line that one term rules, the upper one, unless another is more than twice as long."""
+    octaves = parts.groupby("link").payload_bytes.agg(lambda sizes: log2(sizes.max() / sizes.min()))
+    upper = parts.loc[parts.time_us.idxmax(), "link"]
+    link = upper if 2 * octaves[upper] >= octaves.max() else octaves.idxmax()
+    return parts[parts.link == link]
+
+
+def _clear_of(measured: pd.DataFrame, line: pd.DataFrame) -> pd.DataFrame:
+    """The row nearest the line's middle under which no circle lies where a name would stand: two octaves on."""
+    sizes, middle = line.payload_bytes, line.payload_bytes.iloc[len(line) // 2]
+    under = _under(measured, line)
+    clear = [not under.between(size, 4 * size, "neither").any() for size in sizes]
+    free = line[clear] if any(clear) else line
+    return free.loc[[(free.payload_bytes / middle).map(log2).abs().idxmin()]]
+
+
+def _under(measured: pd.DataFrame, line: pd.DataFrame) -> "pd.Series[float]":
+    """Payloads of the circles that lie close under a line."""
+    ordered = line.sort_values("payload_bytes")
+    times_us = np.interp(measured.payload_bytes, ordered.payload_bytes, ordered.time_us)
+    return measured.payload_bytes[measured.time_us.between(0.4 * times_us, 0.97 * times_us)]
 
 
 def payload_axis(field: str, sizes: "pd.Series[int]", title: str) -> alt.X:
@@ -254,7 +297,7 @@ def payload_axis(field: str, sizes: "pd.Series[int]", title: str) -> alt.X:
 
 
 def _time_axis(times_us: "pd.Series[float]") -> alt.Y:
-    ends = [0.25 * float(times_us.min()), 1.8 * float(times_us.max())]
+    ends = [0.2 * float(times_us.min()), 1.8 * float(times_us.max())]
     axis = alt.Axis(
         values=[10**exponent for exponent in range(8)],
         title=None,
