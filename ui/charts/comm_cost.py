@@ -3,7 +3,6 @@
 from math import log2, sqrt
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from ui.charts.style import Chart, styled, words
@@ -281,8 +280,8 @@ def _clear_of(measured: pd.DataFrame, line: pd.DataFrame) -> pd.DataFrame:
 
 def _under(measured: pd.DataFrame, line: pd.DataFrame) -> "pd.Series[float]":
     """Payloads of the circles that lie close under a line."""
-    ordered = line.sort_values("payload_bytes")
-    times_us = np.interp(measured.payload_bytes, ordered.payload_bytes, ordered.time_us)
+    at = line.set_index("payload_bytes").time_us.groupby(level=0).first()
+    times_us = at.reindex(measured.payload_bytes, method="nearest").set_axis(measured.index)
     return measured.payload_bytes[measured.time_us.between(0.4 * times_us, 0.97 * times_us)]
 
 
