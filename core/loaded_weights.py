@@ -38,12 +38,17 @@ _GROUP = 128
 
 @dataclass(frozen=True)
 class WeightFormat:
-    """Bytes an element of the matrices in the layers, of a mixture's experts, and of everything else."""
+    """Bytes an element of the matrices in the layers, of a mixture's experts, and of everything else.
+
+    A kernel may want an expert's inner width on a rank, and its outer width, in whole multiples.
+    """
 
     key: str
     linear_bytes: float
     expert_bytes: float
     other_bytes: int = 2
+    inner_multiple: int = 1
+    outer_multiple: int = 1
 
 
 FORMATS: Mapping[str, WeightFormat] = MappingProxyType(
@@ -56,11 +61,14 @@ FORMATS: Mapping[str, WeightFormat] = MappingProxyType(
         "int4": WeightFormat("int4", 0.5 + 2 / _GROUP, 0.5 + 2 / _GROUP),
         "awq": WeightFormat("awq", 0.5 + 2.5 / _GROUP, 0.5 + 2.5 / _GROUP),
         "mxfp4": WeightFormat("mxfp4", 2.0, 0.5 + 1 / 32),
+        "mxfp4-marlin": WeightFormat("mxfp4-marlin", 2.0, 0.5 + 1 / 32, inner_multiple=128, outer_multiple=256),
+        "mxfp4-sm100": WeightFormat("mxfp4-sm100", 2.0, 0.5 + 1 / 32, inner_multiple=256, outer_multiple=256),
     }
 )
 """Embedding, head, norms and router stay in the activations' width. int4 has a two-byte scale for 128 elements,
 awq a four-bit zero point with it, mxfp4 one byte for 32. A kernel may pad or repack what it reads: only bf16, fp16
-and fp32 hold to four decimals."""
+and fp32 hold to four decimals. mxfp4 experts as Marlin and as Blackwell's kernels pad them have keys of their own.
+Source: vllm/model_executor/layers/quantization/mxfp4.py, create_weights."""
 
 
 @dataclass(frozen=True)
@@ -74,19 +82,23 @@ class StoredTensor:
 
 @dataclass(frozen=True)
 class Stage:
-    """The layers a pipeline rank holds: `layers` from number `first_layer` on, of `of_layers` in all."""
+    """The layers a pipeline rank holds: `layers` from number `first_layer` on, of `of_layers` in all.
+
+    `whole_ends` where an engine makes the embedding and the head on every stage, and uses them on two.
+    """
 
     first_layer: int
     layers: int
     of_layers: int
+    whole_ends: bool = False
 
     @property
     def has_embedding(self) -> bool:
-        return self.first_layer == 0
+        return self.whole_ends or self.first_layer == 0
 
     @property
     def has_head(self) -> bool:
-        return self.first_layer + self.layers == self.of_layers
+        return self.whole_ends or self.first_layer + self.layers == self.of_layers
 
 
 def stages(model: ModelSpec, pp_size: int, partition: Sequence[int] = ()) -> tuple[Stage, ...]:
@@ -265,16 +277,17 @@ class _Rank:
     def mixture(self, moe: MoeSpec) -> list[StoredTensor]:
         """The router, whole on every rank, the experts as two stacked tensors, and the shared experts."""
         width, experts = self.model.hidden_size, moe.num_experts
-        inner = require_divides("moe_intermediate_size", moe.moe_intermediate_size, "tp_size", self.tp_size)
+        divided = require_divides("moe_intermediate_size", moe.moe_intermediate_size, "tp_size", self.tp_size)
+        inner, outer = _up(divided, self.kind.inner_multiple), _up(width, self.kind.outer_multiple)
         shared = moe.n_shared_experts * moe.moe_intermediate_size + moe.shared_expert_intermediate_size
         biased = self.model.mlp_bias
         return [
             self._other("router", experts * width),
             self._other("router bias", experts * moe.router_bias),
-            self._expert("experts in", experts * self._matrices_in * inner * width),
-            self._expert("experts down", experts * inner * width),
+            self._expert("experts in", experts * self._matrices_in * inner * outer),
+            self._expert("experts down", experts * inner * outer),
             self._other("experts in bias", experts * self._matrices_in * inner * biased),
-            self._other("experts down bias", experts * width * biased),
+            self._other("experts down bias", experts * outer * biased),
             self._other("shared expert gate", width * moe.shared_expert_gate),
             *(self.mlp("shared expert", shared) if shared else []),
         ]

@@ -9,6 +9,7 @@ from core.startup_log.records import Figure, Settings
 from core.units import GIB
 
 _FREE_MEMORY_GIB = 0.6
+_BUFFERS_GIB = 0.6
 _KERNEL = (0.97, 1.12)
 
 
@@ -22,11 +23,34 @@ def weights(basis: Basis, figure: Figure, stage: int | None) -> Prediction | Sil
         return Silence(f"{name} leaves some layers as they were; which, the log does not say")
     if basis.settings.dp_attention:
         return Silence("attention is data-parallel here: which weights are whole on a rank, the log does not say")
-    candidates = [_weights_of(basis, spec, figure, part) for part in candidate_stages(basis, stage)]
+    figure = _as_measured(basis, figure)
+    parts = [part for one in candidate_stages(basis, stage) for part in _as_made(basis, spec, one)]
+    candidates = [_weights_of(basis, spec, figure, part) for part in parts]
     size, where = min(candidates, key=lambda pair: abs(pair[0] - figure.value))
     doubts = (*_weight_doubts(basis, spec, figure, size), *basis.doubts)
     formula = f"{_shape(basis, spec)}{where}, {_RULES[figure.kind]}"
     return Prediction(size, formula, *within(size, figure.step), doubts)
+
+
+def _as_measured(basis: Basis, figure: Figure) -> Figure:
+    """The figure by what the engine measured: on ROCm vLLM prints the fall in free memory.
+
+    Source: vllm/platforms/rocm.py, get_current_memory_usage.
+    """
+    if basis.settings.rocm and figure.engine == "vllm" and figure.kind == "allocated":
+        return replace(figure, kind="free_memory")
+    return figure
+
+
+def _as_made(basis: Basis, spec: ModelSpec, part: Stage) -> tuple[Stage, ...]:
+    """A stage as its engine may make it: vLLM's mixtures have an embedding and a head on every stage, most of them.
+
+    Source: vllm/model_executor/models/qwen3_moe.py, which makes both whatever the rank.
+    """
+    mixture = spec.moe is not None and spec.mla is None
+    if basis.settings.engine != "vllm" or not mixture or part.layers == part.of_layers:
+        return (part,)
+    return (part, replace(part, whole_ends=True))
 
 
 _RULES = {
@@ -39,17 +63,22 @@ _RULES = {
 
 def _weights_of(basis: Basis, spec: ModelSpec, figure: Figure, part: Stage) -> tuple[float, str]:
     tp_size, dtype = basis.sizes.tp_size, basis.weight_format or "bf16"
-    where = (
-        ""
-        if part.layers == part.of_layers
-        else f" (layers {part.first_layer} to {part.first_layer + part.layers - 1})"
-    )
+    where = _where(part)
     if figure.kind == "free_memory":
-        return reserved_bytes(rank_tensors(spec, tp_size, part, dtype, rope_bytes=4)) / GIB, where
+        rope_bytes = 4 if figure.engine == "sglang" else 0
+        return reserved_bytes(rank_tensors(spec, tp_size, part, dtype, rope_bytes)) / GIB, where
     if figure.kind == "engine_file":
         parts = rank_tensors(spec, tp_size, part, dtype)
         return sum(t.copies * t.size_bytes for t in parts if t.name != "rotary table") / GIB, where
     return loaded_weight_bytes(spec, tp_size, part, dtype) / GIB, where
+
+
+def _where(part: Stage) -> str:
+    """Which layers, of a pipeline's stage."""
+    if part.layers == part.of_layers:
+        return ""
+    ends = ", embedding and head with them" if part.whole_ends else ""
+    return f" (layers {part.first_layer} to {part.first_layer + part.layers - 1}{ends})"
 
 
 def _shape(basis: Basis, spec: ModelSpec) -> str:
@@ -61,10 +90,13 @@ def _weight_doubts(basis: Basis, spec: ModelSpec, figure: Figure, size: float) -
     """What may be on the GPU beside the weights counted, or be laid out otherwise."""
     found = []
     if basis.weight_format not in ("bf16", "fp16", "fp32"):
-        found.append(Doubt("kernels may pad and repack quantised weights", size * _KERNEL[0], size * _KERNEL[1]))
+        widest = max(size * _KERNEL[1], _padded(basis, spec, figure))
+        found.append(Doubt("kernels may pad and repack quantised weights", size * _KERNEL[0], widest))
     if figure.kind == "free_memory":
         low, high = size * (1 - 2 * TOLERANCE) - 0.1, size + _FREE_MEMORY_GIB
         found.append(Doubt("free memory also falls by what libraries take meanwhile", low, high))
+    if figure.engine == "tensorrt-llm" and figure.kind == "allocated":
+        found.append(Doubt("the engine's own buffers are counted with them", size, size + _BUFFERS_GIB))
     if figure.kind == "engine_file":
         found.append(Doubt("the log does not say how the engine's weights were quantised"))
     if not (basis.settings.resolved or basis.format_given):
@@ -80,6 +112,14 @@ def _weight_doubts(basis: Basis, spec: ModelSpec, figure: Figure, size: float) -
     if _sees(basis.settings, spec):
         found.append(Doubt("a vision tower is loaded with it, which the catalog's row does not count", low=size))
     return found
+
+
+def _padded(basis: Basis, spec: ModelSpec, figure: Figure) -> float:
+    """The most that a kernel makes of mxfp4 experts, which are padded to its tiles; of other formats nothing."""
+    if not (basis.weight_format or "").startswith("mxfp4"):
+        return 0.0
+    wide = replace(basis, weight_format="mxfp4-sm100")
+    return max(_weights_of(wide, spec, figure, part)[0] for part in basis.stages) * (1 + TOLERANCE)
 
 
 def _other_formats(basis: Basis, spec: ModelSpec, figure: Figure) -> list[Doubt]:

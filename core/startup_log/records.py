@@ -68,6 +68,8 @@ class Settings:
     dp_attention: bool = False
     padded_rows: bool = False
     padded_layers: bool = False
+    marlin: bool = False
+    rocm: bool = False
     stated: bool = False
     resolved: bool = False
 

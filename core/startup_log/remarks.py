@@ -26,6 +26,8 @@ def _layers(match: re.Match[str]) -> str:
     )
 
 
+_REPEATED = re.compile(r"\s{0,4}\[repeated \d{1,6}x across cluster\]")
+
 _RULES: tuple[tuple[str, str, re.Pattern[str], _Words], ...] = (
     ("custom all-reduce", "ustom allreduce is disabled",
      re.compile(r"[Cc]ustom allreduce is disabled(?: because)? (.{1,160}?)(?:\. To silence|\.?$)"),
@@ -96,8 +98,9 @@ def memory_remark(size_gib: float, line: int) -> Remark | None:
 
 
 def _of(line: LogLine) -> Iterator[Remark]:
-    text = line.text
+    once = _REPEATED.sub("", line.text) if "across cluster]" in line.text else line.text
     for kind, cue, pattern, words in _RULES:
+        text = line.text if kind == "repeated" else once
         if cue in text:
             for match in pattern.finditer(text):
                 yield Remark(kind, words(match), line.number)

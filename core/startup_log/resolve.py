@@ -71,7 +71,13 @@ def find_model(path: str | None) -> tuple[ModelSpec | None, bool]:
 def find_format(settings: Settings, spec: ModelSpec, given: str | None) -> str | None:
     """The format of the weights, a key of FORMATS; None where the log names one that is not known here."""
     if given is not None:
-        return _FORMATS.get(given.lower().removeprefix("torch."))
+        found = _FORMATS.get(given.lower().removeprefix("torch."))
+    else:
+        found = _format_said(settings, spec)
+    return "mxfp4-marlin" if found == "mxfp4" and settings.marlin else found
+
+
+def _format_said(settings: Settings, spec: ModelSpec) -> str | None:
     hint = _hint(settings.model_path)
     if settings.quantization == "compressed-tensors":
         return None if hint in (None, "unknown") else hint

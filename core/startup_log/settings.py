@@ -44,6 +44,7 @@ _VERSIONS = (
 )
 _V1 = ("V1 LLM engine", "on V1 engine", "(EngineCore", "kv_cache_utils.py", "gpu_model_runner.py", "VLLM_USE_V1=1")
 _V0 = ("V0 LLM engine", "llm_engine.py", "gpu_executor.py", "executor_base.py", "distributed_gpu_executor.py")
+_LOADED = re.compile(r"(?:Prefetching|load safetensors? file)\s+(/\S{1,300})/[^/\s]{1,160}\.safetensors")
 _MASKED_ADDRESS = re.compile(r"^\d{2,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$")
 
 _WORD = r"['\"]?([\w.:-]{1,80})"
@@ -79,6 +80,8 @@ _ON = re.compile(r"(?<!\w)['\"]?(speculative_config|speculative_algorithm|enable
 _OFF = {"None", "False", "0", "null", "false"}
 _SWITCHES = {"speculative": "draft", "enable_lora": "adapters", "enable_dp_attention": "dp_attention",
              "cpu_offload_gb": "offload"}  # fmt: skip
+_MARLIN = re.compile(r"leveraging the Marlin kernel|Using Marlin backend|Using '?MARLIN'? Mxfp4")
+_ROCM = ("platform rocm", "[rocm.py:", "on ROCm")
 _BLOCK = re.compile(r"(?:attention|kv cache) block size to (\d{1,6})|Number of tokens per block: (\d{1,6})", re.I)
 
 
@@ -177,8 +180,8 @@ def _model(settings: Settings, text: str, stated: bool) -> dict[str, object]:
         return {"model_path": match.group(1)}
     if is_launch(text) and (match := _MODEL_FLAG.search(text)):
         return {"model_path": match.group(1)}
-    if settings.model_path is None and ("Starting to load model" in text or "█" in text):
-        match = _STARTING.search(text) or _BANNER.search(text)
+    if settings.model_path is None and any(cue in text for cue in ("Starting to load model", "█", ".safetensors")):
+        match = _STARTING.search(text) or _BANNER.search(text) or _LOADED.search(text)
         return {"model_path": match.group(1)} if match else {}
     return {}
 
@@ -196,6 +199,10 @@ def _asides(settings: Settings, text: str) -> dict[str, object]:
         said.update(block_size=8, swap_gib=20.0)
     if "padding layers, may waste" in text:
         said["padded_layers"] = True
+    if ("arlin" in text or "MARLIN" in text) and _MARLIN.search(text):
+        said["marlin"] = True
+    if any(mark in text for mark in _ROCM):
+        said["rocm"] = True
     if "npu" in text and settings.device is None and ("device_config=npu" in text or "Ascend" in text):
         said["device"] = "npu"
     if "hpu_" in text and settings.device is None:

@@ -6,6 +6,7 @@ from core.catalog import model
 from core.errors import IndivisibleError, OutOfRangeError, UnknownNameError
 from core.loaded_weights import (
     FORMATS,
+    Stage,
     allocated_bytes,
     loaded_weight_bytes,
     rank_tensors,
@@ -100,3 +101,20 @@ def test_what_does_not_divide_is_refused():
 def test_every_format_is_at_most_as_wide_as_the_one_before_training():
     """A quantised element with its scales is never wider than bf16."""
     assert all(f.linear_bytes <= 2 and f.expert_bytes <= 2 for f in FORMATS.values() if f.key != "fp32")
+
+
+def test_a_stage_may_have_both_ends_whole():
+    """Two middle stages of four differ from their like by an embedding and a head, and by the final norm."""
+    spec = model("qwen3-30b-a3b")
+    middle = stages(spec, 4)[1]
+    whole = Stage(middle.first_layer, middle.layers, middle.of_layers, whole_ends=True)
+    more = loaded_weight_bytes(spec, 1, whole) - loaded_weight_bytes(spec, 1, middle)
+    assert more == 2 * allocated_bytes(spec.vocab_size * spec.hidden_size * 2) + spec.hidden_size * 2
+
+
+def test_kernels_pad_experts_to_their_tiles():
+    """2,880 wide over four ranks is 720: Marlin makes it 768 of 3,072. By one rank it is 2,944 of 3,072."""
+    for tp_size, inner in ((4, 768), (1, 2944)):
+        parts = {t.name: t.size_bytes for t in rank_tensors(model("gpt-oss-120b"), tp_size, dtype="mxfp4-marlin")}
+        assert parts["experts down"] == 128 * inner * 3072 * 17 // 32
+        assert parts["experts down bias"] == 128 * 3072 * 2

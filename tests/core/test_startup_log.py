@@ -211,6 +211,73 @@ def test_a_rank_that_is_not_seen_may_be_the_smallest():
     assert verdicts(DEEPSEEK.replace("# cuda blocks: 5302", "# cuda blocks: 9302"))["gpu_blocks"] == {"off"}
 
 
+def test_a_memory_that_ray_prints_late_is_of_the_counts_before_it():
+    """Two stages of Qwen3-30B-A3B, 24 layers each: 76.15 GiB hold 6,654,080 tokens, 70.58 hold 6,167,360."""
+    config = CONFIG.replace("Qwen2-7B-Instruct", "Qwen3-30B-A3B-Instruct-2507").replace("size=2", "size=4")
+    tokens = [f"INFO GPU KV cache size: {count:,} tokens" for count in [6654432] * 4 + [6167536] * 4]
+    text = "\n".join(
+        [
+            config.replace("pipeline_parallel_size=1", "pipeline_parallel_size=2"),
+            "(RayWorkerWrapper pid=1) INFO Available KV cache memory: 76.15 GiB",
+            *tokens,
+            "(RayWorkerWrapper pid=9) INFO Available KV cache memory: 70.58 GiB [repeated 7x across cluster]",
+        ]
+    )
+    assert verdicts(text)["kv_tokens"] == {"ok"}
+    assert [check.predicted for check in read_log(text).checks] == [6654080] * 4 + [6167360] * 4
+    assert verdicts(text.replace("6,167,536", "5,167,536"))["kv_tokens"] == {"ok", "unexplained"}
+    assert verdicts(text.replace("6,167,536", "7,167,536"))["kv_tokens"] == {"ok", "off"}
+
+
+def test_a_stage_that_is_not_seen_may_have_any_amount_less():
+    """One of two stages prints 76.15 GiB; the engine counts what the other one holds."""
+    config = CONFIG.replace("Qwen2-7B-Instruct", "Qwen3-8B").replace("pipeline_parallel_size=1", "pp_size=2")
+    text = config.replace("tensor_parallel_size=2", "tensor_parallel_size=1") + (
+        "\n(Worker_PP0 pid=1) INFO Available KV cache memory: 16.00 GiB\nINFO GPU KV cache size: {} tokens"
+    )
+    assert verdicts(text.format("233,008"))["kv_tokens"] == {"ok"}
+    assert verdicts(text.format("150,000"))["kv_tokens"] == {"unexplained"}
+    assert verdicts(text.format("250,000"))["kv_tokens"] == {"off"}
+
+
+def test_mixtures_have_an_embedding_and_a_head_on_every_stage_in_vllm():
+    """Qwen3-30B-A3B over TP 4, PP 2: 7.180 GiB with one of the two, 7.325 with both; 7.3272 was printed."""
+    config = CONFIG.replace("Qwen2-7B-Instruct", "Qwen3-30B-A3B-Instruct-2507").replace("size=2", "size=4")
+    text = config.replace("pipeline_parallel_size=1", "pipeline_parallel_size=2") + (
+        "\n(Worker_PP1_TP0 pid=1) INFO [gpu_model_runner.py:2007] Model loading took {} GiB and 5 seconds"
+    )
+    assert "embedding and head" in read_log(text.format("7.3272")).checks[0].formula
+    assert [verdicts(text.format(gib))["weights_gib"] for gib in ("7.3272", "7.1803", "7.2500")] == [
+        {"ok"},
+        {"ok"},
+        {"off"},
+    ]
+    dense = text.replace("Qwen3-30B-A3B-Instruct-2507", "Qwen3-8B")
+    assert verdicts(dense.format("2.1000"))["weights_gib"] == {"off"}
+
+
+def test_rocm_prints_the_fall_in_free_memory():
+    """Qwen2.5-7B: 14.249 GiB are allocated, in segments of 14.303; 14.37 was printed, libraries with it."""
+    config = CONFIG.replace("Qwen2-7B", "Qwen2.5-7B").replace("tensor_parallel_size=2", "tensor_parallel_size=1")
+    text = config + "\n{}INFO [gpu_model_runner.py:4338] Model loading took {} GiB memory and 132 seconds"
+    rocm = "INFO [__init__.py:216] Automatically detected platform rocm.\n"
+    assert verdicts(text.format("", "14.37")) == {"weights_gib": {"off"}}
+    assert verdicts(text.format(rocm, "14.37")) == {"weights_gib": {"ok"}}
+    assert verdicts(text.format(rocm, "14.60")) == {"weights_gib": {"unexplained"}}
+    assert verdicts(text.format(rocm, "15.60")) == {"weights_gib": {"off"}}
+
+
+def test_marlin_pads_experts_where_the_log_says_that_it_runs():
+    """gpt-oss 120B over four A100: 17.2217 GiB a rank were printed; unpadded experts would leave 15.25."""
+    config = CONFIG.replace("Qwen/Qwen2-7B-Instruct", "openai/gpt-oss-120b").replace("size=2", "size=4")
+    text = config + "\n{}INFO [gpu_model_runner.py:2007] Model loading took {} GiB and 1 s"
+    marlin = "INFO [mxfp4.py:165] Using Marlin backend\n"
+    assert verdicts(text.format(marlin, "17.2217")) == {"weights_gib": {"ok"}}
+    assert verdicts(text.format(marlin, "12.2217")) == {"weights_gib": {"off"}}
+    assert verdicts(text.format("", "17.2217")) == {"weights_gib": {"unexplained"}}
+    assert verdicts(text.format("", "18.9000")) == {"weights_gib": {"off"}}
+
+
 def test_blocks_are_found_under_each_releases_name():
     """2.36 GiB by 16 tokens of 28,672 bytes are 5,512 to 5,535 blocks; 4 GiB of host memory hold 9,362."""
     text = (
@@ -371,6 +438,26 @@ def test_tensorrt_llm_gives_bytes_and_tokens():
     assert verdicts(text)["bytes_per_token"] == {"unexplained"}
 
 
+def test_tensorrt_llm_names_its_model_by_the_files_it_loads():
+    """Its PyTorch engine prints no model: the folder of a Hugging Face cache says which it is."""
+    text = (
+        "[TensorRT-LLM] TensorRT LLM version: 1.2.0\n[TRT-LLM] [I] Prefetching 14.96GB checkpoint files.\n"
+        "[TRT-LLM] [I] Prefetching /root/.cache/huggingface/hub/models--meta-llama--Meta-Llama-3-8B-Instruct/"
+        "snapshots/8afb486c1db24fe5011ec46dfbe5b5dccdb575c2/model-00002-of-00004.safetensors to memory...\n"
+        "[TRT-LLM] [I] Memory used after loading model weights (inside torch) in memory usage profiling: "
+        "15.06 GiB\n[TensorRT-LLM][INFO] [MemUsageChange] Allocated 109.96 GiB for max tokens in paged KV cache (900800)."
+    )
+    report = read_log(text)
+    assert (report.model.key, report.version) == ("llama-3-8b", "1.2.0")
+    assert told(report) == [("weights_gib", 15.06, "unexplained"), ("kv_size_gib", 109.96, "ok")]
+    given = Given(tp_size=1, dtype="bf16")
+    assert [verdicts(text.replace("15.06", gib), given)["weights_gib"] for gib in ("14.96", "15.06", "17.06")] == [
+        {"ok"},
+        {"unexplained"},
+        {"off"},
+    ]
+
+
 def test_gb_means_gib_and_mb_means_mib():
     """A model of 0.2387 GiB printed 244.61 MB in a release of 2024 (vllm pull 3120)."""
     checks = read_log("INFO model_runner.py:90] Loading model weights took 244.61 MB").checks
@@ -396,6 +483,8 @@ def test_another_width_is_named_where_the_log_leaves_it_open():
         ("INFO [custom_all_reduce.py:203] Registering 4515 cuda graph addresses", "custom all-reduce is on"),
         ("ValueError: Total number of attention heads (28) must be divisible by tensor parallel size (8)",
          "28 attention heads do not divide over 8 ranks; a TP size of 1, 2, 4, 7, 14, 28"),
+        ("(RayWorkerWrapper pid=3) WARNING [custom_all_reduce.py:85] Custom allreduce is disabled because this "
+         "process group spans across nodes. [repeated 3x across cluster]", "spans across nodes; every"),
         ("INFO [utils.py:164] Hidden layers were unevenly partitioned: [22,21].", "22+21 of 43 layers"),
         ("(EngineCore_0 pid=1) INFO [gpu_worker.py:276] Available KV cache memory: -0.53 GiB", "no room"),
         ("ERROR [core.py:935] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. vllm",
