@@ -54,13 +54,16 @@ def checks(scene: Scene) -> list[Check]:
 
 
 def _starts(scene: Scene) -> Iterator[_Start]:
-    """The run's figures, cut where memory is measured again after counts were made of it."""
+    """The run's figures, cut where memory is measured again after counts were made of it.
+
+    A line that Ray held back, to print once for all that repeat it, is of the counts before it.
+    """
     start = _Start()
     for item in scene.run.found:
         if isinstance(item, Figure):
             start.figures.append(item)
         else:
-            if start.of("tokens", "blocks"):
+            if start.of("tokens", "blocks") and "across cluster]" not in item.line.text:
                 yield start
                 start = _Start()
             start.left.append(item)
@@ -131,7 +134,7 @@ def _predicted(scene: Scene, start: _Start, figure: Figure, pools: tuple[Figure,
         return _pool(scene, figure, pools)
     if figure.kind == "initialised" and start.of("tokens"):
         return _initialised(scene, start)
-    return predict_cache.from_memory(basis, figure, _memory_of(scene, start, figure))
+    return _from_memory(scene, start, figure)
 
 
 def _initialised(scene: Scene, start: _Start) -> Prediction:
@@ -145,16 +148,25 @@ def _initialised(scene: Scene, start: _Start) -> Prediction:
     return replace(found, doubts=tuple(doubts))
 
 
-def _memory_of(scene: Scene, start: _Start, figure: Figure) -> tuple[tuple[Memory, int | None], ...]:
-    """The memory a count is made of: all ranks', or its own rank's where each rank prints its count, in order."""
+def _from_memory(scene: Scene, start: _Start, figure: Figure) -> Prediction | Silence:
+    """A count from the memory it is made of: all ranks', or its own rank's where each rank prints its count.
+
+    Ranks count in their order. Where the log does not tell whose memory is whose, the nearest is a count's own.
+    """
     left = [memory for memory in start.left if _same_engine(memory.line, figure.line)]
     seated = [(memory, *scene.seat(memory.line)) for memory in left]
-    counts, world = start.of("tokens"), scene.world_size
+    pairs = tuple((memory, stage) for memory, _, stage in seated)
+    counts = [one for one in start.of("tokens") if _same_engine(one.line, figure.line)]
+    world = scene.world_size
+    hidden = max(0, world - len(left))
+    if not left or figure.kind != "tokens" or world == 1 or len(counts) < 2:
+        return predict_cache.from_memory(scene.basis, figure, pairs, hidden)
     known = sorted((rank, index) for index, (_, rank, _) in enumerate(seated) if rank is not None)
-    if figure.kind == "tokens" and world > 1 and len(counts) == len(known) == len(seated) == world:
-        memory, _, stage = seated[known[counts.index(figure)][1]]
-        return ((memory, stage),)
-    return tuple((memory, stage) for memory, _, stage in seated)
+    if len(known) == len(left) == len(counts) == world:
+        return predict_cache.from_memory(scene.basis, figure, (pairs[known[counts.index(figure)][1]],), 0)
+    found = [predict_cache.from_memory(scene.basis, figure, (pair,), hidden) for pair in pairs]
+    near = [one for one in found if isinstance(one, Prediction)]
+    return min(near, key=lambda one: abs(one.value - figure.value)) if near else found[0]
 
 
 def _same_engine(one: LogLine, other: LogLine) -> bool:

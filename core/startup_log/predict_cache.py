@@ -60,8 +60,10 @@ def _before_latent(settings: Settings) -> bool:
     return (int(parts[0]), int(parts[1]), patch) < (0, 7, 1)
 
 
-def from_memory(basis: Basis, figure: Figure, left: tuple[tuple[Memory, int | None], ...]) -> Prediction | Silence:
-    """Tokens or blocks: the memory that the smallest rank has left, in whole blocks."""
+def from_memory(
+    basis: Basis, figure: Figure, left: tuple[tuple[Memory, int | None], ...], hidden: int
+) -> Prediction | Silence:
+    """Tokens or blocks: the memory that the smallest rank has left, in whole blocks. `hidden` ranks print none."""
     if not left:
         return Silence("the log does not print the memory that was left for the cache")
     block = basis.block_tokens
@@ -74,7 +76,7 @@ def from_memory(basis: Basis, figure: Figure, left: tuple[tuple[Memory, int | No
     smallest = min(memory.size_gib for memory, _ in left)
     of_ranks = f", the smallest of {len(left)} ranks," if len(left) > 1 else ""
     formula = f"{smallest:g} GiB left{of_ranks} by the bytes of a {block}-token block, whole blocks"
-    doubts = (*_count_doubts(basis, value, left), *basis.doubts)
+    doubts = (*_count_doubts(basis, value, left, hidden), *basis.doubts)
     return Prediction(value, formula, low, high, doubts)
 
 
@@ -104,14 +106,14 @@ def _counts(basis: Basis, memory: Memory, stage: int | None, block: int) -> tupl
     return low, value, high
 
 
-def _count_doubts(basis: Basis, value: float, left: tuple[tuple[Memory, int | None], ...]) -> list[Doubt]:
+def _count_doubts(
+    basis: Basis, value: float, left: tuple[tuple[Memory, int | None], ...], hidden: int
+) -> list[Doubt]:
     found = []
     world = basis.sizes.tp_size * basis.sizes.pp_size
-    if len(left) < world:
-        sizes = [memory.size_gib for memory, _ in left]
-        spread = 1 - min(sizes) / max(sizes) if max(sizes) > 0 else 0.0
-        low = value * (1 - max(_HIDDEN_RANK, spread))
-        found.append(Doubt(f"{world - len(left)} of {world} ranks do not print what they have left", low, value))
+    if hidden:
+        low = value * (1 - _spread(basis, left))
+        found.append(Doubt(f"{hidden} of {world} ranks do not print what they have left", low, value))
     if basis.settings.draft:
         found.append(Doubt("a draft model's layers have a cache too", high=value))
     if basis.model is not None and windowed(basis.model):
@@ -119,6 +121,14 @@ def _count_doubts(basis: Basis, value: float, left: tuple[tuple[Memory, int | No
     if basis.settings.padded_layers:
         found.append(Doubt("layers are added to fill groups of one kind, and have a cache too", high=value))
     return found
+
+
+def _spread(basis: Basis, left: tuple[tuple[Memory, int | None], ...]) -> float:
+    """How much less than those seen a rank that is not seen may have: a stage that is not, any amount."""
+    if basis.sizes.pp_size > len({stage for _, stage in left}):
+        return 1.0
+    sizes = [memory.size_gib for memory, _ in left]
+    return max(_HIDDEN_RANK, 1 - min(sizes) / max(sizes) if max(sizes) > 0 else 0.0)
 
 
 def cpu_blocks(basis: Basis, figure: Figure) -> Prediction | Silence:
