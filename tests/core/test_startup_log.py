@@ -445,7 +445,8 @@ def test_tensorrt_llm_names_its_model_by_the_files_it_loads():
         "[TRT-LLM] [I] Prefetching /root/.cache/huggingface/hub/models--meta-llama--Meta-Llama-3-8B-Instruct/"
         "snapshots/8afb486c1db24fe5011ec46dfbe5b5dccdb575c2/model-00002-of-00004.safetensors to memory...\n"
         "[TRT-LLM] [I] Memory used after loading model weights (inside torch) in memory usage profiling: "
-        "15.06 GiB\n[TensorRT-LLM][INFO] [MemUsageChange] Allocated 109.96 GiB for max tokens in paged KV cache (900800)."
+        "15.06 GiB\n"
+        "[TensorRT-LLM][INFO] [MemUsageChange] Allocated 109.96 GiB for max tokens in paged KV cache (900800)."
     )
     report = read_log(text)
     assert (report.model.key, report.version) == ("llama-3-8b", "1.2.0")
