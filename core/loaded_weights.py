@@ -84,13 +84,15 @@ class StoredTensor:
 class Stage:
     """The layers a pipeline rank holds: `layers` from number `first_layer` on, of `of_layers` in all.
 
-    `whole_ends` where an engine makes the embedding and the head on every stage, and uses them on two.
+    `whole_ends` where an engine makes the embedding and the head on every stage, and uses them on two;
+    `own_tables` where every layer has a rotary table of its own.
     """
 
     first_layer: int
     layers: int
     of_layers: int
     whole_ends: bool = False
+    own_tables: bool = False
 
     @property
     def has_embedding(self) -> bool:
@@ -210,7 +212,7 @@ class _Rank:
         if not model.learned_positions:
             rotary_width = model.mla.qk_rope_head_dim if model.mla else model.head_dim
             size = model.max_position_embeddings * rotary_width * self.rope_bytes
-            parts.append(StoredTensor("rotary table", 1, size))
+            parts.append(StoredTensor("rotary table", stage.layers if stage.own_tables else 1, size))
         return parts
 
     def norms(self) -> list[StoredTensor]:

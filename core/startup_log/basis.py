@@ -76,6 +76,11 @@ class Basis:
         return self.settings.block_size or usual
 
     @property
+    def spanned_tokens(self) -> int:
+        """Tokens that a block of each rank holds together, where the ranks of a context share out its tokens."""
+        return self.block_tokens * (self.settings.dcp_size or 1)
+
+    @property
     def layouts(self) -> tuple[tuple[str, Settings], ...]:
         """How else a latent cache may be kept, where the log does not say: in a kernel's blocks, in padded rows."""
         said = self.settings

@@ -139,7 +139,7 @@ def _predicted(scene: Scene, start: _Start, figure: Figure, pools: tuple[Figure,
 
 def _initialised(scene: Scene, start: _Start) -> Prediction:
     """Blocks of the rank that has fewest. Where ranks print nothing, one of them may have fewer."""
-    fewest, block = min(int(one.value) for one in start.of("tokens")), scene.basis.block_tokens
+    fewest, block = min(int(one.value) for one in start.of("tokens")), scene.basis.spanned_tokens
     found = same_count(fewest // block, f"{fewest:,} tokens in blocks of {block}")
     unseen = scene.world_size - max(len(start.left), len(start.of("tokens")))
     doubts = [Doubt(f"{unseen} more ranks may have fewer", high=found.value)] if unseen > 0 else []

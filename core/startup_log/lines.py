@@ -4,6 +4,7 @@ A terminal of fixed width cuts a long line anywhere, in the middle of a word too
 Both are put together again. No expression here can backtrack: each has one way to match.
 """
 
+import html
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from collections.abc import Iterator
 from core.startup_log.records import LogLine
 
 _ANSI = re.compile(r"(?:\x1b|\^\[|\\x1b|\\033|␛)\[[0-9;?]{0,20}[A-Za-z]")
+_TAGS = re.compile(r"</?(?:font|b|span|code|pre|br)\b[^<>]{0,200}>")
+_ENTITY = re.compile(r"&(?:quot|apos|lt|gt|amp|#39|#x27);")
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}(?!=)")
 _FRAMED = re.compile(r"^\s{0,8}│ ?(?=\S)")
 _COMMENTED = re.compile(
@@ -59,6 +62,7 @@ def _plain(text: str) -> Iterator[tuple[int, str]]:
             bare = piece if piece.isascii() and piece.isprintable() else _coloured(piece)
             if _FENCE.match(bare):
                 continue
+            bare = html.unescape(_TAGS.sub("", bare)) if _ENTITY.search(bare) or "</" in bare else bare
             bare = _QUOTE.sub("", _ANSI.sub("", bare) if "[" in bare else bare)
             for prefix in (_COMMENTED, _COMPOSE, _POD, _JOURNAL, _ISO):
                 found = prefix.match(bare)
@@ -110,7 +114,7 @@ def _cut_widths(lengths: list[int], starts: list[bool]) -> set[int]:
 
 
 def _spoken(number: int, text: str) -> LogLine:
-    """A line with what its prefixes say of who printed it."""
+    """A line with what its prefixes say of who printed it. A worker's is its own, whoever passes it on."""
     text = text[:_LONGEST]
     launcher = _LAUNCHER.match(text)
     rank = next((int(group) for group in launcher.groups() if group), None) if launcher else None
@@ -122,11 +126,12 @@ def _spoken(number: int, text: str) -> LogLine:
     tag = own.group(1) if own else (tags[-1] if tags else "")
     parts = {name: int(value) for name, value in re.findall(r"(TP|PP|rank=)_?(\d{1,4})", tag)}
     trt = _TRT.search(head)
+    passed_on = None if "Worker" in tag else rank
     return LogLine(
         number,
         text.strip(),
         tag,
         parts.get("TP"),
         parts.get("PP"),
-        parts.get("rank=", int(trt.group(1)) if trt else rank),
+        parts.get("rank=", int(trt.group(1)) if trt else passed_on),
     )

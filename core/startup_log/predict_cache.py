@@ -87,7 +87,7 @@ def _printed(basis: Basis, figure: Figure, blocks: int) -> int:
     """
     if figure.quantity != "kv_tokens":
         return blocks
-    block, length = basis.block_tokens, basis.settings.max_model_len
+    block, length = basis.spanned_tokens, basis.settings.max_model_len
     if length and figure.value % block and basis.settings.v1 is not False:
         return floor(blocks / ceil(length / block) * length)
     return blocks * block
@@ -169,7 +169,7 @@ def concurrency(basis: Basis, figure: Figure, tokens: int | None) -> Prediction 
     length = figure.tokens or 0
     if tokens is None or length <= 0:
         return Silence("the log does not print the tokens it is counted from")
-    block = basis.block_tokens if tokens % basis.block_tokens == 0 else BLOCK_TOKENS
+    block = basis.spanned_tokens if tokens % basis.spanned_tokens == 0 else BLOCK_TOKENS
     plain, whole = tokens / length, tokens // block / ceil(length / block)
     prefers_whole = basis.settings.v1 is not False
     fits = [value for value in (whole, plain) if abs(value - figure.value) <= figure.step / 2 + 1e-9]

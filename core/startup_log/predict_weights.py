@@ -43,14 +43,18 @@ def _as_measured(basis: Basis, figure: Figure) -> Figure:
 
 
 def _as_made(basis: Basis, spec: ModelSpec, part: Stage) -> tuple[Stage, ...]:
-    """A stage as its engine may make it: vLLM's mixtures have an embedding and a head on every stage, most of them.
+    """A stage, and as releases of vLLM made it: a mixture's embedding and head everywhere, a Gemma 2's many tables.
 
-    Source: vllm/model_executor/models/qwen3_moe.py, which makes both whatever the rank.
+    Source: vllm/model_executor/models/qwen3_moe.py; gemma2.py of 0.5, where each layer makes its own rotary table.
     """
-    mixture = spec.moe is not None and spec.mla is None
-    if basis.settings.engine != "vllm" or not mixture or part.layers == part.of_layers:
+    if basis.settings.engine != "vllm":
         return (part,)
-    return (part, replace(part, whole_ends=True))
+    found = [part]
+    if spec.moe is not None and spec.mla is None and part.layers < part.of_layers:
+        found.append(replace(part, whole_ends=True))
+    if spec.norms_per_layer == 4 and not spec.qk_norm:
+        found.append(replace(part, own_tables=True))
+    return tuple(found)
 
 
 _RULES = {
@@ -74,9 +78,9 @@ def _weights_of(basis: Basis, spec: ModelSpec, figure: Figure, part: Stage) -> t
 
 
 def _where(part: Stage) -> str:
-    """Which layers, of a pipeline's stage."""
+    """Which layers, of a pipeline's stage, and what is made more than once."""
     if part.layers == part.of_layers:
-        return ""
+        return " (a rotary table for every layer)" if part.own_tables else ""
     ends = ", embedding and head with them" if part.whole_ends else ""
     return f" (layers {part.first_layer} to {part.first_layer + part.layers - 1}{ends})"
 

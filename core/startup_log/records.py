@@ -54,6 +54,7 @@ class Settings:
     tp_size: int | None = None
     pp_size: int | None = None
     dp_size: int | None = None
+    dcp_size: int | None = None
     max_model_len: int | None = None
     block_size: int | None = None
     page_size: int | None = None

@@ -63,6 +63,7 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
     ("tp_size", _named("tensor_parallel_size", "tp_size", "tp"), int),
     ("pp_size", _named("pipeline_parallel_size", "pp_size", "pp"), int),
     ("dp_size", _named("data_parallel_size", "dp_size"), int),
+    ("dcp_size", _named("decode_context_parallel_size", "dcp_size"), int),
     ("dtype", _named("dtype", "torch_dtype"), lambda word: word.removeprefix("torch.")),
     ("quantization", _named("quantization"), lambda word: word.lower()),
     ("kv_dtype", _named("kv_cache_dtype"), lambda word: word.removeprefix("torch.").lower()),
@@ -97,6 +98,7 @@ _ASIDES: tuple[tuple[str, str, re.Pattern[str], Callable[[str], object]], ...] =
     ("partition", "LAYER_PARTITION", re.compile(r"VLLM_PP_LAYER_PARTITION=['\"]?([\d,]{1,400})"), _layers),
     ("kv_dtype", "Using KV cache dtype", re.compile(r"Using KV cache dtype: torch\.(\w{1,40})"), str.lower),
     ("kv_dtype", "to store kv cache", re.compile(r"Using (fp8) data type to store kv cache"), str.lower),
+    ("dcp_size", "dcp_world_size", re.compile(r"KV cache size by the dcp_world_size (\d{1,5})"), int),
     ("tp_size", "divisible", re.compile(r"must be divisible by tensor parallel size \((\d{1,5})\)"), int),
 )
 """What is heard once, the first time: the setting, a cue, the words, and how they are read."""

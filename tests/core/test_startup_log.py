@@ -4,6 +4,7 @@ Where SHARDLAB_CASES names a folder of real logs, all of them are read too.
 """
 
 import os
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,7 @@ def test_a_whole_log_reconciles_figure_by_figure():
         pytest.param(lambda line: f"Nov 21 10:00:00 node7 vllm[812]: {line}", id="journald"),
         pytest.param(lambda line: f"2026-11-21T10:00:00.123456Z {line}", id="time stamps"),
         pytest.param(lambda line: f"│ {line:<300} │", id="a frame"),
+        pytest.param(lambda line: f"<font color='#2AA1B3'><b>{escape(line)}</b></font>", id="a page's source"),
         pytest.param(lambda line: f"# {line}", id="comments of a script"),
         pytest.param(lambda line: f"{line}\r", id="carriage returns"),
         pytest.param(lambda line: f"Loading: 10%\rLoading: 99%\r{line}", id="a progress bar before"),
@@ -256,6 +258,31 @@ def test_mixtures_have_an_embedding_and_a_head_on_every_stage_in_vllm():
     assert verdicts(dense.format("2.1000"))["weights_gib"] == {"off"}
 
 
+def test_gemma_2_once_had_a_rotary_table_in_every_layer():
+    """9B: 17.218 GiB with one table of 4 MiB; a release of July 2024 printed 17.3781, with 42 of them."""
+    config = CONFIG.replace("Qwen/Qwen2-7B-Instruct", "google/gemma-2-9b").replace("l_size=2", "l_size=1")
+    text = config + "\nINFO 07-17 00:14:10 model_runner.py:266] Loading model weights took {} GB"
+    assert [verdicts(text.format(gib))["weights_gib"] for gib in ("17.2179", "17.3781", "17.6000")] == [
+        {"ok"},
+        {"ok"},
+        {"off"},
+    ]
+
+
+def test_ranks_that_share_a_context_hold_its_tokens_between_them():
+    """53,862 blocks of 16 on each of two ranks that share are 1,723,584 tokens (vllm pull on DCP for GQA)."""
+    config = CONFIG.replace("Qwen2-7B-Instruct", "Qwen3-235B-A22B-Instruct-2507").replace("size=2", "size=8")
+    lines = (
+        "INFO [gpu_worker.py:298] Available KV cache memory: 38.63 GiB",
+        "INFO [kv_cache_utils.py:859] Multiplying the GPU KV cache size by the dcp_world_size 2.",
+        "INFO [kv_cache_utils.py:864] GPU KV cache size: 1,723,584 tokens",
+        "INFO [kv_cache_utils.py:868] Maximum concurrency for 262,144 tokens per request: 6.57x",
+        "INFO [loggers.py:142] vllm cache_config_info with initialization after num_gpu_blocks is: 53862",
+    )
+    assert {check.verdict for check in read_log("\n".join([config, *lines])).checks} == {"ok"}
+    assert verdicts("\n".join([config, lines[0], *lines[2:]]))["kv_tokens"] == {"off"}
+
+
 def test_rocm_prints_the_fall_in_free_memory():
     """Qwen2.5-7B: 14.249 GiB are allocated, in segments of 14.303; 14.37 was printed, libraries with it."""
     config = CONFIG.replace("Qwen2-7B", "Qwen2.5-7B").replace("tensor_parallel_size=2", "tensor_parallel_size=1")
@@ -370,6 +397,13 @@ def test_workers_that_speak_are_counted_where_nobody_states_the_ranks(tags, size
     lines = [f"({tag}) INFO [gpu_model_runner.py:2007] Model loading took 7.1217 GiB, 1 s" for tag in tags]
     report = read_log("\n".join(lines))
     assert (report.tp_size, report.pp_size) == sizes
+
+
+def test_a_worker_is_not_the_rank_whose_launcher_passes_it_on():
+    """srun prints "0: " before all that its first task prints, the lines of Ray's workers among them."""
+    report = read_log("\n".join(f"0: {line}" for line in DEEPSEEK.split("\n")))
+    assert told(report) == told(read_log(DEEPSEEK))
+    assert [check.rank for check in report.checks] == [0, None, None, None, None]
 
 
 def test_stages_of_a_pipeline_and_a_latent_cache_are_told_apart():
@@ -516,9 +550,10 @@ def test_hosts_paths_and_keys_are_covered():
     line = (
         "ip-10-0-1-2:512:533 [0] NCCL INFO model='/home/ada/models/Qwen3-32B' host=node7.lab.example "
         "tcp://192.168.3.4:5000 10.1.2.3:29500 ada@lab.example api_key='s3cret99' hf_abcdefghijkl 00:39:33 [x.py:7]"
+        " 'api_key': ['t0ken-abc'] as attention backend./home/eva/sglang/models/qwen3.py:195: Deprecated"
     )
     shown = masked(line)
-    for secret in ("10-0-1-2", "ada", "node7", "192.168", "10.1.2", "s3cret99", "abcdefgh"):
+    for secret in ("10-0-1-2", "ada", "node7", "192.168", "10.1.2", "s3cret99", "abcdefgh", "t0ken", "eva"):
         assert secret not in shown
     assert "Qwen3-32B" in shown
     assert "00:39:33 [x.py:7]" in shown
