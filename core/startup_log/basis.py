@@ -115,8 +115,8 @@ def same_count(value: int, formula: str) -> Prediction:
 
 
 def within(value: float, step: float) -> tuple[float, float]:
-    """Half a percent either way, or half of the last digit printed where that is more."""
-    slack = max(TOLERANCE * abs(value), step / 2 * (1 + 1e-9))
+    """Half a percent either way of what was meant, and half of the last digit of what was printed for it."""
+    slack = TOLERANCE * abs(value) + step / 2 * (1 + 1e-9)
     return value - slack, value + slack
 
 

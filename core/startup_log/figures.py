@@ -19,6 +19,7 @@ _BYTES = {"GB": GIB, "GiB": GIB, "MB": MIB, "MiB": MIB}
 
 _WEIGHTS = re.compile(rf"(?:Loading model weights|[Mm]odel loading) took (?:in total )?{_SIZE}")
 _WEIGHTS_TAKE = re.compile(rf"model weights take\s{{1,12}}{_SIZE}")
+_WEIGHTS_IN_USE = re.compile(rf"Actual usage is {_SIZE} for weight")
 _WEIGHTS_HPU = re.compile(rf"Pre-loading model weights on \w{{1,20}}(?::\d{{1,4}})? took {_SIZE} of device memory")
 _WEIGHTS_SGLANG = re.compile(rf"Load weight end\..{{0,300}}?\bmem usage={_SIZE}")
 _WEIGHTS_TRT = re.compile(rf"Memory used after loading model weights \(inside torch\)[^:]{{0,80}}: {_SIZE}")
@@ -48,11 +49,12 @@ _MEMORY = (
     re.compile(rf"kv_cache_size={_SIZE}"),
     re.compile(rf"available_kv_cache_memory\s{{1,12}}{_SIZE}"),
     re.compile(rf"{_SIZE} reserved for KV cache"),
+    re.compile(rf"reserved {_SIZE} memory for KV Cache as specified"),
 )
 _MEMORY_BYTES = re.compile(r"Available memory: (\d{6,15}), total memory")
 
-_GATE = re.compile(r"took|take |usage=|engine size|KV cache|KV Cache|k/v cache|blocks|oncurrency|num_tokens|"
-                   r"kv_cache_size|kv_cache_memory|kv size|Available memory|loading model weights")  # fmt: skip
+_GATE = re.compile(r"took|take |usage=|Actual usage|engine size|KV cache|KV Cache|k/v cache|blocks|oncurrency|"
+                   r"num_tokens|kv_cache_size|kv_cache_memory|kv size|Available memory|model weights")  # fmt: skip
 
 
 def memories(line: LogLine) -> Iterator[Memory]:
@@ -72,6 +74,7 @@ def figures(line: LogLine) -> Iterator[Figure]:
         return
     yield from _sizes(line, _WEIGHTS, "weights_gib", "allocated", "vllm")
     yield from _sizes(line, _WEIGHTS_TAKE, "weights_gib", "profiled", "vllm")
+    yield from _sizes(line, _WEIGHTS_IN_USE, "weights_gib", "profiled", "vllm")
     yield from _sizes(line, _WEIGHTS_HPU, "weights_gib", "allocated", "vllm")
     yield from _sizes(line, _WEIGHTS_SGLANG, "weights_gib", "free_memory", "sglang")
     yield from _sizes(line, _WEIGHTS_TRT, "weights_gib", "allocated", "tensorrt-llm")

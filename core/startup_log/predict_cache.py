@@ -6,7 +6,17 @@ from core.kv_cache import BLOCK_TOKENS
 from core.loaded_weights import Stage
 from core.parameters import dtype_bytes, kv_bytes_per_token_per_rank
 from core.specs import ModelSpec
-from core.startup_log.basis import TOLERANCE, UNNAMED, Basis, Doubt, Prediction, Silence, candidate_stages, within
+from core.startup_log.basis import (
+    TOLERANCE,
+    UNNAMED,
+    Basis,
+    Doubt,
+    Prediction,
+    Silence,
+    candidate_stages,
+    same_count,
+    within,
+)
 from core.startup_log.records import Figure, Memory, Settings
 from core.units import GIB
 
@@ -64,6 +74,9 @@ def from_memory(
     basis: Basis, figure: Figure, left: tuple[tuple[Memory, int | None], ...], hidden: int
 ) -> Prediction | Silence:
     """Tokens or blocks: the memory that the smallest rank has left, in whole blocks. `hidden` ranks print none."""
+    if basis.settings.blocks_asked is not None:
+        each = basis.spanned_tokens if figure.quantity == "kv_tokens" else 1
+        return same_count(basis.settings.blocks_asked * each, "as many blocks as an argument asks for")
     if not left:
         return Silence("the log does not print the memory that was left for the cache")
     block = basis.block_tokens
@@ -76,7 +89,7 @@ def from_memory(
     smallest = min(memory.size_gib for memory, _ in left)
     of_ranks = f", the smallest of {len(left)} ranks," if len(left) > 1 else ""
     formula = f"{smallest:g} GiB left{of_ranks} by the bytes of a {block}-token block, whole blocks"
-    doubts = (*_count_doubts(basis, value, left, hidden), *basis.doubts)
+    doubts = (*_count_doubts(basis, figure, value, left, hidden), *basis.doubts)
     return Prediction(value, formula, low, high, doubts)
 
 
@@ -107,13 +120,15 @@ def _counts(basis: Basis, memory: Memory, stage: int | None, block: int) -> tupl
 
 
 def _count_doubts(
-    basis: Basis, value: float, left: tuple[tuple[Memory, int | None], ...], hidden: int
+    basis: Basis, figure: Figure, value: float, left: tuple[tuple[Memory, int | None], ...], hidden: int
 ) -> list[Doubt]:
+    """What a count may differ by. Blocks are the smallest rank's; tokens may be another's, which has more."""
     found = []
     world = basis.sizes.tp_size * basis.sizes.pp_size
     if hidden:
-        low = value * (1 - _spread(basis, left))
-        found.append(Doubt(f"{hidden} of {world} ranks do not print what they have left", low, value))
+        low, high = (value * (1 + sign * _spread(basis, left)) for sign in (-1, 1))
+        highest = high if figure.kind == "tokens" else value
+        found.append(Doubt(f"{hidden} of {world} ranks do not print what they have left", low, highest))
     if basis.settings.draft:
         found.append(Doubt("a draft model's layers have a cache too", high=value))
     if basis.model is not None and windowed(basis.model):
@@ -141,18 +156,23 @@ def cpu_blocks(basis: Basis, figure: Figure) -> Prediction | Silence:
     each = token_bytes(basis, part)
     if isinstance(each, Silence):
         return each
-    swap = basis.settings.swap_gib
+    swap, what = _host_memory(basis.settings)
     size = DEFAULT_SWAP_GIB if swap is None else swap
     per_block = basis.block_tokens * each
     value = floor(size * GIB / per_block)
     doubts = list(basis.doubts)
     if swap is None and _some_swap(figure.value, per_block):
-        doubts.insert(0, Doubt("another whole number of GiB of swap space would give it"))
+        doubts.insert(0, Doubt(f"another whole number of GiB of {what} would give it"))
     said = "said" if swap is not None else "by default"
-    formula = (
-        f"{size:g} GiB of swap space ({said}) by the bytes of a {basis.block_tokens}-token block, whole blocks"
-    )
+    formula = f"{size:g} GiB of {what} ({said}) by the bytes of a {basis.block_tokens}-token block, whole blocks"
     return Prediction(value, formula, value, value, tuple(doubts))
+
+
+def _host_memory(settings: Settings) -> tuple[float | None, str]:
+    """Host memory for blocks in GiB, where the log says, and what it is for: on a CPU the cache itself is there."""
+    if settings.device == "cpu":
+        return settings.host_cache_gib, "cache in host memory"
+    return settings.swap_gib, "swap space"
 
 
 def _some_swap(blocks: float, per_block: float) -> bool:

@@ -59,6 +59,8 @@ class Settings:
     block_size: int | None = None
     page_size: int | None = None
     swap_gib: float | None = None
+    host_cache_gib: float | None = None
+    blocks_asked: int | None = None
     memory_fraction: float | None = None
     device: str | None = None
     architecture: str | None = None

@@ -71,6 +71,7 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
     ("block_size", _named("block_size", "tokens_per_block"), int),
     ("page_size", _named("page_size"), int),
     ("swap_gib", _named("swap_space"), float),
+    ("blocks_asked", _named("num_gpu_blocks_override"), int),
     ("memory_fraction", _named("gpu_memory_utilization", "mem_fraction_static"), float),
     ("device", _named("device_config", "device"), lambda word: word.lower()),
 )  # fmt: skip
@@ -98,6 +99,9 @@ _ASIDES: tuple[tuple[str, str, re.Pattern[str], Callable[[str], object]], ...] =
     ("partition", "LAYER_PARTITION", re.compile(r"VLLM_PP_LAYER_PARTITION=['\"]?([\d,]{1,400})"), _layers),
     ("kv_dtype", "Using KV cache dtype", re.compile(r"Using KV cache dtype: torch\.(\w{1,40})"), str.lower),
     ("kv_dtype", "to store kv cache", re.compile(r"Using (fp8) data type to store kv cache"), str.lower),
+    ("host_cache_gib", "CPU_KVCACHE_SPACE", re.compile(r"VLLM_CPU_KVCACHE_SPACE=['\"]?(\d{1,5})"), float),
+    ("device", "cpu", re.compile(r"(?:platform |\[|device_config=)(cpu)\b"), str),
+    ("device", "cpu_", re.compile(r"\b(cpu)_(?:executor|worker)\.py"), str),
     ("dcp_size", "dcp_world_size", re.compile(r"KV cache size by the dcp_world_size (\d{1,5})"), int),
     ("tp_size", "divisible", re.compile(r"must be divisible by tensor parallel size \((\d{1,5})\)"), int),
 )
