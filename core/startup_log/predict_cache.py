@@ -1,5 +1,6 @@
 """The cache predicted from the model's config: bytes of a token, and every count that is made of them."""
 
+from dataclasses import replace
 from math import ceil, floor, isclose
 
 from core.kv_cache import BLOCK_TOKENS
@@ -75,8 +76,7 @@ def from_memory(
 ) -> Prediction | Silence:
     """Tokens or blocks: the memory that the smallest rank has left, in whole blocks. `hidden` ranks print none."""
     if basis.settings.blocks_asked is not None:
-        each = basis.spanned_tokens if figure.quantity == "kv_tokens" else 1
-        return same_count(basis.settings.blocks_asked * each, "as many blocks as an argument asks for")
+        return _asked(basis, figure, basis.settings.blocks_asked)
     if not left:
         return Silence("the log does not print the memory that was left for the cache")
     block = basis.block_tokens
@@ -91,6 +91,13 @@ def from_memory(
     formula = f"{smallest:g} GiB left{of_ranks} by the bytes of a {block}-token block, whole blocks"
     doubts = (*_count_doubts(basis, figure, value, left, hidden), *basis.doubts)
     return Prediction(value, formula, low, high, doubts)
+
+
+def _asked(basis: Basis, figure: Figure, blocks: int) -> Prediction:
+    """As many blocks as an argument asks for, of the size that is usual."""
+    value = blocks * (basis.spanned_tokens if figure.quantity == "kv_tokens" else 1)
+    doubt = Doubt(f"an argument asks for {blocks} blocks; a platform may add to them, or make them larger")
+    return replace(same_count(value, "as many blocks as an argument asks for"), doubts=(doubt,))
 
 
 def _printed(basis: Basis, figure: Figure, blocks: int) -> int:
