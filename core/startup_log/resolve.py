@@ -10,7 +10,7 @@ from core.specs import ModelSpec
 from core.startup_log.records import LogLine, Settings
 
 _ASSIGNED = re.compile(
-    r"rank (\d{1,5}) in world size (\d{1,5}) is assigned as DP rank \d{1,5}, PP rank (\d{1,5}),"
+    r"rank (\d{1,5}) in world size (\d{1,5}) is assigned as DP rank (\d{1,5}), PP rank (\d{1,5}),"
     r"(?: PCP rank \d{1,5},)? TP rank (\d{1,5})"
 )
 _WORLD = re.compile(r"\bworld_size=(\d{1,5}) rank=(\d{1,5})\b")
@@ -49,6 +49,7 @@ class Seats:
     tp_size: int | None = None
     pp_size: int | None = None
     world_size: int | None = None
+    dp_size: int = 1
     workers: int = 0
 
 
@@ -101,14 +102,16 @@ def find_seats(lines: Iterable[LogLine]) -> Seats:
     """Who sits where, from "rank 3 in world size 4 is assigned as …" and from the tags themselves."""
     seats: dict[str, tuple[int, int, int]] = {}
     tp = pp = world = -1
+    replicas = 1
     workers: set[str] = set()
     for line in lines:
         tp, pp = max(tp, line.tp_rank if line.tp_rank is not None else -1), max(pp, line.pp_rank or -1)
         if "Worker" in line.speaker and "DP" not in line.speaker:
             workers.add(line.speaker)
         if "in world size" in line.text:
-            for rank, size, stage, part in (map(int, found) for found in _ASSIGNED.findall(line.text)):
+            for rank, size, replica, stage, part in (map(int, found) for found in _ASSIGNED.findall(line.text)):
                 tp, pp, world = max(tp, part), max(pp, stage), max(world, size)
+                replicas = max(replicas, replica + 1)
                 if line.speaker:
                     seats[line.speaker] = (rank, stage, part)
         elif "world_size=" in line.text or "MPI size" in line.text:
@@ -119,6 +122,7 @@ def find_seats(lines: Iterable[LogLine]) -> Seats:
         tp + 1 if tp > 0 else None,
         pp + 1 if pp > 0 else None,
         world if world > 0 else None,
+        replicas,
         len(workers),
     )
 
@@ -131,7 +135,8 @@ def find_sizes(settings: Settings, seats: Seats, tp_given: int | None, pp_given:
     if settings.stated:
         return Sizes(1, pp_size, True)
     if seats.world_size:
-        return Sizes(max(1, seats.world_size // pp_size), pp_size, True)
+        replicas = settings.dp_size or seats.dp_size
+        return Sizes(max(1, seats.world_size // (pp_size * replicas)), pp_size, True)
     # before V1 the first rank is the driver, which prints without a tag
     seen = seats.workers + 1 if seats.workers and not settings.v1 else seats.workers
     return Sizes(seats.tp_size or max(1, seen // pp_size), pp_size, False)

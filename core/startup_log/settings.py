@@ -44,7 +44,7 @@ _VERSIONS = (
 )
 _V1 = ("V1 LLM engine", "on V1 engine", "(EngineCore", "kv_cache_utils.py", "gpu_model_runner.py", "VLLM_USE_V1=1")
 _V0 = ("V0 LLM engine", "llm_engine.py", "gpu_executor.py", "executor_base.py", "distributed_gpu_executor.py")
-_LOADED = re.compile(r"(?:Prefetching|load safetensors? file)\s+(/\S{1,300})/[^/\s]{1,160}\.safetensors")
+_LOADED = re.compile(r"(?:Prefetching|load safetensors? file)\s{1,4}(/\S{1,400}?)\.safetensors")
 _MASKED_ADDRESS = re.compile(r"^\d{2,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$")
 
 _WORD = r"['\"]?([\w.:-]{1,80})"
@@ -187,7 +187,9 @@ def _model(settings: Settings, text: str, stated: bool) -> dict[str, object]:
     if is_launch(text) and (match := _MODEL_FLAG.search(text)):
         return {"model_path": match.group(1)}
     if settings.model_path is None and any(cue in text for cue in ("Starting to load model", "█", ".safetensors")):
-        match = _STARTING.search(text) or _BANNER.search(text) or _LOADED.search(text)
+        match = _STARTING.search(text) or _BANNER.search(text)
+        if match is None and (loaded := _LOADED.search(text)):
+            return {"model_path": loaded.group(1).rpartition("/")[0]}
         return {"model_path": match.group(1)} if match else {}
     return {}
 

@@ -471,6 +471,20 @@ def test_a_worker_is_not_the_rank_whose_launcher_passes_it_on():
     assert [check.rank for check in report.checks] == [0, None, None, None, None]
 
 
+def test_replicas_in_one_world_are_no_tensor_parallel_ranks():
+    """Two replicas of two ranks are a world of four: 7.6393 GiB of Qwen3-8B a rank, not 3.82."""
+    pairs = [(replica, part) for replica in (0, 1) for part in (0, 1)]
+    seats = [
+        f"(Worker_DP{replica}_TP{part} pid=2) INFO [parallel_state.py:1134] rank {2 * replica + part} in world size 4 "
+        f"is assigned as DP rank {replica}, PP rank 0, TP rank {part}, EP rank 0"
+        for replica, part in pairs
+    ]
+    sizes = [f"(Worker_DP{replica}_TP{part} pid=2) INFO Model loading took 7.6462 GiB" for replica, part in pairs]
+    report = read_log("\n".join([*seats, *sizes]), Given(model("qwen3-8b")))
+    assert (report.tp_size, report.pp_size) == (2, 1)
+    assert [(check.rank, check.verdict) for check in report.checks] == [(rank, "ok") for rank in range(4)]
+
+
 def test_stages_of_a_pipeline_and_a_latent_cache_are_told_apart():
     """7,767 blocks of 16 tokens by 30 layers of 576 elements fill 4 GiB of host memory."""
     report = read_log(DEEPSEEK)
