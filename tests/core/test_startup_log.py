@@ -475,8 +475,8 @@ def test_replicas_in_one_world_are_no_tensor_parallel_ranks():
     """Two replicas of two ranks are a world of four: 7.6393 GiB of Qwen3-8B a rank, not 3.82."""
     pairs = [(replica, part) for replica in (0, 1) for part in (0, 1)]
     seats = [
-        f"(Worker_DP{replica}_TP{part} pid=2) INFO [parallel_state.py:1134] rank {2 * replica + part} in world size 4 "
-        f"is assigned as DP rank {replica}, PP rank 0, TP rank {part}, EP rank 0"
+        f"(Worker_DP{replica}_TP{part} pid=2) INFO [parallel_state.py:1134] rank {2 * replica + part} in world "
+        f"size 4 is assigned as DP rank {replica}, PP rank 0, TP rank {part}, EP rank 0"
         for replica, part in pairs
     ]
     sizes = [f"(Worker_DP{replica}_TP{part} pid=2) INFO Model loading took 7.6462 GiB" for replica, part in pairs]
@@ -644,7 +644,18 @@ def test_a_megabyte_is_read_in_pieces_that_do_not_grow():
     assert len(read_log("\n".join([QWEN2] * 100)).checks) == 100 * once
 
 
-@pytest.mark.parametrize("nasty", ["(" * 100_000, "[" * 100_000, "a:" * 100_000, "'" * 100_000, "0," * 100_000])
+@pytest.mark.parametrize(
+    "nasty",
+    [
+        "(" * 100_000,
+        "[" * 100_000,
+        "a:" * 100_000,
+        "'" * 100_000,
+        "0," * 100_000,
+        "</b" * 50_000,
+        "Prefetching /a" * 20_000,
+    ],
+)
 def test_a_hostile_line_is_only_a_long_line(nasty):
     text = f"{QWEN2}\nINFO vLLM {nasty} took with config: model={nasty}\n"
     assert told(read_log(text)) == told(read_log(QWEN2))
