@@ -9,7 +9,8 @@ remarks   what is worth a sentence: all-reduce, transport, layers, memory, refus
 resolve   which model, weight format and sizes the log is about
 basis     what a prediction is, what it is made from, and how far its doubts reach
 predict_  weights, and the cache: each figure from the config, in words too
-runs      the starts of an engine told apart
+runs      one command after another told apart
+starts    what is said between one measure of memory and the next, found by bisection
 checking  one run's figures beside their predictions
 reader    a text in, a report out
 """

@@ -72,9 +72,12 @@ def _before_latent(settings: Settings) -> bool:
 
 
 def from_memory(
-    basis: Basis, figure: Figure, left: tuple[tuple[Memory, int | None], ...], hidden: int
+    basis: Basis, figure: Figure, left: tuple[tuple[Memory, int | None], ...], seen: int, hidden: int
 ) -> Prediction | Silence:
-    """Tokens or blocks: the memory that the smallest rank has left, in whole blocks. `hidden` ranks print none."""
+    """Tokens or blocks: the memory that the smallest rank has left, in whole blocks.
+
+    `seen` ranks print theirs, the least and the most of it in `left`; `hidden` ranks print none.
+    """
     if basis.settings.blocks_asked is not None:
         return _asked(basis, figure, basis.settings.blocks_asked)
     if not left:
@@ -87,7 +90,7 @@ def from_memory(
     blocks = [min(bound[at] for bound in bounds if not isinstance(bound, Silence)) for at in range(3)]
     low, value, high = (_printed(basis, figure, count) for count in blocks)
     smallest = min(memory.size_gib for memory, _ in left)
-    of_ranks = f", the smallest of {len(left)} ranks," if len(left) > 1 else ""
+    of_ranks = f", the smallest of {seen} ranks," if seen > 1 else ""
     formula = f"{smallest:g} GiB left{of_ranks} by the bytes of a {block}-token block, whole blocks"
     doubts = (*_count_doubts(basis, figure, value, left, hidden), *basis.doubts)
     return Prediction(value, formula, low, high, doubts)

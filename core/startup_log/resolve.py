@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from core.catalog import MODELS, model
 from core.errors import UnknownNameError
@@ -51,6 +52,11 @@ class Seats:
     world_size: int | None = None
     dp_size: int = 1
     workers: int = 0
+
+    @cached_property
+    def seats(self) -> dict[str, tuple[int, int]]:
+        """Rank and stage of each speaker."""
+        return {speaker: (rank, stage) for speaker, rank, stage, _ in self.by_speaker}
 
 
 def find_model(path: str | None) -> tuple[ModelSpec | None, bool]:
@@ -144,9 +150,8 @@ def find_sizes(settings: Settings, seats: Seats, tp_given: int | None, pp_given:
 
 def seat_of(line: LogLine, seats: Seats, sizes: Sizes, driver: bool) -> tuple[int | None, int | None]:
     """A line's rank and pipeline stage, where they are known. `driver`: a line without a tag is rank 0's."""
-    for speaker, rank, stage, _ in seats.by_speaker:
-        if speaker == line.speaker:
-            return rank, stage
+    if line.speaker in seats.seats:
+        return seats.seats[line.speaker]
     if line.tp_rank is not None or line.pp_rank is not None:
         stage = line.pp_rank or 0
         if line.tp_rank is None and sizes.tp_size > 1:

@@ -6,6 +6,7 @@ Where SHARDLAB_CASES names a folder of real logs, all of them are read too.
 import os
 from html import escape
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -642,6 +643,24 @@ def test_a_megabyte_is_read_in_pieces_that_do_not_grow():
     """Each start's figures are taken once: a log repeated a hundred times has a hundred times the checks."""
     once = len(read_log(QWEN2).checks)
     assert len(read_log("\n".join([QWEN2] * 100)).checks) == 100 * once
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "INFO GPU KV cache size: 1,000 tokens",
+        "(VllmWorker pid={}) INFO Available KV cache memory: 5 GiB",
+        "[2025-01-01 00:00:00 TP{}] KV Cache is allocated. K size: 1.0 GB, V size: 1.0 GB",
+        "[2025-01-01 00:00:00 TP0] max_total_num_tokens=1000",
+    ],
+)
+def test_as_many_figures_as_lines_take_no_time_each(line):
+    """Five thousand lines of a kind, then counts: minutes, were each held to all the others."""
+    lines = [line.format(rank) for rank in range(5000)]
+    counts = ["INFO GPU KV cache size: 1,000 tokens", "[2025-01-01 00:00:00 TP0] max_total_num_tokens=1000"] * 1000
+    started = process_time()
+    read_log("\n".join(["vllm serve Qwen/Qwen3-8B -tp 8", *lines, *counts]))
+    assert process_time() - started < 15
 
 
 @pytest.mark.parametrize(
