@@ -24,6 +24,8 @@ from core.units import GIB
 DEFAULT_SWAP_GIB = 4.0
 """Host memory for swapped blocks where a log does not say. Source: vLLM's --swap-space."""
 _HIDDEN_RANK = 0.02
+_SINKS_WINDOW = 128
+"""Tokens that every second layer of gpt-oss sees. Source: its config.json, sliding_window."""
 _FLOAT_CACHE = {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp32", "float": "fp32"}
 _PADDED_LATENT_HEAD = 256
 _ROW_BYTES = 256
@@ -88,7 +90,10 @@ def from_memory(
     if silent is not None:
         return silent
     blocks = [min(bound[at] for bound in bounds if not isinstance(bound, Silence)) for at in range(3)]
-    low, value, high = (_printed(basis, figure, count) for count in blocks)
+    if basis.model is not None and basis.model.attention_sinks and figure.quantity == "kv_tokens":
+        blocks[2] += 1  # two pools may hold half a block more than one of every layer
+    each = _printed(basis, figure, blocks[1])
+    low, value, high = (floor(count * each * (1 + 1e-12)) for count in blocks)
     smallest = min(memory.size_gib for memory, _ in left)
     of_ranks = f", the smallest of {seen} ranks," if seen > 1 else ""
     formula = f"{smallest:g} GiB left{of_ranks} by the bytes of a {block}-token block, whole blocks"
@@ -103,17 +108,34 @@ def _asked(basis: Basis, figure: Figure, blocks: int) -> Prediction:
     return replace(same_count(value, "as many blocks as an argument asks for"), doubts=(doubt,))
 
 
-def _printed(basis: Basis, figure: Figure, blocks: int) -> int:
-    """A count of blocks as the line prints it: in blocks, in tokens, or in tokens that requests can fill.
+def _printed(basis: Basis, figure: Figure, blocks: int) -> float:
+    """What the line prints for each of `blocks`: a block, its tokens, or the tokens of requests that fill it.
 
     Later releases of vLLM print concurrency · length as tokens, which is less where a length ends inside a block.
     """
     if figure.quantity != "kv_tokens":
-        return blocks
+        return 1
     block, length = basis.spanned_tokens, basis.settings.max_model_len
-    if length and figure.value % block and basis.settings.v1 is not False:
-        return floor(blocks / ceil(length / block) * length)
-    return blocks * block
+    filled: list[float] = []
+    if length and basis.settings.v1 is not False:
+        filled = [each * length for each in _requests_a_block(basis, length)]
+    whole = [] if filled and figure.value % block else [float(block)]
+    return min((*whole, *filled), key=lambda each: abs(blocks * each - figure.value))
+
+
+def _requests_a_block(basis: Basis, length: int) -> tuple[float, ...]:
+    """The part of a request of full length that one block of every layer holds, as caches may be laid out.
+
+    In one pool: 1 / ⌈length / block⌉. gpt-oss has a pool for each half of its layers, and in one of them a request
+    takes what a window and a step see, and a block more: 2 / (⌈length / block⌉ + ⌈seen / block⌉ + 1).
+    Source: vllm/v1/kv_cache_interface.py, SlidingWindowSpec.max_memory_usage_bytes.
+    """
+    block, step = basis.spanned_tokens, basis.settings.batched_tokens
+    full = ceil(length / block)
+    if basis.model is None or not basis.model.attention_sinks or step is None or basis.settings.v1 is False:
+        return (1 / full,)
+    seen = min(_SINKS_WINDOW - 1 + step, length)
+    return 2 / (full + ceil(seen / block) + 1), 1 / full
 
 
 def _counts(basis: Basis, memory: Memory, stage: int | None, block: int) -> tuple[int, int, int] | Silence:
@@ -202,11 +224,13 @@ def concurrency(basis: Basis, figure: Figure, tokens: int | None) -> Prediction 
     block = basis.spanned_tokens if tokens % basis.spanned_tokens == 0 else BLOCK_TOKENS
     plain, whole = tokens / length, tokens // block / ceil(length / block)
     prefers_whole = basis.settings.v1 is not False
-    fits = [value for value in (whole, plain) if abs(value - figure.value) <= figure.step / 2 + 1e-9]
+    shared = max(tokens // block * each for each in _requests_a_block(basis, length))
+    fits = [value for value in (whole, plain, shared) if abs(value - figure.value) <= figure.step / 2 + 1e-9]
     value = (fits[0] if fits else whole) if prefers_whole else plain
-    words = (
-        f"blocks by the {ceil(length / block)} that a request takes" if value == whole else "tokens by the length"
-    )
+    words = {
+        whole: f"blocks by the {ceil(length / block)} that a request takes",
+        plain: "tokens by the length",
+    }.get(value, "blocks by those that a request takes, fewer where layers have a window,")
     doubts = list(basis.doubts)
     if basis.model is None or windowed(basis.model):
         doubts.append(Doubt("layers of another kind, or with a window, keep less of a request"))

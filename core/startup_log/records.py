@@ -61,6 +61,7 @@ class Settings:
     swap_gib: float | None = None
     host_cache_gib: float | None = None
     blocks_asked: int | None = None
+    batched_tokens: int | None = None
     memory_fraction: float | None = None
     device: str | None = None
     architecture: str | None = None

@@ -424,6 +424,37 @@ def test_layers_with_a_window_may_have_blocks_of_their_own(path, blocks, verdict
     assert verdicts(text)["gpu_blocks"] == {verdict}
 
 
+def test_a_request_takes_fewer_blocks_where_every_second_layer_has_a_window():
+    """gpt-oss 120B: 1,024 blocks of one pool and 137 of the other for 16,384 tokens in steps of 2,048: 284.25 fit.
+
+    For 2,068 tokens 130 and 131: 114.85 GiB are 6,408.5 requests over eight ranks, and so many tokens are printed.
+    """
+    config = CONFIG.replace("Qwen/Qwen2-7B-Instruct", "openai/gpt-oss-120b").replace("l_size=2", "l_size=4")
+    step = "INFO [scheduler.py:222] Chunked prefill is enabled with max_num_batched_tokens={}.\n"
+    counts = (
+        "\nINFO GPU KV cache size: 2,640,144 tokens\nINFO Maximum concurrency for 16,384 tokens per request: {}x"
+    )
+    text = step.format(2048) + config + counts
+    assert [verdicts(text.format(times))["max_concurrency"] for times in ("284.25", "161.14", "300.00")] == [
+        {"ok"},
+        {"ok"},
+        {"unexplained"},
+    ]
+    wide = step.format(8192) + config.replace("l_size=4", "l_size=8").replace("16384", "2068")
+    left = "\n(Worker_TP0 pid=1) INFO Available KV cache memory: 114.85 GiB\nINFO GPU KV cache size: {} tokens"
+    assert verdicts((wide + left).format("13,252,813"))["kv_tokens"] == {"ok"}
+
+
+def test_tokens_that_requests_fill_may_end_at_a_block():
+    """Qwen3-8B, 16 GiB for 1,000 tokens in 63 blocks: 7,281 blocks are 115,571 tokens, 8,000 blocks 126,984."""
+    text = (
+        "vllm serve Qwen/Qwen3-8B --max-model-len 1000\nINFO Available KV cache memory: {} GiB\n"
+        "INFO [kv_cache_utils.py:1314] GPU KV cache size: {} tokens"
+    )
+    found = [("16.00", "115,571"), ("16.00", "116,496"), ("17.5781", "126,984"), ("17.5781", "124,000")]
+    assert [verdicts(text.format(*pair))["kv_tokens"] for pair in found] == [{"ok"}, {"ok"}, {"ok"}, {"off"}]
+
+
 def test_layers_that_are_added_take_room():
     """Gemma 3 12B with a layer more in every group of eight would keep an eighth less."""
     text = (
