@@ -26,9 +26,11 @@ def op_of(section: Section, rows: Sequence[PrintedRow]) -> tuple[str | None, lis
     guess = _op_by_columns(section, rows)
     if guess is None:
         return section.weak_op, ["neither the text nor the columns say which collective this is"]
-    if guess == "all_gather" and section.weak_op is None and not _is_surely_all_gather(section, rows):
+    if guess == "sendrecv":
+        return guess, ["the collective is not named: its columns and its busbw = algbw are those of a sendrecv"]
+    if guess == "all_gather" and section.weak_op not in SHARED and not _is_surely_all_gather(section, rows):
         return guess, ["the collective is not named: taken for all_gather, whose columns an alltoall has too"]
-    if guess != "all_gather" or section.weak_op in (None, guess):
+    if guess != "all_gather" or section.weak_op == guess or section.weak_op not in SHARED:
         return guess, []
     return section.weak_op, [f"the columns would fit all_gather as well; {section.weak_op} is named nearby"]
 
@@ -48,19 +50,41 @@ def _op_by_columns(section: Section, rows: Sequence[PrintedRow]) -> str | None:
     shares = shares_of(rows)
     redops = {row.redop for row in rows}
     summed = bool(redops - {None, "none"})
-    rooted = 2 * sum(row.root is not None and row.root >= 0 for row in rows) > len(rows)
+    rooted = _heads_a_root(section) or 2 * sum(row.root is not None and row.root >= 0 for row in rows) > len(rows)
     if sum(share > 1 for share in shares) > len(shares) / 2:
-        unchecked = [row for row in rows if row.in_place and row.out_of_place and row.in_place.wrong == "N/A"]
-        only_in_place = [row for row in unchecked if row.out_of_place and row.out_of_place.wrong != "N/A"]
         blank = redops == {None} and section.header is not None and "redop" in section.header
         if summed:
             return "reduce_scatter"
         if rooted:
             return "gather"
-        return "alltoall" if blank or (only_in_place and len(only_in_place) == len(rows)) else "all_gather"
+        return "alltoall" if blank or _checks_no_in_place(rows) else "all_gather"
+    if summed and not rooted:
+        return "sendrecv" if _is_sendrecv(section, rows) else "all_reduce"
     if summed:
-        return "reduce" if rooted else "all_reduce"
+        return "reduce"
     return "broadcast" if rooted else None
+
+
+def _heads_a_root(section: Section) -> bool:
+    """Whether the heading is of the old kind, which has a root column for a broadcast and a reduce alone."""
+    return {"root", "error"} <= set((section.header or "").split())
+
+
+def _is_sendrecv(section: Section, rows: Sequence[PrintedRow]) -> bool:
+    """Whether summed rows are a sendrecv's: busbw is algbw, which an all-reduce has at two ranks only.
+
+    And more ranks are listed, or no in-place half was checked where each out-of-place half was.
+    """
+    halves = [half for row in rows for half in halves_of(row)]
+    if max((half.algbw for half in halves), default=0.0) < 1 or any(half.busbw != half.algbw for half in halves):
+        return False
+    return _checks_no_in_place(rows) or (listed_ranks(section) or 0) > 2
+
+
+def _checks_no_in_place(rows: Sequence[PrintedRow]) -> bool:
+    """Whether out-of-place results were checked and no in-place one was."""
+    both = [(row.out_of_place.wrong, row.in_place.wrong) for row in rows if row.out_of_place and row.in_place]
+    return bool(both) and all(first != "N/A" and second == "N/A" for first, second in both)
 
 
 def ranks_of(

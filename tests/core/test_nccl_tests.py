@@ -55,6 +55,32 @@ def test_a_collective_is_known_by_its_columns_where_it_is_not_named(op):
     assert facts(only(unnamed))[:2] == (op, 4)
 
 
+@pytest.mark.parametrize(("op", "redop"), [("broadcast", False), ("reduce", True)])
+def test_the_heading_of_old_versions_tells_a_test_with_a_root(op, redop):
+    """Only these two had the column then. A message has swallowed the root itself."""
+    layout = Layout(redop=redop, wrong="N/A", wrong_name="error")
+    unnamed = "\n".join(table(op, ranks=8, layout=layout).splitlines()[1:])
+    broken = edit_rows(unnamed, lambda line: re.sub(r"(float +(?:sum +)?0)", r"\1[message] of a library\n", line))
+    assert facts(only(broken))[:2] == (op, 8)
+
+
+@pytest.mark.parametrize(("ranks", "unchecked"), [(2, True), (4, True), (4, False)])
+def test_a_sendrecv_is_known_by_its_bandwidths_where_it_is_not_named(ranks, unchecked):
+    """It prints sum and root -1 as an all-reduce does, and busbw = algbw, which an all-reduce has at two ranks."""
+    text = "\n".join(table("sendrecv", ranks=ranks).splitlines()[1:])
+    text = edit_rows(text, lambda line: line.replace("none", " sum"))
+    text = edit_rows(text, lambda line: re.sub(r"0$", "N/A", line)) if unchecked else text
+    found = only(text)
+    assert facts(found)[:2] == ("sendrecv", ranks)
+    assert any("not named" in warning for warning in found.warnings)
+
+
+def test_a_name_nearby_is_not_believed_against_a_ranks_share():
+    """No all-reduce counts n/N elements: what the prose around a table says is another table's."""
+    unnamed = "\n".join(["we also ran all_reduce", *table("all_gather", ranks=4).splitlines()[1:]])
+    assert facts(only(unnamed)) == ("all_gather", 4, 23, True)
+
+
 @pytest.mark.parametrize(
     "disguise",
     [
