@@ -1,5 +1,6 @@
 """What is to be said of a section as a whole: rows missing, a run that failed, ranks that share a GPU."""
 
+from collections import Counter
 from collections.abc import Callable
 
 from core.nccl_tests.figures import mean_busbw
@@ -50,7 +51,14 @@ def _average(section: Section) -> str | None:
 
 
 def _shared_gpu(section: Section) -> str | None:
-    places = [device.place for device in section.devices if device.host]
-    if len(set(places)) == len(places):
+    """Ranks on one device. A bus without its domain, as older versions print it, may stand for several GPUs."""
+    ranks = Counter(device.place for device in section.devices if device.host)
+    twice = [place for place, count in ranks.items() if count > 1]
+    if not twice:
         return None
-    return "two ranks share one GPU and take turns: what is measured is their turns, no link"
+    if any(":" in place.split()[-1] for place in twice):
+        return "two ranks share one GPU and take turns: what is measured is their turns, no link"
+    return (
+        "two ranks are listed on one device and bus, without its PCI domain: if that is one GPU and not one in "
+        "each domain, what is measured is their turns, no link"
+    )

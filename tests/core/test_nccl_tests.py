@@ -427,6 +427,13 @@ def test_two_ranks_on_one_gpu_are_no_link():
     assert any("share one GPU" in warning for warning in only(shared).warnings)
 
 
+def test_a_bus_without_its_domain_may_be_of_several_gpus():
+    """Older versions print [0x01] alone, which every GPU of a machine with a domain for each has."""
+    listed = re.sub(r"device +\d \[[^]]*\]", "device  0 [0x01]", table(ranks=4))
+    (said,) = only(listed).warnings
+    assert "without its PCI domain" in said
+
+
 @pytest.mark.parametrize(
     "change",
     [
