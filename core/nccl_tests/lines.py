@@ -46,7 +46,7 @@ _ROW_WIDTH = 90
 
 HEAD = re.compile(rf"(?<![\w.])(\d{{1,18}})\s+(\d{{1,18}})\s+({_TYPES}){_GLUED}")
 REDOP = re.compile(rf"\s*(sum|prod|max|min|avg|none|mulsum|premulsum|all){_GLUED}")
-_TIME = r"(\d{1,15}(?:\.\d{1,15})?)(?:us)?"
+_TIME = r"(\d\.\d{1,5}e\+\d\d|\d{1,15}(?:\.\d{1,15})?)(?:us)?"
 _BANDWIDTH = r"(\d{1,15}\.\d{1,15}|-?nan|inf)(?:GB/s)?"
 _WRONG = r"(N/A|n/a|-?nan|\d+(?:\.\d+)?e[+-]?\d+\*?|\d+\*?)"
 _ROOT = r"\s*(?:(-?\d{1,9})\s+)?"

@@ -15,8 +15,9 @@ class Half(NamedTuple):
 
     def rounding(self, figure: int) -> float:
         """One in the last digit printed of time (0), algbw (1) or busbw (2)."""
-        text = self.printed[figure]
-        return 10.0 ** -(len(text) - text.find(".") - 1) if "." in text else 1.0
+        text, _, power = self.printed[figure].partition("e")
+        decimals = len(text) - text.find(".") - 1 if "." in text else 0
+        return 10.0 ** (int(power or 0) - decimals)
 
 
 class PrintedRow(NamedTuple):

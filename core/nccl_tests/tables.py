@@ -31,6 +31,7 @@ class _Reading:
     op: str | None
     ranks: int | None
     share: int | None
+    counts_wrong: bool
     warnings: tuple[str, ...]
     trusted: bool
 
@@ -158,6 +159,7 @@ def _read(section: Section, run: Sequence[PrintedRow]) -> _Reading:
         op=op,
         ranks=ranks,
         share=common_share(sized),
+        counts_wrong="#wrong" in (section.header or ""),
         warnings=tuple(doubts + more_doubts),
         trusted=not contradiction and ranks != 1,
     )
@@ -197,7 +199,7 @@ def _reason(half: Half | None, row: PrintedRow, reading: _Reading) -> str | None
         return None
     if reading.share is not None and share_of(row) != reading.share:
         return f"{row.size_bytes} B is not {row.elements} elements as in the other rows: the row contradicts itself"
-    if half.wrong is not None and _is_wrong(half.wrong):
+    if half.wrong is not None and _is_wrong(half.wrong, reading.counts_wrong):
         return f"its result was wrong ({half.wrong})"
     said = complaint(half, row.size_bytes, reading.convention)
     if said is not None or reading.ranks is None or not reading.trusted or reading.convention.divided_by > 1:
@@ -211,9 +213,17 @@ def _reason(half: Half | None, row: PrintedRow, reading: _Reading) -> str | None
     return None
 
 
-def _is_wrong(text: str) -> bool:
-    """Whether an error column reports a failed check: a count above 0, or an asterisk. 1e-07 is rounding."""
-    return text.endswith("*") or (text.isdigit() and int(text) > 0)
+def _is_wrong(text: str, counts: bool) -> bool:
+    """Whether an error column reports a failed check: a count above 0, or an asterisk. 1e-07 is rounding.
+
+    A large count is written 2.62144e+07. So is the error of old versions, but in one figure, and for in-place
+    halves that nothing is known to be wrong with: without a decimal point it counts where the heading says #wrong.
+    """
+    if text.endswith("*"):
+        return True
+    if "e" in text:
+        return float(text) >= 1 and (counts or "." in text)
+    return text.isdigit() and int(text) > 0
 
 
 def _row_warnings(rows: Sequence[Row], refused: Sequence[Dropped]) -> list[str]:

@@ -338,6 +338,30 @@ def test_a_wrong_result_is_left_out():
     assert "wrong (3)" in found.dropped[0].reason
 
 
+@pytest.mark.parametrize("printed", ["2.62144e+07", "1e+06", "5"])
+def test_a_count_of_wrong_results_may_be_large(printed):
+    """It is printed in six figures: 2.62144e+07 wrong elements are no rounding error."""
+    lines = [*header(), *(row(n, model_us(n)) for n in sizes())]
+    lines[-1] = re.sub(r" 0$", f" {printed}", lines[-1])
+    found = only("\n".join(lines))
+    assert found.rows[-1].in_place_us is None
+    assert f"wrong ({printed})" in found.dropped[0].reason
+
+
+@pytest.mark.parametrize("printed", ["5e-07", "0e+00", "3e+02"])
+def test_an_error_of_old_versions_is_no_count(printed):
+    """Their in-place halves of a test that cannot be in place show any error."""
+    assert only(table(layout=Layout(root=False, wrong=printed, wrong_name="error"))).dropped == ()
+
+
+def test_a_time_of_ten_seconds_is_printed_with_an_exponent():
+    slow = row(1 << 34, 2.0e7).replace("20000000", " 2.0e+07")
+    text = "\n".join([*header(), *(row(n, model_us(n, gb_s=0.9)) for n in sizes(1 << 20)), slow])
+    found = only(text)
+    assert (found.rows[-1].out_of_place_us, found.rows[-1].in_place_us) == (2.0e7, 2.0e7)
+    assert found.dropped == ()
+
+
 def test_a_row_that_contradicts_itself_is_left_out():
     """Edited to 999.9 µs, an 8 MiB row is no longer 50 GB/s."""
     found = only(re.sub(r"(8388608 .*?-1\s+)\d+\.\d", r"\g<1>999.9", table()))
