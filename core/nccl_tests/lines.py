@@ -33,6 +33,7 @@ _GLUED = rf"(?=\W|$|{_INFO_START})"
 _TYPES = "|".join(TYPE_BYTES)
 _TAG = re.compile(r"\[\d+,(\d+)\]<std\w+>:?")
 _SLURM = re.compile(r"^\s*(\d+):(?=\s)")
+_HTML = re.compile(r"</?(?:br|p|div|span|pre|code|li|t[rdh]|b|i|font)\b[^<>]{0,200}>", re.IGNORECASE)
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _CSV = re.compile(rf"""["']?,\s*["']?(?:{_TYPES})\b""")
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
@@ -51,18 +52,23 @@ _BANDWIDTH = r"(\d{1,15}\.\d{1,15}|-?nan|inf)(?:GB/s)?"
 _WRONG = r"(N/A|n/a|-?nan|\d+(?:\.\d+)?e[+-]?\d+\*?|\d+\*?)"
 _ROOT = r"\s*(?:(-?\d{1,9})\s+)?"
 _NO_HALF = r"(?:(?:N/A|n/a|-+)\s+){3,4}"
-_HALF = rf"{_TIME}\s+{_BANDWIDTH}\s+{_BANDWIDTH}(?:\s+{_WRONG}(?=\s|$))?"
-VALUES = re.compile(rf"{_ROOT}{_HALF}(?:\s+{_HALF})?\s*$")
-BOTH_HALVES = re.compile(rf"{_ROOT}{_HALF}\s+{_HALF}(?=\s|$)")
+_TIMED = rf"{_TIME}\s+{_BANDWIDTH}\s+{_BANDWIDTH}"
+_ERRORS = rf"(?:\s+{_WRONG}(?=\s|$))?"
+_HALF = _TIMED + _ERRORS
+_OTHER_HALF = rf"\s+(?!0\s){_TIMED}(?(5){_ERRORS})"
+"""The half after another: it has an error column only where that one has, whose 0 is no time of this one."""
+
+VALUES = re.compile(rf"{_ROOT}{_HALF}(?:{_OTHER_HALF})?\s*$")
+BOTH_HALVES = re.compile(rf"{_ROOT}{_HALF}{_OTHER_HALF}(?=\s|$)")
 SECOND_HALF = re.compile(rf"{_ROOT}{_NO_HALF}{_HALF}\s*$")
 FIRST_HALF = re.compile(rf"{_ROOT}{_HALF}(?=\s|$)")
 _PLACEHOLDER = re.compile(r"(?<![\w/])[Xx?]{2,}[.Xx?]*(?!\w)")
 _NUMBERS_ALONE = re.compile(
-    r"[\s#>]*(?:(?:sum|prod|max|min|avg|none)\s+)?((?:(?:N/A|-?[\d.]+(?:e[+-]?\d+)?)(?:\s+|$))+)"
+    r"[\s#>]*(?:(?:sum|prod|max|min|avg|none)\s+)?((?:/?A\s+)?(?:(?:N/A|-?[\d.]+(?:e[+-]?\d+)?)(?:\s+|$))+)"
 )
-_FIGURES = re.compile(r"\s*(?:(?:N/A|n/a|-?nan|inf|-?\d[\d.]*(?:e[+-]?\d+)?\*?)(?:us|GB/s)?(?:\s+|$))*")
-_MARKUP = str.maketrans(dict.fromkeys("|\t\"'`;", " "))
-_SEPARATORS = frozenset("|\t\"'`;,")
+_FIGURES = re.compile(r"\s*(?:(?:N/A|n/a|-?nan|inf|-?\d[\d.]*(?:e[+-]?\d+)?\*?)(?:us|GB/s)?(?:\s+|$))*(?:N/?$)?")
+_MARKUP = str.maketrans(dict.fromkeys("|\t\xa0\"'`;", " "))
+_SEPARATORS = frozenset("|\t\xa0\"'`;,")
 
 
 def heads_in(line: str) -> list[re.Match[str]]:
@@ -88,6 +94,8 @@ def clean(line: str) -> tuple[str, str]:
         line = _TAG.sub(" ", line)
     elif (slurm := _SLURM.match(line)) is not None:
         label, line = slurm.group(1), line[slurm.end() :]
+    if "<" in line:
+        line = _HTML.sub(" ", line)
     return (_without_markup(line) if not _SEPARATORS.isdisjoint(line) else line), label
 
 

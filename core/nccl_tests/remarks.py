@@ -90,11 +90,11 @@ def _heading(stream: Stream, number: int, line: str) -> bool:
 
 
 def _half_name(stream: Stream, number: int, line: str) -> bool:
-    """The line above the heading: which halves there are."""
+    """The line above the heading, or what a narrow window left of it: which halves there are."""
     words = set(line.replace("#", " ").split())
     if not words or not words <= {"out-of-place", "in-place"}:
         return False
-    stream.fresh().in_place_only = words == {"in-place"}
+    stream.fresh().half_names |= words
     return True
 
 
@@ -114,7 +114,7 @@ def _asked(stream: Stream, number: int, line: str) -> bool:
 
 
 def _test_name(stream: Stream, number: int, line: str) -> bool:
-    names = {OPS[name.lower()] for name in _TEST.findall(line)}
+    names = {OPS[name.lower()] for name in _TEST.findall(line)} if "_perf" in line.lower() else set()
     if not names:
         return False
     if "concluded" not in line and len(names) == 1:

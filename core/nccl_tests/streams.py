@@ -26,12 +26,17 @@ class Section:
     rows: list[PrintedRow] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     elisions: list[int] = field(default_factory=list)
-    in_place_only: bool = False
+    half_names: set[str] = field(default_factory=set)
     cut_line: int | None = None
     failure: str | None = None
     wrong_values: bool = False
     average_busbw: float | None = None
     closed: bool = False
+
+    @property
+    def in_place_only(self) -> bool:
+        """Whether the heading names the in-place half and no other."""
+        return self.half_names == {"in-place"}
 
     @property
     def has_rows(self) -> bool:

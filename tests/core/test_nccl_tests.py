@@ -144,6 +144,9 @@ def test_however_a_log_was_kept_its_rows_are_the_same(kept):
         lambda line: f"{line[:45]}[1,0]<stdout>:{line[45:]}",
         lambda line: f"{line[:72]}\n{line[72:]}",
         lambda line: f"{line[:45]}\n{line[45:]}",
+        lambda line: line.replace(" ", "\xa0"),
+        lambda line: line.replace(" ", "&nbsp;") + "<br>",
+        lambda line: f'<tr class="odd"><td>{"</td><td>".join(line.split())}</td></tr>',
     ],
     ids=[
         "csv",
@@ -156,10 +159,27 @@ def test_however_a_log_was_kept_its_rows_are_the_same(kept):
         "tag-in-row",
         "wrapped",
         "wrapped-early",
+        "no-break spaces",
+        "html",
+        "html-cells",
     ],
 )
 def test_rows_written_otherwise_are_the_same_rows(change):
     assert times(only(edit_rows(table(), change))) == times(only(table()))
+
+
+@pytest.mark.parametrize("unchecked", [False, True], ids=["checked", "not-checked"])
+@pytest.mark.parametrize("width", [*range(56, 107), 120])
+def test_a_narrow_window_takes_nothing_from_a_row(width, unchecked):
+    """It may part a row in a figure, in an N/A and at an error column, and the heading between its halves."""
+    layout = Layout(wrong="N/A") if unchecked else NEW
+    whole = table(largest=1 << 20, layout=layout)
+    wrapped = [line[at : at + width] for line in whole.splitlines() for at in range(0, max(1, len(line)), width)]
+    found = only("\n".join(wrapped))
+    assert [(entry.out_of_place_us, entry.in_place_us) for entry in found.rows] == [
+        (entry.out_of_place_us, entry.in_place_us) for entry in only(whole).rows
+    ]
+    assert facts(found) == ("all_reduce", 8, 18, True)
 
 
 @pytest.mark.parametrize("words", range(3, 11))
