@@ -125,6 +125,12 @@ def before_message(text: str) -> str:
     return text[: message.start()] + (glued.group() if glued else "")
 
 
+def is_chatter(line: str) -> bool:
+    """Whether a line is a library's message from its start and tells no ranks: most lines of a trace."""
+    at = line.find(" NCCL INFO ")
+    return at >= 0 and "nranks " not in line and len(line[:at].split()) <= 2
+
+
 def halves(match: re.Match[str]) -> tuple[int | None, Half, Half | None]:
     """The root, the out-of-place half and the in-place half of a matched row."""
     groups = match.groups()

@@ -21,6 +21,7 @@ from core.nccl_tests.lines import (
     figures_of,
     halves,
     heads_in,
+    is_chatter,
     is_placeholder,
     numbers_alone,
 )
@@ -60,7 +61,7 @@ def sections_of(text: str) -> Sections:
             _take_rows(stream, number, line, heads)
         elif stream.pending is not None and (figures := numbers_alone(line)) is not None:
             _continue_row(stream, line, figures)
-        elif INTERESTING.search(line):
+        elif not is_chatter(line) and INTERESTING.search(line):
             gloo = gloo or GLOO.search(line) is not None
             if _NOTE.match(raw) is None:
                 take_remark(stream, number, line)
