@@ -48,7 +48,7 @@ _ROW_WIDTH = 90
 HEAD = re.compile(rf"(?<![\w.])(\d{{1,18}})\s+(\d{{1,18}})\s+({_TYPES}){_GLUED}")
 REDOP = re.compile(rf"\s*(sum|prod|max|min|avg|none|mulsum|premulsum|all){_GLUED}")
 _TIME = r"(\d\.\d{1,5}e\+\d\d|\d{1,15}(?:\.\d{1,15})?)(?:us)?"
-_BANDWIDTH = r"(\d{1,15}\.\d{1,15}|-?nan|inf)(?:GB/s)?"
+_BANDWIDTH = r"(\d{1,15}\.\d{1,15}|\d{6}|-?nan|inf)(?:GB/s)?"
 _WRONG = r"(N/A|n/a|-?nan|\d+(?:\.\d+)?e[+-]?\d+\*?|\d+\*?)"
 _ROOT = r"\s*(?:(-?\d{1,9})\s+)?"
 _NO_HALF = r"(?:(?:N/A|n/a|-+)\s+){3,4}"
@@ -62,6 +62,8 @@ VALUES = re.compile(rf"{_ROOT}{_HALF}(?:{_OTHER_HALF})?\s*$")
 BOTH_HALVES = re.compile(rf"{_ROOT}{_HALF}{_OTHER_HALF}(?=\s|$)")
 SECOND_HALF = re.compile(rf"{_ROOT}{_NO_HALF}{_HALF}\s*$")
 FIRST_HALF = re.compile(rf"{_ROOT}{_HALF}(?=\s|$)")
+_SPREAD = r"((?:\s+\d{1,15}(?:\.\d{1,15})?(?:e\+\d\d)?){4})(?=\s|$)"
+_ITERATIONS = re.compile(rf"((?:^|\s){_TIMED}\s+{_WRONG}){_SPREAD}")
 _PLACEHOLDER = re.compile(r"(?<![\w/])[Xx?]{2,}[.Xx?]*(?!\w)")
 _NUMBERS_ALONE = re.compile(
     r"[\s#>]*(?:(?:sum|prod|max|min|avg|none)\s+)?((?:/?A\s+)?(?:(?:N/A|-?[\d.]+(?:e[+-]?\d+)?)(?:\s+|$))+)"
@@ -108,6 +110,16 @@ def _without_markup(line: str) -> str:
             line = _THOUSANDS.sub(lambda match: match.group().replace(",", ""), line)
             line = _DECIMAL_COMMA.sub(".", line)
     return line.translate(_MARKUP)
+
+
+def without_iterations(text: str) -> str:
+    """A row's figures without what -I adds to each half: the least, the largest, p99 and cv of its iterations."""
+    return _ITERATIONS.sub(r"\1", text)
+
+
+def has_iterations(text: str) -> bool:
+    """Whether both halves of a row are followed by the spread of their iterations."""
+    return len(text) > _ROW_WIDTH and len(_ITERATIONS.findall(text)) == 2
 
 
 def figures_of(text: str) -> str:

@@ -16,18 +16,16 @@ def read_tables(text: str) -> tuple[Table, ...]:
     read = sections_of(text)
     sections = [section for section in read.sections if section.has_rows or section.started]
     tables = tuple(table for section in sections for table in tables_of(section))
-    if not any(table.rows for table in tables) and (refusal := _refusal(sections, read.gloo)):
+    if not any(table.rows for table in tables) and (refusal := _refusal(sections, tables, read.gloo)):
         raise UnreadableTextError(refusal)
     return tables
 
 
-def _refusal(sections: list[Section], gloo: bool) -> str | None:
+def _refusal(sections: list[Section], tables: tuple[Table, ...], gloo: bool) -> str | None:
     """Why no table can be had; None where a run at least began, which its own warnings describe."""
-    reasons = [entry for section in sections for entry in section.dropped]
+    reasons = [entry for table in tables for entry in table.dropped]
     if gloo:
         return "this is the output of gloo's own benchmark, not of nccl-tests: its columns mean other things"
     if reasons:
         return f"no row can be trusted: in line {reasons[0].line}, {reasons[0].reason}"
-    if any(section.rows for section in sections):
-        return "no row can be trusted: each contradicts itself or sends nothing"
     return None if sections else "no row of an nccl-tests or rccl-tests table was found"

@@ -20,10 +20,12 @@ from core.nccl_tests.lines import (
     clean,
     figures_of,
     halves,
+    has_iterations,
     heads_in,
     is_chatter,
     is_placeholder,
     numbers_alone,
+    without_iterations,
 )
 from core.nccl_tests.records import Dropped, PrintedRow
 from core.nccl_tests.remarks import GLOO, INTERESTING, take_remark
@@ -107,6 +109,8 @@ def _take_rows(stream: Stream, number: int, line: str, heads: list[re.Match[str]
         redop = REDOP.match(rest)
         if redop is not None:
             rest = rest[redop.end() :]
+        if stream.section.has_iterations or has_iterations(rest):
+            rest = without_iterations(rest)
         size, count, type_name = head.groups()
         key = (int(size), int(count), TYPE_BYTES[type_name], redop.group(1) if redop else None)
         match = VALUES.match(rest)

@@ -39,6 +39,11 @@ class Section:
         return self.half_names == {"in-place"}
 
     @property
+    def has_iterations(self) -> bool:
+        """Whether each half is followed by the spread of its iterations."""
+        return "i_min" in (self.header or "")
+
+    @property
     def has_rows(self) -> bool:
         """Whether figures, or what should have been figures, were met."""
         return bool(self.rows or self.dropped)

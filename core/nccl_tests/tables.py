@@ -32,6 +32,7 @@ class _Reading:
     ranks: int | None
     share: int | None
     counts_wrong: bool
+    of_the_cpu: bool
     warnings: tuple[str, ...]
     trusted: bool
 
@@ -150,7 +151,7 @@ def _read(section: Section, run: Sequence[PrintedRow]) -> _Reading:
     if convention.divided_by > 1:
         doubts.append("algbw is a rank's share, as before mid-2020: times are used, bandwidths are not to be mixed")
     if ranks == 1:
-        doubts.append("one rank: nothing is sent and busbw is 0, so there is no link to fit")
+        doubts.append("one rank: nothing is sent to another, so there is no link to fit")
     if contradiction:
         more_doubts.append(contradiction)
     return _Reading(
@@ -160,6 +161,7 @@ def _read(section: Section, run: Sequence[PrintedRow]) -> _Reading:
         ranks=ranks,
         share=common_share(sized),
         counts_wrong="#wrong" in (section.header or ""),
+        of_the_cpu="cputime" in (section.header or ""),
         warnings=tuple(doubts + more_doubts),
         trusted=not contradiction and ranks != 1,
     )
@@ -197,6 +199,8 @@ def _reason(half: Half | None, row: PrintedRow, reading: _Reading) -> str | None
     """Why one half of a row is not taken."""
     if half is None:
         return None
+    if reading.of_the_cpu:
+        return "its time is that of the CPU's call (cputime), not of what was sent"
     if reading.share is not None and share_of(row) != reading.share:
         return f"{row.size_bytes} B is not {row.elements} elements as in the other rows: the row contradicts itself"
     if half.wrong is not None and _is_wrong(half.wrong, reading.counts_wrong):

@@ -382,6 +382,44 @@ def test_a_time_of_ten_seconds_is_printed_with_an_exponent():
     assert found.dropped == ()
 
 
+def iterated(line):
+    """A row with the spread of its iterations after each half, and the time of day, as -I and -T add them."""
+    spread = "    20.10    31.50    31.10     4.20"
+    words = list(re.finditer(r"\S+", line))
+    return f"{line[: words[8].end()]}{spread}{line[words[8].end() :]}{spread}  2026-05-01 10:00:00"
+
+
+@pytest.mark.parametrize("headed", [True, False])
+def test_the_spread_of_iterations_is_no_half_of_a_row(headed):
+    text = edit_rows(table(), iterated)
+    text = re.sub(r"#wrong", "#wrong  i_min  i_max  i_p99  i_cv%", text)
+    text = text if headed else "\n".join(line for line in text.splitlines() if "i_min" not in line)
+    found = only(text)
+    assert [(entry.out_of_place_us, entry.in_place_us) for entry in found.rows] == [
+        (entry.out_of_place_us, entry.in_place_us) for entry in only(table()).rows
+    ]
+    assert (found.dropped, found.warnings) == ((), ())
+
+
+def test_a_cut_in_the_spread_of_iterations_leaves_the_first_half():
+    text = re.sub(r"#wrong", "#wrong  i_min  i_max  i_p99  i_cv%", edit_rows(table(), iterated))
+    cut = text[: text.index("  134217728")] + iterated(row(1 << 27, model_us(1 << 27)))[:125]
+    last = only(cut).rows[-1]
+    assert (last.out_of_place_us, last.in_place_us) == (1362.2, None)
+
+
+def test_the_cpus_time_of_a_call_is_no_collectives():
+    """algbw is still of the time on the wire: the rows would contradict themselves without a word on why."""
+    with pytest.raises(UnreadableTextError, match="CPU's call"):
+        read_tables(table().replace("time", "cputime"))
+
+
+def test_a_bandwidth_of_one_rank_may_have_no_decimals():
+    """Nothing is sent in 0.05 µs, and six figures are all that is printed."""
+    lone = edit_rows(table(ranks=1), lambda line: re.sub(r"\S+ +\S+ +\S+ +0$", "0.05  671089  0.00  0", line))
+    assert facts(only(lone)) == ("all_reduce", 1, 25, False)
+
+
 def test_a_row_that_contradicts_itself_is_left_out():
     """Edited to 999.9 µs, an 8 MiB row is no longer 50 GB/s."""
     found = only(re.sub(r"(8388608 .*?-1\s+)\d+\.\d", r"\g<1>999.9", table()))
