@@ -4,6 +4,7 @@ from core.errors import UnreadableTextError
 from core.nccl_tests.records import Table
 from core.nccl_tests.sections import sections_of
 from core.nccl_tests.streams import Section
+from core.nccl_tests.structured import as_printed
 from core.nccl_tests.tables import tables_of
 
 
@@ -13,7 +14,7 @@ def read_tables(text: str) -> tuple[Table, ...]:
     A run that began and printed no row is a table without rows. Raises UnreadableTextError where the text holds
     no row of figures and no begun run.
     """
-    read = sections_of(text)
+    read = sections_of(as_printed(text))
     sections = [section for section in read.sections if section.has_rows or section.started]
     tables = tuple(table for section in sections for table in tables_of(section))
     if not any(table.rows for table in tables) and (refusal := _refusal(sections, tables, read.gloo)):
