@@ -84,7 +84,8 @@ def _is_sendrecv(section: Section, rows: Sequence[PrintedRow]) -> bool:
 def _checks_no_in_place(rows: Sequence[PrintedRow]) -> bool:
     """Whether out-of-place results were checked and no in-place one was."""
     both = [(row.out_of_place.wrong, row.in_place.wrong) for row in rows if row.out_of_place and row.in_place]
-    return bool(both) and all(first != "N/A" and second == "N/A" for first, second in both)
+    seconds = {second for _, second in both}
+    return "N/A" in seconds <= {"N/A", None} and all(first != "N/A" for first, _ in both)
 
 
 def ranks_of(

@@ -69,6 +69,7 @@ _NUMBERS_ALONE = re.compile(
     r"[\s#>]*(?:(?:sum|prod|max|min|avg|none)\s+)?((?:/?A\s+)?(?:(?:N/A|-?[\d.]+(?:e[+-]?\d+)?)(?:\s+|$))+)"
 )
 _FIGURES = re.compile(r"\s*(?:(?:N/A|n/a|-?nan|inf|-?\d[\d.]*(?:e[+-]?\d+)?\*?)(?:us|GB/s)?(?:\s+|$))*(?:N/?$)?")
+_DIGIT = re.compile(r"[\d ]")
 _MARKUP = str.maketrans(dict.fromkeys("|\t\xa0\"'`;", " "))
 _SEPARATORS = frozenset("|\t\xa0\"'`;,")
 
@@ -159,6 +160,15 @@ def numbers_alone(line: str) -> str | None:
     text = before_message(line)
     match = _NUMBERS_ALONE.match(text)
     return match.group(1) if match and match.end() == len(text) else None
+
+
+def shape_of(text: str) -> str:
+    """What a time stamp or a process number has in common from line to line: figures and blanks as 0.
+
+    Empty where there is nothing else: a column of figures that someone added is no mark of a log.
+    """
+    shape = _DIGIT.sub("0", text)
+    return shape if shape.strip("0") else ""
 
 
 def is_unmeasured(text: str) -> bool:

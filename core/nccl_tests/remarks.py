@@ -31,8 +31,8 @@ INTERESTING = re.compile(
     r"nThread|Rank +\d|busbw|Avg bus|Out of bounds|nranks|\.\.|…|snip|Reducing maxBytes|samples|-place|"
     r"failure|Segmentation|error|FATAL|ABORT|Abort|abort|Killed|out of memory|exited|all|All|reduce|_perf|cast"
 )
-_ASKED = re.compile(r"minBytes (\d{1,18}) maxBytes (\d{1,18}) step: ?(\d{1,18}) ?\((factor|bytes)\)")
-_GPUS = re.compile(r"nThread (\d{1,18}) nGpus (\d{1,18})")
+_ASKED = re.compile(r"minBytes +(\d{1,18}) +maxBytes +(\d{1,18}) +step: *(\d{1,18}) ?\((factor|bytes)\)")
+_GPUS = re.compile(r"nThread +(\d{1,18}) +nGpus +(\d{1,18})")
 _DEVICE = re.compile(r"Rank\s+(\d{1,18})\s.*?(?:\bon\s+(\S+)\s+)?device\s+(\d{1,18})\s+\[([^\]]*)\]\s*(.*)")
 _REDUCED = re.compile(r"Reducing maxBytes to (\d{1,18})")
 _AVERAGE = re.compile(r"Avg bus bandwidth\s*:\s*(\S+)")

@@ -25,6 +25,7 @@ from core.nccl_tests.lines import (
     is_chatter,
     is_placeholder,
     numbers_alone,
+    shape_of,
     without_iterations,
 )
 from core.nccl_tests.records import Dropped, PrintedRow
@@ -61,8 +62,8 @@ def sections_of(text: str) -> Sections:
             current = label or current
         if heads:
             _take_rows(stream, number, line, heads)
-        elif stream.pending is not None and (figures := numbers_alone(line)) is not None:
-            _continue_row(stream, line, figures)
+        elif stream.pending is not None and (rest := _rest_of(stream.pending, line)) is not None:
+            _continue_row(stream, *rest)
         elif not is_chatter(line) and INTERESTING.search(line):
             gloo = gloo or GLOO.search(line) is not None
             if _NOTE.match(raw) is None:
@@ -113,11 +114,19 @@ def _take_rows(stream: Stream, number: int, line: str, heads: list[re.Match[str]
             rest = without_iterations(rest)
         size, count, type_name = head.groups()
         key = (int(size), int(count), TYPE_BYTES[type_name], redop.group(1) if redop else None)
-        match = VALUES.match(rest)
+        match = _matched(VALUES, stream.section, rest)
         if match is not None and match.group(6) is not None:
             stream.section.rows.append(_row(stream.section, number, key, match))
         else:
             _take_part(stream, number, key, rest)
+            if stream.pending is not None:
+                stream.pending.before = shape_of(line[: head.start()].rstrip())
+
+
+def _matched(form: re.Pattern[str], section: Section, text: str) -> re.Match[str] | None:
+    """A row's figures in a form; none where its two halves leave no room for the error column that is headed."""
+    match = form.match(text)
+    return None if match and section.has_errors and match.group(5) is None and match.group(6) else match
 
 
 def _take_part(stream: Stream, number: int, key: tuple[int, int, int, str | None], rest: str) -> None:
@@ -126,7 +135,8 @@ def _take_part(stream: Stream, number: int, key: tuple[int, int, int, str | None
         stream.section.dropped.append(Dropped(number, "a placeholder stands where its figures should"))
         return
     text = before_message(rest)
-    match = VALUES.match(text) or BOTH_HALVES.match(text) or FIRST_HALF.match(text)
+    section = stream.section
+    match = _matched(VALUES, section, text) or _matched(BOTH_HALVES, section, text) or FIRST_HALF.match(text)
     second = SECOND_HALF.match(text)
     if second is not None:
         _, in_place, _ = halves(second)
@@ -137,6 +147,18 @@ def _take_part(stream: Stream, number: int, key: tuple[int, int, int, str | None
     if match is None or match.re is not BOTH_HALVES:
         place = len(stream.section.rows) - 1 if match is not None else None
         stream.pending = Pending(number, key, figures_of(text), place)
+
+
+def _rest_of(pending: Pending, line: str) -> tuple[str, str] | None:
+    """A line without what stands before each line of its log, and the figures that it is; None if it is not."""
+    if (
+        pending.before
+        and len(line) > len(pending.before)
+        and shape_of(line[: len(pending.before)]) == pending.before
+    ):
+        line = line[len(pending.before) :]
+    figures = numbers_alone(line)
+    return None if figures is None else (line, figures)
 
 
 def _continue_row(stream: Stream, line: str, figures: str) -> None:
@@ -150,7 +172,8 @@ def _continue_row(stream: Stream, line: str, figures: str) -> None:
     if redop is not None:
         pending.head = (*pending.head[:3], redop.group(1))
     joined = [f"{pending.text} {figures}"] + ([] if line[:1].isspace() else [f"{pending.text}{figures}"])
-    found = next(((text, match) for text in joined if (match := VALUES.match(text)) is not None), None)
+    matches = ((text, _matched(VALUES, stream.section, text)) for text in joined)
+    found = next(((text, match) for text, match in matches if match is not None), None)
     if found is None:
         if pending.place is None and FIRST_HALF.match(joined[0]) is None and len(joined[0].split()) < 10:
             pending.text = joined[0]

@@ -39,6 +39,11 @@ class Section:
         return self.half_names == {"in-place"}
 
     @property
+    def has_errors(self) -> bool:
+        """Whether the heading has an error column: a number in its place is then no time of the other half."""
+        return not {"#wrong", "error"}.isdisjoint((self.header or "").split())
+
+    @property
     def has_iterations(self) -> bool:
         """Whether each half is followed by the spread of its iterations."""
         return "i_min" in (self.header or "")
@@ -56,12 +61,16 @@ class Section:
 
 @dataclass
 class Pending:
-    """A row whose second half, or whose every figure, may yet come on a later line."""
+    """A row whose second half, or whose every figure, may yet come on a later line.
+
+    `before` is the shape of what stood before the row: a later line may begin with the like.
+    """
 
     line: int
     head: tuple[int, int, int, str | None]
     text: str
     place: int | None
+    before: str = ""
 
 
 @dataclass

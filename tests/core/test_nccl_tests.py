@@ -206,6 +206,22 @@ def test_other_programs_messages_break_a_row_no_more(message, words):
     assert times(only(edit_rows(table(), broken))) == times(only(table()))
 
 
+@pytest.mark.parametrize("before", ["2026-05-01T10:00:{:02d}.123Z stdout F ", "worker-0  | ", "[{:12.6f}] "])
+def test_a_message_inside_a_row_breaks_nothing_under_a_logs_own_marks(before):
+    """Each line is stamped, so what is left of the row does not stand at the beginning of its line."""
+    cut = edit_rows(table(), lambda line: f"{line[:46]}{INFO}\n{INFO}\n{line[46:]}")
+    stamped = "\n".join(before.format(number % 60) + line for number, line in enumerate(cut.splitlines()))
+    assert times(only(stamped)) == times(only(table()))
+
+
+def test_a_count_of_wrong_results_is_no_time_where_a_line_is_cut():
+    """7 wrong results, then a window's edge in the in-place bandwidth: the rest looks like half a row by itself."""
+    cut = edit_rows(table(), lambda line: re.sub(r"   0( +\S+ +\S+\.\d)(\d .*)$", r"   7\1\n\2", line))
+    found = only(cut)
+    assert {entry.out_of_place_us for entry in found.rows} == {None}
+    assert [entry.in_place_us for entry in found.rows] == [us for _, us in times(only(table()))]
+
+
 def test_messages_between_rows_and_matrices_of_numbers_are_no_rows():
     matrix = "   D\\D     0      1\n     0 916.92  49.78\n     1  49.85 920.12\n"
     busy = "\n".join(f"{line}\n{INFO}" for line in table().splitlines())
