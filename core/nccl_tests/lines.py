@@ -31,7 +31,7 @@ TYPE_BYTES = {
 _INFO_START = r"\S{0,120}:\d{1,9}:\d{1,9} \[\d{1,9}\] NCCL "
 _GLUED = rf"(?=\W|$|{_INFO_START})"
 _TYPES = "|".join(TYPE_BYTES)
-_TAG = re.compile(r"\[\d+,(\d+)\]<std\w+>:?")
+_TAG = re.compile(r"\[(?:[^\s\[\]]{1,120}@)?\d+,(\d+)\]<std\w+>:?")
 _SLURM = re.compile(r"^\s*(\d+):(?=\s)")
 _HTML = re.compile(r"</?(?:br|p|div|span|pre|code|li|t[rdh]|b|i|font)\b[^<>]{0,200}>", re.IGNORECASE)
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")

@@ -86,6 +86,7 @@ def test_a_name_nearby_is_not_believed_against_a_ranks_share():
     [
         lambda line: f"[1,0]<stdout>:{line}",
         lambda line: f"[1,0]&lt;stdout&gt;:{line}",
+        lambda line: f"[prterun-node0-4242@1,0]<stdout>: {line}",
         lambda line: f"0: {line}",
         lambda line: f"   {line}",
         lambda line: f"> {line}",
@@ -98,6 +99,7 @@ def test_a_name_nearby_is_not_believed_against_a_ranks_share():
     ids=[
         "mpi",
         "escaped",
+        "mpi-5",
         "slurm",
         "indented",
         "quoted",
@@ -204,6 +206,13 @@ def test_other_programs_messages_break_a_row_no_more(message, words):
         return f"{line[:end]} {message}\n{line[end:]}" if " 256 " in line else line
 
     assert times(only(edit_rows(table(), broken))) == times(only(table()))
+
+
+def test_two_processes_of_one_log_are_kept_apart():
+    """Open MPI 5 names its daemon in the tag; the rank is behind the comma still."""
+    pairs = zip(table().splitlines(), table("all_gather").splitlines(), strict=False)
+    text = "\n".join(f"[prterun-n-1@1,0]<stdout>: {a}\n[prterun-n-1@1,8]<stdout>: {b}" for a, b in pairs)
+    assert [found.op for found in read_tables(text)] == ["all_reduce", "all_gather"]
 
 
 @pytest.mark.parametrize("before", ["2026-05-01T10:00:{:02d}.123Z stdout F ", "worker-0  | ", "[{:12.6f}] "])
