@@ -11,6 +11,7 @@ follow the largest rows and be over 100 % off at 8 KiB; here every row counts by
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations, pairwise
 from math import exp, log, sqrt
 from statistics import median
@@ -160,14 +161,20 @@ def _subsets(numbers: int) -> list[list[int]]:
 def _corners(scaled: Floats) -> Floats:
     """Weights above 0 that meet as many rows exactly as there are weights.  (rows, p) -> (corners, p)"""
     rows, numbers = scaled.shape
-    tried = range(rows) if rows <= CORNERS_OF else np.linspace(0, rows - 1, CORNERS_OF).astype(int)
-    chosen = np.array(list(combinations(tried, numbers)))
+    chosen = _chosen(rows, numbers)
     if not len(chosen):
         return np.empty((0, numbers))
     systems = scaled[chosen]  # (corners, p, p)
     solvable = np.abs(np.linalg.det(systems)) > 1e-14
     solved = np.linalg.solve(systems[solvable], np.ones((int(solvable.sum()), numbers, 1)))[..., 0]
     return np.asarray(solved[(solved > 0).all(axis=1)])
+
+
+@lru_cache(maxsize=64)
+def _chosen(rows: int, numbers: int) -> NDArray[np.int64]:
+    """Which rows meet in each corner.  -> (corners, p)"""
+    tried = range(rows) if rows <= CORNERS_OF else np.linspace(0, rows - 1, CORNERS_OF).astype(int)
+    return np.array(list(combinations(tried, numbers)))
 
 
 def fit_links(tables: Sequence[Table], handover: bool = False) -> tuple[LinkFit | None, ...]:
