@@ -3,6 +3,7 @@
 a algbw, b busbw, n size, t time. nccl-tests prints a = n/t and b = a·k, where k is 2(N-1)/N for an all-reduce,
 (N-1)/N for all-gather, reduce-scatter and all-to-all, 1 for broadcast and reduce. Before mid-2020 all-gather and
 reduce-scatter printed a = n/(N·t) and b = a·(N-1); in 2019 times were milliseconds under a header without units.
+A hypercube prints what leaves a rank, a = b = n(N-1)/(N·t).
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +13,7 @@ from statistics import median
 
 from core.nccl_tests.records import Half, PrintedRow
 
-SHARED = frozenset({"all_gather", "reduce_scatter", "alltoall", "gather", "scatter"})
+SHARED = frozenset({"all_gather", "reduce_scatter", "alltoall", "alltoallv", "gather", "scatter", "hypercube"})
 """Tests whose `count` is one rank's share of the size, and whose busbw is (N-1)/N of algbw."""
 
 MILLISECONDS = 1000
@@ -22,15 +23,15 @@ def bus_factor(op: str | None, ranks: int) -> float:
     """busbw / algbw of a test between `ranks` ranks."""
     if op == "all_reduce":
         return 2 * (ranks - 1) / ranks
-    return (ranks - 1) / ranks if op in SHARED or op == "hypercube" else 1.0
+    return (ranks - 1) / ranks if op in SHARED else 1.0
 
 
 @dataclass(frozen=True)
 class Convention:
-    """How a table prints: microseconds in one unit of its time column, and ranks that algbw was divided by."""
+    """How a table prints: microseconds in one unit of its time column, and what n/t was divided by."""
 
     unit_us: float = 1.0
-    divided_by: int = 1
+    divided_by: float = 1
 
 
 def halves_of(row: PrintedRow) -> Iterable[Half]:
@@ -58,11 +59,14 @@ def common_share(rows: Sequence[PrintedRow]) -> int | None:
     return most if shares.count(most) >= 0.7 * len(rows) else None
 
 
-def convention_of(rows: Sequence[PrintedRow], header: str | None = None) -> Convention:
+def convention_of(rows: Sequence[PrintedRow], header: str | None = None, op: str | None = None) -> Convention:
     """The unit of time and the divisor of algbw that make size / time agree with what is printed.
 
     Judged by the larger bandwidths: below 0.05 GB/s two decimals say nothing, and the names of the columns decide.
     """
+    share = common_share(rows)
+    if op == "hypercube" and share is not None and share > 1:
+        return Convention(divided_by=share / (share - 1))
     ratios = [
         row.size_bytes / (half.time * 1e3 * half.algbw)
         for row in rows

@@ -28,6 +28,8 @@ def op_of(section: Section, rows: Sequence[PrintedRow]) -> tuple[str | None, lis
         return section.weak_op, ["neither the text nor the columns say which collective this is"]
     if guess == "sendrecv":
         return guess, ["the collective is not named: its columns and its busbw = algbw are those of a sendrecv"]
+    if guess == "gather" and section.weak_op is None:
+        return guess, ["the collective is not named: taken for gather, whose columns a scatter has too"]
     if guess == "all_gather" and section.weak_op not in SHARED and not _is_surely_all_gather(section, rows):
         return guess, ["the collective is not named: taken for all_gather, whose columns an alltoall has too"]
     if guess != "all_gather" or section.weak_op == guess or section.weak_op not in SHARED:

@@ -13,6 +13,7 @@ OPS = {
     "reduce_scatter": "reduce_scatter",
     "reducescatter": "reduce_scatter",
     "alltoall": "alltoall",
+    "alltoallv": "alltoallv",
     "all_to_all": "alltoall",
     "broadcast": "broadcast",
     "reduce": "reduce",

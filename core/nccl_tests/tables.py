@@ -140,15 +140,15 @@ def _empty(section: Section) -> Table:
 def _read(section: Section, run: Sequence[PrintedRow]) -> _Reading:
     """Unit, test and ranks of a run, with the doubts met on the way."""
     sized = [row for row in run if row.size_bytes > 0]
-    convention = convention_of(sized, section.header)
     op, doubts = op_of(section, sized)
+    convention = convention_of(sized, section.header, op)
     ranks, more_doubts = ranks_of(section, sized, op, convention)
     contradiction = contradiction_of(sized, op, ranks, convention)
     if contradiction:
         ranks, more_doubts = listed_ranks(section), []
     if convention.unit_us == MILLISECONDS:
         doubts.append("times are in milliseconds, as nccl-tests printed them in 2019; read as such")
-    if convention.divided_by > 1:
+    if convention.divided_by > 1 and op != "hypercube":
         doubts.append("algbw is a rank's share, as before mid-2020: times are used, bandwidths are not to be mixed")
     if ranks == 1:
         doubts.append("one rank: nothing is sent to another, so there is no link to fit")

@@ -309,6 +309,30 @@ def test_a_report_without_rows_is_refused_or_empty(broken):
         read_tables(json.dumps(report())[:900])
 
 
+def hypercube(size, time_us, ranks):
+    """A row of the hypercube: both bandwidths are of what leaves a rank."""
+    algbw = size / time_us / 1e3 * (ranks - 1) / ranks
+    half = f"{time_us:9.1f}{algbw:8.2f}{algbw:8.2f}      0"
+    return f"{size:12d}{size // 4 // ranks:14d}     float              -1{half}{half}"
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 8])
+def test_a_hypercubes_bandwidths_are_of_what_leaves_a_rank(ranks):
+    rows = [hypercube(n, model_us(n), ranks) for n in sizes(1 << 10)]
+    found = only("\n".join(["# Collective test starting: hypercube_perf", *header(), *rows]))
+    assert (facts(found), found.dropped, found.warnings) == (("hypercube", ranks, 18, True), (), ())
+
+
+def test_an_unnamed_gather_may_be_a_scatter():
+    rows = edit_rows(table("all_gather", 4), lambda line: line.replace("-1", " 0"))
+    (said,) = only("\n".join(rows.splitlines()[1:])).warnings
+    assert "a scatter has too" in said
+
+
+def test_an_uneven_alltoall_is_another_test():
+    assert facts(only(table("alltoall", 4).replace("alltoall_perf", "alltoallv_perf")))[:2] == ("alltoallv", 4)
+
+
 def test_a_table_without_any_header_is_read_by_its_shape():
     rows = "\n".join(line for line in table("all_gather", 16).splitlines() if "float" in line)
     assert facts(only(rows)) == ("all_gather", 16, 21, True)
