@@ -76,7 +76,7 @@ _SEPARATORS = frozenset("|\t\xa0\"'`;,")
 
 def heads_in(line: str) -> list[re.Match[str]]:
     """Where rows begin in a line: seldom anywhere, mostly once, more often where line breaks were lost."""
-    if not any(word in line for word in _TYPE_STEMS):
+    if "float" not in line and not any(word in line for word in _TYPE_STEMS):
         return []
     head = HEAD.search(line)
     if head is None:

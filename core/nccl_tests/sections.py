@@ -126,7 +126,7 @@ def _take_rows(stream: Stream, number: int, line: str, heads: list[re.Match[str]
 def _matched(form: re.Pattern[str], section: Section, text: str) -> re.Match[str] | None:
     """A row's figures in a form; none where its two halves leave no room for the error column that is headed."""
     match = form.match(text)
-    return None if match and section.has_errors and match.group(5) is None and match.group(6) else match
+    return None if match and match.group(5) is None and match.group(6) and section.has_errors else match
 
 
 def _take_part(stream: Stream, number: int, key: tuple[int, int, int, str | None], rest: str) -> None:

@@ -203,7 +203,7 @@ def _reason(half: Half | None, row: PrintedRow, reading: _Reading) -> str | None
         return "its time is that of the CPU's call (cputime), not of what was sent"
     if reading.share is not None and share_of(row) != reading.share:
         return f"{row.size_bytes} B is not {row.elements} elements as in the other rows: the row contradicts itself"
-    if half.wrong is not None and _is_wrong(half.wrong, reading.counts_wrong):
+    if half.wrong not in (None, "0", "N/A") and _is_wrong(half.wrong, reading.counts_wrong):
         return f"its result was wrong ({half.wrong})"
     said = complaint(half, row.size_bytes, reading.convention)
     if said is not None or reading.ranks is None or not reading.trusted or reading.convention.divided_by > 1:
