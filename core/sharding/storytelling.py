@@ -12,8 +12,8 @@ from core.sharding.numerics import Precision, ulps_apart
 from core.sharding.storyboard import BarRow, Block, Link, Step, Storyboard, TensorRow
 from core.sharding.tensors import Array, Copied, Partial, Replicate, Shard, ShardedTensor, Trace
 
-_ROUNDING = 0.01
-"""Of the largest value: no format drawn here rounds by so much, and no mistake shown is so small."""
+_ROUNDING = 0.001
+"""Of the largest value: float32 rounds by far less, and no mistake shown is so small."""
 
 
 def storyboard(

@@ -144,7 +144,7 @@ def test_wrong_cells_are_marked_with_their_difference_and_right_ones_are_not(fau
     result = next(row for row in wrong.rows if row.kind == "tensor" and row.key == found.wrong.result.name)
     gaps = [part - found.dense for part in found.wrong.result.parts]
     for block, gap in zip(result.blocks, gaps, strict=True):
-        assert set(block.wrong) == {(0, int(j)) for j in np.flatnonzero(np.abs(gap[0]) > 0.05)}
+        assert set(block.wrong) == {(0, int(j)) for j in np.flatnonzero(np.abs(gap[0]) > 1e-9)}
     shown = [float(text.replace("−", "-")) for block in result.blocks for text in block.under if text]
     assert max(map(abs, shown)) == pytest.approx(abs(found.gap().largest), abs=0.005)
 
