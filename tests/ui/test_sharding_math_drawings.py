@@ -6,7 +6,7 @@ import pytest
 
 from core.catalog import model
 from core.sharding.layer_parts import layer_parts
-from ui.drawings.sharding_math import layer_diagram
+from ui.drawings.sharding_math import WIDTH, layer_diagram
 from ui.theme import DARK, LIGHT
 
 
@@ -25,6 +25,14 @@ def test_the_diagram_has_two_bars_and_every_rank(tp_size, palette):
         assert {f"rank {rank}" for rank in range(tp_size)} <= set(said)
     if tp_size == 32:
         assert said.count("32 ranks") == 7
+
+
+@pytest.mark.parametrize("tp_size", [1, 2, 4, 8, 16, 32])
+def test_every_outline_ends_inside_the_drawing(tp_size):
+    """A stroke is two wide, half of it outside its rectangle."""
+    svg = ElementTree.fromstring(layer_diagram(layer_parts(model("llama-3-8b"), tp_size), tp_size, LIGHT, ""))
+    boxes = [element.attrib for element in svg.iter() if element.tag.endswith("rect")]
+    assert max(float(box["x"]) + float(box["width"]) + 1 for box in boxes) <= WIDTH
 
 
 def test_four_ranks_hold_eight_heads_and_two_kv_heads_each():

@@ -9,6 +9,7 @@ from ui.drawings.svg import drawing, rect, text
 from ui.theme import CODE, SANS, SERIF, Palette
 
 WIDTH, LEFT, ROW, PITCH, TOP = 852, 214, 29, 42, 28
+RIGHT = WIDTH - 1  # room for half an outline
 MOST_DRAWN = 16
 
 
@@ -25,7 +26,7 @@ def layer_diagram(parts: Sequence[LayerPart], ranks: int, palette: Palette, alt:
 def _column(rank: int, ranks: int) -> tuple[float, float]:
     """Left edge and width of a rank's column."""
     gap = 12 if ranks <= 8 else 5
-    width = (WIDTH - LEFT + gap) / ranks - gap
+    width = (RIGHT - LEFT + gap) / ranks - gap
     return LEFT + rank * (width + gap), width
 
 
@@ -54,7 +55,7 @@ def _shape(part: LayerPart, ranks: int) -> str:
 
 def _blocks(part: LayerPart, ranks: int, top: float, palette: Palette) -> str:
     if ranks > MOST_DRAWN:
-        return _block(LEFT, WIDTH - LEFT, top, f"{ranks} ranks", palette.second_ground, palette.axis, palette)
+        return _block(LEFT, RIGHT - LEFT, top, f"{ranks} ranks", palette.second_ground, palette.axis, palette)
     blocks = []
     held = _held(part, ranks, _column(0, ranks)[1])
     for rank in range(ranks):
@@ -87,10 +88,10 @@ def _block(left: float, width: float, top: float, words: str, fill: str, edge: s
 
 def _bar(part: LayerPart, ranks: int, top: float, palette: Palette) -> str:
     fill, ink = ("#35322D", palette.text) if palette.dark else (palette.text, palette.ground)
-    box = rect(LEFT, top, WIDTH - LEFT, ROW, rx=3, fill=fill, stroke=palette.text, stroke_width=2)
+    box = rect(LEFT, top, RIGHT - LEFT, ROW, rx=3, fill=fill, stroke=palette.text, stroke_width=2)
     style: dict[str, Any] = {"text_anchor": "middle", "style": _font(SANS), "font_size": 15.5}
     words = f"Σ  {binary_bytes(part.payload_bytes)}"
-    return box + text((LEFT + WIDTH) / 2, top + 20.5, words, font_weight=600, fill=ink, **style)
+    return box + text((LEFT + RIGHT) / 2, top + 20.5, words, font_weight=600, fill=ink, **style)
 
 
 def _font(family: str) -> str:
