@@ -31,8 +31,8 @@ def bill_bars(bills: pd.DataFrame, look: Look, end_ms: float) -> Chart:
     rows["bar_top"] = rows.top + look.px(_OVER)
     rows["bar_end"] = rows.bar_top + look.px(bar)
     rows["middle"] = rows.bar_top + look.px(bar / 2)
-    rows["over"] = rows.top + look.px(_OVER / 2 - 1)
-    rows["under"] = rows.bar_end + look.px(12)
+    rows["over"] = rows.top + look.px(_OVER / 2 - 3)
+    rows["under"] = rows.bar_end + look.px(13)
     layers = [
         *_segments(rows, look, end_ms),
         *_captions(rows, look, end_ms),
@@ -102,7 +102,7 @@ def _captions(rows: pd.DataFrame, look: Look, end_ms: float) -> list[alt.Chart]:
 def _measured(rows: pd.DataFrame, look: Look, end_ms: float) -> list[alt.Chart]:
     """A tick over the bar where a machine's own times put the bill; on a phone its time without its machine."""
     known = rows.dropna(subset=["measured_ms"]).assign(
-        tick_top=lambda t: t.bar_top - look.px(5), tick_end=lambda t: t.bar_end + look.px(5)
+        tick_top=lambda t: t.bar_top - look.px(3), tick_end=lambda t: t.bar_end + look.px(4)
     )
     base = alt.Chart(known)
     leader = base.transform_filter(f"datum.measured_ms - datum.end > {0.03 * end_ms}")
@@ -182,7 +182,7 @@ def time_against_payload(
     """
     palette = look.palette
     x = payload_axis("payload_bytes", model.payload_bytes, "payload of one all-reduce")
-    y = _time_axis(pd.concat([model.time_us, measured.time_us]))
+    y = _time_axis(pd.concat([model.time_us, measured.time_us]), look)
     rules = alt.Scale(domain=["latency", "bandwidth"], range=[palette.latency, palette.bandwidth])
     pointer = alt.Chart(marks)
     dots = alt.Chart(measured).mark_point(
@@ -295,13 +295,14 @@ def payload_axis(field: str, sizes: "pd.Series[int]", title: str) -> alt.X:
     return alt.X(f"{field}:Q", scale=alt.Scale(type="log", base=2, domain=ends, nice=False), axis=axis)
 
 
-def _time_axis(times_us: "pd.Series[float]") -> alt.Y:
+def _time_axis(times_us: "pd.Series[float]", look: Look) -> alt.Y:
     ends = [0.2 * float(times_us.min()), 1.8 * float(times_us.max())]
     axis = alt.Axis(
         values=[10**exponent for exponent in range(8)],
         title=None,
         tickSize=0,
         domain=False,
+        labelPadding=look.px(9),
         labelExpr="datum.value >= 1000 ? datum.value/1000 + ' ms' : datum.value + ' µs'",
     )
     return alt.Y("time_us:Q", scale=alt.Scale(type="log", domain=ends, nice=False), axis=axis)
