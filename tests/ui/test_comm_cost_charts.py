@@ -147,6 +147,7 @@ def test_a_pin_that_is_none_is_no_pin(text):
         (15, None, ["you said 15 %"]),
         (15, 46.0, ["you said 15 %", "46.0 %", "31 points low"]),
         (90, 46.0, ["44 points high"]),
+        (45, 46.0, ["1 point low"]),
         (46, 46.0, ["right"]),
         (None, 46.0, ["46.0 %"]),
     ],
@@ -155,3 +156,10 @@ def test_before_the_reveal_only_what_was_said_is_there(said, truth, words):
     svg = drawn(prediction_line(said, truth, LOOKS[0], high=100, unit="%"))
     assert all(word in svg for word in words)
     assert ("46.0 %" in svg) == (truth is not None)
+
+
+@pytest.mark.parametrize(("truth", "high"), [(1540.0, 2000), (46.0, 100)])
+def test_thousands_on_the_line_are_grouped_as_everywhere(truth, high):
+    svg = drawn(prediction_line(None, truth, LOOKS[0], high=high, unit="%"))
+    assert ("1\u202f200" in svg) == (high > 1000)
+    assert "1,200" not in svg

@@ -8,6 +8,8 @@ from ui.theme import Look
 
 _LINE = 46
 _LABEL = 14
+_OVER, _UNDER = 21, 7
+_GROUPED = "replace(datum.label, regexp(',', 'g'), '\u202f')"
 
 
 def prediction_line(
@@ -17,10 +19,10 @@ def prediction_line(
 
     `truth=None` draws the question alone. The bar between the two is the error.
     """
-    x = _scale(high, unit)
+    x = _scale(high, unit, look)
     layers = [_ground(look, x)]
     if said is not None and truth is not None:
-        layers += _error(said, truth, unit, look, x)
+        layers += _error(said, truth, high, unit, look, x)
     if said is not None:
         layers += _said(said, truth, high, unit, look, x)
     if truth is not None:
@@ -28,13 +30,14 @@ def prediction_line(
     return styled(alt.layer(*layers), look, _LINE)
 
 
-def _scale(high: float, unit: str) -> alt.X:
+def _scale(high: float, unit: str, look: Look) -> alt.X:
     axis = alt.Axis(
         values=[high * tenth / 10 for tenth in range(11)],
         grid=False,
         title=None,
         labelOverlap=True,
-        labelExpr=f"datum.label + (datum.value == {high} ? ' {unit}' : '')",
+        labelPadding=look.px(6),
+        labelExpr=f"{_GROUPED} + (datum.value == {high} ? ' {unit}' : '')",
     )
     return alt.X("value:Q", scale=alt.Scale(domain=[0, high], nice=False), axis=axis)
 
@@ -44,14 +47,14 @@ def _ground(look: Look, x: alt.X) -> alt.Chart:
     return alt.Chart(pd.DataFrame({"value": [0.0]})).mark_point(opacity=0).encode(x=x, y=_at(look))
 
 
-def _error(said: float, truth: float, unit: str, look: Look, x: alt.X) -> list[alt.Chart]:
-    middle = (said + truth) / 2
+def _error(said: float, truth: float, high: float, unit: str, look: Look, x: alt.X) -> list[alt.Chart]:
+    at, align, dx, above = _beside(said, truth, high)
     bar = alt.Chart(pd.DataFrame({"value": [said], "end": [truth]}))
-    word = alt.Chart(pd.DataFrame({"value": [middle], "text": [_gap(said, truth, unit)]}))
+    word = alt.Chart(pd.DataFrame({"value": [at], "text": [_gap(said, truth, unit)]}))
     return [
         bar.mark_rule(strokeWidth=look.px(5), color=look.palette.text).encode(x=x, x2=alt.X2("end"), y=_at(look)),
-        word.mark_text(**words(look, 14.5, color=look.palette.muted)).encode(
-            x=x, y=_at(look, 16), text=alt.Text("text")
+        word.mark_text(**words(look, 14.5, align=align, dx=look.px(dx), color=look.palette.muted)).encode(
+            x=x, y=_at(look, above), text=alt.Text("text")
         ),
     ]
 
@@ -72,11 +75,18 @@ def _said(said: float, truth: float | None, high: float, unit: str, look: Look, 
 
 def _truth(truth: float, said: float | None, high: float, text: str, look: Look, x: alt.X) -> list[alt.Chart]:
     base = alt.Chart(pd.DataFrame({"value": [truth], "text": [text]}))
-    upright = base.mark_tick(
-        orient="vertical", size=look.px(32), thickness=look.px(5), color=look.palette.text, opacity=1
-    )
+    upright = base.mark_rule(strokeWidth=look.px(5), color=look.palette.text)
     label = base.mark_text(**serif(look, 23, fontWeight=600, align=_lean(truth, said, high)))
-    return [upright.encode(x=x, y=_at(look)), label.encode(x=x, y=_at(look, _LINE - _LABEL), text=alt.Text("text"))]
+    ends = {"y": _at(look, _OVER), "y2": alt.Y2Value(look.px(_LINE + _UNDER))}
+    return [upright.encode(x=x, **ends), label.encode(x=x, y=_at(look, _LINE - _LABEL), text=alt.Text("text"))]
+
+
+def _beside(said: float, truth: float, high: float) -> tuple[float, str, int, int]:
+    """Where the error's words stand, how they lean, how far and how high: over its bar, or beside a short one."""
+    low, top = min(said, truth), max(said, truth)
+    if top - low > 0.09 * high:
+        return (said + truth) / 2, "center", 0, 16
+    return (low, "right", -14, 12) if low > high - top else (top, "left", 14, 12)
 
 
 def _at(look: Look, above: float = 0) -> object:
@@ -85,7 +95,7 @@ def _at(look: Look, above: float = 0) -> object:
 
 def _gap(said: float, truth: float, unit: str) -> str:
     points = abs(round(truth - said))
-    name = "points " if unit == "%" else ""
+    name = "" if unit != "%" else "point " if points == 1 else "points "
     return f"{points} {name}{'low' if said < truth else 'high'}" if points else "right"
 
 
