@@ -27,7 +27,7 @@ class Duel:
     """
 
     kind: Kind
-    link: str
+    link: LinkSpec
     comm_s: float
     allowed_s: float
     gain: float
@@ -64,13 +64,13 @@ def duels(
 
 def _prompts(prefill_s: float, link: LinkSpec, model: ModelSpec, prompt_tokens: int) -> Duel:
     sums_s = tp_comm_time_per_step(model, prompt_tokens, RANKS, link)
-    return Duel("prompts", link.key, sums_s, 0.0, prefill_s / (prefill_s + RANKS * sums_s))
+    return Duel("prompts", link, sums_s, 0.0, prefill_s / (prefill_s + RANKS * sums_s))
 
 
 def _same_batch(pair: TwoGpus, link: LinkSpec, comm_s: float) -> Duel:
     replica_s = pair.weight_bytes / pair.memory_bytes_per_s
     gain = replica_s / (replica_s / RANKS + comm_s)
-    return Duel("same batch", link.key, comm_s, pair.comm_at_same_batch_s(), gain)
+    return Duel("same batch", link, comm_s, pair.comm_at_same_batch_s(), gain)
 
 
 def _full_memory(pair: TwoGpus, link: LinkSpec, comm_s: float) -> Duel:
@@ -78,4 +78,4 @@ def _full_memory(pair: TwoGpus, link: LinkSpec, comm_s: float) -> Duel:
     step_s = pair.usable_bytes / pair.memory_bytes_per_s
     room = pair.usable_bytes - pair.weight_bytes
     more = (RANKS * pair.usable_bytes - pair.weight_bytes) / (RANKS * room)
-    return Duel("full memory", link.key, comm_s, allowed_s, more * step_s / (step_s + comm_s))
+    return Duel("full memory", link, comm_s, allowed_s, more * step_s / (step_s + comm_s))

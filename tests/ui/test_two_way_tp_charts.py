@@ -57,6 +57,7 @@ def test_a_duel_is_full_where_tp_wins_and_open_where_replicas_do():
     asked = [duels(*pair, link(name)) for name in ("nvlink-lab", "ethernet-10g-lab")]
     table = frame(rows.duel_rows(asked))
     assert table.tp_wins.tolist() == [True, False, True, False, False, False]
+    assert table.link.unique().tolist() == ["NVLink", "10\u00a0GbE"]
     for look in LOOKS:
         assert charts.replicas_or_tp(table, look).to_dict()["height"] > 0
 

@@ -57,7 +57,7 @@ def replicas_or_tp(duels: pd.DataFrame, look: Look) -> Chart:
         "opacity": 1,
     }
     fill = alt.condition(alt.datum.tp_wins, alt.value(palette.text), alt.value(palette.ground))
-    narrow = f"width < {look.px(620)}"
+    narrow, draw = f"width < {look.px(620)}", look.px(14 if look.present else 20)
     sides = pd.DataFrame({"draw": [1.0, 1.0], "side": ["two replicas serve more", "TP=2 serves more"]})
     side = alt.Chart(sides)
     left, right = (
@@ -65,7 +65,7 @@ def replicas_or_tp(duels: pd.DataFrame, look: Look) -> Chart:
         for align, dx in (("right", -1), ("left", 1))
     )
     layers = [
-        base.mark_tick(size=look.px(22), thickness=look.px(1.5), color=palette.text, opacity=1).encode(
+        base.mark_tick(size=draw, thickness=look.px(1.5), color=palette.text, opacity=1).encode(
             x=alt.X("draw:Q", scale=scale), y=line_at
         ),
         base.mark_rule(strokeWidth=look.px(3), color=palette.axis).encode(

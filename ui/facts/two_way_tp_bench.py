@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from core.spend import HOURS_A_DAY, Account, cost_usd, hours_for
 from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_wire
 from core.units import bandwidth, binary_bytes, percent, plain, seconds, significant
+from ui.rows.comm_cost import short_name
 from ui.rows.two_way_tp_scaling import band_words, width_words
 
 NO_BREAK_HYPHEN = "\u2011"
@@ -35,7 +36,8 @@ def scaling_fields(run: ScalingRun | None, between: str) -> Mapping[str, str]:
 
 def duel_fields(inside: Sequence[Duel], across: Sequence[Duel], model: str, gpu: str) -> Mapping[str, str]:
     """TP=2 against two replicas on the scenario's two links."""
-    filled = {"duel_model": model, "duel_gpu": gpu, "duel_inside": inside[0].link, "duel_across": across[0].link}
+    wires = {"duel_inside": short_name(inside[0].link), "duel_across": short_name(across[0].link)}
+    filled = {"duel_model": model, "duel_gpu": gpu, **wires}
     for place, duels in (("inside", inside), ("across", across)):
         for duel in duels:
             name = duel.kind.replace(" ", "_")

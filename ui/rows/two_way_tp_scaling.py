@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from core.two_way_tp import Crossover, Duel, RunLog, ScalingRun, crossover, curve
 from core.units import percent, plain, seconds, significant
+from ui.rows.comm_cost import short_name
 
 ASKED = {
     "full memory": "decode, both memories full",
@@ -122,7 +123,7 @@ def duel_rows(on_links: Sequence[Sequence[Duel]]) -> list[DuelRow]:
         for duel in together:
             allowed = f"at most {seconds(duel.allowed_s)} allowed" if duel.allowed_s else "none allowed"
             words = f"{plain(duel.gain, 2)} ×, sums {seconds(duel.comm_s)}, {allowed}"
-            rows.append(DuelRow(ASKED[duel.kind], duel.kind, duel.link, duel.gain, duel.tp_wins, words))
+            rows.append(DuelRow(ASKED[duel.kind], duel.kind, short_name(duel.link), duel.gain, duel.tp_wins, words))
     return rows
 
 
