@@ -9,7 +9,6 @@ from ui.theme import Look
 _LINE = 46
 _LABEL = 14
 _OVER, _UNDER = 21, 7
-_GROUPED = "replace(datum.label, regexp(',', 'g'), '\u202f')"
 
 
 def prediction_line(
@@ -37,7 +36,7 @@ def _scale(high: float, unit: str, look: Look) -> alt.X:
         title=None,
         labelOverlap=True,
         labelPadding=look.px(6),
-        labelExpr=f"{_GROUPED} + (datum.value == {high} ? ' {unit}' : '')",
+        labelExpr=f"datum.label + (datum.value == {high} ? ' {unit}' : '')",
     )
     return alt.X("value:Q", scale=alt.Scale(domain=[0, high], nice=False), axis=axis)
 

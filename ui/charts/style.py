@@ -10,6 +10,9 @@ from ui.theme import SANS, SERIF, Look
 disable_debug_mode()
 # a chart is held against the schema once, whole, when it is drawn; Altair would do so for each of its parts as well
 
+_NUMBERS = {"decimal": ".", "thousands": "\u202f", "grouping": [3], "currency": ["$", ""]}
+"""Thousands as `core.units.grouped` writes them."""
+
 _SIDES = ("left", "top", "right", "bottom")
 
 Chart: TypeAlias = "alt.Chart | alt.LayerChart"
@@ -38,6 +41,7 @@ def styled(chart: Chart, look: Look, height: float) -> Chart:
         "titlePadding": look.px(8),
     }
     config = alt.Config(
+        locale=alt.Locale(number=alt.NumberLocale(**_NUMBERS)),
         mark=alt.MarkConfig(aria=False),
         view=alt.ViewConfig(stroke=None, continuousWidth=600),
         text=alt.MarkConfig(**text),
