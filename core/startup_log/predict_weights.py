@@ -86,7 +86,7 @@ def _where(part: Stage) -> str:
 
 
 def _shape(basis: Basis, spec: ModelSpec) -> str:
-    ranks = f" over TP {basis.sizes.tp_size}" if basis.sizes.tp_size > 1 else ""
+    ranks = f" over TP={basis.sizes.tp_size}" if basis.sizes.tp_size > 1 else ""
     return f"weights of {spec.name} in {basis.weight_format}{ranks}"
 
 

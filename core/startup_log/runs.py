@@ -112,7 +112,7 @@ def _doubts(sizes: Sizes, near: bool) -> tuple[Doubt, ...]:
 
 
 def _unstated(sizes: Sizes) -> str:
-    return f"the log does not say how many ranks there are; TP {sizes.tp_size} is assumed"
+    return f"the log does not say how many ranks there are; TP={sizes.tp_size} is assumed"
 
 
 def _assumed(run: Run, basis: Basis, at: int) -> list[Remark]:

@@ -3,7 +3,7 @@
 import altair as alt
 import pandas as pd
 
-from ui.charts.style import Chart, styled, words
+from ui.charts.style import Chart, over_lines, styled, words
 from ui.theme import Look
 
 _ROW = 46
@@ -65,9 +65,11 @@ def shrinking_residuals(rows: pd.DataFrame, look: Look) -> Chart:
     dot = base.mark_point(filled=True, opacity=1, size=look.px(80), color=palette.primary).encode(x=x, y=y)
     first = shown[shown.number == 1].sort_values("shown", ascending=False)
     names = [
-        alt.Chart(part)
-        .mark_text(**words(look, 13, align="left", dx=look.px(4), dy=look.px(side * 12)))
-        .encode(x=x, y=y, text=alt.Text("log"))
+        over_lines(
+            alt.Chart(part).encode(x=x, y=y, text=alt.Text("log")),
+            look,
+            **words(look, 13, align="left", dx=look.px(4), dy=look.px(side * 12)),
+        )
         for part, side in ((first.head(2), -1), (first.tail(-2), 1))
     ]
     return styled(alt.layer(line, dot, *names), look, 320)

@@ -71,7 +71,7 @@ def _exercises() -> Mapping[str, str]:
 def report(found: Report) -> Mapping[str, str]:
     """What a log is about and how it came out."""
     counts = {verdict: found.count(verdict) for verdict in ("ok", "off", "unexplained")}
-    sizes = [f"TP {found.tp_size}"] + ([f"PP {found.pp_size}"] if (found.pp_size or 1) > 1 else [])
+    sizes = [f"TP={found.tp_size}"] + ([f"PP={found.pp_size}"] if (found.pp_size or 1) > 1 else [])
     return {
         "engine": f"{_ENGINES[found.engine]} {found.version or ''}".strip(),
         "log_model": found.model.name if found.model else "a model the catalog does not know",

@@ -294,7 +294,7 @@ def _steps(spec: ModelSpec, tp_size: int, logged_gib: float) -> list[Step]:
     rotary = sum(t.copies * t.size_bytes for t in tensors if t.name == "rotary table")
     naive = 2 * count_parameters(spec).total / tp_size
     values = (naive, held - rotary, held, loaded_weight_bytes(spec, tp_size))
-    name = f"{spec.name}, TP {tp_size}"
+    name = f"{spec.name}, TP={tp_size}"
     return [
         Step(name, number, rule, 100 * abs(logged_gib * GIB / value - 1), value / GIB, logged_gib)
         for number, (rule, value) in enumerate(zip(RULES, values, strict=True), start=1)
