@@ -81,7 +81,8 @@ def to_run(taken: Plan) -> None:
 def compare() -> None:
     drawn = rows.bars_of(found, asked.shown, asked.pinned, 4 if look.present else rows.MOST_BARS)
     if drawn:
-        bars(drawn, "compare.reading", "plans")
+        all_fit = len(found.fitting) == len(found.plans)
+        bars(drawn, "compare.reading_all_fit" if all_fit else "compare.reading", "plans")
     else:
         page.say("compare.nothing")
     with st.container(key="aside_compare"):
