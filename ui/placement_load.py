@@ -47,7 +47,8 @@ def load(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan | None)
     with figure:
         table = frame(rows.tails(found))
         page.figure(charts.tails(table, "ttft", asked.ttft_ms, page.look), "load.reading_ttft", table, "load_ttft")
-        page.figure(charts.tails(table, "itl", asked.itl_ms, page.look), "load.reading_itl", table, "load_itl")
+        with st.container(key="aside_load_itl"):
+            page.figure(charts.tails(table, "itl", asked.itl_ms, page.look), "load.reading_itl", table, "load_itl")
     with margin, st.container(gap="medium"):
         page.verdict("off" if found.kept is None else "ok", "load.broken" if found.kept is None else "load.kept")
         if not page.look.present:

@@ -122,7 +122,9 @@ def _against_m(page: Page, asked: Asked) -> None:
         chart = charts.bubble_curve(curve, marks, asked.bench.budget_percent, page.look)
         page.figure(chart, f"bench.reading_{rule}", curve, "bubble_against_m")
     with margin:
-        page.note("bench.now", f"bench.budget_{rule}", "bench.pinned" if asked.pin else "bench.unpinned")
+        page.note("bench.now", f"bench.budget_{rule}")
+        with st.container(key="aside_pin"):
+            page.note("bench.pinned" if asked.pin else "bench.unpinned")
 
 
 def _run(page: Page, asked: Asked) -> None:
