@@ -57,6 +57,8 @@ def memory() -> None:
         parts, ends = frame(rows.memory_parts(asked.held)), frame(rows.memory_ends(asked.held))
         chart = charts.memory_bars(parts, ends, asked.held.capacity_bytes / GB, look)
         page.figure(chart, "memory.reading", parts, "memory")
+        with st.container(key="aside_shrinks"):
+            page.reading("memory.shrinks")
     if not look.present or asked.view == strategy_bench.PAYS:
         paid, sums = frame(rows.saved_and_paid(asked.held)), frame(rows.sums(asked.held))
         page.figure(charts.saved_and_paid(paid, sums, look), "memory.paid", paid, "saved_and_paid")

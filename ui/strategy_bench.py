@@ -96,9 +96,10 @@ def _recompute(page: Page) -> Recompute:
 
 def _question(page: Page) -> Question:
     scenario = page.scenario
-    purpose = inputs.choice("For", page.key("purpose"), list(PURPOSES), "training")
-    goal = inputs.choice("What counts", page.key("goal"), ["throughput", "latency"], "throughput")
-    gpus_per_node = inputs.choice("GPUs a node", page.key("gpus"), [1, 2, 4, 8], 8)
+    with st.container(horizontal=True, gap="medium", key="line_kinds"):
+        purpose = inputs.choice("For", page.key("purpose"), list(PURPOSES), "training")
+        goal = inputs.choice("What counts", page.key("goal"), ["throughput", "latency"], "throughput")
+        gpus_per_node = inputs.choice("GPUs a node", page.key("gpus"), [1, 2, 4, 8], 8)
     nodes = inputs.whole("Nodes", page.key("nodes"), 1, MOST_NODES, 1)
     sequences = inputs.whole("Sequences", page.key("sequences"), 1, 4096, 64, help="In a step, or served at once")
     tokens = inputs.select("Tokens of each", page.key("tokens"), list(TOKENS), 4096)

@@ -1,5 +1,8 @@
 """The strategy page's figures: memory by strategy, saved against paid, prefill apart from decode."""
 
+from itertools import pairwise
+from math import log10
+
 import altair as alt
 import pandas as pd
 
@@ -8,6 +11,7 @@ from ui.theme import Look, mix
 
 _ROW, _BAR = 34, 22
 _KEY, _NAME = 28, 22
+_LINE = 18
 _INK = {"weights": 0.62, "gradients": 0.46, "optimizer": 0.30, "activations": 0.0, "gathered": 0.12}
 """Shades of ink: what is kept from step to step from dark to light; activations are compute."""
 
@@ -144,7 +148,7 @@ def handoff_curves(curves: pd.DataFrame, prompt_tokens: int, look: Look) -> Char
 
     `curves` has what, prompt_tokens, time_ms: "prefill", "stalls saved", and a line for each link.
     """
-    palette = look.palette
+    palette, height = look.palette, 230 if look.present else 330
     links = [name for name in curves.what.unique() if name.startswith("over ")]
     inks = {"prefill": palette.axis, "stalls saved": palette.text}
     inks |= dict(zip(links, (mix(palette.bandwidth, palette.ground, 0.6), palette.bandwidth), strict=False))
@@ -167,26 +171,41 @@ def handoff_curves(curves: pd.DataFrame, prompt_tokens: int, look: Look) -> Char
         values=[10.0**power for power in range(-3, 7)],
     )
     y = alt.Y("time_ms:Q", scale=alt.Scale(type="log", nice=False), axis=times)
+    dashes = [[1, 0], [1, 0], [look.px(7), look.px(4)], [look.px(2), look.px(3)]]
     colour = alt.Color("what:N", scale=alt.Scale(domain=list(inks), range=list(inks.values())))
-    dash = alt.StrokeDash(
-        "what:N", scale=alt.Scale(domain=list(inks), range=[[1, 0], [1, 0], [7, 4], [2, 3]][: len(inks)])
-    )
+    dash = alt.StrokeDash("what:N", scale=alt.Scale(domain=list(inks), range=dashes[: len(inks)]))
     last = curves[curves.prompt_tokens == curves.prompt_tokens.max()]
     layers = [
         alt.Chart(pd.DataFrame({"prompt_tokens": [prompt_tokens]}))
         .mark_rule(strokeDash=[2, 4], strokeWidth=look.px(1.5), color=palette.muted)
         .encode(x=x),
         alt.Chart(curves).mark_line(strokeWidth=look.px(3)).encode(x=x, y=y, color=colour, strokeDash=dash),
-        alt.Chart(last)
-        .mark_text(**words(look, 14, align="left", dx=look.px(6), fontWeight=600, limit=look.px(190)))
-        .encode(x=x, y=y, text=alt.Text("what")),
+        *(
+            alt.Chart(last[last.what == what])
+            .mark_text(**words(look, 14, align="left", dx=look.px(6), dy=dy, fontWeight=600))
+            .encode(x=x, y=y, text=alt.Text("what"))
+            for what, dy in _names_apart(last, curves, look, height).items()
+        ),
     ]
-    return styled(alt.layer(*layers), look, 230 if look.present else 330)
+    return styled(alt.layer(*layers), look, height)
+
+
+def _names_apart(last: pd.DataFrame, curves: pd.DataFrame, look: Look, height: float) -> dict[str, float]:
+    """How far each line's name moves, in pixels, so that lines which end together are named apart."""
+    a_decade = height / log10(curves.time_ms.max() / curves.time_ms.min())
+    ordered = last.sort_values("time_ms", ascending=False)
+    moves = dict.fromkeys(ordered.what, 0.0)
+    for upper, lower in pairwise(ordered.itertuples()):
+        short = _LINE - a_decade * log10(upper.time_ms / lower.time_ms)
+        if short > 0:
+            moves[upper.what] -= look.px(short / 2)
+            moves[lower.what] += look.px(short / 2)
+    return moves
 
 
 def _row(look: Look) -> float:
     """A projector has room for ten rows only if they stand closer."""
-    return 27 if look.present else _ROW
+    return 20 if look.present else _ROW
 
 
 def _placed(rows: pd.DataFrame, order: pd.DataFrame, look: Look) -> pd.DataFrame:
