@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from core.errors import OutOfRangeError
 from core.sharding.step_ledger import layer_collectives
-from core.sharding.tp_sizes import check_tp_size
+from core.sharding.tp_sizes import check_tp_size, tp_sizes
 from core.specs import ModelSpec
 
 Cut: TypeAlias = Literal["replicated", "out", "in"]
@@ -55,7 +55,11 @@ def layer_parts(model: ModelSpec, tp_size: int, tokens: int = 1) -> tuple[LayerP
         raise OutOfRangeError("model", model.key, "has a layer of another make; the diagram knows dense gated ones")
     size = check_tp_size(model, tp_size)
     if size.broken:
-        raise OutOfRangeError("tp_size", tp_size, f"does not split {model.key}: {'; '.join(size.broken)}")
+        broken, use = (
+            "; ".join(size.broken),
+            ", ".join(str(size.tp_size) for size in tp_sizes(model) if not size.broken),
+        )
+        raise OutOfRangeError("tp_size", tp_size, f"does not split {model.key}: {broken}; use {use}")
     hidden, wide, n = model.hidden_size, model.intermediate_size, tp_size
     heads, kv, h = model.num_attention_heads, model.num_key_value_heads, model.head_dim
     kv_rank = max(1, kv // n) * h
