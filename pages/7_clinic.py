@@ -73,7 +73,8 @@ def slow_rank() -> None:
             chart = charts.term_bars(table, frame(rows.bar_ends(bars)), rows.unit_of(bars), look)
             page.figure(chart, f"straggler.{name}_{told}", table, f"straggler_{name}")
     table, here = frame(three_waits.response_lines(knob)), frame(three_waits.responses(knob, scenario.slow_percent))
-    page.figure(clinic_scenes.response_lines(table, here, look), "straggler.lines", table, "responses")
+    with st.container(key="aside_responses"):
+        page.figure(clinic_scenes.response_lines(table, here, look), "straggler.lines", table, "responses")
 
 
 def all_reduce() -> None:
@@ -89,7 +90,9 @@ def all_reduce() -> None:
         chart = clinic_scenes.payload_bands(bands, payload_bytes, machine.release, look)
         page.figure(chart, "all_reduce.reading", bands, "payloads")
     with margin:
-        page.note("all_reduce.note", "all_reduce.caps")
+        page.note("all_reduce.note")
+        with st.container(key="aside_caps"):
+            page.note("all_reduce.caps")
 
 
 page.play(

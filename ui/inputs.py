@@ -231,7 +231,7 @@ def straggler() -> int:
             key=handle,
             on_change=_copy,
             args=(handle, held),
-            width=180,
+            width=300,
         )
     )
 

@@ -33,9 +33,17 @@ class _Rows:
     left: float
     right: float
 
+    @property
+    def words_over(self) -> bool:
+        """Whether a bar's words stand over it, and not beside."""
+        return self.left == 0
 
-_FEW_BARS = _Rows(row=52, over=22, left=0, right=0)
-_MANY_BARS = _Rows(row=27, over=3, left=84, right=72)
+
+def _rows(bars: int, look: Look) -> _Rows:
+    """Words over few bars, beside many; on a projector the rows stand closer."""
+    if bars > _MANY:
+        return _Rows(row=24 if look.present else 27, over=3, left=84, right=72)
+    return _Rows(row=43 if look.present else 52, over=20 if look.present else 22, left=0, right=0)
 
 
 def term_bars(parts: pd.DataFrame, ends: pd.DataFrame, unit: str, look: Look) -> Chart:
@@ -45,14 +53,14 @@ def term_bars(parts: pd.DataFrame, ends: pd.DataFrame, unit: str, look: Look) ->
     dashed outline.
     """
     last = 1.02 * float(ends.end.max())
-    rows = _MANY_BARS if len(ends) > _MANY else _FEW_BARS
+    rows = _rows(len(ends), look)
     terms = [term for term in _KEY_WORDS if term in set(parts.term)]
     head = _KEY if len(terms) > 1 else 0
     parts, ends = _placed(parts, rows, head, look), _placed(ends, rows, head, look)
     axis = alt.Axis(grid=False, title=None, labelExpr=f"datum.label + ' {unit}'", tickCount=5, domain=False)
     ends_at = [look.px(rows.left), alt.ExprRef(f"width - {look.px(rows.right)}")]
     start = alt.X("start:Q", scale=alt.Scale(domain=[0, last], nice=False, range=ends_at), axis=axis)
-    words_at = "over" if rows is _FEW_BARS else "middle"
+    words_at = "over" if rows.words_over else "middle"
     name = alt.Chart(ends).mark_text(
         **words(look, 14.5, align="left", fontWeight=600, limit=alt.ExprRef(f"width - {look.px(70)}"))
     )
@@ -70,7 +78,7 @@ def term_bars(parts: pd.DataFrame, ends: pd.DataFrame, unit: str, look: Look) ->
 def _placed(bars: pd.DataFrame, rows: _Rows, head: float, look: Look) -> pd.DataFrame:
     """The bars with their pixels below `head`: the words' middle over them, their own edges and middle."""
     top = head + rows.row * bars.place + rows.over
-    bottom = head + rows.row * (bars.place + 1) - (6 if rows is _FEW_BARS else 3)
+    bottom = head + rows.row * (bars.place + 1) - (6 if rows.words_over else 3)
     return bars.assign(
         over=look.px(1) * (head + rows.row * bars.place + rows.over / 2),
         top=look.px(1) * top,
@@ -146,21 +154,35 @@ def series_lines(points: pd.DataFrame, x: str, y: str, look: Look, height: float
 def named_lines(
     points: pd.DataFrame, column: str, x_title: str, y_title: str, look: Look, at_end: bool = True
 ) -> list[alt.Chart]:
-    """A line a series, told apart by its dashes and named at its end or its start. Columns: series, x, `column`."""
-    x = alt.X("x:Q", axis=alt.Axis(grid=False, title=x_title, tickCount=6), scale=alt.Scale(nice=False))
+    """A line a series, told apart by its dashes, named beyond its end or over its start.
+
+    Columns: series, x, `column`.
+    """
+    far, narrow = float(points.x.max()), f"width < {look.px(520)}"
+    beyond = alt.ExprRef(f"{narrow} ? {far} : {1.2 * far}") if at_end else far
+    ticks = {"values": [far * fifth / 5 for fifth in range(6)]} if at_end else {"tickCount": 6}
+    x = alt.X(
+        "x:Q",
+        axis=alt.Axis(grid=False, title=x_title, **ticks),
+        scale=alt.Scale(nice=False, domainMax=beyond),
+    )
     y = alt.Y(f"{column}:Q", axis=alt.Axis(title=y_title, tickCount=4, domain=False, tickSize=0))
     dashes = alt.StrokeDash("series:N", scale=alt.Scale(range=[[1, 0], [7, 4], [2, 3], [9, 3, 2, 3]]), sort=None)
     by_series = points.groupby("series", sort=False).x
     ends = _spread(points.loc[by_series.idxmax() if at_end else by_series.idxmin()], column)
     label = alt.Y("label:Q")
-    side = {"align": "right", "dx": look.px(-4)} if at_end else {"align": "left", "dx": look.px(6)}
+    side = {"align": "left", "dx": look.px(6), "dy": look.px(-12)}
+    if at_end:
+        over = {"align": "'right'", "dx": look.px(-4), "dy": look.px(-12)}
+        beside = {"align": "'left'", "dx": look.px(8), "dy": 0}
+        side = {name: alt.ExprRef(f"{narrow} ? {over[name]} : {beside[name]}") for name in over}
     line = alt.Chart(points).mark_line(strokeWidth=look.px(3), color=look.palette.text)
     return [
         line.encode(x=x, y=y, strokeDash=dashes, detail=alt.Detail("series:N")),
         over_lines(
             alt.Chart(ends).encode(x=x, y=label, text=alt.Text("series:N")),
             look,
-            **words(look, 14, fontWeight=600, dy=look.px(-12), **side),
+            **words(look, 14, fontWeight=600, **side),
         ),
     ]
 

@@ -76,7 +76,7 @@ def payload_bands(bands: pd.DataFrame, payload_bytes: float, release: str, look:
 
     Columns: release, place, kernel, low_bytes, high_bytes. The machine's own release is set in bold.
     """
-    palette, row = look.palette, 40
+    palette, row = look.palette, 26 if look.present else 40
     fills = {
         "one stage": palette.primary,
         "two stages": palette.compute,
