@@ -1,5 +1,6 @@
 """The index of the course: every scene, every term of the glossary, every question of the quiz."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from urllib.parse import urlencode
@@ -9,6 +10,8 @@ from core.quiz import Question, paper
 from runtime import content
 from ui import course, glossary
 from ui.prose import plain_text
+
+_BULLETS_AND_RULINGS = re.compile(r"^\s*(?:[-*]\s+|[-|: ]+$)", re.MULTILINE)
 
 
 @lru_cache(maxsize=1)
@@ -43,5 +46,6 @@ def _asked(question: Question, text: str) -> str:
 
 
 def _plain(markdown: str) -> str:
-    """A text to be read in a list: its fields, which a page fills, are left open."""
-    return plain_text(content.FIELD.sub("…", markdown)).replace("|", " ").replace("#", "")
+    """A text to be read in a list: its fields, which a page fills, are left open; bullets and rulings left out."""
+    text = _BULLETS_AND_RULINGS.sub("", content.FIELD.sub("…", markdown))
+    return plain_text(text.replace("|", " ").replace("#", ""))

@@ -59,3 +59,9 @@ def test_the_index_has_every_scene_once_and_every_address_names_a_page():
 def test_the_course_is_found_by_its_words(query, kind, address):
     hits = find(query, index())
     assert any(hit.place.kind == kind and hit.place.address.startswith(address) for hit in hits), hits
+
+
+def test_a_scene_is_told_without_bullets_and_rulings_and_names_keep_their_underscores():
+    told = {entry.title: entry.text for entry in index() if entry.kind == "Scene"}
+    assert "counted_bubble(" in told["04 Pipelines: Build it"]
+    assert "---" not in " ".join(told.values())

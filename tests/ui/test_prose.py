@@ -62,6 +62,10 @@ def test_braces_of_formulas_are_no_fields():
     assert Prose({"block": latex}).text("block") == latex
 
 
+def test_an_underscore_inside_a_name_is_no_mark():
+    assert plain_text("_so_ much: `counted_bubble(spans)`") == "so much: counted_bubble(spans)"
+
+
 def test_plain_text_reads_markdown_aloud():
     assert (
         plain_text("**Nearly** :violet[latency] of `x` in [vLLM](https://x.org)") == "Nearly latency of x in vLLM"
