@@ -68,7 +68,8 @@ def tell(report: Report, name: str) -> None:
             st.markdown("\n".join(f"- {escape(note)}" for note in report.notes))
     predicted = frame(rows.residuals(report), rows.Residual)
     if name == "read" and not predicted.empty:
-        page.figure(charts.residual_marks(predicted, page.look), "read.reading", frame(found), "startup_log")
+        with st.container(key="aside_residuals"):
+            page.figure(charts.residual_marks(predicted, page.look), "read.reading", frame(found), "startup_log")
 
 
 def exercises() -> None:

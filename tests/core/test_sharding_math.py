@@ -342,5 +342,5 @@ def test_layers_the_diagram_does_not_know_are_refused(key, tp_size):
 
 
 def test_a_refused_size_says_which_to_use():
-    with pytest.raises(OutOfRangeError, match="tp_size=64 does not split llama-3-8b: .*; use 1, 2, 4, 8, 16, 32"):
+    with pytest.raises(OutOfRangeError, match=r"tp_size=64 does not split llama-3-8b: .*; use 1, 2, 4, 8, 16, 32"):
         layer_parts(model("llama-3-8b"), 64)
