@@ -1,5 +1,6 @@
 """The strategy page's figures: memory by strategy, saved against paid, prefill apart from decode."""
 
+from collections.abc import Iterable
 from itertools import pairwise
 from math import log10
 
@@ -256,15 +257,27 @@ def _named(layers: list[alt.Chart], said: pd.DataFrame, look: Look, height: floa
 
 
 def _entries(fills: dict[str, str], look: Look) -> list[alt.Chart]:
-    """What each fill is, in words over the first bar, as far as there is room."""
-    widths = [look.px(30 + 7.4 * len(name)) for name in fills]
-    left = [sum(widths[:place]) for place in range(len(fills))]
-    entries = pd.DataFrame({"name": list(fills), "fill": list(fills.values()), "left": left})
-    entries = entries.assign(
-        sign=entries.left + look.px(6), word=entries.left + look.px(17), end=entries.left + widths
+    """What each fill is, in words over the first bar; on a phone in two lines that begin over the names."""
+    wide = _flowed(fills, 7.4, 30, left=0, length=2000)
+    narrow = _flowed(fills, 6.6, 24, left=-80, length=335)
+    places = [
+        {
+            "name": name,
+            "fill": fill,
+            "left": look.px(far),
+            "near_left": look.px(near),
+            "near_y": look.px(5 + 15 * line),
+        }
+        for (name, fill), (far, _), (near, line) in zip(fills.items(), wide, narrow, strict=True)
+    ]
+    phone = f"width < {look.px(420)}"
+    base = (
+        alt.Chart(pd.DataFrame(places))
+        .transform_calculate(x=f"{phone} ? datum.near_left : datum.left")
+        .transform_calculate(y=f"{phone} ? datum.near_y : {look.px(9)}")
+        .transform_calculate(sign=f"datum.x + {look.px(6)}", word=f"datum.x + {look.px(17)}")
     )
-    base = alt.Chart(entries).transform_filter("datum.end < width + 60")
-    y = alt.YValue(look.px(9))
+    y = alt.Y("y:Q", scale=None, axis=None)
     return [
         base.mark_tick(orient="vertical", size=look.px(13), thickness=look.px(12), opacity=1).encode(
             x=alt.X("sign:Q", scale=None, axis=None), y=y, color=alt.Color("fill:N", scale=None)
@@ -273,3 +286,17 @@ def _entries(fills: dict[str, str], look: Look) -> list[alt.Chart]:
             x=alt.X("word:Q", scale=None, axis=None), y=y, text=alt.Text("name:N")
         ),
     ]
+
+
+def _flowed(
+    names: Iterable[str], letter: float, sign: float, left: float, length: float
+) -> list[tuple[float, int]]:
+    """Where each name begins and on which line, set one after another on lines of `length`."""
+    places, at, line = [], 0.0, 0
+    for name in names:
+        wide = sign + letter * len(name)
+        if at and at + wide > length:
+            at, line = 0.0, line + 1
+        places.append((left + at, line))
+        at += wide
+    return places
