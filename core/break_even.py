@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from core.errors import OutOfRangeError, require_non_negative, require_positive
-from core.units import GB
+from core.units import decimal_bytes
 
 
 def crossover_hidden_size(
@@ -71,7 +71,9 @@ class TwoGpus:
         Raises OutOfRangeError where one GPU cannot hold the model: there are no replicas then.
         """
         if self.usable_bytes <= self.weight_bytes:
-            held = f"does not fit in {self.usable_bytes / GB:g} GB; TP=2 is the only way"
-            raise OutOfRangeError("weight_bytes", self.weight_bytes, held)
+            half_fits = self.weight_bytes / 2 < self.usable_bytes
+            way = "TP=2 is the only way" if half_fits else "nor does half of it, so two GPUs are too few"
+            held = f"does not fit in {decimal_bytes(self.usable_bytes)}; {way}"
+            raise OutOfRangeError("weights", decimal_bytes(self.weight_bytes), held)
         room = self.usable_bytes - self.weight_bytes
         return self.usable_bytes / self.memory_bytes_per_s * self.weight_bytes / (2 * room)

@@ -151,3 +151,5 @@ def test_where_one_gpu_cannot_hold_the_model_there_are_no_replicas():
     """A 70B model in bf16 is 141 GB."""
     with pytest.raises(OutOfRangeError, match=r"does not fit in 8.* GB; TP=2 is the only way"):
         duels(model("llama-3-70b"), gpu("a100-80gb-sxm"), NVLINK)
+    with pytest.raises(OutOfRangeError, match=r"weights=1.34 TB does not fit .* two GPUs are too few"):
+        duels(model("deepseek-v3"), gpu("a100-80gb-sxm"), NVLINK)
