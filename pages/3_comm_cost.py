@@ -48,7 +48,7 @@ def warn_if_refused() -> None:
 def question() -> None:
     bill = rows_of.bill(scenario, "decode", scenario.network_spec)
     if page.ask(100 * bill.comm_fraction, high=100, unit="%", digits=1):
-        rule = "bandwidth" if bill.bandwidth_fraction > 0.5 else "latency"
+        rule = "none" if scenario.tp == 1 else "bandwidth" if bill.bandwidth_fraction > 0.5 else "latency"
         warn_if_refused()
         comm_bench.bars(
             page, rows_of.link_rows(scenario, "decode", own_links, points), f"question.reading_{rule}", "bill"

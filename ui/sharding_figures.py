@@ -53,11 +53,12 @@ def mistake(page: Page, name: str) -> None:
 def layer(page: Page) -> None:
     """One decoder layer of the scenario's model: what each rank holds, and where the ranks talk."""
     parts = layer_parts(page.scenario.model_spec, page.scenario.tp, page.scenario.batch)
-    alt = page.prose.plain("count.layer_reading")
+    reading = "count.layer_reading" if page.scenario.tp > 1 else "count.layer_one"
+    alt = page.prose.plain(reading)
     st.html(_SIDEWAYS)
     with st.container(key="scroll_layer"):
         still(layer_diagram(parts, page.scenario.tp, page.look.palette, alt), key="layer_diagram")
-    page.reading("count.layer_reading")
+    page.reading(reading)
     with st.expander("The figure as a table"):
         table = frame(rows.layer_rows(parts))
         st.dataframe(table, hide_index=True, alt=alt)

@@ -163,3 +163,15 @@ def test_thousands_on_the_line_are_grouped_as_everywhere(truth, high):
     svg = drawn(prediction_line(None, truth, LOOKS[0], high=high, unit="%"))
     assert ("1\u202f200" in svg) == (high > 1000)
     assert "1,200" not in svg
+
+
+@pytest.mark.parametrize(
+    ("terms_s", "said"),
+    [
+        ((6.4e-3, 0.42e-3), "6.40 + 0.42 = 6.82 ms"),
+        ((3e-3, 25.655), "0.0 + 25.7 = 25.7 s"),
+        ((45e-3, 6197.3), "0 + 6197 = 6197 s"),
+    ],
+)
+def test_the_terms_of_a_long_bill_are_told_in_seconds(terms_s, said):
+    assert rows_of.sum_in_ms(*terms_s) == said

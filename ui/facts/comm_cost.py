@@ -40,6 +40,7 @@ from ui.rows.comm_cost import (
     measurement,
     short_name,
     software,
+    step_in_words,
     tokens,
 )
 
@@ -51,7 +52,7 @@ def fields(scenario: Scenario, phase: Phase, own: OwnBill, points: Sequence[Meas
     here, there = scenario.link_spec, scenario.network_spec
     priced = bill(scenario, phase, there)
     one = ring_all_reduce(priced.payload_bytes, scenario.tp, there)
-    gpus = _WORDS.get(scenario.tp, str(scenario.tp))
+    gpus = f"{_WORDS.get(scenario.tp, str(scenario.tp))} GPU{'' if scenario.tp == 1 else 's'}"
     return {
         **_link_fields("link", scenario, phase, here, points),
         **_link_fields("network", scenario, phase, there, points),
@@ -59,10 +60,10 @@ def fields(scenario: Scenario, phase: Phase, own: OwnBill, points: Sequence[Meas
         "allowed": ", ".join(map(str, allowed_sizes(scenario))),
         "gpus": str(scenario.tp),
         "gpus_word": gpus,
-        "gpus_word_lower": gpus.lower(),
+        "gpus_word_lower": gpus[0].lower() + gpus[1:],
         "tp": str(scenario.tp),
         "model_name": scenario.model_spec.key,
-        "step": f"{plain(1e3 * priced.step_s)} ms",
+        "step": step_in_words(priced.step_s),
         "step_formula": _step_formula(scenario, phase),
         "payload": binary_bytes(priced.payload_bytes),
         "decode_payload": binary_bytes(bill(scenario, "decode", there).payload_bytes),

@@ -29,6 +29,8 @@ Phase = Literal["decode", "prefill"]
 
 _COMPARED = ("pcie-4", "ib-ndr")
 _SERIES_OF_GPU = {"a100": "a100-nccl", "h100": "h100-nccl", "h200": "h100-nccl"}
+LONG_S = 10.0
+"""From here on a time is told in seconds."""
 
 
 @dataclass(frozen=True)
@@ -129,17 +131,23 @@ def bill_row(priced: StepBill, name: str, detail: str) -> BillRow:
         compute_ms=1e3 * priced.step_s,
         latency_ms=1e3 * waiting_s,
         bandwidth_ms=1e3 * priced.bandwidth_s,
-        compute=f"compute, {plain(1e3 * priced.step_s)} ms",
+        compute=f"compute, {step_in_words(priced.step_s)}",
         waiting=f"latency, {seconds(waiting_s)}",
         in_words=f"{parts}, {percent(priced.comm_fraction)}",
     )
 
 
 def sum_in_ms(latency_s: float, bandwidth_s: float) -> str:
-    """Two terms and their sum in milliseconds, all to the decimals the sum has at three figures."""
-    total = significant(1e3 * (latency_s + bandwidth_s))
-    decimals = len(total.partition(".")[2])
-    return f"{1e3 * latency_s:.{decimals}f} + {1e3 * bandwidth_s:.{decimals}f} = {total} ms"
+    """Two terms and their sum, to the decimals the sum has at three figures: in ms, from ten seconds on in s."""
+    unit, times = ("s", 1.0) if latency_s + bandwidth_s >= LONG_S else ("ms", 1e3)
+    decimals = len(significant(times * (latency_s + bandwidth_s)).partition(".")[2])
+    terms = (f"{times * term_s:.{decimals}f}" for term_s in (latency_s, bandwidth_s, latency_s + bandwidth_s))
+    return "{} + {} = {} ".format(*terms) + unit
+
+
+def step_in_words(step_s: float) -> str:
+    """A step's compute, in ms as long as that is readable: `8 ms`, `780 s`."""
+    return seconds(step_s) if step_s >= LONG_S else f"{plain(1e3 * step_s)} ms"
 
 
 def link_row(scenario: Scenario, phase: Phase, link: LinkSpec, points: Sequence[MeasuredPoint]) -> BillRow:
