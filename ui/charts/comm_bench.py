@@ -119,7 +119,7 @@ def share_lines(
             for ends, dy in (
                 (over, -16),
                 (under.transform_filter("datum.share_percent < 20"), -16),
-                (under.transform_filter("datum.share_percent >= 20"), 18),
+                (under.transform_filter("datum.share_percent >= 20"), 28),
             )
         ),
     ]

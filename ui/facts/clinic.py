@@ -92,7 +92,7 @@ def _kernel_fields(decision: Decision, rows: int, payload_bytes: int, scenario: 
         "rule_since": rule.since if rule else "",
         "logged": decision.logged,
         "payload": binary_bytes(payload_bytes),
-        "rows": grouped(rows),
+        "rows": f"{grouped(rows)} row{'' if rows == 1 else 's'}",
         "model_name": scenario.model_spec.key,
         "kernel": kernel(decision.machine, payload_bytes),
         "cap": binary_bytes(decision.max_bytes),
