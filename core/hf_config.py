@@ -18,12 +18,21 @@ from core.specs import MlaSpec, ModelSpec, MoeSpec
 MOST_CHARACTERS = 2**20
 _MOST = 10**7
 _MOST_LAYERS = 4096
-_UNKNOWN_PARTS = ("index_topk", "attn_output_gate", "full_attention_interval", "linear_num_key_heads")
+_UNKNOWN_PARTS = (
+    "index_topk",
+    "attn_output_gate",
+    "full_attention_interval",
+    "linear_num_key_heads",
+    "qk_layernorm",
+    "attention_out_bias",
+    "add_cross_attention",
+    "bias",
+)
 _NESTED = ("text_config", "llm_config", "language_config")
 _REQUIRED = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
 
 _OUTER = ("quantization_config", "compression_config")
-_EXPERTS_AS_WIDE_AS_THE_MLP = {"mixtral", "gpt_oss", "phimoe"}
+_EXPERTS_AS_WIDE_AS_THE_MLP = {"mixtral", "gpt_oss", "phimoe", "granitemoe", "llama4_text"}
 
 Config = Mapping[str, object]
 
@@ -38,11 +47,11 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
     config = _text_part(outer)
     kind = _model_type(config, outer)
     family = FAMILIES[kind]
-    values = _Values(kind, {**family.defaults, **_renamed(config, family)})
+    values = _Values(kind, _filled(config, family, nested=config is not outer))
     values.require(*_REQUIRED)
-    values.refuse_unknown_parts()
+    values.refuse_unknown_parts(family.unknown)
     heads, hidden = values.whole("num_attention_heads"), values.whole("hidden_size")
-    mla, moe = _latent_attention(values), _mixture(values)
+    mla, moe = _latent_attention(values), _mixture(values, family)
     head_dim = mla.qk_nope_head_dim + mla.qk_rope_head_dim if mla else values.head_dim(hidden, heads)
     positions = values.whole("max_position_embeddings", 2048)
     form = weight_format({**config, **{name: outer[name] for name in _OUTER if name in outer}})
@@ -66,7 +75,7 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
         o_bias=_has_bias(values, family, "o"),
         mlp_bias=_has_bias(values, family, "mlp"),
         head_bias=family.head_bias or values.flag("lm_head_bias", False),
-        qk_norm=family.qk_norm,
+        qk_norm=family.qk_norm or (bool(family.qk_norm_switch) and values.flag(family.qk_norm_switch, False)),
         learned_positions=0 if family.extra_positions is None else positions + family.extra_positions,
         attention_sinks=family.sinks,
         moe=moe,
@@ -131,9 +140,14 @@ def _names(value: object) -> list[str]:
     return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
 
 
-def _renamed(config: Config, family: Family) -> Config:
-    """A config under the usual names; a null is as good as nothing."""
-    return {family.renamed.get(name, name): value for name, value in config.items() if value is not None}
+def _filled(config: Config, family: Family, nested: bool) -> Config:
+    """A config under the usual names, over its class's own values; a null says that there is none.
+
+    A file writes all its sizes, but a part nested in another only those that are not its class's own.
+    """
+    renamed = {family.renamed.get(name, name): value for name, value in config.items()}
+    fields = {**(family.sizes if nested else {}), **family.defaults, **renamed}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -174,12 +188,12 @@ class _Values:
             raise OutOfRangeError(name, str(value)[:40], "must be true or false")
         return value
 
-    def refuse_unknown_parts(self) -> None:
-        """Raise OutOfRangeError for a field that adds parameters nobody here counts."""
-        for name in _UNKNOWN_PARTS:
+    def refuse_unknown_parts(self, unknown: tuple[str, ...]) -> None:
+        """Raise OutOfRangeError for a field that changes parameters in a way nobody here counts."""
+        for name in _UNKNOWN_PARTS + unknown:
             if self.fields.get(name):
                 raise OutOfRangeError(
-                    name, str(self.fields[name])[:40], "adds parts whose parameters are unknown here"
+                    name, str(self.fields[name])[:40], "changes parts whose parameters are unknown here"
                 )
         narrow = self.fields.get("word_embed_proj_dim", self.fields["hidden_size"])
         if narrow != self.fields["hidden_size"]:
@@ -196,7 +210,7 @@ class _Values:
 
 def _inner_width(values: _Values, family: Family, moe: MoeSpec | None) -> int:
     """The width of a dense MLP; of a mixture that has none, what the config says or the experts' own."""
-    if moe is not None and "intermediate_size" not in values.fields:
+    if moe is not None and not moe.first_k_dense_replace and "intermediate_size" not in values.fields:
         return moe.moe_intermediate_size
     if family.renamed is GPT2_NAMES:
         return values.whole("intermediate_size", 4 * values.whole("hidden_size"))
@@ -207,9 +221,9 @@ def _has_bias(values: _Values, family: Family, part: Literal["qkv", "o", "mlp"])
     """Whether a part's matrices carry biases."""
     if family.biases == "as_configured":
         return values.flag("mlp_bias" if part == "mlp" else "attention_bias", False)
-    if family.biases == "all":
+    if family.biases == "all" or (family.biases == "qkv" and part == "qkv"):
         return not family.bias_switch or values.flag(family.bias_switch, True)
-    return family.biases == "qkv" and part == "qkv"
+    return False
 
 
 def _latent_attention(values: _Values) -> MlaSpec | None:
@@ -226,15 +240,17 @@ def _latent_attention(values: _Values) -> MlaSpec | None:
     )
 
 
-def _mixture(values: _Values) -> MoeSpec | None:
+def _mixture(values: _Values, family: Family) -> MoeSpec | None:
     """The experts, where the config has any; under each family's own names."""
     kind = values.kind
+    if family.experts:
+        values.require(family.experts)
     name = next((one for one in ("num_local_experts", "n_routed_experts", "num_experts") if values.get(one)), None)
     if name is None:
         return None
     if kind not in _EXPERTS_AS_WIDE_AS_THE_MLP:
         values.require("moe_intermediate_size")
-    for rhythm in ("moe_layer_freq", "decoder_sparse_step"):
+    for rhythm in ("moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step"):
         if values.whole(rhythm, 1) != 1:
             raise OutOfRangeError(rhythm, str(values.get(rhythm))[:40], "must be 1: experts in every layer")
     if values.get("mlp_only_layers"):

@@ -165,6 +165,100 @@ def test_a_published_config_gives_the_published_parameters(fields, parameters):
     assert total_parameters(read(fields)) == parameters
 
 
+SMALL = {
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "max_position_embeddings": 64,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 3,
+    "num_key_value_heads": 2,
+    "vocab_size": 128,
+}
+EXPERTS = {"num_experts_per_tok": 2, "moe_intermediate_size": 32}
+TABLES, NORM = 2 * 128 * 64, 64
+QKV, OUT = 64 * (64 + 2 * 32), 64 * 64
+
+
+def test_class_sizes_stand_where_a_nested_file_leaves_them_out():
+    """A text part repeats no value of its class: `llama` alone is Llama-2-7B, with a vocabulary of its own here.
+
+    The file of a whole model writes all its sizes, so there a missing one is missing.
+    """
+    part = {"model_type": "llama", "vocab_size": 32064}
+    found = read({"model_type": "llava", "text_config": part})
+    assert total_parameters(found) == 6_738_415_616 + 2 * 64 * 4096
+    with pytest.raises(OutOfRangeError, match="needs hidden_size, num_hidden_layers, num_attention_heads"):
+        read(part)
+
+
+@pytest.mark.parametrize(
+    ("kind", "heads"), [("llama", 32), ("mistral", 8), ("qwen2_vl", 8), ("gemma", 16), ("starcoder2", 2)]
+)
+def test_kv_heads_that_are_left_out_are_the_classs_own_and_a_null_is_one_a_query_head(kind, heads):
+    fields = {**LLAMA_8B, "model_type": kind}
+    del fields["num_key_value_heads"]
+    assert read(fields).num_key_value_heads == heads
+    assert read(fields, num_key_value_heads=None).num_key_value_heads == 32
+
+
+def test_a_null_query_rank_is_none_and_a_missing_one_is_the_classs_own():
+    """DeepSeek-V2-Lite writes null for queries that are not compressed; the class has 1536."""
+    assert read(DEEPSEEK_V3, q_lora_rank=None).mla.q_lora_rank is None
+    fields = {name: value for name, value in DEEPSEEK_V3.items() if name != "q_lora_rank"}
+    assert read(fields).mla.q_lora_rank == 1536
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("mixtral", "num_local_experts"),
+        ("gpt_oss", "num_local_experts"),
+        ("qwen3_moe", "num_experts"),
+        ("deepseek_v3", "n_routed_experts"),
+        ("glm4_moe", "n_routed_experts"),
+    ],
+)
+def test_a_mixture_without_its_number_of_experts_is_not_taken_for_a_dense_model(kind, name):
+    with pytest.raises(OutOfRangeError, match=f"needs {name}"):
+        read({**SMALL, "model_type": kind, **EXPERTS})
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed", "layer"),
+    [
+        ("glm", {"attention_bias": True, "head_dim": 16}, QKV + 128 + OUT + 3 * 64 * 96 + 2 * NORM),
+        ("glm4", {"attention_bias": False, "head_dim": 16}, QKV + OUT + 3 * 64 * 96 + 4 * NORM),
+        ("internlm2", {}, QKV + OUT + 3 * 64 * 96 + 2 * NORM),
+        ("ministral3", {}, QKV + OUT + 3 * 64 * 96 + 2 * NORM),
+        ("stablelm", {"use_qkv_bias": True}, QKV + 128 + OUT + 3 * 64 * 96 + 2 * 2 * NORM),
+        ("cohere", {"tie_word_embeddings": False}, QKV + OUT + 3 * 64 * 96 + NORM),
+        ("ernie4_5", {"tie_word_embeddings": False, "head_dim": 16}, QKV + OUT + 3 * 64 * 96 + 2 * NORM),
+        ("granitemoe", {"num_local_experts": 4}, QKV + OUT + 4 * (3 * 64 * 96 + 64) + 2 * NORM),
+        (
+            "llama4_text",
+            {"num_local_experts": 4, "interleave_moe_layer_step": 1, "use_qk_norm": True, "head_dim": 16},
+            QKV + OUT + 4 * (3 * 64 * 96 + 64) + 3 * 64 * 96 + 2 * NORM,
+        ),
+        (
+            "glm4_moe",
+            {
+                "attention_bias": True,
+                "first_k_dense_replace": 0,
+                "head_dim": 16,
+                "n_routed_experts": 4,
+                "use_qk_norm": True,
+            },
+            QKV + 128 + OUT + 2 * 16 + 4 * (3 * 64 * 32 + 64 + 1) + 3 * 64 * 32 + 2 * NORM,
+        ),
+    ],
+)
+def test_a_layer_of_each_further_family_by_hand(kind, changed, layer):
+    """Tables, three layers and a last norm; LayerNorm has a bias, and GLM a bias on q, k and v alone."""
+    last_norm = 2 * NORM if kind == "stablelm" else NORM
+    found = read({**SMALL, **EXPERTS, "model_type": kind, **changed})
+    assert total_parameters(found) == TABLES + 3 * layer + last_norm
+
+
 FAMILY_OF = {
     "llama": "llama",
     "codellama": "llama",
@@ -284,6 +378,14 @@ def test_quantised_weights_are_understood(block, dtype, group):
         ({"num_key_value_heads": 5}, "must divide"),
         ({"num_hidden_layers": 10**6}, "num_hidden_layers"),
         ({"full_attention_interval": 4}, "full_attention_interval"),
+        ({"model_type": "phi", "qk_layernorm": True}, "qk_layernorm"),
+        ({"model_type": "cohere", "use_qk_norm": True}, "use_qk_norm"),
+        ({"model_type": "stablelm", "use_parallel_residual": True}, "use_parallel_residual"),
+        ({"model_type": "seed_oss", "attention_out_bias": True}, "attention_out_bias"),
+        (
+            {"model_type": "llama4_text", "num_local_experts": 4, "interleave_moe_layer_step": 2},
+            "interleave_moe_layer_step",
+        ),
         ({"quantization_config": {"quant_method": "hqq"}}, "hqq"),
         ({"quantization_config": {"quant_method": "gptq", "bits": 3}}, "bits"),
         ({"quantization_config": "fp8"}, "quantization_config"),
