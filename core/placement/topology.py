@@ -1,8 +1,9 @@
 """`nvidia-smi topo -m` read into what a placement needs: which GPUs share NVLink, how the rest meet, which NICs.
 
 The table's columns are named in a header, its rows begin with a name; what follows a row's cells (affinities) is
-left out. Headers come with tabs or spaces, with or without NICs, under `mlx5_0` or `NIC0`, in colour, after a
-prompt, between other commands' output, quoted, as a Markdown table, or behind a container's name.
+left out. Headers come with tabs or spaces, with or without NICs, under `mlx5_0`, `NIC0` or any other name, in
+colour, after a prompt, between other commands' output, quoted, as a Markdown table, or behind what a container or a
+log puts before each line.
 """
 
 import re
@@ -13,11 +14,15 @@ from core.errors import UnreadableTextError
 
 MOST_DEVICES = 512
 MOST_TABLES = 16
-_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+LONGEST_PREFIX = 300
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|(?:␛|←|\^\[|\\(?:u001b|x1b|033|e))?\[[0-9;]{1,20}m")
+"""An underlined header, also where the escape character was lost or spelt out on the way."""
+_FIRST_GPU = re.compile(r"(?<!\w)GPU\d{1,3}(?=\s|$|GPU\d|NIC\d)")
 _GPU = re.compile(r"GPU\d{1,3}")
-_NIC = re.compile(
-    r"(?:NIC\d{1,3}|mlx\d{1,2}_(?:bond_)?\d{1,3}|bnxt_re\d{1,3}|(?:rdma|roce|ib|hfi|efa)\w{0,20}|hsn\d{1,2})"
-)
+_NIC = re.compile(r"[A-Za-z][\w.-]{1,40}")
+_GLUED = re.compile(r"(?:GPU|NIC)\d{1,3}(?:(?:GPU|NIC)\d{1,3})+")
+_ONE_NAME = re.compile(r"(?:GPU|NIC)\d{1,3}")
+_AFFINITIES = re.compile(r"(?:CPU|NUMA|GPU|Affinity|ID)\b", re.IGNORECASE)
 _CELL = re.compile(r"X|NV\d{1,2}|NVB|PSB|PIX|PXB|PHB|NODE|SYS|SOC|C2C|N/A")
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}")
 _CONTAINER = re.compile(r"^[\w.-]{1,80} {0,20}\| ")
@@ -92,11 +97,13 @@ def read_topology(text: str) -> Topology:
     lines = [_bare(line) for line in text.splitlines()]
     refusals = []
     for place, line in enumerate(lines):
-        columns = _header(line)
+        start = _first_gpu(line)
+        columns = _header(line[start:]) if start >= 0 else []
         if not columns:
             continue
+        below = lines[place + 1 : place + 1 + 3 * MOST_DEVICES]
         try:
-            return _topology(columns, list(_rows(lines[place + 1 : place + 1 + 2 * MOST_DEVICES], columns)))
+            return _topology(columns, list(_rows(below, columns, bool(line[:start].strip()))))
         except UnreadableTextError as refusal:
             refusals.append(refusal)
         if len(refusals) == MOST_TABLES:
@@ -114,31 +121,44 @@ def _bare(line: str) -> str:
     return plain.replace("|", " ")
 
 
+def _first_gpu(line: str) -> int:
+    """Where the first GPU's name begins, behind what a log may put before each line; -1 for nowhere."""
+    found = _FIRST_GPU.search(line)
+    return -1 if found is None else found.start()
+
+
 def _header(line: str) -> list[str]:
-    """The names of a header's columns; empty where the line is none."""
+    """The names of a header's columns: GPUs, then NICs under any name, up to affinities; empty where it is none."""
+    tokens = [name for token in line.split() for name in _separate(token)]
     names: list[str] = []
-    for token in line.split():
-        if _GPU.fullmatch(token) or (names and _NIC.fullmatch(token)):
-            names.append(token)
-        elif names:
+    for token in tokens:
+        if not (_GPU.fullmatch(token) or (_NIC.fullmatch(token) and not _AFFINITIES.match(token))):
             break
-    following = line.split()[len(names) : len(names) + 1] if line.split()[:1] == names[:1] else []
-    is_row = bool(following) and _CELL.fullmatch(following[0]) is not None
-    return [] if is_row or not names or len(names) > MOST_DEVICES else names
+        names.append(token)
+    is_row = any(_CELL.fullmatch(token) for token in tokens[1 : len(names) + 1])
+    return [] if is_row or len(names) > MOST_DEVICES else names
 
 
-def _rows(lines: Sequence[str], columns: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """The rows under a header, as far as they go on: a name and its cells."""
+def _separate(token: str) -> list[str]:
+    """The names in a token: several where the blank between two columns is missing."""
+    return _ONE_NAME.findall(token) if _GLUED.fullmatch(token) else [token]
+
+
+def _rows(lines: Sequence[str], columns: Sequence[str], prefixed: bool) -> Iterator[tuple[str, list[str]]]:
+    """The rows under a header, as far as they go on: a name and its cells, `prefixed` as the header is."""
     waited = 0
+    first_name = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, columns))})(?=\s)")
     for line in lines:
-        tokens = line.split()
         if _RULE.fullmatch(line):
             waited += 1
             if waited > 2:
                 return
             continue
-        if tokens[0] not in columns:
+        named = first_name.search(line[:LONGEST_PREFIX]) if prefixed else None
+        tokens = line[named.start() if named else 0 :].split()
+        if not tokens or tokens[0] not in columns:
             return
+        waited = 0
         yield tokens[0], tokens[1 : 1 + len(columns)]
 
 

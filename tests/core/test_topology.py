@@ -79,6 +79,44 @@ def test_what_a_table_passes_through_changes_nothing(decorate):
     assert read_topology("\n".join(map(decorate, lines))) == read_topology(table(full(2, "NV12")))
 
 
+@pytest.mark.parametrize("mark", ["", "␛", "^[", "←", "\\033", "\\u001b", "\x1b"])
+def test_an_underlined_header_is_read_whatever_became_of_the_escape_character(mark):
+    header, *rows = table(full(4, "NV6")).splitlines()
+    assert read_topology("\n".join([f"{mark}[4m{header}{mark}[0m", *rows])) == read_topology(table(full(4, "NV6")))
+
+
+@pytest.mark.parametrize(
+    "prefix", ["[rank0]: ", "2031-02-03T04:05:06.7Z ", "(Worker pid=12) ", "[1,0]<stdout>:", "0: ", "12:00 INFO | "]
+)
+def test_what_a_log_puts_before_each_line_changes_nothing(prefix):
+    lines = table(full(3, "NV12"), ["NIC0"], [["PIX"], ["NODE"], ["SYS"]]).splitlines()
+    assert read_topology("\n".join(prefix + line for line in lines)) == read_topology("\n".join(lines))
+
+
+@pytest.mark.parametrize("gap", ["\n\n", "\n\n\n", "\r\n"])
+def test_blank_lines_between_rows_do_not_end_a_table(gap):
+    assert read_topology(table(full(8, "NV18")).replace("\n", gap)) == read_topology(table(full(8, "NV18")))
+
+
+@pytest.mark.parametrize("name", ["NIC0", "mlx5_bond_0", "mlx5_ib0", "irdma0", "mana_0", "ionic_3", "rocep1s0f0"])
+def test_a_nic_of_any_name_counts(name):
+    found = read_topology(table(full(2, "SYS"), [name, "mlx5_1"], [["PIX", "SYS"], ["PXB", "SYS"]]))
+    assert (found.nics, found.near_nics) == ((name, "mlx5_1"), (name,))
+
+
+def test_names_without_a_blank_between_them_are_two():
+    """Some drivers' tabs come out as nothing: `NIC1NIC2`, and a header that ended there would lose cards."""
+    nics = ["NIC0", "NIC1", "NIC2"]
+    text = table(full(2, "NV18"), nics, [["PIX", "SYS", "PXB"]] * 2, gap="   ")
+    assert read_topology(text.replace("NIC1   NIC2", "NIC1NIC2")) == read_topology(text)
+    assert read_topology(text.replace("GPU0   GPU1", "GPU0GPU1")) == read_topology(text)
+
+
+def test_a_gpu_that_lost_its_nvlink_stands_alone():
+    ways = [["X" if a == b else "NODE" if 2 in (a, b) else "NV18" for b in range(4)] for a in range(4)]
+    assert read_topology(table(ways)).domains == ((0, 1, 3), (2,))
+
+
 def test_a_table_of_amds_tools_is_refused_as_such():
     text = "=== ROCm System Management Interface ===\n=== Link Type between two GPUs ===\n"
     text += "       GPU0         GPU1\nGPU0   0            XGMI\nGPU1   XGMI         0\n"
