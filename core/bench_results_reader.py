@@ -40,7 +40,7 @@ _LABELS = tuple(
         ("output_tokens", r"Total generated tokens"),
         ("requests_per_s", r"(?:Request throughput(?: \(req/s\))?|^Throughput)"),
         ("output_tokens_per_s", r"(?<!Peak )Output token throughput(?: \(tok/s\))?"),
-        ("max_concurrency", r"(?:Maximum|Max) request concurrency"),
+        ("max_concurrency", r"(?:Maximum|Max) reqe?uest concurrency"),
         ("requests_per_s_asked", r"(?:Traffic request rate|Request rate configured \(RPS\))"),
     )
 )

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
-from core.errors import ShardlabError
+from core.errors import OutOfRangeError, ShardlabError
 
 BAD_INPUT = 2
 
@@ -33,13 +33,25 @@ def answer(parser: Parser, compute: Callable[[], Mapping[str, object]], as_json:
     """Print what `compute` returns, as JSON or as aligned lines; a refusal ends the command in one line."""
     try:
         result = compute()
+        written = _json(result) if as_json else ""
     except (ShardlabError, OverflowError) as error:
         parser.error(str(error))
     if as_json:
-        print(json.dumps(result, allow_nan=False, ensure_ascii=False))
+        print(written)
     elif table:
         print_aligned([(name, _text(value)) for name, value in result.items()])
     return 0
+
+
+def _json(result: Mapping[str, object]) -> str:
+    """One JSON object.
+
+    Raises OutOfRangeError where a figure is beyond what JSON has.
+    """
+    try:
+        return json.dumps(result, allow_nan=False, ensure_ascii=False)
+    except ValueError as error:
+        raise OutOfRangeError("a figure of the answer", "infinity", "is no JSON; ask for less") from error
 
 
 def print_aligned(rows: Sequence[Sequence[str]]) -> None:

@@ -30,6 +30,7 @@ _USUAL_LINK = (
     ("rtx-5090", "pcie-5"),
     ("rtx-pro", "pcie-5"),
 )
+_WIRES = ("nvlink", "xgmi")
 _USUAL_DOMAIN = {"gb200": 72}
 _NVLINKS = {"nvlink-2": 6, "nvlink-3": 12, "nvlink-4": 18, "nvlink-5": 18}
 """NVLinks of a GPU, all of which its row's bandwidth counts."""
@@ -171,7 +172,7 @@ def seen_cluster(cluster: ClusterSpec, seen: Topology) -> ClusterSpec:
     Where all of a node share NVLink, how many nodes do so too is as it was: the table shows only one.
     """
     split = seen.nvlink_present and seen.domain < seen.gpus
-    own_bus = None if cluster.link.key.startswith("nvlink") else cluster.link
+    own_bus = None if cluster.link.key.startswith(_WIRES) else cluster.link
     return replace(
         cluster,
         link=seen_link(cluster.link, seen),
@@ -190,8 +191,8 @@ def seen_link(usual: LinkSpec, seen: Topology) -> LinkSpec:
     A card that is not known to have NVLink is taken to have that of an A100; a GeForce's links are slower still.
     """
     if not seen.nvlink_present:
-        return find_link("pcie-4") if usual.key.startswith("nvlink") else usual
-    link = usual if usual.key.startswith("nvlink") else find_link("nvlink-3")
+        return find_link("pcie-4") if usual.key.startswith(_WIRES) else usual
+    link = usual if usual.key.startswith(_WIRES) else find_link("nvlink-3")
     whole = _NVLINKS.get(link.key, 0)
     if not 0 < seen.bonded < whole:
         return link

@@ -3,7 +3,7 @@
 The table's columns are named in a header, its rows begin with a name; what follows a row's cells (affinities) is
 left out. Headers come with tabs or spaces, with or without NICs, under `mlx5_0`, `NIC0` or any other name, in
 colour, after a prompt, between other commands' output, quoted, as a Markdown table, or behind what a container or a
-log puts before each line.
+log puts before each line. Of `rocm-smi --showtopo` the table of link types is read: XGMI joins as NVLink does.
 """
 
 import re
@@ -13,23 +13,24 @@ from dataclasses import dataclass
 from core.errors import UnreadableTextError
 
 MOST_DEVICES = 512
-MOST_TABLES = 16
+MOST_TABLES = 64
 LONGEST_PREFIX = 300
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|(?:␛|←|\^\[|\\(?:u001b|x1b|033|e))?\[[0-9;]{1,20}m")
 """An underlined header, also where the escape character was lost or spelt out on the way."""
-_FIRST_GPU = re.compile(r"(?<!\w)GPU\d{1,3}(?=\s|$|GPU\d|NIC\d)")
+_FIRST_GPU = re.compile(r"(?<!\w)GPU\d{1,3}(?=\s|$|GPU\d|NIC\d|CPU)")
 _GPU = re.compile(r"GPU\d{1,3}")
 _NIC = re.compile(r"[A-Za-z][\w.-]{1,40}")
-_GLUED = re.compile(r"(?:GPU|NIC)\d{1,3}(?:(?:GPU|NIC)\d{1,3})+")
-_ONE_NAME = re.compile(r"(?:GPU|NIC)\d{1,3}")
+_GLUED = re.compile(r"(?:(?:GPU|NIC)\d{1,3}){1,600}(?:CPU)?")
+_ONE_NAME = re.compile(r"(?:GPU|NIC)\d{1,3}|CPU")
 _AFFINITIES = re.compile(r"(?:CPU|NUMA|GPU|Affinity|ID)\b", re.IGNORECASE)
-_CELL = re.compile(r"X|NV\d{1,2}|NVB|PSB|PIX|PXB|PHB|NODE|SYS|SOC|C2C|N/A")
+_CELL = re.compile(r"X|NV\d{1,2}|NVB|PSB|PIX|PXB|PHB|NODE|SYS|SOC|C2C|N/A|XGMI|PCIE|0")
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}")
 _CONTAINER = re.compile(r"^[\w.-]{1,80} {0,20}\| ")
 _RULE = re.compile(r"[\s:-]*")
 _AMD = re.compile(r"ROCm System Management|rocm-smi|amd-smi|\bXGMI\b")
-_PCIE = ("PIX", "PXB", "PHB", "NODE", "SOC", "SYS")
-"""Ways over PCIe, nearest first; SOC is SYS in drivers before 2017."""
+_PCIE = ("PIX", "PXB", "PHB", "NODE", "SOC", "SYS", "PCIE")
+"""Ways over PCIe, nearest first; SOC is SYS in drivers before 2017, AMD's PCIE any of them."""
+_ITSELF = ("X", "0")
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class Topology:
 
     @property
     def nvlink_present(self) -> bool:
-        """Whether any two GPUs share NVLink."""
-        return any(way.startswith("NV") for way in self.links.values())
+        """Whether any two GPUs share NVLink, or XGMI."""
+        return any(_direct(way) for way in self.links.values())
 
     @property
     def domains(self) -> tuple[tuple[int, ...], ...]:
@@ -86,7 +87,7 @@ class Topology:
         return tuple(nic for nic in self.nics if nic in near)
 
     def _joined(self, one: int, other: int) -> bool:
-        return self.links.get((min(one, other), max(one, other)), "").startswith("NV")
+        return _direct(self.links.get((min(one, other), max(one, other)), ""))
 
 
 def read_topology(text: str) -> Topology:
@@ -109,7 +110,10 @@ def read_topology(text: str) -> Topology:
         if len(refusals) == MOST_TABLES:
             break
     if _AMD.search(text):
-        raise UnreadableTextError("a table of AMD's tools is not read here: set GPUs, wire and NICs by hand")
+        raise UnreadableTextError(
+            "of AMD's tools only a whole table of link types is read, as rocm-smi --showtopo prints it:"
+            " set GPUs, wire and NICs by hand"
+        )
     if refusals:
         raise refusals[0]
     raise UnreadableTextError("no table of nvidia-smi topo -m: a line that names GPU0, GPU1 and so on begins it")
@@ -136,7 +140,7 @@ def _header(line: str) -> list[str]:
             break
         names.append(token)
     is_row = any(_CELL.fullmatch(token) for token in tokens[1 : len(names) + 1])
-    return [] if is_row or len(names) > MOST_DEVICES else names
+    return [] if is_row or not names or len(names) > MOST_DEVICES else names
 
 
 def _separate(token: str) -> list[str]:
@@ -177,14 +181,21 @@ def _topology(columns: Sequence[str], rows: Sequence[tuple[str, list[str]]]) -> 
         if len(found) < len(columns) or not all(_CELL.fullmatch(cell) for cell in found):
             raise UnreadableTextError(f"the row of {name} does not have a cell for each of {len(columns)} columns")
         ways = dict(zip(columns, found, strict=True))
-        if ways[name] != "X":
+        if ways[name] not in _ITSELF:
             raise UnreadableTextError(f"the row of {name} has {ways[name]} where X, itself, belongs")
         for other in range(one + 1, len(gpus)):
             links[one, other] = ways[gpus[other]]
+            if links[one, other] in _ITSELF:
+                raise UnreadableTextError(f"{name} and {gpus[other]} are two, and the table says that they are one")
             if cells[gpus[other]][columns.index(name)] != links[one, other]:
                 raise UnreadableTextError(f"{name} and {gpus[other]} disagree on the way between them")
         nic_links |= {(one, nic): ways[nic] for nic in nics}
     return Topology(len(gpus), nics, links, nic_links)
+
+
+def _direct(way: str) -> bool:
+    """Whether a way is a wire between two GPUs and not a bus: NVLink, or AMD's XGMI."""
+    return way.startswith("NV") or way == "XGMI"
 
 
 def _lanes(way: str) -> int:

@@ -89,6 +89,13 @@ def test_a_printed_result_gives_its_counts_and_clocks():
     assert result.warnings == ()
 
 
+@pytest.mark.parametrize(
+    "label", ["Maximum request concurrency", "Max request concurrency", "Max reqeuest concurrency"]
+)
+def test_a_limit_is_read_under_every_name_it_was_printed_with(label):
+    assert only(PRINTED.replace("Maximum request concurrency", label)).max_concurrency == 16
+
+
 def test_lengths_and_concurrency_follow_from_the_counts():
     """1,024 in and 128 out; Little: 4 requests a second of 1.6445 s each are 6.58 in flight."""
     result = only(PRINTED)

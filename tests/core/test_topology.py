@@ -110,6 +110,8 @@ def test_names_without_a_blank_between_them_are_two():
     text = table(full(2, "NV18"), nics, [["PIX", "SYS", "PXB"]] * 2, gap="   ")
     assert read_topology(text.replace("NIC1   NIC2", "NIC1NIC2")) == read_topology(text)
     assert read_topology(text.replace("GPU0   GPU1", "GPU0GPU1")) == read_topology(text)
+    header, *rows = text.splitlines()
+    assert read_topology("\n".join([header.replace("   ", ""), *rows])) == read_topology(text)
 
 
 def test_a_gpu_that_lost_its_nvlink_stands_alone():
@@ -117,9 +119,29 @@ def test_a_gpu_that_lost_its_nvlink_stands_alone():
     assert read_topology(table(ways)).domains == ((0, 1, 3), (2,))
 
 
-def test_a_table_of_amds_tools_is_refused_as_such():
-    text = "=== ROCm System Management Interface ===\n=== Link Type between two GPUs ===\n"
-    text += "       GPU0         GPU1\nGPU0   0            XGMI\nGPU1   XGMI         0\n"
+def showtopo(gpus: int, way: str) -> str:
+    """What `rocm-smi --showtopo` prints: weights, hops, then the types of links."""
+    tables = (("Weight", "15"), ("Hops", "1"), ("Link Type", way))
+    lines = ["====== ROCm System Management Interface ======"]
+    for title, cell in tables:
+        lines += [f"====== {title} between two GPUs ======", "       " + "   ".join(f"GPU{n}" for n in range(gpus))]
+        lines += [f"GPU{a}   " + "   ".join("0" if a == b else cell for b in range(gpus)) for a in range(gpus)]
+        lines.append("")
+    return "\n".join([*lines, "GPU[0] : (Topology) Numa Node: 0"])
+
+
+def test_of_amds_tables_the_types_of_links_are_read():
+    """XGMI joins all of a node, PCIE none; the tables of weights and hops before it name no way."""
+    joined, apart = read_topology(showtopo(8, "XGMI")), read_topology(showtopo(4, "PCIE"))
+    assert (joined.gpus, joined.domain, joined.nvlink_present, joined.worst_way) == (8, 8, True, "XGMI")
+    assert (apart.gpus, apart.domain, apart.nvlink_present, apart.worst_way) == (4, 1, False, "PCIE")
+    cards = usual_cluster(gpu("mi300x"), 8)
+    assert seen_cluster(cards, joined) == cards
+    assert seen_cluster(cards, apart).link.key == "pcie-4"
+
+
+@pytest.mark.parametrize("text", [showtopo(4, "15"), "amd-smi topology\nLINK TYPE TABLE:\n 0000:05:00.0 XGMI"])
+def test_an_amd_paste_without_that_table_is_refused_as_such(text):
     with pytest.raises(UnreadableTextError, match="AMD's tools"):
         read_topology(text)
 

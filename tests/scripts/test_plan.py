@@ -160,6 +160,7 @@ def test_the_table_names_every_plan_and_the_command(capsys):
         ("--topo", "/nowhere/topo.txt"),
         ("--link", "string"),
         ("--usd-per-gpu-hour", "-2"),
+        ("--usd-per-gpu-hour", "1e308"),
     ],
 )
 def test_bad_input_is_one_line_on_stderr(capsys, wrong):
