@@ -12,12 +12,13 @@ from typing import Literal
 
 from core.errors import OutOfRangeError, UnreadableTextError
 from core.hf_families import ARCHITECTURES, FAMILIES, GPT2_NAMES, Family
-from core.hf_quantisation import weight_format
+from core.hf_quantisation import BLOCKS, weight_format
 from core.specs import MlaSpec, ModelSpec, MoeSpec
 
 MOST_CHARACTERS = 2**20
 _MOST = 10**7
 _MOST_LAYERS = 4096
+_MOST_POSITIONS = 2**27
 _UNKNOWN_PARTS = (
     "index_topk",
     "attn_output_gate",
@@ -31,7 +32,6 @@ _UNKNOWN_PARTS = (
 _NESTED = ("text_config", "llm_config", "language_config")
 _REQUIRED = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
 
-_OUTER = ("quantization_config", "compression_config")
 _EXPERTS_AS_WIDE_AS_THE_MLP = {"mixtral", "gpt_oss", "phimoe", "granitemoe", "llama4_text"}
 
 Config = Mapping[str, object]
@@ -53,8 +53,8 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
     heads, hidden = values.whole("num_attention_heads"), values.whole("hidden_size")
     mla, moe = _latent_attention(values), _mixture(values, family)
     head_dim = mla.qk_nope_head_dim + mla.qk_rope_head_dim if mla else values.head_dim(hidden, heads)
-    positions = values.whole("max_position_embeddings", 2048)
-    form = weight_format({**config, **{name: outer[name] for name in _OUTER if name in outer}})
+    positions = values.whole("max_position_embeddings", 2048, most=_MOST_POSITIONS)
+    form = weight_format({**config, **{name: outer[name] for name in BLOCKS if name in outer}})
     tied = values.flag("tie_word_embeddings", family.tied)
     return ModelSpec(
         key=key,

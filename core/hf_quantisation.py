@@ -16,6 +16,9 @@ _FLOATS = {
 }
 _WIDTHS = {("int", 4): "int4", ("int", 8): "int8", ("float", 8): "fp8"}
 _FP8_METHODS = {"fp8", "fbgemm_fp8", "finegrained_fp8"}
+_INTEGER_METHODS = {"awq", "gptq", "auto-round", "intel/auto-round", "gptq_marlin", "awq_marlin"}
+BLOCKS = ("quantization_config", "compression_config", "quantization")
+"""Where a file says how its weights are kept; the last is MLX's own."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ def weight_format(config: Mapping[str, object]) -> WeightFormat:
 
     Raises OutOfRangeError for a method or a width that is unknown here.
     """
-    quantisation = config.get("quantization_config") or config.get("compression_config")
+    quantisation = next((block for name in BLOCKS if (block := config.get(name))), None)
     if quantisation is not None:
         if not isinstance(quantisation, Mapping):
             raise OutOfRangeError("quantization_config", _shown(quantisation), "must be an object")
@@ -43,21 +46,25 @@ def weight_format(config: Mapping[str, object]) -> WeightFormat:
 
 
 def _quantised(block: Mapping[str, object]) -> WeightFormat:
-    """One dialect after the other: fp8, AWQ and GPTQ, compressed-tensors, bitsandbytes, ModelOpt, mxfp4."""
+    """One dialect after the other, each by its name; MLX's has none."""
     method = str(block.get("quant_method") or "").lower()
     if method in _FP8_METHODS:
         return WeightFormat("fp8")
     if method == "mxfp4":
         return WeightFormat("mxfp4", 32)
-    if method in ("awq", "gptq", "auto-round", "gptq_marlin", "awq_marlin"):
+    if method in _INTEGER_METHODS:
         return _integers(method, block.get("bits", block.get("w_bit")), block.get("group_size", 128))
     if method == "compressed-tensors" or "config_groups" in block:
         return _compressed(block)
     if method == "bitsandbytes" or "load_in_4bit" in block:
-        return WeightFormat("int4", 64) if block.get("load_in_4bit") else WeightFormat("int8")
-    if method.startswith("modelopt") and "FP8" in str(block.get("quant_algo", "")).upper():
+        return _bitsandbytes(block)
+    if method == "quark":
+        return _quark(block)
+    if method.startswith("modelopt") and str(block.get("quant_algo", "")).upper().startswith("FP8"):
         return WeightFormat("fp8")
-    known = "fp8, awq, gptq, compressed-tensors, bitsandbytes, modelopt (FP8), mxfp4"
+    if not method and block.get("mode", "affine") == "affine" and "bits" in block:
+        return _integers("mlx", block["bits"], block.get("group_size", 64))
+    known = "fp8, awq, gptq, compressed-tensors, bitsandbytes, quark, modelopt (FP8), mxfp4"
     raise OutOfRangeError("quant_method", _shown(method), f"is not one that is known here: {known}")
 
 
@@ -67,6 +74,29 @@ def _integers(method: str, bits: object, group: object) -> WeightFormat:
     if dtype is None:
         raise OutOfRangeError(f"{method} bits", _shown(bits), "must be 4 or 8")
     return WeightFormat(dtype, _group(group))
+
+
+def _bitsandbytes(block: Mapping[str, object]) -> WeightFormat:
+    """NF4 or FP4 in groups of 64, or int8."""
+    if block.get("load_in_4bit"):
+        return WeightFormat("int4", 64)
+    if block.get("load_in_8bit"):
+        return WeightFormat("int8")
+    raise OutOfRangeError("bitsandbytes", "", "must have load_in_4bit or load_in_8bit true")
+
+
+def _quark(block: Mapping[str, object]) -> WeightFormat:
+    """AMD's: the weights' dtype of the configuration that holds for all layers."""
+    whole = block.get("global_quant_config")
+    weight = whole.get("weight") if isinstance(whole, Mapping) else None
+    if not isinstance(weight, Mapping):
+        raise OutOfRangeError("global_quant_config", _shown(whole), "must say how its weights are kept")
+    dtype = str(weight.get("dtype")).lower()
+    if dtype.startswith("fp8"):
+        return WeightFormat("fp8")
+    if dtype in ("int4", "uint4", "int8", "uint8"):
+        return WeightFormat(dtype.removeprefix("u"), _group(weight.get("group_size")))
+    raise OutOfRangeError("quark dtype", _shown(dtype), "must be fp8, int4 or int8")
 
 
 def _compressed(block: Mapping[str, object]) -> WeightFormat:

@@ -340,7 +340,15 @@ def test_the_text_part_of_a_multimodal_model_is_read_with_its_class_defaults():
         ({"quant_method": "gptq", "bits": 4, "group_size": 32, "desc_act": True}, "int4", 32),
         ({"quant_method": "gptq", "bits": 8, "group_size": -1}, "int8", None),
         ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "int4", 64),
+        ({"quant_method": "bitsandbytes", "load_in_4bit": False, "load_in_8bit": True}, "int8", None),
         ({"quant_method": "modelopt", "quant_algo": "FP8"}, "fp8", None),
+        ({"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "fp8_e4m3"}}}, "fp8", None),
+        (
+            {"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "uint4", "group_size": 128}}},
+            "int4",
+            128,
+        ),
+        ({"bits": 4, "group_size": 64, "model.layers.0.mlp.gate": {"bits": 8, "group_size": 64}}, "int4", 64),
         (
             {
                 "quant_method": "compressed-tensors",
@@ -366,6 +374,16 @@ def test_quantised_weights_are_understood(block, dtype, group):
     assert (found.weight_dtype, found.quantisation_group) == (dtype, group)
 
 
+def test_ten_million_positions_are_a_models_and_not_a_slip():
+    """Llama 4 Scout's own."""
+    assert read(LLAMA_8B, max_position_embeddings=10_485_760).max_position_embeddings == 10_485_760
+
+
+def test_a_file_that_mlx_wrote_says_its_width_under_a_name_of_its_own():
+    found = read(LLAMA_8B, quantization={"bits": 4, "group_size": 64})
+    assert (found.weight_dtype, found.quantisation_group) == ("int4", 64)
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -388,6 +406,11 @@ def test_quantised_weights_are_understood(block, dtype, group):
         ),
         ({"quantization_config": {"quant_method": "hqq"}}, "hqq"),
         ({"quantization_config": {"quant_method": "gptq", "bits": 3}}, "bits"),
+        ({"quantization": {"bits": 6, "group_size": 64}}, "bits"),
+        ({"quantization": {"bits": 4, "group_size": 32, "mode": "mxfp4"}}, "quant_method"),
+        ({"quantization_config": {"quant_method": "modelopt", "quant_algo": "W4A8_NVFP4_FP8"}}, "quant_method"),
+        ({"quantization_config": {"quant_method": "bitsandbytes", "load_in_4bit": False}}, "load_in_8bit"),
+        ({"quantization_config": {"quant_method": "quark", "global_quant_config": {}}}, "global_quant_config"),
         ({"quantization_config": "fp8"}, "quantization_config"),
         ({"torch_dtype": "complex64"}, "torch_dtype"),
     ],
