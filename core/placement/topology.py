@@ -160,7 +160,7 @@ def _rows(lines: Sequence[str], columns: Sequence[str], prefixed: bool) -> Itera
             continue
         named = first_name.search(line[:LONGEST_PREFIX]) if prefixed else None
         tokens = line[named.start() if named else 0 :].split()
-        if not tokens or tokens[0] not in columns:
+        if not tokens or tokens[0] not in columns or tokens[1:2] == columns[1:2]:
             return
         waited = 0
         yield tokens[0], tokens[1 : 1 + len(columns)]
