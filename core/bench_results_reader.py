@@ -19,6 +19,7 @@ MOST_RESULTS = 200
 _BEGIN = re.compile(r"={4,20} ?(?:\w{1,20} ){0,3}Serving Benchmark Result", re.IGNORECASE)
 _END = re.compile(r"={40,}\W{0,8}$")
 _ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+_BLANKS = str.maketrans("\t\N{NO-BREAK SPACE}", "  ")
 _BETWEEN = r" {0,8}[:|] {0,200}"
 _FIGURE = r"([\d.,]{1,24}|inf|nan)"
 _CLOCK = re.compile(
@@ -93,7 +94,7 @@ def _printed(text: str) -> Iterator[BenchResult]:
     """Results as they were printed. What is asked for after one belongs to the next."""
     draft, following = _Draft(), _Draft()
     for number, whole_line in enumerate(text.splitlines(), start=1):
-        line = _ANSI.sub("", whole_line[:LONGEST_LINE])
+        line = _ANSI.sub("", whole_line[:LONGEST_LINE]).translate(_BLANKS)
         heading = _BEGIN.search(line) is not None
         if draft.is_result and (heading or _begins_again(draft, line)):
             yield draft.finished(ended=False)
