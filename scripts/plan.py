@@ -98,7 +98,7 @@ def _cluster(options: argparse.Namespace, card: GpuSpec) -> ClusterSpec:
         raise OutOfRangeError("--gpus-per-node", None, "is needed, or --topo that shows them")
     cluster = usual_cluster(card, gpus_per_node, options.nodes)
     if seen is not None:
-        cluster = replace(seen_cluster(cluster, seen), gpus_per_node=gpus_per_node)
+        cluster = seen_cluster(cluster, seen, gpus_per_node)
     named = {
         "link": link(options.link) if options.link else None,
         "network": link(options.network) if options.network else None,

@@ -166,19 +166,22 @@ def usual_cluster(gpu: GpuSpec, gpus_per_node: int, nodes: int = 1) -> ClusterSp
     return ClusterSpec(gpu, usual_link(gpu), network, gpus_per_node, nodes, usual_domain(gpu))
 
 
-def seen_cluster(cluster: ClusterSpec, seen: Topology) -> ClusterSpec:
+def seen_cluster(cluster: ClusterSpec, seen: Topology, gpus_per_node: int | None = None) -> ClusterSpec:
     """A cluster of such nodes as a table shows one of: its GPUs, its wires, who shares them, and its NICs.
 
-    Where all of a node share NVLink, how many nodes do so too is as it was: the table shows only one.
+    Where all of a node share NVLink, how many nodes do so too is as it was: the table shows only one. With fewer
+    `gpus_per_node` than it shows, what they share by it ends at the node.
     """
-    split = seen.nvlink_present and seen.domain < seen.gpus
+    gpus = gpus_per_node or seen.gpus
+    shared = seen.domain if seen.nvlink_present else seen.gpus
+    whole = seen.nvlink_present and seen.domain == seen.gpus
     own_bus = None if cluster.link.key.startswith(_WIRES) else cluster.link
     return replace(
         cluster,
         link=seen_link(cluster.link, seen),
         bus=cluster.bus or own_bus,
-        gpus_per_node=seen.gpus,
-        nvlink_domain=seen.domain if split else cluster.nvlink_domain if seen.nvlink_present else seen.gpus,
+        gpus_per_node=gpus,
+        nvlink_domain=cluster.nvlink_domain if whole else min(shared, gpus),
         nics_per_node=cluster.nics_per_node or len(seen.near_nics or seen.nics) or None,
     )
 

@@ -164,6 +164,14 @@ def test_a_table_of_one_node_does_not_end_a_domain_of_many():
     assert seen_cluster(racks, read_topology(table(full(4, "NV18")))).domain == 72
 
 
+@pytest.mark.parametrize(("card", "way"), [("rtx-4090", "PHB"), ("h100-sxm", "NV18")])
+def test_half_the_gpus_that_a_table_shows_cross_to_the_next_node_as_others_do(card, way):
+    """Eight that meet over PCIe are one node's eight: of two nodes of four, eight meet over the network."""
+    halves = usual_cluster(gpu(card), 4, 2)
+    seen = seen_cluster(halves, read_topology(table(full(8, way))), 4)
+    assert (seen.gpus_per_node, seen.domain, seen.crosses(4), seen.crosses(8)) == (4, 4, False, True)
+
+
 def test_a_cube_mesh_falls_into_its_fully_joined_halves():
     """DGX-1: each GPU reaches four others, and GPUs 0 to 3 all reach each other."""
     joined = {(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 5), (2, 3), (2, 6), (3, 7)}
