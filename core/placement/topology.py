@@ -24,6 +24,8 @@ _GLUED = re.compile(r"(?:(?:GPU|NIC)\d{1,3}){1,600}(?:CPU)?")
 _ONE_NAME = re.compile(r"(?:GPU|NIC)\d{1,3}|CPU")
 _AFFINITIES = re.compile(r"(?:CPU|NUMA|GPU|Affinity|ID)\b", re.IGNORECASE)
 _CELL = re.compile(r"X|NV\d{1,2}|NVB|PSB|PIX|PXB|PHB|NODE|SYS|SOC|C2C|N/A|XGMI|PCIE|0")
+_ONE_WAY = re.compile(r"NV\d{1,2}|NVB|PSB|PIX|PXB|PHB|NODE|SYS|SOC|C2C|N/A|X")
+_GLUED_CELLS = re.compile(rf"(?:{_ONE_WAY.pattern}){{2,600}}")
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}")
 _CONTAINER = re.compile(r"^[\w.-]{1,80} {0,20}\| ")
 _RULE = re.compile(r"[\s:-]*")
@@ -144,8 +146,10 @@ def _header(line: str) -> list[str]:
 
 
 def _separate(token: str) -> list[str]:
-    """The names in a token: several where the blank between two columns is missing."""
-    return _ONE_NAME.findall(token) if _GLUED.fullmatch(token) else [token]
+    """The names or cells in a token: several where the blank between two columns is missing."""
+    if _GLUED.fullmatch(token):
+        return _ONE_NAME.findall(token)
+    return _ONE_WAY.findall(token) if _GLUED_CELLS.fullmatch(token) else [token]
 
 
 def _rows(lines: Sequence[str], columns: Sequence[str], prefixed: bool) -> Iterator[tuple[str, list[str]]]:
@@ -163,7 +167,8 @@ def _rows(lines: Sequence[str], columns: Sequence[str], prefixed: bool) -> Itera
         if not tokens or tokens[0] not in columns or tokens[1:2] == columns[1:2]:
             return
         waited = 0
-        yield tokens[0], tokens[1 : 1 + len(columns)]
+        cells = [cell for token in tokens[1 : 1 + len(columns)] for cell in _separate(token)]
+        yield tokens[0], cells[: len(columns)]
 
 
 def _topology(columns: Sequence[str], rows: Sequence[tuple[str, list[str]]]) -> Topology:

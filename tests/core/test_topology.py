@@ -110,6 +110,9 @@ def test_names_without_a_blank_between_them_are_two():
     text = table(full(2, "NV18"), nics, [["PIX", "SYS", "PXB"]] * 2, gap="   ")
     assert read_topology(text.replace("NIC1   NIC2", "NIC1NIC2")) == read_topology(text)
     assert read_topology(text.replace("GPU0   GPU1", "GPU0GPU1")) == read_topology(text)
+    assert read_topology(text.replace("NIC0   NIC1", "NIC0NIC1").replace("PIX   SYS", "PIXSYS")) == read_topology(
+        text
+    )
     header, *rows = text.splitlines()
     assert read_topology("\n".join([header.replace("   ", ""), *rows])) == read_topology(text)
 
