@@ -49,7 +49,7 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
     family = FAMILIES[kind]
     values = _Values(kind, _filled(config, family, nested=config is not outer))
     values.require(*_REQUIRED)
-    values.refuse_unknown_parts(family.unknown)
+    values.refuse_unknown_parts(family.fixed)
     heads, hidden = values.whole("num_attention_heads"), values.whole("hidden_size")
     mla, moe = _latent_attention(values), _mixture(values, family)
     head_dim = mla.qk_nope_head_dim + mla.qk_rope_head_dim if mla else values.head_dim(hidden, heads)
@@ -188,10 +188,10 @@ class _Values:
             raise OutOfRangeError(name, str(value)[:40], "must be true or false")
         return value
 
-    def refuse_unknown_parts(self, unknown: tuple[str, ...]) -> None:
+    def refuse_unknown_parts(self, fixed: Mapping[str, bool]) -> None:
         """Raise OutOfRangeError for a field that changes parameters in a way nobody here counts."""
-        for name in _UNKNOWN_PARTS + unknown:
-            if self.fields.get(name):
+        for name, value in {**dict.fromkeys(_UNKNOWN_PARTS, False), **fixed}.items():
+            if bool(self.fields.get(name, value)) != value:
                 raise OutOfRangeError(
                     name, str(self.fields[name])[:40], "changes parts whose parameters are unknown here"
                 )

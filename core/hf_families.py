@@ -15,8 +15,8 @@ class Family:
     `biases`: on nothing; on q, k and v; on everything, these two unless the field `bias_switch` is false; or where
     `attention_bias` and `mlp_bias` put them. The field `qk_norm_switch` turns on the norms of queries and keys.
     `extra_positions` are learned beside the `max_position_embeddings`; None where positions are not learned.
-    `experts` is the field that counts a mixture's experts; the fields `unknown`, where they are set, change parts
-    in a way that is not counted here. `defaults` are the class's own values of fields that a
+    `experts` is the field that counts a mixture's experts; a field in `fixed` with another value changes
+    parts in a way that is not counted here. `defaults` are the class's own values of fields that a
     file may leave out, `sizes` of those that only a file nested in another leaves out; `renamed` maps a file's name
     of a field to the usual one.
     """
@@ -33,7 +33,7 @@ class Family:
     sinks: bool = False
     extra_positions: int | None = None
     experts: str = ""
-    unknown: tuple[str, ...] = ()
+    fixed: Mapping[str, bool] = field(default_factory=dict)
     defaults: Mapping[str, int | str] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -92,7 +92,7 @@ _LATENT = {
 }
 _DEEPSEEK_V3 = Family(
     experts="n_routed_experts",
-    unknown=("attention_bias",),
+    fixed={"attention_bias": False},
     defaults={**_LATENT, "first_k_dense_replace": 3, "n_shared_experts": 1, "topk_method": "noaux_tc"},
 )
 _GLM_MOE_DEFAULTS: Mapping[str, int | str] = {
@@ -115,7 +115,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
         "llama": _LLAMA,
         "llama4_text": Family(
-            biases="as_configured",
+            fixed={"attention_bias": False},
             experts="num_local_experts",
             defaults={"num_key_value_heads": 8, "head_dim": 128, "n_shared_experts": 1},
         ),
@@ -153,12 +153,13 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         ),
         "gemma3_text": _GEMMA3,
         "deepseek": Family(biases="as_configured", experts="n_routed_experts"),
-        "deepseek_v2": Family(experts="n_routed_experts", unknown=("attention_bias",), defaults=_LATENT),
+        "deepseek_v2": Family(experts="n_routed_experts", fixed={"attention_bias": False}, defaults=_LATENT),
         "deepseek_v3": _DEEPSEEK_V3,
         "kimi_k2": _DEEPSEEK_V3,
         "gpt_oss": Family(
             biases="all",
             sinks=True,
+            fixed={"attention_bias": True},
             experts="num_local_experts",
             defaults={"head_dim": 64, "num_key_value_heads": 8},
         ),
@@ -177,7 +178,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "seed_oss": Family(
             biases="qkv",
             bias_switch="attention_bias",
-            unknown=("mlp_bias",),
+            fixed={"mlp_bias": False},
             defaults={"num_key_value_heads": 8, "head_dim": 128},
         ),
         "ernie4_5": Family(
@@ -189,12 +190,12 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "internlm2": _PLAIN,
         "baichuan": Family(renamed={"model_max_length": "max_position_embeddings"}),
         "Yi": _PLAIN,
-        "cohere": Family(biases="as_configured", tied=True, norms_per_layer=1, unknown=("use_qk_norm",)),
+        "cohere": Family(biases="as_configured", tied=True, norms_per_layer=1, fixed={"use_qk_norm": False}),
         "stablelm": Family(
             biases="qkv",
             bias_switch="use_qkv_bias",
             norm="layernorm",
-            unknown=("use_parallel_residual",),
+            fixed={"use_parallel_residual": False},
             defaults={"use_qkv_bias": False},
         ),
         "phi": Family(
@@ -219,13 +220,18 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
             mlp="plain",
             norm="layernorm",
             extra_positions=2,
+            fixed={
+                "do_layer_norm_before": True,
+                "layer_norm_elementwise_affine": True,
+                "_remove_final_layer_norm": False,
+            },
             sizes=_sizes(768, 3072, 12, 12, 50272, 2048),
             renamed={"ffn_dim": "intermediate_size"},
         ),
         "gpt2": Family(
             biases="all", tied=True, mlp="plain", norm="layernorm", extra_positions=0, renamed=GPT2_NAMES
         ),
-        "gpt_neox": Family(biases="all", mlp="plain", norm="layernorm"),
+        "gpt_neox": Family(biases="all", mlp="plain", norm="layernorm", fixed={"attention_bias": True}),
         "starcoder2": Family(
             biases="all",
             bias_switch="use_bias",

@@ -258,7 +258,9 @@ def _parser() -> Parser:
     parser.add_argument("--tflops", type=finite, help="dense bf16 TFLOP/s of your own GPU")
     parser.add_argument("--gpus-per-node", type=int, help="may be left out with --topo")
     parser.add_argument("--nodes", type=int, default=1)
-    parser.add_argument("--topo", help="what nvidia-smi topo -m printed; - for standard input")
+    parser.add_argument(
+        "--topo", help="what nvidia-smi topo -m or rocm-smi --showtopo printed; - for standard input"
+    )
     parser.add_argument("--link", help="wire inside a node; the GPU's usual one")
     parser.add_argument("--network", help="wire between nodes; the labs' 10 GbE until it is named")
     parser.add_argument("--nvlink-domain", type=int, help="GPUs that share NVLink; a node's, 72 for GB200")
