@@ -96,6 +96,12 @@ def test_a_limit_is_read_under_every_name_it_was_printed_with(label):
     assert only(PRINTED.replace("Maximum request concurrency", label)).max_concurrency == 16
 
 
+@pytest.mark.parametrize("blank", ["\t", "\N{NO-BREAK SPACE}"])
+def test_figures_behind_tabs_or_hard_blanks_are_read(blank):
+    """As a spreadsheet or a web page hands them on."""
+    assert only(PRINTED.replace("  ", blank)) == only(PRINTED)
+
+
 def test_lengths_and_concurrency_follow_from_the_counts():
     """1,024 in and 128 out; Little: 4 requests a second of 1.6445 s each are 6.58 in flight."""
     result = only(PRINTED)
