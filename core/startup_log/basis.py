@@ -114,6 +114,16 @@ def same_count(value: int, formula: str) -> Prediction:
     return Prediction(value, formula, value, value)
 
 
+def windowed(spec: ModelSpec) -> bool:
+    """Whether some layers see only a window: gpt-oss with its sinks, Gemma 2 and 3."""
+    return spec.attention_sinks or four_normed_gemma(spec)
+
+
+def four_normed_gemma(spec: ModelSpec) -> bool:
+    """Whether a shape is Gemma 2's or 3's: four norms a layer, and unlike GLM-4's a head that is the embedding."""
+    return spec.norms_per_layer == 4 and spec.tie_word_embeddings
+
+
 def within(value: float, step: float) -> tuple[float, float]:
     """Half a percent either way of what was meant, and half of the last digit of what was printed for it."""
     slack = TOLERANCE * abs(value) + step / 2 * (1 + 1e-9)

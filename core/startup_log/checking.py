@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from core.errors import ShardlabError
 from core.startup_log import predict_cache
-from core.startup_log.basis import Doubt, Prediction, Silence, refusal, same_count
+from core.startup_log.basis import Doubt, Prediction, Silence, refusal, same_count, windowed
 from core.startup_log.masking import masked
 from core.startup_log.predict_weights import weights
 from core.startup_log.records import Check, Figure, LogLine, Settings, Verdict
@@ -114,7 +114,7 @@ def _initialised(scene: Scene, start: Start) -> Prediction:
     found = same_count(fewest // block, f"{fewest:,} tokens in blocks of {block}")
     unseen = scene.world_size - max(len(start.left), len(start.tokens))
     doubts = [Doubt(f"{unseen} more ranks may have fewer", high=found.value)] if unseen > 0 else []
-    if scene.basis.model is None or predict_cache.windowed(scene.basis.model):
+    if scene.basis.model is None or windowed(scene.basis.model):
         doubts.append(Doubt("layers of another kind, or with a window, have blocks of their own", low=found.value))
     return replace(found, doubts=tuple(doubts))
 

@@ -6,7 +6,6 @@ from math import ceil, floor, isclose
 from core.kv_cache import BLOCK_TOKENS
 from core.loaded_weights import Stage
 from core.parameters import dtype_bytes, kv_bytes_per_token_per_rank
-from core.specs import ModelSpec
 from core.startup_log.basis import (
     TOLERANCE,
     UNNAMED,
@@ -16,6 +15,7 @@ from core.startup_log.basis import (
     Silence,
     candidate_stages,
     same_count,
+    windowed,
     within,
 )
 from core.startup_log.records import Figure, Memory, Settings
@@ -236,11 +236,6 @@ def concurrency(basis: Basis, figure: Figure, tokens: int | None) -> Prediction 
         doubts.append(Doubt("layers of another kind, or with a window, keep less of a request"))
     low, high = within(value, figure.step)
     return Prediction(value, f"{tokens:,} tokens: {words} of {length:,} tokens", low, high, tuple(doubts))
-
-
-def windowed(spec: ModelSpec) -> bool:
-    """Whether some layers see only a window: gpt-oss with its sinks, Gemma with its four norms a layer."""
-    return spec.attention_sinks or spec.norms_per_layer == 4
 
 
 def cache_size(basis: Basis, figure: Figure) -> Prediction | Silence:

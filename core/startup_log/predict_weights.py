@@ -4,7 +4,17 @@ from dataclasses import replace
 
 from core.loaded_weights import Stage, loaded_weight_bytes, rank_tensors, reserved_bytes
 from core.specs import ModelSpec
-from core.startup_log.basis import TOLERANCE, UNNAMED, Basis, Doubt, Prediction, Silence, candidate_stages, within
+from core.startup_log.basis import (
+    TOLERANCE,
+    UNNAMED,
+    Basis,
+    Doubt,
+    Prediction,
+    Silence,
+    candidate_stages,
+    four_normed_gemma,
+    within,
+)
 from core.startup_log.records import Figure, Settings
 from core.units import GIB
 
@@ -52,7 +62,7 @@ def _as_made(basis: Basis, spec: ModelSpec, part: Stage) -> tuple[Stage, ...]:
     found = [part]
     if spec.moe is not None and spec.mla is None and part.layers < part.of_layers:
         found.append(replace(part, whole_ends=True))
-    if spec.norms_per_layer == 4 and not spec.qk_norm:
+    if four_normed_gemma(spec) and not spec.qk_norm:
         found.append(replace(part, own_tables=True))
     return tuple(found)
 

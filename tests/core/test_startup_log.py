@@ -4,6 +4,7 @@ Where SHARDLAB_CASES names a folder of real logs, all of them are read too.
 """
 
 import os
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from time import process_time
@@ -12,6 +13,7 @@ import pytest
 
 from core.catalog import model
 from core.errors import OutOfRangeError, UnreadableTextError
+from core.startup_log.basis import windowed
 from core.startup_log.masking import masked
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given, Report
@@ -750,3 +752,12 @@ def test_real_figures_reconcile(stem, quantities):
     name, tp_size = GIVEN.get(stem, (None, None))
     report = read_log(path.read_text(encoding="utf-8"), Given(model(name) if name else None, tp_size))
     assert quantities <= {check.quantity for check in report.checks if check.verdict == "ok"}
+
+
+def test_four_norms_a_layer_are_a_window_only_in_gemma():
+    """GLM-4 of 2025 has four norms too, and neither a window nor a head that is the embedding."""
+    gemma = model("gemma-2-9b")
+    assert windowed(gemma)
+    assert windowed(model("gpt-oss-120b"))
+    assert not windowed(replace(gemma, tie_word_embeddings=False))
+    assert not windowed(model("llama-3-8b"))
