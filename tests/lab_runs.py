@@ -23,7 +23,7 @@ class Outcome:
 def run_lab(lab: str, implementation: str, report: Path, *options: str) -> tuple[Outcome, ...]:
     """Grade `implementation` (`solution`, `starter` or a file) by one lab's tests; `report` is written and read."""
     command = [sys.executable, "-m", "pytest", f"labs/{lab}", "-q", "-p", "no:cacheprovider", *options]
-    environment = {**os.environ, "LAB_IMPL": implementation}
+    environment = {**os.environ, "LAB_IMPL": implementation, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
         [*command, f"--junitxml={report}"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
     )
