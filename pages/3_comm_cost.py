@@ -6,7 +6,7 @@ import streamlit as st
 
 from runtime.measurements import measured_all_reduces
 from ui import comm_bench, comm_slips, comm_wire, inputs, scenes
-from ui.charts import comm_cost as charts
+from ui.charts.time_against_payload import time_against_payload
 from ui.facts import comm_cost as facts
 from ui.facts import comm_wire as wire_facts
 from ui.frames import frame
@@ -88,7 +88,7 @@ def count() -> None:
         measured = frame(rows_of.measured_points(scenario, points), rows_of.MeasuredDot)
         marks = frame(rows_of.marks(scenario))
         residuals = frame(named_residuals(scenario, points), Named)
-        chart = charts.time_against_payload(model, measured, marks, residuals, look)
+        chart = time_against_payload(model, measured, marks, residuals, look)
         page.figure(chart, "count.reading", model, "all_reduce")
         page.equation(*rows_of.share_terms(rows_of.bill(scenario, phase, scenario.network_spec)))
         with st.container(key="aside_source"):

@@ -12,6 +12,7 @@ from core.specs import LinkSpec
 from ui import comm_table, inputs
 from ui.charts import comm_bench as charts
 from ui.charts import comm_cost as bills
+from ui.charts.time_against_payload import payload_axis
 from ui.comm_prose import fill
 from ui.facts import comm_bench as facts
 from ui.frames import frame
@@ -269,7 +270,7 @@ def _residuals(page: Page, asked: Asked, points: Sequence[MeasuredPoint]) -> Non
         page.figure(charts.misses_by_ranks(table, page.look), "bench.residuals", table, "misses_by_ranks")
         with st.container(key="aside_payload"):
             over = frame(large)
-            x = bills.payload_axis("payload_bytes", over.payload_bytes, "payload of one all-reduce")
+            x = payload_axis("payload_bytes", over.payload_bytes, "payload of one all-reduce")
             chart = charts.misses_by_payload(over, residual_rows.REGIONS, x, page.look)
             page.figure(chart, "bench.residuals_payload", over, "misses_by_payload")
     with margin:

@@ -8,7 +8,7 @@ from core.comm_measured import MeasuredPoint
 from core.nccl_tests import Table, read_tables
 from runtime.measurements import example_paste
 from ui.charts import comm_bench as charts
-from ui.charts.comm_cost import payload_axis
+from ui.charts.time_against_payload import payload_axis
 from ui.comm_bench import bars
 from ui.comm_prose import fill
 from ui.facts import comm_slips as facts

@@ -12,7 +12,7 @@ from runtime import captures, curves
 from runtime.captures import Capture
 from ui.charts import two_way_tp as charts
 from ui.charts import two_way_tp_scaling as scaling_charts
-from ui.charts.comm_cost import time_against_payload
+from ui.charts.time_against_payload import time_against_payload
 from ui.facts import two_way_tp_bench as facts
 from ui.frames import frame
 from ui.own_link import offer

@@ -12,8 +12,9 @@ from core.scenario import Scenario
 from runtime.measurements import example_paste, measured_all_reduces
 from tests.core.printed_tables import table as printed
 from ui.charts import comm_bench as charts
-from ui.charts.comm_cost import axis_end_ms, bill_bars, payload_axis
+from ui.charts.comm_cost import axis_end_ms, bill_bars
 from ui.charts.comm_table import errors_by_size
+from ui.charts.time_against_payload import payload_axis
 from ui.comm_bench import THRESHOLDS
 from ui.frames import frame
 from ui.rows import comm_bench as bench

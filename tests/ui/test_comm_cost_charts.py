@@ -10,6 +10,7 @@ from core.scenario import Scenario
 from runtime.measurements import measured_all_reduces
 from ui.charts import comm_cost as charts
 from ui.charts.prediction import prediction_line
+from ui.charts.time_against_payload import time_against_payload
 from ui.frames import frame
 from ui.rows import comm_cost as rows_of
 from ui.rows.comm_residuals import Named, named_residuals
@@ -85,7 +86,7 @@ def test_time_against_payload_is_drawn_at_any_number_of_ranks(look, tp):
     curve = frame(rows_of.curve(scenario, scenario.link_spec))
     measured = frame(rows_of.measured_points(scenario, POINTS), rows_of.MeasuredDot)
     residuals = frame(named_residuals(scenario, POINTS), Named)
-    svg = drawn(charts.time_against_payload(curve, measured, frame(rows_of.marks(scenario)), residuals, look))
+    svg = drawn(time_against_payload(curve, measured, frame(rows_of.marks(scenario)), residuals, look))
     assert "payload of one all-reduce" in svg
     assert "decode" in svg
 
@@ -96,7 +97,7 @@ def test_a_lines_name_stands_where_no_circle_lies(tp, over):
     scenario = Scenario(tp=tp)
     curve = frame(rows_of.curve(scenario, scenario.link_spec))
     measured = frame(rows_of.measured_points(scenario, POINTS), rows_of.MeasuredDot)
-    named = charts.time_against_payload(curve, measured, frame(rows_of.marks(scenario)), frame([], Named), LOOKS[0])
+    named = time_against_payload(curve, measured, frame(rows_of.marks(scenario)), frame([], Named), LOOKS[0])
     drops = [
         layer["mark"]["dy"]
         for layer in named.to_dict()["layer"]

@@ -3,8 +3,8 @@
 import altair as alt
 import pandas as pd
 
-from ui.charts.comm_cost import payload_axis
 from ui.charts.style import Chart, styled, words
+from ui.charts.time_against_payload import payload_axis
 from ui.theme import Look
 
 
