@@ -12,6 +12,8 @@ from core.startup_log.settings import engine_of
 
 LIMIT_CHARACTERS = 20_000_000
 """More than any engine prints before it serves."""
+LIMIT_FIGURES = 4096
+"""More than the ranks of any published start print together: each is held to what it may be made of."""
 
 
 def read_log(text: str, given: Given | None = None) -> Report:
@@ -24,6 +26,9 @@ def read_log(text: str, given: Given | None = None) -> Report:
         raise UnreadableTextError(f"{len(text):,} characters are more than a startup log has; keep its start")
     lines = [line for line in read_lines(text) if not _is_comment(line.text)]
     starts = runs(lines)
+    figures = sum(len(run.found) for run in starts)
+    if figures > LIMIT_FIGURES:
+        raise UnreadableTextError(f"{figures:,} figures are more than a startup log has; keep one start of it")
     engine = _engine(starts, lines)
     if engine is None:
         raise UnreadableTextError(

@@ -7,7 +7,6 @@ import os
 from dataclasses import replace
 from html import escape
 from pathlib import Path
-from time import process_time
 
 import pytest
 
@@ -15,7 +14,7 @@ from core.catalog import model
 from core.errors import OutOfRangeError, UnreadableTextError
 from core.startup_log.basis import windowed
 from core.startup_log.masking import masked
-from core.startup_log.reader import read_log
+from core.startup_log.reader import LIMIT_FIGURES, read_log
 from core.startup_log.records import Given, Report
 
 CASES = Path(os.environ.get("SHARDLAB_CASES", "")) / "logs"
@@ -678,22 +677,16 @@ def test_a_megabyte_is_read_in_pieces_that_do_not_grow():
     assert len(read_log("\n".join([QWEN2] * 100)).checks) == 100 * once
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "INFO GPU KV cache size: 1,000 tokens",
-        "(VllmWorker pid={}) INFO Available KV cache memory: 5 GiB",
-        "[2025-01-01 00:00:00 TP{}] KV Cache is allocated. K size: 1.0 GB, V size: 1.0 GB",
-        "[2025-01-01 00:00:00 TP0] max_total_num_tokens=1000",
-    ],
-)
-def test_as_many_figures_as_lines_take_no_time_each(line):
-    """Five thousand lines of a kind, then counts: minutes, were each held to all the others."""
-    lines = [line.format(rank) for rank in range(5000)]
-    counts = ["INFO GPU KV cache size: 1,000 tokens", "[2025-01-01 00:00:00 TP0] max_total_num_tokens=1000"] * 1000
-    started = process_time()
-    read_log("\n".join(["vllm serve Qwen/Qwen3-8B -tp 8", *lines, *counts]))
-    assert process_time() - started < 15
+def test_more_figures_than_a_start_prints_are_refused_before_they_are_checked():
+    """However they are packed into lines; a thousand ranks that print four each are read."""
+    of_a_rank = "(VllmWorker pid={0}) INFO Available KV cache memory: 5 GiB, model loading took {0}.5 GiB"
+    many = [of_a_rank.format(rank) for rank in range(LIMIT_FIGURES // 2)]
+    report = read_log("\n".join(many))
+    assert len(report.checks) == LIMIT_FIGURES // 2
+    with pytest.raises(UnreadableTextError, match=r"4,098 figures are more than a startup log has"):
+        read_log("\n".join([*many, many[0]]))
+    with pytest.raises(UnreadableTextError, match="more than a startup log has"):
+        read_log(f"INFO {'GPU KV cache size: 1,000 tokens ' * 5000}\n" * 20)
 
 
 @pytest.mark.parametrize(
