@@ -106,6 +106,23 @@ def test_a_lines_name_stands_where_no_circle_lies(tp, over):
     assert [dy < 0 for dy in drops] == [over]
 
 
+@pytest.mark.parametrize("tp", [2, 4, 8])
+def test_the_name_of_a_regime_stands_clear_of_the_payloads_pointed_at(tp):
+    """Neither an upright nor the end of the axis crosses the part of it, some 0.15, that a name takes."""
+    scenario = Scenario(tp=tp)
+    curve = frame([*rows_of.curve(scenario, scenario.link_spec), *rows_of.curve(scenario, scenario.network_spec)])
+    measured = frame(rows_of.measured_points(scenario, POINTS), rows_of.MeasuredDot)
+    marks = frame(rows_of.marks(scenario))
+    spec = time_against_payload(curve, measured, marks, frame([], Named), LOOKS[0]).to_dict()
+    named = [row for rows in spec["datasets"].values() for row in rows if "said" in row]
+    assert {row["said"] for row in named} == {"latency rules", "bandwidth rules"}
+    name = (curve.payload_bytes.max() / curve.payload_bytes.min()) ** 0.15
+    for row in named:
+        begins, ends = row["payload_bytes"], row["payload_bytes"] * name
+        assert ends < curve.payload_bytes.max()
+        assert not any(begins < payload_bytes < ends for payload_bytes in marks.payload_bytes)
+
+
 def test_residuals_are_named_by_the_side_of_the_line_they_lie_on():
     """A100 NCCL at N = 2 takes 10.97 µs where the model says 6.05, at N = 8 21.3 where it says 42.1."""
     near = [found for found in named_residuals(Scenario(), POINTS) if found.time_us < 100]

@@ -8,6 +8,9 @@ import pandas as pd
 from ui.charts.style import Chart, styled, words
 from ui.theme import Look
 
+_NAME, _NAME_PROJECTED = 0.16, 0.2
+"""The part of the axis's length that a name under a line takes, on a laptop and when projected."""
+
 
 def time_against_payload(
     model: pd.DataFrame, measured: pd.DataFrame, marks: pd.DataFrame, residuals: pd.DataFrame, look: Look
@@ -43,7 +46,7 @@ def time_against_payload(
             x=x, y=y, tooltip=[alt.Tooltip("machine:N"), alt.Tooltip("payload_bytes:Q"), alt.Tooltip("time_us:Q")]
         ),
         *_residual_names(residuals, x, y, look),
-        *_regimes(model, measured, x, y, look),
+        *_regimes(model, measured, marks, x, y, look),
         *_line_names(model, measured, x, y, look),
     ]
     return styled(alt.layer(*layers), look, 216 if look.present else 330)
@@ -87,12 +90,17 @@ def _residual_names(residuals: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> 
     ]
 
 
-def _regimes(model: pd.DataFrame, measured: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> list[alt.Chart]:
+def _regimes(
+    model: pd.DataFrame, measured: pd.DataFrame, marks: pd.DataFrame, x: alt.X, y: alt.Y, look: Look
+) -> list[alt.Chart]:
     """`latency rules` and `bandwidth rules`, once, each under a line, in their own inks; a phone has no room."""
     inks = {"latency": look.palette.latency_text, "bandwidth": look.palette.bandwidth_text}
+    reach = (model.payload_bytes.max() / model.payload_bytes.min()) ** (_NAME_PROJECTED if look.present else _NAME)
     layers = []
     for rule, parts in model.groupby("rules"):
-        at = _clear_of(measured, _long_enough(parts)).assign(said=f"{rule} rules")
+        line = _long_enough(parts)
+        in_the_way = pd.concat([_under(measured, line), marks.payload_bytes])
+        at = _clear_of(in_the_way, line, model.payload_bytes.max(), reach).assign(said=f"{rule} rules")
         text = words(look, 14, align="left", dx=look.px(12), dy=look.px(16), fontWeight=600, color=inks[str(rule)])
         named = alt.Chart(at).transform_filter(f"width > {look.px(420)}")
         layers.append(named.mark_text(**text).encode(x=x, y=y, text=alt.Text("said:N")))
@@ -107,11 +115,12 @@ def _long_enough(parts: pd.DataFrame) -> pd.DataFrame:
     return parts[parts.link == link]
 
 
-def _clear_of(measured: pd.DataFrame, line: pd.DataFrame) -> pd.DataFrame:
-    """The row nearest the line's middle under which no circle lies where a name would stand: two octaves on."""
+def _clear_of(in_the_way: "pd.Series[float]", line: pd.DataFrame, end_bytes: float, reach: float) -> pd.DataFrame:
+    """The row nearest the line's middle from which a name meets neither what is in the way nor the axis's end."""
     sizes, middle = line.payload_bytes, line.payload_bytes.iloc[len(line) // 2]
-    under = _under(measured, line)
-    clear = [not under.between(size, 4 * size, "neither").any() for size in sizes]
+    clear = [
+        size * reach <= end_bytes and not in_the_way.between(size, size * reach, "neither").any() for size in sizes
+    ]
     free = line[clear] if any(clear) else line
     return free.loc[[(free.payload_bytes / middle).map(log2).abs().idxmin()]]
 
