@@ -4,10 +4,12 @@ A widget's key is its name in the URL. Streamlit drops a bad bound value in sile
 began with is kept raw, each widget checks its own name in it, and what was ignored is said in one line.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from core.catalog import GPUS, LINKS, MODELS
 from core.catalog.own_link import extrapolation
@@ -15,7 +17,7 @@ from core.scenario import FIELD_NAMES, LIMITS, Scenario, query_name
 from core.specs import DTYPE_BYTES
 
 T = TypeVar("T", int, str)
-_SCENARIO_NAMES = tuple(query_name(name) for name in FIELD_NAMES)
+SCENARIO_NAMES = tuple(query_name(name) for name in FIELD_NAMES)
 SLOW_LABEL = "One rank slower by, %"
 LONGEST_VALUE = 4000
 """Of an address's parts; what is longer is nobody's."""
@@ -33,13 +35,37 @@ def read_address() -> None:
     raw = {name: value[:LONGEST_VALUE] for name, value in st.query_params.to_dict().items()}
     scenario, ignored = Scenario.from_query(raw)
     st.session_state["_address"] = raw
-    st.session_state["_heard"] = set(_SCENARIO_NAMES) | _STREAMLITS_OWN
+    st.session_state["_heard"] = set(SCENARIO_NAMES) | _STREAMLITS_OWN
     st.session_state["_ignored"] = ignored
-    clean = {name: value for name, value in raw.items() if name not in _SCENARIO_NAMES and not _overflows(value)}
+    clean = {name: value for name, value in raw.items() if name not in SCENARIO_NAMES and not _overflows(value)}
     clean |= scenario.to_query()
     if clean != raw:
         st.query_params.from_dict(clean)
         st.rerun()
+
+
+@contextmanager
+def carried(page: str, names: Sequence[str]) -> Iterator[None]:
+    """Draw what every page shares; what a page change lost of it is put back into the address first.
+
+    Who leaves a page before the browser has mounted its widgets, as on a slow first visit, leaves without their
+    state and their part of the address, and every page after would begin with the defaults. An address that the
+    browser's Back brings is left as it is: its widgets are mounted, and Streamlit refuses.
+    """
+    shown: dict[str, str] = st.session_state.get("_shared", {})
+    lost = {name: value for name, value in shown.items() if name not in st.query_params}
+    if lost and page != st.session_state["_page"]:
+        with suppress(StreamlitAPIException):
+            st.query_params.update(lost)
+            st.rerun()
+    st.session_state["_page"] = page
+    _note_shared(names)
+    yield
+    _note_shared(names)
+
+
+def _note_shared(names: Sequence[str]) -> None:
+    st.session_state["_shared"] = {name: st.query_params[name] for name in names if name in st.query_params}
 
 
 def _overflows(text: str) -> bool:
@@ -158,10 +184,16 @@ def scenario_bar() -> None:
     """The one scenario: what runs, on what, over which links. Rendered by the entry on every page.
 
     Its panel is shown and hidden by style, not by a popover: a widget that is not mounted loses its place in the
-    URL on the way to the next page.
+    URL on the way to the next page. Its head is filled last: the browser's Back is only heard by the widgets.
     """
     opened = st.session_state.setdefault("_scenario_open", False)
-    st.button(
+    head = st.container()
+    with st.container(key="scenario_panel"):
+        if not opened:
+            st.html("<style>.st-key-scenario_panel { display: none; }</style>")
+        _scenario_widgets()
+        st.button("Done", key="scenario_done", on_click=remember, args=("_scenario_open", False))
+    head.button(
         _summary(scenario()),
         key="scenario",
         type="tertiary",
@@ -171,24 +203,12 @@ def scenario_bar() -> None:
         args=("_scenario_open", not opened),
         help="The scenario: model, GPU, links and layout, on every page",
     )
-    with st.container(key="scenario_panel"):
-        if not opened:
-            st.html("<style>.st-key-scenario_panel { display: none; }</style>")
-        _scenario_widgets()
-        st.button("Done", key="scenario_done", on_click=remember, args=("_scenario_open", False))
 
 
 def _scenario_widgets() -> None:
     default = Scenario()
     st.markdown("One scenario, carried from page to page and in the address.")
     left, right = st.columns(2)
-    with left:
-        select("Model", "model", list(MODELS), default.model)
-        select("GPU", "gpu", list(GPUS), default.gpu)
-        _link("Link inside a node", "link", default.link)
-        _link("Link between nodes", "network", default.network)
-        select("Weights", "weights", list(DTYPE_BYTES), default.weight_dtype)
-        select("KV cache", "kv", list(DTYPE_BYTES), default.kv_dtype)
     with right:
         _size("TP, ranks that cut a layer", "tp", default.tp)
         _size("PP, stages of layers", "pp", default.pp)
@@ -197,6 +217,13 @@ def _scenario_widgets() -> None:
         _size("Prompt tokens", "prompt_tokens", default.prompt_tokens)
         _size("Output tokens", "output_tokens", default.output_tokens)
         _size(SLOW_LABEL, "slow_percent", default.slow_percent)
+    with left:
+        select("Model", "model", list(MODELS), default.model)
+        select("GPU", "gpu", list(GPUS), default.gpu)
+        _link("Link inside a node", "link", default.link)
+        _link("Link between nodes", "network", default.network)
+        select("Weights", "weights", list(DTYPE_BYTES), default.weight_dtype)
+        select("KV cache", "kv", list(DTYPE_BYTES), default.kv_dtype)
 
 
 def _link(label: str, field: str, default: str) -> None:
@@ -242,7 +269,7 @@ def _copy(source: str, target: str) -> None:
 
 def scenario() -> Scenario:
     """The scenario as the widgets now stand; before they have run, as the address says."""
-    state = {name: str(st.session_state[name]) for name in _SCENARIO_NAMES if name in st.session_state}
+    state = {name: str(st.session_state[name]) for name in SCENARIO_NAMES if name in st.session_state}
     return Scenario.from_query({**st.session_state["_address"], **state})[0]
 
 

@@ -4,19 +4,19 @@ import streamlit as st
 
 from ui import course, inputs
 
-_KEY, _LONGEST = "done", 600
+KEY, _LONGEST = "done", 600
 
 
 def keep() -> None:
     """Keep the progress in the address. Rendered by the entry on every page, so that no page loses it."""
-    inputs.memo(_KEY, _LONGEST)
+    inputs.memo(KEY, _LONGEST)
 
 
 def reveal(entry: course.Entry, scene: str, key: str) -> None:
     """Reveal a question, and count it. For a button's `on_click`."""
     inputs.remember(key, True)
     names = dict.fromkeys([*_done(), f"{entry.prefix}.{scene}"])
-    inputs.remember(_KEY, ",".join(names))
+    inputs.remember(KEY, ",".join(names))
 
 
 def answered(entry: course.Entry) -> int:
@@ -26,4 +26,4 @@ def answered(entry: course.Entry) -> int:
 
 
 def _done() -> list[str]:
-    return [name for name in str(st.session_state.get(_KEY, "")).split(",") if name]
+    return [name for name in str(st.session_state.get(KEY, "")).split(",") if name]

@@ -17,6 +17,8 @@ _CSS = Path(__file__).parent / "app.css"
 _ICON = Path(__file__).parent / "icon.png"
 """A picture of ours: a Material icon would be fetched from Google's servers."""
 
+_SHARED = (*inputs.SCENARIO_NAMES, progress.KEY, "present")
+
 
 @st.cache_resource
 def _settle() -> None:
@@ -65,7 +67,8 @@ def run() -> None:
     _settle()
     page = navigation()
     inputs.read_address()
-    _bar()
+    with inputs.carried(page.title, _SHARED):
+        _bar()
     st.html(_style(look()))
     with st.container(horizontal_alignment="center"), st.container(width=_column_px(), key="column"):
         notice = st.container()

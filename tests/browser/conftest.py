@@ -164,7 +164,8 @@ AT_REST = """([restMs, longestMs]) => new Promise(resolve => {
     const look = () => {
         const app = document.querySelector('[data-testid="stApp"]');
         const waits = app?.dataset.testScriptState === 'notRunning'
-            && app.dataset.testConnectionState === 'CONNECTED' && app.querySelector('h1');
+            && app.dataset.testConnectionState === 'CONNECTED' && app.querySelector('h1')
+            && !app.querySelector('[data-testid="stSkeleton"]');
         if (!waits) since = performance.now();
         if (performance.now() - since < restMs) return setTimeout(look, 20);
         watch.disconnect();
@@ -177,7 +178,7 @@ REST_MS, LONGEST_MS = 500, 3000
 
 
 def settle(page) -> None:
-    """Wait until the app is connected, has run, and has drawn what it was told."""
+    """Wait until the app is connected, has run, and has drawn what it was told, with every widget mounted."""
     page.wait_for_function(AT_REST, arg=[REST_MS, LONGEST_MS])
 
 

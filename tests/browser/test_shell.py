@@ -53,6 +53,36 @@ def test_the_scenario_goes_along_to_the_next_page_and_survives_a_reload(app, ope
     wait_for_summary(page, "TP=8")
 
 
+def test_the_scenario_goes_along_though_its_widgets_are_not_mounted_yet(app, open_page):
+    """A widget's code is fetched when it is first drawn; who was quicker began the next page with defaults."""
+    page, held = open_page(app), []
+    page.route("**/NumberInput*.js", lambda route: held.append(route))
+    page.goto(f"{app}/comm_cost?tp=8&model=llama-3-70b&present=true&done=bill.question")
+    page.get_by_test_id("stTopNavLink").filter(has_text="04 Pipelines").dispatch_event("click")
+    page.wait_for_function("location.pathname === '/pipeline_bubble'")
+    assert held
+    for route in held:
+        route.continue_()
+    wait_for_address(page, "tp=8")
+    for text in ("model=llama-3-70b", "present=true", "done=bill.question"):
+        assert text in page.url
+
+
+def test_back_and_forward_bring_the_scenario_of_their_address_and_the_bar_says_it(app, open_page):
+    page = open_page(f"{app}/comm_cost")
+    page.get_by_test_id("stTopNavLink").filter(has_text="04 Pipelines").click()
+    arrive(page, "pipeline_bubble")
+    page.locator(".st-key-scenario button").first.click()
+    size = page.get_by_label("TP, ranks that cut a layer")
+    size.fill("8")
+    size.press("Enter")
+    wait_for_address(page, "tp=8")
+    for go, stem, summary in ((page.go_back, "comm_cost", "TP=2"), (page.go_forward, "pipeline_bubble", "TP=8")):
+        go()
+        arrive(page, stem)
+        wait_for_summary(page, summary)
+
+
 def test_presenting_hides_the_shell_and_is_left_by_the_key_that_began_it(app, open_page):
     page = open_page(f"{app}/comm_cost", width=1920, height=1080)
     press(page, "p")
