@@ -124,6 +124,7 @@ class TestLive:
         page.get_by_text('"event": "prompt"').first.wait_for(timeout=180_000)
         page.get_by_role("button", name="Download this run").wait_for(timeout=180_000)
         server.wait_for_none(5)
+        settle(page)
         with page.expect_download() as download:
             page.get_by_role("button", name="Download this run").click()
         download.value.save_as(tmp_path / "run.zip")

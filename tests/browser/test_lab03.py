@@ -112,6 +112,7 @@ def test_a_chart_is_saved_as_png_in_its_colours_at_twice_its_size(app, open_page
     """For a slide: on the page's own ground, with a margin, latency in the colour it has everywhere."""
     page = open_page(f"{app}/comm_cost?bill_scene=See+it&bill_revealed=true")
     page.get_by_text("The figure as a table").first.click()
+    settle(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download PNG").click()
     assert download.value.suggested_filename == "bill_decode.png"
