@@ -1,6 +1,11 @@
-"""Tables in the formats of nccl-tests, printed anew from a model's figures: fixtures that are nobody's paste."""
+"""Tables in the formats of nccl-tests, printed anew from a model's figures, and what is read of them.
+
+They are nobody's paste.
+"""
 
 from dataclasses import dataclass
+
+from core.nccl_tests import read_tables
 
 
 @dataclass(frozen=True)
@@ -114,3 +119,24 @@ def table(
             "#",
         ]
     )
+
+
+def only(text):
+    """The one table of a text."""
+    (found,) = read_tables(text)
+    return found
+
+
+def edit_rows(text, change):
+    """The text with each of its rows changed."""
+    return "\n".join(change(line) if "float" in line else line for line in text.splitlines())
+
+
+def facts(found):
+    """A table's collective, ranks, number of rows, and whether it is trusted."""
+    return found.op, found.ranks, len(found.rows), found.trusted
+
+
+def times(found):
+    """Each row's size and out-of-place time."""
+    return [(entry.size_bytes, entry.out_of_place_us) for entry in found.rows]
