@@ -66,7 +66,7 @@ def count() -> None:
             page.equation(*rows.count_terms(scenario))
         else:
             page.say("count.none")
-    if counted == "by hand":
+    if counted == "by hand" or scenario.tp == 1:
         return
     with margin:
         page.note("count.payload", "count.layer")

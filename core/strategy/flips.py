@@ -73,7 +73,10 @@ def _memory(asked: Question) -> Iterator[Changed]:
         own = replace(gpu, usable_memory_bytes=size, memory_bytes=round(gpu.memory_bytes * times))
         words = decimal_bytes(gpu.usable_memory_bytes), decimal_bytes(size)
         yield Changed(
-            "memory of a GPU", *words, abs(log2(times)), replace(asked, cluster=replace(asked.cluster, gpu=own))
+            "usable memory of a GPU",
+            *words,
+            abs(log2(times)),
+            replace(asked, cluster=replace(asked.cluster, gpu=own)),
         )
 
 

@@ -58,7 +58,12 @@ def fields(scenario: Scenario, kind: Kind, num_ranks: int, mistake: str, bench: 
     }
     blocks = prose_of(STEM, values)
     title = "refused" if num_ranks in struck_ranks(kind) else "one" if num_ranks == 1 else kind
-    return {**values, "see_title": blocks.text(f"see.title_{title}")}
+    ranks = "many" if step.count() else "one"
+    return {
+        **values,
+        "see_title": blocks.text(f"see.title_{title}"),
+        "count_title": blocks.text(f"count.title_{ranks}"),
+    }
 
 
 def _tokens(count: int) -> str:
