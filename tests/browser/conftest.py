@@ -23,6 +23,9 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PATIENCE_MS = 60_000
+"""How long a page is waited for: a machine that others use answers late, and that is no fault of the page."""
+
 # Streamlit asks for these beside a deep link, and falls back: no fault of the page.
 EXPECTED_CONSOLE = re.compile(r"/_stcore/(health|host-config)")
 
@@ -128,7 +131,7 @@ def open_page(profile) -> Iterator[Callable]:
         visits.append(page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE_MS)
         host = url.split("/")[2]
         page.on("request", lambda request: _note_stranger(request.url, host, strangers))
         page.on("pageerror", lambda error: errors.append(str(error)))

@@ -68,7 +68,7 @@ def server(tmp_path_factory):
 def begin(page) -> None:
     """Start a run and wait until its first line is on the page."""
     page.get_by_role("button", name=RUN).click()
-    page.get_by_text('"event": "start"').wait_for(timeout=60_000)
+    page.get_by_text('"event": "start"').wait_for()
 
 
 def ranks_of(server) -> list[int]:
@@ -137,10 +137,10 @@ class TestLive:
         first, second = open_page(f"{server.url}/{BENCH}"), open_page(f"{server.url}/{BENCH}")
         begin(first)
         second.get_by_role("button", name=RUN).click()
-        second.get_by_text("one at a time").wait_for(timeout=20_000)
+        second.get_by_text("one at a time").wait_for()
         ranks_of(server)
         first.get_by_role("button", name="Cancel").click()
-        first.get_by_text("The run was cancelled").wait_for(timeout=20_000)
+        first.get_by_text("The run was cancelled").wait_for()
         server.wait_for_none(5)
         assert first.get_by_role("button", name=RUN).is_visible()
 

@@ -41,7 +41,7 @@ def test_the_wire_is_at_rest_until_space_is_pressed_and_plays_to_its_end(player)
     assert (stop(player), at_rest(player)) == (0, True)
     player.keyboard.press("Space")
     player.locator("figure.ring[data-at-rest=false]").wait_for()
-    player.locator("figure.ring[data-at-rest=true]").wait_for(timeout=15_000)
+    player.locator("figure.ring[data-at-rest=true]").wait_for()
     assert stop(player) == 6
     assert "18.0 µs of 18.0 µs" in player.locator("figure.ring output").inner_text()
 
