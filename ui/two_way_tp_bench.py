@@ -6,6 +6,7 @@ from operator import itemgetter
 
 from core.errors import ShardlabError
 from core.link_fit import link_of
+from core.parameters import total_parameters
 from core.specs import LinkSpec
 from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels, fitted_wire
 from runtime import captures, curves
@@ -63,8 +64,11 @@ class Bench:
         return filled
 
     def two_arms(self) -> None:
-        """Every run's arms."""
-        table = frame(row for name, run in self.runs for row in rows_of.run_rows(name, run.result))
+        """Every run's arms; projected, those of the smallest model and of the largest."""
+        sizes = [total_parameters(run.log.model) for _, run in self.runs]
+        kept = {min(sizes), max(sizes)} if self.page.look.present else set(sizes)
+        drawn = [named for named, size in zip(self.runs, sizes, strict=True) if size in kept]
+        table = frame(row for name, run in drawn for row in rows_of.run_rows(name, run.result))
         self.page.figure(charts.arms(table, self.page.look), "bench.reading", table, "two_arms")
 
     def wires(self) -> None:

@@ -1,5 +1,7 @@
 """Lab 02's figures: a token as two ranks lived it, a token taken apart, and two arms of a run beside each other."""
 
+from typing import Any
+
 import altair as alt
 import pandas as pd
 
@@ -8,6 +10,8 @@ from ui.theme import Look
 
 _BAR = 36
 _ROW = 68
+_KINDS = ("one", "all", "ranks")
+_NAME, _LINE, _GAP = 24, 13, 8
 
 
 def token_timeline(slices: pd.DataFrame, look: Look, end_ms: float) -> Chart:
@@ -78,33 +82,55 @@ def stacked_bars(parts: pd.DataFrame, look: Look) -> Chart:
 
 
 def arms(runs: pd.DataFrame, look: Look) -> Chart:
-    """Least, median and 95th percentile of a decode step at TP=1 (open) and at TP=N (filled), a row a run.
+    """Least, median and 95th percentile of a decode step at TP=1 (open) and at TP=N (filled), by model.
 
-    Between the two, grey, one process on all threads, where it was timed.
-    Columns: run, arm, kind ("one", "all", "ranks"), min_ms, median_ms, p95_ms, in_words.
+    Between the two, grey, one process on all threads, where it was timed. A model's runs at TP=N stand on lines of
+    their own, each with what is between its ranks and how many times it takes as long.
+    Columns: model, between, kind ("one", "all", "ranks"), min_ms, median_ms, p95_ms, times.
     """
-    rows = _placed(runs, "run", look, 44 if look.present else _ROW)
-    rows["line"] = rows.middle + rows.kind.map({"one": look.px(-9), "all": 0.0, "ranks": look.px(9)})
-    low, high = float(rows.min_ms.min()), float(rows.p95_ms.max())
-    room = 7 if look.present else 1.3
-    # names stand left and figures right of the bars, over them on a narrow screen
-    scale = alt.Scale(type="log", domain=[low / room, high * room], nice=False)
+    rows, height = _lined(runs, look)
+    low, high = 0.7 * float(rows.min_ms.min()), 1.4 * float(rows.p95_ms.max())
+    scale = alt.Scale(type="log", domain=[low, high], nice=False)
     axis = alt.Axis(grid=False, title="ms a token", format="~g", tickCount=6)
-    kinds = [kind for kind in ("one", "all", "ranks") if (rows.kind == kind).any()]
+    kinds = [kind for kind in _KINDS if (rows.kind == kind).any()]
     layers = [_arm(rows[rows.kind == kind], kind, scale, axis, look) for kind in kinds]
-    words_of = alt.Chart(rows.drop_duplicates("run")).mark_text(**words(look, 14.5, align="right"))
+    ranks = rows[rows.kind == "ranks"]
+    ranks = ranks.assign(
+        label=[" ".join(filter(None, pair)) for pair in zip(ranks.between, ranks.times, strict=True)]
+    )
+    crowded = ranks.p95_ms > low * (high / low) ** 0.75
     layers += [
-        _names(rows, "run", look),
-        words_of.encode(x=alt.XValue("width"), y=_y("name_at"), text=alt.Text("in_words:N")),
+        _beside(ranks[~crowded], "p95_ms", scale, look, align="left", dx=look.px(8)),
+        _beside(ranks[crowded], "min_ms", scale, look, align="right", dx=look.px(-8)),
+        _names(rows, "model", look),
     ]
-    return styled(alt.layer(*layers), look, (44 if look.present else _ROW) * rows["run"].nunique())
+    return styled(alt.layer(*layers), look, height)
+
+
+def _lined(runs: pd.DataFrame, look: Look) -> tuple[pd.DataFrame, float]:
+    """Each arm on its line under its model's name, in px from the top; the height in px of a laptop."""
+    top, places = 0.0, []
+    for _, rows in runs.groupby("model", sort=False):
+        ordered = rows.sort_values("kind", key=lambda kind: kind.map(_KINDS.index), kind="stable")
+        named = ordered.kind.where(ordered.kind != "ranks", ordered.run)
+        number = named.map({name: line for line, name in enumerate(named.unique())})
+        line = top + _NAME + _LINE * (number + 0.5)
+        places.append(ordered.assign(name_at=look.px(top + _NAME / 2), line=line.map(look.px)))
+        top += _NAME + _LINE * named.nunique() + _GAP
+    return pd.concat(places), top
+
+
+def _beside(rows: pd.DataFrame, end: str, scale: alt.Scale, look: Look, **mark: Any) -> alt.Chart:
+    """What is between the ranks, beside an end of their bar."""
+    text = alt.Chart(rows).mark_text(**words(look, 14, **mark))
+    return text.encode(x=alt.X(f"{end}:Q", scale=scale), y=_y("line"), text="label:N")
 
 
 def _arm(rows: pd.DataFrame, kind: str, scale: alt.Scale, axis: alt.Axis, look: Look) -> alt.LayerChart:
     palette = look.palette
     base = alt.Chart(rows).encode(y=_y("line"))
     fill = {"one": palette.ground, "all": palette.axis, "ranks": palette.text}[kind]
-    circle = {"size": look.px(11) ** 2, "filled": True, "fill": fill, "stroke": palette.text, "opacity": 1}
+    circle = {"size": look.px(10) ** 2, "filled": True, "fill": fill, "stroke": palette.text, "opacity": 1}
     span = base.mark_rule(strokeWidth=look.px(3), color=palette.axis)
     return alt.layer(
         span.encode(x=alt.X("min_ms:Q", scale=scale, axis=axis), x2=alt.X2("p95_ms")),
@@ -112,11 +138,11 @@ def _arm(rows: pd.DataFrame, kind: str, scale: alt.Scale, axis: alt.Axis, look: 
     )
 
 
-def _placed(table: pd.DataFrame, by: str, look: Look, row: float = _ROW) -> pd.DataFrame:
+def _placed(table: pd.DataFrame, by: str, look: Look) -> pd.DataFrame:
     """A row of the figure for each value of `by`, its name over its bar."""
     order = {name: row for row, name in enumerate(table[by].unique())}
-    top = table[by].map(order) * look.px(row)
-    bar_top, bar_end = top + look.px(row - min(_BAR, row / 2) - 6), top + look.px(row - 6)
+    top = table[by].map(order) * look.px(_ROW)
+    bar_top, bar_end = top + look.px(_ROW - _BAR - 6), top + look.px(_ROW - 6)
     return table.assign(name_at=top + look.px(13), bar_top=bar_top, bar_end=bar_end, middle=(bar_top + bar_end) / 2)
 
 

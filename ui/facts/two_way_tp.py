@@ -82,10 +82,13 @@ def dearer(log: RunLog) -> str:
 
 
 def _large_fields(shipped: Sequence[RunLog]) -> dict[str, str]:
-    """The largest recorded model on each wire: a token at TP=N as a share of TP=1."""
-    largest = max(shipped, key=lambda log: total_parameters(log.model)).model
+    """The largest recorded model on each wire: a token at TP=N as a share of TP=1, and over TCP those of all."""
+    by_model = sorted(shipped, key=lambda log: total_parameters(log.model))
+    largest = by_model[-1].model
     shares = {log.backend: f"{round(100 * slowdown(log))} %" for log in shipped if log.model == largest}
+    times = [significant(slowdown(log), 2) for log in by_model if log.backend == "gloo"]
     return {
+        "sizes_tcp": f"{', '.join(times[:-1])} and {times[-1]}" if len(times) > 1 else "".join(times),
         "large_name": largest.name,
         "large_tcp": shares.get("gloo", "not recorded"),
         "large_memory": shares.get("shm", "not recorded"),

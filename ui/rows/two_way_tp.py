@@ -68,16 +68,19 @@ class Part:
 class RunRow:
     """One arm of one run: its least, median and 95th percentile of a decode step.
 
-    `kind` is "one" for one process on a thread, "all" for one on every core's, "ranks" for TP=N.
+    `kind` is "one" for one process on a thread, "all" for one on every core's, "ranks" for TP=N, whose `times` is
+    what it takes of the first. A run's name is its model's and, after a comma, what is between the ranks.
     """
 
     run: str
+    model: str
+    between: str
     arm: str
     kind: str
     min_ms: float
     median_ms: float
     p95_ms: float
-    in_words: str
+    times: str
 
 
 @dataclass(frozen=True)
@@ -229,11 +232,11 @@ def run_rows(name: str, result: RunResult) -> list[RunRow]:
 
 
 def _arms(name: str, result: RunResult, one: PerToken, many: PerToken, wide: PerToken | None) -> list[RunRow]:
-    times = many.median_s / one.median_s
-    in_words = f"{seconds(one.median_s)} → {seconds(many.median_s)}, {significant(times, 2)} ×"
+    model, _, between = name.partition(", ")
+    times = f"{significant(many.median_s / one.median_s, 2)} ×"
     arms = [("TP=1", "one", one), ("TP=1, all threads", "all", wide), (f"TP={result.world_size}", "ranks", many)]
     return [
-        RunRow(name, arm, kind, 1e3 * t.min_s, 1e3 * t.median_s, 1e3 * t.p95_s, in_words)
+        RunRow(name, model, between, arm, kind, 1e3 * t.min_s, 1e3 * t.median_s, 1e3 * t.p95_s, times)
         for arm, kind, t in arms
         if t is not None
     ]
