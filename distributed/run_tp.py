@@ -16,7 +16,9 @@ import os
 import shlex
 import statistics
 import sys
+import time
 from pathlib import Path
+from typing import NoReturn
 
 import torch
 
@@ -37,6 +39,9 @@ from distributed.work import SEED, Work, work
 from runtime import paid_run
 from runtime.files import write_whole
 from runtime.tether import end_with_parent
+
+FIRST_WORD_S = 2.0
+"""How long a rank that cannot run leaves it to rank 0 to say why."""
 
 
 def run_rank(args: argparse.Namespace, job: Work) -> int:
@@ -252,10 +257,19 @@ def main() -> None:
             raise ShardlabError(why_not)
         job = work(args.model, args.checkpoint)
     except ShardlabError as error:
-        if os.environ["RANK"] == "0":
-            say("error", message=str(error))
-        sys.exit(2)
+        _refuse(str(error))
     sys.exit(run_rank(args, job))
+
+
+def _refuse(why: str) -> NoReturn:
+    """Say why there is no run, and end it. torchrun ends all ranks with the first, which must not be a silent one.
+
+    Rank 0 has the first word; another is ended while it waits, or has the only reason and says it.
+    """
+    if os.environ["RANK"] != "0":
+        time.sleep(FIRST_WORD_S)
+    say("error", message=why)
+    sys.exit(2)
 
 
 if __name__ == "__main__":
