@@ -27,11 +27,10 @@ def _settle() -> None:
     gc.freeze()
 
 
-def _style(look: theme.Look) -> str:
+def _style() -> str:
     """The style sheets of this mode: colours as custom properties, then the rules."""
-    colours = (f"--shard-{name.replace('_', '-')}: {value};" for name, value in asdict(look.palette).items())
-    sheets = [_CSS, _CSS.with_name("glossary.css"), _CSS.with_name("present.css")][: 2 + look.present]
-    rules = "\n".join(_read(sheet) for sheet in sheets)
+    colours = (f"--shard-{name.replace('_', '-')}: {value};" for name, value in asdict(_palette()).items())
+    rules = _read(_CSS) + _read(_CSS.with_name("glossary.css"))
     return f"<style>:root {{ {' '.join(colours)} }}\n{rules}</style>"
 
 
@@ -67,9 +66,11 @@ def run() -> None:
     _settle()
     page = navigation()
     inputs.read_address()
+    st.html(_style())
     with inputs.carried(page.title, _SHARED):
         _bar()
-    st.html(_style(look()))
+    if presenting():
+        st.html(f"<style>{_read(_CSS.with_name('present.css'))}</style>")
     with st.container(horizontal_alignment="center"), st.container(width=_column_px(), key="column"):
         notice = st.container()
         page.run()
@@ -107,8 +108,11 @@ def presenting() -> bool:
 
 def look() -> theme.Look:
     """The mode and size charts are drawn in."""
-    palette = theme.DARK if st.context.theme.type == "dark" else theme.LIGHT
-    return theme.Look(palette, presenting())
+    return theme.Look(_palette(), presenting())
+
+
+def _palette() -> theme.Palette:
+    return theme.DARK if st.context.theme.type == "dark" else theme.LIGHT
 
 
 def scenario() -> Scenario:
