@@ -83,6 +83,18 @@ def test_back_and_forward_bring_the_scenario_of_their_address_and_the_bar_says_i
         wait_for_summary(page, summary)
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_scenarios_panel_has_room_for_its_fields_on_any_screen(app, open_page, width):
+    """It used to be no wider than the bar it hangs from: 192 px on a phone."""
+    page = open_page(f"{app}/comm_cost", width=width)
+    page.locator(".st-key-scenario button:visible").first.click()
+    settle(page)
+    panel = page.locator(".st-key-scenario_panel").bounding_box()
+    assert panel["width"] >= 0.9 * min(680, width)
+    assert panel["x"] >= 0
+    assert panel["x"] + panel["width"] <= width
+
+
 def test_presenting_hides_the_shell_and_is_left_by_the_key_that_began_it(app, open_page):
     page = open_page(f"{app}/comm_cost", width=1920, height=1080)
     press(page, "p")
