@@ -64,10 +64,8 @@ class Bench:
         return filled
 
     def two_arms(self) -> None:
-        """Every run's arms; projected, those of the smallest model and of the largest."""
-        sizes = [total_parameters(run.log.model) for _, run in self.runs]
-        kept = {min(sizes), max(sizes)} if self.page.look.present else set(sizes)
-        drawn = [named for named, size in zip(self.runs, sizes, strict=True) if size in kept]
+        """Every run's arms."""
+        drawn = ends(self.runs) if self.page.look.present else self.runs
         table = frame(row for name, run in drawn for row in rows_of.run_rows(name, run.result))
         self.page.figure(charts.arms(table, self.page.look), "bench.reading", table, "two_arms")
 
@@ -107,6 +105,17 @@ class Bench:
         """A prompt over the shaped wires."""
         table = frame(scaling_rows.host_rows(self.hosts))
         self.page.figure(charts.stacked_bars(table, self.page.look), "bench.hosts", table, "two_hosts")
+
+
+def ends(runs: Sequence[tuple[str, Capture]]) -> list[tuple[str, Capture]]:
+    """For a projector: recorded runs of the smallest model and of the largest, and every run made here."""
+    sizes = [total_parameters(run.log.model) for _, run in runs]
+    recorded = captures.names()
+    return [
+        (name, run)
+        for (name, run), size in zip(runs, sizes, strict=True)
+        if size in (min(sizes), max(sizes)) or run.name not in recorded
+    ]
 
 
 def open_bench(page: Page, runs: tuple[tuple[str, Capture], ...], backend: str, between: str) -> Bench:

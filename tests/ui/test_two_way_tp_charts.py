@@ -17,6 +17,7 @@ from ui.frames import frame
 from ui.rows import two_way_tp as arm_rows
 from ui.rows import two_way_tp_scaling as rows
 from ui.theme import DARK, LIGHT, Look
+from ui.two_way_tp_bench import ends
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
 
@@ -85,6 +86,12 @@ def test_steps_replayed_as_a_graph_are_a_row_of_their_own():
     assert graphed.times.iloc[0] == table.times.iloc[0]
     assert (graphed.model.iloc[0], graphed.between.iloc[0]) == ("a", "CUDA graph")
     assert values_of(arms_charts.arms(table, LOOKS[0]))
+
+
+def test_a_projector_shows_the_ends_of_the_recorded_sizes_and_every_run_made_here():
+    recorded = [(name, captures.load(name)) for name in ("gloo-cpu", "gpt-30m-shm", "gpt-220m-shm")]
+    here = ("here", replace(recorded[1][1], name="this machine"))
+    assert [name for name, _ in ends([*recorded, here])] == ["gloo-cpu", "gpt-220m-shm", "here"]
 
 
 def test_ranks_that_shared_a_gpu_are_named_so():
