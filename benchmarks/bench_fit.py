@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 
 from core.errors import ShardlabError
-from core.link_fit import LinkFit, fit_link, held_out_errors, why_not_fitted
-from core.nccl_tests import Table, read_tables
+from core.links.fit import LinkFit, fit_link, held_out_errors, why_not_fitted
+from core.links.nccl_tests import Table, read_tables
 
 LINES = 10_000
 

@@ -13,8 +13,8 @@ import time
 import tracemalloc
 from collections.abc import Callable
 
-from core.schedules.families import family
-from core.schedules.simulator import simulate
+from core.pipeline_bubble.schedules.families import family
+from core.pipeline_bubble.schedules.simulator import simulate
 
 P, M, CHUNKS = 16, 256, 2
 LARGE_P, LARGE_M = 64, 1024

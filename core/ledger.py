@@ -1,7 +1,7 @@
 """The ledger of collectives: what was sent, between how many ranks, by which layer and why.
 
 The sharding lab writes it, the communication bill prices it, the planner places it. A ledger holds facts
-of the algebra only; what they cost depends on a link, and is core.comm_cost's to say.
+of the algebra only; what they cost depends on a link, and is core.comm_cost.bill's to say.
 """
 
 from collections.abc import Iterator

@@ -15,7 +15,7 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from core.errors import ShardlabError
-from core.hf_config import model_from_config
+from core.models.hf_config import model_from_config
 from core.specs import ModelSpec
 from distributed.checkpoint import CheckpointError, slice_of
 from distributed.collectives import Group

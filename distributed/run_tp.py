@@ -23,7 +23,7 @@ from typing import NoReturn
 import torch
 
 from core.errors import ShardlabError
-from core.kv_cache import kv_blocks
+from core.models.kv_cache import kv_blocks
 from core.two_way_tp import GPTS, MINI_GPT, all_reduce_payload_bytes
 from distributed import checkpoint, collectives, machine
 from distributed.collectives import Group

@@ -2,11 +2,14 @@
 
 import streamlit as st
 
-from core.pipeline_bubble import fill_drain, run_on_ticks
-from ui import course, course_map, progress, shell
-from ui.components.still import still
-from ui.drawings import overview as drawings
-from ui.facts import overview as facts
+from core.pipeline_bubble.bubble import fill_drain, run_on_ticks
+from ui import shell
+from ui.course import pages as course
+from ui.course import progress
+from ui.overview import course_map
+from ui.overview import drawing as drawings
+from ui.overview import words as facts
+from ui.players.still import still
 from ui.prose import prose_of
 
 TOOLS_A_ROW = 3

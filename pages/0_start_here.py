@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from core.start_here import ridge_tokens, ring_chunks_sent, ring_stages
+from core.course.start_here import ridge_tokens, ring_chunks_sent, ring_stages
 from core.units import GB
-from ui import glossary, scenes
-from ui.charts import start_here as charts
-from ui.components.still import still
-from ui.drawings import start_here as drawings
-from ui.facts import start_here as facts
-from ui.frames import frame
-from ui.rows import start_here as rows_of
+from ui import scenes
+from ui.course import glossary
+from ui.figures.frames import frame
+from ui.players.still import still
+from ui.start_here import charts
+from ui.start_here import drawing as drawings
+from ui.start_here import rows as rows_of
+from ui.start_here import words as facts
 
 ASKING = ("rank", "collectives", "decode", "prefill", "bottlenecks")
 page = scenes.open_page("start_here", asking=ASKING)

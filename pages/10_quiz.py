@@ -1,11 +1,13 @@
 """The quiz: questions over the whole course, their numbers drawn from a seed and answered by core."""
 
-from core.quiz import PASS_FRACTION, paper
-from ui import course, inputs, quiz_desk, scenes
-from ui.charts import quiz as charts
-from ui.facts import quiz as facts
-from ui.frames import frame
-from ui.rows import quiz as rows_of
+from core.course.quiz import PASS_FRACTION, paper
+from ui import inputs, scenes
+from ui.course import pages as course
+from ui.figures.frames import frame
+from ui.quiz import charts
+from ui.quiz import desk as quiz_desk
+from ui.quiz import rows as rows_of
+from ui.quiz import words as facts
 
 ALL = "the whole course"
 

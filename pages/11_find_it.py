@@ -4,10 +4,11 @@ from urllib.parse import parse_qsl
 
 import streamlit as st
 
-from core.find_it import LONGEST_QUERY, Found, find
-from ui import course, inputs, scenes
-from ui.course_index import index
-from ui.facts import find_it as facts
+from core.course.find_it import LONGEST_QUERY, Found, find
+from ui import inputs, scenes
+from ui.course import pages as course
+from ui.find_it import words as facts
+from ui.find_it.index import index
 from ui.prose import escape
 
 page = scenes.open_page("find_it")

@@ -4,16 +4,14 @@ from typing import cast
 
 import streamlit as st
 
-from core.sharding.attempt import TASKS
-from core.sharding.exercise import LEVELS, Level
-from core.sharding.numerics import PRECISIONS, SUM_ORDERS, SumOrder
-from core.sharding.rounding import Trial, run_trial
+from core.sharding_math.attempt import TASKS
+from core.sharding_math.exercise import LEVELS, Level
+from core.sharding_math.numerics import PRECISIONS, SUM_ORDERS, SumOrder
+from core.sharding_math.rounding import Trial, run_trial
 from ui import inputs, learner_panel, scenes
-from ui import sharding_figures as figures
-from ui.charts import sharding_math as charts
-from ui.facts import sharding_math as facts
-from ui.frames import frame
-from ui.rows import sharding_math as rows
+from ui.figures.frames import frame
+from ui.sharding_math import charts, figures, rows
+from ui.sharding_math import words as facts
 
 page = scenes.open_page("sharding_math")
 scenario, look = page.scenario, page.look

@@ -8,12 +8,14 @@ import streamlit as st
 from core.two_way_tp import GPTS, MINI_GPT, slowdown
 from runtime import captures
 from runtime.torchrun import RunRequest
-from ui import inputs, live_run, scenes, two_way_tp_bench, two_way_tp_paid
-from ui.charts import two_way_tp as charts
-from ui.facts import two_way_tp as facts
-from ui.frames import frame
-from ui.log_table import answer_table, log_table
-from ui.rows import two_way_tp as rows_of
+from ui import inputs, scenes
+from ui.figures.frames import frame
+from ui.startup_log.log_table import answer_table, log_table
+from ui.two_way_tp import bench as two_way_tp_bench
+from ui.two_way_tp import charts, live_run
+from ui.two_way_tp import paid_run as two_way_tp_paid
+from ui.two_way_tp import rows as rows_of
+from ui.two_way_tp import words as facts
 
 NOTES = {
     "two arms": ("bench.note_figure", "bench.note_wires"),

@@ -5,14 +5,17 @@ from contextlib import AbstractContextManager
 import streamlit as st
 
 from runtime.measurements import measured_all_reduces
-from ui import comm_bench, comm_slips, comm_wire, inputs, scenes
-from ui.charts.time_against_payload import time_against_payload
-from ui.facts import comm_cost as facts
-from ui.facts import comm_wire as wire_facts
-from ui.frames import frame
-from ui.rows import comm_cost as rows_of
-from ui.rows.comm_residuals import Named, named_residuals
-from ui.rows.comm_slips import CHOICES, HOP, PHASED
+from ui import inputs, scenes
+from ui.comm_cost import bench as comm_bench
+from ui.comm_cost import rows as rows_of
+from ui.comm_cost import slips as comm_slips
+from ui.comm_cost import wire as comm_wire
+from ui.comm_cost import words as facts
+from ui.comm_cost import words_wire as wire_facts
+from ui.comm_cost.rows_residuals import Named, named_residuals
+from ui.comm_cost.rows_slips import CHOICES, HOP, PHASED
+from ui.figures.frames import frame
+from ui.figures.time_against_payload import time_against_payload
 
 BILL, WIRE = "the bill", "the wire"
 

@@ -4,15 +4,16 @@ from html import escape
 
 import streamlit as st
 
-from core.pipeline_bubble import bubble_fraction
-from ui import inputs, scenes, schedule_bench, schedule_panel
-from ui.charts import pipeline_bubble as charts
-from ui.components.schedule_player import Mark, schedule_player
-from ui.facts import pipeline_bubble as facts
-from ui.facts import pipeline_schedules as bench_facts
-from ui.frames import frame
-from ui.rows import pipeline_bubble as rows
-from ui.schedule_bench import forward_grid, stuck_grid
+from core.pipeline_bubble.bubble import bubble_fraction
+from ui import inputs, scenes
+from ui.figures.frames import frame
+from ui.pipeline_bubble import bench as schedule_bench
+from ui.pipeline_bubble import charts, rows
+from ui.pipeline_bubble import learner_panel as schedule_panel
+from ui.pipeline_bubble import words as facts
+from ui.pipeline_bubble import words_schedules as bench_facts
+from ui.pipeline_bubble.bench import forward_grid, stuck_grid
+from ui.players.schedule_player import Mark, schedule_player
 
 page = scenes.open_page("pipeline_bubble")
 look = page.look

@@ -2,18 +2,20 @@
 
 import streamlit as st
 
-from core.calibration import DECODE_BAND
+from core.evidence.calibration import DECODE_BAND
 from core.placement.planner import Plan
 from core.placement.serve_flags import remarks, serve_command
 from core.placement.trace import decisions, why_it_lost
-from ui import inputs, placement_accuracy, placement_bench, placement_load, scenes
-from ui.charts import placement as charts
-from ui.charts.comm_cost import axis_end_ms, bill_bars
-from ui.facts import placement as facts
-from ui.frames import frame
+from ui import inputs, scenes
+from ui.comm_cost.charts import axis_end_ms, bill_bars
+from ui.comm_cost.rows import BillRow
+from ui.figures.frames import frame
+from ui.placement import accuracy as placement_accuracy
+from ui.placement import bench as placement_bench
+from ui.placement import charts, rows
+from ui.placement import load as placement_load
+from ui.placement import words as facts
 from ui.prose import escape
-from ui.rows import placement as rows
-from ui.rows.comm_cost import BillRow
 
 page = scenes.open_page("placement")
 asked = placement_bench.ask(page)

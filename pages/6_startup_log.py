@@ -3,18 +3,17 @@
 import streamlit as st
 
 from core.catalog import MODELS, model
-from core.hf_config import model_from_config
+from core.models.hf_config import model_from_config
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given, Report
 from ui import inputs, scenes
-from ui.charts import startup_log as charts
-from ui.comm_prose import fill
-from ui.facts import startup_log as facts
-from ui.frames import frame
-from ui.log_table import log_table
+from ui.figure_prose import fill
+from ui.figures.frames import frame
 from ui.paste import pasted
 from ui.prose import escape
-from ui.rows import startup_log as rows
+from ui.startup_log import charts, rows
+from ui.startup_log import words as facts
+from ui.startup_log.log_table import log_table
 
 AS_LOGGED, UNDECIDED = "as the log says", "undecided"
 MEANINGS = ("weights", "kv_tokens", "gpu_blocks", "cpu_blocks", "max_concurrency", "kv_size", "bytes_per_token")

@@ -3,17 +3,18 @@
 import streamlit as st
 
 from core.clinic import CASES, Case, examine, three_waits
-from core.comm_cost import allreduce_payload_bytes
-from core.custom_all_reduce import RELEASES_READ, Machine, decide
+from core.collectives.custom_all_reduce import RELEASES_READ, Machine, decide
+from core.comm_cost.bill import allreduce_payload_bytes
 from runtime.measurements import measured_all_reduces
-from ui import clinic_cases, clinic_hangs, inputs, scenes
-from ui.charts import clinic as charts
-from ui.charts import clinic_scenes
-from ui.facts import clinic as facts
-from ui.frames import frame
-from ui.rows import clinic as rows
-from ui.rows import clinic_kernel as kernel_rows
-from ui.rows import clinic_straggler as largest
+from ui import inputs, scenes
+from ui.clinic import cases as clinic_cases
+from ui.clinic import charts, rows
+from ui.clinic import charts_scenes as clinic_scenes
+from ui.clinic import hangs as clinic_hangs
+from ui.clinic import rows_kernel as kernel_rows
+from ui.clinic import rows_straggler as largest
+from ui.clinic import words as facts
+from ui.figures.frames import frame
 
 SLOW, SCATTER = "one slow rank", "every rank a little late"
 NVLINK, PCIE = "NVLink, every pair", "PCIe only"

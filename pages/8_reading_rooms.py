@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from core.reading_rooms import ROOMS, Place, Room, places
-from ui import course, scenes
-from ui.facts import reading_rooms as facts
+from core.course.reading_rooms import ROOMS, Place, Room, places
+from ui import scenes
+from ui.course import pages as course
+from ui.reading_rooms import words as facts
 
 page = scenes.open_page("reading_rooms")
 

@@ -2,19 +2,20 @@
 
 import streamlit as st
 
-from core.comm_cost import allreduce_payload_bytes
+from core.comm_cost.bill import allreduce_payload_bytes
 from core.strategy.block import Block, block_under
 from core.strategy.mermaid import mermaid
 from core.units import GB
-from ui import scenes, strategy_bench, strategy_room
-from ui.charts import strategy as charts
-from ui.components.still import still
-from ui.drawings.strategy import block_diagram
-from ui.facts import strategy as facts
-from ui.frames import frame
+from ui import scenes
+from ui.figures.frames import frame
+from ui.players.still import still
 from ui.prose import escape
-from ui.rows import strategy as rows
-from ui.rows import strategy_scenes as scene_rows
+from ui.strategy import bench as strategy_bench
+from ui.strategy import charts, rows
+from ui.strategy import room as strategy_room
+from ui.strategy import rows_scenes as scene_rows
+from ui.strategy import words as facts
+from ui.strategy.drawing import block_diagram
 
 page = scenes.open_page("strategy", asking=("memory",))
 asked = strategy_bench.ask(page)

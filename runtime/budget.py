@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from core.errors import ShardlabError
-from core.spend import Account, BudgetLimits, SpendEntry, account
+from core.two_way_tp.spend import Account, BudgetLimits, SpendEntry, account
 from runtime.host_lock import locked
 
 LEDGER = Path(__file__).resolve().parent.parent / "experiments" / "35-cloud-budget" / "spend.jsonl"

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from core.ledger import Collective
-from core.sharding.attempt import TASKS, Attempt, CodeError, Task
-from core.sharding.tensors import Array
+from core.sharding_math.attempt import TASKS, Attempt, CodeError, Task
+from core.sharding_math.tensors import Array
 from runtime.torch_here import live_runs_allowed
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -30,7 +30,7 @@ def limit(cpu_s: int = CPU_S) -> None:
 def main(repository: str, file: str, ranks: int, results: str) -> None:
     """Try every task of the file."""
     sys.path.insert(0, repository)
-    from core.sharding.attempt import TASKS
+    from core.sharding_math.attempt import TASKS
 
     limit()
     given = _record_all_reduces()
@@ -44,8 +44,8 @@ def _record_all_reduces() -> list[list[Any]]:
     """Every array given to an all-reduce, in order: the learner's file imports the recording one."""
     import numpy as np
 
-    from core import sharding_math
-    from core.sharding import collectives
+    from core.sharding_math import collectives
+    from core.sharding_math import lab as sharding_math
 
     given: list[list[Any]] = []
     reduce = collectives.all_reduce
@@ -63,7 +63,7 @@ def _try(task: str, file: str, ranks: int, given: list[list[Any]]) -> dict[str, 
     import numpy as np
 
     from core.ledger import Ledger
-    from core.sharding.attempt import problem_of
+    from core.sharding_math.attempt import problem_of
 
     problem, ledger = problem_of(task), Ledger()  # type: ignore[arg-type]
     try:

@@ -12,7 +12,7 @@ import sys
 def main(repository: str, file: str, stages: int, microbatches: int, results: str) -> None:
     """Try every task of the file, and its run."""
     sys.path.insert(0, repository)
-    from core.pipeline_attempt import RUN, TASKS, ask
+    from core.pipeline_bubble.attempt import RUN, TASKS, ask
     from runtime.learner_process import failure, limit, load
 
     limit()

@@ -4,8 +4,8 @@ import csv
 from functools import lru_cache
 from pathlib import Path
 
-from core.comm_measured import MeasuredPoint, series_of
-from core.nccl_tests.printed import printed_table
+from core.comm_cost.measured import MeasuredPoint, series_of
+from core.links.nccl_tests.printed import printed_table
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 

@@ -21,9 +21,9 @@ from pathlib import Path
 
 from core.errors import ShardlabError
 from core.specs import ModelSpec
-from core.spend import cost_usd
 from core.two_way_tp import MINI_GPT, RunResult, paid_run, read_log, read_result
 from core.two_way_tp.paid_run import CLOUD, STUB, Instance, PaidRun
+from core.two_way_tp.spend import cost_usd
 from runtime.budget import LEDGER, BudgetGuard
 from runtime.files import write_whole
 from runtime.torchrun import Outcome, RunRequest, start

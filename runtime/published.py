@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from core.errors import UnreadableTextError
-from core.published import PublishedRow
+from core.evidence.published import PublishedRow
 from runtime.measurements import DATA
 
 SHIPPED = DATA / "published_steps.csv"

@@ -8,8 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
 
-from core.calibration import CALIBRATIONS, Calibration, Role
-from core.calibration_report import (
+from core.evidence.calibration import CALIBRATIONS, Calibration, Role
+from core.evidence.published import PublishedTable, read_published
+from core.evidence.report import (
     Overall,
     Residual,
     Summary,
@@ -18,7 +19,6 @@ from core.calibration_report import (
     overall,
     residuals,
 )
-from core.published import PublishedTable, read_published
 from core.units import percent, plain
 from runtime.published import default_table, published_rows
 from scripts.terminal import Parser, answer, print_aligned

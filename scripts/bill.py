@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 
 from core.catalog import link, model
 from core.catalog.own_link import extrapolation
-from core.comm_cost import LAB_STEP_S, StepBill, step_bill
-from core.comm_remedies import exposed_s, what_to_buy
+from core.comm_cost.bill import LAB_STEP_S, StepBill, step_bill
+from core.comm_cost.expert_parallel import expert_parallel_bill
+from core.comm_cost.node_boundary import node_bill
+from core.comm_cost.remedies import exposed_s, what_to_buy
 from core.errors import require_positive
-from core.expert_parallel import expert_parallel_bill
-from core.node_boundary import node_bill
 from core.specs import LinkSpec, ModelSpec
 from core.units import binary_bytes, percent, seconds
 from scripts.terminal import Parser, answer, finite, print_aligned

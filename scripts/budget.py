@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from core.errors import UnreadableTextError
-from core.spend import BudgetLimits
+from core.two_way_tp.spend import BudgetLimits
 from runtime.budget import LEDGER, BudgetGuard
 from runtime.paid_run import FOLDER, follow_ledger, manifest_cost_usd
 from scripts.terminal import Parser, answer, finite

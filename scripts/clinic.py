@@ -17,7 +17,7 @@ from core.clinic.case import Picture
 from core.clinic.hang import judge_causes, next_test
 from core.clinic.hang_log import read_hang
 from core.clinic.three_waits import Knob, responses
-from core.custom_all_reduce import Machine, decide, kernel
+from core.collectives.custom_all_reduce import Machine, decide, kernel
 from core.errors import UnreadableTextError
 from core.scenario import Scenario
 from core.units import KIB, percent

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 
-from core.collectives import collective_cost
+from core.collectives.cost import collective_cost
 from core.specs import LinkSpec
 from scripts.terminal import Parser, answer, finite, whole
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UnreadableTextError, require_positive
-from core.file_text import text_of
-from core.link_fit import LinkFit, interpolated_us
-from core.own_tables import OwnTable, own_tables
+from core.links.fit import LinkFit, interpolated_us
+from core.links.own_tables import OwnTable, own_tables
 from core.units import GB, MIB, binary_bytes, plain
+from runtime.files import text_of
 from scripts.terminal import Parser, answer, print_aligned
 
 LARGEST_FILE_BYTES = 64 * MIB

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from core.course.grading import Lab, lab_of
+from core.course.grading_questions import Question, answers_in, judge, questions, seed_of
+from core.course.grading_report import Grade, as_gradescope, as_junit, as_text
 from core.errors import OutOfRangeError, ShardlabError
-from core.grading import Lab, lab_of
-from core.grading_questions import Question, answers_in, judge, questions, seed_of
-from core.grading_report import Grade, as_gradescope, as_junit, as_text
 from runtime.grading import grade
 from scripts.terminal import Parser
 

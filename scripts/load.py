@@ -11,19 +11,19 @@ from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
 
-from core.bench_results_plan import BenchPrediction, predict_bench
-from core.bench_results_reader import read_bench_results
 from core.catalog import gpu, model
 from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError, require_positive
+from core.placement.bench_prediction import BenchPrediction, predict_bench
 from core.placement.cluster import usual_cluster
 from core.placement.layout import Layout
 from core.placement.planner import Plan, Question, judge
 from core.placement.rank_memory import measured_budget
 from core.placement.steps import Demand
-from core.serving_load import CHUNK_TOKENS, steady_state
-from core.serving_load_curve import Promise, highest_kept, load_curve
-from core.serving_load_plan import engine_cost
-from core.serving_load_run import LoadResult, seeded
+from core.placement.under_load import engine_cost
+from core.serving.bench_reader import read_bench_results
+from core.serving.curve import Promise, highest_kept, load_curve
+from core.serving.load import CHUNK_TOKENS, steady_state
+from core.serving.simulate import LoadResult, seeded
 from core.units import plain, seconds
 from scripts.terminal import Parser, answer, finite, print_aligned
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError
-from core.hf_config import model_from_config
+from core.models.hf_config import model_from_config
 from core.placement.cluster import ClusterSpec, own_gpu, seen_cluster, usual_cluster
 from core.placement.planner import Placement, Plan, Question, place
 from core.placement.rank_memory import Budget, Overhead, measured_budget

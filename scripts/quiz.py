@@ -8,8 +8,8 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 
-from core.quiz import BANK, Choice, Judged, Question, Score, Sheet, judge, paper
-from core.quiz.paper import ConceptScore
+from core.course.quiz import BANK, Choice, Judged, Question, Score, Sheet, judge, paper
+from core.course.quiz.paper import ConceptScore
 from core.units import percent
 from scripts.terminal import Parser, answer, print_aligned
 from scripts.words import words

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from core.catalog import model
 from core.errors import ShardlabError
-from core.file_text import text_of
-from core.hf_config import model_from_config
+from core.models.hf_config import model_from_config
 from core.specs import ModelSpec
 from core.startup_log.reader import read_log
 from core.startup_log.records import Check, Given, Report
 from core.units import percent
+from runtime.files import text_of
 from scripts.terminal import Parser, print_aligned
 
 OFF = 1

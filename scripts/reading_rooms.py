@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from core.reading_rooms import ROOMS, Room, places
+from core.course.reading_rooms import ROOMS, Room, places
 from scripts.terminal import Parser, print_aligned
 
 

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from core.errors import OutOfRangeError
-from core.schedules.actions import Placement, Time, exact, whole
-from core.schedules.families import FAMILIES, family
-from core.schedules.report import RankReport, Report, report
-from core.schedules.serving import Pipe, decode, filling_microbatches, steady_decode
-from core.schedules.simulator import Costs, Timeline, simulate
+from core.pipeline_bubble.schedules.actions import Placement, Time, exact, whole
+from core.pipeline_bubble.schedules.families import FAMILIES, family
+from core.pipeline_bubble.schedules.report import RankReport, Report, report
+from core.pipeline_bubble.schedules.serving import Pipe, decode, filling_microbatches, steady_decode
+from core.pipeline_bubble.schedules.simulator import Costs, Timeline, simulate
 from core.units import percent
 from scripts.terminal import Parser, answer, print_aligned
 

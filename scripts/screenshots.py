@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from ui.course import PAGES, entry
+from ui.course.pages import PAGES, entry
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = {"laptop": (1440, 900), "projector": (1920, 1080), "phone": (390, 844)}

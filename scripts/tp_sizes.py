@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from core.catalog import model
 from core.errors import OutOfRangeError
-from core.sharding.tp_sizes import LARGEST_TP_SIZE, TpSize, tp_sizes
+from core.sharding_math.tp_sizes import LARGEST_TP_SIZE, TpSize, tp_sizes
 from scripts.terminal import Parser, answer, print_aligned
 
 

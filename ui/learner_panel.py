@@ -4,13 +4,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.sharding.attempt import TASKS, Attempt, Judgement, attempt_trace, judge, reference
-from core.sharding.examples import Run
+from core.sharding_math.attempt import TASKS, Attempt, Judgement, attempt_trace, judge, reference
+from core.sharding_math.examples import Run
 from core.units import grouped
 from runtime import learner_code, learner_grading
-from ui import stepper_views
-from ui.components.block_stepper import block_stepper
+from ui.players.block_stepper import block_stepper
 from ui.prose import Prose, escape
+from ui.sharding_math import stepper_views
 
 RANKS = 4
 WATCH_S = 1.5

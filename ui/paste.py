@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.file_text import text_of
+from runtime.files import text_of
 from ui import inputs
 
 LIMIT_CHARACTERS = 1_000_000

@@ -21,11 +21,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import ShardlabError
 from core.scenario import Scenario
-from ui import course, glossary, inputs, progress, shell, theme
-from ui.charts.prediction import prediction_line
-from ui.charts.style import Chart
-from ui.components.save_png import save_png
+from ui import inputs, shell, theme
+from ui.course import glossary, progress
+from ui.course import pages as course
 from ui.equation import fractions
+from ui.figures.prediction import prediction_line
+from ui.figures.style import Chart
+from ui.players.save_png import save_png
 from ui.prose import Prose, escape, prose_of
 
 Scene = Callable[[], None]

@@ -9,8 +9,9 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core.scenario import Scenario
-from ui import inputs, progress, theme
-from ui.course import OVERVIEW, PAGES, TOOLS
+from ui import inputs, theme
+from ui.course import progress
+from ui.course.pages import OVERVIEW, PAGES, TOOLS
 from ui.prose import escape
 
 _CSS = Path(__file__).parent / "app.css"

@@ -14,7 +14,7 @@ from core.clinic.kv_too_small import kv_too_small
 from core.clinic.silent_init import silent_init
 from core.clinic.slow_rank import slow_rank
 from core.clinic.starved_pipeline import starved_pipeline
-from core.comm_measured import MeasuredPoint
+from core.comm_cost.measured import MeasuredPoint
 from core.errors import UnknownNameError
 
 __all__ = ["CASES", "SEED", "Case", "examine"]

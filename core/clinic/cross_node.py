@@ -5,8 +5,8 @@ import numpy as np
 from core.catalog import gpu, link, model
 from core.clinic.case import Bars, Bin, Case, Figure, Histogram, Name, Segment
 from core.clinic.jitter import histogram_shares, hit_fraction, tail_of
-from core.node_boundary import NodeBill, node_bill
-from core.parameters import read_weight_bytes
+from core.comm_cost.node_boundary import NodeBill, node_bill
+from core.models.parameters import read_weight_bytes
 
 MODEL, GPU, INSIDE, NETWORK = "llama-3-70b", "h100-sxm", "nvlink-4", "ethernet-200g"
 GPUS_PER_NODE, NODES, BATCH = 8, 2, 8

@@ -2,7 +2,7 @@
 
 from core.catalog import model
 from core.clinic.case import Bars, Case, Figure, Segment
-from core.comm_cost import all_reduces_per_step, allreduce_payload_bytes
+from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 
 MODEL, RANKS, PROMPT_TOKENS = "llama-3-8b", 2, 2048
 P2P_BYTES_PER_S = 25.3e9

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from core.clinic.case import Bars, Segment, Term
-from core.collectives import ring_all_reduce
-from core.comm_cost import all_reduces_per_step, allreduce_payload_bytes
+from core.collectives.cost import ring_all_reduce
+from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.scenario import Scenario
-from core.step_model import decode_step_s
-from core.straggler import Straggler, lockstep, pipeline_rate, slowed_link, uneven_ring_all_reduce
+from core.steps.model import decode_step_s
+from core.steps.straggler import Straggler, lockstep, pipeline_rate, slowed_link, uneven_ring_all_reduce
 
 MOST_DRAWN = 8
 """Ranks, hops or stages a figure shows; more of them are all alike."""

@@ -12,7 +12,7 @@ from core.errors import OutOfRangeError, require_positive
 from core.placement.topology import Topology
 from core.scenario import Scenario
 from core.specs import GpuSpec, LinkSpec
-from core.step_model import TensorGroup
+from core.steps.model import TensorGroup
 
 MOST_GPUS = 2048
 

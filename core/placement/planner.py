@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.calibration import calibration_of
 from core.errors import ShardlabError
-from core.parameters import held_weight_bytes, kv_bytes_per_token_per_rank
+from core.evidence.calibration import calibration_of
+from core.models.parameters import held_weight_bytes, kv_bytes_per_token_per_rank
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout, layouts
 from core.placement.rank_memory import Budget, RankMemory, rank_memories
 from core.placement.steps import Demand, Timing, timing
-from core.sharding.tp_sizes import check_tp_size
+from core.sharding_math.tp_sizes import check_tp_size
 from core.specs import ModelSpec
-from core.step_model import Efficiency, stored_bytes
+from core.steps.model import Efficiency, stored_bytes
 
 HOUR_S = 3600
 MILLION = 1e6

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import OutOfRangeError, require_divides, require_non_negative
-from core.kv_cache import BLOCK_TOKENS
-from core.loaded_weights import Stage, StoredTensor, allocated_bytes, rank_tensors, stages
-from core.parameters import kv_bytes_per_token_per_rank
+from core.models.kv_cache import BLOCK_TOKENS
+from core.models.loaded_weights import Stage, StoredTensor, allocated_bytes, rank_tensors, stages
+from core.models.parameters import kv_bytes_per_token_per_rank
 from core.placement.layout import Layout
 from core.specs import GpuSpec, ModelSpec
 from core.units import GB, decimal_bytes

@@ -5,7 +5,7 @@ Source: vLLM's engine arguments (docs.vllm.ai, engine args).
 
 import shlex
 
-from core.loaded_weights import stages
+from core.models.loaded_weights import stages
 from core.placement.planner import Plan, Question
 from core.specs import ModelSpec
 

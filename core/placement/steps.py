@@ -6,14 +6,14 @@ Ignored: prefills that arrive while others decode (see the load), overlap, uneve
 
 from dataclasses import dataclass
 
+from core.comm_cost.expert_parallel import expert_parallel_bill, require_mixture
 from core.errors import require_positive
-from core.expert_parallel import expert_parallel_bill, require_mixture
-from core.loaded_weights import stages
-from core.parameters import count_parameters, distinct_expert_fraction, kv_bytes_per_token_per_rank
+from core.models.loaded_weights import stages
+from core.models.parameters import count_parameters, distinct_expert_fraction, kv_bytes_per_token_per_rank
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout
 from core.specs import LinkSpec, ModelSpec
-from core.step_model import (
+from core.steps.model import (
     ACTIVATION_BYTES,
     Efficiency,
     StepTerms,
@@ -154,7 +154,7 @@ def _cycle_s(
 
         max(m · max t, Σt + Σl)
 
-    As core.schedules.serving.steady_decode has it, in seconds.
+    As core.pipeline_bubble.schedules.serving.steady_decode has it, in seconds.
     """
     step_s = max(decode.step_s(efficiency), decode.roofline_s)
     shares = [stage.layers / model.num_hidden_layers for stage in stages(model, layout.pp_size)]

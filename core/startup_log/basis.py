@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from core.errors import ShardlabError
-from core.kv_cache import BLOCK_TOKENS
-from core.loaded_weights import Stage, rank_tensors, stages
+from core.models.kv_cache import BLOCK_TOKENS
+from core.models.loaded_weights import Stage, rank_tensors, stages
 from core.specs import ModelSpec
 from core.startup_log.records import Settings
 from core.startup_log.resolve import Sizes

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from core.loaded_weights import Stage, loaded_weight_bytes, rank_tensors, reserved_bytes
+from core.models.loaded_weights import Stage, loaded_weight_bytes, rank_tensors, reserved_bytes
 from core.specs import ModelSpec
 from core.startup_log.basis import (
     TOLERANCE,
@@ -24,7 +24,7 @@ _KERNEL = (0.97, 1.12)
 
 
 def weights(basis: Basis, figure: Figure, stage: int | None) -> Prediction | Silence:
-    """Bytes of a rank's weights, by the arithmetic of `core.loaded_weights`."""
+    """Bytes of a rank's weights, by the arithmetic of `core.models.loaded_weights`."""
     spec = basis.model
     if spec is None:
         return UNNAMED

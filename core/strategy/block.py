@@ -1,7 +1,7 @@
 """One transformer block under each strategy: what every rank holds of each weight, and where the ranks talk.
 
-The weights are those of the layer list that lab 01 draws, core.sharding.layer_parts. Under PP the ranks are stages,
-and each has whole layers of its own; under the others they share one layer.
+The weights are those of the layer list that lab 01 draws, core.sharding_math.layer_parts. Under PP the ranks are
+stages, and each has whole layers of its own; under the others they share one layer.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -10,9 +10,9 @@ from math import prod
 from types import MappingProxyType
 from typing import Literal
 
+from core.comm_cost.expert_parallel import require_mixture
 from core.errors import UnknownNameError, require_divides
-from core.expert_parallel import require_mixture
-from core.sharding.layer_parts import LayerPart, layer_parts
+from core.sharding_math.layer_parts import LayerPart, layer_parts
 from core.specs import ModelSpec
 
 BYTES = 2

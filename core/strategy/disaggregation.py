@@ -8,11 +8,11 @@ Ignored: queueing for the link and for prefill, and that chunked prefill hides s
 
 from dataclasses import dataclass
 
-from core.calibration import calibration_of
 from core.errors import require_positive
-from core.parameters import kv_bytes_per_token, kv_bytes_per_token_per_rank
+from core.evidence.calibration import calibration_of
+from core.models.parameters import kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.specs import GpuSpec, LinkSpec, ModelSpec
-from core.step_model import TensorGroup, as_measured, decode_terms, prefill_terms
+from core.steps.model import TensorGroup, as_measured, decode_terms, prefill_terms
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from core.placement.trace import decisions
 from core.specs import ModelSpec
 from core.strategy.training import TrainingChoice, TrainingDemand, choose
 from core.strategy.training_trace import training_decisions
-from core.training_strategy import ZERO_NAMES, Strategy
+from core.training.layout import ZERO_NAMES, Strategy
 from core.units import percent, seconds, significant
 
 Purpose = Literal["train", "serve"]

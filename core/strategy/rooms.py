@@ -1,4 +1,4 @@
-"""The collectives, message by message: core.collective_programs', and those with a root, which are here.
+"""The collectives, message by message: core.collectives.programs', and those with a root, which are here.
 
 Rank 0 is the root. What a rank holds is kept as whose part is in each chunk, so that a sum can be told from a copy.
 """
@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from core.collective_clock import Held
-from core.collective_programs import (
+from core.collectives.clock import Held
+from core.collectives.programs import (
     Message,
     Program,
     Round,

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from core.errors import ShardlabError, divisors, require_positive
-from core.parameters import count_parameters
+from core.models.parameters import count_parameters
 from core.placement.cluster import ClusterSpec
 from core.specs import LinkSpec, ModelSpec
-from core.step_model import MFU, as_measured
-from core.training_memory import Job, TrainingMemory, training_memory
-from core.training_strategy import Recompute, Strategy
-from core.training_traffic import Axis, Transfer, training_traffic
+from core.steps.model import MFU, as_measured
+from core.training.layout import Recompute, Strategy
+from core.training.memory import Job, TrainingMemory, training_memory
+from core.training.traffic import Axis, Transfer, training_traffic
 from core.units import GB, decimal_bytes, seconds
 
 RESERVED_BYTES = 4 * GB

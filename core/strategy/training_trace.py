@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from core.parameters import total_parameters
+from core.models.parameters import total_parameters
 from core.strategy.training import (
     ACCUMULATED,
     RESERVED_BYTES,
@@ -13,8 +13,8 @@ from core.strategy.training import (
     judge,
     room_bytes,
 )
-from core.training_memory import model_states
-from core.training_strategy import ZERO_NAMES, Strategy
+from core.training.layout import ZERO_NAMES, Strategy
+from core.training.memory import model_states
 from core.units import decimal_bytes, grouped, percent, significant
 
 AXES: tuple[tuple[str, tuple[bool, bool, bool]], ...] = (

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from core.comm_cost import all_reduces_per_step, allreduce_payload_bytes
-from core.link_fit import LinkFit, fit_link
-from core.nccl_tests.records import Row, Table
+from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
+from core.links.fit import LinkFit, fit_link
+from core.links.nccl_tests.records import Row, Table
 from core.specs import ModelSpec
 from core.two_way_tp.run_log import RunLog
 

@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from core.break_even import crossover_hidden_size
+from core.comm_cost.break_even import crossover_hidden_size
 from core.errors import OutOfRangeError
-from core.parameters import dtype_bytes, total_parameters
+from core.models.parameters import dtype_bytes, total_parameters
 from core.specs import ModelSpec
 from core.two_way_tp.result import RunResult
 from core.units import percent, plain, significant

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from core.comm_cost import allreduce_payload_bytes, edge_ledger, step_ledger
+from core.comm_cost.bill import allreduce_payload_bytes, edge_ledger, step_ledger
 from core.errors import UnknownNameError, require_divides, require_positive
-from core.parameters import count_parameters, dtype_bytes, kv_heads_per_rank
+from core.models.parameters import count_parameters, dtype_bytes, kv_heads_per_rank
 from core.specs import ModelSpec
 
 MINI_GPT = ModelSpec(

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from math import floor
 from typing import Literal
 
-from core.break_even import TwoGpus
-from core.comm_cost import tp_comm_time_per_step
-from core.parameters import held_weight_bytes, kv_bytes_per_token
+from core.comm_cost.bill import tp_comm_time_per_step
+from core.comm_cost.break_even import TwoGpus
+from core.models.parameters import held_weight_bytes, kv_bytes_per_token
 from core.specs import GpuSpec, LinkSpec, ModelSpec
-from core.step_model import prefill_step_s
+from core.steps.model import prefill_step_s
 
 Kind = Literal["same batch", "full memory", "prompts"]
 RANKS = 2

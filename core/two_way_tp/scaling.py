@@ -17,9 +17,9 @@ from functools import cached_property
 from statistics import median
 from typing import Any, Literal
 
-from core.link_fit import LinkFit, fit_link
-from core.nccl_tests.records import Row, Table
-from core.parameters import dtype_bytes
+from core.links.fit import LinkFit, fit_link
+from core.links.nccl_tests.records import Row, Table
+from core.models.parameters import dtype_bytes
 from core.two_way_tp.predictions import WIDTHS, all_gather_payload_bytes, all_reduces_per_token
 from core.two_way_tp.result import Manifest, read_manifest
 from core.two_way_tp.run_log import RunLogError

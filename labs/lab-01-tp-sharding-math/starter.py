@@ -9,8 +9,8 @@ import numpy as np
 
 from core.errors import require_divides
 from core.ledger import Ledger
-from core.sharding.attention import attend
-from core.sharding.collectives import all_reduce
+from core.sharding_math.attention import attend
+from core.sharding_math.collectives import all_reduce
 
 Array = np.ndarray
 

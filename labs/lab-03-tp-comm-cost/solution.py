@@ -1,6 +1,6 @@
 """Lab 03, the communication bill: the reference. It is the code the page runs."""
 
-from core.comm_cost import (
+from core.comm_cost.bill import (
     allreduce_payload_bytes,
     allreduce_time_s,
     comm_fraction,

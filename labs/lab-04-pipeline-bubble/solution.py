@@ -1,6 +1,6 @@
 """Lab 04, the pipeline bubble: the reference. It is the code the page runs."""
 
-from core.pipeline_bubble import (
+from core.pipeline_bubble.bubble import (
     bubble_fraction,
     bubble_overhead,
     counted_bubble,

@@ -6,7 +6,7 @@ p stages, m microbatches. Every action is a forward and lasts one tick; stage s 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from core.schedules.actions import Action, Span
+from core.pipeline_bubble.schedules.actions import Action, Span
 
 
 def fill_drain(stages: int, microbatches: int) -> list[Action]:

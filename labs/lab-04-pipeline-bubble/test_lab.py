@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from core.schedules.actions import Action, Span
+from core.pipeline_bubble.schedules.actions import Action, Span
 
 SIZES = [(1, 1), (1, 5), (8, 1), (2, 3), (3, 2), (4, 4), (8, 16), (5, 12)]
 

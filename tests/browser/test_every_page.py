@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.conftest import press, settle, wait_for_address
-from ui.course import LABS, PAGES, SCENES, after
+from ui.course.pages import LABS, PAGES, SCENES, after
 
 SIZES = {"laptop": (1440, 900), "projector": (1920, 1080), "phone": (390, 844)}
 DRAWN = ("question", "see", "count", "break_it", "bench")

@@ -5,7 +5,7 @@ import pytest
 from tests.browser.conftest import start_server, stop_server
 
 BUILD = "sharding_math?shard_scene=Build+it"
-IMPORTS = "import numpy as np\nfrom core.sharding.collectives import all_reduce\n"
+IMPORTS = "import numpy as np\nfrom core.sharding_math.collectives import all_reduce\n"
 FORGOT = """
 def row_parallel(x, W, num_ranks, ledger=None, bias=None):
     return np.split(x, num_ranks, 1)[0] @ np.split(W, num_ranks, 1)[0].T

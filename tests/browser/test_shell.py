@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.conftest import arrive, press, settle, wait_for_address
-from ui.course import LABS
+from ui.course.pages import LABS
 
 
 def navigation(page) -> list[str]:

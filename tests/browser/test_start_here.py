@@ -2,7 +2,7 @@
 
 from tests.browser.conftest import press, settle
 from tests.browser.test_every_page import fits, open_scene, px_under_the_foot, serious_faults
-from ui.course import START
+from ui.course.pages import START
 
 ASKING = [scene for scene in START.scenes if scene != "glossary"]
 

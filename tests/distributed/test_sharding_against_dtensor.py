@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.sharding.group import Group
-from core.sharding.layers import mlp_layer
+from core.sharding_math.group import Group
+from core.sharding_math.layers import mlp_layer
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")]
 

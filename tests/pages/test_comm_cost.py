@@ -7,9 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from runtime.measurements import example_paste
-from tests.core.printed_tables import table as printed
-from ui.comm_bench import FIGURES, TABLE
-from ui.rows.comm_slips import CHOICES
+from tests.core.links.printed_tables import table as printed
+from ui.comm_cost.bench import FIGURES, TABLE
+from ui.comm_cost.rows_slips import CHOICES
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 SCENARIOS = {

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.said import without_terms
-from ui.course import LABS, OVERVIEW, PAGES, entry
+from ui.course.pages import LABS, OVERVIEW, PAGES, entry
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = {

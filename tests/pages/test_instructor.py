@@ -9,19 +9,19 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.collectives import one_shot_all_reduce
-from core.comm_cost import readings, step_bill
-from core.parameters import count_parameters
-from core.pipeline_bubble import slips
+from core.collectives.cost import one_shot_all_reduce
+from core.comm_cost.bill import readings, step_bill
+from core.course.start_here import forward_pass, gpus_to_hold, message, ridge_tokens, ring_chunks_sent
+from core.models.parameters import count_parameters
+from core.pipeline_bubble.bubble import slips
 from core.scenario import Scenario
-from core.start_here import forward_pass, gpus_to_hold, message, ridge_tokens, ring_chunks_sent
-from core.step_model import decode_step_s
+from core.steps.model import decode_step_s
 from core.two_way_tp import slowdown
 from core.units import percent, plain, seconds
 from runtime import captures
 from scripts import grade
-from ui.course import OVERVIEW, PAGES, entry
-from ui.rows.start_here import LARGE, RANKS
+from ui.course.pages import OVERVIEW, PAGES, entry
+from ui.start_here.rows import LARGE, RANKS
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs/instructor.md").read_text(encoding="utf-8")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from core.quiz import paper
+from core.course.quiz import paper
 from tests.pages.test_every_scene import said, visit
-from ui.course import LABS, OVERVIEW, PAGES, START, entry
-from ui.course_map import ABILITIES
+from ui.course.pages import LABS, OVERVIEW, PAGES, START, entry
+from ui.overview.course_map import ABILITIES
 
 
 def test_a_revealed_question_is_counted_in_the_address():

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.schedules.families import FAMILIES
+from core.pipeline_bubble.schedules.families import FAMILIES
 from tests.said import without_terms
-from ui.course import SCENES
+from ui.course.pages import SCENES
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 
@@ -202,7 +202,7 @@ def test_the_learners_own_run_is_drawn_at_the_pages_sizes(monkeypatch, tmp_path)
     """A clock that starts every stage at once: cells before their inputs are outlined, the task is wrong."""
     own = tmp_path / "mine.py"
     own.write_text(
-        "from core.pipeline_bubble import *\nfrom core.schedules.actions import Span\n"
+        "from core.pipeline_bubble.bubble import *\nfrom core.pipeline_bubble.schedules.actions import Span\n"
         "def run_on_ticks(actions, stages):\n"
         "    return [Span(a, a.stage, a.microbatch, a.microbatch + 1) for a in actions]\n",
         encoding="utf-8",

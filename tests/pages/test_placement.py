@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.said import without_terms
-from ui.course import entry
+from ui.course.pages import entry
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = entry("placement")

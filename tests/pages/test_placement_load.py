@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.rows.placement_load import example_bench
+from ui.placement.rows_load import example_bench
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 

@@ -1,9 +1,9 @@
 """The quiz as a visitor takes it: an answer is judged at once, kept in the address, and counted."""
 
-from core.quiz import BANK, Sheet, paper
+from core.course.quiz import BANK, Sheet, paper
 from runtime import content
 from tests.pages.test_every_scene import said, visit
-from ui.course import entry
+from ui.course.pages import entry
 from ui.prose import Prose, plain_text
 
 QUIZ = entry("quiz")

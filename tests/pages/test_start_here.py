@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.said import without_terms
-from ui import glossary
-from ui.course import START
+from ui.course import glossary
+from ui.course.pages import START
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 TRUTHS = {

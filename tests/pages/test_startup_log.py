@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.said import without_terms
-from ui.rows.startup_log import EXAMPLE, exercises
+from ui.startup_log.rows import EXAMPLE, exercises
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = "pages/6_startup_log.py"

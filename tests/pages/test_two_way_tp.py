@@ -11,8 +11,8 @@ from core.units import plain
 from runtime import captures
 from runtime.budget import BudgetGuard
 from tests.said import without_terms
-from ui import two_way_tp_paid
-from ui.course import SCENES
+from ui.course.pages import SCENES
+from ui.two_way_tp import paid_run as two_way_tp_paid
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 RUNS = ("MiniGPT, TCP", "MiniGPT, shared memory")

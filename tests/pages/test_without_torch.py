@@ -15,7 +15,7 @@ class NoTorch:
 
 sys.meta_path.insert(0, NoTorch())
 from streamlit.testing.v1 import AppTest
-from ui.course import OVERVIEW, PAGES
+from ui.course.pages import OVERVIEW, PAGES
 
 for page in PAGES:
     for title in page.scenes.values() if page is not OVERVIEW else [""]:

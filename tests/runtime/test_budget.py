@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import OutOfRangeError, ShardlabError
-from core.spend import BudgetLimits
+from core.two_way_tp.spend import BudgetLimits
 from runtime import budget
 from runtime.budget import BudgetGuard, BudgetGuardExceeded, LedgerError
 
@@ -161,7 +161,7 @@ def test_a_real_process_killed_in_the_middle_of_a_write_leaves_a_ledger_that_goe
 
 SPENDER = """
 import sys
-from core.spend import BudgetLimits
+from core.two_way_tp.spend import BudgetLimits
 from runtime.budget import BudgetGuard, BudgetGuardExceeded
 guard = BudgetGuard(sys.argv[1], BudgetLimits(lab_usd=100, phase_usd=float(sys.argv[2]), gpu_hours=100))
 sys.stdin.readline()

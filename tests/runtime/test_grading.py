@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from core.course.grading import LABS, earned
 from core.errors import OutOfRangeError, ShardlabError
-from core.grading import LABS, earned
 from runtime import grading
 from runtime.grading import Limits, grade
 from runtime.run_ending import tagged
@@ -19,7 +19,7 @@ TWO_TASKS = replace(BILL, tasks=(TRAFFIC, FRACTION))
 """A lab small enough to be graded often: each task is a process."""
 
 QUICK = Limits(wall_s=8.0, cpu_s=20)
-RIGHT = "from core.comm_cost import *\n"
+RIGHT = "from core.comm_cost.bill import *\n"
 pytestmark = pytest.mark.slow
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.sharding.attempt import TASKS, attempt_trace, judge, reference
-from core.sharding.storytelling import storyboard
+from core.sharding_math.attempt import TASKS, attempt_trace, judge, reference
+from core.sharding_math.storytelling import storyboard
 from runtime.learner_code import LAB, attempts, learner_file, saved
 from runtime.learner_grading import grade
 
 HERE = "http://localhost:8501"
-HEAD = "import numpy as np\nfrom core.sharding.collectives import all_reduce\nfrom core.sharding_math import *\n"
+HEAD = "import numpy as np\nfrom core.sharding_math.collectives import all_reduce\n"
+HEAD += "from core.sharding_math.lab import *\n"
 
 
 def written(tmp_path, code):

@@ -2,13 +2,14 @@
 
 import pytest
 
-from core.pipeline_attempt import RUN, TASKS, drawn, judge
+from core.pipeline_bubble.attempt import RUN, TASKS, drawn, judge
 from runtime.learner_code import LAB as LAB_01
 from runtime.learner_code import learner_file
 from runtime.learner_schedule import LAB, attempts
 
 HERE = "http://localhost:8501"
-HEAD = "from fractions import Fraction\nfrom core.pipeline_bubble import *\nfrom core.schedules.actions import *\n"
+HEAD = "from fractions import Fraction\nfrom core.pipeline_bubble.bubble import *\n"
+HEAD += "from core.pipeline_bubble.schedules.actions import *\n"
 
 
 def written(tmp_path, code):

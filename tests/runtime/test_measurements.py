@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.link_fit import fit_link, interpolated_us
-from core.nccl_tests import read_tables
+from core.links.fit import fit_link, interpolated_us
+from core.links.nccl_tests import read_tables
 from runtime.measurements import example_paste, measured_all_reduces
 
 

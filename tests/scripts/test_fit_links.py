@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from core.nccl_tests import read_tables
+from core.links.nccl_tests import read_tables
 from scripts import fit_links
-from tests.core.printed_tables import header, row, table
+from tests.core.links.printed_tables import header, row, table
 
 
 @pytest.fixture

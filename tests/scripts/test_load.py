@@ -5,7 +5,7 @@ import json
 import pytest
 
 from scripts import load
-from ui.rows.placement_load import example_bench
+from ui.placement.rows_load import example_bench
 
 PLAN = ["--model", "qwen2-7b", "--gpu", "a100", "--prompt", "1024", "--output", "128"]
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from core.quiz import BANK, Sheet, paper
+from core.course.quiz import BANK, Sheet, paper
 from scripts.quiz import main
 
 

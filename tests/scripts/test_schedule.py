@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from core.schedules.families import FAMILIES
+from core.pipeline_bubble.schedules.families import FAMILIES
 from scripts import schedule
 
 SMALL = ["--stages", "4", "--microbatches", "8"]

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from core.errors import IndivisibleError
-from core.sharding.examples import run
-from core.sharding.faults import FAULTS, broken
-from core.sharding.following import signed
-from core.sharding.numerics import precision
-from core.sharding.storytelling import storyboard
-from ui.components import block_stepper as stepper
-from ui.components.block_stepper import Note, View
+from core.sharding_math.examples import run
+from core.sharding_math.faults import FAULTS, broken
+from core.sharding_math.following import signed
+from core.sharding_math.numerics import precision
+from core.sharding_math.storytelling import storyboard
+from ui.players import block_stepper as stepper
+from ui.players.block_stepper import Note, View
 
 SCRIPTS = sorted(Path(stepper.__file__).parent.glob("*.js"))
 

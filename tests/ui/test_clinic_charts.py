@@ -8,15 +8,15 @@ import vl_convert
 from core.clinic import CASES, examine
 from core.clinic.case import Bars, Histogram
 from core.clinic.three_waits import Knob, response_lines, responses
-from core.custom_all_reduce import Machine, decide
+from core.collectives.custom_all_reduce import Machine, decide
 from core.scenario import Scenario
 from runtime import content
 from runtime.measurements import measured_all_reduces
-from ui.charts import clinic as charts
-from ui.charts import clinic_scenes
-from ui.frames import frame
-from ui.rows import clinic as rows
-from ui.rows import clinic_kernel, clinic_straggler
+from ui.clinic import charts, rows
+from ui.clinic import charts_scenes as clinic_scenes
+from ui.clinic import rows_kernel as clinic_kernel
+from ui.clinic import rows_straggler as clinic_straggler
+from ui.figures.frames import frame
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]

@@ -6,22 +6,22 @@ from functools import cache
 import pytest
 import vl_convert
 
-from core.comm_cost import step_bill
-from core.own_tables import own_tables
+from core.comm_cost.bill import step_bill
+from core.links.own_tables import own_tables
 from core.scenario import Scenario
 from runtime.measurements import example_paste, measured_all_reduces
-from tests.core.printed_tables import table as printed
-from ui.charts import comm_bench as charts
-from ui.charts.comm_cost import axis_end_ms, bill_bars
-from ui.charts.comm_table import errors_by_size
-from ui.charts.time_against_payload import payload_axis
-from ui.comm_bench import THRESHOLDS
-from ui.frames import frame
-from ui.rows import comm_bench as bench
-from ui.rows import comm_residuals as residuals
-from ui.rows import comm_scale as scale
-from ui.rows import comm_slips as slips
-from ui.rows import comm_table as table
+from tests.core.links.printed_tables import table as printed
+from ui.comm_cost import charts_bench as charts
+from ui.comm_cost import rows_bench as bench
+from ui.comm_cost import rows_residuals as residuals
+from ui.comm_cost import rows_scale as scale
+from ui.comm_cost import rows_slips as slips
+from ui.comm_cost import rows_table as table
+from ui.comm_cost.bench import THRESHOLDS
+from ui.comm_cost.charts import axis_end_ms, bill_bars
+from ui.comm_cost.charts_table import errors_by_size
+from ui.figures.frames import frame
+from ui.figures.time_against_payload import payload_axis
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]

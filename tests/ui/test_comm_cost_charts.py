@@ -5,16 +5,16 @@ import re
 import pytest
 import vl_convert
 
-from core.comm_cost import step_bill
+from core.comm_cost.bill import step_bill
 from core.scenario import Scenario
 from runtime.measurements import measured_all_reduces
-from ui.charts import comm_cost as charts
-from ui.charts.prediction import prediction_line
-from ui.charts.time_against_payload import time_against_payload
-from ui.frames import frame
-from ui.rows import comm_cost as rows_of
-from ui.rows.comm_residuals import Named, named_residuals
-from ui.rows.comm_scale import bills_by_ranks
+from ui.comm_cost import charts
+from ui.comm_cost import rows as rows_of
+from ui.comm_cost.rows_residuals import Named, named_residuals
+from ui.comm_cost.rows_scale import bills_by_ranks
+from ui.figures.frames import frame
+from ui.figures.prediction import prediction_line
+from ui.figures.time_against_payload import time_against_payload
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]

@@ -7,7 +7,8 @@ import pytest
 
 from runtime import content
 from tests.said import without_terms
-from ui import course, glossary
+from ui.course import glossary
+from ui.course import pages as course
 from ui.prose import plain_text
 
 TERMS = glossary.terms()

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from ui.charts import pipeline_bubble as charts
-from ui.frames import frame
-from ui.rows import pipeline_bubble as bubble
-from ui.rows import pipeline_schedules as rows
+from ui.figures.frames import frame
+from ui.pipeline_bubble import charts
+from ui.pipeline_bubble import rows as bubble
+from ui.pipeline_bubble import rows_schedules as rows
 from ui.theme import DARK, LIGHT, Look
 
 vl_convert = pytest.importorskip("vl_convert")

@@ -6,19 +6,18 @@ from itertools import pairwise
 import pytest
 import vl_convert
 
-from core.calibration import DECODE_BAND
 from core.catalog import gpu, model
+from core.evidence.calibration import DECODE_BAND
 from core.placement.cluster import usual_cluster
 from core.placement.planner import Question
 from core.placement.rank_memory import measured_budget
 from core.placement.steps import Demand
 from runtime import content
-from ui.charts import placement as charts
-from ui.charts.comm_cost import axis_end_ms, bill_bars
-from ui.facts import placement as facts
-from ui.frames import frame
-from ui.rows import placement as rows
-from ui.rows.placement_pin import Pin
+from ui.comm_cost.charts import axis_end_ms, bill_bars
+from ui.figures.frames import frame
+from ui.placement import charts, rows
+from ui.placement import words as facts
+from ui.placement.pin import Pin
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]

@@ -6,26 +6,26 @@ import numpy as np
 import pytest
 import vl_convert
 
-from core.bench_results_printed import printed_bench
-from core.bench_results_reader import read_bench_results
-from core.calibration import DECODE_BAND
-from core.calibration_report import residuals
 from core.catalog import gpu, model
+from core.evidence.calibration import DECODE_BAND
+from core.evidence.published import read_published
+from core.evidence.report import residuals
 from core.placement.cluster import usual_cluster
 from core.placement.layout import Layout
 from core.placement.planner import Question, judge
 from core.placement.rank_memory import measured_budget
 from core.placement.steps import Demand
-from core.published import read_published
-from core.serving_load_curve import LADDER
+from core.serving.bench_printed import printed_bench
+from core.serving.bench_reader import read_bench_results
+from core.serving.curve import LADDER
 from runtime.published import shipped_rows
-from ui.charts import placement_accuracy as accuracy_charts
-from ui.charts import placement_load as load_charts
-from ui.facts import placement_accuracy as accuracy_facts
-from ui.facts import placement_load as load_facts
-from ui.frames import frame
-from ui.rows import placement_accuracy as accuracy
-from ui.rows import placement_load as load
+from ui.figures.frames import frame
+from ui.placement import charts_accuracy as accuracy_charts
+from ui.placement import charts_load as load_charts
+from ui.placement import rows_accuracy as accuracy
+from ui.placement import rows_load as load
+from ui.placement import words_accuracy as accuracy_facts
+from ui.placement import words_load as load_facts
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]

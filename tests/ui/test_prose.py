@@ -6,7 +6,7 @@ import pytest
 
 from core.catalog import GPUS, LINKS, MODELS
 from runtime import content
-from ui.course import PAGES
+from ui.course.pages import PAGES
 from ui.prose import Prose, escape, plain_text
 
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)

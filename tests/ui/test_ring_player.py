@@ -7,10 +7,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.catalog import link
-from core.collectives import collective_cost
-from ui import comm_wire
-from ui.components import ring_player as player
-from ui.rows import comm_wire as rows
+from core.collectives.cost import collective_cost
+from ui.comm_cost import rows_wire as rows
+from ui.comm_cost import wire as comm_wire
+from ui.players import ring_player as player
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8])
@@ -50,7 +50,7 @@ def test_the_axis_has_a_handful_of_round_ticks(longest_s):
 
 def test_the_player_mounts_with_its_courses():
     def app():
-        from ui.components.ring_player import Course, Message, Round, Stop, ring_player
+        from ui.players.ring_player import Course, Message, Round, Stop, ring_player
 
         course = Course(
             title="ring",

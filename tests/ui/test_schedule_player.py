@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.pipeline_bubble import fill_drain, run_on_ticks
-from core.schedules.grid import tick_grid
-from ui.components import schedule_player as player
+from core.pipeline_bubble.bubble import fill_drain, run_on_ticks
+from core.pipeline_bubble.schedules.grid import tick_grid
+from ui.players import schedule_player as player
 
 
 def grid_of(stages, microbatches, **extra):
@@ -75,7 +75,7 @@ def test_a_grid_that_does_not_match_its_size_is_refused():
 
 def test_the_player_mounts_with_its_bytes():
     def app():
-        from ui.components.schedule_player import Grid, schedule_player
+        from ui.players.schedule_player import Grid, schedule_player
 
         schedule_player(Grid(b"\0\0\1\0", 1, 2, ("stage 0",)), key="p", alt="one stage, two microbatches")
 

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 import pytest
 
 from core.catalog import model
-from core.sharding.layer_parts import layer_parts
-from ui.drawings.sharding_math import WIDTH, layer_diagram
+from core.sharding_math.layer_parts import layer_parts
+from ui.sharding_math.drawing import WIDTH, layer_diagram
 from ui.theme import DARK, LIGHT
 
 

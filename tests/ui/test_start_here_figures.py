@@ -5,13 +5,13 @@ import re
 import pytest
 import vl_convert
 
-from core.start_here import ring_stages
+from core.course.start_here import ring_stages
 from core.units import GB
-from ui.charts import start_here as charts
-from ui.drawings import start_here as drawings
-from ui.facts import start_here as facts
-from ui.frames import frame
-from ui.rows import start_here as rows_of
+from ui.figures.frames import frame
+from ui.start_here import charts
+from ui.start_here import drawing as drawings
+from ui.start_here import rows as rows_of
+from ui.start_here import words as facts
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]

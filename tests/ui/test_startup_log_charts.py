@@ -4,9 +4,8 @@ import pytest
 
 from core.catalog import model
 from core.startup_log.reader import read_log
-from ui.charts import startup_log as charts
-from ui.frames import frame
-from ui.rows import startup_log as rows
+from ui.figures.frames import frame
+from ui.startup_log import charts, rows
 from ui.theme import DARK, LIGHT, Look
 
 

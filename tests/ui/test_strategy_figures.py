@@ -9,13 +9,12 @@ from core.placement.cluster import ClusterSpec
 from core.scenario import Scenario
 from core.strategy.block import block_under
 from core.strategy.picker import Question, answer
-from core.training_memory import Job
+from core.training.memory import Job
 from core.units import GB
-from ui.charts import strategy as charts
-from ui.drawings.strategy import block_diagram
-from ui.frames import frame
-from ui.rows import strategy as rows
-from ui.rows import strategy_scenes as scene_rows
+from ui.figures.frames import frame
+from ui.strategy import charts, rows
+from ui.strategy import rows_scenes as scene_rows
+from ui.strategy.drawing import block_diagram
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK, present=True)]

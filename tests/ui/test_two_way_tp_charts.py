@@ -8,16 +8,16 @@ from core.catalog import gpu, link, model
 from core.two_way_tp import PerToken, duels
 from core.two_way_tp.run_log import Prefill
 from runtime import captures
-from tests.core.test_two_way_tp_scaling import scaling
-from ui.charts import two_way_tp as arms_charts
-from ui.charts import two_way_tp_scaling as charts
-from ui.facts.two_way_tp import run_name
-from ui.facts.two_way_tp_bench import host_fields, scaling_fields
-from ui.frames import frame
-from ui.rows import two_way_tp as arm_rows
-from ui.rows import two_way_tp_scaling as rows
+from tests.core.two_way_tp.test_two_way_tp_scaling import scaling
+from ui.figures.frames import frame
 from ui.theme import DARK, LIGHT, Look
-from ui.two_way_tp_bench import ends
+from ui.two_way_tp import charts as arms_charts
+from ui.two_way_tp import charts_scaling as charts
+from ui.two_way_tp import rows as arm_rows
+from ui.two_way_tp import rows_scaling as rows
+from ui.two_way_tp.bench import ends
+from ui.two_way_tp.words import run_name
+from ui.two_way_tp.words_bench import host_fields, scaling_fields
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
 

@@ -1,0 +1,1 @@
+"""Collectives: closed forms, programs run message by message, a clock, and an engine's own kernels."""

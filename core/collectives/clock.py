@@ -1,0 +1,84 @@
+"""A collective program on a clock: what each round costs on a link, and what every rank holds after it.
+
+A round is one hop's latency, then the bytes that pass its busiest port; the next begins when all of it has arrived.
+So a program ends when its closed form in core.collectives.cost does. With a slow rank, a round that uses its port
+takes as long as that port.
+"""
+
+from dataclasses import dataclass
+from itertools import accumulate
+
+from core.collectives.programs import SWITCH, Program, Round, port_chunks
+from core.errors import OutOfRangeError, require_non_negative
+from core.specs import LinkSpec
+
+
+@dataclass(frozen=True)
+class TimedRound:
+    """Messages that travel at once, when they leave, and the two terms of their time."""
+
+    messages: Round
+    start_s: float
+    latency_s: float
+    bandwidth_s: float
+
+    @property
+    def end_s(self) -> float:
+        """When the last byte of the round has arrived."""
+        return self.start_s + self.latency_s + self.bandwidth_s
+
+
+def timed_rounds(
+    program: Program, payload_bytes: float, link: LinkSpec, slow_rank: int | None = None, slowdown: float = 1.0
+) -> tuple[TimedRound, ...]:
+    """The rounds of a program one after another, the link's launch before the first.
+
+        round = α + max over ranks of σ_r · bytes through port r / β
+
+    `slowdown` is σ of `slow_rank`, whose port takes that much longer for its bytes.
+    Raises OutOfRangeError for a slowdown below 1.
+    """
+    require_non_negative(payload_bytes=payload_bytes)
+    if not slowdown >= 1:
+        raise OutOfRangeError("slowdown", slowdown, "must be 1 or more: a straggler is not faster")
+    chunk_s = payload_bytes / program.chunks / link.bandwidth_bytes_per_s
+    factors = [slowdown if rank == slow_rank else 1.0 for rank in range(program.ranks)]
+    bandwidths = [
+        chunk_s * max(factor * chunks for factor, chunks in zip(factors, ports, strict=True))
+        for ports in (port_chunks(messages, program.ranks) for messages in program.rounds)
+    ]
+    starts = accumulate((link.latency_s + bandwidth_s for bandwidth_s in bandwidths), initial=link.base_s)
+    return tuple(
+        TimedRound(messages, start_s, link.latency_s, bandwidth_s)
+        for messages, start_s, bandwidth_s in zip(program.rounds, starts, bandwidths, strict=False)
+    )
+
+
+Held = tuple[tuple[frozenset[int], ...], ...]
+"""`held[rank][chunk]`: the ranks whose part is in the sum that this rank holds of this chunk."""
+
+
+def held_after_each_round(program: Program) -> tuple[Held, ...]:
+    """What every rank holds before the first round and after each: a reduction is done where all parts are in all.
+
+    Raises OutOfRangeError for a program that reads its input, which is no reduction.
+    """
+    if program.reads_input:
+        raise OutOfRangeError("reads_input", True, "is no reduction: nothing is added up in it")
+    held = [[frozenset({rank})] * program.chunks for rank in range(program.ranks)]
+    states = [_frozen(held)]
+    for messages in program.rounds:
+        before = [list(chunks) for chunks in held]
+        summed = {message.source for message in messages if message.target == SWITCH}
+        for message in messages:
+            if message.target == SWITCH:
+                continue
+            for chunk in message.chunks:
+                arrives = frozenset(summed) if message.source == SWITCH else before[message.source][chunk]
+                held[message.target][chunk] = arrives | held[message.target][chunk] if message.adds else arrives
+        states.append(_frozen(held))
+    return tuple(states)
+
+
+def _frozen(held: list[list[frozenset[int]]]) -> Held:
+    return tuple(tuple(chunks) for chunks in held)

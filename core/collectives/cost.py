@@ -1,0 +1,262 @@
+"""What a collective costs, algorithm by algorithm, in closed form.
+
+n payload_bytes, N ranks, α link.latency_s a step, β link.bandwidth_bytes_per_s one way, t0 link.base_s once.
+Links are full duplex and a rank has one port: in a step it sends and receives at once, to and from one peer
+or, in the direct algorithms, to and from all of them through the same wire. Ignored: overlap, reduction
+arithmetic, protocol switches, contention inside a switch.
+
+Every form here is also run message by message in core.collectives.programs, which counts the same.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from core.errors import OutOfRangeError, UnknownNameError, require_non_negative, require_positive
+from core.specs import LinkSpec
+
+
+@dataclass(frozen=True)
+class CollectiveCost:
+    """The terms of one collective. `traffic_bytes` is what passes one rank's port on the critical path."""
+
+    steps: int
+    traffic_bytes: float
+    latency_s: float
+    bandwidth_s: float
+    base_s: float = 0.0
+
+    @property
+    def total_s(self) -> float:
+        """t0 + steps·α + traffic/β."""
+        return self.base_s + self.latency_s + self.bandwidth_s
+
+    def times(self, count: int) -> "CollectiveCost":
+        """The cost of `count` of them, one after another."""
+        return CollectiveCost(
+            steps=count * self.steps,
+            traffic_bytes=count * self.traffic_bytes,
+            latency_s=count * self.latency_s,
+            bandwidth_s=count * self.bandwidth_s,
+            base_s=count * self.base_s,
+        )
+
+
+Algorithm = Callable[[float, int, LinkSpec], CollectiveCost]
+"""`(payload_bytes, ranks, link) -> CollectiveCost`, one signature for the family."""
+
+
+def ring_all_reduce(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
+    """Cost of a ring all-reduce: reduce-scatter, then all-gather, N-1 hops each.
+
+        T = t0 + 2(N-1)·α + 2(N-1)/N · n/β
+
+    Source: Thakur, Rabenseifner & Gropp 2005; Patarasuk & Yuan 2009; nccl-tests doc/PERFORMANCE.md for β.
+    """
+    return _cost(2 * (ranks - 1), 2 * _others_share(payload_bytes, ranks), ranks, link)
+
+
+def ring_reduce_scatter(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
+    """Cost of a ring reduce-scatter of n bytes on every rank: each is left with n/N of the sum.
+
+    T = t0 + (N-1)·α + (N-1)/N · n/β
+    """
+    return _cost(ranks - 1, _others_share(payload_bytes, ranks), ranks, link)
+
+
+def ring_all_gather(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
+    """Cost of a ring all-gather to n bytes on every rank: each began with n/N of them.
+
+    T = t0 + (N-1)·α + (N-1)/N · n/β
+    """
+    return _cost(ranks - 1, _others_share(payload_bytes, ranks), ranks, link)
+
+
+def recursive_doubling_all_reduce(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
+    """Cost of exchanging the whole payload with partners 1, 2, 4, … away.
+
+        T = t0 + s·α + s·n/β,  s = lg N;  where N is not a power of two, s = ⌊lg N⌋ + 2
+
+    The two more fold the surplus ranks in before and out after. Source: Thakur et al. 2005, §4.4.
+    """
+    steps = ranks.bit_length() - 1 + (0 if is_power_of_two(ranks) else 2)
+    return _cost(steps, steps * payload_bytes, ranks, link)
+
+
+def rabenseifner_all_reduce(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
+    """Cost of recursive halving (reduce-scatter), then recursive doubling (all-gather).
+
+        T = t0 + 2 lg N·α + 2(N-1)/N · n/β
+
+    Raises OutOfRangeError unless N is a power of two. Source: Thakur et al. 2005, §4.5.
+    """
+    require_power_of_two(ranks)
+    return _cost(2 * (ranks.bit_length() - 1), 2 * _others_share(payload_bytes, ranks), ranks, link)
+
+
+def binomial_tree_all_reduce(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
+    """Cost of reducing up a binomial tree and broadcasting down, the payload not cut into a pipeline.
+
+        T = t0 + 2⌈lg N⌉·α + 2⌈lg N⌉·n/β
+
+    NCCL's trees pipeline chunks and pay about 2n/β instead.
+    """
+    steps = 2 * (ranks - 1).bit_length()
+    return _cost(steps, steps * payload_bytes, ranks, link)
+
+
+def one_shot_all_reduce(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
+    """Cost of every rank reading every peer's whole payload at once, and adding.
+
+        T = t0 + α + (N-1)·n/β
+
+    Source: vLLM csrc/custom_all_reduce.cuh, one stage.
+    """
+    return _cost(1, (ranks - 1) * payload_bytes, ranks, link)
+
+
+def two_shot_all_reduce(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
+    """Cost of a direct reduce-scatter, then a direct all-gather, one step each.
+
+        T = t0 + 2α + 2(N-1)/N · n/β
+
+    Source: vLLM csrc/custom_all_reduce.cuh, two stages.
+    """
+    return _cost(2, 2 * _others_share(payload_bytes, ranks), ranks, link)
+
+
+def in_switch_all_reduce(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
+    """Cost of sending n up to a switch that adds, while the sum comes down: one step, n each way.
+
+        T = t0 + α + n/β
+
+    What NVLink SHARP (NVLS) and InfiniBand SHARP do, without their limits.
+    """
+    return _cost(1, payload_bytes, ranks, link)
+
+
+def direct_all_to_all(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
+    """Cost of sending every peer its n/N of one rank's buffer at once.
+
+    T = t0 + α + (N-1)/N · n/β
+    """
+    return _cost(1, _others_share(payload_bytes, ranks), ranks, link)
+
+
+def pairwise_all_to_all(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
+    """Cost of the same in N-1 rounds, one partner a round.
+
+    T = t0 + (N-1)·α + (N-1)/N · n/β
+    """
+    return _cost(ranks - 1, _others_share(payload_bytes, ranks), ranks, link)
+
+
+ALGORITHMS: Mapping[tuple[str, str], Algorithm] = MappingProxyType(
+    {
+        ("all_reduce", "ring"): ring_all_reduce,
+        ("all_reduce", "recursive_doubling"): recursive_doubling_all_reduce,
+        ("all_reduce", "rabenseifner"): rabenseifner_all_reduce,
+        ("all_reduce", "binomial_tree"): binomial_tree_all_reduce,
+        ("all_reduce", "one_shot"): one_shot_all_reduce,
+        ("all_reduce", "two_shot"): two_shot_all_reduce,
+        ("all_reduce", "in_switch"): in_switch_all_reduce,
+        ("reduce_scatter", "ring"): ring_reduce_scatter,
+        ("all_gather", "ring"): ring_all_gather,
+        ("all_to_all", "direct"): direct_all_to_all,
+        ("all_to_all", "pairwise"): pairwise_all_to_all,
+    }
+)
+"""Each cost under the collective it is of and the algorithm's name."""
+
+
+def algorithms_of(op: str) -> tuple[str, ...]:
+    """The algorithms of one collective.
+
+    Raises UnknownNameError for a collective that is not one.
+    """
+    names = tuple(name for known, name in ALGORITHMS if known == op)
+    if not names:
+        raise UnknownNameError("collective", op, dict.fromkeys(known for known, _ in ALGORITHMS))
+    return names
+
+
+def collective_cost(op: str, algorithm: str, payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
+    """Cost of one collective by a named algorithm.
+
+    Raises UnknownNameError when the two do not belong together, OutOfRangeError for sizes it cannot be of.
+    """
+    names = algorithms_of(op)
+    if algorithm not in names:
+        raise UnknownNameError(f"{op} algorithm", algorithm, names)
+    return ALGORITHMS[op, algorithm](payload_bytes, ranks, link)
+
+
+@dataclass(frozen=True)
+class HierarchicalCost:
+    """An all-reduce over nodes of GPUs, its two levels kept apart."""
+
+    inside: CollectiveCost
+    network: CollectiveCost
+
+    @property
+    def total_s(self) -> float:
+        """The levels run one after the other."""
+        return self.inside.total_s + self.network.total_s
+
+
+def hierarchical_all_reduce(
+    payload_bytes: float, gpus_per_node: int, nodes: int, inside: LinkSpec, network: LinkSpec
+) -> HierarchicalCost:
+    """Cost of reduce-scatter inside each of G nodes of L GPUs, all-reduce of the pieces across, all-gather inside.
+
+        T = t0 + 2(L-1)·α_in + 2(L-1)/L · n/β_in + 2(G-1)·α_out + 2(G-1)/G · (n/L)/β_out
+
+    A link that belongs to the node is shared by its L GPUs. The launch is paid once, the inner link's, or the
+    network's where a node has one GPU.
+    """
+    require_positive(nodes=nodes)
+    within = ring_all_reduce(payload_bytes, gpus_per_node, inside)
+    across = ring_all_reduce(payload_bytes / gpus_per_node, nodes, network)
+    sharers = gpus_per_node if network.scope == "node" else 1
+    return HierarchicalCost(
+        inside=within,
+        network=CollectiveCost(
+            steps=across.steps,
+            traffic_bytes=across.traffic_bytes,
+            latency_s=across.latency_s,
+            bandwidth_s=across.bandwidth_s * sharers,
+            base_s=across.base_s if gpus_per_node == 1 else 0.0,
+        ),
+    )
+
+
+def is_power_of_two(ranks: int) -> bool:
+    """Whether `ranks` is 1, 2, 4, 8, …"""
+    return ranks > 0 and ranks & (ranks - 1) == 0
+
+
+def require_power_of_two(ranks: int) -> None:
+    """Raise OutOfRangeError for a number of ranks that halving would leave uneven."""
+    if not is_power_of_two(ranks):
+        raise OutOfRangeError("ranks", ranks, "must be a power of two for halving; use 2, 4, 8, 16, or a ring")
+
+
+def _others_share(payload_bytes: float, ranks: int) -> float:
+    """(N-1)/N · n: the bytes of a payload that belong to other ranks."""
+    require_positive(ranks=ranks)
+    return (ranks - 1) * payload_bytes / ranks
+
+
+def _cost(steps: int, traffic_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
+    """Steps and bytes priced on a link; one rank has nobody to talk to and launches nothing."""
+    require_positive(ranks=ranks)
+    require_non_negative(traffic_bytes=traffic_bytes)
+    if ranks == 1:
+        return CollectiveCost(steps=0, traffic_bytes=0.0, latency_s=0.0, bandwidth_s=0.0)
+    return CollectiveCost(
+        steps=steps,
+        traffic_bytes=traffic_bytes,
+        latency_s=steps * link.latency_s,
+        bandwidth_s=traffic_bytes / link.bandwidth_bytes_per_s,
+        base_s=link.base_s,
+    )

@@ -1,0 +1,154 @@
+"""The all-to-alls of expert parallelism: what a mixture's layers send where experts live on different ranks.
+
+T tokens of a step, dealt over the ranks; N ranks; E experts, E/N of them on a rank; K experts a token; d
+hidden_size; b bytes an element. Attention is data-parallel: each rank holds its own T/N tokens whole, sends each of
+them to the ranks of its experts (dispatch) and gets their outputs back (combine). Dense layers send nothing.
+
+Ignored: routing tables and token indices, kernels that copy while others compute, and the experts' own time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import comb
+
+import numpy as np
+
+from core.collectives.cost import Algorithm, CollectiveCost, direct_all_to_all, ring_all_reduce
+from core.comm_cost.bill import allreduce_payload_bytes
+from core.errors import OutOfRangeError, require_divides, require_positive
+from core.models.parameters import dtype_bytes
+from core.specs import LinkSpec, ModelSpec, MoeSpec
+
+
+@dataclass(frozen=True)
+class ExpertParallelBill:
+    """What one step's mixture layers send, one dispatch and one combine a layer, beside tensor parallelism's bill.
+
+    `copies` is how often a token is sent on average, its own rank included: K times, or fewer where a rank is sent
+    it once for all its experts there. `tensor_parallel` is the two all-reduces of one of these layers.
+    """
+
+    model: str
+    link: str
+    ranks: int
+    tokens: int
+    layers: int
+    copies: float
+    dispatch: CollectiveCost
+    combine: CollectiveCost
+    tensor_parallel: CollectiveCost
+
+    @property
+    def comm_s(self) -> float:
+        """All layers, one after another."""
+        return self.layers * (self.dispatch.total_s + self.combine.total_s)
+
+    @property
+    def tensor_parallel_s(self) -> float:
+        """The same layers cut by tensor parallelism instead."""
+        return self.layers * self.tensor_parallel.total_s
+
+    @property
+    def traffic_ratio(self) -> float:
+        """Bytes of expert parallelism over bytes of tensor parallelism: K/(2N) where all is even; 0 for one rank.
+
+        Against the MLP's all-reduce alone it is twice that, K/N.
+        """
+        if self.ranks == 1:
+            return 0.0
+        return (self.dispatch.traffic_bytes + self.combine.traffic_bytes) / self.tensor_parallel.traffic_bytes
+
+
+def expert_parallel_bill(
+    model: ModelSpec,
+    tokens: int,
+    ranks: int,
+    link: LinkSpec,
+    *,
+    deduplicated: bool = False,
+    imbalance: float = 1.0,
+    dispatch_dtype: str = "bf16",
+    combine_dtype: str = "bf16",
+    all_to_all: Algorithm = direct_all_to_all,
+) -> ExpertParallelBill:
+    """The bill of a step's all-to-alls, and of the same layers under tensor parallelism.
+
+        dispatch = combine = ⌈T/N⌉ · copies · (N-1)/N · d · b    each layer and rank, times the imbalance
+
+    `imbalance` is the busiest rank's load over the mean: its port is the critical path.
+
+    Raises OutOfRangeError for a dense model or an imbalance that no routing has, IndivisibleError where experts do
+    not divide over the ranks.
+    """
+    moe = require_mixture(model)
+    require_positive(tokens=tokens, ranks=ranks)
+    require_divides("num_experts", moe.num_experts, "ranks", ranks)
+    if not 1 <= imbalance <= ranks:
+        raise OutOfRangeError("imbalance", imbalance, f"must be from 1, even, to {ranks}, all on one rank")
+    copies = expected_distinct_ranks(moe, ranks) if deduplicated else float(moe.num_experts_per_tok)
+    rows = -(-tokens // ranks) * copies
+    exchange = {
+        dtype: _slower(all_to_all(rows * model.hidden_size * dtype_bytes(dtype), ranks, link), imbalance)
+        for dtype in {dispatch_dtype, combine_dtype}
+    }
+    return ExpertParallelBill(
+        model=model.key,
+        link=link.key,
+        ranks=ranks,
+        tokens=tokens,
+        layers=model.num_hidden_layers - moe.first_k_dense_replace,
+        copies=copies,
+        dispatch=exchange[dispatch_dtype],
+        combine=exchange[combine_dtype],
+        tensor_parallel=ring_all_reduce(allreduce_payload_bytes(tokens, model.hidden_size), ranks, link).times(2),
+    )
+
+
+def expected_distinct_ranks(moe: MoeSpec, ranks: int) -> float:
+    """To how many ranks a token goes on average, were its K experts drawn evenly from E without repetition.
+
+    N · (1 - C(E - E/N, K) / C(E, K))
+
+    Raises IndivisibleError where experts do not divide over the ranks.
+    """
+    here = require_divides("num_experts", moe.num_experts, "ranks", ranks)
+    nowhere_here = comb(moe.num_experts - here, moe.num_experts_per_tok)
+    return ranks * (1 - nowhere_here / comb(moe.num_experts, moe.num_experts_per_tok))
+
+
+def drawn_imbalance(moe: MoeSpec, tokens: int, ranks: int, rng: np.random.Generator) -> float:
+    """The busiest rank's load over the mean, in one drawing of even routing: chance alone is uneven for few tokens.
+
+    Trained routers are less even than this. Raises IndivisibleError where experts do not divide over the ranks.
+    """
+    here = require_divides("num_experts", moe.num_experts, "ranks", ranks)
+    require_positive(tokens=tokens)
+    order = rng.random((tokens, moe.num_experts)).argpartition(moe.num_experts_per_tok - 1, axis=1)
+    experts = order[:, : moe.num_experts_per_tok]  # (T, K)
+    loads = np.bincount(experts.ravel() // here, minlength=ranks)
+    return float(loads.max() / loads.mean())
+
+
+def imbalance_of(loads: Sequence[float]) -> float:
+    """The busiest rank's load over the mean, from loads that were counted.
+
+    Raises OutOfRangeError where nothing was routed, or a load is below 0.
+    """
+    if not loads or min(loads) < 0 or sum(loads) <= 0:
+        raise OutOfRangeError("loads", list(loads), "must be counts of tokens, not all 0")
+    return max(loads) * len(loads) / sum(loads)
+
+
+def require_mixture(model: ModelSpec) -> MoeSpec:
+    """The model's experts.
+
+    Raises OutOfRangeError for a dense model.
+    """
+    if model.moe is None:
+        raise OutOfRangeError("model", model.key, "is dense: it has no experts to place; choose a mixture")
+    return model.moe
+
+
+def _slower(cost: CollectiveCost, imbalance: float) -> CollectiveCost:
+    """An exchange whose busiest port carries `imbalance` times the mean."""
+    return replace(cost, traffic_bytes=cost.traffic_bytes * imbalance, bandwidth_s=cost.bandwidth_s * imbalance)

@@ -1,0 +1,125 @@
+"""Measured all-reduces: reading between the points, and holding a model against them."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+from core.collectives.cost import Algorithm, ring_all_reduce
+from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, allreduce_payload_bytes, comm_fraction
+from core.errors import OutOfRangeError
+from core.specs import LinkSpec, ModelSpec
+
+
+@dataclass(frozen=True)
+class MeasuredPoint:
+    """One all-reduce that somebody timed. `link` is the catalog row of the wire it went over."""
+
+    series: str
+    machine: str
+    link: str
+    software: str
+    ranks: int
+    payload_bytes: int
+    time_s: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Residual:
+    """A model's time beside a measured one: a `ratio` below 1 is a model too optimistic."""
+
+    series: str
+    ranks: int
+    payload_bytes: int
+    modelled_s: float
+    measured_s: float
+
+    @property
+    def ratio(self) -> float:
+        """modelled / measured."""
+        return self.modelled_s / self.measured_s
+
+
+@dataclass(frozen=True)
+class MeasuredBill:
+    """A step's all-reduces at the time a machine took for one of them."""
+
+    series: str
+    ranks: int
+    payload_bytes: float
+    all_reduce_s: float
+    all_reduces: int
+    step_s: float
+
+    @property
+    def comm_s(self) -> float:
+        """All of them, one after another."""
+        return self.all_reduces * self.all_reduce_s
+
+    @property
+    def comm_fraction(self) -> float:
+        """comm / (step + comm)."""
+        return comm_fraction(self.comm_s, self.step_s)
+
+
+def series_of(points: Iterable[MeasuredPoint], series: str, ranks: int) -> tuple[MeasuredPoint, ...]:
+    """One machine's points at one number of ranks, by payload; empty where it was not measured."""
+    chosen = (point for point in points if (point.series, point.ranks) == (series, ranks))
+    return tuple(sorted(chosen, key=lambda point: point.payload_bytes))
+
+
+def measured_time_s(points: Sequence[MeasuredPoint], payload_bytes: float) -> float:
+    """The time at a payload between measured ones: a straight line in log time over log bytes.
+
+    `points` are one series at one number of ranks, by payload. Raises OutOfRangeError outside of what was measured.
+    """
+    sizes = [point.payload_bytes for point in points]
+    if not sizes or not sizes[0] <= payload_bytes <= sizes[-1]:
+        measured = f"{sizes[0]} to {sizes[-1]} bytes" if sizes else "nothing"
+        raise OutOfRangeError("payload_bytes", payload_bytes, f"lies outside of what was measured, {measured}")
+    right = bisect_left(sizes, payload_bytes)
+    if sizes[right] == payload_bytes:
+        return points[right].time_s
+    low, high = points[right - 1], points[right]
+    along = log(payload_bytes / low.payload_bytes) / log(high.payload_bytes / low.payload_bytes)
+    return exp((1 - along) * log(low.time_s) + along * log(high.time_s))
+
+
+def measured_bill(
+    points: Iterable[MeasuredPoint],
+    series: str,
+    model: ModelSpec,
+    tp_size: int,
+    tokens: int,
+    step_s: float = LAB_STEP_S,
+) -> MeasuredBill:
+    """The bill of a step at a machine's measured times.
+
+    Raises OutOfRangeError where the machine was not measured at this payload and number of ranks.
+    """
+    payload_bytes = allreduce_payload_bytes(tokens, model.hidden_size)
+    return MeasuredBill(
+        series=series,
+        ranks=tp_size,
+        payload_bytes=payload_bytes,
+        all_reduce_s=measured_time_s(series_of(points, series, tp_size), payload_bytes),
+        all_reduces=all_reduces_per_step(model, tp_size),
+        step_s=step_s,
+    )
+
+
+def residuals(
+    points: Iterable[MeasuredPoint], link: LinkSpec, algorithm: Algorithm = ring_all_reduce
+) -> tuple[Residual, ...]:
+    """A link's model held against each measured point."""
+    return tuple(
+        Residual(
+            series=point.series,
+            ranks=point.ranks,
+            payload_bytes=point.payload_bytes,
+            modelled_s=algorithm(point.payload_bytes, point.ranks, link).total_s,
+            measured_s=point.time_s,
+        )
+        for point in points
+    )

@@ -1,0 +1,1 @@
+"""The course itself: quiz, grading, reading rooms, and where it starts."""

@@ -1,0 +1,284 @@
+"""Questions on what collectives cost: rings, the two terms, the bill, the node boundary, waiting for one rank."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from core.catalog import gpu, link, model
+from core.clinic.jitter import expected_max_exponential, hit_fraction
+from core.collectives.cost import one_shot_all_reduce, ring_all_reduce
+from core.collectives.custom_all_reduce import Machine, decide
+from core.comm_cost.bill import balance_payload_bytes, comm_fraction, step_bill, weight_streaming_s
+from core.comm_cost.remedies import exposed_s
+from core.course.quiz.question import Choice, Draw, Number, Question, Taught, choice, number, pick
+from core.models.parameters import held_weight_bytes
+from core.steps.straggler import Straggler, lockstep
+from core.units import KIB, MIB, bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds
+
+SEE, COUNT, BREAK, BENCH = (Taught("comm_cost", scene) for scene in ("see", "count", "break_it", "bench"))
+STRAGGLER, CASES, KERNEL = (Taught("clinic", scene) for scene in ("straggler", "cases", "all_reduce"))
+START, DECODE = (Taught("start_here", scene) for scene in ("collectives", "decode"))
+LAB = "llama-3-8b"
+
+
+def ring_hops(rng: Draw) -> Number:
+    ranks = pick(rng, 4, 8, 16)
+    hops = ring_all_reduce(8 * KIB, ranks, link("nvlink-lab")).steps
+    slips = {"half": ranks - 1, "all_round": 2 * ranks}
+    return number("ring_hops", "collectives", START, hops, "count", slips, ranks=ranks)
+
+
+def ring_traffic(rng: Draw) -> Number:
+    ranks, payload = pick(rng, 4, 8), pick(rng, 16 * MIB, 64 * MIB)
+    answer = ring_all_reduce(payload, ranks, link("nvlink-lab")).traffic_bytes
+    slips = {"twice": 2 * payload, "once": payload, "half": answer / 2}
+    return number(
+        "ring_traffic", "collectives", COUNT, answer, "bytes", slips, payload=binary_bytes(payload), ranks=ranks
+    )
+
+
+def all_reduce_in_two(rng: Draw) -> Choice:
+    return choice("all_reduce_in_two", "collectives", START, "memory", ("bytes", "hops", "nothing"), rng)
+
+
+def one_shot_or_ring(rng: Draw) -> Choice:
+    wire, small, large = replace(link("nvlink-4"), base_s=0.0, latency_s=2e-6), 8 * KIB, 16 * MIB
+    ratio = ring_all_reduce(small, 8, wire).total_s / one_shot_all_reduce(small, 8, wire).total_s
+    more = one_shot_all_reduce(large, 8, wire).traffic_bytes / ring_all_reduce(large, 8, wire).traffic_bytes
+    return choice(
+        "one_shot_or_ring",
+        "collectives",
+        KERNEL,
+        "small",
+        ("large", "both", "neither"),
+        rng,
+        small=binary_bytes(small),
+        large=binary_bytes(large),
+        ratio=plain(ratio, 2),
+        more=plain(more),
+    )
+
+
+def kernel_rule(rng: Draw) -> Choice:
+    decision = decide(Machine("0.9.2", 4, full_nvlink=False))
+    rule = decision.stopped_by
+    asks = rule.asks if rule else ""
+    release = decision.machine.release
+    wrong = ("p2p", "world_size", "payload")
+    return choice("kernel_rule", "collectives", KERNEL, "nvlink", wrong, rng, release=release, asks=asks)
+
+
+def ten_times_as_wide(rng: Draw) -> Choice:
+    ranks, wire = pick(rng, 2, 4), link("ethernet-10g-lab")
+    bill = step_bill(model(LAB), ranks, 1, wire)
+    return choice(
+        "ten_times_as_wide",
+        "latency or bandwidth",
+        SEE,
+        "nothing",
+        ("tenth", "half", "slower"),
+        rng,
+        model=LAB,
+        ranks=ranks,
+        bandwidth=bandwidth(wire.bandwidth_bytes_per_s),
+        comm=seconds(bill.comm_s),
+        bytes=seconds(bill.bandwidth_s),
+        count=bill.all_reduces,
+    )
+
+
+def balance(rng: Draw) -> Number:
+    ranks = pick(rng, 2, 4, 8)
+    wire = replace(
+        link("nvlink-lab"), latency_s=1e-6 * pick(rng, 2, 3, 5), bandwidth_bytes_per_s=1e9 * pick(rng, 25, 300)
+    )
+    answer = balance_payload_bytes(ranks, wire)
+    return number(
+        "balance",
+        "latency or bandwidth",
+        COUNT,
+        answer,
+        "bytes",
+        {"one_message": answer / ranks},
+        ranks=ranks,
+        hop=seconds(wire.latency_s),
+        bandwidth=bandwidth(wire.bandwidth_bytes_per_s),
+    )
+
+
+def bytes_share(rng: Draw) -> Number:
+    tokens, wire = pick(rng, 1024, 2048, 4096), link("ethernet-10g-lab")
+    share = step_bill(model(LAB), 2, tokens, wire).bandwidth_fraction
+    return number(
+        "bytes_share",
+        "latency or bandwidth",
+        SEE,
+        share,
+        "share",
+        {"decode": step_bill(model(LAB), 2, 1, wire).bandwidth_fraction},
+        0.005,
+        model=LAB,
+        tokens=grouped(tokens),
+        hop=seconds(wire.latency_s, 2),
+        bandwidth=bandwidth(wire.bandwidth_bytes_per_s),
+        width=model(LAB).hidden_size,
+    )
+
+
+def streaming(rng: Draw) -> Number:
+    row = model(pick(rng, LAB, "qwen2.5-7b"))
+    card = gpu(pick(rng, "h100-sxm", "h200-sxm", "rtx-4090", "l40s"))
+    answer = weight_streaming_s(row, card)
+    return number(
+        "streaming",
+        "the bill",
+        DECODE,
+        answer,
+        "time",
+        {"half": answer / 2, "twice": 2 * answer},
+        model=row.key,
+        weights=decimal_bytes(held_weight_bytes(row), 4),
+        gpu=card.name,
+        memory=bandwidth(card.memory_bytes_per_s, 4),
+    )
+
+
+def ethernet_bill(rng: Draw) -> Number:
+    wire = replace(link("ethernet-10g-lab"), latency_s=1e-6 * pick(rng, 30, 50, 80))
+    bill = step_bill(model(LAB), 2, 1, wire)
+    slips = {
+        "one_hop": bill.comm_s - bill.latency_s / 2,
+        "one": bill.comm_s / bill.all_reduces,
+        "no_bytes": bill.latency_s,
+    }
+    return number(
+        "ethernet_bill",
+        "the bill",
+        COUNT,
+        bill.comm_s,
+        "time",
+        slips,
+        count=bill.all_reduces,
+        payload=binary_bytes(bill.payload_bytes),
+        hop=seconds(wire.latency_s, 2),
+        bandwidth=bandwidth(wire.bandwidth_bytes_per_s),
+    )
+
+
+def the_fraction(rng: Draw) -> Number:
+    comm_s, step_s = 1e-3 * pick(rng, 2.0, 4.0, 6.8), 1e-3 * pick(rng, 8.0, 12.0)
+    slips = {"over_compute": comm_s / step_s}
+    answer = comm_fraction(comm_s, step_s)
+    return number(
+        "the_fraction", "the bill", COUNT, answer, "share", slips, comm=seconds(comm_s), step=seconds(step_s)
+    )
+
+
+def hidden_communication(rng: Draw) -> Number:
+    share, comm_s, step_s = pick(rng, 0.25, 0.4, 0.75), 6e-3, 8e-3
+    answer = exposed_s(comm_s, step_s, share)
+    return number(
+        "hidden_communication",
+        "the bill",
+        BENCH,
+        answer,
+        "time",
+        {"hidden": comm_s * share},
+        share=percent(share, 0),
+        comm=seconds(comm_s),
+        step=seconds(step_s),
+    )
+
+
+def hop_or_round_trip(rng: Draw) -> Choice:
+    wire, row = link("ethernet-10g-lab"), model(LAB)
+    whole = step_bill(row, 2, 1, wire).comm_fraction
+    half = step_bill(row, 2, 1, replace(wire, latency_s=wire.latency_s / 2)).comm_fraction
+    return choice(
+        "hop_or_round_trip",
+        "units",
+        BREAK,
+        "halves",
+        ("nothing", "doubles", "bandwidth"),
+        rng,
+        hop=seconds(wire.latency_s, 2),
+        whole=percent(whole),
+        half=percent(half),
+    )
+
+
+def over_the_boundary(rng: Draw) -> Number:
+    gpus = pick(rng, 4, 8)
+    payload = ring_all_reduce(1.0 / gpus, 2, link("ethernet-200g")).traffic_bytes
+    flat = ring_all_reduce(1.0, 2 * gpus, link("ethernet-200g")).traffic_bytes
+    slips = {"flat": flat, "whole": 1.0}
+    return number(
+        "over_the_boundary", "the node boundary", CASES, payload, "share", slips, gpus=gpus, ranks=2 * gpus
+    )
+
+
+def where_tp_stops(rng: Draw) -> Choice:
+    return choice("where_tp_stops", "the node boundary", CASES, "inside", ("wide", "across", "deep"), rng)
+
+
+def rare_stall(rng: Draw) -> Number:
+    messages, one_in = pick(rng, 1000, 5000, 20_000), pick(rng, 1_000_000, 200_000)
+    answer = hit_fraction(1 / one_in, messages)
+    return number(
+        "rare_stall",
+        "waiting",
+        CASES,
+        answer,
+        "share",
+        {"one_message": 1 / one_in},
+        0.06,
+        messages=grouped(messages),
+        one_in=grouped(one_in),
+    )
+
+
+def slow_rank(rng: Draw) -> Number:
+    ranks, slow, compute_s, comm_s = pick(rng, 4, 8), pick(rng, 0.2, 0.25, 0.5), 5e-3, 3e-3
+    step_s = float(lockstep(Straggler(0, 1 + slow).slow([compute_s] * ranks), comm_s).step)
+    slips = {"average": compute_s * (1 + slow / ranks) + comm_s, "all_of_it": (compute_s + comm_s) * (1 + slow)}
+    return number(
+        "slow_rank",
+        "waiting",
+        STRAGGLER,
+        step_s,
+        "time",
+        slips,
+        0.01,
+        ranks=ranks,
+        slow=percent(slow, 0),
+        compute=seconds(compute_s),
+        comm=seconds(comm_s),
+    )
+
+
+def late_at_random(rng: Draw) -> Number:
+    ranks, mean_s = pick(rng, 2, 4, 8), 1e-3
+    slips = {"one_rank": mean_s, "in_turn": ranks * mean_s}
+    answer = expected_max_exponential(mean_s, ranks)
+    return number("late_at_random", "waiting", STRAGGLER, answer, "time", slips, ranks=ranks, mean=seconds(mean_s))
+
+
+QUESTIONS: tuple[Callable[[Draw], Question], ...] = (
+    ring_hops,
+    ring_traffic,
+    all_reduce_in_two,
+    one_shot_or_ring,
+    kernel_rule,
+    ten_times_as_wide,
+    balance,
+    bytes_share,
+    streaming,
+    ethernet_bill,
+    the_fraction,
+    hidden_communication,
+    hop_or_round_trip,
+    over_the_boundary,
+    where_tp_stops,
+    rare_stall,
+    slow_rank,
+    late_at_random,
+)

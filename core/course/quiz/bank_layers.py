@@ -1,0 +1,170 @@
+"""Questions on how a layer is cut, what its all-reduces carry, and two real ranks."""
+
+from collections.abc import Callable
+
+from core.catalog import model
+from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
+from core.comm_cost.break_even import crossover_hidden_size
+from core.course.quiz.question import Choice, Draw, Number, Question, Taught, choice, number, pick
+from core.models.parameters import kv_heads_per_rank, total_parameters
+from core.sharding_math.tp_sizes import check_tp_size, padded_vocab_size
+from core.units import bandwidth, grouped, seconds
+
+SEE, COUNT, BREAK, BUILD = (Taught("sharding_math", scene) for scene in ("see", "count", "break_it", "build"))
+BILL = Taught("comm_cost", "count")
+REAL = Taught("two_way_tp", "bench")
+MODELS = ("llama-3-8b", "llama-3-70b", "qwen2.5-7b", "qwen3-32b")
+
+
+def column_or_row(rng: Draw) -> Choice:
+    return choice("column_or_row", "sharding", SEE, "columns_rows", ("rows_columns", "columns", "rows"), rng)
+
+
+def activation_and_sum(rng: Draw) -> Choice:
+    return choice("activation_and_sum", "sharding", BREAK, "another", ("rounding", "every_rank", "shapes"), rng)
+
+
+def row_parallel_bias(rng: Draw) -> Number:
+    ranks = pick(rng, 2, 4, 8)
+    return number(
+        "row_parallel_bias", "sharding", BREAK, ranks, "count", {"once": 1, "shared": 1 / ranks}, ranks=ranks
+    )
+
+
+def uneven_heads(rng: Draw) -> Choice:
+    row, size = model(pick(rng, "llama-3-8b", "llama-3-70b")), pick(rng, 3, 6, 12)
+    broken = "; ".join(check_tp_size(row, size).broken)
+    wrong = ("layers", "small", "power")
+    return choice(
+        "uneven_heads",
+        "sharding",
+        COUNT,
+        "heads",
+        wrong,
+        rng,
+        model=row.key,
+        size=size,
+        broken=broken,
+        layers=row.num_hidden_layers,
+    )
+
+
+def replicated_kv(rng: Draw) -> Number:
+    row, size = model("llama-3-8b"), pick(rng, 4, 8, 16, 32)
+    heads = row.num_key_value_heads
+    slips = {"part": heads / size, "all": heads}
+    answer = kv_heads_per_rank(row, size)
+    return number("replicated_kv", "sharding", COUNT, answer, "count", slips, model=row.key, heads=heads, size=size)
+
+
+def vocabulary_padding(rng: Draw) -> Number:
+    rows = pick(rng, 50_257, 32_001, 151_643, 100_277)
+    padded = padded_vocab_size(rows)
+    return number(
+        "vocabulary_padding", "sharding", COUNT, padded, "count", {"below": padded - 64}, rows=grouped(rows)
+    )
+
+
+def counting_parameters(rng: Draw) -> Number:
+    row = model(pick(rng, "llama-3-8b", "llama-2-7b", "llama-3-70b"))
+    answer = total_parameters(row)
+    slips = {
+        "two_matrices": answer - row.num_hidden_layers * row.hidden_size * row.intermediate_size,
+        "tied": answer - row.vocab_size * row.hidden_size,
+    }
+    return number(
+        "counting_parameters",
+        "sharding",
+        COUNT,
+        answer,
+        "count",
+        slips,
+        0.004,
+        model=row.key,
+        layers=row.num_hidden_layers,
+        width=row.hidden_size,
+        mlp=row.intermediate_size,
+        heads=row.num_attention_heads,
+        kv_heads=row.num_key_value_heads,
+        head_dim=row.head_dim,
+        vocabulary=grouped(row.vocab_size),
+    )
+
+
+def decode_payload(rng: Draw) -> Number:
+    row, batch = model(pick(rng, *MODELS)), pick(rng, 1, 4, 16, 32)
+    answer = allreduce_payload_bytes(batch, row.hidden_size)
+    slips = {
+        "one_byte": answer / 2,
+        "one_row": answer / batch,
+        "whole_step": answer * 2 * row.num_hidden_layers,
+    }
+    return number(
+        "decode_payload", "payload", BILL, answer, "bytes", slips, model=row.key, width=row.hidden_size, batch=batch
+    )
+
+
+def prefill_payload(rng: Draw) -> Number:
+    row, tokens = model(pick(rng, *MODELS)), pick(rng, 512, 2048, 8192)
+    answer = allreduce_payload_bytes(tokens, row.hidden_size)
+    slips = {"one_row": answer / tokens, "one_byte": answer / 2}
+    return number(
+        "prefill_payload",
+        "payload",
+        BILL,
+        answer,
+        "bytes",
+        slips,
+        model=row.key,
+        width=row.hidden_size,
+        tokens=grouped(tokens),
+    )
+
+
+def all_reduces_a_step(rng: Draw) -> Number:
+    row = model(pick(rng, *MODELS))
+    layers = row.num_hidden_layers
+    slips = {"parallel": layers, "backward": 4 * layers}
+    answer = all_reduces_per_step(row, 2)
+    return number("all_reduces_a_step", "payload", BILL, answer, "count", slips, model=row.key, layers=layers)
+
+
+def wider_or_deeper(rng: Draw) -> Choice:
+    return choice("wider_or_deeper", "real ranks", REAL, "wider", ("layers", "ranks", "bandwidth"), rng)
+
+
+def last_digits(rng: Draw) -> Choice:
+    return choice("last_digits", "real ranks", REAL, "order", ("equal", "bias", "clocks"), rng)
+
+
+def crossover(rng: Draw) -> Number:
+    wait_s, memory = 1e-6 * pick(rng, 6, 12, 25), 1.008e12
+    answer = crossover_hidden_size(wait_s, memory, 2)
+    return number(
+        "crossover",
+        "real ranks",
+        REAL,
+        answer,
+        "count",
+        {"one_all_reduce": answer / 2**0.5},
+        0.02,
+        wait=seconds(wait_s),
+        memory=bandwidth(memory, 4),
+    )
+
+
+QUESTIONS: tuple[Callable[[Draw], Question], ...] = (
+    column_or_row,
+    activation_and_sum,
+    row_parallel_bias,
+    uneven_heads,
+    replicated_kv,
+    vocabulary_padding,
+    counting_parameters,
+    decode_payload,
+    prefill_payload,
+    all_reduces_a_step,
+    wider_or_deeper,
+    last_digits,
+    crossover,
+)

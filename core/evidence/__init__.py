@@ -1,0 +1,1 @@
+"""What others published and measured, and how far the models are from it."""

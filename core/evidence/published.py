@@ -1,0 +1,289 @@
+"""Published measurements read as times: what a row says was run, and how long it took.
+
+A row is kept as it was printed. Reading it settles which of four quantities it states, turns rates into seconds,
+and names the reason wherever a row is not one that a step model can be held against. Every quantity is a time, so
+that less is faster throughout, and a roofline must lie at or below it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from core.catalog import link
+from core.errors import ShardlabError
+from core.evidence.published_names import published_dtype, published_gpu, published_model
+from core.specs import GpuSpec, LinkSpec, ModelSpec
+from core.steps.model import TensorGroup
+
+Quantity = Literal["decode", "first_token", "run", "saturated"]
+"""One decode step; one prompt to its first token; a whole static batch; one output token at the limit."""
+
+Arrival = Literal["static", "burst", "closed"]
+"""All at once and none after; all at once into a server; each user's next request when the last is done."""
+
+DEFAULT_UTILISATION = 0.9
+NODE_GPUS = 8
+SHORT_CONTEXT = 100
+"""Tokens behind a prompt where a decode rate names no output: half of the 200 that gpt-fast generates."""
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """One line of a table of measurements, in its own words."""
+
+    source: str
+    model: str
+    dtype: str
+    gpu: str
+    tp: str
+    pp: str
+    batch: str
+    in_len: str
+    out_len: str
+    metric: str
+    value: str
+    note: str = ""
+
+    @property
+    def run(self) -> tuple[str, ...]:
+        """What tells this run from another of its source, whatever was measured of it."""
+        shared = (getattr(self, name) for name in _OF_THE_RUN)
+        return (*shared, self.note.split(";")[0], "megatron" if "(megatron)" in self.metric.lower() else "")
+
+
+_OF_THE_RUN = ("source", "model", "dtype", "gpu", "tp", "pp", "batch", "in_len", "out_len")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A published time and what it was measured of. `batch` is None where a server was as full as it would go."""
+
+    row: PublishedRow
+    model: ModelSpec
+    gpu: GpuSpec
+    group: TensorGroup
+    pp_size: int
+    dtype: str
+    kv_dtype: str
+    batch: int | None
+    prompt_tokens: int
+    output_tokens: int
+    quantity: Quantity
+    arrival: Arrival
+    utilisation: float
+    measured_s: float
+
+
+@dataclass(frozen=True)
+class SkippedRow:
+    """A row that is held against nothing, and why."""
+
+    row: PublishedRow
+    reason: str
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A table read: what to predict, what was left out, and what is said not to have fitted into memory."""
+
+    measurements: tuple[Measurement, ...]
+    skipped: tuple[SkippedRow, ...]
+    out_of_memory: tuple[Measurement, ...]
+
+
+class _NotComparableError(ShardlabError):
+    """A row that states nothing a step model predicts."""
+
+
+def read_published(rows: Iterable[PublishedRow]) -> PublishedTable:
+    """Every row, as a measurement or with the reason why not; each run is judged by one row of a kind.
+
+    A rate beside a time of the same run is the same clock read twice, and is left out.
+    """
+    rows = list(rows)
+    timed = {row.run for row in rows if _is_time(row.metric)}
+    measurements: list[Measurement] = []
+    skipped: list[SkippedRow] = []
+    out_of_memory: list[Measurement] = []
+    for row in rows:
+        try:
+            if _is_rate(row.metric) and row.run in timed:
+                raise _NotComparableError("the rate of a run whose time stands beside it")
+            found = _measurement(row)
+        except (ShardlabError, ValueError) as error:
+            skipped.append(SkippedRow(row, str(error)))
+            continue
+        (out_of_memory if found.measured_s == 0 else measurements).append(found)
+    return PublishedTable(tuple(measurements), tuple(skipped), tuple(out_of_memory))
+
+
+def _is_time(metric: str) -> bool:
+    return bool(re.search(r"latency|itl|tpot|ttft|first token|ms/token", metric.lower()))
+
+
+def _is_rate(metric: str) -> bool:
+    return "tokens/s" in metric.lower() and "decode" not in metric.lower()
+
+
+def _measurement(row: PublishedRow) -> Measurement:
+    """One row, read. A run that ended out of memory has no time, and keeps 0.
+
+    Raises ShardlabError or ValueError with the reason why it cannot be.
+    """
+    gpu, wire = published_gpu(row.gpu)
+    ranks = _whole(row.tp, "tp") * _expert_ranks(row.note)
+    dtype = published_dtype(row.dtype)
+    batch = None if row.batch == "max" else _whole(row.batch, "batch")
+    prompt_tokens = _whole(row.in_len, "in_len")
+    output_tokens = _whole(row.out_len, "out_len") if row.out_len else 2 * SHORT_CONTEXT
+    quantity = _quantity(row.metric, batch)
+    _refuse_if_not_one_prompt(row, quantity, batch)
+    _refuse_if_guessed(row)
+    return Measurement(
+        row=row,
+        model=published_model(row.model),
+        gpu=gpu,
+        group=_group(ranks, wire.key, row),
+        pp_size=_whole(row.pp, "pp"),
+        dtype=dtype,
+        kv_dtype=_kv_dtype(row, dtype),
+        batch=batch,
+        prompt_tokens=prompt_tokens,
+        output_tokens=output_tokens,
+        quantity=quantity,
+        arrival=_arrival(row, quantity),
+        utilisation=_utilisation(row.note),
+        measured_s=0.0 if row.value.strip().upper() == "OOM" else _seconds(row, batch, output_tokens),
+    )
+
+
+def _quantity(metric: str, batch: int | None) -> Quantity:
+    """Which of the four a metric is.
+
+    Raises _NotComparableError for percentiles, and for figures derived from another.
+    """
+    said = metric.lower()
+    if re.search(r"\bp\d\d|percentile|bandwidth|mfu|cached", said):
+        raise _NotComparableError("not a mean time, or derived from one that stands beside it")
+    if batch is None:
+        return "saturated"
+    if re.search(r"itl|tpot|ms/token|decode|inter-token|/user", said):
+        return "decode"
+    if re.search(r"ttft|first token", said):
+        return "first_token"
+    if "latency" in said or "tokens/s" in said:
+        return "run"
+    raise _NotComparableError(f"a metric that is not read: {metric[:60]}")
+
+
+def _refuse_if_not_one_prompt(row: PublishedRow, quantity: Quantity, batch: int | None) -> None:
+    """Raise for a time to first token in which other prompts' waiting, or a cache, has its part.
+
+    vLLM keeps prefixes by default, and one source's runs repeat their prompts: its one prompt of 1,024 tokens comes
+    back in 36 ms, where the card's full 312 TFLOPS would need 43.
+    """
+    if quantity != "first_token":
+        return
+    if batch is not None and batch > 1:
+        raise _NotComparableError("a first token behind other prompts: that is a queue, not a prefill")
+    if "batch = number of prompts sent at once" in row.note:
+        raise _NotComparableError("a first token from a cached prefix: faster than the data sheet's arithmetic")
+
+
+def _refuse_if_guessed(row: PublishedRow) -> None:
+    """Raise where a step may give more than one token: a draft guessed, and the model looked it over."""
+    if re.search(r"speculat|draft|medusa|eagle|lookahead|\bmtp\b", f"{row.metric} {row.note}".lower()):
+        raise _NotComparableError("tokens guessed ahead: a step is worth more than one")
+
+
+def _seconds(row: PublishedRow, batch: int | None, output_tokens: int) -> float:
+    """A value as a time of its quantity.
+
+    Raises _NotComparableError for a value that is no number above 0, or a rate without what it is of.
+    """
+    value, said = float(row.value), row.metric.lower()
+    if not 0 < value < float("inf"):
+        raise _NotComparableError(f"a value that is no measurement: {row.value[:20]}")
+    if _is_time(row.metric):
+        return value * (1e-3 if re.search(r"\bms\b", said) else 1.0)
+    if "requests/s" in said or "req/s" in said:
+        value *= output_tokens
+    if re.search(r"(/|per )gpu", said):
+        value *= _whole(row.tp, "tp") * _whole(row.pp, "pp")
+    if batch is None or "/user" in said:
+        return 1 / value
+    if "decode" in said:
+        return batch / value
+    both = "input" in said and "output" in said
+    return batch * (output_tokens + (_whole(row.in_len, "in_len") if both else 0)) / value
+
+
+def _arrival(row: PublishedRow, quantity: Quantity) -> Arrival:
+    """How requests came: times per token are taken on a server, times of a run on a batch that never changes."""
+    if "sent at once" in row.note:
+        return "burst"
+    return "closed" if quantity == "decode" and _is_time(row.metric) else "static"
+
+
+def _group(ranks: int, wire: str, row: PublishedRow) -> TensorGroup:
+    """The ranks of a row. Past eight they cross nodes, over the network its source names.
+
+    Raises _NotComparableError for ranks over nodes whose network is not named.
+    """
+    said = f"{row.gpu} {row.note}".lower()
+    if 1 < ranks <= NODE_GPUS and re.search(r"\b(two|2|diff|different|separate|several) (nodes|machines)", said):
+        raise _NotComparableError("ranks over nodes whose network is not named")
+    if ranks <= NODE_GPUS:
+        return TensorGroup(ranks, _between_pods() if _IN_PODS in row.source else link(wire), NODE_GPUS)
+    network = _NETWORKS.get(next((words for words in _NETWORKS if words in said), ""))
+    if network is None:
+        raise _NotComparableError("ranks over nodes whose network is not named")
+    return TensorGroup(ranks, link(wire), NODE_GPUS, link(network))
+
+
+_IN_PODS = "dennislee22/vLLM-benchmarking"
+"""A source whose ranks are each in a pod of their own: in one node, but no peer reaches another's memory."""
+
+
+def _between_pods() -> LinkSpec:
+    """PCIe without peer access: busbw of 2.2 to 3.9 GB/s between two GPUs (core.catalog.links, PCIe 4)."""
+    return replace(link("pcie-4"), measured_bytes_per_s=3e9)
+
+
+_NETWORKS: Mapping[str, str] = {"200 gb/s ib": "ib-hdr", "400 gb/s ib": "ib-ndr", "hdr": "ib-hdr", "ndr": "ib-ndr"}
+
+
+def _kv_dtype(row: PublishedRow, dtype: str) -> str:
+    """The width of keys and values: 16 bits, or fp8 where TensorRT-LLM quantised to floats, unless a note names it.
+
+    Source: its quantisation for benchmarks sets an fp8 cache with fp8 and fp4 weights. Read in 16 bits, two rows of
+    an L40S would be faster than its memory.
+    """
+    named = re.search(r"\b(fp8|int8|bf16|fp16) kv|\bkv[- ](?:cache[- ])?(fp8|int8|bf16|fp16)", row.note.lower())
+    if named is not None:
+        return str(named[1] or named[2])
+    engine = re.search(r"tensorrt-llm|\bnim\b", f"{row.source} {row.note}".lower())
+    return "fp8" if engine and dtype in ("fp8", "nvfp4") else "bf16"
+
+
+def _expert_ranks(note: str) -> int:
+    """How many ways a note says the experts are cut besides."""
+    found = re.search(r"\bEP (\d{1,3})\b", note)
+    return int(found[1]) if found else 1
+
+
+def _utilisation(note: str) -> float:
+    """The share of memory a server was allowed, where a note says so."""
+    found = re.search(r"\butil (0\.\d{1,3})\b", note)
+    return float(found[1]) if found else DEFAULT_UTILISATION
+
+
+def _whole(text: str, name: str) -> int:
+    """A whole number above 0.
+
+    Raises _NotComparableError for anything else.
+    """
+    if not re.fullmatch(r"[0-9]{1,9}", text.strip()) or int(text) == 0:
+        raise _NotComparableError(f"{name} is not stated as a number: {text[:20] or 'empty'}")
+    return int(text)

@@ -1,0 +1,136 @@
+"""What a published measurement should have taken: its terms at data-sheet speed, and its roofline.
+
+The terms are a step's (core.steps.model), added up over what was run, so a prediction stays linear in a GPU's two
+constants. B sequences asked for, C of them resident, S prompt tokens, O output tokens, p stages.
+"""
+
+from dataclasses import dataclass
+
+from core.evidence.published import Measurement
+from core.models.parameters import kv_bytes_per_token_per_rank
+from core.steps.model import Efficiency, StepTerms, decode_terms, prefill_terms, streamed_weight_bytes
+from core.units import GIB
+
+RUNTIME_BYTES = 1.5 * GIB
+"""Activations, CUDA context and graphs on a rank. An assumption: startup logs print 1 to 3 GiB."""
+
+MOST_RUNNING = 2048
+"""Sequences that run at once where memory would hold more. Source: TensorRT-LLM's default maximum batch."""
+
+VLLM_MOST_RUNNING = 256
+"""The same in vLLM, but for its newest defaults on the largest GPUs."""
+
+BURST_SHARE = 0.5
+"""Of a burst, the prompts that are still read while an average sequence already decodes."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A measurement beside what it should have taken."""
+
+    measurement: Measurement
+    terms: StepTerms
+    roofline_s: float
+
+    def predicted_s(self, efficiency: Efficiency) -> float:
+        """The calibrated time, never under the roofline."""
+        return max(self.terms.step_s(efficiency), self.roofline_s)
+
+
+def prediction(found: Measurement) -> Prediction:
+    """The terms of a measurement's quantity, and the least it can be.
+
+        decode       D(C) + others' prompts a step, P(1)·(C - 1)/O in a closed loop, half of it in a burst
+        first token  P(1)
+        run          P(B) + (O - 1)·D(C)·B/C
+        saturated    D(C)/C + P(1)/O
+
+    Stages of a pipeline work on a microbatch each, so D and P are taken at B/p; a saturated pipeline has all of
+    them busy. The roofline has data-sheet speed, free communication and no other prompts; where sequences share the
+    cost of the weights, it has all the memory there is.
+    """
+    match found.quantity:
+        case "decode":
+            resident = _resident(found, _room_tokens(found))
+            step = _decode(found, resident).plus(_prefill(found, 1).times(_prompts_a_step(found, resident)))
+            return Prediction(found, step, _decode(found, resident).roofline_s)
+        case "first_token":
+            prompt = _prefill(found, 1)
+            return Prediction(found, prompt, prompt.roofline_s / found.pp_size)
+        case "run":
+            return _of_run(found)
+        case "saturated":
+            return _of_saturated(found)
+
+
+def fits(found: Measurement) -> bool:
+    """Whether a rank holds its weights and all sequences that were asked for; one, where none were counted."""
+    return _room_tokens(found) >= (found.batch or 1) * (found.prompt_tokens + found.output_tokens)
+
+
+def _of_run(found: Measurement) -> Prediction:
+    asked = found.batch or 1
+    resident, most = _resident(found, _room_tokens(found)), _most_resident(found)
+    steps = found.output_tokens - 1
+    decode = _decode(found, resident).times(steps * asked / resident)
+    prompts = _prefill(found, asked)
+    least = prompts.roofline_s / found.pp_size + steps * asked / most * _decode(found, most).roofline_s
+    microbatches = min(asked, found.pp_size)
+    return Prediction(found, prompts.times((microbatches + found.pp_size - 1) / found.pp_size).plus(decode), least)
+
+
+def _of_saturated(found: Measurement) -> Prediction:
+    resident, most = _resident(found, _room_tokens(found)), _most_resident(found)
+    share, outputs = 1 / found.pp_size, found.output_tokens
+    token = _decode(found, resident).times(share / resident).plus(_prefill(found, 1).times(share / outputs))
+    work = _decode(found, most).times(1 / most).plus(_prefill(found, most).times(1 / most / outputs))
+    return Prediction(found, token, share * work.roofline_s)
+
+
+def _decode(found: Measurement, resident: float) -> StepTerms:
+    """One step of the resident sequences at their average context; a microbatch of them in a pipeline."""
+    batch = max(1.0, resident / found.pp_size)
+    context = found.prompt_tokens + found.output_tokens / 2
+    return decode_terms(found.model, found.gpu, found.group, batch, context, found.dtype, found.kv_dtype)
+
+
+def _prefill(found: Measurement, prompts: float) -> StepTerms:
+    batch = max(1.0, prompts / found.pp_size)
+    return prefill_terms(found.model, found.gpu, found.group, found.prompt_tokens, batch, found.dtype)
+
+
+def _prompts_a_step(found: Measurement, resident: float) -> float:
+    """How many other prompts are read for each step of a sequence: one each time another begins."""
+    if found.arrival == "static":
+        return 0.0
+    return (resident - 1) / found.output_tokens * (BURST_SHARE if found.arrival == "burst" else 1.0)
+
+
+def _room_tokens(found: Measurement) -> float:
+    """Tokens of keys and values that a rank has room for; below 0 where its weights alone are too many."""
+    return _free_bytes(found, found.utilisation) / _kv_bytes(found) - RUNTIME_BYTES / _kv_bytes(found)
+
+
+def _free_bytes(found: Measurement, utilisation: float) -> float:
+    ranks = found.group.tp_size * found.pp_size
+    weights = streamed_weight_bytes(found.model, found.dtype, 1e9) / ranks
+    return utilisation * found.gpu.usable_memory_bytes - weights
+
+
+def _kv_bytes(found: Measurement) -> float:
+    return kv_bytes_per_token_per_rank(found.model, found.group.tp_size, found.kv_dtype) / found.pp_size
+
+
+def _resident(found: Measurement, room_tokens: float) -> float:
+    """Sequences that run at once: those asked for, as far as memory and the engine's limit allow; at least one."""
+    vllm = "vllm" in f"{found.row.source} {found.row.note}".lower() and found.quantity != "run"
+    limit = VLLM_MOST_RUNNING if vllm else MOST_RUNNING
+    whole = room_tokens / (found.prompt_tokens + found.output_tokens)
+    return float(max(1.0, min(found.batch or limit, limit, whole)))
+
+
+def _most_resident(found: Measurement) -> float:
+    """The same with nothing held back, and sequences of average length."""
+    room_tokens = _free_bytes(found, 1.0) / _kv_bytes(found)
+    whole = room_tokens / (found.prompt_tokens + found.output_tokens / 2)
+    return float(max(1.0, min(found.batch or whole, whole)))

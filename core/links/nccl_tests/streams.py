@@ -1,0 +1,124 @@
+"""What one process has printed so far: its sections, and the row that is not complete yet.
+
+A section ends at its footer, and where a heading, a device list or another test's name follows rows.
+"""
+
+from dataclasses import dataclass, field
+from math import floor, log
+
+from core.links.nccl_tests.lines import FIRST_HALF, is_unmeasured
+from core.links.nccl_tests.records import Device, Dropped, PrintedRow
+
+
+@dataclass
+class Section:
+    """What belongs to one run of a test: its heading, its rows, its footer."""
+
+    op: str | None = None
+    weak_op: str | None = None
+    started: bool = False
+    header: str | None = None
+    asked: tuple[int, int, int, str] | None = None
+    most_bytes: int | None = None
+    process_gpus: int | None = None
+    nranks: int | None = None
+    devices: list[Device] = field(default_factory=list)
+    rows: list[PrintedRow] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    elisions: list[int] = field(default_factory=list)
+    half_names: set[str] = field(default_factory=set)
+    cut_line: int | None = None
+    failure: str | None = None
+    wrong_values: bool = False
+    average_busbw: float | None = None
+    closed: bool = False
+
+    @property
+    def in_place_only(self) -> bool:
+        """Whether the heading names the in-place half and no other."""
+        return self.half_names == {"in-place"}
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the heading has an error column: a number in its place is then no time of the other half."""
+        return not {"#wrong", "error"}.isdisjoint((self.header or "").split())
+
+    @property
+    def has_iterations(self) -> bool:
+        """Whether each half is followed by the spread of its iterations."""
+        return "i_min" in (self.header or "")
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether figures, or what should have been figures, were met."""
+        return bool(self.rows or self.dropped)
+
+    @property
+    def expects_rows(self) -> bool:
+        """Whether a run or a heading began and no row came yet."""
+        return bool(self.started or self.devices or self.header) and not self.has_rows
+
+
+@dataclass
+class Pending:
+    """A row whose second half, or whose every figure, may yet come on a later line.
+
+    `before` is the shape of what stood before the row: a later line may begin with the like.
+    """
+
+    line: int
+    head: tuple[int, int, int, str | None]
+    text: str
+    place: int | None
+    before: str = ""
+
+
+@dataclass
+class Stream:
+    """What one process has printed."""
+
+    sections: list[Section] = field(default_factory=lambda: [Section()])
+    pending: Pending | None = None
+    weak_op: str | None = None
+
+    @property
+    def section(self) -> Section:
+        """The one that is being printed."""
+        return self.sections[-1]
+
+    def fresh(self, again: bool = False) -> Section:
+        """The section that a heading belongs to: a new one after rows, or where the same was said before."""
+        self.settle(ends=True)
+        if again or self.section.has_rows or self.section.closed:
+            self.sections.append(Section(weak_op=self.weak_op))
+        return self.section
+
+    def settle(self, ends: bool = False) -> None:
+        """Give up waiting for the rest of a row; a table that ends on one is cut."""
+        if self.pending is not None and (reason := why_cut(self.pending)):
+            self.section.dropped.append(Dropped(self.pending.line, reason))
+            self.section.cut_line = self.pending.line if ends else None
+        self.pending = None
+
+
+def why_cut(pending: Pending) -> str:
+    """What is missing of a row that nothing completed; nothing, where it has one whole half and no more."""
+    first = FIRST_HALF.match(pending.text)
+    if pending.place is not None:
+        rest = pending.text[first.end() :] if first is not None else ""
+        return "" if is_unmeasured(rest) else "its in-place half is cut; the out-of-place half is kept"
+    if pending.text.strip():
+        return f"no complete half of figures: the row ends in {pending.text.split()[-1]!r}"
+    return f"the row of {pending.head[0]} bytes ends before its figures"
+
+
+def asked_rows(section: Section) -> int | None:
+    """How many sizes a run was asked for, memory allowing."""
+    if section.asked is None:
+        return None
+    smallest, largest, step, kind = section.asked
+    largest = min(largest, section.most_bytes or largest)
+    if smallest < 1 or largest < smallest or step < (2 if kind == "factor" else 1):
+        return None
+    steps = log(largest / smallest) / log(step) if kind == "factor" else (largest - smallest) / step
+    return floor(steps + 1e-9) + 1

@@ -1,0 +1,32 @@
+"""A learner's paste, read and fitted: what every table in it is good for, and every doubt about it."""
+
+from dataclasses import dataclass
+
+from core.links.fit import LinkFit, doubts, fit_links, why_not_fitted
+from core.links.nccl_tests import Table, read_tables
+
+
+@dataclass(frozen=True)
+class OwnTable:
+    """One table of a paste with its two fits, None where it cannot be fitted."""
+
+    table: Table
+    fit: LinkFit | None
+    handover: LinkFit | None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be known of the table, then why it is not fitted or what its fit must not be taken for."""
+        refusal = why_not_fitted(self.table)
+        said = doubts(self.table, self.fit) if self.fit is not None else ()
+        return (*self.table.warnings, *((refusal,) if refusal else ()), *said)
+
+
+def own_tables(text: str) -> tuple[OwnTable, ...]:
+    """Every table in a text, fitted by two numbers and with the hand-over term.
+
+    Raises UnreadableTextError where the text holds none.
+    """
+    tables = read_tables(text)
+    fits = zip(tables, fit_links(tables), fit_links(tables, handover=True), strict=True)
+    return tuple(OwnTable(*fitted) for fitted in fits)

@@ -1,0 +1,1 @@
+"""A model from its config: parameters, KV cache, the weights a rank holds."""

@@ -1,0 +1,1 @@
+"""Lab 04: stages, microbatches and the time they leave idle."""

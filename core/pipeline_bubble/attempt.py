@@ -1,0 +1,169 @@
+"""What a learner's lab 04 code gave, judged against the reference task by task, and their run made drawable.
+
+The code itself runs elsewhere. What it gave comes here in plain forms that JSON can hold: rows of an action or a
+span, a fraction as text, a number, a truth value; so it may hold anything, and is read as such.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from core.errors import OutOfRangeError
+from core.pipeline_bubble import bubble as pipeline_bubble
+from core.pipeline_bubble.schedules.actions import Action, Span
+from core.sharding_math.attempt import CodeError
+
+TASKS = (
+    "fill_drain",
+    "run_on_ticks",
+    "counted_bubble",
+    "bubble_fraction",
+    "bubble_overhead",
+    "microbatches_for_budget",
+    "is_valid",
+)
+RUN = "run"
+"""Beside the tasks: their order on their own clock, for the picture."""
+BUDGET = "0.1"
+MOST_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One task as the learner's code did it: what it gave, or what it raised."""
+
+    task: str
+    gave: object = None
+    error: CodeError | None = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """An attempt against the reference. Where it is wrong, the first thing that differs, in words."""
+
+    right: bool
+    gave: str = ""
+    due: str = ""
+
+
+def ask(task: str, lab: Any, stages: int, microbatches: int) -> object:
+    """What a lab's module gives for a task at these sizes. Each is handed the reference's input."""
+    order = pipeline_bubble.fill_drain(stages, microbatches)
+    spans = pipeline_bubble.run_on_ticks(order, stages)
+    cheat = pipeline_bubble.run_without_waiting(stages, microbatches)
+    questions: dict[str, Callable[[], object]] = {
+        "fill_drain": lambda: lab.fill_drain(stages, microbatches),
+        "run_on_ticks": lambda: lab.run_on_ticks(order, stages),
+        "counted_bubble": lambda: lab.counted_bubble(spans, stages),
+        "bubble_fraction": lambda: lab.bubble_fraction(stages, microbatches),
+        "bubble_overhead": lambda: lab.bubble_overhead(stages, microbatches),
+        "microbatches_for_budget": lambda: [
+            lab.microbatches_for_budget(stages, BUDGET, under=under) for under in (False, True)
+        ],
+        "is_valid": lambda: [lab.is_valid(run, stages, microbatches) for run in (spans, cheat)],
+        RUN: lambda: lab.run_on_ticks(lab.fill_drain(stages, microbatches), stages),
+    }
+    return plain(questions[task]())
+
+
+def plain(value: object) -> object:
+    """A value of the lab's in a form that JSON can hold; of anything else its words.
+
+    Raises OutOfRangeError for a list that is too long to be read.
+    """
+    if isinstance(value, bool | int):
+        return value
+    if isinstance(value, Action):
+        return [*value]
+    if isinstance(value, Span):
+        return [*value.action, *(plain(number) for number in (value.rank, value.start, value.end))]
+    if isinstance(value, list | tuple):
+        if len(value) > MOST_ROWS:
+            raise OutOfRangeError("len(result)", len(value), f"must be at most {MOST_ROWS} to be read")
+        return [plain(part) for part in value]
+    if isinstance(value, Fraction):
+        return str(value)
+    return repr(value)[:200]
+
+
+def judge(attempt: Attempt, stages: int, microbatches: int) -> Judgement:
+    """The attempt held against the reference. In what order stages are listed is free."""
+    gave = _in_order(attempt.gave)
+    due = _in_order(ask(attempt.task, pipeline_bubble, stages, microbatches))
+    if attempt.error is None and gave == due:
+        return Judgement(right=True)
+    return Judgement(False, *_first_difference(gave, due))
+
+
+def drawn(attempts: Iterable[Attempt], stages: int, microbatches: int) -> list[Span] | None:
+    """The learner's run: their order on their clock, else our order on theirs, else theirs on ours; or None.
+
+    Only spans that have a place on a grid of these sizes; `violations` says what is wrong with them.
+    """
+    gave = {attempt.task: attempt.gave for attempt in attempts if attempt.error is None}
+    for task in (RUN, "run_on_ticks"):
+        spans = _spans(gave.get(task), stages, microbatches)
+        if spans:
+            return spans
+    actions = _actions(gave.get("fill_drain"), stages, microbatches)
+    return pipeline_bubble.run_on_ticks(actions, stages) if actions else None
+
+
+def _in_order(value: object) -> object:
+    """Rows by stage, or spans by rank and start; what is no rows stays as it is."""
+    if not (isinstance(value, list) and value and all(isinstance(row, list) for row in value)):
+        return value
+    return sorted(value, key=lambda row: [repr(part).zfill(9) for part in (row[:1] if len(row) == 3 else row[3:5])])
+
+
+def _first_difference(gave: object, due: object) -> tuple[str, str]:
+    if not (isinstance(gave, list) and isinstance(due, list)):
+        return _words(gave), _words(due)
+    for theirs, ours in zip(gave, due, strict=False):
+        if theirs != ours:
+            return _words(theirs), _words(ours)
+    return f"{len(gave)} of them", str(len(due))
+
+
+def _words(value: object) -> str:
+    """`2F0`, or `2F0 from tick 3 to 4`, or the value as it stands."""
+    if not isinstance(value, list):
+        return str(value)[:80]
+    action = "".join(map(str, value[:3]))
+    ticks = f" from tick {value[4]} to {value[5]}" if len(value) == 6 else ""
+    return f"{action}{ticks}"[:80] if len(value) in (3, 6) else str(value)[:80]
+
+
+def _actions(rows: object, stages: int, microbatches: int) -> list[Action]:
+    """The rows as actions that a forward run of these sizes may hold; none if any cannot."""
+    found = [Action(*row) for row in _rows(rows, 3) if _fits(row, stages, microbatches)]
+    return found if len(found) == len(_rows(rows, 3)) else []
+
+
+def _spans(rows: object, stages: int, microbatches: int) -> list[Span]:
+    """The rows as spans with a place on the grid; none if any has none."""
+    latest = 4 * (stages + microbatches)
+    found = [
+        Span(Action(*row[:3]), *row[3:])
+        for row in _rows(rows, 6)
+        if _fits(row, stages, microbatches) and _whole_below(row[3], stages) and _are_ticks(row[4:], latest)
+    ]
+    return found if len(found) == len(_rows(rows, 6)) else []
+
+
+def _rows(value: object, width: int) -> list[list[Any]]:
+    rows = value if isinstance(value, list) else []
+    return rows if all(isinstance(row, list) and len(row) == width for row in rows) else []
+
+
+def _fits(row: Sequence[object], stages: int, microbatches: int) -> bool:
+    return _whole_below(row[0], stages) and row[1] == "F" and _whole_below(row[2], microbatches)
+
+
+def _are_ticks(times: Sequence[Any], latest: int) -> bool:
+    return all(_whole_below(time, latest) for time in times) and times[0] < times[1]
+
+
+def _whole_below(value: object, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < most

@@ -1,0 +1,134 @@
+"""The pipeline bubble: how long p stages stand idle while m microbatches fill the pipe and drain from it.
+
+Forward only, one stage a rank, every stage one tick, links free. A stage waits for its first microbatch and
+again after its last; those idle cells are the bubble. It is counted on a simulated run and given by formula,
+both as exact fractions, so that equal means equal.
+
+Letters: p stages, m microbatches.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from core.errors import OutOfRangeError
+from core.pipeline_bubble.schedules.actions import Action, Placement, Span, exact, whole
+from core.pipeline_bubble.schedules.orders import fill_drain
+from core.pipeline_bubble.schedules.simulator import Timeline, simulate
+from core.pipeline_bubble.schedules.validity import is_valid
+
+__all__ = [
+    "Action",
+    "Span",
+    "bubble_fraction",
+    "bubble_overhead",
+    "counted_bubble",
+    "fill_drain",
+    "is_valid",
+    "microbatches_for_budget",
+    "run_on_ticks",
+    "run_without_waiting",
+]
+
+
+def run_on_ticks(actions: Sequence[Action], stages: int) -> list[Span]:
+    """The actions on a grid of ticks: each lasts one, and starts once its stage is free and its input is there."""
+    return list(timeline_on_ticks(actions, stages))
+
+
+def run_without_waiting(stages: int, microbatches: int, early_stage: int | None = None) -> list[Span]:
+    """A wrong run: `early_stage` and those after it start one tick before their input, or all stages at tick 0.
+
+    It idles less than any run can, and `violations` says where it cheats.
+    """
+    m = whole("microbatches", microbatches)
+    if early_stage is None:
+        delays = [0] * whole("stages", stages)
+    else:
+        delays = [stage - (stage >= whole("early_stage", early_stage)) for stage in range(whole("stages", stages))]
+    return [
+        Span(Action(stage, "F", microbatch), stage, delay + microbatch, delay + microbatch + 1)
+        for stage, delay in enumerate(delays)
+        for microbatch in range(m)
+    ]
+
+
+def timeline_on_ticks(actions: Sequence[Action], stages: int) -> Timeline:
+    """As `run_on_ticks`, with the makespan and what could not run."""
+    return simulate(actions, Placement(whole("stages", stages)))
+
+
+def counted_bubble(spans: Iterable[Span], stages: int) -> Fraction:
+    """Idle cells over all cells, counted on the grid from tick 0 to the last end.
+
+        idle / (p · makespan)
+
+    Raises OutOfRangeError when nothing ran: a grid without cells has no fraction.
+    """
+    placed = list(spans)
+    cells = whole("stages", stages) * max((span.end for span in placed), default=0)
+    if not cells:
+        raise OutOfRangeError("spans", 0, "must be one or more")
+    return 1 - Fraction(sum(span.end - span.start for span in placed)) / cells
+
+
+def bubble_fraction(stages: int, microbatches: int) -> Fraction:
+    """The idle share of all rank time, from the first start to the last end.
+
+        (p - 1) / (m + p - 1)
+
+    Source: Huang et al. 2019, GPipe, section 2.3.
+    """
+    p, m = whole("stages", stages), whole("microbatches", microbatches)
+    return Fraction(p - 1, m + p - 1)
+
+
+def bubble_overhead(stages: int, microbatches: int) -> Fraction:
+    """How much longer the run is than its work alone would be.
+
+        (p - 1) / m
+
+    The other figure that papers call the bubble: idle over ideal, not idle over total.
+    Source: Narayanan et al. 2021, Efficient large-scale language model training on GPU clusters, section 2.2.1.
+    """
+    p, m = whole("stages", stages), whole("microbatches", microbatches)
+    return Fraction(p - 1, m)
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A formula that has been taken for the bubble fraction, and what it is instead."""
+
+    formula: str
+    what: str
+    fraction: Fraction
+
+
+def slips(stages: int, microbatches: int) -> list[Slip]:
+    """The right formula, then the slips that are made with it, each worked for p stages and m microbatches."""
+    right, p, m = bubble_fraction(stages, microbatches), stages, microbatches
+    return [
+        Slip("(p − 1) / (m + p − 1)", "idle over all time", right),
+        Slip("(p − 1) / m", "idle over work, read as a share of time", bubble_overhead(p, m)),
+        Slip("p / (m + p)", "one stage too many waits", Fraction(p, m + p)),
+        Slip("(p − 1) / 2(m + p − 1)", "the fill counted, the drain forgotten", right / 2),
+        Slip("(p − 1) / p", "the microbatches forgotten", Fraction(p - 1, p)),
+    ]
+
+
+def microbatches_for_budget(stages: int, budget: int | float | str | Fraction, *, under: bool = False) -> int:
+    """The fewest microbatches that keep the bubble at `budget` or less, or below it when `under`.
+
+        m ≥ (p - 1)(1 - b) / b
+
+    `budget` is read as it is written: `0.1` is 1/10. In floating point 1 - 63/70 comes out below 0.1, and 63
+    would pass for under.
+    Raises OutOfRangeError for a budget that no finite m meets.
+    """
+    p, b = whole("stages", stages), exact("budget", budget)
+    if b < 0 or (b == 0 and (p > 1 or under)):
+        raise OutOfRangeError("budget", budget, f"cannot be met with {p} stages; it must be above 0")
+    if p == 1 or b >= 1:
+        return 1
+    least = (p - 1) * (1 - b) / b
+    return max(1, least.__floor__() + 1 if under else least.__ceil__())

@@ -1,0 +1,154 @@
+"""TP × PP: what each composition of a number of GPUs pays, and to which link.
+
+Tensor parallelism talks inside every layer, over the fastest link it can reach; a pipeline hands over once between
+stages. Decode is memory-bound: a stage reads its weights once for each microbatch, so cutting a batch into
+microbatches does not shrink their time. Letters: N GPUs = tp · pp, L layers, B sequences.
+Ignored: overlap, launches, the KV cache, uneven stages, the embedding's and the head's own collectives.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+from core.collectives.cost import ring_all_reduce
+from core.comm_cost.bill import allreduce_payload_bytes
+from core.errors import IndivisibleError, divisors
+from core.pipeline_bubble.schedules.actions import whole
+from core.pipeline_bubble.schedules.serving import Pipe, steady_decode
+from core.specs import GpuSpec, LinkSpec, ModelSpec
+from core.steps.model import decode_step_s, prefill_step_s
+
+GPUS_PER_NODE = 8
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """GPUs of one kind, `gpus_per_node` to a node: `link` inside it, `network` between nodes."""
+
+    gpu: GpuSpec
+    link: LinkSpec
+    network: LinkSpec
+    gpus_per_node: int = GPUS_PER_NODE
+
+    def tp_link(self, tp_size: int) -> LinkSpec:
+        """The link a tensor-parallel group of neighbours lives on: the network as soon as it leaves the node."""
+        return self.link if tp_size <= self.gpus_per_node else self.network
+
+    def hop_link(self, tp_size: int, boundary: int) -> LinkSpec:
+        """The link between stage `boundary` and the next, stages filling nodes in order."""
+        last, first = (boundary + 1) * tp_size - 1, (boundary + 1) * tp_size
+        return self.link if last // self.gpus_per_node == first // self.gpus_per_node else self.network
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One composition and its bill. Times of a token of one sequence, of all, and of one prompt.
+
+    `latency_s` is the part of the all-reduces and hand-overs that is waiting, the rest of them is bytes.
+    """
+
+    tp_size: int
+    pp_size: int
+    compute_s: float
+    all_reduce_s: float
+    handoff_s: float
+    latency_s: float
+    network_handoffs: int
+    ttft_s: float
+    itl_alone_s: float
+    itl_full_s: float
+    tokens_per_s: float
+
+    @property
+    def bandwidth_s(self) -> float:
+        """The part of the all-reduces and hand-overs that is bytes."""
+        return self.all_reduce_s + self.handoff_s - self.latency_s
+
+    @property
+    def name(self) -> str:
+        """As it is written: `TP=4 PP=2`."""
+        return f"TP={self.tp_size} PP={self.pp_size}"
+
+
+def compositions(gpus: int) -> list[tuple[int, int]]:
+    """Every (tp, pp) whose product is `gpus`, the widest TP first."""
+    return [(tp, gpus // tp) for tp in reversed(divisors(whole("gpus", gpus)))]
+
+
+def layout(
+    model: ModelSpec,
+    cluster: Cluster,
+    tp_size: int,
+    pp_size: int,
+    *,
+    sequences: int = 1,
+    prompt_tokens: int = 2048,
+) -> Layout:
+    """One composition priced: its stages' times, the all-reduces inside them, the hand-overs between them.
+
+        t_s = step / (tp · pp) + 2L/pp all-reduces
+
+    The bill is of a token of one sequence alone. The B `sequences` go round in min(pp, B) microbatches of equal
+    size: `itl_full_s` is their cycle. Time to the first token is of one prompt in one piece.
+    Raises IndivisibleError when the layers do not divide over the stages.
+    """
+    if model.num_hidden_layers % whole("pp_size", pp_size):
+        raise IndivisibleError("num_hidden_layers", model.num_hidden_layers, "pp_size", pp_size)
+    step_s, prefill_s = decode_step_s(model, cluster.gpu), prefill_step_s(model, cluster.gpu, prompt_tokens)
+    in_flight = min(pp_size, whole("sequences", sequences))
+    alone, prefill, full = (
+        _bill(model, cluster, tp_size, pp_size, tokens)
+        for tokens in (1, prompt_tokens, ceil(sequences / in_flight))
+    )
+    compute_s = step_s / tp_size
+    itl_full_s = _cycle_s(compute_s, full, pp_size, in_flight)
+    return Layout(
+        tp_size=tp_size,
+        pp_size=pp_size,
+        compute_s=compute_s,
+        all_reduce_s=alone.all_reduce_s,
+        handoff_s=sum(alone.hops_s),
+        latency_s=alone.latency_s,
+        network_handoffs=sum(cluster.hop_link(tp_size, place) is cluster.network for place in range(pp_size - 1)),
+        ttft_s=prefill_s / tp_size + prefill.all_reduce_s + sum(prefill.hops_s),
+        itl_alone_s=_cycle_s(compute_s, alone, pp_size, 1),
+        itl_full_s=itl_full_s,
+        tokens_per_s=sequences / itl_full_s,
+    )
+
+
+def _cycle_s(compute_s: float, bill: "_Bill", pp_size: int, in_flight: int) -> float:
+    """Time between two tokens of a sequence, with equal stages."""
+    stage_s = Fraction((compute_s + bill.all_reduce_s) / pp_size)
+    pipe = Pipe((stage_s,) * pp_size, tuple(Fraction(hop) for hop in bill.hops_s))
+    return float(steady_decode(pipe, in_flight).cycle)
+
+
+@dataclass(frozen=True)
+class _Bill:
+    """What one pass over `tokens` pays: every all-reduce of all stages, and each hand-over."""
+
+    all_reduce_s: float
+    hops_s: tuple[float, ...]
+    latency_s: float
+
+
+def _bill(model: ModelSpec, cluster: Cluster, tp_size: int, pp_size: int, tokens: int) -> _Bill:
+    payload = allreduce_payload_bytes(tokens, model.hidden_size)
+    one, count = ring_all_reduce(payload, tp_size, cluster.tp_link(tp_size)), 2 * model.num_hidden_layers
+    links = [cluster.hop_link(tp_size, boundary) for boundary in range(pp_size - 1)]
+    waits = [link.base_s + link.latency_s for link in links]
+    hops = (wait + payload / link.bandwidth_bytes_per_s for wait, link in zip(waits, links, strict=True))
+    waiting_s = count * (one.latency_s + one.base_s) + sum(waits)
+    return _Bill(count * one.total_s, tuple(hops), waiting_s)
+
+
+def layouts(
+    model: ModelSpec, cluster: Cluster, gpus: int, *, sequences: int = 1, prompt_tokens: int = 2048
+) -> list[Layout]:
+    """Every composition of `gpus` that the model's layers and heads allow, the widest TP first."""
+    return [
+        layout(model, cluster, tp, pp, sequences=sequences, prompt_tokens=prompt_tokens)
+        for tp, pp in compositions(gpus)
+        if model.num_hidden_layers % pp == 0 and model.num_attention_heads % tp == 0
+    ]

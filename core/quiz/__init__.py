@@ -1,6 +1,0 @@
-"""The quiz over the whole course: its numbers are drawn from a seed and answered by core's functions."""
-
-from core.quiz.paper import BANK, PASS_FRACTION, Score, Sheet, paper
-from core.quiz.question import Choice, Judged, Number, Question, judge
-
-__all__ = ["BANK", "PASS_FRACTION", "Choice", "Judged", "Number", "Question", "Score", "Sheet", "judge", "paper"]

@@ -1,0 +1,1 @@
+"""An engine under load: a seeded simulator, and benchmark results read back."""

@@ -1,0 +1,63 @@
+"""An engine over a ladder of arrival rates, and the highest of them that keeps a promise."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from core.errors import OutOfRangeError, require_positive
+from core.serving.load import CHUNK_TOKENS, EngineCost
+from core.serving.simulate import MOST_STEPS, LoadResult, poisson_arrivals, simulate
+
+LADDER = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
+"""Arrival rates as shares of the engine's capacity."""
+
+MOST_REQUESTS = 5000
+FEWEST_REQUESTS = 50
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a service promises of its slowest hundredth; None where it promises nothing."""
+
+    ttft_p99_s: float | None = None
+    itl_p99_s: float | None = None
+
+    def kept(self, result: LoadResult) -> bool:
+        """Whether a run kept it."""
+        first = self.ttft_p99_s is None or result.ttft_p99_s <= self.ttft_p99_s
+        return first and (self.itl_p99_s is None or result.itl_p99_s <= self.itl_p99_s)
+
+
+def load_curve(
+    cost: EngineCost,
+    requests: int,
+    rng: np.random.Generator,
+    shares: Sequence[float] = LADDER,
+    chunk_tokens: int = CHUNK_TOKENS,
+) -> tuple[LoadResult, ...]:
+    """One run a rate, each a share of the capacity. All see the same arrivals, only closer together.
+
+    Long prompts take many steps each, and are asked for fewer times: all runs together stay near `MOST_STEPS`.
+
+    Raises OutOfRangeError for more requests than `MOST_REQUESTS`.
+    """
+    require_positive(chunk_tokens=chunk_tokens)
+    if not 1 <= requests <= MOST_REQUESTS:
+        raise OutOfRangeError("requests", requests, f"must be from 1 to {MOST_REQUESTS}")
+    steps_each = ceil(cost.prompt_tokens / chunk_tokens) + 3
+    affordable = max(FEWEST_REQUESTS, MOST_STEPS // (len(shares) * steps_each))
+    unit = poisson_arrivals(1.0, min(requests, affordable), rng)
+    rates = [share * cost.capacity_per_s for share in shares]
+    return tuple(simulate(cost, unit / rate, chunk_tokens) for rate in rates)
+
+
+def highest_kept(curve: Sequence[LoadResult], promise: Promise) -> LoadResult | None:
+    """The last run of a curve before the first that breaks a promise; None where even the first does."""
+    kept = None
+    for result in curve:
+        if not promise.kept(result):
+            break
+        kept = result
+    return kept

@@ -1,0 +1,209 @@
+"""An engine run step by step under the requests it is given; what its steps take is in core.serving.load.
+
+Where nothing changes, many steps are taken at once: a run costs as much as its requests and their chunks.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil, inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import require_non_negative, require_positive
+from core.serving.load import CHUNK_TOKENS, EngineCost
+
+Floats = NDArray[np.float64]
+
+MOST_STEPS = 60_000
+"""Where a run is cut, so that no question takes longer than about half a second."""
+
+WARM_UP = 0.2
+"""The share of requests, from the first, that are left out of the percentiles: the engine began empty."""
+
+
+@dataclass(frozen=True)
+class LoadResult:
+    """A run of an engine at one arrival rate. Percentiles are over requests (first token), or tokens (between).
+
+    `cut` where the run ended before all requests were done.
+    """
+
+    arrivals_per_s: float
+    requests: int
+    ttft_mean_s: float
+    ttft_p50_s: float
+    ttft_p99_s: float
+    itl_mean_s: float
+    itl_p50_s: float
+    itl_p99_s: float
+    tokens_per_s: float
+    mean_running: float
+    mean_waiting: float
+    busy_fraction: float
+    sojourn_mean_s: float
+    steps: int
+    cut: bool
+
+
+def seeded(seed: int) -> np.random.Generator:
+    """The generator that a seed means, for those that ask a learner for one.
+
+    Raises OutOfRangeError for a seed below 0.
+    """
+    require_non_negative(seed=seed)
+    return np.random.default_rng(seed)
+
+
+def poisson_arrivals(arrivals_per_s: float, requests: int, rng: np.random.Generator) -> Floats:
+    """When each of `requests` arrives, in seconds, at random with a mean rate."""
+    require_positive(arrivals_per_s=arrivals_per_s, requests=requests)
+    return np.cumsum(rng.exponential(1 / arrivals_per_s, requests))
+
+
+def simulate(
+    cost: EngineCost, arrivals_s: Sequence[float] | Floats, chunk_tokens: int = CHUNK_TOKENS, closed: bool = False
+) -> LoadResult:
+    """An engine given requests at these times, ascending, from empty until all are done or the run is cut.
+
+    `closed` counts a first token from when its request is begun: so does a client that keeps as many in flight as
+    the engine holds, and sends the next when one is done.
+
+    Raises OutOfRangeError without requests, or for a chunk of nothing.
+    """
+    require_positive(requests=len(arrivals_s), chunk_tokens=chunk_tokens)
+    run = _Run(cost, [float(time) for time in arrivals_s], chunk_tokens)
+    while run.unfinished and run.steps < MOST_STEPS:
+        run.advance()
+    return run.result(closed)
+
+
+@dataclass
+class _Run:
+    """The state of a run: what waits, what is being read, what is written, and what was seen."""
+
+    cost: EngineCost
+    arrivals_s: list[float]
+    chunk_tokens: int
+    now_s: float = 0.0
+    steps: int = 0
+    decoded: int = 0
+    arrived: int = 0
+    begun: int = 0
+    unread: deque[int] = field(default_factory=deque)
+    ends: deque[int] = field(default_factory=deque)
+    begun_s: list[float] = field(default_factory=list)
+    first_s: list[float] = field(default_factory=list)
+    done_s: list[float] = field(default_factory=list)
+    gaps: list[tuple[float, int, int]] = field(default_factory=list)
+    running_area: float = 0.0
+    waiting_area: float = 0.0
+    busy_s: float = 0.0
+
+    @property
+    def unfinished(self) -> bool:
+        return len(self.done_s) < len(self.arrivals_s)
+
+    def advance(self) -> None:
+        """Idle to the next arrival, or take a step, or as many steps at once as nothing changes."""
+        self._admit()
+        batch = len(self.ends)
+        if not batch and not self.unread:
+            self._pass(self.arrivals_s[self.arrived] - self.now_s, 0)
+            return
+        read = min(self.chunk_tokens, sum(self.unread)) if self.unread else 0
+        step_s = self.cost.decode_at(batch) if batch else 0.0
+        step_s += self.cost.prefill_s * read / self.cost.prompt_tokens
+        count = 1 if read else self._undisturbed(step_s)
+        self.steps += 1
+        self.busy_s += count * step_s
+        self._pass(count * step_s, batch)
+        self._write(step_s, count, batch)
+        self._read(read)
+
+    def _admit(self) -> None:
+        """Take in what has come, and begin what there is room for."""
+        while self.arrived < len(self.arrivals_s) and self.arrivals_s[self.arrived] <= self.now_s:
+            self.arrived += 1
+        while self.begun < self.arrived and len(self.ends) + len(self.unread) < self.cost.most_running:
+            self.begun += 1
+            self.begun_s.append(self.now_s)
+            self.unread.append(self.cost.prompt_tokens)
+
+    def _undisturbed(self, step_s: float) -> int:
+        """Steps until a sequence ends, or until the one in which the next request arrives that could begin."""
+        left = self.ends[0] - self.decoded
+        if self.arrived == len(self.arrivals_s) or len(self.ends) >= self.cost.most_running:
+            return left
+        return max(1, min(left, ceil((self.arrivals_s[self.arrived] - self.now_s) / step_s)))
+
+    def _pass(self, duration_s: float, batch: int) -> None:
+        """Let time go by, with as many running and waiting as there are; arrivals in it wait from then on."""
+        end_s = self.now_s + duration_s
+        self.running_area += duration_s * (batch + len(self.unread))
+        self.waiting_area += duration_s * (self.arrived - self.begun)
+        while self.arrived < len(self.arrivals_s) and self.arrivals_s[self.arrived] < end_s:
+            self.waiting_area += end_s - self.arrivals_s[self.arrived]
+            self.arrived += 1
+        self.now_s = max(end_s, self.now_s)
+
+    def _write(self, step_s: float, count: int, batch: int) -> None:
+        """One token of every running sequence in each of `count` steps; those whose last it was are done."""
+        if not batch:
+            return
+        self.gaps.append((step_s, count * batch, len(self.first_s)))
+        self.decoded += count
+        while self.ends and self.ends[0] <= self.decoded:
+            self.ends.popleft()
+            self.done_s.append(self.now_s)
+
+    def _read(self, tokens: int) -> None:
+        """Read that many tokens of the oldest prompts; one that is read whole has its first token."""
+        while tokens and self.unread:
+            taken = min(tokens, self.unread[0])
+            tokens -= taken
+            self.unread[0] -= taken
+            if self.unread[0] == 0:
+                self.unread.popleft()
+                self.first_s.append(self.now_s + self.cost.prefill_delay_s)
+                if self.cost.decode_steps:
+                    self.ends.append(self.decoded + self.cost.decode_steps)
+                else:
+                    self.done_s.append(self.now_s)
+
+    def result(self, closed: bool) -> LoadResult:
+        """What was seen, the warm-up left out of the percentiles."""
+        arrivals = np.array(self.arrivals_s)
+        skipped = int(WARM_UP * len(self.first_s))
+        sent = np.array(self.begun_s) if closed else arrivals
+        ttft = (np.array(self.first_s) - sent[: len(self.first_s)])[skipped:]
+        sojourn = np.array(self.done_s) - arrivals[: len(self.done_s)]
+        gaps = np.array([(gap, weight) for gap, weight, seen in self.gaps if seen > skipped] or [(0.0, 1)])
+        span_s = self.now_s or inf
+        p50_s, p99_s = weighted_quantiles(gaps[:, 0], gaps[:, 1], (0.5, 0.99))
+        return LoadResult(
+            arrivals_per_s=len(self.arrivals_s) / self.arrivals_s[-1] if self.arrivals_s[-1] else inf,
+            requests=len(self.done_s),
+            ttft_mean_s=float(ttft.mean()) if ttft.size else inf,
+            ttft_p50_s=float(np.quantile(ttft, 0.5)) if ttft.size else inf,
+            ttft_p99_s=float(np.quantile(ttft, 0.99)) if ttft.size else inf,
+            itl_mean_s=float(np.average(gaps[:, 0], weights=gaps[:, 1])),
+            itl_p50_s=p50_s,
+            itl_p99_s=p99_s,
+            tokens_per_s=len(self.done_s) * self.cost.output_tokens / span_s,
+            mean_running=self.running_area / span_s,
+            mean_waiting=self.waiting_area / span_s,
+            busy_fraction=self.busy_s / span_s,
+            sojourn_mean_s=float(sojourn.mean()) if sojourn.size else inf,
+            steps=self.steps,
+            cut=self.unfinished,
+        )
+
+
+def weighted_quantiles(values: Floats, weights: Floats, quantiles: Sequence[float]) -> tuple[float, ...]:
+    """The values below which those shares of the whole weight lie."""
+    order = np.argsort(values)
+    reached = np.cumsum(weights[order])
+    places = np.searchsorted(reached, np.array(quantiles) * reached[-1])
+    return tuple(float(values[order][min(place, len(order) - 1)]) for place in places)

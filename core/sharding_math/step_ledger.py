@@ -1,0 +1,90 @@
+"""The collectives of one forward step of a whole model: what the sharding lab counts and the bill prices."""
+
+from core.errors import require_positive
+from core.ledger import Collective, Ledger
+from core.sharding_math.tp_sizes import padded_vocab_size
+from core.specs import DTYPE_BYTES, ModelSpec
+
+
+def activation_bytes(model: ModelSpec, tokens: int, dtype: str = "bf16") -> int:
+    """One activation row a token, the payload of a layer's all-reduce.
+
+    T · hidden_size · bytes
+    """
+    return int(tokens * model.hidden_size * DTYPE_BYTES[dtype])
+
+
+def layer_collectives(
+    model: ModelSpec, tokens: int, tp_size: int, layer: int = 0, dtype: str = "bf16"
+) -> tuple[Collective, ...]:
+    """The two all-reduces of a decoder layer: after the attention's output projection, and after the MLP.
+
+    Holds for sequential blocks. One that runs attention and MLP side by side (GPT-J, PaLM) adds their outputs
+    before one all-reduce. None at `tp_size` 1.
+    """
+    require_positive(tokens=tokens, tp_size=tp_size)
+    if tp_size == 1:
+        return ()
+    payload = activation_bytes(model, tokens, dtype)
+    mlp = "experts' outputs" if model.moe is not None else "down projection's terms"
+    return (
+        Collective(
+            "all_reduce", payload, tp_size, f"layer {layer} attention", "adds the output projection's terms"
+        ),
+        Collective("all_reduce", payload, tp_size, f"layer {layer} MLP", f"adds the {mlp}"),
+    )
+
+
+def step_ledger(model: ModelSpec, tokens: int, tp_size: int, dtype: str = "bf16") -> Ledger:
+    """All decoder layers of one step over `tokens` tokens: two all-reduces a layer.
+
+    The embedding and the head are listed apart, by `ends_collectives`.
+    """
+    ledger = Ledger()
+    for layer in range(model.num_hidden_layers):
+        for collective in layer_collectives(model, tokens, tp_size, layer, dtype):
+            ledger.record(collective)
+    return ledger
+
+
+def ends_collectives(
+    model: ModelSpec, tokens: int, sequences: int, tp_size: int, dtype: str = "bf16"
+) -> tuple[Collective, ...]:
+    """What a vocabulary cut over the ranks adds: an all-reduce of embeddings, a gather of the last tokens' logits.
+
+    Counted as an all-gather, which leaves the logits on every rank; an engine that samples on one rank gathers
+    to that one.
+    """
+    require_positive(tokens=tokens, sequences=sequences, tp_size=tp_size)
+    if tp_size == 1:
+        return ()
+    logits_bytes = int(sequences * padded_vocab_size(model.vocab_size) * DTYPE_BYTES[dtype])
+    return (
+        Collective(
+            "all_reduce",
+            activation_bytes(model, tokens, dtype),
+            tp_size,
+            "embedding",
+            "one rank has each token's row",
+        ),
+        Collective("all_gather", logits_bytes, tp_size, "LM head", "each rank has a slice of the vocabulary"),
+    )
+
+
+def mlp_order_collectives(model: ModelSpec, tokens: int, tp_size: int, order: str) -> tuple[Collective, ...]:
+    """What an MLP of a model would send in another order of its two cuts, its result wanted on every rank.
+
+    `column_then_row` is how it is done. The hidden row is `intermediate_size` wide, and wider than the model.
+    """
+    require_positive(tokens=tokens, tp_size=tp_size)
+    if tp_size == 1:
+        return ()
+    out = activation_bytes(model, tokens)
+    hidden = out // model.hidden_size * model.intermediate_size
+    first: dict[str, Collective] = {
+        "row_then_column": Collective("all_reduce", hidden, tp_size, "MLP, hidden row", "adds the terms of h"),
+        "column_then_column": Collective("all_gather", hidden, tp_size, "MLP, hidden row", "W2 meets all of h"),
+    }
+    if order not in first:
+        return (Collective("all_reduce", out, tp_size, "MLP", "adds the terms of y"),)
+    return first[order], Collective("all_gather", out, tp_size, "MLP", "y was left in slices")

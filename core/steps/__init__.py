@@ -1,0 +1,1 @@
+"""One step of a model on a GPU: the roofline, its batch, and the slowest rank."""

@@ -1,0 +1,40 @@
+"""The bill as the batch grows: more sequences share one step's wait, until their bytes outgrow it.
+
+W weight bytes, BW memory bytes/s, P active parameters, B sequences, F dense FLOP/s.
+"""
+
+from collections.abc import Iterable
+
+from core.comm_cost.bill import StepBill, step_bill
+from core.errors import require_positive
+from core.models.parameters import active_parameters
+from core.specs import GpuSpec, LinkSpec, ModelSpec
+from core.steps.model import decode_step_s
+
+
+def batched_decode_step_s(model: ModelSpec, gpu: GpuSpec, batch: int, dtype: str = "bf16") -> float:
+    """One decode step of `batch` sequences at TP=1: the weights once through memory, or the arithmetic if longer.
+
+        max(W / BW, 2 · P · B / F)
+
+    Ignored: the KV cache, which a long context makes the larger part, and kernels below the dense peak.
+    """
+    require_positive(batch=batch)
+    return max(decode_step_s(model, gpu, dtype), 2 * active_parameters(model) * batch / gpu.bf16_flops)
+
+
+def ridge_batch(model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16") -> float:
+    """The batch from which a decode step is bound by arithmetic.
+
+    W · F / (2 · P · BW)
+    """
+    return decode_step_s(model, gpu, dtype) * gpu.bf16_flops / (2 * active_parameters(model))
+
+
+def batch_sweep(
+    model: ModelSpec, gpu: GpuSpec, tp_size: int, link: LinkSpec, batches: Iterable[int], dtype: str = "bf16"
+) -> tuple[StepBill, ...]:
+    """The bill of a decode step at each batch."""
+    return tuple(
+        step_bill(model, tp_size, batch, link, batched_decode_step_s(model, gpu, batch, dtype)) for batch in batches
+    )

@@ -1,0 +1,251 @@
+"""How long a step takes: decode streams weights and keys, prefill does arithmetic, tensor parallelism talks.
+
+W weight bytes, BW memory bytes/s, F dense FLOP/s, S prompt tokens, B sequences, L layers, h heads, hd head_dim, N
+ranks. The labs' steps compute at TP=1 and stop there. A step's *terms* go on: every term of one rank at data-sheet
+speed, from which come a roofline, that no measurement should beat, and a calibrated time, with two constants.
+"""
+
+import re
+from dataclasses import astuple, dataclass, replace
+
+from core.collectives.cost import hierarchical_all_reduce, ring_all_reduce
+from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, weight_streaming_s
+from core.errors import OutOfRangeError, require_divides, require_non_negative, require_positive
+from core.models.parameters import count_parameters, dtype_bytes, kv_bytes_per_token_per_rank
+from core.specs import DTYPE_BYTES, GpuSpec, LinkSpec, ModelSpec
+
+LAB_PAIR = ("llama-3-8b", "a100-80gb-sxm", "bf16")
+"""The model, GPU and weights whose 7.88 ms the labs round to 8."""
+
+MFU = 0.5
+"""Share of the dense FLOP/s a prefill reaches. An assumption: 0.4 to 0.6 is usual for long prompts."""
+
+ACTIVATION_BYTES = 2
+SCALE_BYTES = 4
+"""A scale and a zero point in 16 bits for each group of int4 weights."""
+NVFP4_BYTES = 0.5625
+"""Half a byte, and an eight-bit scale for every sixteen weights."""
+
+_EIGHT_BIT = ("h100", "h200", "b200", "gb200", "l40s", "l4", "rtx-4090", "rtx-5090", "rtx-6000", "rtx-pro", "mi3")
+_FOUR_BIT = ("b200", "gb200", "rtx-5090", "rtx-pro", "mi355x")
+
+
+def decode_step_s(model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16") -> float:
+    """One decode step at TP=1: all weights once through memory; the labs' 8 ms for the labs' own pair.
+
+    Ignored: the KV cache, launches, and that kernels reach some 80 % of the bandwidth: all make it longer.
+    """
+    if (model.key, gpu.key, dtype) == LAB_PAIR:
+        return LAB_STEP_S
+    return weight_streaming_s(model, gpu, dtype)
+
+
+def prefill_flops(model: ModelSpec, prompt_tokens: int, batch: int = 1) -> float:
+    """Arithmetic of a prefill: two operations a parameter and token, causal attention, the head once a prompt.
+
+        B · (2 · P_layers · S + 2 · L · h · hd · S² + 2 · P_head)
+
+    P_layers counts the experts a token uses; embedding and head are left out of it (15 % of an 8B model).
+    """
+    require_positive(prompt_tokens=prompt_tokens, batch=batch)
+    count = count_parameters(model)
+    layers = count.layers - count.experts + count.experts * count.routed_fraction
+    attention = 2 * model.num_hidden_layers * model.num_attention_heads * model.head_dim * prompt_tokens**2
+    head = 2 * model.vocab_size * model.hidden_size
+    return batch * (2 * layers * prompt_tokens + attention + head)
+
+
+def prefill_step_s(model: ModelSpec, gpu: GpuSpec, prompt_tokens: int, batch: int = 1, mfu: float = MFU) -> float:
+    """One prefill at TP=1: its arithmetic at a share `mfu` of the dense FLOP/s.
+
+        B · flops / (F · mfu)
+
+    Ignored: weights streamed (a short prompt is bound by them). Raises OutOfRangeError unless 0 < mfu <= 1.
+    """
+    if not 0 < mfu <= 1:
+        raise OutOfRangeError("mfu", mfu, "must lie in (0, 1]")
+    return prefill_flops(model, prompt_tokens, batch) / (gpu.bf16_flops * mfu)
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """What a class of GPU makes of its data sheet: the two constants of the calibrated step.
+
+    `reached_fraction` of its bandwidth and of its FLOP/s alike, and `layer_floor_s` that a layer takes besides:
+    launches, norms, the engine's own work.
+    """
+
+    reached_fraction: float
+    layer_floor_s: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.reached_fraction <= 1:
+            raise OutOfRangeError("reached_fraction", self.reached_fraction, "must lie in (0, 1]")
+        require_non_negative(layer_floor_s=self.layer_floor_s)
+
+
+DATA_SHEET = Efficiency(reached_fraction=1.0, layer_floor_s=0.0)
+"""All of what is printed, and nothing besides."""
+
+
+@dataclass(frozen=True)
+class TensorGroup:
+    """The ranks that share each layer, and their wires: `link` in a node, `network` where they cross one."""
+
+    tp_size: int
+    link: LinkSpec
+    gpus_per_node: int = 8
+    network: LinkSpec | None = None
+
+    def __post_init__(self) -> None:
+        require_positive(tp_size=self.tp_size, gpus_per_node=self.gpus_per_node)
+
+    def all_reduce_s(self, payload_bytes: float) -> float:
+        """One all-reduce over the group, at the bandwidth that was measured on its wires where one was.
+
+        Raises IndivisibleError where the last node would not be full, OutOfRangeError without a network to cross.
+        """
+        local = min(self.tp_size, self.gpus_per_node)
+        nodes = require_divides("tp_size", self.tp_size, "gpus_per_node", local)
+        if nodes == 1:
+            return ring_all_reduce(payload_bytes, self.tp_size, as_measured(self.link)).total_s
+        if self.network is None:
+            raise OutOfRangeError("tp_size", self.tp_size, f"crosses a node of {local}; name the network")
+        links = as_measured(self.link), as_measured(self.network)
+        return hierarchical_all_reduce(payload_bytes, local, nodes, *links).total_s
+
+
+def as_measured(link: LinkSpec) -> LinkSpec:
+    """A link at the ring bandwidth that was measured on it; as it is where none was."""
+    measured = link.measured_bytes_per_s
+    return link if measured is None else replace(link, bandwidth_bytes_per_s=measured)
+
+
+@dataclass(frozen=True)
+class StepTerms:
+    """One step of one rank at data-sheet speed, term by term; `layers` is how many it passes."""
+
+    weights_s: float
+    kv_s: float
+    arithmetic_s: float
+    comm_s: float
+    layers: float
+
+    @property
+    def work_s(self) -> float:
+        """Every byte and every operation, one after another."""
+        return self.weights_s + self.kv_s + self.arithmetic_s
+
+    @property
+    def roofline_s(self) -> float:
+        """The least the step can take: bytes and operations wholly overlapped, communication free.
+
+        max(weights + KV, arithmetic)
+        """
+        return max(self.weights_s + self.kv_s, self.arithmetic_s)
+
+    def step_s(self, efficiency: Efficiency) -> float:
+        """The step as it is met: kernels one after another, each at a share of the data sheet.
+
+        (weights + KV + arithmetic) / reached + layers · floor + communication
+        """
+        return self.work_s / efficiency.reached_fraction + self.layers * efficiency.layer_floor_s + self.comm_s
+
+    def times(self, count: float) -> "StepTerms":
+        """As many steps, one after another."""
+        return StepTerms(*(count * value for value in astuple(self)))
+
+    def plus(self, other: "StepTerms") -> "StepTerms":
+        """This and another, one after the other."""
+        return StepTerms(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
+
+
+def decode_terms(
+    model: ModelSpec,
+    gpu: GpuSpec,
+    group: TensorGroup,
+    batch: float,
+    context_tokens: float,
+    dtype: str = "bf16",
+    kv_dtype: str = "bf16",
+) -> StepTerms:
+    """One decode step of `batch` sequences that each hold `context_tokens`.
+
+        weights/N, B·context·kv on a rank, over BW;  2·P_active·B/(N·F);  2L all-reduces of B·d
+
+    Ignored: what attention itself computes, sampling, and the gather of logits. `batch` may be an average.
+    """
+    require_positive(batch=batch)
+    require_non_negative(context_tokens=context_tokens)
+    ranks = group.tp_size
+    count = count_parameters(model)
+    kv_bytes = batch * context_tokens * kv_bytes_per_token_per_rank(model, ranks, kv_dtype)
+    multiplied = count.active - count.positions - (0 if model.tie_word_embeddings else count.embedding)
+    return StepTerms(
+        weights_s=streamed_weight_bytes(model, dtype, batch) / ranks / gpu.memory_bytes_per_s,
+        kv_s=kv_bytes / gpu.memory_bytes_per_s,
+        arithmetic_s=2 * multiplied * batch / ranks / peak_flops(gpu, dtype),
+        comm_s=_layers_comm_s(model, group, batch),
+        layers=model.num_hidden_layers,
+    )
+
+
+def prefill_terms(
+    model: ModelSpec, gpu: GpuSpec, group: TensorGroup, prompt_tokens: int, batch: float = 1, dtype: str = "bf16"
+) -> StepTerms:
+    """One prefill of `batch` prompts: the weights once, the arithmetic of all tokens, 2L all-reduces of B·S·d.
+
+    Ignored: the keys and values written. `batch` may be an average.
+    """
+    ranks = group.tp_size
+    return StepTerms(
+        weights_s=streamed_weight_bytes(model, dtype, batch * prompt_tokens) / ranks / gpu.memory_bytes_per_s,
+        kv_s=0.0,
+        arithmetic_s=prefill_flops(model, prompt_tokens) * batch / ranks / peak_flops(gpu, dtype),
+        comm_s=_layers_comm_s(model, group, batch * prompt_tokens),
+        layers=model.num_hidden_layers,
+    )
+
+
+def streamed_weight_bytes(model: ModelSpec, dtype: str, tokens: float = 1) -> float:
+    """Bytes of weights a step over `tokens` streams: every layer at its stored width, the head in 16 bits.
+
+    Engines quantise the layers and leave the head; a mixture's experts count as far as some token is routed to
+    them. mxfp4 holds a mixture's experts alone. Raises OutOfRangeError for an unknown width.
+    """
+    count, width = count_parameters(model), stored_bytes(dtype)
+    head = model.vocab_size * model.hidden_size * min(4.0, max(2.0, width))
+    hit = 1.0 if model.moe is None else 1 - (1 - model.moe.num_experts_per_tok / model.moe.num_experts) ** tokens
+    shared_width = 2.0 if dtype == "mxfp4" and model.moe is not None else width
+    return (count.layers - count.experts) * shared_width + count.experts * hit * width + head
+
+
+def stored_bytes(dtype: str) -> float:
+    """Bytes a weight takes as it is stored, its scales included: `int4-g32` has four bytes for every 32.
+
+    Raises OutOfRangeError for a width that no engine here stores.
+    """
+    group = re.fullmatch(r"int4-g([1-9]\d{0,3})", dtype)
+    if group is not None:
+        return DTYPE_BYTES["int4"] + SCALE_BYTES / int(group[1])
+    return NVFP4_BYTES if dtype == "nvfp4" else dtype_bytes(dtype)
+
+
+def peak_flops(gpu: GpuSpec, dtype: str) -> float:
+    """Dense FLOP/s at a weight dtype: doubled for fp8 and fourfold for 4-bit floats where the tensor cores do them.
+
+    Weight-only widths (int8, int4, and fp8 on older GPUs) are multiplied in bf16.
+    """
+    if dtype == "fp32":
+        return gpu.bf16_flops / 2
+    if dtype in ("mxfp4", "nvfp4") and gpu.key.startswith(_FOUR_BIT):
+        return 4 * gpu.bf16_flops
+    return gpu.bf16_flops * (2 if dtype == "fp8" and gpu.key.startswith(_EIGHT_BIT) else 1)
+
+
+def _layers_comm_s(model: ModelSpec, group: TensorGroup, tokens: float) -> float:
+    """The all-reduces of all layers for a step of `tokens`, one after another."""
+    if group.tp_size == 1:
+        return 0.0
+    payload_bytes = tokens * model.hidden_size * ACTIVATION_BYTES
+    return all_reduces_per_step(model, group.tp_size) * group.all_reduce_s(payload_bytes)

@@ -1,0 +1,199 @@
+"""The communication bill against the numbers the labs are known by, each worked in its docstring."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.catalog import gpu, link, model
+from core.comm_cost.bill import (
+    LAB_STEP_S,
+    allreduce_payload_bytes,
+    allreduce_time_s,
+    balance_payload_bytes,
+    comm_fraction,
+    ethernet_is_fatal,
+    judge,
+    nvlink_is_noise,
+    readings,
+    ring_allreduce_traffic_per_rank,
+    step_bill,
+    step_ledger,
+    step_where_fraction_is,
+    tp_comm_time_per_step,
+    weight_streaming_s,
+)
+from core.errors import OutOfRangeError
+from core.models.parameters import held_weight_bytes
+
+LLAMA = model("llama-3-8b")
+NVLINK, ETHERNET = link("nvlink-lab"), link("ethernet-10g-lab")
+
+
+def test_a_decode_payload_is_8_kib_and_a_prefill_payload_16_mib():
+    """1 token x 4096 x 2 B; 2048 tokens x 4096 x 2 B = 16.78 MB."""
+    assert allreduce_payload_bytes(1, 4096) == 8192
+    assert allreduce_payload_bytes(2048, 4096) == 16 * 2**20 == 16_777_216
+
+
+@pytest.mark.parametrize(("ranks", "payloads"), [(1, 0), (2, 1), (4, 1.5), (8, 1.75), (64, 1.96875)])
+def test_ring_traffic_nears_two_payloads(ranks, payloads):
+    assert ring_allreduce_traffic_per_rank(8192, ranks) == payloads * 8192
+
+
+def test_an_8b_step_has_64_all_reduces_and_a_70b_step_160():
+    assert step_ledger(LLAMA, 1, 2).count("all_reduce") == 64
+    assert step_ledger(model("llama-3-70b"), 1, 2).count("all_reduce") == 160
+    assert step_ledger(LLAMA, 1, 1).count() == 0
+
+
+def test_the_labs_step_is_all_weights_through_an_a100s_memory():
+    """8,030,261,248 x 2 B = 16.06 GB; over 2.039 TB/s 7.88 ms, which the labs round to 8."""
+    assert held_weight_bytes(LLAMA) / 1e9 == pytest.approx(16.06, abs=0.005)
+    step_s = weight_streaming_s(LLAMA, gpu("a100-80gb-sxm"))
+    assert step_s * 1e3 == pytest.approx(7.88, abs=0.005)
+    assert round(step_s, 3) == LAB_STEP_S
+
+
+def test_without_the_embedding_the_step_is_shorter():
+    """15.01 GB / 2.039 TB/s = 7.36 ms."""
+    read_s = weight_streaming_s(LLAMA, gpu("a100-80gb-sxm"), counted="read")
+    assert read_s * 1e3 == pytest.approx(7.36, abs=0.005)
+
+
+def test_the_nvlink_bill_is_noise():
+    """64 x 2 hops x 3 µs = 0.384 ms, 64 x 8192 B / 300 GB/s = 0.0017 ms: 0.386 ms, 4.6 % of 8.386."""
+    bill = step_bill(LLAMA, 2, 1, NVLINK)
+    assert bill.latency_s == pytest.approx(0.384e-3)
+    assert bill.comm_s * 1e3 == pytest.approx(0.386, abs=5e-4)
+    assert bill.comm_fraction == pytest.approx(0.046, abs=5e-4)
+    assert bill.verdict == "noise"
+    assert nvlink_is_noise(bill).holds
+
+
+def test_the_ethernet_bill_is_fatal():
+    """64 x 2 hops x 50 µs = 6.4 ms, 64 x 8192 B / 1.25 GB/s = 0.42 ms: 6.82 ms, 46.0 % of 14.82."""
+    bill = step_bill(LLAMA, 2, 1, ETHERNET)
+    assert bill.latency_s == pytest.approx(6.4e-3)
+    assert bill.bandwidth_s * 1e3 == pytest.approx(0.42, abs=5e-3)
+    assert bill.comm_s * 1e3 == pytest.approx(6.82, abs=5e-3)
+    assert bill.comm_fraction == pytest.approx(0.460, abs=5e-4)
+    assert bill.verdict == "fatal"
+    assert ethernet_is_fatal(bill).holds
+
+
+@pytest.mark.parametrize(
+    ("wire", "key", "percent", "verdict"),
+    [
+        (NVLINK, "labs", 4.6, "noise"),
+        (NVLINK, "divided_step", 8.8, "noise"),
+        (ETHERNET, "labs", 46.0, "fatal"),
+        (ETHERNET, "divided_step", 63.0, "fatal"),
+        (ETHERNET, "hop_from_round_trip", 31.15, "noticeable"),
+        (ETHERNET, "divided_step_and_round_trip", 47.5, "fatal"),
+        (ETHERNET, "two_way_bandwidth", 45.2, "fatal"),
+    ],
+)
+def test_what_the_verdict_reads_under_each_assumption(wire, key, percent, verdict):
+    """The fatal verdict falls when 50 µs was a round trip, and rises again when the step is divided as well."""
+    (bill,) = (reading.bill for reading in readings(LLAMA, 2, 1, wire) if reading.key == key)
+    assert 100 * bill.comm_fraction == pytest.approx(percent, abs=0.06)
+    assert bill.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("key", "step_ms", "wire", "percent", "verdict"),
+    [("h200-sxm", 3.35, NVLINK, 10.3, "noticeable"), ("rtx-4090", 15.9, ETHERNET, 30.0, "noticeable")],
+)
+def test_another_gpu_flips_a_verdict(key, step_ms, wire, percent, verdict):
+    """A shorter step makes NVLink matter, a longer one makes 10 GbE bearable."""
+    step_s = weight_streaming_s(LLAMA, gpu(key))
+    bill = step_bill(LLAMA, 2, 1, wire, step_s)
+    assert step_s * 1e3 == pytest.approx(step_ms, abs=0.04)
+    assert 100 * bill.comm_fraction == pytest.approx(percent, abs=0.05)
+    assert bill.verdict == verdict
+
+
+@pytest.mark.parametrize(("wire", "comm_ms"), [(NVLINK, 2.69), (ETHERNET, 45.5)])
+def test_eight_ranks_pay_seven_times_the_hops(wire, comm_ms):
+    assert tp_comm_time_per_step(LLAMA, 1, 8, wire) * 1e3 == pytest.approx(comm_ms, abs=0.05)
+
+
+@pytest.mark.parametrize(("wire", "share"), [(NVLINK, 0.90), (ETHERNET, 0.99)])
+def test_a_prefill_pays_for_bytes(wire, share):
+    assert step_bill(LLAMA, 2, 2048, wire).bandwidth_fraction == pytest.approx(share, abs=0.005)
+
+
+def test_a_larger_model_pays_a_smaller_fraction():
+    """70B: payload x 2 and all-reduces x 2.5, but 8.8 times the weights to stream."""
+    large, a100 = model("llama-3-70b"), gpu("a100-80gb-sxm")
+    fractions = [
+        step_bill(row, 2, 1, ETHERNET, weight_streaming_s(row, a100)).comm_fraction for row in (LLAMA, large)
+    ]
+    assert step_bill(large, 2, 1, ETHERNET).payload_bytes == 2 * 8192
+    assert fractions[1] < fractions[0]
+
+
+def test_embedding_and_head_are_listed_apart():
+    """The embedding is one more 8 KiB all-reduce; the logits are 128,256 x 2 B = 256.5 KB, 31 payloads."""
+    bill = step_bill(LLAMA, 2, 1, NVLINK)
+    embedding, head = bill.extras
+    assert (embedding.op, embedding.payload_bytes) == ("all_reduce", 8192)
+    assert (head.op, head.payload_bytes, head.payload_bytes // bill.payload_bytes) == ("all_gather", 256_512, 31)
+    assert bill.comm_s == tp_comm_time_per_step(LLAMA, 1, 2, NVLINK)
+
+
+def test_a_prefill_needs_logits_for_the_last_token_only():
+    _, head = step_bill(LLAMA, 2, 2048, NVLINK, logits_tokens=1).extras
+    assert head.payload_bytes == 256_512
+
+
+def test_one_rank_has_no_bill():
+    bill = step_bill(LLAMA, 1, 1, ETHERNET)
+    assert (bill.comm_s, bill.comm_fraction, bill.all_reduces, bill.extras) == (0, 0, 0, ())
+    assert bill.bandwidth_fraction == 0
+
+
+@pytest.mark.parametrize(("wire", "payload_bytes"), [(NVLINK, 1_800_000), (ETHERNET, 125_000)])
+def test_latency_and_bandwidth_meet_at_n_alpha_beta(wire, payload_bytes):
+    """N·α·β: 2 x 3 µs x 300 GB/s = 1.8 MB; 2 x 50 µs x 1.25 GB/s = 125 KB."""
+    assert balance_payload_bytes(2, wire) == pytest.approx(payload_bytes)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 8])
+def test_at_the_balance_half_of_the_time_is_bytes_with_a_launch_cost_too(ranks):
+    wire = replace(NVLINK, base_s=7e-6)
+    total_s = allreduce_time_s(balance_payload_bytes(ranks, wire), ranks, wire)
+    assert total_s == pytest.approx(2 * (7e-6 + 2 * (ranks - 1) * 3e-6))
+
+
+def test_one_rank_has_no_balance():
+    with pytest.raises(OutOfRangeError, match="ranks=1"):
+        balance_payload_bytes(1, NVLINK)
+
+
+def test_a_verdict_flips_at_the_step_where_its_threshold_lies():
+    """0.386 ms is a tenth of 3.86 ms: a step below 3.47 ms makes NVLink more than noise."""
+    comm_s = tp_comm_time_per_step(LLAMA, 1, 2, NVLINK)
+    step_s = step_where_fraction_is(comm_s, 0.10)
+    assert step_s * 1e3 == pytest.approx(3.47, abs=5e-3)
+    assert comm_fraction(comm_s, step_s) == pytest.approx(0.10)
+
+
+def test_thresholds_are_strict():
+    assert [judge(fraction) for fraction in (0.0999, 0.10, 0.40, 0.4001)] == [
+        "noise",
+        "noticeable",
+        "noticeable",
+        "fatal",
+    ]
+
+
+def test_a_fraction_of_nothing_is_refused():
+    with pytest.raises(OutOfRangeError):
+        comm_fraction(0.0, 0.0)
+
+
+@pytest.mark.parametrize("quantities", [{"tokens": 0}, {"hidden_size": -1}, {"bytes_per_element": 0}])
+def test_a_payload_of_nothing_is_refused(quantities):
+    with pytest.raises(OutOfRangeError):
+        allreduce_payload_bytes(**{"tokens": 1, "hidden_size": 4096} | quantities)

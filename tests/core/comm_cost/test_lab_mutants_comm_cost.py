@@ -1,0 +1,107 @@
+"""Plausible wrong answers to lab 03: its tests kill each of them, and one says which rule was broken."""
+
+import pytest
+
+from tests.lab_runs import run_lab
+
+REFERENCE = """
+from core.comm_cost.bill import (
+    allreduce_payload_bytes, allreduce_time_s, comm_fraction, ring_allreduce_traffic_per_rank, tp_comm_time_per_step
+)
+"""
+
+MUTANTS = {
+    "elements counted for bytes": (
+        """
+def allreduce_payload_bytes(tokens, hidden_size, bytes_per_element=2):
+    return tokens * hidden_size
+""",
+        "test_payload_is_one_activation_row_per_token",
+    ),
+    "the width forgotten when it is not two bytes": (
+        """
+def allreduce_payload_bytes(tokens, hidden_size, bytes_per_element=2):
+    return tokens * hidden_size * 2
+""",
+        "test_payload_is_one_activation_row_per_token",
+    ),
+    "only the reduce-scatter's half of the traffic": (
+        """
+def ring_allreduce_traffic_per_rank(payload_bytes, ranks):
+    return (ranks - 1) * payload_bytes / ranks
+""",
+        "test_ring_traffic_formula",
+    ),
+    "the limit of many ranks taken for every number of them": (
+        """
+def ring_allreduce_traffic_per_rank(payload_bytes, ranks):
+    return 2 * payload_bytes
+""",
+        "test_ring_traffic_formula",
+    ),
+    "one latency a collective instead of one a hop": (
+        """
+def allreduce_time_s(payload_bytes, ranks, link):
+    traffic = ring_allreduce_traffic_per_rank(payload_bytes, ranks)
+    return link.latency_s + traffic / link.bandwidth_bytes_per_s
+""",
+        "test_every_hop_waits",
+    ),
+    "two latencies whatever the ranks, which is right at two": (
+        """
+def allreduce_time_s(payload_bytes, ranks, link):
+    traffic = ring_allreduce_traffic_per_rank(payload_bytes, ranks)
+    return 2 * link.latency_s + traffic / link.bandwidth_bytes_per_s
+""",
+        "test_every_hop_waits",
+    ),
+    "both directions of the wire added up": (
+        """
+def allreduce_time_s(payload_bytes, ranks, link):
+    traffic = ring_allreduce_traffic_per_rank(payload_bytes, ranks)
+    return 2 * (ranks - 1) * link.latency_s + traffic / (2 * link.bandwidth_bytes_per_s)
+""",
+        "test_bytes_go_at_the_speed_of_one_direction",
+    ),
+    "one all-reduce a layer": (
+        """
+def tp_comm_time_per_step(model, tokens, tp_size, link):
+    payload = allreduce_payload_bytes(tokens, model.hidden_size)
+    return model.num_hidden_layers * allreduce_time_s(payload, tp_size, link)
+""",
+        "test_a_layer_talks_twice",
+    ),
+    "the all-reduces divided over the ranks": (
+        """
+def tp_comm_time_per_step(model, tokens, tp_size, link):
+    payload = allreduce_payload_bytes(tokens, model.hidden_size)
+    return 2 * model.num_hidden_layers * allreduce_time_s(payload, tp_size, link) / tp_size
+""",
+        "test_decode_step_comm_on_ethernet_is_fatal",
+    ),
+    "communication over compute": (
+        """
+def comm_fraction(comm_s, step_s):
+    return comm_s / step_s if step_s else 1.0
+""",
+        "test_the_fraction_is_of_the_whole_wall_clock",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_plausible_bug_dies(name, tmp_path):
+    code, killer = MUTANTS[name]
+    mutant = tmp_path / "mutant.py"
+    mutant.write_text(REFERENCE + code, encoding="utf-8")
+    outcomes = run_lab("lab-03-tp-comm-cost", str(mutant), tmp_path / "report.xml")
+    assert killer in {outcome.name for outcome in outcomes if outcome.failure}
+
+
+def test_the_unmutated_reference_lives(tmp_path):
+    """Without this, the mutants could die of the harness."""
+    mutant = tmp_path / "mutant.py"
+    mutant.write_text(REFERENCE, encoding="utf-8")
+    assert all(
+        outcome.failure is None for outcome in run_lab("lab-03-tp-comm-cost", str(mutant), tmp_path / "r.xml")
+    )

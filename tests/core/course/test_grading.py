@@ -1,0 +1,236 @@
+"""Grades: points that add up, tests that speak for the task they name, questions nobody else is asked."""
+
+import ast
+import json
+import re
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.collectives.cost import ring_all_reduce
+from core.course.grading import LABS, QUESTION_POINTS, Outcome, TaskResult, earned, lab_of, tally
+from core.course.grading_questions import answers_in, judge, points_each, questions, seed_of
+from core.course.grading_report import Grade, as_gradescope, as_junit, as_text, lines
+from core.errors import UnknownNameError
+from core.specs import LinkSpec
+
+ROOT = Path(__file__).resolve().parents[3]
+EVERY_LAB = pytest.mark.parametrize("lab", LABS.values(), ids=lambda lab: lab.key)
+
+
+def source(lab, file):
+    return (ROOT / "labs" / lab.folder / file).read_text(encoding="utf-8")
+
+
+def graded(lab, *failing, student="ada"):
+    """A grade in which these tests failed, and every question is answered rightly."""
+    said = {test: "assert 1 == 2" if test in failing else None for task in lab.tasks for test in task.tests}
+    asked = questions(lab, seed_of(student, lab))
+    answers = tuple(judge(question, repr(question.answer)) for question in asked)
+    return Grade(lab, tally(lab, said), answers, student)
+
+
+@EVERY_LAB
+def test_code_and_questions_are_worth_a_hundred(lab):
+    assert lab.points + QUESTION_POINTS == 100
+    assert points_each(lab) * len(questions(lab, 0)) == QUESTION_POINTS
+
+
+@EVERY_LAB
+def test_every_test_of_a_lab_counts_once(lab):
+    """A test added to a lab must be given to a task, or it would be graded by nobody."""
+    written = [
+        node.name for node in ast.parse(source(lab, "test_lab.py")).body if isinstance(node, ast.FunctionDef)
+    ]
+    counted = [test for task in lab.tasks for test in task.tests]
+    assert sorted(counted) == sorted(name for name in written if name.startswith("test_"))
+
+
+@EVERY_LAB
+def test_the_tasks_are_those_of_the_starter(lab):
+    told = re.findall(rf"{lab.key}, task (\d+): (\w+)\"", source(lab, "starter.py"))
+    assert [(str(task.number), task.name) for task in lab.tasks] == list(dict.fromkeys(told))
+
+
+def test_lab_01_marks_its_tests_with_the_same_tasks():
+    lab = LABS["lab-01"]
+    marked = re.findall(r"@pytest\.mark\.task\((\d)\)(?:\n@[^\n]*)*\ndef (test_\w+)", source(lab, "test_lab.py"))
+    assert {test: int(number) for number, test in marked} == {
+        test: task.number for task in lab.tasks for test in task.tests
+    }
+
+
+@pytest.mark.parametrize("name", ["lab-03", "03", "3", "lab-03-tp-comm-cost"])
+def test_a_lab_goes_by_number_and_by_folder(name):
+    assert lab_of(name) is LABS["lab-03"]
+
+
+@pytest.mark.parametrize("name", ["lab-09", "", "lab-", "lab-03x", "³", "tp-comm-cost", "../lab-03"])
+def test_another_name_is_no_lab(name):
+    with pytest.raises(UnknownNameError, match="no lab named"):
+        lab_of(name)
+
+
+def test_points_are_dealt_over_the_tests_of_a_task():
+    """Four tests for 15 points, one of them wrong: 11.25."""
+    task = LABS["lab-01"].tasks[0]
+    outcomes = tuple(Outcome(test, "wrong" if place == 0 else "") for place, test in enumerate(task.tests))
+    assert float(TaskResult(task, outcomes).points) == 11.25
+
+
+@EVERY_LAB
+def test_what_did_not_run_earns_nothing(lab):
+    assert earned(tally(lab, {})) == 0
+    assert all("did not run" in test.problem for result in tally(lab, {}) for test in result.tests)
+
+
+@EVERY_LAB
+def test_every_seed_asks_something_that_its_own_answer_answers(lab):
+    for seed in range(200):
+        for question in questions(lab, seed):
+            assert judge(question, f"{question.answer!r} {question.unit}").right
+            assert np.isfinite(question.answer)
+            assert question.answer > 0
+
+
+@EVERY_LAB
+def test_students_are_asked_different_things_and_the_same_one_the_same(lab):
+    asked = [tuple(q.ask for q in questions(lab, seed_of(f"student-{n}", lab))) for n in range(100)]
+    assert max(Counter(asked).values()) == 1
+    assert questions(lab, seed_of(" Ada@x.org", lab)) == questions(lab, seed_of("ada@X.org ", lab))
+    assert seed_of("ada", lab, "2026") != seed_of("ada", lab, "2027")
+
+
+@EVERY_LAB
+def test_a_neighbours_answers_are_hardly_ever_right(lab):
+    """Of all four at once never; one by one, in fewer than one case in ten on the average."""
+    sheets = [questions(lab, seed_of(f"student-{n}", lab)) for n in range(40)]
+    right = [
+        [judge(question, repr(other.answer)).right for question, other in zip(mine, theirs, strict=True)]
+        for mine, theirs in pairwise(sheets)
+    ]
+    assert not any(all(row) for row in right)
+    assert np.mean(right) < 0.1
+
+
+def test_the_bill_is_asked_of_the_students_own_link():
+    """The text holds everything that the answer needs: worked here by the closed form from the text alone."""
+    lab = LABS["lab-03"]
+    for seed in range(20):
+        asked = questions(lab, seed)
+        ranks, latency_us, gb_s = re.search(
+            r"TP=(\d+) .* with (\d+) µs a hop and (\d+) GB/s", asked[1].ask
+        ).groups()
+        wire = LinkSpec("x", "x", int(latency_us) * 1e-6, int(gb_s) * 1e9)
+        whole = ring_all_reduce(asked[0].answer * 1024, int(ranks), wire)
+        assert asked[1].answer == pytest.approx(1e6 * whole.total_s)
+
+
+def test_parameters_of_a_rank_are_those_of_its_arrays():
+    """Counted on arrays that are cut, bias dealt with the outputs or whole with the inputs."""
+    for seed in range(20):
+        column, row, *_ = questions(LABS["lab-02"], seed)
+        features, outputs, ranks = map(int, re.findall(r"\d+", column.ask))
+        W, bias = np.zeros((outputs, features), np.int8), np.zeros(outputs, np.int8)
+        assert column.answer == np.split(W, ranks, 0)[0].size + np.split(bias, ranks)[0].size
+        assert row.answer == np.split(W, ranks, 1)[0].size + bias.size
+
+
+@pytest.mark.parametrize("said", ["", "many", "1e999 µs", "nan", "inf", "12 ms", "0x10", "1 2", "-", "--5"])
+def test_what_is_no_answer_is_wrong_and_says_why(said):
+    question = questions(LABS["lab-03"], 1)[1]
+    answered = judge(question, said)
+    assert not answered.right
+    assert answered.remark
+
+
+def test_a_hundredth_is_rounding_and_two_are_not():
+    question = questions(LABS["lab-03"], 1)[1]
+    assert judge(question, f"{1.009 * question.answer}").right
+    assert not judge(question, f"{1.02 * question.answer}").right
+
+
+def test_a_count_has_no_tolerance():
+    question = questions(LABS["lab-04"], 1)[2]
+    assert judge(question, f"{question.answer:.0f} ticks").right
+    assert not judge(question, f"{question.answer + 1:.0f}").right
+
+
+def test_answers_are_read_a_line_each_and_the_last_counts():
+    text = "my answers\nq1 = 5 KiB\n  q2: 1,024.5 µs  \r\nq1 = 6 KiB\nq3 =\nquatsch q4 = 1\n"
+    assert dict(answers_in(text.replace("\r", ""))) == {"q1": "6 KiB", "q2": "1,024.5 µs"}
+
+
+@given(st.text(max_size=400))
+def test_any_text_is_read_without_an_error(text):
+    question = questions(LABS["lab-01"], 3)[0]
+    for said in [text, *answers_in(text).values()]:
+        judge(question, said)
+
+
+def test_a_long_sheet_is_read_at_once():
+    assert dict(answers_in("q1 = " + " " * 1_000_000)) == {}
+    assert len(answers_in("q1 = 1 ms\n" * 100_000)) == 1
+
+
+@EVERY_LAB
+def test_the_formats_agree_on_the_points(lab):
+    failing = lab.tasks[-1].tests[0]
+    grade = graded(lab, failing)
+    assert sum(line.points for line in lines(grade)) == pytest.approx(grade.points)
+    assert sum(line.max_points for line in lines(grade)) == pytest.approx(grade.max_points) == 100
+    results = json.loads(as_gradescope(grade))
+    assert results["score"] == pytest.approx(grade.points, abs=0.01)
+    assert sum(test["score"] for test in results["tests"]) == pytest.approx(grade.points, abs=0.01)
+    suites = list(ElementTree.fromstring(as_junit(grade)).iter("testsuite"))
+    points = [float(suite.find("properties/property[@name='points']").get("value")) for suite in suites]
+    assert sum(points) == pytest.approx(grade.points, abs=0.05)
+    assert f"{failing}: assert 1 == 2" in as_text(grade)
+
+
+def test_gradescope_is_given_only_what_its_specification_names():
+    """gradescope-autograders.readthedocs.io/en/latest/specs: "Output format"."""
+    results = json.loads(as_gradescope(graded(LABS["lab-03"], "test_every_hop_waits")))
+    assert set(results) <= {
+        "score", "execution_time", "output", "output_format", "test_output_format", "test_name_format",
+        "visibility", "stdout_visibility", "extra_data", "tests", "leaderboard",
+    }  # fmt: skip
+    for test in results["tests"]:
+        assert set(test) <= {
+            "score", "max_score", "status", "name", "name_format", "number", "output", "output_format", "tags",
+            "visibility", "extra_data",
+        }  # fmt: skip
+        assert test["status"] == ("passed" if test["score"] == test["max_score"] else "failed")
+        assert test["visibility"] in ("hidden", "after_due_date", "after_published", "visible")
+    assert [test["number"] for test in results["tests"]][-1] == "6.4"
+
+
+def test_junit_counts_what_it_holds():
+    root = ElementTree.fromstring(as_junit(graded(LABS["lab-04"], "test_a_real_run_is_valid")))
+    assert root.tag == "testsuites"
+    assert root.get("tests") == str(len(list(root.iter("testcase"))))
+    assert root.get("failures") == str(len(list(root.iter("failure")))) == "1"
+    for suite in root:
+        assert suite.get("tests") == str(len(suite.findall("testcase")))
+        assert suite.get("failures") == str(len(suite.findall("testcase/failure")))
+        assert {case.get("classname") for case in suite.iter("testcase")} == {f"lab-04.{suite.get('name')}"}
+    (failure,) = root.iter("failure")
+    assert failure.get("message") == "assert 1 == 2"
+
+
+@given(st.text(max_size=200))
+def test_no_message_of_a_learner_breaks_a_report(message):
+    lab = LABS["lab-03"]
+    said = dict.fromkeys((test for task in lab.tasks for test in task.tests), None) | {
+        "test_every_hop_waits": message
+    }
+    grade = Grade(lab, tally(lab, said), (judge(questions(lab, 1)[0], message),), message)
+    ElementTree.fromstring(as_junit(grade))
+    json.loads(as_gradescope(grade))
+    as_text(grade)

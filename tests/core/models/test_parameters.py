@@ -1,0 +1,182 @@
+"""Parameter counts against the published totals; cache bytes against worked numbers."""
+
+import numpy as np
+import pytest
+
+from core.catalog import MODELS, model
+from core.errors import IndivisibleError, OutOfRangeError
+from core.models.parameters import (
+    active_parameters,
+    count_parameters,
+    distinct_expert_fraction,
+    held_weight_bytes,
+    kv_bytes_per_token,
+    kv_bytes_per_token_per_rank,
+    read_weight_bytes,
+    total_parameters,
+)
+
+PUBLISHED = {
+    "codellama-13b": 13_016_028_160,
+    "deepseek-coder-6.7b": 6_740_512_768,
+    "deepseek-v2-lite": 15_706_484_224,
+    "deepseek-v2.5": 235_741_434_880,
+    "deepseek-v3": 671_026_419_200,
+    "gemma-2-27b": 27_227_128_320,
+    "gemma-2-2b": 2_614_341_888,
+    "gemma-2-9b": 9_241_705_984,
+    "gpt-oss-120b": 116_829_156_672,
+    "gpt-oss-20b": 20_914_757_184,
+    "kimi-k2": 1_026_408_232_448,
+    "llama-2-13b": 13_015_864_320,
+    "llama-2-70b": 68_976_648_192,
+    "llama-2-7b": 6_738_415_616,
+    "llama-3-70b": 70_553_706_496,
+    "llama-3-8b": 8_030_261_248,
+    "llama-3.1-405b": 405_853_388_800,
+    "llama-3.2-1b": 1_235_814_400,
+    "llama-3.2-3b": 3_212_749_824,
+    "llama-65b": 65_285_660_672,
+    "mistral-7b": 7_241_732_096,
+    "mistral-7b-v0.3": 7_248_023_552,
+    "mistral-nemo-12b": 12_247_782_400,
+    "mistral-small-24b": 23_572_403_200,
+    "mixtral-8x22b": 140_620_634_112,
+    "mixtral-8x22b-instruct": 140_630_071_296,
+    "mixtral-8x7b": 46_702_792_704,
+    "opt-1.3b": 1_315_758_080,
+    "opt-13b": 12_853_473_280,
+    "opt-30b": 29_974_540_288,
+    "opt-6.7b": 6_658_473_984,
+    "qwen2-7b": 7_615_616_512,
+    "qwen2.5-0.5b": 494_032_768,
+    "qwen2.5-1.5b": 1_543_714_304,
+    "qwen2.5-14b": 14_770_033_664,
+    "qwen2.5-32b": 32_763_876_352,
+    "qwen2.5-3b": 3_085_938_688,
+    "qwen2.5-72b": 72_706_203_648,
+    "qwen3-0.6b": 596_049_920,
+    "qwen3-1.7b": 1_720_574_976,
+    "qwen3-14b": 14_768_307_200,
+    "qwen3-235b-a22b": 235_093_634_560,
+    "qwen3-30b-a3b": 30_532_122_624,
+    "qwen3-32b": 32_762_123_264,
+    "qwen3-4b": 4_022_468_096,
+    "qwen3-8b": 8_190_735_360,
+    "qwen3-coder-480b-a35b": 480_154_875_392,
+    "tinyllama-1.1b": 1_100_048_384,
+}
+"""Totals of the published checkpoints; DeepSeek-V3 without its MTP module.
+
+Seen in public places other than this project: checkpoint metadata, model lists and loading logs print the totals of
+codellama-13b, deepseek-coder-6.7b, deepseek-v2-lite, deepseek-v2.5 (as DeepSeek-V2), gemma-2-9b, gemma-2-27b,
+gpt-oss-120b, kimi-k2, llama-65b, mistral-nemo-12b, mistral-small-24b, mixtral-8x22b-instruct, opt-1.3b, qwen2.5-32b
+and qwen3-coder-480b-a35b; the totals of llama-2-7b, llama-3-8b, llama-3-70b,
+llama-3.1-405b, llama-3.2-1b, mixtral-8x7b and deepseek-v3 are the widely quoted ones. The others are as commonly
+published, not looked up again; the shapes they follow from are confirmed where each row's `source` says.
+"""
+
+
+@pytest.mark.parametrize(("key", "parameters"), PUBLISHED.items())
+def test_totals_are_exact(key, parameters):
+    assert total_parameters(model(key)) == parameters
+
+
+def test_every_row_without_a_confirmed_shape_says_so():
+    """A source that names no place is a memory: only these rows may have one, and each admits it."""
+    admitted = {
+        key for key, row in MODELS.items() if "unconfirmed here" in row.source or "and unconfirmed" in row.source
+    }
+    assert admitted == {"deepseek-coder-6.7b", "deepseek-r1-distill-qwen-32b", "mistral-nemo-12b"}
+    places = ("/", "log", "public", "shape of")
+    assert all(any(place in row.source for place in places) for row in MODELS.values())
+
+
+def test_active_parameters_of_a_mixture_are_exact():
+    assert active_parameters(model("mixtral-8x7b")) == 12_879_925_248
+    assert active_parameters(model("deepseek-v3")) == 37_552_297_472
+
+
+def test_a_dense_model_uses_every_parameter():
+    assert active_parameters(model("llama-3-8b")) == total_parameters(model("llama-3-8b"))
+
+
+def test_held_and_read_are_two_conventions():
+    """16.06 GB held; the embedding's 128256 x 4096 bf16 rows, 1.05 GB, are looked up, not streamed."""
+    llama = model("llama-3-8b")
+    assert held_weight_bytes(llama) == 16_060_522_496
+    assert held_weight_bytes(llama) - read_weight_bytes(llama) == 128256 * 4096 * 2
+
+
+def test_a_shared_embedding_is_read_as_the_head():
+    """Llama-3.2-1B ties its tables: 2.472 GB, which is 2.302 GiB, held and read alike."""
+    small = model("llama-3.2-1b")
+    assert read_weight_bytes(small) == held_weight_bytes(small) == 2_471_628_800
+    assert held_weight_bytes(small) / 2**30 == pytest.approx(2.302, abs=5e-4)
+
+
+def test_seventy_billion_is_8_8_times_eight():
+    ratio = held_weight_bytes(model("llama-3-70b")) / held_weight_bytes(model("llama-3-8b"))
+    assert ratio == pytest.approx(8.8, abs=0.05)
+
+
+def test_mxfp4_holds_the_experts_of_a_mixture_and_leaves_the_rest_in_bf16():
+    """gpt-oss-120b: 114.7e9 x 4.25 bits + 2.1e9 x 16 bits = 65.2 GB, the size of its checkpoint."""
+    assert held_weight_bytes(model("gpt-oss-120b"), "mxfp4") / 1e9 == pytest.approx(65.2, abs=0.1)
+
+
+def test_one_token_of_a_mixture_reads_k_experts_and_many_read_nearly_all():
+    mixtral = model("mixtral-8x7b")
+    assert distinct_expert_fraction(mixtral, 1) == pytest.approx(2 / 8)
+    assert distinct_expert_fraction(mixtral, 32) > 0.9998
+    embedding = 32000 * 4096
+    assert read_weight_bytes(mixtral) == pytest.approx(2 * (12_879_925_248 - embedding))
+
+
+def test_distinct_experts_agree_with_drawing_them():
+    """Eight tokens, each sent to 2 of 8 experts at random: 1 - (3/4)^8 = 0.8999 of them are hit on average."""
+    rng = np.random.default_rng(0)
+    draws = [len(set().union(*(rng.choice(8, 2, replace=False) for _ in range(8)))) / 8 for _ in range(2000)]
+    assert distinct_expert_fraction(model("mixtral-8x7b"), 8) == pytest.approx(sum(draws) / 2000, abs=0.01)
+
+
+def test_kv_bytes_a_token():
+    """Llama-3-8B: 2 x 32 x 8 x 128 x 2 B = 128 KiB; Llama-2-7B has all 32 heads: 512 KiB.
+
+    DeepSeek-V3 keeps one latent row of 512 + 64 in 61 layers: 70,272 B in bf16.
+    """
+    assert kv_bytes_per_token(model("llama-3-8b")) == 131072
+    assert kv_bytes_per_token(model("llama-2-7b")) == 524288
+    assert kv_bytes_per_token(model("deepseek-v3")) == 70272
+    assert kv_bytes_per_token(model("llama-3-8b"), "fp8") == 65536
+
+
+def test_kv_heads_are_dealt_out_then_repeated():
+    llama = model("llama-3-8b")
+    per_rank = [kv_bytes_per_token_per_rank(llama, tp_size) for tp_size in (1, 2, 8, 16)]
+    assert per_rank == [131072, 65536, 16384, 16384]
+
+
+def test_a_latent_cache_is_whole_on_every_rank():
+    deepseek = model("deepseek-v3")
+    assert kv_bytes_per_token_per_rank(deepseek, 8) == kv_bytes_per_token(deepseek)
+
+
+@pytest.mark.parametrize("tp_size", [3, 12])
+def test_kv_heads_that_do_not_divide_are_refused(tp_size):
+    with pytest.raises(IndivisibleError, match="num_key_value_heads"):
+        kv_bytes_per_token_per_rank(model("llama-3-8b"), tp_size)
+
+
+def test_an_unknown_width_is_refused():
+    with pytest.raises(OutOfRangeError, match="fp7"):
+        held_weight_bytes(model("llama-3-8b"), "fp7")
+
+
+@pytest.mark.parametrize("key", MODELS)
+def test_the_parts_add_up_and_reads_never_exceed_what_is_held(key):
+    row = MODELS[key]
+    count = count_parameters(row)
+    assert count.total == count.embedding + count.positions + count.layers + count.head
+    assert count.active <= count.total
+    assert read_weight_bytes(row, batch=1) <= read_weight_bytes(row, batch=64) <= held_weight_bytes(row)

@@ -1,0 +1,138 @@
+"""Plausible wrong answers to lab 04: its tests kill each of them, and one says which rule was broken."""
+
+import pytest
+
+from tests.lab_runs import run_lab
+
+REFERENCE = """
+from fractions import Fraction
+from core.pipeline_bubble.bubble import (
+    bubble_fraction, bubble_overhead, counted_bubble, fill_drain, is_valid, microbatches_for_budget, run_on_ticks
+)
+from core.pipeline_bubble.schedules.actions import Action, Span
+"""
+
+MUTANTS = {
+    "the microbatches in turned order": (
+        """
+def fill_drain(stages, microbatches):
+    return [Action(s, "F", k) for s in range(stages) for k in reversed(range(microbatches))]
+""",
+        "test_every_stage_runs_every_microbatch_once_and_in_order",
+    ),
+    "stages that do not wait for their input": (
+        """
+def run_on_ticks(actions, stages):
+    free = [0] * stages
+    spans = []
+    for action in actions:
+        spans.append(Span(action, action.stage, free[action.stage], free[action.stage] + 1))
+        free[action.stage] += 1
+    return spans
+""",
+        "test_a_stage_starts_a_microbatch_when_the_stage_before_has_ended_it",
+    ),
+    "the formula in place of a simulation": (
+        """
+def run_on_ticks(actions, stages):
+    return [Span(a, a.stage, a.stage + a.microbatch, a.stage + a.microbatch + 1) for a in actions]
+""",
+        "test_the_order_of_the_microbatches_on_a_stage_is_kept",
+    ),
+    "the fill counted and the drain forgotten": (
+        """
+def counted_bubble(spans, stages):
+    spans = list(spans)
+    idle = sum(min((s.start for s in spans if s.rank == rank), default=0) for rank in range(stages))
+    return Fraction(idle, stages * max(s.end for s in spans))
+""",
+        "test_the_idle_cells_are_counted_on_the_grid",
+    ),
+    "the rows that are there taken for all rows": (
+        """
+def counted_bubble(spans, stages):
+    spans = list(spans)
+    cells = len({s.rank for s in spans}) * max(s.end for s in spans)
+    return Fraction(cells - len(spans), cells)
+""",
+        "test_counting_works_on_runs_that_no_formula_describes",
+    ),
+    "p for p - 1": (
+        """
+def bubble_fraction(stages, microbatches):
+    return Fraction(stages, microbatches + stages)
+""",
+        "test_counted_and_formula_are_the_same_fraction",
+    ),
+    "the overhead given as the fraction": (
+        """
+def bubble_fraction(stages, microbatches):
+    return Fraction(stages - 1, microbatches)
+""",
+        "test_counted_and_formula_are_the_same_fraction",
+    ),
+    "a float where a fraction was asked for": (
+        """
+def bubble_overhead(stages, microbatches):
+    return (stages - 1) / microbatches
+""",
+        "test_the_overhead_is_idle_over_working_time",
+    ),
+    "the budget in floating point": (
+        """
+import math
+def microbatches_for_budget(stages, budget, *, under=False):
+    least = (stages - 1) * (1 - float(budget)) / float(budget)
+    return max(1, math.floor(least) + 1 if under else math.ceil(least))
+""",
+        "test_ten_percent_takes_63_microbatches_on_eight_stages_and_64_to_be_under",
+    ),
+    "under taken for at most": (
+        """
+def microbatches_for_budget(stages, budget, *, under=False):
+    budget = Fraction(str(budget))
+    return max(1, ((stages - 1) * (1 - budget) / budget).__ceil__())
+""",
+        "test_the_budget_is_met_by_this_many_and_not_by_one_less",
+    ),
+    "the overhead held to the budget": (
+        """
+def microbatches_for_budget(stages, budget, *, under=False):
+    least = (stages - 1) / Fraction(str(budget))
+    return max(1, least.__floor__() + 1 if under else least.__ceil__())
+""",
+        "test_ten_percent_takes_63_microbatches_on_eight_stages_and_64_to_be_under",
+    ),
+    "valid by count alone": (
+        """
+def is_valid(spans, stages, microbatches):
+    return len({s.action for s in spans}) == stages * microbatches
+""",
+        "test_what_cannot_happen_is_not_valid",
+    ),
+    "a pause taken for an error": (
+        """
+def is_valid(spans, stages, microbatches):
+    return all(s.start == s.action.stage + s.action.microbatch for s in spans)
+""",
+        "test_a_run_with_pauses_is_valid",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_plausible_bug_dies(name, tmp_path):
+    code, killer = MUTANTS[name]
+    mutant = tmp_path / "mutant.py"
+    mutant.write_text(REFERENCE + code, encoding="utf-8")
+    outcomes = run_lab("lab-04-pipeline-bubble", str(mutant), tmp_path / "report.xml")
+    assert killer in {outcome.name for outcome in outcomes if outcome.failure}
+
+
+def test_the_unmutated_reference_lives(tmp_path):
+    """Without this, the mutants could die of the harness."""
+    mutant = tmp_path / "mutant.py"
+    mutant.write_text(REFERENCE, encoding="utf-8")
+    assert all(
+        outcome.failure is None for outcome in run_lab("lab-04-pipeline-bubble", str(mutant), tmp_path / "r.xml")
+    )

@@ -1,0 +1,282 @@
+"""Benchmark results read from a paste: the formats are vLLM's and SGLang's, the figures are made, and agree."""
+
+import json
+from math import inf
+from time import process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import UnreadableTextError
+from core.serving.bench_reader import MOST_RESULTS, read_bench_results
+
+PRINTED = """\
+============ Serving Benchmark Result ============
+Successful requests:                     200
+Failed requests:                         0
+Maximum request concurrency:             16
+Request rate configured (RPS):           4.00
+Benchmark duration (s):                  50.00
+Total input tokens:                      204800
+Total generated tokens:                  25600
+Request throughput (req/s):              4.00
+Output token throughput (tok/s):         512.00
+Peak output token throughput (tok/s):    700.00
+Peak concurrent requests:                20.00
+Total Token throughput (tok/s):          4608.00
+---------------Time to First Token----------------
+Mean TTFT (ms):                          120.50
+Median TTFT (ms):                        110.25
+P90 TTFT (ms):                           180.00
+P99 TTFT (ms):                           250.75
+-----Time per Output Token (excl. 1st token)------
+Mean TPOT (ms):                          12.00
+Median TPOT (ms):                        11.50
+P99 TPOT (ms):                           15.00
+---------------Inter-token Latency----------------
+Mean ITL (ms):                           12.00
+Median ITL (ms):                         11.00
+P99 ITL (ms):                            60.00
+----------------End-to-end Latency----------------
+Mean E2EL (ms):                          1644.50
+Median E2EL (ms):                        1600.00
+P99 E2EL (ms):                           2000.00
+==================================================
+"""
+
+SAVED = {
+    "date": "20260101-000000",
+    "backend": "vllm",
+    "model_id": "meta-llama/Llama-3.1-8B-Instruct",
+    "num_prompts": 200,
+    "request_rate": "inf",
+    "max_concurrency": 16,
+    "duration": 50.0,
+    "completed": 200,
+    "total_input_tokens": 204800,
+    "total_output_tokens": 25600,
+    "request_throughput": 4.0,
+    "output_throughput": 512.0,
+    "input_lens": [1024] * 200,
+    "errors": ["", "", "{not json"],
+    "mean_ttft_ms": 120.5,
+    "median_ttft_ms": 110.25,
+    "std_ttft_ms": 9.0,
+    "p99_ttft_ms": 250.75,
+    "mean_tpot_ms": 12.0,
+    "mean_itl_ms": 12.0,
+}
+
+
+def only(text):
+    (result,) = read_bench_results(text)
+    return result
+
+
+def test_a_printed_result_gives_its_counts_and_clocks():
+    result = only(PRINTED)
+    assert (result.completed, result.failed, result.max_concurrency, result.requests_per_s_asked) == (
+        200,
+        0,
+        16,
+        4.0,
+    )
+    assert (result.duration_s, result.requests_per_s, result.output_tokens_per_s) == (50.0, 4.0, 512.0)
+    assert result.ttft.mean_s == 0.1205
+    assert result.ttft.percentiles == ((50, 0.11025), (90, 0.18), (99, pytest.approx(0.25075)))
+    assert (result.tpot.mean_s, result.itl.at(99), result.e2el.at(50)) == (0.012, 0.06, 1.6)
+    assert result.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "label", ["Maximum request concurrency", "Max request concurrency", "Max reqeuest concurrency"]
+)
+def test_a_limit_is_read_under_every_name_it_was_printed_with(label):
+    assert only(PRINTED.replace("Maximum request concurrency", label)).max_concurrency == 16
+
+
+@pytest.mark.parametrize("blank", ["\t", "\N{NO-BREAK SPACE}"])
+def test_figures_behind_tabs_or_hard_blanks_are_read(blank):
+    """As a spreadsheet or a web page hands them on."""
+    assert only(PRINTED.replace("  ", blank)) == only(PRINTED)
+
+
+def test_lengths_and_concurrency_follow_from_the_counts():
+    """1,024 in and 128 out; Little: 4 requests a second of 1.6445 s each are 6.58 in flight."""
+    result = only(PRINTED)
+    assert (result.mean_prompt_tokens, result.mean_output_tokens) == (1024, 128)
+    assert result.mean_concurrency == pytest.approx(4 * 1.6445)
+    without = only("\n".join(line for line in PRINTED.splitlines() if "E2EL" not in line))
+    assert without.mean_time_s == pytest.approx(0.1205 + 127 * 0.012)
+
+
+@pytest.mark.parametrize(
+    "dress",
+    [
+        lambda line: f"(APIServer pid=158) {line}",
+        lambda line: f"[1,0]<stdout>:{line}",
+        lambda line: f"2026-01-01T00:00:00Z stdout F {line}",
+        lambda line: f"> {line}",
+        lambda line: f'"{line}"',
+        lambda line: f"\x1b[0m{line}\r",
+    ],
+)
+def test_prefixes_do_not_matter(dress):
+    dressed = only("\n".join(dress(line) for line in PRINTED.splitlines()))
+    assert (dressed.completed, dressed.ttft, dressed.warnings) == (200, only(PRINTED).ttft, ())
+
+
+def test_several_results_in_one_paste_are_told_apart():
+    second = PRINTED.replace("120.50", "99.00")
+    found = read_bench_results(f"some log\n{PRINTED}\n100%|███| 200/200 [00:50<00:00, 4.00it/s]\n{second}")
+    assert [result.ttft.mean_s for result in found] == [0.1205, 0.099]
+    assert [result.line for result in found] == [2, 2 + len(PRINTED.splitlines()) + 2]
+
+
+def test_a_cut_result_keeps_what_there_is_and_says_so():
+    cut = PRINTED[: PRINTED.index("Median TPOT")]
+    result = only(cut)
+    assert (result.tpot.mean_s, result.itl.mean_s) == (0.012, None)
+    assert "cut: the closing line is missing" in result.warnings
+
+
+def test_a_result_cut_by_the_next_one_is_flagged_alone():
+    first, second = read_bench_results(PRINTED[: PRINTED.index("-----Time per")] + PRINTED)
+    assert first.warnings == ("cut: the closing line is missing", "no mean TPOT was printed")
+    assert second.warnings == ()
+
+
+def test_results_without_their_heading_begin_at_their_first_count():
+    bare = "\n".join(line for line in PRINTED.splitlines() if "=" not in line)
+    first, second = read_bench_results(f"{bare}\n{bare}")
+    assert first.ttft == second.ttft == only(PRINTED).ttft
+    assert first.warnings == second.warnings == ()
+
+
+def test_a_command_line_before_a_result_belongs_to_it_and_not_to_the_one_before():
+    command = "vllm bench serve --model Qwen/Qwen3-8B --request-rate inf --max-concurrency 8 \\"
+    bare = "\n".join(line for line in PRINTED.splitlines() if "oncurrency" not in line and "RPS" not in line)
+    first, second = read_bench_results(f"{bare}\n{command}\n{bare}")
+    assert (first.model, first.max_concurrency, first.requests_per_s_asked) == (None, None, None)
+    assert (second.model, second.max_concurrency, second.requests_per_s_asked) == ("Qwen/Qwen3-8B", 8, inf)
+
+
+def test_arguments_as_python_prints_them_are_read_too():
+    said = only(
+        f"Namespace(model='org/name', request_rate=2.5, max_concurrency=None)\n{PRINTED[:400]}{PRINTED[400:]}"
+    )
+    assert (said.model, said.max_concurrency) == ("org/name", 16)
+
+
+def test_units_after_the_figure_as_the_older_script_printed_them():
+    result = only("Successful requests: 10\nBenchmark duration: 5.000000 s\nRequest throughput: 2.00 requests/s\n"
+                  "Mean TTFT: 50.05 ms\nMean TPOT: 21.00 ms\n")  # fmt: skip
+    assert (result.duration_s, result.requests_per_s, result.ttft.mean_s, result.tpot.mean_s) == (
+        5,
+        2,
+        0.05005,
+        0.021,
+    )
+
+
+def test_the_first_script_s_averages_are_read():
+    result = only("Total time: 10.00 s\nThroughput: 5.00 requests/s\nAverage latency: 3.20 s\n"
+                  "Average latency per token: 0.01 s\nAverage latency per output token: 0.05 s\n")  # fmt: skip
+    assert (result.e2el.mean_s, result.tpot.mean_s, result.requests_per_s) == (3.2, 0.05, 5)
+
+
+def test_sglang_s_words_are_read():
+    text = (
+        "============ Serving Benchmark Result ============\nBackend: sglang\nTraffic request rate: inf\n"
+        "Max request concurrency: not set\nSuccessful requests: 10\nBenchmark duration (s): 5.0\n"
+        "Total generated tokens: 100\nTotal generated tokens (retokenized): 99\nRequest throughput (req/s): 2.0\n"
+        "Mean E2E Latency (ms): 443.32\nMean TTFT (ms): 21.59\nMean TPOT (ms): 1.47\nMax ITL (ms): 8.28\n"
+        + "="
+        * 50
+    )
+    result = only(text)
+    assert (result.requests_per_s_asked, result.max_concurrency, result.output_tokens) == (inf, None, 100)
+    assert (result.e2el.mean_s, result.itl.mean_s) == (pytest.approx(0.44332), None)
+
+
+def test_a_table_of_markdown_is_read():
+    result = only("| Successful requests | 10 |\n| Mean TTFT (ms) | 1,120.50 |\n| Mean TPOT (ms) | 12.00 |\n")
+    assert result.ttft.mean_s == pytest.approx(1.1205)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_saved_json_is_read(indent):
+    result = only(json.dumps(SAVED, indent=indent))
+    assert (result.model, result.requests_per_s_asked, result.max_concurrency) == (SAVED["model_id"], inf, 16)
+    assert result.ttft.percentiles == ((50, 0.11025), (99, pytest.approx(0.25075)))
+    assert (result.mean_prompt_tokens, result.warnings) == (1024, ())
+
+
+def test_json_lines_and_lists_hold_several():
+    other = {**SAVED, "mean_ttft_ms": 99.0}
+    for text in (f"{json.dumps(SAVED)}\n{json.dumps(other)}", json.dumps([SAVED, other])):
+        assert [result.ttft.mean_s for result in read_bench_results(text)] == [0.1205, pytest.approx(0.099)]
+
+
+def test_cut_json_keeps_its_numbers_and_says_so():
+    result = only(json.dumps(SAVED)[:-30])
+    assert (result.ttft.mean_s, result.completed) == (0.1205, 200)
+    assert result.warnings[0].startswith("cut")
+
+
+def test_json_behind_other_braces_is_found():
+    assert only("{ not json\n" + json.dumps(SAVED)).completed == 200
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("Failed requests:                         0", "Failed requests:  7", "7 requests failed"),
+        ("(req/s):              4.00", "(req/s):  9.00", "requests a second: 9 was printed, 4 is the count"),
+        ("(tok/s):         512.00", "(tok/s):  800.00", "output tokens a second: 800 was printed"),
+        ("12.00\nMedian ITL", "40.00\nMedian ITL", "several at a time"),
+    ],
+)
+def test_figures_that_do_not_agree_are_named(before, after, said):
+    assert before in PRINTED
+    assert any(said in warning for warning in only(PRINTED.replace(before, after)).warnings)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "hello", "============ Serving Benchmark Result ============", "{}", "[" * 5000]
+)
+def test_a_text_without_a_result_is_refused(text):
+    with pytest.raises(UnreadableTextError, match="no benchmark result"):
+        read_bench_results(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mean TTFT (ms): " + " " * 1_000_000,
+        "=" * 1_000_000,
+        "{" * 1_000_000 + '"request_throughput"',
+        '{\n"request_throughput": 1, ' * 40_000,
+        "Mean TTFT (ms): 1\n" * 55_000,
+        "[" * 999_000 + '"request_throughput"',
+        ", {" * 300_000 + '"request_throughput"',
+        "--model " * 120_000,
+    ],
+)
+def test_a_megabyte_of_anything_is_read_or_refused_at_once(text):
+    """Well under a second on an idle machine; two are allowed on a busy one."""
+    began = process_time()
+    try:
+        found = read_bench_results(text)
+    except UnreadableTextError:
+        found = ()
+    assert process_time() - began < 10  # a catastrophe, not a speed
+    assert len(found) <= MOST_RESULTS
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=300), st.integers(0, len(PRINTED)))
+def test_no_text_breaks_the_reader(noise, place):
+    text = PRINTED[:place] + noise + PRINTED[place:]
+    assert all(result.line >= 1 for result in read_bench_results(text + PRINTED))

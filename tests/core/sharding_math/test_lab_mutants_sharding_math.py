@@ -1,0 +1,157 @@
+"""Plausible wrong answers to lab 01: its tests kill each of them, and one says which rule was broken."""
+
+import pytest
+
+from tests.lab_runs import run_lab
+
+LAB = "lab-01-tp-sharding-math"
+
+REFERENCE = """
+import numpy as np
+from core.errors import require_divides
+from core.sharding_math.attention import attend
+from core.sharding_math.lab import all_reduce, attention_tp, column_parallel, mlp_tp, relu, row_parallel
+
+def cut(array, num_ranks, axis):
+    return np.split(array, num_ranks, axis=axis)
+
+def partials(x, W, num_ranks):
+    return [x_r @ W_r.T for x_r, W_r in zip(cut(x, num_ranks, 1), cut(W, num_ranks, 1))]
+"""
+
+MUTANTS = {
+    "the all-reduce forgotten: rank 0 keeps its own term": (
+        """
+def row_parallel(x, W, num_ranks, ledger=None, bias=None):
+    return partials(x, W, num_ranks)[0] + (0 if bias is None else bias)
+""",
+        "test_row_parallel_equals_the_dense_product",
+    ),
+    "the sum taken by hand, with no collective": (
+        """
+def row_parallel(x, W, num_ranks, ledger=None, bias=None):
+    return sum(partials(x, W, num_ranks)) + (0 if bias is None else bias)
+""",
+        "test_row_parallel_costs_one_all_reduce_of_y",
+    ),
+    "reduced twice": (
+        """
+def row_parallel(x, W, num_ranks, ledger=None, bias=None):
+    y = all_reduce([all_reduce(partials(x, W, num_ranks), ledger)] * num_ranks, ledger)
+    return y + (0 if bias is None else bias)
+""",
+        "test_row_parallel_equals_the_dense_product",
+    ),
+    "the mean for the sum": (
+        """
+def row_parallel(x, W, num_ranks, ledger=None, bias=None):
+    return all_reduce(partials(x, W, num_ranks), ledger) / num_ranks + (0 if bias is None else bias)
+""",
+        "test_row_parallel_equals_the_dense_product",
+    ),
+    "the bias on every rank": (
+        """
+def row_parallel(x, W, num_ranks, ledger=None, bias=None):
+    return all_reduce([part + (0 if bias is None else bias) for part in partials(x, W, num_ranks)], ledger)
+""",
+        "test_row_parallel_adds_the_bias_once",
+    ),
+    "the activation before the sum": (
+        """
+def mlp_tp(x, W1, W2, num_ranks, ledger=None, activation=relu):
+    hidden = sum(activation(part) for part in partials(x, W1, num_ranks))
+    return row_parallel(hidden, W2, num_ranks, ledger)
+""",
+        "test_mlp_applies_the_activation_it_is_given",
+    ),
+    "row then column: the hidden row is reduced as well": (
+        """
+def mlp_tp(x, W1, W2, num_ranks, ledger=None, activation=relu):
+    hidden = activation(row_parallel(x, W1, num_ranks, ledger))
+    return row_parallel(hidden, W2, num_ranks, ledger)
+""",
+        "test_mlp_costs_exactly_one_all_reduce",
+    ),
+    "the activation forgotten": (
+        """
+def mlp_tp(x, W1, W2, num_ranks, ledger=None, activation=relu):
+    return row_parallel(column_parallel(x, W1, num_ranks), W2, num_ranks, ledger)
+""",
+        "test_mlp_equals_the_dense_mlp",
+    ),
+    "W dealt along its inputs where its outputs were meant": (
+        """
+def column_parallel(x, W, num_ranks, ledger=None, bias=None):
+    y = np.concatenate(partials(x, W, num_ranks), axis=1)
+    return y[:, : W.shape[0]] + (0 if bias is None else bias)
+""",
+        "test_column_parallel_equals_the_dense_product",
+    ),
+    "the slices stacked as tokens": (
+        """
+def column_parallel(x, W, num_ranks, ledger=None, bias=None):
+    y = np.concatenate([x @ W_r.T for W_r in cut(W, num_ranks, 0)], axis=0)
+    return y if bias is None else y + bias[: y.shape[1]]
+""",
+        "test_column_parallel_equals_the_dense_product",
+    ),
+    "an all-gather nobody asked for": (
+        """
+def column_parallel(x, W, num_ranks, ledger=None, bias=None):
+    from core.sharding_math.lab import all_gather
+    y = all_gather([x @ W_r.T for W_r in cut(W, num_ranks, 0)], ledger)
+    return y + (0 if bias is None else bias)
+""",
+        "test_column_parallel_sends_nothing",
+    ),
+    "the KV heads not sharded with the queries": (
+        """
+def attention_tp(x, Wq, Wk, Wv, Wo, head_dim, num_ranks, ledger=None):
+    require_divides("num_attention_heads", Wq.shape[0] // head_dim, "num_ranks", num_ranks)
+    k, v = x @ Wk.T, x @ Wv.T
+    parts = []
+    for Wq_r, Wo_r in zip(cut(Wq, num_ranks, 0), cut(Wo, num_ranks, 1)):
+        used = min(k.shape[1], Wq_r.shape[0])
+        parts.append(attend(x @ Wq_r.T, k[:, :used], v[:, :used], head_dim) @ Wo_r.T)
+    return all_reduce(parts, ledger)
+""",
+        "test_attention_equals_the_dense_attention",
+    ),
+    "whole KV on every rank, paired with the wrong queries": (
+        """
+def attention_tp(x, Wq, Wk, Wv, Wo, head_dim, num_ranks, ledger=None):
+    require_divides("num_attention_heads", Wq.shape[0] // head_dim, "num_ranks", num_ranks)
+    copies = max(1, num_ranks * Wk.shape[0] // Wq.shape[0])
+    parts = []
+    for rank, (Wq_r, Wo_r) in enumerate(zip(cut(Wq, num_ranks, 0), cut(Wo, num_ranks, 1))):
+        held = [np.roll(W, rank * head_dim, axis=0)[: Wq_r.shape[0]] for W in (Wk, Wv)]
+        parts.append(attend(x @ Wq_r.T, x @ held[0].T, x @ held[1].T, head_dim) @ Wo_r.T)
+    return all_reduce(parts, ledger)
+""",
+        "test_attention_equals_the_dense_attention",
+    ),
+    "the remainder dropped where the width does not divide": (
+        """
+def column_parallel(x, W, num_ranks, ledger=None, bias=None):
+    y = np.concatenate([x @ W_r.T for W_r in np.array_split(W, num_ranks)], axis=1)
+    return y + (0 if bias is None else bias)
+""",
+        "test_outputs_that_do_not_divide_are_refused",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_plausible_bug_dies(name, tmp_path):
+    code, killer = MUTANTS[name]
+    mutant = tmp_path / "mutant.py"
+    mutant.write_text(REFERENCE + code, encoding="utf-8")
+    outcomes = run_lab(LAB, str(mutant), tmp_path / "report.xml")
+    assert killer in {outcome.name for outcome in outcomes if outcome.failure}
+
+
+def test_the_unmutated_reference_lives(tmp_path):
+    """Without this, the mutants could die of the harness."""
+    mutant = tmp_path / "mutant.py"
+    mutant.write_text(REFERENCE, encoding="utf-8")
+    assert all(outcome.failure is None for outcome in run_lab(LAB, str(mutant), tmp_path / "r.xml"))

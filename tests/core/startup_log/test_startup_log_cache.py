@@ -1,0 +1,157 @@
+"""The KV cache, in blocks, tokens and requests, as each kind of model keeps it."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.catalog import model
+from core.startup_log.basis import windowed
+from core.startup_log.reader import read_log
+from tests.core.startup_log.printed_logs import CONFIG, told, verdicts
+
+
+def test_blocks_that_an_argument_asks_for_are_counted_from_no_memory():
+    """512 blocks of 16 are 8,192 tokens, whatever room is left."""
+    text = (
+        "vllm serve Qwen/Qwen3-8B --num-gpu-blocks-override 512\n"
+        "INFO [gpu_worker.py:298] Available KV cache memory: 10.65 GiB\n"
+        "INFO [kv_cache_utils.py:829] Overriding num_gpu_blocks=4846 with num_gpu_blocks_override=512\n"
+        "INFO [kv_cache_utils.py:864] GPU KV cache size: {} tokens"
+    )
+    assert verdicts(text.format("8,192"))["kv_tokens"] == {"ok"}
+    assert verdicts(text.format("77,536"))["kv_tokens"] == {"unexplained"}
+
+
+def test_a_cpus_blocks_are_its_cache_and_not_swapped():
+    """40 GiB of host memory by 16 tokens of 131,072 bytes: 20,480 blocks, with 4 GiB of swap space said or not."""
+    text = (
+        "{}INFO [__init__.py:216] Automatically detected platform cpu.\n"
+        "INFO api_server.py:496] args: Namespace(model='meta-llama/Llama-3.1-8B', swap_space=4)\n"
+        "INFO cpu_executor.py:214] # CPU blocks: {}"
+    )
+    said = "VLLM_CPU_KVCACHE_SPACE=40 vllm serve meta-llama/Llama-3.1-8B\n"
+    found = [
+        verdicts(text.format(*pair))["cpu_blocks"] for pair in (("", 2048), ("", 20480), ("", 20481), (said, 20480))
+    ]
+    assert found == [{"ok"}, {"unexplained"}, {"off"}, {"ok"}]
+    assert verdicts(text.format("", 20480).replace("platform cpu", "platform cuda").replace("cpu_", "gpu_"))[
+        "cpu_blocks"
+    ] == {"off"}
+
+
+def test_blocks_are_found_under_each_releases_name():
+    """2.36 GiB by 16 tokens of 28,672 bytes are 5,512 to 5,535 blocks; 4 GiB of host memory hold 9,362."""
+    text = (
+        "INFO model_runner.py:1110] Starting to load model Qwen/Qwen2.5-1.5B-Instruct...\n"
+        "INFO worker.py:243] model weights take       2.89GiB\n"
+        "INFO worker.py:243] {memory}\n"
+        "INFO executor_base.py:110] # {device} blocks: 5519, # CPU blocks: 9362"
+    )
+    kept = "the rest of the memory reserved for KV Cache is 2.36GiB.", "available_kv_cache_memory       2.36GiB"
+    for memory, device in zip(kept * 2, ("CUDA", "cuda", "GPU", "XPU"), strict=True):
+        report = read_log(text.format(memory=memory, device=device))
+        assert told(report) == [("weights_gib", 2.89, "ok"), ("gpu_blocks", 5519, "ok"), ("cpu_blocks", 9362, "ok")]
+
+
+def test_blocks_that_a_kernel_forces_leave_a_miss_of_a_latent_cache_unexplained():
+    """4,739 blocks of FlashMLA's 64 tokens are 1.851 requests of 163,840; of 16 they would be 0.463."""
+    text = (
+        "VLLM_USE_V1=0 vllm serve /models/DeepSeek-R1 --tensor-parallel-size 8\n"
+        "INFO [executor_base.py:111] # cuda blocks: 4739, # CPU blocks: 954\n"
+        "INFO [executor_base.py:116] Maximum concurrency for 163840 tokens per request: {}x"
+    )
+    found = read_log(text.format("1.85")).checks
+    assert [check.verdict for check in found] == ["unexplained"] * 3
+    assert "blocks of 64 tokens" in found[2].formula
+    padded = text.format("1.85").replace("CPU blocks: 954", "CPU blocks: 859")
+    assert "rows padded to 256 bytes" in read_log(padded).checks[1].formula
+    assert verdicts(text.format("1.85").replace("CPU blocks: 954", "CPU blocks: 900"))["cpu_blocks"] == {"off"}
+    assert verdicts(text.format("1.65"))["max_concurrency"] == {"off"}
+    forced = "INFO [cuda.py:161] Forcing kv cache block size to 64 for FlashMLA backend.\n"
+    said = verdicts(text.format("1.85").replace("INFO [exec", forced + "INFO [exec", 1))
+    assert (said["max_concurrency"], said["cpu_blocks"]) == ({"ok"}, {"ok"})
+
+
+@pytest.mark.parametrize(
+    ("path", "blocks", "verdict"),
+    [
+        ("openai/gpt-oss-20b", 150178, "unexplained"),
+        ("openai/gpt-oss-20b", 75089, "ok"),
+        ("openai/gpt-oss-20b", 37544, "off"),
+        ("someone/a-model-with-windows", 150178, "unexplained"),
+        ("Qwen/Qwen3-8B", 150178, "off"),
+    ],
+)
+def test_layers_with_a_window_may_have_blocks_of_their_own(path, blocks, verdict):
+    """gpt-oss keeps every second layer in another pool: twice the blocks for the same 1,201,424 tokens."""
+    text = (
+        f"(APIServer pid=1) INFO [utils.py:233] non-default args: {{'model': '{path}', 'max_model_len': 131072}}\n"
+        "(EngineCore_DP0 pid=2) INFO [kv_cache_utils.py:849] GPU KV cache size: 1,201,424 tokens\n"
+        f"(APIServer pid=1) INFO [loggers.py:142] cache_config_info after num_gpu_blocks is: {blocks}"
+    )
+    assert verdicts(text)["gpu_blocks"] == {verdict}
+
+
+def test_a_request_takes_fewer_blocks_where_every_second_layer_has_a_window():
+    """gpt-oss 120B: 1,024 blocks of one pool and 137 of the other for 16,384 tokens in steps of 2,048: 284.25 fit.
+
+    For 2,068 tokens 130 and 131: 114.85 GiB are 6,408.5 requests over eight ranks, and so many tokens are printed.
+    """
+    config = CONFIG.replace("Qwen/Qwen2-7B-Instruct", "openai/gpt-oss-120b").replace("l_size=2", "l_size=4")
+    step = "INFO [scheduler.py:222] Chunked prefill is enabled with max_num_batched_tokens={}.\n"
+    counts = (
+        "\nINFO GPU KV cache size: 2,640,144 tokens\nINFO Maximum concurrency for 16,384 tokens per request: {}x"
+    )
+    text = step.format(2048) + config + counts
+    assert [verdicts(text.format(times))["max_concurrency"] for times in ("284.25", "161.14", "300.00")] == [
+        {"ok"},
+        {"ok"},
+        {"unexplained"},
+    ]
+    wide = step.format(8192) + config.replace("l_size=4", "l_size=8").replace("16384", "2068")
+    left = "\n(Worker_TP0 pid=1) INFO Available KV cache memory: 114.85 GiB\nINFO GPU KV cache size: {} tokens"
+    assert verdicts((wide + left).format("13,252,813"))["kv_tokens"] == {"ok"}
+
+
+def test_tokens_that_requests_fill_may_end_at_a_block():
+    """Qwen3-8B, 16 GiB for 1,000 tokens in 63 blocks: 7,281 blocks are 115,571 tokens, 8,000 blocks 126,984."""
+    text = (
+        "vllm serve Qwen/Qwen3-8B --max-model-len 1000\nINFO Available KV cache memory: {} GiB\n"
+        "INFO [kv_cache_utils.py:1314] GPU KV cache size: {} tokens"
+    )
+    found = [("16.00", "115,571"), ("16.00", "116,496"), ("17.5781", "126,984"), ("17.5781", "124,000")]
+    assert [verdicts(text.format(*pair))["kv_tokens"] for pair in found] == [{"ok"}, {"ok"}, {"ok"}, {"off"}]
+
+
+def test_layers_that_are_added_take_room():
+    """Gemma 3 12B with a layer more in every group of eight would keep an eighth less."""
+    text = (
+        "(APIServer pid=8) INFO [utils.py:233] non-default args: {{'model': 'google/gemma-3-12b-it'}}\n"
+        "(EngineCore_DP0 pid=2) INFO [gpu_worker.py:276] Available KV cache memory: 109.86 GiB\n"
+        "{}(EngineCore_DP0 pid=2) INFO [kv_cache_utils.py:1087] GPU KV cache size: 266,000 tokens"
+    )
+    added = "(EngineCore_DP0 pid=2) WARNING Add 6 padding layers, may waste at most 12.5% KV cache memory\n"
+    assert verdicts(text.format(""))["kv_tokens"] == {"off"}
+    assert verdicts(text.format(added))["kv_tokens"] == {"unexplained"}
+
+
+def test_a_vanished_draft_layer_is_unexplained_not_off():
+    """Llama 3.1 8B with EAGLE: 410,128 tokens are 51.63 GiB by 33 layers, to the block (vllm issue 19996)."""
+    text = (
+        CONFIG.replace("Qwen/Qwen2-7B-Instruct", "meta-llama/Llama-3.1-8B-Instruct")
+        .replace("speculative_config=None", "speculative_config=SpeculativeConfig(method='eagle')")
+        .replace("tensor_parallel_size=2", "tensor_parallel_size=1")
+        + "\nINFO [gpu_worker.py:232] Available KV cache memory: 51.63 GiB"
+        + "\nINFO [kv_cache_utils.py:716] GPU KV cache size: 410,128 tokens"
+    )
+    assert verdicts(text)["kv_tokens"] == {"unexplained"}
+    assert verdicts(text.replace("410,128", "450,128"))["kv_tokens"] == {"off"}
+
+
+def test_four_norms_a_layer_are_a_window_only_in_gemma():
+    """GLM-4 of 2025 has four norms too, and neither a window nor a head that is the embedding."""
+    gemma = model("gemma-2-9b")
+    assert windowed(gemma)
+    assert windowed(model("gpt-oss-120b"))
+    assert not windowed(replace(gemma, tie_word_embeddings=False))
+    assert not windowed(model("llama-3-8b"))

@@ -1,0 +1,109 @@
+"""A block under every strategy: nothing lost, the ranks talk where they must, and Mermaid reads it."""
+
+import re
+from math import prod
+
+import pytest
+
+from core.catalog import model
+from core.errors import ShardlabError
+from core.models.parameters import count_parameters
+from core.strategy.block import BLOCKS, Talk, Weight, block_bytes, block_under
+from core.strategy.mermaid import escape, mermaid
+
+LLAMA, MIXTRAL = model("llama-3-8b"), model("mixtral-8x7b")
+DENSE = ("TP", "DDP", "FSDP", "PP")
+
+
+@pytest.mark.parametrize("spec", [LLAMA, MIXTRAL], ids=lambda spec: spec.key)
+def test_the_weights_of_a_block_are_a_layers_own(spec):
+    """The count of all layers has the norm behind the last one too."""
+    layers = count_parameters(spec).layers - spec.hidden_size
+    assert block_bytes(spec) == 2 * layers / spec.num_hidden_layers
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+def test_under_tp_columns_then_rows_and_a_sum_after_each_row_cut(ranks):
+    """QKV by columns, output by rows, up by columns, down by rows: two all-reduces forward, two back."""
+    block = block_under("TP", LLAMA, ranks, 1)
+    cuts = [row.cut for row in block.rows if isinstance(row, Weight)]
+    if ranks == 1:
+        assert (set(cuts), block.talks) == ({"whole"}, ())
+        return
+    assert cuts == ["whole", "columns", "columns", "rows", "whole", "columns", "rows"]
+    after_rows = [
+        block.rows[place + 1]
+        for place, row in enumerate(block.rows)
+        if isinstance(row, Weight) and row.cut == "rows"
+    ]
+    assert [(talk.op, talk.when, talk.payload_bytes) for talk in after_rows] == [
+        ("all-reduce", "forward", 8192)
+    ] * 2
+    owned = sum(prod(row.shape) for row in block.rows if isinstance(row, Weight) and row.is_owned)
+    assert owned * ranks == (count_parameters(LLAMA).layers - 4096) / 32 - 2 * 4096
+
+
+def test_fsdp_gathers_twice_and_scatters_once_where_ddp_sums_once():
+    ddp, fsdp = (block_under(name, LLAMA, 4, 1).talks for name in ("DDP", "FSDP"))
+    assert [(talk.op, talk.when) for talk in ddp] == [("all-reduce", "backward")]
+    assert [(talk.op, talk.when) for talk in fsdp] == [
+        ("all-gather", "forward"),
+        ("all-gather", "backward"),
+        ("reduce-scatter", "backward"),
+    ]
+    assert {talk.payload_bytes for talk in (*ddp, *fsdp)} == {block_bytes(LLAMA)}
+
+
+def test_a_pipeline_sends_one_row_a_token_and_deals_layers_out():
+    block = block_under("PP", LLAMA, 4, 10)
+    assert block.rows[0].held == ("layers 0–7", "layers 8–15", "layers 16–23", "layers 24–31")
+    assert [talk.payload_bytes for talk in block.talks] == [10 * 8192] * 2
+
+
+def test_experts_are_dealt_out_between_two_all_to_alls():
+    """Each token to two of Mixtral's eight experts: twice its row; attention is the same on every rank."""
+    block = block_under("EP", MIXTRAL, 4, 10)
+    place = next(i for i, row in enumerate(block.rows) if isinstance(row, Weight) and row.cut == "experts")
+    dispatch, experts, combine = block.rows[place - 1 : place + 2]
+    assert (dispatch.op, combine.op) == ("all-to-all", "all-to-all")
+    assert dispatch.payload_bytes == combine.payload_bytes == 10 * 2 * 8192
+    assert experts.held == ("experts 0–1", "experts 2–3", "experts 4–5", "experts 6–7")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "spec", "ranks"),
+    [("EP", LLAMA, 4), ("TP", LLAMA, 3), ("PP", LLAMA, 5), ("EP", MIXTRAL, 3), ("X", LLAMA, 2)],
+)
+def test_what_has_no_such_block_is_refused(strategy, spec, ranks):
+    with pytest.raises(ShardlabError):
+        block_under(strategy, spec, ranks, 1)
+
+
+EVERY = [(name, LLAMA, ranks) for name in DENSE for ranks in (1, 2, 4, 8)] + [("EP", MIXTRAL, n) for n in (1, 2, 8)]
+
+
+@pytest.mark.parametrize(("strategy", "spec", "ranks"), EVERY)
+def test_mermaid_text_is_a_flow_chart_whose_arrows_join_declared_nodes(strategy, spec, ranks):
+    text = mermaid(block_under(strategy, spec, ranks, 1))
+    head, *lines = text.splitlines()
+    assert head == "flowchart TD"
+    arrow = re.compile(r'  (\w+) -(?:-|\.-)>(?:\|"[^"]*"\|)? (\w+)')
+    node = re.compile(r'  (\w+)(\(\["[^"]*"\]\)|\["[^"]*"\]|\{\{"[^"]*"\}\})')
+    declared = {found[1] for line in lines if (found := node.fullmatch(line))}
+    joined = [found.groups() for line in lines if (found := arrow.fullmatch(line))]
+    assert len(lines) == len(declared) + len(joined)
+    assert {name for pair in joined for name in pair} <= declared
+    assert all(sum(name in pair for pair in joined) for name in declared) or ranks == 1
+
+
+def test_labels_cannot_break_out_of_their_quotes():
+    assert escape('a"]\n --> b<script>`#|') == "a#quot;] --#gt; b#lt;script#gt;#96;#35;#124;"
+
+
+def test_every_strategy_talks_over_more_than_one_rank_and_never_alone():
+    for name in BLOCKS:
+        spec = MIXTRAL if name == "EP" else LLAMA
+        assert not block_under(name, spec, 1, 1).talks
+        assert all(
+            isinstance(talk, Talk) and talk.payload_bytes > 0 for talk in block_under(name, spec, 2, 1).talks
+        )

@@ -1,1 +1,0 @@
-"""Altair charts: a tidy frame in, a chart out."""

@@ -1,0 +1,1 @@
+"""The clinic on the page: what it asks, draws and says."""

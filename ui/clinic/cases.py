@@ -1,0 +1,129 @@
+"""The clinic's cases on the page: a symptom, a diagnosis to commit to, the others' fault, the model, the remedy."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.clinic.case import Bars, Case, Histogram, Picture
+from ui import inputs
+from ui.clinic import charts, rows
+from ui.figures.frames import frame
+from ui.scenes import Page
+
+ANSWERS = "answers"
+
+
+def answers(page: Page) -> rows.Answers:
+    """What was said so far, as the address has it. Runs in every scene, so that it stays there."""
+    return rows.Answers.from_text(inputs.memo(page.key(ANSWERS)))
+
+
+def draw(page: Page, case: Case, given: rows.Answers, all_cases: Sequence[Case]) -> None:
+    """One case from its symptom to its remedy; what follows the diagnosis appears once it is revealed."""
+    said, revealed = given.of(case)
+    figure, margin = page.split()
+    with figure:
+        if revealed:
+            _verdict(page, case, said)
+            _explained(page, case)
+            with st.expander(page.prose.plain("cases.symptom")):
+                _symptom(page, case)
+        else:
+            _symptom(page, case)
+    with margin:
+        if revealed:
+            page.note("cases.seen")
+            page.say(f"{case.key}.seen")
+            _why_not(page, case, said)
+        else:
+            _ask(page, case, given, said)
+        if given.right(all_cases)[1]:
+            page.note("cases.score")
+
+
+def _symptom(page: Page, case: Case) -> None:
+    page.say(f"{case.key}.story")
+    if case.symptom is not None:
+        _picture(page, case, case.symptom, "symptom")
+    if case.log:
+        st.code("\n".join(case.log), language=None, wrap_lines=True)
+        page.say("cases.log")
+
+
+def _picture(page: Page, case: Case, picture: Picture, block: str) -> None:
+    """A picture of any of the three kinds, with its reading and its table."""
+    name = f"{case.key}_{block}"
+    if isinstance(picture, Bars):
+        table = frame(rows.bar_parts(picture))
+        chart = charts.term_bars(table, frame(rows.bar_ends(picture)), rows.unit_of(picture), page.look)
+    elif isinstance(picture, Histogram):
+        table = frame(rows.histogram_steps(picture))
+        chart = charts.time_histogram(table, page.look)
+    else:
+        table = frame(rows.line_points(picture))
+        chart = charts.series_lines(table, picture.x, picture.y, page.look)
+    page.figure(chart, f"{case.key}.{block}", table, name)
+
+
+def _ask(page: Page, case: Case, given: rows.Answers, said: str | None) -> None:
+    """The diagnoses, and the button that shows the truth once one is committed, or a presenter skips."""
+    page.say("cases.ask")
+    widget = f"_diagnosis_{case.key}"
+    st.radio(
+        page.prose.plain("cases.ask"),
+        case.candidates,
+        index=case.candidates.index(said) if said else None,
+        format_func=lambda candidate: page.prose.plain(f"{case.key}.say_{candidate}"),
+        key=widget,
+        label_visibility="collapsed",
+        on_change=_commit,
+        args=(page.key(ANSWERS), case, given, widget),
+    )
+    st.button(
+        page.prose.plain("cases.reveal"),
+        key="reveal_case",
+        shortcut="V",
+        type="primary",
+        disabled=not (said or page.look.present),
+        on_click=inputs.remember,
+        args=(page.key(ANSWERS), given.with_revealed(case.key).text()),
+        help=None if said else "Commit to a diagnosis first",
+    )
+
+
+def _commit(key: str, case: Case, given: rows.Answers, widget: str) -> None:
+    inputs.remember(key, given.with_said(case.key, case.candidates.index(st.session_state[widget])).text())
+
+
+def _verdict(page: Page, case: Case, said: str | None) -> None:
+    """What was said and whether it holds, then the truth where it was another."""
+    if said not in (None, case.truth):
+        _told(page, case, said or "", "off", "cases.wrong")
+    _told(page, case, case.truth, "ok", "cases.skipped" if said != case.truth else "cases.right")
+
+
+def _told(page: Page, case: Case, candidate: str, sign: str, opening: str) -> None:
+    mark = ":green[:material/check:]" if sign == "ok" else ":red[:material/close:]"
+    with st.container(key=f"verdict_{case.key}_{candidate}", horizontal=True, gap="small"):
+        st.markdown(mark, width="content")
+        name, why = (page.prose.text(f"{case.key}.{kind}_{candidate}") for kind in ("say", "why"))
+        st.markdown(f"{page.prose.text(opening)} {name}.\n\n{why}", width="stretch")
+
+
+def _explained(page: Page, case: Case) -> None:
+    page.note("cases.model")
+    _picture(page, case, case.model, "model")
+    page.note("cases.fix")
+    if case.fix is not None:
+        _picture(page, case, case.fix, "fix")
+    else:
+        page.reading(f"{case.key}.fix")
+
+
+def _why_not(page: Page, case: Case, said: str | None) -> None:
+    """The diagnoses that were not chosen, each with what it leaves unexplained."""
+    with st.expander(page.prose.plain("cases.others")):
+        for candidate in case.candidates:
+            if candidate not in (case.truth, said):
+                name, why = (page.prose.text(f"{case.key}.{kind}_{candidate}") for kind in ("say", "why"))
+                st.markdown(f"**{name}.** {why}")

@@ -1,0 +1,78 @@
+"""Hangs at init on the page: a pasted log, the tests that were run, the causes left, and the test to run next."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core.clinic.hang import TESTS, Outcome, Standing, judge_causes, next_test
+from core.clinic.hang_log import read_hang
+from core.clinic.silent_init import silent_init
+from ui import inputs
+from ui.clinic.words import HangState
+from ui.paste import pasted
+from ui.scenes import Page
+
+SIGNS: Mapping[Standing, str] = {
+    "supported": ":red[:material/flag:]",
+    "open": ":gray[**?**]",
+    "excluded": ":green[:material/check:]",
+}
+NOT_RUN = "not run"
+FIELD = "Logs of all ranks, started with NCCL_DEBUG=INFO"
+FIELD = "Logs of all ranks, started with NCCL_DEBUG=INFO"
+
+
+def ask(page: Page) -> HangState:
+    """The log and the outcomes, and what they leave."""
+    text = ""
+    if page.scene == "hangs":
+        with page.body.container(key="brought_hangs"):
+            text = pasted(FIELD, page.key("hang_log"), kinds=("txt", "log", "out"), example=_example())
+    outcomes = _outcomes(page)
+    log = read_hang(text)
+    findings = judge_causes(log, outcomes)
+    return HangState(log, findings, next_test(findings, outcomes))
+
+
+def _example() -> str:
+    return "\n".join(silent_init().log)
+
+
+def _outcomes(page: Page) -> dict[str, Outcome]:
+    """Which tests were run, and how they ended."""
+    outcomes: dict[str, Outcome] = {}
+    with page.controls("tests", "hangs"), st.expander("Tests you have run"):
+        for test in TESTS:
+            said = inputs.choice(test.asks, page.key(f"test_{test.key}"), [NOT_RUN, "yes", "no"], NOT_RUN)
+            if said == "yes":
+                outcomes[test.key] = "yes"
+            elif said == "no":
+                outcomes[test.key] = "no"
+    return outcomes
+
+
+def draw(page: Page, state: HangState) -> None:
+    """The causes with where each stands, and beside them what to do next."""
+    page.say("hangs.empty" if state.log.is_empty else "hangs.found")
+    figure, margin = page.split()
+    with figure:
+        page.reading("hangs.causes")
+        for finding in state.findings:
+            sign, cause = SIGNS[finding.standing], page.prose.text(f"cause.{finding.cause}")
+            reason = page.prose.text(f"reason.{finding.reason}")
+            st.markdown(f"{sign} **{cause}**: {finding.standing}, {reason}")
+    with margin:
+        _next(page, state)
+
+
+def _next(page: Page, state: HangState) -> None:
+    if all(finding.standing == "excluded" for finding in state.findings):
+        page.note("hangs.nothing")
+        return
+    page.note("hangs.next" if state.next_test else "hangs.undecided")
+    if state.next_test:
+        st.code(state.next_test.command, language=None, wrap_lines=True)
+    if len(state.left) <= 2:
+        page.note("hangs.settled")
+        for cause in state.left:
+            st.markdown(f"**{page.prose.text(f'cause.{cause}')}.** {page.prose.text(f'cure.{cause}')}")

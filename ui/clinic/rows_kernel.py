@@ -1,0 +1,71 @@
+"""vLLM's custom all-reduce: the rules put to a machine, and what carries a payload in release after release."""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from core.collectives.custom_all_reduce import RULES, Decision, Kernel, Machine, kernel
+from core.units import KIB, MIB
+
+SIZES = tuple(2**power for power in range(9, 27))
+RELEASES = ("0.3.0", "0.4.1", "0.10.1", "0.10.2", "0.11.0", "0.25.0")
+"""The releases drawn: those on which something turns, and the newest read."""
+
+ARCHITECTURES = {
+    "Ampere, 8.0": "8.0",
+    "Ada, 8.9": "8.9",
+    "Hopper, 9.0": "9.0",
+    "Blackwell, 10.0": "10.0",
+    "Blackwell, 10.3": "10.3",
+}
+
+
+@dataclass(frozen=True)
+class Band:
+    """What carries payloads between two sizes in one release."""
+
+    release: str
+    place: int
+    kernel: Kernel
+    low_bytes: float
+    high_bytes: float
+
+
+def rule_table(decision: Decision) -> str:
+    """Every rule in the order it is asked, as Markdown; those after the one that stops are not reached."""
+    reached = {check.rule.key: check.holds for check in decision.checks}
+    head = "| the rule asks for | since | on this machine |\n|---|---|---|"
+    rows = (f"| {rule.asks} | {rule.since} | {_answer(reached.get(rule.key, 'after'))} |" for rule in RULES)
+    return "\n".join([head, *rows])
+
+
+def _answer(holds: bool | str | None) -> str:
+    if holds == "after":
+        return "· not reached"
+    if holds is None:
+        return "· not asked by this release"
+    return "✓ holds" if holds else "✕ fails, and the log says so"
+
+
+def bands(machine: Machine) -> list[Band]:
+    """The ways a payload goes from 512 B to 64 MiB, in each release drawn and in the machine's own."""
+    releases = sorted({*RELEASES, machine.release}, key=lambda name: replace(machine, release=name).version)
+    return [
+        band for place, release in enumerate(releases) for band in _bands(replace(machine, release=release), place)
+    ]
+
+
+def _bands(machine: Machine, place: int) -> list[Band]:
+    """One release's ways, cut where they change: at powers of two, or 16 bytes to either side of one."""
+    found: list[Band] = []
+    for low, high in pairwise(SIZES):
+        way = kernel(machine, low + 16)
+        if found and found[-1].kernel == way:
+            found[-1] = replace(found[-1], high_bytes=high)
+        else:
+            found.append(Band(machine.release, place, way, low, high))
+    return found
+
+
+def usual_payload(rows: int, hidden_size: int) -> int:
+    """The payload of a step over some rows of activations in two bytes."""
+    return min(2 * rows * hidden_size, 64 * MIB) // KIB * KIB or KIB

@@ -1,0 +1,1 @@
+"""Lab 03 on the page: what it asks, draws and says."""

@@ -1,0 +1,121 @@
+"""Lab 03's residuals: what the napkin model misses, by machine, by payload and by the way a kernel is launched."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+
+from core.catalog import link
+from core.comm_cost.measured import MeasuredPoint, residuals, series_of
+from core.scenario import Scenario
+from core.units import KIB, MIB
+from ui.comm_cost.rows import measured_on
+
+NAMES = {
+    "a100-nccl": "A100, NCCL",
+    "h100-nccl": "H100, NCCL",
+    "h100-vllm-graph": "H100, one-shot kernel in a CUDA graph",
+    "h100-vllm-eager": "H100, one-shot kernel launched eagerly",
+    "l40s-nccl": "L40S over PCIe, NCCL",
+    "a10g-tcp": "A10G over TCP",
+}
+SHORT = {
+    "A100 NCCL": "a100-nccl",
+    "H100 NCCL": "h100-nccl",
+    "H100 graph": "h100-vllm-graph",
+    "H100 eager": "h100-vllm-eager",
+    "L40S PCIe": "l40s-nccl",
+    "A10G TCP": "a10g-tcp",
+}
+"""The machines under names short enough for a row of buttons."""
+
+_NAPKIN = {"pcie-4": "pcie-4", "ethernet-10g": "ethernet-10g-lab"}
+"""The row a machine's wire is priced by: the labs' own, where they have one; PCIe has its catalog row."""
+
+SMALL_BYTES = 8 * KIB
+REGIONS = ((512, 8 * KIB, "launch"), (16 * KIB, 16 * MIB, "protocol"), (16 * MIB, 64 * MIB, "switch, wire"))
+"""Where along the payload each residual has its place: low, high, its name."""
+
+
+@dataclass(frozen=True)
+class Miss:
+    """The model's time over a measured one: below 1 the model is too optimistic."""
+
+    series: str
+    name: str
+    ranks: int
+    payload_bytes: int
+    measured_us: float
+    modelled_us: float
+    ratio: float
+
+
+def misses(points: Sequence[MeasuredPoint], series: str, ranks: int) -> list[Miss]:
+    """The napkin model held against one machine at one number of ranks."""
+    chosen = [point for point in series_of(points, series, ranks) if 512 <= point.payload_bytes <= 64 * MIB]
+    if not chosen:
+        return []
+    wire = link(_NAPKIN.get(chosen[0].link, "nvlink-lab"))
+    return [
+        Miss(
+            series=series,
+            name=NAMES[series],
+            ranks=ranks,
+            payload_bytes=found.payload_bytes,
+            measured_us=1e6 * found.measured_s,
+            modelled_us=1e6 * found.modelled_s,
+            ratio=found.ratio,
+        )
+        for found in residuals(chosen, wire)
+    ]
+
+
+def by_ranks(points: Sequence[MeasuredPoint]) -> list[Miss]:
+    """Every machine at 8 KiB, at 2, 4 and 8 ranks."""
+    return [
+        miss
+        for series in NAMES
+        for ranks in (2, 4, 8)
+        for miss in misses(points, series, ranks)
+        if miss.payload_bytes == SMALL_BYTES
+    ]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A residual with its name, where a measured point stands off the model's line."""
+
+    payload_bytes: int
+    time_us: float
+    name: str
+    above: bool
+
+
+_STRETCHES = (
+    (512, 8 * KIB, "launch", "fewer hops than a ring"),
+    (16 * KIB, 4 * MIB, "protocol", ""),
+    (16 * MIB, 64 * MIB, "wire", "a faster wire"),
+)
+"""Where a residual is looked for, and its name where the measured point lies above the model and below it."""
+
+
+def named_residuals(scenario: Scenario, points: Sequence[MeasuredPoint]) -> list[Named]:
+    """For each measured link of a scenario the widest residual of each stretch; a tenth off is none."""
+    named = []
+    for wire in (scenario.link_spec, scenario.network_spec):
+        series = measured_on(scenario, wire)
+        chosen = series_of(points, series, scenario.tp) if series else ()
+        for low, high, above, below in _STRETCHES:
+            within = residuals([point for point in chosen if low <= point.payload_bytes <= high], wire)
+            widest = max(within, key=lambda found: abs(log(found.ratio)), default=None)
+            if (
+                widest is not None
+                and abs(log(widest.ratio)) > 0.1
+                and (name := above if widest.ratio < 1 else below)
+            ):
+                named.append(Named(widest.payload_bytes, 1e6 * widest.measured_s, name, widest.ratio < 1))
+    return named
+
+
+def small(found: Sequence[Miss], series: str, ranks: int) -> Miss:
+    """One machine's miss at 8 KiB."""
+    return next(miss for miss in found if (miss.series, miss.ranks) == (series, ranks))

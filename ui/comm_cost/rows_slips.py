@@ -1,0 +1,122 @@
+"""Lab 03's slips: a bandwidth read one way or both, busbw or algbw, at one size or over all of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import nan
+
+from core.catalog import link
+from core.collectives.cost import CollectiveCost, ring_all_reduce
+from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
+from core.comm_cost.own_bill import Misreading, misreadings
+from core.errors import OutOfRangeError
+from core.links.nccl_tests import Table
+from core.links.nccl_tests.figures import bus_factor
+from core.units import GB, bandwidth, binary_bytes, seconds, significant
+from ui.comm_cost.rows import BillRow, terms
+
+HOP, TWO_WAY, BUSBW, AVERAGE = "a hop's latency", "900 GB/s one way", "busbw for algbw", "averages over sizes"
+CHOICES = [HOP, TWO_WAY, BUSBW, AVERAGE]
+PHASED = (HOP, TWO_WAY)
+"""Those of a step that may be a decode or a prefill."""
+
+_TOLD = {
+    "busbw": "k · n ÷ busbw",
+    "busbw_as_algbw": "n ÷ busbw, taken for algbw",
+    "average_busbw": "k · n ÷ the average of all sizes",
+}
+
+
+@dataclass(frozen=True)
+class BusRow:
+    """The bus bandwidth of one size."""
+
+    size_bytes: int
+    time_us: float
+    busbw_gb_s: float
+
+
+@dataclass(frozen=True)
+class TwoWay:
+    """NVLink 4 read rightly, 450 GB/s one way, and with both directions taken for one."""
+
+    payload_bytes: float
+    ranks: int
+    right: CollectiveCost
+    wrong: CollectiveCost
+    measured_s: float | None
+
+
+def two_way(payload_bytes: float, ranks: int, points: Sequence[MeasuredPoint]) -> TwoWay:
+    """One all-reduce on NVLink 4 by both readings, and as an H100 node measured it where it did."""
+    right = link("nvlink-4")
+    wrong = replace(right, bandwidth_bytes_per_s=2 * right.bandwidth_bytes_per_s)
+    try:
+        measured_s = measured_time_s(series_of(points, "h100-nccl", ranks), payload_bytes)
+    except OutOfRangeError:
+        measured_s = None
+    return TwoWay(
+        payload_bytes,
+        ranks,
+        ring_all_reduce(payload_bytes, ranks, right),
+        ring_all_reduce(payload_bytes, ranks, wrong),
+        measured_s,
+    )
+
+
+def two_way_rows(found: TwoWay) -> list[BillRow]:
+    """One bar a reading."""
+    right = link("nvlink-4")
+    wrong = replace(right, bandwidth_bytes_per_s=2 * right.bandwidth_bytes_per_s)
+    return [
+        _row("One direction", terms(right), found.right, found.measured_s),
+        _row("Both taken for one", terms(wrong), found.wrong, found.measured_s),
+    ]
+
+
+def _row(name: str, detail: str, cost: CollectiveCost, measured_s: float | None) -> BillRow:
+    waiting_s = cost.latency_s + cost.base_s
+    return BillRow(
+        name=name,
+        detail=detail,
+        compute_ms=0.0,
+        latency_ms=1e3 * waiting_s,
+        bandwidth_ms=1e3 * cost.bandwidth_s,
+        compute="",
+        waiting=f"latency, {seconds(waiting_s)}",
+        in_words=seconds(cost.total_s),
+        measured_ms=nan if measured_s is None else 1e3 * measured_s,
+        measured="" if measured_s is None else f"measured {seconds(measured_s)}, NCCL on H100",
+    )
+
+
+def misread_rows(table: Table) -> list[BillRow]:
+    """A table's largest row, told rightly and by busbw taken for algbw, beside what was measured."""
+    return [_told(found) for found in misreadings(table) if found.key != "average_busbw"]
+
+
+def _told(found: Misreading) -> BillRow:
+    return BillRow(
+        name=_TOLD[found.key],
+        detail=f"busbw {bandwidth(found.bandwidth_bytes_per_s)}",
+        compute_ms=0.0,
+        latency_ms=0.0,
+        bandwidth_ms=1e3 * found.told_s,
+        compute="",
+        waiting="",
+        in_words=f"{significant(1e3 * found.told_s)} ms",
+        measured_ms=1e3 * found.measured_s,
+        measured=f"measured {significant(1e3 * found.measured_s)} ms",
+    )
+
+
+def bus_rows(table: Table) -> list[BusRow]:
+    """Every size of a table with its bus bandwidth."""
+    factor = bus_factor(table.op, table.ranks or 2)
+    return [
+        BusRow(row.size_bytes, row.time_us, factor * row.size_bytes / row.time_us * 1e6 / GB) for row in table.rows
+    ]
+
+
+def largest(table: Table) -> str:
+    """The largest size of a table, in words."""
+    return binary_bytes(max(row.size_bytes for row in table.rows))

@@ -1,0 +1,128 @@
+"""Lab 03's own table: what a paste says of its link, and the scenario's bill at its times."""
+
+from dataclasses import dataclass
+from math import nan
+
+from core.comm_cost.own_bill import OwnBill, own_bill
+from core.errors import OutOfRangeError
+from core.links.fit import LinkFit, link_of, size_errors
+from core.links.own_tables import OwnTable
+from core.scenario import Scenario
+from core.specs import LinkSpec
+from core.units import GB, MIB, binary_bytes, grouped, percent, plain, seconds, significant
+from ui.comm_cost.rows import BillRow, Phase, compute_s, sum_in_ms, tokens
+
+TWO_NUMBERS, HANDOVER = "two numbers", "with √S"
+BULGE_BYTES = (16 * 2**10, 64 * MIB)
+"""Where two numbers are known to be too optimistic: libraries change protocol and pipeline chunks."""
+
+MOST_SAID = 60
+"""Lines named one by one; a log of thousands is counted."""
+
+
+@dataclass(frozen=True)
+class ErrorPoint:
+    """A model's time over the measured one at one size, as a percentage off: below 0 it is too optimistic."""
+
+    model: str
+    size_bytes: int
+    measured_us: float
+    modelled_us: float
+    error_percent: float
+
+
+@dataclass(frozen=True)
+class FitRow:
+    """One model's numbers in words."""
+
+    model: str
+    fixed: str
+    handover: str
+    alpha: str
+    base: str
+    bandwidth: str
+    median_error: str
+
+
+def title(number: int, own: OwnTable) -> str:
+    """What a table is called among several: `1: all_reduce, 8 ranks, 18 rows`."""
+    table = own.table
+    ranks = f"{table.ranks} ranks" if table.ranks else "ranks unknown"
+    return f"{number}: {table.op or 'unnamed'}, {ranks}, {len(table.rows)} rows"
+
+
+def error_points(own: OwnTable, handover: bool) -> list[ErrorPoint]:
+    """Both models beside every row of size, or the two numbers alone."""
+    models = [(TWO_NUMBERS, own.fit), *([(HANDOVER, own.handover)] if handover else [])]
+    return [
+        ErrorPoint(name, error.size_bytes, error.measured_us, error.modelled_us, 100 * (error.ratio - 1))
+        for name, fit in models
+        if fit is not None
+        for error in size_errors(own.table, fit)
+    ]
+
+
+def fit_rows(own: OwnTable) -> list[FitRow]:
+    """The two models' numbers."""
+    named = ((TWO_NUMBERS, own.fit), (HANDOVER, own.handover))
+    return [_fit_row(name, fit) for name, fit in named if fit is not None]
+
+
+def _fit_row(name: str, fit: LinkFit) -> FitRow:
+    bandwidth = fit.bandwidth_bytes_per_s
+    return FitRow(
+        model=name,
+        fixed=microseconds(fit.fixed_us),
+        handover=f"{significant(1024 * fit.us_per_sqrt_byte)} µs at 1 MiB" if fit.us_per_sqrt_byte else "none",
+        alpha="untold" if fit.alpha_us is None else microseconds(fit.alpha_us),
+        base="untold" if fit.base_us is None else microseconds(fit.base_us),
+        bandwidth="untold" if bandwidth is None else f"{plain(bandwidth / GB)} GB/s",
+        median_error=percent(fit.median_relative_error),
+    )
+
+
+def microseconds(time_us: float) -> str:
+    """A time as nccl-tests has it."""
+    return f"{significant(time_us)} µs"
+
+
+def own_link(own: OwnTable) -> LinkSpec | None:
+    """The table as a link of the scenario; None where it cannot be one."""
+    try:
+        return link_of(own.fit) if own.fit is not None else None
+    except OutOfRangeError:
+        return None
+
+
+def priced(scenario: Scenario, phase: Phase, own: OwnTable) -> OwnBill | None:
+    """The scenario's step at the table's times; None where there is no fit to explain it."""
+    if own.fit is None:
+        return None
+    step_s = compute_s(scenario, phase)
+    return own_bill(own.table, own.fit, scenario.model_spec, scenario.tp, tokens(scenario, phase), step_s)
+
+
+def bill_row(found: OwnBill) -> BillRow:
+    """The bill by α and β as a bar, the table's own price as the tick over it."""
+    modelled_s = found.latency_s + found.bandwidth_s
+    by_table = found.by == "table"
+    return BillRow(
+        name="Your table" if by_table else "Your table's fit",
+        detail=f"TP={found.tp_size}, {binary_bytes(found.payload_bytes)} × {found.all_reduces}",
+        compute_ms=1e3 * found.step_s,
+        latency_ms=1e3 * found.latency_s,
+        bandwidth_ms=1e3 * found.bandwidth_s,
+        compute=f"compute, {plain(1e3 * found.step_s)} ms",
+        waiting=f"latency, {seconds(found.latency_s)}",
+        in_words=f"{sum_in_ms(found.latency_s, found.bandwidth_s)} by α and β",
+        measured_ms=1e3 * (found.step_s + found.priced_s) if by_table and modelled_s else nan,
+        measured=f"{significant(1e3 * found.priced_s)} ms by the table" if by_table and modelled_s else "",
+    )
+
+
+def dropped_lines(own: OwnTable) -> list[str]:
+    """Every line that was not taken, or not whole, and why; of very many the first."""
+    dropped = own.table.dropped
+    said = [f"line {entry.line}: {entry.reason}" for entry in dropped[:MOST_SAID]]
+    more = len(dropped) - MOST_SAID
+    return [*said, f"and {grouped(more)} more"] if more > 0 else said

@@ -1,0 +1,105 @@
+"""Lab 03's wire: the all-reduce of one layer by three algorithms, round by round, on one clock."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor, log10
+from typing import Literal
+
+from core.collectives.clock import Held, TimedRound, held_after_each_round, timed_rounds
+from core.collectives.programs import Program, program
+from core.specs import LinkSpec
+from core.units import binary_bytes, seconds
+
+ALGORITHMS = {"ring": "ring", "binomial_tree": "tree", "one_shot": "one-shot"}
+"""What is raced, and what it is called."""
+
+_TOGETHER = 0.015
+"""Arrivals closer than this share of the whole are one stop: nobody could see them apart."""
+
+
+@dataclass(frozen=True)
+class Wire:
+    """What is raced over: so many ranks, a payload, a link, and by how much the last rank's port is slower."""
+
+    ranks: int
+    payload_bytes: float
+    link: LinkSpec
+    slowdown: float = 1.0
+
+
+@dataclass(frozen=True)
+class Race:
+    """One algorithm's rounds on the clock, and what every rank holds after each."""
+
+    name: str
+    program: Program
+    rounds: tuple[TimedRound, ...]
+    held: tuple[Held, ...]
+
+    @property
+    def end_s(self) -> float:
+        """When the last round has arrived."""
+        return self.rounds[-1].end_s if self.rounds else 0.0
+
+    @property
+    def total(self) -> str:
+        """How long it takes, in words."""
+        return seconds(self.end_s)
+
+    @property
+    def bandwidth_s(self) -> float:
+        """The time in which bytes pour."""
+        return sum(round_.bandwidth_s for round_ in self.rounds)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A time worth a word."""
+
+    time_s: float
+    text: str
+
+
+def races(wire: Wire) -> list[Race]:
+    """Ring, tree and one-shot over one wire."""
+    return [_race(wire, name) for name in ALGORITHMS]
+
+
+def _race(wire: Wire, name: str) -> Race:
+    steps = program("all_reduce", name, wire.ranks)
+    rounds = timed_rounds(steps, wire.payload_bytes, wire.link, wire.ranks - 1, wire.slowdown)
+    return Race(ALGORITHMS[name], steps, rounds, held_after_each_round(steps))
+
+
+def rules(race: Race) -> Literal["latency", "bandwidth"]:
+    """Which of the two terms takes most of a course."""
+    return "bandwidth" if 2 * race.bandwidth_s > race.end_s else "latency"
+
+
+def detail(race: Race, wire: Wire) -> str:
+    """A course in words: `6 rounds, 2 KiB a message`."""
+    rounds = "1 round" if len(race.rounds) == 1 else f"{len(race.rounds)} rounds"
+    return f"{rounds}, {binary_bytes(wire.payload_bytes / race.program.chunks)} a message"
+
+
+def stops(found: Sequence[Race]) -> list[Moment]:
+    """Zero, and every time at which a round of some course has arrived."""
+    ends = sorted({round_.end_s for race in found for round_ in race.rounds})
+    kept: list[float] = []
+    for end_s in ends:
+        if kept and end_s - kept[-1] < _TOGETHER * ends[-1]:
+            kept.pop()
+        kept.append(end_s)
+    return [Moment(0.0, "0"), *(Moment(time_s, seconds(time_s)) for time_s in kept)]
+
+
+def ticks(longest_s: float) -> list[Moment]:
+    """Round times from zero, four to eight of them, for the stopwatch's axis."""
+    if longest_s <= 0:
+        return [Moment(0.0, "0")]
+    decade = 10.0 ** floor(log10(longest_s))
+    step = next(step for step in (decade / 5, decade / 2, decade, 2 * decade) if longest_s / step < 8)
+    return [
+        Moment(0.0, "0"),
+        *(Moment(i * step, seconds(i * step, 2)) for i in range(1, int(longest_s / step) + 1)),
+    ]

@@ -1,0 +1,108 @@
+"""Lab 03's own table: what a learner measured, what it is good for, and the link it becomes in every lab."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.links.own_tables import OwnTable, own_tables
+from runtime.measurements import example_paste
+from ui.comm_cost import charts as bills
+from ui.comm_cost import charts_table as charts
+from ui.comm_cost import rows_table as rows
+from ui.comm_cost import words_table as facts
+from ui.comm_cost.own_link import offer
+from ui.comm_cost.rows import Phase
+from ui.figure_prose import fill
+from ui.figures.frames import frame
+from ui.paste import pasted
+from ui.prose import escape
+from ui.scenes import Page
+
+KEY = "own_table"
+
+
+@st.cache_data(scope="session", max_entries=2, show_spinner=False)
+def _tables(text: str) -> tuple[OwnTable, ...]:
+    return own_tables(text)
+
+
+def draw(page: Page, phase: Phase, handover: bool) -> None:
+    """The paste, then everything that can be told of the table chosen from it."""
+    brought = bool(st.session_state.get(KEY))
+    with st.container(key="aside_paste" if brought else "paste"):
+        label = "What nccl-tests or rccl-tests printed, whole: prefixes and logs between the rows do not matter"
+        text = pasted(label, KEY, kinds=("txt", "log", "out", "md"), example=example_paste(), height=130)
+    if not text:
+        page.reading("table.empty")
+        return
+    with page.guarded():
+        _told(page, phase, handover, _tables(text))
+
+
+def _told(page: Page, phase: Phase, handover: bool, found: Sequence[OwnTable]) -> None:
+    own = _chosen(found)
+    fill(page, facts.fields(page.scenario, phase, own, handover))
+    figure, margin = page.split()
+    with figure:
+        _doubts(page, own)
+        if own.fit is not None:
+            _errors(page, own, handover)
+            _bill(page, phase, own)
+    with margin:
+        if own.fit is not None:
+            page.note("table.alpha", "table.beta")
+        with st.container(key="aside_offer"):
+            if own.fit is not None:
+                page.note("table.base")
+            _offer(page, own)
+
+
+def _chosen(found: Sequence[OwnTable]) -> OwnTable:
+    """One of several tables, by its number."""
+    if len(found) == 1:
+        return found[0]
+    titles = {rows.title(number, own): own for number, own in enumerate(found, start=1)}
+    return titles[st.selectbox(f"{len(found)} tables", list(titles), key="own_table_number")]
+
+
+def _doubts(page: Page, own: OwnTable) -> None:
+    """Every warning in a sentence, and every line that was not taken, with its reason."""
+    with st.container(key="aside_doubts"):
+        page.say("table.read")
+        if own.warnings:
+            st.markdown("\n".join(f"- {escape(_sentence(said))}" for said in own.warnings))
+        dropped = rows.dropped_lines(own)
+        if dropped:
+            with st.expander(page.prose.plain("table.dropped")):
+                st.markdown("\n".join(f"- {escape(said)}" for said in dropped))
+
+
+def _sentence(said: str) -> str:
+    return f"{said[:1].upper()}{said[1:].rstrip('.')}."
+
+
+def _errors(page: Page, own: OwnTable, handover: bool) -> None:
+    errors = frame(rows.error_points(own, handover))
+    chart = charts.errors_by_size(errors, rows.BULGE_BYTES, page.look)
+    page.figure(chart, "table.reading_handover" if handover else "table.reading_two", errors, "own_errors")
+
+
+def _bill(page: Page, phase: Phase, own: OwnTable) -> None:
+    priced = rows.priced(page.scenario, phase, own)
+    with st.container(key="aside_own_bill"):
+        if priced is None:
+            page.say("table.no_bill")
+            return
+        bars = frame([rows.bill_row(priced)])
+        chart = bills.bill_bars(bars, page.look, bills.axis_end_ms(bars))
+        page.figure(chart, f"table.bill_{priced.by}", bars, "own_bill")
+
+
+def _offer(page: Page, own: OwnTable) -> None:
+    """The table as a link of the scenario, inside a node or between nodes."""
+    link = rows.own_link(own)
+    if link is None:
+        page.note("table.no_link")
+        return
+    page.note("table.link")
+    offer(link, page.scenario)

@@ -1,0 +1,81 @@
+"""Lab 03's ring player: an all-reduce's messages as they cross the wire, beside the stopwatch that prices them."""
+
+from contextlib import AbstractContextManager
+
+import streamlit as st
+
+from ui import inputs
+from ui.comm_cost import rows as rows_of
+from ui.comm_cost import rows_wire as rows
+from ui.players import ring_player as player
+from ui.scenes import Page
+
+THE_LINK, THE_NETWORK = "the link", "the network"
+
+
+def ask(page: Page, phase: rows_of.Phase, place: AbstractContextManager[object], seen: bool) -> rows.Wire:
+    """What crosses what: ranks, which of the scenario's two links, and one slow port. Asked in `place`."""
+    scenario = page.scenario
+    # two ranks have no ring to look at: the labs' own TP=2 opens on four
+    usual = scenario.tp if scenario.tp in (4, 8) else 4
+    with place:
+        ranks = inputs.choice("Ranks", page.key("wire_n"), [2, 4, 8], usual)
+        over = inputs.choice("Over", page.key("wire_link"), [THE_LINK, THE_NETWORK], THE_LINK)
+        if seen:
+            inputs.straggler()
+    link = scenario.link_spec if over == THE_LINK else scenario.network_spec
+    return rows.Wire(ranks, rows_of.payload_bytes(scenario, phase), link, float(scenario.slowdown))
+
+
+def draw(page: Page, wire: rows.Wire) -> None:
+    """Ring, tree and one-shot on one clock, at rest at its start."""
+    found = rows.races(wire)
+    longest_s = max(race.end_s for race in found)
+
+    reading = f"see.reading_wire_{rows.rules(found[0])}"
+
+    def stop(moment: rows.Moment) -> player.Stop:
+        return player.Stop(moment.time_s / longest_s, moment.text)
+
+    player.ring_player(
+        [course(race, wire, longest_s) for race in found],
+        [stop(moment) for moment in rows.stops(found)],
+        [stop(moment) for moment in rows.ticks(longest_s)],
+        key="wire",
+        alt=page.prose.plain(reading),
+        present=page.look.present,
+    )
+    page.reading(reading)
+    slow = "see.wire_slow" if wire.slowdown > 1 else "see.wire_alike"
+    with st.container(key="aside_wire"):
+        for place, block in zip(
+            st.columns(3, gap="medium"), ("see.wire_colours", "see.wire_blocks", slow), strict=True
+        ):
+            with place:
+                page.note(block)
+
+
+def course(race: rows.Race, wire: rows.Wire, longest_s: float) -> player.Course:
+    """A race as shares of the longest."""
+    return player.Course(
+        title=race.name,
+        detail=rows.detail(race, wire),
+        total=race.total,
+        end=race.end_s / longest_s,
+        ranks=wire.ranks,
+        chunks=race.program.chunks,
+        slow_rank=wire.ranks - 1 if wire.slowdown > 1 else None,
+        rounds=tuple(
+            player.Round(
+                start=round_.start_s / longest_s,
+                latency=round_.latency_s / longest_s,
+                bandwidth=round_.bandwidth_s / longest_s,
+                messages=tuple(
+                    player.Message(message.source, message.target, len(message.chunks))
+                    for message in round_.messages
+                ),
+            )
+            for round_ in race.rounds
+        ),
+        held=tuple(tuple(tuple(tuple(sorted(part)) for part in chunks) for chunks in state) for state in race.held),
+    )

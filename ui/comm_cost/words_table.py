@@ -1,0 +1,91 @@
+"""Lab 03's own table: the numbers its sentences are filled with."""
+
+from collections.abc import Mapping
+from statistics import median
+
+from core.catalog.own_link import extrapolation
+from core.comm_cost.own_bill import OwnBill
+from core.links.fit import LinkFit, interpolated_us
+from core.links.own_tables import OwnTable
+from core.scenario import Scenario
+from core.units import GB, binary_bytes, percent, plain, significant
+from ui.comm_cost.rows import Phase
+from ui.comm_cost.rows_table import (
+    BULGE_BYTES,
+    TWO_NUMBERS,
+    error_points,
+    microseconds,
+    own_link,
+    priced,
+)
+
+_UNTOLD = "untold"
+
+
+def fields(scenario: Scenario, phase: Phase, own: OwnTable, handover: bool) -> Mapping[str, str]:
+    """What was read, what was fitted, and what the scenario's step costs by it."""
+    table, link = own.table, own_link(own)
+    return {
+        "table_op": table.op or "a test that nothing names",
+        "table_ranks": f"{table.ranks} ranks" if table.ranks else "a number of ranks that nothing tells",
+        "table_rows": str(len(table.rows)),
+        "table_dropped": str(len(table.dropped)),
+        "bulge_low": binary_bytes(BULGE_BYTES[0]),
+        "bulge_high": binary_bytes(BULGE_BYTES[1]),
+        "tp": str(scenario.tp),
+        "own_key": link.key if link else "",
+        "own_extrapolates": f"It is {said}." if link and (said := extrapolation(link, scenario.tp)) else "",
+        **_fit_fields(own.fit, own),
+        "handover_error": percent(own.handover.median_relative_error) if own.handover else _UNTOLD,
+        **_price_fields(own, priced(scenario, phase, own)),
+    }
+
+
+def _fit_fields(fit: LinkFit | None, own: OwnTable) -> dict[str, str]:
+    if fit is None:
+        return {}
+    bandwidth, steps = fit.bandwidth_bytes_per_s, fit.steps
+    return {
+        "own_fixed": microseconds(fit.fixed_us),
+        "own_alpha": _UNTOLD if fit.alpha_us is None else microseconds(fit.alpha_us),
+        "own_steps": str(steps) if steps else "an unknown number of",
+        "own_beta": _UNTOLD if bandwidth is None else f"{plain(bandwidth / GB)} GB/s",
+        "own_base": "not told apart" if fit.base_us is None else microseconds(fit.base_us),
+        "own_base_why": (
+            "One number of ranks cannot tell the launch from the hops: bring a table of another."
+            if fit.base_us is None
+            else "Told from tables of several numbers of ranks: what no hop explains."
+        ),
+        "fit_error": percent(fit.median_relative_error),
+        "bulge_said": _bulge(own),
+    }
+
+
+def _bulge(own: OwnTable) -> str:
+    """How far off two numbers are inside the bulge, in words."""
+    inside = [
+        point.error_percent
+        for point in error_points(own, handover=False)
+        if point.model == TWO_NUMBERS and BULGE_BYTES[0] <= point.size_bytes <= BULGE_BYTES[1]
+    ]
+    if not inside:
+        return "your table has no row there"
+    middle = median(inside)
+    return (
+        f"your rows there take {'more' if middle < 0 else 'less'} than it says, by {percent(abs(middle) / 100, 0)}"
+    )
+
+
+def _price_fields(own: OwnTable, found: OwnBill | None) -> dict[str, str]:
+    if found is None:
+        return {}
+    one_us = interpolated_us(own.table, found.payload_bytes) if found.by == "table" else None
+    return {
+        "own_payload_bytes": binary_bytes(found.payload_bytes),
+        "own_count": str(found.all_reduces),
+        "own_one": microseconds(one_us) if one_us else "",
+        "own_price": f"{significant(1e3 * found.priced_s)} ms",
+        "own_price_share": percent(found.comm_fraction),
+        "own_explained": percent(found.ratio, 0),
+        "own_says": "; ".join(found.says),
+    }

@@ -1,0 +1,1 @@
+"""The course as a list of pages, its glossary, and how far a visit has come."""

@@ -1,1 +1,0 @@
-"""Still drawings as SVG text, from rows of core and the palette."""

@@ -1,0 +1,1 @@
+"""Find it on the page: what it asks, draws and says."""

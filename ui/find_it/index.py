@@ -1,0 +1,52 @@
+"""The index of the course: every scene, every term of the glossary, every question of the quiz."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from urllib.parse import urlencode
+
+from core.course.find_it import Indexed
+from core.course.quiz import Question, paper
+from runtime import content
+from ui.course import glossary
+from ui.course import pages as course
+from ui.prose import plain_text
+
+_BULLETS_AND_RULINGS = re.compile(r"^\s*(?:[-*]\s+|[-|: ]+$)", re.MULTILINE)
+
+
+@lru_cache(maxsize=1)
+def index() -> Sequence[Indexed]:
+    """All of it, once for the server: its words do not depend on a visit."""
+    return (*_scenes(), *_terms(), *_questions())
+
+
+def _scenes() -> Iterator[Indexed]:
+    for entry in course.PAGES[1:]:
+        blocks = content.load(entry.stem)
+        for scene, title in entry.scenes.items():
+            said = " ".join(text for name, text in blocks.items() if name.startswith(f"{scene}."))
+            address = f"{entry.stem}?{urlencode({f'{entry.prefix}_scene': title})}"
+            yield Indexed("Scene", f"{entry.title}: {title}", _plain(said), address)
+
+
+def _terms() -> Iterator[Indexed]:
+    for term in glossary.terms():
+        yield Indexed("Term", term.name, _plain(term.definition), term.address)
+
+
+def _questions() -> Iterator[Indexed]:
+    quiz, blocks = course.entry("quiz"), content.load("quiz")
+    for question in paper(0):
+        address = f"{quiz.stem}?{urlencode({f'{quiz.prefix}_at': question.key})}"
+        yield Indexed("Question", _asked(question, blocks[f"{question.key}.asks"]), question.concept, address)
+
+
+def _asked(question: Question, text: str) -> str:
+    return plain_text(content.FIELD.sub(lambda found: question.fields[found[1]], text))
+
+
+def _plain(markdown: str) -> str:
+    """A text to be read in a list: its fields, which a page fills, are left open; bullets and rulings left out."""
+    text = _BULLETS_AND_RULINGS.sub("", content.FIELD.sub("…", markdown))
+    return plain_text(text.replace("|", " ").replace("#", ""))

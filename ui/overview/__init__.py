@@ -1,0 +1,1 @@
+"""The overview on the page: what it asks, draws and says."""

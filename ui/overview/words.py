@@ -1,0 +1,45 @@
+"""The overview: the labs' own numbers, whatever the scenario is now."""
+
+from collections.abc import Mapping
+
+from core.comm_cost.bill import StepBill, step_bill
+from core.pipeline_bubble.bubble import bubble_fraction, microbatches_for_budget
+from core.scenario import Scenario
+from core.steps.model import decode_step_s
+from core.two_way_tp import MINI_GPT, weights_per_rank
+from core.units import binary_bytes, grouped, percent
+
+LABS_OWN = Scenario()
+STAGES, MICROBATCHES, BUDGET = 8, 16, "0.10"
+DRAWN_STAGES, DRAWN_MICROBATCHES = 4, 8
+
+
+def lab_bills() -> tuple[StepBill, StepBill]:
+    """One decode step of the labs' model at TP=2: inside the node, and across."""
+    model, step_s = LABS_OWN.model_spec, decode_step_s(LABS_OWN.model_spec, LABS_OWN.gpu_spec)
+    inside, across = (
+        step_bill(model, LABS_OWN.tp, 1, link, step_s) for link in (LABS_OWN.link_spec, LABS_OWN.network_spec)
+    )
+    return inside, across
+
+
+def rank_weights() -> list[str]:
+    """What each of lab 02's two ranks holds, in bytes."""
+    return [f"{grouped(weights_per_rank(MINI_GPT, 2).bytes)} B"] * 2
+
+
+def fields() -> Mapping[str, str]:
+    """Every number of the overview, from core."""
+    inside, across = lab_bills()
+    return {
+        "all_reduces": str(across.all_reduces),
+        "layers": str(LABS_OWN.model_spec.num_hidden_layers),
+        "payload": binary_bytes(across.payload_bytes),
+        "inside_share": percent(inside.comm_fraction),
+        "across_share": percent(across.comm_fraction, 0),
+        "microbatches": str(MICROBATCHES),
+        "bubble": percent(float(bubble_fraction(STAGES, MICROBATCHES)), 0),
+        "budget": percent(float(BUDGET), 0),
+        "budget_microbatches": str(microbatches_for_budget(STAGES, BUDGET)),
+        "rank_bytes": rank_weights()[0],
+    }

@@ -1,0 +1,1 @@
+"""The planner on the page: what it asks, draws and says."""

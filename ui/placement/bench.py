@@ -1,0 +1,260 @@
+"""The planner's bench: what it asks, and the placement that follows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import streamlit as st
+
+from core.catalog import GPUS
+from core.errors import OutOfRangeError, ShardlabError
+from core.models.hf_config import model_from_config
+from core.placement.cluster import MOST_GPUS, ClusterSpec, own_gpu, seen_cluster, usual_domain, usual_link
+from core.placement.planner import Placement, Plan, Question
+from core.placement.rank_memory import Budget, Overhead, measured_budget
+from core.placement.steps import Demand
+from core.placement.topology import Topology, read_topology
+from core.specs import GpuSpec, ModelSpec
+from core.units import GB
+from ui import inputs, paste
+from ui.placement import rows
+from ui.placement.pin import Pin
+from ui.prose import escape
+from ui.scenes import Page
+
+T = TypeVar("T")
+
+_MEMORY_HELP = "0: as its driver reports it"
+_OWN_HELP = "Of a card that is not in the catalog; 0: as the scenario's GPU"
+_PRICE_HELP = "Yours: none is assumed; 0: no cost is shown"
+USUAL, SCENARIOS = "the GPU's usual", "the scenario's"
+RECOMMENDED = "recommended"
+
+EXAMPLE_TOPOLOGY = """\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity
+GPU0\t X \tNV4\tSYS\tSYS\tPIX\t0-31\t0
+GPU1\tNV4\t X \tSYS\tSYS\tPIX\t0-31\t0
+GPU2\tSYS\tSYS\t X \tNV4\tSYS\t32-63\t1
+GPU3\tSYS\tSYS\tNV4\t X \tSYS\t32-63\t1
+"""
+EXAMPLE_CONFIG = """{
+  "model_type": "qwen3",
+  "hidden_size": 5120,
+  "intermediate_size": 25600,
+  "num_attention_heads": 64,
+  "num_hidden_layers": 64,
+  "num_key_value_heads": 8,
+  "head_dim": 128,
+  "vocab_size": 151936,
+  "max_position_embeddings": 40960,
+  "quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128}
+}
+"""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question, its placement, the plans shown and pinned, and what was pasted and not understood."""
+
+    question: Question
+    found: Placement
+    shown: int | None
+    pinned: Plan | None
+    topology: Topology | None
+    refusals: tuple[str, ...]
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan that is shown."""
+        return None if self.shown is None else self.found.plans[self.shown]
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """How many GPUs, for how many, how fast; a target of 0 is none."""
+
+    gpus_per_node: int
+    nodes: int
+    concurrency: int
+    slo_ms: float
+
+
+@dataclass(frozen=True)
+class _Details:
+    """Memory, wires and price; 0 means that nothing was said."""
+
+    utilisation: float
+    overhead_gb: float
+    memory_gb: float
+    bandwidth_gb_s: float
+    tflops: float
+    wire: str
+    domain: int
+    nics: int
+    usd_per_gpu_hour: float
+
+
+def ask(page: Page) -> Asked:
+    """Every control of the page, in every scene, and what they come to."""
+    row = page.controls("plan", "compare", "load")
+    with row:
+        sizes = _sizes(page)
+    refusals: list[str] = []
+    with page.controls("plan"), st.container(gap=None):
+        details = _details(page)
+        model, topology = _brought(page, refusals)
+    question = _question(page, sizes, details, model, topology)
+    found = rows.placed(question)
+    with row:
+        name = inputs.select("Plan shown", page.key("plan"), [RECOMMENDED, *_names(found)], RECOMMENDED)
+        best = found.nearest if found.recommended is None else found.recommended
+        shown = best if name == RECOMMENDED else _names(found).index(name)
+        if shown is not None:
+            text = Pin.of(question.cluster, found.plans[shown].layout).text()
+            known = question.cluster.gpu.key in GPUS
+            said = "Keep this plan to compare" if known else "A card of your own cannot be kept in the address"
+            keep = (page.key("pin"), text)
+            st.button("Pin", on_click=inputs.remember, args=keep, help=said, disabled=not known)
+        kept = Pin.from_text(inputs.memo(page.key("pin")))
+    pinned = None if kept is None else kept.plan(question)
+    return Asked(question, found, shown, pinned, topology, tuple(refusals))
+
+
+def _names(found: Placement) -> list[str]:
+    return [plan.layout.name for plan in found.plans]
+
+
+def _sizes(page: Page) -> _Sizes:
+    return _Sizes(
+        gpus_per_node=inputs.whole("GPUs a node", page.key("gpus"), 1, 72, 8),
+        nodes=inputs.whole("Nodes", page.key("nodes"), 1, MOST_GPUS // 72, 1),
+        concurrency=inputs.whole("Sequences at once", page.key("concurrency"), 1, 65536, 32),
+        slo_ms=inputs.number("Target, ms", page.key("slo"), 0.0, 1e5, 0.0, help="Between tokens; 0: none"),
+    )
+
+
+def _details(page: Page) -> _Details:
+    usual_gb = Overhead().total_bytes / GB
+    with st.expander("Memory, wires and price"):
+        left, middle, right = st.columns(3)
+        with left:
+            utilisation = inputs.number("Utilisation", page.key("util"), 0.05, 1.0, 0.9)
+            overhead_gb = inputs.number("Overhead, GB", page.key("overhead"), 0.0, 64.0, usual_gb)
+            price = inputs.number("$ a GPU hour", page.key("price"), 0.0, 1000.0, 0.0, help=_PRICE_HELP)
+        with middle:
+            domain = inputs.whole("NVLink domain", page.key("domain"), 0, 576, 0, help="GPUs; 0: as is usual")
+            nics = inputs.whole("NICs a node", page.key("nics"), 0, 64, 0, help="0: as the network's row means")
+            wire = inputs.choice("Wire in a node", page.key("wire"), [USUAL, SCENARIOS], USUAL)
+        with right:
+            memory_gb = inputs.number("Usable memory, GB", page.key("memory"), 0.0, 1024.0, 0.0, help=_MEMORY_HELP)
+            bandwidth = inputs.number("Bandwidth, GB/s", page.key("bandwidth"), 0.0, 1e5, 0.0, help=_OWN_HELP)
+            tflops = inputs.number("Dense TFLOP/s", page.key("tflops"), 0.0, 1e5, 0.0, help=_OWN_HELP)
+    return _Details(utilisation, overhead_gb, memory_gb, bandwidth, tflops, wire, domain, nics, price)
+
+
+def _brought(page: Page, refusals: list[str]) -> tuple[ModelSpec, Topology | None]:
+    """A model and a machine that were pasted, where they were, and read; else the scenario's, and none."""
+    with st.expander("Bring your own config.json, or your machine"):
+        left, right = st.columns(2)
+        with left:
+            config = paste.pasted(
+                "A Hugging Face config.json",
+                page.key("config"),
+                kinds=("json", "txt"),
+                example=EXAMPLE_CONFIG,
+                example_label="A quantised Qwen3 32B",
+            )
+        with right:
+            topo = paste.pasted(
+                "What nvidia-smi topo -m prints",
+                page.key("topo"),
+                example=EXAMPLE_TOPOLOGY,
+                example_label="Two bridged pairs",
+            )
+    model = _read(model_from_config, config, refusals) if config.strip() else None
+    machine = _read(_one_node, topo, refusals) if topo.strip() else None
+    return model or page.scenario.model_spec, machine
+
+
+def _one_node(text: str) -> Topology:
+    """A machine's topology, of no more GPUs than a page's nodes have."""
+    found = read_topology(text)
+    if found.gpus > 72:
+        raise OutOfRangeError("GPUs in the table", found.gpus, "must be at most 72")
+    return found
+
+
+def _read(reader: Callable[[str], T], text: str, refusals: list[str]) -> T | None:
+    """What a reader makes of a text; None, and its refusal kept, where it makes nothing of it."""
+    try:
+        return reader(text)
+    except ShardlabError as refusal:
+        refusals.append(str(refusal))
+        return None
+
+
+def _question(
+    page: Page, sizes: _Sizes, details: _Details, model: ModelSpec, topology: Topology | None
+) -> Question:
+    scenario = page.scenario
+    overhead = Overhead.of(details.overhead_gb * GB)
+    gpu = _card(scenario.gpu_spec, details)
+    budget = measured_budget(gpu, details.utilisation, overhead)
+    if details.memory_gb:
+        budget = Budget(details.memory_gb * GB, details.utilisation, overhead)
+    demand = Demand(
+        concurrency=sizes.concurrency,
+        prompt_tokens=scenario.prompt_tokens,
+        output_tokens=scenario.output_tokens,
+        dtype=_width(model, scenario.weight_dtype, scenario.model_spec),
+        kv_dtype=scenario.kv_dtype,
+        slo_itl_s=sizes.slo_ms / 1e3 or None,
+        usd_per_gpu_hour=details.usd_per_gpu_hour or None,
+    )
+    return Question(model, replace(_cluster(page, sizes, details, topology), gpu=gpu), budget, demand)
+
+
+def _card(gpu: GpuSpec, details: _Details) -> GpuSpec:
+    """The scenario's GPU, or one of the visitor's own where its speed was given."""
+    if not details.bandwidth_gb_s and not details.tflops:
+        return gpu
+    return own_gpu(
+        details.memory_gb * GB or gpu.usable_memory_bytes,
+        details.bandwidth_gb_s * GB or gpu.memory_bytes_per_s,
+        details.tflops * 1e12 or gpu.bf16_flops,
+    )
+
+
+def _width(model: ModelSpec, asked: str, of_scenario: ModelSpec) -> str:
+    """The scenario's weight dtype; a checkpoint's own where it has one and the scenario leaves its default."""
+    own = f"int4-g{model.quantisation_group}" if model.weight_dtype == "int4" and model.quantisation_group else ""
+    untouched = asked == "bf16"
+    if untouched and (model is not of_scenario or model.weight_dtype != "bf16"):
+        return own or model.weight_dtype
+    return asked
+
+
+def _cluster(page: Page, sizes: _Sizes, details: _Details, topology: Topology | None) -> ClusterSpec:
+    """The nodes as typed, or as the pasted table shows one of them."""
+    gpu = page.scenario.gpu_spec
+    link = usual_link(gpu) if details.wire == USUAL else page.scenario.link_spec
+    cluster = ClusterSpec(
+        gpu,
+        link,
+        page.scenario.network_spec,
+        sizes.gpus_per_node,
+        sizes.nodes,
+        details.domain or usual_domain(gpu),
+        details.nics or None,
+    )
+    if topology is None:
+        return cluster
+    seen = seen_cluster(cluster, topology)
+    return replace(seen, nvlink_domain=details.domain) if details.domain else seen
+
+
+def say_what_was_brought(page: Page, asked: Asked) -> None:
+    """What was read of a pasted machine, and what of a paste could not be read."""
+    for refusal in asked.refusals:
+        st.error(escape(refusal))
+    if asked.topology is not None:
+        page.say("plan.seen")

@@ -1,0 +1,78 @@
+"""The planner's tab under load: percentiles against the arrival rate, and a pasted benchmark beside them."""
+
+import streamlit as st
+
+from core.placement.planner import Plan, Question
+from core.serving.bench_reader import read_bench_results
+from ui import inputs
+from ui.figure_prose import fill
+from ui.figures.frames import frame
+from ui.paste import pasted
+from ui.placement import charts_load as charts
+from ui.placement import rows_load as rows
+from ui.placement import words_load as facts
+from ui.prose import escape
+from ui.scenes import Page
+
+CHUNKS = [256, 512, 1024, 2048, 4096, 8192, 16384]
+KEY = "bench_result"
+
+
+def ask(page: Page) -> rows.LoadAsk:
+    """What the tab asks. Runs in every scene, so that the URL keeps it."""
+    usual = rows.LoadAsk()
+    with page.controls("load"):
+        return rows.LoadAsk(
+            ttft_ms=inputs.number("First token by, ms (p99)", page.key("p99_ttft"), 1.0, 1e6, usual.ttft_ms),
+            itl_ms=inputs.number("Between tokens, ms (p99)", page.key("p99_itl"), 0.1, 1e5, usual.itl_ms),
+            chunk_tokens=inputs.select("Prompt tokens a step", page.key("chunk"), CHUNKS, usual.chunk_tokens),
+            seed=inputs.whole("Seed", page.key("seed"), 0, 9999, usual.seed),
+        )
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _loaded(_question: Question, _plan: Plan, asked: rows.LoadAsk, told: str) -> rows.Loaded:
+    """A plan's runs, once for as long as nothing is asked anew. `told` is the question and the plan, in words."""
+    return rows.loaded(_question, _plan, asked)
+
+
+def load(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan | None) -> None:
+    """The whole tab, of the plan that is shown."""
+    if plan is None or not plan.fits:
+        page.reading("load.nothing")
+        return
+    found = _loaded(question, plan, asked, repr((question, plan.layout)))
+    fill(page, facts.fields(found))
+    figure, margin = page.split()
+    with figure:
+        table = frame(rows.tails(found))
+        page.figure(charts.tails(table, "ttft", asked.ttft_ms, page.look), "load.reading_ttft", table, "load_ttft")
+        with st.container(key="aside_load_itl"):
+            page.figure(charts.tails(table, "itl", asked.itl_ms, page.look), "load.reading_itl", table, "load_itl")
+    with margin, st.container(gap="medium"):
+        page.verdict("off" if found.kept is None else "ok", "load.broken" if found.kept is None else "load.kept")
+        if not page.look.present:
+            page.note("load.note_capacity", "load.note_closed", "load.note_engine")
+    if not page.look.present:
+        _bench(page, asked, question, plan)
+
+
+def _bench(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan) -> None:
+    """What a benchmark of one's own said, beside the same requests on this plan."""
+    with st.container(key="aside_bench"):
+        page.say("load.bench")
+        text = pasted(
+            "What vllm bench serve printed, or its saved JSON; several results in one paste are told apart",
+            KEY,
+            kinds=("txt", "log", "json", "jsonl", "md"),
+            example=rows.example_bench(),
+            height=130,
+        )
+        if text:
+            with page.guarded():
+                results = read_bench_results(text)
+                table = frame(rows.bench_lines(question, plan, results, asked.seed), rows.BenchLine)
+                st.dataframe(table, hide_index=True, alt=page.prose.plain("load.bench_reading"))
+                for warning in rows.bench_warnings(question, results):
+                    st.markdown(escape(warning))
+                page.reading("load.bench_reading")

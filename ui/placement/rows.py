@@ -1,0 +1,256 @@
+"""The planner's figures: curves and points, the parts of a rank's memory, bars of plans."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from core.placement.cases import CASES, Option
+from core.placement.planner import Placement, Plan, Question
+from core.placement.planner import place as place_model
+from core.placement.rank_memory import RankMemory
+from core.units import GB, decimal_bytes, grouped, plain, seconds, significant
+from ui.comm_cost.rows import BillRow
+
+MOST_CURVES = 10
+MOST_BARS = 8
+MOST_RANKS = 6
+MOST_REFUSED = 40
+MOST_LOST = 24
+
+CASE_NAMES = {
+    "TP=8 or TP=4": "latency",
+    "one node or two": "two_nodes",
+    "TP=8 or two TP=4": "two_engines",
+    "over PCIe": "over_pcie",
+    "a pipeline": "pipeline",
+    "a small model": "small_model",
+    "a mixture": "mixture",
+}
+"""What a case is called in its control, and its key."""
+
+
+@lru_cache(maxsize=8)
+def placed(question: Question) -> Placement:
+    """A question's placement; a page asks the same one many times over."""
+    return place_model(question)
+
+
+@dataclass(frozen=True)
+class CurveDot:
+    """A plan at one concurrency."""
+
+    plan: str
+    concurrency: int
+    itl_ms: float
+    tokens_per_s: float
+    on_front: bool
+
+
+def curve_dots(found: Placement, shown: int | None) -> list[CurveDot]:
+    """The curves worth drawing: those that touch the front, the plan shown, then the quickest of the rest."""
+    touching = list(dict.fromkeys(point.plan for point in found.front))
+    first = [*([shown] if shown is not None and shown in found.curves else []), *touching]
+    rest = sorted(found.fitting, key=lambda place: found.timing(place).itl_s)
+    kept = list(dict.fromkeys([*first, *rest]))[:MOST_CURVES]
+    front = set(found.front)
+    return [
+        CurveDot(
+            found.plans[place].layout.name, point.concurrency, 1e3 * point.itl_s, point.tokens_per_s, point in front
+        )
+        for place in kept
+        for point in found.curves[place]
+    ]
+
+
+@dataclass(frozen=True)
+class MarkedPlan:
+    """A plan pointed at: the one shown, or the one pinned; the band is where eight of ten measurements lie."""
+
+    role: str
+    name: str
+    itl_ms: float
+    tokens_per_s: float
+    low_ms: float
+    high_ms: float
+
+
+def marked(role: str, plan: Plan | None, band: tuple[float, float]) -> list[MarkedPlan]:
+    """One plan at the concurrency asked; none where there is none that fits."""
+    if plan is None or plan.timing is None:
+        return []
+    itl_ms = 1e3 * plan.timing.itl_s
+    low, high = (itl_ms * edge for edge in band)
+    return [MarkedPlan(role, plan.layout.name, itl_ms, plan.timing.sustained_tokens_per_s, low, high)]
+
+
+@dataclass(frozen=True)
+class MemoryPart:
+    """One part of one kind of rank, in GB from the bar's left end."""
+
+    rank: str
+    place: int
+    part: str
+    start_gb: float
+    end_gb: float
+    said: str
+
+
+@dataclass(frozen=True)
+class RankLabel:
+    """A bar's name, its sum in words, and where the engine's share ends."""
+
+    rank: str
+    place: int
+    in_words: str
+    granted_gb: float
+    usable_gb: float
+    short: bool
+
+
+def rank_name(rank: RankMemory, plan: Plan) -> str:
+    """Which ranks a bar is: `ranks 0 to 7, layers 0 to 39`."""
+    first = rank.stage * rank.ranks
+    last = first + rank.ranks - 1
+    who = f"rank {first}" if first == last else f"ranks {first} to {last}"
+    start = sum(other.layers for other in plan.ranks[: rank.stage])
+    return f"{who}, layers {start} to {start + rank.layers - 1}"
+
+
+def memory_parts(plan: Plan) -> list[MemoryPart]:
+    """Every part of the ranks shown, from the left: weights by kind, overhead by kind, the cache."""
+    return [part for index, rank in enumerate(_ranks_shown(plan)) for part in _parts(rank, plan, index)]
+
+
+def memory_labels(plan: Plan, usable_bytes: float) -> list[RankLabel]:
+    """The same ranks' names and sums."""
+    labels = []
+    for index, rank in enumerate(_ranks_shown(plan)):
+        kept = max(0.0, rank.kv_bytes)
+        words = (
+            f"{_gb(rank.weights.total_bytes)} + {_gb(rank.overhead.total_bytes)} + {_gb(kept)}"
+            f" = {decimal_bytes(rank.weights.total_bytes + rank.overhead.total_bytes + kept)}"
+        )
+        granted = rank.granted_bytes / GB
+        labels.append(RankLabel(rank_name(rank, plan), index, words, granted, usable_bytes / GB, rank.kv_bytes < 0))
+    return labels
+
+
+def _ranks_shown(plan: Plan) -> Sequence[RankMemory]:
+    """All stages, or of many the first few and the last: those between hold as much as their neighbours."""
+    ranks = plan.ranks
+    return ranks if len(ranks) <= MOST_RANKS else (*ranks[: MOST_RANKS - 1], ranks[-1])
+
+
+def _parts(rank: RankMemory, plan: Plan, index: int) -> list[MemoryPart]:
+    weights, overhead = rank.weights, rank.overhead
+    sizes = {
+        "tables": weights.tables_bytes,
+        "attention": weights.attention_bytes,
+        "MLP": weights.mlp_bytes,
+        "experts": weights.experts_bytes,
+        "activation": overhead.peak_activation_bytes,
+        "non-torch": overhead.non_torch_bytes,
+        "graphs": overhead.cuda_graphs_bytes,
+        "KV cache": max(0.0, rank.kv_bytes),
+    }
+    parts, end = [], 0.0
+    for name, size in sizes.items():
+        if size:
+            said = f"{name} {_gb(size)}"
+            start, end = end, end + size / GB
+            parts.append(MemoryPart(rank_name(rank, plan), index, name, start, end, said))
+    return parts
+
+
+def _gb(size: float) -> str:
+    return plain(size / GB)
+
+
+def plan_row(name: str, plan: Plan) -> BillRow:
+    """A plan that fits as a bar of one token's way: computing, waiting for the wires, bytes on them."""
+    timing = plan.timing
+    assert timing is not None, "only plans that fit are drawn"
+    latency_s = min(timing.itl_s, sum(wire.latency_s for wire in timing.bill))
+    bandwidth_s = min(timing.itl_s - latency_s, sum(wire.bandwidth_s for wire in timing.bill))
+    compute_ms = 1e3 * (timing.itl_s - latency_s - bandwidth_s)
+    return BillRow(
+        name=f"{name}, {seconds(timing.itl_s)} a token",
+        detail=(
+            f"first after {seconds(timing.ttft_s)}, {rate(timing.sustained_tokens_per_s)},"
+            f" room for {grouped(plan.max_concurrency)}"
+        ),
+        compute_ms=compute_ms,
+        latency_ms=1e3 * latency_s,
+        bandwidth_ms=1e3 * bandwidth_s,
+        compute=f"compute, {plain(compute_ms)} ms",
+        waiting=f"latency, {seconds(latency_s)}",
+        in_words="",
+    )
+
+
+def lost(found: Placement) -> list[int]:
+    """The plans that fit and were not taken, those that give most first."""
+    places = (place for place in found.fitting if place != found.recommended)
+    return sorted(places, key=lambda place: -found.timing(place).sustained_tokens_per_s)
+
+
+def without_details(rows: Sequence[BillRow]) -> list[BillRow]:
+    """Bars as they are projected: the sentence under them says the rest."""
+    return [replace(row, detail="") for row in rows]
+
+
+def bars_of(found: Placement, shown: int | None, pinned: Plan | None, most: int = MOST_BARS) -> list[BillRow]:
+    """The `most` plans that give most, the one shown and the one pinned among them."""
+    best = sorted(found.fitting, key=lambda place: -found.timing(place).sustained_tokens_per_s)
+    kept = list(dict.fromkeys([*([shown] if shown in found.fitting else []), *best]))[:most]
+    rows = [plan_row(found.plans[place].layout.name, found.plans[place]) for place in kept if place is not None]
+    return [*rows, *([plan_row(f"pinned: {pinned.layout.name}", pinned)] if pinned and pinned.timing else [])]
+
+
+def case_rows(key: str) -> list[BillRow]:
+    """A worked case's options as bars."""
+    return [plan_row(f"{option.label}, {option.layout.name}", plan) for option, plan in case_plans(key)]
+
+
+@lru_cache(maxsize=16)
+def case_plans(key: str) -> tuple[tuple[Option, Plan], ...]:
+    """A worked case's options, judged."""
+    return tuple((option, option.plan()) for option in CASES[key]().options)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One quantity of the plan shown and of the one pinned."""
+
+    quantity: str
+    shown: str
+    pinned: str
+
+
+def compared(shown: Plan, pinned: Plan, usd_per_gpu_hour: float | None) -> list[Compared]:
+    """Two plans, quantity by quantity; a dash where one does not fit."""
+    quantities = [name for name, _ in _quantities(shown, usd_per_gpu_hour)]
+    columns = [dict(_quantities(plan, usd_per_gpu_hour)) for plan in (shown, pinned)]
+    return [Compared(name, columns[0][name], columns[1][name]) for name in quantities]
+
+
+def _quantities(plan: Plan, usd_per_gpu_hour: float | None) -> list[tuple[str, str]]:
+    timing, cost = plan.timing, plan.usd_per_million_tokens(usd_per_gpu_hour)
+    return [
+        ("plan", plan.layout.name),
+        ("GPUs", str(plan.layout.gpus)),
+        ("weights a rank", decimal_bytes(plan.weights_bytes) if plan.weights_bytes else "–"),
+        ("KV tokens, all replicas", grouped(plan.kv_tokens * plan.layout.replicas)),
+        ("room for sequences", grouped(plan.max_concurrency)),
+        ("time to first token", seconds(timing.ttft_s) if timing else "–"),
+        ("between tokens", seconds(timing.itl_s) if timing else "–"),
+        ("sustained", rate(timing.sustained_tokens_per_s) if timing else "–"),
+        ("a GPU", rate(timing.sustained_tokens_per_s / plan.layout.gpus) if timing else "–"),
+        ("on the wires a token", seconds(timing.comm_s) if timing else "–"),
+        ("a million tokens", "set a price" if cost is None else f"${cost:.2f}"),
+    ]
+
+
+def rate(tokens_per_s: float) -> str:
+    """Tokens a second, as they are written."""
+    return f"{grouped(round(tokens_per_s)) if tokens_per_s >= 1000 else significant(tokens_per_s)} tokens/s"

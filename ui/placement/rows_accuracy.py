@@ -1,0 +1,146 @@
+"""The planner held to measurements: published times as dots and rows, each beside what was predicted."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.evidence.report import Case, Residual, by_source, nearest
+from core.placement.planner import Plan, Question
+from core.units import percent, seconds
+
+EVERY = "every source"
+
+_ROLES = {"train": "fitted on", "test": "test"}
+_QUANTITIES = {
+    "decode": "between tokens",
+    "first_token": "first token",
+    "run": "a batch, whole",
+    "saturated": "a token, server full",
+}
+
+
+def short(source: str) -> str:
+    """A source's name without addresses, commits and versions."""
+    said = re.sub(r" \([^)]*\)| @ \w+|^github\.com/|, Plots/.*$| README$", "", source)
+    return said if len(said) <= 52 else f"{said[:51]}…"
+
+
+def sources(found: Sequence[Residual]) -> list[str]:
+    """Each source's short name, as it first comes."""
+    return list(dict.fromkeys(short(each.measurement.row.source) for each in found))
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One published time beside the predicted one."""
+
+    source: str
+    run: str
+    quantity: str
+    role: str
+    published_ms: float
+    predicted_ms: float
+    ratio: float
+    chosen: bool
+
+
+def dots(found: Sequence[Residual], chosen: str) -> list[Dot]:
+    """Every residual; those of the chosen source in front, and all where none is chosen."""
+    rows = [
+        Dot(
+            source=short(each.measurement.row.source),
+            run=run_name(each),
+            quantity=_QUANTITIES[each.measurement.quantity],
+            role=_ROLES[each.role],
+            published_ms=1e3 * each.measurement.measured_s,
+            predicted_ms=1e3 * each.predicted_s,
+            ratio=each.ratio,
+            chosen=chosen in (EVERY, short(each.measurement.row.source)),
+        )
+        for each in found
+    ]
+    return sorted(rows, key=lambda dot: dot.chosen)
+
+
+def run_name(each: Residual) -> str:
+    """What was run, in one line."""
+    said = each.measurement
+    batch = "full" if said.batch is None else f"batch {said.batch}"
+    stages = f" PP={said.pp_size}" if said.pp_size > 1 else ""
+    lengths = f"{said.prompt_tokens} + {said.output_tokens} tokens"
+    return f"{said.model.name}, {said.dtype}, {said.gpu.name}, TP={said.group.tp_size}{stages}, {batch}, {lengths}"
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A source in one line."""
+
+    source: str
+    gpus: str
+    quantity: str
+    role: str
+    rows: int
+    median_error: str
+    bias: str
+
+
+def source_lines(found: Sequence[Residual]) -> list[SourceLine]:
+    """The fitted ones, then those that test."""
+    return [
+        SourceLine(
+            source=short(line.source),
+            gpus=line.gpu_class,
+            quantity=_QUANTITIES[line.quantity],
+            role=_ROLES[line.role],
+            rows=line.rows,
+            median_error=percent(line.median_error),
+            bias=signed(line.bias),
+        )
+        for line in by_source(found)
+    ]
+
+
+def signed(fraction: float) -> str:
+    """A fraction as a percentage with its sign."""
+    return f"{'+' if fraction >= 0 else '−'}{percent(abs(fraction))}"
+
+
+@dataclass(frozen=True)
+class NearLine:
+    """A published run that is like the learner's, beside what is predicted of it."""
+
+    run: str
+    quantity: str
+    published: str
+    predicted: str
+    off: str
+    source: str
+
+
+def near_lines(found: Sequence[Residual], question: Question, plan: Plan | None) -> list[NearLine]:
+    """The published runs nearest to a plan at the concurrency of one of its engines."""
+    return [
+        NearLine(
+            run=run_name(each),
+            quantity=_QUANTITIES[each.measurement.quantity],
+            published=seconds(each.measurement.measured_s),
+            predicted=seconds(each.predicted_s),
+            off=signed(each.ratio - 1),
+            source=short(each.measurement.row.source),
+        )
+        for each in nearest(found, case_of(question, plan))
+    ]
+
+
+def case_of(question: Question, plan: Plan | None) -> Case:
+    """What a plan has in common with published runs: its engine's ranks, its share of the sequences."""
+    demand = question.demand
+    copies = plan.layout.attention_copies if plan else 1
+    return Case(
+        model=question.model,
+        gpu=question.cluster.gpu,
+        tp_size=plan.layout.tp_size if plan else 1,
+        batch=max(1, demand.concurrency // copies),
+        prompt_tokens=demand.prompt_tokens,
+        output_tokens=demand.output_tokens,
+    )

@@ -1,0 +1,178 @@
+"""The planner under load: its tails by arrival rate, and a benchmark's result beside what the plan should show."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.catalog import model as find_model
+from core.errors import ShardlabError, UnknownNameError
+from core.placement.bench_prediction import BenchPrediction, predict_bench
+from core.placement.planner import Plan, Question
+from core.placement.under_load import engine_cost
+from core.serving.bench_printed import printed_bench
+from core.serving.bench_results import BenchResult, Clocked
+from core.serving.curve import Promise, highest_kept, load_curve
+from core.serving.load import EngineCost
+from core.serving.simulate import LoadResult, seeded
+from core.units import plain
+
+REQUESTS = 1000
+"""Requests of each run, fewer where prompts are long: the ladder's twelve runs take a third of a second."""
+
+SHOWN_RESULTS = 12
+"""Results of one paste that are predicted: each is a run of its own."""
+
+
+@dataclass(frozen=True)
+class LoadAsk:
+    """What is promised of the slowest hundredth, how much of a prompt a step reads, and which arrivals."""
+
+    ttft_ms: float = 1000.0
+    itl_ms: float = 100.0
+    chunk_tokens: int = 2048
+    seed: int = 0
+
+    @property
+    def promise(self) -> Promise:
+        """In seconds."""
+        return Promise(self.ttft_ms / 1e3, self.itl_ms / 1e3)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A plan's engine over its ladder of rates. Those of `curve` are one engine's; `engines` share the whole."""
+
+    plan: Plan
+    ask: LoadAsk
+    cost: EngineCost
+    curve: tuple[LoadResult, ...]
+
+    @property
+    def engines(self) -> int:
+        """Replicas that requests are dealt to at random."""
+        return self.plan.layout.replicas
+
+    @property
+    def kept(self) -> LoadResult | None:
+        """The highest rate that keeps both promises."""
+        return highest_kept(self.curve, self.ask.promise)
+
+
+def loaded(question: Question, plan: Plan, ask: LoadAsk) -> Loaded:
+    """The plan's engine, run at each rate of the ladder with one seed."""
+    cost = engine_cost(question, plan)
+    curve = load_curve(cost, REQUESTS, seeded(ask.seed), chunk_tokens=ask.chunk_tokens)
+    return Loaded(plan, ask, cost, curve)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """One rate, over all engines. `kept` where both promises are."""
+
+    requests_per_s: float
+    ttft_p50_ms: float
+    ttft_p99_ms: float
+    itl_p50_ms: float
+    itl_p99_ms: float
+    tokens_per_s: float
+    running: float
+    waiting: float
+    kept: bool
+
+
+def tails(found: Loaded) -> list[Tail]:
+    """The ladder as rows."""
+    shares = found.engines
+    return [
+        Tail(
+            requests_per_s=shares * run.arrivals_per_s,
+            ttft_p50_ms=1e3 * run.ttft_p50_s,
+            ttft_p99_ms=1e3 * run.ttft_p99_s,
+            itl_p50_ms=1e3 * run.itl_p50_s,
+            itl_p99_ms=1e3 * run.itl_p99_s,
+            tokens_per_s=shares * run.tokens_per_s,
+            running=shares * run.mean_running,
+            waiting=shares * run.mean_waiting,
+            kept=found.ask.promise.kept(run),
+        )
+        for run in found.curve
+    ]
+
+
+@dataclass(frozen=True)
+class BenchLine:
+    """One figure of a benchmark's result beside the plan's."""
+
+    result: str
+    figure: str
+    measured: str
+    predicted: str
+    ratio: str
+
+
+def bench_lines(question: Question, plan: Plan, results: Sequence[BenchResult], seed: int) -> list[BenchLine]:
+    """Each result's figures beside those of the same requests on the plan's engine; a refusal where it has none."""
+    lines = []
+    for number, result in enumerate(results[:SHOWN_RESULTS], start=1):
+        try:
+            found = predict_bench(question, plan, result, seeded(seed))
+        except ShardlabError as refusal:
+            lines.append(BenchLine(f"{number}", "not predicted", "", str(refusal), ""))
+            continue
+        lines += _compared(number, found, plan.layout.replicas)
+    return lines
+
+
+def _compared(number: int, found: BenchPrediction, engines: int) -> list[BenchLine]:
+    result, load = found.result, found.load
+    name = f"{number}: {result.completed} requests, {found.sent}"
+    between = result.tpot.mean_s if result.tpot.mean_s is not None else result.itl.mean_s
+    pairs = (
+        ("first token, mean, ms", result.ttft.mean_s, load.ttft_mean_s, 1e3),
+        ("first token, p99, ms", result.ttft.at(99), load.ttft_p99_s, 1e3),
+        ("between tokens, mean, ms", between, load.itl_mean_s, 1e3),
+        ("between tokens, p99, ms", result.itl.at(99), load.itl_p99_s, 1e3),
+        ("output tokens/s", result.output_tokens_per_s, engines * load.tokens_per_s, 1.0),
+    )
+    return [
+        BenchLine(name, figure, plain(scale * measured), plain(scale * predicted), plain(predicted / measured))
+        for figure, measured, predicted, scale in pairs
+        if measured
+    ]
+
+
+def bench_warnings(question: Question, results: Sequence[BenchResult]) -> list[str]:
+    """What each result lacks or contradicts, and where it is of another model than the plan's."""
+    plans = question.model.name
+    names = dict.fromkeys(result.model for result in results if result.model)
+    return [
+        *(f"Result {n}, line {each.line}: {said}." for n, each in enumerate(results, 1) for said in each.warnings),
+        *(f"{name} is not the plan's model, {plans}." for name in names if _other(question, name)),
+        *([f"Only the first {SHOWN_RESULTS} results are predicted."] if len(results) > SHOWN_RESULTS else []),
+    ]
+
+
+def _other(question: Question, name: str) -> bool:
+    """Whether a name means another model; a name that is unknown may be anything, and is not blamed."""
+    try:
+        return find_model(name).key != question.model.key
+    except UnknownNameError:
+        return False
+
+
+def example_bench() -> str:
+    """A published result in vLLM's format: 50 prompts at once to Qwen2-7B on half the memory of one A100.
+
+    Source: github.com/dennislee22/vLLM-benchmarking, test 5.
+    """
+    published = BenchResult(
+        line=1,
+        completed=50,
+        duration_s=21.73,
+        input_tokens=51_200,
+        output_tokens=51_200,
+        requests_per_s=2.30,
+        output_tokens_per_s=2356.12,
+        ttft=Clocked(mean_s=2.58058),
+        tpot=Clocked(mean_s=0.01847),
+    )
+    return f"vllm bench serve --model Qwen/Qwen2-7B-Instruct --num-prompts 50\n{printed_bench(published)}"

@@ -1,0 +1,77 @@
+"""The block stepper: matrices as blocks, cut over ranks, moved between a few still steps in the browser.
+
+It draws a board, the story of one sharded computation as core.sharding_math tells it, and says beside it what the
+page gives it to say. It computes no number: texts, rings and sums all come in the payload.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_HERE = Path(__file__).parent
+_SCRIPTS = ("layout.js", "draw.js", "notes.js", "stepper.js")
+
+
+def _read(*names: str) -> str:
+    return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in names)
+
+
+_stepper = st.components.v2.component(
+    "shardlab_block_stepper",
+    html=_read("stepper.html"),
+    css=_read("stepper.css"),
+    js=_read(*_SCRIPTS) + "\nexport default mount;\n",
+)
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something said in the margin at some steps. A `followed` note is the pointed-at sum, written out."""
+
+    title: str
+    headline: str = ""
+    text: str = ""
+    steps: tuple[int, ...] = ()
+    kind: Literal["plain", "followed"] = "plain"
+
+
+@dataclass(frozen=True)
+class View:
+    """One board and its words: a caption a step, the notes, and the reading under the figure."""
+
+    board: "DataclassInstance"
+    captions: tuple[str, ...]
+    notes: tuple[Note, ...]
+    reading: str
+
+
+def block_stepper(
+    *views: View,
+    key: str,
+    present: bool = False,
+    start: int = 0,
+    controls: bool = True,
+) -> None:
+    """Show a board, at rest at step `start`; a negative one counts from the end.
+
+    Of several `views` of one computation, widest first, the first that fits its place is drawn. Without
+    `controls` it is a still picture. `present` draws for a projector.
+    """
+    _stepper(key=key, data=payload(views, key, present, start, controls))
+
+
+def payload(views: Sequence[View], name: str, present: bool, start: int, controls: bool) -> dict[str, object]:
+    """What the browser gets, as plain JSON."""
+    return {
+        "views": [asdict(view) for view in views],
+        "name": name,
+        "present": present,
+        "start": start,
+        "controls": controls,
+    }

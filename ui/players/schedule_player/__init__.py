@@ -1,0 +1,118 @@
+"""The schedule player: ranks down, ticks across, played in the browser. Playing sends nothing to the server.
+
+A grid's cells are little-endian int16, row by row, as core.pipeline_bubble.schedules.grid writes them. They travel
+as raw bytes behind a short JSON head, so that 64 ranks by 1024 microbatches are 140 kB, sent once.
+"""
+
+import json
+import struct
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+
+_HERE = Path(__file__).parent
+_SCRIPTS = ("cells.js", "layout.js", "pens.js", "figure.js", "player.js")
+
+
+def _read(*names: str) -> str:
+    return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in names)
+
+
+_player = st.components.v2.component(
+    "shardlab_schedule_player", html=_read("player.html"), css=_read("player.css"), js=_read(*_SCRIPTS)
+)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something said on a grid: `wrong` outlines a cell, `note` puts a label with its centre there."""
+
+    kind: Literal["wrong", "note"]
+    rank: float
+    tick: float
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A stretch of a path through the grid: on one rank, from a tick to a tick."""
+
+    rank: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Level:
+    """A height from a tick on, until the next: what a rank holds."""
+
+    tick: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Grid:
+    """One schedule to be played. `labels` name the rows; the title stands over them when two are compared.
+
+    `path` is drawn as a line through its stops. `held` has the levels of each rank, drawn as a strip under its row.
+    """
+
+    cells: bytes
+    ranks: int
+    ticks: int
+    labels: tuple[str, ...]
+    title: str = ""
+    marks: tuple[Mark, ...] = ()
+    path: tuple[Stop, ...] = ()
+    held: tuple[tuple[Level, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.cells) != 2 * self.ranks * self.ticks or len(self.labels) != self.ranks:
+            raise ValueError(
+                f"{len(self.cells)} bytes, {len(self.labels)} labels: {self.ranks} x {self.ticks} cells"
+            )
+
+
+def schedule_player(
+    *grids: Grid,
+    key: str,
+    alt: str,
+    present: bool = False,
+    start: Literal["start", "end"] = "start",
+    follow: int | None = None,
+    controls: bool = True,
+    ticks_per_unit: int = 1,
+) -> None:
+    """Show one or more grids under one playhead, at rest at the `start` or the `end`.
+
+    `follow` rings one microbatch along its path from the first; a click on a cell changes it. `present`
+    draws for a projector.
+    """
+    head = {
+        "alt": alt,
+        "present": present,
+        "start": start,
+        "follow": follow,
+        "controls": controls,
+        "ticksPerUnit": ticks_per_unit,
+        "name": key,
+    }
+    _player(key=key, data=payload(grids, head))
+
+
+def payload(grids: Sequence[Grid], head: dict[str, object]) -> bytes:
+    """Length of the head (uint32), the head as JSON padded to whole words, the cells of each grid in turn."""
+    text = json.dumps({**head, "grids": [_head_of(grid) for grid in grids]}, ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 4)
+    return struct.pack("<I", len(text)) + text + b"".join(grid.cells for grid in grids)
+
+
+def _head_of(grid: Grid) -> dict[str, object]:
+    """A grid without its cells; levels as bare pairs, for there may be thousands."""
+    head = asdict(grid)
+    del head["cells"]
+    head["held"] = [[(level.tick, level.value) for level in levels] for levels in grid.held]
+    return head

@@ -1,0 +1,1 @@
+"""The quiz on the page: what it asks, draws and says."""

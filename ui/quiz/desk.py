@@ -1,0 +1,126 @@
+"""The quiz's desk: one question, its answer judged, and the sheet of answers that the URL or a file keeps."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.course.quiz import Choice, Judged, Question, Score, Sheet, judge
+from core.course.quiz.paper import MOST_SEED
+from runtime import content
+from ui import inputs
+from ui.course import pages as course
+from ui.prose import Prose, escape
+from ui.scenes import Page
+
+LONGEST_SHEET = 3900
+"""All sixty answers written out come to less."""
+
+
+def sheet_of(page: Page) -> Sheet:
+    """The sheet the address holds."""
+    return Sheet.from_text(inputs.memo(page.key("sheet"), LONGEST_SHEET))
+
+
+def open_question(page: Page, sheet: Sheet, questions: Sequence[Question]) -> Question:
+    """The question that was gone to; else the first that has no answer, else the last."""
+    asked = inputs.memo(page.key("at"))
+    unanswered = (question for question in questions if question.key not in sheet.answers)
+    named = (question for question in questions if question.key == asked)
+    return next(named, None) or next(unanswered, questions[-1])
+
+
+def pose(page: Page, sheet: Sheet, questions: Sequence[Question], question: Question) -> None:
+    """Ask, or show what was answered and why it is so; then the way on."""
+    prose = Prose(content.load("quiz"), question.fields)
+    place = questions.index(question)
+    st.markdown(f":gray[{place + 1} of {len(questions)}, {question.concept}]")
+    st.markdown(f"#### {prose.text(f'{question.key}.asks')}")
+    said = sheet.answers.get(question.key)
+    judged = judge(question, said) if said is not None else None
+    if judged is not None and judged.read:
+        _reply(page, prose, question, said or "", judged)
+    else:
+        _form(page, prose, sheet, question, judged)
+    _turn(page, questions, place)
+
+
+def _form(page: Page, prose: Prose, sheet: Sheet, question: Question, judged: Judged | None) -> None:
+    answer = f"answer_{sheet.seed}_{question.key}"
+    with st.form(f"form_{question.key}", border=False):
+        if isinstance(question, Choice):
+            said = {
+                letter: prose.text(f"{question.key}.say_{name}")
+                for letter, name in zip(question.letters, question.options, strict=True)
+            }
+            label = prose.plain("ask.options")
+            st.radio(label, said, index=None, format_func=lambda letter: said[letter], key=answer)
+        else:
+            st.text_input(prose.plain(f"ask.number_{question.dimension}"), key=answer, max_chars=40)
+        st.form_submit_button("Answer", type="primary", on_click=_commit, args=(page, sheet, question.key, answer))
+    if judged is not None:
+        st.warning(prose.text(judged.block))
+
+
+def _commit(page: Page, sheet: Sheet, key: str, answer: str) -> None:
+    """Write the answer into the sheet, and stay at its question."""
+    said = st.session_state[answer]
+    if said:
+        inputs.remember(page.key("sheet"), sheet.with_answer(key, said).text())
+        inputs.remember(page.key("at"), key)
+
+
+def _reply(page: Page, prose: Prose, question: Question, said: str, judged: Judged) -> None:
+    """What was said, whether it was right and why, and where it is taught."""
+    if isinstance(question, Choice):
+        said = prose.plain(f"{question.key}.say_{question.options[question.letters.index(said.strip().lower())]}")
+    mark = ":green[:material/check:]" if judged.right else ":red[:material/close:]"
+    with st.container(key="verdict_answer", horizontal=True, gap="small"):
+        st.markdown(mark, width="content")
+        answered = prose.text("ask.right") if judged.right else prose.text("ask.wrong")
+        st.markdown(f"**{answered}** {escape(said)}\n\n{prose.text(judged.block)}", width="stretch")
+    if not judged.right and not isinstance(question, Choice):
+        st.markdown(f"{prose.text('ask.answer')} **{escape(question.key_answer)}**")
+    taught = course.entry(question.taught.stem)
+    link(taught, question.taught.scene, f"{prose.plain('ask.taught')} {taught.title}")
+
+
+def _turn(page: Page, questions: Sequence[Question], place: int) -> None:
+    with st.container(horizontal=True, gap="small"):
+        if place:
+            before = questions[place - 1].key
+            st.button("Previous question", key="earlier", on_click=inputs.remember, args=(page.key("at"), before))
+        if place + 1 < len(questions):
+            after = questions[place + 1].key
+            st.button("Next question", key="later", on_click=inputs.remember, args=(page.key("at"), after))
+
+
+def link(entry: course.Entry, scene: str, label: str) -> None:
+    """A way to the scene that teaches it."""
+    title = entry.scenes[scene]
+    with st.container(key=f"entry_to_{entry.stem}_{scene}"):
+        st.page_link(entry.path, label=f"{label}: {title}", query_params={f"{entry.prefix}_scene": title})
+
+
+def keep(page: Page, sheet: Sheet, score: Score) -> None:
+    """The sheet as a file, a file as the sheet, and a paper with other numbers."""
+    with st.container(key="keep", horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.download_button(
+            "Download your answers", sheet.text(), "shardlab-quiz.txt", "text/plain", on_click="ignore"
+        )
+        with st.popover("Go on from a file"):
+            st.file_uploader(
+                "Your answers", ("txt",), key="quiz_file", on_change=_take, args=(page,), max_upload_size=1
+            )
+        other = str((sheet.seed + 1) % MOST_SEED)
+        st.button("Other numbers", on_click=_begin, args=(page, other), disabled=not score.answered)
+
+
+def _begin(page: Page, text: str) -> None:
+    inputs.remember(page.key("sheet"), text)
+    inputs.remember(page.key("at"), "")
+
+
+def _take(page: Page) -> None:
+    file = st.session_state["quiz_file"]
+    if file is not None:
+        _begin(page, Sheet.from_text(file.getvalue().decode("utf-8", errors="replace")).text())

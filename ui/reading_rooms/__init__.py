@@ -1,0 +1,1 @@
+"""The reading rooms on the page: what it asks, draws and says."""

@@ -1,1 +1,0 @@
-"""What a figure draws: core's results as rows, named and put into words."""

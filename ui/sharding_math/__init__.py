@@ -1,0 +1,1 @@
+"""Lab 01 on the page: what it asks, draws and says."""

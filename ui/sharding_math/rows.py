@@ -1,0 +1,176 @@
+"""Lab 01: what its figures draw, from core's runs, ledgers and rules."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from core.errors import OutOfRangeError
+from core.scenario import Scenario
+from core.sharding_math.examples import Kind, Run, run
+from core.sharding_math.layer_parts import LayerPart
+from core.sharding_math.numerics import Precision, precision
+from core.sharding_math.problems import FULL_WIDTH, NARROW_WIDTH
+from core.sharding_math.step_ledger import layer_collectives, step_ledger
+from core.sharding_math.tp_sizes import Rule, check_tp_size, tp_sizes
+from core.units import binary_bytes, grouped
+
+KINDS: Mapping[str, Kind] = {
+    "Column": "column",
+    "Row": "row",
+    "MLP pair": "mlp",
+    "Attention": "attention",
+    "Embedding": "embedding",
+    "Sequence": "sequence",
+}
+RANKS = (1, 2, 3, 4, 6, 8)
+DRAWN_FORMAT = "float32"
+BROKEN_RANKS, MORE_RANKS = 2, 4
+MISTAKES = {
+    "No all-reduce": "no_all_reduce",
+    "Reduced twice": "reduced_twice",
+    "Mean": "mean_for_sum",
+    "Activation first": "activation_before_sum",
+    "Bias on each": "bias_on_every_rank",
+    "KV uncut": "kv_not_sharded",
+    "Row then column": "row_then_column",
+    "Column twice": "column_then_column",
+}
+DRAWN_LENGTH = 8
+"""The dimension that is cut in a drawn layer or MLP."""
+
+CUT: Mapping[Kind, Rule | None] = {
+    "column": Rule("out_features", DRAWN_LENGTH),
+    "row": Rule("in_features", DRAWN_LENGTH),
+    "mlp": Rule("width of the MLP", DRAWN_LENGTH),
+    "attention": Rule("num_attention_heads", 4),
+    "embedding": None,
+    "sequence": Rule("tokens", 4),
+}
+"""What each drawing cuts. A vocabulary is padded until it divides, so it refuses nothing."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One computation drawn at its widths, widest first, and the format it is drawn in."""
+
+    kind: Kind
+    num_ranks: int
+    runs: tuple[Run, ...]
+    fmt: Precision
+
+
+def drawing(kind: Kind, num_ranks: int) -> Drawing:
+    """The runs that the stepper shows. Eight ranks are drawn narrow only: no wider picture is readable.
+
+    Raises IndivisibleError.
+    """
+    fmt = precision(DRAWN_FORMAT)
+    widths = (NARROW_WIDTH,) if num_ranks > 4 else (FULL_WIDTH, NARROW_WIDTH)
+    runs = tuple(run(kind, num_ranks, width, fmt) for width in widths)
+    return Drawing(kind, num_ranks, runs, fmt)
+
+
+def struck_ranks(kind: Kind) -> Mapping[int, str]:
+    """Rank counts that leave a remainder, each with the equation it breaks."""
+    rule = CUT[kind]
+    return {} if rule is None else {size: rule.broken_equation(size) for size in RANKS if not rule.holds(size)}
+
+
+def payload(scenario: Scenario) -> int:
+    """Bytes of one all-reduce of a decode step."""
+    return layer_collectives(scenario.model_spec, scenario.batch, max(2, scenario.tp))[0].payload_bytes
+
+
+def payload_terms(scenario: Scenario) -> tuple[str, ...]:
+    """The payload of one all-reduce: formula, values, result."""
+    model = scenario.model_spec
+    width = payload(scenario) // (scenario.batch * model.hidden_size)
+    values = f"{grouped(scenario.batch)} × {grouped(model.hidden_size)} × {width} B"
+    return "tokens × hidden_size × bytes", values, binary_bytes(payload(scenario))
+
+
+def count_terms(scenario: Scenario) -> tuple[str, ...]:
+    """The all-reduces of one step: formula, values, result."""
+    layers, count = scenario.model_spec.num_hidden_layers, len(ledger_cells(scenario))
+    return "sums a layer × layers", f"{count // layers} × {layers}", f"{count} all-reduces"
+
+
+@dataclass(frozen=True)
+class LedgerCell:
+    """One all-reduce of a step, as a cell of the strip: its layer and which half of the layer owes it."""
+
+    layer: int
+    half: str
+    operation: str
+    payload: str
+    ranks: int
+    why: str
+
+
+def ledger_cells(scenario: Scenario) -> tuple[LedgerCell, ...]:
+    """The ledger of one decode step, in order.
+
+    Raises OutOfRangeError when the model does not split over the scenario's TP size.
+    """
+    size = check_tp_size(scenario.model_spec, scenario.tp)
+    if size.broken:
+        raise OutOfRangeError("tp_size", scenario.tp, f"does not split {scenario.model}: {'; '.join(size.broken)}")
+    entries = step_ledger(scenario.model_spec, scenario.batch, scenario.tp)
+    return tuple(
+        LedgerCell(
+            layer=index // 2,
+            half=entry.layer.split()[-1],
+            operation=entry.op.replace("_", "-"),
+            payload=binary_bytes(entry.payload_bytes),
+            ranks=entry.ranks,
+            why=entry.why,
+        )
+        for index, entry in enumerate(entries)
+    )
+
+
+@dataclass(frozen=True)
+class LayerRow:
+    """One weight of a layer, or a collective, in words."""
+
+    name: str
+    whole: str
+    a_rank: str
+    cut: str
+    parameters_a_rank: int
+    payload: str
+
+
+def layer_rows(parts: Sequence[LayerPart]) -> tuple[LayerRow, ...]:
+    """The layer diagram as a table."""
+    cuts = {"replicated": "on every rank", "out": "by outputs", "in": "by inputs"}
+    return tuple(
+        LayerRow(
+            name=part.name,
+            whole=" × ".join(map(str, part.shape)),
+            a_rank=" × ".join(map(str, part.rank_shape)),
+            cut="" if part.is_collective else cuts[part.cut],
+            parameters_a_rank=prod(part.rank_shape) if part.rank_shape else 0,
+            payload=binary_bytes(part.payload_bytes) if part.is_collective else "",
+        )
+        for part in parts
+    )
+
+
+@dataclass(frozen=True)
+class SizeCell:
+    """One TP size of the scenario's model, judged."""
+
+    tp_size: int
+    verdict: str
+    kv_copies: int
+    equation: str
+
+
+def size_cells(scenario: Scenario) -> tuple[SizeCell, ...]:
+    """Every TP size from 1 to 64."""
+    names = {"allowed": "allowed", "kv_replicated": "KV heads copied", "refused": "refused"}
+    return tuple(
+        SizeCell(size.tp_size, names[size.verdict], size.kv_copies, "; ".join(size.broken))
+        for size in tp_sizes(scenario.model_spec)
+    )

@@ -1,0 +1,1 @@
+"""Start here on the page: what it asks, draws and says."""

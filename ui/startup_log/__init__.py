@@ -1,0 +1,1 @@
+"""The log reader on the page: what it asks, draws and says."""

@@ -1,0 +1,1 @@
+"""The strategy page on the page: what it asks, draws and says."""

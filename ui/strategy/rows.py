@@ -1,0 +1,181 @@
+"""The strategy page: what each strategy holds on a rank, what that saves against DDP, and what it sends for it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import gcd
+
+from core.errors import ShardlabError
+from core.scenario import Scenario
+from core.specs import ModelSpec
+from core.strategy.training import fullest_rank
+from core.training.layout import Recompute, Strategy
+from core.training.memory import Job, TrainingMemory, model_states
+from core.training.traffic import Transfer, training_traffic
+from core.units import GB, decimal_bytes
+
+PARTS = ("weights", "gradients", "optimizer", "activations", "gathered")
+RANKS = tuple(2**power for power in range(11))
+PAPER_PARAMETERS, PAPER_RANKS = 7.5e9, 64
+"""The ZeRO paper's own example. Source: Rajbhandari et al. 2020, arXiv 1910.02054, figure 1."""
+INSIDE, ACROSS = "inside the node", "across nodes"
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is compared: a model on so many ranks, in nodes of `gpus_per_node`, and the work of each."""
+
+    model: ModelSpec
+    ranks: int
+    gpus_per_node: int
+    capacity_bytes: float
+    job: Job
+    recompute: Recompute
+
+
+@dataclass(frozen=True)
+class MemoryPart:
+    """One part of one strategy's bar, from where to where."""
+
+    strategy: str
+    part: str
+    start_gb: float
+    end_gb: float
+
+
+@dataclass(frozen=True)
+class MemoryEnd:
+    """Where a bar ends, in words, and whether that is past the capacity."""
+
+    strategy: str
+    end_gb: float
+    in_words: str
+    short: bool
+
+
+@dataclass(frozen=True)
+class SavedOrPaid:
+    """Bytes of one strategy: saved against DDP, below zero on the axis, or sent in a step, above it."""
+
+    strategy: str
+    what: str
+    start_gb: float
+    end_gb: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Sums:
+    """A strategy's two sums, in words for the ends of its bars."""
+
+    strategy: str
+    left_gb: float
+    right_gb: float
+    saved: str
+    paid: str
+
+
+def paper_gb(zero: int) -> float:
+    """The paper's example at a stage of ZeRO."""
+    return model_states(PAPER_PARAMETERS, zero, PAPER_RANKS).total / GB
+
+
+def compared(asked: Held) -> list[tuple[str, Strategy]]:
+    """The strategies side by side, each over all ranks, those that split the model so."""
+    return [(name, one) for name, one in _compositions(asked) if _splits(asked, one)]
+
+
+def _compositions(asked: Held) -> Iterator[tuple[str, Strategy]]:
+    ranks, node = asked.ranks, min(asked.ranks, asked.gpus_per_node)
+    for zero, name in enumerate(("DDP", "ZeRO-1", "ZeRO-2", "FSDP")):
+        yield name, Strategy(dp_size=ranks, zero=zero, recompute=asked.recompute)
+    if ranks == 1:
+        return
+    yield "FSDP, kept", Strategy(dp_size=ranks, zero=3, reshard=False, recompute=asked.recompute)
+    tensor = Strategy(dp_size=ranks // node, tp_size=node, recompute=asked.recompute)
+    yield f"TP={node}", tensor
+    yield f"TP={node} + SP", replace(tensor, sequence_parallel=True)
+    yield f"PP={node}", Strategy(dp_size=ranks // node, pp_size=node, recompute=asked.recompute)
+    stages = min(ranks // node, 4)
+    if stages > 1:
+        both = replace(tensor, dp_size=ranks // (node * stages), pp_size=stages, sequence_parallel=True)
+        yield f"TP={node}, PP={stages}", replace(both, zero=1 if both.dp_size > 1 else 0)
+    if asked.model.moe is not None and (experts := gcd(ranks, asked.model.moe.num_experts)) > 1:
+        yield f"EP={experts}, ZeRO-1", Strategy(dp_size=ranks, zero=1, ep_size=experts, recompute=asked.recompute)
+
+
+def _splits(asked: Held, one: Strategy) -> bool:
+    try:
+        return fullest_rank(asked.model, one, asked.job) is not None
+    except ShardlabError:
+        return False
+
+
+def memory_of(asked: Held, one: Strategy) -> TrainingMemory:
+    """The fullest rank's."""
+    return fullest_rank(asked.model, one, asked.job)
+
+
+def memory_parts(asked: Held) -> list[MemoryPart]:
+    """Every strategy's bar, part after part."""
+    rows = []
+    for name, one in compared(asked):
+        held, start = memory_of(asked, one), 0.0
+        for part in PARTS:
+            end = start + getattr(held, part) / GB
+            rows.append(MemoryPart(name, part, start, end))
+            start = end
+    return rows
+
+
+def memory_ends(asked: Held) -> list[MemoryEnd]:
+    """Where each bar ends."""
+    totals = [(name, memory_of(asked, one).total) for name, one in compared(asked)]
+    return [
+        MemoryEnd(name, total / GB, decimal_bytes(total), total > asked.capacity_bytes) for name, total in totals
+    ]
+
+
+def transfers_of(asked: Held, one: Strategy) -> tuple[Transfer, ...]:
+    """What a rank of the first stage sends in a step, inside the node before across nodes."""
+    found = training_traffic(asked.model, one, asked.job)
+    return tuple(sorted(found, key=lambda transfer: transfer.crosses_nodes(asked.gpus_per_node)))
+
+
+def saved_and_paid(asked: Held) -> list[SavedOrPaid]:
+    """Every strategy but DDP: what it saves to the left of zero; what every one sends to the right."""
+    strategies = compared(asked)
+    most = memory_of(asked, strategies[0][1]).total
+    rows = []
+    for name, one in strategies:
+        saved = (most - memory_of(asked, one).total) / GB
+        rows.append(SavedOrPaid(name, "saved", -saved, 0.0, "memory that DDP would hold"))
+        start = 0.0
+        for transfer in transfers_of(asked, one):
+            end = start + transfer.sent_bytes / GB
+            where = ACROSS if transfer.crosses_nodes(asked.gpus_per_node) else INSIDE
+            why = f"{transfer.axis.upper()} {transfer.op.replace('_', '-')}: {transfer.why}"
+            rows.append(SavedOrPaid(name, where, start, end, why))
+            start = end
+    return rows
+
+
+def sums(asked: Held) -> list[Sums]:
+    """What stands at both ends of each strategy's bars."""
+    rows = saved_and_paid(asked)
+    found = []
+    for name, _ in compared(asked):
+        own = [row for row in rows if row.strategy == name]
+        left, right = min(row.start_gb for row in own), max(row.end_gb for row in own)
+        found.append(
+            Sums(name, min(0.0, left), right, decimal_bytes(max(0.0, -left) * GB), decimal_bytes(right * GB))
+        )
+    return found
+
+
+def held(
+    scenario: Scenario, ranks: int, gpus_per_node: int, tokens: int, microbatches: int, recompute: Recompute
+) -> Held:
+    """The scenario's model and GPU with what the page asks besides."""
+    job = Job(sequence_tokens=tokens, microbatches=microbatches)
+    capacity = scenario.gpu_spec.usable_memory_bytes
+    return Held(scenario.model_spec, ranks, gpus_per_node, capacity, job, recompute)

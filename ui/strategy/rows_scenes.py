@@ -1,0 +1,209 @@
+"""The strategy page's other scenes: flips of a choice, collectives on a clock, prefill apart from decode."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from core.collectives.clock import TimedRound, timed_rounds
+from core.placement.planner import Placement
+from core.specs import LinkSpec
+from core.strategy.disaggregation import Handoff, Request, handoff
+from core.strategy.flips import Flip, flips
+from core.strategy.picker import Answer, Question, answer, layout_family, strategy_family
+from core.strategy.rooms import Played, played
+from core.strategy.training import TrainingChoice, TrainingPlan
+from core.units import binary_bytes, decimal_bytes, grouped, plain, seconds
+from ui.comm_cost.rows_wire import Moment
+
+PROMPTS = tuple(2**power for power in range(7, 18))
+
+
+@lru_cache(maxsize=64)
+def answered(question: Question) -> Answer:
+    """The picker's answer: the same for every visitor who asks the same."""
+    return answer(question)
+
+
+@lru_cache(maxsize=64)
+def flipped(question: Question) -> tuple[Flip, ...]:
+    """What would change it."""
+    return tuple(flips(answered(question)))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The best plan of one kind: its rate, or why it is refused."""
+
+    strategy: str
+    composition: str
+    tokens_per_s: float
+    said: str
+    taken: bool
+
+
+MOST_KINDS = 9
+
+
+def kinds(given: Answer) -> list[Kind]:
+    """Of every kind of strategy the plan that gives most, in the order of what they give; then the refused."""
+    judged = _trained(given.found) if isinstance(given.found, TrainingChoice) else _served(given.found)
+    best: dict[str, Kind] = {}
+    for kind in judged:
+        known = best.get(kind.strategy)
+        if known is None or (kind.taken, kind.tokens_per_s) > (known.taken, known.tokens_per_s):
+            best[kind.strategy] = kind
+    return sorted(best.values(), key=lambda kind: -kind.tokens_per_s)[:MOST_KINDS]
+
+
+def _trained(found: TrainingChoice) -> Iterator[Kind]:
+    for plan in found.plans:
+        rate = plan.step.tokens_per_s if plan.step is not None else 0.0
+        said = f"{grouped(round(rate))} tokens/s" if rate else _refusal(plan)
+        yield Kind(strategy_family(plan.strategy), plan.strategy.name, rate, said, plan is found.taken)
+
+
+def _refusal(plan: TrainingPlan) -> str:
+    return (
+        f"does not fit: {decimal_bytes(plan.memory.total)} a rank" if plan.memory is not None else "does not split"
+    )
+
+
+def _served(found: Placement) -> Iterator[Kind]:
+    for place, plan in enumerate(found.plans):
+        taken = place == found.recommended
+        if plan.timing is None:
+            said = "does not fit" if plan.splits else "does not split"
+            yield Kind(layout_family(plan.layout), plan.layout.name, 0.0, said, taken)
+            continue
+        rate, itl_s = plan.timing.sustained_tokens_per_s, plan.timing.itl_s
+        said = f"{grouped(round(rate))} tokens/s, {seconds(itl_s)} between tokens"
+        yield Kind(layout_family(plan.layout), plan.layout.name, rate, said, taken)
+
+
+@dataclass(frozen=True)
+class FlipRow:
+    """One change as a line of a table."""
+
+    input: str
+    now: str
+    instead: str
+    strategy: str
+    composition: str
+
+
+def flip_rows(found: Sequence[Flip]) -> list[FlipRow]:
+    """The changes, nearest first."""
+    return [
+        FlipRow(one.changed.knob, one.changed.before, one.changed.after, one.other.family, one.other.name)
+        for one in found
+    ]
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One algorithm of a collective on a link: its rounds on the clock."""
+
+    played: Played
+    rounds: tuple[TimedRound, ...]
+    payload_bytes: float
+
+    @property
+    def end_s(self) -> float:
+        """When the last byte has arrived."""
+        return self.rounds[-1].end_s if self.rounds else 0.0
+
+    @property
+    def detail(self) -> str:
+        """In words: `6 rounds, a rank sends up to 24 MiB`."""
+        count = len(self.rounds)
+        rounds = "1 round" if count == 1 else f"{count} rounds"
+        return f"{rounds}, up to {binary_bytes(self.played.sent_fraction * self.payload_bytes)} a rank"
+
+    @property
+    def total(self) -> str:
+        """How long it takes, in words."""
+        return seconds(self.end_s)
+
+
+def timed(op: str, ranks: int, payload_bytes: float, link: LinkSpec) -> list[Timed]:
+    """Every algorithm of a collective over one link."""
+    return [Timed(one, timed_rounds(one.program, payload_bytes, link), payload_bytes) for one in played(op, ranks)]
+
+
+_TOGETHER = 0.015
+"""Arrivals closer than this share of the whole are one stop."""
+
+
+def arrivals(found: Sequence[Timed]) -> list[Moment]:
+    """Zero, and every time at which a round of some algorithm has arrived."""
+    ends = sorted({round_.end_s for one in found for round_ in one.rounds})
+    apart = [
+        end_s
+        for end_s, later in zip(ends, [*ends[1:], float("inf")], strict=True)
+        if later - end_s >= _TOGETHER * ends[-1]
+    ]
+    return [Moment(0.0, "0"), *(Moment(end_s, seconds(end_s)) for end_s in apart)]
+
+
+@dataclass(frozen=True)
+class PortRow:
+    """One algorithm as a line of a table."""
+
+    algorithm: str
+    rounds: int
+    most_a_rank_sends: str
+    in_payloads: str
+    one_after_another: str
+    time: str
+
+
+def port_rows(found: Sequence[Timed]) -> list[PortRow]:
+    """What each algorithm costs."""
+    return [
+        PortRow(
+            one.played.algorithm,
+            len(one.rounds),
+            binary_bytes(one.played.sent_fraction * one.payload_bytes),
+            plain(one.played.sent_fraction),
+            binary_bytes(one.played.port_fraction * one.payload_bytes),
+            one.total,
+        )
+        for one in found
+    ]
+
+
+@dataclass(frozen=True)
+class HandoffPoint:
+    """One of four times at one prompt length."""
+
+    what: str
+    prompt_tokens: int
+    time_ms: float
+
+
+PREFILL, STALL = "prefill", "stalls saved"
+
+
+def handoff_curves(request: Request, links: Sequence[LinkSpec]) -> list[HandoffPoint]:
+    """Prefill, the stalls that a sequence is spared, and the transfer over each link, by prompt length."""
+    rows = []
+    for tokens in PROMPTS:
+        found = [handoff(replace(request, prompt_tokens=tokens), link) for link in links]
+        rows.append(HandoffPoint(PREFILL, tokens, 1e3 * found[0].prefill_s))
+        if found[0].stall_s:
+            rows.append(HandoffPoint(STALL, tokens, 1e3 * found[0].stall_s))
+        rows += [
+            HandoffPoint(wire_name(link), tokens, 1e3 * one.transfer_s)
+            for link, one in zip(links, found, strict=True)
+        ]
+    return rows
+
+
+def wire_name(link: LinkSpec) -> str:
+    """A transfer's line: the link's name without its remark."""
+    return f"over {link.name.split(',')[0]}"
+
+
+def handoffs(request: Request, links: Sequence[LinkSpec]) -> list[Handoff]:
+    """The request over each link."""
+    return [handoff(request, link) for link in links]

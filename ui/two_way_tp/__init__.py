@@ -1,0 +1,1 @@
+"""Lab 02 on the page: what it asks, draws and says."""

@@ -1,0 +1,146 @@
+"""Lab 02's bench: five figures over recorded runs, the machine's own curve, and the scenario's two links."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+
+from core.errors import ShardlabError
+from core.links.fit import link_of
+from core.models.parameters import total_parameters
+from core.specs import LinkSpec
+from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels, fitted_wire
+from runtime import captures, curves
+from runtime.captures import Capture
+from ui.comm_cost.own_link import offer
+from ui.comm_cost.rows_residuals import Named
+from ui.figures.frames import frame
+from ui.figures.time_against_payload import time_against_payload
+from ui.scenes import Page
+from ui.two_way_tp import charts
+from ui.two_way_tp import charts_scaling as scaling_charts
+from ui.two_way_tp import rows as rows_of
+from ui.two_way_tp import rows_scaling as scaling_rows
+from ui.two_way_tp import words_bench as facts
+
+TWO_HOSTS = captures.CAPTURES.parent / "two_hosts"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What the figures draw from.
+
+    Where the scenario's model fits no single GPU there are no duels, and `refused` says so. `wire` is the chosen
+    one, as it was fitted.
+    """
+
+    runs: tuple[tuple[str, Capture], ...]
+    curve: ScalingRun | None
+    between: str
+    inside: tuple[Duel, ...]
+    across: tuple[Duel, ...]
+    refused: str
+    wire: LinkSpec | None
+    hosts: tuple[tuple[str, RunLog], ...]
+    page: Page
+
+    @property
+    def figures(self) -> Mapping[str, Callable[[], None]]:
+        """The figures there are, by the name they are chosen by."""
+        found = {"two arms": self.two_arms, "the wires": self.wires}
+        if self.curve is not None:
+            found["the width"] = self.width
+        found["two replicas"] = self.replicas
+        if self.hosts:
+            found["two hosts"] = self.two_hosts
+        return found
+
+    def fields(self) -> Mapping[str, str]:
+        """The numbers of their prose."""
+        filled = {**facts.scaling_fields(self.curve, self.between), **facts.host_fields(self.hosts)}
+        filled["own_wire"] = self.wire.name if self.wire else ""
+        if self.inside:
+            scenario = self.page.scenario
+            filled |= facts.duel_fields(self.inside, self.across, scenario.model, scenario.gpu)
+        return filled
+
+    def two_arms(self) -> None:
+        """Every run's arms."""
+        drawn = ends(self.runs) if self.page.look.present else self.runs
+        table = frame(row for name, run in drawn for row in rows_of.run_rows(name, run.result))
+        self.page.figure(charts.arms(table, self.page.look), "bench.reading", table, "two_arms")
+
+    def wires(self) -> None:
+        """The fitted wires of MiniGPT's runs."""
+        swept = [(name, run.log) for name, run in self.runs if run.log.model == MINI_GPT]
+        curves_of = frame(point for name, log in swept for point in rows_of.wire_curve(log, name))
+        dots = frame(dot for name, log in swept for dot in rows_of.wire_dots(log, name))
+        mark = frame([rows_of.wire_mark(self.page.scenario.model_spec)])
+        chart = time_against_payload(curves_of, dots, mark, frame([], Named), self.page.look)
+        self.page.figure(chart, "bench.wires", dots, "wires")
+
+    def offer_wire(self) -> None:
+        """The chosen wire as a link of every lab."""
+        if self.wire is not None:
+            self.page.note("bench.note_link")
+            offer(self.wire, self.page.scenario)
+
+    def width(self) -> None:
+        """A token against the width of the model, and the crossover."""
+        if self.curve is None:
+            return
+        lines, dots = frame(scaling_rows.width_lines(self.curve)), frame(scaling_rows.width_dots(self.curve))
+        marks = frame(scaling_rows.crossover_marks(self.curve))
+        chart = scaling_charts.token_against_width(lines, dots, marks, self.page.look)
+        self.page.figure(chart, "bench.width", lines, "width")
+
+    def replicas(self) -> None:
+        """TP=2 against two replicas on the scenario's links."""
+        if self.refused:
+            raise ShardlabError(self.refused)
+        table = frame(scaling_rows.duel_rows([self.inside, self.across]))
+        chart = scaling_charts.replicas_or_tp(table, self.page.look)
+        self.page.figure(chart, "bench.replicas", table, "replicas")
+
+    def two_hosts(self) -> None:
+        """A prompt over the shaped wires."""
+        table = frame(scaling_rows.host_rows(self.hosts))
+        self.page.figure(charts.stacked_bars(table, self.page.look), "bench.hosts", table, "two_hosts")
+
+
+def ends(runs: Sequence[tuple[str, Capture]]) -> list[tuple[str, Capture]]:
+    """For a projector: recorded runs of the smallest model and of the largest, and every run made here."""
+    sizes = [total_parameters(run.log.model) for _, run in runs]
+    recorded = captures.names()
+    return [
+        (name, run)
+        for (name, run), size in zip(runs, sizes, strict=True)
+        if size in (min(sizes), max(sizes)) or run.name not in recorded
+    ]
+
+
+def open_bench(page: Page, runs: tuple[tuple[str, Capture], ...], backend: str, between: str) -> Bench:
+    """The bench of a page: its recorded runs, and the curve of the wire that was chosen."""
+    scenario, refused = page.scenario, ""
+    model, gpu = scenario.model_spec, scenario.gpu_spec
+    asked = (scenario.weight_dtype, scenario.batch, scenario.prompt_tokens)
+    try:
+        inside, across = (duels(model, gpu, link, *asked) for link in (scenario.link_spec, scenario.network_spec))
+    except ShardlabError as error:
+        inside, across, refused = (), (), str(error)
+    hosts = tuple(
+        (words, captures.load(name, TWO_HOSTS).log)
+        for name, words in facts.SHAPED.items()
+        if name in captures.names(TWO_HOSTS)
+    )
+    wire = newest_wire([run for _, run in runs if run.log.backend == backend], backend)
+    return Bench(runs, curves.load(backend), between, inside, across, refused, wire, hosts, page)
+
+
+def newest_wire(runs: Sequence[Capture], backend: str) -> LinkSpec | None:
+    """The wire of the run that was made last, as a link; None where no run's sweep gives α and β."""
+    found = [
+        (run.result.manifest.date, link)
+        for run in runs
+        if (fit := fitted_wire(run.log)) and (link := link_of(fit, backend))
+    ]
+    return max(found, key=itemgetter(0))[1] if found else None

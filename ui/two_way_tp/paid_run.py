@@ -1,0 +1,107 @@
+"""Lab 02's paid run: what to survey, check and authorise before two GPUs are rented, and what forgetting costs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from core.two_way_tp.spend import cost_usd
+from runtime.budget import BudgetGuard
+from runtime.paid_run import FOLDER, MANIFEST
+from ui import inputs
+from ui.prose import escape
+from ui.scenes import Page
+from ui.two_way_tp.words_bench import paid_fields
+
+GPUS = 2
+ROWS = 4
+_EDITOR, _STARTED, _NOW = "vendor_survey", "_vendors_started", "_vendors_now"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A price, for how long an instance at it is forgotten, and whether this section is what the page shows."""
+
+    usd_per_hour: float
+    forgotten_hours: int
+    shown: bool
+
+    def fields(self) -> Mapping[str, str]:
+        """The numbers of the section's prose. The ledger is read only where they are shown.
+
+        Raises LedgerError where the ledger was edited.
+        """
+        if not self.shown:
+            return {}
+        return paid_fields(BudgetGuard().account(), self.usd_per_hour, self.forgotten_hours)
+
+
+def ask(page: Page, seen: bool) -> Asked:
+    """Ask for a price and for how long it was forgotten."""
+    with st.container(key="paid_controls" if seen else "unseen_paid", horizontal=True, gap="medium"):
+        rate = inputs.number("dollars an hour", page.key("rate"), 0.05, 100.0, 0.7)
+        forgotten = inputs.slide("hours forgotten", page.key("forgotten"), 1, 72, 24)
+    return Asked(rate, forgotten, seen and page.scene == "build")
+
+
+def section(page: Page) -> None:
+    """The four steps, in the order in which they are taken."""
+    page.say("paid.body")
+    with st.container(key="aside_survey"):
+        page.say("paid.survey")
+        survey()
+    page.say("paid.checklist")
+    page.reading("paid.meter")
+    path = FOLDER / MANIFEST
+    if path.is_file():
+        with st.popover("Manifest of the last run here", width="content"):
+            st.code(path.read_text(encoding="utf-8"), language="json")
+
+
+def survey() -> None:
+    """A table that the learner fills in; what it comes to stands under it. Kept over scenes, never in the URL."""
+    if _EDITOR not in st.session_state:
+        st.session_state[_STARTED] = st.session_state.get(_NOW, empty_survey())
+    filled = st.data_editor(
+        st.session_state[_STARTED],
+        key=_EDITOR,
+        hide_index=True,
+        column_config={
+            "vendor": st.column_config.TextColumn("vendor", max_chars=40),
+            "instance": st.column_config.TextColumn("instance type", max_chars=60),
+            "usd_per_hour": st.column_config.NumberColumn("dollars an hour", min_value=0.0, max_value=1000.0),
+            "hours": st.column_config.NumberColumn("hours", min_value=0.0, max_value=100.0),
+            "spot": st.column_config.CheckboxColumn("spot tier"),
+            "nvlink": st.column_config.CheckboxColumn("NVLink"),
+        },
+    )
+    st.session_state[_NOW] = filled
+    priced = with_cost(filled)
+    if len(priced):
+        lines = [f"{row.vendor}, {row.instance}: ${row.estimated_usd:.2f}" for row in priced.itertuples()]
+        st.markdown(escape("; ".join(lines)))
+        csv = priced.to_csv(index=False).encode()
+        st.download_button("Download the survey", csv, "vendors.csv", "text/csv", on_click="ignore")
+
+
+def empty_survey() -> pd.DataFrame:
+    """Rows to be filled in: no vendor is proposed, for prices change and none was asked."""
+    return pd.DataFrame(
+        {
+            "vendor": [""] * ROWS,
+            "instance": [""] * ROWS,
+            "usd_per_hour": [0.0] * ROWS,
+            "hours": [1.0] * ROWS,
+            "spot": [True] * ROWS,
+            "nvlink": [False] * ROWS,
+        }
+    )
+
+
+def with_cost(survey: pd.DataFrame) -> pd.DataFrame:
+    """The rows that name a vendor and a price, with what they would cost."""
+    named = survey[(survey.vendor.fillna("").str.strip() != "") & (survey.usd_per_hour.fillna(0) > 0)]
+    hours = named.hours.fillna(0)
+    costs = [cost_usd(rate, time) for rate, time in zip(named.usd_per_hour, hours, strict=True)]
+    return named.assign(estimated_usd=costs, gpu_hours=GPUS * hours)

@@ -1,0 +1,273 @@
+"""Lab 02: the rows a page draws, from a run's log and core's predictions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from core.comm_cost.bill import allreduce_payload_bytes
+from core.specs import ModelSpec
+from core.two_way_tp import (
+    PerToken,
+    Reading,
+    RunLog,
+    RunResult,
+    Slowed,
+    Step,
+    fitted_wire,
+    reconcile,
+    token_parts,
+)
+from core.units import grouped, plain, seconds, significant
+from ui.comm_cost.rows import CurvePoint, Mark, MeasuredDot
+
+SHOWN_TOPICS = ("world", "weights", "kv", "collectives", "bytes", "all_reduce", "gather", "token", "tokens")
+"""One row each, of rank 0; another rank's line is shown where it differs from its prediction."""
+
+SIGNS = {"ok": "✓", "off": "✕", "unexplained": "?"}
+
+
+@dataclass(frozen=True)
+class LogRow:
+    """A line of the run as a table shows it: the line around the field that is read, and both numbers in words."""
+
+    number: int
+    before: str
+    field: str
+    after: str
+    topic: str
+    formula: str
+    predicted: str
+    logged: str
+    verdict: str
+    residual: str
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What a rank did from one moment to the next within a step."""
+
+    rank: str
+    kind: str
+    start_ms: float
+    end_ms: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stretch of a bar: whose, what, from where to where, and the words on it."""
+
+    bar: str
+    kind: str
+    start_ms: float
+    end_ms: float
+    words: str
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One arm of one run: its least, median and 95th percentile of a decode step.
+
+    `kind` is "one" for one process on a thread, "all" for one on every core's, "ranks" for TP=N, whose `times` is
+    what it takes of the first. A run's name is its model's and, after a comma, what is between the ranks.
+    """
+
+    run: str
+    model: str
+    between: str
+    arm: str
+    kind: str
+    min_ms: float
+    median_ms: float
+    p95_ms: float
+    times: str
+
+
+@dataclass(frozen=True)
+class Letter:
+    """One decode step of the traced sentence: what it wrote, and its work or its waiting on rank 0."""
+
+    number: int
+    letter: str
+    part: str
+    time_ms: float
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """A sentence, what two ranks make of it, and what they make of it done wrong."""
+
+    given: str
+    right: str
+    wrong: str
+    same: bool
+
+
+def shown(log: RunLog) -> list[Reading]:
+    """The readings that tell something the others do not."""
+    readings = [reading for reading in reconcile(log) if reading.topic in SHOWN_TOPICS]
+    first = {reading.topic: reading for reading in reversed(readings)}
+    return [reading for reading in readings if reading is first[reading.topic] or reading.verdict != "ok"]
+
+
+def log_rows(readings: Sequence[Reading]) -> list[LogRow]:
+    """Readings as rows of the table; a second field read from a line is shown without the line."""
+    seen: set[int] = set()
+    rows = []
+    for row in map(_log_row, readings):
+        rows.append(replace(row, before="", after="") if row.number in seen else row)
+        seen.add(row.number)
+    return rows
+
+
+def _log_row(reading: Reading) -> LogRow:
+    before, field, after = reading.parts
+    return LogRow(
+        reading.line.number,
+        before,
+        field,
+        after,
+        reading.topic,
+        reading.formula,
+        _in_words(reading.predicted, reading.unit),
+        _in_words(reading.logged, reading.unit),
+        reading.verdict,
+        _residual(reading),
+    )
+
+
+def _in_words(value: float, unit: str) -> str:
+    if unit == "s":
+        return f"{significant(1e3 * value)} ms" if value >= 1e-3 else f"{significant(1e6 * value)} µs"
+    return grouped(round(value)) if value == round(value) else plain(value, 4)
+
+
+def _residual(reading: Reading) -> str:
+    if reading.exact:
+        return "exact" if reading.logged == reading.predicted else "not exact"
+    return f"{100 * reading.residual_fraction:+.0f} %"
+
+
+def timeline(step: Step) -> list[Slice]:
+    """One decode step of every rank: work, and the collectives it stood in. The last one gathers the logits."""
+    slices = []
+    for rank, one in enumerate(step.ranks):
+        now, last = one.began_s, len(one.collectives_s)
+        for number, (begin, end) in enumerate(one.collectives_s, start=1):
+            kind = "gather" if number == last else "sum"
+            label = "gather" if kind == "gather" else str(number)
+            slices.append(Slice(f"rank {rank}", "work", 1e3 * now, 1e3 * begin, ""))
+            slices.append(Slice(f"rank {rank}", kind, 1e3 * begin, 1e3 * end, label))
+            now = end
+        slices.append(Slice(f"rank {rank}", "work", 1e3 * now, 1e3 * one.ended_s, ""))
+    return slices
+
+
+def working_s(step: Step, rank: int) -> float:
+    """How long a rank worked in a step, outside of collectives."""
+    one = step.ranks[rank]
+    return one.ended_s - one.began_s - sum(end - begin for begin, end in one.collectives_s)
+
+
+def usual_work_s(log: RunLog) -> float:
+    """What a rank works in a decode step at TP=N, outside of collectives: the median of the traced ones."""
+    return median(working_s(step, 0) for step in log.steps[1:])
+
+
+def step_ms(step: Step) -> float:
+    """A step, from the first rank's beginning to the last one's end."""
+    return 1e3 * max(one.ended_s for one in step.ranks)
+
+
+def letters(log: RunLog, chosen: int) -> list[Letter]:
+    """Every letter of the traced sentence, its work and its waiting on rank 0. The axis shows what ends it as ↵."""
+    rows = []
+    for step in log.steps:
+        work_ms, letter = 1e3 * working_s(step, 0), step.token.replace("\n", "↵").replace(" ", "␣")
+        inside_ms = step_ms(step) - work_ms
+        for part, time_ms in (("work", work_ms), ("inside", inside_ms)):
+            rows.append(Letter(step.number, letter, part, time_ms, step.number == chosen))
+    return rows
+
+
+def token_bars(log: RunLog) -> list[Part]:
+    """One token at TP=1, and at TP=N taken apart."""
+    parts, single = token_parts(log), 1e3 * log.single_token_s
+    sums_at, rest_at = 1e3 * parts.compute_s, 1e3 * (parts.total_s - parts.unexplained_s)
+    bar = f"TP={log.tp_size}, one token"
+    collectives_s = parts.all_reduce_s + parts.all_gather_s
+    sums = f"predicted: {plain(log.all_reduces_per_token)} sums and the gather, {seconds(collectives_s)}"
+    rows = [
+        Part("TP=1, one token", "work", 0.0, single, f"{seconds(log.single_token_s)} of compute"),
+        Part(bar, "work", 0.0, sums_at, ""),
+        Part(bar, "sum", sums_at, rest_at, sums),
+    ]
+    if parts.unexplained_s:
+        words = f"unexplained: {seconds(parts.unexplained_s)}"
+        rows.append(Part(bar, "waiting", rest_at, 1e3 * parts.total_s, words))
+    return rows
+
+
+def slowed_bars(slowed: Slowed) -> list[Part]:
+    """Where each rank's step went while one of them slept."""
+    rows = []
+    for rank, (token_s, sums_s) in enumerate(zip(slowed.token_s, slowed.all_reduce_s, strict=True)):
+        bar, own_s = f"rank {rank}", token_s - sums_s
+        slept_s = min(slowed.delay_s, own_s) if rank == slowed.rank else 0.0
+        if slept_s:
+            rows.append(Part(bar, "slept", 0.0, 1e3 * slept_s, f"asleep {significant(1e3 * slept_s, 2)} ms"))
+        rows.append(Part(bar, "work", 1e3 * slept_s, 1e3 * own_s, ""))
+        rows.append(Part(bar, "sum", 1e3 * own_s, 1e3 * token_s, f"in sums {significant(1e3 * sums_s)} ms"))
+    return rows
+
+
+def run_rows(name: str, result: RunResult) -> list[RunRow]:
+    """The arms of a run, and of its replayed graphs; not every run has those, or one process on all threads."""
+    eager = _arms(name, result, result.single_per_token, result.per_token, result.all_threads_per_token)
+    if result.graph_per_token is None or result.single_graph_per_token is None:
+        return eager
+    graphed = _arms(f"{name}, CUDA graph", result, result.single_graph_per_token, result.graph_per_token, None)
+    return [*eager, *graphed]
+
+
+def _arms(name: str, result: RunResult, one: PerToken, many: PerToken, wide: PerToken | None) -> list[RunRow]:
+    model, _, between = name.partition(", ")
+    times = f"{significant(many.median_s / one.median_s, 2)} ×"
+    arms = [("TP=1", "one", one), ("TP=1, all threads", "all", wide), (f"TP={result.world_size}", "ranks", many)]
+    return [
+        RunRow(name, model, between, arm, kind, 1e3 * t.min_s, 1e3 * t.median_s, 1e3 * t.p95_s, times)
+        for arm, kind, t in arms
+        if t is not None
+    ]
+
+
+def answers(log: RunLog, how: str) -> list[AnswerRow]:
+    """The first sentences, answered rightly and by a wrong variant of the layers."""
+    wrong = next(one for one in log.broken if one.how == how)
+    return [
+        AnswerRow(right.given, right.answer, answer, right.answer == answer)
+        for right, answer in zip(log.answers, wrong.answers, strict=False)
+    ]
+
+
+def wire_dots(log: RunLog, name: str) -> list[MeasuredDot]:
+    """The idle sweep of a run: one all-reduce at each size."""
+    return [MeasuredDot(name, point.payload_bytes, 1e6 * point.median_s) for point in log.sweep]
+
+
+def wire_curve(log: RunLog, name: str, steps: int = 24) -> list[CurvePoint]:
+    """The fit of that sweep, in the colour of the term that rules; empty where nothing could be fitted."""
+    fit = fitted_wire(log)
+    if fit is None or fit.us_per_byte <= 0:
+        return []
+    low, high = log.sweep[0].payload_bytes, log.sweep[-1].payload_bytes
+    meet = min(max(fit.fixed_us / fit.us_per_byte, low), high)
+    sizes = sorted({low * (high / low) ** (i / steps) for i in range(steps + 1)} | {meet})
+    ruled = [("latency", n) for n in sizes if n <= meet] + [("bandwidth", n) for n in sizes if n >= meet]
+    return [CurvePoint(name, name, n, fit.time_us(n), term) for term, n in ruled]
+
+
+def wire_mark(model: ModelSpec) -> Mark:
+    """Where a decode step of a model stands on the axis of payloads."""
+    return Mark(allreduce_payload_bytes(1, model.hidden_size), f"{model.key}, decode")

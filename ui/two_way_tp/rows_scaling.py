@@ -1,0 +1,143 @@
+"""Lab 02's bench: the rows of the widths, of TP against replicas, and of a prompt over a shaped wire."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.two_way_tp import Crossover, Duel, RunLog, ScalingRun, crossover, curve
+from core.units import percent, plain, seconds, significant
+from ui.comm_cost.rows import short_name
+
+ASKED = {
+    "full memory": "decode, both memories full",
+    "same batch": "decode, the same batch",
+    "prompts": "prompts, bound by arithmetic",
+}
+
+
+@dataclass(frozen=True)
+class WidthLine:
+    """One width of a curve: a decode step at TP=1, and at TP=N with its fastest and slowest sums."""
+
+    hidden_size: float
+    single_ms: float
+    token_ms: float
+    token_fast_ms: float
+    token_slow_ms: float
+
+
+@dataclass(frozen=True)
+class WidthDot:
+    """A decode step that was measured: the median, and for TP=N its least and 95th percentile."""
+
+    arm: str
+    single: bool
+    hidden_size: int
+    time_ms: float
+    min_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True)
+class CrossoverMark:
+    """Where the lines meet, and between which widths that lies; in words beside it."""
+
+    hidden_size: float
+    low: float
+    high: float
+    in_words: str
+
+
+@dataclass(frozen=True)
+class DuelRow:
+    """One way of asking on one link: the throughput of TP=2 as a multiple of two replicas'."""
+
+    asked: str
+    kind: str
+    link: str
+    gain: float
+    tp_wins: bool
+    in_words: str
+
+
+@dataclass(frozen=True)
+class HostRow:
+    """A prompt over one wire between two hosts, both arms: what TP=2 halves, and what its sums take."""
+
+    bar: str
+    kind: str
+    start_ms: float
+    end_ms: float
+    words: str
+
+
+def width_lines(run: ScalingRun) -> list[WidthLine]:
+    """Both curves over all widths, with the band of the second."""
+    cases = zip(curve(run), curve(run, "fast"), curve(run, "slow"), strict=True)
+    return [
+        WidthLine(
+            usual.hidden_size, 1e3 * usual.single_s, 1e3 * usual.token_s, 1e3 * fast.token_s, 1e3 * slow.token_s
+        )
+        for usual, fast, slow in cases
+    ]
+
+
+def width_dots(run: ScalingRun) -> list[WidthDot]:
+    """Both arms at every width that was measured."""
+    dots = []
+    for point in run.points:
+        single_ms = 1e3 * point.single_s
+        dots.append(WidthDot("TP=1", True, point.hidden_size, single_ms, single_ms, single_ms))
+        spread = (1e3 * point.token_s, 1e3 * point.token_min_s, 1e3 * point.token_p95_s)
+        dots.append(WidthDot(f"TP={run.tp_size}", False, point.hidden_size, *spread))
+    return dots
+
+
+def crossover_marks(run: ScalingRun) -> list[CrossoverMark]:
+    """The crossover with its band, one row; none where no width is wide enough."""
+    found, widest = crossover(run), max(point.hidden_size for point in run.points)
+    if found.usual is None or found.fast is None or found.usual > widest:
+        return []
+    high = min(found.slow or widest, widest)
+    return [
+        CrossoverMark(found.usual, found.fast, high, f"crossover {width_words(found.usual)}, {band_words(found)}")
+    ]
+
+
+def band_words(found: Crossover) -> str:
+    """The band of a crossover: `680 to 1420`, open at the top where the slowest sums never pay."""
+    low = width_words(found.fast) if found.fast else "none"
+    if found.slow and width_words(found.slow) == low:
+        return "whether sums are fast or slow"
+    return f"{low} to {width_words(found.slow)}" if found.slow else f"{low} and up"
+
+
+def width_words(value: float) -> str:
+    """A width as it is said: two figures, for its band is wider than a third."""
+    return f"{float(significant(value, 2)):.0f}"
+
+
+def duel_rows(on_links: Sequence[Sequence[Duel]]) -> list[DuelRow]:
+    """Every way of asking, on each link below one another."""
+    rows = []
+    for together in zip(*on_links, strict=True):
+        for duel in together:
+            allowed = f"at most {seconds(duel.allowed_s)} allowed" if duel.allowed_s else "none allowed"
+            words = f"{plain(duel.gain, 2)} ×, sums {seconds(duel.comm_s)}, {allowed}"
+            rows.append(DuelRow(ASKED[duel.kind], duel.kind, short_name(duel.link), duel.gain, duel.tp_wins, words))
+    return rows
+
+
+def host_rows(runs: Sequence[tuple[str, RunLog]]) -> list[HostRow]:
+    """One process, then two ranks over each wire: half of the compute, and the rest."""
+    told = [(name, log.prefill) for name, log in runs if log.prefill is not None]
+    if not told:
+        return []
+    single_ms = 1e3 * told[0][1].single_s
+    rows = [HostRow("one process", "work", 0.0, single_ms, f"{significant(single_ms)} ms")]
+    for name, prefill in told:
+        half_ms, whole_ms = 500 * prefill.single_s, 1e3 * prefill.median_s
+        share = percent(max(0.0, whole_ms - half_ms) / whole_ms, 0)
+        rows.append(HostRow(name, "work", 0.0, min(half_ms, whole_ms), ""))
+        words = f"{significant(whole_ms)} ms, {share} of it sums"
+        rows.append(HostRow(name, "sum", min(half_ms, whole_ms), whole_ms, words))
+    return rows

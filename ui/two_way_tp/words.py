@@ -1,0 +1,158 @@
+"""Lab 02: the numbers its prose is filled with, all of them from a run, its manifest, or core."""
+
+from collections.abc import Mapping, Sequence
+
+from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
+from core.models.parameters import total_parameters
+from core.specs import ModelSpec
+from core.two_way_tp import (
+    RunLog,
+    RunResult,
+    Step,
+    all_reduce_payload_bytes,
+    all_reduces_per_token,
+    fitted_wire,
+    slowdown,
+    step_comm_s,
+    token_parts,
+)
+from core.units import binary_bytes, grouped, percent, plain, seconds, significant
+from ui.two_way_tp.rows import usual_work_s, working_s
+
+BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
+WIRES = {"TCP": "gloo", "shared memory": "shm"}
+BETWEEN = {"gloo": "TCP", "nccl": "NCCL", "shm": "shared memory"}
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+WRONGS = {"one rank slow": "slow", "bias on every rank": "bias_on_every_rank", "sum left out": "sum_left_out"}
+
+
+def run_name(log: RunLog) -> str:
+    """A run by what is sent over what: the model's name, and what lies between its ranks."""
+    sharing = f", {log.ranks_per_gpu} ranks on a GPU" if log.ranks_per_gpu > 1 else ""
+    return f"{log.model.name.partition('-')[0]}, {BETWEEN.get(log.backend, log.backend)}{sharing}"
+
+
+def by_size(log: RunLog) -> tuple[int, str]:
+    """The order in which runs are listed: small models first, TCP before shared memory."""
+    return total_parameters(log.model), log.backend
+
+
+def fields(
+    log: RunLog, result: RunResult, token: int, shipped: Sequence[RunLog], model: ModelSpec
+) -> Mapping[str, str]:
+    """Every number of the page's prose, with its unit.
+
+    `shipped` are the recorded runs, for comparison; `model` is the scenario's, whose bill their wires are asked.
+    """
+    manifest, times = result.manifest, slowdown(log)
+    return {
+        "parameters": grouped(total_parameters(log.model)),
+        "parameters_millions": plain(total_parameters(log.model) / 1e6, 2),
+        "layers": str(log.model.num_hidden_layers),
+        "backend": BACKENDS.get(log.backend, log.backend),
+        "between": BETWEEN.get(log.backend, log.backend),
+        "single": seconds(log.single_token_s),
+        "token": seconds(log.token_s),
+        "times": plain(times, 2),
+        "all_reduces": str(all_reduces_per_token(log.model, log.tp_size)),
+        "payload": binary_bytes(all_reduce_payload_bytes(log.model)),
+        "logit_difference": _scientific(result.max_logit_difference),
+        "prompts": str(log.prompts),
+        "hardware": manifest.hardware,
+        "date": manifest.date[:10],
+        "load": ", run ahead of other work" if manifest.priority != "normal" else "",
+        "torch": manifest.torch,
+        **_large_fields(shipped),
+        **_wire_fields(shipped, model),
+        **_token_fields(log),
+        **_step_fields(log, token),
+        **_slowed_fields(log),
+        **_broken_fields(log),
+    }
+
+
+def _scientific(value: float) -> str:
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa} · 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+
+
+def dearer(log: RunLog) -> str:
+    """What a token at TP=N pays for most: `sums` that cost more than the model, or `waiting` around them."""
+    return "sums" if token_parts(log).all_reduce_s > log.single_token_s else "waiting"
+
+
+def _large_fields(shipped: Sequence[RunLog]) -> dict[str, str]:
+    """The largest recorded model on each wire: a token at TP=N as a share of TP=1, and over TCP those of all."""
+    by_model = sorted(shipped, key=lambda log: total_parameters(log.model))
+    largest = by_model[-1].model
+    shares = {log.backend: f"{round(100 * slowdown(log))} %" for log in shipped if log.model == largest}
+    times = [significant(slowdown(log), 2) for log in by_model if log.backend == "gloo"]
+    return {
+        "sizes_tcp": f"{', '.join(times[:-1])} and {times[-1]}" if len(times) > 1 else "".join(times),
+        "large_name": largest.name,
+        "large_tcp": shares.get("gloo", "not recorded"),
+        "large_memory": shares.get("shm", "not recorded"),
+    }
+
+
+def _wire_fields(shipped: Sequence[RunLog], model: ModelSpec) -> dict[str, str]:
+    """Each recorded wire: what a sum waits, and what the scenario's model would pay it in a decode step."""
+    filled = {
+        "bill_model": model.key,
+        "bill_payload": binary_bytes(allreduce_payload_bytes(1, model.hidden_size)),
+        "bill_count": str(all_reduces_per_step(model, 2)),
+    }
+    for name, backend in (("tcp", "gloo"), ("memory", "shm")):
+        fits = [fit for log in shipped if log.backend == backend and (fit := fitted_wire(log))]
+        filled[f"{name}_hop"] = f"{plain(fits[0].alpha_us or 0, 2)} µs" if fits else "not recorded"
+        filled[f"{name}_bill"] = seconds(step_comm_s(fits[0], model)) if fits else "not recorded"
+    return filled
+
+
+def _token_fields(log: RunLog) -> dict[str, str]:
+    parts = token_parts(log)
+    return {
+        "compute": seconds(parts.compute_s),
+        "sums": seconds(parts.all_reduce_s),
+        "work": seconds(usual_work_s(log)),
+        "unexplained": seconds(parts.unexplained_s),
+    }
+
+
+def _step_fields(log: RunLog, token: int) -> dict[str, str]:
+    step: Step = log.steps[token]
+    work_s = [working_s(step, rank) for rank in range(len(step.ranks))]
+    whole_s = max(one.ended_s for one in step.ranks)
+    written = "".join(one.token for one in log.steps[: token + 1]).replace("\n", " ↵")
+    return {
+        "given": log.answers[0].given,
+        "written": written,
+        "step_work": seconds(work_s[0]),
+        "step_whole": seconds(whole_s),
+        "step_inside_share": percent((whole_s - work_s[0]) / whole_s, 0),
+    }
+
+
+def _slowed_fields(log: RunLog) -> dict[str, str]:
+    if log.slowed is None:
+        return {}
+    slow = log.slowed.rank
+    fast = next(rank for rank in range(log.tp_size) if rank != slow)
+    sums_s = log.slowed.all_reduce_s
+    return {
+        "slow_rank": str(slow),
+        "fast_rank": str(fast),
+        "delay": f"{plain(1e3 * log.slowed.delay_s)} ms",
+        "slow_token": seconds(log.slowed.token_s[slow]),
+        "fast_token": seconds(log.slowed.token_s[fast]),
+        "fast_waits_more": seconds(sums_s[fast] - sums_s[slow]),
+    }
+
+
+def _broken_fields(log: RunLog) -> dict[str, str]:
+    filled = {}
+    for wrong in log.broken:
+        filled[f"{wrong.how}_identical"] = str(wrong.identical)
+        filled[f"{wrong.how}_of"] = str(wrong.of)
+        filled[f"{wrong.how}_difference"] = significant(wrong.max_logit_difference, 2)
+    return filled

@@ -1,0 +1,97 @@
+"""Lab 02's bench and paid run: the numbers their prose is filled with."""
+
+from collections.abc import Mapping, Sequence
+
+from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_wire
+from core.two_way_tp.spend import HOURS_A_DAY, Account, cost_usd, hours_for
+from core.units import bandwidth, binary_bytes, percent, plain, seconds, significant
+from ui.comm_cost.rows import short_name
+from ui.two_way_tp.rows_scaling import band_words, width_words
+
+NO_BREAK_HYPHEN = "\u2011"
+SHAPED = {"loopback": "loopback", "10gbit": "10 Gb/s", "1gbit": "1 Gb/s"}
+
+
+def scaling_fields(run: ScalingRun | None, between: str) -> Mapping[str, str]:
+    """What a machine's curve says of the width at which TP begins to pay."""
+    if run is None:
+        return {}
+    found, widest = crossover(run), max(point.hidden_size for point in run.points)
+    gains = [point for point in run.points if point.token_s < point.single_s]
+    wins = f"from {min(point.hidden_size for point in gains)}" if gains else f"at none up to {widest}"
+    pays = (
+        f"above a width of about {width_words(found.usual)} ({band_words(found)})" if found.usual else "at no width"
+    )
+    return {
+        "scaling_wire": between,
+        "scaling_pays": pays,
+        "scaling_measured": wins,
+        "scaling_memory": bandwidth(run.memory_bytes_per_s),
+        "scaling_together": bandwidth(run.memory_together_bytes_per_s),
+        "scaling_sum": seconds(run.all_reduce_s(4 * 1024)),
+        "scaling_hardware": run.manifest.hardware,
+        "scaling_date": run.manifest.date[:10].replace("-", NO_BREAK_HYPHEN),
+    }
+
+
+def duel_fields(inside: Sequence[Duel], across: Sequence[Duel], model: str, gpu: str) -> Mapping[str, str]:
+    """TP=2 against two replicas on the scenario's two links."""
+    wires = {"duel_inside": short_name(inside[0].link), "duel_across": short_name(across[0].link)}
+    filled = {"duel_model": model, "duel_gpu": gpu, **wires}
+    for place, duels in (("inside", inside), ("across", across)):
+        for duel in duels:
+            name = duel.kind.replace(" ", "_")
+            filled[f"duel_{place}_{name}"] = f"{plain(duel.gain, 2)} times"
+            filled[f"duel_{place}_{name}_sums"] = seconds(duel.comm_s)
+            filled[f"duel_{place}_{name}_allowed"] = seconds(duel.allowed_s)
+    return filled
+
+
+def host_fields(runs: Sequence[tuple[str, RunLog]]) -> Mapping[str, str]:
+    """A prompt over each shaped wire."""
+    told = {name: log.prefill for name, log in runs if log.prefill is not None}
+    if not told:
+        return {}
+    first = next(iter(told.values()))
+    filled = {
+        "host_model": runs[0][1].model.name,
+        "host_tokens": str(first.tokens),
+        "host_payload": binary_bytes(first.payload_bytes),
+        "host_single": seconds(first.single_s),
+    }
+    slowest = max(told, key=lambda name: told[name].median_s)
+    fastest = min(told, key=lambda name: told[name].median_s)
+    fits = {name: fitted_wire(log) for name, log in runs}
+    speeds = [(name, fit.bandwidth_bytes_per_s) for name, fit in fits.items() if fit and fit.bandwidth_bytes_per_s]
+    return filled | {
+        "host_fits": ", ".join(f"{bandwidth(bytes_per_s)} over {name}" for name, bytes_per_s in speeds),
+        "host_slowest": slowest,
+        "host_slowest_time": seconds(told[slowest].median_s),
+        "host_fastest": fastest,
+        "host_fastest_time": seconds(told[fastest].median_s),
+    }
+
+
+def paid_fields(account: Account, usd_per_hour: float, forgotten_hours: int) -> Mapping[str, str]:
+    """The budget as it stands, and what an instance costs that nobody terminates."""
+    limits = account.limits
+    forgotten_usd = cost_usd(usd_per_hour, forgotten_hours)
+    return {
+        "lab_cap": _usd(limits.lab_usd),
+        "phase_cap": _usd(limits.phase_usd),
+        "gpu_hours_cap": plain(limits.gpu_hours),
+        "spin_up_cap": _usd(limits.spin_up_usd),
+        "alert_share": percent(limits.alert_fraction, 0),
+        "spent": _usd(account.total_spent_usd()),
+        "remaining": _usd(account.remaining_usd()),
+        "rate": _usd(usd_per_hour),
+        "rate_a_day": _usd(cost_usd(usd_per_hour, HOURS_A_DAY)),
+        "rate_lasts": f"{significant(hours_for(limits.lab_usd, usd_per_hour))} hours",
+        "forgotten_hours": str(forgotten_hours),
+        "forgotten": _usd(forgotten_usd),
+        "forgotten_share": f"{plain(forgotten_usd / limits.lab_usd, 2)} times" if limits.lab_usd else "more than",
+    }
+
+
+def _usd(amount: float) -> str:
+    return f"${amount:.2f}"
