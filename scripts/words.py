@@ -3,12 +3,11 @@
 import re
 from collections.abc import Mapping
 
-from runtime import content
+from runtime.prose import said
 
 _MARKS = re.compile(r":[a-z-]+\[([^\]]*)\]|\[([^\]]*)\]\([^)]*\)|[*`]+|#+ ")
 
 
 def words(stem: str, block: str, fields: Mapping[str, str]) -> str:
     """A block as plain text. Raises KeyError for an unknown block, or a field that is not given."""
-    text = content.FIELD.sub(lambda found: fields[found[1]], content.load(stem)[block])
-    return _MARKS.sub(lambda found: found[1] or found[2] or "", text)
+    return _MARKS.sub(lambda found: found[1] or found[2] or "", said(stem, block, **fields))

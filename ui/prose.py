@@ -1,14 +1,11 @@
-"""Prose with its numbers put in.
-
-The words are in content/, the numbers come from core through ui/facts. A field no page fills is an error, not
-a gap; an inserted value is escaped, so that `$0.70` opens no formula and `a_b` no emphasis.
-"""
+"""Prose as Markdown: an inserted value is escaped, so that `$0.70` opens no formula and `a_b` no emphasis."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from runtime import content
+from runtime import prose as words
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#$|~:])")
 _DIRECTIVE = re.compile(r":[a-z-]+\[([^\]]*)\]")
@@ -28,28 +25,16 @@ def plain_text(markdown: str) -> str:
 
 
 @dataclass(frozen=True)
-class Prose:
-    """One page's blocks and the values of their fields."""
+class Prose(words.Prose):
+    """A page's prose: Markdown, whose values show themselves."""
 
-    blocks: Mapping[str, str]
-    fields: Mapping[str, str] = field(default_factory=dict)
+    escape: Callable[[object], str] = escape
 
-    def text(self, name: str) -> str:
-        """A block with its fields filled.
-
-        Raises KeyError for an unknown block or a field no one filled.
-        """
-        return content.FIELD.sub(lambda found: escape(self.fields[found[1]]), self.blocks[name])
-
-    def plain(self, name: str) -> str:
+    def plain(self, name: str, row: object = None) -> str:
         """A block as a screen reader should say it."""
-        return plain_text(self.text(name))
-
-    def has(self, name: str) -> bool:
-        """Whether the page says anything under this name."""
-        return name in self.blocks
+        return plain_text(self.text(name, row))
 
 
-def prose_of(stem: str, fields: Mapping[str, str]) -> Prose:
+def prose_of(stem: str, fields: Mapping[str, object]) -> Prose:
     """The prose of a page."""
     return Prose(content.load(stem), fields)

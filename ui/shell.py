@@ -31,7 +31,7 @@ def _settle() -> None:
 def _style() -> str:
     """The style sheets of this mode: colours as custom properties, then the rules."""
     colours = (f"--shard-{name.replace('_', '-')}: {value};" for name, value in asdict(_palette()).items())
-    rules = _read(_CSS) + _read(_CSS.with_name("glossary.css"))
+    rules = _read(_CSS) + _read(_CSS.parent / "course/glossary.css")
     return f"<style>:root {{ {' '.join(colours)} }}\n{rules}</style>"
 
 

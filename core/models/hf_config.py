@@ -1,8 +1,8 @@
 """A Hugging Face config.json, pasted or uploaded, as a ModelSpec.
 
 A config says less than it seems: biases, norms and tied tables are facts of the architecture's code, not of the
-file. core.models.hf_families holds those facts, so that the parameters come out exactly; an architecture that is not
-there is refused, for a guess would be wrong in silence. Of a multimodal model the text part is read.
+file. `hf_families` holds those facts, so that the parameters come out exactly; an architecture that is not there
+is refused, for a guess would be wrong in silence. Of a multimodal model the text part is read.
 """
 
 import json

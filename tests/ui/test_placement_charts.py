@@ -116,7 +116,7 @@ def test_every_sentence_of_the_page_has_its_numbers(asked):
     mine = {
         name: text for name, text in blocks.items() if name.split(".")[0] in ("plan", "compare", "cases", "limits")
     }
-    missing = {field for text in mine.values() for field in content.FIELD.findall(text) if field not in filled}
+    missing = {field for text in mine.values() for field in content.fields_of(text) if field not in filled}
     assert not missing
     assert all("nan" not in value.split() for value in filled.values())
 

@@ -1,11 +1,13 @@
 """Prose: words in content/, numbers from core, and nothing typed that is computed."""
 
 import re
+from dataclasses import dataclass
 
 import pytest
 
 from core.catalog import GPUS, LINKS, MODELS
 from runtime import content
+from runtime.prose import UNITS
 from ui.course.pages import PAGES
 from ui.prose import Prose, escape, plain_text
 
@@ -55,6 +57,41 @@ def test_a_value_shows_itself_and_nothing_else():
 def test_a_field_that_no_page_fills_is_an_error():
     with pytest.raises(KeyError, match="missing"):
         Prose({"block": "{{missing}}"}).text("block")
+
+
+@dataclass(frozen=True)
+class Bill:
+    """A row as core returns it."""
+
+    comm_fraction: float = 0.46
+    payload_bytes: int = 8192
+    ranks: int = 2
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("{{bill.comm_fraction|%}}", "46.0\u00a0%"),
+        ("{{bill.payload_bytes|KiB}}", "8 KiB"),
+        ("{{bill.ranks|GPU,GPUs}}", "2 GPUs"),
+        ("{{one|GPU,GPUs}}", "1 GPU"),
+        ("{{ranks}} of {{one}}", "2 of 1"),
+    ],
+)
+def test_a_field_names_a_rows_attribute_and_its_unit(template, text):
+    assert Prose({"block": template}, {"bill": Bill(), "one": 1}).text("block", Bill()) == text
+
+
+@pytest.mark.parametrize("template", ["{{bill.nothing}}", "{{bill.ranks|furlong}}"])
+def test_an_unknown_attribute_or_unit_is_an_error(template):
+    with pytest.raises((AttributeError, KeyError)):
+        Prose({"block": template}, {"bill": Bill()}).text("block")
+
+
+@pytest.mark.parametrize("stem", content.stems())
+def test_every_unit_a_field_names_is_one_there_is(stem):
+    named = {unit for block in content.load(stem).values() for _, unit in content.FIELD.findall(block) if unit}
+    assert {unit for unit in named if "," not in unit} <= set(UNITS)
 
 
 def test_braces_of_formulas_are_no_fields():

@@ -10,7 +10,7 @@ from core.course.quiz import Question, paper
 from runtime import content
 from ui.course import glossary
 from ui.course import pages as course
-from ui.prose import plain_text
+from ui.prose import Prose, plain_text
 
 _BULLETS_AND_RULINGS = re.compile(r"^\s*(?:[-*]\s+|[-|: ]+$)", re.MULTILINE)
 
@@ -43,7 +43,7 @@ def _questions() -> Iterator[Indexed]:
 
 
 def _asked(question: Question, text: str) -> str:
-    return plain_text(content.FIELD.sub(lambda found: question.fields[found[1]], text))
+    return Prose({"text": text}, question.fields).plain("text")
 
 
 def _plain(markdown: str) -> str:

@@ -1,0 +1,83 @@
+"""Words with their numbers put in: blocks of content/, and fields that name what core returned and its unit.
+
+    {{network.comm_fraction|%}}    an attribute of an attribute, and how it is written
+    {{ranks|GPU,GPUs}}             a count with its noun: `1 GPU`, `8 GPUs`
+    {{name}}                       text, or a whole number, as it is
+
+There are no expressions: what is to be computed is core's. A field that nobody fills is an error, not a gap.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from core.units import bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds, significant
+from runtime import content
+
+UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
+    {
+        "%": percent,
+        "%0": lambda fraction: percent(fraction, 0),
+        "%2": lambda fraction: percent(fraction, 2),
+        "s": seconds,
+        "ms": lambda duration_s: f"{significant(1e3 * duration_s)} ms",
+        "us": lambda duration_s: f"{significant(1e6 * duration_s)} µs",
+        "KiB": binary_bytes,
+        "GB": decimal_bytes,
+        "GB4": lambda count: decimal_bytes(count, 4),
+        "GB/s": bandwidth,
+        "n": lambda count: grouped(int(count)),
+        "x": significant,
+        "~": plain,
+    }
+)
+"""How a quantity of SI is written. `KiB`, `GB` and `s` choose the prefix themselves."""
+
+
+@dataclass(frozen=True)
+class Prose:
+    """One file's blocks, the values of their fields, and how a value is kept from being markup."""
+
+    blocks: Mapping[str, str]
+    fields: Mapping[str, object] = field(default_factory=dict)
+    escape: Callable[[str], str] = str
+
+    def text(self, name: str, row: object = None) -> str:
+        """A block with its fields filled, from `row`'s attributes first.
+
+        Raises KeyError for an unknown block, field or unit.
+        """
+        return content.FIELD.sub(lambda found: self.escape(self._value(found[1], found[2], row)), self.blocks[name])
+
+    def has(self, name: str) -> bool:
+        """Whether anything is said under this name."""
+        return name in self.blocks
+
+    def _value(self, path: str, unit: str | None, row: object) -> str:
+        first, *rest = path.split(".")
+        value = getattr(row, first) if row is not None and hasattr(row, first) else self.fields[first]
+        for name in rest:
+            value = getattr(value, name)
+        return written(value, unit)
+
+
+def written(value: object, unit: str | None = None) -> str:
+    """A value in a unit of `UNITS`, or as a count with its noun, `one,many`; without a unit as it is.
+
+    Raises KeyError for an unknown unit.
+
+    >>> written(0.46, "%"), written(8192, "KiB"), written(1, "GPU,GPUs"), written(3, "GPU,GPUs")
+    ('46.0\\xa0%', '8 KiB', '1 GPU', '3 GPUs')
+    """
+    if unit is None:
+        return str(value)
+    assert isinstance(value, int | float), f"{value!r} has no unit {unit}"
+    one, comma, many = unit.partition(",")
+    if comma:
+        return f"{grouped(int(value))} {one if value == 1 else many}"
+    return UNITS[unit](value)
+
+
+def said(stem: str, name: str, row: object = None, **fields: object) -> str:
+    """A block of a file as plain words, for a terminal."""
+    return Prose(content.load(stem), fields).text(name, row)
