@@ -16,8 +16,9 @@ from core.collectives.cost import (
     ring_all_reduce,
 )
 from core.errors import OutOfRangeError, require_non_negative, require_positive
-from core.ledger import Collective, Ledger
-from core.models.parameters import dtype_bytes, held_weight_bytes, read_weight_bytes
+from core.ledger import Collective
+from core.models.parameters import held_weight_bytes, read_weight_bytes
+from core.sharding_math.step_ledger import ends_ledger, step_ledger
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 
 LAB_STEP_S = 8e-3
@@ -83,37 +84,6 @@ def all_reduces_per_step(model: ModelSpec, tp_size: int) -> int:
     """
     require_positive(tp_size=tp_size)
     return 2 * model.num_hidden_layers if tp_size > 1 else 0
-
-
-def step_ledger(model: ModelSpec, tokens: int, tp_size: int, activation_dtype: str = "bf16") -> Ledger:
-    """The all-reduces of one forward pass, in the order a rank meets them."""
-    width = dtype_bytes(activation_dtype)
-    payload_bytes = round(allreduce_payload_bytes(tokens, model.hidden_size, width))
-    ledger = Ledger()
-    for layer in range(model.num_hidden_layers):
-        for block in ("attention", "mlp"):
-            ledger.record(
-                Collective("all_reduce", payload_bytes, tp_size, f"layers.{layer}.{block}", "row-parallel output")
-            )
-    return ledger
-
-
-def edge_ledger(
-    model: ModelSpec, tokens: int, tp_size: int, logits_tokens: int | None = None, activation_dtype: str = "bf16"
-) -> Ledger:
-    """What a step sends beside its layers, where both ends of the model are cut by vocabulary.
-
-    The embedding is one more all-reduce of [T, d]; the head gathers [logits_tokens, V] logits. A prefill needs
-    logits only for each prompt's last token; without `logits_tokens`, every token has them.
-    """
-    width = dtype_bytes(activation_dtype)
-    rows = tokens if logits_tokens is None else logits_tokens
-    hidden_bytes = round(tokens * model.hidden_size * width)
-    logits_bytes = round(rows * model.vocab_size * width)
-    ledger = Ledger()
-    ledger.record(Collective("all_reduce", hidden_bytes, tp_size, "embed_tokens", "vocabulary-parallel look-up"))
-    ledger.record(Collective("all_gather", logits_bytes, tp_size, "lm_head", "column-parallel logits"))
-    return ledger
 
 
 @dataclass(frozen=True)
@@ -217,7 +187,7 @@ def step_bill(
         latency_s=cost.latency_s,
         bandwidth_s=cost.bandwidth_s,
         base_s=cost.base_s,
-        extras=price(edge_ledger(model, tokens, tp_size, logits_tokens), link),
+        extras=price(ends_ledger(model, tokens, tp_size, logits_tokens), link),
     )
 
 

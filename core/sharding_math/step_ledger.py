@@ -47,28 +47,27 @@ def step_ledger(model: ModelSpec, tokens: int, tp_size: int, dtype: str = "bf16"
     return ledger
 
 
-def ends_collectives(
-    model: ModelSpec, tokens: int, sequences: int, tp_size: int, dtype: str = "bf16"
-) -> tuple[Collective, ...]:
-    """What a vocabulary cut over the ranks adds: an all-reduce of embeddings, a gather of the last tokens' logits.
+def ends_ledger(
+    model: ModelSpec, tokens: int, tp_size: int, sequences: int | None = None, dtype: str = "bf16"
+) -> Ledger:
+    """What a vocabulary cut over the ranks adds: an all-reduce of embeddings, a gather of the padded logits.
 
-    Counted as an all-gather, which leaves the logits on every rank; an engine that samples on one rank gathers
-    to that one.
+    Logits are made for `sequences` rows, by default every token's, as in a decode step; a prefill needs each
+    prompt's last. Counted as an all-gather, which leaves the logits on every rank; an engine that samples on one
+    rank gathers to that one.
     """
-    require_positive(tokens=tokens, sequences=sequences, tp_size=tp_size)
-    if tp_size == 1:
-        return ()
-    logits_bytes = int(sequences * padded_vocab_size(model.vocab_size) * DTYPE_BYTES[dtype])
-    return (
-        Collective(
-            "all_reduce",
-            activation_bytes(model, tokens, dtype),
-            tp_size,
-            "embedding",
-            "one rank has each token's row",
-        ),
-        Collective("all_gather", logits_bytes, tp_size, "LM head", "each rank has a slice of the vocabulary"),
+    rows = tokens if sequences is None else sequences
+    require_positive(tokens=tokens, sequences=rows, tp_size=tp_size)
+    logits_bytes = int(rows * padded_vocab_size(model.vocab_size) * DTYPE_BYTES[dtype])
+    ledger = Ledger()
+    embedding_bytes = activation_bytes(model, tokens, dtype)
+    ledger.record(
+        Collective("all_reduce", embedding_bytes, tp_size, "embed_tokens", "one rank has each token's row")
     )
+    ledger.record(
+        Collective("all_gather", logits_bytes, tp_size, "lm_head", "each rank has a slice of the vocabulary")
+    )
+    return ledger
 
 
 def mlp_order_collectives(model: ModelSpec, tokens: int, tp_size: int, order: str) -> tuple[Collective, ...]:

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from core.comm_cost.bill import allreduce_payload_bytes, edge_ledger, step_ledger
+from core.comm_cost.bill import allreduce_payload_bytes
 from core.errors import UnknownNameError, require_divides, require_positive
 from core.models.parameters import count_parameters, dtype_bytes, kv_heads_per_rank
+from core.sharding_math.step_ledger import ends_ledger, step_ledger
 from core.specs import ModelSpec
 
 MINI_GPT = ModelSpec(
@@ -164,7 +165,7 @@ def all_reduces_per_token(model: ModelSpec, tp_size: int) -> int:
     2L + 1; none on one rank
     """
     layers = step_ledger(model, 1, tp_size, model.weight_dtype)
-    edges = edge_ledger(model, 1, tp_size, activation_dtype=model.weight_dtype)
+    edges = ends_ledger(model, 1, tp_size, dtype=model.weight_dtype)
     return layers.count("all_reduce") + edges.count("all_reduce")
 
 

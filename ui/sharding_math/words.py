@@ -9,7 +9,7 @@ from core.sharding_math.faults import FAULTS, broken
 from core.sharding_math.numerics import LargestError
 from core.sharding_math.rounding import Trial, run_trial
 from core.sharding_math.step_ledger import (
-    ends_collectives,
+    ends_ledger,
     layer_collectives,
     mlp_order_collectives,
     step_ledger,
@@ -71,7 +71,7 @@ def _tokens(count: int) -> str:
 
 
 def _end_fields(scenario: Scenario) -> dict[str, str]:
-    embedding, head = ends_collectives(scenario.model_spec, scenario.batch, scenario.batch, max(2, scenario.tp))
+    embedding, head = ends_ledger(scenario.model_spec, scenario.batch, max(2, scenario.tp))
     return {
         "embedding_payload": binary_bytes(embedding.payload_bytes),
         "logits_payload": binary_bytes(head.payload_bytes),

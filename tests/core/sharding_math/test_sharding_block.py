@@ -14,7 +14,7 @@ from core.sharding_math.block import BlockWeights, block_layer, rms_norm
 from core.sharding_math.group import Group
 from core.sharding_math.layers import silu
 from core.sharding_math.sequence import sequence_block_layer
-from core.sharding_math.step_ledger import ends_collectives, layer_collectives
+from core.sharding_math.step_ledger import ends_ledger, layer_collectives
 from core.sharding_math.tensors import Copied, Replicate, Shard
 from core.sharding_math.vocabulary import embedding_layer, greedy_tokens, head_layer, pad_rows
 
@@ -200,7 +200,7 @@ def test_the_first_of_equal_logits_wins_across_ranks():
 
 
 def test_the_ends_are_listed_as_a_model_pays_for_them():
-    embedding, head = ends_collectives(model("llama-3-8b"), 1, 1, 2)
+    embedding, head = ends_ledger(model("llama-3-8b"), 1, 2)
     assert [embedding.op, head.op] == ["all_reduce", "all_gather"]
 
 

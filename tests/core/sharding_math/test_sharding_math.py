@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.catalog import MODELS, model
+from core.catalog import MODELS, link, model
+from core.comm_cost.bill import step_bill
 from core.errors import IndivisibleError, OutOfRangeError
 from core.ledger import Ledger
 from core.models.parameters import total_parameters
@@ -26,7 +27,7 @@ from core.sharding_math.numerics import (
     sum_in_order,
     ulps_apart,
 )
-from core.sharding_math.step_ledger import ends_collectives, mlp_order_collectives, step_ledger
+from core.sharding_math.step_ledger import ends_ledger, mlp_order_collectives, step_ledger
 from core.sharding_math.tensors import Partial, Replicate, Shard
 from core.sharding_math.tp_sizes import check_tp_size, padded_vocab_size, tp_sizes
 
@@ -208,15 +209,25 @@ def test_a_step_of_an_8b_model_is_64_all_reduces_of_8_kib():
 
 def test_one_rank_keeps_an_empty_ledger():
     assert len(step_ledger(model("llama-3-8b"), 1, 1)) == 0
-    assert ends_collectives(model("llama-3-8b"), 1, 1, 1) == ()
+    assert len(ends_ledger(model("llama-3-8b"), 1, 1)) == 0
 
 
 def test_the_logits_are_31_payloads():
     """128,256 × 2 B = 256,512 B against 8,192 B."""
-    embedding, head = ends_collectives(model("llama-3-8b"), tokens=1, sequences=1, tp_size=2)
+    embedding, head = ends_ledger(model("llama-3-8b"), tokens=1, tp_size=2)
     assert (embedding.op, embedding.payload_bytes) == ("all_reduce", 8192)
     assert (head.op, head.payload_bytes) == ("all_gather", 256512)
     assert 31 < head.payload_bytes / embedding.payload_bytes < 32
+
+
+def test_padded_logits_are_what_lab_03_prices_too():
+    """OPT's 50,272 words are padded to 50,304; a prefill gathers each prompt's last row, not every token's."""
+    opt = model("opt-13b")
+    (_, head), (_, priced) = (
+        ends_ledger(opt, 2048, 2, sequences=1),
+        step_bill(opt, 2, 2048, link("nvlink-lab"), logits_tokens=1).extras,
+    )
+    assert head.payload_bytes == priced.payload_bytes == 50304 * 2
 
 
 def test_llama_3_8b_splits_over_powers_of_two_and_copies_kv_heads_above_eight():
