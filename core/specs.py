@@ -51,7 +51,8 @@ class MlaSpec:
 class ModelSpec:
     """The shape of a decoder-only transformer, enough to count its parameters exactly.
 
-    `weight_dtype` is the checkpoint's own; of a quantised one, `quantisation_group` inputs share a scale.
+    `weight_dtype` is the checkpoint's own; of a quantised one, `quantisation_group` inputs share a scale. A
+    `vision_tower` is in the checkpoint besides, and not counted.
     """
 
     key: str
@@ -79,6 +80,7 @@ class ModelSpec:
     mla: MlaSpec | None = None
     weight_dtype: str = "bf16"
     quantisation_group: int | None = None
+    vision_tower: bool = False
     aliases: tuple[str, ...] = ()
     source: str = ""
 
@@ -101,7 +103,15 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class GpuSpec:
-    """An accelerator. Dense bf16 FLOP/s (not 2:4 sparse), nominal memory as sold, usable as a driver reports it."""
+    """An accelerator. Dense FLOP/s (not 2:4 sparse), nominal memory as sold, usable as a driver reports it.
+
+    `fp8_flops` and `fp4_flops` are None where the tensor cores do not multiply in that width. `gpu_class` is the
+    generation and market within which a calibration holds. `link_key` and `bus_key` are rows of core.catalog.LINKS:
+    what joins two of them in the node they are mostly sold in, and their PCIe; `nvlink_domain` GPUs share the
+    former, where that is not a node's. `measured_series` is the all-reduces measured over their NVLink
+    (data/measured_all_reduce.csv). A vLLM server takes `vllm_batched_tokens` a step and `vllm_sequences` at once
+    unless told otherwise.
+    """
 
     key: str
     name: str
@@ -109,7 +119,16 @@ class GpuSpec:
     memory_bytes_per_s: float
     memory_bytes: int
     usable_memory_bytes: int
-    nvlink: bool
+    fp8_flops: float | None = None
+    fp4_flops: float | None = None
+    gpu_class: str = ""
+    nvlink: bool = False
+    link_key: str = "pcie-4"
+    bus_key: str = "pcie-4"
+    nvlink_domain: int | None = None
+    measured_series: str = ""
+    vllm_batched_tokens: int = 2048
+    vllm_sequences: int = 256
     aliases: tuple[str, ...] = ()
     source: str = ""
 
@@ -121,13 +140,19 @@ class GpuSpec:
         )
 
 
+LinkFamily = Literal["", "nvlink", "xgmi", "pcie", "infiniband", "roce", "efa", "slingshot", "ethernet"]
+
+
 @dataclass(frozen=True)
 class LinkSpec:
     """What one message costs: a launch, a latency a hop, and its bytes over one direction of the wire.
 
     `latency_s` is α per hop, `bandwidth_bytes_per_s` is β in one direction, `base_s` is the launch cost t0 of a
     whole collective (0 in the labs' napkin model). `scope` says whose bandwidth it is; `reach`, whether the
-    link ends at the node. `measured_ranks` is set where all of it was fitted to one table, and holds for that many.
+    link ends at the node; `family`, what is wired: "" for a link of one's own. A GPU bonds `lanes` of it, where it
+    may bond fewer. `measured_ranks` is set where all of it was fitted to one table, and holds for that many.
+    `measured_series` is what was measured over it, whatever the GPU (data/measured_all_reduce.csv); `napkin_key`
+    the row that the labs teach it by.
     """
 
     key: str
@@ -137,15 +162,24 @@ class LinkSpec:
     base_s: float = 0.0
     scope: Literal["gpu", "node"] = "gpu"
     reach: Literal["node", "network"] = "node"
+    family: LinkFamily = ""
+    lanes: int = 0
     measured_bytes_per_s: float | None = None
     measured_note: str = ""
     measured_ranks: int | None = None
+    measured_series: str = ""
+    napkin_key: str = ""
     aliases: tuple[str, ...] = ()
     source: str = ""
 
     def __post_init__(self) -> None:
         require_positive(bandwidth_bytes_per_s=self.bandwidth_bytes_per_s)
         require_non_negative(latency_s=self.latency_s, base_s=self.base_s)
+
+    @property
+    def is_fabric(self) -> bool:
+        """Whether it joins GPUs directly, past the host's PCIe: NVLink, xGMI."""
+        return self.family in ("nvlink", "xgmi")
 
 
 @dataclass(frozen=True)

@@ -4,178 +4,164 @@ Vendors print NVLink and xGMI two-way: halved here. Ports sold in Gb/s are divid
 shared by its GPUs; a GPU's is its own. The two `-lab` rows are the labs' napkin model, with no launch cost.
 
 The other rows' `base_s` and `latency_s` explain *measured* small all-reduces: where one machine was measured at
-several N, a line through them. `measured_bytes_per_s` is the ring busbw of large payloads; where more than one
-level of a machine took part, the figure is no speed of one wire and stands in `measured_note` alone.
+several N, a line through them. Between nodes, α is their time, less the launch, less what the GPUs inside a node
+cost, over the 2(G-1) hops of G nodes: only clean pairs of one GPU a node say it without a subtraction.
+`measured_bytes_per_s` is the ring busbw of large payloads; where more than one level of a machine took part, the
+figure is no speed of one link and stands in `measured_note` alone.
 """
 
 from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 from core.catalog.lookup import by_key, find
-from core.catalog.networks import NETWORK
 from core.catalog.own_link import own_link_of
-from core.specs import LinkSpec
+from core.specs import LinkFamily, LinkSpec
 
-_LAB = (
-    LinkSpec(
-        key="nvlink-lab",
-        name="NVLink, napkin",
-        latency_s=3e-6,
-        bandwidth_bytes_per_s=300e9,
-        aliases=("nvlink",),
-        source="the labs' assumption: 3 µs a hop; 300 GB/s is NVLink 3 (A100), 600 GB/s two-way halved",
-    ),
-    LinkSpec(
-        key="ethernet-10g-lab",
-        name="10 GbE, napkin",
-        latency_s=50e-6,
-        bandwidth_bytes_per_s=1.25e9,
-        scope="node",
-        reach="network",
-        aliases=("10gbe", "ethernet"),
-        source="the labs' assumption: 50 µs a hop (not a round trip); 10 Gb/s over eight",
-    ),
-)
+_NCCL = 6.6e-6
+"""Launch of a ring all-reduce in the LL protocol. Source: NVIDIA/nccl src/graph/tuning.cc."""
 
-_INSIDE = (
-    LinkSpec(
-        key="nvlink-2",
-        name="NVLink 2 (V100)",
-        latency_s=0.85e-6,
-        bandwidth_bytes_per_s=150e9,
-        base_s=9.4e-6,
-        aliases=("nvswitch-1",),
-        source="V100 data sheet as remembered: 300 GB/s two-way halved; α and base taken over from NVLink 3",
-    ),
-    LinkSpec(
-        key="nvlink-3",
-        name="NVLink 3 (A100)",
-        latency_s=0.85e-6,
-        bandwidth_bytes_per_s=300e9,
-        base_s=9.4e-6,
-        measured_bytes_per_s=230e9,
-        measured_note="ring busbw 226 to 235 GB/s over 8 GPUs, 209 over 4",
-        aliases=("nvswitch-2",),
-        source=(
-            "600 GB/s two-way halved (aiconfigurator systems: 300); α, base: line through 8 KiB NCCL 2.27 "
-            "all-reduces at N = 2, 4, 8 (10.97, 14.68, 21.27 µs, aiconfigurator)"
-        ),
-    ),
-    LinkSpec(
-        key="nvlink-4",
-        name="NVLink 4 (H100, H200)",
-        latency_s=0.76e-6,
-        bandwidth_bytes_per_s=450e9,
-        base_s=5.3e-6,
-        measured_bytes_per_s=365e9,
-        measured_note=(
-            "ring busbw 363 to 370 GB/s over 8 GPUs; a copy between two 396; in-switch reductions print 473 to 483"
-        ),
-        aliases=("nvswitch-3",),
-        source=(
-            "900 GB/s two-way halved (aiconfigurator systems: 450); α, base: line through 8 KiB NCCL 2.29 "
-            "all-reduces at N = 2, 4, 8 (6.77, 10.04, 15.96 µs, aiconfigurator)"
-        ),
-    ),
-    LinkSpec(
-        key="nvlink-5",
-        name="NVLink 5 (B200)",
-        latency_s=0.76e-6,
-        bandwidth_bytes_per_s=900e9,
-        base_s=5.3e-6,
-        measured_bytes_per_s=678e9,
-        measured_note="ring busbw 673 to 682 GB/s; in-switch reductions print 838 to 845",
-        aliases=("nvswitch-4",),
-        source="1,800 GB/s two-way halved (aiconfigurator systems: 900); α and base taken over from NVLink 4",
-    ),
-    LinkSpec(
-        key="pcie-3",
-        name="PCIe 3 x16",
-        latency_s=1.4e-6,
-        bandwidth_bytes_per_s=15.75e9,
-        base_s=6.6e-6,
-        measured_bytes_per_s=10.5e9,
-        measured_note="ring busbw 10.5 GB/s over 4 GPUs; 4.0 over 2 without P2P",
-        source=(
-            "8 GT/s x 16 lanes, 128b/130b, over eight; α: 14.8 µs for small all-reduces of 4 V100 PCIe, less "
-            "the launch, over 6 hops"
-        ),
-    ),
-    LinkSpec(
-        key="pcie-4",
-        name="PCIe 4 x16",
-        latency_s=1.2e-6,
-        bandwidth_bytes_per_s=31.5e9,
-        base_s=5.7e-6,
-        measured_bytes_per_s=15e9,
-        measured_note="ring busbw 25.3 GB/s over 4 GPUs with P2P, 15 over 8, 2.2 to 3.9 over 2 without P2P",
-        source=(
-            "16 GT/s x 16 lanes, 128b/130b, over eight; α, base: line through 8 KiB NCCL all-reduces at N = "
-            "2, 4 (8.09, 12.98 µs, L40S, aiconfigurator); at N = 8, across sockets, 32.5 µs"
-        ),
-    ),
-    LinkSpec(
-        key="pcie-4-no-p2p",
-        name="PCIe 4 x16, no P2P",
-        latency_s=1.2e-6,
-        bandwidth_bytes_per_s=31.5e9,
-        base_s=5.7e-6,
-        measured_bytes_per_s=3e9,
-        measured_note="ring busbw 2.2 to 3.9 GB/s over 2 GPUs: every byte goes through the host's memory",
-        source=(
-            "the wire of PCIe 4 x16; GeForce drivers refuse peer-to-peer, so copies are staged; α and base taken "
-            "over from PCIe 4, both too small by that"
-        ),
-    ),
-    LinkSpec(
-        key="pcie-5",
-        name="PCIe 5 x16",
-        latency_s=1.2e-6,
-        bandwidth_bytes_per_s=63e9,
-        base_s=5.7e-6,
-        measured_bytes_per_s=42e9,
-        measured_note="ring busbw 39 to 46 GB/s over 8 GPUs behind switches, 27 over 4 without",
-        source="32 GT/s x 16 lanes, 128b/130b, over eight; α and base taken over from PCIe 4",
-    ),
-    LinkSpec(
-        key="pcie-6",
-        name="PCIe 6 x16",
-        latency_s=1.2e-6,
-        bandwidth_bytes_per_s=121e9,
-        base_s=5.7e-6,
-        source="64 GT/s x 16 lanes in flits, 121 GB/s one way after overhead; α and base taken over from PCIe 4",
-    ),
-    LinkSpec(
-        key="xgmi-mi300x",
-        name="xGMI, 8 x MI300X",
-        latency_s=0.88e-6,
-        bandwidth_bytes_per_s=448e9,
-        base_s=6.6e-6,
-        measured_bytes_per_s=313e9,
-        measured_note="ring busbw 313 GB/s over 8 GPUs, 48 over 2: a mesh of 7 links, and a pair has one of them",
-        aliases=("xgmi-mi325x",),
-        source=(
-            "MI300X data sheet as remembered: 7 links of 128 GB/s two-way, halved; α: 18.9 µs for small RCCL "
-            "all-reduces of 8, less the launch, over 14 hops"
-        ),
-    ),
-    LinkSpec(
-        key="xgmi-mi355x",
-        name="xGMI, 8 x MI355X",
-        latency_s=2.8e-6,
-        bandwidth_bytes_per_s=535e9,
-        base_s=7.9e-6,
-        measured_bytes_per_s=407e9,
-        measured_note=(
-            "ring busbw 407 GB/s over 8 GPUs, 134 over 4, 44 over 2: a mesh of 7 links, and a pair has one of them"
-        ),
-        source=(
-            "MI355X data sheet as remembered: 7 links of 153 GB/s two-way, halved; α, base: line through small "
-            "RCCL all-reduces at N = 2, 4, 8 (13.4, 25.7, 46.6 µs)"
-        ),
-    ),
-)
 
-LINKS: Mapping[str, LinkSpec] = by_key((*_LAB, *_INSIDE, *NETWORK))
+class _Kind(NamedTuple):
+    """What links of a family share."""
+
+    family: LinkFamily
+    reach: Literal["node", "network"] = "network"
+    scope: Literal["gpu", "node"] = "gpu"
+
+
+_NVLINK, _XGMI, _PCIE = _Kind("nvlink", "node"), _Kind("xgmi", "node"), _Kind("pcie", "node")
+_INFINIBAND, _ROCE, _SLINGSHOT = _Kind("infiniband"), _Kind("roce"), _Kind("slingshot")
+_EFA, _ETHERNET = _Kind("efa", scope="node"), _Kind("ethernet", scope="node")
+
+
+def _row(
+    key: str, name: str, kind: _Kind, latency_s: float, bandwidth_bytes_per_s: float, base_s: float, **facts: Any
+) -> LinkSpec:
+    """A link; `facts` are LinkSpec's other fields."""
+    return LinkSpec(
+        key, name, latency_s, bandwidth_bytes_per_s, base_s, kind.scope, kind.reach, kind.family, **facts
+    )
+
+
+# fmt: off
+LINKS: Mapping[str, LinkSpec] = by_key((
+    # key, name, kind, α s a hop, β bytes/s one way, launch s
+    _row("nvlink-lab", "NVLink, napkin", _NVLINK, 3e-6, 300e9, 0.0,
+         aliases=("nvlink",),
+         source="the labs' assumption: 3 µs a hop; 300 GB/s is NVLink 3 (A100), 600 GB/s two-way halved"),
+    _row("ethernet-10g-lab", "10 GbE, napkin", _ETHERNET, 50e-6, 1.25e9, 0.0,
+         measured_series="a10g-tcp", aliases=("10gbe", "ethernet"),
+         source="the labs' assumption: 50 µs a hop (not a round trip); 10 Gb/s over eight"),
+    _row("nvlink-2", "NVLink 2 (V100)", _NVLINK, 0.85e-6, 150e9, 9.4e-6,
+         lanes=6, napkin_key="nvlink-lab", aliases=("nvswitch-1",),
+         source="V100 data sheet as remembered: 300 GB/s two-way halved; α and base taken over from NVLink 3"),
+    _row("nvlink-3", "NVLink 3 (A100)", _NVLINK, 0.85e-6, 300e9, 9.4e-6,
+         measured_bytes_per_s=230e9, lanes=12, napkin_key="nvlink-lab", aliases=("nvswitch-2",),
+         measured_note="ring busbw 226 to 235 GB/s over 8 GPUs, 209 over 4",
+         source=("600 GB/s two-way halved (aiconfigurator systems: 300); α, base: line through 8 KiB NCCL 2.27 "
+                 "all-reduces at N = 2, 4, 8 (10.97, 14.68, 21.27 µs, aiconfigurator)")),
+    _row("nvlink-4", "NVLink 4 (H100, H200)", _NVLINK, 0.76e-6, 450e9, 5.3e-6,
+         measured_bytes_per_s=365e9, lanes=18, napkin_key="nvlink-lab", aliases=("nvswitch-3",),
+         measured_note=("ring busbw 363 to 370 GB/s over 8 GPUs; a copy between two 396; in-switch reductions "
+                        "print 473 to 483"),
+         source=("900 GB/s two-way halved (aiconfigurator systems: 450); α, base: line through 8 KiB NCCL 2.29 "
+                 "all-reduces at N = 2, 4, 8 (6.77, 10.04, 15.96 µs, aiconfigurator)")),
+    _row("nvlink-5", "NVLink 5 (B200)", _NVLINK, 0.76e-6, 900e9, 5.3e-6,
+         measured_bytes_per_s=678e9, lanes=18, napkin_key="nvlink-lab", aliases=("nvswitch-4",),
+         measured_note="ring busbw 673 to 682 GB/s; in-switch reductions print 838 to 845",
+         source="1,800 GB/s two-way halved (aiconfigurator systems: 900); α and base taken over from NVLink 4"),
+    _row("pcie-3", "PCIe 3 x16", _PCIE, 1.4e-6, 15.75e9, _NCCL,
+         measured_bytes_per_s=10.5e9,
+         measured_note="ring busbw 10.5 GB/s over 4 GPUs; 4.0 over 2 without P2P",
+         source=("8 GT/s x 16 lanes, 128b/130b, over eight; α: 14.8 µs for small all-reduces of 4 V100 PCIe, "
+                 "less the launch, over 6 hops")),
+    _row("pcie-4", "PCIe 4 x16", _PCIE, 1.2e-6, 31.5e9, 5.7e-6,
+         measured_bytes_per_s=15e9, measured_series="l40s-nccl",
+         measured_note="ring busbw 25.3 GB/s over 4 GPUs with P2P, 15 over 8, 2.2 to 3.9 over 2 without P2P",
+         source=("16 GT/s x 16 lanes, 128b/130b, over eight; α, base: line through 8 KiB NCCL all-reduces at N ="
+                 " 2, 4 (8.09, 12.98 µs, L40S, aiconfigurator); at N = 8, across sockets, 32.5 µs")),
+    _row("pcie-4-no-p2p", "PCIe 4 x16, no P2P", _PCIE, 1.2e-6, 31.5e9, 5.7e-6,
+         measured_bytes_per_s=3e9,
+         measured_note="ring busbw 2.2 to 3.9 GB/s over 2 GPUs: every byte goes through the host's memory",
+         source=("the wire of PCIe 4 x16; GeForce drivers refuse peer-to-peer, so copies are staged; α and base "
+                 "taken over from PCIe 4, both too small by that")),
+    _row("pcie-5", "PCIe 5 x16", _PCIE, 1.2e-6, 63e9, 5.7e-6,
+         measured_bytes_per_s=42e9,
+         measured_note="ring busbw 39 to 46 GB/s over 8 GPUs behind switches, 27 over 4 without",
+         source="32 GT/s x 16 lanes, 128b/130b, over eight; α and base taken over from PCIe 4"),
+    _row("pcie-6", "PCIe 6 x16", _PCIE, 1.2e-6, 121e9, 5.7e-6,
+         source="64 GT/s x 16 lanes in flits, 121 GB/s one way after overhead; α and base taken over from PCIe 4"),
+    _row("xgmi-mi300x", "xGMI, 8 x MI300X", _XGMI, 0.88e-6, 448e9, _NCCL,
+         measured_bytes_per_s=313e9, aliases=("xgmi-mi325x",),
+         measured_note="ring busbw 313 GB/s over 8 GPUs, 48 over 2: a mesh of 7 links, and a pair has one of them",
+         source=("MI300X data sheet as remembered: 7 links of 128 GB/s two-way, halved; α: 18.9 µs for small "
+                 "RCCL all-reduces of 8, less the launch, over 14 hops")),
+    _row("xgmi-mi355x", "xGMI, 8 x MI355X", _XGMI, 2.8e-6, 535e9, 7.9e-6,
+         measured_bytes_per_s=407e9,
+         measured_note=("ring busbw 407 GB/s over 8 GPUs, 134 over 4, 44 over 2: a mesh of 7 links, and a pair "
+                        "has one of them"),
+         source=("MI355X data sheet as remembered: 7 links of 153 GB/s two-way, halved; α, base: line through "
+                 "small RCCL all-reduces at N = 2, 4, 8 (13.4, 25.7, 46.6 µs)")),
+    _row("ib-edr", "InfiniBand EDR", _INFINIBAND, 3e-6, 12.5e9, _NCCL,
+         source=("100 Gb/s a port over eight, one port a GPU as in a DGX; α: 12.6 µs for small all-reduces "
+                 "between two nodes of one L40S over ConnectX, less the launch, over 2 hops (NCCL's tuner: 2.7)")),
+    _row("ib-hdr", "InfiniBand HDR", _INFINIBAND, 3e-6, 25e9, _NCCL,
+         measured_bytes_per_s=23.75e9,
+         measured_note="host to host 23.75 GB/s",
+         source=("200 Gb/s a port over eight, one port a GPU as in a DGX; α: 12.6 µs for small all-reduces "
+                 "between two nodes of one L40S over ConnectX, less the launch, over 2 hops (NCCL's tuner: 2.7)")),
+    _row("ib-ndr", "InfiniBand NDR", _INFINIBAND, 3e-6, 50e9, _NCCL,
+         source=("400 Gb/s a port over eight, one port a GPU as in a DGX; α: 12.6 µs for small all-reduces "
+                 "between two nodes of one L40S over ConnectX, less the launch, over 2 hops (NCCL's tuner: 2.7)")),
+    _row("ib-xdr", "InfiniBand XDR", _INFINIBAND, 3e-6, 100e9, _NCCL,
+         source=("800 Gb/s a port over eight, one port a GPU; α: 12.6 µs for small all-reduces between two nodes"
+                 " of one L40S over ConnectX, less the launch, over 2 hops (NCCL's tuner: 2.7)")),
+    _row("roce-400g", "RoCE 400G", _ROCE, 14e-6, 50e9, _NCCL,
+         measured_bytes_per_s=38e9,
+         measured_note="ring busbw 32 to 45 GB/s between two nodes of one GPU",
+         source=("400 Gb/s a NIC over eight, one NIC a GPU; α: 35 µs for small all-reduces between two nodes of "
+                 "one H200, less the launch, over 2 hops")),
+    _row("efa-p4d", "EFA, AWS p4d", _EFA, 74e-6, 50e9, _NCCL,
+         measured_note="2 nodes of 8 A100: busbw 44 to 78 GB/s, of both levels, so no speed of this wire",
+         source=("4 x 100 Gb/s a node over eight; α: 162 to 177 µs for small all-reduces of 2 x 8, less 21 µs "
+                 "inside a node, over 2 hops")),
+    _row("efa-p5", "EFA, AWS p5", _EFA, 26e-6, 400e9, _NCCL,
+         measured_note="2 nodes of 8 H100: busbw 444 to 487 GB/s, of both levels, so no speed of this wire",
+         source=("3,200 Gb/s a node over eight; α: 66 to 71 µs for small all-reduces of 2 x 8, less 16 µs inside"
+                 " a node, over 2 hops")),
+    _row("slingshot-11", "Slingshot 11", _SLINGSHOT, 4.4e-6, 25e9, _NCCL,
+         measured_bytes_per_s=22.9e9,
+         measured_note="busbw 22.9 GB/s between two nodes of one GH200",
+         source=("200 Gb/s a NIC over eight, one NIC a GPU; α: 18.8 µs for small all-reduces of 2 nodes of 4 "
+                 "GH200, less 10 µs inside a node, over 2 hops")),
+    _row("ethernet-1g", "1 GbE", _ETHERNET, 84e-6, 0.125e9, _NCCL,
+         source="1 Gb/s over eight; α taken over from 10 GbE"),
+    _row("ethernet-10g", "10 GbE, NCCL over TCP", _ETHERNET, 84e-6, 1.25e9, _NCCL,
+         measured_bytes_per_s=0.8e9, measured_series="a10g-tcp", napkin_key="ethernet-10g-lab",
+         aliases=("ethernet-10gbe",),
+         measured_note="ring busbw 0.8 GB/s between two A10G nodes over TCP",
+         source=("10 Gb/s over eight; α: 177 µs for small all-reduces between two A10G nodes over TCP, less the "
+                 "launch, over 2 hops")),
+    _row("ethernet-25g", "25 GbE, NCCL over TCP", _ETHERNET, 51e-6, 3.125e9, _NCCL,
+         source="25 Gb/s over eight; α taken over from 50 GbE"),
+    _row("ethernet-40g", "40 GbE, NCCL over TCP", _ETHERNET, 51e-6, 5e9, _NCCL,
+         source="40 Gb/s over eight; α taken over from 50 GbE"),
+    _row("ethernet-50g", "50 GbE, NCCL over TCP", _ETHERNET, 51e-6, 6.25e9, _NCCL,
+         measured_bytes_per_s=2e9,
+         measured_note="busbw 2 GB/s between two T4 nodes over TCP",
+         source=("50 Gb/s over eight; α: 108 µs for small all-reduces between two T4 nodes over TCP, less the "
+                 "launch, over 2 hops")),
+    _row("ethernet-100g", "100 GbE, NCCL over TCP", _ETHERNET, 24e-6, 12.5e9, _NCCL,
+         source="100 Gb/s over eight; α taken over from 200 GbE"),
+    _row("ethernet-200g", "200 GbE, NCCL over TCP", _ETHERNET, 24e-6, 25e9, _NCCL,
+         measured_bytes_per_s=5.5e9,
+         measured_note="5 to 6 GB/s over TCP: the stack, not the wire, is the limit",
+         source=("200 Gb/s over eight; α: 57.5 µs for small all-reduces of 2 nodes of 4 GH200 over TCP, less 10 "
+                 "µs inside a node, over 2 hops")),
+    _row("ethernet-400g", "400 GbE, NCCL over TCP", _ETHERNET, 24e-6, 50e9, _NCCL,
+         source="400 Gb/s over eight; α taken over from 200 GbE"),
+))
+# fmt: on
 """Every link, under its key."""
 
 

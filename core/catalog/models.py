@@ -2,15 +2,12 @@
 
 from collections.abc import Mapping
 
-from core.catalog.dense import DENSE
-from core.catalog.llama import LLAMA
 from core.catalog.lookup import by_key, find
-from core.catalog.mixtures import MIXTURES
-from core.catalog.qwen2 import QWEN2
-from core.catalog.qwen3 import QWEN3
+from core.catalog.models_dense import LLAMA, OTHERS, QWEN2, QWEN3
+from core.catalog.models_mixtures import MIXTURES, QWEN3_MIXTURES
 from core.specs import ModelSpec
 
-MODELS: Mapping[str, ModelSpec] = by_key((*LLAMA, *QWEN2, *QWEN3, *DENSE, *MIXTURES))
+MODELS: Mapping[str, ModelSpec] = by_key((*LLAMA, *QWEN2, *QWEN3, *QWEN3_MIXTURES, *OTHERS, *MIXTURES))
 """Every model, under its key."""
 
 

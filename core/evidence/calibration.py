@@ -68,8 +68,7 @@ DECODE_BAND = (0.81, 1.50)
 
 def gpu_class(gpu: GpuSpec) -> str:
     """The class whose constants a GPU takes."""
-    family = gpu.key.split("-")[0]
-    return {"a100": "a100", "h100": "hopper", "h200": "hopper"}.get(family, "other")
+    return gpu.gpu_class if gpu.gpu_class in CALIBRATIONS else _OTHER.gpu_class
 
 
 def calibration_of(gpu: GpuSpec) -> Calibration:

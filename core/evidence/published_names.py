@@ -122,7 +122,7 @@ def published_gpu(name: str) -> tuple[GpuSpec, LinkSpec]:
             row, over_pcie = gpu(key), "pcie" in lowered
             if over_pcie and key == "a100-80gb-sxm":
                 row = replace(row, memory_bytes_per_s=A100_PCIE_BYTES_PER_S)
-            return row, link("pcie-4" if over_pcie and wire.startswith("nvlink") else wire)
+            return row, link("pcie-4" if over_pcie and row.nvlink else wire)
     raise UnknownNameError("GPU", name, (key for _, key, _ in _GPUS))
 
 

@@ -16,25 +16,6 @@ from core.steps.model import TensorGroup
 
 MOST_GPUS = 2048
 
-_USUAL_LINK = (
-    ("a100", "nvlink-3"),
-    ("h100-sxm", "nvlink-4"),
-    ("h100-pcie", "pcie-5"),
-    ("h200", "nvlink-4"),
-    ("b200", "nvlink-5"),
-    ("gb200", "nvlink-5"),
-    ("mi355x", "xgmi-mi355x"),
-    ("mi3", "xgmi-mi300x"),
-    ("rtx-3090", "pcie-4-no-p2p"),
-    ("rtx-4090", "pcie-4-no-p2p"),
-    ("rtx-5090", "pcie-5"),
-    ("rtx-pro", "pcie-5"),
-)
-_WIRES = ("nvlink", "xgmi")
-_USUAL_DOMAIN = {"gb200": 72}
-_NVLINKS = {"nvlink-2": 6, "nvlink-3": 12, "nvlink-4": 18, "nvlink-5": 18}
-"""NVLinks of a GPU, all of which its row's bandwidth counts."""
-
 
 @dataclass(frozen=True)
 class ClusterSpec:
@@ -97,7 +78,7 @@ class ClusterSpec:
     @cached_property
     def inner(self) -> LinkSpec:
         """The slowest wire inside an island: `link`, or the bus where domains are smaller than the node."""
-        return self.link if self.domain >= self.gpus_per_node else self.bus or find_link("pcie-4")
+        return self.link if self.domain >= self.gpus_per_node else self.bus or find_link(self.gpu.bus_key)
 
     def crosses(self, ranks: int) -> bool:
         """Whether a group of neighbours this large must use the network."""
@@ -130,16 +111,6 @@ class ClusterSpec:
         return (self.gpus // self.island) * (self.island // ranks)
 
 
-def usual_link(gpu: GpuSpec) -> LinkSpec:
-    """The wire between two GPUs of a node that a card is mostly sold with; PCIe 4 where none is known."""
-    return find_link(next((link for prefix, link in _USUAL_LINK if gpu.key.startswith(prefix)), "pcie-4"))
-
-
-def usual_domain(gpu: GpuSpec) -> int | None:
-    """GPUs that share one NVLink where that is not a node's: 72 of a GB200 NVL72."""
-    return _USUAL_DOMAIN.get(gpu.key)
-
-
 def own_gpu(memory_bytes: float, memory_bytes_per_s: float, bf16_flops: float) -> GpuSpec:
     """A card that is not in the catalog, by the three figures that a placement needs.
 
@@ -163,7 +134,7 @@ def own_gpu(memory_bytes: float, memory_bytes_per_s: float, bf16_flops: float) -
 def usual_cluster(gpu: GpuSpec, gpus_per_node: int, nodes: int = 1) -> ClusterSpec:
     """These GPUs on their usual wire; between nodes the scenario's network, 10 GbE, until one is named."""
     network = find_link(Scenario().network)
-    return ClusterSpec(gpu, usual_link(gpu), network, gpus_per_node, nodes, usual_domain(gpu))
+    return ClusterSpec(gpu, find_link(gpu.link_key), network, gpus_per_node, nodes, gpu.nvlink_domain)
 
 
 def seen_cluster(cluster: ClusterSpec, seen: Topology, gpus_per_node: int | None = None) -> ClusterSpec:
@@ -175,10 +146,10 @@ def seen_cluster(cluster: ClusterSpec, seen: Topology, gpus_per_node: int | None
     gpus = gpus_per_node or seen.gpus
     shared = seen.domain if seen.nvlink_present else seen.gpus
     whole = seen.nvlink_present and seen.domain == seen.gpus
-    own_bus = None if cluster.link.key.startswith(_WIRES) else cluster.link
+    own_bus = None if cluster.link.is_fabric else cluster.link
     return replace(
         cluster,
-        link=seen_link(cluster.link, seen),
+        link=seen_link(cluster.gpu, cluster.link, seen),
         bus=cluster.bus or own_bus,
         gpus_per_node=gpus,
         nvlink_domain=cluster.nvlink_domain if whole else min(shared, gpus),
@@ -186,7 +157,7 @@ def seen_cluster(cluster: ClusterSpec, seen: Topology, gpus_per_node: int | None
     )
 
 
-def seen_link(usual: LinkSpec, seen: Topology) -> LinkSpec:
+def seen_link(gpu: GpuSpec, usual: LinkSpec, seen: Topology) -> LinkSpec:
     """The usual wire, unless a table contradicts it: PCIe where it shows no NVLink, NVLink where it does.
 
         β · bonded links / links of a GPU
@@ -194,9 +165,9 @@ def seen_link(usual: LinkSpec, seen: Topology) -> LinkSpec:
     A card that is not known to have NVLink is taken to have that of an A100; a GeForce's links are slower still.
     """
     if not seen.nvlink_present:
-        return find_link("pcie-4") if usual.key.startswith(_WIRES) else usual
-    link = usual if usual.key.startswith(_WIRES) else find_link("nvlink-3")
-    whole = _NVLINKS.get(link.key, 0)
+        return find_link(gpu.bus_key) if usual.is_fabric else usual
+    link = usual if usual.is_fabric else find_link("nvlink-3")
+    whole = link.lanes
     if not 0 < seen.bonded < whole:
         return link
     share, measured = seen.bonded / whole, link.measured_bytes_per_s

@@ -39,7 +39,7 @@ def _wires(question: Question) -> str:
     """What the ranks talk over; it was chosen for the GPU where nobody said it."""
     cluster = question.cluster
     inside = f"{cluster.link.name} among {cluster.domain} GPUs"
-    odd = cluster.link.key.startswith("nvlink") and not cluster.gpu.nvlink
+    odd = cluster.link.family == "nvlink" and not cluster.gpu.nvlink
     doubt = f" {cluster.gpu.name} is sold without NVLink: is that the wire?" if odd else ""
     between = f", {cluster.network.name} between nodes of {cluster.gpus_per_node}" if cluster.nodes > 1 else ""
     return f"Wires: {inside}{between}.{doubt}"

@@ -150,4 +150,4 @@ def _other_formats(basis: Basis, spec: ModelSpec, figure: Figure) -> list[Doubt]
 
 def _sees(settings: Settings, spec: ModelSpec) -> bool:
     """Whether the checkpoint has a part for images that the text model's shape leaves out."""
-    return "ForConditionalGeneration" in (settings.architecture or "") or spec.key.startswith("gemma-3-")
+    return "ForConditionalGeneration" in (settings.architecture or "") or spec.vision_tower

@@ -26,9 +26,6 @@ SCALE_BYTES = 4
 NVFP4_BYTES = 0.5625
 """Half a byte, and an eight-bit scale for every sixteen weights."""
 
-_EIGHT_BIT = ("h100", "h200", "b200", "gb200", "l40s", "l4", "rtx-4090", "rtx-5090", "rtx-6000", "rtx-pro", "mi3")
-_FOUR_BIT = ("b200", "gb200", "rtx-5090", "rtx-pro", "mi355x")
-
 
 def decode_step_s(model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16") -> float:
     """One decode step at TP=1: all weights once through memory; the labs' 8 ms for the labs' own pair.
@@ -232,15 +229,14 @@ def stored_bytes(dtype: str) -> float:
 
 
 def peak_flops(gpu: GpuSpec, dtype: str) -> float:
-    """Dense FLOP/s at a weight dtype: doubled for fp8 and fourfold for 4-bit floats where the tensor cores do them.
+    """Dense FLOP/s at a weight dtype: fp8's and the 4-bit floats' own where the tensor cores do them.
 
     Weight-only widths (int8, int4, and fp8 on older GPUs) are multiplied in bf16.
     """
     if dtype == "fp32":
         return gpu.bf16_flops / 2
-    if dtype in ("mxfp4", "nvfp4") and gpu.key.startswith(_FOUR_BIT):
-        return 4 * gpu.bf16_flops
-    return gpu.bf16_flops * (2 if dtype == "fp8" and gpu.key.startswith(_EIGHT_BIT) else 1)
+    own = {"fp8": gpu.fp8_flops, "mxfp4": gpu.fp4_flops, "nvfp4": gpu.fp4_flops}
+    return own.get(dtype) or gpu.bf16_flops
 
 
 def _layers_comm_s(model: ModelSpec, group: TensorGroup, tokens: float) -> float:

@@ -28,7 +28,6 @@ from core.units import bandwidth, grouped, percent, plain, seconds, significant
 Phase = Literal["decode", "prefill"]
 
 _COMPARED = ("pcie-4", "ib-ndr")
-_SERIES_OF_GPU = {"a100": "a100-nccl", "h100": "h100-nccl", "h200": "h100-nccl"}
 LONG_S = 10.0
 """From here on a time is told in seconds."""
 
@@ -95,9 +94,8 @@ def compared_links(scenario: Scenario) -> list[LinkSpec]:
 
 def measured_on(scenario: Scenario, link: LinkSpec) -> str | None:
     """The measured series that is the nearest thing to this link on this GPU, if there is one."""
-    if link.key.startswith("nvlink"):
-        return _SERIES_OF_GPU.get(scenario.gpu.split("-")[0])
-    return {"pcie-4": "l40s-nccl", "ethernet-10g": "a10g-tcp", "ethernet-10g-lab": "a10g-tcp"}.get(link.key)
+    gpu = scenario.gpu_spec
+    return (gpu.measured_series if link.family == "nvlink" else link.measured_series) or None
 
 
 def measurement(

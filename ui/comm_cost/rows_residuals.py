@@ -28,9 +28,6 @@ SHORT = {
 }
 """The machines under names short enough for a row of buttons."""
 
-_NAPKIN = {"pcie-4": "pcie-4", "ethernet-10g": "ethernet-10g-lab"}
-"""The row a machine's wire is priced by: the labs' own, where they have one; PCIe has its catalog row."""
-
 SMALL_BYTES = 8 * KIB
 REGIONS = ((512, 8 * KIB, "launch"), (16 * KIB, 16 * MIB, "protocol"), (16 * MIB, 64 * MIB, "switch, wire"))
 """Where along the payload each residual has its place: low, high, its name."""
@@ -50,11 +47,12 @@ class Miss:
 
 
 def misses(points: Sequence[MeasuredPoint], series: str, ranks: int) -> list[Miss]:
-    """The napkin model held against one machine at one number of ranks."""
+    """The napkin model, or its link's row where the labs have none, against one machine at some ranks."""
     chosen = [point for point in series_of(points, series, ranks) if 512 <= point.payload_bytes <= 64 * MIB]
     if not chosen:
         return []
-    wire = link(_NAPKIN.get(chosen[0].link, "nvlink-lab"))
+    measured = link(chosen[0].link)
+    napkin = link(measured.napkin_key or measured.key)
     return [
         Miss(
             series=series,
@@ -65,7 +63,7 @@ def misses(points: Sequence[MeasuredPoint], series: str, ranks: int) -> list[Mis
             modelled_us=1e6 * found.modelled_s,
             ratio=found.ratio,
         )
-        for found in residuals(chosen, wire)
+        for found in residuals(chosen, napkin)
     ]
 
 

@@ -7,9 +7,10 @@ from typing import TypeVar
 import streamlit as st
 
 from core.catalog import GPUS
+from core.catalog import link as find_link
 from core.errors import OutOfRangeError, ShardlabError
 from core.models.hf_config import model_from_config
-from core.placement.cluster import MOST_GPUS, ClusterSpec, own_gpu, seen_cluster, usual_domain, usual_link
+from core.placement.cluster import MOST_GPUS, ClusterSpec, own_gpu, seen_cluster
 from core.placement.planner import Placement, Plan, Question
 from core.placement.rank_memory import Budget, Overhead, measured_budget
 from core.placement.steps import Demand
@@ -236,14 +237,14 @@ def _width(model: ModelSpec, asked: str, of_scenario: ModelSpec) -> str:
 def _cluster(page: Page, sizes: _Sizes, details: _Details, topology: Topology | None) -> ClusterSpec:
     """The nodes as typed, or as the pasted table shows one of them."""
     gpu = page.scenario.gpu_spec
-    link = usual_link(gpu) if details.wire == USUAL else page.scenario.link_spec
+    link = find_link(gpu.link_key) if details.wire == USUAL else page.scenario.link_spec
     cluster = ClusterSpec(
         gpu,
         link,
         page.scenario.network_spec,
         sizes.gpus_per_node,
         sizes.nodes,
-        details.domain or usual_domain(gpu),
+        details.domain or gpu.nvlink_domain,
         details.nics or None,
     )
     if topology is None:

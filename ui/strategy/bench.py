@@ -5,7 +5,7 @@ from typing import get_args
 
 import streamlit as st
 
-from core.placement.cluster import ClusterSpec, usual_domain
+from core.placement.cluster import ClusterSpec
 from core.specs import LinkSpec
 from core.steps.model import TensorGroup
 from core.strategy.block import BLOCKS
@@ -109,7 +109,7 @@ def _question(page: Page) -> Question:
         scenario.network_spec,
         gpus_per_node,
         nodes,
-        usual_domain(scenario.gpu_spec),
+        scenario.gpu_spec.nvlink_domain,
     )
     return Question(
         model=scenario.model_spec,

@@ -1,0 +1,89 @@
+"""A GPU, a link or a model is added as one row, and is then found by everything that asks the catalog."""
+
+import gc
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.catalog import GPUS, LINKS, MODELS, gpu, link, model
+from core.evidence.calibration import calibration_of
+from core.placement.cluster import seen_cluster, usual_cluster
+from core.placement.topology import read_topology
+from core.scenario import Scenario
+from core.steps.model import decode_step_s, peak_flops
+from scripts.plan import main as plan
+from ui.comm_cost.rows import measured_on
+
+ROOT = Path(__file__).resolve().parents[3]
+LINK = replace(
+    LINKS["nvlink-5"], key="nvlink-6", name="NVLink 6", bandwidth_bytes_per_s=1800e9, aliases=("nvswitch-5",)
+)
+GPU = replace(
+    GPUS["b200-sxm"],
+    key="r100-sxm",
+    name="R100 SXM 288 GB",
+    fp8_flops=9e15,
+    fp4_flops=2e16,
+    link_key=LINK.key,
+    bus_key="pcie-6",
+    nvlink_domain=144,
+    measured_series="h100-nccl",
+    aliases=("NVIDIA R100",),
+)
+MODEL = replace(MODELS["llama-3-8b"], key="llama-9-9b", name="Llama 9 9B", aliases=("meta-llama/Llama-9-9B",))
+
+
+@pytest.fixture(autouse=True)
+def added_rows():
+    """The three rows, in the catalog for one test: its mappings are read-only views of three dicts."""
+    tables = [(gc.get_referents(rows)[0], row) for rows, row in ((GPUS, GPU), (LINKS, LINK), (MODELS, MODEL))]
+    for rows, row in tables:
+        rows[row.key] = row
+    yield
+    for rows, row in tables:
+        del rows[row.key]
+
+
+def test_an_added_row_is_found_under_each_of_its_names():
+    assert gpu("NVIDIA R100") is gpu("R100-SXM") is GPU
+    assert link("nvswitch-5") is LINK
+    assert model("meta-llama/Llama-9-9B-Instruct") is MODEL
+
+
+def test_an_added_gpu_keeps_its_widths_its_links_and_its_domain():
+    """Not bf16's 2,250 TFLOP/s, PCIe 4, or the eight of a node."""
+    assert (peak_flops(GPU, "fp8"), peak_flops(GPU, "nvfp4")) == (9e15, 2e16)
+    cluster = usual_cluster(GPU, 4, 36)
+    assert (cluster.link, cluster.domain) == (LINK, 144)
+    bare = read_topology("\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tPHB\t X \n")
+    assert seen_cluster(replace(cluster, nodes=1), bare).link.key == "pcie-6"
+
+
+def test_bonded_lanes_of_an_added_link_are_a_share_of_it():
+    """Two of eighteen."""
+    bonded = read_topology("\tGPU0\tGPU1\nGPU0\t X \tNV2\nGPU1\tNV2\t X \n")
+    seen = seen_cluster(usual_cluster(GPU, 2), bonded).link
+    assert seen.bandwidth_bytes_per_s == pytest.approx(1800e9 * 2 / 18)
+
+
+def test_an_added_gpu_has_constants_and_a_measured_series():
+    assert calibration_of(GPU).efficiency.reached_fraction > 0
+    assert measured_on(Scenario(gpu=GPU.key), LINK) == "h100-nccl"
+    assert decode_step_s(MODEL, GPU) == pytest.approx(8030261248 * 2 / 8e12)
+
+
+def test_a_command_plans_for_added_rows(capsys):
+    assert plan(["--model", MODEL.key, "--gpu", GPU.key, "--gpus-per-node", "4", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert MODEL.key in json.dumps(printed)
+
+
+def test_a_page_offers_added_rows():
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=90)
+    app.query_params.update({"model": MODEL.key, "gpu": GPU.key, "link": LINK.key})
+    app.run()
+    assert not app.exception
+    assert {MODEL.key, GPU.key, LINK.key} <= {str(box.value) for box in app.selectbox}
