@@ -4,6 +4,7 @@ from contextlib import AbstractContextManager
 
 import streamlit as st
 
+from core.comm_cost.bill import bill
 from runtime.measurements import measured_all_reduces
 from ui import inputs, scenes
 from ui.comm_cost import bench as comm_bench
@@ -49,9 +50,9 @@ def warn_if_refused() -> None:
 
 
 def question() -> None:
-    bill = rows_of.bill(scenario, "decode", scenario.network_spec)
-    if page.ask(100 * bill.comm_fraction, high=100, unit="%", digits=1):
-        rule = "none" if scenario.tp == 1 else "bandwidth" if bill.bandwidth_fraction > 0.5 else "latency"
+    priced = bill(rows_of.step_of(scenario, "decode"), scenario.network_spec)
+    if page.ask(100 * priced.comm_fraction, high=100, unit="%", digits=1):
+        rule = "none" if scenario.tp == 1 else "bandwidth" if priced.bandwidth_fraction > 0.5 else "latency"
         warn_if_refused()
         comm_bench.bars(
             page, rows_of.link_rows(scenario, "decode", own_links, points), f"question.reading_{rule}", "bill"
@@ -63,7 +64,7 @@ def verdicts() -> None:
     signs = {"noise": "ok", "noticeable": "open", "fatal": "off"}
     with st.container(key="aside_verdicts"):
         for role, link in zip(("link", "network"), own_links, strict=True):
-            word = rows_of.bill(scenario, "decode", link).verdict
+            word = bill(rows_of.step_of(scenario, "decode"), link).verdict
             page.verdict(signs[word], f"verdict.{role}_{word}")
         page.verdict("open", "verdict.step")
 
@@ -93,7 +94,7 @@ def count() -> None:
         residuals = frame(named_residuals(scenario, points), Named)
         chart = time_against_payload(model, measured, marks, residuals, look)
         page.figure(chart, "count.reading", model, "all_reduce")
-        page.equation(*rows_of.share_terms(rows_of.bill(scenario, phase, scenario.network_spec)))
+        page.equation(*rows_of.share_terms(bill(rows_of.step_of(scenario, phase), scenario.network_spec)))
         with st.container(key="aside_source"):
             page.say("count.source")
     with margin:

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 
 from core.catalog import link, model
 from core.catalog.own_link import extrapolation
-from core.comm_cost.bill import LAB_STEP_S, StepBill, step_bill
+from core.comm_cost.bill import LAB_STEP_S, Bill, PricedCollective, Step, bill, priced_ends
 from core.comm_cost.expert_parallel import expert_parallel_bill
 from core.comm_cost.node_boundary import node_bill
 from core.comm_cost.remedies import exposed_s, what_to_buy
 from core.errors import require_positive
-from core.specs import LinkSpec, ModelSpec
+from core.specs import LinkSpec
 from core.units import binary_bytes, percent, seconds
 from scripts.terminal import Parser, answer, finite, print_aligned
 
@@ -29,92 +29,81 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def compute() -> Answer:
         require_positive(step_ms=options.step_ms)
-        row, wire = model(options.model), link(options.link)
-        bill = step_bill(row, options.tp, options.tokens, wire, options.step_ms / 1e3)
-        more = _more(options, row, wire, bill)
+        row, across = model(options.model), link(options.link)
+        step = Step(row, options.tp, options.tokens, options.step_ms / 1e3)
+        priced, beside, more = bill(step, across), priced_ends(step, across), _more(options, step, across)
         if not options.json:
-            _print_bill(bill, more)
-        return {**_as_json(bill), **more}
+            _print_bill(priced, beside, more)
+        return {**_as_json(priced, beside), **more}
 
     return answer(parser, compute, options.json, table=False)
 
 
-def _as_json(bill: StepBill) -> Answer:
+def _as_json(priced: Bill, beside: Sequence[PricedCollective]) -> Answer:
     return {
-        "payload_bytes": bill.payload_bytes,
-        "all_reduces": bill.all_reduces,
-        "latency_s": bill.latency_s,
-        "bandwidth_s": bill.bandwidth_s,
-        "base_s": bill.base_s,
-        "comm_s": bill.comm_s,
-        "comm_fraction": bill.comm_fraction,
+        "payload_bytes": priced.step.payload_bytes,
+        "all_reduces": priced.step.all_reduces,
+        "latency_s": priced.cost.latency_s,
+        "bandwidth_s": priced.bandwidth_s,
+        "base_s": priced.cost.base_s,
+        "comm_s": priced.comm_s,
+        "comm_fraction": priced.comm_fraction,
         "extra_collectives": [
-            {"op": extra.op, "payload_bytes": extra.payload_bytes, "time_s": extra.time_s} for extra in bill.extras
+            {"op": extra.op, "payload_bytes": extra.payload_bytes, "time_s": extra.time_s} for extra in beside
         ],
     }
 
 
-def _more(options: argparse.Namespace, row: ModelSpec, wire: LinkSpec, bill: StepBill) -> Answer:
+def _more(options: argparse.Namespace, step: Step, over: LinkSpec) -> Answer:
     """What was asked beside the bill, under one key each, and what must be said unasked."""
-    asked: dict[str, object] = {}
-    if (said := extrapolation(wire, options.tp)) is not None:
-        asked["warning"] = said
+    priced, asked = bill(step, over), dict[str, object]()
+    if (warning := extrapolation(over, step.tp_size)) is not None:
+        asked["warning"] = warning
     if options.overlap is not None:
-        asked["exposed_s"] = exposed_s(bill.comm_s, bill.step_s, options.overlap)
+        asked["exposed_s"] = exposed_s(priced.comm_s, step.rank_compute_s, options.overlap)
     if options.advice:
-        asked["advice"] = _advice(row, wire, bill)
+        advice = what_to_buy(step, over)
+        saved = {f"{purchase.key}_saves_s": purchase.saved_s for purchase in advice.purchases}
+        asked["advice"] = {"better": advice.better, **saved, "equal_payload_bytes": advice.equal_payload_bytes}
     if options.network is not None:
-        asked["across_nodes"] = _across_nodes(options, row, wire, bill.step_s)
+        nodes = node_bill(step, options.gpus_per_node, over, link(options.network))
+        asked["across_nodes"] = {
+            "nodes": nodes.nodes,
+            "inside_s": nodes.inside.comm_s,
+            "network_s": nodes.network.comm_s,
+            "comm_s": nodes.whole.comm_s,
+            "comm_fraction": nodes.whole.comm_fraction,
+            "flat_ring_s": nodes.flat.comm_s,
+        }
     if options.expert_parallel:
-        asked["expert_parallel"] = _expert_parallel(row, wire, bill)
+        # the same ranks used for experts, each sent a token once for all its experts there
+        experts = expert_parallel_bill(step.model, step.tokens, step.tp_size, over, deduplicated=True)
+        asked["expert_parallel"] = {
+            "layers": experts.layers,
+            "copies": experts.copies,
+            "dispatch_bytes": experts.dispatch.traffic_bytes,
+            "comm_s": experts.comm_s,
+            "tensor_parallel_s": experts.tensor_parallel_s,
+            "traffic_ratio": experts.traffic_ratio,
+        }
     return asked
 
 
-def _advice(row: ModelSpec, wire: LinkSpec, bill: StepBill) -> Answer:
-    advice = what_to_buy(row, bill.tp_size, bill.tokens, wire, bill.step_s)
-    saved = {f"{purchase.key}_saves_s": purchase.saved_s for purchase in advice.purchases}
-    return {"better": advice.better, **saved, "equal_payload_bytes": advice.equal_payload_bytes}
-
-
-def _across_nodes(options: argparse.Namespace, row: ModelSpec, wire: LinkSpec, step_s: float) -> Answer:
-    bill = node_bill(row, options.tp, options.tokens, options.gpus_per_node, wire, link(options.network), step_s)
-    return {
-        "nodes": bill.nodes,
-        "inside_s": bill.inside.total_s,
-        "network_s": bill.network.total_s,
-        "comm_s": bill.comm_s,
-        "comm_fraction": bill.comm_fraction,
-        "flat_ring_s": bill.flat_s,
-    }
-
-
-def _expert_parallel(row: ModelSpec, wire: LinkSpec, bill: StepBill) -> Answer:
-    """The same ranks used for experts, each sent a token once for all its experts there."""
-    experts = expert_parallel_bill(row, bill.tokens, bill.tp_size, wire, deduplicated=True)
-    return {
-        "layers": experts.layers,
-        "copies": experts.copies,
-        "dispatch_bytes": experts.dispatch.traffic_bytes,
-        "comm_s": experts.comm_s,
-        "tensor_parallel_s": experts.tensor_parallel_s,
-        "traffic_ratio": experts.traffic_ratio,
-    }
-
-
-def _print_bill(bill: StepBill, more: Answer) -> None:
+def _print_bill(priced: Bill, beside: Sequence[PricedCollective], more: Answer) -> None:
+    step = priced.step
     rows = [
-        ("payload", binary_bytes(bill.payload_bytes), f"{bill.all_reduces} all-reduces over {bill.tp_size} ranks"),
-        ("launch", seconds(bill.base_s), ""),
-        ("latency", seconds(bill.latency_s), ""),
-        ("bandwidth", seconds(bill.bandwidth_s), ""),
+        ("payload", binary_bytes(step.payload_bytes), f"{step.all_reduces} all-reduces over {step.tp_size} ranks"),
+        ("launch", seconds(priced.cost.base_s), ""),
+        ("latency", seconds(priced.cost.latency_s), ""),
+        ("bandwidth", seconds(priced.bandwidth_s), ""),
         (
             "communication",
-            seconds(bill.comm_s),
-            f"{percent(bill.comm_fraction)} of the step with it: {bill.verdict}",
+            seconds(priced.comm_s),
+            f"{percent(priced.comm_fraction)} of the step with it: {priced.verdict}",
         ),
-        ("compute", seconds(bill.step_s), "not divided by the ranks"),
+        ("compute", seconds(step.compute_s), "not divided by the ranks"),
     ]
-    extras = [(f"beside it, {extra.layer}", seconds(extra.time_s), extra.op) for extra in bill.extras]
+    extras = [(f"beside it, {extra.layer}", seconds(extra.time_s), extra.op) for extra in beside]
     print_aligned(rows + extras + [line for name, value in more.items() for line in _lines(name, value)])
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from core.catalog import gpu, link, model
 from core.clinic.case import Bars, Bin, Case, Figure, Histogram, Name, Segment
 from core.clinic.jitter import histogram_shares, hit_fraction, tail_of
+from core.comm_cost.bill import Step
 from core.comm_cost.node_boundary import NodeBill, node_bill
 from core.models.parameters import read_weight_bytes
 
@@ -26,10 +27,10 @@ def cross_node(rng: np.random.Generator) -> Case:
     """The case: decode steps of TP=16 over two nodes, against TP=8 in each and a pipeline across."""
     wide = _bill(GPUS_PER_NODE * NODES)
     inside = _bill(GPUS_PER_NODE)
-    hop_s = link(NETWORK).latency_s + inside.payload_bytes / link(NETWORK).bandwidth_bytes_per_s
-    piped_s = inside.step_s + inside.comm_s + hop_s
+    hop_s = link(NETWORK).latency_s + inside.whole.step.payload_bytes / link(NETWORK).bandwidth_bytes_per_s
+    piped_s = inside.whole.total_s + hop_s
     messages, piped_messages = _messages(wide), GPUS_PER_NODE * (NODES - 1)
-    found = _steps(wide.step_s + wide.comm_s, messages, rng)
+    found = _steps(wide.whole.total_s, messages, rng)
     piped = _steps(piped_s, piped_messages, rng)
     tail, mended = tail_of(found), tail_of(piped)
     return Case(
@@ -38,15 +39,15 @@ def cross_node(rng: np.random.Generator) -> Case:
         truth="messages",
         candidates=("bandwidth", "messages", "preemption", "slow_rank"),
         figures=(
-            Figure("ranks", wide.tp_size, "count"),
+            Figure("ranks", wide.whole.step.tp_size, "count"),
             Figure("nodes", wide.nodes, "count"),
             Figure("batch", BATCH, "count"),
             Figure("p50", tail.p50_s),
             Figure("p99", tail.p99_s),
-            Figure("inside_step", inside.step_s + inside.comm_s),
+            Figure("inside_step", inside.whole.total_s),
             Figure("network_bytes_time", wide.network.bandwidth_s),
-            Figure("network_share", wide.network.total_s / (wide.step_s + wide.comm_s), "fraction"),
-            Figure("network_bytes_share", wide.network.bandwidth_s / (wide.step_s + wide.comm_s), "fraction"),
+            Figure("network_share", wide.network.comm_s / wide.whole.total_s, "fraction"),
+            Figure("network_bytes_share", wide.network.bandwidth_s / wide.whole.total_s, "fraction"),
             Figure("messages", messages, "count"),
             Figure("stall", STALL_S),
             Figure("one_in", 1 / STALL_CHANCE, "count"),
@@ -66,13 +67,15 @@ def cross_node(rng: np.random.Generator) -> Case:
 
 
 def _bill(tp_size: int) -> NodeBill:
-    step_s = read_weight_bytes(model(MODEL)) / tp_size / gpu(GPU).memory_bytes_per_s
-    return node_bill(model(MODEL), tp_size, BATCH, GPUS_PER_NODE, link(INSIDE), link(NETWORK), step_s)
+    step_s = read_weight_bytes(model(MODEL)) / gpu(GPU).memory_bytes_per_s
+    return node_bill(
+        Step(model(MODEL), tp_size, BATCH, step_s, divided=True), GPUS_PER_NODE, link(INSIDE), link(NETWORK)
+    )
 
 
 def _messages(bill: NodeBill) -> int:
     """Messages over the network in a step: every GPU sends one at each of the network's steps."""
-    return bill.network.steps * bill.gpus_per_node * bill.nodes
+    return bill.network.cost.steps * bill.gpus_per_node * bill.nodes
 
 
 def _steps(usual_s: float, messages: int, rng: np.random.Generator) -> np.ndarray:
@@ -94,9 +97,8 @@ def _histogram(series: dict[str, np.ndarray]) -> Histogram:
 
 
 def _parts(name: str, bill: NodeBill) -> tuple[Segment, ...]:
-    waits = bill.inside.base_s + bill.inside.latency_s + bill.network.base_s + bill.network.latency_s
     return (
-        Segment(name, "compute", bill.step_s),
-        Segment(name, "latency", waits),
-        Segment(name, "bandwidth", bill.inside.bandwidth_s + bill.network.bandwidth_s),
+        Segment(name, "compute", bill.whole.step.rank_compute_s),
+        Segment(name, "latency", bill.whole.waiting_s),
+        Segment(name, "bandwidth", bill.whole.bandwidth_s),
     )

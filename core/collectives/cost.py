@@ -41,6 +41,16 @@ class CollectiveCost:
             base_s=count * self.base_s,
         )
 
+    def plus(self, other: "CollectiveCost") -> "CollectiveCost":
+        """The cost of this one, then another."""
+        return CollectiveCost(
+            steps=self.steps + other.steps,
+            traffic_bytes=self.traffic_bytes + other.traffic_bytes,
+            latency_s=self.latency_s + other.latency_s,
+            bandwidth_s=self.bandwidth_s + other.bandwidth_s,
+            base_s=self.base_s + other.base_s,
+        )
+
 
 Algorithm = Callable[[float, int, LinkSpec], CollectiveCost]
 """`(payload_bytes, ranks, link) -> CollectiveCost`, one signature for the family."""

@@ -5,20 +5,13 @@ attention and its MLP in an all-reduce of the activations, [T, d]. A bill keeps 
 bandwidth, launch.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-from core.collectives.cost import (
-    Algorithm,
-    CollectiveCost,
-    collective_cost,
-    ring_all_reduce,
-)
+from core.collectives.cost import Algorithm, CollectiveCost, collective_cost, ring_all_reduce
 from core.errors import OutOfRangeError, require_non_negative, require_positive
-from core.ledger import Collective
 from core.models.parameters import held_weight_bytes, read_weight_bytes
-from core.sharding_math.step_ledger import ends_ledger, step_ledger
+from core.sharding_math.step_ledger import ends_ledger
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 
 LAB_STEP_S = 8e-3
@@ -87,6 +80,93 @@ def all_reduces_per_step(model: ModelSpec, tp_size: int) -> int:
 
 
 @dataclass(frozen=True)
+class Step:
+    """One forward pass over `tokens` by `tp_size` ranks: what is computed, and what must be summed.
+
+    `compute_s` is the whole step on one GPU. The labs' napkin puts it whole beside the bill of any number of ranks;
+    `divided`, each rank computes its share of it.
+    """
+
+    model: ModelSpec
+    tp_size: int
+    tokens: int = 1
+    compute_s: float = LAB_STEP_S
+    divided: bool = False
+
+    def __post_init__(self) -> None:
+        require_positive(tp_size=self.tp_size, tokens=self.tokens)
+
+    @property
+    def payload_bytes(self) -> int:
+        """What one all-reduce sums, in 2-byte activations."""
+        return round(allreduce_payload_bytes(self.tokens, self.model.hidden_size))
+
+    @property
+    def all_reduces(self) -> int:
+        """How many of them the step has."""
+        return all_reduces_per_step(self.model, self.tp_size)
+
+    @property
+    def rank_compute_s(self) -> float:
+        """What one rank computes before and between them."""
+        return self.compute_s / self.tp_size if self.divided else self.compute_s
+
+
+@dataclass(frozen=True)
+class Bill:
+    """What a step pays for its all-reduces, one after another, nothing hidden behind compute.
+
+    `cost` has the terms a model tells apart; `untold_s` is time that was measured, and is of no term.
+    """
+
+    step: Step
+    cost: CollectiveCost
+    untold_s: float = 0.0
+
+    @property
+    def waiting_s(self) -> float:
+        """Launches and hops: what no bandwidth shortens."""
+        return self.cost.base_s + self.cost.latency_s
+
+    @property
+    def bandwidth_s(self) -> float:
+        """Bytes on the link."""
+        return self.cost.bandwidth_s
+
+    @property
+    def comm_s(self) -> float:
+        """All terms together."""
+        return self.cost.total_s + self.untold_s
+
+    @property
+    def total_s(self) -> float:
+        """Compute, then communication."""
+        return self.step.rank_compute_s + self.comm_s
+
+    @property
+    def comm_fraction(self) -> float:
+        """comm / (compute + comm)."""
+        return comm_fraction(self.comm_s, self.step.rank_compute_s)
+
+    @property
+    def bandwidth_fraction(self) -> float:
+        """The share of the bill that is bytes; 0 where there is no bill."""
+        return self.bandwidth_s / self.comm_s if self.comm_s else 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """Noise under a tenth of the step, fatal over four tenths, noticeable between."""
+        if self.comm_fraction < NOISE_BELOW_FRACTION:
+            return "noise"
+        return "fatal" if self.comm_fraction > FATAL_ABOVE_FRACTION else "noticeable"
+
+
+def bill(step: Step, link: LinkSpec, all_reduce: Algorithm = ring_all_reduce) -> Bill:
+    """The bill of a step on a link, each of its all-reduces by one algorithm."""
+    return Bill(step, all_reduce(step.payload_bytes, step.tp_size, link).times(step.all_reduces))
+
+
+@dataclass(frozen=True)
 class PricedCollective:
     """One entry of a ledger and what it costs on a link."""
 
@@ -101,93 +181,19 @@ class PricedCollective:
         return self.cost.total_s
 
 
-def price(ledger: Iterable[Collective], link: LinkSpec, algorithm: str = "ring") -> tuple[PricedCollective, ...]:
-    """Every collective of a ledger at what it costs on a link.
+def priced_ends(step: Step, link: LinkSpec, logits_tokens: int | None = None) -> tuple[PricedCollective, ...]:
+    """What both ends of the model send beside a step's bill, cut by vocabulary and priced as rings.
 
-    Raises UnknownNameError for a collective that the algorithm does not do.
+    A prefill needs logits only for each prompt's last token; without `logits_tokens`, every token has them.
     """
     return tuple(
         PricedCollective(
             op=entry.op,
             layer=entry.layer,
             payload_bytes=entry.payload_bytes,
-            cost=collective_cost(entry.op, algorithm, entry.payload_bytes, entry.ranks, link),
+            cost=collective_cost(entry.op, "ring", entry.payload_bytes, entry.ranks, link),
         )
-        for entry in ledger
-    )
-
-
-@dataclass(frozen=True)
-class StepBill:
-    """One step's compute and what it pays its link, terms apart. `extras` are not in `comm_s`."""
-
-    model: str
-    link: str
-    tp_size: int
-    tokens: int
-    payload_bytes: int
-    all_reduces: int
-    step_s: float
-    latency_s: float
-    bandwidth_s: float
-    base_s: float
-    extras: tuple[PricedCollective, ...]
-
-    @property
-    def comm_s(self) -> float:
-        """The layers' all-reduces, one after another."""
-        return self.base_s + self.latency_s + self.bandwidth_s
-
-    @property
-    def total_s(self) -> float:
-        """Compute, then communication, nothing hidden."""
-        return self.step_s + self.comm_s
-
-    @property
-    def comm_fraction(self) -> float:
-        """comm / (step + comm)."""
-        return comm_fraction(self.comm_s, self.step_s)
-
-    @property
-    def bandwidth_fraction(self) -> float:
-        """The share of the bill that is bytes on the wire; 0 where there is no bill."""
-        return self.bandwidth_s / self.comm_s if self.comm_s else 0.0
-
-    @property
-    def verdict(self) -> Verdict:
-        """The bill in one word."""
-        return judge(self.comm_fraction)
-
-
-def step_bill(
-    model: ModelSpec,
-    tp_size: int,
-    tokens: int,
-    link: LinkSpec,
-    step_s: float = LAB_STEP_S,
-    logits_tokens: int | None = None,
-    all_reduce: Algorithm = ring_all_reduce,
-) -> StepBill:
-    """The bill of one forward pass over `tokens`, its compute being `step_s`.
-
-    `all_reduce` is the algorithm of the layers' all-reduces; the extras are priced as rings.
-    """
-    require_positive(tp_size=tp_size, tokens=tokens)
-    ledger = step_ledger(model, tokens, tp_size)
-    payload_bytes = round(allreduce_payload_bytes(tokens, model.hidden_size))
-    cost = all_reduce(payload_bytes, tp_size, link).times(ledger.count("all_reduce"))
-    return StepBill(
-        model=model.key,
-        link=link.key,
-        tp_size=tp_size,
-        tokens=tokens,
-        payload_bytes=payload_bytes,
-        all_reduces=ledger.count("all_reduce"),
-        step_s=step_s,
-        latency_s=cost.latency_s,
-        bandwidth_s=cost.bandwidth_s,
-        base_s=cost.base_s,
-        extras=price(ends_ledger(model, tokens, tp_size, logits_tokens), link),
+        for entry in ends_ledger(step.model, step.tokens, step.tp_size, logits_tokens)
     )
 
 
@@ -203,89 +209,6 @@ def weight_streaming_s(
     """
     weight_bytes = held_weight_bytes(model, dtype) if counted == "held" else read_weight_bytes(model, dtype)
     return weight_bytes / gpu.memory_bytes_per_s
-
-
-def judge(fraction: float) -> Verdict:
-    """Noise under a tenth of the step, fatal over four tenths, noticeable between."""
-    if fraction < NOISE_BELOW_FRACTION:
-        return "noise"
-    return "fatal" if fraction > FATAL_ABOVE_FRACTION else "noticeable"
-
-
-@dataclass(frozen=True)
-class Reading:
-    """One bill read under one assumption, and the verdict it leads to."""
-
-    key: Literal["labs", "divided_step", "hop_from_round_trip", "divided_step_and_round_trip", "two_way_bandwidth"]
-    assumption: str
-    bill: StepBill
-
-
-def readings(
-    model: ModelSpec, tp_size: int, tokens: int, link: LinkSpec, step_s: float = LAB_STEP_S
-) -> tuple[Reading, ...]:
-    """The bill as the labs read it, and as it reads when one assumption is another: the first is the default.
-
-    The step may shrink with the ranks; a quoted latency may have been a round trip; a quoted bandwidth may have
-    counted both directions.
-    """
-    halved_hop = replace(link, latency_s=link.latency_s / 2)
-    both_ways = replace(link, bandwidth_bytes_per_s=2 * link.bandwidth_bytes_per_s)
-
-    def bill(on: LinkSpec, step: float) -> StepBill:
-        return step_bill(model, tp_size, tokens, on, step)
-
-    divided_s = step_s / tp_size
-    return (
-        Reading("labs", "the step whole, the latency a hop, the bandwidth one way", bill(link, step_s)),
-        Reading("divided_step", "compute divided by the ranks", bill(link, divided_s)),
-        Reading("hop_from_round_trip", "the latency was a round trip: half of it a hop", bill(halved_hop, step_s)),
-        Reading(
-            "divided_step_and_round_trip",
-            "compute divided by the ranks, and the latency was a round trip",
-            bill(halved_hop, divided_s),
-        ),
-        Reading("two_way_bandwidth", "both directions' bandwidth taken for one", bill(both_ways, step_s)),
-    )
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A verdict of the labs, put as a threshold, and whether one bill meets it."""
-
-    key: Literal["nvlink_is_noise", "ethernet_is_fatal"]
-    bound: Literal["below", "above"]
-    threshold_fraction: float
-    fraction: float
-
-    @property
-    def holds(self) -> bool:
-        """Whether the fraction lies on the claim's side of the threshold, strictly."""
-        if self.bound == "below":
-            return self.fraction < self.threshold_fraction
-        return self.fraction > self.threshold_fraction
-
-
-def nvlink_is_noise(bill: StepBill) -> Claim:
-    """The claim that communication is under 10 % of the step. It needs a fast link and a step of milliseconds."""
-    return Claim("nvlink_is_noise", "below", NOISE_BELOW_FRACTION, bill.comm_fraction)
-
-
-def ethernet_is_fatal(bill: StepBill) -> Claim:
-    """The claim that communication is over 40 % of the step. It needs 50 µs to be a hop, not a round trip."""
-    return Claim("ethernet_is_fatal", "above", FATAL_ABOVE_FRACTION, bill.comm_fraction)
-
-
-def step_where_fraction_is(comm_s: float, fraction: float) -> float:
-    """The step at which a bill is just `fraction` of the whole: a shorter step makes it more.
-
-    comm · (1 - f) / f
-
-    Raises OutOfRangeError unless 0 < f < 1.
-    """
-    if not 0 < fraction < 1:
-        raise OutOfRangeError("fraction", fraction, "must lie between 0 and 1")
-    return comm_s * (1 - fraction) / fraction
 
 
 def balance_payload_bytes(ranks: int, link: LinkSpec) -> float:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, log
 
-from core.collectives.cost import Algorithm, ring_all_reduce
-from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, allreduce_payload_bytes, comm_fraction
+from core.collectives.cost import Algorithm, CollectiveCost, ring_all_reduce
+from core.comm_cost.bill import Bill, Step
 from core.errors import OutOfRangeError
-from core.specs import LinkSpec, ModelSpec
+from core.specs import LinkSpec
 
 
 @dataclass(frozen=True)
@@ -41,28 +41,6 @@ class Residual:
         return self.modelled_s / self.measured_s
 
 
-@dataclass(frozen=True)
-class MeasuredBill:
-    """A step's all-reduces at the time a machine took for one of them."""
-
-    series: str
-    ranks: int
-    payload_bytes: float
-    all_reduce_s: float
-    all_reduces: int
-    step_s: float
-
-    @property
-    def comm_s(self) -> float:
-        """All of them, one after another."""
-        return self.all_reduces * self.all_reduce_s
-
-    @property
-    def comm_fraction(self) -> float:
-        """comm / (step + comm)."""
-        return comm_fraction(self.comm_s, self.step_s)
-
-
 def series_of(points: Iterable[MeasuredPoint], series: str, ranks: int) -> tuple[MeasuredPoint, ...]:
     """One machine's points at one number of ranks, by payload; empty where it was not measured."""
     chosen = (point for point in points if (point.series, point.ranks) == (series, ranks))
@@ -86,27 +64,13 @@ def measured_time_s(points: Sequence[MeasuredPoint], payload_bytes: float) -> fl
     return exp((1 - along) * log(low.time_s) + along * log(high.time_s))
 
 
-def measured_bill(
-    points: Iterable[MeasuredPoint],
-    series: str,
-    model: ModelSpec,
-    tp_size: int,
-    tokens: int,
-    step_s: float = LAB_STEP_S,
-) -> MeasuredBill:
-    """The bill of a step at a machine's measured times.
+def measured_bill(points: Iterable[MeasuredPoint], series: str, step: Step) -> Bill:
+    """The bill of a step at a machine's measured times, which nobody told apart into terms.
 
     Raises OutOfRangeError where the machine was not measured at this payload and number of ranks.
     """
-    payload_bytes = allreduce_payload_bytes(tokens, model.hidden_size)
-    return MeasuredBill(
-        series=series,
-        ranks=tp_size,
-        payload_bytes=payload_bytes,
-        all_reduce_s=measured_time_s(series_of(points, series, tp_size), payload_bytes),
-        all_reduces=all_reduces_per_step(model, tp_size),
-        step_s=step_s,
-    )
+    one_s = measured_time_s(series_of(points, series, step.tp_size), step.payload_bytes)
+    return Bill(step, CollectiveCost(0, 0.0, 0.0, 0.0), step.all_reduces * one_s)
 
 
 def residuals(

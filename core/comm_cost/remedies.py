@@ -1,14 +1,15 @@
-"""What would make a communication bill smaller: hide it behind compute, shorten its hops, widen its wire.
+"""What would make a communication bill smaller: hide it behind compute, shorten its hops, widen its link.
 
 f overlap fraction, the share of communication that runs while the GPU computes; α a hop, β one direction.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-from core.comm_cost.bill import LAB_STEP_S, StepBill, step_bill
+from core.comm_cost.bill import Bill, Step, bill
+from core.comm_cost.readings import altered
 from core.errors import OutOfRangeError, require_non_negative, require_positive
-from core.specs import LinkSpec, ModelSpec
+from core.specs import LinkSpec
 
 
 def exposed_s(comm_s: float, step_s: float, overlap_fraction: float) -> float:
@@ -57,7 +58,7 @@ class Purchase:
     """One change of the link, and the bill with it. `saved_s` is against the link as it is."""
 
     key: Literal["halve_latency", "double_bandwidth"]
-    bill: StepBill
+    bill: Bill
     saved_s: float
 
 
@@ -68,7 +69,7 @@ class PurchaseAdvice:
     `better` is None where they do: at that payload, or where one rank sends nothing.
     """
 
-    now: StepBill
+    now: Bill
     purchases: tuple[Purchase, Purchase]
     equal_payload_bytes: float
 
@@ -81,26 +82,20 @@ class PurchaseAdvice:
         return max(self.purchases, key=lambda purchase: purchase.saved_s).key
 
 
-def what_to_buy(
-    model: ModelSpec, tp_size: int, tokens: int, link: LinkSpec, step_s: float = LAB_STEP_S
-) -> PurchaseAdvice:
+def what_to_buy(step: Step, link: LinkSpec) -> PurchaseAdvice:
     """Half the latency a hop, or twice the bandwidth: what each does to the bill of a step.
 
     Each halves one term of it, so the larger term decides. The launch is bought by neither.
     """
-    now = step_bill(model, tp_size, tokens, link, step_s)
-    changed = {
-        "halve_latency": replace(link, latency_s=link.latency_s / 2),
-        "double_bandwidth": replace(link, bandwidth_bytes_per_s=2 * link.bandwidth_bytes_per_s),
-    }
-    bills = {key: step_bill(model, tp_size, tokens, other, step_s) for key, other in changed.items()}
+    now = bill(step, link)
+    nearer, wider = bill(step, altered(link, latency_factor=0.5)), bill(step, altered(link, bandwidth_factor=2))
     return PurchaseAdvice(
         now=now,
         purchases=(
-            Purchase("halve_latency", bills["halve_latency"], now.comm_s - bills["halve_latency"].comm_s),
-            Purchase("double_bandwidth", bills["double_bandwidth"], now.comm_s - bills["double_bandwidth"].comm_s),
+            Purchase("halve_latency", nearer, now.comm_s - nearer.comm_s),
+            Purchase("double_bandwidth", wider, now.comm_s - wider.comm_s),
         ),
-        equal_payload_bytes=equal_gain_payload_bytes(tp_size, link),
+        equal_payload_bytes=equal_gain_payload_bytes(step.tp_size, link),
     )
 
 

@@ -5,7 +5,7 @@ W weight bytes, BW memory bytes/s, P active parameters, B sequences, F dense FLO
 
 from collections.abc import Iterable
 
-from core.comm_cost.bill import StepBill, step_bill
+from core.comm_cost.bill import Bill, Step, bill
 from core.errors import require_positive
 from core.models.parameters import active_parameters
 from core.specs import GpuSpec, LinkSpec, ModelSpec
@@ -33,8 +33,9 @@ def ridge_batch(model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16") -> float:
 
 def batch_sweep(
     model: ModelSpec, gpu: GpuSpec, tp_size: int, link: LinkSpec, batches: Iterable[int], dtype: str = "bf16"
-) -> tuple[StepBill, ...]:
+) -> tuple[Bill, ...]:
     """The bill of a decode step at each batch."""
     return tuple(
-        step_bill(model, tp_size, batch, link, batched_decode_step_s(model, gpu, batch, dtype)) for batch in batches
+        bill(Step(model, tp_size, batch, batched_decode_step_s(model, gpu, batch, dtype)), link)
+        for batch in batches
     )

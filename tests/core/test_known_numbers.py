@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from core.catalog import GPUS, LINKS, MODELS, gpu, link, model
-from core.comm_cost.bill import LAB_STEP_S, step_bill
+from core.comm_cost.bill import Step, bill
 from core.comm_cost.break_even import TwoGpus, all_reduce_at_crossover_s, crossover_hidden_size
 from core.errors import OutOfRangeError
 from core.models.kv_cache import kv_blocks, kv_tokens, max_concurrency
@@ -24,9 +24,9 @@ def test_every_catalog_model_is_priced(key):
     """2 · layers all-reduces of one row each, on every link, and dearer with more ranks."""
     row = MODELS[key]
     for wire in LINKS.values():
-        two, eight = (step_bill(row, ranks, 1, wire) for ranks in (2, 8))
-        assert two.all_reduces == 2 * row.num_hidden_layers
-        assert two.payload_bytes == 2 * row.hidden_size
+        two, eight = (bill(Step(row, ranks), wire) for ranks in (2, 8))
+        assert two.step.all_reduces == 2 * row.num_hidden_layers
+        assert two.step.payload_bytes == 2 * row.hidden_size
         assert 0 < two.comm_s < eight.comm_s
         assert 0 < two.comm_fraction < 1
 
@@ -140,7 +140,7 @@ def test_on_nvlink_the_labs_model_wants_tp_and_on_ethernet_replicas():
     """W / 2BW is 3.94 ms: a bill of 0.386 ms is below it, one of 6.82 ms above."""
     row, card = model("llama-3-8b"), gpu("a100-80gb-sxm")
     turn_s = TwoGpus(held_weight_bytes(row), 79e9, card.memory_bytes_per_s).comm_at_same_batch_s()
-    inside, across = (step_bill(row, 2, 1, link(key), LAB_STEP_S) for key in ("nvlink-lab", "ethernet-10g-lab"))
+    inside, across = (bill(Step(row, 2), link(key)) for key in ("nvlink-lab", "ethernet-10g-lab"))
     assert inside.comm_s < turn_s < across.comm_s
 
 

@@ -10,7 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.collectives.cost import one_shot_all_reduce
-from core.comm_cost.bill import readings, step_bill
+from core.comm_cost.bill import Step, bill
+from core.comm_cost.readings import readings
 from core.course.start_here import forward_pass, gpus_to_hold, message, ridge_tokens, ring_chunks_sent
 from core.models.parameters import count_parameters
 from core.pipeline_bubble.bubble import slips
@@ -96,9 +97,10 @@ def computed() -> frozenset[str]:
     model, gpu = LABS_OWN.model_spec, LABS_OWN.gpu_spec
     step_s = decode_step_s(model, gpu)
     far, token = message(8192, LABS_OWN.network_spec), forward_pass(model, gpu, 1)
-    bill = step_bill(model, 2, 1, LABS_OWN.network_spec, step_s)
-    read = {one.key: one.bill.comm_fraction for one in readings(model, 2, 1, LABS_OWN.network_spec, step_s)}
-    per_layer = bill.all_reduces // model.num_hidden_layers
+    step = Step(model, 2, compute_s=step_s)
+    priced = bill(step, LABS_OWN.network_spec)
+    read = {one.key: one.bill.comm_fraction for one in readings(step, LABS_OWN.network_spec)}
+    per_layer = step.all_reduces // model.num_hidden_layers
     matrices = 7 if count_parameters(model).head else 0
     return frozenset(
         [
@@ -111,15 +113,15 @@ def computed() -> frozenset[str]:
             f"{1e3 * token.arithmetic_s:.4f} ms",
             str(round(ridge_tokens(gpu))),
             str(gpus_to_hold(LARGE, gpu)),
-            str(bill.all_reduces),
+            str(step.all_reduces),
             str(matrices * model.num_hidden_layers),
-            str(bill.all_reduces // per_layer),
-            str(2 * bill.all_reduces),
+            str(step.all_reduces // per_layer),
+            str(2 * step.all_reduces),
             percent(read["labs"]),
-            percent(bill.comm_s / step_s),
+            percent(priced.comm_s / step_s),
             percent(read["divided_step"]),
             percent(read["hop_from_round_trip"]),
-            percent(bill.bandwidth_s / (step_s + bill.bandwidth_s)),
+            percent(priced.bandwidth_s / (step_s + priced.bandwidth_s)),
             *(percent(float(slip.fraction)) for slip in slips(8, 16)),
             f"{slowdown(captures.load('gloo-cpu').log):.1f} times",
         ]

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 import vl_convert
 
-from core.comm_cost.bill import step_bill
+from core.comm_cost.bill import Step, bill
 from core.links.own_tables import own_tables
 from core.scenario import Scenario
 from runtime.measurements import example_paste, measured_all_reduces
@@ -86,8 +86,8 @@ def test_a_gpus_dot_is_its_bill():
     """0.386 ms of NVLink beside the H200's 3.35 ms."""
     dots = [dot for dot in bench.share_dots(SCENARIO, "decode") if dot.gpu.startswith("H200")]
     link = next(dot for dot in dots if dot.role == "link")
-    bill = step_bill(SCENARIO.model_spec, 2, 1, SCENARIO.link_spec, 1e-3 * link.step_ms)
-    assert link.share_percent == pytest.approx(100 * bill.comm_fraction)
+    priced = bill(Step(SCENARIO.model_spec, 2, compute_s=1e-3 * link.step_ms), SCENARIO.link_spec)
+    assert link.share_percent == pytest.approx(100 * priced.comm_fraction)
     assert (link.flips, link.verdict) == (True, "noticeable")
 
 

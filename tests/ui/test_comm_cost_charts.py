@@ -5,7 +5,7 @@ import re
 import pytest
 import vl_convert
 
-from core.comm_cost.bill import step_bill
+from core.comm_cost.bill import Step, bill
 from core.scenario import Scenario
 from runtime.measurements import measured_all_reduces
 from ui.comm_cost import charts
@@ -57,9 +57,9 @@ def test_the_bars_are_the_bill():
     """What the row says in milliseconds is what core priced, launch counted as waiting."""
     scenario = Scenario()
     row = rows_of.link_row(scenario, "decode", scenario.network_spec, POINTS)
-    bill = step_bill(scenario.model_spec, 2, 1, scenario.network_spec)
-    assert row.latency_ms == pytest.approx(1e3 * (bill.latency_s + bill.base_s))
-    assert row.bandwidth_ms == pytest.approx(1e3 * bill.bandwidth_s)
+    priced = bill(Step(scenario.model_spec, 2), scenario.network_spec)
+    assert row.latency_ms == pytest.approx(1e3 * priced.waiting_s)
+    assert row.bandwidth_ms == pytest.approx(1e3 * priced.bandwidth_s)
     assert row.in_words.startswith("6.40 + 0.42 = 6.82 ms")
 
 

@@ -9,21 +9,16 @@ from typing import Literal
 from core.catalog import link as find_link
 from core.catalog import model as find_model
 from core.collectives.cost import ring_all_reduce
-from core.comm_cost.bill import (
-    Reading,
-    StepBill,
-    allreduce_payload_bytes,
-    balance_payload_bytes,
-    readings,
-    step_bill,
-)
-from core.comm_cost.measured import MeasuredBill, MeasuredPoint, measured_bill
+from core.comm_cost.bill import Bill, Step, balance_payload_bytes, bill
+from core.comm_cost.measured import MeasuredPoint, measured_bill
+from core.comm_cost.readings import Reading, readings
 from core.errors import OutOfRangeError
 from core.scenario import Scenario
 from core.sharding_math.tp_sizes import check_tp_size, tp_sizes
 from core.specs import LinkSpec
 from core.steps.model import decode_step_s, prefill_step_s
 from core.units import bandwidth, grouped, percent, plain, seconds, significant
+from runtime.prose import said
 
 Phase = Literal["decode", "prefill"]
 
@@ -66,14 +61,9 @@ def tokens(scenario: Scenario, phase: Phase) -> int:
     return scenario.batch * (1 if phase == "decode" else scenario.prompt_tokens)
 
 
-def payload_bytes(scenario: Scenario, phase: Phase) -> float:
-    """What one all-reduce of the step carries."""
-    return allreduce_payload_bytes(tokens(scenario, phase), scenario.model_spec.hidden_size)
-
-
-def bill(scenario: Scenario, phase: Phase, link: LinkSpec) -> StepBill:
-    """The scenario's bill over one link."""
-    return step_bill(scenario.model_spec, scenario.tp, tokens(scenario, phase), link, compute_s(scenario, phase))
+def step_of(scenario: Scenario, phase: Phase) -> Step:
+    """The step that a scenario asks about, its compute whole."""
+    return Step(scenario.model_spec, scenario.tp, tokens(scenario, phase), compute_s(scenario, phase))
 
 
 def broken_equations(scenario: Scenario) -> tuple[str, ...]:
@@ -98,39 +88,34 @@ def measured_on(scenario: Scenario, link: LinkSpec) -> str | None:
     return (gpu.measured_series if link.family == "nvlink" else link.measured_series) or None
 
 
-def measurement(
-    scenario: Scenario, phase: Phase, link: LinkSpec, points: Sequence[MeasuredPoint]
-) -> MeasuredBill | None:
+def measurement(scenario: Scenario, phase: Phase, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Bill | None:
     """The bill at a machine's own times, where one was measured at this size and number of ranks."""
     series = measured_on(scenario, link)
     if series is None:
         return None
     try:
-        return measured_bill(
-            points, series, scenario.model_spec, scenario.tp, tokens(scenario, phase), compute_s(scenario, phase)
-        )
+        return measured_bill(points, series, step_of(scenario, phase))
     except OutOfRangeError:
         return None
 
 
-def software(series: str, points: Sequence[MeasuredPoint]) -> str:
+def software(series: str | None, points: Sequence[MeasuredPoint]) -> str:
     """What was measured, in words: the software and the machine."""
     point = next(point for point in points if point.series == series)
     return f"{point.software.split(';')[0]}, {point.machine}"
 
 
-def bill_row(priced: StepBill, name: str, detail: str) -> BillRow:
+def bill_row(priced: Bill, name: str, detail: str) -> BillRow:
     """A bill as a bar. The launch of each collective is waiting too, and is drawn with the latency."""
-    waiting_s = priced.latency_s + priced.base_s
-    parts = sum_in_ms(waiting_s, priced.bandwidth_s)
+    parts, compute = sum_in_ms(priced.waiting_s, priced.bandwidth_s), priced.step.rank_compute_s
     return BillRow(
         name=name,
         detail=detail,
-        compute_ms=1e3 * priced.step_s,
-        latency_ms=1e3 * waiting_s,
+        compute_ms=1e3 * compute,
+        latency_ms=1e3 * priced.waiting_s,
         bandwidth_ms=1e3 * priced.bandwidth_s,
-        compute=f"compute, {step_in_words(priced.step_s)}",
-        waiting=f"latency, {seconds(waiting_s)}",
+        compute=f"compute, {step_in_words(compute)}",
+        waiting=f"latency, {seconds(priced.waiting_s)}",
         in_words=f"{parts}, {percent(priced.comm_fraction)}",
     )
 
@@ -150,12 +135,12 @@ def step_in_words(step_s: float) -> str:
 
 def link_row(scenario: Scenario, phase: Phase, link: LinkSpec, points: Sequence[MeasuredPoint]) -> BillRow:
     """The bar of one link, with the measured bill beside it where there is one."""
-    row = bill_row(bill(scenario, phase, link), short_name(link), terms(link))
+    row = bill_row(bill(step_of(scenario, phase), link), short_name(link), terms(link))
     found = measurement(scenario, phase, link, points)
     if found is None:
         return row
-    words = f"measured {significant(1e3 * found.comm_s)} ms, {software(found.series, points)}"
-    return BillRow(**{**row.__dict__, "measured_ms": 1e3 * (found.step_s + found.comm_s), "measured": words})
+    words = f"measured {significant(1e3 * found.comm_s)} ms, {software(measured_on(scenario, link), points)}"
+    return BillRow(**{**row.__dict__, "measured_ms": 1e3 * found.total_s, "measured": words})
 
 
 def link_rows(
@@ -174,13 +159,12 @@ def terms(link: LinkSpec) -> str:
 
 def network_readings(scenario: Scenario, phase: Phase) -> tuple[Reading, ...]:
     """The bill over the network under each assumption, the labs' own first."""
-    link, rows = scenario.network_spec, tokens(scenario, phase)
-    return readings(scenario.model_spec, scenario.tp, rows, link, compute_s(scenario, phase))
+    return readings(step_of(scenario, phase), scenario.network_spec)
 
 
 def reading_rows(found: Sequence[Reading]) -> list[BillRow]:
     """One bar an assumption."""
-    return [bill_row(reading.bill, reading.assumption, "") for reading in found]
+    return [bill_row(reading.bill, said("comm_cost", f"reading.{reading.key}"), "") for reading in found]
 
 
 @dataclass(frozen=True)
@@ -237,9 +221,9 @@ class OwnBill:
         """The link of this bill."""
         return LinkSpec("own", "your link", 1e-6 * self.latency_us, 1e9 * self.bandwidth_gb_s)
 
-    def bill(self) -> StepBill:
+    def bill(self) -> Bill:
         """This bill, priced."""
-        return step_bill(find_model(self.model), self.tp, self.tokens, self.link(), 1e-3 * self.step_ms)
+        return bill(Step(find_model(self.model), self.tp, self.tokens, 1e-3 * self.step_ms), self.link())
 
     def row(self, name: str) -> BillRow:
         """This bill as a bar."""
@@ -258,7 +242,7 @@ class Mark:
 def marks(scenario: Scenario) -> list[Mark]:
     """The payloads of this scenario's decode step and of its prefill."""
     phases: tuple[Phase, ...] = ("decode", "prefill")
-    return [Mark(payload_bytes(scenario, phase), phase) for phase in phases]
+    return [Mark(step_of(scenario, phase).payload_bytes, phase) for phase in phases]
 
 
 @dataclass(frozen=True)
@@ -281,7 +265,7 @@ def measured_points(scenario: Scenario, points: Sequence[MeasuredPoint]) -> list
     ]
 
 
-def share_terms(priced: StepBill) -> tuple[tuple[str, str], ...]:
+def share_terms(priced: Bill) -> tuple[tuple[str, str], ...]:
     """The bill's share of the step as it is worked by hand, in ms: letters, then values."""
-    comm, step = significant(1e3 * priced.comm_s), plain(1e3 * priced.step_s)
+    comm, step = significant(1e3 * priced.comm_s), plain(1e3 * priced.step.rank_compute_s)
     return ("bill", "step + bill"), (comm, f"{step} + {comm}")

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.catalog import LINKS, gpu
-from core.comm_cost.bill import PricedCollective, StepBill, Verdict
+from core.comm_cost.bill import Bill, PricedCollective, Verdict, bill, priced_ends
+from core.comm_cost.readings import Reading, unit_slips
 from core.comm_cost.remedies import PurchaseAdvice, exposed_s, what_to_buy
-from core.comm_cost.unit_slips import UnitSlip, unit_slips
 from core.scenario import Scenario
 from core.specs import LinkSpec
 from core.units import binary_bytes, percent, plain, seconds, significant
-from ui.comm_cost.rows import BillRow, Phase, bill, bill_row, compute_s, short_name, terms, tokens
+from ui.comm_cost.rows import BillRow, Phase, bill_row, compute_s, short_name, step_of, terms
 
 _GPUS = ("b200-sxm", "h200-sxm", "h100-sxm", "mi300x", "a100-80gb-sxm", "l40s", "rtx-3090", "rtx-4090", "a10g")
 
@@ -48,11 +48,11 @@ def share_dots(scenario: Scenario, phase: Phase) -> list[ShareDot]:
 
 def _dot(scenario: Scenario, elsewhere: Scenario, phase: Phase, role: str) -> ShareDot:
     link = scenario.link_spec if role == "link" else scenario.network_spec
-    here, there = bill(scenario, phase, link), bill(elsewhere, phase, link)
+    here, there = (bill(step_of(one, phase), link) for one in (scenario, elsewhere))
     return ShareDot(
         gpu=gpu(elsewhere.gpu).name,
-        step=f"{plain(1e3 * there.step_s)} ms",
-        step_ms=1e3 * there.step_s,
+        step=f"{plain(1e3 * there.step.rank_compute_s)} ms",
+        step_ms=1e3 * there.step.rank_compute_s,
         role=role,
         link=short_name(link),
         share_percent=100 * there.comm_fraction,
@@ -71,17 +71,17 @@ def flips_in_words(dots: Sequence[ShareDot]) -> list[str]:
     ]
 
 
-def slips(scenario: Scenario, phase: Phase, link: LinkSpec) -> tuple[UnitSlip, ...]:
+def slips(scenario: Scenario, phase: Phase, link: LinkSpec) -> tuple[Reading, ...]:
     """The bill over a link, right and with each unit slipped."""
-    return unit_slips(scenario.model_spec, scenario.tp, tokens(scenario, phase), link, compute_s(scenario, phase))
+    return unit_slips(step_of(scenario, phase), link)
 
 
-def slip_rows(found: Sequence[UnitSlip]) -> list[BillRow]:
+def slip_rows(found: Sequence[Reading]) -> list[BillRow]:
     """One bar a slip; what it multiplies is said under it, a flipped verdict beside its sum."""
     return [_slip_row(slip) for slip in found]
 
 
-def _slip_row(slip: UnitSlip) -> BillRow:
+def _slip_row(slip: Reading) -> BillRow:
     factors = [
         f"{what} × {plain(factor)}"
         for what, factor in (("bandwidth", slip.bandwidth_factor), ("latency", slip.latency_factor))
@@ -93,7 +93,7 @@ def _slip_row(slip: UnitSlip) -> BillRow:
 
 def advice(scenario: Scenario, phase: Phase, link: LinkSpec) -> PurchaseAdvice:
     """Half the latency or twice the bandwidth, for the scenario's step."""
-    return what_to_buy(scenario.model_spec, scenario.tp, tokens(scenario, phase), link, compute_s(scenario, phase))
+    return what_to_buy(step_of(scenario, phase), link)
 
 
 def remedy_rows(found: PurchaseAdvice, overlap_fraction: float, link: LinkSpec) -> list[BillRow]:
@@ -107,23 +107,27 @@ def remedy_rows(found: PurchaseAdvice, overlap_fraction: float, link: LinkSpec) 
     ]
 
 
-def _hidden_row(now: StepBill, overlap_fraction: float) -> BillRow:
+def _hidden_row(now: Bill, overlap_fraction: float) -> BillRow:
     """What still stands in the way, both terms shortened alike."""
-    still_s = exposed_s(now.comm_s, now.step_s, overlap_fraction)
+    still_s = exposed_s(now.comm_s, now.step.rank_compute_s, overlap_fraction)
     share = still_s / now.comm_s if now.comm_s else 0.0
+    cost = now.cost
     shortened = replace(
-        now, latency_s=now.latency_s * share, bandwidth_s=now.bandwidth_s * share, base_s=now.base_s * share
+        cost,
+        latency_s=cost.latency_s * share,
+        bandwidth_s=cost.bandwidth_s * share,
+        base_s=cost.base_s * share,
     )
     hidden = f"{seconds(now.comm_s - still_s)} run behind compute"
-    return bill_row(shortened, f"{percent(overlap_fraction, 0)} hidden", hidden)
+    return bill_row(replace(now, cost=shortened), f"{percent(overlap_fraction, 0)} hidden", hidden)
 
 
 def end_rows(scenario: Scenario, phase: Phase, link: LinkSpec) -> list[BillRow]:
     """The layers' all-reduces, and apart from them what both ends of the model send."""
-    found = bill(scenario, phase, link)
-    layers = f"{found.all_reduces} × {binary_bytes(found.payload_bytes)}"
-    body = _end_row("Layers", layers, found.base_s + found.latency_s, found.bandwidth_s)
-    return [body, *(_extra_row(extra) for extra in found.extras)]
+    step = step_of(scenario, phase)
+    layers, found = f"{step.all_reduces} × {binary_bytes(step.payload_bytes)}", bill(step, link)
+    body = _end_row("Layers", layers, found.waiting_s, found.bandwidth_s)
+    return [body, *(_extra_row(extra) for extra in priced_ends(step, link))]
 
 
 def _extra_row(extra: PricedCollective) -> BillRow:

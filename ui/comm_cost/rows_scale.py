@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 from core.catalog import MODELS, model
 from core.collectives.cost import CollectiveCost, ring_all_gather, ring_reduce_scatter
-from core.comm_cost.bill import allreduce_payload_bytes, comm_fraction
+from core.comm_cost.bill import allreduce_payload_bytes
 from core.comm_cost.expert_parallel import ExpertParallelBill, expert_parallel_bill
-from core.comm_cost.node_boundary import NodeBill, node_sweep
+from core.comm_cost.node_boundary import NodeBill, node_bill
 from core.scenario import Scenario
 from core.specs import LinkSpec, ModelSpec
 from core.steps.batch_sweep import batch_sweep
 from core.units import percent, plain, seconds, significant
-from ui.comm_cost.rows import BillRow, OwnBill, Phase, compute_s, short_name, tokens
+from ui.comm_cost.rows import BillRow, OwnBill, Phase, short_name, step_of
 
 BATCHES = tuple(2**power for power in range(13))
 TP_SIZES = (2, 4, 8, 16, 32, 64)
@@ -34,7 +34,7 @@ def batch_points(scenario: Scenario) -> list[SharePoint]:
     return [
         SharePoint(
             series=short_name(link),
-            size=bill.tokens,
+            size=bill.step.tokens,
             share_percent=100 * bill.comm_fraction,
             rules="bandwidth" if bill.bandwidth_fraction > 0.5 else "latency",
         )
@@ -62,7 +62,7 @@ def bills_by_ranks(own: OwnBill) -> list[RanksBar]:
         bar
         for ranks, priced in found.items()
         for bar in (
-            RanksBar(f"TP={ranks}", "latency", 0, 1e3 * priced.latency_s),
+            RanksBar(f"TP={ranks}", "latency", 0, 1e3 * priced.waiting_s),
             RanksBar(f"TP={ranks}", "bandwidth", 1, 1e3 * priced.bandwidth_s),
         )
     ]
@@ -82,32 +82,19 @@ class NodeBar:
 
 def node_bills(scenario: Scenario, phase: Phase, gpus_per_node: int) -> tuple[NodeBill, ...]:
     """The scenario's step at each TP size, over as many nodes as it takes."""
-    return node_sweep(
-        scenario.model_spec,
-        TP_SIZES,
-        tokens(scenario, phase),
-        gpus_per_node,
-        scenario.link_spec,
-        scenario.network_spec,
-        compute_s(scenario, phase),
-    )
+    step, links = step_of(scenario, phase), (scenario.link_spec, scenario.network_spec)
+    return tuple(node_bill(replace(step, tp_size=size), gpus_per_node, *links) for size in TP_SIZES)
 
 
 def node_bars(bills: Sequence[NodeBill]) -> list[NodeBar]:
     """Both levels' waiting and both levels' bytes, at each size."""
     return [
-        NodeBar(f"TP={bill.tp_size}", term, order, 1e3 * time_s, 1e3 * bill.flat_s, bill.nodes)
+        NodeBar(f"TP={bill.whole.step.tp_size}", term, order, 1e3 * time_s, 1e3 * bill.flat.comm_s, bill.nodes)
         for bill in bills
-        for order, (term, time_s) in enumerate((("latency", _waiting_s(bill)), ("bandwidth", _bytes_s(bill))))
+        for order, (term, time_s) in enumerate(
+            (("latency", bill.whole.waiting_s), ("bandwidth", bill.whole.bandwidth_s))
+        )
     ]
-
-
-def _waiting_s(bill: NodeBill) -> float:
-    return sum(level.base_s + level.latency_s for level in (bill.inside, bill.network))
-
-
-def _bytes_s(bill: NodeBill) -> float:
-    return bill.inside.bandwidth_s + bill.network.bandwidth_s
 
 
 WHOLE, DIVIDED = "the step whole", "the step ÷ N"
@@ -116,10 +103,10 @@ WHOLE, DIVIDED = "the step whole", "the step ÷ N"
 def node_shares(bills: Sequence[NodeBill]) -> list[SharePoint]:
     """The same bills as shares: of the step as it is at TP=1, as the labs count, and of the step divided by N."""
     return [
-        SharePoint(series, bill.tp_size, 100 * comm_fraction(bill.comm_s, bill.step_s / divisor), series)
+        SharePoint(series, step.tp_size, 100 * replace(bill.whole, step=step).comm_fraction, series)
         for series in (WHOLE, DIVIDED)
         for bill in bills
-        for divisor in [bill.tp_size if series == DIVIDED else 1]
+        for step in [replace(bill.whole.step, divided=series == DIVIDED)]
     ]
 
 
@@ -171,22 +158,11 @@ def _sequence_parallel(ask: Experts, link: LinkSpec) -> CollectiveCost:
     """Two reduce-scatters and two all-gathers of the activations: an all-reduce in two halves, twice."""
     payload_bytes = allreduce_payload_bytes(ask.tokens, ask.model.hidden_size)
     halves = (ring_reduce_scatter(payload_bytes, ask.ranks, link), ring_all_gather(payload_bytes, ask.ranks, link))
-    return _sum(*halves).times(2)
+    return halves[0].plus(halves[1]).times(2)
 
 
 def _both(bill: ExpertParallelBill) -> CollectiveCost:
-    return _sum(bill.dispatch, bill.combine)
-
-
-def _sum(first: CollectiveCost, second: CollectiveCost) -> CollectiveCost:
-    return replace(
-        first,
-        steps=first.steps + second.steps,
-        traffic_bytes=first.traffic_bytes + second.traffic_bytes,
-        latency_s=first.latency_s + second.latency_s,
-        bandwidth_s=first.bandwidth_s + second.bandwidth_s,
-        base_s=first.base_s + second.base_s,
-    )
+    return bill.dispatch.plus(bill.combine)
 
 
 def _row(name: str, detail: str, layer: CollectiveCost, layers: int) -> BillRow:

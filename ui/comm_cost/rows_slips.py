@@ -7,7 +7,7 @@ from math import nan
 from core.catalog import link
 from core.collectives.cost import CollectiveCost, ring_all_reduce
 from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
-from core.comm_cost.own_bill import Misreading, misreadings
+from core.comm_cost.readings import Misreading, misreadings
 from core.errors import OutOfRangeError
 from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor

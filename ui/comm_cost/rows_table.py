@@ -10,7 +10,7 @@ from core.links.own_tables import OwnTable
 from core.scenario import Scenario
 from core.specs import LinkSpec
 from core.units import GB, MIB, binary_bytes, grouped, percent, plain, seconds, significant
-from ui.comm_cost.rows import BillRow, Phase, compute_s, sum_in_ms, tokens
+from ui.comm_cost.rows import BillRow, Phase, step_of, sum_in_ms
 
 TWO_NUMBERS, HANDOVER = "two numbers", "with √S"
 BULGE_BYTES = (16 * 2**10, 64 * MIB)
@@ -98,25 +98,24 @@ def priced(scenario: Scenario, phase: Phase, own: OwnTable) -> OwnBill | None:
     """The scenario's step at the table's times; None where there is no fit to explain it."""
     if own.fit is None:
         return None
-    step_s = compute_s(scenario, phase)
-    return own_bill(own.table, own.fit, scenario.model_spec, scenario.tp, tokens(scenario, phase), step_s)
+    return own_bill(own.table, own.fit, step_of(scenario, phase))
 
 
 def bill_row(found: OwnBill) -> BillRow:
     """The bill by α and β as a bar, the table's own price as the tick over it."""
-    modelled_s = found.latency_s + found.bandwidth_s
+    step, fitted = found.step, found.fitted
     by_table = found.by == "table"
     return BillRow(
         name="Your table" if by_table else "Your table's fit",
-        detail=f"TP={found.tp_size}, {binary_bytes(found.payload_bytes)} × {found.all_reduces}",
-        compute_ms=1e3 * found.step_s,
-        latency_ms=1e3 * found.latency_s,
-        bandwidth_ms=1e3 * found.bandwidth_s,
-        compute=f"compute, {plain(1e3 * found.step_s)} ms",
-        waiting=f"latency, {seconds(found.latency_s)}",
-        in_words=f"{sum_in_ms(found.latency_s, found.bandwidth_s)} by α and β",
-        measured_ms=1e3 * (found.step_s + found.priced_s) if by_table and modelled_s else nan,
-        measured=f"{significant(1e3 * found.priced_s)} ms by the table" if by_table and modelled_s else "",
+        detail=f"TP={step.tp_size}, {binary_bytes(step.payload_bytes)} × {step.all_reduces}",
+        compute_ms=1e3 * step.compute_s,
+        latency_ms=1e3 * fitted.waiting_s,
+        bandwidth_ms=1e3 * fitted.bandwidth_s,
+        compute=f"compute, {plain(1e3 * step.compute_s)} ms",
+        waiting=f"latency, {seconds(fitted.waiting_s)}",
+        in_words=f"{sum_in_ms(fitted.waiting_s, fitted.bandwidth_s)} by α and β",
+        measured_ms=1e3 * found.priced.total_s if by_table and fitted.comm_s else nan,
+        measured=f"{significant(1e3 * found.priced.comm_s)} ms by the table" if by_table and fitted.comm_s else "",
     )
 
 

@@ -40,7 +40,7 @@ def _notes(slip: str) -> tuple[str, ...]:
 
 def _two_way(page: Page, phase: cost.Phase, points: Sequence[MeasuredPoint]) -> None:
     ranks = page.scenario.tp if page.scenario.tp > 1 else 2
-    found = rows.two_way(cost.payload_bytes(page.scenario, phase), ranks, points)
+    found = rows.two_way(cost.step_of(page.scenario, phase).payload_bytes, ranks, points)
     fill(page, facts.two_way(found))
     bars(page, rows.two_way_rows(found), f"break_it.reading_two_way_{phase}", "two_way")
 

@@ -24,7 +24,7 @@ def ask(page: Page, phase: rows_of.Phase, place: AbstractContextManager[object],
         if seen:
             inputs.straggler()
     link = scenario.link_spec if over == THE_LINK else scenario.network_spec
-    return rows.Wire(ranks, rows_of.payload_bytes(scenario, phase), link, float(scenario.slowdown))
+    return rows.Wire(ranks, rows_of.step_of(scenario, phase).payload_bytes, link, float(scenario.slowdown))
 
 
 def draw(page: Page, wire: rows.Wire) -> None:

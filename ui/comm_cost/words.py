@@ -9,10 +9,12 @@ from core.comm_cost.bill import (
     FATAL_ABOVE_FRACTION,
     LAB_STEP_S,
     NOISE_BELOW_FRACTION,
+    Bill,
     balance_payload_bytes,
-    readings,
+    priced_ends,
 )
-from core.comm_cost.measured import MeasuredBill, MeasuredPoint
+from core.comm_cost.measured import MeasuredPoint
+from core.comm_cost.readings import readings
 from core.models.parameters import held_weight_bytes
 from core.scenario import Scenario
 from core.specs import LinkSpec
@@ -33,7 +35,6 @@ from ui.comm_cost.rows import (
     OwnBill,
     Phase,
     allowed_sizes,
-    bill,
     broken_equations,
     compute_s,
     measured_on,
@@ -41,7 +42,7 @@ from ui.comm_cost.rows import (
     short_name,
     software,
     step_in_words,
-    tokens,
+    step_of,
 )
 
 _WORDS = {1: "One", 2: "Two", 3: "Three", 4: "Four", 8: "Eight", 16: "Sixteen"}
@@ -50,8 +51,8 @@ _WORDS = {1: "One", 2: "Two", 3: "Three", 4: "Four", 8: "Eight", 16: "Sixteen"}
 def fields(scenario: Scenario, phase: Phase, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping[str, str]:
     """Every number of the page's prose, from core, with its unit."""
     here, there = scenario.link_spec, scenario.network_spec
-    priced = bill(scenario, phase, there)
-    one = ring_all_reduce(priced.payload_bytes, scenario.tp, there)
+    step = step_of(scenario, phase)
+    one = ring_all_reduce(step.payload_bytes, scenario.tp, there)
     gpus = f"{_WORDS.get(scenario.tp, str(scenario.tp))} GPU{'' if scenario.tp == 1 else 's'}"
     return {
         **_link_fields("link", scenario, phase, here, points),
@@ -63,16 +64,16 @@ def fields(scenario: Scenario, phase: Phase, own: OwnBill, points: Sequence[Meas
         "gpus_word_lower": gpus[0].lower() + gpus[1:],
         "tp": str(scenario.tp),
         "model_name": scenario.model_spec.key,
-        "step": step_in_words(priced.step_s),
+        "step": step_in_words(step.compute_s),
         "step_formula": _step_formula(scenario, phase),
-        "payload": binary_bytes(priced.payload_bytes),
-        "decode_payload": binary_bytes(bill(scenario, "decode", there).payload_bytes),
-        "all_reduces": str(priced.all_reduces),
-        "tokens": grouped(priced.tokens),
-        "tokens_in_words": f"{grouped(priced.tokens)} {'row' if priced.tokens == 1 else 'rows'} of activations",
+        "payload": binary_bytes(step.payload_bytes),
+        "decode_payload": binary_bytes(step_of(scenario, "decode").payload_bytes),
+        "all_reduces": str(step.all_reduces),
+        "tokens": grouped(step.tokens),
+        "tokens_in_words": f"{grouped(step.tokens)} {'row' if step.tokens == 1 else 'rows'} of activations",
         "prompt": grouped(scenario.prompt_tokens),
         "hidden": str(scenario.model_spec.hidden_size),
-        "element": f"{priced.payload_bytes // (priced.tokens * scenario.model_spec.hidden_size)} B",
+        "element": f"{step.payload_bytes // (step.tokens * scenario.model_spec.hidden_size)} B",
         "hops": str(one.steps),
         "traffic": binary_bytes(one.traffic_bytes),
         "noise_threshold": percent(NOISE_BELOW_FRACTION, 0),
@@ -83,16 +84,16 @@ def fields(scenario: Scenario, phase: Phase, own: OwnBill, points: Sequence[Meas
         "bulge_low": binary_bytes(16 * KIB),
         "bulge_high": binary_bytes(64 * MIB),
         **_own_fields(own),
-        "extras_network": seconds(sum(extra.time_s for extra in priced.extras)),
+        "extras_network": seconds(sum(extra.time_s for extra in priced_ends(step, there))),
     }
 
 
 def _link_fields(
     role: str, scenario: Scenario, phase: Phase, link: LinkSpec, points: Sequence[MeasuredPoint]
 ) -> dict[str, str]:
-    found = readings(scenario.model_spec, scenario.tp, tokens(scenario, phase), link, compute_s(scenario, phase))
+    found = readings(step_of(scenario, phase), link)
     shares = {reading.key: percent(reading.bill.comm_fraction) for reading in found}
-    one = ring_all_reduce(found[0].bill.payload_bytes, scenario.tp, link)
+    one = ring_all_reduce(found[0].bill.step.payload_bytes, scenario.tp, link)
     measured = measurement(scenario, phase, link, points)
     return {
         f"{role}_name": short_name(link),
@@ -110,12 +111,10 @@ def _link_fields(
     }
 
 
-def _measured(
-    scenario: Scenario, link: LinkSpec, found: MeasuredBill | None, points: Sequence[MeasuredPoint]
-) -> str:
+def _measured(scenario: Scenario, link: LinkSpec, found: Bill | None, points: Sequence[MeasuredPoint]) -> str:
     """The bill at a machine's own times, or what the link's constants are instead."""
     if found is not None:
-        return f"Measured with {software(found.series, points)}: {percent(found.comm_fraction)}."
+        return f"Measured with {software(measured_on(scenario, link), points)}: {percent(found.comm_fraction)}."
     if link.measured_ranks is not None:
         return f"Fitted to your own table, {extrapolation(link, scenario.tp) or 'at these very ranks'}."
     return "Nobody's measurement of it is shown here."
@@ -130,7 +129,7 @@ def _own_fields(own: OwnBill) -> dict[str, str]:
         "own_comm": f"{significant(1e3 * priced.comm_s)} ms",
         "own_step": f"{plain(own.step_ms)} ms",
         "own_balance": binary_bytes(balance_payload_bytes(max(2, own.tp), own.link())),
-        "own_payload": binary_bytes(priced.payload_bytes),
+        "own_payload": binary_bytes(priced.step.payload_bytes),
         "own_few": f"{significant(1e3 * few.comm_s)} ms",
         "own_many": f"{significant(1e3 * many.comm_s)} ms",
         "own_many_ranks": "64",

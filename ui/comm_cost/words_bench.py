@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from core.catalog import LINKS
-from core.comm_cost.bill import NOISE_BELOW_FRACTION
+from core.comm_cost.bill import NOISE_BELOW_FRACTION, bill, priced_ends
 from core.comm_cost.node_boundary import NodeBill
+from core.comm_cost.readings import Reading
 from core.comm_cost.remedies import PurchaseAdvice, overlap_break_even, overlap_for_fraction
-from core.comm_cost.unit_slips import UnitSlip
 from core.scenario import Scenario
 from core.specs import LinkSpec
 from core.steps.batch_sweep import ridge_batch
@@ -22,7 +22,7 @@ from core.units import (
     seconds,
     significant,
 )
-from ui.comm_cost.rows import Phase, bill, short_name, terms
+from ui.comm_cost.rows import Phase, short_name, step_of, terms
 from ui.comm_cost.rows_bench import SLIPS, ShareDot, flips_in_words
 from ui.comm_cost.rows_residuals import Miss, small
 from ui.comm_cost.rows_scale import (
@@ -52,7 +52,7 @@ def constants(scenario: Scenario) -> Fields:
     return found
 
 
-def units(link: LinkSpec, slips: Sequence[UnitSlip]) -> Fields:
+def units(link: LinkSpec, slips: Sequence[Reading]) -> Fields:
     """One link's numbers in every unit they are printed in, and what each slip makes of the verdict."""
     beta, right = link.bandwidth_bytes_per_s, slips[0].bill
     flipped = [
@@ -68,8 +68,8 @@ def units(link: LinkSpec, slips: Sequence[UnitSlip]) -> Fields:
         "unit_two_way": bandwidth(2 * beta),
         "unit_hop": seconds(link.latency_s),
         "unit_round_trip": seconds(2 * link.latency_s),
-        "unit_payload": binary_bytes(right.payload_bytes),
-        "unit_payload_decimal": decimal_bytes(right.payload_bytes, 4),
+        "unit_payload": binary_bytes(right.step.payload_bytes),
+        "unit_payload_decimal": decimal_bytes(right.step.payload_bytes, 4),
         "unit_share": percent(right.comm_fraction),
         "unit_verdict": right.verdict,
         "unit_flips": "; ".join(flipped),
@@ -78,10 +78,10 @@ def units(link: LinkSpec, slips: Sequence[UnitSlip]) -> Fields:
 
 def gpus(scenario: Scenario, phase: Phase, dots: Sequence[ShareDot]) -> Fields:
     """Which verdicts are another on another GPU."""
-    here = {role: bill(scenario, phase, link) for role, link in _links(scenario)}
+    here = {role: bill(step_of(scenario, phase), link) for role, link in _links(scenario)}
     return {
         "gpu_name": scenario.gpu_spec.name,
-        "gpu_step": f"{plain(1e3 * here['link'].step_s)} ms",
+        "gpu_step": f"{plain(1e3 * here['link'].step.rank_compute_s)} ms",
         **{
             f"gpu_{role}": f"{short_name(link)} is {here[role].verdict}, {percent(here[role].comm_fraction)}"
             for role, link in _links(scenario)
@@ -106,13 +106,13 @@ def remedies(
 ) -> Fields:
     """What each purchase saves, and how much would have to be hidden."""
     latency, bandwidth_bought = advice.purchases
-    now, fast = advice.now, bill(scenario, phase, scenario.link_spec)
-    needed = overlap_for_fraction(now.comm_s, now.step_s, NOISE_BELOW_FRACTION) if now.comm_s else 0.0
+    now, fast = advice.now, bill(step_of(scenario, phase), scenario.link_spec)
+    needed = overlap_for_fraction(now.comm_s, now.step.rank_compute_s, NOISE_BELOW_FRACTION) if now.comm_s else 0.0
     return {
         "over_name": short_name(link),
         "buy_latency": seconds(latency.saved_s),
         "buy_bandwidth": seconds(bandwidth_bought.saved_s),
-        "buy_payload": binary_bytes(now.payload_bytes),
+        "buy_payload": binary_bytes(now.step.payload_bytes),
         "buy_equal": binary_bytes(advice.equal_payload_bytes),
         "overlap": percent(overlap_fraction, 0),
         "overlap_noise": "more than a step can hide" if needed is None else percent(needed),
@@ -144,20 +144,20 @@ def _share(points: Sequence[SharePoint], series: str, size: int) -> float:
 
 def nodes(scenario: Scenario, bills: Sequence[NodeBill], gpus_per_node: int) -> Fields:
     """The last size inside one node, the first past it, and the shares of both ways to count the step."""
-    inside = max((found for found in bills if found.nodes == 1), key=lambda found: found.tp_size)
-    past = min((found for found in bills if found.nodes > 1), key=lambda found: found.tp_size)
+    inside = max((found for found in bills if found.nodes == 1), key=lambda found: found.whole.step.tp_size)
+    past = min((found for found in bills if found.nodes > 1), key=lambda found: found.whole.step.tp_size)
     shares = node_shares(bills)
     most = TP_SIZES[-1]
     return {
         "node_link": short_name(scenario.link_spec),
         "node_network": short_name(scenario.network_spec),
         "node_gpus": str(gpus_per_node),
-        "node_inside_tp": f"TP={inside.tp_size}",
-        "node_inside": f"{significant(1e3 * inside.comm_s)} ms",
-        "node_past_tp": f"TP={past.tp_size}",
-        "node_past": f"{significant(1e3 * past.comm_s)} ms",
+        "node_inside_tp": f"TP={inside.whole.step.tp_size}",
+        "node_inside": f"{significant(1e3 * inside.whole.comm_s)} ms",
+        "node_past_tp": f"TP={past.whole.step.tp_size}",
+        "node_past": f"{significant(1e3 * past.whole.comm_s)} ms",
         "node_network_share": percent(past.network_fraction, 0),
-        "node_flat": f"{significant(1e3 * past.flat_s)} ms",
+        "node_flat": f"{significant(1e3 * past.flat.comm_s)} ms",
         "node_whole": share_of(shares, WHOLE, most),
         "node_divided": share_of(shares, DIVIDED, most),
         "node_most": f"TP={most}",
@@ -184,17 +184,17 @@ def experts(ask: Experts, link: LinkSpec) -> Fields:
 
 def ends(scenario: Scenario, phase: Phase, link: LinkSpec) -> Fields:
     """What a step sends beside its layers."""
-    found = bill(scenario, phase, link)
-    embedding, head = found.extras
+    step = step_of(scenario, phase)
+    found, (embedding, head) = bill(step, link), priced_ends(step, link)
     return {
         "over_name": short_name(link),
         "ends_layers": f"{significant(1e3 * found.comm_s)} ms",
-        "ends_count": str(found.all_reduces),
-        "ends_payload": binary_bytes(found.payload_bytes),
+        "ends_count": str(step.all_reduces),
+        "ends_payload": binary_bytes(step.payload_bytes),
         "ends_embedding": seconds(embedding.time_s),
         "ends_head": binary_bytes(head.payload_bytes),
         "ends_head_time": seconds(head.time_s),
-        "ends_times": plain(head.payload_bytes / found.payload_bytes),
+        "ends_times": plain(head.payload_bytes / step.payload_bytes),
         "ends_share": percent((embedding.time_s + head.time_s) / found.comm_s) if found.comm_s else percent(0.0),
         "vocabulary": grouped(scenario.model_spec.vocab_size),
     }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from core.catalog import link
-from core.comm_cost.own_bill import misreadings
+from core.comm_cost.readings import misreadings
 from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor
 from core.units import bandwidth, binary_bytes, percent, plain, seconds

@@ -9,6 +9,7 @@ from core.links.fit import LinkFit, interpolated_us
 from core.links.own_tables import OwnTable
 from core.scenario import Scenario
 from core.units import GB, binary_bytes, percent, plain, significant
+from runtime.prose import said
 from ui.comm_cost.rows import Phase
 from ui.comm_cost.rows_table import (
     BULGE_BYTES,
@@ -34,7 +35,7 @@ def fields(scenario: Scenario, phase: Phase, own: OwnTable, handover: bool) -> M
         "bulge_high": binary_bytes(BULGE_BYTES[1]),
         "tp": str(scenario.tp),
         "own_key": link.key if link else "",
-        "own_extrapolates": f"It is {said}." if link and (said := extrapolation(link, scenario.tp)) else "",
+        "own_extrapolates": f"It is {away}." if link and (away := extrapolation(link, scenario.tp)) else "",
         **_fit_fields(own.fit, own),
         "handover_error": percent(own.handover.median_relative_error) if own.handover else _UNTOLD,
         **_price_fields(own, priced(scenario, phase, own)),
@@ -79,13 +80,13 @@ def _bulge(own: OwnTable) -> str:
 def _price_fields(own: OwnTable, found: OwnBill | None) -> dict[str, str]:
     if found is None:
         return {}
-    one_us = interpolated_us(own.table, found.payload_bytes) if found.by == "table" else None
+    one_us = interpolated_us(own.table, found.step.payload_bytes) if found.by == "table" else None
     return {
-        "own_payload_bytes": binary_bytes(found.payload_bytes),
-        "own_count": str(found.all_reduces),
+        "own_payload_bytes": binary_bytes(found.step.payload_bytes),
+        "own_count": str(found.step.all_reduces),
         "own_one": microseconds(one_us) if one_us else "",
-        "own_price": f"{significant(1e3 * found.priced_s)} ms",
-        "own_price_share": percent(found.comm_fraction),
+        "own_price": f"{significant(1e3 * found.priced.comm_s)} ms",
+        "own_price_share": percent(found.priced.comm_fraction),
         "own_explained": percent(found.ratio, 0),
-        "own_says": "; ".join(found.says),
+        "own_says": "; ".join(said("comm_cost", f"remark.{remark}", found) for remark in found.remarks),
     }

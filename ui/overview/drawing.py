@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from core.comm_cost.bill import StepBill
+from core.comm_cost.bill import Bill
 from core.pipeline_bubble.schedules.actions import Span
 from ui.figures.svg import drawing, idle_pattern, path, rect, text
 from ui.theme import Palette
@@ -30,13 +30,14 @@ def sharded_layer(ranks: int, palette: Palette, alt: str) -> str:
     return drawing(WIDTH, HEIGHT, alt, *parts)
 
 
-def two_bills(bills: Sequence[tuple[str, StepBill]], palette: Palette, alt: str) -> str:
+def two_bills(bills: Sequence[tuple[str, Bill]], palette: Palette, alt: str) -> str:
     """A step and its bill on two links, on one axis of time."""
     scale = (WIDTH - 4) / max(bill.total_s for _, bill in bills)
     parts = []
     for row, (name, bill) in enumerate(bills):
         top = 22 + row * 58
-        ends = [bill.step_s, bill.step_s + bill.base_s + bill.latency_s, bill.total_s]
+        compute_s = bill.step.rank_compute_s
+        ends = [compute_s, compute_s + bill.waiting_s, bill.total_s]
         compute, latency, bandwidth = (scale * end for end in ends)
         parts.append(text(0, top - 6, name, font_size=14, font_weight=600, fill=palette.text))
         parts.append(rect(0.5, top, compute, 30, fill=palette.compute, stroke=palette.axis))

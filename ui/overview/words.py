@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from core.comm_cost.bill import StepBill, step_bill
+from core.comm_cost.bill import Bill, Step, bill
 from core.pipeline_bubble.bubble import bubble_fraction, microbatches_for_budget
 from core.scenario import Scenario
 from core.steps.model import decode_step_s
@@ -14,13 +14,11 @@ STAGES, MICROBATCHES, BUDGET = 8, 16, "0.10"
 DRAWN_STAGES, DRAWN_MICROBATCHES = 4, 8
 
 
-def lab_bills() -> tuple[StepBill, StepBill]:
+def lab_bills() -> tuple[Bill, Bill]:
     """One decode step of the labs' model at TP=2: inside the node, and across."""
-    model, step_s = LABS_OWN.model_spec, decode_step_s(LABS_OWN.model_spec, LABS_OWN.gpu_spec)
-    inside, across = (
-        step_bill(model, LABS_OWN.tp, 1, link, step_s) for link in (LABS_OWN.link_spec, LABS_OWN.network_spec)
-    )
-    return inside, across
+    model, gpu = LABS_OWN.model_spec, LABS_OWN.gpu_spec
+    step = Step(model, LABS_OWN.tp, compute_s=decode_step_s(model, gpu))
+    return bill(step, LABS_OWN.link_spec), bill(step, LABS_OWN.network_spec)
 
 
 def rank_weights() -> list[str]:
@@ -32,9 +30,9 @@ def fields() -> Mapping[str, str]:
     """Every number of the overview, from core."""
     inside, across = lab_bills()
     return {
-        "all_reduces": str(across.all_reduces),
+        "all_reduces": str(across.step.all_reduces),
         "layers": str(LABS_OWN.model_spec.num_hidden_layers),
-        "payload": binary_bytes(across.payload_bytes),
+        "payload": binary_bytes(across.step.payload_bytes),
         "inside_share": percent(inside.comm_fraction),
         "across_share": percent(across.comm_fraction, 0),
         "microbatches": str(MICROBATCHES),

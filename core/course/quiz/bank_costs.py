@@ -7,7 +7,8 @@ from core.catalog import gpu, link, model
 from core.clinic.jitter import expected_max_exponential, hit_fraction
 from core.collectives.cost import one_shot_all_reduce, ring_all_reduce
 from core.collectives.custom_all_reduce import Machine, decide
-from core.comm_cost.bill import balance_payload_bytes, comm_fraction, step_bill, weight_streaming_s
+from core.comm_cost.bill import Step, balance_payload_bytes, bill, comm_fraction, weight_streaming_s
+from core.comm_cost.readings import altered
 from core.comm_cost.remedies import exposed_s
 from core.course.quiz.question import Choice, Draw, Number, Question, Taught, choice, number, pick
 from core.models.parameters import held_weight_bytes
@@ -69,7 +70,7 @@ def kernel_rule(rng: Draw) -> Choice:
 
 def ten_times_as_wide(rng: Draw) -> Choice:
     ranks, wire = pick(rng, 2, 4), link("ethernet-10g-lab")
-    bill = step_bill(model(LAB), ranks, 1, wire)
+    priced = bill(Step(model(LAB), ranks), wire)
     return choice(
         "ten_times_as_wide",
         "latency or bandwidth",
@@ -80,9 +81,9 @@ def ten_times_as_wide(rng: Draw) -> Choice:
         model=LAB,
         ranks=ranks,
         bandwidth=bandwidth(wire.bandwidth_bytes_per_s),
-        comm=seconds(bill.comm_s),
-        bytes=seconds(bill.bandwidth_s),
-        count=bill.all_reduces,
+        comm=seconds(priced.comm_s),
+        bytes=seconds(priced.bandwidth_s),
+        count=priced.step.all_reduces,
     )
 
 
@@ -107,14 +108,14 @@ def balance(rng: Draw) -> Number:
 
 def bytes_share(rng: Draw) -> Number:
     tokens, wire = pick(rng, 1024, 2048, 4096), link("ethernet-10g-lab")
-    share = step_bill(model(LAB), 2, tokens, wire).bandwidth_fraction
+    share = bill(Step(model(LAB), 2, tokens), wire).bandwidth_fraction
     return number(
         "bytes_share",
         "latency or bandwidth",
         SEE,
         share,
         "share",
-        {"decode": step_bill(model(LAB), 2, 1, wire).bandwidth_fraction},
+        {"decode": bill(Step(model(LAB), 2), wire).bandwidth_fraction},
         0.005,
         model=LAB,
         tokens=grouped(tokens),
@@ -144,21 +145,21 @@ def streaming(rng: Draw) -> Number:
 
 def ethernet_bill(rng: Draw) -> Number:
     wire = replace(link("ethernet-10g-lab"), latency_s=1e-6 * pick(rng, 30, 50, 80))
-    bill = step_bill(model(LAB), 2, 1, wire)
+    priced = bill(Step(model(LAB), 2), wire)
     slips = {
-        "one_hop": bill.comm_s - bill.latency_s / 2,
-        "one": bill.comm_s / bill.all_reduces,
-        "no_bytes": bill.latency_s,
+        "one_hop": priced.comm_s - priced.waiting_s / 2,
+        "one": priced.comm_s / priced.step.all_reduces,
+        "no_bytes": priced.waiting_s,
     }
     return number(
         "ethernet_bill",
         "the bill",
         COUNT,
-        bill.comm_s,
+        priced.comm_s,
         "time",
         slips,
-        count=bill.all_reduces,
-        payload=binary_bytes(bill.payload_bytes),
+        count=priced.step.all_reduces,
+        payload=binary_bytes(priced.step.payload_bytes),
         hop=seconds(wire.latency_s, 2),
         bandwidth=bandwidth(wire.bandwidth_bytes_per_s),
     )
@@ -191,8 +192,8 @@ def hidden_communication(rng: Draw) -> Number:
 
 def hop_or_round_trip(rng: Draw) -> Choice:
     wire, row = link("ethernet-10g-lab"), model(LAB)
-    whole = step_bill(row, 2, 1, wire).comm_fraction
-    half = step_bill(row, 2, 1, replace(wire, latency_s=wire.latency_s / 2)).comm_fraction
+    whole = bill(Step(row, 2), wire).comm_fraction
+    half = bill(Step(row, 2), altered(wire, latency_factor=0.5)).comm_fraction
     return choice(
         "hop_or_round_trip",
         "units",

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from core.catalog import link, model
-from core.comm_cost.unit_slips import unit_slips
+from core.comm_cost.bill import Step
+from core.comm_cost.readings import unit_slips
 from core.course.quiz.question import Choice, Draw, Number, Question, Taught, choice, number, pick
 from core.models.parameters import held_weight_bytes, total_parameters
 from core.pipeline_bubble.bubble import bubble_fraction
@@ -141,7 +142,7 @@ def gib_or_gb(rng: Draw) -> Number:
 
 
 def flipped_verdict(rng: Draw) -> Choice:
-    slips = {slip.key: slip for slip in unit_slips(model("llama-3-8b"), 2, 1, link("ethernet-10g-lab"))}
+    slips = {slip.key: slip for slip in unit_slips(Step(model("llama-3-8b"), 2), link("ethernet-10g-lab"))}
     right, wrong = slips["right"].bill, slips["bits_for_bytes"].bill
     return choice(
         "flipped_verdict",

@@ -7,21 +7,18 @@ import pytest
 from core.catalog import gpu, link, model
 from core.comm_cost.bill import (
     LAB_STEP_S,
+    Step,
     allreduce_payload_bytes,
     allreduce_time_s,
     balance_payload_bytes,
+    bill,
     comm_fraction,
-    ethernet_is_fatal,
-    judge,
-    nvlink_is_noise,
-    readings,
+    priced_ends,
     ring_allreduce_traffic_per_rank,
-    step_bill,
-    step_ledger,
-    step_where_fraction_is,
     tp_comm_time_per_step,
     weight_streaming_s,
 )
+from core.comm_cost.readings import readings
 from core.errors import OutOfRangeError
 from core.models.parameters import held_weight_bytes
 
@@ -41,9 +38,9 @@ def test_ring_traffic_nears_two_payloads(ranks, payloads):
 
 
 def test_an_8b_step_has_64_all_reduces_and_a_70b_step_160():
-    assert step_ledger(LLAMA, 1, 2).count("all_reduce") == 64
-    assert step_ledger(model("llama-3-70b"), 1, 2).count("all_reduce") == 160
-    assert step_ledger(LLAMA, 1, 1).count() == 0
+    assert Step(LLAMA, 2).all_reduces == 64
+    assert Step(model("llama-3-70b"), 2).all_reduces == 160
+    assert Step(LLAMA, 1).all_reduces == 0
 
 
 def test_the_labs_step_is_all_weights_through_an_a100s_memory():
@@ -62,23 +59,21 @@ def test_without_the_embedding_the_step_is_shorter():
 
 def test_the_nvlink_bill_is_noise():
     """64 x 2 hops x 3 µs = 0.384 ms, 64 x 8192 B / 300 GB/s = 0.0017 ms: 0.386 ms, 4.6 % of 8.386."""
-    bill = step_bill(LLAMA, 2, 1, NVLINK)
-    assert bill.latency_s == pytest.approx(0.384e-3)
-    assert bill.comm_s * 1e3 == pytest.approx(0.386, abs=5e-4)
-    assert bill.comm_fraction == pytest.approx(0.046, abs=5e-4)
-    assert bill.verdict == "noise"
-    assert nvlink_is_noise(bill).holds
+    priced = bill(Step(LLAMA, 2), NVLINK)
+    assert priced.waiting_s == pytest.approx(0.384e-3)
+    assert priced.comm_s * 1e3 == pytest.approx(0.386, abs=5e-4)
+    assert priced.comm_fraction == pytest.approx(0.046, abs=5e-4)
+    assert priced.verdict == "noise"
 
 
 def test_the_ethernet_bill_is_fatal():
     """64 x 2 hops x 50 µs = 6.4 ms, 64 x 8192 B / 1.25 GB/s = 0.42 ms: 6.82 ms, 46.0 % of 14.82."""
-    bill = step_bill(LLAMA, 2, 1, ETHERNET)
-    assert bill.latency_s == pytest.approx(6.4e-3)
-    assert bill.bandwidth_s * 1e3 == pytest.approx(0.42, abs=5e-3)
-    assert bill.comm_s * 1e3 == pytest.approx(6.82, abs=5e-3)
-    assert bill.comm_fraction == pytest.approx(0.460, abs=5e-4)
-    assert bill.verdict == "fatal"
-    assert ethernet_is_fatal(bill).holds
+    priced = bill(Step(LLAMA, 2), ETHERNET)
+    assert priced.waiting_s == pytest.approx(6.4e-3)
+    assert priced.bandwidth_s * 1e3 == pytest.approx(0.42, abs=5e-3)
+    assert priced.comm_s * 1e3 == pytest.approx(6.82, abs=5e-3)
+    assert priced.comm_fraction == pytest.approx(0.460, abs=5e-4)
+    assert priced.verdict == "fatal"
 
 
 @pytest.mark.parametrize(
@@ -95,9 +90,9 @@ def test_the_ethernet_bill_is_fatal():
 )
 def test_what_the_verdict_reads_under_each_assumption(wire, key, percent, verdict):
     """The fatal verdict falls when 50 µs was a round trip, and rises again when the step is divided as well."""
-    (bill,) = (reading.bill for reading in readings(LLAMA, 2, 1, wire) if reading.key == key)
-    assert 100 * bill.comm_fraction == pytest.approx(percent, abs=0.06)
-    assert bill.verdict == verdict
+    (priced,) = (reading.bill for reading in readings(Step(LLAMA, 2), wire) if reading.key == key)
+    assert 100 * priced.comm_fraction == pytest.approx(percent, abs=0.06)
+    assert priced.verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -107,10 +102,10 @@ def test_what_the_verdict_reads_under_each_assumption(wire, key, percent, verdic
 def test_another_gpu_flips_a_verdict(key, step_ms, wire, percent, verdict):
     """A shorter step makes NVLink matter, a longer one makes 10 GbE bearable."""
     step_s = weight_streaming_s(LLAMA, gpu(key))
-    bill = step_bill(LLAMA, 2, 1, wire, step_s)
+    priced = bill(Step(LLAMA, 2, compute_s=step_s), wire)
     assert step_s * 1e3 == pytest.approx(step_ms, abs=0.04)
-    assert 100 * bill.comm_fraction == pytest.approx(percent, abs=0.05)
-    assert bill.verdict == verdict
+    assert 100 * priced.comm_fraction == pytest.approx(percent, abs=0.05)
+    assert priced.verdict == verdict
 
 
 @pytest.mark.parametrize(("wire", "comm_ms"), [(NVLINK, 2.69), (ETHERNET, 45.5)])
@@ -120,37 +115,43 @@ def test_eight_ranks_pay_seven_times_the_hops(wire, comm_ms):
 
 @pytest.mark.parametrize(("wire", "share"), [(NVLINK, 0.90), (ETHERNET, 0.99)])
 def test_a_prefill_pays_for_bytes(wire, share):
-    assert step_bill(LLAMA, 2, 2048, wire).bandwidth_fraction == pytest.approx(share, abs=0.005)
+    assert bill(Step(LLAMA, 2, 2048), wire).bandwidth_fraction == pytest.approx(share, abs=0.005)
 
 
 def test_a_larger_model_pays_a_smaller_fraction():
     """70B: payload x 2 and all-reduces x 2.5, but 8.8 times the weights to stream."""
     large, a100 = model("llama-3-70b"), gpu("a100-80gb-sxm")
     fractions = [
-        step_bill(row, 2, 1, ETHERNET, weight_streaming_s(row, a100)).comm_fraction for row in (LLAMA, large)
+        bill(Step(row, 2, compute_s=weight_streaming_s(row, a100)), ETHERNET).comm_fraction
+        for row in (LLAMA, large)
     ]
-    assert step_bill(large, 2, 1, ETHERNET).payload_bytes == 2 * 8192
+    assert Step(large, 2).payload_bytes == 2 * 8192
     assert fractions[1] < fractions[0]
 
 
 def test_embedding_and_head_are_listed_apart():
     """The embedding is one more 8 KiB all-reduce; the logits are 128,256 x 2 B = 256.5 KB, 31 payloads."""
-    bill = step_bill(LLAMA, 2, 1, NVLINK)
-    embedding, head = bill.extras
+    priced = bill(Step(LLAMA, 2), NVLINK)
+    embedding, head = priced_ends(priced.step, NVLINK)
     assert (embedding.op, embedding.payload_bytes) == ("all_reduce", 8192)
-    assert (head.op, head.payload_bytes, head.payload_bytes // bill.payload_bytes) == ("all_gather", 256_512, 31)
-    assert bill.comm_s == tp_comm_time_per_step(LLAMA, 1, 2, NVLINK)
+    assert (head.op, head.payload_bytes, head.payload_bytes // priced.step.payload_bytes) == (
+        "all_gather",
+        256_512,
+        31,
+    )
+    assert priced.comm_s == tp_comm_time_per_step(LLAMA, 1, 2, NVLINK)
 
 
 def test_a_prefill_needs_logits_for_the_last_token_only():
-    _, head = step_bill(LLAMA, 2, 2048, NVLINK, logits_tokens=1).extras
+    _, head = priced_ends(Step(LLAMA, 2, 2048), NVLINK, logits_tokens=1)
     assert head.payload_bytes == 256_512
 
 
 def test_one_rank_has_no_bill():
-    bill = step_bill(LLAMA, 1, 1, ETHERNET)
-    assert (bill.comm_s, bill.comm_fraction, bill.all_reduces, bill.extras) == (0, 0, 0, ())
-    assert bill.bandwidth_fraction == 0
+    priced = bill(Step(LLAMA, 1), ETHERNET)
+    assert (priced.comm_s, priced.comm_fraction, priced.step.all_reduces) == (0, 0, 0)
+    assert priced.bandwidth_fraction == 0
+    assert priced_ends(priced.step, ETHERNET) == ()
 
 
 @pytest.mark.parametrize(("wire", "payload_bytes"), [(NVLINK, 1_800_000), (ETHERNET, 125_000)])
@@ -171,21 +172,22 @@ def test_one_rank_has_no_balance():
         balance_payload_bytes(1, NVLINK)
 
 
-def test_a_verdict_flips_at_the_step_where_its_threshold_lies():
-    """0.386 ms is a tenth of 3.86 ms: a step below 3.47 ms makes NVLink more than noise."""
-    comm_s = tp_comm_time_per_step(LLAMA, 1, 2, NVLINK)
-    step_s = step_where_fraction_is(comm_s, 0.10)
-    assert step_s * 1e3 == pytest.approx(3.47, abs=5e-3)
-    assert comm_fraction(comm_s, step_s) == pytest.approx(0.10)
-
-
 def test_thresholds_are_strict():
-    assert [judge(fraction) for fraction in (0.0999, 0.10, 0.40, 0.4001)] == [
-        "noise",
-        "noticeable",
-        "noticeable",
-        "fatal",
+    """Beside 1 s of compute a bill of f/(1-f) s is just the fraction f."""
+    verdicts = [
+        bill(Step(LLAMA, 2, compute_s=tp_comm_time_per_step(LLAMA, 1, 2, NVLINK) * (1 - f) / f), NVLINK).verdict
+        for f in (0.0999, 0.1001, 0.3999, 0.4001)
     ]
+    assert verdicts == ["noise", "noticeable", "noticeable", "fatal"]
+
+
+@pytest.mark.parametrize("tp_size", [1, 2, 8])
+def test_a_divided_step_computes_an_nth_on_each_rank(tp_size):
+    step = Step(LLAMA, tp_size, divided=True)
+    assert step.rank_compute_s * tp_size == pytest.approx(LAB_STEP_S)
+    assert bill(step, NVLINK).total_s == pytest.approx(
+        LAB_STEP_S / tp_size + tp_comm_time_per_step(LLAMA, 1, tp_size, NVLINK)
+    )
 
 
 def test_a_fraction_of_nothing_is_refused():

@@ -3,6 +3,7 @@
 import pytest
 
 from core.catalog import LINKS, link, model
+from core.comm_cost.bill import Step
 from core.comm_cost.measured import MeasuredPoint, measured_bill, measured_time_s, residuals, series_of
 from core.errors import OutOfRangeError
 from runtime.measurements import measured_all_reduces
@@ -37,8 +38,8 @@ def test_the_catalogs_nvlink_meets_the_machines_it_was_read_from():
 
 def test_the_verdicts_hold_with_measured_times():
     """NCCL on H100: 64 x 6.77 µs = 0.433 ms, 5.1 %. TCP on 10 GbE: 64 x 233 µs = 14.9 ms, 65.1 %."""
-    nvlink = measured_bill(POINTS, "h100-nccl", LLAMA, 2, 1)
-    ethernet = measured_bill(POINTS, "a10g-tcp", LLAMA, 2, 1)
+    nvlink = measured_bill(POINTS, "h100-nccl", Step(LLAMA, 2))
+    ethernet = measured_bill(POINTS, "a10g-tcp", Step(LLAMA, 2))
     assert (nvlink.comm_s, ethernet.comm_s) == (pytest.approx(0.433e-3, rel=1e-3), pytest.approx(14.9e-3, rel=2e-3))
     assert nvlink.comm_fraction == pytest.approx(0.051, abs=5e-4)
     assert ethernet.comm_fraction == pytest.approx(0.651, abs=5e-4)
@@ -46,8 +47,8 @@ def test_the_verdicts_hold_with_measured_times():
 
 def test_launched_eagerly_the_same_kernel_is_no_longer_noise():
     """20.6 µs x 64 = 1.32 ms: 14 % of the step, of which a CUDA graph saves 16 µs each."""
-    assert measured_bill(POINTS, "h100-vllm-eager", LLAMA, 2, 1).comm_fraction > 0.10
-    assert measured_bill(POINTS, "h100-vllm-graph", LLAMA, 2, 1).comm_fraction < 0.05
+    assert measured_bill(POINTS, "h100-vllm-eager", Step(LLAMA, 2)).comm_fraction > 0.10
+    assert measured_bill(POINTS, "h100-vllm-graph", Step(LLAMA, 2)).comm_fraction < 0.05
 
 
 def two_points():
@@ -68,7 +69,7 @@ def test_outside_of_what_was_measured_nothing_is_said(payload_bytes):
 
 def test_a_machine_that_was_not_measured_at_this_many_ranks_is_refused():
     with pytest.raises(OutOfRangeError, match="nothing"):
-        measured_bill(POINTS, "a10g-tcp", LLAMA, 8, 1)
+        measured_bill(POINTS, "a10g-tcp", Step(LLAMA, 8))
 
 
 def test_every_point_names_its_source_and_a_catalog_link():

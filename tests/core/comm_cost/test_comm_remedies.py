@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.catalog import link, model
-from core.comm_cost.bill import comm_fraction, ring_allreduce_traffic_per_rank, step_bill
+from core.comm_cost.bill import Step, bill, comm_fraction, ring_allreduce_traffic_per_rank
 from core.comm_cost.remedies import (
     equal_gain_payload_bytes,
     exposed_s,
@@ -33,7 +33,7 @@ def test_no_more_can_be_hidden_than_there_is_compute():
 
 def test_ethernet_must_hide_94_percent_to_cost_what_nvlink_costs():
     """1 - 0.386 ms / 6.82 ms = 0.943."""
-    fast, slow = (step_bill(LLAMA, 2, 1, wire).comm_s for wire in (NVLINK, ETHERNET))
+    fast, slow = (bill(Step(LLAMA, 2), wire).comm_s for wire in (NVLINK, ETHERNET))
     hidden = overlap_break_even(fast, slow)
     assert hidden == pytest.approx(0.943, abs=5e-4)
     assert exposed_s(slow, 8e-3, hidden) == pytest.approx(fast)
@@ -46,7 +46,7 @@ def test_a_link_that_is_not_slower_has_nothing_to_hide():
 
 @pytest.mark.parametrize("fraction", [0.05, 0.10, 0.40])
 def test_hiding_that_much_reaches_the_fraction(fraction):
-    slow = step_bill(LLAMA, 2, 1, ETHERNET).comm_s
+    slow = bill(Step(LLAMA, 2), ETHERNET).comm_s
     hidden = overlap_for_fraction(slow, 8e-3, fraction)
     assert comm_fraction(exposed_s(slow, 8e-3, hidden), 8e-3) == pytest.approx(fraction)
 
@@ -72,7 +72,7 @@ def test_a_share_outside_of_0_to_1_is_refused(bad):
 )
 def test_decode_wants_short_hops_and_prefill_a_wide_wire(tokens, better, saved_ms):
     """64 · 2 · 50 µs / 2 = 3.2 ms; 64 · 16.78 MB / 1.25 GB/s / 2 = 429.5 ms."""
-    advice = what_to_buy(LLAMA, 2, tokens, ETHERNET)
+    advice = what_to_buy(Step(LLAMA, 2, tokens), ETHERNET)
     assert advice.better == better
     assert max(p.saved_s for p in advice.purchases) == pytest.approx(saved_ms * 1e-3, rel=1e-3)
 
@@ -87,12 +87,12 @@ def test_at_the_balance_both_save_the_same():
 
 def test_a_launch_is_for_sale_in_neither():
     launched = replace(ETHERNET, base_s=1e-3)
-    assert [p.saved_s for p in what_to_buy(LLAMA, 2, 1, launched).purchases] == [
-        pytest.approx(p.saved_s) for p in what_to_buy(LLAMA, 2, 1, ETHERNET).purchases
+    assert [p.saved_s for p in what_to_buy(Step(LLAMA, 2), launched).purchases] == [
+        pytest.approx(p.saved_s) for p in what_to_buy(Step(LLAMA, 2), ETHERNET).purchases
     ]
 
 
 def test_one_rank_has_nothing_to_buy():
-    advice = what_to_buy(LLAMA, 1, 1, ETHERNET)
+    advice = what_to_buy(Step(LLAMA, 1), ETHERNET)
     assert advice.better is None
     assert advice.now.comm_s == 0

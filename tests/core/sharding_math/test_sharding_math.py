@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.catalog import MODELS, link, model
-from core.comm_cost.bill import step_bill
+from core.comm_cost.bill import Step, priced_ends
 from core.errors import IndivisibleError, OutOfRangeError
 from core.ledger import Ledger
 from core.models.parameters import total_parameters
@@ -225,7 +225,7 @@ def test_padded_logits_are_what_lab_03_prices_too():
     opt = model("opt-13b")
     (_, head), (_, priced) = (
         ends_ledger(opt, 2048, 2, sequences=1),
-        step_bill(opt, 2, 2048, link("nvlink-lab"), logits_tokens=1).extras,
+        priced_ends(Step(opt, 2, 2048), link("nvlink-lab"), logits_tokens=1),
     )
     assert head.payload_bytes == priced.payload_bytes == 50304 * 2
 

@@ -3,7 +3,7 @@
 import pytest
 
 from core.catalog import gpu, link, model
-from core.comm_cost.bill import step_bill, weight_streaming_s
+from core.comm_cost.bill import Step, bill, weight_streaming_s
 from core.comm_cost.node_boundary import node_bill
 from core.errors import OutOfRangeError
 from core.models.parameters import read_weight_bytes
@@ -98,13 +98,13 @@ def test_a_large_batch_is_bound_by_arithmetic_and_the_ridge_is_where_it_begins()
 @pytest.mark.parametrize("tp_size", [2, 4, 8])
 def test_communication_is_lab_03_s_bill_at_the_measured_bandwidth(tp_size):
     terms = decode_terms(LLAMA, A100, TensorGroup(tp_size, link("nvlink-3")), 1, 0)
-    assert terms.comm_s == pytest.approx(step_bill(LLAMA, tp_size, 1, as_measured(link("nvlink-3"))).comm_s)
+    assert terms.comm_s == pytest.approx(bill(Step(LLAMA, tp_size), as_measured(link("nvlink-3"))).comm_s)
 
 
 def test_communication_over_nodes_is_the_node_boundary_s_bill():
     wires = as_measured(link("nvlink-4")), as_measured(link("ib-ndr"))
     terms = prefill_terms(LLAMA, gpu("h100"), TensorGroup(16, link("nvlink-4"), 8, link("ib-ndr")), 2048)
-    assert terms.comm_s == pytest.approx(node_bill(LLAMA, 16, 2048, 8, *wires).comm_s)
+    assert terms.comm_s == pytest.approx(node_bill(Step(LLAMA, 16, 2048), 8, *wires).whole.comm_s)
 
 
 def test_a_group_over_nodes_needs_a_network():

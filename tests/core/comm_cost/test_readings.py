@@ -3,7 +3,8 @@
 import pytest
 
 from core.catalog import link, model
-from core.comm_cost.unit_slips import unit_slips
+from core.comm_cost.bill import Step
+from core.comm_cost.readings import unit_slips
 
 LLAMA = model("llama-3-8b")
 
@@ -14,7 +15,7 @@ def by_key(found):
 
 def test_each_slip_is_its_factor():
     """Prefill over 10 GbE is all bytes: bits for bytes make it 8 times too cheap, GiB for GB 7 %."""
-    found = by_key(unit_slips(LLAMA, 2, 2048, link("ethernet-10g-lab")))
+    found = by_key(unit_slips(Step(LLAMA, 2, 2048), link("ethernet-10g-lab")))
     right = found["right"].bill.bandwidth_s
     assert right / found["bits_for_bytes"].bill.bandwidth_s == pytest.approx(8)
     assert right / found["both_ways_for_one"].bill.bandwidth_s == pytest.approx(2)
@@ -23,15 +24,15 @@ def test_each_slip_is_its_factor():
 
 
 def test_a_round_trip_for_a_hop_doubles_the_wait_only():
-    found = by_key(unit_slips(LLAMA, 2, 1, link("ethernet-10g-lab")))
-    assert found["round_trip_for_hop"].bill.latency_s == pytest.approx(2 * found["right"].bill.latency_s)
+    found = by_key(unit_slips(Step(LLAMA, 2), link("ethernet-10g-lab")))
+    assert found["round_trip_for_hop"].bill.waiting_s == pytest.approx(2 * found["right"].bill.waiting_s)
 
 
 def test_a_slip_flips_a_verdict_where_the_bill_is_near_its_edge():
     """A decode over NVLink is noise by any unit; on 10 GbE beside a 12 ms step it is 36 %, and 52 % by a slip."""
-    nvlink = unit_slips(LLAMA, 2, 1, link("nvlink-lab"))
+    nvlink = unit_slips(Step(LLAMA, 2), link("nvlink-lab"))
     assert not any(slip.flips for slip in nvlink)
-    halved = by_key(unit_slips(LLAMA, 2, 1, link("ethernet-10g-lab"), step_s=12e-3))
+    halved = by_key(unit_slips(Step(LLAMA, 2, compute_s=12e-3), link("ethernet-10g-lab")))
     assert halved["right"].bill.verdict == "noticeable"
     assert halved["round_trip_for_hop"].flips
     assert not halved["right"].flips
