@@ -41,10 +41,10 @@ def measured(page: Page, url: str) -> dict[str, object]:
     settle(page)
     player = page.locator("figure.player")
     player.locator(".speed label").last.click()
-    before = int(str(player.get_attribute("data-tick")))
+    before = int(str(player.get_attribute("data-stop")))
     player.locator(".play").click()
     counted = dict(page.evaluate(COUNT, SECONDS))
-    return {**counted, "ticks_played": int(str(player.get_attribute("data-tick"))) - before}
+    return {**counted, "ticks_played": int(str(player.get_attribute("data-stop"))) - before}
 
 
 def main(chromium: str) -> None:

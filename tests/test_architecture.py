@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "core": {"numpy", "core"},
     "ui/theme.py": set(),
     "ui/figures": FIGURE,
-    "ui/players": {"streamlit", "ui.players"},
+    "ui/players": {"streamlit", "runtime.content", "ui.players"},
     "ui/*/charts*.py": FIGURE,
     "ui/*/drawing*.py": FIGURE,
     "ui/*/rows*.py": {"core", "runtime.prose"},

@@ -59,7 +59,7 @@ def test_steps_arrows_and_the_slider_go_from_arrival_to_arrival(player):
     assert stop(player) == 5
     player.get_by_label("Time on the stopwatch").fill("3")
     assert stop(player) == 3
-    assert "ring: 3 of 6 rounds, tree: 3 of 4 rounds, one-shot: 1 of 1 rounds" in said_after(
+    assert "ring: 3 of 6 rounds, tree: 3 of 4 rounds, one-shot: 1 of 1 round" in said_after(
         player, "ArrowLeft", "ArrowRight"
     )
 

@@ -20,12 +20,12 @@ def player(app, open_page):
 
 def drawn(page):
     """The page, once its player has drawn itself."""
-    page.wait_for_selector("figure.player[data-tick]")
+    page.wait_for_selector("figure.player[data-stop]")
     return page
 
 
 def tick(page) -> int:
-    return int(page.locator("figure.player").get_attribute("data-tick"))
+    return int(page.locator("figure.player").get_attribute("data-stop"))
 
 
 def at_rest(page) -> bool:
@@ -46,14 +46,35 @@ def test_the_player_is_at_rest_until_space_is_pressed_and_again_after(player):
     assert tick(player) == stopped
 
 
-def test_space_is_left_to_a_focused_button(player):
+def test_space_is_left_to_a_button_that_the_keyboard_has_reached(player):
     """On the control that asks for p, Space is the control's own."""
-    player.get_by_role("radio", name="4", exact=True).or_(
-        player.get_by_test_id("stButtonGroup").first.get_by_role("button").first
+    player.get_by_test_id("stButtonGroup").first.get_by_role("button").or_(
+        player.get_by_test_id("stButtonGroup").first.get_by_role("radio")
     ).first.focus()
     player.keyboard.press("Space")
     player.wait_for_timeout(400)
     assert at_rest(player)
+
+
+def test_space_plays_after_a_click_on_a_choice(player):
+    """The mouse has chosen m = 32, and the button keeps the focus: Space is the player's all the same."""
+    player.get_by_test_id("stButtonGroup").nth(1).get_by_text("32", exact=True).click()
+    settle(player)
+    player.keyboard.press("Space")
+    player.wait_for_timeout(400)
+    assert not at_rest(player)
+    player.keyboard.press("Space")
+    assert at_rest(player)
+
+
+def test_a_step_is_announced_stage_by_stage(player):
+    """After four ticks of the fill: microbatch 3 has just gone through stage 0, and stage 7 still waits."""
+    player.locator("canvas.grid").focus()
+    for _ in range(4):
+        player.keyboard.press("ArrowRight")
+    live = player.locator("figure.player .live").inner_text()
+    assert live.startswith("4 of 23 ticks. stage 0: forward of microbatch 3, stage 1: forward of microbatch 2")
+    assert "stage 7: idle" in live
 
 
 def test_buttons_step_both_ways_and_stop_at_the_ends(player):

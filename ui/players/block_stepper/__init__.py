@@ -26,7 +26,7 @@ _stepper = st.components.v2.component(
     "shardlab_block_stepper",
     html=_read("stepper.html"),
     css=_read("stepper.css"),
-    js=_read(*_SCRIPTS) + "\nexport default mount;\n",
+    js=_read(*_SCRIPTS),
 )
 
 

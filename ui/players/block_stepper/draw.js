@@ -122,7 +122,7 @@ function drawBlock(row, block, index, owner, plan, colours) {
   node.append(el('rect', { width, height, class: 'fill' }));
   for (const [i, j] of block.wrong) node.append(el('rect', { x: j * cw, y: i * ch, width: cw, height: ch, class: 'wrong', fill: 'url(#wrong)' }));
   node.append(...gridLines(rows, columns, cw, ch));
-  const isWrong = (i, j) => block.wrong.some(([row, column]) => row === i && column === j);
+  const isWrong = (i, j) => block.wrong.some(([line, column]) => line === i && column === j);
   block.cells.forEach((cells, i) => cells.forEach((value, j) => {
     node.append(text((j + 0.5) * cw, (i + 0.5) * ch + size.text * 0.34, value, isWrong(i, j) ? 'value haloed' : 'value', { style: fitted(value, cw, size.text) }));
   }));

@@ -263,3 +263,5 @@ function mount({ data, parentElement }) {
   stepper.show(data);
   return () => stepper.end();
 }
+
+export default mount;

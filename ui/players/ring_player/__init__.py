@@ -9,24 +9,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-import streamlit as st
+from ui.players import kit
 
-_HERE = Path(__file__).parent
-_SCRIPTS = ("layout.js", "draw.js", "ring.js")
-_CONTROLS = _HERE.parent / "schedule_player" / "player.css"
-"""The buttons and the slider are the schedule player's."""
+SCRIPTS = ("layout.js", "draw.js", "ring.js")
+HERE = Path(__file__).parent
 
-
-def _read(*paths: Path) -> str:
-    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
-
-
-_player = st.components.v2.component(
-    "shardlab_ring_player",
-    html=_read(_HERE / "ring.html"),
-    css=_read(_CONTROLS, _HERE / "ring.css"),
-    js=_read(*(_HERE / name for name in _SCRIPTS)),
-)
+_player = kit.component("ring_player", HERE, SCRIPTS)
 
 
 @dataclass(frozen=True)
@@ -97,6 +85,7 @@ def payload(
     """What the browser gets, as plain JSON."""
     return {
         **head,
+        "words": kit.words("ring"),
         "courses": [asdict(course) for course in courses],
         "stops": [asdict(stop) for stop in stops],
         "ticks": [asdict(tick) for tick in ticks],

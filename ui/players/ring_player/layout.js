@@ -41,6 +41,6 @@ function wayOf(course, message) {
   const length = Math.hypot(dx, dy);
   const aside = { x: (-dy / length) * course.block * 0.1, y: (dx / length) * course.block * 0.1 };
   const edge = ((course.block / 2 + 4) * length) / Math.max(Math.abs(dx), Math.abs(dy));
-  const point = (along) => ({ x: from.x + aside.x + (dx / length) * along, y: from.y + aside.y + (dy / length) * along });
+  const point = (along) => [from.x + aside.x + (dx / length) * along, from.y + aside.y + (dy / length) * along];
   return { start: point(edge), at: (share) => point(edge + share * (length - 2 * edge - course.block * 0.12)) };
 }

@@ -11,19 +11,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-import streamlit as st
+from ui.players import kit
 
-_HERE = Path(__file__).parent
-_SCRIPTS = ("cells.js", "layout.js", "pens.js", "figure.js", "player.js")
+SCRIPTS = ("cells.js", "layout.js", "figure.js", "schedule.js")
+HERE = Path(__file__).parent
 
-
-def _read(*names: str) -> str:
-    return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in names)
-
-
-_player = st.components.v2.component(
-    "shardlab_schedule_player", html=_read("player.html"), css=_read("player.css"), js=_read(*_SCRIPTS)
-)
+_player = kit.component("schedule_player", HERE, SCRIPTS)
 
 
 @dataclass(frozen=True)
@@ -105,9 +98,11 @@ def schedule_player(
 
 def payload(grids: Sequence[Grid], head: dict[str, object]) -> bytes:
     """Length of the head (uint32), the head as JSON padded to whole words, the cells of each grid in turn."""
-    text = json.dumps({**head, "grids": [_head_of(grid) for grid in grids]}, ensure_ascii=False).encode()
-    text += b" " * (-len(text) % 4)
-    return struct.pack("<I", len(text)) + text + b"".join(grid.cells for grid in grids)
+    words = kit.words("schedule")
+    text = json.dumps({**head, "words": words, "grids": [_head_of(grid) for grid in grids]}, ensure_ascii=False)
+    packed = text.encode()
+    packed += b" " * (-len(packed) % 4)
+    return struct.pack("<I", len(packed)) + packed + b"".join(grid.cells for grid in grids)
 
 
 def _head_of(grid: Grid) -> dict[str, object]:

@@ -1,23 +1,24 @@
 // The payload and what stands in it: cells of int16, -1 idle, else 4096·chunk + 1024·kind + microbatch.
 
-const KINDS = ["F", "B", "I", "W"];
+const KINDS = ['F', 'B', 'I', 'W'];
 const microbatchOf = (code) => code & 1023;
 const kindOf = (code) => KINDS[(code >> 10) & 3];
 const chunkOf = (code) => code >> 12;
 
 function parsePayload(bytes) {
-  const words = bytes.slice(); // own buffer, so that int16 views are aligned
-  const headBytes = new DataView(words.buffer).getUint32(0, true);
-  const model = JSON.parse(new TextDecoder().decode(words.subarray(4, 4 + headBytes)));
+  const own = bytes.slice(); // own buffer, so that int16 views are aligned
+  const headBytes = new DataView(own.buffer).getUint32(0, true);
+  const model = JSON.parse(new TextDecoder().decode(own.subarray(4, 4 + headBytes)));
   let offset = 4 + headBytes;
   for (const grid of model.grids) {
     grid.perUnit = model.ticksPerUnit;
-    grid.cells = new Int16Array(words.buffer, offset, grid.ranks * grid.ticks);
+    grid.cells = new Int16Array(own.buffer, offset, grid.ranks * grid.ticks);
     offset += 2 * grid.cells.length;
   }
   model.ticks = Math.max(...model.grids.map((grid) => grid.ticks));
   model.narrowest = Math.min(...model.grids.map(narrowestSpan));
   model.mostHeld = Math.max(0, ...model.grids.flatMap((grid) => grid.held.flat().map(([, value]) => value)));
+  model.microbatches = 1 + Math.max(0, ...model.grids.map((grid) => grid.cells.reduce((most, code) => (code < 0 ? most : Math.max(most, microbatchOf(code))), 0)));
   model.trains = model.grids.some((grid) => grid.cells.some((code) => code >= 1024));
   return model;
 }
@@ -70,7 +71,7 @@ function heldAt(levels, tick) {
   return held;
 }
 
-// "56 of 184 idle": what is hatched is the bubble.
+// How many cells are idle, in units of time, of how many.
 function idleOf(grid) {
-  return `${grid.cells.filter((code) => code < 0).length / grid.perUnit} of ${grid.cells.length / grid.perUnit} idle`;
+  return { idle: grid.cells.filter((code) => code < 0).length / grid.perUnit, all: grid.cells.length / grid.perUnit };
 }

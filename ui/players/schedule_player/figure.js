@@ -1,17 +1,19 @@
 // The drawing: the same strokes for the sheets on screen and for the saved figure.
 
 const PAD = 10; // room beside the grid for the flag of the playhead
+const hatchOf = ({ size }) => ({ tile: size.hatch, line: size.line * 0.87 });
+const fillOf = (style, rank, chunk) => (chunk % 2 ? mix(style.fill(rank), style.ground, 0.5) : style.fill(rank));
 
 function paintGutter(pen, model, layout, style) {
   const { size } = layout;
-  pen.text(0, size.top - 10, "tick", { fill: style.muted, size: size.axis });
+  pen.text(0, size.top - 10, model.words.axis, { fill: style.muted, size: size.axis });
   model.grids.forEach((grid, index) => {
     const every = Math.ceil((size.label * 1.15) / layout.pitch);
     grid.labels.forEach((label, rank) => {
       if (rank % every) return;
       const middle = layout.y(index, rank) + layout.row / 2;
       const key = Math.min(size.key, layout.pitch * every - 3);
-      pen.rect(1, middle - key / 2, key, key, { fill: style.solids[rank % style.solids.length], stroke: style.text, line: size.line });
+      pen.rect(1, middle - key / 2, key, key, { fill: style.solid(rank), stroke: style.text, line: size.line });
       pen.text(size.key + size.label * 0.55, middle + size.label * 0.35, label, { fill: style.text, size: size.label });
     });
   });
@@ -21,7 +23,7 @@ function paintGutter(pen, model, layout, style) {
 function paintHeads(pen, model, layout, style) {
   const step = axisStep(layout, model.ticks, model.ticksPerUnit);
   for (let tick = 0; tick < model.ticks; tick += step)
-    pen.text(layout.x(tick + Math.min(1, model.ticksPerUnit) / 2), layout.size.top - 10, String(tick / model.ticksPerUnit), { fill: style.muted, size: layout.size.axis, anchor: "middle" });
+    pen.text(layout.x(tick + Math.min(1, model.ticksPerUnit) / 2), layout.size.top - 10, String(tick / model.ticksPerUnit), { fill: style.muted, size: layout.size.axis, anchor: 'middle' });
   model.grids.forEach((grid, index) => {
     if (grid.title) pen.text(0, layout.tops[index] - layout.size.label * 0.6, grid.title, { fill: style.text, size: layout.size.label, weight: 600 });
   });
@@ -30,24 +32,27 @@ function paintHeads(pen, model, layout, style) {
 function paintSpan(pen, model, layout, style, index, span, look) {
   const x = layout.x(span.start), y = layout.y(index, span.rank);
   const w = layout.x(span.end) - x, h = layout.row;
-  if (span.code < 0) return pen.rect(x + 1, y + 1, w - 2, h - 2, { fill: "idle" });
+  if (span.code < 0) return pen.rect(x + 1, y + 1, w - 2, h - 2, { fill: 'idle' });
   const line = look.done ? layout.size.line : 0.8;
   const inset = 1 + line / 2;
   const kind = kindOf(span.code);
-  const fill = !look.done ? style.ground : kind === "W" ? style.compute : style.fillOf(span.rank, chunkOf(span.code));
+  const fill = !look.done ? style.ground : kind === 'W' ? style.compute : fillOf(style, span.rank, chunkOf(span.code));
   const box = [x + inset, y + inset, w - 2 * inset, h - 2 * inset];
   pen.rect(...box, { fill, radius: 2 });
-  if (look.done && (kind === "B" || kind === "I")) pen.rect(x + inset, y + h * 0.8, w - 2 * inset, h * 0.2 - inset, { fill: style.solids[span.rank % style.solids.length] });
+  if (look.done && (kind === 'B' || kind === 'I')) pen.rect(x + inset, y + h * 0.8, w - 2 * inset, h * 0.2 - inset, { fill: style.solid(span.rank) });
   pen.rect(...box, { stroke: look.done ? style.edge(span.rank) : style.axis, line, radius: 2 });
-  paintNumber(pen, model, layout, style, span, look, x + w / 2, y + h / 2, w);
+  paintNumber(pen, model, layout, style, span, look, x + w / 2, y + h / 2);
 }
 
-function paintNumber(pen, model, layout, style, span, look, x, y, width) {
-  const words = (model.trains && width > layout.size.text * 2 ? kindOf(span.code) : "") + microbatchOf(span.code);
-  const size = Math.min(layout.size.text, (width - 4) / (0.56 * words.length), layout.row * 0.7);
-  if (size < layout.size.text * 0.6) return;
+// Actions of one length are numbered alike, or not at all: the widest number decides.
+function paintNumber(pen, model, layout, style, span, look, x, y) {
+  const width = layout.cell * (span.end - span.start);
+  const kind = model.trains && width > layout.size.text * 2 ? kindOf(span.code) : '';
+  const widest = kind.length + String(model.microbatches - 1).length;
+  const size = Math.min(layout.size.text, (width - 4) / (0.56 * widest), layout.row * 0.78);
+  if (size < layout.size.words) return;
   const fill = look.done || look.followed ? style.text : style.muted;
-  pen.text(x, y + size * 0.36, words, { fill, size, weight: look.followed ? 700 : model.present ? 500 : 400, anchor: "middle" });
+  pen.text(x, y + size * 0.36, kind + microbatchOf(span.code), { fill, size, weight: look.followed ? 700 : model.present ? 500 : 400, anchor: 'middle' });
 }
 
 // The microbatch's own cells: up to the chosen one the path it depends on, with a heavy ring; beyond, a thin one.
@@ -65,7 +70,7 @@ function paintFollowed(pen, model, layout, style, index, spans, tick, upTo) {
 
 function paintMarks(pen, model, layout, style) {
   model.grids.forEach((grid, index) => grid.marks.forEach((mark) => {
-    if (mark.kind === "wrong") {
+    if (mark.kind === 'wrong') {
       const [x, y] = [layout.x(mark.tick), layout.y(index, mark.rank)];
       pen.rect(x + 1.5, y + 1.5, Math.max(layout.cell - 3, 1), layout.row - 3, { stroke: style.off, line: layout.small ? 1.5 : 2.5, radius: 2 });
       if (!layout.small && layout.cell >= 40) paintCross(pen, style.off, x + layout.cell - 11, y + 10, 4);
@@ -74,13 +79,13 @@ function paintMarks(pen, model, layout, style) {
 }
 
 // A sentence beside a row would lie out of sight on a phone: there it is listed under the figure.
-const isSentence = (mark) => mark.kind === "note" && mark.text.length > 10;
+const isSentence = (mark) => mark.kind === 'note' && mark.text.length > 10;
 const isListed = (mark, layout) => isSentence(mark) && layout.size === SIZES.phone;
 
 function paintCross(pen, fill, x, y, r) {
   const t = r * 0.45;
-  pen.path([[x - r, y - r + t], [x - r + t, y - r], [x + r, y + r - t], [x + r - t, y + r]], fill);
-  pen.path([[x + r, y - r + t], [x + r - t, y - r], [x - r, y + r - t], [x - r + t, y + r]], fill);
+  pen.shape([[x - r, y - r + t], [x - r + t, y - r], [x + r, y + r - t], [x + r - t, y + r]], fill);
+  pen.shape([[x + r, y - r + t], [x + r - t, y - r], [x - r, y + r - t], [x - r + t, y + r]], fill);
 }
 
 function paintNote(pen, model, layout, style, mark, x, y) {
@@ -88,7 +93,7 @@ function paintNote(pen, model, layout, style, mark, x, y) {
   const [w, h] = [mark.text.length * size * 0.5 + size * 1.5, isSentence(mark) ? Math.min(size * 1.9, layout.row - 6) : size * 1.9];
   const left = Math.max(0, Math.min(x - w / 2, layout.width - w));
   pen.rect(left, y - h / 2, w, h, { fill: style.ground, stroke: style.text, line: model.present ? 2.5 : 1.5, radius: 4 });
-  pen.text(left + w / 2, y + size * 0.35, mark.text, { fill: style.text, size, weight: 600, anchor: "middle" });
+  pen.text(left + w / 2, y + size * 0.35, mark.text, { fill: style.text, size, weight: 600, anchor: 'middle' });
 }
 
 // The line through a path's stops: along each, and down to the next.
@@ -109,7 +114,7 @@ function paintIdle(pen, model, layout, style) {
 function paintPlayhead(pen, layout, style, tick) {
   const x = layout.x(tick), top = layout.size.top - 10, flag = layout.size.text * 0.53;
   pen.rect(x - 1.25, top + 4, 2.5, layout.bottom + 8 - top - 4, { fill: style.text });
-  pen.path([[x - flag, top], [x + flag, top], [x, top + flag * 1.4]], style.text);
+  pen.shape([[x - flag, top], [x + flag, top], [x, top + flag * 1.4]], style.text);
 }
 
 // Every cell at its full size, as done or as to come.
@@ -125,10 +130,10 @@ function paintSmallCells(context, pen, model, layout, style, strength) {
     const pixels = pixelsOf(grid, style, strength);
     context.imageSmoothingEnabled = false;
     if (!layout.strip) {
-      pen.rect(0, y, layout.x(grid.ticks), height, { fill: "idle" });
+      pen.rect(0, y, layout.x(grid.ticks), height, { fill: 'idle' });
       context.drawImage(pixels, 0, y, layout.x(grid.ticks), height);
     } else for (let rank = 0; rank < grid.ranks; rank++) {
-      pen.rect(0, layout.y(index, rank), layout.x(grid.ticks), layout.row, { fill: "idle" });
+      pen.rect(0, layout.y(index, rank), layout.x(grid.ticks), layout.row, { fill: 'idle' });
       context.drawImage(pixels, 0, rank, grid.ticks, 1, 0, layout.y(index, rank), layout.x(grid.ticks), layout.row);
     }
     const gap = { fill: style.ground };
@@ -138,17 +143,20 @@ function paintSmallCells(context, pen, model, layout, style, strength) {
 }
 
 function pixelsOf(grid, style, strength) {
-  const canvas = Object.assign(document.createElement("canvas"), { width: grid.ticks, height: grid.ranks });
-  const context = canvas.getContext("2d");
+  const canvas = Object.assign(document.createElement('canvas'), { width: grid.ticks, height: grid.ranks });
+  const context = canvas.getContext('2d');
   const image = context.createImageData(grid.ticks, grid.ranks);
   const words = new Uint32Array(image.data.buffer);
   const word = (colour, share) => {
     const [r, g, b] = channels(mix(colour, style.ground, share));
     return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
   };
-  const tones = style.fills.map((fill, i) => [word(fill, strength), word(mix(style.solids[i], fill, 0.5), strength), word(style.solids[i], strength), word(style.compute, strength)]);
+  const tones = Array.from({ length: grid.ranks }, (_, rank) => {
+    const [fill, solid] = [style.fill(rank), style.solid(rank)];
+    return [fill, mix(solid, fill, 0.5), solid, style.compute].map((colour) => word(colour, strength));
+  });
   grid.cells.forEach((code, i) => {
-    if (code >= 0) words[i] = tones[Math.floor(i / grid.ticks) % tones.length][(code >> 10) & 3];
+    if (code >= 0) words[i] = tones[Math.floor(i / grid.ticks)][(code >> 10) & 3];
   });
   context.putImageData(image, 0, 0);
   return canvas;
@@ -162,12 +170,12 @@ function paintHeld(pen, model, layout, style, from, to, done) {
     const base = layout.y(index, rank) + layout.pitch - 1;
     let height = heldAt(levels, from);
     const edge = [[layout.x(from), base - height * tall]];
-    for (const [tick, value] of levels.filter(([tick]) => tick > from && tick < to)) {
+    for (const [tick, value] of levels.filter(([moment]) => moment > from && moment < to)) {
       edge.push([layout.x(tick), base - height * tall], [layout.x(tick), base - value * tall]);
       height = value;
     }
     edge.push([layout.x(to), base - height * tall]);
-    if (done) pen.path([[layout.x(from), base], ...edge, [layout.x(to), base]], style.fillOf(rank, 0));
+    if (done) pen.shape([[layout.x(from), base], ...edge, [layout.x(to), base]], style.fill(rank));
     pen.line(edge, { stroke: done ? style.edge(rank) : style.axis, line: 1 });
   }));
 }
@@ -176,38 +184,28 @@ function paintHeld(pen, model, layout, style, from, to, done) {
 function paintHeldNumbers(pen, model, layout, style, tick) {
   const size = Math.min(layout.size.axis, layout.strip - 2);
   if (size < (model.present ? 24 : 10)) return;
-  const [x, anchor] = tick * layout.cell > 2 * size ? [layout.x(tick) - 5, "end"] : [layout.x(tick) + 5, "start"];
+  const [x, anchor] = tick * layout.cell > 2 * size ? [layout.x(tick) - 5, 'end'] : [layout.x(tick) + 5, 'start'];
   model.grids.forEach((grid, index) => grid.held.forEach((levels, rank) =>
     pen.text(x, layout.y(index, rank) + layout.pitch - 3, String(heldAt(levels, tick)), { fill: style.text, size, weight: 600, anchor })));
 }
 
 // Two sheets of the whole grid, done and to come. A frame lays a part of each side by side.
 function makeSheets(model, layout, style) {
-  return ["done", "todo"].map((state) => {
-    const sheet = sizedCanvas(document.createElement("canvas"), layout.width + 2 * PAD, layout.height);
-    const context = sheet.getContext("2d");
+  return ['done', 'todo'].map((state) => {
+    const sheet = sizedCanvas(document.createElement('canvas'), layout.width + 2 * PAD, layout.height);
+    const context = sheet.getContext('2d');
     context.translate(PAD, 0);
-    const pen = canvasPen(context, style);
+    const pen = canvasPen(context, style, hatchOf(layout));
     paintHeads(pen, model, layout, style);
-    if (layout.small) paintSmallCells(context, pen, model, layout, style, state === "done" ? 1 : style.faint);
-    else paintCells(pen, model, layout, style, () => state === "done");
-    paintHeld(pen, model, layout, style, 0, model.ticks, state === "done");
+    if (layout.small) paintSmallCells(context, pen, model, layout, style, state === 'done' ? 1 : (style.dark ? 0.5 : 0.35));
+    else paintCells(pen, model, layout, style, () => state === 'done');
+    paintHeld(pen, model, layout, style, 0, model.ticks, state === 'done');
     return sheet;
   });
 }
 
-function sizedCanvas(canvas, width, height) {
-  const scale = window.devicePixelRatio;
-  canvas.width = Math.round(width * scale);
-  canvas.height = Math.round(height * scale);
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  canvas.getContext("2d").setTransform(scale, 0, 0, scale, 0, 0);
-  return canvas;
-}
-
 function drawFrame(canvas, sheets, model, layout, style, view) {
-  const context = canvas.getContext("2d");
+  const context = canvas.getContext('2d');
   const scale = window.devicePixelRatio;
   const cut = Math.round((PAD + layout.x(view.tick)) * scale);
   context.setTransform(1, 0, 0, 1, 0, 0);
@@ -216,7 +214,7 @@ function drawFrame(canvas, sheets, model, layout, style, view) {
   if (cut > 0) context.drawImage(done, 0, 0, cut, done.height, 0, 0, cut, done.height);
   if (cut < todo.width) context.drawImage(todo, cut, 0, todo.width - cut, todo.height, cut, 0, todo.width - cut, todo.height);
   context.setTransform(scale, 0, 0, scale, PAD * scale, 0);
-  paintOver(canvasPen(context, style), model, layout, style, view);
+  paintOver(canvasPen(context, style, hatchOf(layout)), model, layout, style, view);
 }
 
 // What lies over the cells: `view` has the tick, the spans followed in each grid, and whether idle is counted.
@@ -232,14 +230,14 @@ function paintOver(pen, model, layout, style, { tick, followed, upTo, countsIdle
 // The figure as it stands, as SVG; null where its cells are too small to be drawn one by one.
 function figureAsSvg(model, layout, style, view) {
   if (layout.small) return null;
-  const pen = svgPen(style);
+  const pen = svgPen(style, hatchOf(layout));
   paintGutter(pen, model, layout, style);
-  pen.parts.push(`<g transform="translate(${layout.size.gutter} 0)">`);
+  pen.group(layout.size.gutter, 0);
   paintHeads(pen, model, layout, style);
   paintCells(pen, model, layout, style, (end) => end <= view.tick);
   paintHeld(pen, model, layout, style, 0, view.tick, true);
   paintHeld(pen, model, layout, style, view.tick, model.ticks, false);
   paintOver(pen, model, layout, style, view);
-  pen.parts.push("</g>");
+  pen.endGroup();
   return pen.document(Math.ceil(layout.size.gutter + layout.width + PAD), layout.height);
 }

@@ -1,16 +1,16 @@
 // Where everything stands, in CSS pixels. One place decides sizes; drawing only reads them.
 
 const SIZES = {
-  laptop: { gutter: 125, cell: 46, row: 40, rows: 384, axis: 13, label: 15, text: 15, key: 13, hatch: 10, line: 1.5, least: 14, top: 22 },
-  present: { gutter: 156, cell: 70, row: 62, rows: 510, axis: 24, label: 28, text: 28, key: 22, hatch: 16, line: 2, least: 44, top: 44 },
-  phone: { gutter: 82, cell: 46, row: 36, rows: 320, axis: 14, label: 15, text: 15, key: 12, hatch: 10, line: 1.5, least: 14, top: 24 },
+  laptop: { gutter: 125, cell: 46, row: 40, rows: 384, axis: 13, label: 15, text: 15, words: 9, key: 13, hatch: 10, line: 1.5, least: 14, top: 22 },
+  present: { gutter: 156, cell: 70, row: 62, rows: 510, axis: 24, label: 28, text: 28, words: 24, key: 22, hatch: 16, line: 2, least: 24, top: 44 },
+  phone: { gutter: 82, cell: 46, row: 36, rows: 320, axis: 14, label: 15, text: 15, words: 9, key: 12, hatch: 10, line: 1.5, least: 14, top: 24 },
 };
 const SCROLL_BELOW = 22;
 const SCROLL_CELL = 34;
 const SCROLL_LIMIT = 48;
 
 function layOut(model, width) {
-  const size = SIZES[model.present ? "present" : width < 600 ? "phone" : "laptop"];
+  const size = SIZES[model.present ? 'present' : width < 600 ? 'phone' : 'laptop'];
   const room = width - size.gutter;
   const fit = Math.min(room / model.ticks, size.cell);
   const scrolls = size === SIZES.phone && fit < SCROLL_BELOW && model.ticks <= SCROLL_LIMIT;
@@ -50,6 +50,7 @@ function cellAt(model, layout, x, y) {
 // Every how many ticks a number stands on the axis: 1, 2, 5, 10, 20 ... so that they keep clear of each other.
 function axisStep(layout, ticks, ticksPerUnit) {
   const clear = layout.size.axis * (ticks > 999 ? 5 : 4.2);
-  for (let step = 1; ; step *= 10)
+  for (let step = 1; ; step *= 10) {
     for (const by of [1, 2, 5]) if (step * by * ticksPerUnit * layout.cell >= clear) return step * by * ticksPerUnit;
+  }
 }

@@ -1,8 +1,5 @@
 """The ring player's payload, and how it arrives in the page. What it draws is tested in a browser."""
 
-import subprocess
-from shutil import which
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -10,7 +7,6 @@ from core.catalog import link
 from core.collectives.cost import collective_cost
 from ui.comm_cost import rows_wire as rows
 from ui.comm_cost import wire as comm_wire
-from ui.players import ring_player as player
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8])
@@ -68,11 +64,3 @@ def test_the_player_mounts_with_its_courses():
     assert not at.exception
     (element,) = at.get("bidi_component")
     assert '"alt":"two ranks swap"' in element.proto.json.replace(": ", ":")
-
-
-@pytest.mark.skipif(which("node") is None, reason="node is not installed")
-def test_the_scripts_parse_as_one_module(tmp_path):
-    whole = tmp_path / "ring.mjs"
-    whole.write_text(player._read(*(player._HERE / name for name in player._SCRIPTS)), encoding="utf-8")
-    done = subprocess.run(["node", "--check", str(whole)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

@@ -2,8 +2,6 @@
 
 import json
 import struct
-import subprocess
-from shutil import which
 
 import numpy as np
 import pytest
@@ -85,13 +83,3 @@ def test_the_player_mounts_with_its_bytes():
     head, (cells,) = read(proto.bytes)
     assert (head["start"], head["present"], head["controls"]) == ("start", False, True)
     assert cells.tolist() == [[0, 1]]
-
-
-@pytest.mark.skipif(which("node") is None, reason="node is not installed")
-def test_the_scripts_parse(tmp_path):
-    """Each file alone, and as the browser gets them: one module."""
-    whole = tmp_path / "player.mjs"
-    whole.write_text(player._read(*player._SCRIPTS), encoding="utf-8")
-    for path in [*(player._HERE / name for name in player._SCRIPTS), whole]:
-        done = subprocess.run(["node", "--check", str(path)], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr

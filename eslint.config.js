@@ -1,0 +1,31 @@
+// A player's scripts are joined into one module after the kit's: what one declares at its top, the others may use.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import js from '@eslint/js';
+
+const KIT = join('ui', 'players', 'kit');
+const BROWSER = 'window document navigator getComputedStyle matchMedia performance requestAnimationFrame setTimeout setInterval clearInterval '
+  + 'fetch URL Blob Image FileReader TextDecoder ResizeObserver XMLSerializer DOMMatrix CSS CSSFontFaceRule Element SVGElement atob';
+
+const paths = readdirSync('ui', { recursive: true }).filter((path) => path.endsWith('.js')).map((path) => join('ui', path));
+const text = Object.fromEntries(paths.map((path) => [path, readFileSync(path, 'utf8')]));
+const declared = (path) => text[path].split('\n').flatMap((line) => line.match(/^(?:class|(?:async )?function|const|let) (\w+)/)?.[1] ?? []);
+const readable = (names) => Object.fromEntries(names.map((name) => [name, 'readonly']));
+
+// The scripts a script is joined with: its own folder's and the kit's; with the kit's, everybody's.
+const joined = (path) => paths.filter((other) => other !== path && (dirname(path) === KIT || [dirname(path), KIT].includes(dirname(other))));
+const used = (path) => declared(path).filter((name) => joined(path).some((other) => new RegExp(`\\b${name}\\b`).test(text[other])));
+
+export default [
+  js.configs.recommended,
+  {
+    languageOptions: { ecmaVersion: 2024, sourceType: 'module', globals: readable(BROWSER.split(' ')) },
+    rules: { 'prefer-const': 'error', 'no-var': 'error', eqeqeq: 'error', 'no-shadow': 'error', 'max-len': ['error', { code: 240 }] },
+  },
+  ...paths.map((path) => ({
+    files: [path],
+    languageOptions: { globals: readable(joined(path).flatMap(declared)) },
+    rules: { 'no-unused-vars': ['error', { varsIgnorePattern: `^(${used(path).join('|')})$` }] },
+  })),
+];

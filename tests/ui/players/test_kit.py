@@ -1,0 +1,49 @@
+"""What the players share: scripts that are one module each, and words for all that a visitor reads or hears."""
+
+import re
+import subprocess
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from runtime import content
+from ui.players import kit, ring_player, schedule_player
+
+PLAYERS = {"schedule": schedule_player, "ring": ring_player}
+
+
+@pytest.mark.skipif(which("node") is None, reason="node is not installed")
+def test_every_players_scripts_parse_as_one_module(tmp_path):
+    for name, player in PLAYERS.items():
+        whole = tmp_path / f"{name}.mjs"
+        whole.write_text(kit.source(player.HERE, player.SCRIPTS), encoding="utf-8")
+        done = subprocess.run(["node", "--check", str(whole)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+def test_every_script_of_a_players_folder_is_in_its_module():
+    for player in (*PLAYERS.values(), kit):
+        named = set(getattr(player, "SCRIPTS", ())) or {"colours.js", "pens.js", "words.js", "player.js"}
+        assert {path.name for path in Path(player.__file__).parent.glob("*.js")} == named
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_every_word_a_script_asks_for_is_there_and_none_is_idle(name):
+    """A name is asked for as `words.name`, or as a button's or a slider's, or as `kind_f`, made of a code."""
+    source = kit.source(PLAYERS[name].HERE, PLAYERS[name].SCRIPTS)
+    asked = set(re.findall(r"\bwords\.([a-z_]+)", source)) | {"play", "pause", "back", "on", "save", "slider"}
+    words = set(kit.words(name))
+    assert asked <= words
+    made_up = {word for word in words if word.startswith("kind_") or word in ("latency", "bandwidth")}
+    assert words - made_up <= asked
+
+
+def test_buttons_without_a_visible_word_are_named():
+    for name in PLAYERS:
+        assert all(kit.words(name)[button] for button in ("back", "on", "save", "slider"))
+
+
+def test_each_player_gets_its_own_words_only():
+    assert set(kit.words("ring")) & {name for name in content.load("players") if "." in name} == set()
+    assert kit.words("ring")["on"] != kit.words("schedule")["on"]
