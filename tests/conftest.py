@@ -12,8 +12,21 @@ settings.load_profile("shardlab")
 # a deadline is a timed test, and machines are noisy
 
 
+TORCH = Path(__file__).parent / "distributed"
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave the tests that import torch unread where none of them would run: it alone takes seconds."""
+    if collection_path == TORCH and "not (slow" in config.option.markexpr:
+        return True
+    return None
+
+
 def pytest_collection_modifyitems(items):
-    """Let some tests compute while others wait for a browser."""
+    """Let some tests compute while others wait for a browser; what needs torch is of the slow tier."""
+    for item in items:
+        if TORCH in Path(item.fspath).parents:
+            item.add_marker(pytest.mark.slow)
     waiting = [item for item in items if is_waiting(item)]
     rest = [item for item in items if not is_waiting(item)]
     items[:] = [item for _, item in sorted([*placed(waiting), *placed(rest)], key=itemgetter(0))]
