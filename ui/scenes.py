@@ -26,7 +26,7 @@ from ui.course import glossary, progress
 from ui.course import pages as course
 from ui.equation import fractions
 from ui.figures.prediction import prediction_line
-from ui.figures.style import Chart
+from ui.figures.style import Chart, Figure
 from ui.players.save_png import save_png
 from ui.prose import Prose, escape, prose_of
 
@@ -107,7 +107,7 @@ class Page:
         `reading` is a block of prose; `name` is the files', and the key under which the chart keeps its state.
         """
         with st.container(key=f"chart_{name}"):
-            st.altair_chart(chart, theme=None, alt=self.prose.plain(reading), key=f"figure_{name}")
+            draw(chart, self.prose.plain(reading), f"figure_{name}")
         self.reading(reading)
         with st.expander("The figure as a table"):
             st.dataframe(table, hide_index=True, alt=self.prose.plain(reading))
@@ -157,7 +157,7 @@ class Page:
                 self.say(f"{self.scene}.ask")
         shown = truth if said.revealed else None
         line = prediction_line(said.said, shown, self.look, high=axis_end or high, unit=unit, digits=digits)
-        st.altair_chart(line, theme=None, alt=label, key="figure_prediction")
+        draw(line, label, "figure_prediction")
         return said.revealed
 
     def predict(self, ask: Callable[[str], int], untouched: int) -> Prediction:
@@ -215,6 +215,14 @@ class Page:
 
     def _go_to(self, scene: str) -> None:
         inputs.remember(self.key("scene"), self.entry.scenes[scene])
+
+
+def draw(chart: Chart, alt: str, key: str) -> None:
+    """A chart in the page, as it is: our own look, its alternative for who does not see it."""
+    if isinstance(chart, Figure):
+        st.vega_lite_chart({**chart.spec, "datasets": {"rows": chart.sent}}, theme=None, alt=alt, key=key)
+    else:
+        st.altair_chart(chart, theme=None, alt=alt, key=key)
 
 
 def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> Page:

@@ -20,7 +20,7 @@ from ui.comm_cost import table as comm_table
 from ui.comm_cost import words_bench as facts
 from ui.figure_prose import fill
 from ui.figures.frames import frame
-from ui.figures.time_against_payload import payload_axis
+from ui.figures.lines import payloads
 from ui.scenes import Page
 from ui.theme import Look
 
@@ -271,7 +271,7 @@ def _residuals(page: Page, asked: Asked, points: Sequence[MeasuredPoint]) -> Non
         page.figure(charts.misses_by_ranks(table, page.look), "bench.residuals", table, "misses_by_ranks")
         with st.container(key="aside_payload"):
             over = frame(large)
-            x = payload_axis("payload_bytes", over.payload_bytes, "payload of one all-reduce")
+            x = payloads("payload_bytes", over.payload_bytes, "payload of one all-reduce")
             chart = charts.misses_by_payload(over, residual_rows.REGIONS, x, page.look)
             page.figure(chart, "bench.residuals_payload", over, "misses_by_payload")
     with margin:

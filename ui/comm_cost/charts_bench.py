@@ -1,261 +1,235 @@
 """Lab 03's bench: shares over GPUs and sizes, TP across the node boundary, and links as sold and as measured."""
 
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
-import altair as alt
-import pandas as pd
-
 from ui.comm_cost.charts import term_bars
-from ui.figures.style import Chart, over_lines, styled, words
+from ui.figures.bars import Bands
+from ui.figures.dots import dashed, dot, label, rules
+from ui.figures.lines import ends, names
+from ui.figures.style import (
+    PERCENT,
+    PLAIN,
+    RIGHT,
+    Figure,
+    Row,
+    Spec,
+    also,
+    at,
+    by,
+    either,
+    figure,
+    kept,
+    layer,
+    linear,
+    log,
+    narrower,
+    own,
+    rows_of,
+    words,
+)
 from ui.theme import Look
 
-_DOT = 9
+_SHARES = (0, 10, 40, 70, 100)
+_RATIO = "datum.value === 1 ? 'right' : datum.value + ' ×'"
 
 
-def share_dots(dots: pd.DataFrame, thresholds: tuple[float, float], look: Look) -> Chart:
+def _shares(**axis: Any) -> Spec:
+    return linear("share_percent", [0, 100], PERCENT, ticks=_SHARES, **axis)
+
+
+@kept
+def share_dots(dots: Iterable[Row], thresholds: tuple[float, float], look: Look) -> Figure:
     """Two shares a GPU, one over each link; a dot is filled where its verdict is another than the scenario's.
 
     Columns: gpu, step, role ("link" or "network"), link, share_percent, share, flips.
     """
-    row = 23 if look.present else 30
-    gpus = list(dict.fromkeys(dots.gpu))
-    placed = dots.assign(
-        y=[look.px(34 + row * gpus.index(name)) for name in dots.gpu], shown=dots.share.where(dots.flips, "")
-    )
-    names = placed.drop_duplicates("gpu").assign(said=lambda t: t.gpu + ", " + t.step)
-    heads = placed.sort_values("share_percent").drop_duplicates("role", keep="last")
-    x = _percent_axis()
-    y = alt.Y("y:Q", scale=None, axis=None)
-    shapes = alt.Scale(domain=["link", "network"], range=["circle", "square"])
-    base = alt.Chart(placed)
-    mark = {
-        "size": look.px(_DOT) ** 2,
-        "filled": True,
-        "stroke": look.palette.text,
-        "strokeWidth": look.px(1.6),
-        "opacity": 1,
-    }
-    fill = alt.condition("datum.flips", alt.value(look.palette.text), alt.value(look.palette.ground))
+    palette, band = look.palette, 23 if look.present else 30
+    bands = Bands(34 - band / 2, 0, band, 0)
+    rows = [
+        {**row, "shown": row["share"] if row["flips"] else "", "said": f"{row['gpu']}, {row['step']}"}
+        for row in bands.placed(rows_of(dots), look, "gpu")
+    ]
+    gpus = list({row["gpu"]: row for row in rows}.values())
+    heads = {row["role"]: row for row in sorted(rows, key=lambda row: row["share_percent"])}
+    x, y = _shares(), at("middle")
+    narrow = narrower(look)
+    name = {"x": RIGHT, "y": y, "text": "said"}
     layers = [
-        _thresholds(thresholds, x, look),
-        alt.Chart(names).mark_rule(color=look.palette.hairline, strokeWidth=look.px(1)).encode(y=y),
-        base.mark_point(**mark).encode(
+        rules(look, "x", x, thresholds, **dashed(look)),
+        layer("rule", gpus, y=y, color=palette.hairline, strokeWidth=look.px(1)),
+        layer(
+            "point",
+            rows,
             x=x,
             y=y,
-            shape=alt.Shape("role:N", scale=shapes, legend=None),
-            fill=fill,
-            tooltip=[alt.Tooltip("gpu:N"), alt.Tooltip("link:N"), alt.Tooltip("share:N")],
+            shape=by("role", {"link": "circle", "network": "square"}),
+            tooltip=["gpu", "link", "share"],
+            **{**dot(look, 9), "fill": either("datum.flips", palette.text, palette.ground)},
         ),
-        base.mark_text(**words(look, 14, align="left", dx=look.px(10), fontWeight=600)).encode(
-            x=x, y=y, text=alt.Text("shown:N")
+        layer(
+            "text", rows, x=x, y=y, text="shown", **words(look, 14, align="left", dx=look.px(10), fontWeight=600)
         ),
         # beside its row; on a phone, where the dots need the width, between the rows
-        _named(names, f"width < {look.px(520)} ? '' : datum.said")
-        .mark_text(**words(look, 13.5, align="right"))
-        .encode(x=alt.XValue("width"), y=y, text=alt.Text("shown:N")),
-        _named(names, f"width < {look.px(520)} ? datum.said : ''")
-        .mark_text(**words(look, 13, align="right", dy=look.px(-12), color=look.palette.muted))
-        .encode(x=alt.XValue("width"), y=y, text=alt.Text("shown:N")),
-        alt.Chart(heads)
-        .mark_text(**words(look, 14, fontWeight=600))
-        .encode(x=x, y=alt.YValue(look.px(10)), text=alt.Text("link:N")),
+        layer("text", gpus, where=f"!({narrow})", **name, **words(look, 13.5, align="right")),
+        layer(
+            "text",
+            gpus,
+            where=narrow,
+            **name,
+            **words(look, 13, align="right", dy=look.px(-12), color=palette.muted),
+        ),
+        layer("text", list(heads.values()), x=x, y=look.px(10), text="link", **words(look, 14, fontWeight=600)),
     ]
-    return styled(alt.layer(*layers), look, 44 + row * len(gpus))
+    return figure(layers, look, 44 + band * len(gpus))
 
 
-def _named(names: pd.DataFrame, shown: str) -> alt.Chart:
-    """Names with the text that an expression gives them."""
-    return alt.Chart(names).transform_calculate(shown=shown)
-
-
-def _percent_axis() -> alt.X:
-    axis = alt.Axis(title=None, labelExpr="datum.value + ' %'", grid=False, values=[0, 10, 40, 70, 100])
-    return alt.X("share_percent:Q", scale=alt.Scale(domain=[0, 100]), axis=axis)
-
-
-def _thresholds(values: tuple[float, float], axis: alt.X | alt.Y, look: Look) -> alt.Chart:
-    """Where the labs' verdicts change: noise below the first, fatal above the second."""
-    rules = alt.Chart(pd.DataFrame({"share_percent": values}))
-    dash = {"strokeDash": [6, 4], "strokeWidth": look.px(1.5), "color": look.palette.muted}
-    return rules.mark_rule(**dash).encode(axis)
-
-
+@kept
 def share_lines(
-    points: pd.DataFrame, thresholds: tuple[float, float], sizes: list[int], title: str, look: Look
-) -> Chart:
+    points: Iterable[Row], thresholds: tuple[float, float], sizes: Sequence[int], title: str, look: Look
+) -> Figure:
     """Shares over a size, a line a series with its name at its end, dots in the colour of the term that rules.
 
     Columns: series, size, share_percent, rules ("latency", "bandwidth"; anything else is ink).
     """
     palette = look.palette
     inks = {"latency": palette.latency, "bandwidth": palette.bandwidth}
-    axis = alt.Axis(values=sizes, title=title, grid=False, format="d")
-    x = alt.X("size:Q", scale=alt.Scale(type="log", base=2, domain=[min(sizes), max(sizes)]), axis=axis)
-    y = alt.Y(
-        "share_percent:Q",
-        scale=alt.Scale(domain=[0, 100]),
-        axis=alt.Axis(
-            title=None, labelExpr="datum.value + ' %'", values=[0, 10, 40, 70, 100], grid=False, tickSize=0
-        ),
-    )
-    base = alt.Chart(points.assign(ink=points.rules.map(inks).fillna(palette.text)))
-    ends = points.loc[points.groupby("series", sort=False)["size"].idxmax()]
-    over = alt.Chart(ends.nlargest(1, "share_percent"))
-    under = alt.Chart(ends.nsmallest(len(ends) - 1, "share_percent"))
-    said = words(look, 14, align="right", fontWeight=600)
+    rows = [{**row, "ink": inks.get(row["rules"], palette.text)} for row in rows_of(points)]
+    x = log("size", [min(sizes), max(sizes)], PLAIN, title=title, ticks=sizes, base=2, labelOverlap=False)
+    y = _shares(tickSize=0)
+    # the highest line's name stands over it, and any other's on the side where it is alone
+    top, *others = sorted(ends(rows, "series", "size"), key=lambda row: -row["share_percent"])
+    over = [top, *(row for row in others if row["share_percent"] < 20)]
+    under = [row for row in others if row["share_percent"] >= 20]
     layers = [
-        _thresholds(thresholds, y, look),
-        base.mark_line(strokeWidth=look.px(1.5), color=palette.axis).encode(
-            x=x, y=y, detail=alt.Detail("series:N")
-        ),
-        base.mark_point(filled=True, opacity=1, size=look.px(_DOT) ** 2).encode(
+        rules(look, "y", y, thresholds, **dashed(look)),
+        layer("line", rows, x=x, y=y, detail="series", strokeWidth=look.px(1.5), color=palette.axis),
+        layer(
+            "point",
+            rows,
             x=x,
             y=y,
-            color=alt.Color("ink:N", scale=None),
-            tooltip=[alt.Tooltip("series:N"), alt.Tooltip("size:Q"), alt.Tooltip("share_percent:Q")],
+            filled=True,
+            opacity=1,
+            size=look.px(9) ** 2,
+            color=own("ink"),
+            tooltip=["series", "size", "share_percent"],
         ),
-        *(
-            over_lines(ends.encode(x=x, y=y, text=alt.Text("series:N")), look, **said, dy=look.px(dy))
-            for ends, dy in (
-                (over, -16),
-                (under.transform_filter("datum.share_percent < 20"), -16),
-                (under.transform_filter("datum.share_percent >= 20"), 28),
-            )
-        ),
+        *names(look, over, x, y, "series", align="right", dy=look.px(-16)),
+        *names(look, under, x, y, "series", align="right", dy=look.px(28)),
     ]
-    return styled(alt.layer(*layers), look, 200 if look.present else 250)
+    return figure(layers, look, 200 if look.present else 250)
 
 
-def node_bars(bars: pd.DataFrame, look: Look) -> Chart:
+@kept
+def node_bars(bars: Iterable[Row], look: Look) -> Figure:
     """The bill at each TP size, latency under bandwidth; a word stands where it first needs more than one node.
 
-    Columns: ranks, term, order, time_ms, nodes.
+    Columns: ranks, term, time_ms, nodes.
     """
-    across = bars[bars.nodes > 1].head(1).assign(said="past one node")
+    rows = rows_of(bars)
+    across = [row for row in rows if row["nodes"] > 1][:1]
+    x = {"field": "ranks", "type": "nominal", "sort": None}
     said = words(look, 13.5, color=look.palette.muted)
     layers = [
-        term_bars(bars, look),
-        alt.Chart(across)
-        .mark_text(**said)
-        .encode(x=alt.X("ranks:N", sort=None), y=alt.YValue(look.px(8)), text=alt.Text("said:N")),
+        term_bars(rows, look),
+        *(label(look, "past one node", row=row, x=x, y=look.px(8), **said) for row in across),
     ]
-    return styled(alt.layer(*layers), look, 190 if look.present else 220)
+    return figure(layers, look, 190 if look.present else 220)
 
 
-def nominal_and_measured(links: pd.DataFrame, look: Look) -> Chart:
+@kept
+def nominal_and_measured(links: Iterable[Row], look: Look) -> Figure:
     """A row a link: what is sold as a tick, what was measured as an open circle. Columns as `ConstantRow`."""
-    row = 19 if look.present else 22
-    placed = links.reset_index(drop=True).assign(y=lambda t: look.px(12) + look.px(row) * t.index)
+    palette, row_px = look.palette, 19 if look.present else 22
+    rows = Bands(12 - row_px / 2, 0, row_px, 0).placed(rows_of(links), look)
+    known = [row for row in rows if row["measured_gb_s"] is not None and row["measured_gb_s"] > 0]
+    sold = [row["nominal_gb_s"] for row in rows]
     # decades that no link has leave the room for the names
-    ends = [0.02 * float(placed.nominal_gb_s.min()), 1.3 * float(placed.nominal_gb_s.max())]
-    axis = alt.Axis(title="GB/s, one direction", values=[0.1, 1, 10, 100, 1000], format="~g", grid=False)
-    scale = alt.Scale(type="log", domain=ends, nice=False)
-    x, y = alt.X("nominal_gb_s:Q", scale=scale, axis=axis), alt.Y("y:Q", scale=None, axis=None)
-    known, palette = placed.dropna(subset=["measured_gb_s"]), look.palette
+    low, high = 0.02 * min(sold), 1.3 * max(sold)
+    decades = [0.1, 1, 10, 100, 1000]
+    x = log("nominal_gb_s", [low, high], PLAIN, title="GB/s, one direction", ticks=decades)
+    measured, y = also(x, "measured_gb_s"), at("middle")
     layers = [
-        alt.Chart(known)
-        .mark_rule(strokeWidth=look.px(1.5), color=palette.axis)
-        .encode(x=alt.X("measured_gb_s:Q", scale=scale, axis=axis), x2=alt.X2("nominal_gb_s"), y=y),
-        alt.Chart(placed)
-        .mark_tick(thickness=look.px(3), size=look.px(14), color=palette.bandwidth, opacity=1)
-        .encode(x=x, y=y, tooltip=[alt.Tooltip("name:N"), alt.Tooltip("source:N")]),
-        alt.Chart(known)
-        .mark_point(**_circle(look, 7))
-        .encode(
-            x=alt.X("measured_gb_s:Q", scale=scale, axis=axis),
+        layer("rule", known, x=measured, x2="nominal_gb_s", y=y, strokeWidth=look.px(1.5), color=palette.axis),
+        layer(
+            "tick",
+            rows,
+            x=x,
             y=y,
-            tooltip=[alt.Tooltip("name:N"), alt.Tooltip("note:N")],
+            orient="vertical",
+            thickness=look.px(3),
+            size=look.px(14),
+            color=palette.bandwidth,
+            opacity=1,
+            tooltip=["name", "source"],
         ),
-        alt.Chart(placed)
-        .mark_text(**words(look, 13.5, align="left"))
-        .encode(x=alt.XValue(0), y=y, text=alt.Text("name:N")),
+        layer("point", known, x=measured, y=y, tooltip=["name", "note"], **dot(look, 7)),
+        layer("text", rows, x=0, y=y, text="name", **words(look, 13.5, align="left")),
     ]
-    return styled(alt.layer(*layers), look, row * len(placed))
+    return figure(layers, look, row_px * len(rows))
 
 
-def misses_by_ranks(misses: pd.DataFrame, look: Look) -> Chart:
+@kept
+def misses_by_ranks(misses: Iterable[Row], look: Look) -> Figure:
     """The model's time over the measured one at one payload: a row a machine, a numbered dot a number of ranks.
 
     Columns as `Miss`.
     """
-    row, names = 36 if look.present else 46, list(dict.fromkeys(misses.name))
-    placed = misses.assign(y=[look.px(32 + row * names.index(name)) for name in misses.name])
-    near = placed.groupby("name").ratio.diff().abs() / placed.ratio < 0.1
-    placed.loc[near, "y"] += look.px(20)
-    labels = "datum.value === 1 ? 'right' : datum.value + ' ×'"
-    axis = alt.Axis(title=None, values=[0.25, 0.5, 1, 2, 4, 8], labelExpr=labels, grid=False)
-    x = alt.X("ratio:Q", scale=alt.Scale(type="log", domain=[0.2, 10], nice=False), axis=axis)
-    y = alt.Y("y:Q", scale=None, axis=None)
-    base, heads = alt.Chart(placed), alt.Chart(placed.drop_duplicates("name"))
+    row_px = 36 if look.present else 46
+    rows = Bands(32 - row_px / 2, 0, row_px, 0).placed(rows_of(misses), look, "name")
+    for above, row in pairwise(rows):
+        # two dots that nearly meet stand one under the other
+        if above["name"] == row["name"] and abs(row["ratio"] - above["ratio"]) < 0.1 * row["ratio"]:
+            row["middle"] += look.px(20)
+    heads = list({row["name"]: row for row in reversed(rows)}.values())
+    x = log("ratio", [0.2, 10], PLAIN, ticks=[0.25, 0.5, 1, 2, 4, 8], said=_RATIO)
+    y = at("middle")
+    names_over = words(look, 14, align="left", dy=look.px(-17))
     layers = [
-        heads.mark_rule(strokeWidth=look.px(1), color=look.palette.hairline).encode(y=y),
-        alt.Chart(pd.DataFrame({"ratio": [1.0]})).mark_rule(**_right(look)).encode(x=x),
-        base.mark_point(**_circle(look, 20)).encode(
-            x=x, y=y, tooltip=[alt.Tooltip("name:N"), alt.Tooltip("ranks:O"), alt.Tooltip("ratio:Q")]
-        ),
-        base.mark_text(**words(look, 13.5, fontWeight=600)).encode(x=x, y=y, text=alt.Text("ranks:N")),
-        heads.mark_text(**words(look, 14, align="left", dy=look.px(-17))).encode(
-            x=alt.XValue(0), y=y, text=alt.Text("name:N")
-        ),
+        layer("rule", heads, y=y, strokeWidth=look.px(1), color=look.palette.hairline),
+        rules(look, "x", x, [1.0]),
+        layer("point", rows, x=x, y=y, tooltip=["name", "ranks", "ratio"], **dot(look, 20)),
+        layer("text", rows, x=x, y=y, text="ranks", **words(look, 13.5, fontWeight=600)),
+        layer("text", heads, x=0, y=y, text="name", **names_over),
     ]
-    return styled(alt.layer(*layers), look, 20 + row * len(names))
+    return figure(layers, look, 20 + row_px * len(heads))
 
 
+@kept
 def misses_by_payload(
-    misses: pd.DataFrame, regions: tuple[tuple[int, int, str], ...], x: alt.X, look: Look
-) -> Chart:
+    misses: Iterable[Row], regions: tuple[tuple[int, int, str], ...], x: Spec, look: Look
+) -> Figure:
     """One machine's ratio over the payload, with a name over each stretch of it. Columns as `Miss`."""
-    spans = alt.Chart(pd.DataFrame(regions, columns=["payload_bytes", "high", "name"]))
-    labels = "datum.value === 1 ? 'right' : datum.value + ' ×'"
-    low, high = min(0.4, 0.8 * float(misses.ratio.min())), max(2.5, 1.6 * float(misses.ratio.max()))
-    values = [value for value in (0.03, 0.1, 0.25, 0.5, 1, 2, 4, 8) if low <= value <= high]
-    axis = alt.Axis(title=None, values=values, labelExpr=labels, grid=False, tickSize=0)
-    y = alt.Y("ratio:Q", scale=alt.Scale(type="log", domain=[low, high], nice=False), axis=axis)
+    rows = rows_of(misses)
+    spans = [{"payload_bytes": low, "name": name} for low, _, name in regions]
+    ratios = [row["ratio"] for row in rows]
+    low, high = min(0.4, 0.8 * min(ratios)), max(2.5, 1.6 * max(ratios))
+    y = log("ratio", [low, high], PLAIN, ticks=[0.03, 0.1, 0.25, 0.5, 1, 2, 4, 8], said=_RATIO, tickSize=0)
     said = words(look, 13.5, align="left", dx=look.px(5), color=look.palette.muted)
     layers = [
-        spans.mark_rule(strokeDash=[2, 4], color=look.palette.axis).encode(x=x),
-        spans.mark_text(**said).encode(x=x, y=alt.YValue(look.px(8)), text=alt.Text("name:N")),
-        alt.Chart(pd.DataFrame({"ratio": [1.0]})).mark_rule(**_right(look)).encode(y=y),
-        alt.Chart(misses).mark_line(color=look.palette.text, strokeWidth=look.px(1.5)).encode(x=x, y=y),
-        alt.Chart(misses)
-        .mark_point(**_circle(look, 7))
-        .encode(x=x, y=y, tooltip=[alt.Tooltip("payload_bytes:Q"), alt.Tooltip("ratio:Q")]),
+        layer("rule", spans, x=x, strokeDash=[2, 4], color=look.palette.axis),
+        layer("text", spans, x=x, y=look.px(8), text="name", **said),
+        rules(look, "y", y, [1.0]),
+        layer("line", rows, x=x, y=y, color=look.palette.text, strokeWidth=look.px(1.5)),
+        layer("point", rows, x=x, y=y, tooltip=["payload_bytes", "ratio"], **dot(look, 7)),
     ]
-    return styled(alt.layer(*layers), look, 190 if look.present else 210)
+    return figure(layers, look, 190 if look.present else 210)
 
 
-def _right(look: Look) -> dict[str, Any]:
-    """The rule where the model is right."""
-    return {"color": look.palette.text, "strokeWidth": look.px(1.5)}
-
-
-def _circle(look: Look, size: float) -> dict[str, Any]:
-    """A measured point: an open circle."""
-    palette = look.palette
-    return {
-        "size": look.px(size) ** 2,
-        "filled": True,
-        "fill": palette.ground,
-        "stroke": palette.text,
-        "strokeWidth": look.px(1.6),
-        "opacity": 1,
-    }
-
-
-def busbw_by_size(rows: pd.DataFrame, average_gb_s: float, x: alt.X, look: Look) -> Chart:
+@kept
+def busbw_by_size(sizes: Iterable[Row], average_gb_s: float, x: Spec, look: Look) -> Figure:
     """The bus bandwidth of each size, and the one average in a table's footer. Columns: size_bytes, busbw_gb_s."""
-    palette = look.palette
-    y = alt.Y("busbw_gb_s:Q", axis=alt.Axis(title="busbw, GB/s", tickCount=4, domain=False, tickSize=0))
-    mean = alt.Chart(pd.DataFrame({"busbw_gb_s": [average_gb_s], "said": ["the average over sizes"]}))
-    base = alt.Chart(rows)
+    palette, rows = look.palette, rows_of(sizes)
+    most = max(average_gb_s, *(row["busbw_gb_s"] for row in rows))
+    y = linear("busbw_gb_s", [0, most], PLAIN, title="busbw, GB/s", ticks=4, nice=True, grid=True, line=False)
+    mean = {"busbw_gb_s": average_gb_s}
+    said: Spec = {"align": "right", "dy": look.px(-10), "color": palette.off}
     layers = [
-        mean.mark_rule(strokeDash=[6, 4], strokeWidth=look.px(1.5), color=palette.off).encode(y=y),
-        mean.mark_text(**words(look, 14, align="right", dy=look.px(-10), color=palette.off)).encode(
-            x=alt.XValue("width"), y=y, text=alt.Text("said:N")
-        ),
-        base.mark_line(color=palette.bandwidth, strokeWidth=look.px(3)).encode(x=x, y=y),
-        base.mark_point(**_circle(look, 7)).encode(
-            x=x, y=y, tooltip=[alt.Tooltip("size_bytes:Q"), alt.Tooltip("busbw_gb_s:Q")]
-        ),
+        rules(look, "y", y, [average_gb_s], **dashed(look, color=palette.off)),
+        label(look, "the average over sizes", row=mean, x=RIGHT, y=y, **said),
+        layer("line", rows, x=x, y=y, color=palette.bandwidth, strokeWidth=look.px(3)),
+        layer("point", rows, x=x, y=y, tooltip=["size_bytes", "busbw_gb_s"], **dot(look, 7)),
     ]
-    return styled(alt.layer(*layers), look, 190 if look.present else 240)
+    return figure(layers, look, 190 if look.present else 240)

@@ -1,83 +1,47 @@
 """Lab 03's own table: by how much a model misses each size of it."""
 
-import altair as alt
-import pandas as pd
+from collections.abc import Iterable, Sequence
 
-from ui.figures.style import Chart, styled, words
-from ui.figures.time_against_payload import payload_axis
+from ui.figures.dots import dot, key, rules
+from ui.figures.lines import payloads
+from ui.figures.style import PLAIN, Figure, Layer, Row, Spec, by, figure, kept, layer, linear, rows_of, words
 from ui.theme import Look
 
 
-def errors_by_size(errors: pd.DataFrame, bulge_bytes: tuple[int, int], look: Look) -> Chart:
+@kept
+def errors_by_size(errors: Iterable[Row], bulge_bytes: tuple[int, int], look: Look) -> Figure:
     """Modelled over measured time by size, as a percentage off; the bulge is a band with its name.
 
     `errors` has model, size_bytes, error_percent: the first model open circles on a line, a second one filled.
     """
-    palette = look.palette
-    models = list(dict.fromkeys(errors.model))
-    x = payload_axis("size_bytes", errors.size_bytes, "size of a message")
-    axis = alt.Axis(
-        title=None,
-        labelExpr="(datum.value > 0 ? '+' : '') + datum.value + ' %'",
-        tickCount=5,
-        tickSize=0,
-        domain=False,
-    )
-    reach = max(20.0, 1.15 * float(errors.error_percent.abs().max()))
-    y = alt.Y("error_percent:Q", scale=alt.Scale(domain=[-reach, reach], nice=False), axis=axis)
-    base = alt.Chart(errors)
-    fills = alt.Scale(domain=models, range=[palette.ground, palette.text][: len(models)])
-    dash = alt.Scale(domain=models, range=[[1, 0], [5, 4]][: len(models)])
-    ends = errors.loc[errors.groupby("model").size_bytes.idxmin()].assign(
-        shown=lambda t: t.model, place=[look.px(16 + 20 * i) for i in range(len(models))]
-    )
+    palette, rows = look.palette, rows_of(errors)
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    sizes = [row["size_bytes"] for row in rows]
+    reach = max(20.0, 1.15 * max(abs(row["error_percent"]) for row in rows))
+    x = payloads("size_bytes", sizes, "size of a message")
+    signed = "(datum.value > 0 ? '+' : '') + datum.value + ' %'"
+    y = linear("error_percent", [-reach, reach], PLAIN, ticks=5, grid=True, line=False, labelExpr=signed)
+    fills = dict(zip(models, (palette.ground, palette.text), strict=False))
+    dashes = by("model", dict(zip(models, ([1, 0], [5, 4]), strict=False)))
+    told = ["model", "size_bytes", "error_percent"]
     layers = [
-        *_band(errors, bulge_bytes, x, look),
-        alt.Chart(pd.DataFrame({"error_percent": [0.0]}))
-        .mark_rule(strokeWidth=look.px(1.5), color=palette.axis)
-        .encode(y=y),
-        base.mark_line(strokeWidth=look.px(1.5), color=palette.text).encode(
-            x=x, y=y, strokeDash=alt.StrokeDash("model:N", scale=dash, legend=None)
-        ),
-        base.mark_point(
-            size=look.px(7) ** 2, filled=True, stroke=palette.text, strokeWidth=look.px(1.6), opacity=1
-        ).encode(
-            x=x,
-            y=y,
-            fill=alt.Fill("model:N", scale=fills, legend=None),
-            tooltip=[alt.Tooltip("model:N"), alt.Tooltip("size_bytes:Q"), alt.Tooltip("error_percent:Q")],
-        ),
-        *_key(ends, fills, look),
+        *_band(bulge_bytes, sizes, x, look),
+        rules(look, "y", y, [0.0], color=palette.axis),
+        layer("line", rows, x=x, y=y, strokeDash=dashes, strokeWidth=look.px(1.5), color=palette.text),
+        layer("point", rows, x=x, y=y, tooltip=told, **{**dot(look, 7), "fill": by("model", fills)}),
+        *(key(look, list(fills.items()), left=10, top=16) if len(models) > 1 else []),
     ]
-    return styled(alt.layer(*layers), look, 190 if look.present else 230)
+    return figure(layers, look, 190 if look.present else 230)
 
 
-def _band(errors: pd.DataFrame, bulge_bytes: tuple[int, int], x: alt.X, look: Look) -> list[alt.Chart]:
+def _band(bulge_bytes: tuple[int, int], sizes: Sequence[float], x: Spec, look: Look) -> list[Layer]:
     """The bulge, as far as the sizes reach into it."""
-    low, high = max(bulge_bytes[0], int(errors.size_bytes.min())), min(bulge_bytes[1], int(errors.size_bytes.max()))
+    low, high = max(bulge_bytes[0], min(sizes)), min(bulge_bytes[1], max(sizes))
     if low >= high:
         return []
-    span = alt.Chart(pd.DataFrame({"size_bytes": [low], "high": [high], "name": ["the known bulge"]}))
+    span = [{"size_bytes": low, "high": high, "name": "the known bulge"}]
+    said = words(look, 13.5, align="left", dx=look.px(7), color=look.palette.muted)
     return [
-        span.mark_rect(color=look.palette.hairline, opacity=0.35).encode(x=x, x2=alt.X2("high:Q")),
-        span.mark_text(**words(look, 13.5, align="left", dx=look.px(7), color=look.palette.muted)).encode(
-            x=x, y=alt.YValue(look.px(10)), text=alt.Text("name:N")
-        ),
-    ]
-
-
-def _key(models: pd.DataFrame, fills: alt.Scale, look: Look) -> list[alt.Chart]:
-    """Which circle is which model; one alone needs no key."""
-    if len(models) < 2:
-        return []
-    base = alt.Chart(models)
-    y = alt.Y("place:Q", scale=None, axis=None)
-    sign = base.mark_point(
-        size=look.px(7) ** 2, filled=True, stroke=look.palette.text, strokeWidth=look.px(1.6), opacity=1
-    )
-    return [
-        sign.encode(x=alt.XValue(look.px(10)), y=y, fill=alt.Fill("model:N", scale=fills, legend=None)),
-        base.mark_text(**words(look, 14, align="left")).encode(
-            x=alt.XValue(look.px(20)), y=y, text=alt.Text("shown:N")
-        ),
+        layer("rect", span, x=x, x2="high", color=look.palette.hairline, opacity=0.35),
+        layer("text", span, x=x, y=look.px(10), text="name", **said),
     ]

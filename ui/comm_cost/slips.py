@@ -14,7 +14,7 @@ from ui.comm_cost import words_slips as facts
 from ui.comm_cost.bench import bars
 from ui.figure_prose import fill
 from ui.figures.frames import frame
-from ui.figures.time_against_payload import payload_axis
+from ui.figures.lines import payloads
 from ui.scenes import Page
 
 
@@ -55,7 +55,7 @@ def _average(page: Page, phase: cost.Phase, points: Sequence[MeasuredPoint]) -> 
     table = _shipped()
     fill(page, facts.table(table))
     sizes = frame(rows.bus_rows(table))
-    x = payload_axis("size_bytes", sizes.size_bytes, "size of a message")
+    x = payloads("size_bytes", sizes.size_bytes, "size of a message")
     chart = charts.busbw_by_size(sizes, float(sizes.busbw_gb_s.mean()), x, page.look)
     page.figure(chart, "break_it.reading_average", sizes, "average")
 

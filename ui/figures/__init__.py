@@ -1,1 +1,1 @@
-"""What every figure shares."""
+"""One grammar for every figure: `style` (layers, axes), `bars`, `dots`, `lines`; then what two pages share."""

@@ -1,9 +1,9 @@
 """One number line: what the learner said, the truth, and the error between them."""
 
-import altair as alt
-import pandas as pd
+from typing import Any
 
-from ui.figures.style import Chart, serif, styled, words
+from ui.figures.dots import dot
+from ui.figures.style import PHONE, Figure, Layer, Spec, figure, kept, layer, narrower, serif, words
 from ui.theme import Look
 
 _LINE = 46
@@ -11,75 +11,75 @@ _LABEL = 14
 _OVER, _UNDER = 21, 7
 
 
+@kept
 def prediction_line(
     said: float | None, truth: float | None, look: Look, *, high: float, unit: str, digits: int = 1
-) -> Chart:
+) -> Figure:
     """An axis from 0 to `high`; an open circle where the learner said, and after the reveal the truth upright.
 
     `truth=None` draws the question alone. The bar between the two is the error.
     """
-    x = _scale(high, unit, look)
-    layers = [_ground(look, x)]
+    x = _axis(high, unit, look)
+    layers = [layer("point", [{"value": 0.0}], x=x, y=look.px(_LINE), opacity=0)]
     if said is not None and truth is not None:
         layers += _error(said, truth, high, unit, look, x)
     if said is not None:
         layers += _said(said, truth, high, unit, look, x)
     if truth is not None:
         layers += _truth(truth, said, high, f"{truth:.{digits}f} {unit}", look, x)
-    return styled(alt.layer(*layers), look, _LINE)
+    return figure(layers, look, _LINE)
 
 
-def _scale(high: float, unit: str, look: Look) -> alt.X:
-    axis = alt.Axis(
-        values=[high * tenth / 10 for tenth in range(11)],
-        grid=False,
-        title=None,
-        labelOverlap=True,
-        labelPadding=look.px(6),
-        labelExpr=f"datum.label + (datum.value == {high} ? ' {unit}' : '')",
-    )
-    return alt.X("value:Q", scale=alt.Scale(domain=[0, high], nice=False), axis=axis)
+def _axis(high: float, unit: str, look: Look) -> Spec:
+    axis: dict[str, Any] = {
+        "values": [high * tenth / 10 for tenth in range(11)],
+        "grid": False,
+        "title": None,
+        "labelOverlap": True,
+        "labelPadding": look.px(6),
+        "labelExpr": f"datum.label + (datum.value == {high} ? ' {unit}' : '')",
+    }
+    scale = {"domain": [0, high], "nice": False}
+    return {"field": "value", "type": "quantitative", "scale": scale, "axis": axis}
 
 
-def _ground(look: Look, x: alt.X) -> alt.Chart:
-    """The line itself, which stands before anything is said."""
-    return alt.Chart(pd.DataFrame({"value": [0.0]})).mark_point(opacity=0).encode(x=x, y=_at(look))
-
-
-def _error(said: float, truth: float, high: float, unit: str, look: Look, x: alt.X) -> list[alt.Chart]:
+def _error(said: float, truth: float, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
     at, align, dx, above = _beside(said, truth, high)
-    bar = alt.Chart(pd.DataFrame({"value": [said], "end": [truth]}))
-    word = alt.Chart(pd.DataFrame({"value": [at], "text": [_gap(said, truth, unit)]}))
-    if abs(said - truth) < 0.35 * high:  # a phone has no room for them between the marks
-        word = word.transform_filter(f"width > {look.px(420)}")
+    # a phone has no room for them between the marks
+    crowded = abs(said - truth) < 0.35 * high
+    text = words(look, 14.5, align=align, dx=look.px(dx), color=look.palette.muted)
+    bar = {"y": look.px(_LINE), "strokeWidth": look.px(5), "color": look.palette.text}
     return [
-        bar.mark_rule(strokeWidth=look.px(5), color=look.palette.text).encode(x=x, x2=alt.X2("end"), y=_at(look)),
-        word.mark_text(**words(look, 14.5, align=align, dx=look.px(dx), color=look.palette.muted)).encode(
-            x=x, y=_at(look, above), text=alt.Text("text")
+        layer("rule", [{"value": said, "end": truth}], x=x, x2="end", **bar),
+        layer(
+            "text",
+            [{"value": at, "text": _gap(said, truth, unit)}],
+            where=f"!({narrower(look, PHONE)})" if crowded else (),
+            x=x,
+            y=look.px(_LINE - above),
+            text="text",
+            **text,
         ),
     ]
 
 
-def _said(said: float, truth: float | None, high: float, unit: str, look: Look, x: alt.X) -> list[alt.Chart]:
-    base = alt.Chart(pd.DataFrame({"value": [said], "text": [f"you said {said:g} {unit}"]}))
-    circle = base.mark_point(
-        shape="circle",
-        size=look.px(15) ** 2,
-        fill=look.palette.ground,
-        stroke=look.palette.text,
-        strokeWidth=look.px(2.5),
-        opacity=1,
-    )
-    label = base.mark_text(**words(look, 16, align=_lean(said, truth, high)))
-    return [circle.encode(x=x, y=_at(look)), label.encode(x=x, y=_at(look, _LINE - _LABEL), text=alt.Text("text"))]
+def _said(said: float, truth: float | None, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
+    row = [{"value": said, "text": f"you said {said:g} {unit}"}]
+    text = words(look, 16, align=_lean(said, truth, high))
+    return [
+        layer("point", row, x=x, y=look.px(_LINE), shape="circle", **dot(look, 15, width=2.5)),
+        layer("text", row, x=x, y=look.px(_LABEL), text="text", **text),
+    ]
 
 
-def _truth(truth: float, said: float | None, high: float, text: str, look: Look, x: alt.X) -> list[alt.Chart]:
-    base = alt.Chart(pd.DataFrame({"value": [truth], "text": [text]}))
-    upright = base.mark_rule(strokeWidth=look.px(5), color=look.palette.text)
-    label = base.mark_text(**serif(look, 23, fontWeight=600, align=_lean(truth, said, high)))
-    ends = {"y": _at(look, _OVER), "y2": alt.Y2Value(look.px(_LINE + _UNDER))}
-    return [upright.encode(x=x, **ends), label.encode(x=x, y=_at(look, _LINE - _LABEL), text=alt.Text("text"))]
+def _truth(truth: float, said: float | None, high: float, text: str, look: Look, x: Spec) -> list[Layer]:
+    row = [{"value": truth, "text": text}]
+    label = serif(look, 23, fontWeight=600, align=_lean(truth, said, high))
+    upright = {"y": look.px(_LINE - _OVER), "y2": look.px(_LINE + _UNDER), "strokeWidth": look.px(5)}
+    return [
+        layer("rule", row, x=x, **upright, color=look.palette.text),
+        layer("text", row, x=x, y=look.px(_LABEL), text="text", **label),
+    ]
 
 
 def _beside(said: float, truth: float, high: float) -> tuple[float, str, int, int]:
@@ -88,10 +88,6 @@ def _beside(said: float, truth: float, high: float) -> tuple[float, str, int, in
     if top - low > 0.09 * high:
         return (said + truth) / 2, "center", 0, 16
     return (low, "right", -14, 12) if low > high - top else (top, "left", 14, 12)
-
-
-def _at(look: Look, above: float = 0) -> object:
-    return alt.YValue(look.px(_LINE - above))
 
 
 def _gap(said: float, truth: float, unit: str) -> str:

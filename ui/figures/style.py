@@ -1,8 +1,23 @@
-"""What every chart shares: type, axes and grounds, for a look."""
+"""The grammar of every chart: layers of rows in SI, axes that choose their unit, one data set, one look.
 
-from typing import Any, TypeAlias
+    rows = [Row(...), ...]                                     # frozen dataclasses of core's, in SI
+    x = linear("time_s", [0, 0.02], SECONDS, title="a step")   # 0 to 20 ms, said in ms
+    figure([layer("point", rows, x=x, y=at("line_px"), **dot(look, 7)), ...], look, height=200)
+
+A chart is plain Vega-Lite, written down once: nothing is copied, compiled or held against a schema while a visitor
+waits. The tests do that (`tests/ui/figures`).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
+from functools import cached_property, lru_cache, wraps
+from math import isnan
+from typing import Any, ParamSpec, TypeAlias
 
 import altair as alt
+import pandas as pd
+import pyarrow as pa
 from altair.utils.schemapi import disable_debug_mode
 
 from ui.theme import SANS, SERIF, Look
@@ -10,20 +25,360 @@ from ui.theme import SANS, SERIF, Look
 disable_debug_mode()
 # a chart is held against the schema once, whole, when it is drawn; Altair would do so for each of its parts as well
 
+Row: TypeAlias = Any
+"""A dataclass whose fields are columns, or a mapping of columns."""
+
+Spec: TypeAlias = dict[str, Any]
+"""A piece of Vega-Lite."""
+
+Units: TypeAlias = Sequence[tuple[str, float]]
+"""Names of units and their sizes in the field's own, largest first."""
+
+SECONDS: Units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
+MILLISECONDS: Units = (("ms", 1.0),)
+MICROSECONDS: Units = (("ms", 1e3), ("µs", 1.0))
+BYTES: Units = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))
+BINARY_BYTES: Units = (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10), ("B", 1.0))
+BYTES_PER_S: Units = (("GB/s", 1e9),)
+FRACTION: Units = (("%", 0.01),)
+PERCENT: Units = (("%", 1.0),)
+PLAIN: Units = (("", 1.0),)
+TIMES: Units = (("×", 1.0),)
+
+NARROW = 520
+"""Below so many laptop pixels a figure has no room beside its bars: captions move or shorten."""
+
+PHONE = 420
+"""Below so many only the shortest words stand."""
+
 _NUMBERS = {"decimal": ".", "thousands": "\u202f", "grouping": [3], "currency": ["$", ""]}
 """Thousands as `core.units.grouped` writes them."""
 
 _SIDES = ("left", "top", "right", "bottom")
+_PLACES = ("x", "y", "x2", "y2")
+_LOOKS = ("color", "fill", "stroke", "shape", "strokeDash", "size", "opacity")
+_OTHERS = ("text", "detail", "order", "tooltip", "angle")
+_PART = "part"
+_KEPT = 256
+"""Figures kept drawn, for all visitors together."""
 
-Chart: TypeAlias = "alt.Chart | alt.LayerChart"
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A finished chart: Vega-Lite without its data, and the rows of its one data set."""
+
+    spec: Spec
+    rows: tuple[dict[str, Any], ...]
+
+    def to_dict(self) -> Spec:
+        """The chart with its data in it, as Vega-Lite takes it."""
+        return {**self.spec, "datasets": {"rows": [dict(row) for row in self.rows]}}
+
+    @cached_property
+    def sent(self) -> bytes:
+        """The rows as Arrow, as Streamlit sends them."""
+        names = dict.fromkeys(name for row in self.rows for name in row)
+        table = pa.table({name: [row.get(name) for row in self.rows] for name in names})
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as stream:
+            stream.write_table(table)
+        return bytes(sink.getvalue())
 
 
-def styled(chart: Chart, look: Look, height: float) -> Chart:
-    """A finished chart: our type and lines, no frame, as wide as its place.
+Chart: TypeAlias = "alt.Chart | alt.LayerChart | Figure"
 
-    `height` is the plot's, in laptop pixels; axes come on top of it. Marks name themselves to nobody: the figure's
-    one alternative is its reading.
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """One kind of mark over some rows."""
+
+    rows: Sequence[Row]
+    spec: Spec
+
+
+def layer(
+    kind: str,
+    rows: Iterable[Row],
+    /,
+    *,
+    where: Any = (),
+    shown: Any = "",
+    **properties: Any,
+) -> Layer:
+    """A mark over rows; layers given the same list of rows share its place in the data.
+
+    `where` keeps the rows for which an expression holds, or each of several (`datum.latency_s > 0`, `width < 520`);
+    `shown` is the expression whose value a text mark writes. Places (`x`, `y`, `x2`, `y2`) are an axis, a field's
+    name or pixels; colours, shapes and dashes a value or a scale (`by`, `either`); all else is the mark's own.
     """
+    transforms = [{"filter": condition} for condition in ([where] if isinstance(where, str) else where)]
+    if shown:
+        transforms.append({"calculate": shown, "as": "shown"})
+        properties["text"] = "shown"
+    rows = rows if isinstance(rows, list | tuple) else list(rows)
+    if "tooltip" in properties:
+        properties["tooltip"] = [_told(field, rows) for field in properties["tooltip"]]
+    encoding = {
+        name: _channel(name, properties.pop(name))
+        for name in (*_PLACES, *_LOOKS, *_OTHERS)
+        if name in properties and (name not in _LOOKS or isinstance(properties[name], dict))
+    }
+    spec: Spec = {"mark": {"type": kind, **properties}, "encoding": encoding}
+    if transforms:
+        spec["transform"] = transforms
+    return Layer(rows, spec)
+
+
+def _told(field: str, rows: Sequence[Row]) -> Spec:
+    """A field of a tooltip, its numbers in our own form."""
+    number = bool(rows) and isinstance(as_row(rows[0]).get(field), int | float)
+    return {"field": field, "type": "quantitative" if number else "nominal"}
+
+
+def _channel(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        # an end shares the scale and axis of its beginning
+        return {"field": value["field"]} if name in ("x2", "y2") and "field" in value else dict(value)
+    if isinstance(value, list):
+        return value
+    if isinstance(value, str):
+        if name in ("x2", "y2"):
+            return {"field": value}
+        return {"field": value, "type": "quantitative" if name in ("x", "y", "angle") else "nominal"}
+    return {"value": value}
+
+
+def figure(
+    layers: Iterable[Layer], look: Look, height: float, *, padding: Mapping[str, float] | None = None
+) -> Figure:
+    """A finished chart: layers from back to front, our type and lines, no frame, as wide as its place.
+
+    `height` is the plot's, in laptop pixels; axes come on top of it. `padding` is a side's own, in laptop pixels.
+    """
+    layers = [drawn for drawn in layers if len(drawn.rows)]
+    parts: dict[int, tuple[str, Sequence[Row], set[str]]] = {}
+    specs = []
+    for drawn in layers:
+        name, _, fields = parts.setdefault(id(drawn.rows), (str(len(parts)), drawn.rows, set()))
+        fields |= _fields(drawn.spec)
+        keep = {"filter": f"datum.{_PART} === '{name}'"}
+        specs.append({**drawn.spec, "transform": [keep, *drawn.spec.get("transform", ())]})
+    rows = tuple(
+        {_PART: name, **{field: _plain(row[field]) for field in sorted(fields) if field in row}}
+        for name, rows, fields in parts.values()
+        for row in map(as_row, rows)
+    )
+    spec = {"data": {"name": "rows"}, "layer": specs, **_frame(look, height)}
+    if padding:
+        spec["padding"] = {side: look.px(padding.get(side, 2)) for side in _SIDES}
+    return Figure(spec, rows)
+
+
+def rows_of(table: Iterable[Row]) -> list[dict[str, Any]]:
+    """Rows as columns by name, of dataclasses, of mappings or of a frame."""
+    if isinstance(table, pd.DataFrame):
+        return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+    return [as_row(row) for row in table]
+
+
+def as_row(row: Row) -> dict[str, Any]:
+    """A row's columns."""
+    return dict(vars(row)) if is_dataclass(row) else dict(row)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: no NaN, and NumPy's numbers as Python's."""
+    value = value.item() if hasattr(value, "item") else value
+    return None if value is None or (isinstance(value, float) and isnan(value)) else value
+
+
+def _fields(spec: Any) -> set[str]:
+    """Every field a piece of Vega-Lite names, in a channel or in an expression."""
+    if isinstance(spec, str):
+        return set(re.findall(r"\bdatum\.(\w+)", spec)) - {"value", "label"}
+    if isinstance(spec, Mapping):
+        named = {spec["field"]} if isinstance(spec.get("field"), str) else set()
+        return named.union(*map(_fields, spec.values()))
+    return set().union(*map(_fields, spec)) if isinstance(spec, list | tuple) else set()
+
+
+Asked = ParamSpec("Asked")
+
+
+def kept(draw: Callable[Asked, Figure]) -> Callable[Asked, Figure]:
+    """A figure drawn once for the same frozen rows and look, whoever looks at it."""
+    remembered = lru_cache(maxsize=_KEPT)(draw)
+
+    @wraps(draw)
+    def drawn(*args: Asked.args, **named: Asked.kwargs) -> Figure:
+        frozen = tuple(tuple(arg) if isinstance(arg, list) else arg for arg in args)
+        try:
+            hash((frozen, *named.values()))
+        except TypeError:  # a frame is not frozen: it is drawn anew
+            return draw(*args, **named)
+        return remembered(*frozen, **named)  # type: ignore[arg-type]
+
+    return drawn
+
+
+# Axes and scales
+
+
+def linear(
+    field: str,
+    ends: Sequence[float],
+    units: Units,
+    *,
+    title: str | None = None,
+    ticks: int | Sequence[float] = 6,
+    nice: bool = False,
+    grid: bool = False,
+    line: bool = True,
+    **axis: Any,
+) -> Spec:
+    """A field from one end to the other, said in the largest of `units` that the farther end reaches.
+
+    A title has the unit where it says `{unit}`, else after a comma; without a title it stands beside each number.
+    `ticks` is about how many, or where; a `nice` axis ends at one.
+    """
+    unit, size = unit_of(units, max(map(abs, ends)))
+    label = _number(size) if title and unit else f"{_number(size)}{_said(unit)}"
+    if title and unit:
+        title = title.format(unit=unit) if "{unit}" in title else f"{title}, {unit}"
+    return _axis(field, {"domain": list(ends), "nice": nice}, label, title, ticks, grid, line, axis)
+
+
+def log(
+    field: str,
+    ends: Sequence[float],
+    units: Units,
+    *,
+    title: str | None = None,
+    ticks: Sequence[float] = (),
+    base: int = 10,
+    said: str = "",
+    grid: bool = False,
+    line: bool = True,
+    **axis: Any,
+) -> Spec:
+    """As `linear` over a logarithmic scale: each number in its own unit, by default at the powers of ten.
+
+    `said` is an expression for a number's words where no unit will do.
+    """
+    ticks = ticks or [10.0**power for power in range(-9, 16)]
+    label = f"{_number(units[-1][1])}{_said(units[-1][0])}"
+    for unit, size in reversed(units[:-1]):
+        label = f"datum.value >= {0.9999 * size!r} ? {_number(size)}{_said(unit)} : {label}"
+    scale = {"type": "log", "base": base, "domain": list(ends), "nice": False}
+    inside = [tick for tick in ticks if ends[0] <= tick <= ends[1]]
+    return _axis(field, scale, said or label, title, inside, grid, line, axis)
+
+
+def _axis(
+    field: str,
+    scale: Spec,
+    label: str,
+    title: str | None,
+    ticks: int | Sequence[float],
+    grid: bool,
+    line: bool,
+    more: Mapping[str, Any],
+) -> Spec:
+    axis: Spec = {"title": title, "grid": grid, "labelExpr": label, **more}
+    axis |= {"tickCount": ticks} if isinstance(ticks, int) else {"values": list(ticks)}
+    if not line:
+        axis |= {"domain": False, "tickSize": 0}
+    return {"field": field, "type": "quantitative", "scale": scale, "axis": axis}
+
+
+def unit_of(units: Units, value: float) -> tuple[str, float]:
+    """The largest unit that a value reaches, and its size; the smallest below that."""
+    return next(((name, size) for name, size in units if value >= 0.9999 * size), units[-1])
+
+
+def _number(size: float) -> str:
+    return f"format(datum.value / {size!r}, ',~r')"
+
+
+def _said(unit: str) -> str:
+    return f" + ' {unit}'" if unit else ""
+
+
+def also(axis: Spec, field: str) -> Spec:
+    """The same axis for another field."""
+    return {**axis, "field": field}
+
+
+def at(field: str) -> Spec:
+    """A field that holds pixels from the top or the left."""
+    return {"field": field, "type": "quantitative", "scale": None, "axis": None}
+
+
+def by(field: str, values: Mapping[str, Any]) -> Spec:
+    """A colour, shape or dash for each value of a field."""
+    scale = {"domain": list(values), "range": list(values.values())}
+    return {"field": field, "type": "nominal", "scale": scale, "legend": None}
+
+
+def own(field: str) -> Spec:
+    """A field that holds colours."""
+    return {"field": field, "type": "nominal", "scale": None}
+
+
+def either(test: str, then: Any, otherwise: Any) -> Spec:
+    """One value where an expression holds, another elsewhere."""
+    return {"condition": {"test": test, "value": then}, "value": otherwise}
+
+
+def narrower(look: Look, px: float = NARROW) -> str:
+    """The expression that holds where the plot is narrower than so many laptop pixels."""
+    return f"width < {look.px(px)}"
+
+
+RIGHT: Spec = {"value": "width"}
+"""The right edge, as a place."""
+
+
+# Type
+
+
+def words(look: Look, size: float, **mark: Any) -> dict[str, Any]:
+    """Keyword arguments of a text mark at a laptop size, in ink unless a colour is given."""
+    return {"fontSize": look.px(size), "color": look.palette.text, "baseline": "middle", **mark}
+
+
+def serif(look: Look, size: float, **mark: Any) -> dict[str, Any]:
+    """As `words`, in the serif that says."""
+    return words(look, size, font=SERIF, **mark)
+
+
+def width_of(said: str, size: float) -> float:
+    """About how wide a word is in the sans, in pixels of its size: wide, narrow and other letters."""
+    return size * sum(0.86 if letter in "mwMW" else 0.32 if letter in "fijlrt.,' " else 0.55 for letter in said)
+
+
+def over(look: Look, rows: Sequence[Row], /, **mark: Any) -> list[Layer]:
+    """Text that a line may pass under: its ground first, a little wider than the letters. As `layer`'s keywords."""
+    ground = {"stroke": look.palette.ground, "strokeWidth": look.px(5), "strokeJoin": "round"}
+    return [layer("text", rows, **mark, **ground), layer("text", rows, **mark)]
+
+
+def over_lines(base: alt.Chart, look: Look, **mark: Any) -> alt.LayerChart:
+    """As `over`, of an Altair chart."""
+    ground = {**mark, "stroke": look.palette.ground, "strokeWidth": look.px(5), "strokeJoin": "round"}
+    return alt.layer(base.mark_text(**ground), base.mark_text(**mark))
+
+
+def styled(chart: alt.Chart | alt.LayerChart, look: Look, height: float) -> alt.Chart | alt.LayerChart:
+    """An Altair chart in our type and lines, as `figure` gives them to layers of our own."""
+    given = _frame(look, height)
+    config = alt.Config.from_dict(given.pop("config"), validate=False)
+    autosize = alt.AutoSizeParams(**given.pop("autosize"))
+    return chart.properties(**given, autosize=autosize, config=config)
+
+
+@lru_cache(maxsize=256)
+def _frame_of(look: Look, height: float) -> Spec:
     palette = look.palette
     text = {"font": SANS, "color": palette.text, "fontSize": look.px(14.5)}
     axis = {
@@ -40,35 +395,24 @@ def styled(chart: Chart, look: Look, height: float) -> Chart:
         "labelPadding": look.px(4),
         "titlePadding": look.px(8),
     }
-    config = alt.Config(
-        locale=alt.Locale(number=alt.NumberLocale(**_NUMBERS)),
-        mark=alt.MarkConfig(aria=False),
-        view=alt.ViewConfig(stroke=None, continuousWidth=600),
-        text=alt.MarkConfig(**text),
-        axis=alt.AxisConfig(**axis),
-        legend=alt.LegendConfig(disable=True),
-    )
-    return chart.properties(
-        width="container",
-        height=look.px(height),
-        background="transparent",
-        padding=dict.fromkeys(_SIDES, look.px(2)),
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        config=config,
-    )
+    config = {
+        "locale": {"number": _NUMBERS},
+        # marks name themselves to nobody: the figure's one alternative is its reading
+        "mark": {"aria": False},
+        "view": {"stroke": None, "continuousWidth": 600},
+        "text": text,
+        "axis": axis,
+        "legend": {"disable": True},
+    }
+    return {
+        "width": "container",
+        "height": look.px(height),
+        "background": "transparent",
+        "padding": dict.fromkeys(_SIDES, look.px(2)),
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "config": config,
+    }
 
 
-def words(look: Look, size: float, **mark: Any) -> dict[str, Any]:
-    """Keyword arguments of a text mark at a laptop size, in ink unless a colour is given."""
-    return {"fontSize": look.px(size), "color": look.palette.text, "baseline": "middle", **mark}
-
-
-def serif(look: Look, size: float, **mark: Any) -> dict[str, Any]:
-    """As `words`, in the serif that says."""
-    return words(look, size, font=SERIF, **mark)
-
-
-def over_lines(base: alt.Chart, look: Look, **mark: Any) -> alt.LayerChart:
-    """Text that a line may pass under: its ground first, a little wider than the letters."""
-    ground = {**mark, "stroke": look.palette.ground, "strokeWidth": look.px(5), "strokeJoin": "round"}
-    return alt.layer(base.mark_text(**ground), base.mark_text(**mark))
+def _frame(look: Look, height: float) -> Spec:
+    return dict(_frame_of(look, height))

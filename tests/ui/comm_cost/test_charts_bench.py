@@ -21,7 +21,7 @@ from ui.comm_cost.bench import THRESHOLDS
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.charts_table import errors_by_size
 from ui.figures.frames import frame
-from ui.figures.time_against_payload import payload_axis
+from ui.figures.lines import payloads
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
@@ -45,9 +45,9 @@ def drawings(look):
         "links": charts.nominal_and_measured(frame(bench.constant_rows()), look),
         "machines": charts.misses_by_ranks(frame(residuals.by_ranks(POINTS)), look),
         "payload": charts.misses_by_payload(
-            large, residuals.REGIONS, payload_axis("payload_bytes", large.payload_bytes, "payload"), look
+            large, residuals.REGIONS, payloads("payload_bytes", large.payload_bytes, "payload"), look
         ),
-        "average": charts.busbw_by_size(sizes, 80.0, payload_axis("size_bytes", sizes.size_bytes, "size"), look),
+        "average": charts.busbw_by_size(sizes, 80.0, payloads("size_bytes", sizes.size_bytes, "size"), look),
         "errors": errors_by_size(frame(table.error_points(own, True)), table.BULGE_BYTES, look),
         "ends": bill_bars(ends, look, axis_end_ms(ends)),
     }

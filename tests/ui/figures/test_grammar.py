@@ -1,0 +1,146 @@
+"""The grammar of charts: one data set, axes that say SI in a unit one reads, and specifications that are valid."""
+
+from dataclasses import dataclass
+
+import altair as alt
+import pandas as pd
+import pyarrow as pa
+import pytest
+import vl_convert
+
+from ui.figures import bars, dots, lines
+from ui.figures.style import (
+    BINARY_BYTES,
+    BYTES,
+    SECONDS,
+    Figure,
+    at,
+    figure,
+    kept,
+    layer,
+    linear,
+    log,
+    rows_of,
+    unit_of,
+    words,
+)
+from ui.theme import LIGHT, Look
+
+LOOK = Look(LIGHT)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A bar with two terms, in SI."""
+
+    name: str
+    latency_s: float
+    end_s: float
+    said: str = "6.82 ms"
+    measured_s: float | None = None
+    start_s: float = 0.0
+
+
+ROWS = (Row("NVLink", 0.001, 0.002), Row("10 GbE", 0.006, 0.007, measured_s=0.015))
+
+
+def everything() -> Figure:
+    """One figure with every kind of mark in it."""
+    bands = bars.Bands(26, 24, 36, 28)
+    rows = bands.placed(ROWS, LOOK)
+    x = linear("start_s", [0, 0.016], SECONDS)
+    y = lines.times("end_s", [row.end_s for row in ROWS], LOOK)
+    sizes = [{"payload_bytes": 2.0**power, "end_s": 1e-6 * power, "name": "a"} for power in range(9, 27)]
+    by_bytes = lines.payloads("payload_bytes", [row["payload_bytes"] for row in sizes], "payload")
+    return figure(
+        [
+            bars.stretch(LOOK, rows, x, "latency_s", "#000000", "#FFFFFF"),
+            *bars.captions(LOOK, rows, "name", "said", "said"),
+            bars.inside(LOOK, rows, x, "latency_s", "said"),
+            *bars.measured_tick(LOOK, rows, {**x, "field": "end_s"}, "measured_s", "said"),
+            *bars.key(LOOK, [bars.Sign("latency", "#000000", "#111111")]),
+            bars.columns(
+                LOOK, rows, "name", linear("end_s", [0, 1], SECONDS), "name", {row.name: "#000000" for row in ROWS}
+            ),
+            lines.lines(LOOK, sizes, by_bytes, y, "name"),
+            *lines.names(LOOK, lines.ends(sizes, "name", "payload_bytes"), by_bytes, y, "name"),
+            dots.rules(LOOK, "y", y, [1e-6], **dots.dashed(LOOK)),
+            dots.label(LOOK, "here", x=0, y=4),
+            *dots.key(LOOK, [("fitted", "#000000")]),
+            layer("point", [], x=x, y=at("middle")),
+        ],
+        LOOK,
+        bands.height(len(rows)),
+    )
+
+
+def test_a_figure_is_valid_vega_lite():
+    alt.LayerChart.from_dict(everything().to_dict())
+    assert "10 GbE" in vl_convert.vegalite_to_svg(everything().to_dict())
+
+
+def test_a_figure_has_one_data_set_and_sends_it_as_arrow():
+    """Each layer finds its rows by their part; a layer without rows is not drawn."""
+    drawn = everything()
+    sent = pa.ipc.open_stream(drawn.sent).read_all()
+    assert sent.num_rows == len(drawn.rows)
+    assert {spec["transform"][0]["filter"] for spec in drawn.spec["layer"]} == {
+        f"datum.part === '{part}'" for part in set(sent["part"].to_pylist())
+    }
+    assert not any("data" in spec for spec in drawn.spec["layer"])
+
+
+def test_only_what_a_layer_names_is_sent():
+    rows = [{"a": 1.0, "b": 2.0, "unused": "much"}]
+    drawn = figure([layer("point", rows, where="datum.b > 1", x=linear("a", [0, 2], SECONDS))], LOOK, 10)
+    assert drawn.rows == ({"part": "0", "a": 1.0, "b": 2.0},)
+
+
+def test_a_figure_is_drawn_once_for_the_same_rows():
+    calls = []
+
+    @kept
+    def draw(rows: tuple[Row, ...], look: Look) -> Figure:
+        calls.append(rows)
+        return figure([layer("text", rows_of(rows), text="name", **words(look, 14))], look, 10)
+
+    assert draw(list(ROWS), LOOK) is draw(ROWS, LOOK)
+    assert draw(ROWS, Look(LIGHT, present=True)) is not draw(ROWS, LOOK)
+    draw(pd.DataFrame(rows_of(ROWS)), LOOK)
+    assert len(calls) == 3
+
+
+@pytest.mark.parametrize(
+    ("units", "value", "unit"),
+    [
+        (SECONDS, 25.0, "s"),
+        (SECONDS, 0.0068, "ms"),
+        (SECONDS, 3e-6, "µs"),
+        (SECONDS, 0.0, "µs"),
+        (BYTES, 80e9, "GB"),
+        (BINARY_BYTES, 8192, "KiB"),
+    ],
+)
+def test_an_axis_chooses_its_unit_by_its_end(units, value, unit):
+    assert unit_of(units, value)[0] == unit
+
+
+def labels(x) -> str:
+    """The drawing of an axis alone."""
+    drawn = figure([layer("point", [{"v": x["scale"]["domain"][1]}], x=x)], LOOK, 20)
+    return vl_convert.vegalite_to_svg(drawn.to_dict())
+
+
+def test_seconds_are_said_in_milliseconds_and_their_unit_stands_once():
+    assert ">6 ms<" in labels(linear("v", [0, 0.0068], SECONDS))
+    titled = labels(linear("v", [0, 0.0068], SECONDS, title="a step"))
+    assert ">6<" in titled
+    assert ">a step, ms<" in titled
+    assert ">ms a step<" in labels(linear("v", [0, 0.0068], SECONDS, title="{unit} a step"))
+
+
+def test_each_number_of_a_logarithmic_axis_has_its_own_unit():
+    svg = labels(log("v", [1e-6, 20.0], SECONDS))
+    assert all(f">{said}<" in svg for said in ("10 µs", "1 ms", "1 s"))
+    svg = labels(lines.payloads("v", [512, 2**30], None))
+    assert all(f">{said}<" in svg for said in ("512 B", "8 KiB", "16 MiB", "1 GiB"))

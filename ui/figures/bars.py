@@ -1,0 +1,186 @@
+"""Bars: rows of them with captions that fit a phone, what stands in them, their key; and upright stacks."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ui.figures.style import (
+    RIGHT,
+    Layer,
+    Row,
+    Spec,
+    also,
+    as_row,
+    at,
+    by,
+    layer,
+    narrower,
+    own,
+    width_of,
+    words,
+)
+from ui.theme import Look
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Where bars stand under one another, in laptop pixels: a caption over each, the bar, what is under it."""
+
+    head: float
+    over: float
+    bar: float
+    under: float
+
+    def height(self, count: int) -> float:
+        """Of so many, with the head over the first."""
+        return self.head + count * (self.over + self.bar + self.under)
+
+    def place(self, row: Row, number: int, look: Look) -> dict[str, Any]:
+        """A row's columns and its band's: `over`, `top`, `middle`, `bottom` and `under`, in pixels as drawn."""
+        start = self.height(number)
+        top, bottom = start + self.over, start + self.over + self.bar
+        return as_row(row) | {
+            "over": look.px(start + self.over / 2 - 2),
+            "top": look.px(top),
+            "middle": look.px((top + bottom) / 2),
+            "bottom": look.px(bottom),
+            "under": look.px(bottom + 13),
+        }
+
+    def placed(self, rows: Iterable[Row], look: Look, name: str = "") -> list[dict[str, Any]]:
+        """The rows, each on a band of its own, or one for each value of the column `name`."""
+        numbers: dict[Any, int] = {}
+        return [
+            self.place(row, numbers.setdefault(as_row(row)[name] if name else place, len(numbers)), look)
+            for place, row in enumerate(rows)
+        ]
+
+
+def stretch(
+    look: Look, rows: Sequence[Row], start: Spec, end: str, fill: str | Spec, edge: str, **mark: Any
+) -> Layer:
+    """A part of each bar, from the axis's own field to another."""
+    box = {"y": at("top"), "y2": "bottom", "color": fill, "stroke": edge, "strokeWidth": look.px(1)}
+    return layer("rect", rows, x=start, x2=end, **box, **mark)
+
+
+def captions(
+    look: Look, rows: Sequence[Row], name: str, total: str, detail: str = "", *, long: int = 20
+) -> list[Layer]:
+    """Over each bar its name and its sum, under it what it consists of; on a phone a long name's sum moves down."""
+    crowded = f"{narrower(look)} && length(datum.{name}) > {long}"
+    whole = {"x": RIGHT, "text": total, **words(look, 15, align="right", fontWeight=600)}
+    limit = {"limit": {"expr": "width"}}
+    head = words(look, 16, align="left", fontWeight=600, **limit)
+    foot = words(look, 13.5, align="left", color=look.palette.muted, **limit)
+    return [
+        layer("text", rows, x=0, y=at("over"), text=name, **head),
+        layer("text", rows, where=f"!({crowded})", y=at("over"), **whole),
+        layer("text", rows, where=crowded, y=at("under"), **whole),
+        *([layer("text", rows, x=0, y=at("under"), text=detail, **foot)] if detail else []),
+    ]
+
+
+def inside(
+    look: Look, rows: Sequence[Row], start: Spec, end: str, said: str, room_px: float | None = None, **mark: Any
+) -> Layer:
+    """Words in a part of each bar, where they fit: in `room_px`, or in what their letters take."""
+    low, high = start["scale"]["domain"]
+    length = f"(datum.{end} - datum.{start['field']}) / {high - low!r} * width"
+    letters = f"length(datum.{said}) * {look.px(7.4)} + {look.px(14)}"
+    fits = f"{length} > {letters if room_px is None else look.px(room_px)}"
+    text = words(look, 14.5, **{"align": "left", "dx": look.px(8), **mark})
+    return layer("text", rows, where=fits, x=start, y=at("middle"), text=said, **text)
+
+
+def measured_tick(look: Look, rows: Sequence[Row], end: Spec, measured: str, said: str = "") -> list[Layer]:
+    """An upright over each bar where a machine's own time puts its end, and how far from the modelled one.
+
+    `end` is the axis of the modelled end. Under the bar stands what was measured, on a phone only up to its comma.
+    """
+    low, high = end["scale"]["domain"]
+    known = [
+        {**row, "tick_top": row["top"] - look.px(3), "tick_bottom": row["bottom"] + look.px(4)}
+        for row in map(as_row, rows)
+        if row[measured] is not None and row[measured] == row[measured]  # NaN is not itself
+    ]
+    ink, muted = look.palette.text, look.palette.muted
+    far = f"datum.{measured} - datum.{end['field']} > {0.03 * (high - low)!r}"
+    leader = {"strokeDash": [1.5, 4], "strokeWidth": look.px(1.5), "color": muted}
+    tick = {"y": at("tick_top"), "y2": "tick_bottom", "strokeWidth": look.px(3), "color": ink}
+    shown = f"{narrower(look)} ? split(datum.{said}, ',')[0] : datum.{said}"
+    foot = words(look, 13.5, align="right", color=muted)
+    return [
+        layer("rule", known, where=far, x=end, x2=measured, y=at("middle"), **leader),
+        layer("rule", known, x=also(end, measured), **tick),
+        *([layer("text", known, x=RIGHT, y=at("under"), shown=shown, **foot)] if said else []),
+    ]
+
+
+@dataclass(frozen=True)
+class Sign:
+    """One entry of a colour key: a patch `width` laptop pixels wide and its word."""
+
+    name: str
+    fill: str
+    ink: str
+    width: float = 12
+    edge: str = ""
+
+
+def key(
+    look: Look, signs: Iterable[Sign], *, size: float = 14.5, weight: int = 600, gap: float = 14
+) -> list[Layer]:
+    """What each fill is, in words on one line over the first bar, as far as there is room."""
+    rows, left = [], 0.0
+    for sign in signs:
+        wide = sign.width + 6 + width_of(sign.name, size)
+        rows.append(
+            {
+                "name": sign.name,
+                "fill": sign.fill,
+                "ink": sign.ink,
+                "edge": sign.edge or sign.fill,
+                "left": look.px(left),
+                "right": look.px(left + sign.width),
+                "word": look.px(left + sign.width + 6),
+                "end": look.px(left + wide),
+                "top": look.px(2.5),
+                "bottom": look.px(15.5),
+            }
+        )
+        left += wide + gap
+    fits = "datum.end <= width"
+    patch = {"x": at("left"), "x2": "right", "y": at("top"), "y2": "bottom"}
+    return [
+        layer("rect", rows, where=fits, **patch, color=own("fill"), stroke=own("edge"), strokeWidth=look.px(1)),
+        layer(
+            "text",
+            rows,
+            where=fits,
+            x=at("word"),
+            y=look.px(9),
+            text="name",
+            **{**words(look, size, align="left", fontWeight=weight), "color": own("ink")},
+        ),
+    ]
+
+
+def columns(
+    look: Look,
+    rows: Sequence[Row],
+    name: str,
+    value: Spec,
+    part: str,
+    fills: Mapping[str, str],
+    tooltip: Sequence[str] = (),
+    **axis: Any,
+) -> Layer:
+    """Upright bars, one a name in the order of the rows, their parts stacked in the order of `fills`."""
+    labels = {"title": None, "labelAngle": 0, "tickSize": 0, **axis}
+    x = {"field": name, "type": "nominal", "sort": None, "axis": labels}
+    order = list(fills)
+    stacked = [{**row, "place": order.index(row[part])} for row in map(as_row, rows)]
+    style = {"color": by(part, fills), "stroke": look.palette.ground, "strokeWidth": look.px(1)}
+    order_by = {"field": "place", "type": "ordinal"}
+    return layer("bar", stacked, x=x, y=value, order=order_by, tooltip=[name, part, *tooltip], **style)
