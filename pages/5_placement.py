@@ -6,6 +6,7 @@ from core.evidence.calibration import DECODE_BAND
 from core.placement.planner import Plan
 from core.placement.serve_flags import remarks, serve_command
 from core.placement.trace import decisions, why_it_lost
+from runtime.prose import worded
 from ui import inputs, scenes
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.rows import BillRow
@@ -14,12 +15,12 @@ from ui.placement import accuracy as placement_accuracy
 from ui.placement import bench as placement_bench
 from ui.placement import charts, rows
 from ui.placement import load as placement_load
-from ui.placement import words as facts
+from ui.placement.fields import fields
 from ui.prose import escape
 
 page = scenes.open_page("placement")
 asked = placement_bench.ask(page)
-found, shown, look = asked.found, asked.plan, page.look
+placement, shown, look = asked.placement, asked.plan, page.look
 load_asked, source = placement_load.ask(page), placement_accuracy.ask(page)
 with page.controls("cases"):
     case = rows.CASE_NAMES[inputs.choice("Decision", page.key("case"), list(rows.CASE_NAMES), "TP=8 or TP=4")]
@@ -32,12 +33,12 @@ def bars(drawn: list[BillRow], reading: str, name: str) -> None:
 
 def plan() -> None:
     placement_bench.say_what_was_brought(page, asked)
-    if not found.fitting:
+    if not placement.fitting:
         st.error(page.prose.text("plan.nothing"))
     figure, margin = page.split()
     with figure:
-        if found.fitting:
-            dots = frame(rows.curve_dots(found, asked.shown))
+        if placement.fitting:
+            dots = frame(rows.curve_dots(placement, asked.shown))
             marks = rows.marked("shown", shown, DECODE_BAND) + rows.marked("pinned", asked.pinned, DECODE_BAND)
             slo_s = asked.question.demand.slo_itl_s
             target_ms = None if slo_s is None else 1e3 * slo_s
@@ -52,13 +53,13 @@ def plan() -> None:
         if shown is not None:
             memory(shown)
         page.say("plan.why")
-        if asked.shown is not None and found.fitting and asked.shown != found.recommended:
-            st.markdown(f"**{_name(asked.shown)}** {escape(why_it_lost(found, asked.shown))}")
-        st.markdown("\n".join(f"1. {escape(line)}" for line in decisions(found)))
+        if asked.shown is not None and placement.fitting and asked.shown != placement.recommended:
+            st.markdown(f"**{_name(asked.shown)}** {escape(worded(why_it_lost(placement, asked.shown)))}")
+        st.markdown("\n".join(f"1. {escape(worded(reason))}" for reason in decisions(placement)))
         page.say("plan.usable")
         if shown is not None and shown.fits:
             to_run(shown)
-        if not found.fitting:
+        if not placement.fitting:
             refused()
 
 
@@ -68,8 +69,8 @@ def memory(taken: Plan) -> None:
         parts = frame(rows.memory_parts(taken))
         labels = frame(rows.memory_labels(taken, asked.question.budget.usable_bytes))
         page.figure(charts.memory_bars(parts, labels, look), "plan.reading_memory", parts, "memory")
-    if taken.broken and found.fitting:
-        st.error(escape(taken.broken))
+    if taken.broken and placement.fitting:
+        st.error(escape(worded(taken.broken)))
 
 
 def to_run(taken: Plan) -> None:
@@ -77,13 +78,13 @@ def to_run(taken: Plan) -> None:
     page.say("plan.bill")
     page.say("plan.flags")
     st.code(serve_command(asked.question, taken), language="bash")
-    st.markdown(" ".join(escape(line) for line in remarks(asked.question, taken)))
+    st.markdown(" ".join(escape(worded(note)) for note in remarks(asked.question, taken)))
 
 
 def compare() -> None:
-    drawn = rows.bars_of(found, asked.shown, asked.pinned, 4 if look.present else rows.MOST_BARS)
+    drawn = rows.bars_of(placement, asked.shown, asked.pinned, 4 if look.present else rows.MOST_BARS)
     if drawn:
-        all_fit = len(found.fitting) == len(found.plans)
+        all_fit = len(placement.fitting) == len(placement.plans)
         bars(drawn, "compare.reading_all_fit" if all_fit else "compare.reading", "plans")
     else:
         page.say("compare.nothing")
@@ -101,29 +102,31 @@ def compare() -> None:
 
 def losers() -> None:
     """The plans that fit and were not taken, each with its reason."""
-    lost = rows.lost(found)
+    lost = rows.lost(placement)
     if lost:
         page.say("compare.lost")
         kept = lost[: rows.MOST_LOST]
-        st.markdown("\n".join(f"- **{_name(place)}** {escape(why_it_lost(found, place))}" for place in kept))
+        st.markdown(
+            "\n".join(f"- **{_name(index)}** {escape(worded(why_it_lost(placement, index)))}" for index in kept)
+        )
     if len(lost) > rows.MOST_LOST:
         page.say("compare.more_lost")
 
 
 def refused() -> None:
     """The plans that are refused, in grey, with what each breaks."""
-    broken = [plan for plan in found.plans if not plan.fits]
+    broken = [plan for plan in placement.plans if not plan.fits]
     if broken:
         page.say("compare.refused")
         kept = broken[: rows.MOST_REFUSED]
-        lines = (f"- :gray[~~{escape(plan.layout.name)}~~ {escape(plan.reason)}]" for plan in kept)
+        lines = (f"- :gray[~~{escape(plan.layout.name)}~~ {escape(worded(plan.reason))}]" for plan in kept)
         st.markdown("\n".join(lines))
     if len(broken) > rows.MOST_REFUSED:
         page.say("compare.more_refused")
 
 
-def _name(place: int) -> str:
-    return escape(found.plans[place].layout.name)
+def _name(index: int) -> str:
+    return escape(placement.plans[index].layout.name)
 
 
 def cases() -> None:
@@ -133,11 +136,11 @@ def cases() -> None:
 
 
 page.play(
-    lambda: facts.fields(found, shown, asked.pinned, asked.topology),
+    lambda: fields(placement, shown, asked.pinned, asked.topology),
     plan=plan,
     compare=compare,
     cases=cases,
-    load=lambda: placement_load.load(page, load_asked, asked.question, shown),
+    load=lambda: placement_load.under_load(page, load_asked, asked.question, shown),
     accuracy=lambda: placement_accuracy.accuracy(page, source, asked.question, shown),
     limits=lambda: page.say("limits.body"),
 )

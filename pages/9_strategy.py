@@ -1,11 +1,14 @@
 """Choose a strategy: what each saves and pays, which to take, and one block and every collective under them."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.strategy.block import Block, block_under
 from core.strategy.mermaid import mermaid
 from core.units import GB
+from runtime.prose import worded
 from ui import scenes
 from ui.figures.frames import frame
 from ui.players.still import still
@@ -14,8 +17,8 @@ from ui.strategy import bench as strategy_bench
 from ui.strategy import charts, rows
 from ui.strategy import room as strategy_room
 from ui.strategy import rows_scenes as scene_rows
-from ui.strategy import words as facts
 from ui.strategy.drawing import block_diagram
+from ui.strategy.fields import everywhere, flip_rows, memory_fields, picker_fields, room_fields, serving_fields
 
 page = scenes.open_page("strategy", asking=("memory",))
 asked = strategy_bench.ask(page)
@@ -32,21 +35,20 @@ def timed() -> list[scene_rows.Timed]:
     return scene_rows.timed(asked.op, asked.room_ranks, payload, asked.over)
 
 
-def shown() -> facts.Shown:
-    """What the open scene's prose needs to know; no other scene's is computed."""
+def fields() -> Mapping[str, object]:
+    """What the open scene's prose names; no other scene's is computed."""
+    here: Mapping[str, object] = {}
     if page.scene == "memory":
-        return facts.Shown(scenario, held=asked.held)
-    if page.scene == "picker":
-        given = scene_rows.answered(asked.question)
-        return facts.Shown(scenario, given=given, flips=scene_rows.flipped(asked.question))
-    if page.scene == "block":
-        return facts.Shown(scenario, block=block_asked())
-    if page.scene == "collectives":
-        return facts.Shown(scenario, timed=timed(), over=asked.over)
-    if page.scene == "serving":
-        inside, across = scene_rows.handoffs(asked.request, links)
-        return facts.Shown(scenario, handoffs=(inside, across))
-    return facts.Shown(scenario)
+        here = memory_fields(asked.held)
+    elif page.scene == "picker":
+        here = picker_fields(scene_rows.answered(asked.question), scene_rows.flipped(asked.question))
+    elif page.scene == "block":
+        here = {"talked": sum(one.payload_bytes for one in block_asked().talks)}
+    elif page.scene == "collectives":
+        here = room_fields(timed(), asked.over)
+    elif page.scene == "serving":
+        here = serving_fields(scenario, *scene_rows.handoffs(asked.request, links))
+    return {**everywhere(scenario), **here}
 
 
 def memory() -> None:
@@ -64,13 +66,13 @@ def memory() -> None:
         paid, sums = frame(rows.saved_and_paid(asked.held)), frame(rows.sums(asked.held))
         page.figure(charts.saved_and_paid(paid, sums, look), "memory.paid", paid, "saved_and_paid")
     with st.container(key="aside_memory"):
-        for place, note in zip(st.columns(2, gap="large"), ("memory.note", "memory.misread"), strict=True):
-            with place:
+        for column, note in zip(st.columns(2, gap="large"), ("memory.note", "memory.misread"), strict=True):
+            with column:
                 page.note(note)
 
 
 def picker() -> None:
-    given, found = scene_rows.answered(asked.question), scene_rows.flipped(asked.question)
+    given, flips = scene_rows.answered(asked.question), scene_rows.flipped(asked.question)
     figure, margin = page.split()
     with figure:
         page.say("picker.answer" if given.stands else "picker.nothing")
@@ -79,15 +81,15 @@ def picker() -> None:
             charts.kinds(kinds, look), f"picker.goal_{given.question.purpose}_{given.question.goal}", kinds, "kinds"
         )
     with margin:
-        page.note("picker.flips" if found else "picker.no_flips")
-        if found:
+        page.note("picker.flips" if flips else "picker.no_flips")
+        if flips:
             page.reading("picker.nearest")
     with st.container(key="aside_picker"):
-        if found:
-            table = frame(scene_rows.flip_rows(found))
+        if flips:
+            table = frame(flip_rows(flips))
             st.dataframe(table, hide_index=True, alt=page.prose.plain("picker.flips"))
         page.say("picker.trace")
-        st.markdown("\n".join(f"1. {escape(line)}" for line in given.trace))
+        st.markdown("\n".join(f"1. {escape(worded(reason))}" for reason in given.trace))
 
 
 def block() -> None:
@@ -109,15 +111,15 @@ def block() -> None:
 
 def collectives() -> None:
     figure, margin = page.split()
-    found = timed()
+    algorithms = timed()
     with figure:
-        strategy_room.play_room(page, found)
+        strategy_room.play_room(page, algorithms)
     with margin:
         uses = asked.op.replace("-", "_").replace("/", "_")
         page.note(f"collectives.{uses}", "collectives.colours")
     with st.container(key="aside_ports"):
         page.say("collectives.port")
-        table = frame(scene_rows.port_rows(found))
+        table = frame(scene_rows.port_rows(algorithms))
         st.dataframe(table, hide_index=True, alt=page.prose.plain("collectives.port"))
 
 
@@ -131,13 +133,13 @@ def serving() -> None:
     with margin:
         page.note("serving.note", "serving.interference")
     with st.container(key="aside_serving"):
-        for place, note in zip(st.columns(2, gap="large"), ("serving.split", "serving.leads"), strict=True):
-            with place:
+        for column, note in zip(st.columns(2, gap="large"), ("serving.split", "serving.leads"), strict=True):
+            with column:
                 page.note(note)
 
 
 page.play(
-    lambda: facts.fields(shown()),
+    fields,
     memory=memory,
     picker=picker,
     block=block,

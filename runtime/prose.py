@@ -10,8 +10,9 @@ There are no expressions: what is to be computed is core's. A field that nobody 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Protocol
 
-from core.units import bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds, significant
+from core.units import GIB, bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds, significant
 from runtime import content
 
 UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
@@ -23,11 +24,13 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "ms": lambda duration_s: f"{significant(1e3 * duration_s)} ms",
         "us": lambda duration_s: f"{significant(1e6 * duration_s)} µs",
         "KiB": binary_bytes,
+        "GiB": lambda count: f"{count / GIB:.2f} GiB",
         "GB": decimal_bytes,
         "GB4": lambda count: decimal_bytes(count, 4),
         "GB/s": bandwidth,
         "n": lambda count: grouped(int(count)),
         "x": significant,
+        "rate": lambda rate: grouped(int(significant(rate))) if rate >= 100 else significant(rate),
         "~": plain,
     }
 )
@@ -81,3 +84,30 @@ def written(value: object, unit: str | None = None) -> str:
 def said(stem: str, name: str, row: object = None, **fields: object) -> str:
     """A block of a file as plain words, for a terminal."""
     return Prose(content.load(stem), fields).text(name, row)
+
+
+class Sayable(Protocol):
+    """What core has to say: `stem.name` is the block `remark.name` of a file, `values` are what its fields name."""
+
+    @property
+    def code(self) -> str:
+        """The file and the block."""
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """Rows, quantities and names, by field."""
+
+
+def worded(remark: Sayable) -> str:
+    """A remark as plain words; remarks among its values are worded in their place, several with commas between."""
+    stem, _, name = remark.code.partition(".")
+    values = {field: _nested(value) for field, value in remark.values.items()}
+    return Prose(content.load(stem), values).text(f"remark.{name}")
+
+
+def _nested(value: object) -> object:
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return ", ".join(str(_nested(one)) for one in value)
+    return worded(value) if hasattr(value, "code") and hasattr(value, "values") else value

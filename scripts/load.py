@@ -9,11 +9,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
-from pathlib import Path
 
 from core.catalog import gpu, model
-from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError, require_positive
-from core.placement.bench_prediction import BenchPrediction, predict_bench
+from core.errors import OutOfRangeError, ShardlabError, require_positive
+from core.placement.bench_prediction import predict_bench
 from core.placement.cluster import usual_cluster
 from core.placement.layout import Layout
 from core.placement.planner import Plan, Question, judge
@@ -25,9 +24,8 @@ from core.serving.curve import Promise, highest_kept, load_curve
 from core.serving.load import CHUNK_TOKENS, steady_state
 from core.serving.simulate import LoadResult, seeded
 from core.units import plain, seconds
-from scripts.terminal import Parser, answer, finite, print_aligned
-
-MOST_CHARACTERS = 2**20
+from runtime.prose import worded
+from scripts.terminal import Parser, answer, finite, picked, print_aligned, read_text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,7 +54,7 @@ def _placed(options: argparse.Namespace) -> tuple[Question, Plan]:
     question = Question(model(options.model), cluster, measured_budget(card, options.utilisation), demand)
     plan = judge(question, layout)
     if not plan.fits:
-        raise OutOfRangeError("plan", layout.name, plan.reason)
+        raise OutOfRangeError("plan", layout.name, worded(plan.reason))
     return question, plan
 
 
@@ -103,34 +101,28 @@ def _rate_cells(run: LoadResult, engines: int, promise: Promise) -> tuple[str, .
 def _bench(options: argparse.Namespace, question: Question, plan: Plan) -> Mapping[str, object]:
     """Each result of a file beside the plan; where it cannot be sent again, why."""
     engines, rows, cells = plan.layout.replicas, [], []
-    for result in read_bench_results(_text(options.bench)):
+    for result in read_bench_results(read_text(options.bench)):
         row: dict[str, object] = {"line": result.line, "measured": _finite(asdict(result))}
         try:
-            found = predict_bench(question, plan, result, seeded(options.seed))
+            prediction = predict_bench(question, plan, result, seeded(options.seed))
         except ShardlabError as refusal:
             rows.append({**row, "refused": str(refusal)})
             continue
-        rows.append({**row, "sent": found.sent, "predicted": _figures(found.load, engines)})
-        cells.append(_bench_cells(found))
+        sent, load = worded(prediction.sent), prediction.load
+        rows.append({**row, "sent": sent, "predicted": _figures(load, engines)})
+        times = (result.ttft.mean_s, load.ttft_mean_s, result.tpot.mean_s, load.itl_mean_s)
+        cells.append((str(result.line), sent, *("–" if time_s is None else seconds(time_s) for time_s in times)))
     if not options.json:
         heads = ("line", "sent", "first measured", "predicted", "next measured", "predicted")
         print_aligned([heads, *cells])
     return {"results": rows}
 
 
-def _bench_cells(found: BenchPrediction) -> tuple[str, ...]:
-    result, load = found.result, found.load
-    measured = ("–" if mean_s is None else seconds(mean_s) for mean_s in (result.ttft.mean_s, result.tpot.mean_s))
-    first, following = measured
-    return str(result.line), found.sent, first, seconds(load.ttft_mean_s), following, seconds(load.itl_mean_s)
-
-
 def _figures(run: LoadResult, engines: int) -> dict[str, object]:
     """What a run of one engine showed; tokens are of all engines together."""
     names = ("ttft_mean_s", "ttft_p50_s", "ttft_p99_s", "itl_mean_s", "itl_p50_s", "itl_p99_s")
     more = ("mean_running", "mean_waiting", "busy_fraction", "requests", "cut")
-    figures = {name: getattr(run, name) for name in (*names, *more)}
-    return _finite({**figures, "tokens_per_s": engines * run.tokens_per_s})
+    return _finite({**picked(run, *names, *more), "tokens_per_s": engines * run.tokens_per_s})
 
 
 def _finite(figures: Mapping[str, object]) -> dict[str, object]:
@@ -143,20 +135,6 @@ def _finite(figures: Mapping[str, object]) -> dict[str, object]:
 
 def _in_s(time_ms: float | None) -> float | None:
     return None if time_ms is None else time_ms / 1e3
-
-
-def _text(path: str) -> str:
-    """A file's text, or standard input's.
-
-    Raises UnreadableTextError for a file that cannot be read.
-    """
-    try:
-        if path == "-":
-            return sys.stdin.read(MOST_CHARACTERS)
-        with Path(path).open(encoding="utf-8", errors="replace") as file:
-            return file.read(MOST_CHARACTERS)
-    except OSError as error:
-        raise UnreadableTextError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _parser() -> Parser:

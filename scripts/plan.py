@@ -7,8 +7,7 @@ printed (`--topo`); `-` reads standard input.
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import asdict, replace
 
 from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError
@@ -19,12 +18,12 @@ from core.placement.rank_memory import Budget, Overhead, measured_budget
 from core.placement.serve_flags import remarks, serve_command
 from core.placement.steps import Demand
 from core.placement.topology import read_topology
-from core.placement.trace import decisions, trace, usable_source
+from core.placement.trace import decisions, losers, usable_source
 from core.specs import DTYPE_BYTES, GpuSpec, ModelSpec
 from core.units import GB, GIB, plain, seconds, significant
-from scripts.terminal import Parser, answer, finite, print_aligned
+from runtime.prose import worded
+from scripts.terminal import Parser, answer, finite, picked, print_aligned, read_text
 
-MOST_CHARACTERS = 2**20
 OWN = "own"
 ENGINES_WORDS = {
     "bfloat16": "bf16",
@@ -43,10 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
-        found = place(_question(options))
+        placement = place(_question(options))
         if not options.json:
-            _print(found)
-        return _as_json(found)
+            _print(placement)
+        return _as_json(placement)
 
     return answer(parser, compute, options.json, table=False)
 
@@ -55,7 +54,7 @@ def _question(options: argparse.Namespace) -> Question:
     """What was asked, in core's nouns."""
     if (options.model is None) == (options.config is None):
         raise OutOfRangeError("--model", options.model, "or --config, one of them, says what to place")
-    placed = model(options.model) if options.config is None else model_from_config(_text(options.config))
+    placed = model(options.model) if options.config is None else model_from_config(read_text(options.config))
     card = _card(options)
     slo_s = None if options.slo_itl_ms is None else options.slo_itl_ms / 1e3
     demand = Demand(
@@ -92,7 +91,7 @@ def own_width(placed: ModelSpec) -> str:
 
 def _cluster(options: argparse.Namespace, card: GpuSpec) -> ClusterSpec:
     """The GPUs on the wires that were named, else on their usual ones."""
-    seen = None if options.topo is None else read_topology(_text(options.topo))
+    seen = None if options.topo is None else read_topology(read_text(options.topo))
     gpus_per_node = seen.gpus if seen and options.gpus_per_node is None else options.gpus_per_node
     if gpus_per_node is None:
         raise OutOfRangeError("--gpus-per-node", None, "is needed, or --topo that shows them")
@@ -116,85 +115,53 @@ def _budget(options: argparse.Namespace, card: GpuSpec) -> Budget:
     return Budget(options.memory_gb * GB, options.utilisation, overhead, "as given")
 
 
-def _text(path: str) -> str:
-    """A file's text, or standard input's.
-
-    Raises OutOfRangeError for one that cannot be read.
-    """
-    try:
-        if path == "-":
-            return sys.stdin.read(MOST_CHARACTERS)
-        with Path(path).open(encoding="utf-8", errors="replace") as file:
-            return file.read(MOST_CHARACTERS)
-    except OSError as error:
-        raise OutOfRangeError("file", path, f"cannot be read: {error.strerror}") from error
-
-
-def _as_json(found: Placement) -> Mapping[str, object]:
-    budget = found.question.budget
-    chosen = None if found.recommended is None else found.plans[found.recommended]
+def _as_json(placement: Placement) -> Mapping[str, object]:
+    question, chosen = placement.question, _chosen(placement)
     return {
-        "min_tp_for_fit": found.min_tp,
-        "plans": [_plan_as_json(found, plan) for plan in found.plans],
-        "recommended": found.recommended,
-        "trace": trace(found),
-        "usable_bytes": budget.usable_bytes,
-        "usable_source": usable_source(found.question),
-        "granted_bytes_per_rank": budget.granted_bytes,
-        "front": [
-            {
-                "plan": point.plan,
-                "concurrency": point.concurrency,
-                "itl_s": point.itl_s,
-                "tokens_per_s": point.tokens_per_s,
-            }
-            for point in found.front
-        ],
-        "command": None if chosen is None else serve_command(found.question, chosen),
-        "remarks": [] if chosen is None else remarks(found.question, chosen),
+        "min_tp_for_fit": placement.min_tp,
+        "plans": [_plan_as_json(question, plan) for plan in placement.plans],
+        "recommended": placement.recommended,
+        "trace": [worded(reason) for reason in (*decisions(placement), *losers(placement))],
+        "usable_bytes": question.budget.usable_bytes,
+        "usable_source": worded(usable_source(question)),
+        "granted_bytes_per_rank": question.budget.granted_bytes,
+        "front": [asdict(point) for point in placement.front],
+        "command": None if chosen is None else serve_command(question, chosen),
+        "remarks": [] if chosen is None else [worded(note) for note in remarks(question, chosen)],
     }
 
 
-def _plan_as_json(found: Placement, plan: Plan) -> Mapping[str, object]:
-    layout, timing, weights = plan.layout, plan.timing, plan.weights_bytes
-    price = found.question.demand.usd_per_gpu_hour
+def _chosen(placement: Placement) -> Plan | None:
+    return None if placement.recommended is None else placement.plans[placement.recommended]
+
+
+def _plan_as_json(question: Question, plan: Plan) -> Mapping[str, object]:
+    timing, weights = plan.timing, plan.weights_bytes
+    sizes = {
+        "tp": "tp_size",
+        "pp": "pp_size",
+        "replicas": "replicas",
+        "dp": "dp_size",
+        "ep": "ep_size",
+        "gpus": "gpus",
+    }
+    rates = ("ttft_s", "itl_s", "tokens_per_s", "sustained_tokens_per_s")
+    bill = ("what", "wire", "messages", "latency_s", "bandwidth_s")
+    overheads = ("peak_activation_bytes", "non_torch_bytes", "cuda_graphs_bytes")
     return {
-        "tp": layout.tp_size,
-        "pp": layout.pp_size,
-        "replicas": layout.replicas,
-        "dp": layout.dp_size,
-        "ep": layout.ep_size,
-        "gpus": layout.gpus,
+        **picked(plan.layout, **sizes),
         "fits": plan.fits,
-        "reason": plan.reason,
+        "reason": worded(plan.reason),
         "weights_gib_per_rank": None if weights is None else weights / GIB,
-        "kv_tokens": plan.kv_tokens,
-        "max_concurrency": plan.max_concurrency,
-        "ttft_s": timing.ttft_s if timing else None,
-        "itl_s": timing.itl_s if timing else None,
-        "tokens_per_s": timing.tokens_per_s if timing else None,
-        "sustained_tokens_per_s": timing.sustained_tokens_per_s if timing else None,
-        "sustained_tokens_per_s_per_gpu": timing.sustained_tokens_per_s / layout.gpus if timing else None,
-        "usd_per_million_tokens": plan.usd_per_million_tokens(price),
-        "bill": [
-            {
-                "what": wire.what,
-                "wire": wire.wire,
-                "messages": wire.messages,
-                "latency_s": wire.latency_s,
-                "bandwidth_s": wire.bandwidth_s,
-            }
-            for wire in (timing.bill if timing else ())
-        ],
+        **picked(plan, "kv_tokens", "max_concurrency"),
+        **(picked(timing, *rates) if timing else dict.fromkeys(rates)),
+        "sustained_tokens_per_s_per_gpu": plan.tokens_per_s_per_gpu,
+        "usd_per_million_tokens": plan.usd_per_million_tokens(question.demand.usd_per_gpu_hour),
+        "bill": [picked(link, *bill) for link in (timing.bill if timing else ())],
         "ranks": [
             {
-                "stage": rank.stage,
-                "layers": rank.layers,
-                "ranks": rank.ranks,
-                "weights_bytes": rank.weights.total_bytes,
-                "peak_activation_bytes": rank.overhead.peak_activation_bytes,
-                "non_torch_bytes": rank.overhead.non_torch_bytes,
-                "cuda_graphs_bytes": rank.overhead.cuda_graphs_bytes,
+                **picked(rank, "stage", "layers", "ranks", weights_bytes="weights.total_bytes"),
+                **picked(rank.overhead, *overheads),
                 "kv_bytes": rank.kv_bytes,
             }
             for rank in plan.ranks
@@ -202,23 +169,23 @@ def _plan_as_json(found: Placement, plan: Plan) -> Mapping[str, object]:
     }
 
 
-def _print(found: Placement) -> None:
-    print("\n".join(decisions(found)))
+def _print(placement: Placement) -> None:
+    print("\n".join(worded(reason) for reason in decisions(placement)))
     print()
     heads = ("plan", "fits", "weights/rank", "KV tokens", "TTFT", "between tokens", "tokens/s", "$/M tokens", "why")
-    print_aligned([heads, *(_row(found, place) for place in range(len(found.plans)))])
-    if found.recommended is not None:
-        chosen = found.plans[found.recommended]
-        print(f"\n{serve_command(found.question, chosen)}")
-        print("\n".join(remarks(found.question, chosen)))
+    print_aligned([heads, *(_row(placement, index) for index in range(len(placement.plans)))])
+    chosen = _chosen(placement)
+    if chosen is not None:
+        print(f"\n{serve_command(placement.question, chosen)}")
+        print("\n".join(worded(note) for note in remarks(placement.question, chosen)))
 
 
-def _row(found: Placement, index: int) -> tuple[str, ...]:
-    plan, timing = found.plans[index], found.plans[index].timing
-    cost = plan.usd_per_million_tokens(found.question.demand.usd_per_gpu_hour)
+def _row(placement: Placement, index: int) -> tuple[str, ...]:
+    plan, timing = placement.plans[index], placement.plans[index].timing
+    cost = plan.usd_per_million_tokens(placement.question.demand.usd_per_gpu_hour)
     weights = plan.weights_bytes
     return (
-        ("> " if index == found.recommended else "  ") + plan.layout.name,
+        ("> " if index == placement.recommended else "  ") + plan.layout.name,
         "yes" if plan.fits else "no",
         f"{plain(weights / GIB)} GiB" if weights else "",
         str(plan.kv_tokens) if plan.splits else "",
@@ -226,7 +193,7 @@ def _row(found: Placement, index: int) -> tuple[str, ...]:
         seconds(timing.itl_s) if timing else "",
         significant(timing.sustained_tokens_per_s) if timing else "",
         "" if cost is None else f"{cost:.2f}",
-        plan.reason,
+        worded(plan.reason),
     )
 
 

@@ -17,7 +17,8 @@ from core.strategy.flips import Flip, flips
 from core.strategy.mermaid import mermaid
 from core.strategy.picker import Answer, Goal, Purpose, Question
 from core.strategy.picker import answer as pick
-from scripts.terminal import Parser, answer
+from runtime.prose import worded
+from scripts.terminal import Parser, answer, picked
 
 MOST_GPUS, MOST_RANKS = 512, 64
 
@@ -90,26 +91,23 @@ def _block(options: argparse.Namespace) -> Mapping[str, object]:
 
 def _print(given: Answer, near: Sequence[Flip]) -> None:
     print(f"{given.family}: {given.name}" if given.stands else "nothing fits")
-    for line in given.trace:
-        print(f"- {line}")
+    for reason in given.trace:
+        print(f"- {worded(reason)}")
     for one in near:
-        changed = one.changed
-        print(f"{changed.knob} {changed.after} instead of {changed.before}: {one.other.family}, {one.other.name}")
+        name, now, instead = (worded(part) for part in (one.changed.input, one.changed.now, one.changed.instead))
+        print(f"{name} {instead} instead of {now}: {one.other.family}, {one.other.name}")
 
 
 def _as_json(given: Answer, near: Sequence[Flip]) -> Mapping[str, object]:
     return {
-        "family": given.family,
-        "name": given.name,
-        "fits": given.stands,
-        "trace": given.trace,
+        **picked(given, "family", "name", fits="stands"),
+        "trace": [worded(reason) for reason in given.trace],
         "flips": [
             {
-                "input": one.changed.knob,
-                "now": one.changed.before,
-                "instead": one.changed.after,
-                "family": one.other.family,
-                "name": one.other.name,
+                "input": worded(one.changed.input),
+                "now": worded(one.changed.now),
+                "instead": worded(one.changed.instead),
+                **picked(one.other, "family", "name"),
             }
             for one in near
         ],

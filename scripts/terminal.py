@@ -5,11 +5,14 @@ import json
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
+from pathlib import Path
 from typing import NoReturn
 
-from core.errors import OutOfRangeError, ShardlabError
+from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError
 
 BAD_INPUT = 2
+MOST_CHARACTERS = 2**20
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,6 +62,29 @@ def print_aligned(rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def picked(row: object, *names: str, **renamed: str) -> dict[str, object]:
+    """Some attributes of a row for JSON, each under its own name or, `key="its.path"`, under another.
+
+    >>> picked(complex(3, 4), "real", im="imag")
+    {'real': 3.0, 'im': 4.0}
+    """
+    return {name: attrgetter(path)(row) for name, path in {**{name: name for name in names}, **renamed}.items()}
+
+
+def read_text(path: str) -> str:
+    """A file's text, or for `-` standard input's; no more than MOST_CHARACTERS of it.
+
+    Raises UnreadableTextError for a file that cannot be read.
+    """
+    try:
+        if path == "-":
+            return sys.stdin.read(MOST_CHARACTERS)
+        with Path(path).open(encoding="utf-8", errors="replace") as file:
+            return file.read(MOST_CHARACTERS)
+    except OSError as error:
+        raise UnreadableTextError(f"cannot read {path}: {error.strerror}") from error
 
 
 def whole(value: float) -> float:

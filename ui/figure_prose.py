@@ -6,6 +6,6 @@ from dataclasses import replace
 from ui.scenes import Page
 
 
-def fill(page: Page, fields: Mapping[str, str]) -> None:
+def fill(page: Page, fields: Mapping[str, object]) -> None:
     """Give the page's prose more fields."""
     page.prose = replace(page.prose, fields={**page.prose.fields, **fields})

@@ -7,6 +7,7 @@ import numpy as np
 
 from core.errors import OutOfRangeError
 from core.placement.planner import Plan, Question, judge
+from core.placement.remark import Remark, remark
 from core.placement.under_load import engine_cost
 from core.serving.bench_results import BenchResult
 from core.serving.simulate import LoadResult, poisson_arrivals, simulate
@@ -21,7 +22,7 @@ class BenchPrediction:
 
     result: BenchResult
     load: LoadResult
-    sent: str
+    sent: Remark
     requests: int
 
 
@@ -49,7 +50,10 @@ def predict_bench(question: Question, plan: Plan, result: BenchResult, rng: np.r
         cost = replace(cost, most_running=max(1, min(cost.most_running, limit // replicas)))
     if rate is not None and isfinite(rate) and rate > 0:
         arrivals = poisson_arrivals(rate / replicas, requests, rng)
-        return BenchPrediction(result, simulate(cost, arrivals), f"{rate:g} requests a second", requests)
-    sent = "all at once" if limit is None else f"{limit} in flight"
+        return BenchPrediction(
+            result, simulate(cost, arrivals), remark("placement.sent_at_a_rate", rate=rate), requests
+        )
+    at_once = remark("placement.sent_at_once")
+    sent = at_once if limit is None else remark("placement.sent_in_flight", limit=limit)
     load = simulate(cost, np.zeros(requests), closed=limit is not None)
     return BenchPrediction(result, replace(load, arrivals_per_s=inf), sent, requests)

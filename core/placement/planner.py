@@ -14,6 +14,7 @@ from core.models.parameters import held_weight_bytes, kv_bytes_per_token_per_ran
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout, layouts
 from core.placement.rank_memory import Budget, RankMemory, rank_memories
+from core.placement.remark import Remark, remark
 from core.placement.steps import Demand, Timing, timing
 from core.sharding_math.tp_sizes import check_tp_size
 from core.specs import ModelSpec
@@ -48,18 +49,18 @@ class Plan:
     """One layout, judged. `broken` is what refuses it; `timing` is there where it fits."""
 
     layout: Layout
-    broken: str
+    broken: Remark | None
     splits: bool
     ranks: tuple[RankMemory, ...] = ()
     kv_tokens: int = 0
     max_concurrency: int = 0
     timing: Timing | None = None
-    crossing: str = ""
+    crossing: Remark | None = None
 
     @property
     def fits(self) -> bool:
         """Whether weights, overhead and the cache of all sequences fit every rank."""
-        return not self.broken
+        return self.broken is None
 
     @property
     def weights_bytes(self) -> float | None:
@@ -67,9 +68,20 @@ class Plan:
         return max(rank.weights.total_bytes for rank in self.ranks) if self.ranks else None
 
     @property
-    def reason(self) -> str:
+    def kv_tokens_in_all(self) -> int:
+        """Tokens of KV cache over all replicas."""
+        return self.kv_tokens * self.layout.replicas
+
+    @property
+    def tokens_per_s_per_gpu(self) -> float | None:
+        """Sustained, of each GPU it uses; None where it does not fit."""
+        return None if self.timing is None else self.timing.sustained_tokens_per_s / self.layout.gpus
+
+    @property
+    def reason(self) -> Remark:
         """Why it is refused, and what is to be known of it either way."""
-        return "; ".join(part for part in (self.broken or "fits", self.crossing) if part)
+        noted = remark("placement.noted", crossing=self.crossing) if self.crossing else None
+        return remark("placement.reason", verdict=self.broken or remark("placement.fits"), noted=noted)
 
     def usd_per_million_tokens(self, usd_per_gpu_hour: float | None) -> float | None:
         """What a million output tokens cost, prompts read besides; None without a price, or where none come."""
@@ -84,14 +96,16 @@ def judge(question: Question, layout: Layout) -> Plan:
     crossing = crossing_notice(question.cluster, layout)
     split = check_tp_size(model, layout.tp_size)
     if split.broken:
-        return Plan(layout, "; ".join(split.broken), splits=False, crossing=crossing)
+        broken = remark("placement.indivisible", equations="; ".join(split.broken))
+        return Plan(layout, broken, splits=False, crossing=crossing)
     try:
         ranks = rank_memories(model, layout, question.budget, demand.dtype, demand.kv_dtype)
         timed = question.timing(layout)
     except ShardlabError as refusal:
-        return Plan(layout, str(refusal), splits=False, crossing=crossing)
+        return Plan(layout, remark("placement.refused", error=str(refusal)), splits=False, crossing=crossing)
     here = -(-demand.concurrency // layout.attention_copies)
-    shortage = next((found for rank in ranks if (found := rank.shortage(here * demand.sequence_tokens))), "")
+    shortages = (rank.shortage(here * demand.sequence_tokens) for rank in ranks)
+    shortage = next((one for one in shortages if one is not None), None)
     tokens = min(rank.kv_tokens for rank in ranks)
     return Plan(
         layout=layout,
@@ -105,15 +119,15 @@ def judge(question: Question, layout: Layout) -> Plan:
     )
 
 
-def crossing_notice(cluster: ClusterSpec, layout: Layout) -> str:
-    """What is to be said of a layout whose groups reach over a boundary; empty where none does."""
-    group, word = max((layout.tp_size, "TP"), (layout.ep_size, "EP"))
-    if cluster.crosses(group):
-        island = "NVLink domain" if cluster.domain > cluster.gpus_per_node else "node"
-        return f"{word}={group} crosses the {island} of {cluster.island} GPUs, over {cluster.network.name}"
-    if group > cluster.domain:
-        return f"{word}={group} leaves the NVLink domain of {cluster.domain} GPUs, over {cluster.inner.name}"
-    return ""
+def crossing_notice(cluster: ClusterSpec, layout: Layout) -> Remark | None:
+    """What is to be said of a layout whose groups reach over a boundary; None where none does."""
+    ranks, axis = max((layout.tp_size, "TP"), (layout.ep_size, "EP"))
+    if cluster.crosses(ranks):
+        boundary = "domain" if cluster.domain > cluster.gpus_per_node else "node"
+        return remark(f"placement.crosses_{boundary}", axis=axis, ranks=ranks, cluster=cluster)
+    if ranks > cluster.domain:
+        return remark("placement.leaves_domain", axis=axis, ranks=ranks, cluster=cluster)
+    return None
 
 
 def min_tp_for_fit(question: Question) -> int | None:
@@ -159,12 +173,12 @@ class Placement:
     @cached_property
     def fitting(self) -> tuple[int, ...]:
         """The plans that fit."""
-        return tuple(place for place, plan in enumerate(self.plans) if plan.fits)
+        return tuple(index for index, plan in enumerate(self.plans) if plan.fits)
 
     @cached_property
     def curves(self) -> Mapping[int, tuple[CurvePoint, ...]]:
         """Each fitting plan from one sequence a copy to all that its memory holds, doubling."""
-        return {place: self._curve(place) for place in self.fitting}
+        return {index: self._curve(index) for index in self.fitting}
 
     @cached_property
     def front(self) -> tuple[CurvePoint, ...]:
@@ -185,8 +199,8 @@ class Placement:
     @cached_property
     def nearest(self) -> int | None:
         """Where none fits, the plan that is short of it by the least; None where the model splits in no way."""
-        split = [place for place, plan in enumerate(self.plans) if plan.splits]
-        return max(split, key=lambda place: min(rank.kv_bytes for rank in self.plans[place].ranks), default=None)
+        split = [index for index, plan in enumerate(self.plans) if plan.splits]
+        return max(split, key=lambda index: min(rank.kv_bytes for rank in self.plans[index].ranks), default=None)
 
     @cached_property
     def recommended(self) -> int | None:
@@ -200,44 +214,44 @@ class Placement:
             return None
         target = self.question.demand.slo_itl_s
         if target is None:
-            return self._simplest({place: self.timing(place).sustained_tokens_per_s for place in self.fitting})
-        meeting = [place for place in self.fitting if self.timing(place).itl_s <= target]
-        if not meeting:
-            return self._simplest({place: 1 / self.timing(place).itl_s for place in self.fitting})
-        return self._simplest({place: self.capacity(place, target) for place in meeting})
+            return self._simplest({index: self.timing(index).sustained_tokens_per_s for index in self.fitting})
+        within = [index for index in self.fitting if self.timing(index).itl_s <= target]
+        if not within:
+            return self._simplest({index: 1 / self.timing(index).itl_s for index in self.fitting})
+        return self._simplest({index: self.capacity(index, target) for index in within})
 
     def _simplest(self, rates: Mapping[int, float]) -> int:
         """Of the plans within the error of the best, the one with the least that can go wrong."""
-        close = [place for place, rate in rates.items() if rate >= (1 - WITHIN_ERROR) * max(rates.values())]
+        close = [index for index, rate in rates.items() if rate >= (1 - WITHIN_ERROR) * max(rates.values())]
         return min(close, key=self._complexity)
 
-    def _complexity(self, place: int) -> tuple[bool, int, int, int]:
-        layout = self.plans[place].layout
-        return bool(self.plans[place].crossing), layout.pp_size, layout.tp_size, layout.dp_size
+    def _complexity(self, index: int) -> tuple[bool, int, int, int]:
+        layout = self.plans[index].layout
+        return bool(self.plans[index].crossing), layout.pp_size, layout.tp_size, layout.dp_size
 
-    def capacity(self, place: int, slo_itl_s: float | None = None) -> float:
+    def capacity(self, index: int, slo_itl_s: float | None = None) -> float:
         """The most tokens a second of a plan at any concurrency that its memory, and the target, allow."""
-        asked = self.timing(place)
+        asked = self.timing(index)
         rates = [
-            point.tokens_per_s for point in self.curves[place] if slo_itl_s is None or point.itl_s <= slo_itl_s
+            point.tokens_per_s for point in self.curves[index] if slo_itl_s is None or point.itl_s <= slo_itl_s
         ]
         return max(
             [*rates, *([asked.sustained_tokens_per_s] if slo_itl_s is None or asked.itl_s <= slo_itl_s else [])]
         )
 
-    def _curve(self, place: int) -> tuple[CurvePoint, ...]:
-        plan, question = self.plans[place], self.question
+    def _curve(self, index: int) -> tuple[CurvePoint, ...]:
+        plan, question = self.plans[index], self.question
         most = min(max(1, plan.max_concurrency), LARGEST_BATCH)
         copies = plan.layout.attention_copies
         sizes = sorted({min(most, copies * 2**power) for power in range(17)})
-        found = (question.timing(plan.layout, size) for size in sizes)
-        return tuple(CurvePoint(place, one.concurrency, one.itl_s, one.sustained_tokens_per_s) for one in found)
+        timings = (question.timing(plan.layout, size) for size in sizes)
+        return tuple(CurvePoint(index, one.concurrency, one.itl_s, one.sustained_tokens_per_s) for one in timings)
 
-    def timing(self, place: int) -> Timing:
+    def timing(self, index: int) -> Timing:
         """What a plan that fits gives at the concurrency asked."""
-        found = self.plans[place].timing
-        assert found is not None, "only plans that fit are timed"
-        return found
+        timing = self.plans[index].timing
+        assert timing is not None, "only plans that fit are timed"
+        return timing
 
 
 def place(question: Question) -> Placement:

@@ -11,8 +11,9 @@ from core.models.kv_cache import BLOCK_TOKENS
 from core.models.loaded_weights import Stage, StoredTensor, allocated_bytes, rank_tensors, stages
 from core.models.parameters import kv_bytes_per_token_per_rank
 from core.placement.layout import Layout
+from core.placement.remark import Remark, remark
 from core.specs import GpuSpec, ModelSpec
-from core.units import GB, decimal_bytes
+from core.units import GB
 
 
 @dataclass(frozen=True)
@@ -117,16 +118,18 @@ class RankMemory:
         """What a rank must hold to keep so many tokens."""
         return self.weights.total_bytes + self.overhead.total_bytes + tokens * self.kv_bytes_per_token
 
-    def shortage(self, tokens: float) -> str:
-        """The inequality that is broken where so many tokens do not fit; empty where they do."""
+    def shortage(self, tokens: float) -> Remark | None:
+        """The inequality that is broken where so many tokens do not fit; None where they do."""
         needed = self.needed_bytes(tokens)
         if needed <= self.granted_bytes:
-            return ""
-        parts = (self.weights.total_bytes, tokens * self.kv_bytes_per_token, self.overhead.total_bytes)
-        weights, cache, overhead = (decimal_bytes(part) for part in parts)
-        return (
-            f"weights {weights} + KV {cache} + overhead {overhead} = {decimal_bytes(needed)}"
-            f" > {decimal_bytes(self.granted_bytes)} a rank may fill"
+            return None
+        return remark(
+            "placement.short",
+            weights_bytes=self.weights.total_bytes,
+            kv_bytes=tokens * self.kv_bytes_per_token,
+            overhead_bytes=self.overhead.total_bytes,
+            needed_bytes=needed,
+            granted_bytes=self.granted_bytes,
         )
 
 
@@ -141,7 +144,7 @@ def rank_memories(
     per_token = kv_bytes_per_token_per_rank(model, layout.tp_size, kv_dtype) / model.num_hidden_layers
     return tuple(
         RankMemory(
-            stage=place,
+            stage=index,
             layers=stage.layers,
             ranks=layout.tp_size * layout.dp_size,
             granted_bytes=budget.granted_bytes,
@@ -149,7 +152,7 @@ def rank_memories(
             overhead=budget.overhead,
             kv_bytes_per_token=stage.layers * per_token,
         )
-        for place, stage in enumerate(stages(model, layout.pp_size))
+        for index, stage in enumerate(stages(model, layout.pp_size))
     )
 
 

@@ -7,6 +7,7 @@ import shlex
 
 from core.models.loaded_weights import stages
 from core.placement.planner import Plan, Question
+from core.placement.remark import Remark, remark
 from core.specs import ModelSpec
 
 _QUANTIZATION = {"fp8": "fp8", "awq": "awq"}
@@ -45,19 +46,18 @@ def _widths(model: ModelSpec, dtype: str, kv_dtype: str) -> list[tuple[str, str]
     return flags
 
 
-def remarks(question: Question, plan: Plan) -> list[str]:
+def remarks(question: Question, plan: Plan) -> list[Remark]:
     """What the command alone does not say: replicas, uneven stages, a checkpoint of another width."""
-    said = []
     layout, model, dtype = plan.layout, question.model, question.demand.dtype
+    notes = []
     if layout.replicas > 1:
-        cards = "1 GPU" if layout.gpus_per_replica == 1 else f"{layout.gpus_per_replica} GPUs"
-        said.append(f"Run it {layout.replicas} times, each on {cards}, behind one router.")
-    held = [stage.layers for stage in stages(model, layout.pp_size)] if plan.splits else []
-    if len(set(held)) > 1:
-        said.append(f"Stages hold {', '.join(map(str, held))} layers.")
+        notes.append(remark("placement.run_replicas", layout=layout))
+    layers = [stage.layers for stage in stages(model, layout.pp_size)] if plan.splits else []
+    if len(set(layers)) > 1:
+        notes.append(remark("placement.run_uneven", layers=tuple(layers)))
     if dtype not in (*_FLOAT, *_QUANTIZATION, model.weight_dtype):
-        said.append(f"Serve a checkpoint that is quantised to {dtype}: an engine does not make one.")
-    return said
+        notes.append(remark("placement.run_quantised", dtype=dtype))
+    return notes
 
 
 def repository(model: ModelSpec) -> str:

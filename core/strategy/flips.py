@@ -6,10 +6,11 @@ How far a change is counts in doublings: |log2(new / old)|. A change after which
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import log2
+from typing import Any, Literal
 
+from core.placement.remark import Remark, remark
 from core.specs import LinkSpec
-from core.strategy.picker import Answer, Question, answer
-from core.units import bandwidth, decimal_bytes, grouped
+from core.strategy.picker import Answer, Goal, Question, answer
 
 STEPS = (2**0.5, 2.0, 4.0)
 """How far a continuous input is moved, up and down."""
@@ -19,13 +20,32 @@ MOST_SEQUENCES, MOST_TOKENS, MOST_CLUSTER = 4096, 131_072, 1024
 
 @dataclass(frozen=True)
 class Changed:
-    """A question with one input changed, and that input in words."""
+    """A question with one input changed; `kind` says what its values are."""
 
     knob: str
-    before: str
-    after: str
+    kind: Literal["bytes", "bandwidth", "count", "goal"]
+    before: float | Goal
+    after: float | Goal
     doublings: float
     question: Question
+
+    @property
+    def input(self) -> Remark:
+        """The input's name."""
+        return remark(f"strategy.input_{self.knob}")
+
+    @property
+    def now(self) -> Remark:
+        """Its value as asked."""
+        return self._value(self.before)
+
+    @property
+    def instead(self) -> Remark:
+        """Its value here."""
+        return self._value(self.after)
+
+    def _value(self, value: float | Goal) -> Remark:
+        return remark(f"strategy.{value}" if isinstance(value, str) else f"strategy.{self.kind}", value=value)
 
 
 @dataclass(frozen=True)
@@ -41,17 +61,17 @@ def flips(given: Answer, most: int = 3) -> list[Flip]:
 
     Inputs move up to fourfold; an empty list says that within that, no single change does.
     """
-    found: dict[str, Flip] = {}
+    nearest: dict[str, Flip] = {}
     changes = (changed for knob in KNOBS for changed in knob(given.question))
     for changed in sorted(changes, key=lambda one: one.doublings):
-        if len(found) == most:
+        if len(nearest) == most:
             break
-        if changed.knob in found:
+        if changed.knob in nearest:
             continue
         other = answer(changed.question)
         if other.stands and other.family != given.family:
-            found[changed.knob] = Flip(changed, other)
-    return list(found.values())
+            nearest[changed.knob] = Flip(changed, other)
+    return list(nearest.values())
 
 
 Knob = Callable[[Question], Iterator[Changed]]
@@ -61,8 +81,7 @@ def _nodes(asked: Question) -> Iterator[Changed]:
     nodes = asked.cluster.nodes
     for count in [nodes * times for times in DOUBLINGS] + [nodes // times for times in DOUBLINGS]:
         if count and count * asked.cluster.gpus_per_node <= max(MOST_CLUSTER, asked.cluster.gpus):
-            cluster = replace(asked.cluster, nodes=count)
-            yield _changed("nodes", nodes, count, replace(asked, cluster=cluster))
+            yield _changed("nodes", "count", nodes, count, _on(asked, nodes=count))
 
 
 def _memory(asked: Question) -> Iterator[Changed]:
@@ -70,51 +89,51 @@ def _memory(asked: Question) -> Iterator[Changed]:
     for times in _both_ways():
         size = round(gpu.usable_memory_bytes * times)
         # the key stays: a class of GPU has its own calibration
-        own = replace(gpu, usable_memory_bytes=size, memory_bytes=round(gpu.memory_bytes * times))
-        words = decimal_bytes(gpu.usable_memory_bytes), decimal_bytes(size)
-        yield Changed(
-            "usable memory of a GPU",
-            *words,
-            abs(log2(times)),
-            replace(asked, cluster=replace(asked.cluster, gpu=own)),
-        )
+        other = replace(gpu, usable_memory_bytes=size, memory_bytes=round(gpu.memory_bytes * times))
+        far = abs(log2(times))
+        yield Changed("memory", "bytes", gpu.usable_memory_bytes, size, far, _on(asked, gpu=other))
 
 
 def _network(asked: Question) -> Iterator[Changed]:
     if asked.cluster.nodes > 1:
-        for own, words, far in _faster(asked.cluster.network):
-            yield Changed(
-                "network bandwidth", *words, far, replace(asked, cluster=replace(asked.cluster, network=own))
-            )
+        yield from (
+            _changed("network", "bandwidth", *rates, _on(asked, network=link))
+            for link, rates in _faster(asked.cluster.network)
+        )
 
 
 def _link(asked: Question) -> Iterator[Changed]:
     if asked.cluster.gpus_per_node > 1:
-        for own, words, far in _faster(asked.cluster.link):
-            yield Changed(
-                "bandwidth inside a node", *words, far, replace(asked, cluster=replace(asked.cluster, link=own))
-            )
+        yield from (
+            _changed("link", "bandwidth", *rates, _on(asked, link=link))
+            for link, rates in _faster(asked.cluster.link)
+        )
 
 
 def _sequences(asked: Question) -> Iterator[Changed]:
-    name = "sequences in a step" if asked.purpose == "train" else "sequences at once"
     for count in _whole(asked.sequences, MOST_SEQUENCES):
-        yield _changed(name, asked.sequences, count, replace(asked, sequences=count))
+        changed = replace(asked, sequences=count)
+        yield _changed(f"sequences_{asked.purpose}", "count", asked.sequences, count, changed)
 
 
 def _tokens(asked: Question) -> Iterator[Changed]:
-    name = "tokens of a sequence" if asked.purpose == "train" else "tokens of a prompt"
     for count in _whole(asked.sequence_tokens, MOST_TOKENS):
-        yield _changed(name, asked.sequence_tokens, count, replace(asked, sequence_tokens=count))
+        changed = replace(asked, sequence_tokens=count)
+        yield _changed(f"tokens_{asked.purpose}", "count", asked.sequence_tokens, count, changed)
 
 
 def _goal(asked: Question) -> Iterator[Changed]:
     """The other goal: no quantity, so it stands behind every doubling that was tried."""
     other = replace(asked, goal="latency" if asked.goal == "throughput" else "throughput")
-    yield Changed("goal", asked.goal, other.goal, log2(STEPS[-1]) + 1, other)
+    yield Changed("goal", "goal", asked.goal, other.goal, log2(STEPS[-1]) + 1, other)
 
 
 KNOBS: tuple[Knob, ...] = (_memory, _nodes, _network, _link, _sequences, _tokens, _goal)
+
+
+def _on(asked: Question, **changes: Any) -> Question:
+    """The question on a cluster with one thing changed."""
+    return replace(asked, cluster=replace(asked.cluster, **changes))
 
 
 def _both_ways() -> Iterator[float]:
@@ -123,13 +142,15 @@ def _both_ways() -> Iterator[float]:
         yield 1 / step
 
 
-def _faster(link: LinkSpec) -> Iterator[tuple[LinkSpec, tuple[str, str], float]]:
-    """A link at other bandwidths, its measured one along with it."""
+def _faster(link: LinkSpec) -> Iterator[tuple[LinkSpec, tuple[float, float]]]:
+    """A link at other bandwidths, its measured one along with it, and the two bandwidths."""
     now = link.bandwidth_bytes_per_s
     for times in _both_ways():
         measured = None if link.measured_bytes_per_s is None else link.measured_bytes_per_s * times
-        own = replace(link, bandwidth_bytes_per_s=now * times, measured_bytes_per_s=measured)
-        yield own, (bandwidth(now), bandwidth(now * times)), abs(log2(times))
+        yield (
+            replace(link, bandwidth_bytes_per_s=now * times, measured_bytes_per_s=measured),
+            (now, now * times),
+        )
 
 
 def _whole(now: int, most: int) -> Iterator[int]:
@@ -140,5 +161,7 @@ def _whole(now: int, most: int) -> Iterator[int]:
             yield now // times
 
 
-def _changed(knob: str, before: int, after: int, question: Question) -> Changed:
-    return Changed(knob, grouped(before), grouped(after), abs(log2(after / before)), question)
+def _changed(
+    knob: str, kind: Literal["bandwidth", "count"], before: float, after: float, question: Question
+) -> Changed:
+    return Changed(knob, kind, before, after, abs(log2(after / before)), question)

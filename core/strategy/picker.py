@@ -11,13 +11,13 @@ from core.placement.layout import Layout
 from core.placement.planner import WITHIN_ERROR, Placement, place
 from core.placement.planner import Question as ServingQuestion
 from core.placement.rank_memory import measured_budget
+from core.placement.remark import Remark, remark
 from core.placement.steps import Demand
-from core.placement.trace import decisions
+from core.placement.trace import decisions, taken
 from core.specs import ModelSpec
 from core.strategy.training import TrainingChoice, TrainingDemand, choose
 from core.strategy.training_trace import training_decisions
 from core.training.layout import ZERO_NAMES, Strategy
-from core.units import percent, seconds, significant
 
 Purpose = Literal["train", "serve"]
 Goal = Literal["throughput", "latency"]
@@ -63,12 +63,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """The strategy to take. `family` is its kind, `name` the composition, `found` all that was judged."""
+    """The strategy to take. `family` is its kind, `name` the composition, `judged` all that was."""
 
     question: Question
     family: str
     name: str
-    found: TrainingChoice | Placement
+    judged: TrainingChoice | Placement
 
     @property
     def stands(self) -> bool:
@@ -76,55 +76,64 @@ class Answer:
         return self.family != NONE
 
     @property
-    def trace(self) -> list[str]:
-        """The decisions in words, with their numbers."""
-        if isinstance(self.found, TrainingChoice):
-            return training_decisions(self.found)
-        lines = decisions(self.found)
+    def trace(self) -> list[Remark]:
+        """The decisions, reason by reason."""
+        if isinstance(self.judged, TrainingChoice):
+            return training_decisions(self.judged)
+        reasons = decisions(self.judged)
         if self.question.goal == "throughput":
-            return lines
-        return [_quickest(self.found) if line.startswith("Take ") else line for line in lines]
+            return reasons
+        return [_quickest(self.judged) if one.code == "placement.take" else one for one in reasons]
+
+    @property
+    def why(self) -> Remark:
+        """The reason for what is taken; where nothing is, what stands in the way."""
+        last = next(one for one in self.trace if one.code in _CHOICES)
+        reason = last.values.get("reason")
+        return reason if isinstance(reason, Remark) else last
+
+
+_CHOICES = (
+    *("placement.take", "placement.no_fit", "placement.no_split"),
+    *("strategy.take", "strategy.nothing_fits", "strategy.nothing_fits_but"),
+)
 
 
 def answer(question: Question) -> Answer:
     """The strategy to take for a question."""
     if question.purpose == "train":
         return _to_train(question)
-    found = _to_serve(question)
-    if found.recommended is None:
-        return Answer(question, NONE, NONE, found)
-    layout = found.plans[found.recommended].layout
-    return Answer(question, layout_family(layout), layout.name, found)
+    placement = _to_serve(question)
+    if placement.recommended is None:
+        return Answer(question, NONE, NONE, placement)
+    layout = placement.plans[placement.recommended].layout
+    return Answer(question, layout_family(layout), layout.name, placement)
 
 
 def _to_serve(question: Question) -> Placement:
     """The planner's answer; for latency against a target that nothing meets, so that it takes the quickest."""
-    found = place(question.serving)
-    if question.goal == "throughput" or not found.fitting:
-        return found
-    quickest_s = min(found.timing(plan).itl_s for plan in found.fitting)
-    demand = replace(found.question.demand, slo_itl_s=quickest_s / 2)
-    return Placement(replace(found.question, demand=demand), found.plans)
+    placement = place(question.serving)
+    if question.goal == "throughput" or not placement.fitting:
+        return placement
+    quickest_s = min(placement.timing(plan).itl_s for plan in placement.fitting)
+    demand = replace(placement.question.demand, slo_itl_s=quickest_s / 2)
+    return Placement(replace(placement.question, demand=demand), placement.plans)
 
 
-def _quickest(found: Placement) -> str:
+def _quickest(placement: Placement) -> Remark:
     """The choice in the words of its goal, where the planner would name the target."""
-    assert found.recommended is not None
-    timed = found.timing(found.recommended)
-    return (
-        f"Take {found.plans[found.recommended].layout.name}: {seconds(timed.itl_s)} between tokens,"
-        f" {significant(timed.sustained_tokens_per_s)} tokens/s; the quickest, or the simplest of those within"
-        f" {percent(WITHIN_ERROR, 0)} of it."
-    )
+    assert placement.recommended is not None
+    timing = placement.timing(placement.recommended)
+    return taken(placement, remark("placement.taken_for_latency", timing=timing, tie=WITHIN_ERROR))
 
 
 def _to_train(question: Question) -> Answer:
-    found = choose(question.model, question.cluster, question.training)
-    if found.taken is None:
-        return Answer(question, NONE, NONE, found)
-    own = found.taken.strategy
-    recomputed = ", whole layers recomputed" if own.recompute == "full" else ""
-    return Answer(question, strategy_family(own), own.name + recomputed, found)
+    choice = choose(question.model, question.cluster, question.training)
+    if choice.taken is None:
+        return Answer(question, NONE, NONE, choice)
+    strategy = choice.taken.strategy
+    recomputed = ", whole layers recomputed" if strategy.recompute == "full" else ""
+    return Answer(question, strategy_family(strategy), strategy.name + recomputed, choice)
 
 
 def layout_family(layout: Layout) -> str:

@@ -17,12 +17,13 @@ from functools import cached_property
 from core.errors import ShardlabError, divisors, require_positive
 from core.models.parameters import count_parameters
 from core.placement.cluster import ClusterSpec
+from core.placement.remark import Remark, remark
 from core.specs import LinkSpec, ModelSpec
 from core.steps.model import MFU, as_measured
 from core.training.layout import Recompute, Strategy
 from core.training.memory import Job, TrainingMemory, training_memory
 from core.training.traffic import Axis, Transfer, training_traffic
-from core.units import GB, decimal_bytes, seconds
+from core.units import GB
 
 RESERVED_BYTES = 4 * GB
 """What a rank keeps for the CUDA context, NCCL's buffers and fragmentation: a round assumption, not measured."""
@@ -78,6 +79,19 @@ class StepTime:
         return self.compute_s + self.bubble_s + self.exposed_s
 
     @property
+    def parts(self) -> tuple[tuple[str, float], ...]:
+        """What the step is made of, without what is under a hundredth of it."""
+        parts = (
+            ("compute", self.compute_s),
+            ("idle", self.bubble_s),
+            ("tp", self.tp_s),
+            ("ep", self.ep_s),
+            ("pp", self.pp_s),
+            ("dp", self.dp_s - self.hidden_s),
+        )
+        return tuple((name, part_s) for name, part_s in parts if part_s > self.total_s / 100)
+
+    @property
     def tokens_per_s(self) -> float:
         """Tokens trained on in a second."""
         return self.tokens / self.total_s
@@ -88,14 +102,14 @@ class TrainingPlan:
     """One composition, judged. `broken` is what refuses it; `memory` is its fullest rank's."""
 
     strategy: Strategy
-    broken: str
+    broken: Remark | None = None
     memory: TrainingMemory | None = None
     step: StepTime | None = None
 
     @property
     def fits(self) -> bool:
         """Whether it splits, has work for every rank, and fits."""
-        return not self.broken
+        return self.broken is None
 
     @property
     def simplicity(self) -> tuple[int, int, int, int, bool]:
@@ -122,7 +136,7 @@ class TrainingChoice:
         close = [(plan, rate) for plan, rate in timed if rate >= (1 - WITHIN_ERROR) * best]
         if not close:
             return None
-        return min(close, key=lambda found: (found[0].simplicity, -found[1]))[0]
+        return min(close, key=lambda one: (one[0].simplicity, -one[1]))[0]
 
 
 def choose(model: ModelSpec, cluster: ClusterSpec, demand: TrainingDemand) -> TrainingChoice:
@@ -174,17 +188,15 @@ def judge(model: ModelSpec, cluster: ClusterSpec, demand: TrainingDemand, strate
     """One composition: has every rank work, does it fit, how long is its step."""
     microbatches = demand.microbatches(strategy.dp_size)
     if not microbatches:
-        short = f"{demand.sequences} sequences do not deal out over {strategy.dp_size} data-parallel ranks"
-        return TrainingPlan(strategy, short)
+        return TrainingPlan(strategy, remark("strategy.too_few", demand=demand, ranks=strategy.dp_size))
     job = Job(sequence_tokens=demand.sequence_tokens, microbatches=microbatches)
     try:
         memory = fullest_rank(model, strategy, job)
     except ShardlabError as refusal:
-        return TrainingPlan(strategy, str(refusal))
+        return TrainingPlan(strategy, remark("strategy.refused", error=str(refusal)))
     if memory.total > (room := room_bytes(cluster)):
-        needs = f"a rank needs {decimal_bytes(memory.total)} of {decimal_bytes(room)}"
-        return TrainingPlan(strategy, needs, memory)
-    return TrainingPlan(strategy, "", memory, step_time(model, cluster, strategy, job))
+        return TrainingPlan(strategy, remark("strategy.too_much", needed=memory.total, room=room), memory)
+    return TrainingPlan(strategy, None, memory, step_time(model, cluster, strategy, job))
 
 
 def room_bytes(cluster: ClusterSpec) -> float:
@@ -253,17 +265,3 @@ def wire_of(transfer: Transfer, cluster: ClusterSpec, strategy: Strategy) -> Lin
     members = max(1, cluster.island * transfer.ranks // span)
     together = min(inner.bandwidth_bytes_per_s, members * port.bandwidth_bytes_per_s)
     return replace(port, bandwidth_bytes_per_s=max(port.bandwidth_bytes_per_s, together))
-
-
-def in_words(step: StepTime) -> str:
-    """A step and its parts, those of a hundredth of it or more: `1.2 s (compute 1 s, TP 0.2 s)`."""
-    parts = (
-        ("compute", step.compute_s),
-        ("idle", step.bubble_s),
-        ("TP", step.tp_s),
-        ("EP", step.ep_s),
-        ("PP", step.pp_s),
-        ("gradients and weights not hidden", step.dp_s - step.hidden_s),
-    )
-    said = [f"{name} {seconds(part)}" for name, part in parts if part > step.total_s / 100]
-    return f"{seconds(step.total_s)} ({', '.join(said)})"

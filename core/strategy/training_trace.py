@@ -1,21 +1,21 @@
-"""A training choice in words: what memory asks for, what each axis would pay, and why the taken one is taken."""
+"""A training choice, reason by reason: what memory asks for, what each axis would pay, and what is taken."""
 
 from dataclasses import replace
 
 from core.models.parameters import total_parameters
+from core.placement.remark import Remark, remark
 from core.strategy.training import (
     ACCUMULATED,
     RESERVED_BYTES,
     WITHIN_ERROR,
+    StepTime,
     TrainingChoice,
     TrainingPlan,
-    in_words,
     judge,
     room_bytes,
 )
 from core.training.layout import ZERO_NAMES, Strategy
 from core.training.memory import model_states
-from core.units import decimal_bytes, grouped, percent, significant
 
 AXES: tuple[tuple[str, tuple[bool, bool, bool]], ...] = (
     ("TP", (True, False, False)),
@@ -26,78 +26,70 @@ AXES: tuple[tuple[str, tuple[bool, bool, bool]], ...] = (
 """Which of TP, PP and EP a kind of plan uses."""
 
 
-def training_decisions(found: TrainingChoice) -> list[str]:
+def training_decisions(choice: TrainingChoice) -> list[Remark]:
     """The decisions in order: room, data parallelism's stages, each other axis, the choice."""
-    lines = [_room(found), *_stages(found), *_axes(found), _choice(found)]
-    return [line for line in lines if line]
-
-
-def _room(found: TrainingChoice) -> str:
-    states = model_states(total_parameters(found.model), 0, 1).total
-    gpu = found.cluster.gpu
-    return (
-        f"A rank may fill {decimal_bytes(room_bytes(found.cluster))} of its {gpu.name}:"
-        f" {decimal_bytes(gpu.usable_memory_bytes)} usable less {decimal_bytes(RESERVED_BYTES)}."
-        f" Weights, gradients and Adam's states of {found.model.key} are {decimal_bytes(states)}."
+    room = remark(
+        "strategy.room",
+        room=room_bytes(choice.cluster),
+        reserved=RESERVED_BYTES,
+        gpu=choice.cluster.gpu,
+        model=choice.model.key,
+        states=model_states(total_parameters(choice.model), 0, 1).total,
     )
+    return [room, *_stages(choice), *_axes(choice), _choice(choice)]
 
 
-def _stages(found: TrainingChoice) -> list[str]:
+def _stages(choice: TrainingChoice) -> list[Remark]:
     """Data parallelism alone, from DDP on, as far as the first stage that fits."""
-    ranks, demand = found.cluster.gpus, found.demand
+    ranks, demand = choice.cluster.gpus, choice.demand
     if ranks == 1:
         return []
     if not demand.microbatches(ranks):
-        return [
-            f"Data parallelism alone: {demand.sequences} sequences do not deal out over {ranks} ranks,"
-            " so the model must be cut."
-        ]
-    lines = []
+        return [remark("strategy.must_be_cut", demand=demand, ranks=ranks)]
+    reasons = []
     for zero in range(4):
-        plan = _best_alone(found, zero)
-        lines.append(f"{ZERO_NAMES[zero]} over all {ranks}: {_said(plan)}.")
+        plan = _best_alone(choice, zero)
+        reasons.append(remark("strategy.stage", name=ZERO_NAMES[zero], ranks=ranks, verdict=_verdict(plan)))
         if plan.fits:
             break
-    return lines
+    return reasons
 
 
-def _best_alone(found: TrainingChoice, zero: int) -> TrainingPlan:
+def _best_alone(choice: TrainingChoice, zero: int) -> TrainingPlan:
     """A stage of ZeRO over all GPUs: whole layers recomputed only where it does not fit without."""
-    one = Strategy(dp_size=found.cluster.gpus, zero=zero, recompute="selective")
-    plan = judge(found.model, found.cluster, found.demand, one)
+    one = Strategy(dp_size=choice.cluster.gpus, zero=zero, recompute="selective")
+    plan = judge(choice.model, choice.cluster, choice.demand, one)
     if plan.fits or plan.memory is None:
         return plan
-    again = judge(found.model, found.cluster, found.demand, replace(one, recompute="full"))
+    again = judge(choice.model, choice.cluster, choice.demand, replace(one, recompute="full"))
     return again if again.fits else plan
 
 
-def _said(plan: TrainingPlan) -> str:
+def _verdict(plan: TrainingPlan) -> Remark:
     if plan.step is None:
-        return f"does not fit, {plan.broken}" if plan.memory is not None else f"refused, {plan.broken}"
-    recomputed = "with whole layers recomputed, " if plan.strategy.recompute == "full" else ""
-    return f"fits, {recomputed}{_rate(plan.step.tokens_per_s)}, a step {in_words(plan.step)}"
+        return remark("strategy.no_fit" if plan.memory is not None else "strategy.not_possible", broken=plan.broken)
+    code = "strategy.fits_recomputed" if plan.strategy.recompute == "full" else "strategy.fits"
+    return remark(code, timed=plan.step, step=_step(plan.step))
 
 
-def _axes(found: TrainingChoice) -> list[str]:
+def _step(step: StepTime) -> Remark:
+    """A step and its parts."""
+    parts = tuple(remark(f"strategy.part_{name}", time_s=part_s) for name, part_s in step.parts)
+    return remark("strategy.step", time_s=step.total_s, parts=parts)
+
+
+def _axes(choice: TrainingChoice) -> list[Remark]:
     """The best plan along each axis beside data parallelism, and what stops it where none fits."""
-    lines = []
+    reasons = []
     for name, axes in AXES:
-        best = min((plan for plan in found.plans if _axes_of(plan.strategy) == axes), key=_nearness, default=None)
-        if best is not None and best is not found.taken:
-            lines.append(f"{name}, at its best {best.strategy.name}: {_said(best)}.")
-    return lines
+        best = min((plan for plan in choice.plans if _axes_of(plan.strategy) == axes), key=_nearness, default=None)
+        if best is not None and best is not choice.taken:
+            reasons.append(remark("strategy.axis", axis=name, plan=best.strategy.name, verdict=_verdict(best)))
+    return reasons
 
 
 def _axes_of(strategy: Strategy) -> tuple[bool, bool, bool]:
     return strategy.tp_size > 1, strategy.pp_size > 1, strategy.ep_size > 1
-
-
-def _rate(plan_tokens_per_s: float) -> str:
-    return (
-        f"{grouped(int(significant(plan_tokens_per_s)))} tokens/s"
-        if plan_tokens_per_s >= 100
-        else (f"{significant(plan_tokens_per_s)} tokens/s")
-    )
 
 
 def _nearness(plan: TrainingPlan) -> tuple[int, float]:
@@ -107,17 +99,24 @@ def _nearness(plan: TrainingPlan) -> tuple[int, float]:
     return (1, plan.memory.total) if plan.memory is not None else (2, 0.0)
 
 
-def _choice(found: TrainingChoice) -> str:
-    plan, demand = found.taken, found.demand
+def _choice(choice: TrainingChoice) -> Remark:
+    plan, demand = choice.taken, choice.demand
     if plan is None or plan.step is None or plan.memory is None:
-        nearest = min(found.plans, key=_nearness, default=None)
-        said = "" if nearest is None else f" The nearest is {nearest.strategy.name}: {nearest.broken}."
-        return f"Nothing fits and keeps all {found.cluster.gpus} GPUs at work.{said}"
-    batch = f"{demand.sequences} sequences a step, however many ranks"
+        nearest = min(choice.plans, key=_nearness, default=None)
+        if nearest is None:
+            return remark("strategy.nothing_fits", gpus=choice.cluster.gpus)
+        return remark(
+            "strategy.nothing_fits_but", gpus=choice.cluster.gpus, plan=nearest.strategy.name, broken=nearest.broken
+        )
+    batch = remark("strategy.batch_held", demand=demand)
     if demand.may_grow:
-        batch = f"at least {ACCUMULATED} sequences a data-parallel rank, {grouped(plan.step.tokens)} tokens a step"
-    return (
-        f"Take {plan.strategy.name}: {_rate(plan.step.tokens_per_s)} with {batch}; a step is"
-        f" {in_words(plan.step)}, and the fullest rank holds {decimal_bytes(plan.memory.total)}."
-        f" Plans within {percent(WITHIN_ERROR, 0)} count as equal, and the simplest of them is taken."
+        batch = remark("strategy.batch_grows", accumulated=ACCUMULATED, tokens=plan.step.tokens)
+    reason = remark(
+        "strategy.taken",
+        timed=plan.step,
+        batch=batch,
+        step=_step(plan.step),
+        memory=plan.memory,
+        tie=WITHIN_ERROR,
     )
+    return remark("strategy.take", plan=plan.strategy.name, reason=reason)

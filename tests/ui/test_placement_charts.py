@@ -16,7 +16,7 @@ from runtime import content
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.figures.frames import frame
 from ui.placement import charts, rows
-from ui.placement import words as facts
+from ui.placement.fields import fields
 from ui.placement.pin import Pin
 from ui.theme import DARK, LIGHT, Look
 
@@ -111,14 +111,13 @@ def test_a_pin_of_no_cluster_is_none(gpus):
 def test_every_sentence_of_the_page_has_its_numbers(asked):
     found = rows.placed(asked)
     plan = None if found.recommended is None else found.plans[found.recommended]
-    filled = facts.fields(found, plan, plan, None)
+    filled = fields(found, plan, plan, None)
     blocks = content.load("placement")
     mine = {
         name: text for name, text in blocks.items() if name.split(".")[0] in ("plan", "compare", "cases", "limits")
     }
     missing = {field for text in mine.values() for field in content.fields_of(text) if field not in filled}
     assert not missing
-    assert all("nan" not in value.split() for value in filled.values())
 
 
 @pytest.mark.parametrize("key", rows.CASE_NAMES.values())

@@ -24,8 +24,7 @@ from ui.placement import charts_accuracy as accuracy_charts
 from ui.placement import charts_load as load_charts
 from ui.placement import rows_accuracy as accuracy
 from ui.placement import rows_load as load
-from ui.placement import words_accuracy as accuracy_facts
-from ui.placement import words_load as load_facts
+from ui.placement.fields import accuracy_fields, load_fields
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
@@ -60,14 +59,12 @@ def test_a_promise_that_nothing_keeps_is_said_so(four_by_two):
     strict = replace(four_by_two, ask=load.LoadAsk(itl_ms=0.1))
     assert strict.kept is None
     assert not any(row.kept for row in load.tails(strict))
-    assert load_facts.fields(strict)["load_kept_rate"] == "none"
 
 
 def test_the_fields_state_the_closed_form_beside_the_run(four_by_two):
-    fields = load_facts.fields(four_by_two)
-    assert fields["load_plan"] == "TP=4 ×2"
-    assert fields["load_engines"] == "2 engines"
-    assert fields["load_half_closed"].endswith(" ms")
+    fields = load_fields(four_by_two)
+    assert fields["engines"] == "2 engines"
+    assert fields["settled"].itl_s == pytest.approx(fields["half"].itl_mean_s, rel=0.2)
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
@@ -149,11 +146,11 @@ def test_predicted_against_published_keeps_both_axes_alike(look, shipped):
 
 
 def test_the_medians_in_prose_are_the_report_s(shipped):
-    fields = accuracy_facts.fields(shipped, QUESTION, accuracy.EVERY)
-    assert (fields["acc_rows"], fields["acc_above"], fields["acc_test_rows"]) == ("201", "0", "31")
-    assert fields["acc_test_error"] == "12.3\u00a0%"
+    fields = accuracy_fields(shipped, QUESTION, accuracy.EVERY)
+    assert (fields["rows"], fields["above"], fields["test_rows"]) == (201, 0, 31)
+    assert fields["test_error"] == "12.3\u00a0%"
     ratios = np.array([each.ratio for each in shipped])
-    assert fields["acc_chosen_error"] == f"{100 * np.median(np.abs(ratios - 1)):.1f}\u00a0%"
+    assert fields["chosen_error"] == f"{100 * np.median(np.abs(ratios - 1)):.1f}\u00a0%"
 
 
 def test_the_nearest_runs_are_of_the_plan_s_ranks_and_class(shipped):

@@ -4,7 +4,8 @@ import streamlit as st
 
 from core.evidence.calibration import DECODE_BAND
 from core.evidence.published import read_published
-from core.evidence.report import Residual, residuals
+from core.evidence.report import Residual
+from core.evidence.report import residuals as predicted
 from core.placement.planner import Plan, Question
 from runtime.published import shipped_rows
 from ui import inputs
@@ -12,14 +13,14 @@ from ui.figure_prose import fill
 from ui.figures.frames import frame
 from ui.placement import charts_accuracy as charts
 from ui.placement import rows_accuracy as rows
-from ui.placement import words_accuracy as facts
+from ui.placement.fields import accuracy_fields
 from ui.scenes import Page
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def every_residual() -> tuple[Residual, ...]:
     """The published figures that ship with the project, each predicted: the same for every visitor."""
-    return residuals(read_published(shipped_rows()))
+    return predicted(read_published(shipped_rows()))
 
 
 def ask(page: Page) -> str:
@@ -32,11 +33,11 @@ def ask(page: Page) -> str:
 
 def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> None:
     """The whole tab."""
-    found = every_residual()
-    fill(page, facts.fields(found, question, chosen))
+    residuals = every_residual()
+    fill(page, accuracy_fields(residuals, question, chosen))
     figure, margin = page.split()
     with figure:
-        table = frame(rows.dots(found, chosen))
+        table = frame(rows.dots(residuals, chosen))
         chart = charts.predicted_against_published(table, DECODE_BAND, page.look)
         page.figure(chart, "accuracy.reading", table, "predicted_against_published")
     with margin, st.container(gap="medium"):
@@ -44,16 +45,16 @@ def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> 
         if not page.look.present:
             page.note("accuracy.note_constants", "accuracy.note_roofline")
     if not page.look.present:
-        _tables(page, question, plan, found)
+        _tables(page, question, plan, residuals)
 
 
-def _tables(page: Page, question: Question, plan: Plan | None, found: tuple[Residual, ...]) -> None:
+def _tables(page: Page, question: Question, plan: Plan | None, residuals: tuple[Residual, ...]) -> None:
     """The runs that are nearest to the learner's own, then every source in one line."""
     with st.container(key="aside_nearest"):
         page.say("accuracy.nearest")
-        near = frame(rows.near_lines(found, question, plan), rows.NearLine)
+        near = frame(rows.near_lines(residuals, question, plan), rows.NearLine)
         st.dataframe(near, hide_index=True, alt=page.prose.plain("accuracy.nearest"))
         page.say("accuracy.sources")
-        lines = frame(rows.source_lines(found), rows.SourceLine)
+        lines = frame(rows.source_lines(residuals), rows.SourceLine)
         st.dataframe(lines, hide_index=True, alt=page.prose.plain("accuracy.sources"))
         page.say("accuracy.command")

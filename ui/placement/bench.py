@@ -57,7 +57,7 @@ class Asked:
     """The question, its placement, the plans shown and pinned, and what was pasted and not understood."""
 
     question: Question
-    found: Placement
+    placement: Placement
     shown: int | None
     pinned: Plan | None
     topology: Topology | None
@@ -66,7 +66,7 @@ class Asked:
     @property
     def plan(self) -> Plan | None:
         """The plan that is shown."""
-        return None if self.shown is None else self.found.plans[self.shown]
+        return None if self.shown is None else self.placement.plans[self.shown]
 
 
 @dataclass(frozen=True)
@@ -104,24 +104,24 @@ def ask(page: Page) -> Asked:
         details = _details(page)
         model, topology = _brought(page, refusals)
     question = _question(page, sizes, details, model, topology)
-    found = rows.placed(question)
+    placement = rows.placed(question)
     with row:
-        name = inputs.select("Plan shown", page.key("plan"), [RECOMMENDED, *_names(found)], RECOMMENDED)
-        best = found.nearest if found.recommended is None else found.recommended
-        shown = best if name == RECOMMENDED else _names(found).index(name)
+        name = inputs.select("Plan shown", page.key("plan"), [RECOMMENDED, *_names(placement)], RECOMMENDED)
+        best = placement.nearest if placement.recommended is None else placement.recommended
+        shown = best if name == RECOMMENDED else _names(placement).index(name)
         if shown is not None:
-            text = Pin.of(question.cluster, found.plans[shown].layout).text()
+            text = Pin.of(question.cluster, placement.plans[shown].layout).text()
             known = question.cluster.gpu.key in GPUS
-            said = "Keep this plan to compare" if known else "A card of your own cannot be kept in the address"
+            help_text = "Keep this plan to compare" if known else "A card of your own cannot be kept in the address"
             keep = (page.key("pin"), text)
-            st.button("Pin", on_click=inputs.remember, args=keep, help=said, disabled=not known)
+            st.button("Pin", on_click=inputs.remember, args=keep, help=help_text, disabled=not known)
         kept = Pin.from_text(inputs.memo(page.key("pin")))
     pinned = None if kept is None else kept.plan(question)
-    return Asked(question, found, shown, pinned, topology, tuple(refusals))
+    return Asked(question, placement, shown, pinned, topology, tuple(refusals))
 
 
-def _names(found: Placement) -> list[str]:
-    return [plan.layout.name for plan in found.plans]
+def _names(placement: Placement) -> list[str]:
+    return [plan.layout.name for plan in placement.plans]
 
 
 def _sizes(page: Page) -> _Sizes:
@@ -178,10 +178,10 @@ def _brought(page: Page, refusals: list[str]) -> tuple[ModelSpec, Topology | Non
 
 def _one_node(text: str) -> Topology:
     """A machine's topology, of no more GPUs than a page's nodes have."""
-    found = read_topology(text)
-    if found.gpus > 72:
-        raise OutOfRangeError("GPUs in the table", found.gpus, "must be at most 72")
-    return found
+    topology = read_topology(text)
+    if topology.gpus > 72:
+        raise OutOfRangeError("GPUs in the table", topology.gpus, "must be at most 72")
+    return topology
 
 
 def _read(reader: Callable[[str], T], text: str, refusals: list[str]) -> T | None:

@@ -10,7 +10,7 @@ from ui.figures.frames import frame
 from ui.paste import pasted
 from ui.placement import charts_load as charts
 from ui.placement import rows_load as rows
-from ui.placement import words_load as facts
+from ui.placement.fields import load_fields
 from ui.prose import escape
 from ui.scenes import Page
 
@@ -36,21 +36,21 @@ def _loaded(_question: Question, _plan: Plan, asked: rows.LoadAsk, told: str) ->
     return rows.loaded(_question, _plan, asked)
 
 
-def load(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan | None) -> None:
+def under_load(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan | None) -> None:
     """The whole tab, of the plan that is shown."""
     if plan is None or not plan.fits:
         page.reading("load.nothing")
         return
-    found = _loaded(question, plan, asked, repr((question, plan.layout)))
-    fill(page, facts.fields(found))
+    load = _loaded(question, plan, asked, repr((question, plan.layout)))
+    fill(page, load_fields(load))
     figure, margin = page.split()
     with figure:
-        table = frame(rows.tails(found))
+        table = frame(rows.tails(load))
         page.figure(charts.tails(table, "ttft", asked.ttft_ms, page.look), "load.reading_ttft", table, "load_ttft")
         with st.container(key="aside_load_itl"):
             page.figure(charts.tails(table, "itl", asked.itl_ms, page.look), "load.reading_itl", table, "load_itl")
     with margin, st.container(gap="medium"):
-        page.verdict("off" if found.kept is None else "ok", "load.broken" if found.kept is None else "load.kept")
+        page.verdict("off" if load.kept is None else "ok", "load.broken" if load.kept is None else "load.kept")
         if not page.look.present:
             page.note("load.note_capacity", "load.note_closed", "load.note_engine")
     if not page.look.present:

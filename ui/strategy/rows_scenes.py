@@ -46,7 +46,7 @@ MOST_KINDS = 9
 
 def kinds(given: Answer) -> list[Kind]:
     """Of every kind of strategy the plan that gives most, in the order of what they give; then the refused."""
-    judged = _trained(given.found) if isinstance(given.found, TrainingChoice) else _served(given.found)
+    judged = _trained(given.judged) if isinstance(given.judged, TrainingChoice) else _served(given.judged)
     best: dict[str, Kind] = {}
     for kind in judged:
         known = best.get(kind.strategy)
@@ -78,25 +78,6 @@ def _served(found: Placement) -> Iterator[Kind]:
         rate, itl_s = plan.timing.sustained_tokens_per_s, plan.timing.itl_s
         said = f"{grouped(round(rate))} tokens/s, {seconds(itl_s)} between tokens"
         yield Kind(layout_family(plan.layout), plan.layout.name, rate, said, taken)
-
-
-@dataclass(frozen=True)
-class FlipRow:
-    """One change as a line of a table."""
-
-    input: str
-    now: str
-    instead: str
-    strategy: str
-    composition: str
-
-
-def flip_rows(found: Sequence[Flip]) -> list[FlipRow]:
-    """The changes, nearest first."""
-    return [
-        FlipRow(one.changed.knob, one.changed.before, one.changed.after, one.other.family, one.other.name)
-        for one in found
-    ]
 
 
 @dataclass(frozen=True)

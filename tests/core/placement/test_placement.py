@@ -20,15 +20,21 @@ from core.placement.planner import Placement, Plan, Question, place
 from core.placement.rank_memory import Budget, Overhead, measured_budget, rank_memories
 from core.placement.serve_flags import remarks, serve_command
 from core.placement.steps import Demand
-from core.placement.trace import trace, why_it_lost
+from core.placement.trace import decisions, losers, why_it_lost
 from core.steps.model import DATA_SHEET
 from core.units import GB
+from runtime.prose import worded
 
 
 def asked(name: str, card: str, gpus: int, nodes: int = 1, memory_gb: float = 0, **demand: object) -> Question:
     """A question on a usual cluster; measured memory unless it is given."""
     budget = Budget(memory_gb * GB) if memory_gb else measured_budget(gpu(card))
     return Question(model(name), usual_cluster(gpu(card), gpus, nodes), budget, Demand(**demand))
+
+
+def trace(placement: Placement) -> list[str]:
+    """Every reason in words."""
+    return [worded(reason) for reason in (*decisions(placement), *losers(placement))]
 
 
 def named(found: Placement, name: str):
@@ -192,7 +198,7 @@ def test_every_size_whose_product_is_the_cluster_is_judged():
 
 def test_six_gpus_refuse_with_the_equation_and_leave_two_idle_at_four():
     found = place(asked("llama-3-70b", "h100", 6))
-    assert "num_attention_heads: 64 = 10 × 6 + 4" in named(found, "TP=6").reason
+    assert "num_attention_heads: 64 = 10 × 6 + 4" in worded(named(found, "TP=6").reason)
     assert named(found, "TP=4").layout.gpus == 4
 
 
@@ -263,8 +269,8 @@ def test_tp_across_ten_gigabit_loses_to_a_pipeline():
     found = place(asked("llama-3.1-405b", "h100", 8, 2, concurrency=16))
     assert found.recommended is not None
     assert found.plans[found.recommended].layout.name == "TP=8 PP=2"
-    assert "crosses the node of 8 GPUs" in named(found, "TP=16").reason
-    lost = why_it_lost(found, found.plans.index(named(found, "TP=16")))
+    assert "crosses the node of 8 GPUs" in worded(named(found, "TP=16").reason)
+    lost = worded(why_it_lost(found, found.plans.index(named(found, "TP=16"))))
     assert "all-reduces over 10 GbE" in lost
 
 
@@ -326,7 +332,7 @@ def test_every_plan_says_why_it_lost(card):
     found = place(asked("mixtral-8x7b", card, 8, 2, concurrency=4))
     for index in range(len(found.plans)):
         if index != found.recommended:
-            assert len(why_it_lost(found, index)) > 10
+            assert len(worded(why_it_lost(found, index))) > 10
     lines = trace(found)
     assert not any("nan" in line or "{" in line for line in lines)
     assert any(line.startswith("Minimum TP for fit") for line in lines)
@@ -413,7 +419,7 @@ def test_a_plan_is_a_command_to_copy():
         "--max-num-seqs 16",
     ):
         assert flag in command
-    assert any("31, 30" in line for line in remarks(question, plan))
+    assert any("31, 30" in worded(note) for note in remarks(question, plan))
 
 
 def test_a_name_from_outside_cannot_break_out_of_the_command():

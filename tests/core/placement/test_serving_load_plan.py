@@ -16,6 +16,7 @@ from core.placement.rank_memory import measured_budget
 from core.placement.steps import Demand
 from core.placement.under_load import MOST_SEQUENCES, engine_cost
 from core.serving.bench_results import BenchResult, Clocked
+from runtime.prose import worded
 
 A100 = gpu("a100-80gb-sxm")
 QUESTION = Question(
@@ -86,7 +87,7 @@ def half_memory():
 def test_fifty_prompts_at_once_on_vllm_are_met_within_a_tenth():
     """Published: 18.47 ms between tokens, 2.58 s to the first on average."""
     found = predict_bench(half_memory(), judge(half_memory(), Layout()), VLLM_QWEN2, rng())
-    assert (found.sent, found.requests, found.load.arrivals_per_s) == ("all at once", 50, inf)
+    assert (worded(found.sent), found.requests, found.load.arrivals_per_s) == ("all at once", 50, inf)
     assert found.load.itl_mean_s == pytest.approx(0.01847, rel=0.1)
     assert found.load.ttft_mean_s == pytest.approx(2.58, rel=0.1)
 
@@ -95,7 +96,7 @@ def test_a_limit_in_flight_bounds_the_batch_and_counts_from_sending():
     result = replace(VLLM_QWEN2, max_concurrency=4)
     found = predict_bench(half_memory(), judge(half_memory(), Layout()), result, rng())
     burst = predict_bench(half_memory(), judge(half_memory(), Layout()), VLLM_QWEN2, rng())
-    assert found.sent == "4 in flight"
+    assert worded(found.sent) == "4 in flight"
     assert found.load.mean_running <= 4
     assert found.load.ttft_mean_s < 0.3 < burst.load.ttft_mean_s
 
@@ -105,7 +106,7 @@ def test_a_rate_is_sent_at_that_rate_and_shared_by_replicas():
     result = replace(VLLM_QWEN2, requests_per_s_asked=4.0, completed=4000)
     question = replace(half_memory(), cluster=usual_cluster(A100, 2))
     found = predict_bench(question, judge(question, Layout(replicas=2)), result, rng())
-    assert found.sent == "4 requests a second"
+    assert worded(found.sent) == "4 requests a second"
     assert found.requests == MOST_REQUESTS // 2
     assert found.load.arrivals_per_s == pytest.approx(2.0, rel=0.1)
 

@@ -24,6 +24,7 @@ from core.strategy.training import (
 from core.training.layout import Strategy
 from core.training.memory import Job
 from core.training.traffic import Transfer
+from runtime.prose import worded
 
 A100 = ClusterSpec(gpu("a100-80gb-sxm"), link("nvlink-3"), link("ib-hdr"), 8, 1)
 A100_40 = replace(A100, gpu=gpu("a100-40gb-sxm"))
@@ -68,7 +69,7 @@ def test_each_strategy_is_the_answer_to_some_serving_question(family, question):
 
 @pytest.mark.parametrize("question", REACHED.values(), ids=REACHED)
 def test_no_plan_that_fits_is_much_quicker_and_none_as_quick_is_simpler(question):
-    found = answer(question).found
+    found = answer(question).judged
     assert isinstance(found, TrainingChoice)
     taken = found.taken
     rate = taken.step.tokens_per_s
@@ -98,21 +99,21 @@ def test_seventy_billion_do_not_train_on_eight_gpus():
     """16 bytes a parameter are 1.13 TB; eight A100s have 0.64 TB. Two nodes more, and it fits."""
     given = answer(asked("llama-3-70b", A100))
     assert (given.stands, given.family) == (False, NONE)
-    assert "Nothing fits" in given.trace[-1]
+    assert "Nothing fits" in worded(given.trace[-1])
     assert any(flip.changed.knob == "nodes" and flip.other.stands for flip in flips(given))
 
 
 def test_serving_is_the_planners_own_answer():
     question = SERVED["TP × PP"]
     given, planned = answer(question), place(question.serving)
-    assert isinstance(given.found, Placement)
+    assert isinstance(given.judged, Placement)
     assert given.name == planned.plans[planned.recommended].layout.name
-    assert given.trace[-1].startswith("Across nodes")
+    assert given.trace[-1].code.startswith("placement.across")
 
 
 def test_serving_for_latency_takes_a_plan_within_the_error_of_the_quickest():
     given = answer(SERVED["TP"])
-    found = given.found
+    found = given.judged
     assert isinstance(found, Placement)
     quickest_s = min(found.timing(one).itl_s for one in found.fitting)
     assert found.timing(found.recommended).itl_s <= quickest_s / (1 - WITHIN_ERROR)

@@ -1,0 +1,153 @@
+"""The planner: core's rows under the names that its prose gives them."""
+
+from collections.abc import Mapping, Sequence
+
+from core.evidence.calibration import CALIBRATIONS, DECODE_BAND, calibration_of
+from core.evidence.report import AIMED_ERROR, Residual, bias, median_error, overall
+from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY
+from core.placement.planner import WITHIN_ERROR, Placement, Plan, Question
+from core.placement.remark import remark
+from core.placement.topology import Topology
+from core.placement.trace import usable_source
+from core.serving.curve import LADDER
+from core.serving.load import steady_state
+from core.units import percent
+from runtime.prose import worded
+from ui.placement.rows import MOST_LOST, MOST_REFUSED, case_plans, lost
+from ui.placement.rows_accuracy import EVERY, short, signed
+from ui.placement.rows_load import Loaded
+
+
+def fields(
+    placement: Placement, plan: Plan | None, pinned: Plan | None, topology: Topology | None
+) -> Mapping[str, object]:
+    """What every scene's prose names; a plan's timing is there where the plan fits."""
+    question, refused = placement.question, len(placement.plans) - len(placement.fitting)
+    timing = plan.timing if plan else None
+    low, high = DECODE_BAND
+    return {
+        "question": question,
+        "cluster": question.cluster,
+        "budget": question.budget,
+        "demand": question.demand,
+        "calibration": calibration_of(question.cluster.gpu),
+        "usable_source": worded(usable_source(question)),
+        "band_low": 1 - low,
+        "band_high": high - 1,
+        "within": WITHIN_ERROR,
+        "plan": plan,
+        "answer": _answer(placement, plan),
+        "timing": timing,
+        "itl_low_s": low * timing.itl_s if timing else 0.0,
+        "itl_high_s": high * timing.itl_s if timing else 0.0,
+        "comm_fraction": min(1.0, timing.comm_s / timing.itl_s) if timing else 0.0,
+        "links": _links(plan),
+        "target": _target(question.demand.slo_itl_s),
+        "cost": _cost(plan, question.demand.usd_per_gpu_hour),
+        "kv_tokens": plan.kv_tokens if plan else 0,
+        "plans": len(placement.plans),
+        "refused": refused,
+        "more_lost": max(0, len(lost(placement)) - MOST_LOST),
+        "more_refused": max(0, refused - MOST_REFUSED),
+        "pinned": pinned.layout.name if pinned else "nothing",
+        "seen": _seen(topology),
+        **_cases(),
+    }
+
+
+def _answer(placement: Placement, plan: Plan | None) -> str:
+    if not placement.fitting or plan is None:
+        return "no plan fits"
+    return plan.layout.name if plan.fits else f"{plan.layout.name} does not fit"
+
+
+def _links(plan: Plan | None) -> str:
+    """What each link is paid for one token."""
+    if plan is None or plan.timing is None:
+        return "none"
+    return "; ".join(worded(remark("placement.link_bill", bill=bill)) for bill in plan.timing.bill) or "nothing"
+
+
+def _target(target_s: float | None) -> str:
+    return worded(remark("placement.target" if target_s else "placement.no_target", target_s=target_s))
+
+
+def _cost(plan: Plan | None, usd_per_gpu_hour: float | None) -> str:
+    usd = plan.usd_per_million_tokens(usd_per_gpu_hour) if plan else None
+    return "set a price" if usd is None else f"${usd:.2f}"
+
+
+def _seen(topology: Topology | None) -> str:
+    """A pasted machine in one line."""
+    if topology is None:
+        return ""
+    domains = ", ".join("+".join(map(str, domain)) for domain in topology.domains[:8])
+    nvlink = f"NVLink joins {domains}" if topology.nvlink_present else "no NVLink"
+    nics = f"{len(topology.near_nics)} of {len(topology.nics)} NICs near a GPU"
+    return f"{topology.gpus} GPUs, {nvlink}, the farthest pair {topology.worst_way}, {nics}"
+
+
+def _cases() -> dict[str, object]:
+    """Each worked case's plans by its key and their order, and what else their sentences name."""
+    plans = {f"{key}_{index}": plan for key in CASES for index, (_, plan) in enumerate(case_plans(key))}
+    dear, cheap = (plans[f"two_nodes_{index}"].tokens_per_s_per_gpu or 0.0 for index in range(2))
+    printed_one, printed_two = PRINTED_CONCURRENCY
+    return {
+        **plans,
+        "price_ratio": dear / cheap,
+        "case_target_s": LATENCY_TARGET_S,
+        "printed_one": printed_one,
+        "printed_two": printed_two,
+    }
+
+
+def load_fields(load: Loaded) -> Mapping[str, object]:
+    """What the tab under load names; rates are of all engines together, times of one."""
+    engines, half, kept = load.engines, load.curve[LADDER.index(0.5)], load.kept
+    settled = steady_state(load.cost, half.arrivals_per_s)
+    assert settled is not None, "half of the capacity is below it"
+    return {
+        "load": load,
+        "first": load.curve[0],
+        "last": load.curve[-1],
+        "half": half,
+        "settled": settled,
+        "kept": kept,
+        "engines": "one engine" if engines == 1 else f"{engines} engines",
+        "capacity_per_s": engines * load.cost.capacity_per_s,
+        "first_per_s": engines * load.curve[0].arrivals_per_s,
+        "half_per_s": engines * half.arrivals_per_s,
+        "kept_per_s": engines * kept.arrivals_per_s if kept else 0.0,
+        "kept_fraction": kept.arrivals_per_s / load.cost.capacity_per_s if kept else 0.0,
+        "kept_tokens_per_s": round(engines * kept.tokens_per_s) if kept else 0,
+        "alone_s": load.cost.prefill_s + load.cost.prefill_delay_s,
+        "step_s": load.cost.decode_at(1),
+        "rates": len(load.curve),
+    }
+
+
+def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: str) -> Mapping[str, object]:
+    """What the tab of measurements names; the source that stands in front under `chosen_`."""
+    test, train = overall(residuals, "test"), overall(residuals, "train")
+    rows = [one for one in residuals if chosen in (EVERY, short(one.measurement.row.source))]
+    here, (low, high) = calibration_of(question.cluster.gpu), DECODE_BAND
+    return {
+        "gpu": question.cluster.gpu,
+        "calibration": here,
+        "fitted_on": ", ".join(short(name) for name in here.trained_on) or "no table: the A100's are taken over",
+        "chosen": "Over every source" if chosen == EVERY else f"In {chosen}",
+        "chosen_rows": len(rows),
+        "chosen_error": percent(median_error(rows)) if rows else "none",
+        "chosen_bias": signed(bias(rows)) if rows else "none",
+        "rows": len(residuals),
+        "above": sum(one.roofline_ratio > 1 for one in residuals),
+        "test_rows": test.rows if test else 0,
+        "test_error": percent(test.median_error) if test else "none",
+        "test_bias": signed(test.bias) if test else "none",
+        "train_rows": train.rows if train else 0,
+        "train_error": percent(train.median_error) if train else "none",
+        "aim": AIMED_ERROR,
+        "low": 1 - low,
+        "high": high - 1,
+        "classes": sum(bool(row.trained_on) for row in CALIBRATIONS.values()),
+    }

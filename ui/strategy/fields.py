@@ -1,0 +1,120 @@
+"""The strategy page: core's rows under the names that its prose gives them, for the scene that is open."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.models.parameters import kv_bytes_per_token
+from core.scenario import Scenario
+from core.specs import LinkSpec
+from core.steps.model import MFU
+from core.strategy.disaggregation import Handoff
+from core.strategy.flips import Flip
+from core.strategy.picker import Answer
+from core.strategy.training import ACCUMULATED, RESERVED_BYTES, WITHIN_ERROR
+from core.units import GB
+from runtime.prose import worded
+from ui.strategy.rows import (
+    ACROSS,
+    PAPER_PARAMETERS,
+    PAPER_RANKS,
+    Held,
+    compared,
+    memory_ends,
+    paper_gb,
+    saved_and_paid,
+    sums,
+)
+from ui.strategy.rows_scenes import Timed
+
+_COUNTS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+
+
+def everywhere(scenario: Scenario) -> Mapping[str, object]:
+    """What every scene may name."""
+    return {
+        "model": scenario.model_spec.key,
+        "gpu": scenario.gpu_spec.name,
+        "link": short(scenario.link_spec),
+        "network": short(scenario.network_spec),
+        "reserved": RESERVED_BYTES,
+        "mfu": MFU,
+        "tie": WITHIN_ERROR,
+    }
+
+
+def short(link: LinkSpec) -> str:
+    """A link's name without its remark."""
+    return link.name.split(",")[0]
+
+
+def memory_fields(held: Held) -> Mapping[str, object]:
+    """What a rank holds under each strategy, and who sends most."""
+    ends, rows = memory_ends(held), saved_and_paid(held)
+    dearest = max(sums(held), key=lambda one: one.right_gb)
+    across = [row for row in rows if row.strategy == dearest.strategy and row.what == ACROSS]
+    fitting = sum(not end.short for end in ends)
+    names = ("paper_ddp", "paper_one", "paper_two", "paper_three")
+    return {
+        "paper_parameters": PAPER_PARAMETERS / 1e9,
+        "paper_ranks": PAPER_RANKS,
+        **{name: f"{paper_gb(zero):.1f}".removesuffix(".0") + " GB" for zero, name in enumerate(names)},
+        "ranks": "one GPU" if held.ranks == 1 else f"{held.ranks} GPUs",
+        "fitting": "All" if fitting == len(compared(held)) else _COUNTS[fitting],
+        "capacity": held.capacity_bytes,
+        "ddp_total": ends[0].in_words,
+        "dear": dearest,
+        "dear_across": GB * sum(row.end_gb - row.start_gb for row in across),
+    }
+
+
+def picker_fields(given: Answer, flips: Sequence[Flip]) -> Mapping[str, object]:
+    """The answer and the nearest flip."""
+    why = worded(given.why)
+    fields: dict[str, Any] = {"name": given.name, "why": why[:1].upper() + why[1:], "accumulated": ACCUMULATED}
+    if flips:
+        nearest = flips[0].changed
+        fields |= {
+            "flip_knob": worded(nearest.input),
+            "flip_before": worded(nearest.now),
+            "flip_after": worded(nearest.instead),
+            "flip_name": flips[0].other.name,
+        }
+    return fields
+
+
+def room_fields(timed: Sequence[Timed], over: LinkSpec) -> Mapping[str, object]:
+    """A collective's algorithms on a link."""
+    first = min(timed, key=lambda one: one.end_s)
+    return {"first": first, "ranks_word": f"{_COUNTS[first.played.program.ranks]} ranks", "over": short(over)}
+
+
+def serving_fields(scenario: Scenario, inside: Handoff, across: Handoff) -> Mapping[str, object]:
+    """A request's keys and values over both links."""
+    request = across.request
+    return {
+        "request": request,
+        "others": request.sequences - 1,
+        "kv_token": kv_bytes_per_token(scenario.model_spec, request.kv_dtype),
+        "inside": inside,
+        "across": across,
+    }
+
+
+@dataclass(frozen=True)
+class FlipRow:
+    """One change as a line of a table."""
+
+    input: str
+    now: str
+    instead: str
+    strategy: str
+    composition: str
+
+
+def flip_rows(flips: Sequence[Flip]) -> list[FlipRow]:
+    """The changes, nearest first."""
+    return [
+        FlipRow(worded(changed.input), worded(changed.now), worded(changed.instead), other.family, other.name)
+        for changed, other in ((one.changed, one.other) for one in flips)
+    ]
