@@ -4,10 +4,10 @@ from typing import cast
 
 import streamlit as st
 
-from core.sharding_math.attempt import TASKS
 from core.sharding_math.exercise import LEVELS, Level
 from core.sharding_math.numerics import PRECISIONS, SUM_ORDERS, SumOrder
 from core.sharding_math.rounding import Trial, run_trial
+from core.sharding_math.submission import TASKS
 from ui import inputs, learner_panel, scenes
 from ui.figures.frames import frame
 from ui.sharding_math import charts, figures, rows

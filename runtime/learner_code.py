@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from core.ledger import Collective
-from core.sharding_math.attempt import TASKS, Attempt, CodeError, Task
+from core.sharding_math.submission import TASKS, CodeError, Submission, Task
 from core.sharding_math.tensors import Array
 from runtime.torch_here import live_runs_allowed
 
@@ -54,10 +54,10 @@ def saved(path: Path) -> Saved:
     return Saved(path, status.st_mtime_ns, status.st_size)
 
 
-def attempts(path: Path, num_ranks: int, wall_s: float = WALL_S) -> tuple[Attempt, ...]:
+def submissions(path: Path, num_ranks: int, wall_s: float = WALL_S) -> tuple[Submission, ...]:
     """Every task of a file, tried in a process of its own with limits on time and memory."""
     done, stopped = run_program(PROGRAM, path, (num_ranks,), wall_s)
-    return tuple(_attempt(task, num_ranks, done.get(task), stopped) for task in TASKS)
+    return tuple(_submission(task, num_ranks, done.get(task), stopped) for task in TASKS)
 
 
 def run_program(
@@ -92,13 +92,13 @@ def _last_line(errors: bytes) -> str:
     return lines[-1] if lines else "The process ended without a word."
 
 
-def _attempt(task: Task, num_ranks: int, row: Mapping[str, object] | None, stopped: str) -> Attempt:
-    """One line of results as an attempt; a missing one as the reason it is missing."""
+def _submission(task: Task, num_ranks: int, row: Mapping[str, object] | None, stopped: str) -> Submission:
+    """One line of results as a submission; a missing one as the reason it is missing."""
     if row is None:
-        return Attempt(task, num_ranks, error=CodeError(stopped))
+        return Submission(task, num_ranks, error=CodeError(stopped))
     if "error" in row:
-        return Attempt(task, num_ranks, error=CodeError(str(row["error"]), as_int(row["line"])))
-    return Attempt(
+        return Submission(task, num_ranks, error=CodeError(str(row["error"]), as_int(row["line"])))
+    return Submission(
         task,
         num_ranks,
         y=_array(row["y"]),

@@ -30,7 +30,7 @@ def limit(cpu_s: int = CPU_S) -> None:
 def main(repository: str, file: str, ranks: int, results: str) -> None:
     """Try every task of the file."""
     sys.path.insert(0, repository)
-    from core.sharding_math.attempt import TASKS
+    from core.sharding_math.submission import TASKS
 
     limit()
     given = _record_all_reduces()
@@ -63,12 +63,12 @@ def _try(task: str, file: str, ranks: int, given: list[list[Any]]) -> dict[str, 
     import numpy as np
 
     from core.ledger import Ledger
-    from core.sharding_math.attempt import problem_of
+    from core.sharding_math.submission import arrays_of
 
-    problem, ledger = problem_of(task), Ledger()  # type: ignore[arg-type]
+    given_arrays, ledger = arrays_of(task), Ledger()  # type: ignore[arg-type]
     try:
         module = load(file)
-        y = getattr(module, task)(problem.x.copy(), *(weight.copy() for weight in problem.weights), ranks, ledger)
+        y = getattr(module, task)(*(array.copy() for array in given_arrays), ranks, ledger)
         y = np.asarray(y, dtype=float)
     except BaseException as error:
         return failure(error, file)

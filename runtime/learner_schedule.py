@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from core.pipeline_bubble.attempt import RUN, TASKS, Attempt
-from core.sharding_math.attempt import CodeError
+from core.sharding_math.submission import CodeError
 from runtime.learner_code import ROOT, WALL_S, as_int, run_program
 
 LAB = ROOT / "labs" / "lab-04-pipeline-bubble"

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.sharding_math.attempt import TASKS, Attempt, Judgement, attempt_trace, judge, reference
 from core.sharding_math.examples import Run
+from core.sharding_math.submission import TASKS, Judgement, Submission, judge, reference, submitted_trace
 from core.units import grouped
 from runtime import learner_code, learner_grading
 from ui.players.block_stepper import block_stepper
 from ui.prose import Prose, escape
-from ui.sharding_math import stepper_views
+from ui.sharding_math import boards
 
 RANKS = 4
 WATCH_S = 1.5
-_SAVED, _ATTEMPTS, _GRADES = "_learner_saved", "_learner_attempts", "_learner_grades"
+_SAVED, _SUBMITTED, _GRADES = "_learner_saved", "_learner_submitted", "_learner_grades"
 
 
 def file_here() -> Path | None:
@@ -25,15 +25,17 @@ def file_here() -> Path | None:
 @st.fragment(run_every=WATCH_S)
 def panel(path: Path, task: str, prose: Prose, present: bool) -> None:
     """Every task's verdict, and the chosen task's picture. Looks at the file again every moment or so."""
-    attempts = _attempts(path)
-    for attempt in attempts:
-        _verdict(attempt, judge(attempt), prose)
-    chosen = next(attempt for attempt in attempts if attempt.task == task)
+    submitted = _submitted(path)
+    for submission in submitted:
+        _verdict(submission, judge(submission), prose)
+    chosen = next(submission for submission in submitted if submission.task == task)
     judged = judge(chosen)
     if judged.can_be_drawn:
         dense, _ = reference(chosen.task, RANKS)
         caption = prose.plain("learner.picture")
-        still = stepper_views.still(Run(attempt_trace(chosen), dense), caption, judged.first_wrong, judged.due)
+        still = boards.still(
+            Run(submitted_trace(chosen), dense), caption, judged.first_wrong, range(judged.due, judged.collectives)
+        )
         block_stepper(still, key="learner", present=present, start=-1, controls=False)
 
     _grading(path, prose)
@@ -56,40 +58,40 @@ def _grading(path: Path, prose: Prose) -> None:
         st.markdown(f"{sign} `task {grade.task}` {grade.passed} / {grade.tests}{why}")
 
 
-def _attempts(path: Path) -> tuple[Attempt, ...]:
-    """The attempts of the file as it was last saved; run again only when it was saved since."""
+def _submitted(path: Path) -> tuple[Submission, ...]:
+    """What the code of the file gave as it was last saved; run again only when it was saved since."""
     now = learner_code.saved(path)
     if st.session_state.get(_SAVED) != now:
-        st.session_state[_ATTEMPTS] = learner_code.attempts(path, RANKS)
+        st.session_state[_SUBMITTED] = learner_code.submissions(path, RANKS)
         st.session_state[_SAVED] = now
-    found: tuple[Attempt, ...] = st.session_state[_ATTEMPTS]
-    return found
+    submissions: tuple[Submission, ...] = st.session_state[_SUBMITTED]
+    return submissions
 
 
-def _verdict(attempt: Attempt, judged: Judgement, prose: Prose) -> None:
+def _verdict(submission: Submission, judged: Judgement, prose: Prose) -> None:
     """One line: a sign, the task, and what is right or wrong with it."""
     sign = ":green[:material/check:]" if judged.right else ":red[:material/close:]"
-    words = Prose(prose.blocks, {**prose.fields, **_fields(attempt, judged)}).text(
-        f"learner.{_case(attempt, judged)}"
+    words = Prose(prose.blocks, {**prose.fields, **_fields(submission, judged)}).text(
+        f"learner.{_case(submission, judged)}"
     )
-    st.markdown(f"{sign} `{attempt.task}` {words}")
+    st.markdown(f"{sign} `{submission.task}` {words}")
 
 
-def _case(attempt: Attempt, judged: Judgement) -> str:
+def _case(submission: Submission, judged: Judgement) -> str:
     """Which sentence says it."""
-    if attempt.error is not None:
-        return "error" if attempt.error.line else "stopped"
+    if submission.error is not None:
+        return "error" if submission.error.line else "stopped"
     if not judged.can_be_drawn:
         return "shape"
     return "right" if judged.right else "wrong"
 
 
-def _fields(attempt: Attempt, judged: Judgement) -> dict[str, str]:
+def _fields(submission: Submission, judged: Judgement) -> dict[str, str]:
     """The numbers of that sentence."""
     return {
-        "task": str(TASKS.index(attempt.task) + 1),
-        "message": attempt.error.message if attempt.error else "",
-        "line": str(attempt.error.line) if attempt.error else "",
+        "task": str(TASKS.index(submission.task) + 1),
+        "message": submission.error.message if submission.error else "",
+        "line": str(submission.error.line) if submission.error else "",
         "entries": grouped(judged.entries),
         "wrong_entries": grouped(judged.wrong),
         "sent": _collectives(judged.collectives),

@@ -12,7 +12,7 @@ from typing import Any
 from core.errors import OutOfRangeError
 from core.pipeline_bubble import bubble as pipeline_bubble
 from core.pipeline_bubble.schedules.actions import Action, Span
-from core.sharding_math.attempt import CodeError
+from core.sharding_math.submission import CodeError
 
 TASKS = (
     "fill_drain",

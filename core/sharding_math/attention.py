@@ -1,4 +1,4 @@
-"""Grouped-query attention over ranks: heads are dealt out, attention itself needs no one else.
+"""Grouped-query attention over ranks: heads are distributed, attention itself needs no one else.
 
 Letters: T tokens, D hidden, H heads, K KV heads, h head_dim.
 """
@@ -44,13 +44,13 @@ def attention_product(group: Group, x: ShardedTensor, weights: AttentionWeights)
     """
     require_divides("num_attention_heads", weights.num_heads, "num_ranks", group.num_ranks)
     query = column_layer(group, x, weights.Wq, name="q", weight="Wq")
-    key = group.linear("k", x, deal_kv_heads(group, "Wk", weights.Wk, weights.num_kv_heads))
-    value = group.linear("v", x, deal_kv_heads(group, "Wv", weights.Wv, weights.num_kv_heads))
+    key = group.linear("k", x, cut_kv_heads(group, "Wk", weights.Wk, weights.num_kv_heads))
+    value = group.linear("v", x, cut_kv_heads(group, "Wv", weights.Wv, weights.num_kv_heads))
     attended = group.local("a", lambda q, k, v: attend(q, k, v, weights.head_dim), (query, key, value), Shard(-1))
     return row_product(group, attended, weights.Wo, weight="Wo")
 
 
-def deal_kv_heads(group: Group, name: str, W: Array, num_kv_heads: int) -> ShardedTensor:
+def cut_kv_heads(group: Group, name: str, W: Array, num_kv_heads: int) -> ShardedTensor:
     """Slices of whole KV heads; where there are more ranks than heads, each head to the ranks whose queries use it.
 
     Raises OutOfRangeError when neither number divides the other.

@@ -1,4 +1,7 @@
-"""The drawn problems, computed on a group of ranks and on one device."""
+"""The small layers that the figures draw, computed on a group of ranks and on one device.
+
+Inputs and most weights have one decimal, so every product has two and a shown sum adds up as shown with a pencil.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,22 +13,71 @@ import numpy as np
 from core.errors import require_divides
 from core.sharding_math.attention import attend
 from core.sharding_math.group import Group
-from core.sharding_math.layers import all_reduced, column_layer, mlp_layer, row_layer, row_product
-from core.sharding_math.numerics import Precision, matmul
-from core.sharding_math.problems import (
-    FULL_WIDTH,
-    AttentionProblem,
-    attention_problem,
-    column_problem,
-    embedding_problem,
-    mlp_problem,
-    row_problem,
-    sequence_problem,
+from core.sharding_math.layers import (
+    all_reduced,
+    column_layer,
+    embedding_layer,
+    mlp_layer,
+    row_layer,
+    row_product,
 )
+from core.sharding_math.numerics import Precision, matmul
 from core.sharding_math.tensors import Array, Copied, Placement, Shard, Trace
-from core.sharding_math.vocabulary import embedding_layer
 
 Kind: TypeAlias = Literal["column", "row", "mlp", "attention", "embedding", "sequence"]
+
+FULL_WIDTH, NARROW_WIDTH = 4, 2
+"""Outputs (or inputs) drawn: four where there is room, two for eight ranks or a phone."""
+
+_X = np.array([[0.8, -0.9, 0.3, -1.1, 0.8, 0.5, -0.2, -1.4]])
+_W = np.array(
+    [
+        [1.2, -2.2, 2.3, 0.4, 0.6, 1.4, -0.5, 0.9],
+        [0.1, 0.8, -0.7, -1.0, -0.6, -0.6, 0.2, 0.7],
+        [1.7, -1.4, 0.2, 1.9, 0.2, -1.1, -0.8, 1.1],
+        [-1.2, 0.4, -1.4, -1.2, -2.0, 0.2, 1.3, -0.8],
+    ]
+)
+_UP = np.array(
+    [
+        [2.0, -1.0, 1.0, 0.0],
+        [-1.0, 0.0, 2.0, 1.0],
+        [1.0, 2.0, 0.0, -1.0],
+        [0.0, -1.0, 1.0, -2.0],
+        [1.0, 1.0, -1.0, 0.0],
+        [-2.0, 1.0, 0.0, 1.0],
+        [1.0, 0.0, -1.0, -1.0],
+        [-1.0, -2.0, 1.0, 0.0],
+    ]
+)
+_WQ = np.array([[0.8, 0.2, -1.4, 0.1], [0.6, -1.3, -1.3, -1.4], [1.5, -1.2, 0.4, -0.6], [-0.9, 0.9, -1.2, -0.8]])
+_WK = np.array([[-0.3, -0.8, -0.4, -0.5], [-1.0, 0.7, 0.4, 0.9]])
+_WV = np.array([[1.3, 1.3, 1.5, 1.1], [1.5, 1.4, 0.5, 0.4]])
+_WO = np.array([[-0.6, -0.8, -0.2, 1.2], [-0.5, -1.0, -1.4, 0.9], [-1.3, -0.5, 1.0, -0.7], [-1.4, 0.2, 0.4, 1.0]])
+_CACHED_KEYS = np.array([[-0.2, -1.0], [0.0, -1.3]])
+_CACHED_VALUES = np.array([[-1.2, -0.8], [-1.4, -0.5]])
+"""Two tokens' keys and values for two KV heads. Chosen so that sums shown to two decimals add up as shown."""
+
+
+def row_arrays(outputs: int = 4) -> tuple[Array, Array]:
+    """x (1, 8), W (outputs, 8): eight inputs to cut over up to eight ranks."""
+    return _X, _W[:outputs]
+
+
+def column_arrays(inputs: int = 4) -> tuple[Array, Array]:
+    """x (1, inputs), W (8, inputs): eight outputs to cut over up to eight ranks."""
+    return _X[:, :inputs], _W.T[:, :inputs]
+
+
+def mlp_arrays(hidden: int = 4) -> tuple[Array, Array, Array]:
+    """x (1, hidden), W1 (8, hidden), W2 (hidden, 8). W1 is of whole numbers, so h keeps one decimal."""
+    return _X[:, :hidden], _UP[:, :hidden], _W[:hidden]
+
+
+def square_mlp_arrays() -> tuple[Array, Array, Array]:
+    """x (1, 4), W1 and W2 (4, 4): every order of the two cuts fits in one picture."""
+    x, up, down = mlp_arrays()
+    return x, up[:4], down[:, :4]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,103 +86,95 @@ class Run:
 
     trace: Trace
     dense: Array
-    verbs: Mapping[str, str] = field(default_factory=lambda: _NO_VERBS)
-    """What is done at a step, by the tensor it makes, where `activation` or `matmul` does not say it."""
+    verbs: Mapping[str, str] = field(default_factory=dict)
+    """A code for what is done at a step, by the tensor it makes, where `activation` or `matmul` does not say it."""
 
 
 def run(kind: Kind, num_ranks: int, width: int = FULL_WIDTH, fmt: Precision | None = None) -> Run:
-    """A drawn problem computed on `num_ranks` ranks and on one.
+    """A drawn layer computed on `num_ranks` ranks and on one.
 
     Raises IndivisibleError.
     """
     group, alone = Group(num_ranks, fmt=fmt), Group(1, fmt=fmt)
     for each in (group, alone):
         _COMPUTE[kind](each, width)
-    return Run(group.trace(), alone.trace().result.full(), _VERBS.get(kind, _NO_VERBS))
+    return Run(group.trace(), alone.trace().result.full(), _VERBS.get(kind, {}))
 
 
 def _row(group: Group, width: int) -> None:
-    problem = row_problem(width)
-    row_layer(group, group.shard("x", problem.x, -1, "in_features"), problem.weights[0])
+    x, W = row_arrays(width)
+    row_layer(group, group.shard("x", x, -1, "in_features"), W)
 
 
 def _column(group: Group, width: int) -> None:
-    problem = column_problem(width)
-    column_layer(group, group.replicate("x", problem.x), problem.weights[0])
+    x, W = column_arrays(width)
+    column_layer(group, group.replicate("x", x), W)
 
 
 def _mlp(group: Group, width: int) -> None:
-    problem = mlp_problem(width)
-    mlp_layer(group, group.replicate("x", problem.x), problem.weights[0], problem.weights[1])
+    x, W1, W2 = mlp_arrays(width)
+    mlp_layer(group, group.replicate("x", x), W1, W2)
 
 
 def _embedding(group: Group, width: int) -> None:
-    embedding_layer(group, *embedding_problem(width))
+    """Two tokens, rows five and two of a table (8, width)."""
+    embedding_layer(group, np.array([5, 2]), _W.T[:, :width])
 
 
 def _sequence(group: Group, width: int) -> None:
-    """A row-parallel layer whose sum is scattered over tokens, and gathered before the next matrix."""
-    problem = sequence_problem(min(width, 2))
-    partial = row_product(group, group.shard("x", problem.x, -1, "in_features"), problem.weights[0])
-    scattered = group.reduce_scatter("y", partial, 0, "tokens")
-    group.all_gather("y on all", scattered)
+    """A row-parallel layer of four tokens whose sum is scattered over them, and gathered before the next matrix."""
+    x = np.concatenate([np.roll(_X, token, axis=1) for token in range(4)])
+    partial = row_product(group, group.shard("x", x, -1, "in_features"), _W[: min(width, 2)])
+    group.all_gather("y on all", group.reduce_scatter("y", partial, 0, "tokens"))
 
 
 def _attention(group: Group, width: int) -> None:
-    attention_step(group, HeadShare(group.num_ranks, attention_problem(width)))
-
-
-def attention_step(group: Group, heads: "HeadShare") -> None:
-    """A decode step of attention: the projections, the cache and the heads a rank has, then the output's sum."""
-    problem = heads.problem
-    x = group.replicate("x", problem.x)
-    query = group.shard("Wq", problem.Wq, 0, "num_attention_heads")
-    key_value = group.hold("Wkv", heads.key_value_weights(), heads.placement(0))
-    made = group.local("q k v", _project, (x, query, key_value), Shard(-1))
-    cache = group.hold("KV cache", heads.caches(), heads.placement(1))
-    attended = group.local("a", heads.attend, (made, cache), Shard(-1))
-    all_reduced(group, row_product(group, attended, problem.Wo, weight="Wo"))
-
-
-def _project(x: Array, Wq: Array, Wkv: Array) -> Array:
-    """A rank's queries, keys and values, side by side."""
-    return np.concatenate([matmul(x, Wq), matmul(x, Wkv)], axis=1)
+    attention_step(group, HeadShare(group.num_ranks), width)
 
 
 class HeadShare:
-    """Which heads a rank has of the drawn attention: H/N query heads, and the KV heads they use."""
+    """Which heads a rank has of the drawn attention: H/N of four query heads, and the KV heads they use."""
 
-    def __init__(self, num_ranks: int, problem: AttentionProblem) -> None:
-        heads, self.kv_heads = problem.Wq.shape[0], problem.Wk.shape[0]
-        self.num_ranks, self.problem = num_ranks, problem
-        self.queries = require_divides("num_attention_heads", heads, "num_ranks", num_ranks)
+    def __init__(self, num_ranks: int) -> None:
+        self.num_ranks, self.kv_heads = num_ranks, len(_WK)
+        self.queries = require_divides("num_attention_heads", len(_WQ), "num_ranks", num_ranks)
         self.kv = max(1, self.kv_heads // num_ranks)
 
     def placement(self, dim: int) -> Placement:
         """Slices, or copies of slices where there are more ranks than KV heads."""
         return Copied(dim, self.num_ranks // self.kv_heads) if self.num_ranks > self.kv_heads else Shard(dim)
 
-    def own(self, rank: int) -> slice:
+    def of(self, rank: int) -> slice:
         """Which KV heads a rank uses, and so holds."""
         first = rank * self.kv_heads // self.num_ranks
         return slice(first, first + self.kv)
 
-    def key_value_weights(self) -> list[Array]:
-        """A rank's rows of Wk, then of Wv."""
-        kept = [self.own(rank) for rank in range(self.num_ranks)]
-        return [np.concatenate([self.problem.Wk[own], self.problem.Wv[own]]) for own in kept]
-
-    def caches(self) -> list[Array]:
-        """A rank's cached keys, then its cached values, side by side; a row a token."""
-        keys, values = self.problem.cached_keys, self.problem.cached_values
-        kept = [self.own(rank) for rank in range(self.num_ranks)]
-        return [np.concatenate([keys[:, own], values[:, own]], axis=1) for own in kept]
+    def each(self, both: Callable[[slice], list[Array]], axis: int) -> list[Array]:
+        """Keys' and values' part of every rank, joined along an axis."""
+        return [np.concatenate(both(self.of(rank)), axis=axis) for rank in range(self.num_ranks)]
 
     def attend(self, made: Array, cache: Array) -> Array:
         """The new token's queries over the cached keys and its own."""
         q, k, v = np.split(made, [self.queries, self.queries + self.kv], axis=1)
         keys, values = np.concatenate([cache[:, : self.kv], k]), np.concatenate([cache[:, self.kv :], v])
         return attend(q, keys, values, head_dim=1)
+
+
+def attention_step(group: Group, heads: HeadShare, hidden: int = FULL_WIDTH) -> None:
+    """A decode step of attention: the projections, the cache and the heads a rank has, then the output's sum."""
+    x = group.replicate("x", _X[:, :hidden])
+    query = group.shard("Wq", _WQ[:, :hidden], 0, "num_attention_heads")
+    key_value = heads.each(lambda kept: [_WK[kept, :hidden], _WV[kept, :hidden]], axis=0)
+    held = group.hold("Wkv", key_value, heads.placement(0))
+    made = group.local("q k v", _project, (x, query, held), Shard(-1))
+    caches = heads.each(lambda kept: [_CACHED_KEYS[:, kept], _CACHED_VALUES[:, kept]], axis=1)
+    attended = group.local("a", heads.attend, (made, group.hold("KV cache", caches, heads.placement(1))), Shard(-1))
+    all_reduced(group, row_product(group, attended, _WO[:hidden], weight="Wo"))
+
+
+def _project(x: Array, Wq: Array, Wkv: Array) -> Array:
+    """A rank's queries, keys and values, side by side."""
+    return np.concatenate([matmul(x, Wq), matmul(x, Wkv)], axis=1)
 
 
 _COMPUTE: Mapping[Kind, Callable[[Group, int], None]] = MappingProxyType(
@@ -143,10 +187,9 @@ _COMPUTE: Mapping[Kind, Callable[[Group, int], None]] = MappingProxyType(
         "sequence": _sequence,
     }
 )
-_NO_VERBS: Mapping[str, str] = MappingProxyType({})
 _VERBS: Mapping[Kind, Mapping[str, str]] = MappingProxyType(
     {
         "attention": MappingProxyType({"q k v": "project", "a": "attend", "partial y": "output"}),
-        "embedding": MappingProxyType({"own rows": "look up"}),
+        "embedding": MappingProxyType({"own rows": "look_up"}),
     }
 )

@@ -89,7 +89,7 @@ class Group:
         return self._hold(name, parts, placement, "pointwise", tuple(tensor.name for tensor in inputs))
 
     def hold(self, name: str, parts: Sequence[Array], placement: Placement) -> ShardedTensor:
-        """Parts that were dealt out some other way than by equal slices."""
+        """Parts that were cut some other way than by equal slices."""
         return self._hold(name, tuple(self._in_format(part) for part in parts), placement)
 
     def add_bias(self, name: str, x: ShardedTensor, bias: Array) -> ShardedTensor:

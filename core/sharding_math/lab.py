@@ -18,11 +18,11 @@ __all__ = ["all_gather", "all_reduce", "attention_tp", "column_parallel", "mlp_t
 def column_parallel(
     x: Array, W: Array, num_ranks: int, ledger: Ledger | None = None, bias: Array | None = None
 ) -> Array:
-    """`x @ W.T + bias` with the out_features dealt over the ranks; the slices of y side by side.
+    """`x @ W.T + bias` with the out_features cut over the ranks; the slices of y side by side.
 
         X[T, D] · W[F_N, D]ᵀ → Y[T, F_N]
 
-    Costs nothing: the next layer takes the slices as they are. It is W.T whose columns are dealt, hence the name;
+    Costs nothing: the next layer takes the slices as they are. It is W.T whose columns are cut, hence the name;
     in W, (out, in), they are rows. Raises IndivisibleError.
     """
     group = Group(num_ranks, ledger)
@@ -33,7 +33,7 @@ def column_parallel(
 def row_parallel(
     x: Array, W: Array, num_ranks: int, ledger: Ledger | None = None, bias: Array | None = None
 ) -> Array:
-    """`x @ W.T + bias` with the in_features of x and W dealt over the ranks; one all-reduce adds the terms.
+    """`x @ W.T + bias` with the in_features of x and W cut over the ranks; one all-reduce adds the terms.
 
         X[T, D_N] · W[F, D_N]ᵀ → Y[T, F]{U_N} → all-reduce → Y[T, F]
 
@@ -68,12 +68,12 @@ def attention_tp(
     num_ranks: int,
     ledger: Ledger | None = None,
 ) -> Array:
-    """Causal grouped-query attention with the heads dealt over the ranks: one all-reduce at any N above one.
+    """Causal grouped-query attention with the heads distributed over the ranks: one all-reduce at any N above one.
 
         X[T, D] → Q[T, H_N·h], K, V[T, K_N·h] → A[T, H_N·h] → · Wo[D, (H·h)_N]ᵀ → Y[T, D]{U_N} → all-reduce
 
     Each rank has the KV heads that its query heads use; above their number, neighbours hold copies of one.
-    Raises IndivisibleError when the heads do not divide, OutOfRangeError when the KV heads cannot be dealt.
+    Raises IndivisibleError when the heads do not divide, OutOfRangeError when the KV heads cannot be distributed.
     """
     group = Group(num_ranks, ledger)
     weights = AttentionWeights(Wq, Wk, Wv, Wo, head_dim)

@@ -17,7 +17,7 @@ Cut: TypeAlias = Literal["replicated", "out", "in"]
 
 @dataclass(frozen=True)
 class LayerPart:
-    """One weight of a layer, (out, in), or the collective after it. `units` are dealt: heads, or columns."""
+    """One weight of a layer, (out, in), or the collective after it. `units` are distributed: heads, or columns."""
 
     name: str
     shape: tuple[int, ...]

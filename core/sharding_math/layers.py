@@ -1,4 +1,4 @@
-"""The two cuts of a linear layer, and the MLPs they make, on a group of ranks.
+"""The two cuts of a linear layer, the MLP they make, and an embedding cut by vocabulary, on a group of ranks.
 
 A layer takes tensors as the ranks hold them and weights as they are before the cut, (out, in).
 """
@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from core.sharding_math.group import Group
-from core.sharding_math.tensors import Array, ShardedTensor
+from core.sharding_math.tensors import Array, Partial, ShardedTensor
 
 Activation: TypeAlias = Callable[[Array], Array]
 
@@ -17,11 +17,6 @@ Activation: TypeAlias = Callable[[Array], Array]
 def relu(values: Array) -> Array:
     """max(0, v) of every entry."""
     return np.maximum(values, 0)
-
-
-def silu(values: Array) -> Array:
-    """v / (1 + e⁻ᵛ) of every entry."""
-    return np.asarray(values / (1 + np.exp(-values)))
 
 
 def column_layer(group: Group, x: ShardedTensor, W: Array, name: str = "y", weight: str = "W") -> ShardedTensor:
@@ -52,12 +47,23 @@ def mlp_layer(group: Group, x: ShardedTensor, W1: Array, W2: Array, activation: 
     return row_layer(group, group.pointwise("σ(h)", activation, hidden), W2, weight="W2")
 
 
-def gated_mlp_product(group: Group, x: ShardedTensor, Wg: Array, Wu: Array, Wd: Array) -> ShardedTensor:
-    """SwiGLU up to its sum. Gate and up are cut alike, so that a rank's slices meet entry by entry.
+def embedding_layer(group: Group, token_ids: Array, table: Array) -> ShardedTensor:
+    """Look-ups in a table whose rows are cut over ranks, padded with zeros until they divide: one all-reduce.
 
-    silu(X·Wg[F_N, D]ᵀ) ⊙ (X·Wu[F_N, D]ᵀ) · Wd[D, F_N]ᵀ → Y[T, D]{U_N}
+        E[V_N, D] looked up at the ids a rank has, zeros at the others → X[T, D]{U_N} → all-reduce → X[T, D]
+
+    For each token all terms but one are zero, so the sum is exact in any format.
     """
-    gate = column_layer(group, x, Wg, name="gate", weight="Wg")
-    up = column_layer(group, x, Wu, name="up", weight="Wu")
-    hidden = group.local("h", lambda g, u: silu(g) * u, (gate, up), gate.placement)
-    return row_product(group, hidden, Wd, weight="Wd")
+    ids = group.replicate("token", token_ids[:, np.newaxis])
+    padding = np.zeros((-table.shape[0] % group.num_ranks, table.shape[1]), table.dtype)
+    shards = group.shard("E", np.concatenate([table, padding]), 0, "vocab_size")
+    rows = [_masked_rows(part, token_ids, rank) for rank, part in enumerate(shards.parts)]
+    partial = group.claim("own rows", rows, Partial(), (shards.name, ids.name))
+    return group.all_reduce("x", partial, layer="embedding", why="one rank has each token's row")
+
+
+def _masked_rows(part: Array, token_ids: Array, rank: int) -> Array:
+    """The rows of the ids this rank holds, and zeros for the others."""
+    local = token_ids - rank * part.shape[0]
+    mine = (local >= 0) & (local < part.shape[0])
+    return np.where(mine[:, np.newaxis], part[np.where(mine, local, 0)], 0)

@@ -38,7 +38,7 @@ def column_parallel(
 
         X[T, D] · W[F_N, D]ᵀ → Y[T, F_N]
 
-    Deal the F rows of W over the ranks, multiply on each, and return the slices side by side as (T, F).
+    Cut the F rows of W over the ranks, multiply on each, and return the slices side by side as (T, F).
     Raise IndivisibleError (`require_divides("out_features", ...)`) when F does not divide.
     """
     raise NotImplementedError("lab-01, task 1: column_parallel")
@@ -51,7 +51,7 @@ def row_parallel(
 
         X[T, D_N] · W[F, D_N]ᵀ → Y[T, F]{U_N} → all-reduce → Y[T, F]
 
-    Deal the columns of x and of W alike; each rank's product has the right shape and the wrong values until
+    Cut the columns of x and of W alike; each rank's product has the right shape and the wrong values until
     `all_reduce(partials, ledger)` adds them. Mind where the bias goes.
     Raise IndivisibleError (`require_divides("in_features", ...)`) when D does not divide.
     """
@@ -85,7 +85,7 @@ def attention_tp(
     num_ranks: int,
     ledger: Ledger | None = None,
 ) -> Array:
-    """Causal grouped-query attention with whole heads dealt over the ranks, and exactly one all-reduce.
+    """Causal grouped-query attention with whole heads distributed over the ranks, and exactly one all-reduce.
 
         X[T, D] → Q[T, H_N·h], K, V[T, K_N·h] → A[T, H_N·h] → · Wo[D, (H·h)_N]ᵀ → Y[T, D]{U_N} → all-reduce
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.sharding_math.attempt import TASKS, attempt_trace, judge, reference
-from core.sharding_math.storytelling import storyboard
-from runtime.learner_code import LAB, attempts, learner_file, saved
+from core.sharding_math.submission import TASKS, judge, reference, submitted_trace
+from core.sharding_math.trace_diagram import trace_diagram
+from runtime.learner_code import LAB, learner_file, saved, submissions
 from runtime.learner_grading import grade
 
 HERE = "http://localhost:8501"
@@ -23,7 +23,7 @@ def written(tmp_path, code):
 
 
 def of(task, tried):
-    return next(attempt for attempt in tried if attempt.task == task)
+    return next(submission for submission in tried if submission.task == task)
 
 
 @pytest.mark.parametrize(
@@ -47,17 +47,17 @@ def test_the_server_names_the_file(tmp_path):
 
 
 def test_the_reference_is_right_in_every_task():
-    for attempt in attempts(LAB / "solution.py", 4):
-        assert attempt.error is None
-        assert judge(attempt).right
+    for submission in submissions(LAB / "solution.py", 4):
+        assert submission.error is None
+        assert judge(submission).right
 
 
 def test_an_untouched_starter_stops_at_its_own_lines():
-    tried = attempts(LAB / "starter.py", 4)
+    tried = submissions(LAB / "starter.py", 4)
     source = (LAB / "starter.py").read_text(encoding="utf-8").splitlines()
-    for number, attempt in enumerate(tried, start=1):
-        assert f"lab-01, task {number}" in attempt.error.message
-        assert "raise NotImplementedError" in source[attempt.error.line - 1]
+    for number, submission in enumerate(tried, start=1):
+        assert f"lab-01, task {number}" in submission.error.message
+        assert "raise NotImplementedError" in source[submission.error.line - 1]
 
 
 def test_terms_given_to_an_all_reduce_are_drawn(tmp_path):
@@ -67,14 +67,19 @@ def row_parallel(x, W, num_ranks, ledger=None, bias=None):
     parts = [a @ b.T for a, b in zip(np.split(x, num_ranks, 1), np.split(W, num_ranks, 1))]
     return all_reduce(parts, ledger) / num_ranks
 """
-    attempt = of("row_parallel", attempts(written(tmp_path, code), 4))
-    judged = judge(attempt)
+    submission = of("row_parallel", submissions(written(tmp_path, code), 4))
+    judged = judge(submission)
     assert (judged.wrong, judged.entries, judged.collectives, judged.due) == (4, 4, 1, 1)
-    trace = attempt_trace(attempt)
+    trace = submitted_trace(submission)
     assert np.allclose(sum(trace.tensor("partial y").parts), 4 * trace.result.parts[0])
     dense, _ = reference("row_parallel", 4)
-    board = storyboard(trace, dense, due=1)
+    board = trace_diagram(trace, dense)
     assert all(len(block.wrong) == 4 for row in board.rows if row.key == "y" for block in row.blocks)
+
+
+def drawn(submission):
+    """The picture of a row-parallel layer, in which one collective is due."""
+    return trace_diagram(submitted_trace(submission), submission.y, unwanted=range(1, 9))
 
 
 def test_collectives_that_should_not_be_are_marked(tmp_path):
@@ -84,39 +89,47 @@ def row_parallel(x, W, num_ranks, ledger=None, bias=None):
     parts = [a @ b.T for a, b in zip(np.split(x, num_ranks, 1), np.split(W, num_ranks, 1))]
     return all_reduce(parts, ledger)
 """
-    attempt = of("row_parallel", attempts(written(tmp_path, code), 4))
-    assert (judge(attempt).right, judge(attempt).wrong, judge(attempt).collectives) == (False, 0, 2)
-    bars = [row for row in storyboard(attempt_trace(attempt), attempt.y, due=1).rows if row.kind == "bar"]
+    submission = of("row_parallel", submissions(written(tmp_path, code), 4))
+    assert (judge(submission).right, judge(submission).wrong, judge(submission).collectives) == (False, 0, 2)
+    bars = [
+        row
+        for row in trace_diagram(submitted_trace(submission), submission.y, unwanted=range(1, 9)).rows
+        if row.kind == "bar"
+    ]
     assert [bar.fault for bar in bars] == [False, True]
 
 
 def test_an_all_reduce_that_was_left_out_is_marked(tmp_path):
     code = "def row_parallel(x, W, num_ranks, ledger=None, bias=None):\n    return x @ W.T\n"
-    attempt = of("row_parallel", attempts(written(tmp_path, code), 4))
-    (bar,) = (row for row in storyboard(attempt_trace(attempt), attempt.y, due=1).rows if row.kind == "bar")
+    submission = of("row_parallel", submissions(written(tmp_path, code), 4))
+    (bar,) = (
+        row
+        for row in trace_diagram(submitted_trace(submission), submission.y, unwanted=range(1, 9)).rows
+        if row.kind == "bar"
+    )
     assert (bar.fault, bar.sent) == (True, False)
 
 
 def test_a_result_of_another_shape_is_said_and_not_drawn(tmp_path):
     code = "def column_parallel(x, W, num_ranks, ledger=None, bias=None):\n    return (x @ W.T).T\n"
-    judged = judge(of("column_parallel", attempts(written(tmp_path, code), 4)))
+    judged = judge(of("column_parallel", submissions(written(tmp_path, code), 4)))
     assert (judged.can_be_drawn, judged.shape, judged.expected_shape) == (False, (8, 1), (1, 8))
 
 
 def test_not_a_number_is_wrong(tmp_path):
     code = "def column_parallel(x, W, num_ranks, ledger=None, bias=None):\n    return x @ W.T * np.nan\n"
-    assert judge(of("column_parallel", attempts(written(tmp_path, code), 4))).wrong == 8
+    assert judge(of("column_parallel", submissions(written(tmp_path, code), 4))).wrong == 8
 
 
 def test_a_typing_mistake_is_told_with_its_line(tmp_path):
-    tried = attempts(written(tmp_path, "def row_parallel(:\n"), 4)
-    assert all("SyntaxError" in attempt.error.message for attempt in tried)
-    assert {attempt.error.line for attempt in tried} == {4}
+    tried = submissions(written(tmp_path, "def row_parallel(:\n"), 4)
+    assert all("SyntaxError" in submission.error.message for submission in tried)
+    assert {submission.error.line for submission in tried} == {4}
 
 
 def test_an_endless_loop_is_ended_and_what_came_before_it_kept(tmp_path):
     code = "def row_parallel(*args, **kwargs):\n    import time\n    time.sleep(60)\n"
-    tried = attempts(written(tmp_path, code), 4, wall_s=6)
+    tried = submissions(written(tmp_path, code), 4, wall_s=6)
     assert judge(of("column_parallel", tried)).right
     assert "more than 6 s" in of("row_parallel", tried).error.message
     assert "more than 6 s" in of("mlp_tp", tried).error.message
@@ -125,12 +138,12 @@ def test_an_endless_loop_is_ended_and_what_came_before_it_kept(tmp_path):
 def test_memory_is_limited(tmp_path):
     pytest.importorskip("resource")
     code = "def row_parallel(*args, **kwargs):\n    return np.ones(2**33)\n"
-    assert "MemoryError" in of("row_parallel", attempts(written(tmp_path, code), 4)).error.message
+    assert "MemoryError" in of("row_parallel", submissions(written(tmp_path, code), 4)).error.message
 
 
 def test_prints_and_exits_of_their_own_harm_nothing(tmp_path):
     code = "print('{\"task\": 1}')\ndef row_parallel(*args, **kwargs):\n    raise SystemExit(3)\n"
-    tried = attempts(written(tmp_path, code), 4)
+    tried = submissions(written(tmp_path, code), 4)
     assert judge(of("column_parallel", tried)).right
     assert "SystemExit" in of("row_parallel", tried).error.message
 
@@ -138,7 +151,7 @@ def test_prints_and_exits_of_their_own_harm_nothing(tmp_path):
 def test_our_environment_stays_ours(tmp_path, monkeypatch):
     monkeypatch.setenv("A_SECRET", "do not tell")
     code = "import os\ndef row_parallel(*args, **kwargs):\n    raise ValueError(os.environ.get('A_SECRET'))\n"
-    assert of("row_parallel", attempts(written(tmp_path, code), 4)).error.message == "ValueError: None"
+    assert of("row_parallel", submissions(written(tmp_path, code), 4)).error.message == "ValueError: None"
 
 
 def test_a_file_is_new_when_it_was_saved_again(tmp_path):
@@ -150,7 +163,7 @@ def test_a_file_is_new_when_it_was_saved_again(tmp_path):
 
 
 def test_every_task_is_tried():
-    assert [attempt.task for attempt in attempts(LAB / "solution.py", 2)] == list(TASKS)
+    assert [submission.task for submission in submissions(LAB / "solution.py", 2)] == list(TASKS)
 
 
 @pytest.mark.slow

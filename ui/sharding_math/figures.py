@@ -1,19 +1,19 @@
 """Lab 01's figures that are more than one call: the stepper, two stills side by side, a layer over its ranks."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.sharding_math.examples import Kind, Run
 from core.sharding_math.exercise import Level, calculation, grade, is_given
-from core.sharding_math.faults import DEAR_ORDERS, broken
 from core.sharding_math.layer_parts import layer_parts
-from core.units import binary_bytes
+from core.sharding_math.mistakes import DEAR_ORDERS, broken
 from ui import inputs
 from ui.figures.frames import frame
 from ui.players.block_stepper import block_stepper
 from ui.players.still import still
-from ui.prose import escape
 from ui.scenes import Page
-from ui.sharding_math import rows, stepper_views
+from ui.sharding_math import boards, rows
 from ui.sharding_math.drawing import layer_diagram
 
 _SIDEWAYS = "<style>.st-key-scroll_layer { overflow-x: auto } .st-key-layer_diagram { min-width: 600px }</style>"
@@ -30,21 +30,23 @@ def ask_ranks(key: str, kind: Kind) -> int:
 
 def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
     """One layer, stepped."""
-    drawn = rows.drawing(kind, num_ranks)
-    scale = f"{binary_bytes(rows.payload(page.scenario))} at scale"
-    views = [stepper_views.view(run, page.prose, kind, scale, drawn.fmt) for run in drawn.runs]
+    payload_bytes = rows.payload(page.scenario)
+    runs = rows.drawn_runs(kind, num_ranks)
+    views = [boards.view(run, page.prose, kind, payload_bytes, rows.DRAWN_FORMAT) for run in runs]
     block_stepper(*views, key=f"sharding_{kind}", present=page.look.present)
 
 
 def mistake(page: Page, name: str) -> None:
     """How it should be and how it was done, side by side, with what that costs."""
-    found, is_dear = broken(name, rows.BROKEN_RANKS), name in DEAR_ORDERS
-    sides = (("break_it.right", found.right), ("break_it.dear" if is_dear else "break_it.wrong", found.wrong))
-    for place, (title, trace) in zip(st.columns(2, gap="large"), sides, strict=True):
+    layer, is_dear = broken(name, rows.BROKEN_RANKS), name in DEAR_ORDERS
+    sides = (
+        ("break_it.right", layer.right, ()),
+        ("break_it.dear" if is_dear else "break_it.wrong", layer.wrong, layer.unwanted),
+    )
+    for place, (title, trace, unwanted) in zip(st.columns(2, gap="large"), sides, strict=True):
         with place:
             page.say(title)
-            run, due = Run(trace, found.dense), len(found.right.collectives)
-            view = stepper_views.still(run, page.prose.plain(title), found.gap().index, due)
+            view = boards.still(Run(trace, layer.dense), page.prose.plain(title), layer.gap().index, unwanted)
             block_stepper(view, key=f"{title}_{name}", present=page.look.present, start=-1, controls=False)
     page.reading(f"break_it.reading_{name}")
     page.note("break_it.note_dear" if is_dear else "break_it.note_wrong")
@@ -69,14 +71,21 @@ def layer(page: Page) -> None:
 def by_hand(page: Page, level: Level) -> None:
     """The count of a step, worked or to be worked; an answer is graded with its unit."""
     lines = calculation(page.scenario.model_spec, page.scenario.batch, page.scenario.tp)
+    prose = page.prose
     for number, line in enumerate(lines):
+        asks, product = prose.text(f"by_hand.asks_{line.asks}"), prose.text(f"by_hand.product_{line.asks}", line)
+        value = prose.text(f"by_hand.value_{'bytes' if line.is_bytes else 'number'}", line)
         if is_given(level, number, len(lines)):
-            st.markdown(f"{line.asks.capitalize()}: {line.arithmetic} = **{line.shown}**")
+            st.markdown(f"{asks}: {product} = **{value}**")
             continue
-        place, verdict = st.columns([1, 2], vertical_alignment="bottom")
-        answer = place.text_input(line.asks.capitalize(), key=f"by_hand_{level}_{number}", max_chars=40)
-        if answer.strip():
-            graded = grade(answer, line)
-            sign = ":green[:material/check:]" if graded.right else ":red[:material/close:]"
-            verdict.markdown(f"{sign} {escape(graded.feedback)}")
+        entry, verdict = st.columns([1, 2], vertical_alignment="bottom")
+        answer = entry.text_input(asks, key=f"by_hand_{level}_{number}", max_chars=40)
+        if not answer.strip():
+            continue
+        remark = grade(answer, line)
+        if remark == "right":
+            verdict.markdown(f":green[:material/check:] {product} = {value}")
+        else:
+            hint = replace(prose, fields={**prose.fields, "product": product}).text(f"by_hand.{remark}")
+            verdict.markdown(f":red[:material/close:] {hint}")
     page.reading("count.by_hand")

@@ -6,10 +6,9 @@ from math import prod
 
 from core.errors import OutOfRangeError
 from core.scenario import Scenario
-from core.sharding_math.examples import Kind, Run, run
+from core.sharding_math.examples import FULL_WIDTH, NARROW_WIDTH, Kind, Run, run
 from core.sharding_math.layer_parts import LayerPart
-from core.sharding_math.numerics import Precision, precision
-from core.sharding_math.problems import FULL_WIDTH, NARROW_WIDTH
+from core.sharding_math.numerics import precision
 from core.sharding_math.step_ledger import layer_collectives, step_ledger
 from core.sharding_math.tp_sizes import Rule, check_tp_size, tp_sizes
 from core.units import binary_bytes, grouped
@@ -23,7 +22,7 @@ KINDS: Mapping[str, Kind] = {
     "Sequence": "sequence",
 }
 RANKS = (1, 2, 3, 4, 6, 8)
-DRAWN_FORMAT = "float32"
+DRAWN_FORMAT = precision("float32")
 BROKEN_RANKS, MORE_RANKS = 2, 4
 MISTAKES = {
     "No all-reduce": "no_all_reduce",
@@ -49,25 +48,13 @@ CUT: Mapping[Kind, Rule | None] = {
 """What each drawing cuts. A vocabulary is padded until it divides, so it refuses nothing."""
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """One computation drawn at its widths, widest first, and the format it is drawn in."""
-
-    kind: Kind
-    num_ranks: int
-    runs: tuple[Run, ...]
-    fmt: Precision
-
-
-def drawing(kind: Kind, num_ranks: int) -> Drawing:
-    """The runs that the stepper shows. Eight ranks are drawn narrow only: no wider picture is readable.
+def drawn_runs(kind: Kind, num_ranks: int) -> tuple[Run, ...]:
+    """The runs that the stepper may show, widest first; eight ranks are drawn narrow only, to be readable.
 
     Raises IndivisibleError.
     """
-    fmt = precision(DRAWN_FORMAT)
     widths = (NARROW_WIDTH,) if num_ranks > 4 else (FULL_WIDTH, NARROW_WIDTH)
-    runs = tuple(run(kind, num_ranks, width, fmt) for width in widths)
-    return Drawing(kind, num_ranks, runs, fmt)
+    return tuple(run(kind, num_ranks, width, DRAWN_FORMAT) for width in widths)
 
 
 def struck_ranks(kind: Kind) -> Mapping[int, str]:

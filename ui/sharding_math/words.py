@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from core.errors import IndivisibleError
 from core.scenario import Scenario
 from core.sharding_math.examples import Kind
-from core.sharding_math.faults import FAULTS, broken
+from core.sharding_math.exercise import BYTE_UNITS
+from core.sharding_math.mistakes import MISTAKES as FAULTS
+from core.sharding_math.mistakes import broken
 from core.sharding_math.numerics import LargestError
 from core.sharding_math.rounding import Trial, run_trial
 from core.sharding_math.step_ledger import (
@@ -104,7 +106,7 @@ def _drawn_fields(num_ranks: int) -> dict[str, str]:
         "share_entries": f"{_WORDS[share]} entr{'ies' if share > 1 else 'y'}",
         "share_heads": f"{_WORDS[heads]} query head{'s' if heads > 1 else ''}",
         "share_tokens": f"{_WORDS[heads]} row{'s' if heads > 1 else ''}",
-        "drawn_format": DRAWN_FORMAT,
+        "drawn_format": DRAWN_FORMAT.name,
     }
 
 
@@ -146,4 +148,5 @@ def _bench_fields(bench: Trial, scenario: Scenario) -> dict[str, str]:
         "bench_ulps": f"{grouped(error.ulps)} ulp{'' if error.ulps == 1 else 's'}",
         "bench_where": f"y[{', '.join(map(str, error.index))}]",
         "payload_raw": grouped(payload(scenario)),
+        "byte_units": ", ".join(BYTE_UNITS),
     }

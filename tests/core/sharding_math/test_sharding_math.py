@@ -13,11 +13,11 @@ from core.errors import IndivisibleError, OutOfRangeError
 from core.ledger import Ledger
 from core.models.parameters import total_parameters
 from core.sharding_math.examples import run
-from core.sharding_math.faults import BIAS, DEAR_ORDERS, FAULTS, broken
 from core.sharding_math.group import Group, linear_placement
 from core.sharding_math.lab import column_parallel, mlp_tp, row_parallel
 from core.sharding_math.layer_parts import layer_parts
 from core.sharding_math.layers import relu, row_layer
+from core.sharding_math.mistakes import BIAS, DEAR_ORDERS, MISTAKES, broken
 from core.sharding_math.numerics import (
     PRECISIONS,
     largest_error,
@@ -272,7 +272,7 @@ def test_the_vocabulary_is_padded_to_64():
 
 
 @pytest.mark.parametrize("num_ranks", [2, 4])
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", MISTAKES)
 def test_a_mistake_is_wrong_and_its_remedy_right(fault, num_ranks):
     found = broken(fault, num_ranks)
     assert np.allclose(found.right.result.full(), found.dense, rtol=1e-12)
@@ -298,7 +298,7 @@ def test_an_activation_before_the_sum_can_only_add():
 
 
 def test_one_rank_can_make_none_of_the_mistakes():
-    assert all(broken(fault, 1).gap().wrong == 0 for fault in FAULTS)
+    assert all(broken(fault, 1).gap().wrong == 0 for fault in MISTAKES)
 
 
 @pytest.mark.parametrize("num_ranks", [2, 4])

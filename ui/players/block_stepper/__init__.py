@@ -1,18 +1,15 @@
 """The block stepper: matrices as blocks, cut over ranks, moved between a few still steps in the browser.
 
-It draws a board, the story of one sharded computation as core.sharding_math tells it, and says beside it what the
-page gives it to say. It computes no number: texts, rings and sums all come in the payload.
+It draws a board, one sharded computation as `ui.sharding_math.boards` words it, and says beside it what the page
+gives it to say. It computes no number: texts, rings and sums all come in the payload.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import streamlit as st
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("layout.js", "draw.js", "notes.js", "stepper.js")
@@ -45,7 +42,7 @@ class Note:
 class View:
     """One board and its words: a caption a step, the notes, and the reading under the figure."""
 
-    board: "DataclassInstance"
+    board: Mapping[str, Any]
     captions: tuple[str, ...]
     notes: tuple[Note, ...]
     reading: str

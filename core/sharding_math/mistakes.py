@@ -8,10 +8,9 @@ from typing import TypeAlias
 import numpy as np
 
 from core.errors import UnknownNameError
-from core.sharding_math.examples import HeadShare, attention_step
+from core.sharding_math.examples import HeadShare, attention_step, row_arrays, square_mlp_arrays
 from core.sharding_math.group import Group
-from core.sharding_math.layers import column_layer, mlp_layer, relu, row_layer
-from core.sharding_math.problems import attention_problem, row_problem, square_mlp_problem
+from core.sharding_math.layers import column_layer, mlp_layer, relu, row_layer, row_product
 from core.sharding_math.tensors import Array, Partial, Replicate, ShardedTensor, Trace
 
 BIAS = np.array([1.0, -0.5, 0.5, 2.0])
@@ -30,11 +29,15 @@ class Gap:
 
 @dataclass(frozen=True, eq=False)
 class Broken:
-    """One mistake: the layer done right, the same done wrong, and the result of one device."""
+    """One mistake: the layer done right, the same done wrong, and the result of one device.
+
+    `unwanted` are the collectives of the wrong one that should not be there, by number.
+    """
 
     right: Trace
     wrong: Trace
     dense: Array
+    unwanted: tuple[int, ...] = ()
 
     def gap(self) -> Gap:
         """The wrong result against the dense one, on every rank. Differences under 1e-9 are rounding."""
@@ -45,9 +48,8 @@ class Broken:
 
 
 def _partial(group: Group) -> ShardedTensor:
-    problem = row_problem()
-    x = group.shard("x", problem.x, -1, "in_features")
-    return group.linear("partial y", x, group.shard("W", problem.weights[0], 1, "in_features"))
+    x, W = row_arrays()
+    return row_product(group, group.shard("x", x, -1, "in_features"), W)
 
 
 def _row(group: Group) -> None:
@@ -89,29 +91,29 @@ def _bias_on_every_rank(group: Group) -> None:
 
 
 def _attention(group: Group) -> None:
-    attention_step(group, HeadShare(group.num_ranks, attention_problem()))
+    attention_step(group, HeadShare(group.num_ranks))
 
 
 class _FirstHeads(HeadShare):
-    """Keys and values dealt without regard to whose queries use them: every rank takes the first ones."""
+    """Keys and values cut without regard to whose queries use them: every rank takes the first ones."""
 
-    def own(self, rank: int) -> slice:
+    def of(self, rank: int) -> slice:
         """The same heads on every rank."""
-        return super().own(0)
+        return super().of(0)
 
 
 def _kv_not_sharded(group: Group) -> None:
-    attention_step(group, _FirstHeads(group.num_ranks, attention_problem()))
+    attention_step(group, _FirstHeads(group.num_ranks))
 
 
 def _column_row(group: Group) -> None:
-    x, (W1, W2) = square_mlp_problem().x, square_mlp_problem().weights
+    x, W1, W2 = square_mlp_arrays()
     mlp_layer(group, group.replicate("x", x), W1, W2)
 
 
 def _row_column(group: Group) -> None:
     """Right, and dear: the hidden row is summed, and the result is left in slices that must be gathered."""
-    x, (W1, W2) = square_mlp_problem().x, square_mlp_problem().weights
+    x, W1, W2 = square_mlp_arrays()
     hidden = row_layer(group, group.shard("x", x, -1, "in_features"), W1, name="h", weight="W1")
     slices = column_layer(group, group.pointwise("σ(h)", relu, hidden), W2, name="slices", weight="W2")
     group.all_gather("y", slices)
@@ -119,43 +121,56 @@ def _row_column(group: Group) -> None:
 
 def _column_column(group: Group) -> None:
     """Right, and dear: the second layer needs all of the hidden row, and leaves its own result in slices."""
-    x, (W1, W2) = square_mlp_problem().x, square_mlp_problem().weights
+    x, W1, W2 = square_mlp_arrays()
     hidden = group.pointwise("σ(h)", relu, column_layer(group, group.replicate("x", x), W1, name="h", weight="W1"))
     slices = column_layer(group, group.all_gather("h on all", hidden), W2, name="slices", weight="W2")
     group.all_gather("y", slices)
 
 
 _Layer: TypeAlias = Callable[[Group], None]
-_FAULTS: Mapping[str, tuple[_Layer, _Layer]] = MappingProxyType(
+
+
+@dataclass(frozen=True)
+class _Mistake:
+    """The layer as it should be and as it was done. `unwanted`: which of the collectives it sent should not be."""
+
+    right: _Layer
+    wrong: _Layer
+    unwanted: tuple[int, ...] = ()
+
+
+_MISTAKES: Mapping[str, _Mistake] = MappingProxyType(
     {
-        "no_all_reduce": (_row, _no_all_reduce),
-        "reduced_twice": (_row, _reduced_twice),
-        "mean_for_sum": (_row, _mean_for_sum),
-        "activation_before_sum": (_row_activation, _activation_before_sum),
-        "bias_on_every_rank": (_row_bias, _bias_on_every_rank),
-        "kv_not_sharded": (_attention, _kv_not_sharded),
+        "no_all_reduce": _Mistake(_row, _no_all_reduce),
+        "reduced_twice": _Mistake(_row, _reduced_twice, (1,)),
+        "mean_for_sum": _Mistake(_row, _mean_for_sum),
+        "activation_before_sum": _Mistake(_row_activation, _activation_before_sum),
+        "bias_on_every_rank": _Mistake(_row_bias, _bias_on_every_rank),
+        "kv_not_sharded": _Mistake(_attention, _kv_not_sharded),
+        "row_then_column": _Mistake(_column_row, _row_column, (1,)),
+        "column_then_column": _Mistake(_column_row, _column_column, (1,)),
     }
 )
-_ORDERS: Mapping[str, tuple[_Layer, _Layer]] = MappingProxyType(
-    {"row_then_column": (_column_row, _row_column), "column_then_column": (_column_row, _column_column)}
-)
-FAULTS = tuple(_FAULTS)
-"""The mistakes by name, in the order a learner meets them. Each gives a wrong result."""
-
-DEAR_ORDERS = tuple(_ORDERS)
+DEAR_ORDERS = ("row_then_column", "column_then_column")
 """Orders of the two cuts that give the right result and cost more than they need."""
 
+MISTAKES = tuple(name for name in _MISTAKES if name not in DEAR_ORDERS)
+"""The mistakes by name, in the order a learner meets them. Each gives a wrong result."""
 
-def broken(fault: str, num_ranks: int) -> Broken:
-    """A mistake, or a dear order, on a drawn problem over `num_ranks` ranks, beside how it should be.
+
+def broken(name: str, num_ranks: int) -> Broken:
+    """A mistake, or a dear order, on a drawn layer over `num_ranks` ranks, beside how it should be.
 
     Raises UnknownNameError, IndivisibleError.
     """
-    known = {**_FAULTS, **_ORDERS}
-    if fault not in known:
-        raise UnknownNameError("mistake", fault, known)
-    right, wrong = known[fault]
-    return Broken(_trace(right, num_ranks), _trace(wrong, num_ranks), _trace(right, 1).result.full())
+    if name not in _MISTAKES:
+        raise UnknownNameError("mistake", name, _MISTAKES)
+    mistake = _MISTAKES[name]
+    right, wrong, dense = (
+        _trace(layer, ranks)
+        for layer, ranks in ((mistake.right, num_ranks), (mistake.wrong, num_ranks), (mistake.right, 1))
+    )
+    return Broken(right, wrong, dense.result.full(), mistake.unwanted)
 
 
 def _trace(layer: _Layer, num_ranks: int) -> Trace:

@@ -1,10 +1,10 @@
-"""Following one output back to what it was made from: the cells that light up, and the sum written out."""
+"""Where one output comes from: the cells it was made of, and its sum written out."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from core.sharding_math.storyboard import Followed, Ring, Term
+from core.sharding_math.diagram import Followed, Ring, Term
 from core.sharding_math.tensors import Partial, Shard, ShardedTensor, Trace
 
 
@@ -81,19 +81,15 @@ def _terms(trace: Trace, line: Sequence[ShardedTensor], i: int, j: int) -> tuple
     """The ranks' addends where a sum was taken over ranks; else the products that one rank added up by itself."""
     unsummed = next((tensor for tensor in line if isinstance(tensor.placement, Partial)), None)
     if unsummed is not None and unsummed.num_ranks > 1:
-        places = decimals(unsummed)
-        return tuple(
-            Term(rank, f"rank {rank}", signed(float(part[i, j]), places))
-            for rank, part in enumerate(unsummed.parts)
-        )
+        digits = decimals(unsummed)
+        return tuple(Term(rank, signed(float(part[i, j]), digits)) for rank, part in enumerate(unsummed.parts))
     made = line[-1]
     if made.origin != "linear":
         return ()
     rank, row, column = _holders(made, i, j)[0]
     x, W = (trace.tensor(name).parts[rank] for name in made.sources)
     products = x[row].astype(np.float64) * W[column].astype(np.float64)
-    places = decimals(made)
+    digits = decimals(made)
     return tuple(
-        Term(rank, f"{made.sources[0]}[{d}]·W", signed(float(product), places))
-        for d, product in enumerate(products)
+        Term(rank, signed(float(product), digits), f"{made.sources[0]}[{d}]") for d, product in enumerate(products)
     )

@@ -1,0 +1,143 @@
+"""A trace as the figure's rows and steps. What the browser draws of it is tested in a browser."""
+
+import numpy as np
+import pytest
+
+from core.errors import IndivisibleError
+from core.sharding_math.examples import run
+from core.sharding_math.mistakes import MISTAKES, broken
+from core.sharding_math.numerics import precision
+from core.sharding_math.provenance import signed
+from core.sharding_math.trace_diagram import trace_diagram
+
+FLOAT32 = precision("float32")
+
+
+def diagram(kind="row", num_ranks=4, width=4):
+    drawn = run(kind, num_ranks, width, FLOAT32)
+    return trace_diagram(drawn.trace, drawn.dense, FLOAT32, drawn.verbs)
+
+
+def rows(drawn):
+    return {row.key: row for row in drawn.rows}
+
+
+def bars(drawn):
+    return [row for row in drawn.rows if row.kind == "bar"]
+
+
+def number(text):
+    return float(text.replace("−", "-"))
+
+
+def test_a_row_layer_has_five_steps():
+    codes = [step.code for step in diagram("row").steps]
+    assert codes == ["whole", "shard", "local_matmul", "all_reduce", "compare"]
+
+
+def test_a_column_layer_sends_nothing():
+    drawn = diagram("column")
+    assert [bar.absent for bar in bars(drawn)] == ["not_needed"]
+    assert "all_reduce" not in [step.code for step in drawn.steps]
+
+
+def test_an_mlp_has_one_bar_between_second_matmul_and_result():
+    drawn = diagram("mlp")
+    assert [row.key for row in drawn.rows if row.kind == "tensor"] == [
+        *("x", "W1", "h", "σ(h)", "W2", "partial y", "y", "dense"),
+    ]
+    assert [step.key for step in drawn.steps][2:5] == ["matmul", "pointwise", "matmul_2"]
+    assert [bar.op for bar in bars(drawn)] == ["all_reduce"]
+
+
+def test_blocks_hold_what_the_ranks_hold_and_where_it_was_cut_out():
+    """Rank 1 of four has columns 2 and 3 of W."""
+    block = rows(diagram("row"))["W"].blocks[1]
+    assert block.cells == (("2.3", "0.4"), ("−0.7", "−1.0"), ("0.2", "1.9"), ("−1.4", "−1.2"))
+    assert (block.top, block.left) == (0, 2)
+    block = rows(diagram("column"))["W"].blocks[1]
+    assert (block.top, block.left) == (2, 0)
+
+
+@pytest.mark.parametrize("kind", ["row", "mlp", "attention", "embedding", "sequence"])
+def test_the_sum_that_is_written_out_adds_up_as_written(kind):
+    """Inputs have one decimal and products two, so no shown sum is off by rounding of the shown terms."""
+    for num_ranks in (2, 4, 8) if kind in ("row", "mlp") else (2, 4):
+        for output in diagram(kind, num_ranks, 2).outputs:
+            terms = [number(term.value) for term in output.terms]
+            assert sum(terms) == pytest.approx(number(output.total), abs=1e-9)
+            assert len(terms) == num_ranks
+
+
+def test_following_an_output_lights_its_row_of_w_and_every_term():
+    output = diagram("row").outputs[3]
+    lit = {(ring.row, ring.block): (ring.top, ring.left, ring.height, ring.width) for ring in output.rings}
+    assert [lit["W", rank] for rank in range(4)] == [(3, 0, 1, 2)] * 4
+    assert [lit["partial y", rank] for rank in range(4)] == [(0, 3, 1, 1)] * 4
+    assert [term.value for term in output.terms] == ["−1.32", "0.90", "−1.50", "0.86"]
+    assert (output.label, output.total) == ("y[3]", "−1.06")
+
+
+def test_an_output_of_a_column_layer_was_made_by_one_rank():
+    output = diagram("column").outputs[5]
+    assert {(ring.row, ring.block) for ring in output.rings} == {("y", 2), ("W", 2), ("dense", 0)}
+    assert {term.rank for term in output.terms} == {2}
+
+
+def test_a_token_is_followed_to_its_row_of_the_table():
+    """Token 5 of eight over four ranks is the second row of rank 2; the others' terms are zeros."""
+    output = diagram("embedding").outputs[1]
+    lit = {(ring.row, ring.block): (ring.top, ring.width) for ring in output.rings if ring.row == "E"}
+    assert lit == {("E", 2): (1, 4)}
+    assert [number(term.value) != 0 for term in output.terms] == [False, False, True, False]
+
+
+def test_copied_kv_heads_lie_on_one_another_before_the_cut():
+    """Two KV heads over four ranks: neighbours' blocks start from the same place in the whole."""
+    blocks = rows(diagram("attention"))["Wkv"].blocks
+    assert [block.top for block in blocks] == [0, 0, 2, 2]
+    assert blocks[0].cells == blocks[1].cells
+
+
+def test_a_sum_in_two_halves_has_two_bars_and_a_row_a_rank_between():
+    drawn = diagram("sequence")
+    assert [bar.op for bar in bars(drawn)] == ["reduce_scatter", "all_gather"]
+    assert rows(drawn)["y"].rank_cells == (1, 2)
+    assert [block.top for block in rows(drawn)["y"].blocks] == [0, 1, 2, 3]
+
+
+def test_one_rank_needs_no_collective():
+    drawn = diagram("row", 1)
+    assert [bar.absent for bar in bars(drawn)] == ["one_rank"]
+    assert not any(row.owned for row in drawn.rows if row.kind == "tensor")
+
+
+def test_a_cut_that_leaves_a_remainder_is_refused():
+    for num_ranks in (3, 6):
+        with pytest.raises(IndivisibleError, match=f"in_features=8 does not divide over num_ranks={num_ranks}"):
+            diagram("row", num_ranks)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_wrong_cells_are_marked_with_their_difference_and_right_ones_are_not(mistake):
+    layer = broken(mistake, 2)
+    right, wrong = (trace_diagram(trace, layer.dense) for trace in (layer.right, layer.wrong))
+    assert not any(block.wrong for row in right.rows if row.kind == "tensor" for block in row.blocks)
+    result = rows(wrong)[layer.wrong.result.name]
+    gaps = [part - layer.dense for part in layer.wrong.result.parts]
+    for block, gap in zip(result.blocks, gaps, strict=True):
+        assert set(block.wrong) == {(0, int(j)) for j in np.flatnonzero(np.abs(gap[0]) > 1e-9)}
+    shown = [number(text) for block in result.blocks for text in block.under if text]
+    assert max(map(abs, shown)) == pytest.approx(abs(layer.gap().largest), abs=0.005)
+
+
+def test_every_row_has_its_own_key():
+    """The browser finds rows by key; two all-reduces are two rows."""
+    layer = broken("reduced_twice", 2)
+    drawn = trace_diagram(layer.wrong, layer.dense, unwanted=layer.unwanted)
+    assert len({row.key for row in drawn.rows}) == len(drawn.rows)
+    assert [bar.fault for bar in bars(drawn)] == [False, True]
+
+
+def test_numbers_are_written_with_a_minus_and_without_a_negative_zero():
+    assert [signed(-1.316, 2), signed(-0.004, 2), signed(2.0, 0)] == ["−1.32", "0.00", "2"]

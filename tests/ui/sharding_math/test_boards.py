@@ -1,0 +1,83 @@
+"""The stepper's payload: core's diagram in words, as the browser gets it."""
+
+import json
+import subprocess
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from core.scenario import Scenario
+from core.sharding_math.examples import run
+from core.sharding_math.mistakes import MISTAKES, broken
+from core.sharding_math.numerics import precision
+from core.sharding_math.rounding import Trial
+from core.sharding_math.trace_diagram import trace_diagram
+from ui.players import block_stepper as stepper
+from ui.prose import prose_of
+from ui.sharding_math.boards import note, view, worded
+from ui.sharding_math.words import fields
+
+SCRIPTS = sorted(Path(stepper.__file__).parent.glob("*.js"))
+FLOAT32 = precision("float32")
+
+
+def board(kind="row", num_ranks=4):
+    drawn = run(kind, num_ranks, fmt=FLOAT32)
+    return worded(trace_diagram(drawn.trace, drawn.dense, FLOAT32, drawn.verbs), ", 8 KiB at scale")
+
+
+def test_rows_and_steps_have_their_names():
+    row = board("row")
+    assert [step["name"] for step in row["steps"]] == ["whole", "shard", "local matmul", "all-reduce", "compare"]
+    assert [one["name"] for one in row["rows"]] == ["x", "W", "partial y", "all-reduce", "y", "dense y"]
+    assert row["outputs"][0]["terms"][3]["label"] == "rank 3"
+    assert board("column")["outputs"][0]["terms"][1]["label"] == "x[1]·W"
+
+
+def test_shapes_are_written_as_a_rank_sees_them():
+    shapes = {row["key"]: row["shape"] for row in board("row")["rows"]}
+    assert [shapes[name] for name in ("x", "W", "partial y", "y", "dense")] == [
+        *("[1, 2] a rank", "[4, 2] a rank", "[1, 4] {U₄}", "[1, 4] on all", "on one device"),
+    ]
+    assert {row["key"]: row for row in board("row")["rows"]}["W"]["whole_shape"] == "[4, 8]"
+
+
+def test_a_bar_says_what_it_carries_or_why_it_is_absent():
+    (sent,) = (row for row in board("row")["rows"] if row["kind"] == "bar")
+    assert sent["shape"] == "sum over 4"
+    assert sent["text"] == "Σ  one payload, 4 × 4 bytes here, 8 KiB at scale"
+    (absent,) = (row for row in board("column")["rows"] if row["kind"] == "bar")
+    assert (absent["name"], absent["sent"], absent["shape"]) == ("no collective", False, "ledger empty")
+
+
+def test_every_mistake_can_be_worded():
+    for mistake in MISTAKES:
+        layer = broken(mistake, 2)
+        names = [row["name"] for row in worded(trace_diagram(layer.wrong, layer.dense))["rows"]]
+        assert "all-reduce" in names
+
+
+def test_a_view_is_plain_json_with_a_caption_a_step_and_notes():
+    trial = Trial(in_features=8, out_features=8, num_ranks=4, dtype="float32", order="ring")
+    prose = prose_of("sharding_math", fields(Scenario(), "row", 4, "No all-reduce", trial))
+    seen = view(run("row", 4, fmt=FLOAT32), prose, "row", 8192, FLOAT32)
+    data = json.loads(json.dumps(stepper.payload([seen, seen], "row", True, 3, True)))
+    assert (data["start"], data["present"], len(data["views"])) == (3, True, 2)
+    assert data["views"][1]["board"]["rows"][0]["blocks"][3]["cells"] == [["−0.2", "−1.4"]]
+    assert all(data["views"][0]["captions"])
+    assert len(data["views"][0]["captions"]) == 5
+    ledger, *_, dense = data["views"][0]["notes"]
+    assert (ledger["steps"], dense["headline"]) == ([0, 1, 2], "largest error 2 ulps")
+
+
+def test_a_note_opens_with_its_title_and_headline():
+    made = note("##### Ledger\n#### empty\nNothing *sent*\nyet.", (0, 1))
+    assert (made.title, made.headline, made.text, made.steps) == ("Ledger", "empty", "Nothing sent yet.", (0, 1))
+
+
+@pytest.mark.skipif(which("node") is None, reason="needs node")
+@pytest.mark.slow
+def test_scripts_are_well_formed():
+    for script in SCRIPTS:
+        subprocess.run(["node", "--check", str(script)], check=True, capture_output=True)
