@@ -78,7 +78,8 @@ def test_an_added_gpu_has_constants_and_a_measured_series():
 def test_a_command_plans_for_added_rows(capsys):
     assert plan(["--model", MODEL.key, "--gpu", GPU.key, "--gpus-per-node", "4", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert MODEL.key in json.dumps(printed)
+    assert MODEL.aliases[0] in json.dumps(printed)
+    assert LINK.name in {wire["wire"] for row in printed["plans"] for wire in row["bill"]}
 
 
 def test_a_page_offers_added_rows():
