@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from core.models.parameters import kv_heads_per_rank
+from core.models.kv_cache import kv_heads_per_rank
 from core.specs import ModelSpec
 from distributed.collectives import Group
 

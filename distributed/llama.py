@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.errors import require_divides
-from core.models.parameters import kv_heads_per_rank
+from core.models.kv_cache import kv_heads_per_rank
 from core.specs import ModelSpec
 from distributed.collectives import Group
 from distributed.decoder import Decoder, KVCache

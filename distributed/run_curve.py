@@ -17,7 +17,7 @@ from pathlib import Path
 
 import torch
 
-from core.models.parameters import held_weight_bytes
+from core.models.weights import held_weight_bytes
 from core.two_way_tp import WIDTHS
 from distributed import collectives, machine
 from distributed.collectives import Group

@@ -6,7 +6,8 @@ from core.catalog import gpu, link, model
 from core.clinic.case import Bars, Case, Figure, Name, Segment
 from core.comm_cost.bill import all_reduces_per_step
 from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
-from core.models.parameters import kv_heads_per_rank, read_weight_bytes
+from core.models.kv_cache import kv_heads_per_rank
+from core.models.weights import read_weight_bytes
 
 MODEL, GPU, SERIES = "llama-3-8b", "l40s", "l40s-nccl"
 BATCH, SIZES = 8, (1, 2, 4, 8)

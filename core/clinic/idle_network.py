@@ -7,7 +7,7 @@ from core.clinic.case import Bars, Case, Figure, Name, Segment
 from core.collectives.cost import ring_all_reduce
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
-from core.models.parameters import read_weight_bytes
+from core.models.weights import read_weight_bytes
 
 MODEL, GPU, WIRE, SERIES = "llama-3-8b", "a10g", "ethernet-10g", "a10g-tcp"
 RANKS, WIDER, ONE_BOX = 2, 10, "l40s-nccl"

@@ -7,7 +7,7 @@ from core.clinic.case import Bars, Case, Figure, Name, Segment
 from core.collectives.custom_all_reduce import Machine, decide
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
-from core.models.parameters import read_weight_bytes
+from core.models.weights import read_weight_bytes
 
 MODEL, GPU, SERIES, RELEASE = "llama-3-8b", "l40s", "l40s-nccl", "0.9.2"
 MACHINE = Machine(RELEASE, 4, full_nvlink=False, compute_capability="8.9")

@@ -2,8 +2,8 @@
 
 from core.catalog import gpu, model
 from core.clinic.case import Bars, Case, Figure, Segment
-from core.models.kv_cache import BLOCK_TOKENS, kv_blocks, kv_tokens, max_concurrency
-from core.models.parameters import held_weight_bytes, kv_bytes_per_token
+from core.models.kv_cache import BLOCK_TOKENS, kv_blocks, kv_bytes_per_token, kv_tokens, max_concurrency
+from core.models.weights import held_weight_bytes
 from core.specs import ModelSpec
 from core.units import GIB
 

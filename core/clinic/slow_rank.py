@@ -6,7 +6,7 @@ from core.catalog import gpu, model
 from core.clinic.case import Bars, Case, Figure, Name, Segment
 from core.comm_cost.bill import all_reduces_per_step
 from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
-from core.models.parameters import read_weight_bytes
+from core.models.weights import read_weight_bytes
 from core.steps.straggler import Lockstep, Straggler, lockstep
 
 MODEL, GPU, SERIES = "llama-3-70b", "h100-sxm", "h100-nccl"

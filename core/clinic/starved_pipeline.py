@@ -9,7 +9,7 @@ from core.catalog import gpu, link, model
 from core.clinic.case import Bars, Case, Figure, Lines, Name, Point, Segment
 from core.comm_cost.bill import all_reduces_per_step
 from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
-from core.models.parameters import read_weight_bytes
+from core.models.weights import read_weight_bytes
 from core.pipeline_bubble.schedules.serving import Pipe, Traffic, filling_microbatches, random_traffic
 
 MODEL, GPU, NETWORK, SERIES = "llama-3-70b", "h100-sxm", "ib-ndr", "h100-nccl"

@@ -10,7 +10,7 @@ from typing import Literal
 
 from core.collectives.cost import Algorithm, CollectiveCost, collective_cost, ring_all_reduce
 from core.errors import OutOfRangeError, require_non_negative, require_positive
-from core.models.parameters import held_weight_bytes, read_weight_bytes
+from core.models.weights import held_weight_bytes, read_weight_bytes
 from core.sharding_math.step_ledger import ends_ledger
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 

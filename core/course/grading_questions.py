@@ -22,7 +22,7 @@ from core.comm_cost.bill import (
     tp_comm_time_per_step,
 )
 from core.course.grading import QUESTION_POINTS, Lab
-from core.models.parameters import kv_bytes_per_token_per_rank
+from core.models.kv_cache import kv_bytes_per_token_per_rank
 from core.pipeline_bubble.bubble import (
     bubble_fraction,
     bubble_overhead,

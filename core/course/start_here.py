@@ -12,7 +12,8 @@ import numpy as np
 from core.collectives.programs import Array, Program, ring_all_gather, ring_all_reduce, ring_reduce_scatter, run
 from core.comm_cost.bill import weight_streaming_s
 from core.errors import require_non_negative, require_positive
-from core.models.parameters import active_parameters, dtype_bytes, held_weight_bytes
+from core.models.parameters import active_parameters, dtype_bytes
+from core.models.weights import held_weight_bytes
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 
 
@@ -117,14 +118,15 @@ def forward_pass(model: ModelSpec, gpu: GpuSpec, tokens: float, dtype: str = "bf
     )
 
 
-def ridge_tokens(gpu: GpuSpec, dtype: str = "bf16") -> float:
-    """Tokens a pass of a dense model must carry before arithmetic takes as long as reading the weights.
+def ridge_tokens(gpu: GpuSpec) -> float:
+    """Tokens a pass of a dense model in bf16 must carry before arithmetic takes as long as reading the weights.
 
         T* = F · b / (2 · BW)
 
-    It belongs to the GPU and the width of a weight: the model's size cancels.
+    It belongs to the GPU: the size cancels. In a quantised width, of which the tables at both ends are kept,
+    it is core.steps.batch_sweep.ridge_batch.
     """
-    return gpu.bf16_flops * dtype_bytes(dtype) / (2 * gpu.memory_bytes_per_s)
+    return gpu.bf16_flops * dtype_bytes("bf16") / (2 * gpu.memory_bytes_per_s)
 
 
 def gpus_to_hold(model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16") -> int:

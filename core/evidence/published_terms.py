@@ -7,8 +7,9 @@ constants. B sequences asked for, C of them resident, S prompt tokens, O output 
 from dataclasses import dataclass
 
 from core.evidence.published import Measurement
-from core.models.parameters import kv_bytes_per_token_per_rank
-from core.steps.model import Efficiency, StepTerms, decode_terms, prefill_terms, streamed_weight_bytes
+from core.models.kv_cache import kv_bytes_per_token_per_rank
+from core.models.weights import read_weight_bytes
+from core.steps.model import Efficiency, StepTerms, decode_terms, prefill_terms
 from core.units import GIB
 
 RUNTIME_BYTES = 1.5 * GIB
@@ -113,7 +114,7 @@ def _room_tokens(found: Measurement) -> float:
 
 def _free_bytes(found: Measurement, utilisation: float) -> float:
     ranks = found.group.tp_size * found.pp_size
-    weights = streamed_weight_bytes(found.model, found.dtype, 1e9) / ranks
+    weights = read_weight_bytes(found.model, found.dtype, 1e9) / ranks
     return utilisation * found.gpu.usable_memory_bytes - weights
 
 

@@ -1,13 +1,45 @@
-"""How many tokens a rank's memory holds, in blocks, as an engine counts them."""
+"""What a token leaves in the KV cache, and how many tokens a rank's memory holds, in blocks, as engines count."""
 
 from math import floor
 
-from core.errors import require_non_negative, require_positive
-from core.models.parameters import kv_bytes_per_token_per_rank
+from core.errors import require_divides, require_non_negative, require_positive
+from core.models.parameters import dtype_bytes
 from core.specs import ModelSpec
 
 BLOCK_TOKENS = 16
 """Tokens a KV block. Source: vLLM's default block size."""
+
+
+def kv_bytes_per_token(model: ModelSpec, dtype: str = "bf16") -> float:
+    """Bytes a token leaves in the KV cache over all layers.
+
+        GQA: 2 · L · k · hd · b        MLA: L · (kv_lora_rank + qk_rope_head_dim) · b
+
+    Layers with a sliding window are counted as if they kept every token.
+    """
+    return model.num_hidden_layers * _kv_width(model, model.num_key_value_heads) * dtype_bytes(dtype)
+
+
+def kv_bytes_per_token_per_rank(model: ModelSpec, tp_size: int, dtype: str = "bf16") -> float:
+    """The same on one of `tp_size` ranks: KV heads are distributed, and repeated where ranks outnumber them.
+
+    A latent cache (MLA) is whole on every rank.
+
+    Raises IndivisibleError when heads and ranks do not divide either way.
+    """
+    heads = kv_heads_per_rank(model, tp_size)
+    return model.num_hidden_layers * _kv_width(model, heads) * dtype_bytes(dtype)
+
+
+def kv_heads_per_rank(model: ModelSpec, tp_size: int) -> int:
+    """KV heads on one rank, at least one.
+
+    Raises IndivisibleError when neither of `num_key_value_heads` and `tp_size` divides the other.
+    """
+    if tp_size > model.num_key_value_heads:
+        require_divides("tp_size", tp_size, "num_key_value_heads", model.num_key_value_heads)
+        return 1
+    return require_divides("num_key_value_heads", model.num_key_value_heads, "tp_size", tp_size)
 
 
 def kv_blocks(available_bytes: float, model: ModelSpec, tp_size: int, dtype: str = "bf16") -> int:
@@ -33,3 +65,10 @@ def max_concurrency(available_bytes: float, model: ModelSpec, tp_size: int, max_
     """
     require_positive(max_model_len=max_model_len)
     return kv_blocks(available_bytes, model, tp_size) / -(-max_model_len // BLOCK_TOKENS)
+
+
+def _kv_width(model: ModelSpec, kv_heads: int) -> int:
+    """Elements one token leaves in one layer's cache."""
+    if model.mla is not None:
+        return model.mla.kv_lora_rank + model.mla.qk_rope_head_dim
+    return 2 * kv_heads * model.head_dim

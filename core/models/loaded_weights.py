@@ -10,22 +10,16 @@ Source: vllm/model_executor/layers/{linear,vocab_parallel_embedding,rotary_embed
 startup logs of eight bf16 models agree to 0.004 % where they are dense, to 0.04 % where they are mixtures.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from types import MappingProxyType
 
-from core.errors import OutOfRangeError, UnknownNameError, require_divides, require_positive
-from core.models.parameters import kv_heads_per_rank
+from core.errors import OutOfRangeError, require_divides, require_positive
+from core.models.kv_cache import kv_heads_per_rank
+from core.models.parameters import padded_vocab_size
+from core.models.weight_formats import WeightFormat, weight_format
 from core.specs import MlaSpec, ModelSpec, MoeSpec
 from core.units import MIB
-
-VOCAB_PADDING = 64
-"""The vocabulary is padded to a multiple of this.
-
-Source: vllm vocab_parallel_embedding.py, DEFAULT_VOCAB_PADDING_SIZE.
-"""
 
 _ROUND = 512
 _SMALL = MIB
@@ -33,42 +27,6 @@ _OWN_SEGMENT = 10 * MIB
 _SEGMENT_ROUND = 2 * MIB
 _SHARED_SEGMENT = 20 * MIB
 _UNSPLIT = MIB
-_GROUP = 128
-
-
-@dataclass(frozen=True)
-class WeightFormat:
-    """Bytes an element of the matrices in the layers, of a mixture's experts, and of everything else.
-
-    A kernel may want an expert's inner width on a rank, and its outer width, in whole multiples.
-    """
-
-    key: str
-    linear_bytes: float
-    expert_bytes: float
-    other_bytes: int = 2
-    inner_multiple: int = 1
-    outer_multiple: int = 1
-
-
-FORMATS: Mapping[str, WeightFormat] = MappingProxyType(
-    {
-        "bf16": WeightFormat("bf16", 2.0, 2.0),
-        "fp16": WeightFormat("fp16", 2.0, 2.0),
-        "fp32": WeightFormat("fp32", 4.0, 4.0, 4),
-        "fp8": WeightFormat("fp8", 1.0, 1.0),
-        "int8": WeightFormat("int8", 1.0, 1.0),
-        "int4": WeightFormat("int4", 0.5 + 2 / _GROUP, 0.5 + 2 / _GROUP),
-        "awq": WeightFormat("awq", 0.5 + 2.5 / _GROUP, 0.5 + 2.5 / _GROUP),
-        "mxfp4": WeightFormat("mxfp4", 2.0, 0.5 + 1 / 32),
-        "mxfp4-marlin": WeightFormat("mxfp4-marlin", 2.0, 0.5 + 1 / 32, inner_multiple=128, outer_multiple=256),
-        "mxfp4-sm100": WeightFormat("mxfp4-sm100", 2.0, 0.5 + 1 / 32, inner_multiple=256, outer_multiple=256),
-    }
-)
-"""Embedding, head, norms and router stay in the activations' width. int4 has a two-byte scale for 128 elements,
-awq a four-bit zero point with it, mxfp4 one byte for 32. A kernel may pad or repack what it reads: only bf16, fp16
-and fp32 hold to four decimals. mxfp4 experts as Marlin and as Blackwell's kernels pad them have keys of their own.
-Source: vllm/model_executor/layers/quantization/mxfp4.py, create_weights."""
 
 
 @dataclass(frozen=True)
@@ -121,20 +79,6 @@ def stages(model: ModelSpec, pp_size: int, partition: Sequence[int] = ()) -> tup
     return tuple(Stage(sum(counts[:rank]), count, total) for rank, count in enumerate(counts))
 
 
-def weight_format(key: str) -> WeightFormat:
-    """The format under `key`, or `int4-g32` for another group than 128, each with a scale and a zero point.
-
-    Raises UnknownNameError.
-    """
-    grouped = re.fullmatch(r"int4-g([1-9]\d{0,3})", key)
-    if grouped is not None:
-        width = 0.5 + 2.5 / int(grouped[1])
-        return WeightFormat(key, width, width)
-    if key not in FORMATS:
-        raise UnknownNameError("weight format", key, FORMATS)
-    return FORMATS[key]
-
-
 def allocated_bytes(size_bytes: int) -> int:
     """What the caching allocator counts as allocated for a tensor.
 
@@ -179,7 +123,7 @@ def rank_tensors(
     UnknownNameError for a format that is not in FORMATS.
     """
     stage = stage or Stage(0, model.num_hidden_layers, model.num_hidden_layers)
-    kind = weight_format(dtype)
+    kind = weight_format(dtype, model)
     rank = _Rank(model, tp_size, kind, rope_bytes or kind.other_bytes)
     attention = rank.attention() if model.mla is None else rank.latent_attention(model.mla)
     dense = stage.layers
@@ -202,13 +146,14 @@ class _Rank:
     def ends(self, stage: Stage) -> list[StoredTensor]:
         """Embedding, head, final norm, learned positions and the rotary table, where the stage has them."""
         model, width = self.model, self.model.hidden_size
-        rows = require_divides("padded vocab_size", _up(model.vocab_size, VOCAB_PADDING), "tp_size", self.tp_size)
+        rows = require_divides("padded vocab_size", padded_vocab_size(model.vocab_size), "tp_size", self.tp_size)
         parts = [self._other("positions", model.learned_positions * width)] if stage.has_embedding else []
         if stage.has_embedding or (stage.has_head and model.tie_word_embeddings):
             parts.append(self._other("embedding", rows * width))
         if stage.has_head:
             parts.append(StoredTensor("final norm", self._vectors_a_norm, width * self.kind.other_bytes))
             parts += [] if model.tie_word_embeddings else [self._other("head", rows * width)]
+            parts.append(self._other("head bias", rows * model.head_bias))
         if not model.learned_positions:
             rotary_width = model.mla.qk_rope_head_dim if model.mla else model.head_dim
             size = model.max_position_embeddings * rotary_width * self.rope_bytes

@@ -1,18 +1,19 @@
-"""How many parameters a model has, which of them a step reads, and what a token leaves in the KV cache.
+"""How many parameters a model has, and how many of them a token uses.
 
 L num_hidden_layers, d hidden_size, f intermediate_size, h heads, k kv heads, hd head_dim, V vocab_size,
 E experts, K experts a token.
-
-Two conventions for the weights of a decode step, both in use, never mixed here:
-  held  every parameter, as memory holds it: 16.06 GB for Llama-3-8B in bf16. The labs' 8 ms step is this one.
-  read  what a step streams: the input embedding is a look-up of one row a token, so it is left out unless the
-        head shares it; of a mixture, only the experts that some token is routed to. 15.01 GB for Llama-3-8B.
 """
 
 from dataclasses import dataclass
 
-from core.errors import OutOfRangeError, require_divides, require_positive
+from core.errors import OutOfRangeError
 from core.specs import DTYPE_BYTES, MlaSpec, ModelSpec, MoeSpec
+
+VOCAB_PADDING = 64
+"""Engines pad the vocabulary to a multiple of this before they cut it.
+
+Source: vllm vocab_parallel_embedding.py, DEFAULT_VOCAB_PADDING_SIZE.
+"""
 
 
 @dataclass(frozen=True)
@@ -79,69 +80,19 @@ def active_parameters(model: ModelSpec) -> int:
     return count_parameters(model).active
 
 
-def held_weight_bytes(model: ModelSpec, dtype: str = "bf16") -> float:
-    """Bytes of all weights, as memory holds them.
-
-    W_held = P · b
-    """
-    count = count_parameters(model)
-    return _weight_bytes(count.total - count.experts, count.experts, dtype)
-
-
-def read_weight_bytes(model: ModelSpec, dtype: str = "bf16", batch: int = 1) -> float:
-    """Bytes of weights one decode step of `batch` tokens streams from memory.
-
-        W_read = (P - embedding - experts · (1 - K/E)^B) · b
-
-    The look-up of `batch` embedding rows, a few KiB, is ignored. A shared embedding is read, as the head.
-    """
-    require_positive(batch=batch)
-    count = count_parameters(model)
-    looked_up = count.positions + (0 if model.tie_word_embeddings else count.embedding)
-    experts = count.experts * distinct_expert_fraction(model, batch)
-    return _weight_bytes(count.total - count.experts - looked_up, experts, dtype)
-
-
-def distinct_expert_fraction(model: ModelSpec, batch: int) -> float:
+def distinct_expert_fraction(model: ModelSpec, batch: float) -> float:
     """The share of experts that at least one of `batch` tokens is routed to, were routing uniform; 1 if dense.
 
     1 - (1 - K/E)^B
     """
     if model.moe is None:
         return 1.0
-    return 1.0 - (1.0 - model.moe.num_experts_per_tok / model.moe.num_experts) ** batch
+    return 1.0 - float((1.0 - model.moe.num_experts_per_tok / model.moe.num_experts) ** batch)
 
 
-def kv_bytes_per_token(model: ModelSpec, dtype: str = "bf16") -> float:
-    """Bytes a token leaves in the KV cache over all layers.
-
-        GQA: 2 · L · k · hd · b        MLA: L · (kv_lora_rank + qk_rope_head_dim) · b
-
-    Layers with a sliding window are counted as if they kept every token.
-    """
-    return model.num_hidden_layers * _kv_width(model, model.num_key_value_heads) * dtype_bytes(dtype)
-
-
-def kv_bytes_per_token_per_rank(model: ModelSpec, tp_size: int, dtype: str = "bf16") -> float:
-    """The same on one of `tp_size` ranks: KV heads are dealt out, and repeated where ranks outnumber them.
-
-    A latent cache (MLA) is whole on every rank.
-
-    Raises IndivisibleError when heads and ranks do not divide either way.
-    """
-    heads = kv_heads_per_rank(model, tp_size)
-    return model.num_hidden_layers * _kv_width(model, heads) * dtype_bytes(dtype)
-
-
-def kv_heads_per_rank(model: ModelSpec, tp_size: int) -> int:
-    """KV heads on one rank, at least one.
-
-    Raises IndivisibleError when neither of `num_key_value_heads` and `tp_size` divides the other.
-    """
-    if tp_size > model.num_key_value_heads:
-        require_divides("tp_size", tp_size, "num_key_value_heads", model.num_key_value_heads)
-        return 1
-    return require_divides("num_key_value_heads", model.num_key_value_heads, "tp_size", tp_size)
+def padded_vocab_size(vocab_size: int) -> int:
+    """The vocabulary rounded up to the padding that engines use."""
+    return -(-vocab_size // VOCAB_PADDING) * VOCAB_PADDING
 
 
 def dtype_bytes(dtype: str) -> float:
@@ -152,12 +103,6 @@ def dtype_bytes(dtype: str) -> float:
     if dtype not in DTYPE_BYTES:
         raise OutOfRangeError("dtype", dtype, f"is not one of {', '.join(DTYPE_BYTES)}")
     return DTYPE_BYTES[dtype]
-
-
-def _weight_bytes(shared: float, experts: float, dtype: str) -> float:
-    """Bytes of weights outside and inside of routed experts. mxfp4 holds a mixture's experts; the rest is bf16."""
-    shared_dtype = "bf16" if dtype == "mxfp4" and experts else dtype
-    return shared * dtype_bytes(shared_dtype) + experts * dtype_bytes(dtype)
 
 
 def _attention(model: ModelSpec) -> int:
@@ -203,10 +148,3 @@ def _shared_experts(model: ModelSpec, moe: MoeSpec) -> int:
     """Parameters of the experts every token passes through."""
     width = moe.n_shared_experts * moe.moe_intermediate_size + moe.shared_expert_intermediate_size
     return _mlp(model, width) if width else 0
-
-
-def _kv_width(model: ModelSpec, kv_heads: int) -> int:
-    """Elements one token leaves in one layer's cache."""
-    if model.mla is not None:
-        return model.mla.kv_lora_rank + model.mla.qk_rope_head_dim
-    return 2 * kv_heads * model.head_dim

@@ -10,7 +10,8 @@ from functools import cached_property
 
 from core.errors import ShardlabError
 from core.evidence.calibration import calibration_of
-from core.models.parameters import held_weight_bytes, kv_bytes_per_token_per_rank
+from core.models.kv_cache import kv_bytes_per_token_per_rank
+from core.models.weights import held_weight_bytes
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout, layouts
 from core.placement.rank_memory import Budget, RankMemory, rank_memories
@@ -18,7 +19,7 @@ from core.placement.remark import Remark, remark
 from core.placement.steps import Demand, Timing, timing
 from core.sharding_math.tp_sizes import check_tp_size
 from core.specs import ModelSpec
-from core.steps.model import Efficiency, stored_bytes
+from core.steps.model import Efficiency
 
 HOUR_S = 3600
 MILLION = 1e6
@@ -138,8 +139,7 @@ def min_tp_for_fit(question: Question) -> int | None:
     Every weight counts at the one width, dealt out evenly; nodes do not matter here.
     """
     model, demand, budget = question.model, question.demand, question.budget
-    width = demand.dtype.partition("-g")[0]
-    weights = held_weight_bytes(model, width) * stored_bytes(demand.dtype) / stored_bytes(width)
+    weights = held_weight_bytes(model, demand.dtype)
     tokens = demand.concurrency * demand.sequence_tokens
     tp_size = 1
     while model.num_attention_heads % tp_size == 0:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import OutOfRangeError, require_divides, require_non_negative
-from core.models.kv_cache import BLOCK_TOKENS
+from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import Stage, StoredTensor, allocated_bytes, rank_tensors, stages
-from core.models.parameters import kv_bytes_per_token_per_rank
 from core.placement.layout import Layout
 from core.placement.remark import Remark, remark
 from core.specs import GpuSpec, ModelSpec

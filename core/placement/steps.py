@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from core.comm_cost.expert_parallel import expert_parallel_bill, require_mixture
 from core.errors import require_positive
+from core.models.kv_cache import kv_bytes_per_token_per_rank
 from core.models.loaded_weights import stages
-from core.models.parameters import count_parameters, distinct_expert_fraction, kv_bytes_per_token_per_rank
+from core.models.parameters import count_parameters
+from core.models.weights import read_weight_bytes, routed_weight_bytes
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout
 from core.specs import LinkSpec, ModelSpec
@@ -22,8 +24,6 @@ from core.steps.model import (
     peak_flops,
     prefill_flops,
     prefill_terms,
-    stored_bytes,
-    streamed_weight_bytes,
 )
 
 
@@ -200,8 +200,7 @@ def _expert_step(
     """
     moe, gpu, count = require_mixture(model), cluster.gpu, count_parameters(model)
     together = tokens * layout.dp_size
-    hit = distinct_expert_fraction(model, max(1, round(together))) * count.experts * stored_bytes(demand.dtype)
-    whole = streamed_weight_bytes(model, demand.dtype, max(1.0, together)) - hit
+    read, hit = (part(model, demand.dtype, max(1.0, together)) for part in (read_weight_bytes, routed_weight_bytes))
     routed_flops = 2 * count.experts * count.routed_fraction * together / layout.ep_size
     if context is None:
         flops = prefill_flops(model, int(tokens)) - 2 * count.experts * count.routed_fraction * tokens
@@ -216,7 +215,7 @@ def _expert_step(
     reduces = (model.num_hidden_layers + moe.first_k_dense_replace) if layout.tp_size > 1 else 0
     payload = tokens * model.hidden_size * ACTIVATION_BYTES
     return StepTerms(
-        weights_s=(whole / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s,
+        weights_s=((read - hit) / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s,
         kv_s=kv_bytes / gpu.memory_bytes_per_s,
         arithmetic_s=(flops / layout.tp_size + routed_flops) / peak_flops(gpu, demand.dtype),
         comm_s=exchange.comm_s

@@ -2,7 +2,7 @@
 
 from core.errors import require_positive
 from core.ledger import Collective, Ledger
-from core.sharding_math.tp_sizes import padded_vocab_size
+from core.models.parameters import padded_vocab_size
 from core.specs import DTYPE_BYTES, ModelSpec
 
 

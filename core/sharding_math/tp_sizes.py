@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from core.errors import require_positive
+from core.models.parameters import padded_vocab_size
 from core.specs import ModelSpec
-
-VOCAB_PADDING = 64
-"""Engines pad the vocabulary to a multiple of this before they cut it. Source: vLLM vocab_parallel_embedding.py."""
 
 LARGEST_TP_SIZE = 64
 
@@ -46,11 +44,6 @@ class TpSize:
     verdict: Verdict
     kv_copies: int
     broken: tuple[str, ...] = ()
-
-
-def padded_vocab_size(vocab_size: int) -> int:
-    """The vocabulary rounded up to the padding that engines use."""
-    return -(-vocab_size // VOCAB_PADDING) * VOCAB_PADDING
 
 
 def divisibility_rules(model: ModelSpec, quantisation_group: int | None = None) -> tuple[Rule, ...]:

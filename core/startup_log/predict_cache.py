@@ -3,9 +3,9 @@
 from dataclasses import replace
 from math import ceil, floor, isclose
 
-from core.models.kv_cache import BLOCK_TOKENS
+from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import Stage
-from core.models.parameters import dtype_bytes, kv_bytes_per_token_per_rank
+from core.models.parameters import dtype_bytes
 from core.startup_log.basis import (
     TOLERANCE,
     UNNAMED,

@@ -5,14 +5,15 @@ ranks. The labs' steps compute at TP=1 and stop there. A step's *terms* go on: e
 speed, from which come a roofline, that no measurement should beat, and a calibrated time, with two constants.
 """
 
-import re
 from dataclasses import astuple, dataclass, replace
 
 from core.collectives.cost import hierarchical_all_reduce, ring_all_reduce
 from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, weight_streaming_s
 from core.errors import OutOfRangeError, require_divides, require_non_negative, require_positive
-from core.models.parameters import count_parameters, dtype_bytes, kv_bytes_per_token_per_rank
-from core.specs import DTYPE_BYTES, GpuSpec, LinkSpec, ModelSpec
+from core.models.kv_cache import kv_bytes_per_token_per_rank
+from core.models.parameters import count_parameters
+from core.models.weights import read_weight_bytes
+from core.specs import GpuSpec, LinkSpec, ModelSpec
 
 LAB_PAIR = ("llama-3-8b", "a100-80gb-sxm", "bf16")
 """The model, GPU and weights whose 7.88 ms the labs round to 8."""
@@ -21,10 +22,6 @@ MFU = 0.5
 """Share of the dense FLOP/s a prefill reaches. An assumption: 0.4 to 0.6 is usual for long prompts."""
 
 ACTIVATION_BYTES = 2
-SCALE_BYTES = 4
-"""A scale and a zero point in 16 bits for each group of int4 weights."""
-NVFP4_BYTES = 0.5625
-"""Half a byte, and an eight-bit scale for every sixteen weights."""
 
 
 def decode_step_s(model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16") -> float:
@@ -179,7 +176,7 @@ def decode_terms(
     kv_bytes = batch * context_tokens * kv_bytes_per_token_per_rank(model, ranks, kv_dtype)
     multiplied = count.active - count.positions - (0 if model.tie_word_embeddings else count.embedding)
     return StepTerms(
-        weights_s=streamed_weight_bytes(model, dtype, batch) / ranks / gpu.memory_bytes_per_s,
+        weights_s=read_weight_bytes(model, dtype, batch) / ranks / gpu.memory_bytes_per_s,
         kv_s=kv_bytes / gpu.memory_bytes_per_s,
         arithmetic_s=2 * multiplied * batch / ranks / peak_flops(gpu, dtype),
         comm_s=_layers_comm_s(model, group, batch),
@@ -196,36 +193,12 @@ def prefill_terms(
     """
     ranks = group.tp_size
     return StepTerms(
-        weights_s=streamed_weight_bytes(model, dtype, batch * prompt_tokens) / ranks / gpu.memory_bytes_per_s,
+        weights_s=read_weight_bytes(model, dtype, batch * prompt_tokens) / ranks / gpu.memory_bytes_per_s,
         kv_s=0.0,
         arithmetic_s=prefill_flops(model, prompt_tokens) * batch / ranks / peak_flops(gpu, dtype),
         comm_s=_layers_comm_s(model, group, batch * prompt_tokens),
         layers=model.num_hidden_layers,
     )
-
-
-def streamed_weight_bytes(model: ModelSpec, dtype: str, tokens: float = 1) -> float:
-    """Bytes of weights a step over `tokens` streams: every layer at its stored width, the head in 16 bits.
-
-    Engines quantise the layers and leave the head; a mixture's experts count as far as some token is routed to
-    them. mxfp4 holds a mixture's experts alone. Raises OutOfRangeError for an unknown width.
-    """
-    count, width = count_parameters(model), stored_bytes(dtype)
-    head = model.vocab_size * model.hidden_size * min(4.0, max(2.0, width))
-    hit = 1.0 if model.moe is None else 1 - (1 - model.moe.num_experts_per_tok / model.moe.num_experts) ** tokens
-    shared_width = 2.0 if dtype == "mxfp4" and model.moe is not None else width
-    return (count.layers - count.experts) * shared_width + count.experts * hit * width + head
-
-
-def stored_bytes(dtype: str) -> float:
-    """Bytes a weight takes as it is stored, its scales included: `int4-g32` has four bytes for every 32.
-
-    Raises OutOfRangeError for a width that no engine here stores.
-    """
-    group = re.fullmatch(r"int4-g([1-9]\d{0,3})", dtype)
-    if group is not None:
-        return DTYPE_BYTES["int4"] + SCALE_BYTES / int(group[1])
-    return NVFP4_BYTES if dtype == "nvfp4" else dtype_bytes(dtype)
 
 
 def peak_flops(gpu: GpuSpec, dtype: str) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from core.errors import require_positive
 from core.evidence.calibration import calibration_of
-from core.models.parameters import kv_bytes_per_token, kv_bytes_per_token_per_rank
+from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import TensorGroup, as_measured, decode_terms, prefill_terms
 

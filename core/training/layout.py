@@ -11,7 +11,8 @@ from typing import Literal, get_args
 
 from core.comm_cost.expert_parallel import require_mixture
 from core.errors import OutOfRangeError, require_divides, require_positive
-from core.models.parameters import count_parameters, kv_heads_per_rank
+from core.models.kv_cache import kv_heads_per_rank
+from core.models.parameters import count_parameters
 from core.specs import ModelSpec
 
 Recompute = Literal["none", "selective", "full"]

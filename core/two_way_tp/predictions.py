@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.errors import UnknownNameError, require_divides, require_positive
-from core.models.parameters import count_parameters, dtype_bytes, kv_heads_per_rank
+from core.models.kv_cache import kv_heads_per_rank
+from core.models.parameters import count_parameters, dtype_bytes
 from core.sharding_math.step_ledger import ends_ledger, step_ledger
 from core.specs import ModelSpec
 

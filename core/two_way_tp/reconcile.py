@@ -4,7 +4,8 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
-from core.models.parameters import dtype_bytes, kv_bytes_per_token_per_rank, kv_heads_per_rank
+from core.models.kv_cache import kv_bytes_per_token_per_rank, kv_heads_per_rank
+from core.models.parameters import dtype_bytes
 from core.specs import ModelSpec
 from core.two_way_tp.predictions import (
     all_gather_payload_bytes,

@@ -10,7 +10,8 @@ from typing import Literal
 
 from core.comm_cost.bill import tp_comm_time_per_step
 from core.comm_cost.break_even import TwoGpus
-from core.models.parameters import held_weight_bytes, kv_bytes_per_token
+from core.models.kv_cache import kv_bytes_per_token
+from core.models.weights import held_weight_bytes
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import prefill_step_s
 

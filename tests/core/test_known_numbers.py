@@ -11,8 +11,8 @@ from core.catalog import GPUS, LINKS, MODELS, gpu, link, model
 from core.comm_cost.bill import Step, bill
 from core.comm_cost.break_even import TwoGpus, all_reduce_at_crossover_s, crossover_hidden_size
 from core.errors import OutOfRangeError
-from core.models.kv_cache import kv_blocks, kv_tokens, max_concurrency
-from core.models.parameters import held_weight_bytes, kv_bytes_per_token
+from core.models.kv_cache import kv_blocks, kv_bytes_per_token, kv_tokens, max_concurrency
+from core.models.weights import held_weight_bytes
 from core.pipeline_bubble.bubble import bubble_fraction, bubble_overhead, microbatches_for_budget
 from core.pipeline_bubble.schedules.serving import Pipe, chunked_prefill_time, steady_decode
 from core.two_way_tp.spend import HOURS_A_DAY, cost_usd, hours_for

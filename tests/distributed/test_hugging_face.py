@@ -12,7 +12,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from core.errors import IndivisibleError, ShardlabError, UnknownNameError  # noqa: E402
-from core.models.parameters import kv_bytes_per_token_per_rank, total_parameters  # noqa: E402
+from core.models.kv_cache import kv_bytes_per_token_per_rank  # noqa: E402
+from core.models.parameters import total_parameters  # noqa: E402
 from core.two_way_tp import read_log, read_result, reconcile, weights_per_rank  # noqa: E402
 from distributed import hugging_face  # noqa: E402
 from distributed.checkpoint import CheckpointError  # noqa: E402

@@ -15,7 +15,7 @@ from core.comm_cost.bill import (
 )
 from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import readings
-from core.models.parameters import held_weight_bytes
+from core.models.weights import held_weight_bytes
 from core.scenario import Scenario
 from core.specs import LinkSpec
 from core.steps.model import MFU

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from core.catalog import model as find_model
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.course.start_here import Pass, forward_pass, gpus_to_hold, message, ridge_tokens
-from core.models.parameters import held_weight_bytes
+from core.models.weights import held_weight_bytes
 from core.scenario import Scenario
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.units import GB, decimal_bytes, seconds

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from core.collectives.cost import ring_all_reduce
 from core.course.start_here import message, ridge_tokens, ring_chunks_sent
-from core.models.parameters import held_weight_bytes, total_parameters
+from core.models.parameters import total_parameters
+from core.models.weights import held_weight_bytes
 from core.units import bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds, significant
 from ui.start_here.rows import (
     LABS_OWN,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.catalog import model
-from core.models.kv_cache import BLOCK_TOKENS, kv_tokens
+from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token, kv_bytes_per_token_per_rank, kv_tokens
 from core.models.loaded_weights import StoredTensor, allocated_bytes, loaded_weight_bytes, rank_tensors
-from core.models.parameters import count_parameters, kv_bytes_per_token, kv_bytes_per_token_per_rank
+from core.models.parameters import count_parameters
 from core.specs import ModelSpec
 from core.startup_log.reader import read_log
 from core.startup_log.records import Check, Given, Report, Verdict

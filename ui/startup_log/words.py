@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from core.models.kv_cache import BLOCK_TOKENS
-from core.models.loaded_weights import VOCAB_PADDING, loaded_weight_bytes, stages
+from core.models.loaded_weights import loaded_weight_bytes, stages
+from core.models.parameters import VOCAB_PADDING
 from core.scenario import Scenario
 from core.startup_log.basis import TOLERANCE
 from core.startup_log.records import Report

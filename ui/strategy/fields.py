@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.models.parameters import kv_bytes_per_token
+from core.models.kv_cache import kv_bytes_per_token
 from core.scenario import Scenario
 from core.specs import LinkSpec
 from core.steps.model import MFU

@@ -11,7 +11,7 @@ from core.comm_cost.bill import Step, balance_payload_bytes, bill, comm_fraction
 from core.comm_cost.readings import altered
 from core.comm_cost.remedies import exposed_s
 from core.course.quiz.question import Choice, Draw, Number, Question, Taught, choice, number, pick
-from core.models.parameters import held_weight_bytes
+from core.models.weights import held_weight_bytes
 from core.steps.straggler import Straggler, lockstep
 from core.units import KIB, MIB, bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds
 

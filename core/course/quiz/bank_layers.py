@@ -6,8 +6,9 @@ from core.catalog import model
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.comm_cost.break_even import crossover_hidden_size
 from core.course.quiz.question import Choice, Draw, Number, Question, Taught, choice, number, pick
-from core.models.parameters import kv_heads_per_rank, total_parameters
-from core.sharding_math.tp_sizes import check_tp_size, padded_vocab_size
+from core.models.kv_cache import kv_heads_per_rank
+from core.models.parameters import padded_vocab_size, total_parameters
+from core.sharding_math.tp_sizes import check_tp_size
 from core.units import bandwidth, grouped, seconds
 
 SEE, COUNT, BREAK, BUILD = (Taught("sharding_math", scene) for scene in ("see", "count", "break_it", "build"))

@@ -6,13 +6,16 @@ from fractions import Fraction
 from core.catalog import gpu, model
 from core.comm_cost.expert_parallel import expected_distinct_ranks
 from core.course.quiz.question import Choice, Draw, Number, Question, Taught, choice, number, pick
-from core.models.kv_cache import BLOCK_TOKENS, kv_blocks, kv_tokens, max_concurrency
-from core.models.parameters import (
-    distinct_expert_fraction,
-    held_weight_bytes,
+from core.models.kv_cache import (
+    BLOCK_TOKENS,
+    kv_blocks,
     kv_bytes_per_token,
     kv_bytes_per_token_per_rank,
+    kv_tokens,
+    max_concurrency,
 )
+from core.models.parameters import distinct_expert_fraction
+from core.models.weights import held_weight_bytes
 from core.pipeline_bubble.bubble import bubble_fraction, bubble_overhead, microbatches_for_budget
 from core.pipeline_bubble.schedules.serving import Pipe, chunked_prefill_time, filling_microbatches, steady_decode
 from core.training.memory import model_states

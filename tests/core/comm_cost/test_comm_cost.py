@@ -20,7 +20,7 @@ from core.comm_cost.bill import (
 )
 from core.comm_cost.readings import readings
 from core.errors import OutOfRangeError
-from core.models.parameters import held_weight_bytes
+from core.models.weights import held_weight_bytes
 
 LLAMA = model("llama-3-8b")
 NVLINK, ETHERNET = link("nvlink-lab"), link("ethernet-10g-lab")

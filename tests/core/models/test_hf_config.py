@@ -15,7 +15,8 @@ from core.catalog import MODELS, model
 from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError
 from core.models.hf_config import model_from_config
 from core.models.hf_families import FAMILIES
-from core.models.parameters import active_parameters, kv_bytes_per_token, total_parameters
+from core.models.kv_cache import kv_bytes_per_token
+from core.models.parameters import active_parameters, total_parameters
 
 LLAMA_8B = {
     "architectures": ["LlamaForCausalLM"],

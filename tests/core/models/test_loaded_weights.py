@@ -5,7 +5,6 @@ import pytest
 from core.catalog import model
 from core.errors import IndivisibleError, OutOfRangeError, UnknownNameError
 from core.models.loaded_weights import (
-    FORMATS,
     Stage,
     allocated_bytes,
     loaded_weight_bytes,
@@ -14,6 +13,7 @@ from core.models.loaded_weights import (
     stages,
 )
 from core.models.parameters import total_parameters
+from core.models.weight_formats import FORMATS
 from core.units import GIB, MIB
 
 

@@ -140,7 +140,7 @@ def test_of_amds_tables_the_types_of_links_are_read():
     assert (apart.gpus, apart.domain, apart.nvlink_present, apart.worst_way) == (4, 1, False, "PCIE")
     cards = usual_cluster(gpu("mi300x"), 8)
     assert seen_cluster(cards, joined) == cards
-    assert seen_cluster(cards, apart).link.key == "pcie-4"
+    assert seen_cluster(cards, apart).link.key == "pcie-5"
 
 
 @pytest.mark.parametrize("text", [showtopo(4, "15"), "amd-smi topology\nLINK TYPE TABLE:\n 0000:05:00.0 XGMI"])

@@ -11,7 +11,7 @@ from core.catalog import MODELS, link, model
 from core.comm_cost.bill import Step, priced_ends
 from core.errors import IndivisibleError, OutOfRangeError
 from core.ledger import Ledger
-from core.models.parameters import total_parameters
+from core.models.parameters import padded_vocab_size, total_parameters
 from core.sharding_math.examples import run
 from core.sharding_math.group import Group, linear_placement
 from core.sharding_math.lab import column_parallel, mlp_tp, row_parallel
@@ -29,7 +29,7 @@ from core.sharding_math.numerics import (
 )
 from core.sharding_math.step_ledger import ends_ledger, mlp_order_collectives, step_ledger
 from core.sharding_math.tensors import Partial, Replicate, Shard
-from core.sharding_math.tp_sizes import check_tp_size, padded_vocab_size, tp_sizes
+from core.sharding_math.tp_sizes import check_tp_size, tp_sizes
 
 ranks = st.integers(1, 8)
 lengths = st.integers(1, 6)

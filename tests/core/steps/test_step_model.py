@@ -6,7 +6,6 @@ from core.catalog import gpu, link, model
 from core.comm_cost.bill import Step, bill, weight_streaming_s
 from core.comm_cost.node_boundary import node_bill
 from core.errors import OutOfRangeError
-from core.models.parameters import read_weight_bytes
 from core.steps.model import (
     DATA_SHEET,
     Efficiency,
@@ -18,8 +17,6 @@ from core.steps.model import (
     prefill_flops,
     prefill_step_s,
     prefill_terms,
-    stored_bytes,
-    streamed_weight_bytes,
 )
 
 LLAMA, A100 = model("llama-3-8b"), gpu("a100-80gb-sxm")
@@ -65,11 +62,6 @@ def test_one_sequence_without_context_streams_the_weights_that_are_read():
     assert terms.roofline_s == terms.weights_s == pytest.approx(weight_streaming_s(LLAMA, A100, counted="read"))
     assert 1e3 * terms.weights_s == pytest.approx(7.36, abs=5e-3)
     assert (terms.kv_s, terms.comm_s, terms.layers) == (0, 0, 32)
-
-
-@pytest.mark.parametrize("key", ["llama-3-8b", "llama-3.2-1b", "mixtral-8x7b", "deepseek-v3", "opt-13b"])
-def test_weights_in_16_bits_are_the_parameters_module_s(key):
-    assert streamed_weight_bytes(model(key), "bf16", 7) == pytest.approx(read_weight_bytes(model(key), "bf16", 7))
 
 
 def test_keys_and_values_add_up_over_sequences_and_context():
@@ -127,19 +119,6 @@ def test_at_the_data_sheet_a_step_is_its_work_and_a_floor_is_paid_a_layer():
 def test_two_steps_are_one_step_twice():
     terms = decode_terms(LLAMA, A100, ALONE, 3, 100)
     assert terms.plus(terms) == terms.times(2)
-
-
-@pytest.mark.parametrize(
-    ("name", "width"), [("int4-g32", 0.625), ("int4-g128", 0.53125), ("nvfp4", 0.5625), ("fp8", 1)]
-)
-def test_scales_are_stored_beside_the_weights(name, width):
-    assert stored_bytes(name) == width
-
-
-@pytest.mark.parametrize("name", ["int4-g0", "int3", "", "int4-g99999"])
-def test_an_unknown_width_is_refused(name):
-    with pytest.raises(OutOfRangeError, match="dtype"):
-        stored_bytes(name)
 
 
 def test_only_weights_that_the_tensor_cores_multiply_are_faster():

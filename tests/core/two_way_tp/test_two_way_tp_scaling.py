@@ -8,7 +8,7 @@ import pytest
 from core.catalog import gpu, link, model
 from core.comm_cost.break_even import crossover_hidden_size
 from core.errors import OutOfRangeError
-from core.models.parameters import read_weight_bytes
+from core.models.weights import read_weight_bytes
 from core.two_way_tp import WIDTHS, RunLogError, crossover, curve, duels, gpt, read_scaling
 from core.two_way_tp.scaling import predicted
 
