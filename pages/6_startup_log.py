@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.catalog import MODELS, model
 from core.models.hf_config import model_from_config
+from core.startup_log import weight_rules
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given, Report
 from ui import inputs, scenes
@@ -11,14 +12,15 @@ from ui.figure_prose import fill
 from ui.figures.frames import frame
 from ui.paste import pasted
 from ui.prose import escape
-from ui.startup_log import charts, rows
-from ui.startup_log import words as facts
+from ui.startup_log import charts, fields
+from ui.startup_log import exercises as cases
+from ui.startup_log import report as rows_of
 from ui.startup_log.log_table import log_table
 
 AS_LOGGED, UNDECIDED = "as the log says", "undecided"
 MEANINGS = ("weights", "kv_tokens", "gpu_blocks", "cpu_blocks", "max_concurrency", "kv_size", "bytes_per_token")
-QUANTITIES = dict(zip(rows.QUANTITY_NAMES, MEANINGS, strict=True))
-EXERCISES = {exercise.title: exercise for exercise in rows.exercises()}
+QUANTITIES = dict(zip(rows_of.QUANTITY_NAMES, MEANINGS, strict=True))
+EXERCISES = {exercise.title: exercise for exercise in cases.exercises()}
 
 page = scenes.open_page("startup_log", asking=("exercises",))
 with page.controls("read"):
@@ -47,28 +49,28 @@ def read() -> None:
     if not text:
         page.reading("read.example")
     with page.guarded():
-        tell(report_of(text or rows.EXAMPLE, config, named, tp_size, pp_size), "read")
+        tell(report_of(text or rows_of.EXAMPLE, config, named, tp_size, pp_size), "read")
 
 
 def tell(report: Report, name: str) -> None:
     """A report: what the log is about, each figure in its line, the residuals, and what else is said."""
-    fill(page, facts.report(report))
+    fill(page, fields.report(report))
     page.say("read.about")
-    found = rows.check_rows(report)
+    found = rows_of.check_rows(report)
     meanings = {quantity: page.prose.text(f"meaning.{block}") for quantity, block in QUANTITIES.items()}
     caption = page.prose.plain("read.caption")
     printed = "What the engine printed"
     if found:
-        st.html(log_table(rows.log_rows(found), meanings, caption, page.look.present, printed))
+        st.html(log_table(rows_of.log_rows(found), meanings, caption, page.look.present, printed))
     else:
         page.reading("read.nothing")
     if report.remarks:
         with st.container(key=f"aside_remarks_{name}"):
-            st.markdown("\n".join(f"- {escape(note)}" for note in report.notes))
-    predicted = frame(rows.residuals(report), rows.Residual)
-    if name == "read" and not predicted.empty:
+            st.markdown("\n".join(f"- {escape(note)}" for note in rows_of.notes(report)))
+    if name == "read" and any(row.predicted is not None for row in found):
         with st.container(key="aside_residuals"):
-            page.figure(charts.residual_marks(predicted, page.look), "read.reading", frame(found), "startup_log")
+            table = frame(found)
+            page.figure(charts.residual_marks(table, page.look), "read.reading", table, "startup_log")
 
 
 def exercises() -> None:
@@ -89,7 +91,7 @@ def exercises() -> None:
         sign = "open" if said == UNDECIDED else "ok" if said == exercise.answer else "off"
         page.verdict(sign, f"exercises.right_{exercise.key}")
         with page.guarded():
-            tell(rows.exercise_report(exercise), exercise.key)
+            tell(cases.exercise_report(exercise), exercise.key)
     with margin:
         page.note(f"exercises.note_{exercise.key}")
 
@@ -97,19 +99,19 @@ def exercises() -> None:
 def formulas() -> None:
     figure, margin = page.split()
     with figure:
-        found = frame(rows.steps())
+        found = frame(weight_rules.steps())
         page.figure(charts.shrinking_residuals(found, page.look), "formulas.reading", found, "weights_rules")
         page.equation("tokens", "⌊ left ÷ (16 · bytes a token and rank) ⌋ · 16")
         page.reading("formulas.scenario")
         with page.guarded(), st.expander("Every tensor of one rank, the scenario's"):
-            table = frame(rows.tensor_rows(page.scenario.model_spec, page.scenario.tp))
+            table = frame(weight_rules.tensor_rows(page.scenario.model_spec, page.scenario.tp))
             st.dataframe(table, hide_index=True, alt=page.prose.plain("formulas.scenario"))
     with margin:
         page.note("formulas.heads", "formulas.rotary", "formulas.allocator", "formulas.cache", "formulas.smallest")
 
 
 page.play(
-    lambda: facts.fields(page.scenario),
+    lambda: fields.fields(page.scenario),
     read=read,
     exercises=exercises,
     formulas=formulas,

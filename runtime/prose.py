@@ -29,12 +29,18 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "GB4": lambda count: decimal_bytes(count, 4),
         "GB/s": bandwidth,
         "n": lambda count: grouped(int(count)),
+        "#": lambda count: f"{int(count):,}",
+        "g": lambda value: f"{value:g}",
+        "2": lambda value: f"{value:.2f}",
         "x": significant,
         "rate": lambda rate: grouped(int(significant(rate))) if rate >= 100 else significant(rate),
         "~": plain,
     }
 )
-"""How a quantity of SI is written. `KiB`, `GB` and `s` choose the prefix themselves."""
+"""How a quantity of SI is written. `KiB`, `GB` and `s` choose the prefix themselves.
+
+`#`, `g` and `2` write a number as engines and benchmarks print it, to be found again in what was pasted.
+"""
 
 
 @dataclass(frozen=True)

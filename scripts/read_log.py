@@ -18,6 +18,7 @@ from core.startup_log.reader import read_log
 from core.startup_log.records import Check, Given, Report
 from core.units import percent
 from runtime.files import text_of
+from runtime.prose import worded
 from scripts.terminal import Parser, print_aligned
 
 OFF = 1
@@ -61,7 +62,7 @@ def _as_json(report: Report) -> Mapping[str, object]:
         "tp_size": report.tp_size,
         "pp_size": report.pp_size,
         "checks": [_check(check) for check in report.checks],
-        "notes": list(report.notes),
+        "notes": _notes(report),
     }
 
 
@@ -88,8 +89,12 @@ def _print(report: Report) -> None:
     head = ("line", "quantity", "rank", "logged", "predicted", "residual", "verdict", "")
     if report.checks:
         print_aligned([head, *(_row(check) for check in report.checks)])
-    for note in report.notes:
+    for note in _notes(report):
         print(f"- {note}")
+
+
+def _notes(report: Report) -> list[str]:
+    return [worded(remark) for remark in report.remarks]
 
 
 def _row(check: Check) -> tuple[str, ...]:
@@ -104,7 +109,7 @@ def _row(check: Check) -> tuple[str, ...]:
         predicted,
         residual,
         f"{_SIGNS[check.verdict]} {check.verdict}",
-        check.formula,
+        worded(check.formula),
     )
 
 

@@ -50,7 +50,8 @@ EXCEPTIONS = {"scripts/screenshots.py": {"playwright", "ui.course.pages"}}
 """One file each, named with what it may import besides."""
 
 ORDER = (
-    *("units", "numbers", "errors", "specs", "ledger", "catalog", "scenario", "models", "collectives", "links"),
+    *("units", "numbers", "lines", "remark", "errors", "specs", "ledger", "catalog", "scenario", "models"),
+    *("collectives", "links"),
     *("sharding_math", "comm_cost", "steps", "pipeline_bubble", "serving", "training", "evidence", "placement"),
     *("two_way_tp", "startup_log", "strategy", "clinic", "course"),
 )

@@ -7,8 +7,8 @@ import numpy as np
 
 from core.errors import OutOfRangeError
 from core.placement.planner import Plan, Question, judge
-from core.placement.remark import Remark, remark
 from core.placement.under_load import engine_cost
+from core.remark import Remark, remark
 from core.serving.bench_results import BenchResult
 from core.serving.simulate import LoadResult, poisson_arrivals, simulate
 

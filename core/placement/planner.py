@@ -15,8 +15,8 @@ from core.models.weights import held_weight_bytes
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout, layouts
 from core.placement.rank_memory import Budget, RankMemory, rank_memories
-from core.placement.remark import Remark, remark
 from core.placement.steps import Demand, Timing, timing
+from core.remark import Remark, remark
 from core.sharding_math.tp_sizes import check_tp_size
 from core.specs import ModelSpec
 from core.steps.model import Efficiency

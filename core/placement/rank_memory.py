@@ -10,7 +10,7 @@ from core.errors import OutOfRangeError, require_divides, require_non_negative
 from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import Stage, StoredTensor, allocated_bytes, rank_tensors, stages
 from core.placement.layout import Layout
-from core.placement.remark import Remark, remark
+from core.remark import Remark, remark
 from core.specs import GpuSpec, ModelSpec
 from core.units import GB
 

@@ -7,7 +7,7 @@ import shlex
 
 from core.models.loaded_weights import stages
 from core.placement.planner import Plan, Question
-from core.placement.remark import Remark, remark
+from core.remark import Remark, remark
 from core.specs import ModelSpec
 
 _QUANTIZATION = {"fp8": "fp8", "awq": "awq"}

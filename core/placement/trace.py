@@ -2,7 +2,7 @@
 
 from core.catalog import GPUS
 from core.placement.planner import WITHIN_ERROR, Placement, Plan, Question
-from core.placement.remark import Remark, remark
+from core.remark import Remark, remark
 
 
 def decisions(placement: Placement) -> list[Remark]:

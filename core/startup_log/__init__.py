@@ -1,15 +1,13 @@
 """An engine's startup log as a checksum: every figure it prints, predicted from the model's config and held to it.
 
-records   what a line, a figure, a check and a report are
-lines     decoration off, wrapped lines together, who speaks
-masking   what a log says of the people and machines behind it, covered
+records   what a line, a figure, a doubt, a check and a report are
+lines     decoration off, wrapped lines together, who speaks, what is covered
 settings  what the engine says it was asked for
 figures   the numbers that a config predicts, and the memory they are predicted from
 remarks   what is worth a sentence: all-reduce, transport, layers, memory, refusals
-resolve   which model, weight format and sizes the log is about
-basis     what a prediction is, what it is made from, and how far its doubts reach
-predict_  weights, and the cache: each figure from the config, in words too
-runs      one command after another told apart
+resolve   which model, weight format, sizes and ranks the log is about
+basis     one command after another told apart, each with all that its predictions are made from
+predict_  weights, and the cache: each figure from the config
 starts    what is said between one measure of memory and the next, found by bisection
 checking  one run's figures beside their predictions
 reader    a text in, a report out

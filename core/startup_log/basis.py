@@ -1,73 +1,81 @@
-"""What a prediction is, what it is made from, and what may excuse a miss.
+"""What predictions are made from: one run of an engine, the model it loads, its sizes, and who speaks.
 
 A prediction is a value and the interval that rounding leaves: a memory printed as 6.51 GiB is anything from 6.505
 to 6.515. A doubt is a cause that the log leaves open, and the values it could account for: a figure that misses
 its prediction inside a doubt is unexplained, not off.
 """
 
-from dataclasses import dataclass, field, replace
-from math import inf
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from core.errors import ShardlabError
+from core.errors import OutOfRangeError, ShardlabError
 from core.models.kv_cache import BLOCK_TOKENS
 from core.models.loaded_weights import Stage, rank_tensors, stages
+from core.remark import Remark, remark
 from core.specs import ModelSpec
-from core.startup_log.records import Settings
-from core.startup_log.resolve import Sizes
+from core.startup_log.figures import printed
+from core.startup_log.records import Doubt, Engine, Figure, Given, LogLine, Memory, Prediction, Settings
+from core.startup_log.resolve import Ranks, Sizes, find_format, find_model, find_ranks, find_sizes, rank_of
+from core.startup_log.settings import heard, is_launch, merged
 
 _ACCELERATOR_BLOCK = 128
 _LATENT_BLOCKS = (64, 128)
 """FlashMLA's and CUTLASS's. Source: vllm/platforms/cuda.py, check_and_update_config. Releases 0.7.3 to 0.8.1 also
 pad a latent row to 256 bytes: VLLM_MLA_CUDA_MEM_ALIGN_KV_CACHE."""
+ROW_BYTES = 256
 TOLERANCE = 0.005
 """What a size may miss by: half a percent."""
 
-
-@dataclass(frozen=True)
-class Doubt:
-    """Something the log leaves open, and the logged values from `low` to `high` that it would account for."""
-
-    reason: str
-    low: float = -inf
-    high: float = inf
+UNNAMED = remark("startup_log.unnamed_model")
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """What a figure should be, from `low` to `high` as rounding leaves it, in words, and in doubt of what."""
+class Run:
+    """One start of an engine: its lines, what they print in their order, and what it was asked for."""
 
-    value: float
-    formula: str
-    low: float
-    high: float
-    doubts: tuple[Doubt, ...] = ()
+    lines: tuple[LogLine, ...]
+    printed: tuple[Figure | Memory, ...]
+    settings: Settings
 
-
-@dataclass(frozen=True)
-class Silence:
-    """Why nothing is predicted."""
-
-    reason: str
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        return tuple(item for item in self.printed if isinstance(item, Figure))
 
 
 @dataclass(frozen=True)
 class Basis:
-    """What predictions are made from. `near`: only the end of the log's name is the model's."""
+    """A run with all that its figures are predicted from.
 
-    model: ModelSpec | None
+    `near`: only the end of the log's name is the model's. `driver`: the run's driver prints without a tag.
+    """
+
+    run: Run
     settings: Settings
+    model: ModelSpec | None
     sizes: Sizes
-    weight_format: str | None = None
-    near: bool = False
-    format_given: bool = False
-    doubts: tuple[Doubt, ...] = field(default=())
+    ranks: Ranks
+    weight_format: str | None
+    near: bool
+    format_given: bool
+    driver: bool
+    doubts: tuple[Doubt, ...]
+    remarks: tuple[Remark, ...]
 
     @property
+    def world_size(self) -> int:
+        return self.sizes.tp_size * self.sizes.pp_size
+
+    @cached_property
     def stages(self) -> tuple[Stage, ...]:
         if self.model is None:
             return ()
         partition = self.settings.partition if len(self.settings.partition) == self.sizes.pp_size else ()
         return stages(self.model, self.sizes.pp_size, partition)
+
+    @property
+    def largest_stage(self) -> Stage:
+        return max(self.stages, key=lambda one: one.layers)
 
     @property
     def block_tokens(self) -> int:
@@ -81,7 +89,12 @@ class Basis:
         return self.block_tokens * (self.settings.dcp_size or 1)
 
     @property
-    def layouts(self) -> tuple[tuple[str, Settings], ...]:
+    def windowed(self) -> bool:
+        """Whether some layers see only a window, or may: gpt-oss with its sinks, Gemma 2 and 3."""
+        return self.model is None or windowed(self.model)
+
+    @property
+    def layouts(self) -> tuple[tuple[Remark, Settings], ...]:
         """How else a latent cache may be kept, where the log does not say: in a kernel's blocks, in padded rows."""
         said = self.settings
         if said.engine != "vllm" or self.model is None or not self.model.mla:
@@ -95,21 +108,107 @@ class Basis:
             if padded or size != said.block_size
         )
 
+    def rank_of(self, line: LogLine) -> tuple[int | None, int | None]:
+        """The rank and the pipeline stage a line is of, where known."""
+        return rank_of(line, self.ranks, self.sizes, self.driver)
 
-def _layout(block_size: int | None, padded_rows: bool) -> str:
-    blocks = f"blocks of {block_size} tokens" if block_size else ""
-    return " and ".join(part for part in (blocks, "rows padded to 256 bytes" if padded_rows else "") if part)
+    def candidate_stages(self, stage: int | None) -> tuple[Stage, ...]:
+        """The stage a line is of; all of them, where the log does not say."""
+        return self.stages if stage is None else self.stages[stage : stage + 1] or self.stages
+
+    def refusal(self) -> Remark | None:
+        """Why the sizes do not suit the model, if they do not: heads do not divide, or stages outnumber layers."""
+        if self.model is None:
+            return None
+        try:
+            rank_tensors(self.model, self.sizes.tp_size, self.stages[0], self.weight_format or "bf16")
+        except ShardlabError as error:
+            return remark("startup_log.refusal", reason=str(error))
+        return None
 
 
-UNNAMED = Silence("the log names no model that the catalog knows; give one")
+def _layout(block_size: int | None, padded_rows: bool) -> Remark:
+    code = (
+        "layout_blocks_and_rows" if block_size and padded_rows else "layout_blocks" if block_size else "layout_rows"
+    )
+    return remark(f"startup_log.{code}", block=block_size, row_bytes=ROW_BYTES)
 
 
-def candidate_stages(basis: Basis, stage: int | None) -> tuple[Stage, ...]:
-    """The stage a line is of; all of them, where the log does not say."""
-    return basis.stages if stage is None else basis.stages[stage : stage + 1] or basis.stages
+def runs(lines: Sequence[LogLine]) -> tuple[Run, ...]:
+    """The lines, cut where a command starts another run."""
+    starts = sorted({0, *(index for index, line in enumerate(lines) if is_launch(line.text))})
+    return tuple(_run(lines[start:end]) for start, end in zip(starts, [*starts[1:], len(lines)], strict=True))
 
 
-def same_count(value: int, formula: str) -> Prediction:
+def _run(lines: Sequence[LogLine]) -> Run:
+    settings = Settings()
+    items: list[Figure | Memory] = []
+    for line in lines:
+        settings = heard(settings, line)
+        items += printed(line)
+    return Run(tuple(lines), tuple(items), settings)
+
+
+def basis_of(run: Run, others: Sequence[Run], given: Given) -> Basis:
+    """A run with its basis. Where it names no model, what other runs of its engine say holds for it too.
+
+    Raises OutOfRangeError for a weight format that is unknown.
+    """
+    settings, remarks = _completed(run, others), []
+    ranks = find_ranks(run.lines)
+    sizes = find_sizes(settings, ranks, given.tp_size, given.pp_size)
+    spec, near = find_model(settings.model_path)
+    line = run.lines[0].number if run.lines else 1
+    if given.model is not None:
+        if spec is not None and spec.key != given.model.key:
+            remarks.append(remark("startup_log.given_model", line, named=spec.name, given=given.model.name))
+        spec, near = given.model, False
+    form = None if spec is None else find_format(settings, spec, given.dtype)
+    if spec is not None and given.dtype is not None and form is None:
+        raise OutOfRangeError("dtype", given.dtype, "is none of bf16, fp16, fp32, fp8, int8, int4, awq, mxfp4")
+    unstated = () if sizes.stated else (Doubt(remark("startup_log.ranks_assumed", tp=sizes.tp_size)),)
+    doubts = (*unstated, *((Doubt(remark("startup_log.near_name")),) if near else ()))
+    driver = any("Worker" in speaker.speaker for speaker in run.lines)
+    basis = Basis(run, settings, spec, sizes, ranks, form, near, given.dtype is not None, driver, doubts, ())
+    return replace(basis, remarks=(*remarks, *_assumed(basis, line)))
+
+
+def main_basis(bases: Sequence[Basis], engine: Engine) -> Basis:
+    """The run a report's head speaks of: the engine's first that has figures, else its first."""
+    ours = [one for one in bases if one.run.settings.engine in (engine, None)] or list(bases)
+    return next((one for one in ours if one.run.figures), ours[0])
+
+
+def _completed(run: Run, others: Sequence[Run]) -> Settings:
+    settings = run.settings
+    for other in others:
+        same = other.settings.engine in (settings.engine, None)
+        if same and other is not run and settings.model_path is None:
+            settings = merged(settings, replace(other.settings, version=None))
+    return settings
+
+
+def _assumed(basis: Basis, line: int) -> list[Remark]:
+    """What the checks rest on that the log does not say, and sizes that the model cannot have."""
+    refused = basis.refusal()
+    remarks = [] if refused is None else [remark("startup_log.refused", line, reason=refused.values["reason"])]
+    if not basis.run.figures:
+        return remarks
+    if basis.model is None:
+        name = (basis.settings.model_path or "").rstrip("/").split("/")[-1]
+        remarks.append(
+            remark("startup_log.model_unknown", line, name=name)
+            if name
+            else remark("startup_log.model_unnamed", line)
+        )
+    elif basis.near:
+        remarks.append(remark("startup_log.model_assumed", line, name=basis.model.name))
+    if not basis.sizes.stated:
+        remarks.append(remark("startup_log.ranks_assumed", line, tp=basis.sizes.tp_size))
+    return remarks
+
+
+def same_count(value: int, formula: Remark) -> Prediction:
     """A count the engine prints twice, or another count of its own times a whole number."""
     return Prediction(value, formula, value, value)
 
@@ -128,14 +227,3 @@ def within(value: float, step: float) -> tuple[float, float]:
     """Half a percent either way of what was meant, and half of the last digit of what was printed for it."""
     slack = TOLERANCE * abs(value) + step / 2 * (1 + 1e-9)
     return value - slack, value + slack
-
-
-def refusal(basis: Basis) -> Silence | None:
-    """Why the sizes do not suit the model, if they do not: heads that do not divide, more stages than layers."""
-    if basis.model is None:
-        return None
-    try:
-        rank_tensors(basis.model, basis.sizes.tp_size, basis.stages[0], basis.weight_format or "bf16")
-    except ShardlabError as error:
-        return Silence(str(error))
-    return None

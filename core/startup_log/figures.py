@@ -11,134 +11,101 @@ from collections.abc import Iterator
 from core.startup_log.records import Engine, Figure, FigureKind, LogLine, Memory, Quantity
 from core.units import GIB, MIB
 
-_NUMBER = r"(-?\d{1,12}(?:\.\d{1,9})?)"
-_COUNT = r"(\d{1,3}(?:[,\u202f ]\d{3}){1,6}|\d{1,15})"
-_SIZE = rf"{_NUMBER}\s{{0,2}}(GB|GiB|MB|MiB)\b"
-_BYTES = {"GB": GIB, "GiB": GIB, "MB": MIB, "MiB": MIB}
+_NUMBER = r"-?\d{1,12}(?:\.\d{1,9})?"
+_COUNT = r"\d{1,3}(?:[,\u202f ]\d{3}){1,6}|\d{1,15}"
+_SIZE = rf"(?P<size>{_NUMBER})\s{{0,2}}(?P<unit>GB|GiB|MB|MiB)\b"
+_N = rf"(?P<count>{_COUNT})"
+_TOKENS = rf"(?P<tokens>{_COUNT})"
+_DTYPE = r"(?: dtype: torch\.(?P<dtype>\w{1,40}),)?"
+_GIB = {"GB": 1.0, "GiB": 1.0, "MB": MIB / GIB, "MiB": MIB / GIB}
 """What the engines mean by their units: powers of two, all of them."""
 
-_WEIGHTS = re.compile(rf"(?:Loading model weights|[Mm]odel loading) took (?:in total )?{_SIZE}")
-_WEIGHTS_TAKE = re.compile(rf"model weights take\s{{1,12}}{_SIZE}")
-_WEIGHTS_IN_USE = re.compile(rf"Actual usage is {_SIZE} for weight")
-_WEIGHTS_HPU = re.compile(rf"Pre-loading model weights on \w{{1,20}}(?::\d{{1,4}})? took {_SIZE} of device memory")
-_WEIGHTS_SGLANG = re.compile(rf"Load weight end\..{{0,300}}?\bmem usage={_SIZE}")
-_WEIGHTS_TRT = re.compile(rf"Memory used after loading model weights \(inside torch\)[^:]{{0,80}}: {_SIZE}")
-_ENGINE_FILE = re.compile(rf"Loaded engine size: {_SIZE}")
-_TOKENS = re.compile(rf"GPU KV cache size: {_COUNT} tokens")
-# a Markdown heading eats the leading "# "
-_BLOCKS = re.compile(rf"\b(?i:gpu|cuda|rocm|npu|hpu|xpu|neuron) blocks: {_COUNT}")
-_CPU_BLOCKS = re.compile(rf"# CPU blocks: {_COUNT}(?![\d.])")
-_INITIALISED = re.compile(rf"num_gpu_blocks is:?\s{{0,3}}{_COUNT}")
-_CONCURRENCY = re.compile(rf"Maximum concurrency for {_COUNT} tokens per request: {_NUMBER}x")
-_SGLANG_CACHE = re.compile(
-    rf"KV Cache is allocated\.(?: dtype: torch\.(\w{{1,40}}),)?(?: #tokens: {_COUNT},)? K size: {_SIZE},"
-    rf" V size: {_SIZE}"
+_MEMORY = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"Available KV cache memory: {_SIZE}",
+        rf"the rest of the memory reserved for KV Cache is {_SIZE}",
+        rf"kv_cache_size={_SIZE}",
+        rf"available_kv_cache_memory\s{{1,12}}{_SIZE}",
+        rf"{_SIZE} reserved for KV cache",
+        rf"reserved {_SIZE} memory for KV Cache as specified",
+        r"Available memory: (?P<bytes>\d{6,15}), total memory",
+    )
 )
-_SGLANG_LATENT = re.compile(
-    rf"KV Cache is allocated\.(?: dtype: torch\.(\w{{1,40}}),)? #tokens: {_COUNT}, KV size: {_SIZE}"
-)
-_SGLANG_POOL = re.compile(rf"max_total_num_tokens={_COUNT}")
-_TRT_POOL = re.compile(rf"Allocated {_SIZE} for max tokens in paged KV cache \({_COUNT}\)")
-_TRT_BYTES = re.compile(r"Allocate (\d{1,15}) bytes for k/v cache")
-_TRT_TOKENS = re.compile(rf"Using {_COUNT} tokens in paged KV cache")
-_TRT_TOKEN_BYTES = re.compile(r"\bkv size (?:per token )?is (\d{1,12})\b")
 
-_MEMORY = (
-    re.compile(rf"Available KV cache memory: {_SIZE}"),
-    re.compile(rf"the rest of the memory reserved for KV Cache is {_SIZE}"),
-    re.compile(rf"kv_cache_size={_SIZE}"),
-    re.compile(rf"available_kv_cache_memory\s{{1,12}}{_SIZE}"),
-    re.compile(rf"{_SIZE} reserved for KV cache"),
-    re.compile(rf"reserved {_SIZE} memory for KV Cache as specified"),
-)
-_MEMORY_BYTES = re.compile(r"Available memory: (\d{6,15}), total memory")
+_FIGURES: tuple[tuple[Quantity, FigureKind, Engine, re.Pattern[str]], ...] = tuple(
+    (quantity, kind, engine, re.compile(pattern))  # type: ignore[misc]
+    for quantity, kind, engine, pattern in (
+        ("weights_gib", "allocated", "vllm",
+         rf"(?:Loading model weights|[Mm]odel loading) took (?:in total )?{_SIZE}"),
+        ("weights_gib", "profiled", "vllm", rf"model weights take\s{{1,12}}{_SIZE}"),
+        ("weights_gib", "profiled", "vllm", rf"Actual usage is {_SIZE} for weight"),
+        ("weights_gib", "allocated", "vllm",
+         rf"Pre-loading model weights on \w{{1,20}}(?::\d{{1,4}})? took {_SIZE} of device memory"),
+        ("weights_gib", "free_memory", "sglang", rf"Load weight end\..{{0,300}}?\bmem usage={_SIZE}"),
+        ("weights_gib", "allocated", "tensorrt-llm",
+         rf"Memory used after loading model weights \(inside torch\)[^:]{{0,80}}: {_SIZE}"),
+        ("weights_gib", "engine_file", "tensorrt-llm", rf"Loaded engine size: {_SIZE}"),
+        ("kv_tokens", "tokens", "vllm", rf"GPU KV cache size: {_N} tokens"),
+        # a Markdown heading eats the leading "# "
+        ("gpu_blocks", "blocks", "vllm", rf"\b(?i:gpu|cuda|rocm|npu|hpu|xpu|neuron) blocks: {_N}"),
+        ("cpu_blocks", "cpu", "vllm", rf"# CPU blocks: {_N}(?![\d.])"),
+        ("gpu_blocks", "initialised", "vllm", rf"num_gpu_blocks is:?\s{{0,3}}{_N}"),
+        ("max_concurrency", "concurrency", "vllm",
+         rf"Maximum concurrency for {_TOKENS} tokens per request: (?P<times>{_NUMBER})x"),
+        ("kv_size_gib", "k", "sglang",
+         rf"KV Cache is allocated\.{_DTYPE}(?: #tokens: {_TOKENS},)? K size: {_SIZE},"
+         rf" V size: (?P<v_size>{_NUMBER})\s{{0,2}}(?P<v_unit>GB|GiB|MB|MiB)\b"),
+        ("kv_size_gib", "kv", "sglang", rf"KV Cache is allocated\.{_DTYPE} #tokens: {_TOKENS}, KV size: {_SIZE}"),
+        ("kv_tokens", "pool", "sglang", rf"max_total_num_tokens={_N}"),
+        ("kv_size_gib", "kv", "tensorrt-llm", rf"Allocated {_SIZE} for max tokens in paged KV cache \({_TOKENS}\)"),
+        ("bytes_per_token", "pool_bytes", "tensorrt-llm", r"Allocate (?P<count>\d{1,15}) bytes for k/v cache"),
+        ("kv_tokens", "pool", "tensorrt-llm", rf"Using {_N} tokens in paged KV cache"),
+        ("bytes_per_token", "kv", "tensorrt-llm", r"\bkv size (?:per token )?is (?P<count>\d{1,12})\b"),
+    )
+)  # fmt: skip
+"""Every wording of every release: what is counted, how the engine came by it, whose words, the words."""
 
 _GATE = re.compile(r"took|take |usage=|Actual usage|engine size|KV cache|KV Cache|k/v cache|blocks|oncurrency|"
                    r"num_tokens|kv_cache_size|kv_cache_memory|kv size|Available memory|model weights")  # fmt: skip
 
 
-def memories(line: LogLine) -> Iterator[Memory]:
-    """What the line says was left for the cache."""
+def printed(line: LogLine) -> Iterator[Figure | Memory]:
+    """What the line says was left for the cache, then every figure of it that a config predicts."""
     if not _GATE.search(line.text):
         return
     for pattern in _MEMORY:
         for match in pattern.finditer(line.text):
-            yield Memory(_gib(match, 1), _step(match.group(1), match.group(2)), line)
-    for match in _MEMORY_BYTES.finditer(line.text):
-        yield Memory(int(match.group(1)) / GIB, 1 / GIB, line)
+            values = match.groupdict()
+            yield Memory(*_size(values) if "size" in values else (int(values["bytes"]) / GIB, 1 / GIB), line)
+    for quantity, kind, engine, pattern in _FIGURES:
+        for match in pattern.finditer(line.text):
+            yield from _figures(line, quantity, kind, engine, match.groupdict())
 
 
-def figures(line: LogLine) -> Iterator[Figure]:
-    """Every figure of the line that a config predicts."""
-    if not _GATE.search(line.text):
-        return
-    yield from _sizes(line, _WEIGHTS, "weights_gib", "allocated", "vllm")
-    yield from _sizes(line, _WEIGHTS_TAKE, "weights_gib", "profiled", "vllm")
-    yield from _sizes(line, _WEIGHTS_IN_USE, "weights_gib", "profiled", "vllm")
-    yield from _sizes(line, _WEIGHTS_HPU, "weights_gib", "allocated", "vllm")
-    yield from _sizes(line, _WEIGHTS_SGLANG, "weights_gib", "free_memory", "sglang")
-    yield from _sizes(line, _WEIGHTS_TRT, "weights_gib", "allocated", "tensorrt-llm")
-    yield from _sizes(line, _ENGINE_FILE, "weights_gib", "engine_file", "tensorrt-llm")
-    yield from _counts(line, _TOKENS, "kv_tokens", "tokens", "vllm")
-    yield from _counts(line, _BLOCKS, "gpu_blocks", "blocks", "vllm")
-    yield from _counts(line, _CPU_BLOCKS, "cpu_blocks", "cpu", "vllm")
-    yield from _counts(line, _INITIALISED, "gpu_blocks", "initialised", "vllm")
-    for match in _CONCURRENCY.finditer(line.text):
-        value, step = float(match.group(2)), _decimals(match.group(2))
-        yield Figure("max_concurrency", "concurrency", value, step, line, "vllm", _whole(match.group(1)))
-    yield from _sglang(line)
-    yield from _trt(line)
-
-
-def _sglang(line: LogLine) -> Iterator[Figure]:
-    for match in _SGLANG_CACHE.finditer(line.text):
-        tokens = _whole(match.group(2)) if match.group(2) else None
-        for kind, at in (("k", 3), ("v", 5)):
-            yield _cache(line, kind, match, at, tokens)  # type: ignore[arg-type]
-    for match in _SGLANG_LATENT.finditer(line.text):
-        yield _cache(line, "kv", match, 3, _whole(match.group(2)))
-    yield from _counts(line, _SGLANG_POOL, "kv_tokens", "pool", "sglang")
-
-
-def _cache(line: LogLine, kind: FigureKind, match: re.Match[str], at: int, tokens: int | None) -> Figure:
-    size, step = _gib(match, at), _step(match.group(at), match.group(at + 1))
-    return Figure("kv_size_gib", kind, size, step, line, "sglang", tokens, match.group(1))
-
-
-def _trt(line: LogLine) -> Iterator[Figure]:
-    for match in _TRT_POOL.finditer(line.text):
-        size, step = _gib(match, 1), _step(match.group(1), match.group(2))
-        yield Figure("kv_size_gib", "kv", size, step, line, "tensorrt-llm", _whole(match.group(3)))
-    for match in _TRT_BYTES.finditer(line.text):
-        yield Figure("bytes_per_token", "pool_bytes", int(match.group(1)), 1, line, "tensorrt-llm")
-    yield from _counts(line, _TRT_TOKENS, "kv_tokens", "pool", "tensorrt-llm")
-    yield from _counts(line, _TRT_TOKEN_BYTES, "bytes_per_token", "kv", "tensorrt-llm")
-
-
-def _sizes(
-    line: LogLine, pattern: re.Pattern[str], quantity: Quantity, kind: FigureKind, engine: Engine
+def _figures(
+    line: LogLine, quantity: Quantity, kind: FigureKind, engine: Engine, values: dict[str, str | None]
 ) -> Iterator[Figure]:
-    for match in pattern.finditer(line.text):
-        yield Figure(quantity, kind, _gib(match, 1), _step(match.group(1), match.group(2)), line, engine)
+    """The figure of one match; keys and values, where a line prints both."""
+    tokens = _whole(count) if (count := values.get("tokens")) else None
+    if times := values.get("times"):
+        value, step = float(times), _last_digit(times)
+    elif count := values.get("count"):
+        value, step = _whole(count), 1
+    else:
+        value, step = _size(values)
+    yield Figure(quantity, kind, value, step, line, engine, tokens, values.get("dtype"))
+    if "v_size" in values:
+        yield Figure(quantity, "v", *_size(values, "v_"), line, engine, tokens, values.get("dtype"))
 
 
-def _counts(
-    line: LogLine, pattern: re.Pattern[str], quantity: Quantity, kind: FigureKind, engine: Engine
-) -> Iterator[Figure]:
-    for match in pattern.finditer(line.text):
-        yield Figure(quantity, kind, _whole(match.group(1)), 1, line, engine)
+def _size(values: dict[str, str | None], of: str = "") -> tuple[float, float]:
+    """A size in GiB, and one unit of the last digit printed."""
+    digits, unit = values[f"{of}size"] or "", _GIB[values[f"{of}unit"] or ""]
+    return float(digits) * unit, _last_digit(digits) * unit
 
 
-def _gib(match: re.Match[str], at: int) -> float:
-    return float(match.group(at)) * _BYTES[match.group(at + 1)] / GIB
-
-
-def _step(digits: str, unit: str) -> float:
-    """One unit of the last digit printed, in GiB."""
-    return _decimals(digits) * _BYTES[unit] / GIB
-
-
-def _decimals(digits: str) -> float:
+def _last_digit(digits: str) -> float:
     return 10.0 ** -len(digits.partition(".")[2])
 
 

@@ -1,19 +1,18 @@
 """A log as it is posted, line by line: colours, quote marks, and the prefixes of whatever passed it on, taken off.
 
+What is shown of it gives away nobody: hosts, addresses, folders, users and keys are covered.
+
 A terminal of fixed width cuts a long line anywhere, in the middle of a word too; an editor breaks it at a space.
 Both are put together again. No expression here can backtrack: each has one way to match.
 """
 
-import html
 import re
 from collections import Counter
 from collections.abc import Iterator
 
+from core.lines import LONGEST_LINE, without_colours, without_tags
 from core.startup_log.records import LogLine
 
-_ANSI = re.compile(r"(?:\x1b|\^\[|\\x1b|\\033|␛)\[[0-9;?]{0,20}[A-Za-z]")
-_TAGS = re.compile(r"</?(?:font|b|span|code|pre|br)\b[^<>]{0,200}>")
-_ENTITY = re.compile(r"&(?:quot|apos|lt|gt|amp|#39|#x27);")
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}(?!=)")
 _FRAMED = re.compile(r"^\s{0,8}│ ?(?=\S)")
 _COMMENTED = re.compile(
@@ -44,7 +43,6 @@ _SURE_START = re.compile(
 _OPEN_RECORD = re.compile(rf"^\s{{0,12}}(?:{_RECORD})")
 _GOES_ON = re.compile(r"^\s{0,12}[a-z\d,.;:'\")}\]=]")
 _LONG = 60
-_LONGEST = 60_000
 
 LIMIT_LINES = 50_000
 """Lines that are read; what an engine prints at its start is within far fewer."""
@@ -58,28 +56,18 @@ def read_lines(text: str) -> list[LogLine]:
 def _plain(text: str) -> Iterator[tuple[int, str]]:
     """Each physical line with its number, without what was put before it."""
     for number, raw in enumerate(text.split("\n", LIMIT_LINES)[:LIMIT_LINES], 1):
-        for piece in _last_repaint(raw).split("\r"):
-            bare = piece if piece.isascii() and piece.isprintable() else _coloured(piece)
+        # of a progress bar's repaints, of which one line may have thousands, the last ones
+        for piece in raw.rstrip("\r").rsplit("\r", 8)[-8:]:
+            bare = without_colours(piece)
+            if not piece.isascii():
+                bare = bare.replace("\u200b", "").replace("\xa0", " ")
+                bare = bare.strip()[1:].removesuffix("│").strip() if _FRAMED.match(bare) else bare
             if _FENCE.match(bare):
                 continue
-            bare = html.unescape(_TAGS.sub("", bare)) if _ENTITY.search(bare) or "</" in bare else bare
-            bare = _QUOTE.sub("", _ANSI.sub("", bare) if "[" in bare else bare)
+            bare = _QUOTE.sub("", without_tags(bare))
             for prefix in (_COMMENTED, _COMPOSE, _POD, _JOURNAL, _ISO):
-                found = prefix.match(bare)
-                bare = bare[found.end() :] if found else bare
-            yield number, bare[:_LONGEST]
-
-
-def _last_repaint(raw: str) -> str:
-    """A line without most of the repaints of a progress bar, of which one log may have thousands."""
-    pieces = raw.rstrip("\r").rsplit("\r", 8)
-    return "\r".join(pieces[-8:])
-
-
-def _coloured(piece: str) -> str:
-    """A line without colours, odd spaces, and the frame of a terminal's window."""
-    bare = _ANSI.sub("", piece).replace("\u200b", "").replace("\xa0", " ")
-    return bare.strip()[1:].removesuffix("│").strip() if _FRAMED.match(bare) else bare
+                bare = prefix.sub("", bare, 1)
+            yield number, bare[:LONGEST_LINE]
 
 
 def _joined(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -90,8 +78,8 @@ def _joined(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     for index, (line_number, bare) in enumerate(lines):
         glued = len(previous) in cut
         starting = starts[index] and not (glued and bare and not _SURE_START.match(bare))
-        goes_on = open_record and not starting and len(previous) >= _LONG and length < _LONGEST
-        if previous.rstrip().endswith("\\") and length < _LONGEST:
+        goes_on = open_record and not starting and len(previous) >= _LONG and length < LONGEST_LINE
+        if previous.rstrip().endswith("\\") and length < LONGEST_LINE:
             held[-1] = f"{held[-1].rstrip().removesuffix(chr(92))} {bare.strip()}"
         elif goes_on and (glued or _GOES_ON.match(bare)):
             held.append(bare if glued else f" {bare.strip()}")
@@ -115,7 +103,7 @@ def _cut_widths(lengths: list[int], starts: list[bool]) -> set[int]:
 
 def _spoken(number: int, text: str) -> LogLine:
     """A line with what its prefixes say of who printed it. A worker's is its own, whoever passes it on."""
-    text = text[:_LONGEST]
+    text = text[:LONGEST_LINE]
     launcher = _LAUNCHER.match(text)
     rank = next((int(group) for group in launcher.groups() if group), None) if launcher else None
     if launcher:
@@ -135,3 +123,26 @@ def _spoken(number: int, text: str) -> LogLine:
         parts.get("PP"),
         parts.get("rank=", int(trt.group(1)) if trt else passed_on),
     )
+
+
+_COVERS = (
+    (re.compile(r"\b(?:hf|sk|ghp|github_pat|xox[abp])[_-][A-Za-z0-9_-]{8,200}"), "<token>"),
+    (re.compile(r"(?i)\b((?:api[_-]?key|token|password|secret|authorization)['\"]?\s{0,3}[=:]\s{0,3}\[?['\"]?)"
+                r"(?!None\b|null\b|<)[^\s'\",)]{4,200}"), r"\1<token>"),
+    (re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}"), "<mail>"),
+    (re.compile(r"\b(?:https?|tcp|ipc|file|s3|gs|hdfs|zmq)://[^\s'\",)>]{1,400}"), "<address>"),
+    (re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?(?:<\d{1,3}>)?(?![\d.])"), "<address>"),
+    (re.compile(r"(?<![\w:])(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}(?![\w:])"), "<address>"),
+    (re.compile(r"(?<![\w/.:-])(?=[\d.-]{0,100}[A-Za-z_])[\w-][\w.-]{0,100}:(\d{2,9}):(\d{2,9}) \["),
+     r"<host>:\1:\2 ["),
+    (re.compile(r"(?i)\b((?:host(?:name)?|user(?:name)?|node_ip|ip|master_addr|hostname)['\"]?\s{0,2}=\s{0,2}['\"]?)"
+                r"(?!None\b|<)[\w.-]{1,120}"), r"\1<host>"),
+    (re.compile(r"(?<![\w<])(?:~|[A-Za-z]:)?(?:[/\\][\w.@+-]{1,120}){1,24}[/\\]([\w.@+-]{1,160})"), r"…/\1"),
+)  # fmt: skip
+
+
+def masked(text: str) -> str:
+    """`text` with hosts, addresses, the folders of paths, users and keys covered. The last part of a path stays."""
+    for pattern, cover in _COVERS:
+        text = pattern.sub(cover, text)
+    return text

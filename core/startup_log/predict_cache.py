@@ -6,19 +6,10 @@ from math import ceil, floor, isclose
 from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import Stage
 from core.models.parameters import dtype_bytes
-from core.startup_log.basis import (
-    TOLERANCE,
-    UNNAMED,
-    Basis,
-    Doubt,
-    Prediction,
-    Silence,
-    candidate_stages,
-    same_count,
-    windowed,
-    within,
-)
-from core.startup_log.records import Figure, Memory, Settings
+from core.remark import Remark, remark
+from core.startup_log.basis import ROW_BYTES, TOLERANCE, UNNAMED, Basis, same_count, windowed, within
+from core.startup_log.records import Doubt, Figure, Memory, Outcome, Prediction, Settings
+from core.startup_log.starts import Pair
 from core.units import GIB
 
 DEFAULT_SWAP_GIB = 4.0
@@ -28,10 +19,9 @@ _SINKS_WINDOW = 128
 """Tokens that every second layer of gpt-oss sees. Source: its config.json, sliding_window."""
 _FLOAT_CACHE = {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp32", "float": "fp32"}
 _PADDED_LATENT_HEAD = 256
-_ROW_BYTES = 256
 
 
-def token_bytes(basis: Basis, part: Stage, engine_dtype: str | None = None) -> float | Silence:
+def token_bytes(basis: Basis, part: Stage, engine_dtype: str | None = None) -> float | Remark:
     """Bytes a token leaves on one rank of a stage.
 
     2 · layers · kv heads of the rank · head_dim · width; of a latent cache, one row that is whole on every rank
@@ -41,7 +31,7 @@ def token_bytes(basis: Basis, part: Stage, engine_dtype: str | None = None) -> f
         return UNNAMED
     dtype = _cache_dtype(engine_dtype or settings.kv_dtype, settings.dtype)
     if dtype is None:
-        return Silence(f"a cache kept as {engine_dtype or settings.kv_dtype} has a layout of its own")
+        return remark("startup_log.cache_dtype", dtype=engine_dtype or settings.kv_dtype)
     ranks = basis.sizes.tp_size
     if settings.dp_attention and settings.dp_size:
         ranks = max(1, ranks // settings.dp_size)
@@ -50,7 +40,7 @@ def token_bytes(basis: Basis, part: Stage, engine_dtype: str | None = None) -> f
         return 2 * part.layers * heads * _PADDED_LATENT_HEAD * dtype_bytes(dtype)
     each = kv_bytes_per_token_per_rank(spec, ranks, dtype) / spec.num_hidden_layers
     if settings.padded_rows:
-        each = _ROW_BYTES * ceil(each / _ROW_BYTES)
+        each = ROW_BYTES * ceil(each / ROW_BYTES)
     return each * part.layers
 
 
@@ -73,9 +63,7 @@ def _before_latent(settings: Settings) -> bool:
     return (int(parts[0]), int(parts[1]), patch) < (0, 7, 1)
 
 
-def from_memory(
-    basis: Basis, figure: Figure, left: tuple[tuple[Memory, int | None], ...], seen: int, hidden: int
-) -> Prediction | Silence:
+def from_memory(basis: Basis, figure: Figure, left: tuple[Pair, ...], seen: int, hidden: int) -> Outcome:
     """Tokens or blocks: the memory that the smallest rank has left, in whole blocks.
 
     `seen` ranks print theirs, the least and the most of it in `left`; `hidden` ranks print none.
@@ -83,20 +71,20 @@ def from_memory(
     if basis.settings.blocks_asked is not None:
         return _asked(basis, figure, basis.settings.blocks_asked)
     if not left:
-        return Silence("the log does not print the memory that was left for the cache")
+        return remark("startup_log.no_memory_printed")
     block = basis.block_tokens
     bounds = [_counts(basis, memory, stage, block) for memory, stage in left]
-    silent = next((bound for bound in bounds if isinstance(bound, Silence)), None)
+    silent = next((bound for bound in bounds if isinstance(bound, Remark)), None)
     if silent is not None:
         return silent
-    blocks = [min(bound[at] for bound in bounds if not isinstance(bound, Silence)) for at in range(3)]
+    blocks = [min(bound[at] for bound in bounds if not isinstance(bound, Remark)) for at in range(3)]
     if basis.model is not None and basis.model.attention_sinks and figure.quantity == "kv_tokens":
         blocks[2] += 1  # two pools may hold half a block more than one of every layer
     each = _printed(basis, figure, blocks[1])
     low, value, high = (floor(count * each * (1 + 1e-12)) for count in blocks)
     smallest = min(memory.size_gib for memory, _ in left)
-    of_ranks = f", the smallest of {seen} ranks," if seen > 1 else ""
-    formula = f"{smallest:g} GiB left{of_ranks} by the bytes of a {block}-token block, whole blocks"
+    code = "blocks_of_smallest" if seen > 1 else "blocks_of_memory"
+    formula = remark(f"startup_log.{code}", left_gib=smallest, ranks=seen, block=block)
     doubts = (*_count_doubts(basis, figure, value, left, hidden), *basis.doubts)
     return Prediction(value, formula, low, high, doubts)
 
@@ -104,8 +92,8 @@ def from_memory(
 def _asked(basis: Basis, figure: Figure, blocks: int) -> Prediction:
     """As many blocks as an argument asks for, of the size that is usual."""
     value = blocks * (basis.spanned_tokens if figure.quantity == "kv_tokens" else 1)
-    doubt = Doubt(f"an argument asks for {blocks} blocks; a platform may add to them, or make them larger")
-    return replace(same_count(value, "as many blocks as an argument asks for"), doubts=(doubt,))
+    doubt = Doubt(remark("startup_log.blocks_may_be_added", blocks=blocks))
+    return replace(same_count(value, remark("startup_log.blocks_asked")), doubts=(doubt,))
 
 
 def _printed(basis: Basis, figure: Figure, blocks: int) -> float:
@@ -138,39 +126,38 @@ def _requests_a_block(basis: Basis, length: int) -> tuple[float, ...]:
     return 2 / (full + ceil(seen / block) + 1), 1 / full
 
 
-def _counts(basis: Basis, memory: Memory, stage: int | None, block: int) -> tuple[int, int, int] | Silence:
+def _counts(basis: Basis, memory: Memory, stage: int | None, block: int) -> tuple[int, int, int] | Remark:
     """Whole blocks in a memory: at the least, as printed, at the most."""
-    part = max(candidate_stages(basis, stage), key=lambda one: one.layers) if basis.model else None
-    if part is None:
+    if basis.model is None:
         return UNNAMED
+    part = max(basis.candidate_stages(stage), key=lambda one: one.layers)
     each = token_bytes(basis, part)
-    if isinstance(each, Silence):
+    if isinstance(each, Remark):
         return each
     sizes = (memory.size_gib - memory.step / 2, memory.size_gib, memory.size_gib + memory.step / 2)
     low, value, high = (max(0, floor(size * GIB / (block * each) * (1 + 1e-12))) for size in sizes)
     return low, value, high
 
 
-def _count_doubts(
-    basis: Basis, figure: Figure, value: float, left: tuple[tuple[Memory, int | None], ...], hidden: int
-) -> list[Doubt]:
+def _count_doubts(basis: Basis, figure: Figure, value: float, left: tuple[Pair, ...], hidden: int) -> list[Doubt]:
     """What a count may differ by. Blocks are the smallest rank's; tokens may be another's, which has more."""
-    found = []
-    world = basis.sizes.tp_size * basis.sizes.pp_size
+    doubts = []
     if hidden:
         low, high = (value * (1 + sign * _spread(basis, left)) for sign in (-1, 1))
         highest = high if figure.kind == "tokens" else value
-        found.append(Doubt(f"{hidden} of {world} ranks do not print what they have left", low, highest))
+        doubts.append(
+            Doubt(remark("startup_log.ranks_hidden", hidden=hidden, ranks=basis.world_size), low, highest)
+        )
     if basis.settings.draft:
-        found.append(Doubt("a draft model's layers have a cache too", high=value))
+        doubts.append(Doubt(remark("startup_log.draft_cache"), high=value))
     if basis.model is not None and windowed(basis.model):
-        found.append(Doubt("layers with a window keep less of a request", low=value))
+        doubts.append(Doubt(remark("startup_log.windows_keep_less"), low=value))
     if basis.settings.padded_layers:
-        found.append(Doubt("layers are added to fill groups of one kind, and have a cache too", high=value))
-    return found
+        doubts.append(Doubt(remark("startup_log.layers_added"), high=value))
+    return doubts
 
 
-def _spread(basis: Basis, left: tuple[tuple[Memory, int | None], ...]) -> float:
+def _spread(basis: Basis, left: tuple[Pair, ...]) -> float:
     """How much less than those seen a rank that is not seen may have: a stage that is not, any amount."""
     if basis.sizes.pp_size > len({stage for _, stage in left}):
         return 1.0
@@ -178,33 +165,27 @@ def _spread(basis: Basis, left: tuple[tuple[Memory, int | None], ...]) -> float:
     return max(_HIDDEN_RANK, 1 - min(sizes) / max(sizes) if max(sizes) > 0 else 0.0)
 
 
-def cpu_blocks(basis: Basis, figure: Figure) -> Prediction | Silence:
+def cpu_blocks(basis: Basis, figure: Figure) -> Outcome:
     """Blocks of host memory: the swap space by the bytes of a block, exactly."""
     if basis.model is None:
         return UNNAMED
     if basis.settings.device == "hpu":
-        return Silence("an HPU keeps no blocks in host memory")
-    part = max(basis.stages, key=lambda one: one.layers)
-    each = token_bytes(basis, part)
-    if isinstance(each, Silence):
+        return remark("startup_log.no_host_blocks")
+    each = token_bytes(basis, basis.largest_stage)
+    if isinstance(each, Remark):
         return each
-    swap, what = _host_memory(basis.settings)
+    on_cpu = basis.settings.device == "cpu"  # there the cache itself is in host memory
+    swap = basis.settings.host_cache_gib if on_cpu else basis.settings.swap_gib
+    what = remark("startup_log.host_cache" if on_cpu else "swap_space")
     size = DEFAULT_SWAP_GIB if swap is None else swap
     per_block = basis.block_tokens * each
     value = floor(size * GIB / per_block)
     doubts = list(basis.doubts)
     if swap is None and _some_swap(figure.value, per_block):
-        doubts.insert(0, Doubt(f"another whole number of GiB of {what} would give it"))
-    said = "said" if swap is not None else "by default"
-    formula = f"{size:g} GiB of {what} ({said}) by the bytes of a {basis.block_tokens}-token block, whole blocks"
+        doubts.insert(0, Doubt(remark("startup_log.other_swap", what=what)))
+    code = "blocks_of_host_default" if swap is None else "blocks_of_host"
+    formula = remark(f"startup_log.{code}", size_gib=size, what=what, block=basis.block_tokens)
     return Prediction(value, formula, value, value, tuple(doubts))
-
-
-def _host_memory(settings: Settings) -> tuple[float | None, str]:
-    """Host memory for blocks in GiB, where the log says, and what it is for: on a CPU the cache itself is there."""
-    if settings.device == "cpu":
-        return settings.host_cache_gib, "cache in host memory"
-    return settings.swap_gib, "swap space"
 
 
 def _some_swap(blocks: float, per_block: float) -> bool:
@@ -213,78 +194,71 @@ def _some_swap(blocks: float, per_block: float) -> bool:
     return size <= 1024 and floor(size * GIB / per_block) == blocks
 
 
-def concurrency(basis: Basis, figure: Figure, tokens: int | None) -> Prediction | Silence:
+def concurrency(basis: Basis, figure: Figure, tokens: int | None) -> Outcome:
     """Requests of full length that fit, from the count of tokens the engine has just printed.
 
     V0: blocks · 16 / length. V1: blocks / ⌈length / 16⌉, and in its first releases as V0.
     """
     length = figure.tokens or 0
     if tokens is None or length <= 0:
-        return Silence("the log does not print the tokens it is counted from")
+        return remark("startup_log.no_tokens_printed")
     block = basis.spanned_tokens if tokens % basis.spanned_tokens == 0 else BLOCK_TOKENS
     plain, whole = tokens / length, tokens // block / ceil(length / block)
     prefers_whole = basis.settings.v1 is not False
     shared = max(tokens // block * each for each in _requests_a_block(basis, length))
     fits = [value for value in (whole, plain, shared) if abs(value - figure.value) <= figure.step / 2 + 1e-9]
     value = (fits[0] if fits else whole) if prefers_whole else plain
-    words = {
-        whole: f"blocks by the {ceil(length / block)} that a request takes",
-        plain: "tokens by the length",
-    }.get(value, "blocks by those that a request takes, fewer where layers have a window,")
+    codes = {whole: "requests_of_blocks", plain: "requests_of_tokens"}
+    formula = remark(
+        f"startup_log.{codes.get(value, 'requests_of_windows')}",
+        tokens=tokens,
+        length=length,
+        blocks=ceil(length / block),
+    )
     doubts = list(basis.doubts)
-    if basis.model is None or windowed(basis.model):
-        doubts.append(Doubt("layers of another kind, or with a window, keep less of a request"))
+    if basis.windowed:
+        doubts.append(Doubt(remark("startup_log.others_keep_less")))
     low, high = within(value, figure.step)
-    return Prediction(value, f"{tokens:,} tokens: {words} of {length:,} tokens", low, high, tuple(doubts))
+    return Prediction(value, formula, low, high, tuple(doubts))
 
 
-def cache_size(basis: Basis, figure: Figure) -> Prediction | Silence:
+def cache_size(basis: Basis, figure: Figure) -> Outcome:
     """A cache's bytes: its tokens, a page more in SGLang, by the bytes of a token; K and V are half of it each."""
     if basis.model is None:
         return UNNAMED
     if figure.tokens is None:
-        return Silence("the line does not say for how many tokens")
-    part = max(basis.stages, key=lambda one: one.layers)
-    each = token_bytes(basis, part, figure.dtype)
-    if isinstance(each, Silence):
+        return remark("startup_log.no_tokens_said")
+    each = token_bytes(basis, basis.largest_stage, figure.dtype)
+    if isinstance(each, Remark):
         return each
     page = (basis.settings.page_size or 1) if figure.engine == "sglang" else 0
     halves = 2 if figure.kind in ("k", "v") else 1
     value = (figure.tokens + page) * each / halves / GIB
     doubts = [*_trt_doubts(basis, figure), *basis.doubts]
-    formula = f"{figure.tokens:,} tokens by {each / halves:,.0f} bytes"
+    formula = remark("startup_log.tokens_by_bytes", tokens=figure.tokens, token_bytes=round(each / halves))
     return Prediction(value, formula, *within(value, figure.step), tuple(doubts))
 
 
-def bytes_per_token(basis: Basis, figure: Figure) -> Prediction | Silence:
+def bytes_per_token(basis: Basis, figure: Figure) -> Outcome:
     """Bytes a token takes on a rank."""
     if basis.model is None:
         return UNNAMED
-    part = max(basis.stages, key=lambda one: one.layers)
-    each = token_bytes(basis, part, figure.dtype)
-    if isinstance(each, Silence):
+    each = token_bytes(basis, basis.largest_stage, figure.dtype)
+    if isinstance(each, Remark):
         return each
-    formula = (
-        "2 · layers · kv heads of the rank · head_dim · width" if not basis.model.mla else "one latent row a layer"
-    )
+    formula = remark("startup_log.latent_row" if basis.model.mla else "startup_log.keys_and_values", halves=2)
     return Prediction(each, formula, *within(each, figure.step), (*_trt_doubts(basis, figure), *basis.doubts))
 
 
 def _trt_doubts(basis: Basis, figure: Figure) -> list[Doubt]:
-    if figure.engine == "tensorrt-llm" and basis.settings.kv_dtype is None:
-        return (
-            [Doubt("TensorRT-LLM does not print the width of its cache", high=figure.value)]
-            if _halved(basis, figure)
-            else []
-        )
-    return []
+    open_width = figure.engine == "tensorrt-llm" and basis.settings.kv_dtype is None and _halved(basis, figure)
+    return [Doubt(remark("startup_log.cache_width_unsaid"), high=figure.value)] if open_width else []
 
 
 def _halved(basis: Basis, figure: Figure) -> bool:
     """Whether an 8-bit cache would give the figure."""
-    part = max(basis.stages, key=lambda one: one.layers)
-    each = token_bytes(basis, part)
-    if isinstance(each, Silence):
+    each = token_bytes(basis, basis.largest_stage)
+    if isinstance(each, Remark):
         return False
     expected = each / 2 if figure.quantity == "bytes_per_token" else (figure.tokens or 0) * each / 2 / GIB
     return isclose(figure.value, expected, rel_tol=2 * TOLERANCE)

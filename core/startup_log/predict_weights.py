@@ -3,19 +3,10 @@
 from dataclasses import replace
 
 from core.models.loaded_weights import Stage, loaded_weight_bytes, rank_tensors, reserved_bytes
+from core.remark import Remark, remark
 from core.specs import ModelSpec
-from core.startup_log.basis import (
-    TOLERANCE,
-    UNNAMED,
-    Basis,
-    Doubt,
-    Prediction,
-    Silence,
-    candidate_stages,
-    four_normed_gemma,
-    within,
-)
-from core.startup_log.records import Figure, Settings
+from core.startup_log.basis import TOLERANCE, UNNAMED, Basis, four_normed_gemma, within
+from core.startup_log.records import Doubt, Figure, Outcome, Prediction
 from core.units import GIB
 
 _FREE_MEMORY_GIB = 0.6
@@ -23,22 +14,30 @@ _BUFFERS_GIB = 0.6
 _KERNEL = (0.97, 1.12)
 
 
-def weights(basis: Basis, figure: Figure, stage: int | None) -> Prediction | Silence:
+def weights(basis: Basis, figure: Figure, stage: int | None) -> Outcome:
     """Bytes of a rank's weights, by the arithmetic of `core.models.loaded_weights`."""
     spec = basis.model
     if spec is None:
         return UNNAMED
     if basis.weight_format is None:
-        name = basis.settings.quantization or "this quantisation"
-        return Silence(f"{name} leaves some layers as they were; which, the log does not say")
+        name = basis.settings.quantization
+        return (
+            remark("startup_log.quantisation_unknown", name=name)
+            if name
+            else remark("startup_log.quantisation_unnamed")
+        )
     if basis.settings.dp_attention:
-        return Silence("attention is data-parallel here: which weights are whole on a rank, the log does not say")
+        return remark("startup_log.attention_data_parallel")
     figure = _as_measured(basis, figure)
-    parts = [part for one in candidate_stages(basis, stage) for part in _as_made(basis, spec, one)]
+    parts = [part for one in basis.candidate_stages(stage) for part in _as_made(basis, spec, one)]
     candidates = [_weights_of(basis, spec, figure, part) for part in parts]
     size, where = min(candidates, key=lambda pair: abs(pair[0] - figure.value))
     doubts = (*_weight_doubts(basis, spec, figure, size), *basis.doubts)
-    formula = f"{_shape(basis, spec)}{where}, {_RULES[figure.kind]}"
+    ranks = basis.sizes.tp_size
+    code = "weights_of_ranks" if ranks > 1 else "weights_of"
+    of = remark(f"startup_log.{code}", name=spec.name, format=basis.weight_format, ranks=ranks)
+    how = remark(f"startup_log.weights_{figure.kind}")
+    formula = remark("startup_log.weights_where" if where else "startup_log.weights", of=of, where=where, how=how)
     return Prediction(size, formula, *within(size, figure.step), doubts)
 
 
@@ -59,23 +58,16 @@ def _as_made(basis: Basis, spec: ModelSpec, part: Stage) -> tuple[Stage, ...]:
     """
     if basis.settings.engine != "vllm":
         return (part,)
-    found = [part]
+    parts = [part]
     if spec.moe is not None and spec.mla is None and part.layers < part.of_layers:
-        found.append(replace(part, whole_ends=True))
+        parts.append(replace(part, whole_ends=True))
     if four_normed_gemma(spec) and not spec.qk_norm:
-        found.append(replace(part, own_tables=True))
-    return tuple(found)
+        parts.append(replace(part, own_tables=True))
+    return tuple(parts)
 
 
-_RULES = {
-    "allocated": "rotary table and padding with them, each tensor rounded as the allocator does",
-    "profiled": "rotary table and padding with them, each tensor rounded as the allocator does",
-    "free_memory": "in whole segments of the allocator, as free memory falls by them",
-    "engine_file": "as the engine file holds them, without a rotary table",
-}  # fmt: skip
-
-
-def _weights_of(basis: Basis, spec: ModelSpec, figure: Figure, part: Stage) -> tuple[float, str]:
+def _weights_of(basis: Basis, spec: ModelSpec, figure: Figure, part: Stage) -> tuple[float, Remark | None]:
+    """GiB of a stage's weights as the engine measures them, and which layers they are."""
     tp_size, dtype = basis.sizes.tp_size, basis.weight_format or "bf16"
     where = _where(part)
     if figure.kind == "free_memory":
@@ -87,45 +79,35 @@ def _weights_of(basis: Basis, spec: ModelSpec, figure: Figure, part: Stage) -> t
     return loaded_weight_bytes(spec, tp_size, part, dtype) / GIB, where
 
 
-def _where(part: Stage) -> str:
+def _where(part: Stage) -> Remark | None:
     """Which layers, of a pipeline's stage, and what is made more than once."""
     if part.layers == part.of_layers:
-        return " (a rotary table for every layer)" if part.own_tables else ""
-    ends = ", embedding and head with them" if part.whole_ends else ""
-    return f" (layers {part.first_layer} to {part.first_layer + part.layers - 1}{ends})"
-
-
-def _shape(basis: Basis, spec: ModelSpec) -> str:
-    ranks = f" over TP={basis.sizes.tp_size}" if basis.sizes.tp_size > 1 else ""
-    return f"weights of {spec.name} in {basis.weight_format}{ranks}"
+        return remark("startup_log.tables_in_layers") if part.own_tables else None
+    code = "layers_with_ends" if part.whole_ends else "layers"
+    return remark(f"startup_log.{code}", first=part.first_layer, last=part.first_layer + part.layers - 1)
 
 
 def _weight_doubts(basis: Basis, spec: ModelSpec, figure: Figure, size: float) -> list[Doubt]:
     """What may be on the GPU beside the weights counted, or be laid out otherwise."""
-    found = []
-    if basis.weight_format not in ("bf16", "fp16", "fp32"):
-        widest = max(size * _KERNEL[1], _padded(basis, spec, figure))
-        found.append(Doubt("kernels may pad and repack quantised weights", size * _KERNEL[0], widest))
-    if figure.kind == "free_memory":
-        low, high = size * (1 - 2 * TOLERANCE) - 0.1, size + _FREE_MEMORY_GIB
-        found.append(Doubt("free memory also falls by what libraries take meanwhile", low, high))
-    if figure.engine == "tensorrt-llm" and figure.kind == "allocated":
-        found.append(Doubt("the engine's own buffers are counted with them", size, size + _BUFFERS_GIB))
-    if figure.kind == "engine_file":
-        found.append(Doubt("the log does not say how the engine's weights were quantised"))
-    if not (basis.settings.resolved or basis.format_given):
-        found += _other_formats(basis, spec, figure)
-    if basis.settings.draft and figure.kind != "free_memory":
-        found.append(Doubt("a draft model is loaded with it", low=size))
-    if basis.settings.adapters:
-        found.append(Doubt("LoRA adapters have room of their own", low=size))
-    if spec.moe is not None and (basis.settings.dp_size or 1) > 1:
-        found.append(Doubt("experts are spread over data-parallel ranks too", high=size))
-    if basis.settings.offload:
-        found.append(Doubt("part of the weights is kept in host memory", high=size))
-    if _sees(basis.settings, spec):
-        found.append(Doubt("a vision tower is loaded with it, which the catalog's row does not count", low=size))
-    return found
+    settings, quantised = basis.settings, basis.weight_format not in ("bf16", "fp16", "fp32")
+    fallen = size * (1 - 2 * TOLERANCE) - 0.1, size + _FREE_MEMORY_GIB
+    widest = max(size * _KERNEL[1], _padded(basis, spec, figure)) if quantised else size
+    sees = "ForConditionalGeneration" in (settings.architecture or "") or spec.vision_tower
+    experts = spec.moe is not None and (settings.dp_size or 1) > 1
+    doubts = (
+        (quantised, Doubt(remark("startup_log.kernels_repack"), size * _KERNEL[0], widest)),
+        (figure.kind == "free_memory", Doubt(remark("startup_log.libraries_take"), *fallen)),
+        (figure.engine == "tensorrt-llm" and figure.kind == "allocated",
+         Doubt(remark("startup_log.engine_buffers"), size, size + _BUFFERS_GIB)),
+        (figure.kind == "engine_file", Doubt(remark("startup_log.engine_file_width"))),
+        *((True, doubt) for doubt in _other_formats(basis, spec, figure)),
+        (settings.draft and figure.kind != "free_memory", Doubt(remark("startup_log.draft_loaded"), low=size)),
+        (settings.adapters, Doubt(remark("startup_log.adapters"), low=size)),
+        (experts, Doubt(remark("startup_log.experts_spread"), high=size)),
+        (settings.offload, Doubt(remark("startup_log.offloaded"), high=size)),
+        (sees, Doubt(remark("startup_log.vision_tower"), low=size)),
+    )  # fmt: skip
+    return [doubt for applies, doubt in doubts if applies]
 
 
 def _padded(basis: Basis, spec: ModelSpec, figure: Figure) -> float:
@@ -138,16 +120,18 @@ def _padded(basis: Basis, spec: ModelSpec, figure: Figure) -> float:
 
 def _other_formats(basis: Basis, spec: ModelSpec, figure: Figure) -> list[Doubt]:
     """The formats that would fit a figure as well, where the log does not say which it is."""
-    found = []
-    for key in ("bf16", "fp8", "int4", "awq"):
-        other = replace(basis, weight_format=key)
-        for part in basis.stages:
-            size = _weights_of(other, spec, figure, part)[0]
-            reason = f"as {key} it would be {size:.2f} GiB; the log does not say how the weights are kept"
-            found.append(Doubt(reason, size * (1 - 2 * TOLERANCE), size * (1 + 2 * TOLERANCE)))
-    return found
-
-
-def _sees(settings: Settings, spec: ModelSpec) -> bool:
-    """Whether the checkpoint has a part for images that the text model's shape leaves out."""
-    return "ForConditionalGeneration" in (settings.architecture or "") or spec.vision_tower
+    if basis.settings.resolved or basis.format_given:
+        return []
+    sizes = [
+        (key, _weights_of(replace(basis, weight_format=key), spec, figure, part)[0])
+        for key in ("bf16", "fp8", "int4", "awq")
+        for part in basis.stages
+    ]
+    return [
+        Doubt(
+            remark("startup_log.other_width", format=key, size_gib=gib),
+            gib * (1 - 2 * TOLERANCE),
+            gib * (1 + 2 * TOLERANCE),
+        )
+        for key, gib in sizes
+    ]

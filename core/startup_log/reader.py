@@ -1,13 +1,14 @@
 """A log read: a text in, a report out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from core.errors import UnreadableTextError
+from core.remark import Remark, once, remark
+from core.startup_log.basis import Run, basis_of, main_basis, runs
 from core.startup_log.checking import checks
 from core.startup_log.lines import LIMIT_LINES, read_lines
-from core.startup_log.records import Engine, Given, LogLine, Memory, Remark, Report
-from core.startup_log.remarks import memory_remark, remarks
-from core.startup_log.runs import Run, main_scene, runs, scene
+from core.startup_log.records import Given, Memory, Report
+from core.startup_log.remarks import no_room, remarks
 from core.startup_log.settings import engine_of
 
 LIMIT_CHARACTERS = 20_000_000
@@ -24,55 +25,36 @@ def read_log(text: str, given: Given | None = None) -> Report:
     """
     if len(text) > LIMIT_CHARACTERS:
         raise UnreadableTextError(f"{len(text):,} characters are more than a startup log has; keep its start")
-    lines = [line for line in read_lines(text) if not _is_comment(line.text)]
+    # a person's heading or comment is no line of an engine; "# GPU blocks" is
+    lines = [line for line in read_lines(text) if not line.text.startswith("#") or "blocks:" in line.text]
     starts = runs(lines)
-    figures = sum(len(run.found) for run in starts)
+    figures = sum(len(run.printed) for run in starts)
     if figures > LIMIT_FIGURES:
         raise UnreadableTextError(f"{figures:,} figures are more than a startup log has; keep one start of it")
-    engine = _engine(starts, lines)
+    engines = (run.figures[0].engine for run in starts if run.figures)
+    engine = next(engines, None) or next((named for line in lines if (named := engine_of(line.text))), None)
     if engine is None:
         raise UnreadableTextError(
             "no line of vLLM, SGLang or TensorRT-LLM is recognised in this text;"
             " paste what the engine prints as it starts"
         )
-    scenes = [scene(run, starts, given or Given()) for run in starts]
-    main = main_scene(scenes, engine)
-    found = sorted((check for one in scenes for check in checks(one)), key=lambda check: check.line)
-    said = [*_cut(text), *remarks(lines), *_no_room(starts), *(remark for one in scenes for remark in one.remarks)]
-    sizes = main.basis.sizes
-    version, model = main.run.settings.version, main.basis.model
-    return Report(engine, version, model, sizes.tp_size, sizes.pp_size, tuple(found), _once(said))
-
-
-def _cut(text: str) -> list[Remark]:
-    """A remark where the log is longer than what is read of it."""
-    if text.count("\n") < LIMIT_LINES:
-        return []
-    return [Remark("elided", f"only the first {LIMIT_LINES:,} lines were read", LIMIT_LINES)]
-
-
-def _is_comment(text: str) -> bool:
-    """Whether a person wrote the line: a heading or a comment, which "# GPU blocks" is not."""
-    return text.startswith("#") and "blocks:" not in text
-
-
-def _engine(starts: Iterable[Run], lines: Sequence[LogLine]) -> Engine | None:
-    """The engine of the first figure, else of the first line that is one's."""
-    for run in starts:
-        if run.figures:
-            return run.figures[0].engine
-    return next((engine for line in lines if (engine := engine_of(line.text))), None)
+    bases = [basis_of(run, starts, given or Given()) for run in starts]
+    main = main_basis(bases, engine)
+    cut = [remark("startup_log.cut", LIMIT_LINES, lines=LIMIT_LINES)] if text.count("\n") >= LIMIT_LINES else []
+    return Report(
+        engine=engine,
+        version=main.run.settings.version,
+        model=main.model,
+        tp_size=main.sizes.tp_size,
+        pp_size=main.sizes.pp_size,
+        checks=tuple(sorted((check for basis in bases for check in checks(basis)), key=lambda check: check.line)),
+        remarks=once(
+            [*cut, *remarks(lines), *_no_room(starts), *(said for basis in bases for said in basis.remarks)]
+        ),
+    )
 
 
 def _no_room(starts: Iterable[Run]) -> list[Remark]:
     """A remark for memory that leaves nothing for a cache."""
-    left = (item for run in starts for item in run.found if isinstance(item, Memory))
-    return [remark for memory in left if (remark := memory_remark(memory.size_gib, memory.line.number))]
-
-
-def _once(said: Iterable[Remark]) -> tuple[Remark, ...]:
-    """Each remark once, by its words."""
-    found: dict[str, Remark] = {}
-    for remark in said:
-        found.setdefault(remark.text, remark)
-    return tuple(found.values())
+    left = (item for run in starts for item in run.printed if isinstance(item, Memory))
+    return [said for memory in left if (said := no_room(memory.size_gib, memory.line.number))]

@@ -1,8 +1,10 @@
 """What is passed from one part of the reader to the next, all frozen."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
+from core.remark import Remark
 from core.specs import ModelSpec
 
 Engine = Literal["vllm", "sglang", "tensorrt-llm"]
@@ -62,7 +64,6 @@ class Settings:
     host_cache_gib: float | None = None
     blocks_asked: int | None = None
     batched_tokens: int | None = None
-    memory_fraction: float | None = None
     device: str | None = None
     architecture: str | None = None
     partition: tuple[int, ...] = ()
@@ -112,15 +113,6 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Remark:
-    """Something a log says that is no number to predict, in a sentence. `kind` groups those on one subject."""
-
-    kind: str
-    text: str
-    line: int
-
-
-@dataclass(frozen=True)
 class Given:
     """What a reader adds to the log: it stands where both speak."""
 
@@ -131,10 +123,34 @@ class Given:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """Something the log leaves open, and the logged values from `low` to `high` that it would account for."""
+
+    reason: Remark
+    low: float = -inf
+    high: float = inf
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a figure should be, from `low` to `high` as rounding leaves it, by what rule, and in doubt of what."""
+
+    value: float
+    formula: Remark
+    low: float
+    high: float
+    doubts: tuple[Doubt, ...] = ()
+
+
+Outcome = Prediction | Remark
+"""A prediction, or the reason why there is none."""
+
+
+@dataclass(frozen=True)
 class Check:
     """One logged figure beside its prediction. `predicted` is None where nothing explains the figure.
 
-    `formula` says in words where the prediction comes from, or why there is none; `text` is the line, masked.
+    `formula` says where the prediction comes from, or why there is none; `text` is the line, masked.
     """
 
     quantity: Quantity
@@ -144,7 +160,7 @@ class Check:
     residual_fraction: float | None
     verdict: Verdict
     line: int
-    formula: str
+    formula: Remark
     text: str
 
     @property
@@ -163,10 +179,6 @@ class Report:
     pp_size: int | None
     checks: tuple[Check, ...]
     remarks: tuple[Remark, ...]
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return tuple(remark.text for remark in self.remarks)
 
     def count(self, verdict: Verdict) -> int:
         """How many checks ended in `verdict`."""

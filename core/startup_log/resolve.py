@@ -1,9 +1,8 @@
 """Which model, which weight format and how many ranks a log is about, as far as it says, and on what assumption."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from core.catalog import MODELS, model
 from core.errors import UnknownNameError
@@ -14,8 +13,9 @@ _ASSIGNED = re.compile(
     r"rank (\d{1,5}) in world size (\d{1,5}) is assigned as DP rank (\d{1,5}), PP rank (\d{1,5}),"
     r"(?: PCP rank \d{1,5},)? TP rank (\d{1,5})"
 )
-_WORLD = re.compile(r"\bworld_size=(\d{1,5}) rank=(\d{1,5})\b")
-_MPI = re.compile(r"MPI size: (\d{1,5})(?:, MPI local size: \d{1,5})?, rank: (\d{1,5})")
+_WORLD = re.compile(
+    r"\bworld_size=(\d{1,5}) rank=\d{1,5}\b|MPI size: (\d{1,5})(?:, MPI local size: \d{1,5})?, rank: \d"
+)
 
 _FORMATS = {
     "fp8": "fp8", "awq": "awq", "awq_marlin": "awq", "moe_wna16": "awq", "gptq": "int4", "gptq_marlin": "int4",
@@ -43,20 +43,15 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Seats:
-    """Which rank each speaker is, from the lines that tell; `tp_size` and `pp_size` as those lines have them."""
+class Ranks:
+    """The rank and stage of each speaker, from the lines that tell; the sizes as those lines have them."""
 
-    by_speaker: tuple[tuple[str, int, int, int], ...] = ()
+    of_speaker: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     tp_size: int | None = None
     pp_size: int | None = None
     world_size: int | None = None
     dp_size: int = 1
     workers: int = 0
-
-    @cached_property
-    def seats(self) -> dict[str, tuple[int, int]]:
-        """Rank and stage of each speaker."""
-        return {speaker: (rank, stage) for speaker, rank, stage, _ in self.by_speaker}
 
 
 def find_model(path: str | None) -> tuple[ModelSpec | None, bool]:
@@ -67,51 +62,48 @@ def find_model(path: str | None) -> tuple[ModelSpec | None, bool]:
     try:
         return model(path), False
     except UnknownNameError:
-        pass
-    name = re.split(r"[/\\]", path.rstrip("/\\").lower())[-1]
+        name = _last_part(path).lower()
     for key in sorted(MODELS, key=len, reverse=True):
         if re.search(rf"(?:^|[-_.]){re.escape(key)}(?:-(?:instruct|chat|it|hf|base))?$", name):
             return MODELS[key], True
     return None, False
 
 
+def _last_part(path: str) -> str:
+    return re.split(r"[/\\]", path.rstrip("/\\"))[-1]
+
+
 def find_format(settings: Settings, spec: ModelSpec, given: str | None) -> str | None:
     """The format of the weights, a key of FORMATS; None where the log names one that is not known here."""
-    if given is not None:
-        found = _FORMATS.get(given.lower().removeprefix("torch."))
-    else:
-        found = _format_said(settings, spec)
-    return "mxfp4-marlin" if found == "mxfp4" and settings.marlin else found
+    name = _format_said(settings, spec) if given is None else _FORMATS.get(given.lower().removeprefix("torch."))
+    return "mxfp4-marlin" if name == "mxfp4" and settings.marlin else name
 
 
 def _format_said(settings: Settings, spec: ModelSpec) -> str | None:
-    hint = _hint(settings.model_path)
+    name = _last_part(settings.model_path or "")
+    hint = next((key for pattern, key in _PATH_HINTS if pattern.search(name)), None)
+    known = None if hint == "unknown" else hint
     if settings.quantization == "compressed-tensors":
-        return None if hint in (None, "unknown") else hint
+        return known
     if settings.quantization in ("gptq", "gptq_marlin") and hint == "int8":
         return hint
     if settings.quantization:
         return _FORMATS.get(settings.quantization)
     if hint is not None and not settings.resolved:
-        return None if hint == "unknown" else hint
+        return known
     if spec.weight_dtype in ("bf16", "fp16", "fp32"):
         return _FORMATS.get(settings.dtype or spec.weight_dtype)
     return spec.weight_dtype
 
 
-def _hint(path: str | None) -> str | None:
-    name = re.split(r"[/\\]", (path or "").rstrip("/\\"))[-1]
-    return next((key for pattern, key in _PATH_HINTS if pattern.search(name)), None)
-
-
-def find_seats(lines: Iterable[LogLine]) -> Seats:
-    """Who sits where, from "rank 3 in world size 4 is assigned as …" and from the tags themselves."""
-    seats: dict[str, tuple[int, int, int]] = {}
+def find_ranks(lines: Iterable[LogLine]) -> Ranks:
+    """Which rank is whose, from "rank 3 in world size 4 is assigned as …" and from the tags themselves."""
+    of_speaker: dict[str, tuple[int, int]] = {}
     tp = pp = world = -1
     replicas = 1
     workers: set[str] = set()
     for line in lines:
-        tp, pp = max(tp, line.tp_rank if line.tp_rank is not None else -1), max(pp, line.pp_rank or -1)
+        tp, pp = max(tp, -1 if line.tp_rank is None else line.tp_rank), max(pp, line.pp_rank or -1)
         if "Worker" in line.speaker and "DP" not in line.speaker:
             workers.add(line.speaker)
         if "in world size" in line.text:
@@ -119,12 +111,11 @@ def find_seats(lines: Iterable[LogLine]) -> Seats:
                 tp, pp, world = max(tp, part), max(pp, stage), max(world, size)
                 replicas = max(replicas, replica + 1)
                 if line.speaker:
-                    seats[line.speaker] = (rank, stage, part)
+                    of_speaker[line.speaker] = (rank, stage)
         elif "world_size=" in line.text or "MPI size" in line.text:
-            for size, _ in _WORLD.findall(line.text) + _MPI.findall(line.text):
-                world = max(world, int(size))
-    return Seats(
-        tuple((speaker, *seat) for speaker, seat in seats.items()),
+            world = max([world, *(int(torch or mpi) for torch, mpi in _WORLD.findall(line.text))])
+    return Ranks(
+        of_speaker,
         tp + 1 if tp > 0 else None,
         pp + 1 if pp > 0 else None,
         world if world > 0 else None,
@@ -133,25 +124,23 @@ def find_seats(lines: Iterable[LogLine]) -> Seats:
     )
 
 
-def find_sizes(settings: Settings, seats: Seats, tp_given: int | None, pp_given: int | None) -> Sizes:
+def find_sizes(settings: Settings, ranks: Ranks, tp_given: int | None, pp_given: int | None) -> Sizes:
     """TP and PP: as given, as stated, as the world's size has it, or, unstated, as many as are seen to speak."""
-    pp_size = pp_given or settings.pp_size or seats.pp_size or 1
-    if tp_given or settings.tp_size:
-        return Sizes(tp_given or settings.tp_size or 1, pp_size, True)
-    if settings.stated:
-        return Sizes(1, pp_size, True)
-    if seats.world_size:
-        replicas = settings.dp_size or seats.dp_size
-        return Sizes(max(1, seats.world_size // (pp_size * replicas)), pp_size, True)
+    pp_size = pp_given or settings.pp_size or ranks.pp_size or 1
+    if stated := tp_given or settings.tp_size or (1 if settings.stated else None):
+        return Sizes(stated, pp_size, True)
+    if ranks.world_size:
+        replicas = settings.dp_size or ranks.dp_size
+        return Sizes(max(1, ranks.world_size // (pp_size * replicas)), pp_size, True)
     # before V1 the first rank is the driver, which prints without a tag
-    seen = seats.workers + 1 if seats.workers and not settings.v1 else seats.workers
-    return Sizes(seats.tp_size or max(1, seen // pp_size), pp_size, False)
+    seen = ranks.workers + 1 if ranks.workers and not settings.v1 else ranks.workers
+    return Sizes(ranks.tp_size or max(1, seen // pp_size), pp_size, False)
 
 
-def seat_of(line: LogLine, seats: Seats, sizes: Sizes, driver: bool) -> tuple[int | None, int | None]:
+def rank_of(line: LogLine, ranks: Ranks, sizes: Sizes, driver: bool) -> tuple[int | None, int | None]:
     """A line's rank and pipeline stage, where they are known. `driver`: a line without a tag is rank 0's."""
-    if line.speaker in seats.seats:
-        return seats.seats[line.speaker]
+    if line.speaker in ranks.of_speaker:
+        return ranks.of_speaker[line.speaker]
     if line.tp_rank is not None or line.pp_rank is not None:
         stage = line.pp_rank or 0
         if line.tp_rank is None and sizes.tp_size > 1:

@@ -73,7 +73,6 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
     ("swap_gib", _named("swap_space"), float),
     ("batched_tokens", _named("max_num_batched_tokens"), int),
     ("blocks_asked", _named("num_gpu_blocks_override"), int),
-    ("memory_fraction", _named("gpu_memory_utilization", "mem_fraction_static"), float),
     ("device", _named("device_config", "device"), lambda word: word.lower()),
 )  # fmt: skip
 

@@ -11,9 +11,9 @@ from core.placement.layout import Layout
 from core.placement.planner import WITHIN_ERROR, Placement, place
 from core.placement.planner import Question as ServingQuestion
 from core.placement.rank_memory import measured_budget
-from core.placement.remark import Remark, remark
 from core.placement.steps import Demand
 from core.placement.trace import decisions, taken
+from core.remark import Remark, remark
 from core.specs import ModelSpec
 from core.strategy.training import TrainingChoice, TrainingDemand, choose
 from core.strategy.training_trace import training_decisions

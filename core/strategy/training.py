@@ -17,7 +17,7 @@ from functools import cached_property
 from core.errors import ShardlabError, divisors, require_positive
 from core.models.parameters import count_parameters
 from core.placement.cluster import ClusterSpec
-from core.placement.remark import Remark, remark
+from core.remark import Remark, remark
 from core.specs import LinkSpec, ModelSpec
 from core.steps.model import MFU, as_measured
 from core.training.layout import Recompute, Strategy

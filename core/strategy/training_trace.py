@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from core.models.parameters import total_parameters
-from core.placement.remark import Remark, remark
+from core.remark import Remark, remark
 from core.strategy.training import (
     ACCUMULATED,
     RESERVED_BYTES,

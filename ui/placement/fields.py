@@ -6,9 +6,9 @@ from core.evidence.calibration import CALIBRATIONS, DECODE_BAND, calibration_of
 from core.evidence.report import AIMED_ERROR, Residual, bias, median_error, overall
 from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY
 from core.placement.planner import WITHIN_ERROR, Placement, Plan, Question
-from core.placement.remark import remark
 from core.placement.topology import Topology
 from core.placement.trace import usable_source
+from core.remark import remark
 from core.serving.curve import LADDER
 from core.serving.load import steady_state
 from core.units import percent

@@ -3,6 +3,7 @@
 import altair as alt
 import pandas as pd
 
+from core.units import grouped
 from ui.figures.style import Chart, over_lines, styled, words
 from ui.theme import Look
 
@@ -15,9 +16,11 @@ _TICKS = (0.5, 1, 5, 25, 100, 1000)
 def residual_marks(rows: pd.DataFrame, look: Look) -> Chart:
     """One mark a figure, by how many per cent the log is from its prediction; the band is what is let pass.
 
-    Columns: quantity, residual_percent, verdict, words.
+    Columns: quantity, residual_percent, verdict, logged, unit; a row without a residual has no mark.
     """
     palette = look.palette
+    rows = rows[["quantity", "residual_percent", "verdict", "logged", "unit"]].dropna(subset="residual_percent")
+    rows = rows.assign(words=[amount(row.logged, row.unit) for row in rows.itertuples()])
     reach = max(2 * _TOLERANCE, 1.15 * float(rows.residual_percent.abs().max()))
     scale = alt.Scale(type="symlog", constant=_TOLERANCE, domain=[-reach, reach])
     ticks = [sign * tick for tick in _TICKS if tick <= reach for sign in (-1, 1)]
@@ -73,3 +76,9 @@ def shrinking_residuals(rows: pd.DataFrame, look: Look) -> Chart:
         for part, side in ((first.head(2), -1), (first.tail(-2), 1))
     ]
     return styled(alt.layer(line, dot, *names), look, 320)
+
+
+def amount(value: float, unit: str) -> str:
+    """A figure with its unit, four decimals of a size as the engines print it."""
+    number = grouped(round(value)) if float(value).is_integer() else f"{value:.4f}".rstrip("0")
+    return f"{number} {unit}"

@@ -1,7 +1,8 @@
 """Lines of startup logs as engines printed them, written anew, and what a test asks of a report."""
 
 from core.startup_log.reader import read_log
-from core.startup_log.records import Given, Report
+from core.startup_log.records import Check, Given, Report
+from runtime.prose import worded
 
 CONFIG = (
     "INFO 09-03 00:36:27 [core.py:74] Initializing a V1 LLM engine (v0.10.1.1) with config: "
@@ -53,3 +54,13 @@ def verdicts(text: str, given: Given | None = None) -> dict[str, set[str]]:
     for check in read_log(text, given).checks:
         found.setdefault(check.quantity, set()).add(check.verdict)
     return found
+
+
+def notes(report: Report) -> list[str]:
+    """What a report says beside its figures, in words."""
+    return [worded(remark) for remark in report.remarks]
+
+
+def formula(check: Check) -> str:
+    """Where a prediction comes from, or why there is none, in words."""
+    return worded(check.formula)

@@ -12,7 +12,7 @@ from core.catalog import model
 from core.errors import UnreadableTextError
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given
-from tests.core.startup_log.printed_logs import QWEN2, told, verdicts
+from tests.core.startup_log.printed_logs import QWEN2, notes, told, verdicts
 
 CASES = Path(os.environ.get("SHARDLAB_CASES", "")) / "logs"
 
@@ -66,7 +66,7 @@ def test_nothing_is_invented_for_a_model_that_is_not_known():
     assert {check.quantity for check in unexplained} == {"weights_gib", "kv_tokens"}
     assert all(check.predicted is None and check.residual_fraction is None for check in unexplained)
     assert all(check.logged is not None for check in report.checks)
-    assert any("Riddle-9B" in note for note in report.notes)
+    assert any("Riddle-9B" in note for note in notes(report))
 
 
 def test_what_the_log_does_not_say_can_be_given():
@@ -101,7 +101,7 @@ def test_what_the_log_does_not_say_can_be_given():
     ],
 )  # fmt: skip
 def test_what_else_a_log_says_becomes_a_note(line, words):
-    assert any(words in note for note in read_log(line + "\nINFO [pynccl.py:63] vLLM is using nccl==2.20.5").notes)
+    assert any(words in note for note in notes(read_log(line + "\nINFO [pynccl.py:63] vLLM is using nccl==2.20.5")))
 
 
 def test_a_warning_about_memory_is_no_shortage():
@@ -109,7 +109,7 @@ def test_a_warning_about_memory_is_no_shortage():
     advice = (
         "INFO model_runner.py:1399] If you are running out of memory, consider decreasing `gpu_memory_utilization`"
     )
-    assert not any("out of memory" in note for note in read_log(advice).notes)
+    assert not any("out of memory" in note for note in notes(read_log(advice)))
 
 
 def test_a_text_that_is_no_log_is_refused():

@@ -7,7 +7,7 @@ import pytest
 from core.catalog import model
 from core.startup_log.basis import windowed
 from core.startup_log.reader import read_log
-from tests.core.startup_log.printed_logs import CONFIG, told, verdicts
+from tests.core.startup_log.printed_logs import CONFIG, formula, told, verdicts
 
 
 def test_blocks_that_an_argument_asks_for_are_counted_from_no_memory():
@@ -62,9 +62,9 @@ def test_blocks_that_a_kernel_forces_leave_a_miss_of_a_latent_cache_unexplained(
     )
     found = read_log(text.format("1.85")).checks
     assert [check.verdict for check in found] == ["unexplained"] * 3
-    assert "blocks of 64 tokens" in found[2].formula
+    assert "blocks of 64 tokens" in formula(found[2])
     padded = text.format("1.85").replace("CPU blocks: 954", "CPU blocks: 859")
-    assert "rows padded to 256 bytes" in read_log(padded).checks[1].formula
+    assert "rows padded to 256 bytes" in formula(read_log(padded).checks[1])
     assert verdicts(text.format("1.85").replace("CPU blocks: 954", "CPU blocks: 900"))["cpu_blocks"] == {"off"}
     assert verdicts(text.format("1.65"))["max_concurrency"] == {"off"}
     forced = "INFO [cuda.py:161] Forcing kv cache block size to 64 for FlashMLA backend.\n"

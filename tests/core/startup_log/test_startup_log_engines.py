@@ -3,7 +3,7 @@
 from core.catalog import model
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given
-from tests.core.startup_log.printed_logs import told, verdicts
+from tests.core.startup_log.printed_logs import notes, told, verdicts
 
 
 def test_sglang_prints_keys_and_values_apart_and_one_page_more():
@@ -36,7 +36,7 @@ def test_a_draft_models_figures_are_its_own():
     )
     report = read_log(text)
     assert [check.verdict for check in report.checks] == ["ok"] * 3 + ["unexplained"] * 3 + ["ok"]
-    assert any("draft model" in note for note in report.notes)
+    assert any("draft model" in note for note in notes(report))
 
 
 def test_tensorrt_llm_gives_bytes_and_tokens():

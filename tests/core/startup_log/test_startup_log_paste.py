@@ -5,7 +5,7 @@ from html import escape
 import pytest
 
 from core.errors import UnreadableTextError
-from core.startup_log.masking import masked
+from core.startup_log.lines import masked
 from core.startup_log.reader import LIMIT_FIGURES, read_log
 from tests.core.startup_log.printed_logs import QWEN2, told
 

@@ -5,7 +5,7 @@ import pytest
 from core.catalog import model
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given
-from tests.core.startup_log.printed_logs import CONFIG, DEEPSEEK, told, verdicts
+from tests.core.startup_log.printed_logs import CONFIG, DEEPSEEK, formula, told, verdicts
 
 
 def test_ranks_that_nobody_states_leave_a_miss_unexplained():
@@ -37,7 +37,7 @@ def test_a_rank_that_is_not_seen_may_be_the_smallest():
     report = read_log(DEEPSEEK)
     blocks = next(check for check in report.checks if check.quantity == "gpu_blocks")
     assert (blocks.verdict, blocks.predicted) == ("unexplained", None)
-    assert "14 of 16 ranks" in blocks.formula
+    assert "14 of 16 ranks" in formula(blocks)
     assert verdicts(DEEPSEEK.replace("# cuda blocks: 5302", "# cuda blocks: 9302"))["gpu_blocks"] == {"off"}
 
 

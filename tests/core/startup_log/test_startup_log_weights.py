@@ -6,7 +6,7 @@ from core.catalog import model
 from core.errors import OutOfRangeError
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given
-from tests.core.startup_log.printed_logs import CONFIG, told, verdicts
+from tests.core.startup_log.printed_logs import CONFIG, formula, told, verdicts
 
 
 def test_mixtures_have_an_embedding_and_a_head_on_every_stage_in_vllm():
@@ -15,7 +15,7 @@ def test_mixtures_have_an_embedding_and_a_head_on_every_stage_in_vllm():
     text = config.replace("pipeline_parallel_size=1", "pipeline_parallel_size=2") + (
         "\n(Worker_PP1_TP0 pid=1) INFO [gpu_model_runner.py:2007] Model loading took {} GiB and 5 seconds"
     )
-    assert "embedding and head" in read_log(text.format("7.3272")).checks[0].formula
+    assert "embedding and head" in formula(read_log(text.format("7.3272")).checks[0])
     assert [verdicts(text.format(gib))["weights_gib"] for gib in ("7.3272", "7.1803", "7.2500")] == [
         {"ok"},
         {"ok"},

@@ -1,0 +1,63 @@
+"""The log reader's prose, in numbers."""
+
+from collections.abc import Mapping
+
+from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
+from core.models.loaded_weights import loaded_weight_bytes, stages
+from core.models.parameters import VOCAB_PADDING
+from core.scenario import Scenario
+from core.startup_log.basis import TOLERANCE
+from core.startup_log.records import Report
+from core.startup_log.weight_rules import LOGGED_WEIGHTS, RULES, steps
+from core.units import GIB, binary_bytes, significant
+from ui.paste import LIMIT_CHARACTERS
+from ui.startup_log.exercises import exercises, widths_gib
+
+_ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
+
+
+def fields(scenario: Scenario) -> Mapping[str, object]:
+    """What every scene may say."""
+    first, last = (max(step.residual_percent for step in steps() if step.number == n) for n in (1, len(RULES)))
+    return {
+        "tolerance": TOLERANCE,
+        "limit_characters": LIMIT_CHARACTERS,
+        "logs": len(LOGGED_WEIGHTS),
+        "residual_first": f"{significant(first, 2)} %",
+        "residual_last": f"{significant(last, 2)} %",
+        "small": "10 MiB",
+        "segment": "2 MiB",
+        "unsplit": "1 MiB",
+        "padding": VOCAB_PADDING,
+        "block": BLOCK_TOKENS,
+        "example_gpus": "two A100",
+        "sources": "; ".join(f"{key} at TP={tp}: {source}" for key, tp, _, source in LOGGED_WEIGHTS),
+        "bf16": "bf16",
+        **dict(zip(("bf16_gib", "one_byte_gib", "fp8_gib"), widths_gib(), strict=True)),
+        **{exercise.key: exercise for exercise in exercises()},
+        **_scenario(scenario),
+    }
+
+
+def _scenario(scenario: Scenario) -> Mapping[str, str]:
+    """The scenario's model on one rank; a refusal of core's is raised where it is shown."""
+    spec, tp_size = scenario.model_spec, scenario.tp
+    rank_gib = block_bytes = "–"
+    try:
+        stage = stages(spec, min(scenario.pp, spec.num_hidden_layers))[0]
+        rank_gib = f"{loaded_weight_bytes(spec, tp_size, stage) / GIB:.4f} GiB"
+        block_bytes = binary_bytes(BLOCK_TOKENS * kv_bytes_per_token_per_rank(spec, tp_size))
+    except ValueError:
+        rank_gib = "–"
+    return {"model": spec.name, "tp": str(tp_size), "rank_gib": rank_gib, "block_bytes": block_bytes}
+
+
+def report(report: Report) -> Mapping[str, object]:
+    """What a log is about and how it came out."""
+    pp_size = f", PP={report.pp_size}" if (report.pp_size or 1) > 1 else ""
+    return {
+        "engine": f"{_ENGINES[report.engine]} {report.version or ''}".strip(),
+        "log_model": report.model.name if report.model else "a model the catalog does not know",
+        "sizes": f"TP={report.tp_size}{pp_size}",
+        **{verdict: report.count(verdict) for verdict in ("ok", "off", "unexplained")},
+    }

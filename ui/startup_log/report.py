@@ -1,0 +1,129 @@
+"""The log reader's rows: a report's lines with ranks that agree folded, each figure picked out of its line."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.startup_log.records import Check, Report, Verdict
+from core.units import percent
+from runtime.prose import worded
+from ui.startup_log.charts import amount
+from ui.two_way_tp.rows import LogRow
+
+SHOWN = 60
+"""Lines a page's table has room for; the CSV has all."""
+
+EXAMPLE = """\
+INFO 09-03 00:35:55 [api_server.py:1805] vLLM API server version 0.10.1.1
+INFO 09-03 00:36:27 [core.py:74] Initializing a V1 LLM engine (v0.10.1.1) with config: \
+model='Qwen/Qwen2-7B-Instruct', speculative_config=None, dtype=torch.bfloat16, max_seq_len=16384, \
+tensor_parallel_size=2, pipeline_parallel_size=1, \
+disable_custom_all_reduce=False, quantization=None, kv_cache_dtype=auto
+(VllmWorker TP0 pid=1430) INFO 09-03 00:36:44 [pynccl.py:70] vLLM is using nccl==2.26.2
+(VllmWorker TP0 pid=1430) WARNING 09-03 00:36:44 [custom_all_reduce.py:147] Custom allreduce is disabled because \
+your platform lacks GPU P2P capability or P2P test failed.
+(VllmWorker TP0 pid=1430) INFO 09-03 00:39:33 [gpu_model_runner.py:2007] Model loading took 7.1217 GiB and 168 s
+(VllmWorker TP1 pid=1431) INFO 09-03 00:39:33 [gpu_model_runner.py:2007] Model loading took 7.1217 GiB and 168 s
+(VllmWorker TP0 pid=1430) INFO 09-03 00:40:53 [gpu_worker.py:276] Available KV cache memory: 12.02 GiB
+(VllmWorker TP1 pid=1431) INFO 09-03 00:40:55 [gpu_worker.py:276] Available KV cache memory: 12.02 GiB
+(EngineCore_0 pid=1358) INFO 09-03 00:40:55 [kv_cache_utils.py:849] GPU KV cache size: 450,192 tokens
+(EngineCore_0 pid=1358) INFO 09-03 00:40:55 [kv_cache_utils.py:853] Maximum concurrency for 16,384 tokens per \
+request: 27.48x
+"""
+"""Written in the engine's format from the figures of dennislee22/vLLM-benchmarking: Qwen2-7B on two A100."""
+
+_NAMES: dict[str, str] = {
+    "weights_gib": "weights",
+    "kv_tokens": "tokens of cache",
+    "gpu_blocks": "blocks on the GPU",
+    "cpu_blocks": "blocks on the host",
+    "max_concurrency": "full requests",
+    "kv_size_gib": "size of the cache",
+    "bytes_per_token": "bytes a token",
+}
+QUANTITY_NAMES = tuple(_NAMES.values())
+"""What each quantity is called on the page, in the order of the schema."""
+
+
+@dataclass(frozen=True)
+class CheckRow:
+    """A check as the table and its CSV show it; `ranks` where several printed the same."""
+
+    line: int
+    ranks: str
+    quantity: str
+    logged: float
+    predicted: float | None
+    unit: str
+    residual_percent: float | None
+    verdict: Verdict
+    formula: str
+    text: str
+
+
+def check_rows(report: Report) -> list[CheckRow]:
+    """The checks, those of ranks that printed the same thing as one row."""
+    folded: dict[tuple[object, ...], list[Check]] = {}
+    for check in report.checks:
+        folded.setdefault((check.quantity, check.logged, check.predicted, worded(check.formula)), []).append(check)
+    return [_row(group, formula) for (*_, formula), group in folded.items()]
+
+
+def _row(group: Sequence[Check], formula: object) -> CheckRow:
+    first = group[0]
+    return CheckRow(
+        first.line,
+        _ranks(group),
+        _NAMES[first.quantity],
+        first.logged,
+        first.predicted,
+        first.unit,
+        None if first.residual_fraction is None else 100 * first.residual_fraction,
+        first.verdict,
+        str(formula),
+        first.text,
+    )
+
+
+def _ranks(group: Sequence[Check]) -> str:
+    known = sorted({check.rank for check in group if check.rank is not None})
+    if len(group) == 1:
+        return "" if not known else f"rank {known[0]}"
+    run = known and known == list(range(known[0], known[-1] + 1)) and len(known) == len(group)
+    return f"ranks {known[0]}–{known[-1]}" if run else f"{len(group)} lines alike"
+
+
+def log_rows(rows: Sequence[CheckRow]) -> list[LogRow]:
+    """The rows as the table of a run shows them: the figure in its line picked out."""
+    return [_log_row(row) for row in rows[:SHOWN]]
+
+
+def _log_row(row: CheckRow) -> LogRow:
+    before, field, after = _picked(row)
+    return LogRow(
+        row.line,
+        before,
+        field,
+        after,
+        row.quantity,
+        f"{row.ranks}: {row.formula}" if row.ranks else row.formula,
+        "–" if row.predicted is None else amount(row.predicted, row.unit),
+        amount(row.logged, row.unit),
+        row.verdict,
+        "" if row.residual_percent is None else percent(row.residual_percent / 100, 3),
+    )
+
+
+def _picked(row: CheckRow) -> tuple[str, str, str]:
+    """The line around the figure, as the engine wrote it; cut to what a table has room for."""
+    text = row.text if len(row.text) <= 220 else f"…{row.text[-219:]}"
+    value = row.logged
+    for form in (f"{value:,}", f"{value:.4f}", f"{value:.2f}", f"{value:g}", f"{value:.0f}"):
+        before, found, after = text.rpartition(form)
+        if found:
+            return before, found, after
+    return text, "", ""
+
+
+def notes(report: Report) -> list[str]:
+    """What else the log says, in words."""
+    return [worded(remark) for remark in report.remarks]
