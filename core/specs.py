@@ -51,8 +51,11 @@ class MlaSpec:
 class ModelSpec:
     """The shape of a decoder-only transformer, enough to count its parameters exactly.
 
-    `weight_dtype` is the checkpoint's own; of a quantised one, `quantisation_group` inputs share a scale. A
-    `vision_tower` is in the checkpoint besides, and not counted.
+    `weight_dtype` is the checkpoint's own; of a quantised one, `quantisation_group` inputs share a scale, or
+    `weight_block` outputs and inputs, and `left_alone` are the parts that stay in 16 bits, each with its layers
+    (core.models.left_alone). `windowed_layers` keep no more than `sliding_window` tokens of a sequence. A
+    `vision_tower` is in the checkpoint besides, and not counted. `remote_code` says that an engine must trust the
+    repository's own.
     """
 
     key: str
@@ -80,6 +83,11 @@ class ModelSpec:
     mla: MlaSpec | None = None
     weight_dtype: str = "bf16"
     quantisation_group: int | None = None
+    weight_block: tuple[int, int] | None = None
+    left_alone: tuple[tuple[str, frozenset[int]], ...] = ()
+    sliding_window: int = 0
+    windowed_layers: int = 0
+    remote_code: bool = False
     vision_tower: bool = False
     aliases: tuple[str, ...] = ()
     source: str = ""
@@ -148,9 +156,7 @@ class LinkSpec:
     """What one message costs: a launch, a latency a hop, and its bytes over one direction of the wire.
 
     `latency_s` is α per hop, `bandwidth_bytes_per_s` is β in one direction, `base_s` is the launch cost t0 of a
-    whole collective (0 in the labs' napkin model). `ramp` is κ: a transfer that is neither waiting nor bytes alone
-    takes κ·√(waiting · n/β) more. `kernel_s` is one stage of an engine's own kernel over it, for the first peer and
-    for each further one; None where none was timed. `scope` says whose bandwidth it is; `reach`, whether the
+    whole collective (0 in the labs' napkin model). `scope` says whose bandwidth it is; `reach`, whether the
     link ends at the node; `family`, what is wired: "" for a link of one's own. A GPU bonds `lanes` of it, where it
     may bond fewer. `measured_ranks` is set where all of it was fitted to one table, and holds for that many.
     `measured_series` is what was measured over it, whatever the GPU (data/measured_all_reduce.csv); `napkin_key`
@@ -162,8 +168,6 @@ class LinkSpec:
     latency_s: float
     bandwidth_bytes_per_s: float
     base_s: float = 0.0
-    ramp: float = 0.0
-    kernel_s: tuple[float, float] | None = None
     scope: Literal["gpu", "node"] = "gpu"
     reach: Literal["node", "network"] = "node"
     family: LinkFamily = ""
@@ -178,7 +182,7 @@ class LinkSpec:
 
     def __post_init__(self) -> None:
         require_positive(bandwidth_bytes_per_s=self.bandwidth_bytes_per_s)
-        require_non_negative(latency_s=self.latency_s, base_s=self.base_s, ramp=self.ramp)
+        require_non_negative(latency_s=self.latency_s, base_s=self.base_s)
 
     @property
     def is_fabric(self) -> bool:

@@ -95,8 +95,9 @@ class SharedMemoryGroup(TorchGroup):
         """Each set's slots as tensors like `x`, made once a shape: making them costs more than the exchange."""
         key = (x.shape, x.dtype)
         if key not in self._views:
-            even, odd = ([slot[: x.nbytes].view(x.dtype).view(x.shape) for slot in slots] for slots in self._slots)
-            self._views[key] = even, odd
+            self._views[key] = tuple(
+                [slot[: x.nbytes].view(x.dtype).view(x.shape) for slot in slots] for slots in self._slots
+            )
         return self._views[key]
 
     def _map(self) -> mmap.mmap:

@@ -31,9 +31,6 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "n": lambda count: grouped(int(count)),
         "#": lambda count: f"{int(count):,}",
         "g": lambda value: f"{value:g}",
-        "g3": lambda value: f"{value:.3g}",
-        "g4": lambda value: f"{value:.4g}",
-        "~2": lambda value: plain(value, 2),
         "2": lambda value: f"{value:.2f}",
         "x": significant,
         "rate": lambda rate: grouped(int(significant(rate))) if rate >= 100 else significant(rate),
@@ -112,12 +109,6 @@ def worded(remark: Sayable) -> str:
     stem, _, name = remark.code.partition(".")
     values = {field: _nested(value) for field, value in remark.values.items()}
     return Prose(content.load(stem), values).text(f"remark.{name}")
-
-
-def explained(error: Exception) -> str:
-    """An error's message, and what core says a line was refused for, in words."""
-    reason = getattr(error, "reason", None)
-    return str(error) if reason is None else f"{error}, {worded(reason)}"
 
 
 def _nested(value: object) -> object:

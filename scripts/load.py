@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
 
-from core.catalog import gpu, model
+from core.catalog import gpu
 from core.errors import OutOfRangeError, ShardlabError, require_positive
+from core.models.checkpoint import named_checkpoint, own_width
 from core.placement.bench_prediction import predict_bench
 from core.placement.cluster import usual_cluster
 from core.placement.layout import Layout
@@ -49,9 +50,10 @@ def _placed(options: argparse.Namespace) -> tuple[Question, Plan]:
     require_positive(gpus_per_node=options.gpus_per_node)
     card, layout = gpu(options.gpu), Layout(options.tp, options.pp, options.replicas)
     nodes = -(-layout.gpus // options.gpus_per_node)
-    demand = Demand(1, options.prompt, options.output, options.dtype, options.kv_dtype)
+    placed = named_checkpoint(options.model)
+    demand = Demand(1, options.prompt, options.output, options.dtype or own_width(placed), options.kv_dtype)
     cluster = usual_cluster(card, options.gpus_per_node, nodes)
-    question = Question(model(options.model), cluster, measured_budget(card, options.utilisation), demand)
+    question = Question(placed, cluster, measured_budget(card, options.utilisation), demand)
     plan = judge(question, layout)
     if not plan.fits:
         raise OutOfRangeError("plan", layout.name, worded(plan.reason))
@@ -146,7 +148,7 @@ def _parser() -> Parser:
         parser.add_argument(f"--{name}", type=int, default=1)
     parser.add_argument("--prompt", type=int, default=2048)
     parser.add_argument("--output", type=int, default=256)
-    parser.add_argument("--dtype", default="bf16", help="of the weights")
+    parser.add_argument("--dtype", help="of the weights; the checkpoint's own")
     parser.add_argument("--kv-dtype", default="bf16")
     parser.add_argument("--utilisation", type=finite, default=0.9, help="share of the memory an engine may take")
     parser.add_argument("--ttft-p99-ms", type=finite, help="promised of the first token, for 99 of 100")

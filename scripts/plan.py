@@ -8,9 +8,11 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 
-from core.catalog import gpu, link, model
+from core.catalog import gpu, link
 from core.errors import OutOfRangeError
+from core.models.checkpoint import named_checkpoint, own_width
 from core.models.hf_config import model_from_config
 from core.placement.cluster import ClusterSpec, own_gpu, seen_cluster, usual_cluster
 from core.placement.planner import Placement, Plan, Question, place
@@ -25,6 +27,7 @@ from runtime.prose import worded
 from scripts.terminal import Parser, answer, finite, picked, print_aligned, read_text
 
 OWN = "own"
+WIDTHS = (*DTYPE_BYTES, "nvfp4")
 ENGINES_WORDS = {
     "bfloat16": "bf16",
     "float16": "fp16",
@@ -52,9 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _question(options: argparse.Namespace) -> Question:
     """What was asked, in core's nouns."""
-    if (options.model is None) == (options.config is None):
-        raise OutOfRangeError("--model", options.model, "or --config, one of them, says what to place")
-    placed = model(options.model) if options.config is None else model_from_config(read_text(options.config))
+    placed = _checkpoint(options)
     card = _card(options)
     slo_s = None if options.slo_itl_ms is None else options.slo_itl_ms / 1e3
     demand = Demand(
@@ -82,11 +83,20 @@ def _card(options: argparse.Namespace) -> GpuSpec:
     return own_gpu(memory_gb * GB, bandwidth_gb_s * GB, tflops * 1e12)
 
 
-def own_width(placed: ModelSpec) -> str:
-    """A checkpoint's own weight dtype, with its group where it has one."""
-    if placed.weight_dtype == "int4" and placed.quantisation_group:
-        return f"int4-g{placed.quantisation_group}"
-    return placed.weight_dtype
+def _checkpoint(options: argparse.Namespace) -> ModelSpec:
+    """The checkpoint that was named; with a config its shape is that file's, and the name what is served."""
+    if options.config is None:
+        if options.model is None:
+            raise OutOfRangeError("--model", None, "or --config says what to place")
+        return named_checkpoint(options.model)
+    text = read_text(options.config)
+    beside = Path(options.config).with_name("hf_quant_config.json")
+    if options.config != "-" and beside.is_file():
+        text = f"{text}\n{read_text(str(beside))}"
+    placed = model_from_config(text)
+    folder = Path(options.config).resolve().parent
+    served = options.model or ("" if options.config == "-" else str(folder))
+    return replace(placed, aliases=(served,)) if served else placed
 
 
 def _cluster(options: argparse.Namespace, card: GpuSpec) -> ClusterSpec:
@@ -201,17 +211,15 @@ def _width(text: str) -> str:
     """A weight dtype: one of the catalog's, or int4 with a group."""
     text = ENGINES_WORDS.get(text, text)
     width, dash, group = text.partition("-g")
-    if width not in DTYPE_BYTES or (dash and (width != "int4" or not group.isdecimal())):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not one of {', '.join(DTYPE_BYTES)}, or int4-g32 for a group"
-        )
+    if width not in WIDTHS or (dash and (width != "int4" or not group.isdecimal())):
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(WIDTHS)}, or int4-g32 for a group")
     return text
 
 
 def _kept_width(text: str) -> str:
     """A cache dtype: a width without a group."""
     width = _width(text)
-    if "-g" in width:
+    if width not in DTYPE_BYTES:
         raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(DTYPE_BYTES)}")
     return width
 
@@ -219,7 +227,7 @@ def _kept_width(text: str) -> str:
 def _parser() -> Parser:
     parser = Parser(prog="scripts.plan", description="Place a model on a cluster.")
     parser.add_argument("--model", help="catalog key, Hugging Face repository or path")
-    parser.add_argument("--config", help="a config.json instead; - for standard input")
+    parser.add_argument("--config", help="a config.json; - for standard input; --model is then its name")
     parser.add_argument("--gpu", required=True, help=f"a catalog key, or {OWN} with its three figures")
     parser.add_argument("--bandwidth-gb-s", type=finite, help="memory bandwidth of your own GPU")
     parser.add_argument("--tflops", type=finite, help="dense bf16 TFLOP/s of your own GPU")

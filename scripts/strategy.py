@@ -11,6 +11,7 @@ from typing import get_args
 
 from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError
+from core.models.checkpoint import named_checkpoint
 from core.placement.cluster import usual_cluster
 from core.strategy.block import BLOCKS, block_under
 from core.strategy.flips import Flip, flips
@@ -69,7 +70,7 @@ def _question(options: argparse.Namespace) -> Question:
     if options.network:
         cluster = replace(cluster, network=link(options.network))
     return Question(
-        model(options.model),
+        named_checkpoint(options.model),
         cluster,
         options.purpose,
         options.goal,

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from core.errors import UnknownNameError
 
 _VARIANT = re.compile(
-    r"[-_.](?:instruct|chat|it|hf|base|pt|bf16|fp16|fp8|nvfp4|mxfp4|int8|int4|4bit|8bit|awq|gptq|marlin|gguf|"
+    r"[-_.](?:instruct|chat|it|hf|base|pt|bf16|fp16|fp8|fp4|nvfp4|bnb|mxfp4|int8|int4|4bit|8bit|awq|gptq|marlin|gguf|"
     r"w\d+a\d+|q\d\w*|\d+g|dynamic|quantized|mindie|v0\.\d)$"
 )
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.errors import OutOfRangeError, UnreadableTextError
-from core.models.hf_families import ARCHITECTURES, FAMILIES, GPT2_NAMES, Family
+from core.models.hf_families import ARCHITECTURES, FAMILIES, GPT2_NAMES, REMOTE_CODE, Family
+from core.models.left_alone import left_alone
 from core.models.quantisation import BLOCKS, weight_format
 from core.specs import MlaSpec, ModelSpec, MoeSpec
 
@@ -55,12 +56,14 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
     head_dim = mla.qk_nope_head_dim + mla.qk_rope_head_dim if mla else values.head_dim(hidden, heads)
     positions = values.whole("max_position_embeddings", 2048, most=_MOST_POSITIONS)
     form = weight_format({**config, **{name: outer[name] for name in BLOCKS if name in outer}})
+    layers = values.whole("num_hidden_layers", most=_MOST_LAYERS)
+    window, windowed = _windows(values, family, layers)
     tied = values.flag("tie_word_embeddings", family.tied)
     return ModelSpec(
         key=key,
         name=key if config is outer else f"{key}, text",
         hidden_size=hidden,
-        num_hidden_layers=values.whole("num_hidden_layers", most=_MOST_LAYERS),
+        num_hidden_layers=layers,
         num_attention_heads=heads,
         num_key_value_heads=heads if mla else values.whole("num_key_value_heads", heads),
         head_dim=head_dim,
@@ -82,6 +85,11 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
         mla=mla,
         weight_dtype=form.dtype,
         quantisation_group=form.group,
+        weight_block=form.block,
+        left_alone=left_alone(form.kept, layers),
+        sliding_window=window,
+        windowed_layers=windowed,
+        remote_code=kind in REMOTE_CODE,
         source=f"a config.json of model_type {kind}",
     )
 
@@ -92,19 +100,29 @@ def _parsed(text: str) -> Config:
         raise UnreadableTextError(
             f"the text has {len(text)} characters; a config.json has at most {MOST_CHARACTERS}"
         )
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start:
+    start = text.find("{")
+    if start < 0 or "}" not in text[start:]:
         raise UnreadableTextError("the text holds no JSON object; paste the whole config.json, from { to }")
     try:
-        found = json.loads(text[start : end + 1])
+        config, end = json.JSONDecoder().raw_decode(text, start)
+        beside = _beside(text, end)
     except (ValueError, RecursionError) as error:
         where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise UnreadableTextError(
             f"the text is no JSON{where}; paste the whole config.json, from {{ to }}"
         ) from error
-    if not isinstance(found, dict):
-        raise UnreadableTextError("the text is no JSON object; paste the whole config.json, from { to }")
-    return found
+    own = {name: value for name, value in config.items() if name != "quantization_config" or value}
+    return {**beside, **own}
+
+
+def _beside(text: str, start: int) -> Config:
+    """What a hf_quant_config.json behind a config.json adds to it; nothing where there is none."""
+    opened = text.find("{", start)
+    if opened < 0:
+        return {}
+    second, _ = json.JSONDecoder().raw_decode(text, opened)
+    quantisation = second.get("quantization")
+    return {"quantization_config": quantisation} if isinstance(quantisation, dict) else {}
 
 
 def _text_part(outer: Config) -> Config:
@@ -224,6 +242,19 @@ def _has_bias(values: _Values, family: Family, part: Literal["qkv", "o", "mlp"])
     if family.biases == "all" or (family.biases == "qkv" and part == "qkv"):
         return not family.bias_switch or values.flag(family.bias_switch, True)
     return False
+
+
+def _windows(values: _Values, family: Family, layers: int) -> tuple[int, int]:
+    """The window and how many layers have it: as `layer_types` say, else every layer but each `pattern`-th."""
+    if values.get("sliding_window") in (None, 0) or not values.flag("use_sliding_window", True):
+        return 0, 0
+    window, types = values.whole("sliding_window", most=_MOST_POSITIONS), values.get("layer_types")
+    if isinstance(types, list):
+        return window, min(layers, sum(one == "sliding_attention" for one in types))
+    if "max_window_layers" in values.fields and values.kind.startswith("qwen"):
+        return window, max(0, layers - values.count("max_window_layers"))
+    pattern = values.count("sliding_window_pattern") or family.window_pattern
+    return window, layers - layers // pattern if pattern else layers
 
 
 def _latent_attention(values: _Values) -> MlaSpec | None:

@@ -16,7 +16,8 @@ class Family:
     `attention_bias` and `mlp_bias` put them. The field `qk_norm_switch` turns on the norms of queries and keys.
     `extra_positions` are learned beside the `max_position_embeddings`; None where positions are not learned.
     `experts` is the field that counts a mixture's experts; a field in `fixed` with another value changes
-    parts in a way that is not counted here. `defaults` are the class's own values of fields that a
+    parts in a way that is not counted here. Where a file has a sliding window and says not where, each
+    `window_pattern`-th layer is without; 0: none is. `defaults` are the class's own values of fields that a
     file may leave out, `sizes` of those that only a file nested in another leaves out; `renamed` maps a file's name
     of a field to the usual one.
     """
@@ -32,6 +33,7 @@ class Family:
     head_bias: bool = False
     sinks: bool = False
     extra_positions: int | None = None
+    window_pattern: int = 0
     experts: str = ""
     fixed: Mapping[str, bool] = field(default_factory=dict)
     defaults: Mapping[str, int | str] = field(default_factory=dict)
@@ -50,6 +52,9 @@ def _sizes(hidden: int, inner: int, layers: int, heads: int, vocabulary: int, po
         "max_position_embeddings": positions,
     }
 
+
+REMOTE_CODE = frozenset({"kimi_k2", "chatglm", "deepseek", "baichuan", "qwen", "internlm2", "exaone"})
+"""Families that transformers has no class of: their files bring it, and an engine must be told to trust it."""
 
 _PLAIN = Family()
 _LLAMA = Family(biases="as_configured", sizes=_sizes(4096, 11008, 32, 32, 32000, 2048))
@@ -72,6 +77,7 @@ _QWEN3_MOE = Family(
 _GEMMA3 = Family(
     biases="as_configured",
     tied=True,
+    window_pattern=6,
     norms_per_layer=4,
     qk_norm=True,
     defaults={
@@ -148,7 +154,8 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
             biases="as_configured",
             tied=True,
             norms_per_layer=4,
-            defaults={"head_dim": 256, "num_key_value_heads": 4},
+            window_pattern=2,
+            defaults={"head_dim": 256, "num_key_value_heads": 4, "sliding_window": 4096},
             sizes=_sizes(2304, 9216, 26, 8, 256000, 8192),
         ),
         "gemma3_text": _GEMMA3,
@@ -159,6 +166,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "gpt_oss": Family(
             biases="all",
             sinks=True,
+            window_pattern=2,
             fixed={"attention_bias": True},
             experts="num_local_experts",
             defaults={"head_dim": 64, "num_key_value_heads": 8},

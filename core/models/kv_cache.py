@@ -15,7 +15,7 @@ def kv_bytes_per_token(model: ModelSpec, dtype: str = "bf16") -> float:
 
         GQA: 2 · L · k · hd · b        MLA: L · (kv_lora_rank + qk_rope_head_dim) · b
 
-    Layers with a sliding window are counted as if they kept every token.
+    Layers with a sliding window are counted as if they kept every token: see `kept_tokens`.
     """
     return model.num_hidden_layers * _kv_width(model, model.num_key_value_heads) * dtype_bytes(dtype)
 
@@ -29,6 +29,22 @@ def kv_bytes_per_token_per_rank(model: ModelSpec, tp_size: int, dtype: str = "bf
     """
     heads = kv_heads_per_rank(model, tp_size)
     return model.num_hidden_layers * _kv_width(model, heads) * dtype_bytes(dtype)
+
+
+def kept_tokens(model: ModelSpec, tokens: float, step_tokens: int = 0) -> float:
+    """Tokens that a sequence of so many keeps, in the mean over its layers; all of them where none has a window.
+
+        (full · S + windowed · min(S, W - 1 + step)) / L
+
+    An engine keeps for a windowed layer what the window and the `step_tokens` of one step see; with 0 the window
+    itself, which is what a decode step reads.
+    Source: vllm/v1/kv_cache_interface.py, SlidingWindowSpec.max_memory_usage_bytes.
+    """
+    if not model.windowed_layers:
+        return tokens
+    seen = min(tokens, model.sliding_window - 1 + step_tokens if step_tokens else model.sliding_window)
+    windowed = model.windowed_layers / model.num_hidden_layers
+    return (1 - windowed) * tokens + windowed * seen
 
 
 def kv_heads_per_rank(model: ModelSpec, tp_size: int) -> int:

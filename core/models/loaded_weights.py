@@ -131,7 +131,26 @@ def rank_tensors(
     if model.moe is not None:
         dense = max(0, min(model.moe.first_k_dense_replace - stage.first_layer, stage.layers))
         parts += _times(stage.layers - dense, rank.mixture(model.moe))
-    return (*parts, *_times(dense, rank.mlp("mlp", model.intermediate_size)))
+    parts += _times(dense, rank.mlp("mlp", model.intermediate_size))
+    own = kind.key.partition("-")[0] == model.weight_dtype
+    return _with_left_alone(parts, model, stage, kind) if own and model.left_alone else tuple(parts)
+
+
+def _with_left_alone(
+    tensors: Sequence[StoredTensor], model: ModelSpec, stage: Stage, kind: WeightFormat
+) -> tuple[StoredTensor, ...]:
+    """The tensors of a checkpoint's own width, with those that it leaves alone as wide as the activations."""
+    alone, split = dict(model.left_alone), []
+    layers = range(stage.first_layer, stage.first_layer + stage.layers)
+    for tensor in tensors:
+        wide = min(tensor.copies, len(alone.get(tensor.name, frozenset()).intersection(layers)))
+        width = kind.expert_bytes if tensor.name.startswith("experts ") else kind.linear_bytes
+        size = round(tensor.size_bytes * kind.other_bytes / width)
+        split += (
+            [StoredTensor(tensor.name, tensor.copies - wide, tensor.size_bytes)] if tensor.copies > wide else []
+        )
+        split += [StoredTensor(tensor.name, wide, size)] if wide else []
+    return tuple(split)
 
 
 @dataclass(frozen=True)

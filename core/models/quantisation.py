@@ -1,7 +1,7 @@
 """What a config.json says of its weights' width: `torch_dtype`, and `quantization_config` in its many dialects."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.errors import OutOfRangeError
 
@@ -14,19 +14,27 @@ _FLOATS = {
     "float": "fp16",
     "float8_e4m3fn": "fp8",
 }
-_WIDTHS = {("int", 4): "int4", ("int", 8): "int8", ("float", 8): "fp8"}
+_WIDTHS = {("int", 4): "int4", ("int", 8): "int8", ("float", 8): "fp8", ("float", 4): "nvfp4"}
 _FP8_METHODS = {"fp8", "fbgemm_fp8", "finegrained_fp8"}
 _INTEGER_METHODS = {"awq", "gptq", "auto-round", "intel/auto-round", "gptq_marlin", "awq_marlin"}
+_LEFT_ALONE = ("modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules", "exclude")
+MOST_KEPT, LONGEST_NAME = 16_384, 200
 BLOCKS = ("quantization_config", "compression_config", "quantization")
 """Where a file says how its weights are kept; the last is MLX's own."""
 
 
 @dataclass(frozen=True)
 class WeightFormat:
-    """How the matrices of a checkpoint are kept. `group` inputs share one scale; None where a whole row does."""
+    """How the matrices of a checkpoint are kept. `group` inputs share one scale; None where a whole row does.
+
+    `block` is the outputs and inputs that share one in both ways; `kept` names the modules left in 16 bits, as the
+    file names them.
+    """
 
     dtype: str
     group: int | None = None
+    block: tuple[int, int] | None = None
+    kept: tuple[str, ...] = ()
 
 
 def weight_format(config: Mapping[str, object]) -> WeightFormat:
@@ -38,7 +46,9 @@ def weight_format(config: Mapping[str, object]) -> WeightFormat:
     if quantisation is not None:
         if not isinstance(quantisation, Mapping):
             raise OutOfRangeError("quantization_config", _shown(quantisation), "must be an object")
-        return _quantised(quantisation)
+        inner = quantisation.get("quantization")
+        block = inner if isinstance(inner, Mapping) else quantisation
+        return replace(_quantised(block), kept=_kept(block))
     dtype = str(config.get("torch_dtype") or config.get("dtype") or "bfloat16").removeprefix("torch.")
     if dtype not in _FLOATS:
         raise OutOfRangeError("torch_dtype", _shown(dtype), f"is not one of {', '.join(_FLOATS)}")
@@ -49,7 +59,7 @@ def _quantised(block: Mapping[str, object]) -> WeightFormat:
     """One dialect after the other, each by its name; MLX's has none."""
     method = str(block.get("quant_method") or "").lower()
     if method in _FP8_METHODS:
-        return WeightFormat("fp8")
+        return WeightFormat("fp8", block=_block(block.get("weight_block_size")))
     if method == "mxfp4":
         return WeightFormat("mxfp4", 32)
     if method in _INTEGER_METHODS:
@@ -60,12 +70,38 @@ def _quantised(block: Mapping[str, object]) -> WeightFormat:
         return _bitsandbytes(block)
     if method == "quark":
         return _quark(block)
-    if method.startswith("modelopt") and str(block.get("quant_algo", "")).upper().startswith("FP8"):
-        return WeightFormat("fp8")
+    if "quant_algo" in block:
+        return _modelopt(str(block["quant_algo"]).upper(), block)
     if not method and block.get("mode", "affine") == "affine" and "bits" in block:
         return _integers("mlx", block["bits"], block.get("group_size", 64))
-    known = "fp8, awq, gptq, compressed-tensors, bitsandbytes, quark, modelopt (FP8), mxfp4"
+    known = "fp8, awq, gptq, compressed-tensors, bitsandbytes, quark, modelopt, mxfp4"
     raise OutOfRangeError("quant_method", _shown(method), f"is not one that is known here: {known}")
+
+
+def _modelopt(algorithm: str, block: Mapping[str, object]) -> WeightFormat:
+    """NVIDIA's, in config.json or in hf_quant_config.json beside it: FP8, NVFP4 in groups of 16, or AWQ."""
+    if algorithm.startswith("FP8"):
+        return WeightFormat("fp8", block=(128, 128) if "PB" in algorithm else None)
+    if algorithm in ("NVFP4", "NVFP4_AWQ", "W4A16_NVFP4"):
+        return WeightFormat("nvfp4", _group(block.get("group_size") or 16))
+    if algorithm.startswith("W4A") and algorithm.endswith("AWQ"):
+        return WeightFormat("int4", _group(block.get("group_size") or 128))
+    raise OutOfRangeError("quant_algo", _shown(algorithm), "must be FP8, NVFP4 or AWQ for all of a model's layers")
+
+
+def _kept(block: Mapping[str, object]) -> tuple[str, ...]:
+    """The modules that a file leaves alone, under whichever name its dialect has for them."""
+    named = next((names for key in _LEFT_ALONE if isinstance(names := block.get(key), list)), [])
+    return tuple(name for name in named[:MOST_KEPT] if isinstance(name, str) and len(name) <= LONGEST_NAME)
+
+
+def _block(size: object) -> tuple[int, int] | None:
+    """Outputs and inputs that share one scale: `[128, 128]`; None where a file has none."""
+    if size is None:
+        return None
+    if not isinstance(size, list) or len(size) != 2 or not all(isinstance(edge, int) and edge > 0 for edge in size):
+        raise OutOfRangeError("weight_block_size", _shown(size), "must be two whole numbers")
+    return size[0], size[1]
 
 
 def _integers(method: str, bits: object, group: object) -> WeightFormat:
@@ -115,8 +151,8 @@ def _compressed_group(group: object) -> WeightFormat:
     bits, kind = weights.get("num_bits"), str(weights.get("type", "int"))
     dtype = _WIDTHS.get((kind, bits)) if isinstance(bits, int) else None
     if dtype is None:
-        raise OutOfRangeError("weights", f"{kind} of {_shown(bits)} bits", "must be int4, int8 or fp8")
-    return WeightFormat(dtype, _group(weights.get("group_size")))
+        raise OutOfRangeError("weights", f"{kind} of {_shown(bits)} bits", "must be int4, int8, fp8 or nvfp4")
+    return WeightFormat(dtype, _group(weights.get("group_size")), _block(weights.get("block_structure")))
 
 
 def _group(size: object) -> int | None:

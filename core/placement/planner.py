@@ -10,7 +10,8 @@ from functools import cached_property
 
 from core.errors import ShardlabError
 from core.evidence.calibration import calibration_of
-from core.models.kv_cache import kv_bytes_per_token_per_rank
+from core.models.checkpoint import as_served
+from core.models.kv_cache import kept_tokens, kv_bytes_per_token_per_rank
 from core.models.weights import held_weight_bytes
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout, layouts
@@ -95,19 +96,20 @@ def judge(question: Question, layout: Layout) -> Plan:
     """One layout: split, weighed, timed."""
     model, demand = question.model, question.demand
     crossing = crossing_notice(question.cluster, layout)
-    split = check_tp_size(model, layout.tp_size)
+    split = check_tp_size(as_served(model, demand.dtype), layout.tp_size, experts_whole=layout.ep_size > 1)
     if split.broken:
         broken = remark("placement.indivisible", equations="; ".join(split.broken))
         return Plan(layout, broken, splits=False, crossing=crossing)
     try:
-        ranks = rank_memories(model, layout, question.budget, demand.dtype, demand.kv_dtype)
+        step_tokens = question.cluster.gpu.vllm_batched_tokens
+        ranks = rank_memories(model, layout, question.budget, demand.dtype, demand.kv_dtype, step_tokens)
         timed = question.timing(layout)
     except ShardlabError as refusal:
         return Plan(layout, remark("placement.refused", error=str(refusal)), splits=False, crossing=crossing)
     here = -(-demand.concurrency // layout.attention_copies)
-    shortages = (rank.shortage(here * demand.sequence_tokens) for rank in ranks)
+    shortages = (rank.shortage(here, demand.sequence_tokens) for rank in ranks)
     shortage = next((one for one in shortages if one is not None), None)
-    tokens = min(rank.kv_tokens for rank in ranks)
+    tokens = min(rank.kv_tokens(demand.sequence_tokens) for rank in ranks)
     return Plan(
         layout=layout,
         broken=shortage,
@@ -140,7 +142,8 @@ def min_tp_for_fit(question: Question) -> int | None:
     """
     model, demand, budget = question.model, question.demand, question.budget
     weights = held_weight_bytes(model, demand.dtype)
-    tokens = demand.concurrency * demand.sequence_tokens
+    step_tokens = question.cluster.gpu.vllm_batched_tokens
+    tokens = demand.concurrency * kept_tokens(model, demand.sequence_tokens, step_tokens)
     tp_size = 1
     while model.num_attention_heads % tp_size == 0:
         try:
@@ -221,9 +224,23 @@ class Placement:
         return self._simplest({index: self.capacity(index, target) for index in within})
 
     def _simplest(self, rates: Mapping[int, float]) -> int:
-        """Of the plans within the error of the best, the one with the least that can go wrong."""
+        """The plan with least to go wrong, of those within the error of the best that no other beats throughout."""
         close = [index for index, rate in rates.items() if rate >= (1 - WITHIN_ERROR) * max(rates.values())]
-        return min(close, key=self._complexity)
+        unbeaten = [index for index in close if not any(self._beats(other, index) for other in self.fitting)]
+        return min(unbeaten, key=self._complexity)
+
+    def _beats(self, index: int, other: int) -> bool:
+        """Whether a plan is better than another on every axis that is shown, or as good on some."""
+        pairs = list(zip(self._shown(index), self._shown(other), strict=True))
+        return all(one >= its for one, its in pairs) and any(one > its for one, its in pairs)
+
+    def _shown(self, index: int) -> tuple[float, ...]:
+        """What is shown of a plan, more being better: both latencies, tokens a second, room, and GPUs left over."""
+        plan, timing = self.plans[index], self.timing(index)
+        target = self.question.demand.slo_itl_s
+        within = () if target is None else (self.capacity(index, target),)
+        rates = (timing.sustained_tokens_per_s, *within)
+        return -timing.itl_s, -timing.ttft_s, *rates, plan.max_concurrency, -plan.layout.gpus
 
     def _complexity(self, index: int) -> tuple[bool, int, int, int]:
         layout = self.plans[index].layout
@@ -235,9 +252,8 @@ class Placement:
         rates = [
             point.tokens_per_s for point in self.curves[index] if slo_itl_s is None or point.itl_s <= slo_itl_s
         ]
-        return max(
-            [*rates, *([asked.sustained_tokens_per_s] if slo_itl_s is None or asked.itl_s <= slo_itl_s else [])]
-        )
+        meets = slo_itl_s is None or asked.itl_s <= slo_itl_s
+        return max([*rates, *([asked.sustained_tokens_per_s] if meets else [])], default=0.0)
 
     def _curve(self, index: int) -> tuple[CurvePoint, ...]:
         plan, question = self.plans[index], self.question

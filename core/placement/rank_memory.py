@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import OutOfRangeError, require_divides, require_non_negative
-from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
+from core.models.kv_cache import BLOCK_TOKENS, kept_tokens, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import Stage, StoredTensor, allocated_bytes, rank_tensors, stages
 from core.placement.layout import Layout
 from core.remark import Remark, remark
@@ -93,7 +93,10 @@ class RankWeights:
 
 @dataclass(frozen=True)
 class RankMemory:
-    """The ranks of one stage, all `ranks` alike. `kv_bytes` is below 0 where the rest does not fit."""
+    """The ranks of one stage, all `ranks` alike. `kv_bytes` is below 0 where the rest does not fit.
+
+    `kv_bytes_per_token` is of a token that every layer keeps; layers of a `model` with a window keep fewer.
+    """
 
     stage: int
     layers: int
@@ -102,30 +105,33 @@ class RankMemory:
     weights: RankWeights
     overhead: Overhead
     kv_bytes_per_token: float
+    model: ModelSpec
+    step_tokens: int = 0
 
     @property
     def kv_bytes(self) -> float:
         """The identity, solved for the KV cache."""
         return self.granted_bytes - self.weights.total_bytes - self.overhead.total_bytes
 
-    @property
-    def kv_tokens(self) -> int:
-        """Tokens of KV cache, in whole blocks; 0 where there is no room."""
-        return BLOCK_TOKENS * int(max(0.0, self.kv_bytes) / (BLOCK_TOKENS * self.kv_bytes_per_token))
+    def sequence_bytes(self, tokens: float) -> float:
+        """What one sequence of so many tokens takes of the cache."""
+        return self.kv_bytes_per_token * kept_tokens(self.model, tokens, self.step_tokens)
 
-    def needed_bytes(self, tokens: float) -> float:
-        """What a rank must hold to keep so many tokens."""
-        return self.weights.total_bytes + self.overhead.total_bytes + tokens * self.kv_bytes_per_token
+    def kv_tokens(self, sequence_tokens: int) -> int:
+        """Tokens of KV cache, in whole blocks, of sequences of that length; 0 where there is no room."""
+        each = self.sequence_bytes(sequence_tokens) / sequence_tokens
+        return BLOCK_TOKENS * int(max(0.0, self.kv_bytes) / (BLOCK_TOKENS * each))
 
-    def shortage(self, tokens: float) -> Remark | None:
-        """The inequality that is broken where so many tokens do not fit; None where they do."""
-        needed = self.needed_bytes(tokens)
+    def shortage(self, sequences: int, tokens: int) -> Remark | None:
+        """The inequality that is broken where so many sequences do not fit; None where they do."""
+        cache = sequences * self.sequence_bytes(tokens)
+        needed = self.weights.total_bytes + self.overhead.total_bytes + cache
         if needed <= self.granted_bytes:
             return None
         return remark(
             "placement.short",
             weights_bytes=self.weights.total_bytes,
-            kv_bytes=tokens * self.kv_bytes_per_token,
+            kv_bytes=cache,
             overhead_bytes=self.overhead.total_bytes,
             needed_bytes=needed,
             granted_bytes=self.granted_bytes,
@@ -133,9 +139,14 @@ class RankMemory:
 
 
 def rank_memories(
-    model: ModelSpec, layout: Layout, budget: Budget, dtype: str = "bf16", kv_dtype: str = "bf16"
+    model: ModelSpec,
+    layout: Layout,
+    budget: Budget,
+    dtype: str = "bf16",
+    kv_dtype: str = "bf16",
+    step_tokens: int = 0,
 ) -> tuple[RankMemory, ...]:
-    """The ranks of one engine, stage by stage.
+    """The ranks of one engine, stage by stage. `step_tokens` is the most that a step reads of prompts.
 
     Raises OutOfRangeError for more stages than layers, IndivisibleError where heads, widths or experts do not
     divide, UnknownNameError for a dtype that no engine loads.
@@ -150,6 +161,8 @@ def rank_memories(
             weights=stage_weights(model, layout, stage, dtype),
             overhead=budget.overhead,
             kv_bytes_per_token=stage.layers * per_token,
+            model=model,
+            step_tokens=step_tokens,
         )
         for index, stage in enumerate(stages(model, layout.pp_size))
     )

@@ -10,6 +10,8 @@ from core.placement.planner import Plan, Question
 from core.remark import Remark, remark
 from core.specs import ModelSpec
 
+PASTED = "config"
+"""The key of a model whose config was pasted, and that nobody named."""
 _QUANTIZATION = {"fp8": "fp8", "awq": "awq"}
 _FLOAT = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 _FP8_CACHE = {"fp8", "int8"}
@@ -61,5 +63,7 @@ def remarks(question: Question, plan: Plan) -> list[Remark]:
 
 
 def repository(model: ModelSpec) -> str:
-    """The model's repository on Hugging Face where the catalog knows it, else its key."""
-    return next((alias for alias in model.aliases if "/" in alias), model.key)
+    """What is served: the first name that is a repository or a path, else the key; none of a pasted config."""
+    if model.key == PASTED and not model.aliases:
+        return ""
+    return next((alias for alias in model.aliases if "/" in alias), next(iter(model.aliases), model.key))

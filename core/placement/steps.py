@@ -6,10 +6,9 @@ Ignored: prefills that arrive while others decode (see the load), overlap, uneve
 
 from dataclasses import dataclass
 
-from core.collectives.cost import as_measured
 from core.comm_cost.expert_parallel import expert_parallel_bill, require_mixture
 from core.errors import require_positive
-from core.models.kv_cache import kv_bytes_per_token_per_rank
+from core.models.kv_cache import kept_tokens, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import stages
 from core.models.parameters import count_parameters
 from core.models.weights import read_weight_bytes, routed_weight_bytes
@@ -20,6 +19,7 @@ from core.steps.model import (
     ACTIVATION_BYTES,
     Efficiency,
     StepTerms,
+    as_measured,
     decode_terms,
     peak_flops,
     prefill_flops,
@@ -207,7 +207,7 @@ def _expert_step(
     else:
         looked_up = count.positions + (0 if model.tie_word_embeddings else count.embedding)
         flops = 2 * (count.total - count.experts - looked_up) * tokens
-    cached = 0.0 if context is None else tokens * context
+    cached = 0.0 if context is None else tokens * kept_tokens(model, context)
     kv_bytes = cached * kv_bytes_per_token_per_rank(model, layout.tp_size, demand.kv_dtype)
     exchange = expert_parallel_bill(
         model, max(1, round(together)), layout.ep_size, as_measured(cluster.wire(layout.ep_size)), deduplicated=True

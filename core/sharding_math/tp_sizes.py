@@ -49,16 +49,39 @@ class TpSize:
 def divisibility_rules(model: ModelSpec, quantisation_group: int | None = None) -> tuple[Rule, ...]:
     """Every dimension of a model that TP cuts. The hidden size is not among them: no weight is cut along it.
 
-    A quantised weight shares one scale among `quantisation_group` inputs, and a group is not cut; that binds the
-    inputs of the row-parallel layers. KV heads have their own rule: beyond their number they are copied.
+    A quantised weight shares one scale among `quantisation_group` inputs, or the model's own number of them, and a
+    group is not cut; that binds the inputs of the row-parallel layers. KV heads have their own rule: beyond their
+    number they are copied.
     """
-    group = quantisation_group or 1
+    group = quantisation_group or _own_group(model)
     rules = [Rule("num_attention_heads", model.num_attention_heads), *_mlp_rules(model, group)]
     if group > 1:
-        attention_width = model.num_attention_heads * (model.mla.v_head_dim if model.mla else model.head_dim)
-        rules.append(Rule("attention output in groups", attention_width, group))
+        rules.append(Rule("attention output in groups", _attention_width(model), group))
     rules.append(Rule("padded vocab_size", padded_vocab_size(model.vocab_size)))
     return tuple(rules)
+
+
+def block_rules(model: ModelSpec) -> tuple[Rule, ...]:
+    """What a rank's part of a weight must be whole blocks of, where outputs and inputs share scales in blocks.
+
+    Parts that are left in 16 bits everywhere are not bound. Source: vllm/model_executor/layers/quantization/
+    utils/fp8_utils.py, validate_fp8_block_shape, and fp8.py, Fp8MoEMethod.create_weights.
+    """
+    if model.weight_block is None:
+        return ()
+    edge = max(model.weight_block)
+    wide = {part for part, layers in model.left_alone if len(layers) == model.num_hidden_layers}
+    rules = [] if "mlp in" in wide else _mlp_rules(model, edge)
+    return (*rules, *([] if "o" in wide else [Rule("attention output in blocks", _attention_width(model), edge)]))
+
+
+def _own_group(model: ModelSpec) -> int:
+    """A checkpoint's own group; mxfp4's is no bound, for its kernels pad what a rank holds."""
+    return model.quantisation_group or 1 if model.weight_dtype in ("int4", "int8", "nvfp4") else 1
+
+
+def _attention_width(model: ModelSpec) -> int:
+    return model.num_attention_heads * (model.mla.v_head_dim if model.mla else model.head_dim)
 
 
 def _mlp_rules(model: ModelSpec, group: int) -> list[Rule]:
@@ -74,22 +97,26 @@ def _mlp_rules(model: ModelSpec, group: int) -> list[Rule]:
     return [Rule(name, width, group) for name, width in widths if width]
 
 
-def check_tp_size(model: ModelSpec, tp_size: int, quantisation_group: int | None = None) -> TpSize:
+def check_tp_size(
+    model: ModelSpec, tp_size: int, quantisation_group: int | None = None, experts_whole: bool = False
+) -> TpSize:
     """Whether a model splits over `tp_size` ranks; all the equations it breaks when it does not.
+
+    `experts_whole` where expert parallelism leaves every expert on one rank.
 
     Raises OutOfRangeError when `tp_size` is not positive.
     """
     require_positive(tp_size=tp_size)
-    broken = [
-        rule.broken_equation(tp_size)
-        for rule in divisibility_rules(model, quantisation_group)
-        if not rule.holds(tp_size)
-    ]
+    rules = divisibility_rules(model, quantisation_group)
+    # an engine compares blocks only where it cuts
+    rules += block_rules(model) if tp_size > 1 else ()
+    cut = (rule for rule in rules if not (experts_whole and rule.quantity == "moe_intermediate_size"))
+    broken = [rule.broken_equation(tp_size) for rule in cut if not rule.holds(tp_size)]
     kv_heads = model.num_key_value_heads
     if model.mla is None and kv_heads % tp_size and tp_size % kv_heads:
         broken.append(_kv_equation(kv_heads, tp_size))
     if broken:
-        return TpSize(tp_size, "refused", 0, tuple(broken))
+        return TpSize(tp_size, "refused", 0, tuple(dict.fromkeys(broken)))
     copies = tp_size if model.mla is not None else max(1, tp_size // kv_heads)
     return TpSize(tp_size, "kv_replicated" if copies > 1 else "allowed", copies)
 

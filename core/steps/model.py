@@ -5,12 +5,12 @@ ranks. The labs' steps compute at TP=1 and stop there. A step's *terms* go on: e
 speed, from which come a roofline, that no measurement should beat, and a calibrated time, with two constants.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
-from core.collectives.cost import as_measured, hierarchical_all_reduce, ring_all_reduce
+from core.collectives.cost import hierarchical_all_reduce, ring_all_reduce
 from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, weight_streaming_s
 from core.errors import OutOfRangeError, require_divides, require_non_negative, require_positive
-from core.models.kv_cache import kv_bytes_per_token_per_rank
+from core.models.kv_cache import kept_tokens, kv_bytes_per_token_per_rank
 from core.models.parameters import count_parameters
 from core.models.weights import read_weight_bytes
 from core.specs import GpuSpec, LinkSpec, ModelSpec
@@ -109,6 +109,12 @@ class TensorGroup:
         return hierarchical_all_reduce(payload_bytes, local, nodes, *links).total_s
 
 
+def as_measured(link: LinkSpec) -> LinkSpec:
+    """A link at the ring bandwidth that was measured on it; as it is where none was."""
+    measured = link.measured_bytes_per_s
+    return link if measured is None else replace(link, bandwidth_bytes_per_s=measured)
+
+
 @dataclass(frozen=True)
 class StepTerms:
     """One step of one rank at data-sheet speed, term by term; `layers` is how many it passes."""
@@ -167,7 +173,8 @@ def decode_terms(
     require_non_negative(context_tokens=context_tokens)
     ranks = group.tp_size
     count = count_parameters(model)
-    kv_bytes = batch * context_tokens * kv_bytes_per_token_per_rank(model, ranks, kv_dtype)
+    kept = kept_tokens(model, context_tokens)
+    kv_bytes = batch * kept * kv_bytes_per_token_per_rank(model, ranks, kv_dtype)
     multiplied = count.active - count.positions - (0 if model.tie_word_embeddings else count.embedding)
     return StepTerms(
         weights_s=read_weight_bytes(model, dtype, batch) / ranks / gpu.memory_bytes_per_s,

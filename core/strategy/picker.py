@@ -6,6 +6,7 @@ Training is judged in core.strategy.training, serving in core.placement: the sam
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from core.models.checkpoint import own_width
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout
 from core.placement.planner import WITHIN_ERROR, Placement, place
@@ -30,7 +31,7 @@ class Question:
 
     Training for latency holds the batch; for throughput it may grow. Serving for latency wants the next token
     soonest; for throughput the most tokens a second. `sequences` is the batch, or how many are served at once; the
-    widths are those of serving.
+    widths are those of serving, where none is given the checkpoint's own.
     """
 
     model: ModelSpec
@@ -40,7 +41,7 @@ class Question:
     sequences: int = 64
     sequence_tokens: int = 4096
     output_tokens: int = 256
-    weight_dtype: str = "bf16"
+    weight_dtype: str | None = None
     kv_dtype: str = "bf16"
 
     @property
@@ -55,7 +56,7 @@ class Question:
             concurrency=self.sequences,
             prompt_tokens=self.sequence_tokens,
             output_tokens=self.output_tokens,
-            dtype=self.weight_dtype,
+            dtype=self.weight_dtype or own_width(self.model),
             kv_dtype=self.kv_dtype,
         )
         return ServingQuestion(self.model, self.cluster, measured_budget(self.cluster.gpu), demand)

@@ -413,7 +413,7 @@ def test_a_file_that_mlx_wrote_says_its_width_under_a_name_of_its_own():
         ({"quantization_config": {"quant_method": "gptq", "bits": 3}}, "bits"),
         ({"quantization": {"bits": 6, "group_size": 64}}, "bits"),
         ({"quantization": {"bits": 4, "group_size": 32, "mode": "mxfp4"}}, "quant_method"),
-        ({"quantization_config": {"quant_method": "modelopt", "quant_algo": "W4A8_NVFP4_FP8"}}, "quant_method"),
+        ({"quantization_config": {"quant_method": "modelopt", "quant_algo": "W4A8_NVFP4_FP8"}}, "quant_algo"),
         ({"quantization_config": {"quant_method": "bitsandbytes", "load_in_4bit": False}}, "load_in_8bit"),
         ({"quantization_config": {"quant_method": "quark", "global_quant_config": {}}}, "global_quant_config"),
         ({"quantization_config": "fp8"}, "quantization_config"),

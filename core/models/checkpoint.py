@@ -1,0 +1,78 @@
+"""The checkpoint that a name means: the shape of a model of the catalog, in the width that the name says.
+
+`Qwen/Qwen3-32B-AWQ` is Qwen3-32B in int4, and is what an engine is told to serve.
+"""
+
+import re
+from dataclasses import replace
+
+from core.catalog import model as find_model
+from core.specs import ModelSpec
+
+_WIDTHS: tuple[tuple[str, str, int | None], ...] = (
+    (r"nvfp4|fp4", "nvfp4", 16),
+    (r"mxfp4", "mxfp4", 32),
+    (r"w8a8-fp8|fp8", "fp8", None),
+    (r"w4a16[-_]?g?32|g32", "int4", 32),
+    (r"awq|gptq-int4|gptq|w4a16|int4|4bit|q4\w*", "int4", 128),
+    (r"gptq-int8|w8a8|w8a16|int8|8bit|q8\w*", "int8", None),
+    (r"bf16|bfloat16", "bf16", None),
+    (r"fp16|float16", "fp16", None),
+)
+"""Endings by which checkpoints are published, the width and the group of each. Without a config a group of 128 is
+taken for integers, as AutoAWQ, GPTQModel and llm-compressor write them unless told otherwise."""
+_BLOCKED = ("qwen3", "deepseek", "kimi", "glm", "minimax")
+"""Makers whose FP8 shares scales in blocks of 128 × 128; of others a whole row or tensor does."""
+_QUANTISERS = ("redhatai", "neuralmagic", "nvidia", "amd", "unsloth", "nm-testing")
+"""Whose FP8 has no blocks, whatever the model."""
+
+
+def named_checkpoint(name: str) -> ModelSpec:
+    """The model that a name means, under that name; a key of the catalog is its own checkpoint.
+
+    Raises UnknownNameError where the catalog has no model of such a shape.
+    """
+    spec = find_model(name)
+    if name == spec.key:
+        return spec
+    width = width_in(name)
+    served = replace(spec, aliases=(name, *spec.aliases)) if "/" in name or width is not None else spec
+    if width is None or width[0] == spec.weight_dtype:
+        return served
+    dtype, group = width
+    maker, _, short = name.lower().rpartition("/")
+    blocked = dtype == "fp8" and short.startswith(_BLOCKED) and maker not in _QUANTISERS
+    block = (128, 128) if blocked and "dynamic" not in short else None
+    return replace(
+        served, weight_dtype=dtype, quantisation_group=group, weight_block=block, left_alone=(), name=name
+    )
+
+
+def width_in(name: str) -> tuple[str, int | None] | None:
+    """The width and group that a name's ending says; None where it says none.
+
+    >>> width_in("Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4"), width_in("nvidia/Llama-3.1-70B-Instruct-FP8")
+    (('int4', 128), ('fp8', None))
+    """
+    short = re.split(r"[/\\]", name.lower())[-1]
+    for ending, dtype, group in _WIDTHS:
+        if re.search(rf"[-_.](?:{ending})(?:[-_.](?:dynamic|block|v\d+|hf|marlin|\w{{0,8}}quantized))?$", short):
+            return dtype, group
+    quantised = re.search(r"[-_.]quantized[-_.](w4a16|w8a8|w8a16)$", short)
+    return ("int4", 128) if quantised and quantised[1] == "w4a16" else ("int8", None) if quantised else None
+
+
+def as_served(model: ModelSpec, dtype: str) -> ModelSpec:
+    """A model in a width: the checkpoint's own as it is, another without its groups, blocks and exceptions."""
+    width, _, group = dtype.partition("-g")
+    own_group = str(model.quantisation_group or "")
+    if width == model.weight_dtype and group.partition("-")[0] in ("", own_group):
+        return model
+    size = int(group.partition("-")[0]) if group else 128 if width == "int4" else None
+    return replace(model, weight_dtype=width, quantisation_group=size, weight_block=None, left_alone=())
+
+
+def own_width(model: ModelSpec) -> str:
+    """A checkpoint's own weight dtype, with its group where it has one that the width does not say."""
+    grouped = model.weight_dtype == "int4" and model.quantisation_group
+    return f"int4-g{model.quantisation_group}" if grouped else model.weight_dtype

@@ -1,0 +1,212 @@
+"""Checkpoints as they are published: what their names and configs say of their weights, and what follows."""
+
+import json
+
+import pytest
+
+from core.catalog import gpu, model
+from core.models.checkpoint import named_checkpoint, own_width
+from core.models.hf_config import model_from_config
+from core.models.loaded_weights import loaded_weight_bytes
+from core.placement.cluster import usual_cluster
+from core.placement.planner import Placement, Question, place
+from core.placement.rank_memory import Budget, measured_budget
+from core.placement.serve_flags import serve_command
+from core.placement.steps import Demand
+from core.sharding_math.tp_sizes import check_tp_size
+from core.specs import ModelSpec
+from core.strategy.picker import Question as StrategyQuestion
+from core.units import GB, GIB
+from runtime.prose import worded
+
+QWEN3_CODER = {
+    "model_type": "qwen3_moe",
+    "hidden_size": 6144,
+    "intermediate_size": 8192,
+    "moe_intermediate_size": 2560,
+    "num_experts": 160,
+    "num_experts_per_tok": 8,
+    "num_attention_heads": 96,
+    "num_hidden_layers": 62,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "vocab_size": 151936,
+    "max_position_embeddings": 262144,
+    "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]},
+}
+"""Its FP8 checkpoint: experts 2,560 wide, of which a rank of eight would hold two and a half blocks."""
+
+
+def placed(spec: ModelSpec, card: str, gpus: int = 8, **demand: object) -> Placement:
+    asked = Demand(dtype=own_width(spec), **demand)
+    return place(Question(spec, usual_cluster(gpu(card), gpus), measured_budget(gpu(card)), asked))
+
+
+def names(placement: Placement) -> dict[str, bool]:
+    """Which plans split, by name."""
+    return {plan.layout.name: plan.splits for plan in placement.plans}
+
+
+@pytest.mark.parametrize("spec", [model_from_config(json.dumps(QWEN3_CODER)), model("qwen3-235b-a22b-fp8")])
+def test_fp8_blocks_are_not_cut(spec):
+    """vLLM: "320 is not divisible by weight quantization block_n = 128"; 1536 / 8 = 192 neither."""
+    found = placed(spec, "h200-sxm")
+    assert not names(found)["TP=8"]
+    assert names(found)["TP=4 ×2"]
+    refused = next(plan for plan in found.plans if plan.layout.name == "TP=8")
+    assert "moe_intermediate_size" in worded(refused.reason)
+    assert "/ 128" in worded(refused.reason)
+
+
+def test_experts_that_stay_whole_keep_their_blocks():
+    """With expert parallelism no expert is cut, so 192 columns never come about."""
+    spec = model("qwen3-235b-a22b-fp8")
+    assert check_tp_size(spec, 8).broken
+    assert not check_tp_size(spec, 8, experts_whole=True).broken
+
+
+@pytest.mark.parametrize(
+    "quantised",
+    [
+        {"quant_method": "gptq", "bits": 4, "group_size": 128},
+        {"quant_method": "awq", "bits": 4, "group_size": 128},
+        {
+            "quant_method": "compressed-tensors",
+            "config_groups": {"g": {"weights": {"num_bits": 4, "group_size": 128}}},
+        },
+    ],
+)
+def test_groups_are_not_cut_in_the_plan_either(quantised):
+    """29,568 inputs in groups of 128 are 231, which eight do not share: what `tp_sizes` knew and `plan` did not."""
+    qwen = {
+        "model_type": "qwen2",
+        "hidden_size": 8192,
+        "intermediate_size": 29568,
+        "num_attention_heads": 64,
+        "num_hidden_layers": 80,
+        "num_key_value_heads": 8,
+        "vocab_size": 152064,
+        "quantization_config": quantised,
+    }
+    found = placed(model_from_config(json.dumps(qwen)), "h100-sxm")
+    assert not names(found)["TP=8"]
+    assert not names(found)["TP=2 ×4"]
+
+
+def test_layers_left_alone_are_as_wide_as_they_are():
+    """Llama 3.1 405B FP8 keeps attention, and the MLPs of its first and last layer, in bf16: 57.75 GiB a rank."""
+    kept = [f"model.layers.{n}.self_attn.{part}_proj" for n in range(126) for part in "qkvo"]
+    kept += [f"model.layers.{n}.mlp.{part}_proj" for n in (0, 125) for part in ("gate", "up", "down")]
+    config = {
+        "model_type": "llama",
+        "hidden_size": 16384,
+        "intermediate_size": 53248,
+        "num_attention_heads": 128,
+        "num_hidden_layers": 126,
+        "num_key_value_heads": 16,
+        "vocab_size": 128256,
+        "max_position_embeddings": 131072,
+        "quantization_config": {"quant_method": "fbgemm_fp8", "modules_to_not_convert": ["lm_head", *kept]},
+    }
+    spec = model_from_config(json.dumps(config))
+    assert loaded_weight_bytes(spec, 8, dtype="fp8") / GIB == pytest.approx(57.75, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["re:.*self_attn.*", "model.layers.*.self_attn*", "self_attn", "re:model\\.layers\\.\\d+\\.self_attn.*"],
+)
+def test_one_rule_in_every_dialect(pattern):
+    config = {**QWEN3_CODER, "quantization_config": {"quant_method": "fp8", "ignore": ["lm_head", pattern]}}
+    alone = dict(model_from_config(json.dumps(config)).left_alone)
+    assert {"qkv", "o"} <= set(alone)
+    assert all(len(layers) == 62 for layers in alone.values())
+    assert not any(part.startswith(("mlp", "experts")) for part in alone)
+
+
+def test_a_pattern_that_is_no_wildcard_is_refused_and_never_run():
+    config = {**QWEN3_CODER, "quantization_config": {"quant_method": "fp8", "ignore": ["re:(a+)+b{2,}$"]}}
+    with pytest.raises(ValueError, match="not read here"):
+        model_from_config(json.dumps(config))
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "key"),
+    [
+        ("Qwen/Qwen3-32B-AWQ", "int4-g128", "qwen3-32b"),
+        ("Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4", "int4-g128", "qwen2.5-72b"),
+        ("RedHatAI/Llama-3.3-70B-Instruct-quantized.w4a16", "int4-g128", "llama-3.3-70b"),
+        ("nvidia/Llama-3.1-70B-Instruct-FP8", "fp8", "llama-3.1-70b"),
+        ("nvidia/Llama-3.3-70B-Instruct-NVFP4", "nvfp4", "llama-3.3-70b"),
+        ("deepseek-ai/DeepSeek-R1-Distill-Llama-70B", "bf16", "llama-3.3-70b"),
+    ],
+)
+def test_the_name_given_is_the_name_served_and_its_ending_the_width(name, dtype, key):
+    spec = named_checkpoint(name)
+    assert (own_width(spec), spec.key) == (dtype, key)
+    found = placed(spec, "h100-sxm")
+    command = serve_command(found.question, found.plans[found.recommended])
+    assert command.startswith(f"vllm serve {name} ")
+    assert "--quantization" not in command
+
+
+MODELOPT = {"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "NVFP4", "group_size": 16}}
+LLAMA = {name: value for name, value in QWEN3_CODER.items() if name != "quantization_config"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(LLAMA) + "\n" + json.dumps(MODELOPT),
+        json.dumps({**LLAMA, "quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4"}}),
+        json.dumps({**LLAMA, "quantization_config": MODELOPT}),
+    ],
+)
+def test_modelopt_is_read_wherever_it_is_written(text):
+    spec = model_from_config(text)
+    assert (spec.weight_dtype, spec.quantisation_group) == ("nvfp4", 16)
+
+
+@pytest.mark.parametrize(
+    ("name", "card", "gpus"), [("deepseek-v3", "h200-sxm", 8), ("gpt-oss-120b", "h100-sxm", 1)]
+)
+def test_a_strategy_serves_the_checkpoints_own_width(name, card, gpus):
+    """In bf16 neither fits; as they are published both do."""
+    question = StrategyQuestion(
+        model(name), usual_cluster(gpu(card), gpus), "serve", sequences=8, sequence_tokens=2048
+    )
+    assert place(question.serving).fitting
+
+
+def test_layers_with_a_window_keep_no_more_than_it_and_a_step():
+    """Gemma 3 27B: 52 of 62 layers see 1,024 tokens, so of 32,768 the cache holds a fifth and a little more."""
+    gemma = model("gemma-3-27b")
+    asked = Demand(concurrency=1, prompt_tokens=32_000, output_tokens=768)
+    question = Question(gemma, usual_cluster(gpu("h100-sxm"), 1), Budget(85 * GB), asked)
+    [plan] = place(question).plans
+    rank = plan.ranks[0]
+    share = rank.sequence_bytes(32_768) / (32_768 * rank.kv_bytes_per_token)
+    seen = 1023 + gpu("h100-sxm").vllm_batched_tokens
+    assert share == pytest.approx((10 + 52 * seen / 32_768) / 62)
+    assert plan.max_concurrency >= 2 * int(rank.kv_bytes / (32_768 * rank.kv_bytes_per_token))
+
+
+@pytest.mark.parametrize("concurrency", [1, 16, 64])
+@pytest.mark.parametrize(
+    ("name", "card"), [("llama-3.1-405b", "h200-sxm"), ("llama-3-70b", "h100-sxm"), ("mixtral-8x7b", "l40s")]
+)
+def test_no_plan_that_is_taken_is_beaten_on_every_axis_that_is_shown(name, card, concurrency):
+    """Within the error the simplest is taken, but never off the page's own front."""
+    spec = model(name)
+    cluster = usual_cluster(gpu(card), 8)
+    found = place(Question(spec, cluster, measured_budget(gpu(card)), Demand(concurrency, dtype="fp8")))
+    taken, timing = found.plans[found.recommended], found.timing(found.recommended)
+    for index in found.fitting:
+        plan, other = found.plans[index], found.timing(index)
+        assert not (
+            other.itl_s < timing.itl_s
+            and other.ttft_s < timing.ttft_s
+            and other.sustained_tokens_per_s > timing.sustained_tokens_per_s
+            and plan.max_concurrency > taken.max_concurrency
+            and plan.layout.gpus <= taken.layout.gpus
+        )
