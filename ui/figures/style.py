@@ -58,7 +58,7 @@ _SIDES = ("left", "top", "right", "bottom")
 _PLACES = ("x", "y", "x2", "y2")
 _LOOKS = ("color", "fill", "stroke", "shape", "strokeDash", "size", "opacity")
 _OTHERS = ("text", "detail", "order", "tooltip", "angle")
-_PART = "part"
+_PART = "_part"
 _KEPT = 256
 """Figures kept drawn, for all visitors together."""
 
@@ -265,13 +265,18 @@ def log(
 
     `said` is an expression for a number's words where no unit will do.
     """
-    ticks = ticks or [10.0**power for power in range(-9, 16)]
+    ticks = ticks or decades(1)
     label = f"{_number(units[-1][1])}{_said(units[-1][0])}"
     for unit, size in reversed(units[:-1]):
         label = f"datum.value >= {0.9999 * size!r} ? {_number(size)}{_said(unit)} : {label}"
     scale = {"type": "log", "base": base, "domain": list(ends), "nice": False}
     inside = [tick for tick in ticks if ends[0] <= tick <= ends[1]]
     return _axis(field, scale, said or label, title, inside, grid, line, axis)
+
+
+def decades(*steps: float) -> list[float]:
+    """Ticks of a logarithmic axis: such multiples of every power of ten."""
+    return [step * 10.0**power for power in range(-9, 16) for step in steps]
 
 
 def _axis(

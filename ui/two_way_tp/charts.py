@@ -1,233 +1,225 @@
 """Lab 02's figures: a token as two ranks lived it, a token taken apart, and two arms of a run beside each other."""
 
-from typing import Any
+from collections.abc import Iterable
 
-import altair as alt
-import pandas as pd
-
-from ui.figures.style import Chart, styled, words
+from ui.figures.bars import Bands, stretch
+from ui.figures.dots import dot
+from ui.figures.style import (
+    MILLISECONDS,
+    PLAIN,
+    Figure,
+    Layer,
+    Row,
+    Spec,
+    also,
+    at,
+    by,
+    figure,
+    kept,
+    layer,
+    linear,
+    log,
+    rows_of,
+    words,
+)
 from ui.theme import Look
 
-_BAR = 36
-_ROW = 68
+_BANDS = Bands(0, 26, 36, 6)
 _KINDS = ("one", "all", "ranks")
 _NAME, _LINE, _GAP = 24, 13, 8
 
 
-def token_timeline(slices: pd.DataFrame, look: Look, end_ms: float) -> Chart:
+@kept
+def token_timeline(slices: Iterable[Row], look: Look, end_ms: float) -> Figure:
     """One decode step, a row a rank: work, and the collectives it stood in.
 
     Columns: rank, kind ("work", "sum", "gather"), start_ms, end_ms, label.
     """
-    rows = _placed(slices, "rank", look)
+    palette, rows = look.palette, _BANDS.placed(rows_of(slices), look, "rank")
+    x = _time(end_ms)
+    fills = {
+        "work": (palette.compute, palette.axis),
+        "sum": (palette.latency, palette.ground),
+        "gather": (palette.ground, palette.latency),
+    }
+    sums = [{**row, "centre": (row["start_ms"] + row["end_ms"]) / 2} for row in rows if row["kind"] == "sum"]
+    fits = f"(datum.end_ms - datum.start_ms) / {end_ms} * width > {look.px(14)}"
+    label = words(look, 14, fontWeight=600, color=palette.on_latency)
     layers = [
-        _bars(rows[rows.kind == "work"], look, end_ms, look.palette.compute, look.palette.axis),
-        _bars(rows[rows.kind == "sum"], look, end_ms, look.palette.latency, look.palette.ground),
-        _bars(rows[rows.kind == "gather"], look, end_ms, look.palette.ground, look.palette.latency),
-        _inside(rows[rows.kind == "sum"], look, end_ms, 14, look.palette.on_latency),
+        *_stretches(rows, fills, x, look),
+        layer("text", sums, where=fits, x=also(x, "centre"), y=at("middle"), text="label", **label),
         _names(rows, "rank", look),
     ]
-    return styled(alt.layer(*layers), look, _ROW * rows["rank"].nunique())
+    return figure(layers, look, _BANDS.height(len({row["rank"] for row in rows})))
 
 
-def letters(parts: pd.DataFrame, look: Look) -> Chart:
+@kept
+def letters(parts: Iterable[Row], look: Look) -> Figure:
     """A bar a letter: its work below, its waiting in collectives above; the chosen letter is marked.
 
     Columns: number, letter, part ("work", "inside"), time_ms, chosen.
     """
-    palette = look.palette
-    names = parts.drop_duplicates("number")
-    axis = alt.Axis(
-        title=None,
-        labelAngle=0,
-        tickSize=0,
-        labelFontSize=look.px(15),
-        labelColor=palette.text,
-        labelExpr=f"{names.letter.tolist()!r}[datum.value]",
-    )
-    x = alt.X("number:O", axis=axis, scale=alt.Scale(paddingInner=0.25))
-    y = alt.Y("time_ms:Q", axis=alt.Axis(title="ms a letter", tickCount=4, domain=False, tickSize=0))
-    colours = alt.Scale(domain=["work", "inside"], range=[palette.compute, palette.latency])
-    order = alt.Order("part:N", sort="descending")
-    bars = alt.Chart(parts).mark_bar().encode(x=x, y=y, color=alt.Color("part:N", scale=colours), order=order)
-    chosen = parts[parts.chosen].groupby("number", as_index=False).time_ms.sum()
-    mark = {"shape": "triangle-down", "size": look.px(9) ** 2, "filled": True, "color": palette.text, "opacity": 1}
-    flag = alt.Chart(chosen).mark_point(**mark, yOffset=look.px(-9)).encode(x=x, y=y)
-    return styled(alt.layer(bars, flag), look, 120)
+    palette, rows = look.palette, rows_of(parts)
+    names = {row["number"]: row["letter"] for row in rows}
+    totals: dict[int, float] = {}
+    for row in rows:
+        totals[row["number"]] = totals.get(row["number"], 0.0) + row["time_ms"]
+    axis = {
+        "title": None,
+        "labelAngle": 0,
+        "tickSize": 0,
+        "labelFontSize": look.px(15),
+        "labelColor": palette.text,
+        "labelExpr": f"{list(names.values())!r}[datum.value]",
+    }
+    x = {"field": "number", "type": "ordinal", "axis": axis, "scale": {"paddingInner": 0.25}}
+    most, title = max(totals.values()), "{unit} a letter"
+    y = linear("time_ms", [0, most], MILLISECONDS, title=title, ticks=4, nice=True, grid=True, line=False)
+    colours = by("part", {"work": palette.compute, "inside": palette.latency})
+    order = {"field": "part", "type": "nominal", "sort": "descending"}
+    chosen = {row["number"] for row in rows if row["chosen"]}
+    flags = [{"number": number, "time_ms": totals[number]} for number in chosen]
+    flag = {"shape": "triangle-down", "size": look.px(9) ** 2, "filled": True, "color": palette.text, "opacity": 1}
+    layers = [
+        layer("bar", rows, x=x, y=y, color=colours, order=order),
+        layer("point", flags, x=x, y=y, yOffset=look.px(-9), **flag),
+    ]
+    return figure(layers, look, 120)
 
 
-def stacked_bars(parts: pd.DataFrame, look: Look) -> Chart:
+@kept
+def stacked_bars(parts: Iterable[Row], look: Look) -> Figure:
     """Bars of stretches from zero: work, sums, sleep, and what nothing explains, hatched.
 
     Columns: bar, kind ("work", "sum", "slept", "waiting"), start_ms, end_ms, words.
     """
-    rows, palette = _placed(parts, "bar", look), look.palette
-    end_ms = 1.02 * float(parts.end_ms.max())
+    palette, rows = look.palette, _BANDS.placed(rows_of(parts), look, "bar")
+    end_ms = 1.02 * max(row["end_ms"] for row in rows)
+    x = _time(end_ms)
     fills = {
         "work": (palette.compute, palette.axis),
         "sum": (palette.latency, palette.ground),
         "slept": (palette.ground, palette.text),
         "waiting": (palette.hatch_ground, palette.hatch),
     }
+    ends = {row["bar"]: max(other["end_ms"] for other in rows if other["bar"] == row["bar"]) for row in rows}
+    said = [{**row, "last": row["end_ms"] == ends[row["bar"]]} for row in rows if row["words"]]
     layers = [
-        _bars(rows[rows.kind == kind], look, end_ms, fill, edge)
-        for kind, (fill, edge) in fills.items()
-        if (rows.kind == kind).any()
+        *_stretches(rows, fills, x, look),
+        *_hatch([row for row in rows if row["kind"] == "waiting"], x, look),
+        *(text for kind in fills for text in _said([row for row in said if row["kind"] == kind], kind, x, look)),
+        _names(rows, "bar", look),
     ]
-    if (rows.kind == "waiting").any():
-        layers.append(_hatch(rows[rows.kind == "waiting"], look, end_ms))
-    layers += [_stretch_words(rows, look, end_ms, kind) for kind in fills if (rows.kind == kind).any()]
-    layers.append(_names(rows, "bar", look))
-    return styled(alt.layer(*layers), look, _ROW * rows["bar"].nunique())
+    return figure(layers, look, _BANDS.height(len(ends)))
 
 
-def arms(runs: pd.DataFrame, look: Look) -> Chart:
+@kept
+def arms(runs: Iterable[Row], look: Look) -> Figure:
     """Least, median and 95th percentile of a decode step at TP=1 (open) and at TP=N (filled), by model.
 
     Between the two, grey, one process on all threads, where it was timed. A model's runs at TP=N stand on lines of
     their own, each with what is between its ranks and how many times it takes as long.
-    Columns: model, between, kind ("one", "all", "ranks"), min_ms, median_ms, p95_ms, times.
+    Columns: run, model, between, kind ("one", "all", "ranks"), min_ms, median_ms, p95_ms, times.
     """
-    rows, height = _lined(runs, look)
-    low, high = 0.7 * float(rows.min_ms.min()), 1.4 * float(rows.p95_ms.max())
-    scale = alt.Scale(type="log", domain=[low, high], nice=False)
-    axis = alt.Axis(grid=False, title="ms a token", format="~g", tickCount=6)
-    kinds = [kind for kind in _KINDS if (rows.kind == kind).any()]
-    layers = [_arm(rows[rows.kind == kind], kind, scale, axis, look) for kind in kinds]
-    ranks = rows[rows.kind == "ranks"]
-    ranks = ranks.assign(
-        label=[" ".join(filter(None, pair)) for pair in zip(ranks.between, ranks.times, strict=True)]
+    palette = look.palette
+    rows, height = _lined(rows_of(runs), look)
+    low, high = 0.7 * min(row["min_ms"] for row in rows), 1.4 * max(row["p95_ms"] for row in rows)
+    x = log(
+        "min_ms",
+        [low, high],
+        PLAIN,
+        title="ms a token",
+        ticks=[m * 10.0**p for p in range(-3, 6) for m in (1, 2, 5)],
     )
-    crowded = ranks.p95_ms > low * (high / low) ** 0.75
-    layers += [
-        _beside(ranks[~crowded], "p95_ms", scale, look, align="left", dx=look.px(8)),
-        _beside(ranks[crowded], "min_ms", scale, look, align="right", dx=look.px(-8)),
+    y, median = at("line"), also(x, "median_ms")
+    fills = {"one": palette.ground, "all": palette.axis, "ranks": palette.text}
+    ranks = [
+        {**row, "label": " ".join(filter(None, (row["between"], row["times"])))}
+        for row in rows
+        if row["kind"] == "ranks"
+    ]
+    crowded = low * (high / low) ** 0.75
+    inner, outer = ([row for row in ranks if (row["p95_ms"] > crowded) == far] for far in (False, True))
+    layers = [
+        layer("rule", rows, x=x, x2="p95_ms", y=y, strokeWidth=look.px(3), color=palette.axis),
+        *(
+            layer(
+                "point", rows, where=f"datum.kind === '{kind}'", x=median, y=y, **dot(look, 10, width=2, fill=fill)
+            )
+            for kind, fill in fills.items()
+        ),
+        layer(
+            "text", inner, x=also(x, "p95_ms"), y=y, text="label", **words(look, 14, align="left", dx=look.px(8))
+        ),
+        layer("text", outer, x=x, y=y, text="label", **words(look, 14, align="right", dx=look.px(-8))),
         _names(rows, "model", look),
     ]
-    return styled(alt.layer(*layers), look, height)
+    return figure(layers, look, height)
 
 
-def _lined(runs: pd.DataFrame, look: Look) -> tuple[pd.DataFrame, float]:
+def _label(look: Look, align: str, dx: float) -> Spec:
+    return {"text": "label", **words(look, 14, align=align, dx=look.px(dx))}
+
+
+def _lined(runs: list[Row], look: Look) -> tuple[list[Row], float]:
     """Each arm on its line under its model's name, in px from the top; the height in px of a laptop."""
-    top, places = 0.0, []
-    for _, rows in runs.groupby("model", sort=False):
-        ordered = rows.sort_values("kind", key=lambda kind: kind.map(_KINDS.index), kind="stable")
-        named = ordered.kind.where(ordered.kind != "ranks", ordered.run)
-        number = named.map({name: line for line, name in enumerate(named.unique())})
-        line = top + _NAME + _LINE * (number + 0.5)
-        places.append(ordered.assign(name_at=look.px(top + _NAME / 2), line=line.map(look.px)))
-        top += _NAME + _LINE * named.nunique() + _GAP
-    return pd.concat(places), top
+    top, placed = 0.0, []
+    for model in dict.fromkeys(row["model"] for row in runs):
+        rows = sorted((row for row in runs if row["model"] == model), key=lambda row: _KINDS.index(row["kind"]))
+        numbers: dict[str, int] = {}
+        for row in rows:
+            line = numbers.setdefault(row["run"] if row["kind"] == "ranks" else row["kind"], len(numbers))
+            placed.append(
+                {**row, "over": look.px(top + _NAME / 2), "line": look.px(top + _NAME + _LINE * (line + 0.5))}
+            )
+        top += _NAME + _LINE * len(numbers) + _GAP
+    return placed, top
 
 
-def _beside(rows: pd.DataFrame, end: str, scale: alt.Scale, look: Look, **mark: Any) -> alt.Chart:
-    """What is between the ranks, beside an end of their bar."""
-    text = alt.Chart(rows).mark_text(**words(look, 14, **mark))
-    return text.encode(x=alt.X(f"{end}:Q", scale=scale), y=_y("line"), text="label:N")
+def _time(end_ms: float) -> Spec:
+    return linear("start_ms", [0, end_ms], MILLISECONDS, ticks=7)
 
 
-def _arm(rows: pd.DataFrame, kind: str, scale: alt.Scale, axis: alt.Axis, look: Look) -> alt.LayerChart:
-    palette = look.palette
-    base = alt.Chart(rows).encode(y=_y("line"))
-    fill = {"one": palette.ground, "all": palette.axis, "ranks": palette.text}[kind]
-    circle = {"size": look.px(10) ** 2, "filled": True, "fill": fill, "stroke": palette.text, "opacity": 1}
-    span = base.mark_rule(strokeWidth=look.px(3), color=palette.axis)
-    return alt.layer(
-        span.encode(x=alt.X("min_ms:Q", scale=scale, axis=axis), x2=alt.X2("p95_ms")),
-        base.mark_point(strokeWidth=look.px(2), **circle).encode(x=alt.X("median_ms:Q", scale=scale)),
-    )
+def _stretches(rows: list[Row], fills: dict[str, tuple[str, str]], x: Spec, look: Look) -> list[Layer]:
+    return [
+        stretch(look, rows, x, "end_ms", fill, edge, where=f"datum.kind === '{kind}'")
+        for kind, (fill, edge) in fills.items()
+        if any(row["kind"] == kind for row in rows)
+    ]
 
 
-def _placed(table: pd.DataFrame, by: str, look: Look) -> pd.DataFrame:
-    """A row of the figure for each value of `by`, its name over its bar."""
-    order = {name: row for row, name in enumerate(table[by].unique())}
-    top = table[by].map(order) * look.px(_ROW)
-    bar_top, bar_end = top + look.px(_ROW - _BAR - 6), top + look.px(_ROW - 6)
-    return table.assign(name_at=top + look.px(13), bar_top=bar_top, bar_end=bar_end, middle=(bar_top + bar_end) / 2)
+def _names(rows: list[Row], by: str, look: Look) -> Layer:
+    one_each = list({row[by]: row for row in rows}.values())
+    return layer("text", one_each, x=0, y=at("over"), text=by, **words(look, 15, align="left", fontWeight=600))
 
 
-def _x(field: str, end_ms: float) -> alt.X:
-    axis = alt.Axis(grid=False, title=None, labelExpr="datum.label + ' ms'", tickCount=7)
-    return alt.X(f"{field}:Q", scale=alt.Scale(domain=[0, end_ms], nice=False), axis=axis)
-
-
-def _y(field: str) -> alt.Y:
-    return alt.Y(f"{field}:Q", scale=None, axis=None)
-
-
-def _bars(rows: pd.DataFrame, look: Look, end_ms: float, fill: str, edge: str) -> alt.Chart:
-    return (
-        alt.Chart(rows)
-        .mark_rect(color=fill, stroke=edge, strokeWidth=look.px(1))
-        .encode(x=_x("start_ms", end_ms), x2=alt.X2("end_ms"), y=_y("bar_top"), y2=alt.Y2("bar_end"))
-    )
-
-
-def _names(rows: pd.DataFrame, by: str, look: Look) -> alt.Chart:
-    one_each = rows.drop_duplicates(by)
-    return (
-        alt.Chart(one_each)
-        .mark_text(**words(look, 15, align="left", fontWeight=600))
-        .encode(x=alt.XValue(0), y=_y("name_at"), text=f"{by}:N")
-    )
-
-
-def _inside(rows: pd.DataFrame, look: Look, end_ms: float, room_px: float, color: str) -> alt.Chart:
-    """A label in the middle of its stretch, where it fits."""
-    placed = rows.assign(centre=(rows.start_ms + rows.end_ms) / 2, length=rows.end_ms - rows.start_ms)
-    room = f"datum.length / {end_ms} * width > {look.px(room_px)}"
-    return (
-        alt.Chart(placed)
-        .transform_calculate(shown=f"{room} ? datum.label : ''")
-        .mark_text(**words(look, 14, fontWeight=600, color=color))
-        .encode(x=_x("centre", end_ms), y=_y("middle"), text=alt.Text("shown:N"))
-    )
-
-
-def _stretch_words(rows: pd.DataFrame, look: Look, end_ms: float, kind: str) -> alt.Chart:
+def _said(rows: list[Row], kind: str, x: Spec, look: Look) -> list[Layer]:
     """What a stretch is: inside it where there is room, else behind the last one of its bar."""
-    palette = look.palette
-    chosen = rows[(rows.kind == kind) & (rows.words != "")]
-    last = rows.groupby("bar").end_ms.transform("max")
-    chosen = chosen.assign(
-        length=chosen.end_ms - chosen.start_ms,
-        chars=chosen.words.str.len(),
-        is_last=(chosen.end_ms == last.loc[chosen.index]),
-    )
-    room = f"(datum.length / {end_ms} * width > datum.chars * {look.px(7.4)} + {look.px(20)})"
-    color = palette.on_latency if kind == "sum" else palette.text
-    ground = {"stroke": palette.hatch_ground, "strokeWidth": look.px(7)} if kind == "waiting" else {}
-    inside = (
-        alt.Chart(chosen)
-        .transform_calculate(shown=f"{room} ? datum.words : ''")
-        .encode(x=_x("start_ms", end_ms), y=_y("middle"), text=alt.Text("shown:N"))
-    )
-    outside = (
-        alt.Chart(chosen)
-        .transform_calculate(shown=f"!{room} && datum.is_last ? datum.words : ''")
-        .mark_text(**words(look, 14.5, align="left", dx=look.px(10)))
-        .encode(x=_x("end_ms", end_ms), y=_y("middle"), text=alt.Text("shown:N"))
-    )
-    written = words(look, 14.5, align="left", dx=look.px(10), fontWeight=600, color=color)
-    behind = [inside.mark_text(**{**written, **ground})] if ground else []
-    return alt.layer(*behind, inside.mark_text(**written), outside)
+    palette, end_ms = look.palette, x["scale"]["domain"][1]
+    length = f"(datum.end_ms - datum.start_ms) / {end_ms} * width"
+    room = f"({length} > length(datum.words) * {look.px(7.4)} + {look.px(20)})"
+    ink = palette.on_latency if kind == "sum" else palette.text
+    text = {"y": at("middle"), "text": "words", **words(look, 14.5, align="left", dx=look.px(10))}
+    inside = {**text, "where": room, "x": x, "fontWeight": 600, "color": ink}
+    ground = {"stroke": palette.hatch_ground, "strokeWidth": look.px(7)}
+    behind = [layer("text", rows, **inside, **ground)] if kind == "waiting" else []
+    outside = layer("text", rows, where=f"!{room} && datum.last", x=also(x, "end_ms"), **text)
+    return [*behind, layer("text", rows, **inside), outside]
 
 
-def _hatch(rows: pd.DataFrame, look: Look, end_ms: float) -> alt.Chart:
+def _hatch(rows: list[Row], x: Spec, look: Look) -> list[Layer]:
     """Slanted lines over a stretch, cut off at its ends."""
+    end_ms = x["scale"]["domain"][1]
     lean, step = 0.02 * end_ms, 0.008 * end_ms
-    lines = []
-    for row in rows.itertuples():
-        height = row.bar_end - row.bar_top
-        left = row.start_ms - lean
-        while left < row.end_ms:
-            begin, end = max(left, row.start_ms), min(left + lean, row.end_ms)
-            foot = row.bar_end - height * (begin - left) / lean
-            head = row.bar_end - height * (end - left) / lean
-            lines.append({"start_ms": begin, "end_ms": end, "foot": foot, "head": head})
+    drawn = []
+    for row in rows:
+        height = row["bottom"] - row["top"]
+        left = row["start_ms"] - lean
+        while left < row["end_ms"]:
+            begin, end = max(left, row["start_ms"]), min(left + lean, row["end_ms"])
+            foot = row["bottom"] - height * (begin - left) / lean
+            head = row["bottom"] - height * (end - left) / lean
+            drawn.append({"start_ms": begin, "end_ms": end, "foot": foot, "head": head})
             left += step
-    return (
-        alt.Chart(pd.DataFrame(lines))
-        .mark_rule(strokeWidth=look.px(1.2), color=look.palette.hatch)
-        .encode(x=_x("start_ms", end_ms), x2=alt.X2("end_ms"), y=_y("foot"), y2=alt.Y2("head"))
-    )
+    mark = {"strokeWidth": look.px(1.2), "color": look.palette.hatch}
+    return [layer("rule", drawn, x=x, x2="end_ms", y=at("foot"), y2="head", **mark)]

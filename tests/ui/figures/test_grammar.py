@@ -85,7 +85,7 @@ def test_a_figure_has_one_data_set_and_sends_it_as_arrow():
     sent = pa.ipc.open_stream(drawn.sent).read_all()
     assert sent.num_rows == len(drawn.rows)
     assert {spec["transform"][0]["filter"] for spec in drawn.spec["layer"]} == {
-        f"datum.part === '{part}'" for part in set(sent["part"].to_pylist())
+        f"datum._part === '{part}'" for part in set(sent["_part"].to_pylist())
     }
     assert not any("data" in spec for spec in drawn.spec["layer"])
 
@@ -93,7 +93,7 @@ def test_a_figure_has_one_data_set_and_sends_it_as_arrow():
 def test_only_what_a_layer_names_is_sent():
     rows = [{"a": 1.0, "b": 2.0, "unused": "much"}]
     drawn = figure([layer("point", rows, where="datum.b > 1", x=linear("a", [0, 2], SECONDS))], LOOK, 10)
-    assert drawn.rows == ({"part": "0", "a": 1.0, "b": 2.0},)
+    assert drawn.rows == ({"_part": "0", "a": 1.0, "b": 2.0},)
 
 
 def test_a_figure_is_drawn_once_for_the_same_rows():
