@@ -200,12 +200,13 @@ def priced_ends(step: Step, link: LinkSpec, logits_tokens: int | None = None) ->
 def weight_streaming_s(
     model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16", counted: Literal["held", "read"] = "held"
 ) -> float:
-    """The least a decode step at TP=1 can take: its weights, once, through the GPU's memory.
+    """A model's weights, once, through the GPU's memory.
 
-        W / BW: 16.06 GB / 2.039 TB/s = 7.88 ms for Llama-3-8B on an A100-80GB
+        held / BW: 16.06 GB / 2.039 TB/s = 7.88 ms, Llama-3-8B on an A100-80GB: all the weights, as the labs count
+        read / BW: 15.01 GB / 2.039 TB/s = 7.36 ms: the least a decode step at TP=1 can take, for the embedding is
+                   looked up and not streamed
 
-    `held` counts every weight, as the labs do; `read` leaves out the embedding, which is looked up. Ignored: the
-    KV cache, compute, launches and the share of the bandwidth that kernels reach.
+    Ignored: the KV cache, compute, launches and the share of the bandwidth that kernels reach.
     """
     weight_bytes = held_weight_bytes(model, dtype) if counted == "held" else read_weight_bytes(model, dtype)
     return weight_bytes / gpu.memory_bytes_per_s

@@ -10,10 +10,9 @@ from math import ceil
 import numpy as np
 
 from core.collectives.programs import Array, Program, ring_all_gather, ring_all_reduce, ring_reduce_scatter, run
-from core.comm_cost.bill import weight_streaming_s
 from core.errors import require_non_negative, require_positive
-from core.models.parameters import active_parameters, dtype_bytes
-from core.models.weights import held_weight_bytes
+from core.models.parameters import dtype_bytes, multiplied_parameters
+from core.models.weights import held_weight_bytes, read_weight_bytes
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 
 
@@ -104,17 +103,18 @@ class Pass:
 
 
 def forward_pass(model: ModelSpec, gpu: GpuSpec, tokens: float, dtype: str = "bf16") -> Pass:
-    """A pass of T tokens: every weight is read once, and takes part in two operations for each token.
+    """A pass of T tokens: every matrix is read once, and each weight takes part in two operations for each token.
 
         memory = W / BW        arithmetic = 2 · P · T / F
 
-    Ignored: attention over the prompt, the KV cache, launches, and that kernels reach neither speed fully.
+    The embedding is looked up: it is neither read nor multiplied. Ignored: attention over the prompt, the KV cache,
+    launches, and that kernels reach neither speed fully.
     """
     require_positive(tokens=tokens)
     return Pass(
         tokens,
-        memory_s=weight_streaming_s(model, gpu, dtype),
-        arithmetic_s=2 * active_parameters(model) * tokens / gpu.bf16_flops,
+        memory_s=read_weight_bytes(model, dtype, tokens) / gpu.memory_bytes_per_s,
+        arithmetic_s=2 * multiplied_parameters(model) * tokens / gpu.bf16_flops,
     )
 
 

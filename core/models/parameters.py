@@ -90,6 +90,12 @@ def distinct_expert_fraction(model: ModelSpec, batch: float) -> float:
     return 1.0 - float((1.0 - model.moe.num_experts_per_tok / model.moe.num_experts) ** batch)
 
 
+def multiplied_parameters(model: ModelSpec) -> int:
+    """Parameters that take part in a token's arithmetic: those it uses, but for tables that are looked up."""
+    count = count_parameters(model)
+    return count.active - count.positions - (0 if model.tie_word_embeddings else count.embedding)
+
+
 def padded_vocab_size(vocab_size: int) -> int:
     """The vocabulary rounded up to the padding that engines use."""
     return -(-vocab_size // VOCAB_PADDING) * VOCAB_PADDING

@@ -73,7 +73,7 @@ def token_bars() -> list[Bar]:
     """The two times of one token, in ms."""
     token = one_token()
     return [
-        Bar("Read every weight", 1e3 * token.memory_s, 0.0, seconds(token.memory_s)),
+        Bar("Read every matrix", 1e3 * token.memory_s, 0.0, seconds(token.memory_s)),
         Bar("Multiply by every weight", 1e3 * token.arithmetic_s, 0.0, seconds(token.arithmetic_s)),
     ]
 

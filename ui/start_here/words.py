@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from core.collectives.cost import ring_all_reduce
+from core.comm_cost.bill import weight_streaming_s
 from core.course.start_here import message, ridge_tokens, ring_chunks_sent
-from core.models.parameters import total_parameters
-from core.models.weights import held_weight_bytes
+from core.models.parameters import multiplied_parameters
+from core.models.weights import held_weight_bytes, read_weight_bytes
 from core.units import bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds, significant
 from ui.start_here.rows import (
     LABS_OWN,
@@ -64,19 +65,21 @@ def _ring_fields() -> dict[str, str]:
 
 
 def _pass_fields() -> dict[str, str]:
-    token, whole = one_token(), prompt()
+    token, whole, every_s = one_token(), prompt(), weight_streaming_s(model(), gpu())
     return {
         "model": model().key,
         "gpu": gpu().name,
-        "parameters": grouped(total_parameters(model())),
-        "weights": decimal_bytes(held_weight_bytes(model()), 4),
+        "parameters": grouped(multiplied_parameters(model())),
+        "weights": decimal_bytes(read_weight_bytes(model()), 4),
+        "held": decimal_bytes(held_weight_bytes(model()), 4),
+        "held_read": seconds(every_s),
+        "held_rounded": f"{every_s * 1e3:.0f} ms",
         "memory_speed": bandwidth(gpu().memory_bytes_per_s, 4),
         "flops": f"{plain(gpu().bf16_flops / 1e12)} TFLOP/s",
         "token_read": seconds(token.memory_s),
-        "token_rounded": f"{token.memory_s * 1e3:.0f} ms",
         "token_multiply": seconds(token.arithmetic_s),
         "token_used": percent(token.arithmetic_fraction),
-        "operations": f"{significant(2 * total_parameters(model()) / 1e9)} billion",
+        "operations": f"{significant(2 * multiplied_parameters(model()) / 1e9)} billion",
         "ridge": str(round(ridge_tokens(gpu()))),
         "prompt": grouped(LABS_OWN.prompt_tokens),
         "prompt_multiply": seconds(whole.arithmetic_s),
@@ -101,7 +104,7 @@ def share_terms() -> tuple[tuple[str, str] | str, ...]:
     """The decode step as it is written by hand."""
     return (
         ("weights", "memory bandwidth"),
-        (decimal_bytes(held_weight_bytes(model()), 4), bandwidth(gpu().memory_bytes_per_s, 4)),
+        (decimal_bytes(read_weight_bytes(model()), 4), bandwidth(gpu().memory_bytes_per_s, 4)),
         seconds(one_token().memory_s),
     )
 

@@ -11,7 +11,7 @@ from core.comm_cost.bill import Step, balance_payload_bytes, bill, comm_fraction
 from core.comm_cost.readings import altered
 from core.comm_cost.remedies import exposed_s
 from core.course.quiz.question import Choice, Draw, Number, Question, Taught, choice, number, pick
-from core.models.weights import held_weight_bytes
+from core.models.weights import held_weight_bytes, read_weight_bytes
 from core.steps.straggler import Straggler, lockstep
 from core.units import KIB, MIB, bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds
 
@@ -128,16 +128,17 @@ def bytes_share(rng: Draw) -> Number:
 def streaming(rng: Draw) -> Number:
     row = model(pick(rng, LAB, "qwen2.5-7b"))
     card = gpu(pick(rng, "h100-sxm", "h200-sxm", "rtx-4090", "l40s"))
-    answer = weight_streaming_s(row, card)
+    answer, every = (weight_streaming_s(row, card, counted=counted) for counted in ("read", "held"))
     return number(
         "streaming",
         "the bill",
         DECODE,
         answer,
         "time",
-        {"half": answer / 2, "twice": 2 * answer},
+        {"all": every, "half": every / 2, "twice": 2 * every},
         model=row.key,
         weights=decimal_bytes(held_weight_bytes(row), 4),
+        table=decimal_bytes(held_weight_bytes(row) - read_weight_bytes(row), 4),
         gpu=card.name,
         memory=bandwidth(card.memory_bytes_per_s, 4),
     )
