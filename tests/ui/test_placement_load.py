@@ -138,7 +138,7 @@ def test_predicted_against_published_keeps_both_axes_alike(look, shipped):
         layer["encoding"][axis]["scale"]
         for layer in chart.to_dict()["layer"]
         for axis in ("x", "y")
-        if "scale" in layer["encoding"][axis]
+        if layer["encoding"][axis].get("scale")
     ]
     assert all(scale == scales[0] for scale in scales)
     assert scales[0]["type"] == "log"

@@ -1,105 +1,39 @@
 """Predicted against published, log-log: on the line they are equal, above it the prediction is too slow."""
 
-import altair as alt
-import pandas as pd
+from collections.abc import Iterable
 
-from ui.figures.style import Chart, styled, words
+from ui.figures.dots import dot, key
+from ui.figures.style import Figure, Row, also, either, figure, kept, layer, log, rows_of
 from ui.theme import Look
 
+_MS = (("s", 1e3), ("ms", 1.0))
 
-def predicted_against_published(dots: pd.DataFrame, band: tuple[float, float], look: Look) -> Chart:
+
+@kept
+def predicted_against_published(dots: Iterable[Row], band: tuple[float, float], look: Look) -> Figure:
     """A circle a published time, filled where it tests and open where it was fitted on; a band for eight in ten.
 
     `dots` has published_ms, predicted_ms, role, chosen, run, source. What is not chosen stands back in grey. `band`
     is in multiples of the prediction.
     """
-    palette = look.palette
-    ends = [0.6 * float(dots.published_ms.min()), 1.7 * float(dots.published_ms.max())]
-    x, y = _axis("published_ms", "published", ends), _axis("predicted_ms", "predicted", ends)
-    ink = alt.condition("datum.chosen", alt.value(palette.text), alt.value(palette.axis))
-    fill = alt.condition(
-        "datum.chosen && datum.role == 'test'", alt.value(palette.primary), alt.value(palette.ground)
-    )
-    circles = alt.Chart(dots).mark_point(filled=True, size=look.px(7) ** 2, strokeWidth=look.px(1.3), opacity=1)
-    layers = [
-        *_band(ends, band, look),
-        *_equal(ends, look),
-        circles.encode(
-            x=x,
-            y=y,
-            fill=fill,
-            stroke=ink,
-            tooltip=[
-                alt.Tooltip("source:N"),
-                alt.Tooltip("run:N"),
-                alt.Tooltip("published_ms:Q"),
-                alt.Tooltip("predicted_ms:Q"),
-                alt.Tooltip("role:N"),
-            ],
-        ),
-        *_key(look),
-    ]
-    return styled(alt.layer(*layers), look, 235 if look.present else 400)
-
-
-def _axis(field: str, title: str, ends: list[float]) -> "alt.X | alt.Y":
-    label = "datum.value >= 1000 ? datum.value/1000 + ' s' : datum.value + ' ms'"
-    axis = alt.Axis(title=title, values=[10**power for power in range(-2, 8)], labelExpr=label, tickSize=0)
-    scale = alt.Scale(type="log", domain=ends, nice=False)
-    make = alt.X if field == "published_ms" else alt.Y
-    return make(f"{field}:Q", scale=scale, axis=axis)
-
-
-def _band(ends: list[float], band: tuple[float, float], look: Look) -> list[alt.Chart]:
-    """Where eight in ten published times lie around a prediction, as an area along the line."""
+    palette, rows = look.palette, rows_of(dots)
+    times = [row["published_ms"] for row in rows]
+    ends = [0.6 * min(times), 1.7 * max(times)]
+    x = log("published_ms", ends, _MS, title="published", grid=True, tickSize=0)
+    y = log("predicted_ms", ends, _MS, title="predicted", grid=True, tickSize=0)
     low, high = band
-    edges = pd.DataFrame(
-        {
-            "published_ms": [ends[0], ends[1]],
-            "predicted_ms": [ends[0] / high, ends[1] / high],
-            "upper_ms": [ends[0] / low, ends[1] / low],
-        }
-    )
-    area = alt.Chart(edges).mark_area(color=look.palette.hairline, opacity=0.6, clip=True)
-    return [
-        area.encode(
-            x=_axis("published_ms", "published", ends),
-            y=_axis("predicted_ms", "predicted", ends),
-            y2=alt.Y2("upper_ms"),
-        )
+    edges = [{"published_ms": end, "below": end / high, "above": end / low, "predicted_ms": end} for end in ends]
+    test = "datum.chosen && datum.role == 'test'"
+    circle = dot(look, 7, width=1.3) | {
+        "fill": either(test, palette.primary, palette.ground),
+        "stroke": either("datum.chosen", palette.text, palette.axis),
+    }
+    told = ["source", "run", "published_ms", "predicted_ms", "role"]
+    layers = [
+        layer("area", edges, x=x, y=also(y, "below"), y2="above", color=palette.hairline, opacity=0.6, clip=True),
+        layer("line", edges, x=x, y=y, strokeWidth=look.px(1.6), color=palette.text),
+        layer("point", rows, x=x, y=y, tooltip=told, **circle),
+        # in the corner that no prediction reaches
+        *key(look, (("test", palette.primary), ("fitted on", palette.ground))),
     ]
-
-
-def _equal(ends: list[float], look: Look) -> list[alt.Chart]:
-    line = alt.Chart(pd.DataFrame({"published_ms": ends, "predicted_ms": ends}))
-    return [
-        line.mark_line(strokeWidth=look.px(1.6), color=look.palette.text).encode(
-            x=_axis("published_ms", "published", ends), y=_axis("predicted_ms", "predicted", ends)
-        )
-    ]
-
-
-def _key(look: Look) -> list[alt.Chart]:
-    """What filled and open circles are, in the corner that no prediction reaches."""
-    entries = (("test", look.palette.primary), ("fitted on", look.palette.ground))
-    return [
-        mark for place, (name, fill) in enumerate(entries) for mark in _entry(name, fill, 14 + 20 * place, look)
-    ]
-
-
-def _entry(name: str, fill: str, top: float, look: Look) -> list[alt.Chart]:
-    one, y = alt.Chart(pd.DataFrame({"name": [name]})), alt.YValue(look.px(top))
-    circle = one.mark_point(
-        filled=True,
-        size=look.px(7) ** 2,
-        fill=fill,
-        stroke=look.palette.text,
-        strokeWidth=look.px(1.3),
-        opacity=1,
-    )
-    return [
-        circle.encode(x=alt.XValue(look.px(14)), y=y),
-        one.mark_text(**words(look, 14, align="left")).encode(
-            x=alt.XValue(look.px(24)), y=y, text=alt.Text("name")
-        ),
-    ]
+    return figure(layers, look, 235 if look.present else 400)
