@@ -16,6 +16,7 @@ from statistics import median
 from core.errors import ShardlabError
 from core.links.fit import LinkFit, fit_link, held_out_errors, why_not_fitted
 from core.links.nccl_tests import Table, read_tables
+from runtime.prose import worded
 
 LINES = 10_000
 
@@ -62,7 +63,8 @@ def report(name: str, table: Table) -> Errors | None:
     head = f"{name[:54]:54} {table.op or '?':14} {table.ranks or '?':>5} {len(table.rows):>4}"
     errors = errors_of(table)
     if errors is None:
-        print(f"{head} {why_not_fitted(table)}")
+        refusal = why_not_fitted(table)
+        print(f"{head} {worded(refusal) if refusal else ''}")
         return None
     held_out = errors.interpolated_held_out
     figures = (errors.two_numbers, errors.two_held_out, errors.with_hand_over)

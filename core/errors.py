@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from core.remark import Remark
+
 
 class ShardlabError(ValueError):
     """Anything a learner can put in and core refuses. Pages show it where the figure would stand."""
@@ -31,7 +33,11 @@ class UnknownNameError(ShardlabError):
 
 
 class UnreadableTextError(ShardlabError):
-    """A pasted or uploaded text that holds nothing to be trusted."""
+    """A pasted or uploaded text that holds nothing to be trusted; `reason` is what a line of it is refused for."""
+
+    def __init__(self, message: str, reason: Remark | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 def divisors(value: int) -> list[int]:

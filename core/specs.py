@@ -156,7 +156,9 @@ class LinkSpec:
     """What one message costs: a launch, a latency a hop, and its bytes over one direction of the wire.
 
     `latency_s` is α per hop, `bandwidth_bytes_per_s` is β in one direction, `base_s` is the launch cost t0 of a
-    whole collective (0 in the labs' napkin model). `scope` says whose bandwidth it is; `reach`, whether the
+    whole collective (0 in the labs' napkin model). `ramp` is κ: a transfer that is neither waiting nor bytes alone
+    takes κ·√(waiting · n/β) more. `kernel_s` is one stage of an engine's own kernel over it, for the first peer and
+    for each further one; None where none was timed. `scope` says whose bandwidth it is; `reach`, whether the
     link ends at the node; `family`, what is wired: "" for a link of one's own. A GPU bonds `lanes` of it, where it
     may bond fewer. `measured_ranks` is set where all of it was fitted to one table, and holds for that many.
     `measured_series` is what was measured over it, whatever the GPU (data/measured_all_reduce.csv); `napkin_key`
@@ -168,6 +170,8 @@ class LinkSpec:
     latency_s: float
     bandwidth_bytes_per_s: float
     base_s: float = 0.0
+    ramp: float = 0.0
+    kernel_s: tuple[float, float] | None = None
     scope: Literal["gpu", "node"] = "gpu"
     reach: Literal["node", "network"] = "node"
     family: LinkFamily = ""
@@ -182,7 +186,7 @@ class LinkSpec:
 
     def __post_init__(self) -> None:
         require_positive(bandwidth_bytes_per_s=self.bandwidth_bytes_per_s)
-        require_non_negative(latency_s=self.latency_s, base_s=self.base_s)
+        require_non_negative(latency_s=self.latency_s, base_s=self.base_s, ramp=self.ramp)
 
     @property
     def is_fabric(self) -> bool:

@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from safetensors import safe_open
 from safetensors.torch import save_file
@@ -9,7 +10,7 @@ from torch import Tensor, nn
 
 from core.errors import ShardlabError
 from distributed.decoder import Decoder
-from distributed.layers import fill, full_shape
+from distributed.layers import cut_of, fill, full_shape
 
 CHECKPOINT = Path(__file__).parent.parent / "data" / "checkpoints" / "minigpt-grammar.safetensors"
 
@@ -63,19 +64,19 @@ def sha256(path: Path = CHECKPOINT) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def slice_of(stored, name: str, parameter: nn.Parameter, rank: int) -> Tensor:
-    """A rank's part of a stored tensor, read from its file: `parameter.shard` where that is not the rank's number.
+def slice_of(stored: Any, name: str, parameter: nn.Parameter, rank: int) -> Tensor:
+    """A rank's part of a stored tensor, read from its file: the one its cut names, else the rank's own.
 
     Raises CheckpointError where the tensor has another shape than the parameter is a part of.
     """
     _require_shape(name, stored.get_shape(), full_shape(parameter))
-    dim = getattr(parameter, "shard_dim", None)
-    if dim is None:
+    cut = cut_of(parameter)
+    if cut is None:
         return stored[:]
-    size = parameter.shape[dim]
-    start = min(getattr(parameter, "shard", rank) * size, parameter.full_size)
-    cut = slice(start, min(start + size, parameter.full_size))
-    return stored[cut] if dim == 0 else stored[:, cut]
+    size = parameter.shape[cut.dim]
+    start = min((rank if cut.shard is None else cut.shard) * size, cut.full_size)
+    part = slice(start, min(start + size, cut.full_size))
+    return stored[part] if cut.dim == 0 else stored[:, part]
 
 
 def _require_shape(name: str, stored: list[int], wanted: list[int]) -> None:

@@ -41,6 +41,8 @@ class Group:
     size = 1
     backend = "none"
 
+    peers: dist.ProcessGroup | None = None
+
     def __init__(self) -> None:
         self.ledger = Ledger()
         self.calls: list[Call] = []
@@ -136,12 +138,15 @@ def is_captured(device: torch.device) -> bool:
     return device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
 
-def join(backend: str, timeout_s: float, init_method: str = "env://", **world: int) -> TorchGroup:
+def join(
+    backend: str, timeout_s: float, init_method: str = "env://", rank: int = -1, world_size: int = -1
+) -> TorchGroup:
     """Meet the other ranks and return this rank's group.
 
     One may come late to the meeting, having measured alone; to a collective none may by more than `timeout_s`.
     """
-    dist.init_process_group(backend, init_method, timeout=timedelta(seconds=MEETING_S), **world)
+    patience = timedelta(seconds=MEETING_S)
+    dist.init_process_group(backend, init_method, patience, world_size, rank)
     return TorchGroup(timeout_s)
 
 

@@ -38,17 +38,22 @@ def loss_of_part(model: nn.Module, tokens: Tensor, targets: Tensor, group: Group
     return total * group.size / answers
 
 
+def gradients(model: nn.Module) -> list[Tensor]:
+    """The gradient of every parameter that the backward pass reached."""
+    return [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+
+
 def buckets(model: nn.Module, bucket_bytes: int) -> Iterator[list[Tensor]]:
     """Gradients in the order in which the backward pass has them, until one more would pass `bucket_bytes`.
 
     A bucket of 0 bytes holds one tensor each.
     """
     bucket: list[Tensor] = []
-    for parameter in reversed(list(model.parameters())):
-        if bucket and sum(grad.nbytes for grad in bucket) + parameter.grad.nbytes > bucket_bytes:
+    for new in reversed(gradients(model)):
+        if bucket and sum(grad.nbytes for grad in bucket) + new.nbytes > bucket_bytes:
             yield bucket
             bucket = []
-        bucket.append(parameter.grad)
+        bucket.append(new)
     if bucket:
         yield bucket
 

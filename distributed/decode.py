@@ -63,7 +63,7 @@ class FixedStep:
     def __call__(self, token: int) -> Tensor:
         """Logits[1, 1, V] after one more token; a later call overwrites those of a recorded step."""
         self.token.fill_(token)
-        if self._graph is None:
+        if self._graph is None or self._logits is None:
             return self.model(self.token, self.cache)
         self._graph.replay()
         return self._logits

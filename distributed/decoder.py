@@ -1,11 +1,14 @@
 """What every decoder here is to the program that runs it: a shape, a group, a cache by heads, a count of bytes."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from core.models.kv_cache import kv_heads_per_rank
 from core.specs import ModelSpec
 from distributed.collectives import Group
+from distributed.layers import ShardedEmbedding
 
 
 class KVCache:
@@ -14,10 +17,12 @@ class KVCache:
     [2, L, B, KV_N, max_tokens, K]; a head is whole, and repeated where ranks outnumber heads
     """
 
-    mask: Tensor | None = None
-    """Which tokens a query may look at, where that is not the same as those it is given.  (1, max_tokens)"""
+    @property
+    def mask(self) -> Tensor | None:
+        """Which tokens a query may look at, where that is not the same as those it is given.  (1, max_tokens)"""
+        return None
 
-    def __init__(self, spec: ModelSpec, group: Group, max_tokens: int, batch: int = 1, **where) -> None:
+    def __init__(self, spec: ModelSpec, group: Group, max_tokens: int, batch: int = 1, **where: Any) -> None:
         heads = kv_heads_per_rank(spec, group.size)
         self.store = torch.zeros(2, spec.num_hidden_layers, batch, heads, max_tokens, spec.head_dim, **where)
         self.length = 0
@@ -49,7 +54,7 @@ class FixedKVCache(KVCache):
     What a CUDA graph needs: it replays the same kernels on the same memory, whatever the token's number.
     """
 
-    def __init__(self, spec: ModelSpec, group: Group, max_tokens: int, **where) -> None:
+    def __init__(self, spec: ModelSpec, group: Group, max_tokens: int, **where: Any) -> None:
         super().__init__(spec, group, max_tokens, 1, **where)
         self._position = torch.zeros(1, dtype=torch.int64, device=self.store.device)
         self._places = torch.arange(max_tokens, device=self.store.device)
@@ -80,6 +85,8 @@ class Decoder(nn.Module):
 
     tokens[B, T] → logits[B, T, V]; with a cache [B, 1, V], the last token's
     """
+
+    embed_tokens: ShardedEmbedding
 
     def __init__(self, spec: ModelSpec, group: Group, max_tokens: int) -> None:
         super().__init__()

@@ -6,6 +6,8 @@ Each experiment runs on every rank in lockstep; rank 0 says what came of it.
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import torch.distributed as dist
 import torch.nn.functional as F
@@ -27,9 +29,9 @@ BROKEN_STEPS = 28
 TRACED_STEPS = 18
 
 
-def everyone(group: Group, mine: object) -> list:
+def everyone(group: Group, mine: object) -> list[Any]:
     """What every rank has to tell, by rank."""
-    told: list = [None] * group.size
+    told: list[Any] = [None] * group.size
     dist.all_gather_object(told, mine, group=group.peers)
     return told
 
@@ -115,4 +117,4 @@ def with_variant(model: Decoder, wrong: Callable[[RowParallelLinear, Tensor], Te
         if isinstance(layer, RowParallelLinear):
             layer.__dict__.pop("forward", None)
             if wrong is not None:
-                layer.forward = lambda x, layer=layer: wrong(layer, x)
+                layer.__dict__["forward"] = partial(wrong, layer)

@@ -88,7 +88,8 @@ help helps helped helped helping helpt: us, anna, at home, the boy
 
 def _verb(line: str) -> Verb:
     forms, objects = line.split(":")
-    return Verb(*forms.split(), objects=tuple(text.strip() for text in objects.split(",")))
+    base, third, past, participle, ing, regular = forms.split()
+    return Verb(base, third, past, participle, ing, regular, tuple(text.strip() for text in objects.split(",")))
 
 
 VERBS = tuple(_verb(line) for line in _VERBS.strip().splitlines())

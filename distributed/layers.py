@@ -6,6 +6,8 @@ that has not been taken yet.
 Source: Shoeybi et al. 2019 (Megatron-LM), section 3; nano-vLLM nanovllm/layers/linear.py, one class a sharding.
 """
 
+from dataclasses import dataclass
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -14,28 +16,51 @@ from core.errors import require_divides
 from distributed.collectives import Group
 
 
+@dataclass(frozen=True)
+class Cut:
+    """What a parameter is a part of: a tensor `full_size` long along `dim`, and which part.
+
+    `shard` is the part's number where that is not the rank's own.
+    """
+
+    dim: int
+    full_size: int
+    shard: int | None = None
+
+
+def cut_of(parameter: nn.Parameter) -> Cut | None:
+    """How a rank's parameter was cut; None where every rank has it whole."""
+    return parameter.__dict__.get("cut")
+
+
+def set_cut(parameter: nn.Parameter, cut: Cut | None) -> None:
+    """Keep how a parameter was cut beside it: PyTorch's stand-ins for tensors would lose a subclass."""
+    parameter.__dict__["cut"] = cut
+
+
 def sharded(*shape: int, dim: int, full_size: int) -> nn.Parameter:
     """An empty parameter for one rank's part of a tensor that is `full_size` long along `dim`."""
     parameter = nn.Parameter(torch.empty(*shape))
-    parameter.shard_dim, parameter.full_size = dim, full_size
+    set_cut(parameter, Cut(dim, full_size))
     return parameter
 
 
 def full_shape(parameter: nn.Parameter) -> list[int]:
     """The shape of the tensor that a rank's parameter is a part of, or the whole of."""
-    shape, dim = list(parameter.shape), getattr(parameter, "shard_dim", None)
-    if dim is not None:
-        shape[dim] = parameter.full_size
+    shape = list(parameter.shape)
+    if cut := cut_of(parameter):
+        shape[cut.dim] = cut.full_size
     return shape
 
 
 def shard_of(full: Tensor, parameter: nn.Parameter, group: Group) -> Tensor:
     """This rank's part of `full`, short of rows where padding stands behind the last one."""
-    if getattr(parameter, "shard_dim", None) is None:
+    cut = cut_of(parameter)
+    if cut is None:
         return full
-    size = parameter.shape[parameter.shard_dim]
-    start = min(group.rank * size, full.shape[parameter.shard_dim])
-    return full.narrow(parameter.shard_dim, start, min(size, full.shape[parameter.shard_dim] - start))
+    size = parameter.shape[cut.dim]
+    start = min(group.rank * size, full.shape[cut.dim])
+    return full.narrow(cut.dim, start, min(size, full.shape[cut.dim] - start))
 
 
 @torch.no_grad()
@@ -61,7 +86,7 @@ class ColumnParallelLinear(nn.Module):
     def load_full(self, weight: Tensor, bias: Tensor | None = None) -> None:
         """Keep this rank's rows of W[F, D], and its part of b[F]."""
         fill(self.weight, shard_of(weight, self.weight, self.group))
-        if bias is not None:
+        if bias is not None and self.bias is not None:
             fill(self.bias, shard_of(bias, self.bias, self.group))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -86,7 +111,7 @@ class RowParallelLinear(nn.Module):
     def load_full(self, weight: Tensor, bias: Tensor | None = None) -> None:
         """Keep this rank's columns of W[F, D], and the whole of b[F]."""
         fill(self.weight, shard_of(weight, self.weight, self.group))
-        if bias is not None:
+        if bias is not None and self.bias is not None:
             fill(self.bias, bias)
 
     def forward(self, x: Tensor) -> Tensor:

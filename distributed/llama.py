@@ -6,7 +6,7 @@ Letters: B sequences, T tokens of this call, H heads, KV key-value heads, K head
 Source: Hugging Face transformers, models/llama/modeling_llama.py and models/qwen3/modeling_qwen3.py.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi
 
 import torch
@@ -18,7 +18,7 @@ from core.models.kv_cache import kv_heads_per_rank
 from core.specs import ModelSpec
 from distributed.collectives import Group
 from distributed.decoder import Decoder, KVCache
-from distributed.layers import ColumnParallelLinear, RowParallelLinear, ShardedEmbedding
+from distributed.layers import ColumnParallelLinear, RowParallelLinear, ShardedEmbedding, cut_of, set_cut
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,9 @@ class KVParallelLinear(ColumnParallelLinear):
         dealt.rank, dealt.size = group.rank // copies, group.size // copies
         super().__init__(spec.hidden_size, spec.num_key_value_heads * spec.head_dim, dealt, spec.qkv_bias)
         for parameter in self.parameters():
-            parameter.shard = dealt.rank
+            cut = cut_of(parameter)
+            assert cut is not None
+            set_cut(parameter, replace(cut, shard=dealt.rank))
 
 
 class GroupedAttention(nn.Module):
@@ -166,6 +168,7 @@ class Llama(Decoder):
         self.norm = RMSNorm(spec.hidden_size, settings.rms_norm_eps)
         tied = spec.tie_word_embeddings
         self.lm_head = None if tied else ShardedEmbedding(spec.vocab_size, spec.hidden_size, group)
+        self.table: Tensor
         self.register_buffer("table", rotary_table(spec.head_dim, max_tokens, settings), persistent=False)
 
     def forward(self, tokens: Tensor, cache: KVCache | None = None) -> Tensor:

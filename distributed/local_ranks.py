@@ -10,8 +10,10 @@ import sys
 import tempfile
 import traceback
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerContext, SpawnContext
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import torch
 
@@ -24,7 +26,7 @@ class RankError(RuntimeError):
     """What went wrong on a rank, with its traceback."""
 
 
-def run_ranks(ranks: int, file: Path, function: str, module: Path, **given: object) -> list:
+def run_ranks(ranks: int, file: Path, function: str, module: Path, **given: object) -> list[Any]:
     """`function(module, group, **given)` from `file` on every rank; what each returned, by rank.
 
     The first rank to fail ends the others.
@@ -51,7 +53,7 @@ def run_ranks(ranks: int, file: Path, function: str, module: Path, **given: obje
                 process.join()
 
 
-def _context() -> multiprocessing.context.BaseContext:
+def _context() -> SpawnContext | ForkServerContext:
     """Ranks forked from a server that has torch loaded, in 30 ms; started afresh where there is no fork."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
@@ -60,14 +62,15 @@ def _context() -> multiprocessing.context.BaseContext:
     return context
 
 
-def _answers(pipes: list[Connection]) -> list:
+def _answers(pipes: list[Connection]) -> list[Any]:
     answers: dict[int, object] = {}
     while len(answers) < len(pipes):
         ready = wait([pipe for rank, pipe in enumerate(pipes) if rank not in answers], TIMEOUT_S)
         if not ready:
             raise RankError(f"a rank did not answer within {TIMEOUT_S:.0f} s")
-        for pipe in ready:
-            answers[pipes.index(pipe)] = _answer(pipe)
+        for rank, pipe in enumerate(pipes):
+            if pipe in ready:
+                answers[rank] = _answer(pipe)
     return [answers[rank] for rank in range(len(pipes))]
 
 
@@ -107,6 +110,8 @@ def _rank_main(
 
 def _load(path: Path, name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

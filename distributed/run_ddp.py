@@ -16,6 +16,7 @@ import sys
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,7 +26,7 @@ from core.two_way_tp.interconnect import fitted_sweep, sums_s
 from core.units import binary_bytes, seconds
 from distributed import machine
 from distributed.collectives import Group
-from distributed.data_parallel import DDP_BUCKET_BYTES, average_gradients, loss_of_part
+from distributed.data_parallel import DDP_BUCKET_BYTES, average_gradients, gradients, loss_of_part
 from distributed.experiments import everyone
 from distributed.grammar_corpus import corpus, part
 from distributed.local_ranks import run_ranks
@@ -50,7 +51,8 @@ def trained(_: ModuleType, group: Group, steps: int, batch: int) -> dict[str, ob
     examples = part(corpus(), "train")[: 64 * batch]
     stream = batches(examples, batch, random.Random(SEED))
     swept = {size: took["median"] for size, took in sweep(group, LEAST_BYTES, torch.device("cpu")).items()}
-    losses, apart, took_s, payloads = [], [], {way: [] for way in WAYS}, {}
+    losses, apart, payloads = [], [], {}
+    took_s: dict[str, list[list[float]]] = {way: [] for way in WAYS}
     for number, (tokens, targets) in enumerate(islice(stream, len(WAYS) * steps)):
         way = list(WAYS)[number % len(WAYS)]
         joined = joined_gradients(model, tokens, targets)
@@ -78,13 +80,12 @@ def joined_gradients(model: MiniGPT, tokens: Tensor, targets: Tensor) -> list[Te
     """Gradients of the whole batch on one process."""
     model.zero_grad()
     loss_of_part(model, tokens, targets, Group()).backward()
-    return [parameter.grad.clone() for parameter in model.parameters()]
+    return [grad.clone() for grad in gradients(model)]
 
 
 def largest_difference(model: MiniGPT, joined: list[Tensor]) -> float:
     """The largest distance of two gradients of one weight, over the largest gradient there is."""
-    pairs = list(zip(model.parameters(), joined, strict=True))
-    apart = max(float((parameter.grad - grad).abs().max()) for parameter, grad in pairs)
+    apart = max(float((mine - grad).abs().max()) for mine, grad in zip(gradients(model), joined, strict=True))
     return apart / max(float(grad.abs().max()) for grad in joined)
 
 
@@ -94,10 +95,11 @@ def digest(model: MiniGPT) -> str:
     return hashlib.sha256(weights).hexdigest()
 
 
-def result_of(ranks: list[dict], batch: int) -> dict[str, object]:
+def result_of(ranks: list[dict[str, Any]], batch: int) -> dict[str, object]:
     """The one object of a run."""
     first, parameters = ranks[0], sum(p.numel() for p in MiniGPT(MINI_GPT, Group()).parameters())
     wire = fitted_sweep(first["swept_s"], len(ranks))
+    assert wire is not None, "a sweep of many sizes can be fitted"
     ways = [
         {
             "way": way,
@@ -119,7 +121,7 @@ def result_of(ranks: list[dict], batch: int) -> dict[str, object]:
     }
 
 
-def print_table(result: dict) -> None:
+def print_table(result: dict[str, Any]) -> None:
     """The same in words."""
     print(f"loss {result['losses'][0]:.3f} → {result['losses'][-1]:.3f} on {result['ranks']} ranks")
     print(f"gradients apart from one process by {result['largest_relative_difference']:.1e} of the largest")

@@ -18,7 +18,7 @@ import statistics
 import sys
 import time
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import torch
 
@@ -70,7 +70,7 @@ def report(args: argparse.Namespace, job: Work, group: Group, where: torch.devic
     result = compare(model, arm, alone, ranks, waits_s) if alone else None
     if group.backend == "nccl":
         graphed = decode_graphed(model, job, args.steps_per_prompt)
-        if result is not None:
+        if result is not None and alone is not None:
             add_graphed(result, graphed, arm, alone)
     arm.prefill_s = time_prefill(model)
     if alone:
@@ -212,10 +212,10 @@ def per_token(count: int, steps: int) -> int | float:
     return count // steps if count % steps == 0 else count / steps
 
 
-def add_graphed(result: dict[str, object], graphed: Arm, arm: Arm, alone: Alone) -> None:
+def add_graphed(result: dict[str, Any], graphed: Arm, arm: Arm, alone: Alone) -> None:
     """What a step took when it was replayed, in both arms; a replay that writes other tokens is no equal."""
     per_token_s = summary(graphed.step_s)
-    say_token(int(result["world_size"]), per_token_s, "token_graph")
+    say_token(result["world_size"], per_token_s, "token_graph")
     result["graph_per_token_s"] = per_token_s
     result["single_graph_per_token_s"] = summary(alone.single.graph_step_s)
     result["tokens_equal"] = result["tokens_equal"] and graphed.tokens == arm.tokens

@@ -95,9 +95,8 @@ class SharedMemoryGroup(TorchGroup):
         """Each set's slots as tensors like `x`, made once a shape: making them costs more than the exchange."""
         key = (x.shape, x.dtype)
         if key not in self._views:
-            self._views[key] = tuple(
-                [slot[: x.nbytes].view(x.dtype).view(x.shape) for slot in slots] for slots in self._slots
-            )
+            even, odd = ([slot[: x.nbytes].view(x.dtype).view(x.shape) for slot in slots] for slots in self._slots)
+            self._views[key] = even, odd
         return self._views[key]
 
     def _map(self) -> mmap.mmap:

@@ -85,8 +85,10 @@ def train(steps: int, seed: int, batch: int, peak: float) -> tuple[MiniGPT, floa
     for step, (tokens, targets) in zip(range(1, steps + 1), stream, strict=False):
         loss = F.cross_entropy(model(tokens).flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
         loss.backward()
-        for stepped in (*both, *schedules):
-            stepped.step()
+        for optimizer in both:
+            optimizer.step()
+        for schedule in schedules:
+            schedule.step()
         model.zero_grad()
         recent = 0.95 * recent + 0.05 * loss.item()
         if step % 50 == 0:

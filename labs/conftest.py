@@ -1,22 +1,33 @@
-"""The `lab` fixture: the implementation under grading, from the test file's own folder.
+"""What all labs share: the `lab` fixture, failures in one line each, and a summary by task.
 
-`LAB_IMPL` chooses it: `solution` (default), `starter`, or the path of any other file. Labs repeat their file
-names, so a module is loaded from its path, under a name that no other lab has.
+`LAB_IMPL` chooses what is graded: `solution` (default), `starter`, or the path of any other file. Labs repeat their
+file names, so a module is loaded from its path, under a name that no other lab has.
 """
 
 import importlib.util
 import os
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from core.course.grading import LABS
+
+_TASKS = {
+    (lab.folder, test): (lab.key, task.number, task.name)
+    for lab in LABS.values()
+    for task in lab.tasks
+    for test in task.tests
+}
+_RESULTS = pytest.StashKey[dict]()
+
 
 @pytest.fixture(scope="module")
 def lab(request: pytest.FixtureRequest) -> ModuleType:
     """The module that the tests of one lab grade."""
-    return load(request.path.parent, os.environ.get("LAB_IMPL", "solution"))
+    return load(request.path.parent, _implementation())
 
 
 def load(folder: Path, implementation: str) -> ModuleType:
@@ -34,3 +45,60 @@ def load(folder: Path, implementation: str) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def _implementation() -> str:
+    return os.environ.get("LAB_IMPL", "solution")
+
+
+def _task_of(item: pytest.Item) -> tuple[str, int, str] | None:
+    return _TASKS.get((item.path.parent.name, getattr(item, "originalname", item.name)))
+
+
+@pytest.fixture(autouse=True)
+def _task(request, record_property):
+    """Write the task into the JUnit report, for whoever reads it."""
+    task = _task_of(request.node)
+    if task is not None:
+        record_property("task", task[1])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test's result by its task; an error raised by the graded code in one line, with its place in the file."""
+    report = yield
+    task = _task_of(item)
+    if task is None or (report.when != "call" and report.passed):
+        return report
+    if report.failed and call.excinfo is not None and not isinstance(call.excinfo.value, AssertionError):
+        line = _line_of(call.excinfo)
+        if line:
+            report.longrepr = f"{call.excinfo.typename}: {call.excinfo.value} (line {line} of {_file_name()})"
+    passed, said = item.config.stash.setdefault(_RESULTS, {}).setdefault(task, ([], []))
+    passed.append(report.outcome == "passed")
+    if report.failed:
+        said.append(str(report.longrepr).strip().splitlines()[-1])
+    return report
+
+
+def _line_of(raised: pytest.ExceptionInfo) -> int:
+    """The last line of the graded file on the way to an error; 0 where it has none."""
+    frames = traceback.extract_tb(raised.tb)
+    return next((frame.lineno or 0 for frame in reversed(frames) if Path(frame.filename).name == _file_name()), 0)
+
+
+def _file_name() -> str:
+    return Path(_implementation()).with_suffix(".py").name
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """A line a task: how many of its tests passed, and what the first that did not said."""
+    results = config.stash.get(_RESULTS, {})
+    if all(all(passed) for passed, _ in results.values()) and len({key for key, *_ in results}) != 1:
+        return
+    terminalreporter.section("labs by task")
+    for (key, number, name), (passed, said) in sorted(results.items()):
+        sign = "ok" if all(passed) else "  "
+        terminalreporter.write_line(f"{sign}  {key} task {number}  {name:<28} {sum(passed)} of {len(passed)}")
+        if said:
+            terminalreporter.write_line(f"      {said[0][:200]}")

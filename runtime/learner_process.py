@@ -63,12 +63,12 @@ def _try(task: str, file: str, ranks: int, given: list[list[Any]]) -> dict[str, 
     import numpy as np
 
     from core.ledger import Ledger
-    from core.sharding_math.submission import arrays_of
+    from core.sharding_math.submission import given as arrays_given
 
-    given_arrays, ledger = arrays_of(task), Ledger()  # type: ignore[arg-type]
+    arrays, ledger = arrays_given(task, ranks), Ledger()  # type: ignore[arg-type]
     try:
         module = load(file)
-        y = getattr(module, task)(*(array.copy() for array in given_arrays), ranks, ledger)
+        y = getattr(module, task)(*arrays, ranks, ledger)
         y = np.asarray(y, dtype=float)
     except BaseException as error:
         return failure(error, file)

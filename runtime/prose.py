@@ -9,7 +9,6 @@ There are no expressions: what is to be computed is core's. A field that nobody 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from types import MappingProxyType
 from typing import Protocol
 
@@ -32,6 +31,9 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "n": lambda count: grouped(int(count)),
         "#": lambda count: f"{int(count):,}",
         "g": lambda value: f"{value:g}",
+        "g3": lambda value: f"{value:.3g}",
+        "g4": lambda value: f"{value:.4g}",
+        "~2": lambda value: plain(value, 2),
         "2": lambda value: f"{value:.2f}",
         "x": significant,
         "rate": lambda rate: grouped(int(significant(rate))) if rate >= 100 else significant(rate),
@@ -81,13 +83,11 @@ def written(value: object, unit: str | None = None) -> str:
     """
     if unit is None:
         return str(value)
-    assert isinstance(value, int | float | Fraction), f"{value!r} has no unit {unit}"
-    number = float(value) if isinstance(value, Fraction) else value
+    assert isinstance(value, int | float), f"{value!r} has no unit {unit}"
     one, comma, many = unit.partition(",")
     if comma:
-        count = grouped(int(number)) if number == int(number) else plain(number, 4)
-        return f"{count} {one if number == 1 else many}"
-    return UNITS[unit](number)
+        return f"{grouped(int(value))} {one if value == 1 else many}"
+    return UNITS[unit](value)
 
 
 def said(stem: str, name: str, row: object = None, **fields: object) -> str:
@@ -112,6 +112,12 @@ def worded(remark: Sayable) -> str:
     stem, _, name = remark.code.partition(".")
     values = {field: _nested(value) for field, value in remark.values.items()}
     return Prose(content.load(stem), values).text(f"remark.{name}")
+
+
+def explained(error: Exception) -> str:
+    """An error's message, and what core says a line was refused for, in words."""
+    reason = getattr(error, "reason", None)
+    return str(error) if reason is None else f"{error}, {worded(reason)}"
 
 
 def _nested(value: object) -> object:

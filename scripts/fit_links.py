@@ -10,6 +10,7 @@ from core.links.fit import LinkFit, interpolated_us
 from core.links.own_tables import OwnTable, own_tables
 from core.units import GB, MIB, binary_bytes, plain
 from runtime.files import text_of
+from runtime.prose import explained, worded
 from scripts.terminal import Parser, answer, print_aligned
 
 LARGEST_FILE_BYTES = 64 * MIB
@@ -26,7 +27,7 @@ class Fitted:
     @property
     def warnings(self) -> list[str]:
         """The table's, the fit's, and one for each size that cannot be predicted."""
-        return [*self.own.warnings, *self._outside()]
+        return [*map(worded, self.own.warnings), *self._outside()]
 
     def _outside(self) -> list[str]:
         table = self.own.table
@@ -54,9 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def fit_file(path: Path, sizes: Sequence[int]) -> list[Fitted]:
     """Every table of a file, fitted."""
+    try:
+        tables = own_tables(_text(path))
+    except UnreadableTextError as error:
+        raise UnreadableTextError(explained(error)) from error
     return [
         Fitted(own, {size: interpolated_us(own.table, size) if own.table.trusted else None for size in sizes})
-        for own in own_tables(_text(path))
+        for own in tables
     ]
 
 
@@ -80,7 +85,7 @@ def _as_json(entry: Fitted) -> Mapping[str, object]:
             {"size_bytes": row.size_bytes, "out_of_place_us": row.out_of_place_us, "in_place_us": row.in_place_us}
             for row in table.rows
         ],
-        "dropped": [{"line": dropped.line, "reason": dropped.reason} for dropped in table.dropped],
+        "dropped": [{"line": dropped.line, "reason": worded(dropped)} for dropped in table.dropped],
         "warnings": entry.warnings,
         "fit": None if fit is None else _numbers(fit),
         "fit_handover": None if handover is None else {**_numbers(handover), **with_root},
@@ -104,7 +109,7 @@ def _print_tables(fitted: Sequence[Fitted]) -> None:
     print_aligned([heads, *(_cells(entry) for entry in fitted)])
     for number, entry in enumerate(fitted, start=1):
         times = [f"{size} bytes: {plain(us)} µs" for size, us in entry.predictions.items() if us is not None]
-        dropped = [f"line {dropped.line}: {dropped.reason}" for dropped in entry.own.table.dropped]
+        dropped = [f"line {dropped.line}: {worded(dropped)}" for dropped in entry.own.table.dropped]
         for note in (*times, *entry.warnings, *dropped):
             print(f"  table {number}: {note}")
 

@@ -25,6 +25,7 @@ from ui import inputs, shell, theme
 from ui.course import glossary, progress
 from ui.course import pages as course
 from ui.equation import fractions
+from ui.figures.frames import sheet
 from ui.figures.prediction import prediction_line
 from ui.figures.style import Chart, Figure
 from ui.players.save_png import save_png
@@ -101,20 +102,20 @@ class Page:
             st.markdown(mark, width="content")
             self.say(block, width="stretch")
 
-    def figure(self, chart: Chart, reading: str, table: pd.DataFrame, name: str) -> None:
+    def figure(self, chart: Chart, reading: str, table: pd.DataFrame | Sequence[object], name: str) -> None:
         """A chart, its reading (a text alternative as well), its table as CSV and itself as PNG.
 
         `reading` is a block of prose; `name` is the files', and the key under which the chart keeps its state.
         """
+        alt, rows = self.prose.plain(reading), sheet(table)
         with st.container(key=f"chart_{name}"):
-            draw(chart, self.prose.plain(reading), f"figure_{name}")
+            draw(chart, alt, f"figure_{name}")
         self.reading(reading)
         with st.expander("The figure as a table"):
-            st.dataframe(table, hide_index=True, alt=self.prose.plain(reading))
-            csv = table.to_csv(index=False).encode()
+            st.dataframe(rows.shown, hide_index=True, alt=alt)
             with st.container(horizontal=True, gap="small"):
                 st.download_button(
-                    "Download CSV", csv, f"{name}.csv", "text/csv", key=f"csv_{name}", on_click="ignore"
+                    "Download CSV", rows.csv, f"{name}.csv", "text/csv", key=f"csv_{name}", on_click="ignore"
                 )
                 save_png(f"chart_{name}", name, self.look.palette.ground)
 

@@ -37,13 +37,9 @@ def _row(
     aliases: tuple[str, ...],
     source: str,
 ) -> GpuSpec:
-    """An accelerator. The usable capacity is printed in GiB to two decimals.
-
-    vLLM serves more at once where there are 70 GiB, but on an A100. Source: vllm/engine/arg_utils.py,
-    get_batch_defaults: the larger step made an A100 slower (pull request 17885).
-    """
+    """An accelerator. The usable capacity is printed in GiB to two decimals."""
     flops = bf16_tflops * 1e12
-    large = usable_gib >= 70 and family.gpu_class != "a100"
+    batched_tokens, sequences = _vllm_limits(family, usable_gib)
     return GpuSpec(
         key=key,
         name=name,
@@ -59,14 +55,27 @@ def _row(
         bus_key=family.bus_key,
         nvlink_domain=family.nvlink_domain,
         measured_series=family.measured_series,
-        vllm_batched_tokens=8192 if large else 2048,
-        vllm_sequences=1024 if large else 256,
+        vllm_batched_tokens=batched_tokens,
+        vllm_sequences=sequences,
         aliases=aliases,
         source=source,
     )
 
 
+def _vllm_limits(family: _Family, usable_gib: float) -> tuple[int, int]:
+    """Tokens a step and sequences at once of a vLLM server that was not told otherwise: by memory, A100s apart.
+
+    Source: vllm/engine/arg_utils.py, get_batch_defaults: from 70 GiB the larger ones, but an A100 is slower with
+    them (pull request 17885); from 160 GiB the largest, since release 0.28.
+    """
+    if usable_gib >= 160:
+        return 16384, 1024
+    return (8192, 1024) if usable_gib >= 70 and family.gpu_class != "a100" else (2048, 256)
+
+
+_VOLTA = _Family("volta", link_key="nvlink-2", bus_key="pcie-3")
 _A100 = _Family("a100", link_key="nvlink-3", measured_series="a100-nccl")
+_A100_PCIE = _A100._replace(link_key="pcie-4")
 _HOPPER = _Family("hopper", 2, link_key="nvlink-4", bus_key="pcie-5", measured_series="h100-nccl")
 _HOPPER_PCIE = _HOPPER._replace(link_key="pcie-5")
 _BLACKWELL = _Family("blackwell", 2, 4, link_key="nvlink-5", bus_key="pcie-5")
@@ -76,6 +85,7 @@ _AMPERE_GEFORCE = _AMPERE._replace(link_key="pcie-4-no-p2p")
 _ADA = _Family("ada", 2)
 _ADA_GEFORCE = _ADA._replace(link_key="pcie-4-no-p2p")
 _RTX_BLACKWELL = _Family("rtx-blackwell", 2, 4, link_key="pcie-5", bus_key="pcie-5")
+_GEFORCE_BLACKWELL = _RTX_BLACKWELL._replace(fp4=8)
 _CDNA3 = _Family("cdna3", 2, link_key="xgmi-mi300x", bus_key="pcie-5")
 _CDNA4 = _Family("cdna4", 2, 4, link_key="xgmi-mi355x", bus_key="pcie-5")
 
@@ -90,6 +100,14 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          ("a100-40gb", "a100-sxm4-40gb", "NVIDIA A100-SXM4-40GB"),
          "312 TFLOPS dense, 1,555 GB/s: hahnyuan/LLM-Viewer hardware_params.py; 39.49 GiB total in public "
          "out-of-memory messages and vLLM startup logs"),
+    _row("a100-80gb-pcie", "A100 PCIe 80 GB", _A100_PCIE, 312, 1935, 80, 79.15,
+         ("a100-pcie", "NVIDIA A100 80GB PCIe"),
+         "312 TFLOPS dense, 1,935 GB/s: NVIDIA's data sheet as remembered; usable memory taken as the SXM card's, "
+         "unconfirmed; an NVLink bridge is sold apart"),
+    _row("v100-sxm2", "V100 SXM2 32 GB", _VOLTA, 125, 900, 32, 31.73,
+         ("v100", "v100-32gb", "Tesla V100-SXM2-32GB"),
+         "125 TFLOPS in fp16, in place of bf16, which it has not; 900 GB/s: NVIDIA's data sheet as public notes "
+         "quote it; 31.73 GiB total in public out-of-memory messages"),
     _row("h100-sxm", "H100 SXM 80 GB", _HOPPER, 989, 3350, 80, 79.19,
          ("h100", "h100-80gb", "h100-80gb-sxm", "h100-sxm5", "NVIDIA H100 80GB HBM3"),
          "989 TFLOPS dense (1,979 sparse halved), 3.35 TB/s: ai-dynamo/aiconfigurator systems/h100_sxm.yaml; "
@@ -102,18 +120,39 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          ("h200", "h200-141gb", "NVIDIA H200"),
          "989 TFLOPS dense, 4.8 TB/s: ai-dynamo/aiconfigurator systems/h200_sxm.yaml; 139.80 GiB total in "
          "public out-of-memory messages"),
+    _row("h20-sxm", "H20 SXM 96 GB", _HOPPER, 148, 4000, 96, 95.09,
+         ("h20", "h20-96gb", "NVIDIA H20"),
+         "148 TFLOPS dense, 4 TB/s: public tables of accelerators (citsjtu2020/LLM-Prof hardware_spec.md has 4,022 "
+         "GB/s); 95.09 GiB total in a public out-of-memory message that does not name the card, unconfirmed"),
+    _row("gh200", "GH200 96 GB", _HOPPER, 989, 4000, 96, 94.50,
+         ("gh200-96gb", "NVIDIA GH200 480GB"),
+         "989 TFLOPS dense as the H100's, 4 TB/s: public tables of accelerators; 94.5 GiB in public notes of a "
+         "machine, whose nvidia-smi prints 97,871 MiB; four to a node on NVLink, as at CSCS"),
     _row("b200-sxm", "B200 SXM 180 GB", _BLACKWELL, 2250, 8000, 180, 178.35,
          ("b200", "NVIDIA B200"),
          "2,250 TFLOPS dense, 8 TB/s: karpathy/nanochat harness/runtime.py (ai-dynamo/aiconfigurator "
          "systems/b200_sxm.yaml has 7.7 TB/s); 178.35 GiB total in public out-of-memory messages"),
+    _row("b300-sxm", "B300 SXM 288 GB", _BLACKWELL._replace(fp4=6), 2250, 8000, 288, 267.69,
+         ("b300", "NVIDIA B300 SXM6 AC"),
+         "2,250 TFLOPS dense and six times that in FP4 (an HGX B300's 36 sparse and 108 dense PFLOPS over eight): "
+         "NVIDIA's data sheet as remembered, unconfirmed here; 8 TB/s: public tables of accelerators; 267.69 GiB "
+         "total in public out-of-memory messages"),
     _row("gb200", "GB200 186 GB", _NVL72, 2500, 8000, 186, 184.31,
          ("gb200-nvl72", "NVIDIA GB200"),
          "2,500 TFLOPS dense, 8 TB/s: ai-dynamo/aiconfigurator systems/gb200.yaml; 184.31 GiB total in public "
          "out-of-memory messages"),
+    _row("gb300", "GB300 288 GB", _NVL72._replace(fp4=6), 2500, 8000, 288, 276.50,
+         ("gb300-nvl72", "NVIDIA GB300"),
+         "2,500 TFLOPS dense and six times that in FP4, 8 TB/s: NVIDIA's data sheet as remembered, unconfirmed; "
+         "276.50 GiB total in public out-of-memory messages"),
     _row("l40s", "L40S 48 GB", _ADA, 362, 864, 48, 44.39,
          ("NVIDIA L40S",),
          "362 TFLOPS dense, 864 GB/s: ai-dynamo/aiconfigurator systems/l40s.yaml; 44.39 GiB total in public "
          "out-of-memory messages (ECC on)"),
+    _row("l20", "L20 48 GB", _ADA, 119.5, 864, 48, 44.39,
+         ("NVIDIA L20",),
+         "119.5 TFLOPS dense, 864 GB/s: citsjtu2020/LLM-Prof hardware_spec.md; usable memory taken as the L40S's, "
+         "unconfirmed"),
     _row("l4", "L4 24 GB", _ADA, 121, 300, 24, 22.03,
          ("NVIDIA L4",),
          "121 TFLOPS dense (242 sparse halved), 300 GB/s: ai-dynamo/aiconfigurator systems/l4.yaml; 22.03 GiB "
@@ -122,6 +161,10 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          ("NVIDIA A10G",),
          "70 TFLOPS dense (140 sparse halved), 600 GB/s: NVIDIA's data sheet as remembered, unconfirmed here; "
          "22.07 GiB total in public out-of-memory messages (ECC on)"),
+    _row("a6000", "RTX A6000 48 GB", _AMPERE, 154.8, 768, 48, 47.53,
+         ("rtx-a6000", "NVIDIA RTX A6000"),
+         "154.8 TFLOPS dense (309.7 sparse halved): NVIDIA's data sheet as remembered; 768 GB/s: public tables of "
+         "accelerators; 47.53 GiB total in public out-of-memory messages; an NVLink bridge is sold apart"),
     _row("rtx-3090", "GeForce RTX 3090 24 GB", _AMPERE_GEFORCE, 71, 936, 24, 23.69,
          ("3090", "rtx3090", "NVIDIA GeForce RTX 3090"),
          "71 TFLOPS dense with fp32 accumulation, 936 GB/s: karpathy/nanochat harness/runtime.py; 23.69 GiB "
@@ -130,19 +173,21 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          ("4090", "rtx4090", "NVIDIA GeForce RTX 4090"),
          "165 TFLOPS dense with fp32 accumulation, 1,008 GB/s: karpathy/nanochat harness/runtime.py; 23.64 GiB "
          "total in public out-of-memory messages; no NVLink, no P2P"),
-    _row("rtx-5090", "GeForce RTX 5090 32 GB", _RTX_BLACKWELL, 209.5, 1792, 32, 31.37,
+    _row("rtx-5090", "GeForce RTX 5090 32 GB", _GEFORCE_BLACKWELL, 209.5, 1792, 32, 31.37,
          ("5090", "rtx5090", "NVIDIA GeForce RTX 5090"),
-         "209.5 TFLOPS dense with fp32 accumulation, 1,792 GB/s: karpathy/nanochat harness/runtime.py; 31.37 "
-         "GiB total in public out-of-memory messages"),
+         "209.5 TFLOPS dense with fp32 accumulation, 1,792 GB/s: karpathy/nanochat harness/runtime.py; 1,676 dense "
+         "in FP4 (3,352 sparse halved): NVIDIA's architecture paper as remembered; 31.37 GiB total in public "
+         "out-of-memory messages"),
     _row("rtx-6000-ada", "RTX 6000 Ada 48 GB", _ADA, 364, 960, 48, 47.50,
          ("NVIDIA RTX 6000 Ada Generation",),
          "364 TFLOPS dense (728 sparse halved), 960 GB/s: NVIDIA's data sheet as remembered, unconfirmed here; "
          "47.50 GiB total in public out-of-memory messages (ECC off)"),
-    _row("rtx-pro-6000", "RTX PRO 6000 Blackwell 96 GB", _RTX_BLACKWELL, 467.8, 1792, 96, 94.97,
+    _row("rtx-pro-6000", "RTX PRO 6000 Blackwell 96 GB", _RTX_BLACKWELL, 467.8, 1597, 96, 94.97,
          ("rtx-6000", "NVIDIA RTX PRO 6000 Blackwell Server Edition"),
-         "467.8 TFLOPS dense as reckoned for the Server Edition, 1,792 GB/s: ai-dynamo/aiconfigurator "
-         "systems/rtx_pro_6000_server.yaml (the Workstation Edition is sold at 503.8, 1,007.6 sparse, as "
-         "remembered); 94.97 GiB total in public out-of-memory messages"),
+         "the Server Edition: 467.8 TFLOPS dense as reckoned in ai-dynamo/aiconfigurator "
+         "systems/rtx_pro_6000_server.yaml; 1,597 GB/s: NVIDIA's data sheet of December 2025, as public notes "
+         "quote it (1,792 is the Workstation Edition's, which aiconfigurator has); 94.97 GiB total in public "
+         "out-of-memory messages"),
     _row("mi300x", "Instinct MI300X 192 GB", _CDNA3, 1307.4, 5300, 192, 191.69,
          ("AMD Instinct MI300X",),
          "1,307.4 TFLOPS dense, 5.3 TB/s: karpathy/nanochat harness/runtime.py; 191.69 GiB total in public "

@@ -21,6 +21,12 @@ _NCCL = 6.6e-6
 """Launch of a ring all-reduce in the LL protocol. Source: NVIDIA/nccl src/graph/tuning.cc."""
 
 
+_ONE_SHOT_A100, _ONE_SHOT_H100, _ONE_SHOT_L40S = (5.07e-6, 0.17e-6), (4.26e-6, 0.12e-6), (5.2e-6, 0.0)
+"""One stage of vLLM's kernel in a CUDA graph, for the first peer and each more: lines through measured 8 KiB
+all-reduces at N = 2, 4, 8 (A100 5.29, 5.53, 6.32 µs; H100 4.38, 4.81, 5.11; L40S at N = 2 5.72). Source:
+aiconfigurator silicon data."""
+
+
 class _Kind(NamedTuple):
     """What links of a family share."""
 
@@ -39,7 +45,15 @@ def _row(
 ) -> LinkSpec:
     """A link; `facts` are LinkSpec's other fields."""
     return LinkSpec(
-        key, name, latency_s, bandwidth_bytes_per_s, base_s, kind.scope, kind.reach, kind.family, **facts
+        key,
+        name,
+        latency_s,
+        bandwidth_bytes_per_s,
+        base_s,
+        scope=kind.scope,
+        reach=kind.reach,
+        family=kind.family,
+        **facts,
     )
 
 
@@ -53,30 +67,33 @@ LINKS: Mapping[str, LinkSpec] = by_key((
          measured_series="a10g-tcp", aliases=("10gbe", "ethernet"),
          source="the labs' assumption: 50 µs a hop (not a round trip); 10 Gb/s over eight"),
     _row("nvlink-2", "NVLink 2 (V100)", _NVLINK, 0.85e-6, 150e9, 9.4e-6,
-         lanes=6, napkin_key="nvlink-lab", aliases=("nvswitch-1",),
+         lanes=6, napkin_key="nvlink-lab", kernel_s=_ONE_SHOT_A100, aliases=("nvswitch-1",),
          source="V100 data sheet as remembered: 300 GB/s two-way halved; α and base taken over from NVLink 3"),
     _row("nvlink-3", "NVLink 3 (A100)", _NVLINK, 0.85e-6, 300e9, 9.4e-6,
-         measured_bytes_per_s=230e9, lanes=12, napkin_key="nvlink-lab", aliases=("nvswitch-2",),
+         measured_bytes_per_s=230e9, lanes=12, napkin_key="nvlink-lab",
+         kernel_s=_ONE_SHOT_A100, aliases=("nvswitch-2",),
          measured_note="ring busbw 226 to 235 GB/s over 8 GPUs, 209 over 4",
          source=("600 GB/s two-way halved (aiconfigurator systems: 300); α, base: line through 8 KiB NCCL 2.27 "
                  "all-reduces at N = 2, 4, 8 (10.97, 14.68, 21.27 µs, aiconfigurator)")),
     _row("nvlink-4", "NVLink 4 (H100, H200)", _NVLINK, 0.76e-6, 450e9, 5.3e-6,
-         measured_bytes_per_s=365e9, lanes=18, napkin_key="nvlink-lab", aliases=("nvswitch-3",),
+         measured_bytes_per_s=365e9, lanes=18, napkin_key="nvlink-lab",
+         kernel_s=_ONE_SHOT_H100, aliases=("nvswitch-3",),
          measured_note=("ring busbw 363 to 370 GB/s over 8 GPUs; a copy between two 396; in-switch reductions "
                         "print 473 to 483"),
          source=("900 GB/s two-way halved (aiconfigurator systems: 450); α, base: line through 8 KiB NCCL 2.29 "
                  "all-reduces at N = 2, 4, 8 (6.77, 10.04, 15.96 µs, aiconfigurator)")),
     _row("nvlink-5", "NVLink 5 (B200)", _NVLINK, 0.76e-6, 900e9, 5.3e-6,
-         measured_bytes_per_s=678e9, lanes=18, napkin_key="nvlink-lab", aliases=("nvswitch-4",),
+         measured_bytes_per_s=678e9, lanes=18, napkin_key="nvlink-lab",
+         kernel_s=_ONE_SHOT_H100, aliases=("nvswitch-4",),
          measured_note="ring busbw 673 to 682 GB/s; in-switch reductions print 838 to 845",
          source="1,800 GB/s two-way halved (aiconfigurator systems: 900); α and base taken over from NVLink 4"),
     _row("pcie-3", "PCIe 3 x16", _PCIE, 1.4e-6, 15.75e9, _NCCL,
-         measured_bytes_per_s=10.5e9,
+         measured_bytes_per_s=10.5e9, kernel_s=_ONE_SHOT_L40S,
          measured_note="ring busbw 10.5 GB/s over 4 GPUs; 4.0 over 2 without P2P",
          source=("8 GT/s x 16 lanes, 128b/130b, over eight; α: 14.8 µs for small all-reduces of 4 V100 PCIe, "
                  "less the launch, over 6 hops")),
     _row("pcie-4", "PCIe 4 x16", _PCIE, 1.2e-6, 31.5e9, 5.7e-6,
-         measured_bytes_per_s=15e9, measured_series="l40s-nccl",
+         measured_bytes_per_s=15e9, measured_series="l40s-nccl", kernel_s=_ONE_SHOT_L40S,
          measured_note="ring busbw 25.3 GB/s over 4 GPUs with P2P, 15 over 8, 2.2 to 3.9 over 2 without P2P",
          source=("16 GT/s x 16 lanes, 128b/130b, over eight; α, base: line through 8 KiB NCCL all-reduces at N ="
                  " 2, 4 (8.09, 12.98 µs, L40S, aiconfigurator); at N = 8, across sockets, 32.5 µs")),
@@ -86,10 +103,10 @@ LINKS: Mapping[str, LinkSpec] = by_key((
          source=("the wire of PCIe 4 x16; GeForce drivers refuse peer-to-peer, so copies are staged; α and base "
                  "taken over from PCIe 4, both too small by that")),
     _row("pcie-5", "PCIe 5 x16", _PCIE, 1.2e-6, 63e9, 5.7e-6,
-         measured_bytes_per_s=42e9,
+         measured_bytes_per_s=42e9, kernel_s=_ONE_SHOT_L40S,
          measured_note="ring busbw 39 to 46 GB/s over 8 GPUs behind switches, 27 over 4 without",
          source="32 GT/s x 16 lanes, 128b/130b, over eight; α and base taken over from PCIe 4"),
-    _row("pcie-6", "PCIe 6 x16", _PCIE, 1.2e-6, 121e9, 5.7e-6,
+    _row("pcie-6", "PCIe 6 x16", _PCIE, 1.2e-6, 121e9, 5.7e-6, kernel_s=_ONE_SHOT_L40S,
          source="64 GT/s x 16 lanes in flits, 121 GB/s one way after overhead; α and base taken over from PCIe 4"),
     _row("xgmi-mi300x", "xGMI, 8 x MI300X", _XGMI, 0.88e-6, 448e9, _NCCL,
          measured_bytes_per_s=313e9, aliases=("xgmi-mi325x",),

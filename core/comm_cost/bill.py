@@ -149,6 +149,11 @@ class Bill:
         return comm_fraction(self.comm_s, self.step.rank_compute_s)
 
     @property
+    def speedup(self) -> float:
+        """How many times as fast as one GPU, which computes the whole step and sends nothing: below 1, slower."""
+        return self.step.compute_s / self.total_s
+
+    @property
     def bandwidth_fraction(self) -> float:
         """The share of the bill that is bytes; 0 where there is no bill."""
         return self.bandwidth_s / self.comm_s if self.comm_s else 0.0

@@ -22,13 +22,16 @@ from numpy.typing import NDArray
 from core.catalog.own_link import own_link
 from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor
+from core.remark import Remark, remark
 from core.specs import LinkSpec
-from core.units import binary_bytes, plain
 
 Floats = NDArray[np.float64]
 
 FEWEST_SIZES = 3
 """Two sizes fix two numbers and leave nothing to check them by."""
+
+SPIKE = 0.5
+"""What neighbours say over what was measured, below which a row is a spike."""
 
 CORNERS_OF = 40
 """Rows whose lines are tried. Above, the lines through this many of them are tried, and judged by all rows."""
@@ -94,14 +97,12 @@ def ring_steps(op: str | None, ranks: int) -> int:
     return (2 if op == "all_reduce" else 1) * (ranks - 1)
 
 
-def why_not_fitted(table: Table) -> str | None:
+def why_not_fitted(table: Table) -> Remark | None:
     """Why no link can be read from a table; None where one can."""
     if not table.trusted:
-        return "no fit: the rows are not to be trusted"
-    sizes = {row.size_bytes for row in table.rows}
-    if len(sizes) < FEWEST_SIZES:
-        return f"no fit: {len(sizes)} size{'s' if len(sizes) != 1 else ''} cannot check two numbers; bring more"
-    return None
+        return remark("links.not_fitted")
+    sizes = len({row.size_bytes for row in table.rows})
+    return remark("links.too_few_sizes", sizes=sizes) if sizes < FEWEST_SIZES else None
 
 
 def fit_link(table: Table, handover: bool = False) -> LinkFit | None:
@@ -185,13 +186,13 @@ def fit_links(tables: Sequence[Table], handover: bool = False) -> tuple[LinkFit 
     """
     fits: list[LinkFit | None] = [fit_link(table, handover) for table in tables]
     groups: dict[tuple[str | None, str], list[int]] = {}
-    for place, (table, fit) in enumerate(zip(tables, fits, strict=True)):
+    for index, (table, fit) in enumerate(zip(tables, fits, strict=True)):
         if fit is not None and fit.steps and table.nodes in (None, 1) and not _latency_is_extrapolated(table, fit):
-            groups.setdefault((table.op, table.gpu), []).append(place)
-    for places in groups.values():
-        grouped = with_base([fit for place in places if (fit := fits[place]) is not None])
-        for place, fit in zip(places, grouped, strict=True):
-            fits[place] = fit
+            groups.setdefault((table.op, table.gpu), []).append(index)
+    for indices in groups.values():
+        grouped = with_base([fit for index in indices if (fit := fits[index]) is not None])
+        for index, fit in zip(indices, grouped, strict=True):
+            fits[index] = fit
     return tuple(fits)
 
 
@@ -226,9 +227,8 @@ def held_out_errors(table: Table) -> tuple[SizeError, ...]:
     """Each size but the first and the last, told by interpolation from the others."""
     points = _points(table)
     errors = []
-    for place in range(1, len(points) - 1):
-        size_bytes, time_us = points[place]
-        told = _between([points[place - 1], points[place + 1]], size_bytes)
+    for before, (size_bytes, time_us), after in zip(points, points[1:], points[2:], strict=False):
+        told = _between([before, after], size_bytes)
         if told is not None:
             errors.append(SizeError(int(size_bytes), time_us, told))
     return tuple(errors)
@@ -236,11 +236,10 @@ def held_out_errors(table: Table) -> tuple[SizeError, ...]:
 
 def _points(table: Table) -> list[tuple[float, float]]:
     """(size, time) by size, one for each."""
-    sizes = sorted({row.size_bytes for row in table.rows})
-    times: dict[int, list[float]] = {size: [] for size in sizes}
+    times: dict[int, list[float]] = {}
     for row in table.rows:
-        times[row.size_bytes].append(row.time_us)
-    return [(size, median(times[size])) for size in sizes]
+        times.setdefault(row.size_bytes, []).append(row.time_us)
+    return [(size, median(times[size])) for size in sorted(times)]
 
 
 def _between(points: Sequence[tuple[float, float]], size_bytes: float) -> float | None:
@@ -253,42 +252,30 @@ def _between(points: Sequence[tuple[float, float]], size_bytes: float) -> float 
     return points[0][1]
 
 
-def doubts(table: Table, fit: LinkFit) -> tuple[str, ...]:
-    """What a fit must not be taken for, in sentences."""
-    sizes = [row.size_bytes for row in table.rows]
-    said = []
-    if _latency_is_extrapolated(table, fit):
-        said.append(f"even {binary_bytes(min(sizes))}, the smallest, is mostly bytes: fixed and α are extrapolated")
-    if fit.us_per_byte * max(sizes) < fit.fixed_us:
-        said.append(f"even {binary_bytes(max(sizes))}, the largest, is mostly latency: no bandwidth can be told")
-    if len(set(sizes)) <= FEWEST_SIZES:
-        said.append(f"{len(set(sizes))} sizes: the fit has next to nothing to be checked by")
-    if table.nodes is not None and table.ranks is not None and 1 < table.nodes < table.ranks:
-        said.append(
-            f"{table.ranks} ranks on {table.nodes} nodes use two links: α mixes both, and is no network latency"
-        )
-    if fit.base_us is not None and table.nodes is None:
-        said.append("the base is told from tables taken to be of one machine and one node: no device list says so")
-    if fit.median_relative_error > 0.25:
-        said.append(
-            f"two numbers miss half of the rows by more than {plain(100 * fit.median_relative_error, 2)} %: "
-            "read the table, not the fit"
-        )
-    return (*said, *_spikes(table))
+def doubts(table: Table, fit: LinkFit) -> tuple[Remark, ...]:
+    """What a fit must not be taken for."""
+    sizes = sorted({row.size_bytes for row in table.rows})
+    two_links = table.nodes is not None and table.ranks is not None and 1 < table.nodes < table.ranks
+    spikes = [error for error in held_out_errors(table) if error.ratio < SPIKE]
+    checks = (
+        (_latency_is_extrapolated(table, fit), remark("links.latency_untold", size_bytes=sizes[0])),
+        (fit.us_per_byte * sizes[-1] < fit.fixed_us, remark("links.bandwidth_untold", size_bytes=sizes[-1])),
+        (len(sizes) <= FEWEST_SIZES, remark("links.few_sizes", sizes=len(sizes))),
+        (two_links, remark("links.two_links", ranks=table.ranks, nodes=table.nodes)),
+        (fit.base_us is not None and table.nodes is None, remark("links.one_machine_assumed")),
+        (fit.median_relative_error > 0.25, remark("links.fit_misses", percent=100 * fit.median_relative_error)),
+        (bool(spikes), remark("links.spikes", rows=tuple(_spike(error) for error in spikes[:4]))),
+    )
+    return tuple(said for applies, said in checks if applies)
+
+
+def _spike(error: SizeError) -> Remark:
+    return remark("links.spike", size_bytes=error.size_bytes, time_us=error.measured_us)
 
 
 def _latency_is_extrapolated(table: Table, fit: LinkFit) -> bool:
     """Whether every row is mostly bytes."""
     return fit.us_per_byte * min(row.size_bytes for row in table.rows) > fit.fixed_us
-
-
-def _spikes(table: Table) -> list[str]:
-    """Rows more than twice as slow as their neighbours say, at most four of them named."""
-    spikes = [error for error in held_out_errors(table) if error.ratio < 0.5]
-    if not spikes:
-        return []
-    named = ", ".join(f"{binary_bytes(error.size_bytes)} ({plain(error.measured_us)} µs)" for error in spikes[:4])
-    return [f"spikes, over twice what their neighbours say: {named}"]
 
 
 def link_of(fit: LinkFit, backend: str = "") -> LinkSpec | None:

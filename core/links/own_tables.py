@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from core.links.fit import LinkFit, doubts, fit_links, why_not_fitted
 from core.links.nccl_tests import Table, read_tables
+from core.remark import Remark
 
 
 @dataclass(frozen=True)
@@ -15,11 +16,11 @@ class OwnTable:
     handover: LinkFit | None
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Remark, ...]:
         """What is to be known of the table, then why it is not fitted or what its fit must not be taken for."""
         refusal = why_not_fitted(self.table)
-        said = doubts(self.table, self.fit) if self.fit is not None else ()
-        return (*self.table.warnings, *((refusal,) if refusal else ()), *said)
+        of_fit = doubts(self.table, self.fit) if self.fit is not None else ()
+        return (*self.table.warnings, *((refusal,) if refusal else ()), *of_fit)
 
 
 def own_tables(text: str) -> tuple[OwnTable, ...]:

@@ -6,6 +6,7 @@ Ignored: prefills that arrive while others decode (see the load), overlap, uneve
 
 from dataclasses import dataclass
 
+from core.collectives.cost import as_measured
 from core.comm_cost.expert_parallel import expert_parallel_bill, require_mixture
 from core.errors import require_positive
 from core.models.kv_cache import kept_tokens, kv_bytes_per_token_per_rank
@@ -19,7 +20,6 @@ from core.steps.model import (
     ACTIVATION_BYTES,
     Efficiency,
     StepTerms,
-    as_measured,
     decode_terms,
     peak_flops,
     prefill_flops,

@@ -74,7 +74,11 @@ def attend(q: Array, k: Array, v: Array, head_dim: int) -> Array:
         q (T, H·h), k and v (S, K·h) → (T, H·h)
 
     The T queries are the last of S tokens: S - T keys come from a cache.
+    Raises OutOfRangeError where the query heads do not share the KV heads evenly.
     """
+    if not k.shape[1] or q.shape[1] % k.shape[1]:
+        heads, kv_heads = q.shape[1] // head_dim, k.shape[1] // head_dim
+        raise OutOfRangeError("kv_heads", kv_heads, f"cannot serve {heads} query heads: give a rank at least one")
     share = q.shape[1] // k.shape[1]
     queries, keys, values = (_by_head(array, head_dim) for array in (q, k, v))
     keys, values = np.repeat(keys, share, axis=0), np.repeat(values, share, axis=0)  # (H, S, h)

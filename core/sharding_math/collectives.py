@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.errors import OutOfRangeError
 from core.ledger import Collective, Ledger, Op
 from core.sharding_math.numerics import Precision, SumOrder, sum_in_order
 from core.sharding_math.tensors import Array
@@ -25,6 +26,7 @@ def all_reduce(
 
     The order of the sum is stated, for in floating point it shows; every hop rounds to the format.
     """
+    _require_like(parts)
     _record(ledger, "all_reduce", parts, _nbytes(parts[0], fmt), layer, why)
     return sum_in_order(parts, order, np.add if fmt is None else fmt.add)
 
@@ -57,9 +59,19 @@ def reduce_scatter(
 
     Half of an all-reduce; an all-gather of the slices is the other half.
     """
+    _require_like(parts)
     _record(ledger, "reduce_scatter", parts, _nbytes(parts[0], fmt), layer, why)
     total = sum_in_order(parts, order, np.add if fmt is None else fmt.add)
     return tuple(np.split(total, len(parts), axis=dim))
+
+
+def _require_like(parts: Sequence[Array]) -> None:
+    """A sum takes one array a rank, all of one shape."""
+    if not len(parts):
+        raise OutOfRangeError("parts", "[]", "has no array: give one a rank")
+    shapes = {np.shape(part) for part in parts}
+    if len(shapes) > 1:
+        raise OutOfRangeError("parts", sorted(shapes), "differ in shape: a sum takes one full-shaped term a rank")
 
 
 def _record(

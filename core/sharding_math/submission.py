@@ -16,6 +16,7 @@ from core.sharding_math.examples import column_arrays, mlp_arrays, row_arrays
 from core.sharding_math.group import Group
 from core.sharding_math.lab import column_parallel, mlp_tp, row_parallel
 from core.sharding_math.tensors import Array, Partial, Replicate, Shard, ShardedTensor, Trace, split
+from core.sharding_math.whole import Whole
 
 Task: TypeAlias = Literal["column_parallel", "row_parallel", "mlp_tp"]
 TASKS: tuple[Task, ...] = ("column_parallel", "row_parallel", "mlp_tp")
@@ -74,6 +75,13 @@ _REFERENCE: Mapping[Task, tuple[Callable[..., Array], Callable[[], tuple[Array, 
 def arrays_of(task: Task) -> tuple[Array, ...]:
     """The input and the weights a task is tried on: those of the figures."""
     return _REFERENCE[task][1]()
+
+
+def given(task: Task, num_ranks: int) -> tuple[Array | Whole, ...]:
+    """Copies of them as a learner's code gets them: what no rank holds all of can only be cut."""
+    x, *weights = (array.copy() for array in arrays_of(task))
+    whole = [Whole(f"W{number if weights[1:] else ''}", W, num_ranks) for number, W in enumerate(weights, 1)]
+    return (Whole("x", x, num_ranks) if task == "row_parallel" else x, *whole)
 
 
 def reference(task: Task, num_ranks: int) -> tuple[Array, Ledger]:

@@ -5,9 +5,9 @@ ranks. The labs' steps compute at TP=1 and stop there. A step's *terms* go on: e
 speed, from which come a roofline, that no measurement should beat, and a calibrated time, with two constants.
 """
 
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 
-from core.collectives.cost import hierarchical_all_reduce, ring_all_reduce
+from core.collectives.cost import as_measured, hierarchical_all_reduce, ring_all_reduce
 from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, weight_streaming_s
 from core.errors import OutOfRangeError, require_divides, require_non_negative, require_positive
 from core.models.kv_cache import kept_tokens, kv_bytes_per_token_per_rank
@@ -107,12 +107,6 @@ class TensorGroup:
             raise OutOfRangeError("tp_size", self.tp_size, f"crosses a node of {local}; name the network")
         links = as_measured(self.link), as_measured(self.network)
         return hierarchical_all_reduce(payload_bytes, local, nodes, *links).total_s
-
-
-def as_measured(link: LinkSpec) -> LinkSpec:
-    """A link at the ring bandwidth that was measured on it; as it is where none was."""
-    measured = link.measured_bytes_per_s
-    return link if measured is None else replace(link, bandwidth_bytes_per_s=measured)
 
 
 @dataclass(frozen=True)

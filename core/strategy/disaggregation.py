@@ -8,11 +8,12 @@ Ignored: queueing for the link and for prefill, and that chunked prefill hides s
 
 from dataclasses import dataclass
 
+from core.collectives.cost import as_measured, shared
 from core.errors import require_positive
 from core.evidence.calibration import calibration_of
 from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.specs import GpuSpec, LinkSpec, ModelSpec
-from core.steps.model import TensorGroup, as_measured, decode_terms, prefill_terms
+from core.steps.model import TensorGroup, decode_terms, prefill_terms
 
 
 @dataclass(frozen=True)
@@ -87,13 +88,15 @@ def handoff(request: Request, link: LinkSpec) -> Handoff:
 
     α + S · kv bytes a token and rank / β
     """
-    wire, efficiency = as_measured(link), calibration_of(request.gpu).efficiency
     model, gpu, group = request.model, request.gpu, request.group
+    # the ranks of a node send at once: over its one port, where it has one
+    ranks = min(group.tp_size, group.gpus_per_node)
+    port, efficiency = shared(as_measured(link), ranks), calibration_of(gpu).efficiency
     own = request.prompt_tokens * kv_bytes_per_token_per_rank(model, group.tp_size, request.kv_dtype)
     context = request.prompt_tokens + request.output_tokens / 2
     return Handoff(
         kv_bytes=request.prompt_tokens * kv_bytes_per_token(model, request.kv_dtype),
-        transfer_s=wire.base_s + wire.latency_s + own / wire.bandwidth_bytes_per_s,
+        transfer_s=port.base_s + port.latency_s + own / port.bandwidth_bytes_per_s,
         prefill_s=prefill_terms(model, gpu, group, request.prompt_tokens).step_s(efficiency),
         decode_step_s=decode_terms(model, gpu, group, request.sequences, context, kv_dtype=request.kv_dtype).step_s(
             efficiency

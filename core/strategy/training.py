@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from core.collectives.cost import as_measured
 from core.errors import ShardlabError, divisors, require_positive
 from core.models.parameters import count_parameters
 from core.placement.cluster import ClusterSpec
 from core.remark import Remark, remark
 from core.specs import LinkSpec, ModelSpec
-from core.steps.model import MFU, as_measured
+from core.steps.model import MFU
 from core.training.layout import Recompute, Strategy
 from core.training.memory import Job, TrainingMemory, training_memory
 from core.training.traffic import Axis, Transfer, training_traffic

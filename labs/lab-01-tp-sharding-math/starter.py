@@ -1,6 +1,7 @@
 """Lab 01, tensor-parallel sharding: your code. The tasks are in README.md.
 
 `y = x @ W.T` throughout: x is (T, D), W is (F, D), as torch keeps it, y is (T, F). N = num_ranks.
+What no rank holds all of can only be cut, with np.split or by indexing; a rank's share of it is a plain array.
 """
 
 from collections.abc import Callable

@@ -1,10 +1,15 @@
-"""What lab 01 asks for. Whole-number floats make `==` honest; fractions get a tolerance that is explained."""
+"""What lab 01 asks for. Whole-number floats make `==` honest; fractions get a tolerance that is explained.
+
+A tensor that a rank holds only a share of comes as a `Whole`: it can be cut, and only a share of it multiplies.
+"""
 
 import numpy as np
 import pytest
 
 from core.errors import IndivisibleError
 from core.ledger import Ledger
+from core.sharding_math.whole import Whole
+from labs.diagnosis import agree, sends_nothing, sends_once, summed
 
 SIZES = [1, 2, 4, 8]
 
@@ -14,132 +19,188 @@ def whole_numbers(*shape, seed=0):
     return np.random.default_rng(seed).integers(-4, 5, size=shape).astype(np.float64)
 
 
+def to_cut(name, array, num_ranks, num_shares=None):
+    """An array that no rank holds all of, unless there is one rank."""
+    return array if num_ranks == 1 else Whole(name, array, num_shares or num_ranks)
+
+
 def relu(values):
     return np.maximum(values, 0)
 
 
-@pytest.mark.task(1)
-@pytest.mark.parametrize("num_ranks", SIZES)
-@pytest.mark.parametrize("tokens", [1, 3])
-def test_column_parallel_equals_the_dense_product(lab, num_ranks, tokens):
-    x, W = whole_numbers(tokens, 5), whole_numbers(16, 5, seed=1)
-    assert np.array_equal(lab.column_parallel(x, W, num_ranks), x @ W.T)
+def cut_along(dim, *tensors, finer=False):
+    """Fail unless every rank's share of each tensor was taken, a slice along one dim."""
+    __tracebackhide__ = True
+    for tensor in tensors:
+        if isinstance(tensor, Whole) and not tensor.is_cut_along(dim, finer):
+            pytest.fail(
+                f"{tensor.name} {list(tensor.shape)} is cut along its {('outputs', 'inputs')[dim]}, dim {dim},"
+                f" in equal shares, one a rank; {len(set(tensor.shares))} other pieces were taken from it.",
+                pytrace=False,
+            )
 
 
-@pytest.mark.task(1)
-@pytest.mark.parametrize("num_ranks", SIZES)
-def test_column_parallel_sends_nothing(lab, num_ranks):
-    ledger = Ledger()
-    y = lab.column_parallel(whole_numbers(1, 4), whole_numbers(8, 4), num_ranks, ledger)
-    assert y.shape == (1, 8)
-    assert len(ledger) == 0
+def column(lab, x, W, num_ranks, ledger=None, bias=None):
+    W = to_cut("W", W, num_ranks)
+    y = lab.column_parallel(x, W, num_ranks, ledger, bias)
+    cut_along(0, W)
+    return y
 
 
-@pytest.mark.task(1)
-@pytest.mark.parametrize("num_ranks", SIZES)
-def test_column_parallel_gives_each_output_its_own_bias(lab, num_ranks):
-    x, W, bias = whole_numbers(2, 4), whole_numbers(8, 4, seed=1), np.arange(8.0)
-    assert np.array_equal(lab.column_parallel(x, W, num_ranks, bias=bias), x @ W.T + bias)
+def row(lab, x, W, num_ranks, ledger=None, bias=None):
+    x, W = to_cut("x", x, num_ranks), to_cut("W", W, num_ranks)
+    y = lab.row_parallel(x, W, num_ranks, ledger, bias)
+    cut_along(1, x, W)
+    return y
 
 
-@pytest.mark.task(2)
-@pytest.mark.parametrize("num_ranks", SIZES)
-@pytest.mark.parametrize("tokens", [1, 3])
-def test_row_parallel_equals_the_dense_product(lab, num_ranks, tokens):
-    x, W = whole_numbers(tokens, 16), whole_numbers(5, 16, seed=1)
-    assert np.array_equal(lab.row_parallel(x, W, num_ranks), x @ W.T)
+def mlp(lab, x, W1, W2, num_ranks, ledger=None, **options):
+    W1, W2 = to_cut("W1", W1, num_ranks), to_cut("W2", W2, num_ranks)
+    y = lab.mlp_tp(x, W1, W2, num_ranks, ledger, **options)
+    if ledger is not None and len(ledger) == 1:  # what was sent says more where it is wrong
+        cut_along(0, W1)
+        cut_along(1, W2)
+    return y
 
 
-@pytest.mark.task(2)
-@pytest.mark.parametrize("num_ranks", [2, 4, 8])
-def test_row_parallel_costs_one_all_reduce_of_y(lab, num_ranks):
+def terms(x, W, num_ranks):
+    """What each rank of a row-parallel layer has before the sum."""
+    return [a @ b.T for a, b in zip(np.split(x, num_ranks, 1), np.split(W, num_ranks, 1), strict=True)]
+
+
+def test_column_parallel_equals_the_dense_product(lab):
+    for num_ranks in SIZES:
+        for tokens in (1, 3):
+            x, W = whole_numbers(tokens, 5), whole_numbers(16, 5, seed=1)
+            agree(column(lab, x, W, num_ranks), x @ W.T)
+
+
+def test_column_parallel_sends_nothing(lab):
+    for num_ranks in SIZES:
+        ledger = Ledger()
+        y = column(lab, whole_numbers(1, 8), whole_numbers(8, 8), num_ranks, ledger)
+        assert y.shape == (1, 8)
+        sends_nothing(ledger)
+
+
+def test_column_parallel_gives_each_output_its_own_bias(lab):
+    for num_ranks in SIZES:
+        x, W, bias = whole_numbers(2, 4), whole_numbers(8, 4, seed=1), np.arange(8.0) + 1
+        y = x @ W.T
+        slips = {
+            "the bias is missing": y,
+            f"every entry is too large by {num_ranks - 1} · bias": y + num_ranks * bias,
+        }
+        agree(column(lab, x, W, num_ranks, bias=bias), y + bias, slips)
+
+
+def test_row_parallel_equals_the_dense_product(lab):
+    for num_ranks in SIZES:
+        for tokens in (1, 3):
+            x, W = whole_numbers(tokens, 16), whole_numbers(5, 16, seed=1)
+            agree(row(lab, x, W, num_ranks), x @ W.T, summed(x @ W.T, num_ranks, terms(x, W, num_ranks)))
+
+
+def test_row_parallel_costs_one_all_reduce_of_y(lab):
     """y is 3 tokens × 5 outputs × 8 bytes: 120 bytes, however many ranks add to it."""
-    ledger = Ledger()
-    lab.row_parallel(whole_numbers(3, 16), whole_numbers(5, 16), num_ranks, ledger)
-    (line,) = ledger
-    assert (line.op, line.payload_bytes, line.ranks) == ("all_reduce", 120, num_ranks)
+    for num_ranks in SIZES[1:]:
+        ledger = Ledger()
+        row(lab, whole_numbers(3, 16), whole_numbers(5, 16), num_ranks, ledger)
+        sends_once(ledger, 120, num_ranks)
 
 
-@pytest.mark.task(3)
 def test_one_rank_sends_nothing(lab):
     ledger = Ledger()
-    lab.row_parallel(whole_numbers(1, 4), whole_numbers(4, 4), 1, ledger)
-    lab.mlp_tp(whole_numbers(1, 4), whole_numbers(8, 4), whole_numbers(4, 8), 1, ledger)
-    assert len(ledger) == 0
+    mlp(lab, whole_numbers(1, 4), whole_numbers(8, 4), whole_numbers(4, 8), 1, ledger)
+    row(lab, whole_numbers(1, 4), whole_numbers(4, 4), 1, ledger)
+    sends_nothing(ledger)
 
 
-@pytest.mark.task(2)
-@pytest.mark.parametrize("num_ranks", SIZES)
-def test_row_parallel_adds_the_bias_once(lab, num_ranks):
+def test_row_parallel_adds_the_bias_once(lab):
     """Added on every rank before the all-reduce, it would arrive num_ranks times."""
-    x, W, bias = whole_numbers(2, 8), whole_numbers(4, 8, seed=1), np.array([10.0, 20.0, 30.0, 40.0])
-    assert np.array_equal(lab.row_parallel(x, W, num_ranks, bias=bias), x @ W.T + bias)
+    for num_ranks in SIZES:
+        x, W, bias = whole_numbers(2, 8), whole_numbers(4, 8, seed=1), np.array([10.0, 20.0, 30.0, 40.0])
+        y, extra = x @ W.T, num_ranks - 1
+        slips = {
+            "the bias is missing": y,
+            f"every entry is too large by {extra} · bias: each of {num_ranks} ranks added it before the sum, and it"
+            " is due once, after it": y + num_ranks * bias,
+        }
+        agree(row(lab, x, W, num_ranks, bias=bias), y + bias, {**slips, **summed(y + bias, num_ranks)})
 
 
-@pytest.mark.task(2)
-@pytest.mark.parametrize("num_ranks", SIZES)
-def test_row_parallel_of_fractions_is_within_rounding(lab, num_ranks):
+def test_row_parallel_of_fractions_is_within_rounding(lab):
     """In any order D terms land within D · 2⁻⁵³ · Σ|x·W| of the true sum; two orders, within twice that."""
     rng = np.random.default_rng(7)
     x, W = rng.normal(size=(3, 64)), rng.normal(size=(5, 64))
     bound = 64 * 2.0**-53 * (np.abs(x) @ np.abs(W).T)
-    assert (np.abs(lab.row_parallel(x, W, num_ranks) - x @ W.T) <= 2 * bound).all()
+    for num_ranks in SIZES:
+        agree(row(lab, x, W, num_ranks), x @ W.T, summed(x @ W.T, num_ranks), within=2 * bound)
 
 
-@pytest.mark.task(3)
-@pytest.mark.parametrize("num_ranks", SIZES)
-@pytest.mark.parametrize("tokens", [1, 3])
-def test_mlp_equals_the_dense_mlp(lab, num_ranks, tokens):
-    x, W1, W2 = whole_numbers(tokens, 4), whole_numbers(16, 4, seed=1), whole_numbers(4, 16, seed=2)
-    assert np.array_equal(lab.mlp_tp(x, W1, W2, num_ranks), relu(x @ W1.T) @ W2.T)
+def test_mlp_equals_the_dense_mlp(lab):
+    for num_ranks in SIZES:
+        for tokens in (1, 3):
+            x, W1, W2 = whole_numbers(tokens, 4), whole_numbers(16, 4, seed=1), whole_numbers(4, 16, seed=2)
+            due = relu(x @ W1.T) @ W2.T
+            slips = {
+                "the activation is missing between the two matrices": x @ W1.T @ W2.T,
+                **summed(due, num_ranks),
+            }
+            agree(mlp(lab, x, W1, W2, num_ranks), due, slips)
 
 
-@pytest.mark.task(3)
-@pytest.mark.parametrize("num_ranks", SIZES)
-def test_mlp_applies_the_activation_it_is_given(lab, num_ranks):
+def test_mlp_applies_the_activation_it_is_given(lab):
     """Squaring tells a finished entry from a term of one: (a + b)² is not a² + b²."""
-    x, W1, W2 = whole_numbers(2, 4), whole_numbers(8, 4, seed=1), whole_numbers(4, 8, seed=2)
-    y = lab.mlp_tp(x, W1, W2, num_ranks, activation=np.square)
-    assert np.array_equal(y, np.square(x @ W1.T) @ W2.T)
+    for num_ranks in SIZES:
+        x, W1, W2 = whole_numbers(2, 4), whole_numbers(8, 4, seed=1), whole_numbers(4, 8, seed=2)
+        slips = {
+            "relu was applied, not the activation that was given": relu(x @ W1.T) @ W2.T,
+            "the activation was applied to the terms of h, before they were summed": sum(
+                np.square(term) for term in terms(x, W1, min(num_ranks, 4))
+            )
+            @ W2.T,
+        }
+        y = mlp(lab, x, W1, W2, num_ranks, activation=np.square)
+        agree(y, np.square(x @ W1.T) @ W2.T, slips)
 
 
-@pytest.mark.task(3)
-@pytest.mark.parametrize("num_ranks", [2, 4, 8])
-def test_mlp_costs_exactly_one_all_reduce(lab, num_ranks):
+def test_mlp_costs_exactly_one_all_reduce(lab):
     """y is 2 tokens × 4 outputs × 8 bytes: 64 bytes. The hidden slices stay where they were made."""
-    ledger = Ledger()
-    lab.mlp_tp(whole_numbers(2, 4), whole_numbers(16, 4), whole_numbers(4, 16), num_ranks, ledger)
-    (line,) = ledger
-    assert (line.op, line.payload_bytes, line.ranks) == ("all_reduce", 64, num_ranks)
+    for num_ranks in SIZES[1:]:
+        ledger = Ledger()
+        mlp(lab, whole_numbers(2, 4), whole_numbers(16, 4), whole_numbers(4, 16), num_ranks, ledger)
+        sends_once(ledger, 64, num_ranks)
 
 
-@pytest.mark.task(1)
-@pytest.mark.parametrize("num_ranks", [3, 5])
-def test_outputs_that_do_not_divide_are_refused(lab, num_ranks):
-    with pytest.raises(IndivisibleError, match=f"8 does not divide over .*={num_ranks}"):
-        lab.column_parallel(whole_numbers(1, 4), whole_numbers(8, 4), num_ranks)
+def refuses(run, width, num_ranks):
+    """Fail unless an IndivisibleError names the width and the ranks."""
+    with pytest.raises(IndivisibleError, match=f"{width} does not divide over .*={num_ranks}"):
+        run()
 
 
-@pytest.mark.task(2)
-@pytest.mark.parametrize("num_ranks", [3, 5])
-def test_inputs_that_do_not_divide_are_refused(lab, num_ranks):
-    with pytest.raises(IndivisibleError, match=f"8 does not divide over .*={num_ranks}"):
-        lab.row_parallel(whole_numbers(1, 8), whole_numbers(4, 8), num_ranks)
+def test_outputs_that_do_not_divide_are_refused(lab):
+    for num_ranks in (3, 5):
+        refuses(lambda n=num_ranks: column(lab, whole_numbers(1, 4), whole_numbers(8, 4), n), 8, num_ranks)
 
 
-@pytest.mark.task(3)
+def test_inputs_that_do_not_divide_are_refused(lab):
+    for num_ranks in (3, 5):
+        refuses(lambda n=num_ranks: row(lab, whole_numbers(1, 8), whole_numbers(4, 8), n), 8, num_ranks)
+
+
 def test_an_mlp_whose_width_does_not_divide_is_refused(lab):
-    with pytest.raises(IndivisibleError):
-        lab.mlp_tp(whole_numbers(1, 4), whole_numbers(8, 4), whole_numbers(4, 8), 3)
+    refuses(lambda: mlp(lab, whole_numbers(1, 4), whole_numbers(8, 4), whole_numbers(4, 8), 3), 8, 3)
 
 
-@pytest.mark.task(2)
-@pytest.mark.parametrize("task", ["column_parallel", "row_parallel"])
-def test_the_inputs_come_back_untouched(lab, task):
+def test_the_inputs_come_back_untouched(lab):
     x, W, bias = whole_numbers(2, 8), whole_numbers(8, 8, seed=1), np.ones(8)
-    before = [x.copy(), W.copy(), bias.copy()]
-    getattr(lab, task)(x, W, 4, bias=bias)
-    assert all(np.array_equal(a, b) for a, b in zip([x, W, bias], before, strict=True))
+    for run in (row, column):
+        given = [x.copy(), W.copy(), bias.copy()]
+        run(lab, *given[:2], 4, bias=given[2])
+        for name, before, after in zip(("x", "W", "bias"), (x, W, bias), given, strict=True):
+            if not np.array_equal(before, after):
+                pytest.fail(f"{name} was changed: work on a copy of it.", pytrace=False)
 
 
 def attention_problem(heads, kv_heads, tokens=3, head_dim=2, seed=3):
@@ -147,6 +208,17 @@ def attention_problem(heads, kv_heads, tokens=3, head_dim=2, seed=3):
     rng, hidden = np.random.default_rng(seed), heads * head_dim
     shapes = ((tokens, hidden), (hidden, hidden), (kv_heads * head_dim, hidden), (kv_heads * head_dim, hidden))
     return [rng.normal(size=shape) / 2 for shape in (*shapes, (hidden, hidden))]
+
+
+def attention(lab, x, Wq, Wk, Wv, Wo, num_ranks, ledger=None):
+    """The block with its weights to be cut; a KV head may be held by several ranks, and is never cut itself."""
+    kv_shares = min(num_ranks, Wk.shape[0] // 2)
+    Wk, Wv = (W if kv_shares == 1 else Whole(name, W, kv_shares) for name, W in (("Wk", Wk), ("Wv", Wv)))
+    Wq, Wo = (to_cut(name, W, num_ranks) for name, W in (("Wq", Wq), ("Wo", Wo)))
+    y = lab.attention_tp(x, Wq, Wk, Wv, Wo, 2, num_ranks, ledger)
+    cut_along(0, Wq, Wk, Wv, finer=True)
+    cut_along(1, Wo, finer=True)
+    return y
 
 
 def dense_attention(x, Wq, Wk, Wv, Wo, head_dim):
@@ -161,28 +233,23 @@ def dense_attention(x, Wq, Wk, Wv, Wo, head_dim):
     return np.concatenate([np.array(rows) for rows in outputs], axis=1) @ Wo.T
 
 
-@pytest.mark.task(4)
-@pytest.mark.parametrize("kv_heads", [1, 2, 4, 8])
-@pytest.mark.parametrize("num_ranks", SIZES)
-def test_attention_equals_the_dense_attention(lab, num_ranks, kv_heads):
+def test_attention_equals_the_dense_attention(lab):
     """Eight query heads. Sums of tens of terms of order one: 1e-12 leaves room for rounding, for nothing else."""
-    x, Wq, Wk, Wv, Wo = attention_problem(8, kv_heads)
-    y = lab.attention_tp(x, Wq, Wk, Wv, Wo, 2, num_ranks)
-    assert np.allclose(y, dense_attention(x, Wq, Wk, Wv, Wo, 2), rtol=0, atol=1e-12)
+    for kv_heads in (1, 2, 4, 8):
+        for num_ranks in SIZES:
+            arrays = attention_problem(8, kv_heads)
+            due = dense_attention(*arrays, 2)
+            agree(attention(lab, *arrays, num_ranks), due, summed(due, num_ranks), within=1e-12)
 
 
-@pytest.mark.task(4)
-@pytest.mark.parametrize("num_ranks", [2, 4])
-def test_attention_costs_exactly_one_all_reduce(lab, num_ranks):
+def test_attention_costs_exactly_one_all_reduce(lab):
     """y is 3 tokens × 8 outputs × 8 bytes: 192 bytes. Scores, keys and values stay where they were made."""
-    ledger = Ledger()
-    lab.attention_tp(*attention_problem(4, 2), 2, num_ranks, ledger)
-    (line,) = ledger
-    assert (line.op, line.payload_bytes, line.ranks) == ("all_reduce", 192, num_ranks)
+    for num_ranks in (2, 4):
+        ledger = Ledger()
+        attention(lab, *attention_problem(4, 2), num_ranks, ledger)
+        sends_once(ledger, 192, num_ranks)
 
 
-@pytest.mark.task(4)
-@pytest.mark.parametrize("num_ranks", [3, 8])
-def test_heads_that_do_not_divide_are_refused(lab, num_ranks):
-    with pytest.raises(IndivisibleError, match=f"4 does not divide over .*={num_ranks}"):
-        lab.attention_tp(*attention_problem(4, 4), 2, num_ranks)
+def test_heads_that_do_not_divide_are_refused(lab):
+    for num_ranks in (3, 8):
+        refuses(lambda n=num_ranks: attention(lab, *attention_problem(4, 4), n), 4, num_ranks)

@@ -20,6 +20,7 @@ from distributed.checkpoint import CheckpointError  # noqa: E402
 from distributed.collectives import Group  # noqa: E402
 from distributed.decode import FixedStep, greedy  # noqa: E402
 from distributed.hugging_face import load_sharded, read_directory  # noqa: E402
+from distributed.layers import cut_of  # noqa: E402
 from distributed.local_ranks import run_ranks  # noqa: E402
 from distributed.work import work  # noqa: E402
 from tests.distributed import dense_llama  # noqa: E402
@@ -118,12 +119,14 @@ def test_the_slices_that_ranks_hold_make_the_checkpoint(folders, kind, tp_size):
 
 def joined_parts(parts, shape):
     """The ranks' parts of one tensor put together, those that several ranks hold once, each being the same."""
-    dim = getattr(parts[0], "shard_dim", None)
-    by_place = {}
+    if cut_of(parts[0]) is None:
+        assert all(torch.equal(part, parts[0]) for part in parts)
+        return parts[0]
+    dim, by_shard = cut_of(parts[0]).dim, {}
     for rank, part in enumerate(parts):
-        place = 0 if dim is None else getattr(part, "shard", rank)
-        assert torch.equal(by_place.setdefault(place, part), part)
-    return parts[0] if dim is None else torch.cat(list(by_place.values()), dim).narrow(dim, 0, shape[dim])
+        shard = rank if cut_of(part).shard is None else cut_of(part).shard
+        assert torch.equal(by_shard.setdefault(shard, part), part)
+    return torch.cat(list(by_shard.values()), dim).narrow(dim, 0, shape[dim])
 
 
 class Counting:

@@ -18,6 +18,7 @@ from distributed import checkpoint, grammar, train_grammar  # noqa: E402
 from distributed.collectives import Group  # noqa: E402
 from distributed.decode import FixedStep, greedy  # noqa: E402
 from distributed.grammar_corpus import corpus, part  # noqa: E402
+from distributed.layers import cut_of  # noqa: E402
 from distributed.mini_gpt import KVCache, MiniGPT, initialise  # noqa: E402
 from distributed.tokenizer import ALPHABET, END_TOKEN, decode, encode, prompt  # noqa: E402
 
@@ -112,6 +113,12 @@ def test_weights_per_rank_are_predicted_to_the_byte(tp_size):
         assert model.weights_bytes == weights_per_rank(MINI_GPT, tp_size).bytes
 
 
+def dim_of(parameter):
+    """Along which dim a parameter is cut, if it is."""
+    cut = cut_of(parameter)
+    return None if cut is None else cut.dim
+
+
 @pytest.mark.parametrize("tp_size", [1, 2, 4])
 def test_the_slices_the_ranks_read_make_the_checkpoint(tp_size):
     """Every sharded tensor, its ranks' parts joined and its padding cut off, is the stored one."""
@@ -121,7 +128,7 @@ def test_the_slices_the_ranks_read_make_the_checkpoint(tp_size):
         checkpoint.load_sharded(ranks[-1])
     with safe_open(checkpoint.CHECKPOINT, framework="pt") as file:
         for name, parameter in ranks[0].named_parameters():
-            stored, dim = file.get_tensor(name), getattr(parameter, "shard_dim", None)
+            stored, dim = file.get_tensor(name), dim_of(parameter)
             parts = [model.get_parameter(name) for model in ranks]
             joined = parts[0] if dim is None else torch.cat(parts, dim).narrow(dim, 0, stored.shape[dim])
             assert torch.equal(joined, stored), name
@@ -143,7 +150,7 @@ def test_random_weights_are_one_model_whatever_the_ranks(tp_size):
     for model in (alone, *ranks):
         initialise(model, 3)
     for name, whole in alone.named_parameters():
-        parts, dim = [model.get_parameter(name) for model in ranks], getattr(whole, "shard_dim", None)
+        parts, dim = [model.get_parameter(name) for model in ranks], dim_of(whole)
         joined = parts[0] if dim is None else torch.cat(parts, dim).narrow(dim, 0, whole.shape[dim])
         assert torch.equal(joined, whole), name
 

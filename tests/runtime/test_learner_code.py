@@ -77,6 +77,11 @@ def row_parallel(x, W, num_ranks, ledger=None, bias=None):
     assert all(len(block.wrong) == 4 for row in board.rows if row.key == "y" for block in row.blocks)
 
 
+COLUMN = """
+def column_parallel(x, W, num_ranks, ledger=None, bias=None):
+    return np.concatenate([x @ part.T for part in np.split(W, num_ranks)], axis=1)"""
+
+
 def drawn(submission):
     """The picture of a row-parallel layer, in which one collective is due."""
     return trace_diagram(submitted_trace(submission), submission.y, unwanted=range(1, 9))
@@ -85,7 +90,7 @@ def drawn(submission):
 def test_collectives_that_should_not_be_are_marked(tmp_path):
     code = """
 def row_parallel(x, W, num_ranks, ledger=None, bias=None):
-    all_reduce([x] * num_ranks, ledger)
+    all_reduce([x[:, :1]] * num_ranks, ledger)
     parts = [a @ b.T for a, b in zip(np.split(x, num_ranks, 1), np.split(W, num_ranks, 1))]
     return all_reduce(parts, ledger)
 """
@@ -100,7 +105,10 @@ def row_parallel(x, W, num_ranks, ledger=None, bias=None):
 
 
 def test_an_all_reduce_that_was_left_out_is_marked(tmp_path):
-    code = "def row_parallel(x, W, num_ranks, ledger=None, bias=None):\n    return x @ W.T\n"
+    code = """
+def row_parallel(x, W, num_ranks, ledger=None, bias=None):
+    return sum(a @ b.T for a, b in zip(np.split(x, num_ranks, 1), np.split(W, num_ranks, 1)))
+"""
     submission = of("row_parallel", submissions(written(tmp_path, code), 4))
     (bar,) = (
         row
@@ -110,14 +118,21 @@ def test_an_all_reduce_that_was_left_out_is_marked(tmp_path):
     assert (bar.fault, bar.sent) == (True, False)
 
 
+def test_a_product_with_more_than_a_share_is_refused(tmp_path):
+    code = "def column_parallel(x, W, num_ranks, ledger=None, bias=None):\n    return x @ W.T\n"
+    error = of("column_parallel", submissions(written(tmp_path, code), 4)).error
+    assert "is more than one rank holds: cut it into 4 shares" in error.message
+    assert error.line
+
+
 def test_a_result_of_another_shape_is_said_and_not_drawn(tmp_path):
-    code = "def column_parallel(x, W, num_ranks, ledger=None, bias=None):\n    return (x @ W.T).T\n"
+    code = COLUMN + ".T\n"
     judged = judge(of("column_parallel", submissions(written(tmp_path, code), 4)))
     assert (judged.can_be_drawn, judged.shape, judged.expected_shape) == (False, (8, 1), (1, 8))
 
 
 def test_not_a_number_is_wrong(tmp_path):
-    code = "def column_parallel(x, W, num_ranks, ledger=None, bias=None):\n    return x @ W.T * np.nan\n"
+    code = COLUMN + " * np.nan\n"
     assert judge(of("column_parallel", submissions(written(tmp_path, code), 4))).wrong == 8
 
 
@@ -176,7 +191,7 @@ def row_parallel(x, W, num_ranks, ledger=None, bias=None):
     grades = {one.task: one for one in grade(written(tmp_path, code))}
     assert grades[1].done
     assert 0 <= grades[2].passed < grades[2].tests
-    assert "assert" in grades[2].first_failure
+    assert "rank 0's term alone" in grades[2].first_failure
     assert all(one.done for one in grade(LAB / "solution.py"))
 
 

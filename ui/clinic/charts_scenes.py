@@ -1,82 +1,77 @@
 """The clinic's other scenes: one slow rank three ways, the slowest of many, and what carries which payload."""
 
-import altair as alt
-import pandas as pd
+from collections.abc import Iterable
+from math import log as ln
 
 from ui.clinic.charts import named_lines
-from ui.figures.style import Chart, styled, words
+from ui.figures.bars import Bands
+from ui.figures.dots import dot, rules
+from ui.figures.lines import ends, lines
+from ui.figures.style import (
+    BINARY_BYTES,
+    PLAIN,
+    Figure,
+    Row,
+    also,
+    at,
+    figure,
+    kept,
+    layer,
+    linear,
+    log,
+    own,
+    rows_of,
+    words,
+)
 from ui.theme import Look
 
-_BYTES = (
-    "datum.value >= 1048576 ? datum.value/1048576 + ' MiB' : "
-    "datum.value >= 1024 ? datum.value/1024 + ' KiB' : datum.value + ' B'"
-)
 
-
-def _y(field: str) -> alt.Y:
-    return alt.Y(f"{field}:Q", scale=None, axis=None)
-
-
-def response_lines(rows: pd.DataFrame, here: pd.DataFrame, look: Look) -> Chart:
+@kept
+def response_lines(rows: Iterable[Row], here: Iterable[Row], look: Look) -> Figure:
     """By how much each kind of work is longer against by how much one rank is slower, a circle at the knob.
 
     Columns of both: kind, slow_percent, longer_percent.
     """
-    points = rows.rename(columns={"kind": "series", "slow_percent": "x"})
-    marks = here.rename(columns={"kind": "series", "slow_percent": "x"})
-    layers = named_lines(points, "longer_percent", "one rank slower by, %", "longer by, %", look)
-    dots = (
-        alt.Chart(marks)
-        .mark_point(
-            size=look.px(11) ** 2,
-            filled=True,
-            fill=look.palette.ground,
-            stroke=look.palette.text,
-            strokeWidth=look.px(2),
-            opacity=1,
-        )
-        .encode(x=alt.X("x:Q"), y=alt.Y("longer_percent:Q"))
+    points, marks = (
+        [{**row, "series": row["kind"], "x": row["slow_percent"]} for row in rows_of(table)]
+        for table in (rows, here)
     )
-    return styled(alt.layer(*layers, dots), look, 230)
+    layers = named_lines(points, "longer_percent", "one rank slower by, %", "longer by, %", look)
+    x, y = ({"field": name, "type": "quantitative"} for name in ("x", "longer_percent"))
+    return figure([*layers, layer("point", marks, x=x, y=y, **dot(look, 11, width=2))], look, 230)
 
 
-def largest_curves(rows: pd.DataFrame, drawn: str, look: Look) -> Chart:
+@kept
+def largest_curves(rows: Iterable[Row], drawn: str, look: Look) -> Figure:
     """The slowest of N ranks' extra time over one rank's, N doubling; rows of kind `drawn` are open circles.
 
     Columns: kind, ranks, times.
     """
-    axis = alt.Axis(values=[1, 2, 4, 8, 16, 32, 64], grid=False, title="ranks in lockstep", format="d")
-    x = alt.X("ranks:Q", scale=alt.Scale(type="log", base=2, nice=False), axis=axis)
-    y = alt.Y(
-        "times:Q", axis=alt.Axis(title="times one rank's mean, or its σ", tickCount=5, domain=False, tickSize=0)
-    )
-    lines, dots = rows[rows.kind != drawn], rows[rows.kind == drawn]
-    ends = lines.loc[lines.groupby("kind", sort=False).ranks.idxmax()]
-    dashes = alt.StrokeDash("kind:N", scale=alt.Scale(range=[[1, 0], [7, 4], [2, 3]]), sort=None)
-    circle = {"filled": True, "fill": look.palette.ground, "stroke": look.palette.text, "opacity": 1}
+    points = rows_of(rows)
+    curves = [row for row in points if row["kind"] != drawn]
+    circles = [row for row in points if row["kind"] == drawn]
+    sizes = [row["ranks"] for row in points]
+    doubling = [1, 2, 4, 8, 16, 32, 64]
+    x = log("ranks", [min(sizes), max(sizes)], PLAIN, title="ranks in lockstep", ticks=doubling, base=2)
+    top = max(row["times"] for row in points)
+    title = "times one rank's mean, or its σ"
+    y = linear("times", [0, top], PLAIN, title=title, ticks=5, nice=True, grid=True, line=False)
+    said = words(look, 14, align="right", fontWeight=600, dx=look.px(-6), dy=look.px(-14))
     layers = [
-        alt.Chart(lines)
-        .mark_line(strokeWidth=look.px(3), color=look.palette.text)
-        .encode(
-            x=x,
-            y=y,
-            detail=alt.Detail("kind:N"),
-            strokeDash=dashes,
-        ),
-        alt.Chart(dots).mark_point(size=look.px(7) ** 2, strokeWidth=look.px(1.6), **circle).encode(x=x, y=y),
-        alt.Chart(ends)
-        .mark_text(**words(look, 14, align="right", fontWeight=600, dx=look.px(-6), dy=look.px(-14)))
-        .encode(x=x, y=y, text=alt.Text("kind:N")),
+        lines(look, curves, x, y, "kind"),
+        layer("point", circles, x=x, y=y, **dot(look, 7)),
+        layer("text", ends(curves, "kind", "ranks"), x=x, y=y, text="kind", **said),
     ]
-    return styled(alt.layer(*layers), look, 260)
+    return figure(layers, look, 260)
 
 
-def payload_bands(bands: pd.DataFrame, payload_bytes: float, release: str, look: Look) -> Chart:
+@kept
+def payload_bands(bands: Iterable[Row], payload_bytes: float, release: str, look: Look) -> Figure:
     """What carries a payload, a row a release, over a logarithmic axis of bytes; a line stands at one payload.
 
     Columns: release, place, kernel, low_bytes, high_bytes. The machine's own release is set in bold.
     """
-    palette, row = look.palette, 26 if look.present else 40
+    palette, row_px = look.palette, 26 if look.present else 40
     fills = {
         "one stage": palette.primary,
         "two stages": palette.compute,
@@ -85,43 +80,56 @@ def payload_bands(bands: pd.DataFrame, payload_bytes: float, release: str, look:
         "NCCL": palette.ground,
     }
     inks = {"one stage": palette.on_primary}
-    shown = bands.assign(
-        top=look.px(1) * (row * bands.place + 4),
-        bottom=look.px(1) * (row * (bands.place + 1) - 4),
-        middle=look.px(1) * (row * (bands.place + 0.5)),
-        fill=bands.kernel.map(fills),
-        ink=[inks.get(kernel, palette.text) for kernel in bands.kernel],
-        size=bands.kernel.str.len(),
-    )
-    low, high = float(bands.low_bytes.min()), float(bands.high_bytes.max())
-    axis = alt.Axis(
-        values=[2**9, 2**13, 2**18, 2**23], grid=False, title="payload of one all-reduce", labelExpr=_BYTES
-    )
-    x = alt.X("low_bytes:Q", scale=alt.Scale(type="log", base=2, domain=[low, high], nice=False), axis=axis)
-    share = f"log(datum.high_bytes / datum.low_bytes) / log({high / low})"
-    room = f"{share} * width > datum.size * {look.px(7.6)} + {look.px(14)}"
-    names = shown.drop_duplicates("release")
-    names = names.assign(weight=[600 if name == release else 400 for name in names.release])
-    base = alt.Chart(shown)
-    mark = pd.DataFrame({"payload_bytes": [min(max(payload_bytes, low), high)]})
+    standing, rows = Bands(0, 4, row_px - 8, 4), rows_of(bands)
+    placed = [
+        standing.place(row, row["place"], look)
+        | {"fill": fills[row["kernel"]], "ink": inks.get(row["kernel"], palette.text)}
+        for row in rows
+    ]
+    low, high = min(row["low_bytes"] for row in rows), max(row["high_bytes"] for row in rows)
+    ticks, title = [2.0**power for power in (9, 13, 18, 23)], "payload of one all-reduce"
+    x = log("low_bytes", [low, high], BINARY_BYTES, title=title, ticks=ticks, base=2)
+    share = f"log(datum.high_bytes / datum.low_bytes) / {ln(high / low)}"
+    room = f"{share} * width > length(datum.kernel) * {look.px(7.6)} + {look.px(14)}"
+    releases = list({row["release"]: row for row in placed}.values())
+    at_payload, marked = also(x, "payload_bytes"), [min(max(payload_bytes, low), high)]
     layers = [
-        base.mark_rect(stroke=palette.axis, strokeWidth=look.px(1)).encode(
-            x=x, x2=alt.X2("high_bytes"), y=_y("top"), y2=alt.Y2("bottom"), color=alt.Color("fill:N", scale=None)
+        layer(
+            "rect",
+            placed,
+            x=x,
+            x2="high_bytes",
+            y=at("top"),
+            y2="bottom",
+            color=own("fill"),
+            stroke=palette.axis,
+            strokeWidth=look.px(1),
         ),
-        base.transform_filter(room)
-        .mark_text(**words(look, 13.5, align="left", dx=look.px(7)))
-        .encode(x=x, y=_y("middle"), text=alt.Text("kernel:N"), color=alt.Color("ink:N", scale=None)),
-        *(
-            alt.Chart(names[names.weight == weight])
-            .mark_text(**words(look, 14, align="right", fontWeight=weight, dx=look.px(-8)))
-            .encode(x=alt.XValue(0), y=_y("middle"), text=alt.Text("release:N"))
-            for weight in (400, 600)
+        layer(
+            "text",
+            placed,
+            where=room,
+            x=x,
+            y=at("middle"),
+            text="kernel",
+            **{**words(look, 13.5, align="left", dx=look.px(7)), "color": own("ink")},
         ),
         *(
-            alt.Chart(mark).mark_rule(strokeWidth=look.px(width), color=colour).encode(x=alt.X("payload_bytes:Q"))
+            layer(
+                "text",
+                releases,
+                where=f"{'' if bold else '!'}(datum.release === '{release}')",
+                x=0,
+                y=at("middle"),
+                text="release",
+                **words(look, 14, align="right", fontWeight=600 if bold else 400, dx=look.px(-8)),
+            )
+            for bold in (False, True)
+        ),
+        *(
+            rules(look, "x", at_payload, marked, strokeWidth=look.px(width), color=colour)
             for width, colour in ((6, palette.ground), (2, palette.text))
         ),
     ]
-    return styled(alt.layer(*layers), look, row * int(bands.place.max() + 1)).properties(
-        padding={"left": look.px(62), "right": look.px(8), "top": look.px(2), "bottom": look.px(2)}
-    )
+    height = row_px * (max(row["place"] for row in rows) + 1)
+    return figure(layers, look, height, padding={"left": 62, "right": 8})

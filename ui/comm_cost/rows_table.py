@@ -9,7 +9,7 @@ from core.links.fit import LinkFit, link_of, size_errors
 from core.links.own_tables import OwnTable
 from core.scenario import Scenario
 from core.specs import LinkSpec
-from core.units import GB, MIB, binary_bytes, grouped, percent, plain, seconds, significant
+from core.units import GB, MIB, binary_bytes, percent, plain, seconds, significant
 from ui.comm_cost.rows import BillRow, Phase, step_of, sum_in_ms
 
 TWO_NUMBERS, HANDOVER = "two numbers", "with √S"
@@ -117,11 +117,3 @@ def bill_row(found: OwnBill) -> BillRow:
         measured_ms=1e3 * found.priced.total_s if by_table and fitted.comm_s else nan,
         measured=f"{significant(1e3 * found.priced.comm_s)} ms by the table" if by_table and fitted.comm_s else "",
     )
-
-
-def dropped_lines(own: OwnTable) -> list[str]:
-    """Every line that was not taken, or not whole, and why; of very many the first."""
-    dropped = own.table.dropped
-    said = [f"line {entry.line}: {entry.reason}" for entry in dropped[:MOST_SAID]]
-    more = len(dropped) - MOST_SAID
-    return [*said, f"and {grouped(more)} more"] if more > 0 else said

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.errors import UnreadableTextError
 from core.links.own_tables import OwnTable, own_tables
+from core.units import grouped
 from runtime.measurements import example_paste
+from runtime.prose import explained, worded
 from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_table as charts
 from ui.comm_cost import rows_table as rows
@@ -23,7 +26,10 @@ KEY = "own_table"
 
 @st.cache_data(scope="session", max_entries=2, show_spinner=False)
 def _tables(text: str) -> tuple[OwnTable, ...]:
-    return own_tables(text)
+    try:
+        return own_tables(text)
+    except UnreadableTextError as error:
+        raise UnreadableTextError(explained(error)) from error
 
 
 def draw(page: Page, phase: Phase, handover: bool) -> None:
@@ -70,11 +76,13 @@ def _doubts(page: Page, own: OwnTable) -> None:
     with st.container(key="aside_doubts"):
         page.say("table.read")
         if own.warnings:
-            st.markdown("\n".join(f"- {escape(_sentence(said))}" for said in own.warnings))
-        dropped = rows.dropped_lines(own)
-        if dropped:
+            st.markdown("\n".join(f"- {escape(_sentence(worded(said)))}" for said in own.warnings))
+        if dropped := own.table.dropped:
             with st.expander(page.prose.plain("table.dropped")):
-                st.markdown("\n".join(f"- {escape(said)}" for said in dropped))
+                lines = [f"line {entry.line}: {worded(entry)}" for entry in dropped[: rows.MOST_SAID]]
+                more = len(dropped) - rows.MOST_SAID
+                lines += [f"and {grouped(more)} more"] if more > 0 else []
+                st.markdown("\n".join(f"- {escape(line)}" for line in lines))
 
 
 def _sentence(said: str) -> str:

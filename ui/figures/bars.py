@@ -82,11 +82,22 @@ def captions(
 
 
 def inside(
-    look: Look, rows: Sequence[Row], start: Spec, end: str, said: str, room_px: float | None = None, **mark: Any
+    look: Look,
+    rows: Sequence[Row],
+    start: Spec,
+    end: str,
+    said: str,
+    room_px: float | None = None,
+    *,
+    beside_px: float = 0,
+    **mark: Any,
 ) -> Layer:
-    """Words in a part of each bar, where they fit: in `room_px`, or in what their letters take."""
+    """Words in a part of each bar, where they fit: in `room_px`, or in what their letters take.
+
+    `beside_px` of the plot's width are not the axis's.
+    """
     low, high = start["scale"]["domain"]
-    length = f"(datum.{end} - datum.{start['field']}) / {high - low!r} * width"
+    length = f"(datum.{end} - datum.{start['field']}) / {high - low!r} * (width - {look.px(beside_px)})"
     letters = f"length(datum.{said}) * {look.px(7.4)} + {look.px(14)}"
     fits = f"{length} > {letters if room_px is None else look.px(room_px)}"
     text = words(look, 14.5, **{"align": "left", "dx": look.px(8), **mark})

@@ -1,13 +1,87 @@
-"""Rows to tables: a dataclass is a row, a field is a column."""
+"""Rows to tables: a dataclass is a row, a field is a column; and tables made ready once for whoever asks."""
 
-from collections.abc import Iterable
-from dataclasses import asdict, fields
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
 
 import pandas as pd
+import pyarrow as pa
+
+Row: TypeAlias = Any
+"""A dataclass whose fields are columns, or a mapping of columns."""
+
+_KEPT = 256
 
 
-def frame(rows: Iterable[Any], row_type: type | None = None) -> pd.DataFrame:
+def frame(rows: Iterable[Row], row_type: type | None = None) -> pd.DataFrame:
     """A tidy frame of dataclass rows. With `row_type` the columns stand even where there is no row."""
     columns = [field.name for field in fields(row_type)] if row_type else None
     return pd.DataFrame([asdict(row) for row in rows], columns=columns)
+
+
+def as_row(row: Row) -> dict[str, Any]:
+    """A row's columns."""
+    return dict(vars(row)) if is_dataclass(row) else dict(row)
+
+
+def rows_of(table: "Iterable[Row] | Frozen") -> list[dict[str, Any]]:
+    """Rows as columns by name, of dataclasses, of mappings or of a frame."""
+    if isinstance(table, pd.DataFrame):
+        table = Frozen.of(table)
+    if isinstance(table, Frozen):
+        return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return [as_row(row) for row in table]
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """What a frame holds, as a key: two of the same content are one."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    @classmethod
+    def of(cls, table: pd.DataFrame) -> "Frozen":
+        """A frame's content; what is not known is None."""
+        names = tuple(map(str, table.columns))
+        # NaN is not itself, and would never be found again
+        columns = [[None if value != value else value for value in table[name].tolist()] for name in table.columns]
+        return cls(names, tuple(zip(*columns, strict=True)))
+
+
+def frozen(value: Any) -> Hashable:
+    """A figure's argument as a key: frames and lists by what they hold. Raises TypeError where there is none."""
+    if isinstance(value, pd.DataFrame):
+        value = Frozen.of(value)
+    key = tuple(value) if isinstance(value, list) else value
+    hash(key)
+    return key
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A table as it is shown and as it is taken away."""
+
+    shown: pa.Table
+    csv: bytes
+
+
+def sheet(table: "pd.DataFrame | Sequence[Row]") -> Sheet:
+    """A figure's rows as a table, made ready once for the same content."""
+    if not isinstance(table, pd.DataFrame):
+        table = frame(table)
+    try:
+        return _sheet(tuple(map(str, table.dtypes)), Frozen.of(table))
+    except TypeError:  # a cell that has no key
+        return _ready(table)
+
+
+@lru_cache(maxsize=_KEPT)
+def _sheet(types: tuple[str, ...], content: Frozen) -> Sheet:
+    table = pd.DataFrame(list(content.rows), columns=list(content.columns))
+    return _ready(table.astype(dict(zip(content.columns, types, strict=True))))
+
+
+def _ready(table: pd.DataFrame) -> Sheet:
+    return Sheet(pa.Table.from_pandas(table, preserve_index=False), table.to_csv(index=False).encode())

@@ -10,23 +10,22 @@ waits. The tests do that (`tests/ui/figures`).
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, wraps
 from math import isnan
 from typing import Any, ParamSpec, TypeAlias
 
 import altair as alt
-import pandas as pd
 import pyarrow as pa
 from altair.utils.schemapi import disable_debug_mode
 
+from ui.figures.frames import Row, as_row, frozen, rows_of
 from ui.theme import SANS, SERIF, Look
 
 disable_debug_mode()
 # a chart is held against the schema once, whole, when it is drawn; Altair would do so for each of its parts as well
 
-Row: TypeAlias = Any
-"""A dataclass whose fields are columns, or a mapping of columns."""
+__all__ = ["Row", "as_row", "rows_of"]
 
 Spec: TypeAlias = dict[str, Any]
 """A piece of Vega-Lite."""
@@ -174,18 +173,6 @@ def figure(
     return Figure(spec, rows)
 
 
-def rows_of(table: Iterable[Row]) -> list[dict[str, Any]]:
-    """Rows as columns by name, of dataclasses, of mappings or of a frame."""
-    if isinstance(table, pd.DataFrame):
-        return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
-    return [as_row(row) for row in table]
-
-
-def as_row(row: Row) -> dict[str, Any]:
-    """A row's columns."""
-    return dict(vars(row)) if is_dataclass(row) else dict(row)
-
-
 def _plain(value: Any) -> Any:
     """A value as JSON has it: no NaN, and NumPy's numbers as Python's."""
     value = value.item() if hasattr(value, "item") else value
@@ -211,12 +198,11 @@ def kept(draw: Callable[Asked, Figure]) -> Callable[Asked, Figure]:
 
     @wraps(draw)
     def drawn(*args: Asked.args, **named: Asked.kwargs) -> Figure:
-        frozen = tuple(tuple(arg) if isinstance(arg, list) else arg for arg in args)
         try:
-            hash((frozen, *named.values()))
-        except TypeError:  # a frame is not frozen: it is drawn anew
+            key = [frozen(arg) for arg in args]
+        except TypeError:  # what has no key is drawn anew
             return draw(*args, **named)
-        return remembered(*frozen, **named)  # type: ignore[arg-type]
+        return remembered(*key, **named)  # type: ignore[arg-type]
 
     return drawn
 

@@ -6,12 +6,14 @@ reduce-scatter printed a = n/(N·t) and b = a·(N-1); in 2019 times were millise
 A hypercube prints what leaves a rank, a = b = n(N-1)/(N·t).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from statistics import median
 
 from core.links.nccl_tests.records import Half, PrintedRow
+from core.remark import Remark, remark
 
 SHARED = frozenset({"all_gather", "reduce_scatter", "alltoall", "alltoallv", "gather", "scatter", "hypercube"})
 """Tests whose `count` is one rank's share of the size, and whose busbw is (N-1)/N of algbw."""
@@ -34,29 +36,15 @@ class Convention:
     divided_by: float = 1
 
 
-def halves_of(row: PrintedRow) -> Iterable[Half]:
-    """The halves that are there."""
-    return (half for half in (row.out_of_place, row.in_place) if half is not None)
-
-
-def share_of(row: PrintedRow) -> int | None:
-    """n / (count · bytes): 1 where every rank holds the whole, N where its share; None if it is neither."""
-    held = row.elements * row.type_bytes
-    return row.size_bytes // held if held and row.size_bytes % held == 0 else None
+def common_share(rows: Sequence[PrintedRow]) -> int | None:
+    """The share that nearly every row has; None where there is no such rule."""
+    counts = Counter(shares_of(rows)).most_common(1)
+    return counts[0][0] if counts and counts[0][1] >= 0.7 * len(rows) else None
 
 
 def shares_of(rows: Iterable[PrintedRow]) -> list[int]:
-    """`share_of` of the rows that have one."""
-    return [share for row in rows if (share := share_of(row)) is not None]
-
-
-def common_share(rows: Sequence[PrintedRow]) -> int | None:
-    """The share that nearly every row has; None where there is no such rule."""
-    shares = shares_of(rows)
-    if not shares:
-        return None
-    most = max(set(shares), key=shares.count)
-    return most if shares.count(most) >= 0.7 * len(rows) else None
+    """The shares of the rows that have one."""
+    return [row.share for row in rows if row.share is not None]
 
 
 def convention_of(rows: Sequence[PrintedRow], header: str | None = None, op: str | None = None) -> Convention:
@@ -70,7 +58,7 @@ def convention_of(rows: Sequence[PrintedRow], header: str | None = None, op: str
     ratios = [
         row.size_bytes / (half.time * 1e3 * half.algbw)
         for row in rows
-        for half in halves_of(row)
+        for half in row.halves
         if isfinite(half.algbw) and half.algbw >= 0.05 and half.time > 0
     ]
     if not ratios:
@@ -86,22 +74,26 @@ def convention_of(rows: Sequence[PrintedRow], header: str | None = None, op: str
     return Convention()
 
 
-def complaint(half: Half, size_bytes: int, convention: Convention) -> str | None:
+def complaint(half: Half, row: PrintedRow, convention: Convention) -> Remark | None:
     """Why a half does not agree with itself, to the decimals printed; None where it does."""
     if not (isfinite(half.algbw) and isfinite(half.busbw)):
-        return f"its bandwidth is {half.algbw}, no number"
+        return remark("links.no_bandwidth", row.line, algbw=half.algbw)
     if half.time <= 0:
-        return "its time is 0"
+        return remark("links.no_time", row.line, zero=0)
     time_us = half.time * convention.unit_us
-    expected = size_bytes / (time_us * 1e3 * convention.divided_by)
+    expected = row.size_bytes / (time_us * 1e3 * convention.divided_by)
     if abs(expected - half.algbw) <= 0.003 * expected + 0.005:
         return None
     slack = 0.6 * half.rounding(0) / half.time + 0.003
     if abs(expected - half.algbw) <= expected * slack + 0.6 * half.rounding(1):
         return None
-    return (
-        f"algbw {half.algbw:g} GB/s is not {size_bytes} B in {time_us:g} µs, {expected:.3g} GB/s: "
-        "the row contradicts itself"
+    return remark(
+        "links.contradicts_itself",
+        row.line,
+        algbw=half.algbw,
+        size_bytes=row.size_bytes,
+        time_us=time_us,
+        expected=expected,
     )
 
 
@@ -150,5 +142,5 @@ def whole_numbers(span: tuple[float, float], most: int = 4) -> list[int]:
 
 def mean_busbw(rows: Iterable[PrintedRow]) -> float | None:
     """The plain mean of every busbw printed, as the footer gives it."""
-    printed = [half.busbw for row in rows for half in halves_of(row) if isfinite(half.busbw)]
+    printed = [half.busbw for row in rows for half in row.halves if isfinite(half.busbw)]
     return sum(printed) / len(printed) if printed else None

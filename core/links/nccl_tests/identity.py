@@ -6,41 +6,40 @@ from math import inf
 from core.links.nccl_tests.figures import (
     SHARED,
     Convention,
-    halves_of,
     ranks_span,
-    share_of,
     shares_of,
     whole_numbers,
 )
 from core.links.nccl_tests.records import Half, PrintedRow
 from core.links.nccl_tests.streams import Section
+from core.remark import Remark, remark
 
 TOLD_BY_RATIO = 64
 """Ranks up to which busbw / algbw is believed against a device list; beyond, it is near its limit."""
 
 
-def op_of(section: Section, rows: Sequence[PrintedRow]) -> tuple[str | None, list[str]]:
+def op_of(section: Section, rows: Sequence[PrintedRow]) -> tuple[str | None, list[Remark]]:
     """The test: its name where the text has it, else what the columns can only be."""
     if section.op is not None:
         return section.op, []
     guess = _op_by_columns(section, rows)
     if guess is None:
-        return section.weak_op, ["neither the text nor the columns say which collective this is"]
+        return section.weak_op, [remark("links.op_unknown")]
     if guess == "sendrecv":
-        return guess, ["the collective is not named: its columns and its busbw = algbw are those of a sendrecv"]
+        return guess, [remark("links.op_sendrecv")]
     if guess == "gather" and section.weak_op is None:
-        return guess, ["the collective is not named: taken for gather, whose columns a scatter has too"]
+        return guess, [remark("links.op_gather")]
     if guess == "all_gather" and section.weak_op not in SHARED and not _is_surely_all_gather(section, rows):
-        return guess, ["the collective is not named: taken for all_gather, whose columns an alltoall has too"]
+        return guess, [remark("links.op_all_gather")]
     if guess != "all_gather" or section.weak_op == guess or section.weak_op not in SHARED:
         return guess, []
-    return section.weak_op, [f"the columns would fit all_gather as well; {section.weak_op} is named nearby"]
+    return section.weak_op, [remark("links.op_nearby", op=section.weak_op)]
 
 
 def _is_surely_all_gather(section: Section, rows: Sequence[PrintedRow]) -> bool:
     """Whether an all-to-all is ruled out: it has a redop column, and its in-place half is never checked."""
     checked = any(row.in_place is not None and row.in_place.wrong not in (None, "N/A") for row in rows)
-    return checked or (section.header is not None and "redop" not in section.header)
+    return checked or bool(section.header and "redop" not in section.columns)
 
 
 def _op_by_columns(section: Section, rows: Sequence[PrintedRow]) -> str | None:
@@ -54,7 +53,7 @@ def _op_by_columns(section: Section, rows: Sequence[PrintedRow]) -> str | None:
     summed = bool(redops - {None, "none"})
     rooted = _heads_a_root(section) or 2 * sum(row.root is not None and row.root >= 0 for row in rows) > len(rows)
     if sum(share > 1 for share in shares) > len(shares) / 2:
-        blank = redops == {None} and section.header is not None and "redop" in section.header
+        blank = redops == {None} and "redop" in section.columns
         if summed:
             return "reduce_scatter"
         if rooted:
@@ -69,7 +68,7 @@ def _op_by_columns(section: Section, rows: Sequence[PrintedRow]) -> str | None:
 
 def _heads_a_root(section: Section) -> bool:
     """Whether the heading is of the old kind, which has a root column for a broadcast and a reduce alone."""
-    return {"root", "error"} <= set((section.header or "").split())
+    return {"root", "error"} <= section.columns
 
 
 def _is_sendrecv(section: Section, rows: Sequence[PrintedRow]) -> bool:
@@ -77,7 +76,7 @@ def _is_sendrecv(section: Section, rows: Sequence[PrintedRow]) -> bool:
 
     And more ranks are listed, or no in-place half was checked where each out-of-place half was.
     """
-    halves = [half for row in rows for half in halves_of(row)]
+    halves = [half for row in rows for half in row.halves]
     if max((half.algbw for half in halves), default=0.0) < 1 or any(half.busbw != half.algbw for half in halves):
         return False
     return _checks_no_in_place(rows) or (listed_ranks(section) or 0) > 2
@@ -92,21 +91,21 @@ def _checks_no_in_place(rows: Sequence[PrintedRow]) -> bool:
 
 def ranks_of(
     section: Section, rows: Sequence[PrintedRow], op: str | None, convention: Convention
-) -> tuple[int | None, list[str]]:
+) -> tuple[int | None, list[Remark]]:
     """The number of ranks: by a rank's share of the size, by busbw / algbw, else by the device list."""
     listed = listed_ranks(section)
     shares = [share for share in shares_of(rows) if share > 1]
     if op in SHARED and shares:
         return _held_against(max(set(shares), key=shares.count), listed)
-    halves = [half for row in rows for half in halves_of(row)]
+    halves = [half for row in rows for half in row.halves]
     if _silent(halves) and listed in (None, 1):
         return 1, []
     if op in ("broadcast", "reduce", "sendrecv", None):
-        return listed, [] if listed else ["the number of ranks is not in the text, and busbw = algbw hides it"]
+        return listed, [] if listed else [remark("links.ranks_hidden")]
     return _by_ratio(ranks_span(halves, op, convention.divided_by > 1), listed)
 
 
-def _by_ratio(span: tuple[float, float], listed: int | None) -> tuple[int | None, list[str]]:
+def _by_ratio(span: tuple[float, float], listed: int | None) -> tuple[int | None, list[Remark]]:
     """The ranks that busbw / algbw allows: the listed one if it is among them, the only one if there is one."""
     numbers, middle = whole_numbers(span), _middle(span)
     if listed is not None and (
@@ -118,21 +117,19 @@ def _by_ratio(span: tuple[float, float], listed: int | None) -> tuple[int | None
     if listed is not None and middle is not None:
         return _held_against(middle, listed)
     if middle is not None:
-        return middle, [f"busbw / algbw tells about {middle} ranks, not one number"]
+        return middle, [remark("links.ranks_about", ranks=middle)]
     if listed is not None:
-        return None, [
-            f"the text lists {listed} ranks, which busbw / algbw rules out without telling another number"
-        ]
-    return None, ["no row is large enough to tell the number of ranks from busbw / algbw"]
+        return None, [remark("links.ranks_ruled_out", listed=listed)]
+    return None, [remark("links.ranks_untold")]
 
 
-def _held_against(found: int, listed: int | None) -> tuple[int, list[str]]:
+def _held_against(told: int, listed: int | None) -> tuple[int, list[Remark]]:
     """What the figures tell beside what the text lists: the figures are believed, as far as they can be exact."""
-    if listed is None or listed == found:
-        return found, []
-    if min(listed, found) > TOLD_BY_RATIO:
-        return listed, [f"the text lists {listed} ranks; busbw / algbw tells {found}, too many for it to be exact"]
-    return found, [f"the text lists {listed} ranks, but its figures are those of {found}: the figures are believed"]
+    if listed is None or listed == told:
+        return told, []
+    if min(listed, told) > TOLD_BY_RATIO:
+        return listed, [remark("links.ranks_too_many", listed=listed, told=told)]
+    return told, [remark("links.ranks_believed", listed=listed, told=told)]
 
 
 def _silent(halves: Sequence[Half]) -> bool:
@@ -164,19 +161,18 @@ def nodes_of(section: Section) -> int | None:
 
 def contradiction_of(
     rows: Sequence[PrintedRow], op: str | None, ranks: int | None, convention: Convention
-) -> str | None:
+) -> Remark | None:
     """Why the figures cannot be of this test at all."""
-    strong = [half for row in rows for half in halves_of(row) if half.algbw >= 1]
+    strong = [half for row in rows for half in row.halves if half.algbw >= 1]
     if not strong or ranks == 1 or op is None:
         return None
     below = sum(half.busbw < 0.998 * half.algbw - 0.02 for half in strong)
     above = sum(half.busbw > 1.002 * half.algbw + 0.02 for half in strong)
-    edited = "the table is mislabelled or edited, and not fitted"
     if op == "all_reduce" and 2 * below > len(strong):
-        return f"busbw is below algbw, which no all-reduce prints: {edited}"
+        return remark("links.busbw_below")
     if op in SHARED and convention.divided_by == 1 and 2 * above > len(strong):
-        return f"busbw is above algbw, which no {op} prints: {edited}"
-    whole = [row for row in rows if share_of(row) == 1]
+        return remark("links.busbw_above", op=op)
+    whole = [row for row in rows if row.share == 1]
     if op in SHARED and len(whole) > len(rows) / 2:
-        return f"every count is the whole size, which no {op} prints: the table is mislabelled, and not fitted"
+        return remark("links.counts_whole", op=op)
     return None

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from core.remark import Remark
+
 
 class Half(NamedTuple):
     """One half of a row, out-of-place or in-place: its figures, its error column, and the figures as printed."""
@@ -32,13 +34,16 @@ class PrintedRow(NamedTuple):
     out_of_place: Half | None
     in_place: Half | None
 
+    @property
+    def halves(self) -> tuple[Half, ...]:
+        """The halves that are there."""
+        return tuple(half for half in (self.out_of_place, self.in_place) if half is not None)
 
-@dataclass(frozen=True)
-class Dropped:
-    """A line that was not taken, or not whole, and why."""
-
-    line: int
-    reason: str
+    @property
+    def share(self) -> int | None:
+        """n / (count · bytes): 1 where every rank holds the whole, N where its share; None if it is neither."""
+        held = self.elements * self.type_bytes
+        return self.size_bytes // held if held and self.size_bytes % held == 0 else None
 
 
 @dataclass(frozen=True)
@@ -72,15 +77,16 @@ class Row:
 class Table:
     """One collective between one number of ranks: what is trusted, what is not, and what to know of both.
 
-    `op` and `ranks` are None where neither the text nor the figures say. `trusted` is False where no model may be
-    fitted to the rows; a warning then says why. `nodes` counts the hosts of the device list, None without one.
+    `op` and `ranks` are None where neither the text nor the figures say. `dropped` has a reason for each line that
+    was not taken, or not whole. `trusted` is False where no model may be fitted to the rows; a warning then says
+    why. `nodes` counts the hosts of the device list, None without one.
     """
 
     op: str | None
     ranks: int | None
     rows: tuple[Row, ...]
-    dropped: tuple[Dropped, ...] = ()
-    warnings: tuple[str, ...] = ()
+    dropped: tuple[Remark, ...] = ()
+    warnings: tuple[Remark, ...] = ()
     trusted: bool = True
     nodes: int | None = None
     gpu: str = ""

@@ -6,21 +6,20 @@ nothing.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
+from core.lines import LONGEST_LINE
+from core.links.nccl_tests.headings import GLOO, INTERESTING, take_remark
 from core.links.nccl_tests.lines import (
-    BOTH_HALVES,
-    FIRST_HALF,
+    IN_PLACE_ALONE,
     REDOP,
-    SECOND_HALF,
     TYPE_BYTES,
-    VALUES,
+    Figures,
     before_message,
     clean,
+    figures_in,
     figures_of,
-    halves,
-    has_iterations,
+    first_half_in,
     heads_in,
     is_chatter,
     is_placeholder,
@@ -28,34 +27,26 @@ from core.links.nccl_tests.lines import (
     shape_of,
     without_iterations,
 )
-from core.links.nccl_tests.records import Dropped, PrintedRow
-from core.links.nccl_tests.remarks import GLOO, INTERESTING, take_remark
+from core.links.nccl_tests.records import PrintedRow
 from core.links.nccl_tests.streams import Pending, Section, Stream
+from core.remark import remark
 
-_NOTE = re.compile(r"## [a-z]+: ")
+_NOTE = re.compile(r"## [a-z]{1,40}: ")
 """A line in which whoever kept a paste says what it is: no part of what was printed."""
 
-
-_NUMBER = re.compile(r"\s*(\d{1,9}):")
-
-
-@dataclass(frozen=True)
-class Sections:
-    """Every section of a text, and whether it holds a table of gloo's own benchmark."""
-
-    sections: tuple[Section, ...]
-    gloo: bool
+_NUMBER = re.compile(r"\s{0,40}(\d{1,9}):")
+_Head = tuple[int, int, int, str | None]
 
 
-def sections_of(text: str) -> Sections:
-    """The sections of a text, in the order in which each process printed them.
+def sections_of(text: str) -> tuple[tuple[Section, ...], bool]:
+    """The sections of a text, in the order in which each process printed them; and whether gloo printed a table.
 
     A line without a label belongs to the process that printed the last heading or row.
     """
     streams: dict[str, Stream] = {}
     gloo, current = False, ""
     for number, raw in _lines(text):
-        line, label = clean(raw)
+        line, label = clean(raw[:LONGEST_LINE])
         heads = heads_in(line)
         stream = _stream_of(streams, label or current, bool(heads))
         if heads or "busbw" in line:
@@ -68,10 +59,12 @@ def sections_of(text: str) -> Sections:
             gloo = gloo or GLOO.search(line) is not None
             if _NOTE.match(raw) is None:
                 take_remark(stream, number, line)
+        if len(raw) > LONGEST_LINE:
+            stream.section.dropped.append(remark("links.line_cut", number, longest=LONGEST_LINE))
     printed = list({id(stream): stream for stream in streams.values()}.values())
     for stream in printed:
         stream.settle(ends=True)
-    return Sections(tuple(section for stream in printed for section in stream.sections), gloo)
+    return tuple(section for stream in printed for section in stream.sections), gloo
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -83,20 +76,18 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _unnumbered(lines: list[str]) -> list[str]:
     """Lines without the numbers that `grep -n` puts before them: the labels of processes repeat, these do not."""
-    found = [_NUMBER.match(line) for line in lines]
-    numbers = [int(match.group(1)) for match in found if match is not None]
+    matches = [_NUMBER.match(line) for line in lines]
+    numbers = [int(match.group(1)) for match in matches if match is not None]
     if len(numbers) < 3 or any(later <= earlier for earlier, later in pairwise(numbers)):
         return lines
-    return [line if match is None else line[match.end() :] for line, match in zip(lines, found, strict=True)]
+    return [line if match is None else line[match.end() :] for line, match in zip(lines, matches, strict=True)]
 
 
 def _stream_of(streams: dict[str, Stream], label: str, has_row: bool) -> Stream:
     """What the labelled process printed so far. A label that first stands on a row may follow a bare heading."""
-    if label in streams:
-        return streams[label]
-    bare = streams.get("")
-    awaited = bare is not None and has_row and bare.section.expects_rows
-    streams[label] = bare if bare is not None and awaited else Stream()
+    if label not in streams:
+        bare = streams.get("")
+        streams[label] = bare if bare is not None and has_row and bare.section.expects_rows else Stream()
     return streams[label]
 
 
@@ -110,53 +101,49 @@ def _take_rows(stream: Stream, number: int, line: str, heads: list[re.Match[str]
         redop = REDOP.match(rest)
         if redop is not None:
             rest = rest[redop.end() :]
-        if stream.section.has_iterations or has_iterations(rest):
-            rest = without_iterations(rest)
+        rest = without_iterations(rest, "i_min" in stream.section.header)
         size, count, type_name = head.groups()
         key = (int(size), int(count), TYPE_BYTES[type_name], redop.group(1) if redop else None)
-        match = _matched(VALUES, stream.section, rest)
-        if match is not None and match.group(6) is not None:
-            stream.section.rows.append(_row(stream.section, number, key, match))
+        figures = _figures_in(stream.section, rest)
+        if figures is not None and figures.second is not None:
+            stream.section.rows.append(_row(stream.section, number, key, figures))
         else:
             _take_part(stream, number, key, rest)
             if stream.pending is not None:
                 stream.pending.before = shape_of(line[: head.start()].rstrip())
 
 
-def _matched(form: re.Pattern[str], section: Section, text: str) -> re.Match[str] | None:
-    """A row's figures in a form; none where its two halves leave no room for the error column that is headed."""
-    match = form.match(text)
-    return None if match and match.group(5) is None and match.group(6) and section.has_errors else match
+def _figures_in(section: Section, text: str, whole: bool = True) -> Figures | None:
+    """A row's figures; none where its two halves leave no room for the error column that is headed."""
+    figures = figures_in(text, whole, both=not whole)
+    clash = figures is not None and not figures.has_wrong and figures.second is not None and section.has_errors
+    return None if clash else figures
 
 
-def _take_part(stream: Stream, number: int, key: tuple[int, int, int, str | None], rest: str) -> None:
+def _take_part(stream: Stream, number: int, key: _Head, rest: str) -> None:
     """A row without its second half: as it is, as far as a message broke in, or as far as it was cut."""
+    section = stream.section
     if is_placeholder(rest):
-        stream.section.dropped.append(Dropped(number, "a placeholder stands where its figures should"))
+        section.dropped.append(remark("links.placeholder", number))
         return
     text = before_message(rest)
-    section = stream.section
-    match = _matched(VALUES, section, text) or _matched(BOTH_HALVES, section, text) or FIRST_HALF.match(text)
-    second = SECOND_HALF.match(text)
-    if second is not None:
-        _, in_place, _ = halves(second)
-        stream.section.rows.append(PrintedRow(number, *key, None, None, in_place))
+    if (second := figures_in(text, layouts=IN_PLACE_ALONE)) is not None:
+        section.rows.append(PrintedRow(number, *key, None, None, second.first))
         return
-    if match is not None:
-        stream.section.rows.append(_row(stream.section, number, key, match))
-    if match is None or match.re is not BOTH_HALVES:
-        place = len(stream.section.rows) - 1 if match is not None else None
-        stream.pending = Pending(number, key, figures_of(text), place)
+    figures = _figures_in(section, text)
+    whole = None if figures is not None else _figures_in(section, text, whole=False)
+    figures = figures or whole or first_half_in(text)
+    if figures is not None:
+        section.rows.append(_row(section, number, key, figures))
+    if whole is None:
+        stream.pending = Pending(number, key, figures_of(text), len(section.rows) - 1 if figures else None)
 
 
 def _rest_of(pending: Pending, line: str) -> tuple[str, str] | None:
     """A line without what stands before each line of its log, and the figures that it is; None if it is not."""
-    if (
-        pending.before
-        and len(line) > len(pending.before)
-        and shape_of(line[: len(pending.before)]) == pending.before
-    ):
-        line = line[len(pending.before) :]
+    before = len(pending.before)
+    if before and len(line) > before and shape_of(line[:before]) == pending.before:
+        line = line[before:]
     figures = numbers_alone(line)
     return None if figures is None else (line, figures)
 
@@ -166,31 +153,31 @@ def _continue_row(stream: Stream, line: str, figures: str) -> None:
 
     A line that begins at its margin may go on in the middle of a figure.
     """
-    pending = stream.pending
+    pending, section = stream.pending, stream.section
     assert pending is not None
     redop = REDOP.match(line)
     if redop is not None:
         pending.head = (*pending.head[:3], redop.group(1))
     joined = [f"{pending.text} {figures}"] + ([] if line[:1].isspace() else [f"{pending.text}{figures}"])
-    matches = ((text, _matched(VALUES, stream.section, text)) for text in joined)
-    found = next(((text, match) for text, match in matches if match is not None), None)
-    if found is None:
-        if pending.place is None and FIRST_HALF.match(joined[0]) is None and len(joined[0].split()) < 10:
+    matches = ((text, _figures_in(section, text)) for text in joined)
+    text, match = next(((text, match) for text, match in matches if match is not None), ("", None))
+    if match is None:
+        if pending.at is None and first_half_in(joined[0]) is None and len(joined[0].split()) < 10:
             pending.text = joined[0]
         return
-    pending.text, match = found
-    row = _row(stream.section, pending.line, pending.head, match)
-    if pending.place is None:
-        pending.place = len(stream.section.rows)
-        stream.section.rows.append(row)
+    pending.text = text
+    row = _row(section, pending.line, pending.head, match)
+    if pending.at is None:
+        pending.at = len(section.rows)
+        section.rows.append(row)
     else:
-        stream.section.rows[pending.place] = row
+        section.rows[pending.at] = row
     if row.in_place is not None:
         stream.pending = None
 
 
-def _row(section: Section, number: int, key: tuple[int, int, int, str | None], match: re.Match[str]) -> PrintedRow:
-    root, first, second = halves(match)
-    if second is None and section.in_place_only:
+def _row(section: Section, number: int, key: _Head, figures: Figures) -> PrintedRow:
+    root, first, second, *_ = figures
+    if second is None and section.half_names == {"in-place"}:
         return PrintedRow(number, *key, root, None, first)
     return PrintedRow(number, *key, root, first, second)

@@ -6,8 +6,9 @@ A section ends at its footer, and where a heading, a device list or another test
 from dataclasses import dataclass, field
 from math import floor, log
 
-from core.links.nccl_tests.lines import FIRST_HALF, is_unmeasured
-from core.links.nccl_tests.records import Device, Dropped, PrintedRow
+from core.links.nccl_tests.lines import first_half_in
+from core.links.nccl_tests.records import Device, PrintedRow
+from core.remark import Remark, remark
 
 
 @dataclass
@@ -17,14 +18,14 @@ class Section:
     op: str | None = None
     weak_op: str | None = None
     started: bool = False
-    header: str | None = None
+    header: str = ""
     asked: tuple[int, int, int, str] | None = None
     most_bytes: int | None = None
     process_gpus: int | None = None
     nranks: int | None = None
     devices: list[Device] = field(default_factory=list)
     rows: list[PrintedRow] = field(default_factory=list)
-    dropped: list[Dropped] = field(default_factory=list)
+    dropped: list[Remark] = field(default_factory=list)
     elisions: list[int] = field(default_factory=list)
     half_names: set[str] = field(default_factory=set)
     cut_line: int | None = None
@@ -34,19 +35,14 @@ class Section:
     closed: bool = False
 
     @property
-    def in_place_only(self) -> bool:
-        """Whether the heading names the in-place half and no other."""
-        return self.half_names == {"in-place"}
+    def columns(self) -> set[str]:
+        """The names in the heading."""
+        return set(self.header.split())
 
     @property
     def has_errors(self) -> bool:
         """Whether the heading has an error column: a number in its place is then no time of the other half."""
-        return not {"#wrong", "error"}.isdisjoint((self.header or "").split())
-
-    @property
-    def has_iterations(self) -> bool:
-        """Whether each half is followed by the spread of its iterations."""
-        return "i_min" in (self.header or "")
+        return not {"#wrong", "error"}.isdisjoint(self.columns)
 
     @property
     def has_rows(self) -> bool:
@@ -58,19 +54,44 @@ class Section:
         """Whether a run or a heading began and no row came yet."""
         return bool(self.started or self.devices or self.header) and not self.has_rows
 
+    @property
+    def asked_rows(self) -> int | None:
+        """How many sizes the run was asked for, memory allowing."""
+        if self.asked is None:
+            return None
+        smallest, largest, step, kind = self.asked
+        largest = min(largest, self.most_bytes or largest)
+        if smallest < 1 or largest < smallest or step < (2 if kind == "factor" else 1):
+            return None
+        steps = log(largest / smallest) / log(step) if kind == "factor" else (largest - smallest) / step
+        return floor(steps + 1e-9) + 1
+
 
 @dataclass
 class Pending:
     """A row whose second half, or whose every figure, may yet come on a later line.
 
-    `before` is the shape of what stood before the row: a later line may begin with the like.
+    `at` is its index among the section's rows, if its first half is there; `before` is the shape of what stood
+    before the row: a later line may begin with the like.
     """
 
     line: int
     head: tuple[int, int, int, str | None]
     text: str
-    place: int | None
+    at: int | None
     before: str = ""
+
+    @property
+    def cut(self) -> Remark | None:
+        """What is missing of a row that nothing completed; None, where it has one whole half and no more."""
+        first = first_half_in(self.text)
+        if self.at is not None:
+            rest = " ".join(first.rest) if first is not None else ""
+            unmeasured = set(rest.split()) <= {"N/A", "n/a", "-"}
+            return None if unmeasured else remark("links.in_place_cut", self.line)
+        if words := self.text.split():
+            return remark("links.no_whole_half", self.line, end=repr(words[-1]))
+        return remark("links.no_figures", self.line, size_bytes=self.head[0])
 
 
 @dataclass
@@ -95,30 +116,7 @@ class Stream:
 
     def settle(self, ends: bool = False) -> None:
         """Give up waiting for the rest of a row; a table that ends on one is cut."""
-        if self.pending is not None and (reason := why_cut(self.pending)):
-            self.section.dropped.append(Dropped(self.pending.line, reason))
+        if self.pending is not None and (cut := self.pending.cut):
+            self.section.dropped.append(cut)
             self.section.cut_line = self.pending.line if ends else None
         self.pending = None
-
-
-def why_cut(pending: Pending) -> str:
-    """What is missing of a row that nothing completed; nothing, where it has one whole half and no more."""
-    first = FIRST_HALF.match(pending.text)
-    if pending.place is not None:
-        rest = pending.text[first.end() :] if first is not None else ""
-        return "" if is_unmeasured(rest) else "its in-place half is cut; the out-of-place half is kept"
-    if pending.text.strip():
-        return f"no complete half of figures: the row ends in {pending.text.split()[-1]!r}"
-    return f"the row of {pending.head[0]} bytes ends before its figures"
-
-
-def asked_rows(section: Section) -> int | None:
-    """How many sizes a run was asked for, memory allowing."""
-    if section.asked is None:
-        return None
-    smallest, largest, step, kind = section.asked
-    largest = min(largest, section.most_bytes or largest)
-    if smallest < 1 or largest < smallest or step < (2 if kind == "factor" else 1):
-        return None
-    steps = log(largest / smallest) / log(step) if kind == "factor" else (largest - smallest) / step
-    return floor(steps + 1e-9) + 1

@@ -1,9 +1,10 @@
-"""From a section to tables that can be trusted, each line that was dropped and each doubt in a sentence."""
+"""From a text to tables that can be trusted, with every line that was dropped and every doubt."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.links.nccl_tests.doubts import section_warnings
+from core.errors import UnreadableTextError
 from core.links.nccl_tests.figures import (
     MILLISECONDS,
     Convention,
@@ -11,33 +12,56 @@ from core.links.nccl_tests.figures import (
     common_share,
     complaint,
     convention_of,
-    halves_of,
+    mean_busbw,
     ranks_span,
-    share_of,
     shares_of,
     whole_numbers,
 )
 from core.links.nccl_tests.identity import contradiction_of, listed_ranks, nodes_of, op_of, ranks_of
-from core.links.nccl_tests.records import Dropped, Half, PrintedRow, Row, Table
+from core.links.nccl_tests.records import Half, PrintedRow, Row, Table
+from core.links.nccl_tests.sections import sections_of
 from core.links.nccl_tests.streams import Section
+from core.links.nccl_tests.structured import as_printed
+from core.remark import Remark, remark
+
+
+def read_tables(text: str) -> tuple[Table, ...]:
+    """The tables in a text that nccl-tests or rccl-tests printed, however it was pasted.
+
+    A run that began and printed no row is a table without rows. Raises UnreadableTextError where the text holds
+    no row of figures and no begun run.
+    """
+    sections, gloo = sections_of(as_printed(text))
+    begun = [section for section in sections if section.has_rows or section.started]
+    tables = tuple(table for section in begun for table in _tables_of(section))
+    if any(table.rows for table in tables):
+        return tables
+    if gloo:
+        raise UnreadableTextError(
+            "this is the output of gloo's own benchmark, not of nccl-tests: its columns mean other things"
+        )
+    if reasons := [entry for table in tables for entry in table.dropped]:
+        raise UnreadableTextError(f"no row can be trusted: in line {reasons[0].line}", reasons[0])
+    if not begun:
+        raise UnreadableTextError("no row of an nccl-tests or rccl-tests table was found")
+    return tables
 
 
 @dataclass(frozen=True)
 class _Reading:
     """A run of rows with what was concluded of it so far."""
 
+    section: Section
     rows: tuple[PrintedRow, ...]
     convention: Convention
     op: str | None
     ranks: int | None
     share: int | None
-    counts_wrong: bool
-    of_the_cpu: bool
-    warnings: tuple[str, ...]
+    warnings: tuple[Remark, ...]
     trusted: bool
 
 
-def tables_of(section: Section) -> tuple[Table, ...]:
+def _tables_of(section: Section) -> tuple[Table, ...]:
     """The tables of one section: one, or several where sizes begin anew or rank counts are mixed.
 
     What concerns the section as a whole (a cut, a footer that disagrees, a failure) is said of its last table.
@@ -66,11 +90,11 @@ def _by_ranks(run: list[PrintedRow], section: Section) -> list[list[PrintedRow]]
         return [run]
     divided = convention_of(run).divided_by > 1
     told = [_told_ranks(row, section.op, divided) for row in run]
-    known = [ranks for ranks in told if ranks is not None]
-    if len(set(known)) < 2 or max(known.count(ranks) for ranks in known) >= 0.7 * len(known):
+    known = Counter(ranks for ranks in told if ranks is not None)
+    if len(known) < 2 or max(known.values()) >= 0.7 * known.total():
         return [run]
     parts: dict[int, list[PrintedRow]] = {}
-    current = known[0]
+    current = next(ranks for ranks in told if ranks is not None)
     for row, ranks in zip(run, told, strict=True):
         current = current if ranks is None else ranks
         parts.setdefault(current, []).append(row)
@@ -81,41 +105,38 @@ def _tells_one(run: Sequence[PrintedRow]) -> bool:
     """Whether the rows plainly agree: one share, and one ratio wherever bandwidths are large enough to show it."""
     if len(set(shares_of(run)) - {0}) > 1:
         return False
-    large = [half for row in run for half in halves_of(row) if half.algbw >= 10]
-    ratios = [half.busbw / half.algbw for half in large]
+    ratios = [half.busbw / half.algbw for row in run for half in row.halves if half.algbw >= 10]
     return not ratios or max(ratios) - min(ratios) < 0.004
 
 
 def _told_ranks(row: PrintedRow, op: str | None, divided: bool) -> int | None:
     """The ranks that one row tells of by itself, if it tells of one number only."""
-    share = share_of(row)
-    if share is not None and share > 1:
-        return share
+    if row.share is not None and row.share > 1:
+        return row.share
     if op not in (None, "all_reduce"):
         return None
-    numbers = whole_numbers(ranks_span(halves_of(row), "all_reduce", divided))
+    numbers = whole_numbers(ranks_span(row.halves, "all_reduce", divided))
     return numbers[0] if len(numbers) == 1 and numbers[0] > 1 else None
 
 
 def _table(section: Section, run: Sequence[PrintedRow], last: bool, alone: bool) -> Table:
     reading = _read(section, run)
     rows, refused = _checked(reading)
-    dropped = refused + [Dropped(row.line, "zero bytes: nothing was sent") for row in run if row.size_bytes == 0]
+    dropped = refused + [remark("links.zero_bytes", row.line) for row in run if row.size_bytes == 0]
     warnings = [*reading.warnings, *_row_warnings(rows, refused)]
     sized = sum(row.size_bytes > 0 for row in run)
     if 2 * len(rows) < sized:
-        warnings.append(f"only {len(rows)} of {sized} rows hold: the table as a whole is not to be trusted")
+        warnings.append(remark("links.few_rows_hold", rows=len(rows), of=sized))
     if not alone:
-        warnings.append("several runs stood in one table; each is read by itself")
+        warnings.append(remark("links.several_runs"))
     if last:
         dropped += section.dropped
-        warnings += section_warnings(section)
-    dropped.sort(key=lambda entry: entry.line)
+        warnings += _section_warnings(section)
     return Table(
         op=reading.op,
         ranks=reading.ranks,
         rows=tuple(rows),
-        dropped=tuple(dropped),
+        dropped=tuple(sorted(dropped, key=lambda entry: entry.line)),
         warnings=tuple(warnings),
         trusted=reading.trusted and bool(rows) and 2 * len(rows) >= sized,
         nodes=nodes_of(section),
@@ -125,13 +146,12 @@ def _table(section: Section, run: Sequence[PrintedRow], last: bool, alone: bool)
 
 def _empty(section: Section) -> Table:
     """The table of a run that printed no usable row."""
-    warning = "no row could be read" if section.dropped else "the run stopped before its first row"
     return Table(
         op=section.op,
         ranks=listed_ranks(section),
         rows=(),
         dropped=tuple(section.dropped),
-        warnings=(f"{warning}: there is nothing to fit", *section_warnings(section)),
+        warnings=(remark("links.unread" if section.dropped else "links.stopped"), *_section_warnings(section)),
         trusted=False,
         nodes=nodes_of(section),
     )
@@ -145,75 +165,66 @@ def _read(section: Section, run: Sequence[PrintedRow]) -> _Reading:
     ranks, more_doubts = ranks_of(section, sized, op, convention)
     contradiction = contradiction_of(sized, op, ranks, convention)
     if contradiction:
-        ranks, more_doubts = listed_ranks(section), []
+        ranks, more_doubts = listed_ranks(section), [contradiction]
     if convention.unit_us == MILLISECONDS:
-        doubts.append("times are in milliseconds, as nccl-tests printed them in 2019; read as such")
+        doubts.append(remark("links.milliseconds", year=2019))
     if convention.divided_by > 1 and op != "hypercube":
-        doubts.append("algbw is a rank's share, as before mid-2020: times are used, bandwidths are not to be mixed")
+        doubts.append(remark("links.share_of_algbw", year=2020))
     if ranks == 1:
-        doubts.append("one rank: nothing is sent to another, so there is no link to fit")
-    if contradiction:
-        more_doubts.append(contradiction)
+        doubts.append(remark("links.one_rank"))
     return _Reading(
+        section=section,
         rows=tuple(run),
         convention=convention,
         op=op,
         ranks=ranks,
         share=common_share(sized),
-        counts_wrong="#wrong" in (section.header or ""),
-        of_the_cpu="cputime" in (section.header or ""),
-        warnings=tuple(doubts + more_doubts),
+        warnings=(*doubts, *more_doubts),
         trusted=not contradiction and ranks != 1,
     )
 
 
-def _checked(reading: _Reading) -> tuple[list[Row], list[Dropped]]:
+def _checked(reading: _Reading) -> tuple[list[Row], list[Remark]]:
     """The rows that agree with themselves and with the table, and why each of the others does not."""
     rows: list[Row] = []
-    dropped: list[Dropped] = []
+    dropped: list[Remark] = []
     for row in reading.rows:
         if row.size_bytes == 0:
             continue
-        reasons = [_reason(half, row, reading) for half in (row.out_of_place, row.in_place)]
+        halves = (row.out_of_place, row.in_place)
+        first, second = reasons = [_reason(half, row, reading) for half in halves]
         times = [
             half.time * reading.convention.unit_us if half is not None and reason is None else None
-            for half, reason in zip((row.out_of_place, row.in_place), reasons, strict=True)
+            for half, reason in zip(halves, reasons, strict=True)
         ]
-        dropped += _said(row, reasons)
+        if first is not None and first == second:
+            dropped.append(first)
+        else:
+            named = (("links.out_of_place_half", first), ("links.in_place_half", second))
+            dropped += [remark(code, row.line, reason=reason) for code, reason in named if reason is not None]
         if times != [None, None]:
-            rows.append(Row(row.line, row.size_bytes, times[0], times[1]))
+            rows.append(Row(row.line, row.size_bytes, *times))
     return rows, dropped
 
 
-def _said(row: PrintedRow, reasons: Sequence[str | None]) -> list[Dropped]:
-    """The reasons of a row's halves, one line each, one for both where they are the same."""
-    names = ("out-of-place", "in-place")
-    if reasons[0] is not None and reasons[0] == reasons[1]:
-        return [Dropped(row.line, reasons[0])]
-    return [
-        Dropped(row.line, f"{name} half: {reason}") for name, reason in zip(names, reasons, strict=True) if reason
-    ]
-
-
-def _reason(half: Half | None, row: PrintedRow, reading: _Reading) -> str | None:
+def _reason(half: Half | None, row: PrintedRow, reading: _Reading) -> Remark | None:
     """Why one half of a row is not taken."""
     if half is None:
         return None
-    if reading.of_the_cpu:
-        return "its time is that of the CPU's call (cputime), not of what was sent"
-    if reading.share is not None and share_of(row) != reading.share:
-        return f"{row.size_bytes} B is not {row.elements} elements as in the other rows: the row contradicts itself"
-    if half.wrong not in (None, "0", "N/A") and _is_wrong(half.wrong, reading.counts_wrong):
-        return f"its result was wrong ({half.wrong})"
-    said = complaint(half, row.size_bytes, reading.convention)
+    header = reading.section.header
+    if "cputime" in header:
+        return remark("links.cpu_time", row.line)
+    if reading.share is not None and row.share != reading.share:
+        return remark("links.size_is_not_count", row.line, size_bytes=row.size_bytes, elements=row.elements)
+    if half.wrong not in (None, "0", "N/A") and _is_wrong(half.wrong, "#wrong" in header):
+        return remark("links.wrong_result", row.line, wrong=half.wrong)
+    said = complaint(half, row, reading.convention)
     if said is not None or reading.ranks is None or not reading.trusted or reading.convention.divided_by > 1:
         return said
     factor = bus_factor(reading.op, reading.ranks)
     apart = abs(half.algbw * factor - half.busbw) - 0.01 * half.busbw
     if reading.op is not None and apart > 0.01 and apart > half.rounding(1) * factor + half.rounding(2):
-        return (
-            f"busbw {half.busbw:g} GB/s over algbw {half.algbw:g} GB/s is not the factor of {reading.ranks} ranks"
-        )
+        return remark("links.not_the_factor", row.line, busbw=half.busbw, algbw=half.algbw, ranks=reading.ranks)
     return None
 
 
@@ -230,15 +241,48 @@ def _is_wrong(text: str, counts: bool) -> bool:
     return text.isdigit() and int(text) > 0
 
 
-def _row_warnings(rows: Sequence[Row], refused: Sequence[Dropped]) -> list[str]:
+def _row_warnings(rows: Sequence[Row], refused: Sequence[Remark]) -> list[Remark]:
     """What the rows as a whole leave to be said."""
     warnings = []
     lone = [row.line for row in rows if row.in_place_us is None]
     if rows and rows[-1].line in lone and len(lone) == 1 < len(rows) and not refused:
-        warnings.append(f"the last row (line {lone[0]}) has no in-place half: the table seems to be cut there")
+        warnings.append(remark("links.last_row_cut", lone[0], number=lone[0]))
     if refused:
-        lines = ", ".join(str(line) for line in sorted({entry.line for entry in refused})[:6])
-        warnings.append(f"figures that do not hold are left out, in line{'s' if ',' in lines else ''} {lines}")
+        lines = sorted({entry.line for entry in refused})[:6]
+        code = "links.left_out_lines" if len(lines) > 1 else "links.left_out_line"
+        warnings.append(remark(code, lines=", ".join(map(str, lines))))
     if rows and all(row.out_of_place_us is None for row in rows):
-        warnings.append("out-of-place times are missing: in-place times are used")
+        warnings.append(remark("links.in_place_used"))
+    return warnings
+
+
+def _section_warnings(section: Section) -> list[Remark]:
+    """What is to be said of a section as a whole: a run that failed, rows missing, ranks that share a GPU."""
+    warnings = []
+    if section.wrong_values:
+        warnings.append(remark("links.check_failed"))
+    elif section.failure:
+        warnings.append(remark("links.run_failed", failure=section.failure))
+    if section.cut_line is not None:
+        warnings.append(remark("links.table_cut", section.cut_line, number=section.cut_line))
+    asked, here = section.asked_rows, len(section.rows) + len(section.dropped)
+    if section.elisions:
+        warnings.append(remark("links.elided", section.elisions[0], number=section.elisions[0]))
+    elif asked is not None and section.rows and here < asked:
+        warnings.append(remark("links.rows_missing", asked=asked, here=here))
+    mean, printed = mean_busbw(section.rows), section.average_busbw
+    halved = any(len(row.halves) < 2 for row in section.rows)
+    slack = 0.05 if halved else 0.002
+    if (
+        mean is not None
+        and printed is not None
+        and not section.elisions
+        and abs(mean - printed) > slack * printed + 0.006
+    ):
+        warnings.append(remark("links.average_differs", printed=printed, mean=mean))
+    # a bus without its domain, as older versions print it, may stand for several GPUs
+    ranks = Counter(device.place for device in section.devices if device.host)
+    if twice := [place for place, count in ranks.items() if count > 1]:
+        domains = any(":" in place.split()[-1] for place in twice)
+        warnings.append(remark("links.shared_gpu" if domains else "links.shared_bus"))
     return warnings

@@ -66,7 +66,8 @@ def test_the_catalog_covers_what_the_labs_and_tools_name():
         assert any(key.startswith(f"{family}-") or key == family for key in MODELS), family
     assert len(MODELS) >= 25
     gpus = "a100-80gb-sxm a100-40gb-sxm h100-sxm h200-sxm b200-sxm gb200 l40s l4 a10g rtx-3090 rtx-4090 rtx-5090"
-    assert {*gpus.split(), "mi300x", "mi325x", "mi355x"} <= GPUS.keys()
+    more = "b300-sxm gb300 h20-sxm gh200 a100-80gb-pcie v100-sxm2 l20 a6000 mi300x mi325x mi355x"
+    assert {*gpus.split(), *more.split()} <= GPUS.keys()
     inside = "nvlink-2 nvlink-3 nvlink-4 nvlink-5 pcie-3 pcie-4 pcie-5 pcie-6 xgmi-mi300x nvlink-lab"
     network = "ib-edr ib-hdr ib-ndr ib-xdr roce-400g efa-p4d efa-p5 slingshot-11 ethernet-10g-lab"
     ethernet = [f"ethernet-{speed}g" for speed in (1, 10, 25, 40, 50, 100, 400)]
@@ -117,6 +118,32 @@ def test_usable_memory_is_below_the_capacity_sold_in_binary_units():
     for row in GPUS.values():
         assert 0.98 * row.memory_bytes < row.usable_memory_bytes < row.memory_bytes * 2**30 / 1e9
     assert gpu("a100-80gb-sxm").usable_memory_bytes == pytest.approx(85e9, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("a100", (2048, 256)),
+        ("rtx-4090", (2048, 256)),
+        ("h100", (8192, 1024)),
+        ("h200", (8192, 1024)),
+        ("rtx-pro-6000", (8192, 1024)),
+        ("b200", (16384, 1024)),
+        ("b300", (16384, 1024)),
+    ],
+)
+def test_a_server_s_own_limits_go_by_memory_and_an_a100_s_are_the_small_ones(name, limits):
+    """Source: vllm/engine/arg_utils.py, get_batch_defaults, of release 0.28 on."""
+    assert (gpu(name).vllm_batched_tokens, gpu(name).vllm_sequences) == limits
+
+
+def test_figures_that_are_easily_taken_from_another_card():
+    """The Server Edition's memory, not the Workstation's; a GeForce's FP4; the Python model's tokens."""
+    assert gpu("rtx-pro-6000").memory_bytes_per_s == 1597e9
+    assert gpu("rtx-5090").fp4_flops == 1676e12
+    assert gpu("a100-pcie").memory_bytes_per_s == 1935e9
+    assert model("codellama/CodeLlama-13b-Python-hf").vocab_size == 32000
+    assert model("codellama/CodeLlama-13b-Instruct-hf").vocab_size == 32016
 
 
 def test_no_link_was_measured_faster_than_its_wire():

@@ -80,5 +80,7 @@ def test_every_point_names_its_source_and_a_catalog_link():
         "l40s-nccl",
         "h100-vllm-eager",
         "h100-vllm-graph",
+        "a100-vllm-graph",
+        "l40s-vllm-graph",
         "a10g-tcp",
     }

@@ -5,7 +5,9 @@ They are nobody's paste.
 
 from dataclasses import dataclass
 
+from core.errors import UnreadableTextError
 from core.links.nccl_tests import read_tables
+from runtime.prose import explained, worded
 
 
 @dataclass(frozen=True)
@@ -140,3 +142,17 @@ def facts(found):
 def times(found):
     """Each row's size and out-of-place time."""
     return [(entry.size_bytes, entry.out_of_place_us) for entry in found.rows]
+
+
+def words(remarks):
+    """Remarks as a reader sees them."""
+    return [worded(remark) for remark in remarks]
+
+
+def refusal(text):
+    """Why a text is refused, in words; None where it is read."""
+    try:
+        read_tables(text)
+    except UnreadableTextError as error:
+        return explained(error)
+    return None

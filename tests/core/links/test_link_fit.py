@@ -22,7 +22,8 @@ from core.links.fit import (
     why_not_fitted,
 )
 from core.links.nccl_tests import Row, Table, read_tables
-from tests.core.links.printed_tables import header, row, sizes, table
+from runtime.prose import worded
+from tests.core.links.printed_tables import header, row, sizes, table, words
 
 CASES = Path(os.environ.get("SHARDLAB_CASES", "")) / "nccl"
 
@@ -59,7 +60,7 @@ def test_one_spike_moves_nothing():
         clean, rows=tuple(replace(r, out_of_place_us=300.0) if r.size_bytes == 16384 else r for r in clean.rows)
     )
     assert fit_link(spiked).fixed_us == pytest.approx(fit_link(clean).fixed_us, abs=0.02)
-    assert any("16 KiB (300 µs)" in said for said in doubts(spiked, fit_link(spiked)))
+    assert any("16 KiB (300 µs)" in said for said in words(doubts(spiked, fit_link(spiked))))
 
 
 @pytest.mark.parametrize("numbers", [2, 3])
@@ -122,7 +123,7 @@ def test_a_base_without_device_lists_is_said_to_assume_one_machine():
     tables = read_tables(pasted)
     first = fit_links(tables)[0]
     assert first.base_us is not None
-    assert any("taken to be of one machine" in said for said in doubts(tables[0], first))
+    assert any("taken to be of one machine" in said for said in words(doubts(tables[0], first)))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_a_size_is_held_out_of_its_own_prediction():
 )
 def test_what_cannot_be_fitted_is_refused_in_a_sentence(found, says):
     assert fit_link(found) is None
-    assert says in why_not_fitted(found)
+    assert says in worded(why_not_fitted(found))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +179,7 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(found, says):
     ],
 )
 def test_what_a_fit_must_not_be_taken_for_is_said(found, says):
-    assert any(says in said for said in doubts(found, fit_link(found)))
+    assert any(says in said for said in words(doubts(found, fit_link(found))))
 
 
 def test_one_gpu_a_node_may_be_called_a_network_latency():

@@ -25,10 +25,12 @@ from tests.core.links.printed_tables import (
     header,
     model_us,
     only,
+    refusal,
     row,
     sizes,
     table,
     times,
+    words,
 )
 
 CASES = Path(os.environ.get("SHARDLAB_CASES", "")) / "nccl"
@@ -65,7 +67,7 @@ def test_a_sendrecv_is_known_by_its_bandwidths_where_it_is_not_named(ranks, unch
     text = edit_rows(text, lambda line: re.sub(r"0$", "N/A", line)) if unchecked else text
     found = only(text)
     assert facts(found)[:2] == ("sendrecv", ranks)
-    assert any("not named" in warning for warning in found.warnings)
+    assert any("not named" in warning for warning in words(found.warnings))
 
 
 def test_a_name_nearby_is_not_believed_against_a_ranks_share():
@@ -99,7 +101,7 @@ def test_a_hypercubes_bandwidths_are_of_what_leaves_a_rank(ranks):
 
 def test_an_unnamed_gather_may_be_a_scatter():
     rows = edit_rows(table("all_gather", 4), lambda line: line.replace("-1", " 0"))
-    (said,) = only("\n".join(rows.splitlines()[1:])).warnings
+    (said,) = words(only("\n".join(rows.splitlines()[1:])).warnings)
     assert "a scatter has too" in said
 
 
@@ -148,8 +150,7 @@ def test_a_cut_in_the_spread_of_iterations_leaves_the_first_half():
 
 def test_the_cpus_time_of_a_call_is_no_collectives():
     """algbw is still of the time on the wire: the rows would contradict themselves without a word on why."""
-    with pytest.raises(UnreadableTextError, match="CPU's call"):
-        read_tables(table().replace("time", "cputime"))
+    assert "CPU's call" in refusal(table().replace("time", "cputime"))
 
 
 def test_a_bandwidth_of_one_rank_may_have_no_decimals():
@@ -193,8 +194,7 @@ def test_in_place_times_stand_in_where_out_of_place_is_missing(change):
     ids=["empty", "prose", "digits", "gloo", "placeholder"],
 )
 def test_what_holds_no_table_is_refused_in_a_sentence(text, says):
-    with pytest.raises(UnreadableTextError, match=says):
-        read_tables(text)
+    assert says in refusal(text)
 
 
 @pytest.mark.skipif(not CASES.is_dir(), reason="SHARDLAB_CASES names no folder of real pastes")

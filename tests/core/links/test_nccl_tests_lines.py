@@ -6,7 +6,7 @@ import re
 import pytest
 
 from core.links.nccl_tests import read_tables
-from tests.core.links.printed_tables import NEW, Layout, edit_rows, facts, header, only, row, table, times
+from tests.core.links.printed_tables import NEW, Layout, edit_rows, facts, header, only, row, table, times, words
 
 INFO = "node0:16629:16655 [3] NCCL INFO Launch mode Parallel"
 
@@ -178,14 +178,14 @@ def test_a_cut_row_is_left_out_unless_its_first_half_is_whole(cut_at, kept):
     first = next(number for number, line in enumerate(lines) if "float" in line)
     found = only("\n".join(lines[: first + 12]) + "\n" + lines[first + 12][:cut_at])
     assert len(found.rows) == kept
-    assert any("missing" in warning or "cut" in warning for warning in found.warnings)
+    assert any("missing" in warning or "cut" in warning for warning in words(found.warnings))
 
 
 def test_a_cut_is_said_with_its_line():
     cut = "\n".join([*header(), row(8, 20.0), row(16, 20.0), row(32, 20.0)[:50]])
     found = only(cut)
     assert [entry.line for entry in found.dropped] == [6]
-    assert any("cut in the middle of a row (line 6)" in warning for warning in found.warnings)
+    assert any("cut in the middle of a row (line 6)" in warning for warning in words(found.warnings))
 
 
 @pytest.mark.parametrize(

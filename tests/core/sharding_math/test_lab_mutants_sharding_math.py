@@ -20,6 +20,29 @@ def partials(x, W, num_ranks):
 """
 
 MUTANTS = {
+    "the whole product, never cut": (
+        """
+def column_parallel(x, W, num_ranks, ledger=None, bias=None):
+    require_divides("out_features", W.shape[0], "num_ranks", num_ranks)
+    return x @ W.T + (0 if bias is None else bias)
+""",
+        "test_column_parallel_equals_the_dense_product",
+    ),
+    "the whole product, uncut by another road": (
+        """
+def column_parallel(x, W, num_ranks, ledger=None, bias=None):
+    require_divides("out_features", W.shape[0], "num_ranks", num_ranks)
+    return np.einsum("td,fd->tf", x, np.asarray(W)) + (0 if bias is None else bias)
+""",
+        "test_column_parallel_equals_the_dense_product",
+    ),
+    "a column layer cut by its inputs, its terms added with no collective": (
+        """
+def column_parallel(x, W, num_ranks, ledger=None, bias=None):
+    return sum(partials(x, W, num_ranks)) + (0 if bias is None else bias)
+""",
+        "test_column_parallel_sends_nothing",
+    ),
     "the all-reduce forgotten: rank 0 keeps its own term": (
         """
 def row_parallel(x, W, num_ranks, ledger=None, bias=None):
@@ -141,6 +164,23 @@ def column_parallel(x, W, num_ranks, ledger=None, bias=None):
 }
 
 
+SAYS = {
+    "the whole product, never cut": "is more than one rank holds: cut it into",
+    "the all-reduce forgotten: rank 0 keeps its own term": "Y is rank 0's term alone",
+    "the sum taken by hand, with no collective": "The ledger is empty",
+    "reduced twice": "Every entry is 2 times too large: the sum",
+    "the mean for the sum": "that is a mean, not a sum",
+    "the bias on every rank": "Every entry is too large by 1 · bias",
+    "the activation before the sum": "applied to the terms of h, before they were summed",
+    "row then column: the hidden row is reduced as well": "The ledger has 2 lines",
+    "the activation forgotten": "The activation is missing",
+    "a column layer cut by its inputs, its terms added with no collective": "is cut along its outputs, dim 0",
+    "the slices stacked as tokens": "The result has the shape (2, 8); (1, 16) is expected",
+}
+"""What the learner is told of a slip that the lab knows."""
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_plausible_bug_dies(name, tmp_path):
     code, killer = MUTANTS[name]
@@ -148,8 +188,11 @@ def test_a_plausible_bug_dies(name, tmp_path):
     mutant.write_text(REFERENCE + code, encoding="utf-8")
     outcomes = run_lab(LAB, str(mutant), tmp_path / "report.xml")
     assert killer in {outcome.name for outcome in outcomes if outcome.failure}
+    assert SAYS.get(name, "") in " ".join(outcome.failure or "" for outcome in outcomes)
+    assert not any("array_equal" in (outcome.failure or "") for outcome in outcomes)
 
 
+@pytest.mark.slow
 def test_the_unmutated_reference_lives(tmp_path):
     """Without this, the mutants could die of the harness."""
     mutant = tmp_path / "mutant.py"

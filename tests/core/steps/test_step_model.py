@@ -3,6 +3,7 @@
 import pytest
 
 from core.catalog import gpu, link, model
+from core.collectives.cost import as_measured
 from core.comm_cost.bill import Step, bill, weight_streaming_s
 from core.comm_cost.node_boundary import node_bill
 from core.errors import OutOfRangeError
@@ -10,7 +11,6 @@ from core.steps.model import (
     DATA_SHEET,
     Efficiency,
     TensorGroup,
-    as_measured,
     decode_step_s,
     decode_terms,
     peak_flops,

@@ -105,9 +105,16 @@ def test_a_prompts_keys_and_values_are_128_kib_a_token():
 
 def test_tensor_parallel_ranks_each_send_their_own_heads():
     four = Request(LLAMA, H100, TensorGroup(4, link("nvlink-4")))
-    one, wire = asked(), link("ethernet-10g-lab")
+    one, wire = asked(), link("ib-ndr")
     ahead = wire.latency_s + wire.base_s
     assert (handoff(one, wire).transfer_s - ahead) / (handoff(four, wire).transfer_s - ahead) == pytest.approx(4)
+
+
+@pytest.mark.parametrize("tp_size", [1, 2, 8])
+def test_a_nodes_port_carries_all_of_the_prompt_whatever_the_ranks(tp_size):
+    """256 MiB over the one 10 GbE port of a node take 215 ms; eight ranks do not have eight ports."""
+    request = Request(LLAMA, H100, TensorGroup(tp_size, link("nvlink-4")))
+    assert handoff(request, link("ethernet-10g-lab")).transfer_s == pytest.approx(0.2148, rel=1e-3)
 
 
 def test_a_sequence_alone_is_never_stalled_so_apart_never_pays():

@@ -4,24 +4,14 @@ import re
 
 from core.links.nccl_tests.records import Device
 from core.links.nccl_tests.streams import Stream
+from core.numbers import number as number_in
 
 OPS = {
-    "all_reduce": "all_reduce",
-    "allreduce": "all_reduce",
-    "all_gather": "all_gather",
-    "allgather": "all_gather",
-    "reduce_scatter": "reduce_scatter",
-    "reducescatter": "reduce_scatter",
-    "alltoall": "alltoall",
-    "alltoallv": "alltoallv",
-    "all_to_all": "alltoall",
-    "broadcast": "broadcast",
-    "reduce": "reduce",
-    "sendrecv": "sendrecv",
-    "gather": "gather",
-    "scatter": "scatter",
-    "hypercube": "hypercube",
-}
+    "all_reduce": "all_reduce", "allreduce": "all_reduce", "all_gather": "all_gather", "allgather": "all_gather",
+    "reduce_scatter": "reduce_scatter", "reducescatter": "reduce_scatter", "alltoall": "alltoall",
+    "alltoallv": "alltoallv", "all_to_all": "alltoall", "broadcast": "broadcast", "reduce": "reduce",
+    "sendrecv": "sendrecv", "gather": "gather", "scatter": "scatter", "hypercube": "hypercube",
+}  # fmt: skip
 """The tests under the names people write, as nccl-tests names them."""
 
 _SHORT = ("reduce", "gather", "scatter", "hypercube")
@@ -34,10 +24,12 @@ INTERESTING = re.compile(
 )
 _ASKED = re.compile(r"minBytes +(\d{1,18}) +maxBytes +(\d{1,18}) +step: *(\d{1,18}) ?\((factor|bytes)\)")
 _GPUS = re.compile(r"nThread +(\d{1,18}) +nGpus +(\d{1,18})")
-_DEVICE = re.compile(r"Rank\s+(\d{1,18})\s.*?(?:\bon\s+(\S+)\s+)?device\s+(\d{1,18})\s+\[([^\]]*)\]\s*(.*)")
+_DEVICE = re.compile(
+    r"Rank\s{1,20}(\d{1,9})\s.{0,200}?(?:\bon\s{1,20}(\S{1,120})\s{1,20})?device\s{1,20}(\d{1,9})\s{1,20}\[([^\]]{0,200})\](.*)"
+)
 _REDUCED = re.compile(r"Reducing maxBytes to (\d{1,18})")
-_AVERAGE = re.compile(r"Avg bus bandwidth\s*:\s*(\S+)")
-_BOUNDS = re.compile(r"Out of bounds values\s*:\s*(\d{1,18})\s+(\w+)")
+_AVERAGE = re.compile(r"Avg bus bandwidth\s{0,40}:\s{0,40}(\S{1,40})")
+_BOUNDS = re.compile(r"Out of bounds values\s{0,40}:\s{0,40}(\d{1,18})\s{1,40}(\w{1,40})")
 _NRANKS = re.compile(r"\bnranks (\d{1,18})")
 _ELISION_MARKS = " \t#>|*[]()<>-"
 _FAILURE = re.compile(
@@ -45,7 +37,7 @@ _FAILURE = re.compile(
     r"out of memory|srun: error|exited with (?:exit )?code [1-9]|MPI_ABORT|unhandled (?:cuda|system) error|"
     r"remote process exited"
 )
-GLOO = re.compile(r"elements\s+min \(us\).*samples")
+GLOO = re.compile(r"elements\s{1,40}min \(us\).{0,200}samples")
 
 
 def take_remark(stream: Stream, number: int, line: str) -> None:
@@ -64,10 +56,7 @@ def _footer(stream: Stream, number: int, line: str) -> bool:
         stream.section.wrong_values = bounds.group(2) != "OK" or bounds.group(1) != "0"
     if average is not None:
         stream.section.closed = True
-        try:
-            stream.section.average_busbw = float(average.group(1))
-        except ValueError:
-            stream.section.average_busbw = None
+        stream.section.average_busbw = number_in(average.group(1))
     return True
 
 
@@ -130,7 +119,7 @@ def _elision(stream: Stream, number: int, line: str) -> bool:
     text = line.strip(_ELISION_MARKS)
     if text not in ("…", "snip") and (len(text) < 2 or set(text) != {"."}):
         return False
-    if stream.section.header is not None or stream.section.rows:
+    if stream.section.header or stream.section.rows:
         stream.section.elisions.append(number)
     return True
 

@@ -1,0 +1,153 @@
+"""What a rerun of each page and scene costs: CPU, as a ratio to a bare page with one slider and one chart.
+
+    python -m benchmarks.bench_pages [--only STEM] [--rounds 9] [--profile STEM.SCENE]
+
+First: the visitor moves the batch to a size nobody has asked for. Again: to one that somebody has seen. All in one
+process and one run, the bare page between the others: the script, its messages and Streamlit's own collection.
+"""
+
+import argparse
+import cProfile
+import pstats
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import ScriptRunner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest
+
+from ui.course.pages import LABS, PAGES, Entry
+
+ROOT = Path(__file__).resolve().parents[1]
+FIRST_AT_MOST, AGAIN_AT_MOST = 2.0, 1.2
+
+_spent: list[float] = []
+_profiles: list[cProfile.Profile] = []
+
+
+def _watch(profiled: bool) -> None:
+    """Let every run of a script note what it took of its own thread's CPU, messages written out."""
+    run = ScriptRunner._run_script
+    enqueue = ForwardMsgQueue.enqueue
+
+    def timed(self: ScriptRunner, *args: Any, **named: Any) -> None:
+        began = time.thread_time()
+        profile = cProfile.Profile() if profiled else None
+        if profile:
+            _profiles.append(profile)
+            profile.enable()
+        run(self, *args, **named)
+        if profile:
+            profile.disable()
+        _spent.append(time.thread_time() - began)
+
+    def written(self: ForwardMsgQueue, message: ForwardMsg) -> None:
+        populate_hash_if_needed(message)
+        message.SerializeToString()
+        enqueue(self, message)
+
+    prepare = PagesManager.__init__
+
+    def declared(self: PagesManager, *args: Any, **named: Any) -> None:
+        prepare(self, *args, **named)
+        PagesManager.uses_pages_directory = False  # as a server knows once st.navigation has run in it
+
+    scripts = ScriptCache()  # a server compiles a page once
+    ScriptCache.get_bytecode = _once(ScriptCache.get_bytecode, scripts)  # type: ignore[method-assign]
+    PagesManager.__init__ = declared  # type: ignore[method-assign]
+    ScriptRunner._run_script = timed  # type: ignore[method-assign]
+    ForwardMsgQueue.enqueue = written  # type: ignore[method-assign]
+
+
+def _once(method: Callable[..., Any], owner: object) -> Callable[..., Any]:
+    """A method that one object answers for all of its class."""
+    return lambda _, *args: method(owner, *args)
+
+
+def bare() -> None:
+    """A page with nothing but a slider and a chart."""
+    import altair as alt
+    import pandas as pd
+    import streamlit as st
+
+    batch = st.slider("batch", 1, 8192, 1, key="batch")
+    table = pd.DataFrame({"x": range(8), "y": [batch * x for x in range(8)]})
+    st.altair_chart(alt.Chart(table).mark_bar().encode(x="x:O", y="y:Q"))
+
+
+def visit(page: Entry, title: str) -> AppTest:
+    """The app with a scene open, its question answered."""
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=120)
+    app.query_params[f"{page.prefix}_scene"] = title
+    if page in LABS:
+        app.query_params[f"{page.prefix}_guess"] = "15"
+        app.query_params[f"{page.prefix}_revealed"] = "true"
+    app.run()  # declares the navigation, by which the page is known
+    app.switch_page(page.path)
+    return app.run()
+
+
+def rerun_s(app: AppTest, batch: int) -> float:
+    """The CPU of one rerun with another batch."""
+    del _spent[:]
+    widgets = [*app.number_input, *app.slider]
+    next(widget for widget in widgets if widget.key == "batch").set_value(batch)
+    app.run()
+    assert not app.exception, app.exception
+    return sum(_spent)
+
+
+def measured(app: AppTest, batches: list[int]) -> tuple[float, float]:
+    """The median of a first visit to each batch, and of another to each, in seconds."""
+    first = [rerun_s(app, batch) for batch in batches]
+    again = [rerun_s(app, batch) for batch in batches]
+    return median(first), median(again)
+
+
+def main() -> int:
+    """Print the table; 1 where a page is slower than it may be."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", help="a page's stem")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--profile", help="a page's stem and a scene's name in code: what its reruns spend")
+    asked = parser.parse_args()
+    _watch(bool(asked.profile))
+    base = AppTest.from_function(bare, default_timeout=60).run()
+    batches = list(range(3, 3 + asked.rounds))
+    rows, slow = [], 0
+    for page in PAGES[1:]:
+        for scene, title in page.scenes.items():
+            if asked.profile not in (None, f"{page.stem}.{scene}") or asked.only not in (None, page.stem):
+                continue
+            app = visit(page, title)
+            rerun_s(app, 2)
+            bare_s = median(measured(base, batches))
+            del _profiles[:]
+            first_s, again_s = measured(app, batches)
+            rows.append((page.stem, scene, 1e3 * bare_s, first_s / bare_s, again_s / bare_s))
+            slow += first_s > FIRST_AT_MOST * bare_s or again_s > AGAIN_AT_MOST * bare_s
+            print(f"{page.stem:16} {scene:12} {1e3 * bare_s:6.1f} ms {rows[-1][3]:6.1f} {rows[-1][4]:6.1f}")
+            sys.stdout.flush()
+    if asked.profile:
+        half = len(_profiles) // 2
+        for name, some in (("first", _profiles[:half]), ("again", _profiles[half:])):
+            print(name)
+            stats = pstats.Stats(some[0])
+            for profile in some[1:]:
+                stats.add(profile)
+            stats.sort_stats("cumulative").print_stats(60)
+            stats.sort_stats("tottime").print_stats(30)
+    print(f"{slow} of {len(rows)} over {FIRST_AT_MOST} × first or {AGAIN_AT_MOST} × again")
+    return int(slow > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""What a graded lab says of a wrong answer: one sentence that names the slip, where it is a known one."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+
+def agree(y, due, slips: Mapping[str, object] | None = None, *, within=0.0):
+    """Fail unless `y` is `due`, each entry to `within`. `slips` are wrong results by what is to be said of each."""
+    __tracebackhide__ = True
+    due = np.asarray(due)
+    if y is None:
+        pytest.fail("The function returned nothing.", pytrace=False)
+    y = np.asarray(y)
+    if y.shape != due.shape:
+        pytest.fail(f"The result has the shape {y.shape}; {due.shape} is expected.", pytrace=False)
+    off = ~(np.abs(y - due) <= within)  # so that NaN is off
+    if not off.any():
+        return
+    for words, wrong in (slips or {}).items():
+        if np.shape(wrong) == y.shape and np.allclose(y, wrong, rtol=1e-9, atol=1e-12):
+            pytest.fail(f"{words[:1].upper()}{words[1:]}.", pytrace=False)
+    first = tuple(int(place) for place in np.argwhere(off)[0])
+    pytest.fail(
+        f"{off.sum()} of {due.size} entries are wrong; the first, y{list(first)}, is {y[first]:g} and should be"
+        f" {due[first]:g}.",
+        pytrace=False,
+    )
+
+
+def summed(due, num_ranks: int, terms=()) -> dict[str, object]:
+    """The slips of a sum over ranks: taken not at all, twice, or as a mean."""
+    alone = {f"y is rank {rank}'s term alone: all_reduce adds all of them": term for rank, term in enumerate(terms)}
+    return {
+        **alone,
+        f"every entry is {num_ranks} times too large: the sum over {num_ranks} ranks was taken twice": num_ranks
+        * due,
+        f"every entry is {num_ranks} times too small: that is a mean, not a sum": due / num_ranks,
+    }
+
+
+def sends_once(ledger, payload_bytes: int, num_ranks: int):
+    """Fail unless the ledger has one line, an all-reduce of that payload."""
+    __tracebackhide__ = True
+    if not len(ledger):
+        pytest.fail("The ledger is empty: all_reduce(parts, ledger) writes the line.", pytrace=False)
+    if len(ledger) > 1:
+        ops = ", ".join(line.op for line in ledger)
+        pytest.fail(f"The ledger has {len(ledger)} lines ({ops}); one all_reduce is enough.", pytrace=False)
+    (line,) = ledger
+    if (line.op, line.payload_bytes, line.ranks) != ("all_reduce", payload_bytes, num_ranks):
+        pytest.fail(
+            f"The ledger has an {line.op} of {line.payload_bytes} bytes over {line.ranks} ranks; an all_reduce of"
+            f" {payload_bytes} bytes over {num_ranks} is expected.",
+            pytrace=False,
+        )
+
+
+def sends_nothing(ledger):
+    """Fail unless the ledger is empty."""
+    __tracebackhide__ = True
+    if len(ledger):
+        ops = ", ".join(line.op for line in ledger)
+        pytest.fail(f"The ledger should be empty and has {len(ledger)} lines: {ops}.", pytrace=False)

@@ -1,0 +1,135 @@
+"""The all-reduce an engine picks, and links as they were measured, against machines that were timed."""
+
+from dataclasses import replace
+from itertools import combinations
+from statistics import median
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.catalog import GPUS, LINKS, MODELS, link, model
+from core.collectives.cost import as_measured, ring_all_reduce
+from core.comm_cost.bill import Step, bill
+from core.comm_cost.kernels import picked_all_reduce, picked_bill, picked_kernel
+from core.comm_cost.measured import measured_time_s, series_of
+from core.errors import OutOfRangeError
+from runtime.measurements import measured_all_reduces
+
+POINTS = measured_all_reduces()
+LLAMA = model("llama-3-8b")
+KERNELS = ("a100-vllm-graph", "h100-vllm-graph", "l40s-vllm-graph")
+
+
+def misses(series, low, high, all_reduce):
+    return [
+        abs(all_reduce(point.payload_bytes, point.ranks, link(point.link)).total_s / point.time_s - 1)
+        for point in POINTS
+        if point.series == series and low <= point.payload_bytes <= high
+    ]
+
+
+def ring_as_measured(payload_bytes, ranks, wire):
+    return ring_all_reduce(payload_bytes, ranks, as_measured(wire))
+
+
+@pytest.mark.parametrize("series", KERNELS)
+def test_the_picked_kernel_meets_the_one_that_was_timed(series):
+    """Up to 256 KiB half of the rows are within 5 %; the ring alone is 36 to 68 % above them at 8 KiB."""
+    assert median(misses(series, 512, 2**18, picked_all_reduce)) < 0.05
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 8])
+def test_the_ring_overstates_what_an_engine_runs(ranks):
+    """NCCL's 6.77, 10.04, 15.96 µs on H100 against the kernel's 4.38, 4.81, 5.11: 35, 52, 68 % less."""
+    ring = ring_as_measured(8192, ranks, link("nvlink-4")).total_s
+    kernel = picked_all_reduce(8192, ranks, link("nvlink-4")).total_s
+    measured = measured_time_s(series_of(POINTS, "h100-vllm-graph", ranks), 8192)
+    assert kernel == pytest.approx(measured, rel=0.07)
+    assert 1 - measured / ring == pytest.approx({2: 0.36, 4: 0.51, 8: 0.68}[ranks], abs=0.04)
+
+
+def test_over_its_cap_and_without_its_links_an_engine_goes_to_nccl():
+    """8 MiB is the cap; three ranks, five PCIe GPUs or a network have no kernel."""
+    nvlink, pcie = link("nvlink-4"), link("pcie-4")
+    assert picked_kernel(8192, 8, nvlink) == "one stage"
+    assert picked_kernel(2**20, 8, nvlink) == "two stages"
+    assert picked_kernel(2**23, 8, nvlink) == "NCCL"
+    assert picked_kernel(8192, 3, nvlink) == "NCCL"
+    assert picked_kernel(8192, 2, pcie) == "one stage"
+    assert picked_kernel(8192, 4, pcie) == "NCCL"
+    assert picked_kernel(8192, 2, link("pcie-4-no-p2p")) == picked_kernel(8192, 2, link("ib-ndr")) == "NCCL"
+    assert picked_bill(Step(LLAMA, 8), nvlink).bill.comm_s == pytest.approx(64 * 5.1e-6, rel=0.05)
+
+
+@pytest.mark.parametrize(("series", "most"), [("h100-nccl", 0.10), ("a100-nccl", 0.10), ("a10g-tcp", 0.12)])
+def test_a_bandwidth_is_reached_gradually(series, most):
+    """From 16 KiB to 64 MiB two numbers are 13 to 30 % off in the median; with the ramp a tenth or less."""
+    gradual = median(misses(series, 2**14, 2**26, ring_as_measured))
+    at_once = median(
+        misses(series, 2**14, 2**26, lambda n, k, w: ring_all_reduce(n, k, replace(as_measured(w), ramp=0.0)))
+    )
+    assert gradual < most < 1.5 * at_once
+
+
+def test_16_mib_on_h100_take_what_was_measured():
+    """At two ranks 53 µs by two numbers where the machine takes 82, at eight 96 where it takes 122."""
+    for ranks in (2, 4, 8):
+        modelled = ring_as_measured(2**24, ranks, link("nvlink-4")).total_s
+        measured = measured_time_s(series_of(POINTS, "h100-nccl", ranks), 2**24)
+        assert modelled == pytest.approx(measured, rel=0.16)
+
+
+@given(st.floats(1, 2**40), st.integers(2, 64), st.sampled_from(sorted(LINKS)))
+def test_a_measured_link_is_never_faster_than_its_row(payload_bytes, ranks, key):
+    row = link(key)
+    assert ring_as_measured(payload_bytes, ranks, row).total_s >= ring_all_reduce(payload_bytes, ranks, row).total_s
+
+
+def test_the_napkin_and_links_of_ones_own_stay_two_numbers():
+    for key in ("nvlink-lab", "ethernet-10g-lab", "own_0.55_409_3.2_8"):
+        assert as_measured(link(key)) == link(key)
+
+
+def measured_of(gpu, wire, ranks, payload_bytes, kernel):
+    """What somebody timed on this link: the kernel where one is picked, NCCL or TCP otherwise; None for nobody."""
+    series = gpu.measured_series if wire.family == "nvlink" else wire.measured_series
+    if not series:
+        return None
+    if kernel != "NCCL":
+        series = series.replace("-nccl", "-vllm-graph")
+    try:
+        return measured_time_s(series_of(POINTS, series, ranks), payload_bytes)
+    except OutOfRangeError:
+        return None
+
+
+def test_no_order_of_links_contradicts_the_measured_one():
+    """Every model, GPU and TP, decode and a prefill: of two links both timed, the slower is shown as slower.
+
+    Napkin NVLink beside calibrated PCIe had it the other way: 6.74 against 3.75 ms for 70B at TP=8 on H100.
+    """
+    payloads = {Step(row, 2, tokens).payload_bytes for row in MODELS.values() for tokens in (1, 8, 2048)}
+    compared = 0
+    for gpu in GPUS.values():
+        wires = [link(key) for key in {gpu.link_key, "pcie-4", "ethernet-10g"}]
+        for ranks in (2, 4, 8):
+            for payload_bytes in payloads:
+                told = [
+                    (measured, picked_all_reduce(payload_bytes, ranks, wire).total_s)
+                    for wire in wires
+                    for kernel in [picked_kernel(payload_bytes, ranks, wire)]
+                    if (measured := measured_of(gpu, wire, ranks, payload_bytes, kernel)) is not None
+                ]
+                for (one, shown_one), (other, shown_other) in combinations(told, 2):
+                    assert (one < other) == (shown_one < shown_other), (gpu.key, ranks, payload_bytes)
+                    compared += 1
+    assert compared > 100
+
+
+def test_a_token_is_faster_over_nvlink_and_slower_over_10_gbe():
+    """8 ms / 2 + 64 x 5.3 µs = 4.34 ms, 1.84 times as fast; 4 + 64 x 193 µs = 16.3 ms, half as fast."""
+    step = Step(LLAMA, 2, divided=True)
+    assert picked_bill(step, link("nvlink-3")).bill.speedup == pytest.approx(1.84, abs=0.01)
+    assert picked_bill(step, link("ethernet-10g")).bill.speedup < 0.6
+    assert bill(Step(LLAMA, 1, divided=True), link("nvlink-3")).speedup == 1
