@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from core.pipeline_bubble.attempt import RUN, TASKS, Attempt
+from core.pipeline_bubble.submission import RUN, TASKS, Submission
 from core.sharding_math.submission import CodeError
 from runtime.learner_code import ROOT, WALL_S, as_int, run_program
 
@@ -10,16 +10,16 @@ LAB = ROOT / "labs" / "lab-04-pipeline-bubble"
 PROGRAM = Path(__file__).with_name("learner_schedule_process.py")
 
 
-def attempts(path: Path, stages: int, microbatches: int, wall_s: float = WALL_S) -> tuple[Attempt, ...]:
+def submissions(path: Path, stages: int, microbatches: int, wall_s: float = WALL_S) -> tuple[Submission, ...]:
     """Every task of a file and its run, tried in a process of its own with limits on time and memory."""
     done, stopped = run_program(PROGRAM, path, (stages, microbatches), wall_s)
-    return tuple(_attempt(task, done.get(task), stopped) for task in (*TASKS, RUN))
+    return tuple(_submission(task, done.get(task), stopped) for task in (*TASKS, RUN))
 
 
-def _attempt(task: str, row: dict[str, object] | None, stopped: str) -> Attempt:
-    """One line of results as an attempt; a missing one as the reason it is missing."""
+def _submission(task: str, row: dict[str, object] | None, stopped: str) -> Submission:
+    """One line of results as a submission; a missing one as the reason it is missing."""
     if row is None:
-        return Attempt(task, error=CodeError(stopped))
+        return Submission(task, error=CodeError(stopped))
     if "error" in row:
-        return Attempt(task, error=CodeError(str(row["error"]), as_int(row["line"])))
-    return Attempt(task, row["gave"])
+        return Submission(task, error=CodeError(str(row["error"]), as_int(row["line"])))
+    return Submission(task, row["gave"])

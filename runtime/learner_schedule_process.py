@@ -12,14 +12,14 @@ import sys
 def main(repository: str, file: str, stages: int, microbatches: int, results: str) -> None:
     """Try every task of the file, and its run."""
     sys.path.insert(0, repository)
-    from core.pipeline_bubble.attempt import RUN, TASKS, ask
+    from core.pipeline_bubble.submission import RUN, TASKS, result_of
     from runtime.learner_process import failure, limit, load
 
     limit()
     with open(results, "w", encoding="utf-8") as out:
         for task in (*TASKS, RUN):
             try:
-                row = {"gave": ask(task, load(file), stages, microbatches)}
+                row = {"gave": result_of(task, load(file), stages, microbatches)}
             except BaseException as error:
                 row = failure(error, file)
             print(json.dumps({"task": task, **row}), file=out, flush=True)

@@ -9,6 +9,7 @@ There are no expressions: what is to be computed is core's. A field that nobody 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Protocol
 
@@ -83,11 +84,13 @@ def written(value: object, unit: str | None = None) -> str:
     """
     if unit is None:
         return str(value)
-    assert isinstance(value, int | float), f"{value!r} has no unit {unit}"
+    assert isinstance(value, int | float | Fraction), f"{value!r} has no unit {unit}"
+    number = float(value) if isinstance(value, Fraction) else value
     one, comma, many = unit.partition(",")
     if comma:
-        return f"{grouped(int(value))} {one if value == 1 else many}"
-    return UNITS[unit](value)
+        count = grouped(int(number)) if number == int(number) else plain(number, 4)
+        return f"{count} {one if number == 1 else many}"
+    return UNITS[unit](number)
 
 
 def said(stem: str, name: str, row: object = None, **fields: object) -> str:

@@ -16,10 +16,11 @@ from core.pipeline_bubble.schedules.report import RankReport, Report, report
 from core.pipeline_bubble.schedules.serving import Pipe, decode, filling_microbatches, steady_decode
 from core.pipeline_bubble.schedules.simulator import Costs, Timeline, simulate
 from core.units import percent
-from scripts.terminal import Parser, answer, print_aligned
+from scripts.terminal import Parser, answer, picked, print_aligned
 
 DECODE = "decode"
 MOST_FORWARDS = 2**20
+COSTS = ("forward", "backward_input", "backward_weight", "link_delay", "return_delay")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,22 +30,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def compute() -> Mapping[str, object]:
         timeline, steady = _run(options)
-        found = report(timeline)
+        cost = report(timeline)
         if not options.json:
-            _print(found)
-        return {**_as_json(found, _are_whole(options)), **steady}
+            _print(cost)
+        return {**_as_json(cost, _are_whole(options)), **steady}
 
     return answer(parser, compute, options.json, table=False)
 
 
 def _run(options: Namespace) -> tuple[Timeline, Mapping[str, object]]:
     """The run, and for decode what it settles to."""
-    rounds = options.tokens if options.name == DECODE else 1
-    forwards = whole("stages", options.stages) * whole("chunks", options.chunks) * whole("tokens", rounds)
-    forwards *= whole("microbatches", options.microbatches)
+    decodes = options.name == DECODE
+    sizes = (options.stages, options.chunks, options.tokens if decodes else 1, options.microbatches)
+    forwards = 1
+    for name, size in zip(("stages", "chunks", "tokens", "microbatches"), sizes, strict=True):
+        forwards *= whole(name, size)
     if forwards > MOST_FORWARDS:
         raise OutOfRangeError("stages * chunks * microbatches", forwards, f"must be at most {MOST_FORWARDS}")
-    if options.name == DECODE:
+    if decodes:
         return _decode(options)
     if _exact("return_delay", options.return_delay):
         raise OutOfRangeError("return_delay", options.return_delay, "is for decode: nothing else comes back")
@@ -60,42 +63,26 @@ def _decode(options: Namespace) -> tuple[Timeline, Mapping[str, object]]:
     times = costs.stage_times or (costs.forward,) * placement.stages
     way_back = _exact("return_delay", options.return_delay)
     pipe = Pipe(times, costs.link_delays, way_back, options.send, options.chunks)
-    steady = steady_decode(pipe, options.microbatches)
-    settled = {
-        "cycle": _number(steady.cycle),
-        "items_per_time": _number(steady.items_per_time),
-        "utilisation": [_number(share) for share in steady.utilisation],
-        "filling_microbatches": filling_microbatches(pipe),
-    }
+    steady = _numbers(picked(steady_decode(pipe, options.microbatches), "cycle", "items_per_time", "utilisation"))
+    settled = {**steady, "filling_microbatches": filling_microbatches(pipe)}
     return decode(pipe, options.microbatches, options.tokens), settled
 
 
 def _costs(options: Namespace, placement: Placement) -> Costs:
-    return Costs(
-        forward=_exact("forward", options.forward),
-        backward_input=_exact("backward_input", options.backward_input),
-        backward_weight=_exact("backward_weight", options.backward_weight),
-        stage_times=_stage_times(options, placement),
-        link_delays=_link_delays(options, placement),
-        send=options.send,
-    )
-
-
-def _stage_times(options: Namespace, placement: Placement) -> tuple[Time, ...]:
-    """One time a stage, or one a rank for all of its chunks."""
+    forward, backward_input, backward_weight = (_exact(name, getattr(options, name)) for name in COSTS[:3])
     times = _list("stage_times", options.stage_times)
-    if len(times) == placement.ranks:
-        return tuple(times[placement.rank(stage)] for stage in range(placement.stages))
-    return times
+    if len(times) == placement.ranks:  # one a rank, for all of its chunks
+        times = tuple(times[placement.rank(stage)] for stage in range(placement.stages))
+    return Costs(forward, backward_input, backward_weight, times, _link_delays(options, placement), options.send)
 
 
 def _link_delays(options: Namespace, placement: Placement) -> tuple[Time, ...]:
     """One delay a boundary; on a V one a link between two ranks will do, for it is crossed both ways."""
-    if _exact("link_delay", options.link_delay) and options.link_delays:
-        raise OutOfRangeError("link_delay", options.link_delay, "and link_delays exclude each other")
-    boundaries = placement.stages - 1
+    every = _exact("link_delay", options.link_delay)
     if not options.link_delays:
-        return (_exact("link_delay", options.link_delay),) * boundaries
+        return (every,) * (placement.stages - 1)
+    if every:
+        raise OutOfRangeError("link_delay", options.link_delay, "and link_delays exclude each other")
     delays = _list("link_delays", options.link_delays)
     if placement.shape == "v" and len(delays) == placement.ranks - 1:
         return (*delays, 0, *reversed(delays))
@@ -113,65 +100,60 @@ def _exact(name: str, text: str) -> Time:
 
 
 def _are_whole(options: Namespace) -> bool:
-    one = (
-        options.forward,
-        options.backward_input,
-        options.backward_weight,
-        options.link_delay,
-        options.return_delay,
-    )
-    values = [_exact("cost", text) for text in one]
+    values = [_exact("cost", getattr(options, name)) for name in COSTS]
     values += [*_list("stage_times", options.stage_times), *_list("link_delays", options.link_delays)]
     return all(isinstance(value, int) for value in values)
 
 
-def _as_json(found: Report, costs_are_whole: bool) -> dict[str, object]:
-    printed: dict[str, object] = {
-        "makespan": _number(found.makespan),
-        "bubble_fraction": _number(found.bubble_fraction),
-        "overhead": _number(found.overhead),
-        "ranks": [_rank_as_json(rank) for rank in found.ranks],
-    }
+def _as_json(cost: Report, costs_are_whole: bool) -> dict[str, object]:
+    printed = _numbers(picked(cost, "makespan", "bubble_fraction", "overhead"))
+    printed["ranks"] = [
+        {
+            **_numbers(picked(rank, "idle", "peak_activations")),
+            "actions": [
+                {"action": str(span.action), **_numbers(picked(span, "start", "end"))} for span in rank.spans
+            ],
+        }
+        for rank in cost.ranks
+    ]
     if costs_are_whole:
-        printed["bubble_fraction_exact"] = _as_fraction(found)
+        printed["bubble_fraction_exact"] = _as_fraction(cost)
     return printed
 
 
-def _rank_as_json(rank: RankReport) -> dict[str, object]:
-    return {
-        "idle": _number(rank.idle),
-        "peak_activations": rank.peak_activations,
-        "actions": [
-            {"action": str(span.action), "start": _number(span.start), "end": _number(span.end)}
-            for span in rank.spans
-        ],
-    }
-
-
-def _as_fraction(found: Report) -> str:
+def _as_fraction(cost: Report) -> str:
     """Idle over makespan for a rank on average, `7/70`; over all ranks, or reduced, where those are not whole.
 
     Whole costs may give times that are not: a backward of 3 beside a forward of 2, on a stage of 1.
     """
-    idle, ranks = sum((Fraction(rank.idle) for rank in found.ranks), Fraction(0)), len(found.ranks)
-    for share, whole_time in ((idle / ranks, Fraction(found.makespan)), (idle, ranks * Fraction(found.makespan))):
+    idle, ranks = sum((Fraction(rank.idle) for rank in cost.ranks), Fraction(0)), len(cost.ranks)
+    for share, whole_time in ((idle / ranks, Fraction(cost.makespan)), (idle, ranks * Fraction(cost.makespan))):
         if share.denominator == whole_time.denominator == 1:
             return f"{share}/{whole_time}"
-    return f"{found.bubble_fraction.numerator}/{found.bubble_fraction.denominator}"
+    return f"{cost.bubble_fraction.numerator}/{cost.bubble_fraction.denominator}"
 
 
-def _number(value: Time) -> int | float:
+def _numbers(row: Mapping[str, object]) -> dict[str, object]:
+    """Exact times, alone or in a row, as JSON has numbers."""
+    return {
+        name: [*map(_number, value)] if isinstance(value, tuple) else _number(value) for name, value in row.items()
+    }
+
+
+def _number(value: object) -> int | float:
+    assert isinstance(value, int | Fraction)
     return int(value) if value == int(value) else float(value)
 
 
-def _print(found: Report) -> None:
-    bubble = f"{percent(float(found.bubble_fraction))} of the time, {percent(float(found.overhead))} over the work"
-    print_aligned([("makespan", str(_number(found.makespan))), ("bubble", bubble)])
-    rows = [
-        (f"rank {place}", f"idle {_number(rank.idle)}", f"holds {rank.peak_activations}", _programme(rank))
-        for place, rank in enumerate(found.ranks)
-    ]
-    print_aligned(rows)
+def _print(cost: Report) -> None:
+    bubble = f"{percent(float(cost.bubble_fraction))} of the time, {percent(float(cost.overhead))} over the work"
+    print_aligned([("makespan", str(_number(cost.makespan))), ("bubble", bubble)])
+    print_aligned(
+        [
+            (f"rank {rank}", f"idle {_number(its.idle)}", f"holds {its.peak_activations}", _programme(its))
+            for rank, its in enumerate(cost.ranks)
+        ]
+    )
 
 
 def _programme(rank: RankReport, most: int = 24) -> str:
@@ -184,9 +166,8 @@ def _parser() -> Parser:
     parser.add_argument("name", choices=[*FAMILIES, DECODE], metavar="NAME", help=", ".join([*FAMILIES, DECODE]))
     parser.add_argument("--stages", type=int, required=True, help="ranks")
     parser.add_argument("--microbatches", type=int, required=True)
-    parser.add_argument(
-        "--chunks", type=int, default=1, help="stages that each rank holds; zbv and dualpipe_v have 2"
-    )
+    chunks = "stages that each rank holds; zbv and dualpipe_v have 2"
+    parser.add_argument("--chunks", type=int, default=1, help=chunks)
     for name in ("forward", "backward-input", "backward-weight"):
         parser.add_argument(f"--{name}", default="1", help="time of it on one chunk")
     parser.add_argument("--stage-times", default="", help="T1,T2,...: each stage's own forward time")

@@ -10,6 +10,7 @@ Letters: p stages, m microbatches.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from core.errors import OutOfRangeError
 from core.pipeline_bubble.schedules.actions import Action, Placement, Span, exact, whole
@@ -96,23 +97,66 @@ def bubble_overhead(stages: int, microbatches: int) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Slip:
-    """A formula that has been taken for the bubble fraction, and what it is instead."""
+class FillDrain:
+    """One fill-drain run by its sizes: p rows of m + p - 1 cells, p - 1 idle in each."""
 
-    formula: str
-    what: str
+    stages: int
+    microbatches: int
+
+    @property
+    def wait(self) -> int:
+        """Ticks for which each stage stands idle: p - 1, which is the last stage's number as well."""
+        return self.stages - 1
+
+    @property
+    def ticks(self) -> int:
+        """How long it lasts."""
+        return self.microbatches + self.wait
+
+    @property
+    def cells(self) -> int:
+        """Ticks of all stages together."""
+        return self.stages * self.ticks
+
+    @property
+    def idle_cells(self) -> int:
+        """Those in which a stage has nothing to do."""
+        return self.stages * self.wait
+
+    @property
+    def triangle(self) -> int:
+        """Idle cells of the fill alone, and of the drain."""
+        return self.idle_cells // 2
+
+    @property
+    def fraction(self) -> Fraction:
+        """Idle over all, exactly."""
+        return bubble_fraction(self.stages, self.microbatches)
+
+    @property
+    def overhead(self) -> Fraction:
+        """Idle over work, exactly."""
+        return bubble_overhead(self.stages, self.microbatches)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula for the bubble, right or mistaken for it, in letters and worked out."""
+
+    code: Literal["right", "overhead", "one_too_many", "no_drain", "no_microbatches"]
+    letters: str
     fraction: Fraction
 
 
-def slips(stages: int, microbatches: int) -> list[Slip]:
-    """The right formula, then the slips that are made with it, each worked for p stages and m microbatches."""
+def formulas(stages: int, microbatches: int) -> list[Formula]:
+    """The right one, then those it is mistaken for, each worked for p stages and m microbatches."""
     right, p, m = bubble_fraction(stages, microbatches), stages, microbatches
     return [
-        Slip("(p − 1) / (m + p − 1)", "idle over all time", right),
-        Slip("(p − 1) / m", "idle over work, read as a share of time", bubble_overhead(p, m)),
-        Slip("p / (m + p)", "one stage too many waits", Fraction(p, m + p)),
-        Slip("(p − 1) / 2(m + p − 1)", "the fill counted, the drain forgotten", right / 2),
-        Slip("(p − 1) / p", "the microbatches forgotten", Fraction(p - 1, p)),
+        Formula("right", "(p − 1) / (m + p − 1)", right),
+        Formula("overhead", "(p − 1) / m", bubble_overhead(p, m)),
+        Formula("one_too_many", "p / (m + p)", Fraction(p, m + p)),
+        Formula("no_drain", "(p − 1) / 2(m + p − 1)", right / 2),
+        Formula("no_microbatches", "(p − 1) / p", Fraction(p - 1, p)),
     ]
 
 
@@ -132,3 +176,26 @@ def microbatches_for_budget(stages: int, budget: int | float | str | Fraction, *
         return 1
     least = (p - 1) * (1 - b) / b
     return max(1, least.__floor__() + 1 if under else least.__ceil__())
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A share of time that may be idle on p stages, and the fewest microbatches that keep to it."""
+
+    stages: int
+    fraction: Fraction
+
+    @property
+    def at(self) -> FillDrain:
+        """The shortest run within the budget."""
+        return FillDrain(self.stages, microbatches_for_budget(self.stages, self.fraction))
+
+    @property
+    def under(self) -> FillDrain:
+        """The shortest run below it."""
+        return FillDrain(self.stages, microbatches_for_budget(self.stages, self.fraction, under=True))
+
+    @property
+    def is_met(self) -> bool:
+        """Whether a run lands on the budget itself."""
+        return self.at.fraction == self.fraction

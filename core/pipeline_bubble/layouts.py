@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from core.collectives.cost import ring_all_reduce
-from core.comm_cost.bill import allreduce_payload_bytes
+from core.collectives.cost import CollectiveCost
+from core.comm_cost.bill import Bill, Step, bill
 from core.errors import IndivisibleError, divisors
 from core.pipeline_bubble.schedules.actions import whole
 from core.pipeline_bubble.schedules.serving import Pipe, steady_decode
@@ -54,10 +54,16 @@ class Layout:
     handoff_s: float
     latency_s: float
     network_handoffs: int
+    sums_over_network: bool
     ttft_s: float
     itl_alone_s: float
     itl_full_s: float
     tokens_per_s: float
+
+    @property
+    def handoffs(self) -> int:
+        """Of a token on its way through the stages."""
+        return self.pp_size - 1
 
     @property
     def bandwidth_s(self) -> float:
@@ -96,51 +102,62 @@ def layout(
         raise IndivisibleError("num_hidden_layers", model.num_hidden_layers, "pp_size", pp_size)
     step_s, prefill_s = decode_step_s(model, cluster.gpu), prefill_step_s(model, cluster.gpu, prompt_tokens)
     in_flight = min(pp_size, whole("sequences", sequences))
-    alone, prefill, full = (
-        _bill(model, cluster, tp_size, pp_size, tokens)
-        for tokens in (1, prompt_tokens, ceil(sequences / in_flight))
-    )
-    compute_s = step_s / tp_size
-    itl_full_s = _cycle_s(compute_s, full, pp_size, in_flight)
+
+    def over(tokens: int, compute_s: float) -> _Pass:
+        return _pass(Step(model, tp_size, tokens, compute_s, divided=True), cluster, pp_size)
+
+    alone, full = over(1, step_s), over(ceil(sequences / in_flight), step_s)
+    itl_full_s = full.cycle_s(in_flight)
     return Layout(
         tp_size=tp_size,
         pp_size=pp_size,
-        compute_s=compute_s,
-        all_reduce_s=alone.all_reduce_s,
+        compute_s=alone.bill.step.rank_compute_s,
+        all_reduce_s=alone.bill.comm_s,
         handoff_s=sum(alone.hops_s),
         latency_s=alone.latency_s,
-        network_handoffs=sum(cluster.hop_link(tp_size, place) is cluster.network for place in range(pp_size - 1)),
-        ttft_s=prefill_s / tp_size + prefill.all_reduce_s + sum(prefill.hops_s),
-        itl_alone_s=_cycle_s(compute_s, alone, pp_size, 1),
+        network_handoffs=sum(cluster.hop_link(tp_size, stage) is cluster.network for stage in range(pp_size - 1)),
+        sums_over_network=cluster.tp_link(tp_size) is not cluster.link,
+        ttft_s=over(prompt_tokens, prefill_s).total_s,
+        itl_alone_s=alone.cycle_s(1),
         itl_full_s=itl_full_s,
         tokens_per_s=sequences / itl_full_s,
     )
 
 
-def _cycle_s(compute_s: float, bill: "_Bill", pp_size: int, in_flight: int) -> float:
-    """Time between two tokens of a sequence, with equal stages."""
-    stage_s = Fraction((compute_s + bill.all_reduce_s) / pp_size)
-    pipe = Pipe((stage_s,) * pp_size, tuple(Fraction(hop) for hop in bill.hops_s))
-    return float(steady_decode(pipe, in_flight).cycle)
-
-
 @dataclass(frozen=True)
-class _Bill:
-    """What one pass over `tokens` pays: every all-reduce of all stages, and each hand-over."""
+class _Pass:
+    """One pass over some tokens: its step's bill, every all-reduce of all stages in it, and each hand-over."""
 
-    all_reduce_s: float
-    hops_s: tuple[float, ...]
-    latency_s: float
+    bill: Bill
+    hops: tuple[CollectiveCost, ...]
+
+    @property
+    def hops_s(self) -> tuple[float, ...]:
+        return tuple(hop.total_s for hop in self.hops)
+
+    @property
+    def latency_s(self) -> float:
+        return self.bill.waiting_s + sum(hop.base_s + hop.latency_s for hop in self.hops)
+
+    @property
+    def total_s(self) -> float:
+        return self.bill.total_s + sum(self.hops_s)
+
+    def cycle_s(self, in_flight: int) -> float:
+        """Time between two tokens of a sequence, with equal stages and so many such passes in flight."""
+        stages = len(self.hops) + 1
+        pipe = Pipe((Fraction(self.bill.total_s / stages),) * stages, tuple(map(Fraction, self.hops_s)))
+        return float(steady_decode(pipe, in_flight).cycle)
 
 
-def _bill(model: ModelSpec, cluster: Cluster, tp_size: int, pp_size: int, tokens: int) -> _Bill:
-    payload = allreduce_payload_bytes(tokens, model.hidden_size)
-    one, count = ring_all_reduce(payload, tp_size, cluster.tp_link(tp_size)), 2 * model.num_hidden_layers
-    links = [cluster.hop_link(tp_size, boundary) for boundary in range(pp_size - 1)]
-    waits = [link.base_s + link.latency_s for link in links]
-    hops = (wait + payload / link.bandwidth_bytes_per_s for wait, link in zip(waits, links, strict=True))
-    waiting_s = count * (one.latency_s + one.base_s) + sum(waits)
-    return _Bill(count * one.total_s, tuple(hops), waiting_s)
+def _pass(step: Step, cluster: Cluster, pp_size: int) -> _Pass:
+    links = [cluster.hop_link(step.tp_size, stage) for stage in range(pp_size - 1)]
+    payload = step.payload_bytes
+    hops = [
+        CollectiveCost(1, payload, link.latency_s, payload / link.bandwidth_bytes_per_s, link.base_s)
+        for link in links
+    ]
+    return _Pass(bill(step, cluster.tp_link(step.tp_size)), tuple(hops))
 
 
 def layouts(

@@ -83,7 +83,7 @@ def test_a_lab_is_presented_by_keyboard_alone_and_a_scene_is_one_screen(app, ope
     Title, figure and reading of a drawn scene stand above the foot: nobody scrolls at a projector.
     """
     width, height = SIZES["projector"]
-    page = open_page(f"{app}/{lab.stem}?present=true", width=width, height=height)
+    page = open_page(f"{app}/{lab.stem}?{lab.prefix}_scene=Question&present=true", width=width, height=height)
     slider = page.get_by_role("slider").first
     slider.focus()
     page.keyboard.press("ArrowRight")

@@ -14,7 +14,7 @@ from core.comm_cost.bill import Step, bill
 from core.comm_cost.readings import readings
 from core.course.start_here import forward_pass, gpus_to_hold, message, ridge_tokens, ring_chunks_sent
 from core.models.parameters import count_parameters
-from core.pipeline_bubble.bubble import slips
+from core.pipeline_bubble.bubble import formulas
 from core.scenario import Scenario
 from core.steps.model import decode_step_s
 from core.two_way_tp import slowdown
@@ -122,7 +122,7 @@ def computed() -> frozenset[str]:
             percent(read["divided_step"]),
             percent(read["hop_from_round_trip"]),
             percent(priced.bandwidth_s / (step_s + priced.bandwidth_s)),
-            *(percent(float(slip.fraction)) for slip in slips(8, 16)),
+            *(percent(float(formula.fraction)) for formula in formulas(8, 16)),
             f"{slowdown(captures.load('gloo-cpu').log):.1f} times",
         ]
     )

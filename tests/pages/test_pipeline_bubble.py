@@ -81,15 +81,15 @@ def test_the_wrong_run_stands_beside_the_right_one_with_its_cells_marked():
 
 
 def test_the_truth_stays_hidden_until_a_prediction_is_revealed():
-    assert "30.4" not in text_of(opened())
-    assert "30.4" in text_of(opened(pipe_guess=20, pipe_revealed="true"))
+    assert "30.4" not in text_of(opened(pipe_scene="Question"))
+    assert "30.4" in text_of(opened(pipe_scene="Question", pipe_guess=20, pipe_revealed="true"))
 
 
 def test_the_bench_solves_the_budget_at_and_under():
-    text = text_of(opened(pipe_scene="Bench"))
+    text = text_of(opened(pipe_scene="Bench", pipe_figure="against m"))
     assert "63" in text
     assert "64" in text
-    between = text_of(opened(pipe_scene="Bench", pipe_budget=7, pipe_bench_p=5))
+    between = text_of(opened(pipe_scene="Bench", pipe_figure="against m", pipe_budget=7, pipe_bench_p=5))
     assert "no whole number lands on it" in between
 
 
@@ -101,7 +101,7 @@ def test_a_64_by_1024_run_is_on_the_bench():
 
 @pytest.mark.parametrize("pin", ["4x8", "99x1", "4x9999", "four", "4x8x2", "<b>"])
 def test_a_pin_is_read_from_the_address_and_garbage_pins_nothing(pin):
-    at = opened(pipe_scene="Bench", pipe_pin=pin)
+    at = opened(pipe_scene="Bench", pipe_figure="against m", pipe_pin=pin)
     assert not at.exception
     assert ("Unpin" in [button.label for button in at.button]) == (pin == "4x8")
 
@@ -144,7 +144,7 @@ def test_the_straggler_sets_the_pace():
     """Full at ⌈(7 + 2)/2⌉ = 5 with the last of eight stages at twice the time, and half a token a tick at most."""
     text = text_of(opened(pipe_scene="Bench", pipe_figure="serving", slow=100, pipe_serve_m=12))
     assert "The pipe is full at 5" in text
-    assert "the rate is 0.5 a tick" in text
+    assert "the rate is 0.5 tokens a tick" in text
 
 
 def test_the_straggler_is_the_scenarios_and_may_be_set_from_the_page():
@@ -152,11 +152,11 @@ def test_the_straggler_is_the_scenarios_and_may_be_set_from_the_page():
     at = opened(pipe_scene="Bench", pipe_figure="serving", pipe_serve_m=12)
     at.number_input("_straggler").set_value(50).run()
     assert at.session_state["slow"] == 50
-    assert "the rate is 0.667 a tick" in text_of(at)
+    assert "the rate is 0.6667 tokens a tick" in text_of(at)
     at.session_state["slow"] = 100
     at.run()
     assert at.number_input("_straggler").value == 100
-    assert "the rate is 0.5 a tick" in text_of(at)
+    assert "the rate is 0.5 tokens a tick" in text_of(at)
 
 
 @pytest.mark.parametrize("slow", ["-1", "901", "fast"])
@@ -170,7 +170,7 @@ def test_a_straggler_out_of_range_is_left_out(slow):
 def test_a_guess_about_latency_is_answered(guess, sign):
     text = text_of(opened(pipe_scene="Bench", pipe_figure="serving", pipe_latency=guess))
     assert f":material/{sign}:" in text
-    assert "nothing for the wait of one user" in text
+    assert "does not shorten one user's wait" in text
 
 
 @pytest.mark.parametrize("gpus", [2, 4, 8, 16])
@@ -178,7 +178,7 @@ def test_every_composition_is_priced_on_the_scenario(gpus):
     at = opened(pipe_scene="Bench", pipe_figure="TP × PP", pipe_gpus=gpus)
     assert not at.exception
     assert not at.error
-    assert "One sequence alone gets its tokens soonest" in text_of(at)
+    assert "A user alone gets tokens soonest" in text_of(at)
 
 
 def test_the_stages_begin_with_the_scenarios_pipeline_and_stay_as_chosen():
@@ -194,8 +194,8 @@ def test_compositions_stand_beside_one_gpu():
     """Llama-3-8B, the labs' 8 ms: a pipe of eight gives a sequence its tokens no sooner."""
     at = opened(pipe_scene="Bench", pipe_figure="TP × PP")
     text = text_of(at)
-    assert "alone one token every 8.00 ms" in text
-    assert "The deepest pipe here, TP=1 PP=8, takes 8." in text
+    assert "a user alone would get a token every 8.00 ms" in text
+    assert "The deepest pipeline here, TP=1 PP=8, takes 8." in text
 
 
 def test_the_learners_own_run_is_drawn_at_the_pages_sizes(monkeypatch, tmp_path):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from core.pipeline_bubble.attempt import RUN, TASKS, drawn, judge
+from core.pipeline_bubble.submission import RUN, TASKS, judge, run_of
 from runtime.learner_code import LAB as LAB_01
 from runtime.learner_code import learner_file
-from runtime.learner_schedule import LAB, attempts
+from runtime.learner_schedule import LAB, submissions
 
 HERE = "http://localhost:8501"
 HEAD = "from fractions import Fraction\nfrom core.pipeline_bubble.bubble import *\n"
@@ -18,32 +18,32 @@ def written(tmp_path, code):
     return path
 
 
-def test_the_reference_is_right_in_every_task_and_its_run_is_drawn():
-    found = attempts(LAB / "solution.py", 4, 6)
-    assert [attempt.task for attempt in found] == [*TASKS, RUN]
-    assert all(judge(attempt, 4, 6).right for attempt in found[:-1])
-    assert len(drawn(found, 4, 6)) == 24
+def test_the_reference_is_right_in_every_task_and_its_run_is_run_of():
+    found = submissions(LAB / "solution.py", 4, 6)
+    assert [given.task for given in found] == [*TASKS, RUN]
+    assert all(judge(given, 4, 6).right for given in found[:-1])
+    assert len(run_of(found, 4, 6)) == 24
 
 
 def test_an_untouched_starter_names_its_tasks_and_gives_no_picture():
-    found = attempts(LAB / "starter.py", 4, 6)
-    for number, attempt in enumerate(found[:-1], start=1):
-        assert f"lab-04, task {number}" in attempt.error.message
-        assert attempt.error.line > 0
-    assert drawn(found, 4, 6) is None
+    found = submissions(LAB / "starter.py", 4, 6)
+    for number, given in enumerate(found[:-1], start=1):
+        assert f"lab-04, task {number}" in given.error.message
+        assert given.error.line > 0
+    assert run_of(found, 4, 6) is None
 
 
 def test_an_endless_loop_is_ended_and_what_came_before_it_kept(tmp_path):
     code = "def counted_bubble(spans, stages):\n    import time\n    time.sleep(60)\n"
-    found = {attempt.task: attempt for attempt in attempts(written(tmp_path, code), 4, 6, wall_s=4)}
+    found = {given.task: given for given in submissions(written(tmp_path, code), 4, 6, wall_s=4)}
     assert judge(found["run_on_ticks"], 4, 6).right
     assert "more than 4 s" in found["counted_bubble"].error.message
-    assert drawn(found.values(), 4, 6)
+    assert run_of(found.values(), 4, 6)
 
 
 def test_a_flood_of_actions_is_refused_and_the_rest_goes_on(tmp_path):
     code = "def fill_drain(stages, microbatches):\n    return [Action(0, 'F', 0)] * 10**6\n"
-    found = {attempt.task: attempt for attempt in attempts(written(tmp_path, code), 4, 6)}
+    found = {given.task: given for given in submissions(written(tmp_path, code), 4, 6)}
     assert "at most 4096" in found["fill_drain"].error.message
     assert judge(found["bubble_fraction"], 4, 6).right
 

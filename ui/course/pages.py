@@ -54,7 +54,9 @@ START = Entry(
 LABS = (
     Entry("sharding_math", "1_sharding_math", "01 Sharding", "Sharding", "shard"),
     Entry("comm_cost", "3_comm_cost", "03 The bill", "The bill", "bill"),
-    Entry("pipeline_bubble", "4_pipeline_bubble", "04 Pipelines", "Pipelines", "pipe"),
+    Entry(
+        "pipeline_bubble", "4_pipeline_bubble", "04 Pipelines", "Pipelines", "pipe", {"serve": "Serve", **SCENES}
+    ),
     Entry("two_way_tp", "2_two_way_tp", "02 Real ranks", "Real ranks", "real"),
 )
 TOOLS = (

@@ -1,27 +1,24 @@
-"""Lab 04's bench: the bubble against m, one run, two schedules on one axis of time, and a pipe that serves."""
+"""Lab 04's bench: a pipe that serves, the bubble against m, TP × PP; and behind *more* one run and training."""
 
-from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from core.pipeline_bubble.schedules.actions import Span
+from core.pipeline_bubble.experiments import Comparison, Compositions, Serving
+from core.pipeline_bubble.schedules.actions import exact
 from core.pipeline_bubble.schedules.families import FAMILIES
-from core.pipeline_bubble.schedules.grid import Grid as Cells
-from core.pipeline_bubble.schedules.grid import tick_grid
-from core.pipeline_bubble.schedules.report import held_over_time
-from core.pipeline_bubble.schedules.simulator import Timeline
 from ui import inputs
-from ui.comm_cost import charts as bills
-from ui.figures.frames import frame
-from ui.pipeline_bubble import charts
-from ui.pipeline_bubble import rows as bubble
-from ui.pipeline_bubble import rows_schedules as rows
-from ui.players.schedule_player import Grid, Level, Mark, Stop, schedule_player
+from ui.pipeline_bubble import charts, grids, rows, words
+from ui.prose import Prose
 from ui.scenes import Page
 
 AGAINST_M, RUN, VERSUS, SERVE, COMPOSE = "against m", "the run", "two schedules", "serving", "TP × PP"
+USUAL, MORE = (SERVE, AGAINST_M, COMPOSE), (RUN, VERSUS)
 UNSAID, SOONER, NO_SOONER = "not said", "sooner", "no sooner"
+COSTS = ("1 : 1 : 1", "2 : 2 : 1", "2 : 3 : 2")
+HOPS = ("0", "1/4", "1/2", "1")
+WAYS_BACK = ("0", "1", "2", "4")
 
 
 @dataclass(frozen=True)
@@ -29,13 +26,13 @@ class Asked:
     """What the bench's controls say."""
 
     figure: str
-    bench: bubble.Bench
-    pin: bubble.Bench | None
-    versus: rows.Versus
+    bench: rows.Bench
+    pin: rows.Bench | None
+    versus: Comparison
     path: bool
-    serve: rows.Serve
+    serve: Serving
     guess: str
-    compose: rows.Compose
+    compose: Compositions
 
 
 def ask(page: Page) -> Asked:
@@ -44,11 +41,11 @@ def ask(page: Page) -> Asked:
     The straggler is the scenario's, and its handle may be mounted once: where the open figure asks.
     """
     with page.controls("bench"):
-        figure = inputs.choice("Figure", page.key("figure"), [AGAINST_M, RUN, VERSUS, SERVE, COMPOSE], AGAINST_M)
+        figure = _figure(page)
     present = page.look.present
     with page.controls("sizes", *_in_sight(figure in (AGAINST_M, RUN) and not present)):
         bench = _bench(page)
-        pin = bubble.Bench.pinned(inputs.memo(page.key("pin")))
+        pin = rows.Bench.pinned(inputs.memo(page.key("pin")))
         keep = "" if pin else bench.text()
         st.button("Pin" if keep else "Unpin", on_click=inputs.remember, args=(page.key("pin"), keep))
     with page.controls("pair", *_in_sight(figure == VERSUS and not present)):
@@ -56,18 +53,32 @@ def ask(page: Page) -> Asked:
         if figure != SERVE:
             inputs.straggler()
         path = inputs.toggle("Critical path", page.key("path"))
-    with page.controls("serve", *_in_sight(figure == SERVE and not present)):
+    with page.controls("served", *_in_sight(figure == SERVE and not present)):
         serve = _serve(page)
         if figure == SERVE:
             inputs.straggler()
         label = "one sequence on this pipe, not on one GPU: its tokens come"
         guess = inputs.choice(label, page.key("latency"), [UNSAID, SOONER, NO_SOONER], UNSAID)
     with page.controls("compose", *_in_sight(figure == COMPOSE and not present)):
-        compose = rows.Compose(
-            inputs.choice("GPUs", page.key("gpus"), [2, 4, 8, 16], 8),
-            inputs.choice("Sequences", page.key("sequences"), [1, 8, 64, 128], 64),
-        )
+        gpus = inputs.choice("GPUs", page.key("gpus"), [2, 4, 8, 16], 8)
+        sequences = inputs.choice("Sequences", page.key("sequences"), [1, 8, 64, 128], 64)
+        compose = Compositions(page.scenario, gpus, sequences)
     return Asked(figure, bench, pin, versus, path, serve, guess, compose)
+
+
+def _figure(page: Page) -> str:
+    """Three figures, and two more for who asks for them; an address that names one of those has asked."""
+    key, place = page.key("figure"), st.container(width="content")
+    named = st.session_state.get(key, st.query_params.get(key)) in MORE
+    more = inputs.toggle("More figures", page.key("more")) or named
+    with place:
+        figure: str = inputs.choice("Figure", key, [*USUAL, *(MORE if more else ())], USUAL[0])
+    return figure
+
+
+def part(page: Page, name: str, seen: bool) -> AbstractContextManager[object]:
+    """A place among a scene's controls for one that only some scenes show. It runs in all of them."""
+    return st.container(key=f"{'part' if seen else 'unseen'}_{page.key(name)}", width="content")
 
 
 def _in_sight(seen: bool) -> tuple[str, ...]:
@@ -75,51 +86,55 @@ def _in_sight(seen: bool) -> tuple[str, ...]:
     return ("bench",) if seen else ()
 
 
-def _bench(page: Page) -> bubble.Bench:
-    return bubble.Bench(
-        inputs.whole("Stages p", page.key("bench_p"), 1, bubble.MOST_STAGES, 8),
-        inputs.whole("Microbatches m", page.key("bench_m"), 1, bubble.MOST_MICROBATCHES, 16),
+def _bench(page: Page) -> rows.Bench:
+    return rows.Bench(
+        inputs.whole("Stages p", page.key("bench_p"), 1, rows.MOST_STAGES, 8),
+        inputs.whole("Microbatches m", page.key("bench_m"), 1, rows.MOST_MICROBATCHES, 16),
         inputs.whole("Budget, % of the time", page.key("budget"), 1, 99, 10),
     )
 
 
-def _versus(page: Page) -> rows.Versus:
-    default = rows.Versus()
-    return rows.Versus(
-        inputs.select("First", page.key("first"), list(FAMILIES), default.first),
-        inputs.select("Second", page.key("second"), list(FAMILIES), default.second),
-        inputs.whole("Stages p", page.key("pair_p"), 1, 16, default.stages),
-        inputs.whole("Microbatches m", page.key("pair_m"), 1, 64, default.microbatches),
-        inputs.whole("Chunks v", page.key("pair_v"), 1, 4, default.chunks),
-        inputs.select("F : I : W", page.key("costs"), list(rows.COSTS), default.costs),
-        inputs.choice("A hop", page.key("hop"), list(rows.HOPS), default.hop),
-        page.scenario.slowdown,
+def _versus(page: Page) -> Comparison:
+    usual = Comparison()
+    first = inputs.select("First", page.key("first"), list(FAMILIES), usual.first)
+    second = inputs.select("Second", page.key("second"), list(FAMILIES), usual.second)
+    sizes = (
+        inputs.whole("Stages p", page.key("pair_p"), 1, 16, usual.stages),
+        inputs.whole("Microbatches m", page.key("pair_m"), 1, 64, usual.microbatches),
+        inputs.whole("Chunks v", page.key("pair_v"), 1, 4, usual.chunks),
     )
+    forward, back, weight = map(int, inputs.select("F : I : W", page.key("costs"), COSTS, COSTS[0]).split(" : "))
+    hop = exact("hop", inputs.choice("A hop", page.key("hop"), HOPS, HOPS[0]))
+    return Comparison(first, second, *sizes, (forward, back, weight), hop, page.scenario.slowdown)
 
 
-def _serve(page: Page) -> rows.Serve:
-    default = rows.Serve()
-    return rows.Serve(
-        inputs.whole("Stages p", page.key("serve_p"), 2, 16, default.stages),
-        inputs.whole("Microbatches in flight", page.key("serve_m"), 1, 32, default.in_flight),
-        inputs.choice("A hop", page.key("serve_hop"), list(rows.HOPS), default.hop),
-        inputs.choice("Way back", page.key("serve_back"), list(rows.WAYS_BACK), default.way_back),
+def _serve(page: Page) -> Serving:
+    usual = Serving()
+    return Serving(
+        inputs.whole("Stages p", page.key("serve_p"), 2, 16, usual.stages),
+        inputs.whole("Microbatches in flight", page.key("serve_m"), 1, 32, usual.in_flight),
+        exact("hop", inputs.choice("A hop", page.key("serve_hop"), HOPS, HOPS[0])),
+        exact("way_back", inputs.choice("Way back", page.key("serve_back"), WAYS_BACK, WAYS_BACK[0])),
         page.scenario.slowdown,
     )
 
 
 def draw(page: Page, asked: Asked) -> None:
     """The figure that is asked for."""
+    page.prose = _with(page.prose, **words.bench_fields(asked.bench, asked.pin, asked.serve))
     figures = {AGAINST_M: _against_m, RUN: _run, VERSUS: _two_schedules, SERVE: _serving, COMPOSE: _compositions}
     figures[asked.figure](page, asked)
 
 
+def _with(prose: Prose, **fields: object) -> Prose:
+    return replace(prose, fields={**prose.fields, **fields})
+
+
 def _against_m(page: Page, asked: Asked) -> None:
-    wanted = bubble.Ask(bench=asked.bench, pin=asked.pin)
-    rule, (drawing, margin) = bubble.budget_rule(asked.bench), page.split()
+    rule, (drawing, margin) = "exact" if asked.bench.budget.is_met else "between", page.split()
     with drawing:
-        curve, marks = frame(bubble.curve(wanted)), frame(bubble.curve_marks(wanted))
-        chart = charts.bubble_curve(curve, marks, asked.bench.budget_percent, page.look)
+        curve, marks = rows.curve(asked.bench, asked.pin), rows.curve_marks(asked.bench, asked.pin)
+        chart = charts.bubble_curve(curve, marks, float(asked.bench.budget.fraction), page.look)
         page.figure(chart, f"bench.reading_{rule}", curve, "bubble_against_m")
     with margin:
         page.note("bench.now", f"bench.budget_{rule}")
@@ -128,107 +143,59 @@ def _against_m(page: Page, asked: Asked) -> None:
 
 
 def _run(page: Page, asked: Asked) -> None:
-    stages, microbatches = asked.bench.stages, asked.bench.microbatches
-    run = forward_grid(bubble.run(stages, microbatches), stages)
-    schedule_player(run, key="bench_run", alt=page.prose.plain("bench.run"), present=page.look.present)
-    page.reading("bench.run")
-    wanted = bubble.Ask(stages, microbatches)
+    sizes = asked.bench.run
+    grids.figure(page, "bench.run", grids.forward(rows.fill_drain_run(sizes), sizes.stages), key="bench_run")
     with st.container(key="aside_run"):
         counted, formula, _ = st.columns([330, 400, 350], gap="medium")
         with counted:
             page.note("bench.counted")
-            page.equation(*bubble.counted_terms(wanted))
+            page.equation(*rows.counted_terms(sizes))
         with formula:
             page.note("bench.formula")
-            page.equation(*bubble.formula_terms(wanted))
+            page.equation(*rows.formula_terms(sizes))
 
 
 def _two_schedules(page: Page, asked: Asked) -> None:
     versus = asked.versus
     with page.guarded():
-        pair = [(key, versus.run(key)) for key in (versus.first, versus.second)]
-        ticks = rows.shared_ticks(*(timeline for _, timeline in pair))
-        grids = [
-            timeline_grid(
-                timeline, ticks, FAMILIES[key].name, rows.longest_chain(versus, timeline) if asked.path else ()
-            )
-            for key, timeline in pair
-        ]
-        alt, present = page.prose.plain("bench.versus"), page.look.present
-        schedule_player(*grids, key="pair", alt=alt, present=present, start="end", ticks_per_unit=ticks)
-        page.reading("bench.versus")
+        first, second = pair = [versus.side(key) for key in (versus.first, versus.second)]
+        page.prose = _with(page.prose, first=first, second=second)
+        ticks = rows.shared_ticks(*(side.timeline for side in pair))
+        drawn = [grids.trained(side, ticks, asked.path) for side in pair]
+        grids.figure(page, "bench.versus", *drawn, key="pair", start="end", ticks_per_unit=ticks)
         with st.container(key="aside_held"):
-            held = [
-                row
-                for series, (key, timeline) in zip(("first", "second"), pair, strict=True)
-                for row in rows.held_rows(key, series, timeline)
-            ]
-            table = frame(held)
-            page.figure(charts.held_bars(table, page.look), "bench.held", table, "held")
+            held = rows.held_rows(*pair)
+            page.figure(charts.held_bars(held, page.look), words.held_block(first, second), held, "held")
             page.note("bench.strips", "bench.clocks")
 
 
 def _serving(page: Page, asked: Asked) -> None:
     serve = asked.serve
-    timeline = rows.served(serve)
+    timeline = serve.from_empty()
     ticks = rows.shared_ticks(timeline)
-    labelled = [_as_sequence(span, serve.in_flight) for span in timeline]
-    grid = _grid(tick_grid(labelled, serve.stages, ticks_per_unit=ticks), "stage")
-    alt, present = page.prose.plain("bench.serving"), page.look.present
-    schedule_player(grid, key="serving", alt=alt, present=present, follow=0, ticks_per_unit=ticks)
-    page.reading("bench.serving")
+    grid = grids.served(timeline, serve.in_flight, ticks)
+    grids.figure(page, "bench.serving", grid, key="serving", follow=0, ticks_per_unit=ticks)
     if asked.guess != UNSAID:
         page.verdict("ok" if asked.guess == NO_SOONER else "off", "bench.latency")
     with st.container(key="aside_serving"):
-        left, right = st.columns(2, gap="large")
-        table = frame(rows.serve_curve(serve))
-        for place, column, name in (
-            (left, "throughput", "bench.throughput"),
-            (right, "token_time", "bench.token_time"),
+        curve = rows.serve_curve(serve)
+        for place, column, name in zip(
+            st.columns(2, gap="large"),
+            ("tokens_per_tick", "token_ticks"),
+            ("throughput", "token_time"),
+            strict=True,
         ):
             with place:
-                chart = charts.serve_curve(table, column, serve.in_flight, page.look)
-                page.figure(chart, name, table[["in_flight", column]], column)
+                title = page.prose.plain(f"bench.{name}_axis")
+                chart = charts.serve_curve(curve, column, serve.in_flight, title, page.look)
+                page.figure(chart, f"bench.{name}", curve, name)
         for place, block in zip(st.columns(2, gap="large"), ("bench.chunks", "bench.starving"), strict=True):
             with place:
                 page.note(block)
 
 
 def _compositions(page: Page, asked: Asked) -> None:
-    table = frame(rows.layout_rows(page.scenario, asked.compose, beside_one=not page.look.present))
-    chart = bills.bill_bars(table, page.look, bills.axis_end_ms(table))
-    page.figure(chart, "bench.compositions", table, "compositions")
+    table = rows.layout_rows(asked.compose, beside_one=not page.look.present)
+    page.figure(charts.layout_bars(table, page.look), "bench.compositions", table, "compositions")
     with st.container(key="aside_compositions"):
         page.note("bench.compositions_note")
-
-
-def _as_sequence(span: Span, in_flight: int) -> Span:
-    """The span under its sequence's own number, so that the tokens of one sequence are followed together."""
-    return replace(span, action=span.action._replace(microbatch=span.action.microbatch % in_flight))
-
-
-def forward_grid(spans: Iterable[Span], stages: int, title: str = "", marks: tuple[Mark, ...] = ()) -> Grid:
-    """A forward run with one stage a rank, a tick an action."""
-    return replace(_grid(tick_grid(spans, stages), "stage"), title=title, marks=marks)
-
-
-def timeline_grid(timeline: Timeline, ticks: int, title: str, path: Iterable[Span]) -> Grid:
-    """Any run, `ticks` to a unit of time, with a path through it and each rank's microbatches held."""
-    cells = tick_grid(timeline, timeline.placement.ranks, ticks_per_unit=ticks)
-    stops = tuple(Stop(span.rank, int(span.start * ticks), int(span.end * ticks)) for span in path)
-    held = tuple(
-        tuple(Level(int(step.start * ticks), step.activations / timeline.placement.chunks) for step in steps)
-        for steps in held_over_time(timeline)
-    )
-    return replace(_grid(cells, "rank"), title=title, path=stops, held=held)
-
-
-def stuck_grid(timeline: Timeline, spare_ticks: int, marks: tuple[Mark, ...]) -> Grid:
-    """What ran of a run that waits for itself, and some ticks of nothing after it."""
-    ticks = int(timeline.makespan) + spare_ticks
-    return replace(_grid(tick_grid(timeline, timeline.placement.ranks, ticks=ticks), "rank"), marks=marks)
-
-
-def _grid(cells: Cells, word: str) -> Grid:
-    ranks, ticks = cells.shape
-    return Grid(cells.tobytes(), ranks, ticks, tuple(f"{word} {place}" for place in range(ranks)))

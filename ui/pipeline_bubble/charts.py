@@ -1,185 +1,212 @@
-"""Lab 04's charts: the bubble against the microbatches, and the formulas it is mistaken for."""
+"""Lab 04's charts: the bubble against the microbatches, formulas mistaken for it, schedules, serving, TP × PP."""
 
-import altair as alt
-import pandas as pd
+from collections.abc import Sequence
+from typing import Any
 
-from ui.figures.style import Chart, serif, styled, words
+from ui.figures.bars import Bands, Sign, captions, inside, key, stretch
+from ui.figures.dots import dashed, dot, label, rules
+from ui.figures.style import (
+    FRACTION,
+    PLAIN,
+    SECONDS,
+    Figure,
+    Layer,
+    Row,
+    Spec,
+    also,
+    as_row,
+    at,
+    figure,
+    kept,
+    layer,
+    linear,
+    log,
+    over,
+    serif,
+    unit_of,
+    words,
+)
 from ui.theme import Look
 
 _ROW = 56
 
 
-def bubble_curve(curve: pd.DataFrame, marks: pd.DataFrame, budget_percent: float, look: Look) -> Chart:
+@kept
+def bubble_curve(curve: Sequence[Row], marks: Sequence[Row], budget_fraction: float, look: Look) -> Figure:
     """The bubble as a share of time against m, both axes fixed, with the budget as a line across.
 
-    `curve` has series ("now" or "pinned"), microbatches, bubble_percent; `marks` has series (also "budget"),
-    microbatches, bubble_percent, text.
+    `curve` has series ("now" or "pinned"), microbatches, bubble_fraction; `marks` text besides, and "budget".
     """
-    return styled(
-        alt.layer(*_budget_line(budget_percent, look), *_lines(curve, look), *_marks(marks, look)),
-        look,
-        250 if look.present else 320,
-    )
-
-
-def _x() -> alt.X:
-    axis = alt.Axis(values=[2**power for power in range(11)], grid=False, title="microbatches m", format="d")
-    return alt.X("microbatches:Q", scale=alt.Scale(type="log", base=2, domain=[1, 1024]), axis=axis)
-
-
-def _y() -> alt.Y:
-    axis = alt.Axis(
-        values=[0, 25, 50, 75, 100], title=None, labelExpr="datum.value + ' %'", domain=False, tickSize=0
-    )
-    return alt.Y("bubble_percent:Q", scale=alt.Scale(domain=[0, 100]), axis=axis)
-
-
-def _budget_line(budget_percent: float, look: Look) -> list[alt.Chart]:
-    line = pd.DataFrame({"bubble_percent": [budget_percent], "text": [f"budget {budget_percent:g} %"]})
-    base = alt.Chart(line).encode(y=_y())
-    dash = {"strokeDash": [6, 4], "strokeWidth": look.px(1.5), "color": look.palette.muted}
-    label = words(look, 14, align="left", color=look.palette.muted, dx=look.px(6), dy=look.px(-11))
-    return [base.mark_rule(**dash), base.mark_text(**label).encode(x=alt.XValue(0), text=alt.Text("text"))]
-
-
-def _lines(curve: pd.DataFrame, look: Look) -> list[alt.Chart]:
+    powers = [2.0**power for power in range(11)]
+    x = log("microbatches", [1, 1024], PLAIN, title="microbatches m", ticks=powers, base=2)
+    y = linear("bubble_fraction", [0, 1], FRACTION, ticks=[0, 0.25, 0.5, 0.75, 1], line=False, grid=True)
+    words_at: dict[str, Any] = {
+        "x": 0,
+        "y": y,
+        "align": "left",
+        "dx": look.px(6),
+        "dy": look.px(-11),
+        "color": look.palette.muted,
+    }
+    layers = [
+        rules(look, "y", y, [budget_fraction], **dashed(look)),
+        label(look, f"budget {100 * budget_fraction:g} %", row={"bubble_fraction": budget_fraction}, **words_at),
+    ]
     styles = {
         "pinned": {"color": look.palette.axis, "strokeWidth": look.px(2.5), "strokeDash": [2, 4]},
         "now": {"color": look.palette.text, "strokeWidth": look.px(3.5), "strokeCap": "round"},
     }
-    return [
-        alt.Chart(rows).mark_line(**style).encode(x=_x(), y=_y())
-        for series, style in styles.items()
-        if len(rows := curve[curve.series == series])
-    ]
-
-
-def _marks(marks: pd.DataFrame, look: Look) -> list[alt.Chart]:
-    """The budget's upright stands under the open circles; each has its words beside it."""
-    layers = []
+    for series, style in styles.items():
+        layers.append(layer("line", _of(curve, series), x=x, y=y, **style))
     for series in ("pinned", "budget", "now"):
-        rows = marks[marks.series == series]
-        if len(rows):
-            base = alt.Chart(rows).encode(x=_x(), y=_y())
-            layers += [
-                _symbol(base, series, look),
-                base.mark_text(**_label(series, look)).encode(text=alt.Text("text")),
-            ]
-    return layers
+        layers += _marks(_of(marks, series), series, x, y, look)
+    return figure(layers, look, 250 if look.present else 320)
 
 
-def _symbol(base: alt.Chart, series: str, look: Look) -> alt.Chart:
+def _of(rows: Sequence[Row], series: str) -> list[Row]:
+    return [row for row in rows if as_row(row)["series"] == series]
+
+
+def _marks(rows: Sequence[Row], series: str, x: Spec, y: Spec, look: Look) -> list[Layer]:
+    """The budget's upright stands under the open circles; each has its words beside it."""
     palette = look.palette
     if series == "budget":
-        return base.mark_tick(
-            orient="vertical", size=look.px(30), thickness=look.px(4), color=palette.text, opacity=1
-        )
-    stroke = palette.text if series == "now" else palette.axis
-    size, width = look.px(13) ** 2, look.px(2.5)
-    return base.mark_point(size=size, stroke=stroke, strokeWidth=width, filled=True, fill=palette.ground, opacity=1)
+        upright = {"orient": "vertical", "size": look.px(30), "thickness": look.px(4), "color": palette.text}
+        sign = layer("tick", rows, x=x, y=y, opacity=1, **upright)
+        text = serif(look, 20, fontWeight=600, dy=look.px(-30))
+    elif series == "pinned":
+        sign = layer("point", rows, x=x, y=y, **dot(look, 13, width=2.5, stroke=palette.axis))
+        text = words(look, 15, align="right", color=palette.muted, dx=look.px(-12), dy=look.px(15))
+    else:
+        sign = layer("point", rows, x=x, y=y, **dot(look, 13, width=2.5))
+        text = words(look, 15, align="left", fontWeight=600, dx=look.px(13), dy=look.px(-13))
+    return [sign, layer("text", rows, x=x, y=y, text="text", **text)]
 
 
-def _label(series: str, look: Look) -> dict[str, object]:
-    if series == "budget":
-        return serif(look, 20, fontWeight=600, dy=look.px(-30))
-    if series == "pinned":
-        return words(look, 15, align="right", color=look.palette.muted, dx=look.px(-12), dy=look.px(15))
-    return words(look, 15, align="left", fontWeight=600, dx=look.px(13), dy=look.px(-13))
+@kept
+def formula_dots(formulas: Sequence[Row], look: Look) -> Figure:
+    """One row a formula: its letters, what it is, and what it gives as a share of time; the truth stands across.
 
-
-def slip_dots(slips: pd.DataFrame, look: Look) -> Chart:
-    """One row a formula: its letters, what it is, and what it says on an axis of per cent; the truth stands across.
-
-    More than the whole is drawn at the end of the axis. Columns: formula, what, percent, value, right.
+    More than a whole is drawn at the end of the axis. Columns: letters, what, fraction, value; the first is right.
     """
-    palette = look.palette
-    rows = slips.assign(
-        middle=[look.px(_ROW * (i + 0.62)) for i in range(len(slips))],
-        over=[look.px(_ROW * (i + 0.22)) for i in range(len(slips))],
-        name=slips.formula + ": " + slips.what,
-        truth=slips.percent.iloc[0],
-        shown=slips.percent.clip(upper=100),
-    )
-    axis = alt.Axis(grid=False, title=None, labelExpr="datum.value + ' %'", tickCount=5)
-    x = alt.X("shown:Q", scale=alt.Scale(domain=[0, 100]), axis=axis)
-    base = alt.Chart(rows).encode(y=alt.Y("middle:Q", scale=None, axis=None))
-    over = alt.Chart(rows).encode(y=alt.Y("over:Q", scale=None, axis=None))
-    layers = [
-        alt.Chart(rows.head(1)).mark_rule(strokeWidth=look.px(2.5), color=palette.text).encode(x=x),
-        base.mark_rule(strokeWidth=look.px(5), color=palette.text, opacity=0.9).encode(
-            x=alt.X("truth:Q"), x2=alt.X2("shown")
-        ),
-        base.mark_point(
-            size=look.px(14) ** 2,
-            filled=True,
-            fill=palette.ground,
-            strokeWidth=look.px(2.5),
-            stroke=palette.text,
-            opacity=1,
-        ).encode(x=x),
-        *(
-            base.transform_filter(where)
-            .mark_text(**serif(look, 19, fontWeight=600, align=align, dx=look.px(dx), dy=look.px(dy)))
-            .encode(x=x, text=alt.Text("value"))
-            for where, align, dx, dy in (
-                ("datum.percent >= datum.truth && datum.percent < 90", "left", 15, 0),
-                ("datum.percent < datum.truth", "right", -15, 0),
-                ("datum.percent >= datum.truth && datum.percent >= 90", "right", 0, -20),
-            )
-        ),
-        *(
-            over.mark_text(**words(look, 14.5, align="left", **halo)).encode(x=alt.XValue(0), text=alt.Text("name"))
-            for halo in ({"stroke": palette.ground, "strokeWidth": look.px(5)}, {})
-        ),
+    truth = as_row(formulas[0])["fraction"]
+    rows = [
+        {
+            **as_row(row),
+            "middle": look.px(_ROW * (place + 0.62)),
+            "over": look.px(_ROW * (place + 0.22)),
+            "name": f"{as_row(row)['letters']}: {as_row(row)['what']}",
+            "truth": truth,
+            "shown": min(as_row(row)["fraction"], 1.0),
+        }
+        for place, row in enumerate(formulas)
     ]
-    return styled(alt.layer(*layers), look, _ROW * len(slips))
+    ink, x = look.palette.text, linear("shown", [0, 1], FRACTION, ticks=5)
+    values = [
+        layer("text", rows, where=where, x=x, y=at("middle"), text="value", **_beside(look, align, dx, dy))
+        for where, align, dx, dy in (
+            ("datum.fraction >= datum.truth && datum.fraction < 0.9", "left", 15, 0),
+            ("datum.fraction < datum.truth", "right", -15, 0),
+            ("datum.fraction >= datum.truth && datum.fraction >= 0.9", "right", 0, -20),
+        )
+    ]
+    layers = [
+        rules(look, "x", x, [truth], strokeWidth=look.px(2.5)),
+        layer("rule", rows, x=also(x, "truth"), x2="shown", y=at("middle"), strokeWidth=look.px(5), color=ink),
+        layer("point", rows, x=x, y=at("middle"), **dot(look, 14, width=2.5)),
+        *values,
+        *over(look, rows, x=0, y=at("over"), text="name", **words(look, 14.5, align="left")),
+    ]
+    return figure(layers, look, _ROW * len(rows))
 
 
-def held_bars(held: pd.DataFrame, look: Look) -> Chart:
+def _beside(look: Look, align: str, dx: float, dy: float) -> dict[str, Any]:
+    return serif(look, 19, fontWeight=600, align=align, dx=look.px(dx), dy=look.px(dy))
+
+
+@kept
+def held_bars(held: Sequence[Row], look: Look) -> Figure:
     """Activations held at most, a pair of bars a rank: the first schedule outlined, the second filled.
 
-    Columns: name, series ("first" or "second"), rank, held.
+    Columns: name, rank, held. The first row's name is the first schedule's.
+    """
+    palette, rows = look.palette, [as_row(row) for row in held]
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    fills = dict(zip(names, (palette.ground, palette.compute), strict=False))
+    ranks = 1 + max(row["rank"] for row in rows)
+    x = linear("rank", [-0.5, ranks - 0.5], PLAIN, title="rank", ticks=list(range(ranks)))
+    top = max(row["held"] for row in rows)
+    y = linear("held", [0, top], PLAIN, title="held, microbatches", ticks=4, line=False, grid=True, tickMinStep=1)
+    width = look.px(min(20, 220 / ranks))
+    layers = [
+        layer(
+            "bar",
+            [row for row in rows if row["name"] == name],
+            x=x,
+            y=y,
+            size=width,
+            xOffset=(place - (len(names) - 1) / 2) * (width + look.px(4)),
+            color=fills[name],
+            stroke=palette.text,
+            strokeWidth=look.px(1.2),
+        )
+        for place, name in enumerate(names)
+    ]
+    signs = [Sign(name, fills[name], palette.text, edge=palette.text) for name in names]
+    return figure([*layers, *_raised(key(look, signs, weight=400))], look, 150, padding={"top": 26})
+
+
+def _raised(layers: Sequence[Layer]) -> list[Layer]:
+    """A key over the plot, whose tallest bar reaches the top."""
+    return [Layer(drawn.rows, {**drawn.spec, "mark": {**drawn.spec["mark"], "yOffset": -26}}) for drawn in layers]
+
+
+@kept
+def serve_curve(curve: Sequence[Row], column: str, in_flight: int, title: str, look: Look) -> Figure:
+    """A column of steady decode against the microbatches in flight, with a circle where we stand."""
+    rows = [as_row(row) for row in curve]
+    most = max(row["in_flight"] for row in rows)
+    x = linear("in_flight", [0, most], PLAIN, title="microbatches in flight", tickMinStep=1)
+    top = max(row[column] for row in rows)
+    y = linear(column, [0, top], PLAIN, title=title, ticks=4, nice=True, grid=True, line=False)
+    here = [row for row in rows if row["in_flight"] == in_flight]
+    line = layer("line", rows, x=x, y=y, color=look.palette.text, strokeWidth=look.px(3), strokeCap="round")
+    return figure([line, layer("point", here, x=x, y=y, **dot(look, 13, width=2.5))], look, 180)
+
+
+@kept
+def layout_bars(layouts: Sequence[Row], look: Look) -> Figure:
+    """One bar a composition: compute, latency, bandwidth. Columns: name, detail, total and the three terms in s.
+
+    What stands in a bar is in the axis's own unit.
     """
     palette = look.palette
-    names = held.drop_duplicates("series")
-    fills = alt.Scale(domain=["first", "second"], range=[palette.ground, palette.compute])
-    x = alt.X("rank:O", axis=alt.Axis(title="rank", labelAngle=0, tickSize=0))
-    y = alt.Y("held:Q", axis=alt.Axis(title=None, tickMinStep=1, tickCount=4, domain=False, tickSize=0))
-    bars = (
-        alt.Chart(held)
-        .mark_bar(stroke=palette.text, strokeWidth=look.px(1.2))
-        .encode(x=x, xOffset=alt.XOffset("series:N"), y=y, fill=alt.Fill("series:N", scale=fills))
-    )
-    keys = (
-        alt.Chart(names.assign(text=names.name + [": outlined", ": filled"][: len(names)], at=range(len(names))))
-        .transform_calculate(y=f"datum.at * {look.px(18)} - {look.px(32)}")
-        .mark_text(**words(look, 13.5, align="right", color=palette.muted))
-        .encode(x=alt.XValue("width"), y=alt.Y("y:Q", scale=None, axis=None), text=alt.Text("text"))
-    )
-    return styled(alt.layer(bars, keys).resolve_scale(y="independent"), look, 150)
+    bands = Bands(26, 24, 20 if look.present else 32, 10 if look.present else 28)
+    rows = [_with_ends(as_row(row)) for row in layouts]
+    end = max(row["end"] for row in rows)
+    unit, size = unit_of(SECONDS, end)
+    for row in rows:
+        row["compute_said"] = f"{row['compute_s'] / size:.3g} {unit}"
+    placed = bands.placed(rows, look)
+    x = linear("zero", [0, end], SECONDS)
+    layers = [
+        stretch(look, placed, x, "compute_s", palette.compute, palette.axis),
+        stretch(look, placed, also(x, "compute_s"), "waited", palette.latency, palette.ground),
+        stretch(look, placed, also(x, "waited"), "end", palette.bandwidth, palette.ground),
+        *captions(look, placed, "name", "total", "" if look.present else "detail"),
+        inside(look, placed, x, "compute_s", "compute_said"),
+        *key(
+            look,
+            [
+                Sign("compute", palette.compute, palette.text),
+                Sign("latency", palette.latency, palette.latency_text),
+                Sign("bandwidth", palette.bandwidth, palette.bandwidth_text),
+            ],
+        ),
+    ]
+    return figure(layers, look, bands.height(len(rows)))
 
 
-def serve_curve(curve: pd.DataFrame, column: str, in_flight: int, look: Look) -> Chart:
-    """Throughput or the time of a token against the microbatches in flight, with a circle where we stand."""
-    palette = look.palette
-    x = alt.X(
-        "in_flight:Q",
-        scale=alt.Scale(nice=False, zero=True),
-        axis=alt.Axis(grid=False, title="in flight", tickMinStep=1),
-    )
-    y = alt.Y(
-        f"{column}:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title=None, tickCount=4, domain=False, tickSize=0)
-    )
-    here = alt.Chart(curve[curve.in_flight == in_flight]).encode(x=x, y=y)
-    line = (
-        alt.Chart(curve).mark_line(color=palette.text, strokeWidth=look.px(3), strokeCap="round").encode(x=x, y=y)
-    )
-    dot = here.mark_point(
-        size=look.px(13) ** 2,
-        filled=True,
-        fill=palette.ground,
-        stroke=palette.text,
-        strokeWidth=look.px(2.5),
-        opacity=1,
-    )
-    return styled(alt.layer(line, dot), look, 180)
+def _with_ends(row: dict[str, Any]) -> dict[str, Any]:
+    waited = row["compute_s"] + row["latency_s"]
+    return {**row, "zero": 0.0, "waited": waited, "end": waited + row["bandwidth_s"]}

@@ -4,17 +4,19 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.pipeline_bubble.attempt import RUN, Attempt, drawn, judge
 from core.pipeline_bubble.bubble import counted_bubble
 from core.pipeline_bubble.schedules.actions import Span
-from core.pipeline_bubble.schedules.validity import Violation, violations
+from core.pipeline_bubble.schedules.validity import violations
+from core.pipeline_bubble.submission import RUN, Judgement, Submission, judge, run_of
 from runtime import learner_code, learner_schedule
 from ui.learner_panel import WATCH_S, heading
-from ui.pipeline_bubble.bench import forward_grid
+from ui.pipeline_bubble import grids, words
 from ui.players.schedule_player import Mark, schedule_player
 from ui.prose import Prose
 
-_STATE, _ATTEMPTS = "_schedule_state", "_schedule_attempts"
+_STATE, _SUBMISSIONS = "_schedule_state", "_schedule_submissions"
+_LONGEST = 80
+"""Letters of a learner's own value that are shown."""
 
 
 def file_here() -> Path | None:
@@ -26,11 +28,11 @@ def file_here() -> Path | None:
 def panel(path: Path, stages: int, microbatches: int, prose: Prose, present: bool) -> None:
     """Every task's verdict, and the learner's run. Looks at the file again every moment or so."""
     st.markdown(heading(path, prose))
-    attempts = _attempts(path, stages, microbatches)
-    for attempt in attempts:
-        if attempt.task != RUN:
-            _verdict(attempt, stages, microbatches, prose)
-    run = drawn(attempts, stages, microbatches)
+    submissions = _submissions(path, stages, microbatches)
+    for submission in submissions:
+        if submission.task != RUN:
+            _verdict(submission, stages, microbatches, prose)
+    run = run_of(submissions, stages, microbatches)
     if run:
         _draw(run, stages, microbatches, prose, present)
 
@@ -38,49 +40,47 @@ def panel(path: Path, stages: int, microbatches: int, prose: Prose, present: boo
 def _draw(run: list[Span], stages: int, microbatches: int, prose: Prose, present: bool) -> None:
     """The run as it came, with each span that breaks a rule outlined."""
     broken = list(violations(run, stages, microbatches))
-    fields = _run_fields(run, stages, broken)
-    words = Prose(prose.blocks, {**prose.fields, **fields})
-    name = "learner.picture_wrong" if broken else "learner.picture"
-    marks = tuple(Mark("wrong", found.span.rank, float(found.span.start)) for found in broken if found.span)
-    schedule_player(
-        forward_grid(run, stages, marks=marks),
-        key="learner_run",
-        alt=words.plain(name),
-        present=present,
-        start="end",
-    )
-    st.markdown(words.text(name))
-
-
-def _run_fields(run: list[Span], stages: int, broken: list[Violation]) -> dict[str, str]:
     cells = stages * int(max(span.end for span in run))
-    return {
-        "idle": str(counted_bubble(run, stages) * cells),
-        "cells": str(cells),
-        "broken": f"{len(broken)} broken rule{'' if len(broken) == 1 else 's'}",
-        "first": broken[0].message if broken else "",
-    }
+    idle = counted_bubble(run, stages) * cells
+    first = words.broken(broken[0]) if broken else ""
+    own = Prose(prose.blocks, {**prose.fields, "idle": idle, "cells": cells, "broken": len(broken), "first": first})
+    name = "learner.picture_wrong" if broken else "learner.picture"
+    marks = tuple(Mark("wrong", rule.span.rank, float(rule.span.start)) for rule in broken if rule.span)
+    grid = grids.forward(run, stages, marks=marks)
+    schedule_player(grid, key="learner_run", alt=own.plain(name), present=present, start="end")
+    st.markdown(own.text(name))
 
 
-def _attempts(path: Path, stages: int, microbatches: int) -> tuple[Attempt, ...]:
-    """The attempts of the file as it was last saved, at these sizes; run again only when either is new."""
+def _submissions(path: Path, stages: int, microbatches: int) -> tuple[Submission, ...]:
+    """The file as it was last saved, tried at these sizes; run again only when either is new."""
     now = (learner_code.saved(path), stages, microbatches)
     if st.session_state.get(_STATE) != now:
-        st.session_state[_ATTEMPTS] = learner_schedule.attempts(path, stages, microbatches)
+        st.session_state[_SUBMISSIONS] = learner_schedule.submissions(path, stages, microbatches)
         st.session_state[_STATE] = now
-    found: tuple[Attempt, ...] = st.session_state[_ATTEMPTS]
-    return found
+    submissions: tuple[Submission, ...] = st.session_state[_SUBMISSIONS]
+    return submissions
 
 
-def _verdict(attempt: Attempt, stages: int, microbatches: int, prose: Prose) -> None:
+def _verdict(submission: Submission, stages: int, microbatches: int, prose: Prose) -> None:
     """One line: a sign, the task, and what is right or wrong with it."""
-    judged, error = judge(attempt, stages, microbatches), attempt.error
+    judged = judge(submission, stages, microbatches)
     sign = ":green[:material/check:]" if judged.right else ":red[:material/close:]"
-    fields = {"gave": judged.gave, "due": judged.due}
-    if error is not None:
-        fields |= {"message": error.message, "line": str(error.line)}
-        case = "error" if error.line else "stopped"
-    else:
-        case = "right" if judged.right else "wrong"
-    words = Prose(prose.blocks, {**prose.fields, **fields}).text(f"learner.{case}")
-    st.markdown(f"{sign} `{attempt.task}` {words}")
+    fields = {"gave": _shown(judged.gave), "due": _shown(judged.due), "error": submission.error}
+    text = Prose(prose.blocks, {**prose.fields, **fields}).text(f"learner.{_case(submission, judged)}")
+    st.markdown(f"{sign} `{submission.task}` {text}")
+
+
+def _case(submission: Submission, judged: Judgement) -> str:
+    if submission.error is not None:
+        return "error" if submission.error.line else "stopped"
+    if judged.right:
+        return "right"
+    return "lengths" if judged.lengths else "wrong"
+
+
+def _shown(value: object) -> str:
+    """A row as its action, `2F0`, with the ticks of a span; any other value as it stands."""
+    if not isinstance(value, list) or len(value) not in (3, 6):
+        return str(value)[:_LONGEST]
+    action = "".join(map(str, value[:3]))
+    return (action if len(value) == 3 else f"{action}@{value[4]}–{value[5]}")[:_LONGEST]

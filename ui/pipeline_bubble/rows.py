@@ -1,47 +1,54 @@
-"""Lab 04: what the page asks, the runs it draws, right and wrong, and the rows of its charts."""
+"""Lab 04: what the page's bench asks of one run, the rows of its charts, and the fractions it writes by hand."""
 
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 from core.pipeline_bubble.bubble import (
+    Budget,
+    FillDrain,
+    Formula,
     bubble_fraction,
     counted_bubble,
     fill_drain,
-    microbatches_for_budget,
+    formulas,
     run_on_ticks,
-    run_without_waiting,
-    slips,
 )
-from core.pipeline_bubble.schedules.actions import Placement, Span
-from core.pipeline_bubble.schedules.orders import mismatched
-from core.pipeline_bubble.schedules.paths import waits
-from core.pipeline_bubble.schedules.simulator import Timeline, simulate
-from core.pipeline_bubble.schedules.validity import Violation, violations
-from core.units import percent
+from core.pipeline_bubble.experiments import Compositions, Serving, Side
+from core.pipeline_bubble.layouts import Layout
+from core.pipeline_bubble.schedules.actions import Span
+from core.pipeline_bubble.schedules.grid import common_ticks
+from core.pipeline_bubble.schedules.serving import steady_decode
+from core.pipeline_bubble.schedules.simulator import Timeline
+from runtime.prose import said
 
+STEM = "pipeline_bubble"
+MOST_STAGES, MOST_MICROBATCHES = 64, 1024
 NOBODY_WAITS = "nobody waits"
 ONE_EARLY = "one stage a tick early"
-WRONG_FORMULA = "a wrong formula"
 DEADLOCK = "a deadlock"
+WRONG_FORMULA = "a wrong formula"
 WRONGS = (NOBODY_WAITS, ONE_EARLY, DEADLOCK, WRONG_FORMULA)
-STUCK_TICKS = 8
-"""Ticks drawn after the last action of a run that is stuck, for the words."""
-MOST_STAGES, MOST_MICROBATCHES = 64, 1024
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What the bench asks for."""
+    """One run on the bench, and the share of time that may be idle."""
 
     stages: int = 8
     microbatches: int = 16
     budget_percent: int = 10
 
     @property
-    def budget(self) -> Fraction:
-        """The share of time that may be idle."""
-        return Fraction(self.budget_percent, 100)
+    def run(self) -> FillDrain:
+        """Its numbers."""
+        return FillDrain(self.stages, self.microbatches)
+
+    @property
+    def budget(self) -> Budget:
+        """The budget on these stages."""
+        return Budget(self.stages, Fraction(self.budget_percent, 100))
 
     def text(self) -> str:
         """The sizes as they are kept in the address: `8x16`."""
@@ -50,175 +57,159 @@ class Bench:
     @classmethod
     def pinned(cls, text: str) -> "Bench | None":
         """The sizes that `text` keeps, or None where it keeps none that the bench could have asked for."""
-        found = re.fullmatch(r"(\d{1,2})x(\d{1,4})", text)
-        stages, microbatches = (int(number) for number in found.groups()) if found else (0, 0)
+        kept = re.fullmatch(r"(\d{1,2})x(\d{1,4})", text)
+        stages, microbatches = (int(number) for number in kept.groups()) if kept else (0, 0)
         within = 1 <= stages <= MOST_STAGES and 1 <= microbatches <= MOST_MICROBATCHES
         return cls(stages, microbatches) if within else None
 
 
+def fill_drain_run(sizes: FillDrain) -> list[Span]:
+    """A run on ticks."""
+    return run_on_ticks(fill_drain(sizes.stages, sizes.microbatches), sizes.stages)
+
+
+def shared_ticks(*timelines: Timeline) -> int:
+    """The fewest ticks a unit on which all of them can be drawn."""
+    return lcm(*(common_ticks(timeline) for timeline in timelines))
+
+
 @dataclass(frozen=True)
-class Ask:
-    """What the page asks for."""
+class HeldRow:
+    """The most microbatches' activations one rank holds at once under one schedule."""
 
-    stages: int = 8
-    microbatches: int = 16
-    wrong: str = NOBODY_WAITS
-    bench: Bench = Bench()
-    pin: Bench | None = None
+    name: str
+    rank: int
+    held: float
+
+
+def held_rows(*sides: Side) -> list[HeldRow]:
+    """Every rank of each."""
+    return [HeldRow(side.name, rank, float(held)) for side in sides for rank, held in enumerate(side.held)]
 
 
 @dataclass(frozen=True)
-class Note:
-    """Words to stand on the grid, centred at a rank and a tick."""
+class ServePoint:
+    """Steady decode at one number of microbatches in flight, in ticks."""
 
-    rank: float
-    tick: float
-    text: str
-
-
-def run(stages: int, microbatches: int) -> list[Span]:
-    """The fill-drain run."""
-    return run_on_ticks(fill_drain(stages, microbatches), stages)
+    in_flight: int
+    tokens_per_tick: float
+    token_ticks: float
 
 
-def early_stage(stages: int) -> int:
-    """The stage that jumps the gun in the second wrong run: one in the middle, never the first."""
-    return max(1, stages // 2 - 1)
+def serve_curve(serve: Serving) -> list[ServePoint]:
+    """From one in flight to twice what fills the pipe."""
+    counts = range(1, max(2 * serve.full, serve.in_flight) + 1)
+    settled = [(m, steady_decode(serve.pipe, m)) for m in counts]
+    return [ServePoint(m, float(steady.items_per_time), float(steady.cycle)) for m, steady in settled]
 
 
-def wrong_run(ask: Ask) -> list[Span]:
-    """The run that cheats, as the page asks for it."""
-    early = early_stage(ask.stages) if ask.wrong == ONE_EARLY else None
-    return run_without_waiting(ask.stages, ask.microbatches, early)
+@dataclass(frozen=True)
+class LayoutRow:
+    """One composition: a token of one sequence alone, in its three terms, and what else is said of it."""
+
+    name: str
+    detail: str
+    compute_s: float
+    latency_s: float
+    bandwidth_s: float
+    total: str
 
 
-def broken(ask: Ask) -> list[Violation]:
-    """What the predicate finds in that run."""
-    return list(violations(wrong_run(ask), ask.stages, ask.microbatches))
+def layout_rows(compose: Compositions, beside_one: bool = True) -> list[LayoutRow]:
+    """A row a composition, and one GPU beside them."""
+    rows = [*compose.layouts, *([compose.one] if beside_one else [])]
+    return [
+        LayoutRow(
+            layout.name if layout.tp_size * layout.pp_size > 1 else said(STEM, "compose.one_gpu"),
+            said(STEM, _detail_of(layout), layout, sequences=compose.sequences),
+            layout.compute_s,
+            layout.latency_s,
+            layout.bandwidth_s,
+            said(STEM, "compose.total", layout, speed_up=compose.speed_up(layout)),
+        )
+        for layout in rows
+    ]
 
 
-def stuck_run(ask: Ask) -> Timeline:
-    """1F1B on all ranks but the last, which runs GPipe: as far as it comes."""
-    return simulate(mismatched(ask.stages, ask.microbatches), Placement(ask.stages))
-
-
-def stuck_notes(timeline: Timeline) -> list[Note]:
-    """What each rank waits for, beside the last thing it ran."""
-    tick = float(timeline.makespan) + STUCK_TICKS / 2
-    return [Note(wait.rank + 0.5, tick, f"{wait.action} waits for {wait.missing}") for wait in waits(timeline)]
-
-
-def broken_spans(ask: Ask) -> list[Span]:
-    """Each span that breaks a rule."""
-    return [violation.span for violation in broken(ask) if violation.span]
-
-
-def triangle_notes(ask: Ask) -> list[Note]:
-    """The idle cells of the fill and of the drain, each counted inside its triangle; none where it is too small."""
-    p, ticks = ask.stages, ask.microbatches + ask.stages - 1
-    if p < 8 or ticks > 60:
-        return []
-    text = f"{p * (p - 1) // 2} idle"
-    return [Note(0.757 * p, 0.25 * p, text), Note(0.243 * p, ticks - 0.25 * p, text)]
-
-
-def budget_rule(bench: Bench) -> str:
-    """`exact` when some number of microbatches gives the budget itself, `between` when none does."""
-    at = microbatches_for_budget(bench.stages, bench.budget)
-    return "exact" if bubble_fraction(bench.stages, at) == bench.budget else "between"
+def _detail_of(layout: Layout) -> str:
+    if layout.pp_size == 1:
+        return "compose.detail_wide" if layout.sums_over_network else "compose.detail_flat"
+    return "compose.detail_far" if layout.network_handoffs else "compose.detail_near"
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The bubble at one number of microbatches. `series` is `now` or `pinned`."""
+    """The bubble at one number of microbatches. `series` is `now`, `budget` or `pinned`; a mark has its text."""
 
     series: str
     stages: int
     microbatches: int
-    bubble_percent: float
+    bubble_fraction: float
+    text: str = ""
 
 
-@dataclass(frozen=True)
-class CurveMark:
-    """A point worth pointing at."""
-
-    series: str
-    microbatches: int
-    bubble_percent: float
-    text: str
+def _point(series: str, stages: int, microbatches: int, text: str = "") -> CurvePoint:
+    return CurvePoint(series, stages, microbatches, float(bubble_fraction(stages, microbatches)), text)
 
 
-def _point(series: str, stages: int, microbatches: int) -> CurvePoint:
-    return CurvePoint(series, stages, microbatches, 100 * float(bubble_fraction(stages, microbatches)))
-
-
-def curve(ask: Ask) -> list[CurvePoint]:
+def curve(bench: Bench, pin: Bench | None = None) -> list[CurvePoint]:
     """The bubble against m on the bench's stages, and on the pinned ones."""
-    series = [("now", ask.bench.stages), *([("pinned", ask.pin.stages)] if ask.pin else [])]
+    series = [("now", bench.stages), *([("pinned", pin.stages)] if pin else [])]
     sizes = sorted({round(2 ** (step / 8)) for step in range(81)})
     return [_point(name, stages, m) for name, stages in series for m in sizes]
 
 
-def curve_marks(ask: Ask) -> list[CurveMark]:
+def curve_marks(bench: Bench, pin: Bench | None = None) -> list[CurvePoint]:
     """Where the bench stands, where the budget is met, and where the pin stands."""
-    bench, pin = ask.bench, ask.pin
-    at = microbatches_for_budget(bench.stages, bench.budget)
-    marks = [_mark("now", bench.stages, bench.microbatches, f"m = {bench.microbatches}")]
+    at = bench.budget.at.microbatches
+    marks = [_point("now", bench.stages, bench.microbatches, f"m = {bench.microbatches}")]
     if at <= MOST_MICROBATCHES and at != bench.microbatches:
-        marks.append(_mark("budget", bench.stages, at, f"m = {at}"))
+        marks.append(_point("budget", bench.stages, at, f"m = {at}"))
     if pin:
-        marks.append(
-            _mark("pinned", pin.stages, pin.microbatches, f"pinned: p = {pin.stages}, m = {pin.microbatches}")
-        )
+        words = said(STEM, "bench.pin", pin)
+        marks.append(_point("pinned", pin.stages, pin.microbatches, words))
     return marks
 
 
-def _mark(series: str, stages: int, microbatches: int, text: str) -> CurveMark:
-    point = _point(series, stages, microbatches)
-    return CurveMark(series, microbatches, point.bubble_percent, text)
-
-
 @dataclass(frozen=True)
-class SlipRow:
-    """A formula taken for the bubble, and what it says."""
+class FormulaRow:
+    """A formula taken for the bubble: its letters, what it is, and what it gives."""
 
-    formula: str
+    letters: str
     what: str
-    percent: float
+    fraction: float
     value: str
-    right: bool
 
 
-def slip_rows(ask: Ask) -> list[SlipRow]:
-    """The right formula and the slips, for the page's sizes."""
-    return [
-        SlipRow(slip.formula, slip.what, 100 * float(slip.fraction), percent(float(slip.fraction)), index == 0)
-        for index, slip in enumerate(slips(ask.stages, ask.microbatches))
-    ]
+def formula_rows(sizes: FillDrain) -> list[FormulaRow]:
+    """The right formula and those it is mistaken for, at the page's sizes."""
+    return [_formula_row(formula) for formula in formulas(sizes.stages, sizes.microbatches)]
+
+
+def _formula_row(formula: Formula) -> FormulaRow:
+    words = [said(STEM, name, formula) for name in (f"formula.{formula.code}", "formula.value")]
+    return FormulaRow(formula.letters, words[0], float(formula.fraction), words[1])
 
 
 Terms = tuple[tuple[str, str] | str, ...]
 
 
-def counted_terms(ask: Ask) -> Terms:
+def counted_terms(sizes: FillDrain) -> Terms:
     """The counted bubble as it is written by hand."""
-    bubble = counted_bubble(run(ask.stages, ask.microbatches), ask.stages)
-    cells = ask.stages * (ask.microbatches + ask.stages - 1)
-    return ("idle cells", "all cells"), (str(bubble * cells), str(cells)), _reduced(bubble)
+    bubble = counted_bubble(fill_drain_run(sizes), sizes.stages)
+    return ("idle cells", "all cells"), (str(bubble * sizes.cells), str(sizes.cells)), _reduced(bubble)
 
 
-def formula_terms(ask: Ask) -> Terms:
+def formula_terms(sizes: FillDrain) -> Terms:
     """The formula with its values put in."""
-    p, m = ask.stages, ask.microbatches
-    return ("p − 1", "m + p − 1"), (f"{p} − 1", f"{m} + {p} − 1"), _reduced(bubble_fraction(p, m))
+    p, m = sizes.stages, sizes.microbatches
+    return ("p − 1", "m + p − 1"), (f"{p} − 1", f"{m} + {p} − 1"), _reduced(sizes.fraction)
 
 
-def triangles_terms(ask: Ask) -> Terms:
+def triangles_terms(sizes: FillDrain) -> Terms:
     """Two triangles of idle cells over the grid, the fraction they reduce to, and its letters."""
-    p, m = ask.stages, ask.microbatches
-    triangle = p * (p - 1) // 2
-    grid = (f"{triangle} + {triangle} idle", f"{p} × {m + p - 1} cells")
-    return grid, _reduced(bubble_fraction(p, m)), ("p − 1", "m + p − 1")
+    grid = (f"{sizes.triangle} + {sizes.triangle} idle", f"{sizes.stages} × {sizes.ticks} cells")
+    return grid, _reduced(sizes.fraction), ("p − 1", "m + p − 1")
 
 
 def _reduced(fraction: Fraction) -> tuple[str, str]:

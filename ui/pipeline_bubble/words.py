@@ -1,91 +1,84 @@
-"""Lab 04 in words: every number of the page's prose, from core."""
+"""Lab 04 in words: the rows that its prose names, and which of two sentences holds."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from core.pipeline_bubble.bubble import bubble_fraction, bubble_overhead, microbatches_for_budget
-from core.pipeline_bubble.schedules.paths import waits
-from core.units import percent, plain
-from ui.pipeline_bubble.rows import Ask, broken, early_stage, stuck_run, wrong_run
+from core.pipeline_bubble.bubble import FillDrain
+from core.pipeline_bubble.experiments import LOAD, Cheat, Compositions, Serving, Side, Stuck, low_traffic
+from core.pipeline_bubble.schedules.paths import Wait
+from core.pipeline_bubble.schedules.serving import chunked_prefill_time
+from core.pipeline_bubble.schedules.validity import Violation
+from runtime.prose import said
+from ui.pipeline_bubble.rows import STEM, Bench
 
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
-
-def in_words(count: int) -> str:
-    """A small number as a word, a larger one in digits."""
-    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+CHUNKS_OF_A_PROMPT = 8
 
 
-def fields(ask: Ask) -> Mapping[str, str]:
-    """Every number of the page's prose, from core, with its unit."""
-    p, m = ask.stages, ask.microbatches
-    bubble, overhead = bubble_fraction(p, m), bubble_overhead(p, m)
+@dataclass(frozen=True)
+class Prompt:
+    """A long prompt on its way through stages, whole or in chunks that follow one another, in ticks."""
+
+    stages: int
+    chunks: int = CHUNKS_OF_A_PROMPT
+
+    @property
+    def whole(self) -> int:
+        """In one piece."""
+        return self.chunks * self.stages
+
+    @property
+    def chunked(self) -> int:
+        """In chunks."""
+        return int(chunked_prefill_time(self.stages, self.chunks, 1))
+
+    @property
+    def gain(self) -> float:
+        """How many times sooner its first token comes."""
+        return self.whole / self.chunked
+
+
+def fields(
+    run: FillDrain, flow: Serving, cheat: Cheat, stuck: Stuck, compose: Compositions, wide: Compositions
+) -> Mapping[str, object]:
+    """What every scene but the bench names. `wide` has as many GPUs as the page's pipe has stages."""
     return {
-        "stages": str(p),
-        "stages_word": in_words(p),
-        "stages_word_capital": in_words(p).capitalize(),
-        "microbatches": str(m),
-        "last_stage": str(p - 1),
-        "wait": _ticks(p - 1),
-        "wait_number": in_words(p - 1),
-        "ticks": str(m + p - 1),
-        "triangle": str(p * (p - 1) // 2),
-        "idle_cells": str(p * (p - 1)),
-        "cells": str(p * (m + p - 1)),
-        "bubble": percent(float(bubble)),
-        "overhead": percent(float(overhead)),
-        "busy": percent(float(1 - bubble)),
-        **_broken_fields(ask),
-        **_stuck_fields(ask),
-        **_bench_fields(ask),
+        "run": run,
+        "flow": flow,
+        "cheat": cheat,
+        "first_broken": broken(cheat.broken[0]) if cheat.broken else "",
+        "stuck": stuck,
+        "stuck_last": waiting(stuck.waits[-1]) if stuck.waits else "",
+        "stuck_first": waiting(stuck.waits[0]) if stuck.waits else "",
+        "compose": compose,
+        "wide": wide,
     }
 
 
-def _ticks(count: int) -> str:
-    return f"{in_words(count)} tick{'' if count == 1 else 's'}"
-
-
-def _broken_fields(ask: Ask) -> dict[str, str]:
-    found = broken(ask)
-    wrong = wrong_run(ask)
+def bench_fields(bench: Bench, pin: Bench | None, serve: Serving) -> Mapping[str, object]:
+    """What the bench names of one run, and of a pipe that serves."""
     return {
-        "broken_count": str(len(found)),
-        "broken_first": found[0].message,
-        "broken_ticks": str(max(span.end for span in wrong)),
-        "early_stage": str(early_stage(ask.stages)),
+        "bench": bench,
+        "pin": pin or bench,
+        "serve": serve,
+        "prompt": Prompt(serve.stages),
+        "load": LOAD,
+        "one": low_traffic(1),
+        "piped": low_traffic(serve.stages),
     }
 
 
-def _stuck_fields(ask: Ask) -> dict[str, str]:
-    timeline = stuck_run(ask)
-    found = waits(timeline)
-    total = 2 * ask.stages * ask.microbatches
-    return {
-        "stuck_ran": str(len(timeline.actions)),
-        "stuck_total": str(total),
-        "stuck_last": f"{found[-1].action} waits for {found[-1].missing}" if found else "nothing waits",
-        "stuck_first": f"{found[0].action} waits for {found[0].missing}" if found else "nothing waits",
-    }
+def broken(violation: Violation) -> str:
+    """What an action does wrong."""
+    return said(STEM, f"broken.{violation.rule}", violation)
 
 
-def _bench_fields(ask: Ask) -> dict[str, str]:
-    p, m, budget, pin = ask.bench.stages, ask.bench.microbatches, ask.bench.budget, ask.pin or ask.bench
-    bubble = bubble_fraction(p, m)
-    at = microbatches_for_budget(p, budget)
-    under = microbatches_for_budget(p, budget, under=True)
-    return {
-        "bench_stages": str(p),
-        "bench_microbatches": str(m),
-        "bench_bubble": percent(float(bubble)),
-        "bench_fraction": f"{bubble.numerator}/{bubble.denominator}" if bubble else "0",
-        "bench_overhead": percent(float(bubble_overhead(p, m))),
-        "bench_ticks": str(m + p - 1),
-        "bench_ideal": str(m),
-        "budget": f"{plain(ask.bench.budget_percent)} %",
-        "budget_at": str(at),
-        "budget_under": str(under),
-        "budget_at_bubble": percent(float(bubble_fraction(p, at))),
-        "budget_under_bubble": percent(float(bubble_fraction(p, under))),
-        "pin_stages": str(pin.stages),
-        "pin_microbatches": str(pin.microbatches),
-        "pin_bubble": percent(float(bubble_fraction(pin.stages, pin.microbatches))),
-    }
+def waiting(wait: Wait) -> str:
+    """What a rank that is stuck waits for."""
+    return said(STEM, "broken.waits", wait)
+
+
+def held_block(first: Side, second: Side) -> str:
+    """Which sentence holds of what two schedules hold."""
+    if first.most_held == second.most_held:
+        return "bench.held_same"
+    return "bench.held_more" if second.most_held > first.most_held else "bench.held_less"

@@ -10,18 +10,28 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from core.pipeline_bubble.schedules.actions import Action, Span
+from core.pipeline_bubble.schedules.actions import Action, Span, Time
 
-Rule = Literal["once", "input", "one at a time"]
+Rule = Literal["times", "back", "stranger", "early", "missing", "overlap"]
+"""Run not once; gone back neither whole nor in halves; not of these sizes; begun before its input had ended,
+or without one that ever runs; begun while its rank was busy.
+"""
 
 
 @dataclass(frozen=True)
 class Violation:
-    """A span that breaks a rule, and the words for it."""
+    """An action that breaks a rule.
 
-    span: Span | None
+    `counts` says how often it ran, or went back as B, I and W. `other` is the input it did not wait for, or the
+    action its rank was busy with, and `ended` when that one ended.
+    """
+
     rule: Rule
-    message: str
+    action: Action
+    span: Span | None = None
+    other: Action | None = None
+    ended: Time | None = None
+    counts: tuple[int, ...] = ()
 
 
 def is_valid(spans: Iterable[Span], stages: int, microbatches: int) -> bool:
@@ -43,13 +53,13 @@ def _not_once(spans: Sequence[Span], stages: int, microbatches: int) -> Iterator
     trains = any(action.kind != "F" for action in counts)
     for action in (Action(s, "F", k) for s in range(stages) for k in range(microbatches)):
         if counts[action] != 1:
-            yield Violation(None, "once", f"{action} runs {counts[action]} times, not once")
+            yield Violation("times", action, counts=(counts[action],))
         back = tuple(counts[Action(action.stage, kind, action.microbatch)] for kind in ("B", "I", "W"))
         if trains and back not in ((1, 0, 0), (0, 1, 1)):
-            yield Violation(None, "once", f"{action} goes back as B, I, W {back} times, not 1, 0, 0 or 0, 1, 1")
+            yield Violation("back", action, counts=back)
     for action in counts:
         if not (0 <= action.stage < stages and 0 <= action.microbatch < microbatches):
-            yield Violation(None, "once", f"{action} is not of this schedule")
+            yield Violation("stranger", action, counts=(counts[action],))
 
 
 def _before_input(spans: Sequence[Span], stages: int) -> Iterator[Violation]:
@@ -59,9 +69,8 @@ def _before_input(spans: Sequence[Span], stages: int) -> Iterator[Violation]:
         for choices in inputs(span.action, stages):
             ended = [ends[choice] for choice in choices if choice in ends]
             if not ended or min(ended) > span.start:
-                when = f"ends at {min(ended)}" if ended else "never runs"
-                message = f"{span.action} starts at {span.start}, its input {choices[0]} {when}"
-                yield Violation(span, "input", message)
+                rule: Rule = "early" if ended else "missing"
+                yield Violation(rule, span.action, span, choices[0], min(ended, default=None))
 
 
 def _overlapping(spans: Sequence[Span]) -> Iterator[Violation]:
@@ -69,8 +78,7 @@ def _overlapping(spans: Sequence[Span]) -> Iterator[Violation]:
     in_order = sorted(spans, key=lambda span: (span.rank, span.start, span.end))
     for before, after in pairwise(in_order):
         if before.rank == after.rank and after.start < before.end:
-            message = f"rank {after.rank} starts {after.action} at {after.start}, still busy with {before.action}"
-            yield Violation(after, "one at a time", message)
+            yield Violation("overlap", after.action, after, before.action, before.end)
 
 
 def inputs(action: Action, stages: int) -> list[tuple[Action, ...]]:

@@ -101,16 +101,18 @@ def moved(spans, name, start, end):
 @pytest.mark.parametrize(
     ("spoil", "rule"),
     [
-        pytest.param(lambda run: run[1:], "once", id="an action is missing"),
-        pytest.param(lambda run: [*run, replace(run[0], start=90, end=91)], "once", id="an action runs twice"),
-        pytest.param(lambda run: [*run, Span(Action(0, "F", 4), 0, 90, 91)], "once", id="a microbatch too many"),
+        pytest.param(lambda run: run[1:], "times", id="an action is missing"),
+        pytest.param(lambda run: [*run, replace(run[0], start=90, end=91)], "times", id="an action runs twice"),
         pytest.param(
-            lambda run: [*run, Span(Action(0, "I", 0), 0, 90, 91)], "once", id="backward whole and halved"
+            lambda run: [*run, Span(Action(0, "F", 4), 0, 90, 91)], "stranger", id="a microbatch too many"
         ),
-        pytest.param(lambda run: [s for s in run if str(s.action) != "0B3"], "once", id="no backward"),
-        pytest.param(lambda run: moved(run, "2F0", 0, 1), "input", id="a stage starts before its input"),
-        pytest.param(lambda run: moved(run, "0B3", 0, 1), "input", id="a gradient before its time"),
-        pytest.param(lambda run: moved(run, "2F3", 4, 5), "one at a time", id="two at a time"),
+        pytest.param(
+            lambda run: [*run, Span(Action(0, "I", 0), 0, 90, 91)], "back", id="backward whole and halved"
+        ),
+        pytest.param(lambda run: [s for s in run if str(s.action) != "0B3"], "back", id="no backward"),
+        pytest.param(lambda run: moved(run, "2F0", 0, 1), "early", id="a stage starts before its input"),
+        pytest.param(lambda run: moved(run, "0B3", 0, 1), "early", id="a gradient before its time"),
+        pytest.param(lambda run: moved(run, "2F3", 4, 5), "overlap", id="two at a time"),
     ],
 )
 def test_the_predicate_names_the_broken_rule(spoil, rule):

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.pipeline_bubble import bubble as pipeline_bubble
-from core.pipeline_bubble.attempt import RUN, TASKS, Attempt, ask, drawn, judge, plain
 from core.pipeline_bubble.schedules.actions import Action, Span
 from core.pipeline_bubble.schedules.validity import violations
+from core.pipeline_bubble.submission import RUN, TASKS, Submission, judge, plain, result_of, run_of
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -26,13 +26,13 @@ def lab(**changed):
 
 
 def tried(module, stages=3, microbatches=4):
-    return {task: Attempt(task, ask(task, module, stages, microbatches)) for task in (*TASKS, RUN)}
+    return {task: Submission(task, result_of(task, module, stages, microbatches)) for task in (*TASKS, RUN)}
 
 
 @pytest.mark.parametrize(("stages", "microbatches"), [(1, 1), (2, 8), (4, 1), (8, 63)])
 def test_the_reference_is_right_in_every_task_and_travels_as_json(stages, microbatches):
-    for attempt in tried(pipeline_bubble, stages, microbatches).values():
-        again = Attempt(attempt.task, json.loads(json.dumps(attempt.gave)))
+    for one in tried(pipeline_bubble, stages, microbatches).values():
+        again = Submission(one.task, json.loads(json.dumps(one.gave)))
         assert judge(again, stages, microbatches).right
 
 
@@ -49,10 +49,15 @@ def test_stages_may_be_listed_in_any_order():
         ("bubble_fraction", lambda p, m: Fraction(p, m + p), "3/7", "1/3"),
         ("bubble_fraction", lambda p, m: (p - 1) / (m + p - 1), "0.3333333333333333", "1/3"),
         ("bubble_overhead", lambda p, m: Fraction(p - 1, m + p - 1), "1/3", "1/2"),
-        ("microbatches_for_budget", lambda p, b, under=False: 18, "18", "19"),
-        ("is_valid", lambda spans, p, m: True, "True", "False"),
-        ("fill_drain", lambda p, m: [Action(s, "F", k) for s in range(p) for k in (1, 0, 2, 3)], "0F1", "0F0"),
-        ("fill_drain", lambda p, m: [], "0 of them", "12"),
+        ("microbatches_for_budget", lambda p, b, under=False: 18, 18, 19),
+        ("is_valid", lambda spans, p, m: True, True, False),
+        (
+            "fill_drain",
+            lambda p, m: [Action(s, "F", k) for s in range(p) for k in (1, 0, 2, 3)],
+            [0, "F", 1],
+            [0, "F", 0],
+        ),
+        ("fill_drain", lambda p, m: [], 0, 12),
         ("counted_bubble", lambda spans, p: None, "None", "1/3"),
     ],
 )
@@ -67,22 +72,22 @@ def test_a_run_of_their_own_is_drawn_and_its_broken_rules_found():
     def at_once(actions, stages):
         return [Span(a, a.stage, a.microbatch, a.microbatch + 1) for a in actions]
 
-    run = drawn(tried(lab(run_on_ticks=at_once)).values(), 3, 4)
+    run = run_of(tried(lab(run_on_ticks=at_once)).values(), 3, 4)
     assert len(list(violations(run, 3, 4))) == 8
 
 
 def test_an_order_without_a_clock_is_drawn_on_ours():
     only = {"fill_drain": tried(pipeline_bubble)["fill_drain"]}
-    assert drawn(only.values(), 3, 4) == pipeline_bubble.run_on_ticks(pipeline_bubble.fill_drain(3, 4), 3)
+    assert run_of(only.values(), 3, 4) == pipeline_bubble.run_on_ticks(pipeline_bubble.fill_drain(3, 4), 3)
 
 
 @given(ANYTHING, st.sampled_from([*TASKS[:-1], RUN]))
 def test_whatever_comes_is_judged_and_drawn_only_where_it_has_a_place(gave, task):
-    attempt = Attempt(task, gave)
+    given = Submission(task, gave)
     if task != RUN:
-        judged = judge(attempt, 3, 4)
-        assert judged.right == (judged.due == "")
-    for span in drawn([attempt], 3, 4) or ():
+        judged = judge(given, 3, 4)
+        assert judged.right == (judged.due is None)
+    for span in run_of([given], 3, 4) or ():
         assert 0 <= span.rank < 3
         assert 0 <= span.start < span.end
 

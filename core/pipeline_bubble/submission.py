@@ -30,7 +30,7 @@ MOST_ROWS = 4096
 
 
 @dataclass(frozen=True)
-class Attempt:
+class Submission:
     """One task as the learner's code did it: what it gave, or what it raised."""
 
     task: str
@@ -40,14 +40,18 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Judgement:
-    """An attempt against the reference. Where it is wrong, the first thing that differs, in words."""
+    """A submission against the reference. Where it is wrong, the first value or row that differs.
+
+    With `lengths` the rows agree as far as both go, and `gave` and `due` are how many there are.
+    """
 
     right: bool
-    gave: str = ""
-    due: str = ""
+    gave: object = None
+    due: object = None
+    lengths: bool = False
 
 
-def ask(task: str, lab: Any, stages: int, microbatches: int) -> object:
+def result_of(task: str, lab: Any, stages: int, microbatches: int) -> object:
     """What a lab's module gives for a task at these sizes. Each is handed the reference's input."""
     order = pipeline_bubble.fill_drain(stages, microbatches)
     spans = pipeline_bubble.run_on_ticks(order, stages)
@@ -87,21 +91,26 @@ def plain(value: object) -> object:
     return repr(value)[:200]
 
 
-def judge(attempt: Attempt, stages: int, microbatches: int) -> Judgement:
-    """The attempt held against the reference. In what order stages are listed is free."""
-    gave = _in_order(attempt.gave)
-    due = _in_order(ask(attempt.task, pipeline_bubble, stages, microbatches))
-    if attempt.error is None and gave == due:
+def judge(submission: Submission, stages: int, microbatches: int) -> Judgement:
+    """The submission held against the reference. In what order stages are listed is free."""
+    gave = _in_order(submission.gave)
+    due = _in_order(result_of(submission.task, pipeline_bubble, stages, microbatches))
+    if submission.error is None and gave == due:
         return Judgement(right=True)
-    return Judgement(False, *_first_difference(gave, due))
+    if not (isinstance(gave, list) and isinstance(due, list)):
+        return Judgement(False, gave, due)
+    for theirs, ours in zip(gave, due, strict=False):
+        if theirs != ours:
+            return Judgement(False, theirs, ours)
+    return Judgement(False, len(gave), len(due), lengths=True)
 
 
-def drawn(attempts: Iterable[Attempt], stages: int, microbatches: int) -> list[Span] | None:
+def run_of(submissions: Iterable[Submission], stages: int, microbatches: int) -> list[Span] | None:
     """The learner's run: their order on their clock, else our order on theirs, else theirs on ours; or None.
 
     Only spans that have a place on a grid of these sizes; `violations` says what is wrong with them.
     """
-    gave = {attempt.task: attempt.gave for attempt in attempts if attempt.error is None}
+    gave = {given.task: given.gave for given in submissions if given.error is None}
     for task in (RUN, "run_on_ticks"):
         spans = _spans(gave.get(task), stages, microbatches)
         if spans:
@@ -117,39 +126,20 @@ def _in_order(value: object) -> object:
     return sorted(value, key=lambda row: [repr(part).zfill(9) for part in (row[:1] if len(row) == 3 else row[3:5])])
 
 
-def _first_difference(gave: object, due: object) -> tuple[str, str]:
-    if not (isinstance(gave, list) and isinstance(due, list)):
-        return _words(gave), _words(due)
-    for theirs, ours in zip(gave, due, strict=False):
-        if theirs != ours:
-            return _words(theirs), _words(ours)
-    return f"{len(gave)} of them", str(len(due))
-
-
-def _words(value: object) -> str:
-    """`2F0`, or `2F0 from tick 3 to 4`, or the value as it stands."""
-    if not isinstance(value, list):
-        return str(value)[:80]
-    action = "".join(map(str, value[:3]))
-    ticks = f" from tick {value[4]} to {value[5]}" if len(value) == 6 else ""
-    return f"{action}{ticks}"[:80] if len(value) in (3, 6) else str(value)[:80]
-
-
 def _actions(rows: object, stages: int, microbatches: int) -> list[Action]:
     """The rows as actions that a forward run of these sizes may hold; none if any cannot."""
-    found = [Action(*row) for row in _rows(rows, 3) if _fits(row, stages, microbatches)]
-    return found if len(found) == len(_rows(rows, 3)) else []
+    actions = _rows(rows, 3)
+    return [Action(*row) for row in actions] if all(_fits(row, stages, microbatches) for row in actions) else []
 
 
 def _spans(rows: object, stages: int, microbatches: int) -> list[Span]:
     """The rows as spans with a place on the grid; none if any has none."""
-    latest = 4 * (stages + microbatches)
-    found = [
-        Span(Action(*row[:3]), *row[3:])
-        for row in _rows(rows, 6)
-        if _fits(row, stages, microbatches) and _whole_below(row[3], stages) and _are_ticks(row[4:], latest)
-    ]
-    return found if len(found) == len(_rows(rows, 6)) else []
+    spans, latest = _rows(rows, 6), 4 * (stages + microbatches)
+    placed = all(
+        _fits(row, stages, microbatches) and _whole_below(row[3], stages) and _are_ticks(row[4:], latest)
+        for row in spans
+    )
+    return [Span(Action(*row[:3]), *row[3:]) for row in spans] if placed else []
 
 
 def _rows(value: object, width: int) -> list[list[Any]]:

@@ -1,0 +1,293 @@
+"""What may be asked of a pipe beyond its bubble, and what follows: wrong runs, two schedules, serving, TP × PP.
+
+Each is a question as a frozen row, and its answers are what the row works out. Letters: p stages, m microbatches.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from core.errors import OutOfRangeError
+from core.pipeline_bubble.bubble import FillDrain, run_without_waiting
+from core.pipeline_bubble.layouts import Cluster, Layout, layouts
+from core.pipeline_bubble.schedules.actions import Placement, Span, Time
+from core.pipeline_bubble.schedules.families import FAMILIES, run_same_model
+from core.pipeline_bubble.schedules.orders import mismatched
+from core.pipeline_bubble.schedules.paths import Wait, critical_path, waits
+from core.pipeline_bubble.schedules.report import Report, report
+from core.pipeline_bubble.schedules.serving import (
+    Pipe,
+    Steady,
+    Traffic,
+    decode,
+    filling_microbatches,
+    random_traffic,
+    steady_decode,
+)
+from core.pipeline_bubble.schedules.simulator import Costs, Timeline, simulate
+from core.pipeline_bubble.schedules.validity import Violation, violations
+from core.scenario import Scenario
+from core.steps.straggler import Straggler
+
+ROUNDS = 3
+LOAD, SEQUENCES, TOKENS_EACH, SEED = Fraction(1, 2), 150, 12, 4
+"""Random traffic: half of what one GPU could take, so many sequences of so many tokens, from this seed."""
+
+
+@dataclass(frozen=True)
+class Cheat:
+    """A run that does not wait for its inputs, on every stage or on one, and the rules it breaks."""
+
+    sizes: FillDrain
+    one_early: bool = False
+
+    @property
+    def early_stage(self) -> int:
+        """The stage that starts a tick early, where only one does: one in the middle, never the first."""
+        return max(1, self.sizes.stages // 2 - 1)
+
+    @cached_property
+    def run(self) -> list[Span]:
+        """What ran when."""
+        early = self.early_stage if self.one_early else None
+        return run_without_waiting(self.sizes.stages, self.sizes.microbatches, early)
+
+    @cached_property
+    def broken(self) -> list[Violation]:
+        """What the predicate says of it."""
+        return list(violations(self.run, self.sizes.stages, self.sizes.microbatches))
+
+    @property
+    def count(self) -> int:
+        """How many actions break a rule."""
+        return len(self.broken)
+
+    @property
+    def ticks(self) -> Time:
+        """How long it takes."""
+        return max(span.end for span in self.run)
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """1F1B on all ranks but the last, which runs GPipe: as far as it comes."""
+
+    sizes: FillDrain
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """What ran."""
+        return simulate(mismatched(self.sizes.stages, self.sizes.microbatches), Placement(self.sizes.stages))
+
+    @cached_property
+    def waits(self) -> list[Wait]:
+        """What each rank waits for, in the order of the ranks; nothing where the two orders agree."""
+        return waits(self.timeline)
+
+    @property
+    def ran(self) -> int:
+        """Actions that ran."""
+        return len(self.timeline.actions)
+
+    @property
+    def total(self) -> int:
+        """Actions there are: a forward and a backward of each microbatch on each stage."""
+        return 2 * self.sizes.stages * self.sizes.microbatches
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two schedules on one model: `chunks` where a schedule takes them, the last rank a straggler.
+
+    `costs` are a rank's F, I and W of a microbatch.
+    """
+
+    first: str = "1f1b"
+    second: str = "zbv"
+    stages: int = 4
+    microbatches: int = 8
+    chunks: int = 2
+    costs: tuple[int, int, int] = (1, 1, 1)
+    hop: Time = 0
+    slowdown: Fraction = Fraction(1)
+
+    def side(self, key: str) -> "Side":
+        """One of the two, timed. Raises OutOfRangeError for sizes it cannot have."""
+        times = _last_slow(self.costs[0], self.stages, self.slowdown)
+        costs = Costs(*self.costs, times, (self.hop,))
+        run = run_same_model(FAMILIES[key], self.stages, self.microbatches, self.chunks, costs)
+        return Side(FAMILIES[key].name, run, self.hop)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One schedule's run. What it holds is in microbatches of a whole rank, so that chunks compare."""
+
+    name: str
+    timeline: Timeline
+    hop: Time
+
+    @cached_property
+    def report(self) -> Report:
+        """Its numbers."""
+        return report(self.timeline)
+
+    @property
+    def held(self) -> list[Fraction]:
+        """The most microbatches' activations each rank holds at once."""
+        return [Fraction(rank.peak_activations, self.timeline.placement.chunks) for rank in self.report.ranks]
+
+    @property
+    def most_held(self) -> Fraction:
+        """On the rank that holds most."""
+        return max(self.held)
+
+    def longest_chain(self) -> list[Span]:
+        """What the run was waiting for."""
+        hops = (self.hop,) * (self.timeline.placement.stages - 1)
+        return critical_path(self.timeline, Costs(link_delays=hops))
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A pipe that decodes: `in_flight` microbatches, the last stage a straggler."""
+
+    stages: int = 8
+    in_flight: int = 4
+    hop: Time = 0
+    way_back: Time = 0
+    slowdown: Fraction = Fraction(1)
+
+    @property
+    def pipe(self) -> Pipe:
+        """Stages of one tick, links and the way back in ticks."""
+        hops = (self.hop,) * (self.stages - 1)
+        return Pipe(_last_slow(1, self.stages, self.slowdown), hops, self.way_back)
+
+    @property
+    def around(self) -> Time:
+        """A token's way through all stages and back."""
+        return self.pipe.traverse + self.pipe.return_delay
+
+    @property
+    def full(self) -> int:
+        """How many in flight keep the slowest stage busy."""
+        return filling_microbatches(self.pipe)
+
+    @property
+    def steady(self) -> Steady:
+        """What it settles to."""
+        return steady_decode(self.pipe, self.in_flight)
+
+    @property
+    def alone(self) -> Steady:
+        """With one in flight."""
+        return steady_decode(self.pipe, 1)
+
+    @property
+    def best(self) -> Steady:
+        """With as many as fill it."""
+        return steady_decode(self.pipe, self.full)
+
+    @property
+    def busy(self) -> Fraction:
+        """The share of its time for which the slowest stage works."""
+        return max(self.steady.utilisation)
+
+    def from_empty(self) -> Timeline:
+        """The first rounds from an empty pipe."""
+        return decode(self.pipe, self.in_flight, ROUNDS)
+
+
+def _last_slow(time: int, stages: int, slowdown: Fraction) -> tuple[Time, ...]:
+    """Stages of one time, the last one slower."""
+    return tuple(Fraction(slowed) for slowed in Straggler(stages - 1, slowdown).slow([time] * stages))
+
+
+@lru_cache(maxsize=64)
+def low_traffic(stages: int) -> Traffic:
+    """Random arrivals at half of what one GPU could take, met by the same model cut over `stages` GPUs.
+
+    The unit of time is a token of one sequence on one GPU.
+    """
+    pipe = Pipe((Fraction(1, stages),) * stages)
+    return random_traffic(pipe, float(LOAD / TOKENS_EACH), SEQUENCES, TOKENS_EACH, np.random.default_rng(SEED))
+
+
+@dataclass(frozen=True)
+class Compositions:
+    """Every TP x PP of some GPUs, priced on the page's scenario."""
+
+    scenario: Scenario
+    gpus: int = 8
+    sequences: int = 64
+
+    @cached_property
+    def layouts(self) -> list[Layout]:
+        """The compositions that the model's layers and heads allow. Raises OutOfRangeError where there is none."""
+        priced = self._of(self.gpus)
+        if not priced:
+            rule = f"cannot be split evenly over the layers of {self.scenario.model}"
+            raise OutOfRangeError("gpus", self.gpus, rule)
+        return priced
+
+    @property
+    def one(self) -> Layout:
+        """One GPU, were it large enough for the whole model."""
+        return self._of(1)[0]
+
+    @property
+    def soonest(self) -> Layout:
+        """Where a sequence alone gets its tokens soonest."""
+        return min(self.layouts, key=lambda layout: layout.itl_alone_s)
+
+    @property
+    def most(self) -> Layout:
+        """The most tokens a second for all sequences."""
+        return max(self.layouts, key=lambda layout: layout.tokens_per_s)
+
+    @property
+    def prompt(self) -> Layout:
+        """Where a prompt is read soonest."""
+        return min(self.layouts, key=lambda layout: layout.ttft_s)
+
+    @property
+    def widest(self) -> Layout:
+        """The most tensor parallelism."""
+        return max(self.layouts, key=lambda layout: layout.tp_size)
+
+    @property
+    def deepest(self) -> Layout:
+        """The most stages."""
+        return max(self.layouts, key=lambda layout: layout.pp_size)
+
+    def speed_up(self, layout: Layout) -> float:
+        """How many times as often a sequence alone gets a token as from one GPU."""
+        return self.one.itl_alone_s / layout.itl_alone_s
+
+    @property
+    def best_speed_up(self) -> float:
+        """That of the soonest."""
+        return self.speed_up(self.soonest)
+
+    @property
+    def widest_speed_up(self) -> float:
+        """That of the widest."""
+        return self.speed_up(self.widest)
+
+    @property
+    def hand_overs(self) -> int:
+        """Of a token that passes the deepest pipe."""
+        return self.deepest.pp_size - 1
+
+    @property
+    def sums(self) -> int:
+        """All-reduces of a token under any tensor parallelism: two in each layer."""
+        return 2 * self.scenario.model_spec.num_hidden_layers
+
+    def _of(self, gpus: int) -> list[Layout]:
+        cluster = Cluster(self.scenario.gpu_spec, self.scenario.link_spec, self.scenario.network_spec)
+        sizes = {"sequences": self.sequences, "prompt_tokens": self.scenario.prompt_tokens}
+        return layouts(self.scenario.model_spec, cluster, gpus, **sizes)

@@ -1,0 +1,94 @@
+"""Lab 04's schedules as figures: a run as the player's grid, with its reading and its table."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from core.pipeline_bubble.experiments import Side, Stuck
+from core.pipeline_bubble.schedules.actions import Span
+from core.pipeline_bubble.schedules.grid import Grid as Cells
+from core.pipeline_bubble.schedules.grid import tick_grid
+from core.pipeline_bubble.schedules.report import held_over_time
+from core.pipeline_bubble.schedules.simulator import Timeline
+from ui.players.schedule_player import Grid, Level, Mark, Stop, schedule_player
+from ui.scenes import Page
+
+STUCK_TICKS = 8
+"""Ticks drawn after the last action of a run that is stuck, for the words."""
+MOST_TABLED = 8192
+"""Cells beyond which a run has no table: nobody reads one."""
+_KINDS = "FBIW"
+
+
+def figure(page: Page, reading: str, *grids: Grid, key: str, **options: object) -> None:
+    """Runs under one playhead, what they show in a sentence, and every cell as a table."""
+    schedule_player(*grids, key=key, alt=page.prose.plain(reading), present=page.look.present, **options)  # type: ignore[arg-type]
+    page.reading(reading)
+    tabled = [grid for grid in grids if grid.ranks * grid.ticks <= MOST_TABLED]
+    if tabled:
+        with st.expander("The figure as a table"):
+            for grid in tabled:
+                st.dataframe(table(grid), alt=f"{grid.title or page.prose.plain(reading)}")
+
+
+def table(grid: Grid) -> pd.DataFrame:
+    """A row a rank and a column a tick: `3`, or `B3` where a run goes back, and a dash where it is idle."""
+    return pd.DataFrame(
+        [[_said(code) for code in row] for row in _codes(grid)],
+        index=list(grid.labels),
+        columns=[f"tick {tick}" for tick in range(grid.ticks)],
+    )
+
+
+def _codes(grid: Grid) -> list[list[int]]:
+    cells = memoryview(grid.cells).cast("h").tolist()
+    return [cells[rank * grid.ticks : (rank + 1) * grid.ticks] for rank in range(grid.ranks)]
+
+
+def _said(code: int) -> str:
+    kind = _KINDS[code >> 10 & 3]
+    return "–" if code < 0 else f"{'' if kind == 'F' else kind}{code & 1023}"
+
+
+def forward(spans: Iterable[Span], stages: int, title: str = "", marks: tuple[Mark, ...] = ()) -> Grid:
+    """A forward run with one stage a rank, a tick an action."""
+    return replace(_grid(tick_grid(spans, stages), "stage"), title=title, marks=marks)
+
+
+def trained(side: Side, ticks: int, with_path: bool) -> Grid:
+    """One of two schedules, `ticks` to a unit of time, with what each rank holds and what the run waited for."""
+    timeline = side.timeline
+    cells = tick_grid(timeline, timeline.placement.ranks, ticks_per_unit=ticks)
+    chain = side.longest_chain() if with_path else ()
+    held = tuple(
+        tuple(Level(int(step.start * ticks), step.activations / timeline.placement.chunks) for step in steps)
+        for steps in held_over_time(timeline)
+    )
+    path = tuple(Stop(span.rank, int(span.start * ticks), int(span.end * ticks)) for span in chain)
+    return replace(_grid(cells, "rank"), title=side.name, path=path, held=held)
+
+
+def stuck(run: Stuck, notes: Iterable[str]) -> Grid:
+    """What ran of a run that waits for itself, and beside each rank what it waits for."""
+    timeline, words = run.timeline, list(notes)
+    tick = float(timeline.makespan) + STUCK_TICKS / 2
+    marks = tuple(Mark("note", wait.rank + 0.5, tick, text) for wait, text in zip(run.waits, words, strict=True))
+    ticks = int(timeline.makespan) + (STUCK_TICKS if words else 0)
+    return replace(_grid(tick_grid(timeline, timeline.placement.ranks, ticks=ticks), "rank"), marks=marks)
+
+
+def served(timeline: Timeline, in_flight: int, ticks: int) -> Grid:
+    """Rounds of decode, each span under its sequence's own number, so that a sequence's tokens are followed."""
+    labelled = [_as_sequence(span, in_flight) for span in timeline]
+    return _grid(tick_grid(labelled, timeline.placement.ranks, ticks_per_unit=ticks), "stage")
+
+
+def _as_sequence(span: Span, in_flight: int) -> Span:
+    return replace(span, action=span.action._replace(microbatch=span.action.microbatch % in_flight))
+
+
+def _grid(cells: Cells, word: str) -> Grid:
+    ranks, ticks = cells.shape
+    return Grid(cells.tobytes(), ranks, ticks, tuple(f"{word} {rank}" for rank in range(ranks)))
