@@ -16,14 +16,14 @@ from core.two_way_tp import MINI_GPT
 from distributed import grammar, local_ranks
 from distributed.collectives import Group
 from distributed.decode import greedy
+from distributed.job import make_job
 from distributed.local_ranks import run_ranks
-from distributed.work import work
 from tests.distributed.dtensor_gpt import dtensor_gpt, written
 
 
 def rounds_on_a_rank(_: ModuleType, group: Group, rounds: int) -> list[tuple[float, float]]:
     """Seconds a token for ours and for theirs, a pair a round; the first round is warm-up."""
-    job, ours, theirs = work(MINI_GPT.key), grammar.load(group=group), dtensor_gpt(MINI_GPT, group.size)
+    job, ours, theirs = make_job(MINI_GPT.key), grammar.load(group=group), dtensor_gpt(MINI_GPT, group.size)
     prompt = list(job.prompts[0])
     pairs = []
     for _ in range(rounds + 1):

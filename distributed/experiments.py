@@ -16,10 +16,10 @@ from torch import Tensor
 from distributed.collectives import Group
 from distributed.decode import greedy
 from distributed.decoder import Decoder
+from distributed.job import Job
 from distributed.layers import RowParallelLinear
 from distributed.measure import Arm
 from distributed.progress import ms, say
-from distributed.work import Work
 
 SLOW_RANK = 1
 DELAY_S = 0.005
@@ -36,7 +36,7 @@ def everyone(group: Group, mine: object) -> list[Any]:
     return told
 
 
-def trace(model: Decoder, job: Work) -> None:
+def trace(model: Decoder, job: Job) -> None:
     """Decode the first prompt once more and say, for every step, when each rank was inside a collective.
 
     Microseconds since the first rank began the step: ranks of one host share a monotonic clock.
@@ -69,7 +69,7 @@ def _step_of_rank(
     }
 
 
-def slow_one_rank(model: Decoder, job: Work) -> None:
+def slow_one_rank(model: Decoder, job: Job) -> None:
     """Let one rank sleep before every step; say what each rank's step took, and how much of it stood in sums."""
     hook = model.register_forward_pre_hook(lambda *_: time.sleep(DELAY_S))
     if model.group.rank != SLOW_RANK:
@@ -96,7 +96,7 @@ def sum_left_out(layer: RowParallelLinear, x: Tensor) -> Tensor:
     return F.linear(x, layer.weight, layer.bias)
 
 
-def break_layers(model: Decoder, job: Work, right: Arm) -> None:
+def break_layers(model: Decoder, job: Job, right: Arm) -> None:
     """Run the wrong variants on real ranks; say what becomes of the sentences and of the first token's logits."""
     for wrong in (bias_on_every_rank, sum_left_out):
         with_variant(model, wrong)

@@ -20,9 +20,9 @@ from distributed import checkpoint
 from distributed.collectives import Group
 from distributed.decode import greedy
 from distributed.grammar_corpus import Example, corpus, part
+from distributed.job import LONGEST_ANSWER
 from distributed.mini_gpt import MiniGPT
 from distributed.tokenizer import END, END_TOKEN, decode, prompt
-from distributed.work import LONGEST_ANSWER
 
 
 @dataclass(frozen=True)

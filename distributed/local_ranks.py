@@ -99,8 +99,8 @@ def _rank_main(
     torch.set_num_threads(1)
     try:
         group = collectives.join("gloo", TIMEOUT_S, meeting, rank=rank, world_size=ranks)
-        work = getattr(_load(file, "checks"), function)
-        answer.send(("answer", work(_load(module, "graded"), group, **given)))
+        check = getattr(_load(file, "checks"), function)
+        answer.send(("answer", check(_load(module, "graded"), group, **given)))
         collectives.leave()
     except NotImplementedError as task:
         answer.send(("task", str(task)))

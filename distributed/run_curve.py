@@ -20,28 +20,26 @@ import torch
 from core.models.weights import held_weight_bytes
 from core.two_way_tp import WIDTHS
 from distributed import collectives, machine
+from distributed.baseline import single_arm
 from distributed.collectives import Group
 from distributed.decoder import Decoder
 from distributed.experiments import everyone
-from distributed.measure import Arm, decode_prompt, warm_up
-from distributed.meeting import join
-from distributed.memory_speed import memory_bytes_per_s
+from distributed.job import SEED, Job, make_job
+from distributed.measure import Arm, decode_prompt, memory_bytes_per_s, sweep, warm_up
 from distributed.progress import ms, say, summary
-from distributed.single import single_arm
-from distributed.sweep import sweep
-from distributed.work import SEED, Work, work
+from distributed.rendezvous import join
 from runtime.files import write_whole
-from runtime.tether import end_with_parent
+from runtime.processes import end_with_parent
 
 PROMPTS = 3
 CPU = torch.device("cpu")
 
 
-def jobs(widths: list[int]) -> list[Work]:
-    """The work of every width that fits: both arms' weights in half of what memory is free."""
+def jobs(widths: list[int]) -> list[Job]:
+    """A job for every width that fits: both arms' weights in half of what memory is free."""
     found = []
     for width in widths:
-        job = work(WIDTHS[width].key)
+        job = make_job(WIDTHS[width].key)
         needed = 2 * held_weight_bytes(job.spec, job.spec.weight_dtype)
         free = machine.free_bytes(CPU)
         if free and needed > free / 2:
@@ -51,7 +49,7 @@ def jobs(widths: list[int]) -> list[Work]:
     return found
 
 
-def measure(group: Group, job: Work, steps: int) -> list[float]:
+def measure(group: Group, job: Job, steps: int) -> list[float]:
     """This rank's decode steps at one width."""
     model: Decoder = job.model(group)
     warm_up(model, job)
@@ -67,7 +65,7 @@ def together(group: Group) -> float:
     return min(everyone(group, memory_bytes_per_s()))
 
 
-def alone(chosen: list[Work], steps: int) -> list[Arm]:
+def alone(chosen: list[Job], steps: int) -> list[Arm]:
     """TP=1 at every width, each in a process of its own."""
     arms = []
     with tempfile.TemporaryDirectory() as folder:

@@ -29,12 +29,12 @@ from distributed.collectives import Group
 from distributed.data_parallel import DDP_BUCKET_BYTES, average_gradients, gradients, loss_of_part
 from distributed.experiments import everyone
 from distributed.grammar_corpus import corpus, part
+from distributed.job import SEED
 from distributed.local_ranks import run_ranks
+from distributed.measure import sweep
 from distributed.mini_gpt import MiniGPT, initialise
 from distributed.progress import summary
-from distributed.sweep import sweep
 from distributed.train_grammar import batches
-from distributed.work import SEED
 
 RANKS = 2
 WAYS = {"one sum a tensor": 0, "in buckets": DDP_BUCKET_BYTES}

@@ -26,25 +26,24 @@ from core.errors import ShardlabError
 from core.models.kv_cache import kv_blocks
 from core.two_way_tp import GPTS, MINI_GPT, all_reduce_payload_bytes
 from distributed import checkpoint, collectives, machine
+from distributed.baseline import Alone, arms_alone
 from distributed.collectives import Group
 from distributed.decoder import Decoder
-from distributed.devices import device, ranks_per_gpu, why_not_on
 from distributed.experiments import break_layers, everyone, slow_one_rank, trace
-from distributed.measure import Arm, decode_graphed, decode_prompt, time_prefill, warm_up
-from distributed.meeting import join, several_hosts
+from distributed.job import SEED, Job, make_job
+from distributed.machine import device, ranks_per_gpu, why_not_on
+from distributed.measure import Arm, decode_graphed, decode_prompt, sweep, time_prefill, warm_up
 from distributed.progress import ms, say, say_token, summary, us
-from distributed.single import Alone, arms_alone
-from distributed.sweep import sweep
-from distributed.work import SEED, Work, work
+from distributed.rendezvous import join, several_hosts
 from runtime import paid_run
 from runtime.files import write_whole
-from runtime.tether import end_with_parent
+from runtime.processes import end_with_parent
 
 FIRST_WORD_S = 2.0
 """How long a rank that cannot run leaves it to rank 0 to say why."""
 
 
-def run_rank(args: argparse.Namespace, job: Work) -> int:
+def run_rank(args: argparse.Namespace, job: Job) -> int:
     """What each of torchrun's processes does; rank 0 speaks for all."""
     first = os.environ["RANK"] == "0"
     if first:
@@ -58,7 +57,7 @@ def run_rank(args: argparse.Namespace, job: Work) -> int:
         collectives.leave()
 
 
-def report(args: argparse.Namespace, job: Work, group: Group, where: torch.device, alone: Alone | None) -> int:
+def report(args: argparse.Namespace, job: Job, group: Group, where: torch.device, alone: Alone | None) -> int:
     """Load, decode, count and compare; the exit status."""
     model = job.model(group).to(where)
     ranks = facts_of_ranks(model)
@@ -86,7 +85,7 @@ def report(args: argparse.Namespace, job: Work, group: Group, where: torch.devic
     return 0 if result["tokens_equal"] else 1
 
 
-def introduce(model: Decoder, job: Work, ranks: list[dict[str, int]], idle: dict[int, dict[str, float]]) -> None:
+def introduce(model: Decoder, job: Job, ranks: list[dict[str, int]], idle: dict[int, dict[str, float]]) -> None:
     """Who runs what: the ranks, what each of them holds, and the sweep of idle sums."""
     hosts = int(os.environ.get("GROUP_WORLD_SIZE", "1"))
     group = model.group
@@ -103,7 +102,7 @@ def introduce(model: Decoder, job: Work, ranks: list[dict[str, int]], idle: dict
         say("sweep", payload_bytes=payload_bytes, **figures)
 
 
-def decode_all(model: Decoder, job: Work, steps: int) -> Arm:
+def decode_all(model: Decoder, job: Job, steps: int) -> Arm:
     """The TP arm: every rank decodes the same prompts in lockstep."""
     warm_up(model, job)
     model.group.forget()
@@ -160,7 +159,7 @@ def compare(
     }
 
 
-def conclude(result: dict[str, object], job: Work, args: argparse.Namespace) -> None:
+def conclude(result: dict[str, object], job: Job, args: argparse.Namespace) -> None:
     """Add the manifest and write the object, whole or not at all."""
     options = shlex.join(
         ["--model", job.name, "--steps-per-prompt", str(args.steps_per_prompt), "--backend", str(result["backend"])]
@@ -255,7 +254,7 @@ def main() -> None:
             args.device, args.backend, int(os.environ["LOCAL_WORLD_SIZE"]), torch.cuda.device_count()
         ):
             raise ShardlabError(why_not)
-        job = work(args.model, args.checkpoint)
+        job = make_job(args.model, args.checkpoint)
     except ShardlabError as error:
         _refuse(str(error))
     sys.exit(run_rank(args, job))

@@ -3,6 +3,7 @@
 data/captures/<name>/lines.jsonl    stdout of rank 0, as printed
 data/captures/<name>/result.json    the object, its manifest inside: command, hardware, versions, date
 data/captures/<name>/SHA256SUMS     of both, as sha256sum writes it
+data/curves/<backend>.json          what distributed.run_curve wrote
 """
 
 import hashlib
@@ -14,9 +15,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from core.errors import ShardlabError, UnknownNameError
-from core.two_way_tp import RunLog, RunResult, read_log, read_result
+from core.two_way_tp import RunLog, RunResult, ScalingRun, read_log, read_result, read_scaling
 
-CAPTURES = Path(__file__).resolve().parent.parent / "data" / "captures"
+DATA = Path(__file__).resolve().parent.parent / "data"
+CAPTURES, CURVES = DATA / "captures", DATA / "curves"
 LINES, RESULT, SUMS = "lines.jsonl", "result.json", "SHA256SUMS"
 
 
@@ -74,6 +76,16 @@ def save(lines: Sequence[str], result: str, folder: Path) -> None:
     for file, text in files.items():
         (folder / file).write_text(text, newline="\n")
     (folder / SUMS).write_text(_sums_text(files), newline="\n")
+
+
+@lru_cache(maxsize=8)
+def load_curve(backend: str, folder: Path = CURVES) -> ScalingRun | None:
+    """The recorded scaling curve of a backend, None where there is none.
+
+    Raises RunLogError when the file is not what run_curve writes.
+    """
+    path = folder / f"{backend}.json"
+    return read_scaling(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def zipped(capture: Capture) -> bytes:

@@ -37,8 +37,9 @@ from types import TracebackType
 from typing import IO, Literal
 
 from core.errors import ShardlabError
-from runtime.host_lock import HostLock
-from runtime.run_ending import NO_SPACE, kill_tagged, plain_failure
+from runtime.locks import HostLock
+from runtime.processes import kill_tagged
+from runtime.run_failure import NO_SPACE, plain_failure
 from runtime.torch_here import has_torch
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -212,12 +213,12 @@ class TorchRun:
         )
 
     def _command(self) -> list[str]:
-        torchrun = ["-m", "torch.distributed.run", *self._meeting(), f"--nproc-per-node={self.request.ranks}"]
+        torchrun = ["-m", "torch.distributed.run", *self._rendezvous(), f"--nproc-per-node={self.request.ranks}"]
         program = ["-m", self.request.module, "--json", str(self._result_path), *self.request.options]
-        tether = ["-m", "runtime.tether", str(self.request.memory_bytes)]
-        return [sys.executable, *tether, *torchrun, *program]
+        tied = ["-m", "runtime.processes", str(self.request.memory_bytes)]
+        return [sys.executable, *tied, *torchrun, *program]
 
-    def _meeting(self) -> list[str]:
+    def _rendezvous(self) -> list[str]:
         """Where the ranks find each other: on one host at a port that is free, on several where they were told."""
         request = self.request
         if request.nnodes == 1:

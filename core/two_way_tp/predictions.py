@@ -54,7 +54,7 @@ def _random_gpt(
         vocab_size=vocab_size,
         max_position_embeddings=256,
         learned_positions=256,
-        source="distributed/work.py",
+        source="distributed/job.py",
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.run_ending import tagged
+from runtime.processes import tagged
 from tests.browser.conftest import settle, start_server, stop_server
 
 BENCH = "two_way_tp?real_scene=Bench"

@@ -17,8 +17,8 @@ from torch.distributed.tensor.parallel import (  # noqa: E402
 from core.two_way_tp import MINI_GPT  # noqa: E402
 from distributed import grammar, mini_gpt  # noqa: E402
 from distributed.decode import greedy  # noqa: E402
+from distributed.job import make_job  # noqa: E402
 from distributed.local_ranks import run_ranks  # noqa: E402
-from distributed.work import work  # noqa: E402
 from tests.distributed.dtensor_gpt import dtensor_gpt, written  # noqa: E402
 
 D, HIDDEN, T = 16, 64, 5
@@ -72,7 +72,7 @@ SENTENCES, LETTERS = 4, 10
 
 def some_prompts(_, group):
     """The first letters of some answers, by both on the same two ranks: same tokens, and how far logits differ."""
-    job, ours, theirs = work(MINI_GPT.key), grammar.load(group=group), dtensor_gpt(MINI_GPT, group.size)
+    job, ours, theirs = make_job(MINI_GPT.key), grammar.load(group=group), dtensor_gpt(MINI_GPT, group.size)
     found = []
     for prompt in job.prompts[:SENTENCES]:
         mine = greedy(ours, prompt, LETTERS, job.end)

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from distributed.devices import device, ranks_per_gpu, why_not_on  # noqa: E402
+from distributed.machine import device, ranks_per_gpu, why_not_on  # noqa: E402
 
 
 @pytest.mark.parametrize(

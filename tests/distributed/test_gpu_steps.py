@@ -21,11 +21,11 @@ from core.two_way_tp import MINI_GPT  # noqa: E402
 from distributed import collectives, grammar  # noqa: E402
 from distributed.collectives import Group, TorchGroup  # noqa: E402
 from distributed.decode import FixedStep, greedy  # noqa: E402
+from distributed.job import make_job  # noqa: E402
 from distributed.llama import Llama, LlamaSettings, RopeScaling  # noqa: E402
 from distributed.measure import decode_graphed  # noqa: E402
 from distributed.mini_gpt import MiniGPT  # noqa: E402
 from distributed.tokenizer import prompt  # noqa: E402
-from distributed.work import work  # noqa: E402
 from tests.distributed.gpu_stand_ins import GPU, Crossings, Recording, on_a_named_gpu  # noqa: E402
 from tests.distributed.tiny_checkpoints import BASE, KINDS  # noqa: E402
 
@@ -118,7 +118,7 @@ def model():
 
 def test_a_recorded_step_replayed_writes_what_decoding_writes(model, graphs_on_the_cpu):
     """Recorded once, used for ten sentences: nothing that changes with the token may be left in Python."""
-    job = work(MINI_GPT.key)
+    job = make_job(MINI_GPT.key)
     graphed = decode_graphed(model, job, steps=1)
     told = [greedy(model, given, job.longest, job.end) for given in job.prompts]
     assert graphed.tokens == [one.tokens for one in told]

@@ -20,9 +20,9 @@ from distributed.checkpoint import CheckpointError  # noqa: E402
 from distributed.collectives import Group  # noqa: E402
 from distributed.decode import FixedStep, greedy  # noqa: E402
 from distributed.hugging_face import load_sharded, read_directory  # noqa: E402
+from distributed.job import make_job  # noqa: E402
 from distributed.layers import cut_of  # noqa: E402
 from distributed.local_ranks import run_ranks  # noqa: E402
-from distributed.work import work  # noqa: E402
 from tests.distributed import dense_llama  # noqa: E402
 from tests.distributed.tiny_checkpoints import BASE, KINDS, write  # noqa: E402
 from tests.programs import run_two_ranks  # noqa: E402
@@ -249,7 +249,7 @@ def test_a_file_cut_short_is_no_checkpoint(tmp_path):
 
 def test_a_name_that_is_neither_a_model_nor_a_folder_is_refused_with_what_there_is():
     with pytest.raises(UnknownNameError, match="no model of lab 02 named 'gpt-5'; one of: minigpt-grammar"):
-        work("gpt-5")
+        make_job("gpt-5")
 
 
 @pytest.mark.ranks

@@ -9,7 +9,7 @@ import pytest
 
 from core.errors import UnknownNameError
 from core.two_way_tp import MINI_GPT, RunLogError, crossover, fitted_wire
-from runtime import captures, curves
+from runtime import captures
 
 TWO_HOSTS = captures.CAPTURES.parent / "two_hosts"
 CHECKPOINT = captures.CAPTURES.parent / "checkpoints" / "minigpt-grammar.safetensors"
@@ -87,8 +87,8 @@ def test_a_long_prompt_takes_longer_the_slower_the_wire_between_two_hosts():
 
 def test_a_recorded_curve_is_read_and_pays_somewhere():
     """Wide models gain on either wire; in shared memory from a narrower width on."""
-    gloo, shm = (curves.load(backend) for backend in ("gloo", "shm"))
+    gloo, shm = (captures.load_curve(backend) for backend in ("gloo", "shm"))
     assert crossover(shm).usual < crossover(gloo).usual < 4096
     for run in (gloo, shm):
         assert run.points[-1].token_s < run.points[-1].single_s
-    assert curves.load("nccl") is None
+    assert captures.load_curve("nccl") is None

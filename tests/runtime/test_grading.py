@@ -10,7 +10,7 @@ from core.course.grading import LABS, earned
 from core.errors import OutOfRangeError, ShardlabError
 from runtime import grading
 from runtime.grading import Limits, grade
-from runtime.run_ending import tagged
+from runtime.processes import tagged
 
 ROOT = Path(__file__).resolve().parents[2]
 BILL = LABS["lab-03"]

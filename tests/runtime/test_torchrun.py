@@ -14,8 +14,8 @@ import pytest
 
 from core.two_way_tp import read_log, read_result
 from runtime import torchrun
-from runtime.host_lock import HostLock
-from runtime.run_ending import tagged
+from runtime.locks import HostLock
+from runtime.processes import tagged
 from runtime.torchrun import TAG, RunBusyError, RunRefusedError, RunRequest, start
 
 pytest.importorskip("torch")

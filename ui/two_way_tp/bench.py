@@ -9,7 +9,7 @@ from core.links.fit import link_of
 from core.models.parameters import total_parameters
 from core.specs import LinkSpec
 from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels, fitted_wire
-from runtime import captures, curves
+from runtime import captures
 from runtime.captures import Capture
 from ui.comm_cost.own_link import offer
 from ui.comm_cost.rows_residuals import Named
@@ -133,7 +133,7 @@ def open_bench(page: Page, runs: tuple[tuple[str, Capture], ...], backend: str, 
         if name in captures.names(TWO_HOSTS)
     )
     wire = newest_wire([run for _, run in runs if run.log.backend == backend], backend)
-    return Bench(runs, curves.load(backend), between, inside, across, refused, wire, hosts, page)
+    return Bench(runs, captures.load_curve(backend), between, inside, across, refused, wire, hosts, page)
 
 
 def newest_wire(runs: Sequence[Capture], backend: str) -> LinkSpec | None:

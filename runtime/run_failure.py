@@ -1,15 +1,10 @@
-"""What is left when a run ends: processes to be killed, and an error to be put plainly."""
+"""Why a run failed, in a sentence."""
 
 import json
-import os
 import re
 import signal
-import time
 from collections.abc import Sequence
-from pathlib import Path
 
-PROC = Path("/proc")
-GONE_WITHIN_S = 2.0
 NO_SPACE = "No space left on device"
 _KNOWN = {
     NO_SPACE: "the disk is full; free some room, or set TMPDIR to a folder on another disk",
@@ -23,33 +18,11 @@ _EXIT_CODE = re.compile(r"exitcode\s*:\s*(-?\d+)")
 _LAST_ERROR = re.compile(r"^(?:\[rank\d+\]: ?)?(\w*(?:Error|Exception)\b.*)$", re.MULTILINE)
 
 
-def tagged(name: str, value: str) -> list[int]:
-    """Processes of ours whose environment holds `name=value`. Linux only; elsewhere none are found."""
-    needle = f"{name}={value}".encode()
-    found = []
-    for folder in PROC.glob("[0-9]*"):
-        try:
-            if needle in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(int(folder.name))
-        except OSError:
-            continue
-    return found
-
-
-def kill_tagged(name: str, value: str) -> None:
-    """Kill every process that carries the tag, until none is left or two seconds are over."""
-    deadline_s = time.monotonic() + GONE_WITHIN_S
-    while (pids := tagged(name, value)) and time.monotonic() < deadline_s:
-        for pid in pids:
-            _kill(pid)
-        time.sleep(0.02)
-
-
 def plain_failure(lines: Sequence[str], errors: str) -> str:
     """Why a run failed, in a sentence: its own words, the signal that ended a rank, or the last error printed."""
-    said = [row["message"] for row in map(_event, lines) if row.get("event") == "error" and "message" in row]
-    if said:
-        return f"The run failed: {said[-1]}."
+    messages = [row["message"] for row in map(_event, lines) if row.get("event") == "error" and "message" in row]
+    if messages:
+        return f"The run failed: {messages[-1]}."
     differing = [
         row for row in map(_event, lines) if row.get("event") == "done" and row.get("tokens_equal") is False
     ]
@@ -61,8 +34,8 @@ def plain_failure(lines: Sequence[str], errors: str) -> str:
     code = _EXIT_CODE.search(errors)
     if code and int(code[1]) < 0:
         return f"A rank was ended from outside by {signal.Signals(-int(code[1])).name}; the others were stopped."
-    found = _LAST_ERROR.findall(errors)
-    return f"The run failed: {found[0][:300]}" if found else "The run failed and did not say why."
+    raised = _LAST_ERROR.findall(errors)
+    return f"The run failed: {raised[0][:300]}" if raised else "The run failed and did not say why."
 
 
 def _event(line: str) -> dict[str, object]:
@@ -71,10 +44,3 @@ def _event(line: str) -> dict[str, object]:
     except json.JSONDecodeError:
         return {}
     return row if isinstance(row, dict) else {}
-
-
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return

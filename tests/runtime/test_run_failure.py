@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runtime.run_ending import plain_failure
+from runtime.run_failure import plain_failure
 
 ELASTIC = """
 torch.distributed.elastic.multiprocessing.errors.ChildFailedError:

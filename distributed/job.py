@@ -37,7 +37,7 @@ LONGEST_ANSWER = 48
 
 
 @dataclass(frozen=True)
-class Work:
+class Job:
     """A model and its prompts. `checkpoint` is None for random weights; `end` is None where nothing ends early.
 
     `name` is what the model was asked for by: a key of ours, or a directory.
@@ -84,8 +84,8 @@ class Work:
         return {"shape": {name: asdict(self.spec)[name] for name in SHAPE_FIELDS}}
 
 
-def work(name: str, path: Path = checkpoint.CHECKPOINT) -> Work:
-    """The work of a model.
+def make_job(name: str, path: Path = checkpoint.CHECKPOINT) -> Job:
+    """What both arms do with a model.
 
     Raises UnknownNameError for what is neither one of ours nor a directory, CheckpointError where its checkpoint is
     missing, ShardlabError where a directory holds another shape.
@@ -93,10 +93,10 @@ def work(name: str, path: Path = checkpoint.CHECKPOINT) -> Work:
     if name == MINI_GPT.key:
         checkpoint.require(path)
         prompts = tuple(tuple(tokenizer.prompt(sentence)) for sentence in SENTENCES)
-        return Work(name, MINI_GPT, SENTENCES, prompts, LONGEST_ANSWER, tokenizer.END_TOKEN, path)
+        return Job(name, MINI_GPT, SENTENCES, prompts, LONGEST_ANSWER, tokenizer.END_TOKEN, path)
     directory = read_directory(Path(name)) if Path(name).is_dir() else None
     spec = directory.spec if directory else gpt(name)
     generator = torch.Generator().manual_seed(SEED)
     rows = torch.randint(spec.vocab_size, (len(SENTENCES), RANDOM_PROMPT_TOKENS), generator=generator).tolist()
     given = tuple(" ".join(map(str, row)) for row in rows)
-    return Work(name, spec, given, tuple(map(tuple, rows)), RANDOM_ANSWER_TOKENS, None, None, directory)
+    return Job(name, spec, given, tuple(map(tuple, rows)), RANDOM_ANSWER_TOKENS, None, None, directory)

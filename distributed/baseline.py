@@ -1,6 +1,6 @@
 """The TP=1 arm: a process of its own that belongs to no group and sees at most one device.
 
-python -m distributed.single STEM [--steps-per-prompt N] [--device cpu|cuda]
+python -m distributed.baseline STEM [--steps-per-prompt N] [--device cpu|cuda]
 """
 
 import argparse
@@ -17,11 +17,10 @@ import torch
 from core.two_way_tp import MINI_GPT
 from distributed import checkpoint
 from distributed.collectives import Group
-from distributed.measure import Arm, decode_graphed, decode_prompt, time_prefill, warm_up
-from distributed.memory_speed import memory_bytes_per_s
+from distributed.job import Job, make_job
+from distributed.measure import Arm, decode_graphed, decode_prompt, memory_bytes_per_s, time_prefill, warm_up
 from distributed.progress import ms, say, say_token, summary
-from distributed.work import Work, work
-from runtime.tether import end_with_parent
+from runtime.processes import end_with_parent
 
 TORCHRUNS_OWN = (
     "RANK",
@@ -43,7 +42,7 @@ class Alone:
     all_threads: Arm | None
 
 
-def arms_alone(job: Work, steps: int, device: str) -> Alone:
+def arms_alone(job: Job, steps: int, device: str) -> Alone:
     """Run TP=1 on one device, then on a CPU of several cores with a thread for each, and say what they took."""
     cores = os.cpu_count() or 1
     with tempfile.TemporaryDirectory() as folder:
@@ -59,9 +58,9 @@ def arms_alone(job: Work, steps: int, device: str) -> Alone:
         return Alone(single, wide)
 
 
-def single_arm(stem: Path, job: Work, steps: int, device: str, threads: int = 1) -> Arm:
+def single_arm(stem: Path, job: Job, steps: int, device: str, threads: int = 1) -> Arm:
     """Run the arm in a process of its own and read what it measured."""
-    program = [sys.executable, "-m", "distributed.single", str(stem), "--device", device]
+    program = [sys.executable, "-m", "distributed.baseline", str(stem), "--device", device]
     options = ["--model", job.name, "--steps-per-prompt", str(steps), "--threads", str(threads)]
     options += ["--prompts", str(len(job.prompts))]
     options += ["--checkpoint", str(job.checkpoint)] if job.checkpoint else []
@@ -84,7 +83,7 @@ def main() -> None:
     parser.add_argument("--prompts", type=int, default=10, help="how many of the prompts, from the first")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    job = work(args.model, args.checkpoint)
+    job = make_job(args.model, args.checkpoint)
     model, arm = job.model(Group()).to(args.device), Arm()
     warm_up(model, job)
     for row in range(min(args.prompts, len(job.prompts))):
