@@ -1,54 +1,73 @@
-"""Reading benchmark results out of a paste: several in one, with prefixes, logs and command lines between them.
+"""Reading benchmark results out of a paste: printed or saved, several in one, with logs and commands between them.
 
-A printed figure is a label and a number on one line, wherever in it; a saved one is JSON. Every pattern is bounded,
-and so is what is read of one line and of one paste.
+A printed figure is a label and a number on one line, wherever in it; a saved one is JSON: one object, one a line,
+a list of them, or one that was cut off. Every pattern is bounded, and so is what is read of a line and of a paste.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from math import isfinite
+from itertools import islice
+from math import inf, isfinite
 
 from core.errors import UnreadableTextError
-from core.serving.bench_json import saved_results
-from core.serving.bench_results import CLOCKS, BenchResult, Clock, Clocked, assembled
+from core.lines import without_colours
+from core.numbers import number
+from core.remark import Remark, remark
+from core.serving.bench_results import CLOCKS, MOST, BenchResult, Clock, Clocked, assembled
 
 LONGEST_LINE = 4000
+SHORTEST_LINE = 8
+"""Characters of the shortest line that says anything: `model=ab`."""
 MOST_RESULTS = 200
+MOST_OBJECTS = 400
+MOST_FAILURES = 8
+"""Braces that begin no JSON: each is tried once, over all that follows it."""
+LONGEST_CUT = 200_000
 
 _BEGIN = re.compile(r"={4,20} ?(?:\w{1,20} ){0,3}Serving Benchmark Result", re.IGNORECASE)
 _END = re.compile(r"={40,}\W{0,8}$")
-_ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _BLANKS = str.maketrans("\t\N{NO-BREAK SPACE}", "  ")
 _BETWEEN = r" {0,8}[:|] {0,200}"
 _FIGURE = r"([\d.,]{1,24}|inf|nan)"
-_CLOCK = re.compile(
-    r"\b(Mean|Median|P(?P<percent>\d{1,2}(?:\.\d{1,3})?)) (?P<clock>TTFT|TPOT|ITL|E2EL|E2E Latency)"
-    rf"(?: \((?P<unit>ms|s)\))?{_BETWEEN}(?P<figure>[\d.,]{{1,24}})(?: (?P<after>ms|s)\b)?",
+_TIMED = re.compile(
+    r"\b(?P<which>Mean|Median|P(?P<percent>\d{1,2}(?:\.\d{1,3})?)) (?P<clock>TTFT|TPOT|ITL|E2EL|E2E Latency)"
+    rf"(?: \((?P<unit>ms|s)\))?{_BETWEEN}(?P<figure>[\d.,]{{1,24}})(?: (?P<after>ms|s)\b)?"
+    # the first benchmark_serving.py, of 2023, printed these alone
+    rf"|Average latency(?P<token> per output token)?{_BETWEEN}(?P<average>[\d.,]{{1,24}}) s\b",
     re.IGNORECASE,
 )
-_CLOCKS: Mapping[str, Clock] = {"ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2el": "e2el", "e2e latency": "e2el"}
-_AVERAGE = re.compile(rf"Average latency(?P<token> per output token)?{_BETWEEN}(?P<figure>[\d.,]{{1,24}}) s\b")
-"""The first benchmark_serving.py, of 2023, printed these alone."""
-
-_LABELS = tuple(
-    (name, re.compile(rf"{label}{_BETWEEN}{_FIGURE}", re.IGNORECASE))
-    for name, label in (
-        ("completed", r"Successful requests"),
-        ("failed", r"Failed requests"),
-        ("duration_s", r"(?:Benchmark duration|Total time)(?: \(s\))?"),
-        ("input_tokens", r"Total input tokens"),
-        ("output_tokens", r"Total generated tokens"),
-        ("requests_per_s", r"(?:Request throughput(?: \(req/s\))?|^Throughput)"),
-        ("output_tokens_per_s", r"(?<!Peak )Output token throughput(?: \(tok/s\))?"),
-        ("max_concurrency", r"(?:Maximum|Max) reqe?uest concurrency"),
-        ("requests_per_s_asked", r"(?:Traffic request rate|Request rate configured \(RPS\))"),
-    )
+_SAVED_TIME = re.compile(
+    r"(?P<which>mean|median|p(?P<percent>\d{1,2}(?:\.\d{1,3})?))_(?P<clock>ttft|tpot|itl|e2el|e2e_latency)_ms"
 )
+_CLOCKS: Mapping[str, Clock] = {
+    "ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2el": "e2el", "e2e latency": "e2el", "e2e_latency": "e2el",
+}  # fmt: skip
+
+_NAMES: tuple[tuple[str, str, str], ...] = (
+    ("completed", "completed", r"Successful requests"),
+    ("failed", "failed", r"Failed requests"),
+    ("duration_s", "duration", r"(?:Benchmark duration|Total time)(?: \(s\))?"),
+    ("input_tokens", "total_input_tokens", r"Total input tokens"),
+    ("output_tokens", "total_output_tokens", r"Total generated tokens"),
+    ("requests_per_s", "request_throughput", r"(?:Request throughput(?: \(req/s\))?|^Throughput)"),
+    ("output_tokens_per_s", "output_throughput", r"(?<!Peak )Output token throughput(?: \(tok/s\))?"),
+    ("max_concurrency", "max_concurrency", r"(?:Maximum|Max) reqe?uest concurrency"),
+    ("requests_per_s_asked", "request_rate", r"(?:Traffic request rate|Request rate configured \(RPS\))"),
+)
+"""Each figure: its field, its key where it is saved, its label where it is printed."""
+_LABELS = tuple((name, re.compile(rf"{label}{_BETWEEN}{_FIGURE}", re.IGNORECASE)) for name, _, label in _NAMES)
+_ASKED = _LABELS[-2:]
 _ARGUMENT = re.compile(
     r"(?:--|\b)(model|request[-_]rate|max[-_]concurrency)(?: {1,4}|=)['\"]?([^\s'\",)(\\]{1,200})"
 )
-_ASKED = {"request_rate": "requests_per_s_asked", "max_concurrency": "max_concurrency"}
+_ARGUMENTS = {"request_rate": "requests_per_s_asked", "max_concurrency": "max_concurrency"}
+
+_KEY = '"request_throughput"'
+_OBJECT = re.compile(r"(?:^[ \t\[]{0,80}|,\s{0,20})\{", re.MULTILINE)
+_PAIR = re.compile(r'"(\w{1,40})": ?(-?[\d.eE+]{1,30}|Infinity|"[^"\n]{0,200}")')
+_DECODER = json.JSONDecoder(parse_int=float)
 
 
 def read_bench_results(text: str) -> tuple[BenchResult, ...]:
@@ -56,7 +75,8 @@ def read_bench_results(text: str) -> tuple[BenchResult, ...]:
 
     Raises UnreadableTextError where there is none.
     """
-    results = sorted((*_printed(text), *saved_results(text)), key=lambda result: result.line)
+    printed = islice(_printed(text), MOST_RESULTS)
+    results = sorted((*printed, *_saved(text)), key=lambda result: result.line)
     if not results:
         raise UnreadableTextError(
             'no benchmark result in this text; paste from "Serving Benchmark Result" on, or the saved JSON'
@@ -74,6 +94,7 @@ class _Draft:
     figures: dict[str, float] = field(default_factory=dict)
     means: dict[Clock, float] = field(default_factory=dict)
     percentiles: dict[Clock, dict[float, float]] = field(default_factory=dict)
+    refused: list[Remark] = field(default_factory=list)
     headed: bool = False
 
     @property
@@ -87,25 +108,46 @@ class _Draft:
             clock: Clocked(self.means.get(clock), tuple(sorted(self.percentiles.get(clock, {}).items())))
             for clock in CLOCKS
         }
-        return assembled(self.line, self.model, self.asked | self.figures, clocks, ended or not self.headed)
+        closed = ended or not self.headed
+        return assembled(self.line, self.model, self.asked | self.figures, clocks, closed, self.refused)
+
+    def take_time(self, which: str, percent: str | None, clock: Clock, seconds: float) -> None:
+        """A mean or a percentile of a clock."""
+        if which.lower() == "mean":
+            self.means[clock] = seconds
+        else:
+            self.percentiles.setdefault(clock, {})[float(percent or 50)] = seconds
+
+    def number(self, name: str, said: object) -> float | None:
+        """A figure where it is one; what is out of all bounds is left out, and said."""
+        value = number(said, 0, infinite=True)
+        beyond = value is not None and value > MOST[name] and not (name == "requests_per_s_asked" and value == inf)
+        if beyond or (value is None and isinstance(said, float) and said == said):
+            self.refused.append(remark("placement.bench_left_out", name=name, figure=str(said)[:24]))
+            return None
+        return value
 
 
 def _printed(text: str) -> Iterator[BenchResult]:
     """Results as they were printed. What is asked for after one belongs to the next."""
     draft, following = _Draft(), _Draft()
-    for number, whole_line in enumerate(text.splitlines(), start=1):
-        line = _ANSI.sub("", whole_line[:LONGEST_LINE]).translate(_BLANKS)
+    for number_of, whole_line in enumerate(text.splitlines(), start=1):
+        if len(whole_line) < SHORTEST_LINE:
+            continue
+        line = without_colours(whole_line[:LONGEST_LINE]).translate(_BLANKS)
         heading = _BEGIN.search(line) is not None
         if draft.is_result and (heading or _begins_again(draft, line)):
             yield draft.finished(ended=False)
             draft, following = following, _Draft()
         if heading:
-            draft.line, draft.headed = number, True
+            draft.line, draft.headed = number_of, True
         elif draft.is_result and draft.headed and _END.search(line):
             yield draft.finished(ended=True)
             draft, following = following, _Draft()
-        elif not _take_figure(draft, line, number):
+        elif not (_take_time(draft, line) or _take_label(draft, line)):
             _take_asked(following if draft.is_result else draft, line)
+        elif not draft.headed and len(draft.figures) + len(draft.means) == 1:
+            draft.line = number_of  # a result without a heading begins at its first figure
     if draft.is_result:
         yield draft.finished(ended=False)
 
@@ -116,45 +158,26 @@ def _begins_again(draft: _Draft, line: str) -> bool:
     return name in draft.figures and pattern.search(line) is not None
 
 
-def _take_figure(draft: _Draft, line: str, number: int) -> bool:
-    """Take a line's clock, count or rate, if it has one. A result without a heading begins at its first."""
-    if not (_take_clock(draft, line) or _take_average(draft, line) or _take_label(draft, line)):
+def _take_time(draft: _Draft, line: str) -> bool:
+    match = _TIMED.search(line)
+    seconds = None if match is None else draft.number("time_s", match["figure"] or match["average"])
+    if match is None or seconds is None:
         return False
-    if not draft.headed and len(draft.figures) + len(draft.means) == 1:
-        draft.line = number
-    return True
-
-
-def _take_clock(draft: _Draft, line: str) -> bool:
-    found = _CLOCK.search(line)
-    seconds = None if found is None else _number(found["figure"])
-    if found is None or seconds is None:
-        return False
-    seconds *= 1.0 if (found["unit"] or found["after"] or "ms").lower() == "s" else 1e-3
-    clock = _CLOCKS[found["clock"].lower()]
-    if found[1].lower() == "mean":
-        draft.means[clock] = seconds
+    if match["average"]:
+        draft.means["tpot" if match["token"] else "e2el"] = seconds
     else:
-        draft.percentiles.setdefault(clock, {})[float(found["percent"] or 50)] = seconds
-    return True
-
-
-def _take_average(draft: _Draft, line: str) -> bool:
-    found = _AVERAGE.search(line)
-    seconds = None if found is None else _number(found["figure"])
-    if found is None or seconds is None:
-        return False
-    draft.means["tpot" if found["token"] else "e2el"] = seconds
+        scale = 1.0 if (match["unit"] or match["after"] or "ms").lower() == "s" else 1e-3
+        draft.take_time(match["which"], match["percent"], _CLOCKS[match["clock"].lower()], scale * seconds)
     return True
 
 
 def _take_label(draft: _Draft, line: str) -> bool:
     for name, pattern in _LABELS:
-        found = pattern.search(line)
-        value = None if found is None else _number(found[1])
-        if value is None or value != value:
+        match = pattern.search(line)
+        value = None if match is None else draft.number(name, match[1])
+        if value is None:
             continue
-        if name in _ASKED.values() and draft.is_result:
+        if name in _ARGUMENTS.values() and draft.is_result:
             return False
         draft.figures[name] = value
         return True
@@ -163,24 +186,54 @@ def _take_label(draft: _Draft, line: str) -> bool:
 
 def _take_asked(draft: _Draft, line: str) -> None:
     """What a command line, or the arguments that a benchmark prints, asked for."""
-    for found in _ARGUMENT.finditer(line):
-        name, said = found[1].replace("-", "_"), found[2]
+    for match in _ARGUMENT.finditer(line):
+        name, said = match[1].replace("-", "_"), match[2]
         if name == "model":
             draft.model = said
             continue
-        value = _number(said)
+        value = draft.number(_ARGUMENTS[name], said)
         if value is not None and (isfinite(value) or name == "request_rate"):
-            draft.asked[_ASKED[name]] = value
-    for name, pattern in _LABELS[-2:]:
-        found_label = pattern.search(line)
-        value = None if found_label is None else _number(found_label[1])
+            draft.asked[_ARGUMENTS[name]] = value
+    for name, pattern in _ASKED:
+        label = pattern.search(line)
+        value = None if label is None else draft.number(name, label[1])
         if value is not None:
             draft.asked[name] = value
 
 
-def _number(text: str) -> float | None:
-    """A figure as printed, its thousands apart or not; None for anything else."""
-    try:
-        return float(text.replace(",", ""))
-    except ValueError:
-        return None
+def _saved(text: str) -> Iterator[BenchResult]:
+    """The results among the JSON objects of a text."""
+    at, line, counted, objects, failures, cut_at = 0, 1, 0, 0, 0, -1
+    while text.find(_KEY, at) >= 0 and objects < MOST_OBJECTS and failures < MOST_FAILURES:
+        start = _OBJECT.search(text, at)
+        if start is None:
+            break
+        at = start.end() - 1
+        line, counted = line + text.count("\n", counted, at), at
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            cut_at, at, failures = at, at + 1, failures + 1
+            continue
+        if isinstance(value, dict) and "request_throughput" in value:
+            yield _result(value, line, ended=True)
+        at, objects, cut_at = end, objects + 1, -1
+    if cut_at >= 0:
+        pairs = dict(_PAIR.findall(text[cut_at : cut_at + LONGEST_CUT]))
+        if "request_throughput" in pairs:
+            values = {name: said.strip('"') for name, said in pairs.items()}
+            yield _result(values, text.count("\n", 0, cut_at) + 1, ended=False)
+
+
+def _result(values: Mapping[str, object], line: int, ended: bool) -> BenchResult:
+    """A saved result: what `mean_ttft_ms` and its like say, the counts and the rates."""
+    name = values.get("model_id") or values.get("model") or values.get("model_name")
+    draft = _Draft(line, name[:200] if isinstance(name, str) else None, headed=True)
+    for field_name, key, _ in _NAMES:
+        if (value := draft.number(field_name, values.get(key))) is not None:
+            draft.figures[field_name] = value
+    for key, said in values.items():
+        match = _SAVED_TIME.fullmatch(key) if len(key) <= 40 else None
+        if match is not None and (value := draft.number("time_s", said)) is not None and isfinite(value):
+            draft.take_time(match["which"], match["percent"], _CLOCKS[match["clock"]], 1e-3 * value)
+    return draft.finished(ended)

@@ -4,10 +4,12 @@
 seconds here, whatever was printed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Literal
+
+from core.remark import Remark, remark
 
 Clock = Literal["ttft", "tpot", "itl", "e2el"]
 """To the first token; a request's own mean between tokens; between any two tokens; from end to end."""
@@ -16,6 +18,13 @@ SEVERAL_AT_A_TIME = 1.5
 """ITL over TPOT from which a message held more than one token: speculation, or a client too slow."""
 
 CLOCKS: tuple[Clock, ...] = ("ttft", "tpot", "itl", "e2el")
+MOST: Mapping[str, float] = {
+    "completed": 1e12, "failed": 1e12, "duration_s": 1e9, "input_tokens": 1e15, "output_tokens": 1e15,
+    "requests_per_s": 1e9, "output_tokens_per_s": 1e12, "max_concurrency": 1e9, "requests_per_s_asked": 1e9,
+    "time_s": 1e12,
+}  # fmt: skip
+"""Above, a figure is nobody's measurement: whatever is computed of it stays a number."""
+
 TOLERANCE = 0.03
 """Printed figures are rounded; two that should agree may differ by this much."""
 
@@ -54,7 +63,7 @@ class BenchResult:
     tpot: Clocked = Clocked()
     itl: Clocked = Clocked()
     e2el: Clocked = Clocked()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Remark, ...] = ()
 
     @property
     def mean_prompt_tokens(self) -> float | None:
@@ -91,33 +100,32 @@ def _ratio(part: int | None, whole: int | None) -> float | None:
     return part / whole if part is not None and whole else None
 
 
-def doubts(result: BenchResult, ended: bool) -> tuple[str, ...]:
+def doubts(result: BenchResult, ended: bool) -> tuple[Remark, ...]:
     """What a result lacks, or where its figures do not agree with one another. `ended` is false for a cut paste."""
-    said = []
     missing = [clock.upper() for clock in ("ttft", "tpot") if getattr(result, clock).mean_s is None]
-    if not ended:
-        said.append("cut: the closing line is missing")
-    if missing:
-        said.append(f"no mean {' or '.join(missing)} was printed")
-    if result.failed:
-        said.append(f"{result.failed} requests failed and are in no mean")
-    said += _disagreements(result)
-    if result.itl.mean_s and result.tpot.mean_s and result.itl.mean_s > SEVERAL_AT_A_TIME * result.tpot.mean_s:
-        said.append("ITL is far above TPOT: tokens came several at a time")
-    return tuple(said)
+    itl_s, tpot_s = result.itl.mean_s, result.tpot.mean_s
+    several = bool(itl_s and tpot_s and itl_s > SEVERAL_AT_A_TIME * tpot_s)
+    checks = (
+        (not ended, remark("placement.bench_cut")),
+        (bool(missing), remark("placement.bench_no_mean", clocks=" or ".join(missing))),
+        (bool(result.failed), remark("placement.bench_failed", failed=result.failed)),
+        *((True, said) for said in _disagreements(result)),
+        (several, remark("placement.bench_several_at_a_time")),
+    )
+    return tuple(said for applies, said in checks if applies)
 
 
-def _disagreements(result: BenchResult) -> list[str]:
+def _disagreements(result: BenchResult) -> list[Remark]:
     """Rates that are not their counts over the duration."""
     if not result.duration_s:
         return []
     pairs = (
-        ("requests a second", result.requests_per_s, result.completed),
-        ("output tokens a second", result.output_tokens_per_s, result.output_tokens),
+        ("placement.bench_requests_differ", result.requests_per_s, result.completed),
+        ("placement.bench_tokens_differ", result.output_tokens_per_s, result.output_tokens),
     )
     return [
-        f"{name}: {rate:g} was printed, {count / result.duration_s:.4g} is the count over the duration"
-        for name, rate, count in pairs
+        remark(code, rate=rate, derived=count / result.duration_s)
+        for code, rate, count in pairs
         if rate is not None and count is not None and _differ(rate, count / result.duration_s)
     ]
 
@@ -127,9 +135,14 @@ def _differ(printed: float, derived: float) -> bool:
 
 
 def assembled(
-    line: int, model: str | None, figures: Mapping[str, float], clocks: Mapping[Clock, Clocked], ended: bool
+    line: int,
+    model: str | None,
+    figures: Mapping[str, float],
+    clocks: Mapping[Clock, Clocked],
+    ended: bool,
+    refused: Sequence[Remark] = (),
 ) -> BenchResult:
-    """A result from the figures that were found, under the names of its fields, with its doubts."""
+    """A result from figures under the names of its fields, with its doubts, and what was refused of it."""
     result = BenchResult(
         line=line,
         model=model,
@@ -147,9 +160,53 @@ def assembled(
         itl=clocks.get("itl", Clocked()),
         e2el=clocks.get("e2el", Clocked()),
     )
-    return replace(result, warnings=doubts(result, ended))
+    return replace(result, warnings=(*refused, *doubts(result, ended)))
 
 
 def _count(figures: Mapping[str, float], name: str) -> int | None:
     value = figures.get(name)
     return int(value) if value is not None and isfinite(value) else None
+
+
+_WIDTH = 41
+_TITLES = {
+    "ttft": "---------------Time to First Token----------------",
+    "tpot": "-----Time per Output Token (excl. 1st token)------",
+    "itl": "---------------Inter-token Latency----------------",
+    "e2el": "----------------End-to-end Latency----------------",
+}
+
+
+def printed_bench(result: BenchResult) -> str:
+    """The lines of a result, those left out that it has no figure for."""
+    counts = (
+        ("Successful requests", result.completed),
+        ("Maximum request concurrency", result.max_concurrency),
+        ("Request rate configured (RPS)", _finite(result.requests_per_s_asked)),
+        ("Benchmark duration (s)", result.duration_s),
+        ("Total input tokens", result.input_tokens),
+        ("Total generated tokens", result.output_tokens),
+        ("Request throughput (req/s)", result.requests_per_s),
+        ("Output token throughput (tok/s)", result.output_tokens_per_s),
+    )
+    lines = ["============ Serving Benchmark Result ============"]
+    lines += [_line(label, value) for label, value in counts if value is not None]
+    for clock in CLOCKS:
+        lines += _clock_lines(clock, getattr(result, clock))
+    return "\n".join([*lines, "=" * 50])
+
+
+def _clock_lines(clock: str, seen: Clocked) -> list[str]:
+    if seen == Clocked():
+        return []
+    said = [("Mean", seen.mean_s)] if seen.mean_s is not None else []
+    said += [("Median" if percent == 50 else f"P{percent:g}", time_s) for percent, time_s in seen.percentiles]
+    return [_TITLES[clock], *(_line(f"{which} {clock.upper()} (ms)", 1e3 * time_s) for which, time_s in said)]
+
+
+def _line(label: str, value: float) -> str:
+    return f"{label + ':':<{_WIDTH}}{value if isinstance(value, int) else f'{value:.2f}'}"
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and isfinite(value) else None

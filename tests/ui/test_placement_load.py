@@ -15,8 +15,8 @@ from core.placement.layout import Layout
 from core.placement.planner import Question, judge
 from core.placement.rank_memory import measured_budget
 from core.placement.steps import Demand
-from core.serving.bench_printed import printed_bench
 from core.serving.bench_reader import read_bench_results
+from core.serving.bench_results import printed_bench
 from core.serving.curve import LADDER
 from runtime.published import shipped_rows
 from ui.figures.frames import frame

@@ -8,12 +8,12 @@ from core.errors import ShardlabError, UnknownNameError
 from core.placement.bench_prediction import BenchPrediction, predict_bench
 from core.placement.planner import Plan, Question
 from core.placement.under_load import engine_cost
-from core.serving.bench_printed import printed_bench
-from core.serving.bench_results import BenchResult, Clocked
+from core.serving.bench_results import BenchResult, Clocked, printed_bench
 from core.serving.curve import Promise, highest_kept, load_curve
 from core.serving.load import EngineCost
 from core.serving.simulate import LoadResult, seeded
 from core.units import plain
+from runtime.prose import worded
 
 REQUESTS = 1000
 """Requests of each run, fewer where prompts are long: the ladder's twelve runs take a third of a second."""
@@ -145,7 +145,11 @@ def bench_warnings(question: Question, results: Sequence[BenchResult]) -> list[s
     plans = question.model.name
     names = dict.fromkeys(result.model for result in results if result.model)
     return [
-        *(f"Result {n}, line {each.line}: {said}." for n, each in enumerate(results, 1) for said in each.warnings),
+        *(
+            f"Result {n}, line {each.line}: {worded(said)}."
+            for n, each in enumerate(results, 1)
+            for said in each.warnings
+        ),
         *(f"{name} is not the plan's model, {plans}." for name in names if _other(question, name)),
         *([f"Only the first {SHOWN_RESULTS} results are predicted."] if len(results) > SHOWN_RESULTS else []),
     ]
