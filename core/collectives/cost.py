@@ -30,9 +30,14 @@ class CollectiveCost:
     base_s: float = 0.0
 
     @property
+    def waiting_s(self) -> float:
+        """t0 + steps·α: what no bandwidth shortens."""
+        return self.base_s + self.latency_s
+
+    @property
     def total_s(self) -> float:
         """t0 + steps·α + traffic/β."""
-        return self.base_s + self.latency_s + self.bandwidth_s
+        return self.waiting_s + self.bandwidth_s
 
     def times(self, count: int) -> "CollectiveCost":
         """The cost of `count` of them, one after another."""

@@ -6,6 +6,7 @@ bandwidth, launch.
 """
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Literal
 
 from core.collectives.cost import Algorithm, CollectiveCost, collective_cost, ring_all_reduce
@@ -222,9 +223,11 @@ def balance_payload_bytes(ranks: int, link: LinkSpec) -> float:
 
     n* = (t0 + 2(N-1)·α) · β · N / (2(N-1)); without a launch cost, N·α·β
 
+    With a ramp κ its bytes fall short of β and it is r² of that, r² + κ·r = 1.
     Below it latency rules, above it bandwidth. Raises OutOfRangeError for one rank, which does neither.
     """
     if ranks < 2:
         raise OutOfRangeError("ranks", ranks, "send nothing; use 2 or more")
     hops = 2 * (ranks - 1)
-    return (link.base_s + hops * link.latency_s) * link.bandwidth_bytes_per_s * ranks / hops
+    root = (sqrt(link.ramp**2 + 4) - link.ramp) / 2
+    return root**2 * (link.base_s + hops * link.latency_s) * link.bandwidth_bytes_per_s * ranks / hops

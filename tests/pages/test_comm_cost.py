@@ -12,6 +12,7 @@ from ui.comm_cost.bench import FIGURES, TABLE
 from ui.comm_cost.rows_slips import CHOICES
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
+NAPKIN = "the lab's napkin"
 SCENARIOS = {
     "the labs' own": {"bill_phase": "prefill"},
     "one rank": {"tp": "1"},
@@ -61,6 +62,35 @@ def test_every_slip_is_drawn_beside_the_right_reading(slip, scenario):
     assert len(at.get("vega_lite_chart")) == 1
 
 
+def test_the_question_is_a_speed_up_and_tells_no_answer_before_it():
+    """4 ms + 64 x 5.75 us = 4.37 ms of 8: all of it but the result stands in the question."""
+    asked, told = text_of(opened()), text_of(opened(bill_revealed="true"))
+    for given in ("8 ms", "32 layers", "two all-reduces", "8 KiB takes 5.75 µs"):
+        assert given in asked
+    for answer in ("4.37 ms", "1.83", "0.42", "46.0 %"):
+        assert answer not in asked
+    assert "takes 4.37 ms instead of 8 ms, 1.83 times as fast" in told
+    assert "Over 10 GbE a token is slower than on one GPU" in told
+
+
+def test_a_step_that_does_not_fit_says_so():
+    """Llama 3 70B leaves 70.6 GB on each of two H100, and 141 on one."""
+    assert "does not fit on one H100 SXM" in text_of(
+        opened(model="llama-3-70b", gpu="h100-sxm", bill_scene="See it")
+    )
+    alone = text_of(opened(model="llama-3-70b", gpu="h100-sxm", tp=1, bill_scene="See it"))
+    assert "This step cannot run" in alone
+
+
+def test_nvlink_is_cheaper_than_pcie_at_eight_h100():
+    """Napkin NVLink beside measured PCIe had it the other way: 6.74 ms against 3.75."""
+    at = opened(model="llama-3-70b", gpu="h100-sxm", tp=8, bill_scene="See it")
+    ends = (
+        at.dataframe[0].value.assign(end=lambda t: t.compute_ms + t.latency_ms + t.bandwidth_ms).set_index("name")
+    )
+    assert ends.end["NVLink\u00a04\u00a0(H100,\u00a0H200)"] < ends.end["PCIe\u00a04\u00a0x16"]
+
+
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 @pytest.mark.parametrize("slow", [0, 50])
 def test_the_wire_is_shown_for_any_ranks_and_a_slow_port(ranks, slow):
@@ -79,14 +109,14 @@ def test_a_slow_port_makes_a_prefills_ring_half_as_long_again_and_a_decodes_hard
 
 def test_another_gpu_flips_a_verdict_and_the_page_says_by_how_much():
     """0.386 ms beside 3.35 ms is 10.3 %; 6.82 ms beside 15.9 ms is 30.0 %."""
-    said = text_of(opened(bill_scene="Bench", bill_figure="GPUs"))
-    assert "H200 SXM 141 GB, a step of 3.35 ms: NVLink becomes noticeable, 10.3 %" in said
-    assert "GeForce RTX 4090 24 GB, a step of 15.9 ms: 10 GbE becomes noticeable, 30.0 %" in said
+    said = text_of(opened(bill_scene="Bench", bill_figure="GPUs", bill_numbers=NAPKIN))
+    assert "H200 SXM 141 GB computes for 3.35 ms: NVLink becomes noticeable, 10.3 %" in said
+    assert "GeForce RTX 4090 24 GB computes for 15.9 ms: 10 GbE becomes noticeable, 30.0 %" in said
 
 
 def test_a_hop_halved_as_if_it_were_a_round_trip_flips_the_verdict():
-    said = text_of(opened(bill_scene="Bench", bill_figure="units"))
-    assert "a hop taken for a round trip, noticeable at 31.1 %" in said
+    said = text_of(opened(bill_scene="Bench", bill_figure="units", bill_numbers=NAPKIN))
+    assert "with a hop read as a round trip it is noticeable at 31.1 %" in said
 
 
 def test_a_pasted_table_is_read_fitted_priced_and_offered_as_a_link():
@@ -123,7 +153,7 @@ def test_an_own_link_in_the_address_is_one_of_the_scenarios_choices():
 
 def test_a_verdict_on_an_own_link_says_what_it_was_fitted_to():
     said = text_of(opened(link="own_0.55_409_3.2_8", tp=4, bill_revealed="true"))
-    assert "Fitted to your own table, measured with 8 ranks: at 4 it is an extrapolation." in said
+    assert "These numbers are fitted to your own table, measured with 8 ranks: at 4 it is an extrapolation." in said
 
 
 def test_two_tables_of_one_machine_tell_the_launch_from_the_hops():

@@ -6,8 +6,11 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from core.collectives.cost import as_measured
 from core.comm_cost.bill import FATAL_ABOVE_FRACTION, NOISE_BELOW_FRACTION
 from core.comm_cost.measured import MeasuredPoint
+from core.comm_cost.readings import unit_slips
+from core.comm_cost.remedies import what_to_buy
 from core.specs import LinkSpec
 from ui import inputs
 from ui.comm_cost import charts as bills
@@ -26,8 +29,11 @@ from ui.theme import Look
 
 OWN, TABLE, CONSTANTS, UNITS, GPUS = "your link", "your table", "constants", "units", "GPUs"
 BUY, BATCH, NODES, EXPERTS, ENDS, RESIDUALS = "what to buy", "batch", "nodes", "experts", "ends", "residuals"
-FIGURES = [OWN, TABLE, CONSTANTS, UNITS, GPUS, BUY, BATCH, NODES, EXPERTS, ENDS, RESIDUALS]
-PHASED = (TABLE, UNITS, GPUS, BUY, NODES, ENDS)
+KERNELS = "kernels"
+FIRST = [OWN, KERNELS, BATCH]
+MORE = [TABLE, CONSTANTS, UNITS, GPUS, BUY, NODES, EXPERTS, ENDS, RESIDUALS]
+FIGURES = FIRST + MORE
+PHASED = (KERNELS, TABLE, UNITS, GPUS, BUY, NODES, ENDS)
 """Figures of a step that may be a decode or a prefill."""
 
 _OVER_LINK = (UNITS, BUY, EXPERTS, ENDS)
@@ -44,7 +50,7 @@ class Asked:
     """What the bench's controls say."""
 
     figure: str
-    over: LinkSpec
+    over: str
     own: cost.OwnBill
     pinned: cost.OwnBill | None
     handover: bool
@@ -61,8 +67,11 @@ def phased(look: Look) -> tuple[str, ...]:
 
 def choose(page: Page) -> str:
     """Which figure the bench shows."""
+    key = page.key("figure")
     with page.controls("bench"):
-        return inputs.choice("Figure", page.key("figure"), FIGURES, OWN)
+        more = inputs.toggle("More", page.key("more"), help="All of the bench's figures")
+        open_now = st.session_state.get(key, st.query_params.get(key, OWN))
+        return inputs.choice("Figure", key, FIGURES if more or open_now in MORE else FIRST, OWN)
 
 
 def ask(page: Page, figure: str, place: Place) -> Asked:
@@ -86,8 +95,7 @@ def ask(page: Page, figure: str, place: Place) -> Asked:
         experts = _experts(page)
     with place(page.scene == "bench" and figure == RESIDUALS and not page.look.present):
         machine = inputs.choice("Machine", page.key("machine"), list(residual_rows.SHORT), "H100 NCCL")
-    link = page.scenario.link_spec if over == THE_LINK else page.scenario.network_spec
-    return Asked(figure, link, own, pinned, handover, overlap, gpus_per_node, experts, machine)
+    return Asked(figure, over, own, pinned, handover, overlap, gpus_per_node, experts, machine)
 
 
 def _own(page: Page) -> tuple[cost.OwnBill, cost.OwnBill | None]:
@@ -116,164 +124,170 @@ def _experts(page: Page) -> scale.Experts:
     )
 
 
-def draw(page: Page, asked: Asked, phase: cost.Phase, points: Sequence[MeasuredPoint]) -> None:
+def draw(page: Page, asked: Asked, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
     """The figure that is asked for."""
+    over = view.link if asked.over == THE_LINK else view.network
     figures: dict[str, Callable[[], None]] = {
-        OWN: lambda: _your_link(page, asked, points),
-        TABLE: lambda: comm_table.draw(page, phase, asked.handover),
+        OWN: lambda: _your_link(page, asked, view, points),
+        KERNELS: lambda: _kernels(page, view, points),
+        TABLE: lambda: comm_table.draw(page, view.phase, asked.handover),
         CONSTANTS: lambda: _constants(page),
-        UNITS: lambda: _units(page, asked, phase),
-        GPUS: lambda: _gpus(page, phase),
-        BUY: lambda: _buy(page, asked, phase),
-        BATCH: lambda: _batch(page),
-        NODES: lambda: _nodes(page, asked, phase),
-        EXPERTS: lambda: _mixture(page, asked),
-        ENDS: lambda: _ends(page, asked, phase),
-        RESIDUALS: lambda: _residuals(page, asked, points),
+        UNITS: lambda: _units(page, view, over),
+        GPUS: lambda: _gpus(page, view),
+        BUY: lambda: _buy(page, view, over, asked.overlap_percent / 100),
+        BATCH: lambda: _batch(page, replace(view, phase="decode")),
+        NODES: lambda: _nodes(page, view, asked.gpus_per_node),
+        EXPERTS: lambda: _mixture(page, asked.experts, over),
+        ENDS: lambda: _ends(page, view, over),
+        RESIDUALS: lambda: _residuals(page, asked.machine, points),
     }
     with page.guarded():
         figures[asked.figure]()
 
 
-def bars(page: Page, found: Sequence[cost.BillRow], reading: str, name: str) -> None:
+def bars(page: Page, rows: Sequence[cost.BillRow], reading: str, name: str) -> None:
     """Bills on one axis of milliseconds. Of many, a projector has no room for what is said under each."""
-    crowded = page.look.present and len(found) > 2
-    table = frame(replace(row, detail="", measured="") if crowded else row for row in found)
-    page.figure(bills.bill_bars(table, page.look, bills.axis_end_ms(table)), reading, table, name)
+    crowded = page.look.present and len(rows) > 2
+    shown = [replace(row, detail="", measured="") for row in rows] if crowded else rows
+    page.figure(bills.bill_bars(shown, page.look, bills.axis_end_ms(shown)), reading, frame(shown), name)
 
 
-def _your_link(page: Page, asked: Asked, points: Sequence[MeasuredPoint]) -> None:
-    scenario = page.scenario
-    found = [asked.own.row("Your link"), *([asked.pinned.row("Pinned")] if asked.pinned else [])]
-    found += cost.link_rows(scenario, "decode", [scenario.link_spec, scenario.network_spec], points)
+def _your_link(page: Page, asked: Asked, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
+    shown = [asked.own.row("Your link", not view.napkin)]
+    if asked.pinned is not None:
+        shown.append(asked.pinned.row("Pinned", not view.napkin))
+    shown += cost.link_rows(replace(view, phase="decode"), view.links, points)
     figure, margin = page.split()
     with figure:
-        bars(page, found, "bench.reading", "bench")
+        bars(page, shown, "bench.reading", "bench")
         with st.container(key="aside_ranks"):
-            by_ranks = frame(scale.bills_by_ranks(asked.own))
-            page.figure(bills.bills_by_ranks(by_ranks, page.look), "bench.ranks", by_ranks, "bills_by_ranks")
+            by_ranks = scale.bills_by_ranks(asked.own)
+            page.figure(bills.bills_by_ranks(by_ranks, page.look), "bench.ranks", frame(by_ranks), "bills_by_ranks")
     with margin:
         page.note("bench.note", "bench.scenario")
 
 
-def _constants(page: Page) -> None:
-    fill(page, facts.constants(page.scenario))
-    found = rows.constant_rows()
-    # a projector has room for the links that somebody measured
-    table = frame(row for row in found if row.measured_gb_s is not None or not page.look.present)
+def _kernels(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
+    fill(page, facts.kernels(view))
     figure, margin = page.split()
     with figure:
-        page.figure(charts.nominal_and_measured(table, page.look), "bench.constants", table, "links")
+        bars(page, rows.kernel_rows(view, points), "bench.kernels", "kernels")
+    with margin:
+        page.note("bench.kernels_one", "bench.kernels_cap")
+
+
+def _constants(page: Page) -> None:
+    # a projector has room for the links that somebody measured
+    shown = [row for row in rows.constant_rows() if row.measured_gb_s is not None or not page.look.present]
+    figure, margin = page.split()
+    with figure:
+        page.figure(charts.nominal_and_measured(shown, page.look), "bench.constants", frame(shown), "links")
     with margin:
         page.note("bench.constants_link", "bench.constants_network")
         with st.container(key="aside_constants"):
             page.note("bench.constants_rule")
 
 
-def _units(page: Page, asked: Asked, phase: cost.Phase) -> None:
-    found = rows.slips(page.scenario, phase, asked.over)
-    fill(page, facts.units(asked.over, found))
+def _units(page: Page, view: cost.View, over: LinkSpec) -> None:
+    slips = unit_slips(view.step, view.wire(over))
+    fill(page, facts.units(over, slips))
     figure, margin = page.split()
     with figure:
-        flips = any(slip.flips for slip in found)
-        shown = [slip for slip in found if not page.look.present or slip.key != "binary_for_decimal"]
+        flips = any(slip.flips for slip in slips)
+        shown = [slip for slip in slips if not page.look.present or slip.key != "binary_for_decimal"]
         bars(page, rows.slip_rows(shown), "bench.units_flip" if flips else "bench.units_hold", "units")
     with margin:
         page.note("bench.units_bandwidth", "bench.units_payload", "bench.units_latency")
 
 
-def _gpus(page: Page, phase: cost.Phase) -> None:
-    found = rows.share_dots(page.scenario, phase)
-    fill(page, facts.gpus(page.scenario, phase, found))
-    table = frame(found)
+def _gpus(page: Page, view: cost.View) -> None:
+    dots = rows.share_dots(view)
+    fill(page, facts.gpus(view, dots))
     figure, margin = page.split()
     with figure:
-        page.figure(charts.share_dots(table, THRESHOLDS, page.look), "bench.gpus", table, "gpus")
+        page.figure(charts.share_dots(dots, THRESHOLDS, page.look), "bench.gpus", frame(dots), "gpus")
     with margin:
         page.note("bench.gpus_why")
         with st.container(key="aside_flips"):
             page.note("bench.gpus_flips")
 
 
-def _buy(page: Page, asked: Asked, phase: cost.Phase) -> None:
-    found = rows.advice(page.scenario, phase, asked.over)
-    share = asked.overlap_percent / 100
-    fill(page, facts.remedies(page.scenario, phase, asked.over, found, share))
+def _buy(page: Page, view: cost.View, over: LinkSpec, share: float) -> None:
+    advice = what_to_buy(view.step, view.wire(over))
+    fill(page, facts.remedies(view, over, advice))
     figure, margin = page.split()
     with figure:
-        bars(page, rows.remedy_rows(found, share, asked.over), f"bench.buy_{found.better or 'either'}", "remedies")
+        bars(page, rows.remedy_rows(advice, share, over), f"bench.buy_{advice.better or 'either'}", "remedies")
     with margin:
         page.note("bench.buy_payload", "bench.buy_even")
         with st.container(key="aside_overlap"):
             page.note("bench.buy_overlap")
 
 
-def _batch(page: Page) -> None:
-    found = scale.batch_points(page.scenario)
-    fill(page, facts.batch(page.scenario, found))
-    table = frame(found)
+def _batch(page: Page, view: cost.View) -> None:
+    points = scale.batch_points(view)
+    fill(page, facts.batch(view, points))
     figure, margin = page.split()
     with figure:
         chart = charts.share_lines(
-            table, THRESHOLDS, [1, 4, 16, 64, 256, 1024, 4096], "sequences in a batch", page.look
+            points, THRESHOLDS, [1, 4, 16, 64, 256, 1024, 4096], "sequences in a batch", page.look
         )
-        page.figure(chart, "bench.batch", table, "batch")
+        page.figure(chart, "bench.batch", frame(points), "batch")
     with margin:
         page.note("bench.batch_ridge", "bench.batch_note")
 
 
-def _nodes(page: Page, asked: Asked, phase: cost.Phase) -> None:
-    found = scale.node_bills(page.scenario, phase, asked.gpus_per_node)
-    fill(page, facts.nodes(page.scenario, found, asked.gpus_per_node))
+def _nodes(page: Page, view: cost.View, gpus_per_node: int) -> None:
+    priced = scale.node_bills(view, gpus_per_node)
+    fill(page, facts.nodes(view, priced, gpus_per_node))
     figure, margin = page.split()
     with figure:
-        table = frame(scale.node_bars(found))
-        page.figure(charts.node_bars(table, page.look), "bench.nodes", table, "nodes")
+        levels = scale.node_bars(priced)
+        page.figure(charts.node_bars(levels, page.look), "bench.nodes", frame(levels), "nodes")
         with st.container(key="aside_shares"):
-            shares = frame(scale.node_shares(found))
+            shares = scale.node_shares(priced)
             chart = charts.share_lines(shares, THRESHOLDS, list(scale.TP_SIZES), "TP, ranks", page.look)
-            page.figure(chart, "bench.node_shares", shares, "node_shares")
+            page.figure(chart, "bench.node_shares", frame(shares), "node_shares")
     with margin:
         page.note("bench.nodes_levels", "bench.nodes_flat")
 
 
-def _mixture(page: Page, asked: Asked) -> None:
-    fill(page, facts.experts(asked.experts, asked.over))
+def _mixture(page: Page, experts: scale.Experts, over: LinkSpec) -> None:
+    wire = as_measured(over)
+    fill(page, facts.experts(experts, wire))
     figure, margin = page.split()
     with figure:
-        bars(page, scale.layer_rows(asked.experts, asked.over), "bench.experts", "experts")
+        bars(page, scale.layer_rows(experts, wire), "bench.experts", "experts")
     with margin:
         page.note("bench.experts_ratio")
         with st.container(key="aside_experts"):
             page.note("bench.experts_copies", "bench.experts_sequence")
 
 
-def _ends(page: Page, asked: Asked, phase: cost.Phase) -> None:
-    if page.scenario.tp == 1:
+def _ends(page: Page, view: cost.View, over: LinkSpec) -> None:
+    if view.step.tp_size == 1:
         page.reading("bench.ends_none")
         return
-    fill(page, facts.ends(page.scenario, phase, asked.over))
+    fill(page, facts.ends(view, over))
     figure, margin = page.split()
     with figure:
-        bars(page, rows.end_rows(page.scenario, phase, asked.over), "bench.ends", "ends")
+        bars(page, rows.end_rows(view, over), "bench.ends", "ends")
     with margin:
         page.note("bench.ends_head", "bench.ends_embedding")
 
 
-def _residuals(page: Page, asked: Asked, points: Sequence[MeasuredPoint]) -> None:
-    small = residual_rows.by_ranks(points)
-    series = residual_rows.SHORT[asked.machine]
+def _residuals(page: Page, machine: str, points: Sequence[MeasuredPoint]) -> None:
+    small, series = residual_rows.by_ranks(points), residual_rows.SHORT[machine]
     large = residual_rows.misses(points, series, max(point.ranks for point in points if point.series == series))
     fill(page, facts.residuals(small, large))
     figure, margin = page.split()
     with figure:
-        table = frame(small)
-        page.figure(charts.misses_by_ranks(table, page.look), "bench.residuals", table, "misses_by_ranks")
+        chart = charts.misses_by_ranks(small, page.look)
+        page.figure(chart, "bench.residuals", frame(small), "misses_by_ranks")
         with st.container(key="aside_payload"):
-            over = frame(large)
-            x = payloads("payload_bytes", over.payload_bytes, "payload of one all-reduce")
-            chart = charts.misses_by_payload(over, residual_rows.REGIONS, x, page.look)
-            page.figure(chart, "bench.residuals_payload", over, "misses_by_payload")
+            x = payloads("payload_bytes", [miss.payload_bytes for miss in large], "payload of one all-reduce")
+            over = charts.misses_by_payload(large, residual_rows.REGIONS, x, page.look)
+            page.figure(over, "bench.residuals_payload", frame(large), "misses_by_payload")
     with margin:
         page.note("bench.residuals_launch", "bench.residuals_kernel")
         with st.container(key="aside_residuals"):

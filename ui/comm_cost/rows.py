@@ -1,18 +1,21 @@
-"""Lab 03: the bars, lines and circles of its figures, from core's bills."""
+"""Lab 03: what its page looks at, and the bars, lines and circles of its figures, from core's bills."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from math import nan
 from typing import Literal
 
+from core.catalog import LINKS
 from core.catalog import link as find_link
 from core.catalog import model as find_model
-from core.collectives.cost import ring_all_reduce
+from core.collectives.cost import as_measured, ring_all_reduce
 from core.comm_cost.bill import Bill, Step, balance_payload_bytes, bill
+from core.comm_cost.kernels import picked_bill, picked_kernel
 from core.comm_cost.measured import MeasuredPoint, measured_bill
-from core.comm_cost.readings import Reading, readings
+from core.comm_cost.readings import Reading
 from core.errors import OutOfRangeError
+from core.models.weights import held_weight_bytes
 from core.scenario import Scenario
 from core.sharding_math.tp_sizes import check_tp_size, tp_sizes
 from core.specs import LinkSpec
@@ -22,9 +25,115 @@ from runtime.prose import said
 
 Phase = Literal["decode", "prefill"]
 
+_NAPKIN = ("nvlink-lab", "ethernet-10g-lab")
 _COMPARED = ("pcie-4", "ib-ndr")
+_SERIES_OF_KERNEL = ("-nccl", "-vllm-graph")
 LONG_S = 10.0
 """From here on a time is told in seconds."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A scenario's step in one phase, and the numbers its links have: as measured, or the lab's napkin.
+
+    The napkin leaves the step whole beside the bill and prices a ring on its own two links; a figure has the links
+    of one or of the other. As measured, the step is divided and an engine picks the kernel.
+    """
+
+    scenario: Scenario
+    phase: Phase = "decode"
+    napkin: bool = False
+
+    @property
+    def step(self) -> Step:
+        """The step that is priced."""
+        model, gpu = self.scenario.model_spec, self.scenario.gpu_spec
+        if self.phase == "decode":
+            compute_s = decode_step_s(model, gpu, self.scenario.weight_dtype)
+        else:
+            compute_s = prefill_step_s(model, gpu, self.scenario.prompt_tokens, self.scenario.batch)
+        return Step(model, self.scenario.tp, self.tokens, compute_s, divided=not self.napkin)
+
+    @property
+    def tokens(self) -> int:
+        """Rows of activations in the step: one a sequence, or a whole prompt each."""
+        return self.scenario.batch * (1 if self.phase == "decode" else self.scenario.prompt_tokens)
+
+    @property
+    def link(self) -> LinkSpec:
+        """What joins the GPUs of a node."""
+        return find_link(_NAPKIN[0]) if self.napkin else self._timed(self.scenario.link_spec)
+
+    @property
+    def network(self) -> LinkSpec:
+        """What joins nodes."""
+        return find_link(_NAPKIN[1]) if self.napkin else self._timed(self.scenario.network_spec)
+
+    @property
+    def asked(self) -> LinkSpec:
+        """The link that the question is about: the node's, or PCIe where the node has a fabric."""
+        return find_link("pcie-4") if self.link.is_fabric else self.link
+
+    @property
+    def links(self) -> list[LinkSpec]:
+        """The page's own two links."""
+        return [self.link, self.network]
+
+    @property
+    def compared(self) -> list[LinkSpec]:
+        """Those, and between them two that were measured; the napkin has no more than its own."""
+        between = () if self.napkin else map(find_link, _COMPARED)
+        return list({row.key: row for row in (self.link, *between, self.network)}.values())
+
+    def _timed(self, link: LinkSpec) -> LinkSpec:
+        """The row that stands for a napkin link: the GPU's own, or the one of the napkin's bandwidth."""
+        rows = {row.key: row for row in LINKS.values() if row.napkin_key == link.key}
+        same = [row for row in rows.values() if row.bandwidth_bytes_per_s == link.bandwidth_bytes_per_s]
+        return rows.get(self.scenario.gpu_spec.link_key) or (same[0] if same else link)
+
+    def wire(self, link: LinkSpec) -> LinkSpec:
+        """A link with the bandwidth and the ramp that were measured on it; the napkin's as it is."""
+        return as_measured(link)
+
+    def price(self, link: LinkSpec, step: Step | None = None) -> Bill:
+        """The bill of this step, or of another, over one link."""
+        priced = self.step if step is None else step
+        return bill(priced, link) if self.napkin else picked_bill(priced, link).bill
+
+    def kernel(self, link: LinkSpec) -> str:
+        """Whose all-reduce it is: "ring", or the engine's kernel."""
+        name = "NCCL" if self.napkin else picked_kernel(self.step.payload_bytes, self.step.tp_size, link)
+        return "ring" if name == "NCCL" else name
+
+    def series(self, link: LinkSpec) -> str:
+        """The measured series that is the nearest thing to this link on this GPU; "" where there is none."""
+        gpu = self.scenario.gpu_spec
+        series = gpu.measured_series if link.family == "nvlink" else link.measured_series
+        return series if self.kernel(link) == "ring" else series.replace(*_SERIES_OF_KERNEL)
+
+    def measured(self, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Bill | None:
+        """The bill at a machine's own times, where one was timed at this size and number of ranks."""
+        try:
+            return measured_bill(points, self.series(link), self.step)
+        except OutOfRangeError:
+            return None
+
+    @property
+    def fits(self) -> Literal["one", "shared", "none"]:
+        """What holds the weights: one GPU, no fewer than all of them, or not even all."""
+        held = held_weight_bytes(self.scenario.model_spec, self.scenario.weight_dtype)
+        room = self.scenario.gpu_spec.usable_memory_bytes
+        return "one" if held <= room else "shared" if held / self.scenario.tp <= room else "none"
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The equations that this model breaks at this number of ranks; none where it splits."""
+        return check_tp_size(self.scenario.model_spec, self.scenario.tp).broken
+
+    @property
+    def allowed(self) -> list[int]:
+        """The numbers of ranks that this model does split over."""
+        return [size.tp_size for size in tp_sizes(self.scenario.model_spec) if size.verdict != "refused"]
 
 
 @dataclass(frozen=True)
@@ -43,89 +152,86 @@ class BillRow:
     measured: str = ""
 
 
+def bar(
+    name: str, detail: str, waiting_s: float, bandwidth_s: float, in_words: str, compute_s: float = 0.0
+) -> BillRow:
+    """A bar of these terms. The launch of each collective is waiting too, and is drawn with the latency."""
+    return BillRow(
+        name=name,
+        detail=detail,
+        compute_ms=1e3 * compute_s,
+        latency_ms=1e3 * waiting_s,
+        bandwidth_ms=1e3 * bandwidth_s,
+        compute=f"compute, {step_in_words(compute_s)}" if compute_s else "",
+        waiting=f"latency, {seconds(waiting_s)}" if waiting_s else "",
+        in_words=in_words,
+    )
+
+
+def bill_row(priced: Bill, name: str, detail: str) -> BillRow:
+    """A bill as a bar: of a divided step with its speed-up, of a whole one with its share."""
+    compute_s = priced.step.rank_compute_s
+    if priced.step.divided:
+        in_words = f"{sum_in_ms(compute_s, priced.comm_s)}, {significant(priced.speedup)} ×"
+    else:
+        in_words = f"{sum_in_ms(priced.waiting_s, priced.bandwidth_s)}, {percent(priced.comm_fraction)}"
+    return bar(name, detail, priced.waiting_s, priced.bandwidth_s, in_words, compute_s)
+
+
+def one_gpu_row(step: Step) -> BillRow:
+    """The whole step on one GPU, which sends nothing."""
+    return bar(said("comm_cost", "bar.one_gpu"), "", 0.0, 0.0, step_in_words(step.compute_s), step.compute_s)
+
+
+def link_row(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> BillRow:
+    """The bar of one link, with the measured bill beside it where there is one."""
+    row = bill_row(view.price(link), short_name(link), terms(link, view.kernel(link)))
+    found = view.measured(link, points)
+    if found is None:
+        return row
+    words = f"measured {significant(1e3 * found.total_s)} ms, {software(view.series(link), points)}"
+    return replace(row, measured_ms=1e3 * found.total_s, measured=words)
+
+
+def link_rows(view: View, links: Sequence[LinkSpec], points: Sequence[MeasuredPoint]) -> list[BillRow]:
+    """One GPU, then one bar a link; the napkin, whose step is whole, has no need of the first."""
+    first = [] if view.napkin else [one_gpu_row(view.step)]
+    return [*first, *(link_row(view, link, points) for link in links)]
+
+
+def reading_rows(found: Sequence[Reading]) -> list[BillRow]:
+    """One bar an assumption."""
+    return [bill_row(reading.bill, said("comm_cost", f"reading.{reading.key}"), "") for reading in found]
+
+
 def short_name(link: LinkSpec) -> str:
     """A link's name without what qualifies it."""
     return re.split(r",(?![^(]*\))", link.name)[0].replace(" ", "\u00a0")
 
 
-def compute_s(scenario: Scenario, phase: Phase) -> float:
-    """What the step computes at TP=1, before anyone talks."""
-    model, gpu = scenario.model_spec, scenario.gpu_spec
-    if phase == "decode":
-        return decode_step_s(model, gpu, scenario.weight_dtype)
-    return prefill_step_s(model, gpu, scenario.prompt_tokens, scenario.batch)
+def terms(link: LinkSpec, kernel: str = "ring") -> str:
+    """What a link's price is made of, in words; the launch only where it is not zero."""
+    wire = as_measured(link)
+    speed = bandwidth(wire.bandwidth_bytes_per_s)
+    if kernel != "ring" and link.kernel_s is not None:
+        return f"{kernel}, {significant(1e6 * link.kernel_s[0])} µs each, {speed}"
+    launch = f" + {seconds(link.base_s)} launch" if link.base_s else ""
+    fitted = f", fitted at N = {link.measured_ranks}" if link.measured_ranks else ""
+    return f"{plain(1e6 * link.latency_s)} µs a hop{launch}, {speed}{fitted}"
 
 
-def tokens(scenario: Scenario, phase: Phase) -> int:
-    """Rows of activations in the step: one a sequence, or a whole prompt each."""
-    return scenario.batch * (1 if phase == "decode" else scenario.prompt_tokens)
-
-
-def step_of(scenario: Scenario, phase: Phase) -> Step:
-    """The step that a scenario asks about, its compute whole."""
-    return Step(scenario.model_spec, scenario.tp, tokens(scenario, phase), compute_s(scenario, phase))
-
-
-def broken_equations(scenario: Scenario) -> tuple[str, ...]:
-    """The equations that this model breaks at this number of ranks; none where it splits."""
-    return check_tp_size(scenario.model_spec, scenario.tp).broken
-
-
-def allowed_sizes(scenario: Scenario) -> list[int]:
-    """The numbers of ranks that this model does split over."""
-    return [size.tp_size for size in tp_sizes(scenario.model_spec) if size.verdict != "refused"]
-
-
-def compared_links(scenario: Scenario) -> list[LinkSpec]:
-    """The scenario's own two links, and two that lie between them."""
-    keys = dict.fromkeys((scenario.link, *_COMPARED, scenario.network))
-    return [find_link(key) for key in keys]
-
-
-def measured_on(scenario: Scenario, link: LinkSpec) -> str | None:
-    """The measured series that is the nearest thing to this link on this GPU, if there is one."""
-    gpu = scenario.gpu_spec
-    return (gpu.measured_series if link.family == "nvlink" else link.measured_series) or None
-
-
-def measurement(scenario: Scenario, phase: Phase, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Bill | None:
-    """The bill at a machine's own times, where one was measured at this size and number of ranks."""
-    series = measured_on(scenario, link)
-    if series is None:
-        return None
-    try:
-        return measured_bill(points, series, step_of(scenario, phase))
-    except OutOfRangeError:
-        return None
-
-
-def software(series: str | None, points: Sequence[MeasuredPoint]) -> str:
+def software(series: str, points: Sequence[MeasuredPoint]) -> str:
     """What was measured, in words: the software and the machine."""
     point = next(point for point in points if point.series == series)
     return f"{point.software.split(';')[0]}, {point.machine}"
 
 
-def bill_row(priced: Bill, name: str, detail: str) -> BillRow:
-    """A bill as a bar. The launch of each collective is waiting too, and is drawn with the latency."""
-    parts, compute = sum_in_ms(priced.waiting_s, priced.bandwidth_s), priced.step.rank_compute_s
-    return BillRow(
-        name=name,
-        detail=detail,
-        compute_ms=1e3 * compute,
-        latency_ms=1e3 * priced.waiting_s,
-        bandwidth_ms=1e3 * priced.bandwidth_s,
-        compute=f"compute, {step_in_words(compute)}",
-        waiting=f"latency, {seconds(priced.waiting_s)}",
-        in_words=f"{parts}, {percent(priced.comm_fraction)}",
-    )
-
-
-def sum_in_ms(latency_s: float, bandwidth_s: float) -> str:
+def sum_in_ms(first_s: float, second_s: float) -> str:
     """Two terms and their sum, to the decimals the sum has at three figures: in ms, from ten seconds on in s."""
-    unit, times = ("s", 1.0) if latency_s + bandwidth_s >= LONG_S else ("ms", 1e3)
-    decimals = len(significant(times * (latency_s + bandwidth_s)).partition(".")[2])
-    terms = (f"{times * term_s:.{decimals}f}" for term_s in (latency_s, bandwidth_s, latency_s + bandwidth_s))
-    return "{} + {} = {} ".format(*terms) + unit
+    unit, times = ("s", 1.0) if first_s + second_s >= LONG_S else ("ms", 1e3)
+    decimals = len(significant(times * (first_s + second_s)).partition(".")[2])
+    parts = (f"{times * part_s:.{decimals}f}" for part_s in (first_s, second_s, first_s + second_s))
+    return "{} + {} = {} ".format(*parts) + unit
 
 
 def step_in_words(step_s: float) -> str:
@@ -133,38 +239,14 @@ def step_in_words(step_s: float) -> str:
     return seconds(step_s) if step_s >= LONG_S else f"{plain(1e3 * step_s)} ms"
 
 
-def link_row(scenario: Scenario, phase: Phase, link: LinkSpec, points: Sequence[MeasuredPoint]) -> BillRow:
-    """The bar of one link, with the measured bill beside it where there is one."""
-    row = bill_row(bill(step_of(scenario, phase), link), short_name(link), terms(link))
-    found = measurement(scenario, phase, link, points)
-    if found is None:
-        return row
-    words = f"measured {significant(1e3 * found.comm_s)} ms, {software(measured_on(scenario, link), points)}"
-    return BillRow(**{**row.__dict__, "measured_ms": 1e3 * found.total_s, "measured": words})
-
-
-def link_rows(
-    scenario: Scenario, phase: Phase, links: Sequence[LinkSpec], points: Sequence[MeasuredPoint]
-) -> list[BillRow]:
-    """One bar a link."""
-    return [link_row(scenario, phase, link, points) for link in links]
-
-
-def terms(link: LinkSpec) -> str:
-    """A link's constants in words, the launch only where it is not zero."""
-    launch = f" + {seconds(link.base_s)} launch" if link.base_s else ""
-    fitted = f", fitted at N = {link.measured_ranks}" if link.measured_ranks else ""
-    return f"{plain(1e6 * link.latency_s)} µs a hop{launch}, {bandwidth(link.bandwidth_bytes_per_s)}{fitted}"
-
-
-def network_readings(scenario: Scenario, phase: Phase) -> tuple[Reading, ...]:
-    """The bill over the network under each assumption, the labs' own first."""
-    return readings(step_of(scenario, phase), scenario.network_spec)
-
-
-def reading_rows(found: Sequence[Reading]) -> list[BillRow]:
-    """One bar an assumption."""
-    return [bill_row(reading.bill, said("comm_cost", f"reading.{reading.key}"), "") for reading in found]
+def result_terms(priced: Bill) -> tuple[tuple[str, str] | str, ...]:
+    """The speed-up as it is worked by hand, in ms; the napkin's share, where the step is whole."""
+    comm, whole = significant(1e3 * priced.comm_s), plain(1e3 * priced.step.compute_s)
+    if not priced.step.divided:
+        return ("bill", "step + bill"), (comm, f"{whole} + {comm}"), percent(priced.comm_fraction)
+    mine = plain(1e3 * priced.step.rank_compute_s)
+    letters = ("one GPU's step", "compute ÷ N + communication")
+    return letters, (whole, f"{mine} + {comm}"), f"{significant(priced.speedup)} ×"
 
 
 @dataclass(frozen=True)
@@ -178,14 +260,14 @@ class CurvePoint:
     rules: str
 
 
-def curve(scenario: Scenario, link: LinkSpec, low: int = 9, high: int = 26, steps: int = 4) -> list[CurvePoint]:
+def curve(view: View, link: LinkSpec, low: int = 9, high: int = 26, steps: int = 4) -> list[CurvePoint]:
     """A link's ring all-reduce from 2**low to 2**high bytes, turning colour where the two terms meet."""
-    ranks = max(2, scenario.tp)
-    meet = balance_payload_bytes(ranks, link)
+    ranks, wire = max(2, view.scenario.tp), view.wire(link)
+    meet = balance_payload_bytes(ranks, wire)
     sizes = sorted({2 ** (low + i / steps) for i in range((high - low) * steps + 1)} | {meet})
 
     def point(size: float, rules: str) -> CurvePoint:
-        cost = ring_all_reduce(size, ranks, link)
+        cost = ring_all_reduce(size, ranks, wire)
         return CurvePoint(link.key, short_name(link), size, 1e6 * cost.total_s, rules)
 
     return [point(n, "latency") for n in sizes if n <= meet] + [point(n, "bandwidth") for n in sizes if n >= meet]
@@ -221,14 +303,14 @@ class OwnBill:
         """The link of this bill."""
         return LinkSpec("own", "your link", 1e-6 * self.latency_us, 1e9 * self.bandwidth_gb_s)
 
-    def bill(self) -> Bill:
-        """This bill, priced."""
-        return bill(Step(find_model(self.model), self.tp, self.tokens, 1e-3 * self.step_ms), self.link())
+    def bill(self, divided: bool = True) -> Bill:
+        """This bill, priced as a ring."""
+        return bill(Step(find_model(self.model), self.tp, self.tokens, 1e-3 * self.step_ms, divided), self.link())
 
-    def row(self, name: str) -> BillRow:
+    def row(self, name: str, divided: bool = True) -> BillRow:
         """This bill as a bar."""
         rows = "1 token" if self.tokens == 1 else f"{grouped(self.tokens)} tokens"
-        return bill_row(self.bill(), name, f"{terms(self.link())}, TP={self.tp}, {rows}, {self.model}")
+        return bill_row(self.bill(divided), name, f"{terms(self.link())}, TP={self.tp}, {rows}, {self.model}")
 
 
 @dataclass(frozen=True)
@@ -239,10 +321,10 @@ class Mark:
     name: str
 
 
-def marks(scenario: Scenario) -> list[Mark]:
+def marks(view: View) -> list[Mark]:
     """The payloads of this scenario's decode step and of its prefill."""
     phases: tuple[Phase, ...] = ("decode", "prefill")
-    return [Mark(step_of(scenario, phase).payload_bytes, phase) for phase in phases]
+    return [Mark(replace(view, phase=phase).step.payload_bytes, phase) for phase in phases]
 
 
 @dataclass(frozen=True)
@@ -254,18 +336,16 @@ class MeasuredDot:
     time_us: float
 
 
-def measured_points(scenario: Scenario, points: Sequence[MeasuredPoint]) -> list[MeasuredDot]:
-    """The measured all-reduces that stand beside this scenario's two links, at its number of ranks."""
-    links = (scenario.link_spec, scenario.network_spec)
-    series = {measured_on(scenario, link) for link in links}
+def ring_series(view: View, link: LinkSpec) -> str:
+    """What NCCL was timed at over a link, whatever an engine would pick."""
+    return view.series(link).replace(_SERIES_OF_KERNEL[1], _SERIES_OF_KERNEL[0])
+
+
+def measured_points(view: View, points: Sequence[MeasuredPoint]) -> list[MeasuredDot]:
+    """NCCL's measured all-reduces that stand beside the page's two links, at its number of ranks."""
+    series = {ring_series(view, link) for link in view.links}
     return [
         MeasuredDot(point.machine, point.payload_bytes, 1e6 * point.time_s)
         for point in points
-        if point.series in series and point.ranks == scenario.tp and 512 <= point.payload_bytes <= 2**26
+        if point.series in series and point.ranks == view.scenario.tp and 512 <= point.payload_bytes <= 2**26
     ]
-
-
-def share_terms(priced: Bill) -> tuple[tuple[str, str], ...]:
-    """The bill's share of the step as it is worked by hand, in ms: letters, then values."""
-    comm, step = significant(1e3 * priced.comm_s), plain(1e3 * priced.step.rank_compute_s)
-    return ("bill", "step + bill"), (comm, f"{step} + {comm}")

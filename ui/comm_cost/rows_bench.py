@@ -1,27 +1,45 @@
-"""Lab 03's bench on the scenario's own bill: other GPUs, slipped units, what to buy or hide, and the two ends."""
+"""Lab 03's bench on the scenario's own bill: kernels, other GPUs, slipped units, what to buy, the two ends."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.catalog import LINKS, gpu
 from core.comm_cost.bill import Bill, PricedCollective, Verdict, bill, priced_ends
-from core.comm_cost.readings import Reading, unit_slips
-from core.comm_cost.remedies import PurchaseAdvice, exposed_s, what_to_buy
-from core.scenario import Scenario
+from core.comm_cost.kernels import picked_bill
+from core.comm_cost.measured import MeasuredPoint, measured_bill
+from core.comm_cost.readings import Reading
+from core.comm_cost.remedies import PurchaseAdvice, exposed_s
+from core.errors import OutOfRangeError
 from core.specs import LinkSpec
 from core.units import binary_bytes, percent, plain, seconds, significant
-from ui.comm_cost.rows import BillRow, Phase, bill_row, compute_s, short_name, step_of, terms
+from runtime.prose import said
+from ui.comm_cost.rows import BillRow, View, bar, bill_row, one_gpu_row, ring_series, short_name, software, terms
 
 _GPUS = ("b200-sxm", "h200-sxm", "h100-sxm", "mi300x", "a100-80gb-sxm", "l40s", "rtx-3090", "rtx-4090", "a10g")
 
-SLIPS = {
-    "right": "As it is",
-    "bits_for_bytes": "Gb/s taken for GB/s",
-    "both_ways_for_one": "Both directions taken for one",
-    "binary_for_decimal": "GB taken for GiB",
-    "round_trip_for_hop": "A round trip taken for a hop",
-    "hop_for_round_trip": "A hop taken for a round trip",
-}
+
+def kernel_rows(view: View, points: Sequence[MeasuredPoint]) -> list[BillRow]:
+    """One GPU, then both of the page's links by NCCL's ring and by what an engine picks, with what was timed."""
+    rows = [one_gpu_row(view.step)]
+    for link in view.links:
+        ring, picked = bill(view.step, view.wire(link)), picked_bill(view.step, link)
+        name = "ring" if picked.kernel == "NCCL" else picked.kernel
+        rows.append(
+            _timed(view, bill_row(ring, f"{short_name(link)}, NCCL", terms(link)), ring_series(view, link), points)
+        )
+        if name != "ring":
+            row = bill_row(picked.bill, f"{short_name(link)}, {name}", terms(link, name))
+            rows.append(_timed(view, row, view.series(link), points))
+    return rows
+
+
+def _timed(view: View, row: BillRow, series: str, points: Sequence[MeasuredPoint]) -> BillRow:
+    try:
+        found = measured_bill(points, series, view.step)
+    except OutOfRangeError:
+        return row
+    words = f"measured {significant(1e3 * found.total_s)} ms, {software(series, points)}"
+    return replace(row, measured_ms=1e3 * found.total_s, measured=words)
 
 
 @dataclass(frozen=True)
@@ -39,18 +57,22 @@ class ShareDot:
     flips: bool
 
 
-def share_dots(scenario: Scenario, phase: Phase) -> list[ShareDot]:
-    """Both of the scenario's links on a row of GPUs, the fastest step first."""
-    keys = dict.fromkeys((scenario.gpu, *_GPUS))
-    there = sorted((replace(scenario, gpu=key) for key in keys), key=lambda s: compute_s(s, phase))
-    return [_dot(scenario, elsewhere, phase, role) for elsewhere in there for role in ("link", "network")]
+def share_dots(view: View) -> list[ShareDot]:
+    """Both of the page's links on a row of GPUs, the fastest step first."""
+    keys = dict.fromkeys((view.scenario.gpu, *_GPUS))
+    elsewhere = [replace(view, scenario=replace(view.scenario, gpu=key)) for key in keys]
+    elsewhere.sort(key=lambda other: other.step.compute_s)
+    return [
+        _dot(view, other, role, link)
+        for other in elsewhere
+        for role, link in zip(("link", "network"), view.links, strict=True)
+    ]
 
 
-def _dot(scenario: Scenario, elsewhere: Scenario, phase: Phase, role: str) -> ShareDot:
-    link = scenario.link_spec if role == "link" else scenario.network_spec
-    here, there = (bill(step_of(one, phase), link) for one in (scenario, elsewhere))
+def _dot(view: View, other: View, role: str, link: LinkSpec) -> ShareDot:
+    here, there = view.price(link), view.price(link, other.step)
     return ShareDot(
-        gpu=gpu(elsewhere.gpu).name,
+        gpu=gpu(other.scenario.gpu).name,
         step=f"{plain(1e3 * there.step.rank_compute_s)} ms",
         step_ms=1e3 * there.step.rank_compute_s,
         role=role,
@@ -63,17 +85,8 @@ def _dot(scenario: Scenario, elsewhere: Scenario, phase: Phase, role: str) -> Sh
 
 
 def flips_in_words(dots: Sequence[ShareDot]) -> list[str]:
-    """A line for each verdict that is another on another GPU, with the step that makes it so."""
-    return [
-        f"{dot.gpu}, a step of {dot.step}: {dot.link} becomes {dot.verdict}, {dot.share}."
-        for dot in dots
-        if dot.flips
-    ]
-
-
-def slips(scenario: Scenario, phase: Phase, link: LinkSpec) -> tuple[Reading, ...]:
-    """The bill over a link, right and with each unit slipped."""
-    return unit_slips(step_of(scenario, phase), link)
+    """A line for each verdict that differs on another GPU, with the step that makes it so."""
+    return [said("comm_cost", "gpus.flip", dot) for dot in dots if dot.flips]
 
 
 def slip_rows(found: Sequence[Reading]) -> list[BillRow]:
@@ -87,69 +100,51 @@ def _slip_row(slip: Reading) -> BillRow:
         for what, factor in (("bandwidth", slip.bandwidth_factor), ("latency", slip.latency_factor))
         if factor != 1
     ]
-    row = bill_row(slip.bill, SLIPS[slip.key], ", ".join(factors) or f"verdict: {slip.bill.verdict}")
+    name = said("comm_cost", f"reading.{slip.key}")
+    row = bill_row(slip.bill, name, ", ".join(factors) or f"verdict: {slip.bill.verdict}")
     return replace(row, in_words=f"{row.in_words}, {slip.bill.verdict}") if slip.flips else row
-
-
-def advice(scenario: Scenario, phase: Phase, link: LinkSpec) -> PurchaseAdvice:
-    """Half the latency or twice the bandwidth, for the scenario's step."""
-    return what_to_buy(step_of(scenario, phase), link)
 
 
 def remedy_rows(found: PurchaseAdvice, overlap_fraction: float, link: LinkSpec) -> list[BillRow]:
     """The bill as it is, with each purchase, and with a share of it hidden behind compute."""
     latency, bandwidth = found.purchases
+    now = found.now
+    still_s = exposed_s(now.comm_s, now.step.rank_compute_s, overlap_fraction)
     return [
-        bill_row(found.now, "As it is", terms(link)),
-        bill_row(latency.bill, "Half the latency", f"saves {seconds(latency.saved_s)}"),
-        bill_row(bandwidth.bill, "Twice the bandwidth", f"saves {seconds(bandwidth.saved_s)}"),
-        _hidden_row(found.now, overlap_fraction),
+        bill_row(now, said("comm_cost", "reading.right"), terms(link)),
+        bill_row(latency.bill, said("comm_cost", "bar.halve_latency"), f"saves {seconds(latency.saved_s)}"),
+        bill_row(bandwidth.bill, said("comm_cost", "bar.double_bandwidth"), f"saves {seconds(bandwidth.saved_s)}"),
+        bill_row(
+            _shortened(now, still_s / now.comm_s if now.comm_s else 0.0),
+            f"{percent(overlap_fraction, 0)} hidden",
+            f"{seconds(now.comm_s - still_s)} run behind compute",
+        ),
     ]
 
 
-def _hidden_row(now: Bill, overlap_fraction: float) -> BillRow:
-    """What still stands in the way, both terms shortened alike."""
-    still_s = exposed_s(now.comm_s, now.step.rank_compute_s, overlap_fraction)
-    share = still_s / now.comm_s if now.comm_s else 0.0
+def _shortened(now: Bill, share: float) -> Bill:
+    """What still stands in the way, all terms shortened alike."""
     cost = now.cost
-    shortened = replace(
-        cost,
-        latency_s=cost.latency_s * share,
-        bandwidth_s=cost.bandwidth_s * share,
-        base_s=cost.base_s * share,
-    )
-    hidden = f"{seconds(now.comm_s - still_s)} run behind compute"
-    return bill_row(replace(now, cost=shortened), f"{percent(overlap_fraction, 0)} hidden", hidden)
+    terms_s = {name: share * getattr(cost, name) for name in ("latency_s", "bandwidth_s", "base_s")}
+    return replace(now, cost=replace(cost, **terms_s))
 
 
-def end_rows(scenario: Scenario, phase: Phase, link: LinkSpec) -> list[BillRow]:
+def end_rows(view: View, link: LinkSpec) -> list[BillRow]:
     """The layers' all-reduces, and apart from them what both ends of the model send."""
-    step = step_of(scenario, phase)
-    layers, found = f"{step.all_reduces} × {binary_bytes(step.payload_bytes)}", bill(step, link)
-    body = _end_row("Layers", layers, found.waiting_s, found.bandwidth_s)
-    return [body, *(_extra_row(extra) for extra in priced_ends(step, link))]
+    step, layers = view.step, view.price(link)
+    name = said("comm_cost", "bar.layers")
+    total = f"{significant(1e3 * layers.comm_s)} ms"
+    detail = f"{step.all_reduces} × {binary_bytes(step.payload_bytes)}"
+    return [
+        bar(name, detail, layers.waiting_s, layers.bandwidth_s, total),
+        *(_end_row(end) for end in priced_ends(step, view.wire(link))),
+    ]
 
 
-def _extra_row(extra: PricedCollective) -> BillRow:
-    name = {"embed_tokens": "Embedding", "lm_head": "Head"}[extra.layer]
-    what = {"all_reduce": "one more all-reduce", "all_gather": "a gather of logits"}[extra.op]
-    cost = extra.cost
-    return _end_row(
-        name, f"{what}, {binary_bytes(extra.payload_bytes)}", cost.base_s + cost.latency_s, cost.bandwidth_s
-    )
-
-
-def _end_row(name: str, detail: str, waiting_s: float, bandwidth_s: float) -> BillRow:
-    return BillRow(
-        name=name,
-        detail=detail,
-        compute_ms=0.0,
-        latency_ms=1e3 * waiting_s,
-        bandwidth_ms=1e3 * bandwidth_s,
-        compute="",
-        waiting=f"latency, {seconds(waiting_s)}",
-        in_words=f"{significant(1e3 * (waiting_s + bandwidth_s))} ms",
-    )
+def _end_row(end: PricedCollective) -> BillRow:
+    name, detail = (said("comm_cost", f"{what}.{end.layer}") for what in ("bar", "end"))
+    total, waiting_s = f"{significant(1e3 * end.time_s)} ms", end.cost.base_s + end.cost.latency_s
+    return bar(name, f"{detail}, {binary_bytes(end.payload_bytes)}", waiting_s, end.cost.bandwidth_s, total)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ from math import log
 
 from core.catalog import link
 from core.comm_cost.measured import MeasuredPoint, residuals, series_of
-from core.scenario import Scenario
 from core.units import KIB, MIB
-from ui.comm_cost.rows import measured_on
+from ui.comm_cost.rows import View, ring_series
 
 NAMES = {
     "a100-nccl": "A100, NCCL",
@@ -96,12 +95,11 @@ _STRETCHES = (
 """Where a residual is looked for, and its name where the measured point lies above the model and below it."""
 
 
-def named_residuals(scenario: Scenario, points: Sequence[MeasuredPoint]) -> list[Named]:
+def named_residuals(view: View, points: Sequence[MeasuredPoint]) -> list[Named]:
     """For each measured link of a scenario the widest residual of each stretch; a tenth off is none."""
     named = []
-    for wire in (scenario.link_spec, scenario.network_spec):
-        series = measured_on(scenario, wire)
-        chosen = series_of(points, series, scenario.tp) if series else ()
+    for link_row in view.links:
+        wire, chosen = view.wire(link_row), series_of(points, ring_series(view, link_row), view.scenario.tp)
         for low, high, above, below in _STRETCHES:
             within = residuals([point for point in chosen if low <= point.payload_bytes <= high], wire)
             widest = max(within, key=lambda found: abs(log(found.ratio)), default=None)

@@ -1,4 +1,4 @@
-"""Lab 03's bench over sizes: the batch, TP across the node boundary, and a mixture's experts."""
+"""Lab 03's bills as they grow: the share by batch, TP across the node boundary, and a mixture's experts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,11 +8,11 @@ from core.collectives.cost import CollectiveCost, ring_all_gather, ring_reduce_s
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.comm_cost.expert_parallel import ExpertParallelBill, expert_parallel_bill
 from core.comm_cost.node_boundary import NodeBill, node_bill
-from core.scenario import Scenario
 from core.specs import LinkSpec, ModelSpec
-from core.steps.batch_sweep import batch_sweep
-from core.units import percent, plain, seconds, significant
-from ui.comm_cost.rows import BillRow, OwnBill, Phase, short_name, step_of
+from core.steps.batch_sweep import batched_decode_step_s
+from core.units import percent, plain, significant
+from runtime.prose import said
+from ui.comm_cost.rows import BillRow, OwnBill, View, bar, short_name
 
 BATCHES = tuple(2**power for power in range(13))
 TP_SIZES = (2, 4, 8, 16, 32, 64)
@@ -29,8 +29,17 @@ class SharePoint:
     rules: str
 
 
-def batch_points(scenario: Scenario) -> list[SharePoint]:
-    """The share of a decode step that talks, by batch, over both of the scenario's links."""
+def batch_points(view: View) -> list[SharePoint]:
+    """The share of a decode step that is communication, by batch, over both of the page's links."""
+    scenario = view.scenario
+    steps = [
+        replace(
+            view.step,
+            tokens=batch,
+            compute_s=batched_decode_step_s(scenario.model_spec, scenario.gpu_spec, batch, scenario.weight_dtype),
+        )
+        for batch in BATCHES
+    ]
     return [
         SharePoint(
             series=short_name(link),
@@ -38,62 +47,45 @@ def batch_points(scenario: Scenario) -> list[SharePoint]:
             share_percent=100 * bill.comm_fraction,
             rules="bandwidth" if bill.bandwidth_fraction > 0.5 else "latency",
         )
-        for link in (scenario.link_spec, scenario.network_spec)
-        for bill in batch_sweep(
-            scenario.model_spec, scenario.gpu_spec, scenario.tp, link, BATCHES, scenario.weight_dtype
-        )
+        for link in view.links
+        for bill in (view.price(link, step) for step in steps)
     ]
 
 
 @dataclass(frozen=True)
 class RanksBar:
-    """One term of a bill at one number of ranks."""
+    """One term of a bill at one number of ranks; over how many nodes, and how long one flat ring would take."""
 
     ranks: str
     term: str
-    order: int
     time_ms: float
+    nodes: int = 1
+    flat_ms: float = 0.0
 
 
 def bills_by_ranks(own: OwnBill) -> list[RanksBar]:
     """The same bill at 2 to 64 ranks, term by term."""
-    found = {ranks: replace(own, tp=ranks).bill() for ranks in TP_SIZES}
     return [
-        bar
-        for ranks, priced in found.items()
-        for bar in (
-            RanksBar(f"TP={ranks}", "latency", 0, 1e3 * priced.waiting_s),
-            RanksBar(f"TP={ranks}", "bandwidth", 1, 1e3 * priced.bandwidth_s),
-        )
+        RanksBar(f"TP={ranks}", term, 1e3 * time_s)
+        for ranks in TP_SIZES
+        for bill in [replace(own, tp=ranks).bill()]
+        for term, time_s in (("latency", bill.waiting_s), ("bandwidth", bill.bandwidth_s))
     ]
 
 
-@dataclass(frozen=True)
-class NodeBar:
-    """One term of a bill at one TP size, and the bill of one flat ring through all of it."""
-
-    ranks: str
-    term: str
-    order: int
-    time_ms: float
-    flat_ms: float
-    nodes: int
-
-
-def node_bills(scenario: Scenario, phase: Phase, gpus_per_node: int) -> tuple[NodeBill, ...]:
+def node_bills(view: View, gpus_per_node: int) -> tuple[NodeBill, ...]:
     """The scenario's step at each TP size, over as many nodes as it takes."""
-    step, links = step_of(scenario, phase), (scenario.link_spec, scenario.network_spec)
-    return tuple(node_bill(replace(step, tp_size=size), gpus_per_node, *links) for size in TP_SIZES)
+    inside, network = (view.wire(link) for link in view.links)
+    return tuple(node_bill(replace(view.step, tp_size=size), gpus_per_node, inside, network) for size in TP_SIZES)
 
 
-def node_bars(bills: Sequence[NodeBill]) -> list[NodeBar]:
+def node_bars(bills: Sequence[NodeBill]) -> list[RanksBar]:
     """Both levels' waiting and both levels' bytes, at each size."""
     return [
-        NodeBar(f"TP={bill.whole.step.tp_size}", term, order, 1e3 * time_s, 1e3 * bill.flat.comm_s, bill.nodes)
+        RanksBar(f"TP={whole.step.tp_size}", term, 1e3 * time_s, bill.nodes, 1e3 * bill.flat.comm_s)
         for bill in bills
-        for order, (term, time_s) in enumerate(
-            (("latency", bill.whole.waiting_s), ("bandwidth", bill.whole.bandwidth_s))
-        )
+        for whole in [bill.whole]
+        for term, time_s in (("latency", whole.waiting_s), ("bandwidth", whole.bandwidth_s))
     ]
 
 
@@ -101,7 +93,7 @@ WHOLE, DIVIDED = "the step whole", "the step ÷ N"
 
 
 def node_shares(bills: Sequence[NodeBill]) -> list[SharePoint]:
-    """The same bills as shares: of the step as it is at TP=1, as the labs count, and of the step divided by N."""
+    """The same bills as shares of the step: whole, as the napkin counts it, and divided by N."""
     return [
         SharePoint(series, step.tp_size, 100 * replace(bill.whole, step=step).comm_fraction, series)
         for series in (WHOLE, DIVIDED)
@@ -124,59 +116,31 @@ class Experts:
         """The mixture's row."""
         return model(self.mixture)
 
-
-def expert_bills(ask: Experts, link: LinkSpec) -> tuple[ExpertParallelBill, ExpertParallelBill]:
-    """A copy for each expert a token goes to, and one for each rank they live on."""
-    plainly, once = (
-        expert_parallel_bill(
-            ask.model, ask.tokens, ask.ranks, link, deduplicated=deduplicated, imbalance=ask.imbalance
+    def bill(self, link: LinkSpec, deduplicated: bool) -> ExpertParallelBill:
+        """A copy for each expert a token goes to, or `deduplicated`, one for each rank they live on."""
+        return expert_parallel_bill(
+            self.model, self.tokens, self.ranks, link, deduplicated=deduplicated, imbalance=self.imbalance
         )
-        for deduplicated in (False, True)
-    )
-    return plainly, once
 
 
 def layer_rows(ask: Experts, link: LinkSpec) -> list[BillRow]:
     """One step's mixture layers cut four ways, none of it with compute: what each way sends."""
-    plainly, once = expert_bills(ask, link)
-    copies = plain(once.copies)
+    plainly, once = ask.bill(link, deduplicated=False), ask.bill(link, deduplicated=True)
+    payload_bytes = allreduce_payload_bytes(ask.tokens, ask.model.hidden_size)
+    half = ring_reduce_scatter(payload_bytes, ask.ranks, link).plus(ring_all_gather(payload_bytes, ask.ranks, link))
     return [
-        _row("Tensor parallel", "2 all-reduces a layer", plainly.tensor_parallel, plainly.layers),
-        _row(
-            "Sequence parallel", "2 × (reduce-scatter + all-gather)", _sequence_parallel(ask, link), plainly.layers
-        ),
-        _row("Experts, a copy each", _all_to_alls(plain(plainly.copies)), _both(plainly), plainly.layers),
-        _row("Experts, a copy a rank", _all_to_alls(copies), _both(once), once.layers),
+        _row("tensor", plainly.tensor_parallel, plainly),
+        _row("sequence", half.times(2), plainly),
+        _row("copy_each", plainly.dispatch.plus(plainly.combine), plainly),
+        _row("copy_a_rank", once.dispatch.plus(once.combine), once),
     ]
 
 
-def _all_to_alls(copies: str) -> str:
-    return f"dispatch + combine, {copies} copies of a token"
-
-
-def _sequence_parallel(ask: Experts, link: LinkSpec) -> CollectiveCost:
-    """Two reduce-scatters and two all-gathers of the activations: an all-reduce in two halves, twice."""
-    payload_bytes = allreduce_payload_bytes(ask.tokens, ask.model.hidden_size)
-    halves = (ring_reduce_scatter(payload_bytes, ask.ranks, link), ring_all_gather(payload_bytes, ask.ranks, link))
-    return halves[0].plus(halves[1]).times(2)
-
-
-def _both(bill: ExpertParallelBill) -> CollectiveCost:
-    return bill.dispatch.plus(bill.combine)
-
-
-def _row(name: str, detail: str, layer: CollectiveCost, layers: int) -> BillRow:
-    cost = layer.times(layers)
-    return BillRow(
-        name=name,
-        detail=detail,
-        compute_ms=0.0,
-        latency_ms=1e3 * (cost.latency_s + cost.base_s),
-        bandwidth_ms=1e3 * cost.bandwidth_s,
-        compute="",
-        waiting=f"latency, {seconds(cost.latency_s + cost.base_s)}",
-        in_words=f"{significant(1e3 * cost.total_s)} ms",
-    )
+def _row(way: str, layer: CollectiveCost, bill: ExpertParallelBill) -> BillRow:
+    cost = layer.times(bill.layers)
+    detail = said("comm_cost", f"sends.{way}", copies=plain(bill.copies))
+    total = f"{significant(1e3 * cost.total_s)} ms"
+    return bar(said("comm_cost", f"bar.{way}"), detail, cost.latency_s + cost.base_s, cost.bandwidth_s, total)
 
 
 def share_of(points: Sequence[SharePoint], series: str, size: int) -> str:

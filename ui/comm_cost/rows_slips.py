@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import nan
 
 from core.catalog import link
 from core.collectives.cost import CollectiveCost, ring_all_reduce
@@ -12,18 +11,13 @@ from core.errors import OutOfRangeError
 from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor
 from core.units import GB, bandwidth, binary_bytes, seconds, significant
-from ui.comm_cost.rows import BillRow, terms
+from runtime.prose import said
+from ui.comm_cost.rows import BillRow, bar
 
 HOP, TWO_WAY, BUSBW, AVERAGE = "a hop's latency", "900 GB/s one way", "busbw for algbw", "averages over sizes"
 CHOICES = [HOP, TWO_WAY, BUSBW, AVERAGE]
 PHASED = (HOP, TWO_WAY)
 """Those of a step that may be a decode or a prefill."""
-
-_TOLD = {
-    "busbw": "k · n ÷ busbw",
-    "busbw_as_algbw": "n ÷ busbw, taken for algbw",
-    "average_busbw": "k · n ÷ the average of all sizes",
-}
 
 
 @dataclass(frozen=True)
@@ -68,25 +62,17 @@ def two_way_rows(found: TwoWay) -> list[BillRow]:
     right = link("nvlink-4")
     wrong = replace(right, bandwidth_bytes_per_s=2 * right.bandwidth_bytes_per_s)
     return [
-        _row("One direction", terms(right), found.right, found.measured_s),
-        _row("Both taken for one", terms(wrong), found.wrong, found.measured_s),
+        _row("one_way", bandwidth(right.bandwidth_bytes_per_s), found.right, found.measured_s),
+        _row("two_ways", bandwidth(wrong.bandwidth_bytes_per_s), found.wrong, found.measured_s),
     ]
 
 
 def _row(name: str, detail: str, cost: CollectiveCost, measured_s: float | None) -> BillRow:
-    waiting_s = cost.latency_s + cost.base_s
-    return BillRow(
-        name=name,
-        detail=detail,
-        compute_ms=0.0,
-        latency_ms=1e3 * waiting_s,
-        bandwidth_ms=1e3 * cost.bandwidth_s,
-        compute="",
-        waiting=f"latency, {seconds(waiting_s)}",
-        in_words=seconds(cost.total_s),
-        measured_ms=nan if measured_s is None else 1e3 * measured_s,
-        measured="" if measured_s is None else f"measured {seconds(measured_s)}, NCCL on H100",
-    )
+    total = seconds(cost.total_s)
+    row = bar(said("comm_cost", f"bar.{name}"), detail, cost.latency_s + cost.base_s, cost.bandwidth_s, total)
+    if measured_s is None:
+        return row
+    return replace(row, measured_ms=1e3 * measured_s, measured=f"measured {seconds(measured_s)}, NCCL on H100")
 
 
 def misread_rows(table: Table) -> list[BillRow]:
@@ -95,15 +81,10 @@ def misread_rows(table: Table) -> list[BillRow]:
 
 
 def _told(found: Misreading) -> BillRow:
-    return BillRow(
-        name=_TOLD[found.key],
-        detail=f"busbw {bandwidth(found.bandwidth_bytes_per_s)}",
-        compute_ms=0.0,
-        latency_ms=0.0,
-        bandwidth_ms=1e3 * found.told_s,
-        compute="",
-        waiting="",
-        in_words=f"{significant(1e3 * found.told_s)} ms",
+    total = f"{significant(1e3 * found.told_s)} ms"
+    name, detail = said("comm_cost", f"bar.{found.key}"), f"busbw {bandwidth(found.bandwidth_bytes_per_s)}"
+    return replace(
+        bar(name, detail, 0.0, found.told_s, total),
         measured_ms=1e3 * found.measured_s,
         measured=f"measured {significant(1e3 * found.measured_s)} ms",
     )

@@ -10,7 +10,7 @@ from core.links.own_tables import OwnTable
 from core.scenario import Scenario
 from core.specs import LinkSpec
 from core.units import GB, MIB, binary_bytes, percent, plain, seconds, significant
-from ui.comm_cost.rows import BillRow, Phase, step_of, sum_in_ms
+from ui.comm_cost.rows import BillRow, Phase, View, sum_in_ms
 
 TWO_NUMBERS, HANDOVER = "two numbers", "with √S"
 BULGE_BYTES = (16 * 2**10, 64 * MIB)
@@ -98,7 +98,7 @@ def priced(scenario: Scenario, phase: Phase, own: OwnTable) -> OwnBill | None:
     """The scenario's step at the table's times; None where there is no fit to explain it."""
     if own.fit is None:
         return None
-    return own_bill(own.table, own.fit, step_of(scenario, phase))
+    return own_bill(own.table, own.fit, View(scenario, phase).step)
 
 
 def bill_row(found: OwnBill) -> BillRow:
@@ -108,10 +108,10 @@ def bill_row(found: OwnBill) -> BillRow:
     return BillRow(
         name="Your table" if by_table else "Your table's fit",
         detail=f"TP={step.tp_size}, {binary_bytes(step.payload_bytes)} × {step.all_reduces}",
-        compute_ms=1e3 * step.compute_s,
+        compute_ms=1e3 * step.rank_compute_s,
         latency_ms=1e3 * fitted.waiting_s,
         bandwidth_ms=1e3 * fitted.bandwidth_s,
-        compute=f"compute, {plain(1e3 * step.compute_s)} ms",
+        compute=f"compute, {plain(1e3 * step.rank_compute_s)} ms",
         waiting=f"latency, {seconds(fitted.waiting_s)}",
         in_words=f"{sum_in_ms(fitted.waiting_s, fitted.bandwidth_s)} by α and β",
         measured_ms=1e3 * found.priced.total_s if by_table and fitted.comm_s else nan,

@@ -13,7 +13,7 @@ from ui.scenes import Page
 THE_LINK, THE_NETWORK = "the link", "the network"
 
 
-def ask(page: Page, phase: rows_of.Phase, place: AbstractContextManager[object], seen: bool) -> rows.Wire:
+def ask(page: Page, view: rows_of.View, place: AbstractContextManager[object], seen: bool) -> rows.Wire:
     """What crosses what: ranks, which of the scenario's two links, and one slow port. Asked in `place`."""
     scenario = page.scenario
     # two ranks have no ring to look at: the labs' own TP=2 opens on four
@@ -23,8 +23,8 @@ def ask(page: Page, phase: rows_of.Phase, place: AbstractContextManager[object],
         over = inputs.choice("Over", page.key("wire_link"), [THE_LINK, THE_NETWORK], THE_LINK)
         if seen:
             inputs.straggler()
-    link = scenario.link_spec if over == THE_LINK else scenario.network_spec
-    return rows.Wire(ranks, rows_of.step_of(scenario, phase).payload_bytes, link, float(scenario.slowdown))
+    link = view.link if over == THE_LINK else view.network
+    return rows.Wire(ranks, view.step.payload_bytes, link, float(scenario.slowdown))
 
 
 def draw(page: Page, wire: rows.Wire) -> None:

@@ -1,160 +1,163 @@
-"""Lab 03: the numbers its prose is filled with."""
+"""Lab 03: the rows its prose names, and the few words that no row of core's has."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from core.catalog.own_link import extrapolation
-from core.collectives.cost import ring_all_reduce
+from core.collectives.cost import CollectiveCost, ring_all_reduce
 from core.comm_cost.bill import (
     FATAL_ABOVE_FRACTION,
     LAB_STEP_S,
     NOISE_BELOW_FRACTION,
     Bill,
     balance_payload_bytes,
+    bill,
     priced_ends,
 )
 from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import readings
 from core.models.weights import held_weight_bytes
-from core.scenario import Scenario
 from core.specs import LinkSpec
 from core.steps.model import MFU
-from core.units import (
-    KIB,
-    MIB,
-    bandwidth,
-    binary_bytes,
-    decimal_bytes,
-    grouped,
-    percent,
-    plain,
-    seconds,
-    significant,
-)
-from ui.comm_cost.rows import (
-    OwnBill,
-    Phase,
-    allowed_sizes,
-    broken_equations,
-    compute_s,
-    measured_on,
-    measurement,
-    short_name,
-    software,
-    step_in_words,
-    step_of,
-)
+from core.units import KIB, MIB, bandwidth, decimal_bytes, grouped, plain, seconds
+from runtime.prose import said
+from ui.comm_cost.rows import OwnBill, View, ring_series, short_name, software, step_in_words, terms
 
 _WORDS = {1: "One", 2: "Two", 3: "Three", 4: "Four", 8: "Eight", 16: "Sixteen"}
 
 
-def fields(scenario: Scenario, phase: Phase, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping[str, str]:
-    """Every number of the page's prose, from core, with its unit."""
-    here, there = scenario.link_spec, scenario.network_spec
-    step = step_of(scenario, phase)
-    one = ring_all_reduce(step.payload_bytes, scenario.tp, there)
-    gpus = f"{_WORDS.get(scenario.tp, str(scenario.tp))} GPU{'' if scenario.tp == 1 else 's'}"
+@dataclass(frozen=True)
+class Side:
+    """One link of the page: its numbers, one all-reduce over it, and the step's bill.
+
+    `ring` is one all-reduce round NCCL's ring; `bill` has the kernel an engine picks, `kernel`.
+    """
+
+    name: str
+    terms: str
+    row: LinkSpec
+    ring: CollectiveCost
+    bill: Bill
+    kernel: str
+    balance_bytes: float
+    measured: str
+
+    @property
+    def one_s(self) -> float:
+        """One of the bill's all-reduces."""
+        count = self.bill.step.all_reduces
+        return self.bill.comm_s / count if count else 0.0
+
+    @property
+    def bytes_s(self) -> float:
+        """The ring's bytes at the link's full bandwidth."""
+        return self.ring.traffic_bytes / self.row.bandwidth_bytes_per_s
+
+    @property
+    def short_s(self) -> float:
+        """What they take more, for a short transfer does not reach it."""
+        return self.ring.bandwidth_s - self.bytes_s
+
+    @property
+    def speed(self) -> str:
+        """How a token compares with one GPU's: the code of a sentence."""
+        return "alone" if self.bill.step.tp_size == 1 else "faster" if self.bill.speedup > 1 else "slower"
+
+
+def side(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Side:
+    """One link of the page, priced."""
+    step, row = view.step, view.wire(link)
+    return Side(
+        name=short_name(link),
+        terms=terms(link, view.kernel(link)),
+        row=row,
+        ring=ring_all_reduce(step.payload_bytes, step.tp_size, row),
+        bill=view.price(link),
+        kernel=said("comm_cost", f"kernel.{kernel_key(view.kernel(link))}"),
+        balance_bytes=balance_payload_bytes(max(2, step.tp_size), row),
+        measured=_measured(view, link, points),
+    )
+
+
+def kernel_key(kernel: str) -> str:
+    """A kernel as the name of a block: `one_stage`; NCCL's is the ring."""
+    return "ring" if kernel == "NCCL" else kernel.replace(" ", "_")
+
+
+def fields(view: View, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping[str, object]:
+    """What the page's prose names: rows of core, and words beside them."""
+    step, model = view.step, view.scenario.model_spec
+    napkin = replace(view, napkin=True)
+    held = held_weight_bytes(model, view.scenario.weight_dtype)
+    gpus = f"{_WORDS.get(step.tp_size, str(step.tp_size))} GPU{'' if step.tp_size == 1 else 's'}"
     return {
-        **_link_fields("link", scenario, phase, here, points),
-        **_link_fields("network", scenario, phase, there, points),
-        "broken": "; ".join(broken_equations(scenario)),
-        "allowed": ", ".join(map(str, allowed_sizes(scenario))),
-        "gpus": str(scenario.tp),
+        "scenario": view.scenario,
+        "model": model,
+        "gpu": view.scenario.gpu_spec,
+        "step": step,
+        "link": side(view, view.link, points),
+        "network": side(view, view.network, points),
+        "asked": side(view, view.asked, points),
+        **{f"lab_{reading.key}": reading.bill for reading in readings(napkin.step, napkin.network)},
+        "lab_near": bill(napkin.step, napkin.link),
+        "lab_far": bill(napkin.step, napkin.network),
+        "lab_name": short_name(napkin.network),
+        "lab_near_name": short_name(napkin.link),
+        "lab_link": napkin.network,
+        "lab_hop_s": napkin.network.latency_s / 2,
+        "decode": replace(view, phase="decode").step,
+        "broken": "; ".join(view.broken),
+        "allowed": ", ".join(map(str, view.allowed)),
         "gpus_word": gpus,
         "gpus_word_lower": gpus[0].lower() + gpus[1:],
-        "tp": str(scenario.tp),
-        "model_name": scenario.model_spec.key,
-        "step": step_in_words(step.compute_s),
-        "step_formula": _step_formula(scenario, phase),
-        "payload": binary_bytes(step.payload_bytes),
-        "decode_payload": binary_bytes(step_of(scenario, "decode").payload_bytes),
-        "all_reduces": str(step.all_reduces),
-        "tokens": grouped(step.tokens),
-        "tokens_in_words": f"{grouped(step.tokens)} {'row' if step.tokens == 1 else 'rows'} of activations",
-        "prompt": grouped(scenario.prompt_tokens),
-        "hidden": str(scenario.model_spec.hidden_size),
-        "element": f"{step.payload_bytes // (step.tokens * scenario.model_spec.hidden_size)} B",
-        "hops": str(one.steps),
-        "traffic": binary_bytes(one.traffic_bytes),
-        "noise_threshold": percent(NOISE_BELOW_FRACTION, 0),
-        "fatal_threshold": percent(FATAL_ABOVE_FRACTION, 0),
-        "balance_link": _balance(scenario, here),
-        "balance_network": _balance(scenario, there),
-        "measured_machines": _machines(scenario, points),
-        "bulge_low": binary_bytes(16 * KIB),
-        "bulge_high": binary_bytes(64 * MIB),
-        **_own_fields(own),
-        "extras_network": seconds(sum(extra.time_s for extra in priced_ends(step, there))),
+        "step_time": step_in_words(step.compute_s),
+        "share_time": step_in_words(step.compute_s / step.tp_size),
+        "step_formula": _step_formula(view),
+        "rows": f"{grouped(step.tokens)} row{'' if step.tokens == 1 else 's'}",
+        "element_bytes": step.payload_bytes // (step.tokens * model.hidden_size),
+        "held_bytes": held,
+        "share_bytes": held / step.tp_size,
+        "room_bytes": float(view.scenario.gpu_spec.usable_memory_bytes),
+        "noise": NOISE_BELOW_FRACTION,
+        "fatal": FATAL_ABOVE_FRACTION,
+        "measured_machines": _machines(view, points),
+        "bulge_low": 16 * KIB,
+        "bulge_high": 64 * MIB,
+        "own": own.bill(not view.napkin),
+        "own_few": replace(own, tp=2).bill(),
+        "own_many": replace(own, tp=64).bill(),
+        "own_balance": balance_payload_bytes(max(2, own.tp), own.link()),
+        "own_waiting": 1 - own.bill().bandwidth_fraction if own.bill().comm_s else 0.0,
+        "ends_s": sum(end.time_s for end in priced_ends(step, view.wire(view.network))),
     }
 
 
-def _link_fields(
-    role: str, scenario: Scenario, phase: Phase, link: LinkSpec, points: Sequence[MeasuredPoint]
-) -> dict[str, str]:
-    found = readings(step_of(scenario, phase), link)
-    shares = {reading.key: percent(reading.bill.comm_fraction) for reading in found}
-    one = ring_all_reduce(found[0].bill.step.payload_bytes, scenario.tp, link)
-    measured = measurement(scenario, phase, link, points)
-    return {
-        f"{role}_name": short_name(link),
-        f"{role}_latency": f"{plain(1e6 * link.latency_s)} µs",
-        f"{role}_half_hop": f"{plain(5e5 * link.latency_s)} µs",
-        f"{role}_bandwidth": bandwidth(link.bandwidth_bytes_per_s),
-        f"{role}_share": shares["labs"],
-        f"{role}_divided_share": shares["divided_step"],
-        f"{role}_round_trip_share": shares["hop_from_round_trip"],
-        f"{role}_two_way_share": shares["two_way_bandwidth"],
-        f"{role}_wait": seconds(one.latency_s + one.base_s),
-        f"{role}_crossing": seconds(one.bandwidth_s),
-        f"{role}_comm": f"{significant(1e3 * found[0].bill.comm_s)} ms",
-        f"{role}_measured": _measured(scenario, link, measured, points),
-    }
-
-
-def _measured(scenario: Scenario, link: LinkSpec, found: Bill | None, points: Sequence[MeasuredPoint]) -> str:
-    """The bill at a machine's own times, or what the link's constants are instead."""
+def _measured(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> str:
+    """The speed-up at a machine's own times, or what the link's constants are instead."""
+    found = view.measured(link, points)
     if found is not None:
-        return f"Measured with {software(measured_on(scenario, link), points)}: {percent(found.comm_fraction)}."
+        name = "measured.napkin" if view.napkin else "measured.timed"
+        return said("comm_cost", name, found, machine=software(view.series(link), points))
     if link.measured_ranks is not None:
-        return f"Fitted to your own table, {extrapolation(link, scenario.tp) or 'at these very ranks'}."
-    return "Nobody's measurement of it is shown here."
+        away = extrapolation(link, view.step.tp_size)
+        return said("comm_cost", "measured.own" if away is None else "measured.own_away", away=away)
+    return said("comm_cost", "measured.never")
 
 
-def _own_fields(own: OwnBill) -> dict[str, str]:
-    priced = own.bill()
-    few, many = (replace(own, tp=ranks).bill() for ranks in (2, 64))
-    return {
-        "own_share": percent(priced.comm_fraction),
-        "own_latency_share": percent(1 - priced.bandwidth_fraction if priced.comm_s else 0.0),
-        "own_comm": f"{significant(1e3 * priced.comm_s)} ms",
-        "own_step": f"{plain(own.step_ms)} ms",
-        "own_balance": binary_bytes(balance_payload_bytes(max(2, own.tp), own.link())),
-        "own_payload": binary_bytes(priced.step.payload_bytes),
-        "own_few": f"{significant(1e3 * few.comm_s)} ms",
-        "own_many": f"{significant(1e3 * many.comm_s)} ms",
-        "own_many_ranks": "64",
-    }
-
-
-def _step_formula(scenario: Scenario, phase: Phase) -> str:
+def _step_formula(view: View) -> str:
+    scenario = view.scenario
     model, gpu = scenario.model_spec, scenario.gpu_spec
-    if phase == "prefill":
+    if view.phase == "prefill":
         return (
             f"{grouped(scenario.prompt_tokens)} tokens of {model.key} at {plain(100 * MFU)} % of "
             f"{plain(gpu.bf16_flops / 1e12)} TFLOP/s"
         )
     weights = held_weight_bytes(model, scenario.weight_dtype)
-    derived = weights / gpu.memory_bytes_per_s
-    rounded = " rounded" if compute_s(scenario, phase) == LAB_STEP_S else ""
+    rounded = " rounded" if view.step.compute_s == LAB_STEP_S else ""
     streamed = f"{decimal_bytes(weights, 4)} of weights ÷ {bandwidth(gpu.memory_bytes_per_s, 4)}"
-    return f"{streamed} = {seconds(derived)}{rounded}"
+    return f"{streamed} = {seconds(weights / gpu.memory_bytes_per_s)}{rounded}"
 
 
-def _balance(scenario: Scenario, link: LinkSpec) -> str:
-    return binary_bytes(balance_payload_bytes(max(2, scenario.tp), link))
-
-
-def _machines(scenario: Scenario, points: Sequence[MeasuredPoint]) -> str:
-    links = (scenario.link_spec, scenario.network_spec)
-    series = [found for link in links if (found := measured_on(scenario, link))]
+def _machines(view: View, points: Sequence[MeasuredPoint]) -> str:
+    series = [found for link in view.links if (found := ring_series(view, link))]
     return "; ".join(software(name, points) for name in series) or "none for these links"

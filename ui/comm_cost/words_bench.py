@@ -1,163 +1,118 @@
-"""Lab 03's bench: the numbers each figure's prose is filled with, asked for by the figure that is open."""
+"""Lab 03's bench and slips: the rows each figure's prose names, asked for by the figure that is open."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from core.catalog import LINKS
+from core.catalog import link as find_link
 from core.comm_cost.bill import NOISE_BELOW_FRACTION, bill, priced_ends
+from core.comm_cost.kernels import picked_bill
 from core.comm_cost.node_boundary import NodeBill
-from core.comm_cost.readings import Reading
+from core.comm_cost.readings import Reading, misreadings
 from core.comm_cost.remedies import PurchaseAdvice, overlap_break_even, overlap_for_fraction
-from core.scenario import Scenario
+from core.links.nccl_tests import Table
+from core.links.nccl_tests.figures import bus_factor
 from core.specs import LinkSpec
 from core.steps.batch_sweep import ridge_batch
-from core.units import (
-    GB,
-    GIB,
-    bandwidth,
-    binary_bytes,
-    decimal_bytes,
-    grouped,
-    percent,
-    plain,
-    seconds,
-    significant,
-)
-from ui.comm_cost.rows import Phase, short_name, step_of, terms
-from ui.comm_cost.rows_bench import SLIPS, ShareDot, flips_in_words
+from core.units import GB, GIB, decimal_bytes, grouped, percent, plain
+from runtime.prose import said
+from ui.comm_cost.rows import View, short_name
+from ui.comm_cost.rows_bench import ShareDot, flips_in_words
 from ui.comm_cost.rows_residuals import Miss, small
-from ui.comm_cost.rows_scale import (
-    DIVIDED,
-    TP_SIZES,
-    WHOLE,
-    Experts,
-    SharePoint,
-    expert_bills,
-    node_shares,
-    share_of,
-)
+from ui.comm_cost.rows_scale import DIVIDED, TP_SIZES, WHOLE, Experts, SharePoint, node_shares, share_of
+from ui.comm_cost.rows_slips import TwoWay, largest
+from ui.comm_cost.rows_wire import ALGORITHMS, Wire, races
+from ui.comm_cost.words import kernel_key
 
-Fields = Mapping[str, str]
+Fields = Mapping[str, object]
 
 
-def constants(scenario: Scenario) -> Fields:
-    """Where the scenario's two links have their numbers from."""
-    found: dict[str, str] = {}
-    for role, wire in _links(scenario):
-        found |= {
-            f"{role}_name": short_name(wire),
-            f"{role}_terms": terms(wire),
-            f"{role}_source": wire.source,
-            f"{role}_measured_note": f"Measured: {wire.measured_note}." if wire.measured_note else "",
-        }
-    return found
+def kernels(view: View) -> Fields:
+    """The node's link by NCCL's ring and by what an engine picks."""
+    picked, ring = picked_bill(view.step, view.link), bill(view.step, view.wire(view.link))
+    return {
+        "ring_bill": ring,
+        "picked": picked.bill,
+        "picked_kernel": said("comm_cost", f"kernel.{kernel_key(picked.kernel)}"),
+        "saved": 1 - picked.bill.comm_s / ring.comm_s if ring.comm_s else 0.0,
+    }
 
 
 def units(link: LinkSpec, slips: Sequence[Reading]) -> Fields:
     """One link's numbers in every unit they are printed in, and what each slip makes of the verdict."""
     beta, right = link.bandwidth_bytes_per_s, slips[0].bill
-    flipped = [
-        f"{SLIPS[slip.key].lower()}, {slip.bill.verdict} at {percent(slip.bill.comm_fraction)}"
-        for slip in slips
-        if slip.flips
-    ]
     return {
         "over_name": short_name(link),
-        "unit_one_way": bandwidth(beta),
+        "over": link,
         "unit_gib": f"{plain(beta / GIB)} GiB/s",
         "unit_bits": f"{plain(8 * beta / GB)} Gb/s",
-        "unit_two_way": bandwidth(2 * beta),
-        "unit_hop": seconds(link.latency_s),
-        "unit_round_trip": seconds(2 * link.latency_s),
-        "unit_payload": binary_bytes(right.step.payload_bytes),
+        "unit_two_way": 2 * beta,
+        "unit_round_trip": 2 * link.latency_s,
         "unit_payload_decimal": decimal_bytes(right.step.payload_bytes, 4),
-        "unit_share": percent(right.comm_fraction),
-        "unit_verdict": right.verdict,
-        "unit_flips": "; ".join(flipped),
+        "right": right,
+        "unit_flips": "; ".join(said("comm_cost", f"slip.{slip.key}", slip) for slip in slips if slip.flips),
     }
 
 
-def gpus(scenario: Scenario, phase: Phase, dots: Sequence[ShareDot]) -> Fields:
-    """Which verdicts are another on another GPU."""
-    here = {role: bill(step_of(scenario, phase), link) for role, link in _links(scenario)}
+def gpus(view: View, dots: Sequence[ShareDot]) -> Fields:
+    """Which verdicts differ on another GPU."""
+    flips = flips_in_words(dots)
     return {
-        "gpu_name": scenario.gpu_spec.name,
-        "gpu_step": f"{plain(1e3 * here['link'].step.rank_compute_s)} ms",
-        **{
-            f"gpu_{role}": f"{short_name(link)} is {here[role].verdict}, {percent(here[role].comm_fraction)}"
-            for role, link in _links(scenario)
-        },
-        "gpu_flips": _listed(flips_in_words(dots)) or "On none of these GPUs is a verdict another.",
-        "gpu_flip_count": str(sum(dot.flips for dot in dots)),
-        "gpu_count": str(len(dots) // 2),
+        "gpu_step": view.step.rank_compute_s,
+        "gpu_flips": "\n".join(f"- {line}" for line in flips) or said("comm_cost", "gpus.none"),
+        "gpu_flip_count": len(flips),
+        "gpu_count": len(dots) // 2,
     }
 
 
-def _listed(lines: Sequence[str]) -> str:
-    """Lines as a Markdown list."""
-    return "\n".join(f"- {line}" for line in lines)
-
-
-def _links(scenario: Scenario) -> tuple[tuple[str, LinkSpec], tuple[str, LinkSpec]]:
-    return ("link", scenario.link_spec), ("network", scenario.network_spec)
-
-
-def remedies(
-    scenario: Scenario, phase: Phase, link: LinkSpec, advice: PurchaseAdvice, overlap_fraction: float
-) -> Fields:
+def remedies(view: View, link: LinkSpec, advice: PurchaseAdvice) -> Fields:
     """What each purchase saves, and how much would have to be hidden."""
-    latency, bandwidth_bought = advice.purchases
-    now, fast = advice.now, bill(step_of(scenario, phase), scenario.link_spec)
-    needed = overlap_for_fraction(now.comm_s, now.step.rank_compute_s, NOISE_BELOW_FRACTION) if now.comm_s else 0.0
+    latency, bandwidth = advice.purchases
+    now, fast = advice.now, bill(view.step, view.wire(view.link))
+    compute_s = now.step.rank_compute_s
+    needed = overlap_for_fraction(now.comm_s, compute_s, NOISE_BELOW_FRACTION) if now.comm_s else 0.0
     return {
         "over_name": short_name(link),
-        "buy_latency": seconds(latency.saved_s),
-        "buy_bandwidth": seconds(bandwidth_bought.saved_s),
-        "buy_payload": binary_bytes(now.step.payload_bytes),
-        "buy_equal": binary_bytes(advice.equal_payload_bytes),
-        "overlap": percent(overlap_fraction, 0),
-        "overlap_noise": "more than a step can hide" if needed is None else percent(needed),
-        "overlap_even": percent(overlap_break_even(fast.comm_s, now.comm_s)) if now.comm_s else percent(0.0),
-        "fast_name": short_name(scenario.link_spec),
-        "noise_threshold": percent(NOISE_BELOW_FRACTION, 0),
+        "buy_latency": latency,
+        "buy_bandwidth": bandwidth,
+        "buy": advice,
+        "hide": said(
+            "comm_cost",
+            "hide.never" if needed is None else "hide.share",
+            share=percent(needed or 0.0),
+            noise=NOISE_BELOW_FRACTION,
+        ),
+        "overlap_even": overlap_break_even(fast.comm_s, now.comm_s) if now.comm_s else 0.0,
+        "fast_name": short_name(view.link),
     }
 
 
-def batch(scenario: Scenario, points: Sequence[SharePoint]) -> Fields:
+def batch(view: View, points: Sequence[SharePoint]) -> Fields:
     """The share at one sequence and at the most, and where a step turns to arithmetic."""
-    series = list(dict.fromkeys(point.series for point in points))
-    name, most = series[-1], max(point.size for point in points)
-    carried = [point.size for point in points if point.series == name and point.rules == "bandwidth"]
+    name, most = points[-1].series, max(point.size for point in points)
+    own = [point for point in points if point.series == name]
+    carried = [point.size for point in own if point.rules == "bandwidth"]
+    scenario = view.scenario
     return {
         "batch_name": name,
-        "batch_most": grouped(most),
-        "batch_moves": "grows" if _share(points, name, most) > _share(points, name, 1) else "falls",
+        "batch_most": most,
+        "batch_moves": "grows" if own[-1].share_percent > own[0].share_percent else "falls",
         "batch_one": share_of(points, name, 1),
         "batch_many": share_of(points, name, most),
         "batch_turn": f"{grouped(carried[0])} sequences" if carried else "no batch shown",
-        "batch_ridge": grouped(round(ridge_batch(scenario.model_spec, scenario.gpu_spec, scenario.weight_dtype))),
+        "batch_ridge": ridge_batch(scenario.model_spec, scenario.gpu_spec, scenario.weight_dtype),
     }
 
 
-def _share(points: Sequence[SharePoint], series: str, size: int) -> float:
-    return next(point.share_percent for point in points if (point.series, point.size) == (series, size))
-
-
-def nodes(scenario: Scenario, bills: Sequence[NodeBill], gpus_per_node: int) -> Fields:
+def nodes(view: View, bills: Sequence[NodeBill], gpus_per_node: int) -> Fields:
     """The last size inside one node, the first past it, and the shares of both ways to count the step."""
-    inside = max((found for found in bills if found.nodes == 1), key=lambda found: found.whole.step.tp_size)
-    past = min((found for found in bills if found.nodes > 1), key=lambda found: found.whole.step.tp_size)
-    shares = node_shares(bills)
-    most = TP_SIZES[-1]
+    shares, most = node_shares(bills), TP_SIZES[-1]
     return {
-        "node_link": short_name(scenario.link_spec),
-        "node_network": short_name(scenario.network_spec),
-        "node_gpus": str(gpus_per_node),
-        "node_inside_tp": f"TP={inside.whole.step.tp_size}",
-        "node_inside": f"{significant(1e3 * inside.whole.comm_s)} ms",
-        "node_past_tp": f"TP={past.whole.step.tp_size}",
-        "node_past": f"{significant(1e3 * past.whole.comm_s)} ms",
-        "node_network_share": percent(past.network_fraction, 0),
-        "node_flat": f"{significant(1e3 * past.flat.comm_s)} ms",
+        "node_link": short_name(view.link),
+        "node_network": short_name(view.network),
+        "node_gpus": gpus_per_node,
+        "inside": max((found for found in bills if found.nodes == 1), key=lambda found: found.whole.step.tp_size),
+        "past": min((found for found in bills if found.nodes > 1), key=lambda found: found.whole.step.tp_size),
         "node_whole": share_of(shares, WHOLE, most),
         "node_divided": share_of(shares, DIVIDED, most),
         "node_most": f"TP={most}",
@@ -166,75 +121,90 @@ def nodes(scenario: Scenario, bills: Sequence[NodeBill], gpus_per_node: int) -> 
 
 def experts(ask: Experts, link: LinkSpec) -> Fields:
     """Expert parallelism's bytes and time beside tensor parallelism's, on the same layers."""
-    plainly, once = expert_bills(ask, link)
+    plainly, once = ask.bill(link, deduplicated=False), ask.bill(link, deduplicated=True)
     return {
         "over_name": short_name(link),
-        "moe_model": ask.mixture,
-        "moe_layers": str(plainly.layers),
-        "moe_ranks": str(ask.ranks),
-        "moe_k": plain(plainly.copies),
-        "moe_ratio": percent(plainly.traffic_ratio),
-        "moe_even": percent(plainly.copies / (2 * ask.ranks)),
-        "moe_ep": f"{significant(1e3 * plainly.comm_s)} ms",
-        "moe_tp": f"{significant(1e3 * plainly.tensor_parallel_s)} ms",
-        "moe_distinct": plain(once.copies),
-        "moe_imbalance": plain(ask.imbalance),
+        "ask": ask,
+        "moe": plainly,
+        "once": once,
+        "moe_even": plainly.copies / (2 * ask.ranks),
     }
 
 
-def ends(scenario: Scenario, phase: Phase, link: LinkSpec) -> Fields:
+def ends(view: View, link: LinkSpec) -> Fields:
     """What a step sends beside its layers."""
-    step = step_of(scenario, phase)
-    found, (embedding, head) = bill(step, link), priced_ends(step, link)
+    step, layers = view.step, view.price(link)
+    embedding, head = priced_ends(step, view.wire(link))
     return {
         "over_name": short_name(link),
-        "ends_layers": f"{significant(1e3 * found.comm_s)} ms",
-        "ends_count": str(step.all_reduces),
-        "ends_payload": binary_bytes(step.payload_bytes),
-        "ends_embedding": seconds(embedding.time_s),
-        "ends_head": binary_bytes(head.payload_bytes),
-        "ends_head_time": seconds(head.time_s),
-        "ends_times": plain(head.payload_bytes / step.payload_bytes),
-        "ends_share": percent((embedding.time_s + head.time_s) / found.comm_s) if found.comm_s else percent(0.0),
-        "vocabulary": grouped(scenario.model_spec.vocab_size),
+        "layers": layers,
+        "embedding": embedding,
+        "head": head,
+        "ends_times": head.payload_bytes / step.payload_bytes,
+        "ends_share": (embedding.time_s + head.time_s) / layers.comm_s,
     }
 
 
 def residuals(by_ranks: Sequence[Miss], by_payload: Sequence[Miss]) -> Fields:
     """The napkin model's miss by machine at 8 KiB, and by how much it misses one machine's large payloads."""
-    named = {
-        "a100": "a100-nccl",
-        "h100": "h100-nccl",
-        "one_shot": "h100-vllm-graph",
-        "eager": "h100-vllm-eager",
-    }
-    misses = {
-        f"miss_{name}_{size}": _times(small(by_ranks, series, size))
-        for name, series in named.items()
-        for size in (2, 8)
-    }
     first, *_, last = by_payload
     worst = min(by_payload, key=lambda miss: miss.ratio)
     return {
-        **misses,
-        "residual_ranks": str(first.ranks),
-        "residual_machine": first.name,
-        "residual_low": binary_bytes(2**14),
-        "residual_high": binary_bytes(2**26),
-        "residual_small": binary_bytes(by_ranks[0].payload_bytes),
-        "graph_us": f"{significant(small(by_ranks, 'h100-vllm-graph', 8).measured_us)} µs",
-        "eager_us": f"{significant(small(by_ranks, 'h100-vllm-eager', 8).measured_us)} µs",
-        "nccl_us": f"{significant(small(by_ranks, 'h100-nccl', 8).measured_us)} µs",
-        "first_payload": binary_bytes(first.payload_bytes),
-        "first_ratio": _times(first),
-        "worst_payload": binary_bytes(worst.payload_bytes),
-        "worst_ratio": _times(worst),
-        "last_payload": binary_bytes(last.payload_bytes),
-        "last_ratio": _times(last),
-        "switch_link": bandwidth(LINKS["nvlink-4"].bandwidth_bytes_per_s),
-        "switch_note": LINKS["nvlink-4"].measured_note,
+        "fastest": min(by_ranks, key=lambda miss: miss.ratio),
+        "slowest": max(by_ranks, key=lambda miss: miss.ratio),
+        "first": first,
+        "worst": worst,
+        "last": last,
+        "residual_low": 2**14,
+        "residual_high": 2**26,
+        "small": by_ranks[0],
+        "graph_s": 1e-6 * small(by_ranks, "h100-vllm-graph", 8).measured_us,
+        "eager_s": 1e-6 * small(by_ranks, "h100-vllm-eager", 8).measured_us,
+        "nccl_s": 1e-6 * small(by_ranks, "h100-nccl", 8).measured_us,
+        "switch": LINKS["nvlink-4"],
     }
 
 
-def _times(miss: Miss) -> str:
-    return f"{miss.ratio:.2f} ×"
+def two_way(found: TwoWay) -> Fields:
+    """What a vendor prints for NVLink 4, and what it does to one all-reduce."""
+    one_way = find_link("nvlink-4").bandwidth_bytes_per_s
+    measured = said("comm_cost", "two_way.never" if found.measured_s is None else "two_way.timed", found)
+    return {
+        "slip": found,
+        "slip_link": "NVLink 4",
+        "one_way": one_way,
+        "two_way": 2 * one_way,
+        "slip_measured": measured,
+    }
+
+
+def table(found: Table) -> Fields:
+    """A shipped table's largest row by three readings of its bandwidth column."""
+    told = {reading.key: reading for reading in misreadings(found)}
+    return {
+        "shipped": found,
+        "slip_largest": largest(found),
+        "slip_factor": bus_factor(found.op, found.ranks or 2),
+        "busbw": told["busbw"],
+        "as_algbw": told["busbw_as_algbw"],
+        "average": told["average_busbw"],
+    }
+
+
+def wire(over: Wire) -> Fields:
+    """The three courses in numbers, and what a slow port adds to each."""
+    names = {"ring": "ring", "binomial_tree": "tree", "one_shot": "one_shot"}
+    found = dict(zip(ALGORITHMS, races(over), strict=True))
+    alike = dict(zip(ALGORITHMS, races(replace(over, slowdown=1.0)), strict=True))
+    ring, beta = found["ring"], over.link.bandwidth_bytes_per_s
+    return {
+        "wire": over,
+        "wire_link": short_name(over.link),
+        "ring_wait_share": 1 - ring.bandwidth_s / ring.end_s,
+        "ring_byte_share": ring.bandwidth_s / ring.end_s,
+        "slow_rank": f"r{over.ranks - 1}",
+        **{name: found[key] for key, name in names.items()},
+        **{f"{name}_rounds": len(found[key].rounds) for key, name in names.items()},
+        **{f"{name}_bytes": alike[key].bandwidth_s * beta for key, name in names.items()},
+        **{f"slow_{name}": found[key].end_s - alike[key].end_s for key, name in names.items()},
+    }

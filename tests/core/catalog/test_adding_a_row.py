@@ -15,7 +15,7 @@ from core.placement.topology import read_topology
 from core.scenario import Scenario
 from core.steps.model import decode_step_s, peak_flops
 from scripts.plan import main as plan
-from ui.comm_cost.rows import measured_on
+from ui.comm_cost.rows import View, ring_series
 
 ROOT = Path(__file__).resolve().parents[3]
 LINK = replace(
@@ -71,7 +71,7 @@ def test_bonded_lanes_of_an_added_link_are_a_share_of_it():
 
 def test_an_added_gpu_has_constants_and_a_measured_series():
     assert calibration_of(GPU).efficiency.reached_fraction > 0
-    assert measured_on(Scenario(gpu=GPU.key), LINK) == "h100-nccl"
+    assert ring_series(View(Scenario(gpu=GPU.key)), LINK) == "h100-nccl"
     assert decode_step_s(MODEL, GPU) == pytest.approx(8030261248 * 2 / 8e12)
 
 

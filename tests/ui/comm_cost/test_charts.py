@@ -1,15 +1,19 @@
 """Lab 03's figures as specifications: they compile, they carry the bill's own numbers, they keep their axes."""
 
 import re
+from dataclasses import replace
 
 import pytest
 import vl_convert
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.comm_cost.bill import Step, bill
+from core.catalog import GPUS, MODELS
 from core.scenario import Scenario
 from runtime.measurements import measured_all_reduces
 from ui.comm_cost import charts
 from ui.comm_cost import rows as rows_of
+from ui.comm_cost.rows import View
 from ui.comm_cost.rows_residuals import Named, named_residuals
 from ui.comm_cost.rows_scale import bills_by_ranks
 from ui.figures.frames import frame
@@ -32,14 +36,18 @@ def sizes(svg: str) -> set[float]:
     return {float(size) for size in re.findall(r'font-size="([\d.]+)px"', svg)}
 
 
-def bill_table(scenario: Scenario, phase: rows_of.Phase):
-    return frame(rows_of.link_row(scenario, phase, link, POINTS) for link in rows_of.compared_links(scenario))
+def napkin(**scenario):
+    return View(Scenario(**scenario), napkin=True)
+
+
+def bill_table(view):
+    return frame(rows_of.link_rows(view, view.compared, POINTS))
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=NAMES)
-@pytest.mark.parametrize("phase", ["decode", "prefill"])
-def test_the_bill_is_drawn_in_the_two_colours_and_no_other_term_has_them(look, phase):
-    table = bill_table(Scenario(), phase)
+@pytest.mark.parametrize("view", [View(Scenario()), View(Scenario(), "prefill"), napkin()])
+def test_the_bill_is_drawn_in_the_two_colours_and_no_other_term_has_them(look, view):
+    table = bill_table(view)
     svg = drawn(charts.bill_bars(table, look, charts.axis_end_ms(table)))
     assert look.palette.latency in svg
     assert look.palette.bandwidth in svg
@@ -49,30 +57,51 @@ def test_the_bill_is_drawn_in_the_two_colours_and_no_other_term_has_them(look, p
 
 def test_a_projected_figure_has_no_type_under_24_px():
     look = Look(LIGHT, present=True)
-    table = bill_table(Scenario(), "decode")
+    table = bill_table(View(Scenario()))
     assert min(sizes(drawn(charts.bill_bars(table, look, charts.axis_end_ms(table))))) >= 24
 
 
-def test_the_bars_are_the_bill():
+@pytest.mark.parametrize("view", [View(Scenario(tp=8)), napkin()])
+def test_the_bars_are_the_bill(view):
     """What the row says in milliseconds is what core priced, launch counted as waiting."""
-    scenario = Scenario()
-    row = rows_of.link_row(scenario, "decode", scenario.network_spec, POINTS)
-    priced = bill(Step(scenario.model_spec, 2), scenario.network_spec)
+    row, priced = rows_of.link_row(view, view.network, POINTS), view.price(view.network)
+    assert row.compute_ms == pytest.approx(1e3 * priced.step.rank_compute_s)
     assert row.latency_ms == pytest.approx(1e3 * priced.waiting_s)
     assert row.bandwidth_ms == pytest.approx(1e3 * priced.bandwidth_s)
-    assert row.in_words.startswith("6.40 + 0.42 = 6.82 ms")
+
+
+def test_the_main_story_says_a_speed_up_and_the_napkin_a_share():
+    """8 ms whole and 6.82 ms are 46.0 %; 4 ms and 0.33 ms make a token 1.85 times as fast."""
+    lab, view = napkin(), View(Scenario())
+    assert rows_of.link_row(lab, lab.network, POINTS).in_words == "6.40 + 0.42 = 6.82 ms, 46.0\u00a0%"
+    assert rows_of.link_row(view, view.link, POINTS).in_words == "4.00 + 0.33 = 4.33 ms, 1.85 ×"
+    assert rows_of.link_rows(view, view.links, POINTS)[0].in_words == "8 ms"
+
+
+@given(st.sampled_from(sorted(MODELS)), st.sampled_from(sorted(GPUS)), st.sampled_from((2, 4, 8)), st.booleans())
+def test_no_figure_mixes_the_napkins_links_with_measured_ones(model, gpu, tp, lab):
+    view = View(Scenario(model=model, gpu=gpu, tp=tp), napkin=lab)
+    assert {link.base_s == 0 for link in (*view.compared, view.link, view.network)} == {lab}
+
+
+def test_what_does_not_fit_is_told_apart():
+    """141 GB on an 80 GB GPU: not on one, on two only just not, on four."""
+    large = Scenario(model="llama-3-70b", gpu="h100-sxm")
+    assert [View(replace(large, tp=tp)).fits for tp in (1, 2, 4)] == ["none", "shared", "shared"]
+    assert View(Scenario()).fits == "one"
 
 
 def test_a_measured_bill_stands_beside_the_modelled_one():
     """64 all-reduces of 8 KiB over TCP took 233 µs each: 14.9 ms, on top of the step."""
-    scenario = Scenario()
-    row = rows_of.link_row(scenario, "decode", scenario.network_spec, POINTS)
-    assert row.measured_ms == pytest.approx(8 + 64 * 0.233, rel=0.001)
+    lab = napkin()
+    assert rows_of.link_row(lab, lab.network, POINTS).measured_ms == pytest.approx(8 + 64 * 0.233, rel=0.001)
+    view = View(Scenario())
+    assert rows_of.link_row(view, view.network, POINTS).measured_ms == pytest.approx(4 + 64 * 0.233, rel=0.001)
 
 
 def test_where_nobody_measured_no_tick_is_drawn():
-    scenario = Scenario(tp=16)
-    row = rows_of.link_row(scenario, "decode", scenario.network_spec, POINTS)
+    lab = napkin(tp=16)
+    row = rows_of.link_row(lab, lab.network, POINTS)
     assert row.measured == ""
     table = frame([row])
     assert "measured" not in drawn(charts.bill_bars(table, LOOKS[0], charts.axis_end_ms(table)))
@@ -82,11 +111,11 @@ def test_where_nobody_measured_no_tick_is_drawn():
 @pytest.mark.parametrize("tp", [1, 2, 6, 64])
 def test_time_against_payload_is_drawn_at_any_number_of_ranks(look, tp):
     """At some of them nothing was measured, and the line stands alone."""
-    scenario = Scenario(tp=tp)
-    curve = frame(rows_of.curve(scenario, scenario.link_spec))
-    measured = frame(rows_of.measured_points(scenario, POINTS), rows_of.MeasuredDot)
-    residuals = frame(named_residuals(scenario, POINTS), Named)
-    svg = drawn(time_against_payload(curve, measured, frame(rows_of.marks(scenario)), residuals, look))
+    view = napkin(tp=tp)
+    curve = frame(rows_of.curve(view, view.link))
+    measured = frame(rows_of.measured_points(view, POINTS), rows_of.MeasuredDot)
+    residuals = frame(named_residuals(view, POINTS), Named)
+    svg = drawn(time_against_payload(curve, measured, frame(rows_of.marks(view)), residuals, look))
     assert "payload of one all-reduce" in svg
     assert "decode" in svg
 
@@ -94,10 +123,10 @@ def test_time_against_payload_is_drawn_at_any_number_of_ranks(look, tp):
 @pytest.mark.parametrize(("tp", "over"), [(2, False), (4, True), (8, True)])
 def test_a_lines_name_stands_where_no_circle_lies(tp, over):
     """A100 NCCL at N = 2 takes longer than modelled, at 4 and 8 less: there its circles lie under the line."""
-    scenario = Scenario(tp=tp)
-    curve = frame(rows_of.curve(scenario, scenario.link_spec))
-    measured = frame(rows_of.measured_points(scenario, POINTS), rows_of.MeasuredDot)
-    named = time_against_payload(curve, measured, frame(rows_of.marks(scenario)), frame([], Named), LOOKS[0])
+    view = napkin(tp=tp)
+    curve = frame(rows_of.curve(view, view.link))
+    measured = frame(rows_of.measured_points(view, POINTS), rows_of.MeasuredDot)
+    named = time_against_payload(curve, measured, frame(rows_of.marks(view)), frame([], Named), LOOKS[0])
     drops = [
         layer["mark"]["dy"]
         for layer in named.to_dict()["layer"]
@@ -109,10 +138,10 @@ def test_a_lines_name_stands_where_no_circle_lies(tp, over):
 @pytest.mark.parametrize("tp", [2, 4, 8])
 def test_the_name_of_a_regime_stands_clear_of_the_payloads_pointed_at(tp):
     """Neither an upright nor the end of the axis crosses the part of it, some 0.15, that a name takes."""
-    scenario = Scenario(tp=tp)
-    curve = frame([*rows_of.curve(scenario, scenario.link_spec), *rows_of.curve(scenario, scenario.network_spec)])
-    measured = frame(rows_of.measured_points(scenario, POINTS), rows_of.MeasuredDot)
-    marks = frame(rows_of.marks(scenario))
+    view = napkin(tp=tp)
+    curve = frame([*rows_of.curve(view, view.link), *rows_of.curve(view, view.network)])
+    measured = frame(rows_of.measured_points(view, POINTS), rows_of.MeasuredDot)
+    marks = frame(rows_of.marks(view))
     spec = time_against_payload(curve, measured, marks, frame([], Named), LOOKS[0]).to_dict()
     named = [row for rows in spec["datasets"].values() for row in rows if "said" in row]
     assert {row["said"] for row in named} == {"latency rules", "bandwidth rules"}
@@ -125,14 +154,14 @@ def test_the_name_of_a_regime_stands_clear_of_the_payloads_pointed_at(tp):
 
 def test_residuals_are_named_by_the_side_of_the_line_they_lie_on():
     """A100 NCCL at N = 2 takes 10.97 µs where the model says 6.05, at N = 8 21.3 where it says 42.1."""
-    near = [found for found in named_residuals(Scenario(), POINTS) if found.time_us < 100]
+    near = [found for found in named_residuals(napkin(), POINTS) if found.time_us < 100]
     assert [found.name for found in near][:2] == ["launch", "protocol"]
-    assert named_residuals(Scenario(tp=8), POINTS)[0].name == "fewer hops than a ring"
-    assert named_residuals(Scenario(tp=16), POINTS) == []
+    assert named_residuals(napkin(tp=8), POINTS)[0].name == "fewer hops than a ring"
+    assert named_residuals(napkin(tp=16), POINTS) == []
 
 
 def test_the_line_turns_colour_where_the_terms_meet():
-    curve = frame(rows_of.curve(Scenario(), Scenario().network_spec))
+    curve = frame(rows_of.curve(napkin(), napkin().network))
     turn = curve[curve.rules == "latency"].payload_bytes.max()
     assert turn == curve[curve.rules == "bandwidth"].payload_bytes.min()
     assert turn == pytest.approx(2 * 50e-6 * 1.25e9)

@@ -20,6 +20,7 @@ from ui.comm_cost import rows_table as table
 from ui.comm_cost.bench import THRESHOLDS
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.charts_table import errors_by_size
+from ui.comm_cost.rows import View
 from ui.figures.frames import frame
 from ui.figures.lines import payloads
 from ui.theme import DARK, LIGHT, Look
@@ -27,19 +28,20 @@ from ui.theme import DARK, LIGHT, Look
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
 NAMES = ["light", "dark", "projected"]
 POINTS = measured_all_reduces()
-SCENARIO = Scenario()
+VIEW, LAB = View(Scenario()), View(Scenario(), napkin=True)
 
 
 def drawings(look):
     """Every chart of the bench and of the slips, by name."""
     (own,) = own_tables(example_paste())
-    bills = scale.node_bills(SCENARIO, "decode", 8)
+    bills = scale.node_bills(VIEW, 8)
     large = frame(residuals.misses(POINTS, "h100-nccl", 8))
     sizes = frame(slips.bus_rows(own.table))
-    ends = frame(bench.end_rows(SCENARIO, "decode", SCENARIO.network_spec))
-    lines = frame(scale.batch_points(SCENARIO))
+    ends = frame(bench.end_rows(LAB, LAB.network))
+    kernels = frame(bench.kernel_rows(VIEW, POINTS))
+    lines = frame(scale.batch_points(VIEW))
     return {
-        "gpus": charts.share_dots(frame(bench.share_dots(SCENARIO, "decode")), THRESHOLDS, look),
+        "gpus": charts.share_dots(frame(bench.share_dots(LAB)), THRESHOLDS, look),
         "batch": charts.share_lines(lines, THRESHOLDS, list(scale.BATCHES), "sequences", look),
         "nodes": charts.node_bars(frame(scale.node_bars(bills)), look),
         "links": charts.nominal_and_measured(frame(bench.constant_rows()), look),
@@ -50,6 +52,7 @@ def drawings(look):
         "average": charts.busbw_by_size(sizes, 80.0, payloads("size_bytes", sizes.size_bytes, "size"), look),
         "errors": errors_by_size(frame(table.error_points(own, True)), table.BULGE_BYTES, look),
         "ends": bill_bars(ends, look, axis_end_ms(ends)),
+        "kernels": bill_bars(kernels, look, axis_end_ms(kernels)),
     }
 
 
@@ -84,22 +87,32 @@ def test_only_the_bill_wears_the_bills_colours():
 
 def test_a_gpus_dot_is_its_bill():
     """0.386 ms of NVLink beside the H200's 3.35 ms."""
-    dots = [dot for dot in bench.share_dots(SCENARIO, "decode") if dot.gpu.startswith("H200")]
+    dots = [dot for dot in bench.share_dots(LAB) if dot.gpu.startswith("H200")]
     link = next(dot for dot in dots if dot.role == "link")
-    priced = bill(Step(SCENARIO.model_spec, 2, compute_s=1e-3 * link.step_ms), SCENARIO.link_spec)
+    priced = bill(Step(LAB.step.model, 2, compute_s=1e-3 * link.step_ms), LAB.link)
     assert link.share_percent == pytest.approx(100 * priced.comm_fraction)
     assert (link.flips, link.verdict) == (True, "noticeable")
 
 
+def test_an_engines_kernel_stands_beside_the_ring():
+    """A100, two ranks: the ring's 11.7 µs and the kernel's 5.1, each beside what was timed."""
+    rows = {row.name: row for row in bench.kernel_rows(VIEW, POINTS)}
+    ring, kernel = rows["NVLink\u00a03\u00a0(A100), NCCL"], rows["NVLink\u00a03\u00a0(A100), one stage"]
+    assert kernel.latency_ms < 0.5 * ring.latency_ms
+    for row in (ring, kernel):
+        modelled = row.compute_ms + row.latency_ms + row.bandwidth_ms
+        assert modelled == pytest.approx(row.measured_ms, rel=0.02)
+
+
 def test_sequence_parallelism_takes_as_long_as_the_all_reduces_it_replaces():
-    rows = {row.name: row for row in scale.layer_rows(scale.Experts(), SCENARIO.link_spec)}
+    rows = {row.name: row for row in scale.layer_rows(scale.Experts(), LAB.link)}
     tensor, sequence = rows["Tensor parallel"], rows["Sequence parallel"]
     assert sequence.latency_ms + sequence.bandwidth_ms == pytest.approx(tensor.latency_ms + tensor.bandwidth_ms)
 
 
 def test_the_ends_are_listed_apart_from_the_layers():
     """Embedding and head of an 8B model over 10 GbE: 0.107 ms and 0.153 ms beside 6.82 ms."""
-    layers, embedding, head = bench.end_rows(SCENARIO, "decode", SCENARIO.network_spec)
+    layers, embedding, head = bench.end_rows(LAB, LAB.network)
     assert layers.in_words == "6.82 ms"
     assert (embedding.in_words, head.in_words) == ("0.107 ms", "0.153 ms")
 
