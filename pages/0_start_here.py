@@ -3,17 +3,14 @@
 import streamlit as st
 
 from core.course.start_here import ridge_tokens, ring_chunks_sent, ring_stages
-from core.units import GB
 from ui import scenes
 from ui.course import glossary
 from ui.figures.frames import frame
 from ui.players.still import still
-from ui.start_here import charts
-from ui.start_here import drawing as drawings
-from ui.start_here import rows as rows_of
-from ui.start_here import words as facts
+from ui.start_here import charts, drawing, rows, words
+from ui.start_here.ring import running_ring
 
-ASKING = ("rank", "collectives", "decode", "prefill", "bottlenecks")
+ASKING = ("decode", "prefill", "bottlenecks", "rank", "collectives")
 page = scenes.open_page("start_here", asking=ASKING)
 look = page.look
 
@@ -29,40 +26,13 @@ def margin() -> None:
         page.note(f"{page.scene}.note", f"{page.scene}.misread")
 
 
-def rank() -> None:
-    figure, notes = page.split()
-    with figure:
-        if not (look.present and page.revealed):
-            inside, between = map(rows_of.short_name, rows_of.links())
-            alt = page.prose.plain("rank.alt")
-            picture(drawings.two_nodes(rows_of.NODE_GPUS, inside, between, look.palette, alt), 560)
-        bars = frame(rows_of.message_bars())
-        far = bars.iloc[-1]
-        if page.ask(100 * far["first"] / (far["first"] + far["second"]), high=100, unit="%", digits=0):
-            chart = charts.two_part_bars(bars, look, "µs", names=("latency", "bandwidth"))
-            page.figure(chart, "rank.reading", bars, "message")
-    with notes:
-        margin()
-
-
-def collectives() -> None:
-    figure, notes = page.split()
-    with figure:
-        alt = page.prose.plain("collectives.alt")
-        picture(drawings.two_halves(ring_stages(rows_of.RANKS), look.palette, alt), 640)
-        if page.ask(ring_chunks_sent(rows_of.RANKS), high=20, unit="chunks"):
-            page.reading("collectives.reading")
-    with notes:
-        margin()
-
-
 def decode() -> None:
     figure, notes = page.split()
     with figure:
-        if page.ask(1e3 * rows_of.one_token().bound_s, high=40, unit="ms", digits=2):
-            bars = frame(rows_of.token_bars())
-            page.figure(charts.two_part_bars(bars, look, "ms"), "decode.reading", bars, "one_token")
-            page.equation(*facts.share_terms())
+        if page.ask(1e3 * rows.TOKEN.bound_s, high=40, unit="ms", digits=2):
+            needs = rows.token_needs()
+            page.figure(charts.token_bars(needs, look), "decode.reading", frame(needs), "one_token")
+            page.equation(*words.share_terms())
     with notes:
         margin()
 
@@ -70,11 +40,11 @@ def decode() -> None:
 def prefill() -> None:
     figure, notes = page.split()
     with figure:
-        if page.ask(ridge_tokens(rows_of.gpu()), high=500, step=5, unit="tokens"):
-            curve = frame(rows_of.pass_curve())
-            chart = charts.pass_against_tokens(curve, frame(rows_of.pass_marks()), look)
-            page.figure(chart, "prefill.reading", curve, "one_pass")
-            page.equation(*facts.ridge_terms())
+        if page.ask(ridge_tokens(rows.GPU), high=500, step=5, unit="tokens"):
+            passes = rows.passes()
+            chart = charts.pass_against_tokens(passes, rows.marked_tokens().items(), look)
+            page.figure(chart, "prefill.reading", frame(passes), "one_pass")
+            page.equation(*words.ridge_terms())
     with notes:
         margin()
 
@@ -82,28 +52,55 @@ def prefill() -> None:
 def bottlenecks() -> None:
     figure, notes = page.split()
     with figure:
-        if page.ask(rows_of.fewest_gpus(), high=20, unit="GPUs"):
-            shares = frame(rows_of.shares())
-            capacity_gb = rows_of.gpu().usable_memory_bytes / GB
-            chart = charts.model_over_gpus(shares, capacity_gb, look)
-            page.figure(chart, "bottlenecks.reading", shares, "over_gpus")
+        if page.ask(rows.FEWEST_GPUS, high=20, unit="GPUs"):
+            shares = rows.shares()
+            chart = charts.model_over_gpus(shares, rows.GPU.usable_memory_bytes, look)
+            page.figure(chart, "bottlenecks.reading", frame(shares), "over_gpus")
     with notes:
         margin()
-        with st.container(key="aside_onward"):
-            page.note("bottlenecks.onward")
 
 
-def words() -> None:
+def rank() -> None:
+    figure, notes = page.split()
+    with figure:
+        if not (look.present and page.revealed):
+            alt = page.prose.plain("rank.alt")
+            picture(drawing.two_nodes(rows.NODE_GPUS, *rows.LINKS, look.palette, alt), 560)
+        sent = rows.messages()
+        far = sent[-1]
+        if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", digits=0):
+            page.figure(charts.message_bars(sent, look), "rank.reading", frame(sent), "message")
+    with notes:
+        margin()
+
+
+def collectives() -> None:
+    figure, notes = page.split()
+    with figure:
+        if not (look.present and page.revealed):
+            running_ring(page)
+        if page.ask(ring_chunks_sent(rows.ASKED_RANKS), high=40, unit="chunks"):
+            alt = page.prose.plain("collectives.alt")
+            picture(drawing.two_halves(ring_stages(rows.RANKS), look.palette, alt), 640)
+            page.reading("collectives.reading")
+    with notes:
+        margin()
+        if page.revealed:
+            with st.container(key="aside_onward"):
+                page.note("collectives.onward")
+
+
+def words_of_the_course() -> None:
     page.say("glossary.lead")
     st.markdown(glossary.table())
 
 
 page.play(
-    facts.fields,
-    rank=rank,
-    collectives=collectives,
+    words.fields,
     decode=decode,
     prefill=prefill,
     bottlenecks=bottlenecks,
-    glossary=words,
+    rank=rank,
+    collectives=collectives,
+    glossary=words_of_the_course,
 )

@@ -22,7 +22,7 @@ from core.units import percent, plain, seconds
 from runtime import captures
 from scripts import grade
 from ui.course.pages import OVERVIEW, PAGES, entry
-from ui.start_here.rows import LARGE, RANKS
+from ui.start_here.rows import ASKED_RANKS, LARGE
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs/instructor.md").read_text(encoding="utf-8")
@@ -106,9 +106,9 @@ def computed() -> frozenset[str]:
         [
             percent(far.latency_fraction, 0),
             seconds(far.bandwidth_s),
-            str(ring_chunks_sent(RANKS)),
-            str(ring_chunks_sent(RANKS) // 2),
-            plain(RANKS * one_shot_all_reduce(1, RANKS, LABS_OWN.link_spec).traffic_bytes),
+            str(ring_chunks_sent(ASKED_RANKS)),
+            str(ring_chunks_sent(ASKED_RANKS) // 2),
+            plain(ASKED_RANKS * one_shot_all_reduce(1, ASKED_RANKS, LABS_OWN.link_spec).traffic_bytes),
             seconds(token.memory_s),
             f"{1e3 * token.arithmetic_s:.4f} ms",
             str(round(ridge_tokens(gpu))),

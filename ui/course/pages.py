@@ -41,11 +41,11 @@ START = Entry(
     "Start here",
     "start",
     {
-        "rank": "Rank and link",
-        "collectives": "Three collectives",
         "decode": "One token",
         "prefill": "A prompt",
         "bottlenecks": "Fit and speed",
+        "rank": "Rank and link",
+        "collectives": "Three collectives",
         "glossary": "Glossary",
     },
 )

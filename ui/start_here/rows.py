@@ -1,147 +1,106 @@
-"""Start here: what its figures show of the labs' own model, GPU and links, whatever the scenario is."""
+"""Start here: what it shows of the labs' own model, GPU and links, whatever the scenario is."""
 
 from dataclasses import dataclass
 
 from core.catalog import model as find_model
+from core.collectives.clock import TimedRound, held_after_each_round, timed_rounds
+from core.collectives.programs import Program, ring_all_reduce
 from core.comm_cost.bill import allreduce_payload_bytes
-from core.course.start_here import Pass, forward_pass, gpus_to_hold, message, ridge_tokens
+from core.course.start_here import Message, Pass, forward_pass, gpus_to_hold, message, ridge_tokens
 from core.models.weights import held_weight_bytes
 from core.scenario import Scenario
-from core.specs import GpuSpec, LinkSpec, ModelSpec
-from core.units import GB, decimal_bytes, seconds
+from core.specs import LinkSpec
 
 LABS_OWN = Scenario()
-RANKS = 4
-"""Ranks of the drawn collectives: enough for a ring, few enough to follow."""
+MODEL, GPU = LABS_OWN.model_spec, LABS_OWN.gpu_spec
+LINKS = {"NVLink": LABS_OWN.link_spec, "10 GbE": LABS_OWN.network_spec}
+"""The labs' two links by their short names: inside a node, and between nodes."""
+
+PAYLOAD_BYTES = round(allreduce_payload_bytes(1, MODEL.hidden_size))
+"""One token's row of activations: what the labs send."""
+
+RANKS, ASKED_RANKS = 4, 8
+"""Ranks of the ring that runs, few enough to follow, and of the one that is asked for."""
 
 NODE_GPUS = 2
 LARGE = find_model("llama-3-70b")
 GPUS_SHOWN = (1, 2, 4, 8)
-CURVE_TOKENS = tuple(2.0 ** (step / 4) for step in range(49))
-
-
-def model() -> ModelSpec:
-    """The labs' model."""
-    return LABS_OWN.model_spec
-
-
-def gpu() -> GpuSpec:
-    """The labs' GPU."""
-    return LABS_OWN.gpu_spec
-
-
-def links() -> tuple[LinkSpec, LinkSpec]:
-    """The labs' two links: inside a node, between nodes."""
-    return LABS_OWN.link_spec, LABS_OWN.network_spec
-
-
-def short_name(link: LinkSpec) -> str:
-    """A link's name without the remark that it is a rough one."""
-    return link.name.split(",")[0]
-
-
-def payload_bytes() -> float:
-    """One token's row of activations: what the labs send."""
-    return allreduce_payload_bytes(1, model().hidden_size)
+FEWEST_GPUS = gpus_to_hold(LARGE, GPU)
+TOKEN, PROMPT = (forward_pass(MODEL, GPU, tokens) for tokens in (1, LABS_OWN.prompt_tokens))
 
 
 @dataclass(frozen=True)
-class Bar:
-    """One bar of two parts, in one unit, and its sum in words. A bar of one part has 0 for the second."""
+class Sent:
+    """One row of activations over one link: what each term ends at."""
 
     name: str
-    first: float
-    second: float
-    in_words: str
+    latency_s: float
+    total_s: float
 
 
-def message_bars() -> list[Bar]:
-    """One row of activations over each link, in µs: latency, then bandwidth."""
-    sent = [(link, message(payload_bytes(), link)) for link in links()]
-    return [
-        Bar(short_name(link), 1e6 * one.latency_s, 1e6 * one.bandwidth_s, seconds(one.total_s))
-        for link, one in sent
-    ]
-
-
-def one_token() -> Pass:
-    """A decode step of one sequence."""
-    return forward_pass(model(), gpu(), 1)
-
-
-def token_bars() -> list[Bar]:
-    """The two times of one token, in ms."""
-    token = one_token()
-    return [
-        Bar("Read every matrix", 1e3 * token.memory_s, 0.0, seconds(token.memory_s)),
-        Bar("Multiply by every weight", 1e3 * token.arithmetic_s, 0.0, seconds(token.arithmetic_s)),
-    ]
+def messages() -> list[Sent]:
+    """One row of activations over each link."""
+    sent: list[tuple[str, Message]] = [(name, message(PAYLOAD_BYTES, link)) for name, link in LINKS.items()]
+    return [Sent(name, one.latency_s, one.total_s) for name, one in sent]
 
 
 @dataclass(frozen=True)
-class PassPoint:
-    """One of a pass's two times, at one number of tokens."""
+class Need:
+    """What one token needs of the GPU, and how long."""
 
-    engine: str
-    tokens: float
-    time_ms: float
-
-
-@dataclass(frozen=True)
-class PassMark:
-    """A number of tokens worth pointing at."""
-
-    tokens: float
     name: str
+    time_s: float
 
 
-def pass_curve() -> list[PassPoint]:
-    """Both times of a pass over 1 to 4096 tokens."""
-    passes = [forward_pass(model(), gpu(), tokens) for tokens in CURVE_TOKENS]
-    return [
-        *(PassPoint("memory", one.tokens, 1e3 * one.memory_s) for one in passes),
-        *(PassPoint("arithmetic", one.tokens, 1e3 * one.arithmetic_s) for one in passes),
-    ]
+def token_needs() -> list[Need]:
+    """The two times of one token."""
+    return [Need("Read every matrix", TOKEN.memory_s), Need("Multiply by every weight", TOKEN.arithmetic_s)]
 
 
-def pass_marks() -> list[PassMark]:
-    """Decode, the ridge, and the labs' prompt."""
-    return [
-        PassMark(1, "decode"),
-        PassMark(ridge_tokens(gpu()), "equal"),
-        PassMark(LABS_OWN.prompt_tokens, "prefill"),
-    ]
+def passes() -> list[Pass]:
+    """Passes over 1 to 4096 tokens."""
+    return [forward_pass(MODEL, GPU, 2.0 ** (step / 4)) for step in range(49)]
 
 
-def prompt() -> Pass:
-    """A prefill of the labs' prompt."""
-    return forward_pass(model(), gpu(), LABS_OWN.prompt_tokens)
-
-
-def fewest_gpus() -> int:
-    """GPUs that hold the large model's weights."""
-    return gpus_to_hold(LARGE, gpu())
+def marked_tokens() -> dict[str, float]:
+    """Numbers of tokens worth pointing at: decode, where the two times are equal, and the labs' prompt."""
+    return {"decode": 1, "equal": ridge_tokens(GPU), "prefill": LABS_OWN.prompt_tokens}
 
 
 @dataclass(frozen=True)
 class Share:
-    """What each of `gpus` GPUs holds of the large model, and how long it reads it."""
+    """What each of `gpus` GPUs holds of the large model, and how long it takes to read it."""
 
     gpus: int
-    weights_gb: float
+    weight_bytes: float
+    read_s: float
     fits: bool
-    name: str
-    in_words: str
 
 
 def shares() -> list[Share]:
-    """The large model dealt evenly over 1, 2, 4 and 8 GPUs, talk left out."""
-    rows = []
-    for gpus in GPUS_SHOWN:
-        held = held_weight_bytes(LARGE) / gpus
-        fits = gpus >= fewest_gpus()
-        reads = f"read in {seconds(held / gpu().memory_bytes_per_s)}"
-        name = "1 GPU" if gpus == 1 else f"{gpus} GPUs"
-        in_words = f"{decimal_bytes(held)} each, {reads if fits else 'does not fit'}"
-        rows.append(Share(gpus, held / GB, fits, name, in_words))
-    return rows
+    """The large model spread evenly over 1, 2, 4 and 8 GPUs, communication left out."""
+    each = [(gpus, held_weight_bytes(LARGE) / gpus) for gpus in GPUS_SHOWN]
+    return [Share(gpus, held, held / GPU.memory_bytes_per_s, gpus >= FEWEST_GPUS) for gpus, held in each]
+
+
+@dataclass(frozen=True)
+class RingRun:
+    """A ring all-reduce that runs: its rounds on the clock, and what every rank holds of every chunk after each.
+
+    `parts[k][rank][chunk]` are the ranks whose part is in it after k rounds, `sums` their numbers added up: rank r
+    begins with r + 1 in every chunk.
+    """
+
+    program: Program
+    rounds: tuple[TimedRound, ...]
+    parts: tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]
+    sums: tuple[tuple[tuple[int, ...], ...], ...]
+
+
+def ring_run(link: LinkSpec = LABS_OWN.link_spec) -> RingRun:
+    """The ring of `RANKS` ranks over the labs' NVLink."""
+    program = ring_all_reduce(RANKS)
+    held = held_after_each_round(program)
+    parts = tuple(tuple(tuple(tuple(sorted(part)) for part in chunks) for chunks in state) for state in held)
+    sums = tuple(tuple(tuple(sum(part) + len(part) for part in chunks) for chunks in state) for state in parts)
+    return RingRun(program, timed_rounds(program, PAYLOAD_BYTES, link), parts, sums)

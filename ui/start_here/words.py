@@ -1,4 +1,4 @@
-"""Start here: the numbers its prose is filled with, all of the labs' own model, GPU and links."""
+"""Start here: what its prose is filled with, rows of core about the labs' own model, GPU and links."""
 
 from collections.abc import Mapping
 
@@ -7,96 +7,64 @@ from core.comm_cost.bill import weight_streaming_s
 from core.course.start_here import message, ridge_tokens, ring_chunks_sent
 from core.models.parameters import multiplied_parameters
 from core.models.weights import held_weight_bytes, read_weight_bytes
-from core.units import bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds, significant
+from core.units import bandwidth, decimal_bytes, seconds
 from ui.start_here.rows import (
+    ASKED_RANKS,
+    FEWEST_GPUS,
+    GPU,
     LABS_OWN,
     LARGE,
-    NODE_GPUS,
+    LINKS,
+    MODEL,
+    PAYLOAD_BYTES,
+    PROMPT,
     RANKS,
-    fewest_gpus,
-    gpu,
-    links,
-    model,
-    one_token,
-    payload_bytes,
-    prompt,
-    short_name,
+    TOKEN,
 )
 
-_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
 
-
-def fields() -> Mapping[str, str]:
-    """Every number of the page's prose, from core, with its unit."""
-    return {**_link_fields(), **_ring_fields(), **_pass_fields(), **_fit_fields()}
-
-
-def _link_fields() -> dict[str, str]:
-    inside, between = links()
-    near, far = message(payload_bytes(), inside), message(payload_bytes(), between)
+def fields() -> Mapping[str, object]:
+    """Core's rows by name; the prose names their fields and units."""
+    (inside, near), (between, far) = ((name, message(PAYLOAD_BYTES, link)) for name, link in LINKS.items())
+    large_bytes, held_read_s = held_weight_bytes(LARGE), weight_streaming_s(MODEL, GPU)
+    sent = ring_chunks_sent(ASKED_RANKS)
     return {
-        "payload": binary_bytes(payload_bytes()),
-        "hidden": str(model().hidden_size),
-        "nodes_gpus": _WORDS[NODE_GPUS],
-        "inside": short_name(inside),
-        "between": short_name(between),
-        "inside_latency": seconds(inside.latency_s, 1),
-        "inside_bandwidth": bandwidth(inside.bandwidth_bytes_per_s),
-        "between_latency": seconds(between.latency_s, 2),
-        "between_bandwidth": bandwidth(between.bandwidth_bytes_per_s),
-        "between_crossing": seconds(far.bandwidth_s),
-        "inside_share": percent(near.latency_fraction, 0),
-        "between_share": percent(far.latency_fraction, 0),
-        "times_slower": plain(far.total_s / near.total_s, 2),
-    }
-
-
-def _ring_fields() -> dict[str, str]:
-    sent = ring_chunks_sent(RANKS)
-    whole = RANKS * (RANKS + 1) // 2
-    traffic = ring_all_reduce(1.0, RANKS, links()[0]).traffic_bytes
-    return {
-        "ranks_word": _WORDS[RANKS],
-        "others_word": _WORDS[RANKS - 1],
-        "sent_word": _WORDS[sent],
-        "sum": str(whole),
-        "traffic_payloads": plain(traffic),
-    }
-
-
-def _pass_fields() -> dict[str, str]:
-    token, whole, every_s = one_token(), prompt(), weight_streaming_s(model(), gpu())
-    return {
-        "model": model().key,
-        "gpu": gpu().name,
-        "parameters": grouped(multiplied_parameters(model())),
-        "weights": decimal_bytes(read_weight_bytes(model()), 4),
-        "held": decimal_bytes(held_weight_bytes(model()), 4),
-        "held_read": seconds(every_s),
-        "held_rounded": f"{every_s * 1e3:.0f} ms",
-        "memory_speed": bandwidth(gpu().memory_bytes_per_s, 4),
-        "flops": f"{plain(gpu().bf16_flops / 1e12)} TFLOP/s",
-        "token_read": seconds(token.memory_s),
-        "token_multiply": seconds(token.arithmetic_s),
-        "token_used": percent(token.arithmetic_fraction),
-        "operations": f"{significant(2 * multiplied_parameters(model()) / 1e9)} billion",
-        "ridge": str(round(ridge_tokens(gpu()))),
-        "prompt": grouped(LABS_OWN.prompt_tokens),
-        "prompt_multiply": seconds(whole.arithmetic_s),
-        "prompt_steps": str(round(whole.bound_s / token.bound_s)),
-    }
-
-
-def _fit_fields() -> dict[str, str]:
-    large, fewest = held_weight_bytes(LARGE), fewest_gpus()
-    whole_s = large / gpu().memory_bytes_per_s
-    return {
-        "large": LARGE.key,
-        "large_weights": decimal_bytes(large),
-        "capacity": decimal_bytes(gpu().usable_memory_bytes),
-        "fewest_word": _WORDS[fewest],
-        "large_read": seconds(whole_s / fewest),
-        "left_over": decimal_bytes(gpu().usable_memory_bytes - large / fewest),
+        "model": MODEL,
+        "gpu": GPU,
+        "large": LARGE,
+        "large_bytes": large_bytes,
+        "large_share_bytes": large_bytes / FEWEST_GPUS,
+        "large_read_s": large_bytes / FEWEST_GPUS / GPU.memory_bytes_per_s,
+        "left_over_bytes": GPU.usable_memory_bytes - large_bytes / FEWEST_GPUS,
+        "fewest_gpus": FEWEST_GPUS,
+        "parameters": multiplied_parameters(MODEL),
+        "read_bytes": read_weight_bytes(MODEL),
+        "held_bytes": held_weight_bytes(MODEL),
+        "held_read_s": held_read_s,
+        "held_ms": round(1e3 * held_read_s),
+        "operations": 2 * multiplied_parameters(MODEL) / 1e9,
+        "tflops": GPU.bf16_flops / 1e12,
+        "memory_speed": bandwidth(GPU.memory_bytes_per_s, 4),
+        "token": TOKEN,
+        "prompt": PROMPT,
+        "prompt_tokens": LABS_OWN.prompt_tokens,
+        "prompt_steps": round(PROMPT.bound_s / TOKEN.bound_s),
+        "ridge": round(ridge_tokens(GPU)),
+        "payload_bytes": PAYLOAD_BYTES,
+        "inside": inside,
+        "between": between,
+        "near": near,
+        "far": far,
+        "inside_link": LINKS[inside],
+        "between_link": LINKS[between],
+        "times_slower": far.total_s / near.total_s,
+        "ranks": RANKS,
+        "rounds": ring_chunks_sent(RANKS),
+        "sum": RANKS * (RANKS + 1) // 2,
+        "asked_ranks": ASKED_RANKS,
+        "sent": sent,
+        "half": sent // 2,
+        "traffic_payloads": ring_all_reduce(1.0, ASKED_RANKS, LINKS[inside]).traffic_bytes,
     }
 
 
@@ -104,16 +72,15 @@ def share_terms() -> tuple[tuple[str, str] | str, ...]:
     """The decode step as it is written by hand."""
     return (
         ("weights", "memory bandwidth"),
-        (decimal_bytes(read_weight_bytes(model()), 4), bandwidth(gpu().memory_bytes_per_s, 4)),
-        seconds(one_token().memory_s),
+        (decimal_bytes(read_weight_bytes(MODEL), 4), bandwidth(GPU.memory_bytes_per_s, 4)),
+        seconds(TOKEN.memory_s),
     )
 
 
 def ridge_terms() -> tuple[tuple[str, str] | str, ...]:
     """The ridge as it is written by hand."""
-    flops, speed = gpu().bf16_flops, gpu().memory_bytes_per_s
     return (
         ("F · b", "2 · BW"),
-        (f"{flops / 1e12:g} T · 2", f"2 · {speed / 1e12:g} T"),
-        f"{ridge_tokens(gpu()):.0f} tokens",
+        (f"{GPU.bf16_flops / 1e12:g} T · 2", f"2 · {GPU.memory_bytes_per_s / 1e12:g} T"),
+        f"{ridge_tokens(GPU):.0f} tokens",
     )

@@ -40,7 +40,8 @@ class Round:
 class Course:
     """One algorithm. `held[k][rank][chunk]` are the ranks whose part is in that chunk after k rounds.
 
-    `slow_rank` is told by its label.
+    `slow_rank` is told by its label. With `numbers`, as texts of the same shape as `held`, a single course is drawn
+    large and each chunk has its own; `names` then say what was done last, before the first round and after each.
     """
 
     title: str
@@ -52,6 +53,8 @@ class Course:
     rounds: tuple[Round, ...]
     held: tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]
     slow_rank: int | None = None
+    numbers: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,21 +74,26 @@ def ring_player(
     alt: str,
     present: bool = False,
     start: Literal["start", "end"] = "start",
+    position: str = "",
 ) -> None:
     """Show courses side by side over one stopwatch, at rest at the `start` or the `end`.
 
-    A step goes from stop to stop; the first stop is 0 and the last 1. `present` draws for a projector.
+    A step goes from stop to stop; the first stop is 0 and the last 1. `present` draws for a projector. `position`
+    says where it stands in other words than the player's own.
     """
-    _player(key=key, data=payload(courses, stops, ticks, name=key, alt=alt, present=present, start=start))
+    _player(
+        key=key,
+        data=payload(courses, stops, ticks, name=key, alt=alt, present=present, start=start, position=position),
+    )
 
 
 def payload(
-    courses: Sequence[Course], stops: Sequence[Stop], ticks: Sequence[Stop], **head: object
+    courses: Sequence[Course], stops: Sequence[Stop], ticks: Sequence[Stop], position: str = "", **head: object
 ) -> dict[str, object]:
     """What the browser gets, as plain JSON."""
     return {
         **head,
-        "words": kit.words("ring"),
+        "words": kit.words("ring") | ({"position": position} if position else {}),
         "courses": [asdict(course) for course in courses],
         "stops": [asdict(stop) for stop in stops],
         "ticks": [asdict(tick) for tick in ticks],

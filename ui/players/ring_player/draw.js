@@ -8,21 +8,24 @@ function drawFigure(pen, model, layout, style, at) {
 function drawCourse(pen, model, course, place, size, style, at) {
   const done = roundsDone(course, at);
   pen.text(place.left, place.top + size.title, course.title, { size: size.title, weight: 600, fill: style.text });
-  pen.text(place.left, place.top + size.title + size.word * 1.45, course.detail, { size: size.word, fill: style.muted });
+  pen.text(place.left, place.top + size.title + size.word * 1.45, course.names[done] ?? course.detail, { size: size.word, fill: course.names.length ? style.text : style.muted, weight: course.names.length ? 600 : 400 });
   for (const way of tracksOf(course, place)) pen.line([way.start, way.at(1)], { stroke: style.hairline, line: size.line });
   for (const message of messagesOf(course, done, at)) drawMessage(pen, message, place, size, style, course);
-  course.held[done].forEach((chunks, rank) => drawRank(pen, model, rank, chunks, course, place, size, style));
+  course.held[done].forEach((chunks, rank) => drawRank(pen, model, rank, chunks, course, place, size, style, course.numbers[done]?.[rank]));
 }
 
 // What a rank holds: a column a chunk, a row a rank whose part is in it. A full square is a finished sum.
-function drawRank(pen, model, rank, chunks, course, place, size, style) {
+function drawRank(pen, model, rank, chunks, course, place, size, style, numbers) {
   const { block } = place;
   const { x, y, side } = place.places[rank];
   const [left, top] = [x - block / 2, y - block / 2];
   const [cell, row] = [block / course.chunks, block / course.ranks];
   const whole = chunks.every((ranks) => ranks.length === course.ranks);
   pen.rect(left, top, block, block, { fill: style.ground });
-  chunks.forEach((ranks, chunk) => ranks.forEach((part) => pen.rect(left + chunk * cell, top + part * row, cell, row, { fill: partOf(style, part) })));
+  chunks.forEach((ranks, chunk) => ranks.forEach((part, i) => (numbers
+    ? pen.rect(left + chunk * cell, top + (i * block) / ranks.length, cell, block / ranks.length, { fill: style.fill(part) })
+    : pen.rect(left + chunk * cell, top + part * row, cell, row, { fill: partOf(style, part) }))));
+  numbers?.forEach((number, chunk) => pen.text(left + (chunk + 0.5) * cell, y + size.word * 0.4, number, { size: size.word * 1.15, weight: chunks[chunk].length === course.ranks ? 700 : 400, fill: style.text, anchor: 'middle' }));
   if (cell > 5) for (let chunk = 1; chunk < course.chunks; chunk++) pen.line([[left + chunk * cell, top], [left + chunk * cell, top + block]], { stroke: style.ground, line: 1 });
   pen.rect(left, top, block, block, { stroke: whole ? style.text : style.axis, line: whole ? size.line * 2 : size.line, radius: 2 });
   const label = Math.abs(side) > 0.3

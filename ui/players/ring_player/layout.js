@@ -3,12 +3,16 @@
 const MEASURES = {
   laptop: { course: 262, block: 54, title: 16, word: 14.5, axis: 13.5, gap: 24, row: 30, bar: 20, label: 84, total: 78, line: 1.5 },
   present: { course: 298, block: 62, title: 30, word: 26, axis: 24, gap: 16, row: 40, bar: 28, label: 150, total: 150, line: 2.5 },
+  large: { course: 372, block: 112, title: 16, word: 14.5, axis: 13.5, gap: 24, row: 26, bar: 14, label: 84, total: 78, line: 1.5 },
+  presentLarge: { course: 520, block: 170, title: 30, word: 26, axis: 24, gap: 16, row: 40, bar: 22, label: 150, total: 150, line: 2.5 },
+  phoneLarge: { course: 430, block: 96, title: 16, word: 15, axis: 14, gap: 20, row: 46, bar: 16, label: 0, total: 0, line: 1.5 },
   phone: { course: 218, block: 48, title: 16, word: 15, axis: 14, gap: 20, row: 46, bar: 20, label: 0, total: 0, line: 1.5 },
 };
 
 function layOut(model, width) {
   const phone = !model.present && width < 600;
-  const size = MEASURES[model.present ? 'present' : phone ? 'phone' : 'laptop'];
+  const large = model.courses[0].numbers.length > 0;
+  const size = MEASURES[model.present ? (large ? 'presentLarge' : 'present') : phone ? (large ? 'phoneLarge' : 'phone') : large ? 'large' : 'laptop'];
   const across = phone ? 1 : model.courses.length;
   const each = (width - (across - 1) * size.gap) / across;
   const courses = model.courses.map((course, i) => layCourse(course, size, (i % across) * (each + size.gap), Math.floor(i / across) * (size.course + size.gap), each));
