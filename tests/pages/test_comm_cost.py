@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from runtime.measurements import example_paste
 from tests.core.links.printed_tables import table as printed
-from ui.comm_cost.bench import FIGURES, TABLE
+from ui.comm_cost.bench import FIGURES, FIRST, TABLE
 from ui.comm_cost.rows_slips import CHOICES
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
@@ -43,6 +43,7 @@ def pasted(text, **query):
     return at.text_area[0].set_value(text).run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
 @pytest.mark.parametrize("figure", FIGURES)
 def test_every_figure_of_the_bench_is_drawn(figure, scenario):
@@ -53,6 +54,7 @@ def test_every_figure_of_the_bench_is_drawn(figure, scenario):
     assert at.get("vega_lite_chart") or figure == TABLE or scenario.get("tp") == "1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
 @pytest.mark.parametrize("slip", CHOICES)
 def test_every_slip_is_drawn_beside_the_right_reading(slip, scenario):
@@ -65,7 +67,7 @@ def test_every_slip_is_drawn_beside_the_right_reading(slip, scenario):
 def test_the_question_is_a_speed_up_and_tells_no_answer_before_it():
     """4 ms + 64 x 5.75 us = 4.37 ms of 8: all of it but the result stands in the question."""
     asked, told = text_of(opened()), text_of(opened(bill_revealed="true"))
-    for given in ("8 ms", "32 layers", "two all-reduces", "8 KiB takes 5.75 µs"):
+    for given in ("8 ms", "32 layers", "two all-reduces", "8 KiB then takes 5.75 µs"):
         assert given in asked
     for answer in ("4.37 ms", "1.83", "0.42", "46.0 %"):
         assert answer not in asked
@@ -183,6 +185,7 @@ def test_a_run_whose_own_check_failed_says_so_over_its_fit():
     assert "values out of bounds, so its times are of a wrong result" in said
 
 
+@pytest.mark.slow
 def test_a_text_as_long_as_a_page_takes_is_told_in_time():
     """Some 600 kB of tables; AppTest gives up after a minute, a visitor long before."""
     at = pasted(example_paste() * 300)
@@ -190,9 +193,32 @@ def test_a_text_as_long_as_a_page_takes_is_told_in_time():
     assert at.selectbox(key="own_table_number").options[0].startswith("1: all_reduce")
 
 
-@pytest.mark.parametrize("name", ["bill_figure", "bill_slip", "bill_machine", "bill_view", "bill_overlap", "link"])
 @pytest.mark.parametrize("garbage", ["", "own_1_0_0_8", "9" * 60, "<b>"])
-def test_garbage_in_the_address_gives_a_page_all_the_same(name, garbage):
-    at = opened(bill_scene="Bench", **{name: garbage})
+def test_garbage_in_the_address_gives_a_page_all_the_same(garbage):
+    names = ("bill_figure", "bill_slip", "bill_machine", "bill_view", "bill_overlap", "bill_numbers", "link")
+    at = opened(bill_scene="Bench", **dict.fromkeys(names, garbage))
     assert not at.exception
     assert not at.error
+
+
+def test_the_bench_opens_with_three_figures_and_keeps_an_address_of_another():
+    """The rest stand behind *More*, or open where the address names one."""
+    assert list(opened(bill_scene="Bench").segmented_control(key="bill_figure").options) == FIRST
+    assert (
+        list(opened(bill_scene="Bench", bill_more="true").segmented_control(key="bill_figure").options) == FIGURES
+    )
+    units = opened(bill_scene="Bench", bill_figure="units")
+    assert units.segmented_control(key="bill_figure").value == "units"
+
+
+@pytest.mark.parametrize("figure", ["kernels", "batch", "nodes", "ends"])
+def test_a_figure_of_the_bench_is_drawn_with_all_its_fields(figure):
+    at = opened(bill_scene="Bench", bill_figure=figure)
+    assert not at.exception
+    assert "{{" not in text_of(at)
+
+
+def test_a_tables_dropped_lines_are_named_and_a_swamp_of_them_counted():
+    rows = "  1024  256  float  sum  -1  XX  XX  XX  0\n" * 100
+    said = text_of(pasted(printed().replace("# Out of bounds", rows + "# Out of bounds")))
+    assert "and 40 more" in said

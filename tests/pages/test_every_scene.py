@@ -104,5 +104,5 @@ def test_a_refused_tp_size_stands_with_the_equation_it_breaks(title):
 def test_the_question_of_the_bill_is_asked_of_decode_whatever_phase_was_looked_at():
     """Its figure is a decode step: 8 KiB and 8 ms, not the prefill's 16 MiB."""
     app = visit(LABS[1], bill_phase="prefill", bill_revealed="true")
-    assert "one all-reduce of 8 KiB takes" in said(app)
+    assert "One all-reduce of 8 KiB then takes" in said(app)
     assert "16 MiB" not in said(app)

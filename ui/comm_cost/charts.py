@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ui.figures.bars import Bands, Sign, captions, columns, inside, key, measured_tick, stretch
+from ui.figures.bars import LONG, Bands, Sign, captions, columns, inside, key, measured_tick, stretch
 from ui.figures.style import MILLISECONDS, Figure, Layer, Row, also, figure, kept, linear, rows_of
 from ui.theme import Look
 
@@ -16,7 +16,8 @@ def bill_bars(bills: Iterable[Row], look: Look, end_ms: float) -> Figure:
     tick that stands over the bar.
     """
     palette, rows = look.palette, rows_of(bills)
-    said = any(row["detail"] or row["measured"] for row in rows)
+    # a long name's sum moves under its bar where the figure is narrow, and needs the room there
+    said = any(row["detail"] or row["measured"] or len(row["name"]) > LONG for row in rows)
     bands = Bands(26, 24, 20 if look.present else 36, 28 if said else 10 if look.present else 16)
     placed = bands.placed(map(_with_ends, rows), look)
     x = linear("zero", [0, end_ms], MILLISECONDS)

@@ -168,10 +168,10 @@ def bar(
     )
 
 
-def bill_row(priced: Bill, name: str, detail: str) -> BillRow:
-    """A bill as a bar: of a divided step with its speed-up, of a whole one with its share."""
+def bill_row(priced: Bill, name: str, detail: str, share: bool = False) -> BillRow:
+    """A bill as a bar: of a divided step with its speed-up, of a whole one or asked for with its share."""
     compute_s = priced.step.rank_compute_s
-    if priced.step.divided:
+    if priced.step.divided and not share:
         in_words = f"{sum_in_ms(compute_s, priced.comm_s)}, {significant(priced.speedup)} ×"
     else:
         in_words = f"{sum_in_ms(priced.waiting_s, priced.bandwidth_s)}, {percent(priced.comm_fraction)}"
@@ -201,7 +201,9 @@ def link_rows(view: View, links: Sequence[LinkSpec], points: Sequence[MeasuredPo
 
 def reading_rows(found: Sequence[Reading]) -> list[BillRow]:
     """One bar an assumption."""
-    return [bill_row(reading.bill, said("comm_cost", f"reading.{reading.key}"), "") for reading in found]
+    return [
+        bill_row(reading.bill, said("comm_cost", f"reading.{reading.key}"), "", share=True) for reading in found
+    ]
 
 
 def short_name(link: LinkSpec) -> str:

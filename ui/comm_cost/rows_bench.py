@@ -101,7 +101,7 @@ def _slip_row(slip: Reading) -> BillRow:
         if factor != 1
     ]
     name = said("comm_cost", f"reading.{slip.key}")
-    row = bill_row(slip.bill, name, ", ".join(factors) or f"verdict: {slip.bill.verdict}")
+    row = bill_row(slip.bill, name, ", ".join(factors) or f"verdict: {slip.bill.verdict}", share=True)
     return replace(row, in_words=f"{row.in_words}, {slip.bill.verdict}") if slip.flips else row
 
 

@@ -96,7 +96,7 @@ _STRETCHES = (
 
 
 def named_residuals(view: View, points: Sequence[MeasuredPoint]) -> list[Named]:
-    """For each measured link of a scenario the widest residual of each stretch; a tenth off is none."""
+    """For each measured link of a scenario the widest residual of each stretch; a seventh off is none."""
     named = []
     for link_row in view.links:
         wire, chosen = view.wire(link_row), series_of(points, ring_series(view, link_row), view.scenario.tp)
@@ -105,7 +105,7 @@ def named_residuals(view: View, points: Sequence[MeasuredPoint]) -> list[Named]:
             widest = max(within, key=lambda found: abs(log(found.ratio)), default=None)
             if (
                 widest is not None
-                and abs(log(widest.ratio)) > 0.1
+                and abs(log(widest.ratio)) > 0.15
                 and (name := above if widest.ratio < 1 else below)
             ):
                 named.append(Named(widest.payload_bytes, 1e6 * widest.measured_s, name, widest.ratio < 1))

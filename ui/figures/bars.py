@@ -21,6 +21,9 @@ from ui.figures.style import (
 )
 from ui.theme import Look
 
+LONG = 20
+"""Characters of a name beside which a phone has no room for a sum."""
+
 
 @dataclass(frozen=True)
 class Bands:
@@ -65,7 +68,7 @@ def stretch(
 
 
 def captions(
-    look: Look, rows: Sequence[Row], name: str, total: str, detail: str = "", *, long: int = 20
+    look: Look, rows: Sequence[Row], name: str, total: str, detail: str = "", *, long: int = LONG
 ) -> list[Layer]:
     """Over each bar its name and its sum, under it what it consists of; on a phone a long name's sum moves down."""
     crowded = f"{narrower(look)} && length(datum.{name}) > {long}"

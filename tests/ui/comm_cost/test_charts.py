@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import vl_convert
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.catalog import GPUS, MODELS
+from core.comm_cost.readings import readings
 from core.scenario import Scenario
 from runtime.measurements import measured_all_reduces
 from ui.comm_cost import charts
@@ -222,3 +224,18 @@ def test_thousands_on_the_line_are_grouped_as_everywhere(truth, high):
 )
 def test_the_terms_of_a_long_bill_are_told_in_seconds(terms_s, said):
     assert rows_of.sum_in_ms(*terms_s) == said
+
+
+@pytest.mark.parametrize("width", [330, 620, 852])
+def test_each_sum_of_the_slips_stands_nearer_its_own_bar_than_the_next(width):
+    """On a phone and at 1366 px a long name's sum moves under its bar, where it must not meet the next name."""
+    view = napkin()
+    bills = rows_of.reading_rows(readings(view.step, view.network))
+    spec = {**charts.bill_bars(bills, LOOKS[0], charts.axis_end_ms(bills)).to_dict(), "width": width}
+    svg = vl_convert.vegalite_to_svg(spec)
+    heights = {
+        text: float(y)
+        for y, text in re.findall(r"<text[^>]*translate\([\d.-]+,([\d.-]+)\)[^>]*>([^<]+)</text>", svg)
+    }
+    for row, following in pairwise(bills):
+        assert heights[row.name] - 2 <= heights[row.in_words] <= heights[following.name] - 18

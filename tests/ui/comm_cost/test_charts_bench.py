@@ -10,7 +10,6 @@ from core.comm_cost.bill import Step, bill
 from core.links.own_tables import own_tables
 from core.scenario import Scenario
 from runtime.measurements import example_paste, measured_all_reduces
-from tests.core.links.printed_tables import table as printed
 from ui.comm_cost import charts_bench as charts
 from ui.comm_cost import rows_bench as bench
 from ui.comm_cost import rows_residuals as residuals
@@ -138,11 +137,3 @@ def test_taking_both_directions_for_one_halves_the_bytes_and_not_the_hops():
     assert found.wrong.bandwidth_s == pytest.approx(found.right.bandwidth_s / 2)
     assert found.wrong.latency_s == found.right.latency_s
     assert found.measured_s == pytest.approx(122e-6, rel=0.01)
-
-
-def test_a_tables_dropped_lines_are_named_and_a_swamp_of_them_counted():
-    rows = "  1024  256  float  sum  -1  XX  XX  XX  0\n" * 100
-    (own,) = own_tables(printed().replace("# Out of bounds", rows + "# Out of bounds"))
-    lines = table.dropped_lines(own)
-    assert len(lines) == table.MOST_SAID + 1
-    assert lines[-1] == "and 40 more"
