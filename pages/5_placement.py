@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.evidence.calibration import DECODE_BAND
+from core.evidence.accuracy import decode_band
 from core.placement.planner import Plan
 from core.placement.serve_flags import remarks, serve_command
 from core.placement.trace import decisions, why_it_lost
@@ -39,7 +39,8 @@ def plan() -> None:
     with figure:
         if placement.fitting:
             dots = frame(rows.curve_dots(placement, asked.shown))
-            marks = rows.marked("shown", shown, DECODE_BAND) + rows.marked("pinned", asked.pinned, DECODE_BAND)
+            low, high, _ = decode_band(asked.question.cluster.gpu, asked.question.model)
+            marks = rows.marked("shown", shown, (low, high)) + rows.marked("pinned", asked.pinned, (low, high))
             slo_s = asked.question.demand.slo_itl_s
             target_ms = None if slo_s is None else 1e3 * slo_s
             chart = charts.latency_against_throughput(dots, frame(marks, rows.MarkedPlan), target_ms, look)

@@ -1,19 +1,20 @@
-"""Published measurements, read from a file: the figures that ship with the project, or a fuller table beside it."""
+"""Published measurements, read from a file: those that ship with the project, or a table as it was printed."""
 
 import csv
 import os
-from dataclasses import fields
+from collections.abc import Iterable
+from dataclasses import astuple
 from functools import lru_cache
 from pathlib import Path
 
 from core.errors import UnreadableTextError
-from core.evidence.published import PublishedRow
+from core.evidence.measurements import KEPT_COLUMNS, KeptRow, Measurement, PublishedTable, keep, read_kept
+from core.evidence.published import PRINTED_COLUMNS, PublishedRow, read_published
 from runtime.measurements import DATA
 
-SHIPPED = DATA / "published_steps.csv"
+SHIPPED = DATA / "published_times.csv"
 CASES_VARIABLE = "SHARDLAB_CASES"
 LARGEST_FILE_BYTES = 32 * 2**20
-_COLUMNS = [field.name for field in fields(PublishedRow)]
 
 
 def default_table() -> Path:
@@ -23,8 +24,8 @@ def default_table() -> Path:
     return beside if beside.is_file() else SHIPPED
 
 
-def published_rows(path: Path) -> tuple[PublishedRow, ...]:
-    """Every row of a table of measurements, in the file's order.
+def published_table(path: Path) -> PublishedTable:
+    """A table of measurements, kept or as it was printed: its columns say which.
 
     Raises UnreadableTextError for a file that is none, or lacks a column.
     """
@@ -32,19 +33,32 @@ def published_rows(path: Path) -> tuple[PublishedRow, ...]:
         if path.stat().st_size > LARGEST_FILE_BYTES:
             raise UnreadableTextError(f"{path} is too large for a table of measurements")
         with path.open(encoding="utf-8-sig", newline="") as file:
-            return _rows(csv.DictReader(file), path)
+            return _table(csv.DictReader(file), path)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UnreadableTextError(f"cannot read {path}: {error}") from error
 
 
 @lru_cache(maxsize=1)
-def shipped_rows() -> tuple[PublishedRow, ...]:
+def shipped_table() -> PublishedTable:
     """The published figures that ship with the project."""
-    return published_rows(SHIPPED)
+    return published_table(SHIPPED)
 
 
-def _rows(reader: "csv.DictReader[str]", path: Path) -> tuple[PublishedRow, ...]:
-    missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
+def write_table(found: Iterable[Measurement], path: Path) -> None:
+    """Keep measurements in a file that `published_table` reads back."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(KEPT_COLUMNS)
+        lines.writerows(astuple(keep(one)) for one in found)
+
+
+def _table(reader: "csv.DictReader[str]", path: Path) -> PublishedTable:
+    names = reader.fieldnames or ()
+    columns = KEPT_COLUMNS if "measured_s" in names else PRINTED_COLUMNS
+    missing = [name for name in columns if name not in names]
     if missing:
         raise UnreadableTextError(f"{path} has no column {', '.join(missing)}")
-    return tuple(PublishedRow(**{name: row[name] or "" for name in _COLUMNS}) for row in reader)
+    rows = [{name: row[name] or "" for name in columns} for row in reader]
+    if columns is KEPT_COLUMNS:
+        return read_kept(KeptRow(**row) for row in rows)
+    return read_published(PublishedRow(**row) for row in rows)

@@ -1,4 +1,7 @@
-"""Predicted against published, by source: `python -m scripts.accuracy`, the rows of the fit and the tests apart."""
+"""Predicted against published: `python -m scripts.accuracy`, by class of GPU and by source.
+
+Each source is tested by constants that were fitted on the others of its class.
+"""
 
 import re
 import sys
@@ -6,33 +9,37 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import get_args
 
-from core.evidence.calibration import CALIBRATIONS, Calibration, Role
-from core.evidence.published import PublishedTable, read_published
+from core.evidence.calibration import CALIBRATIONS, Calibration
+from core.evidence.measurements import PublishedTable
 from core.evidence.report import (
-    Overall,
+    Errors,
     Residual,
-    Summary,
     agreed_out_of_memory,
+    band,
+    by_class,
     by_source,
-    overall,
+    decode_residuals,
+    errors_of,
+    fit_rows,
     residuals,
 )
 from core.units import percent, plain
-from runtime.published import default_table, published_rows
+from runtime.published import default_table, published_table, write_table
 from scripts.terminal import Parser, answer, print_aligned
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Predict every row of a table of measurements, and say how far each source is off."""
+    """Predict every row of a table of measurements, and say how far each class and source is off."""
     parser = _parser()
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
         path = Path(options.table) if options.table else default_table()
-        table = read_published(published_rows(path))
+        table = published_table(path)
         found = residuals(table)
+        if options.keep:
+            write_table((*table.measurements, *table.out_of_memory), Path(options.keep))
         if not options.json:
             _print_report(path, table, found, options.rows)
         return _as_json(path, table, found)
@@ -41,34 +48,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _as_json(path: Path, table: PublishedTable, found: Sequence[Residual]) -> Mapping[str, object]:
-    overalls = {part: overall(found, part) for part in get_args(Role)}
+    decode = decode_residuals(found)
     return {
         "table": path.name,
-        "calibrations": [_calibration(row) for row in CALIBRATIONS.values()],
-        "sources": [asdict(line) for line in by_source(found)],
-        "decode": {part: None if said is None else asdict(said) for part, said in overalls.items()},
+        "calibrations": [_calibration(row, found) for row in CALIBRATIONS.values()],
+        "classes": [
+            {"gpu_class": which, "kind": kind, "quantity": quantity, **asdict(line)}
+            for (which, kind, quantity), line in by_class(found).items()
+        ],
+        "sources": [
+            {"source": source, "gpu_class": which, "quantity": quantity, "role": "test", **asdict(line)}
+            for (source, which, quantity), line in by_source(found).items()
+        ],
+        "decode": {"train": None, "test": _decode(decode) if decode else None},
         "roofline_above_measured": [_row(each) for each in found if each.roofline_ratio > 1],
         "out_of_memory": {"rows": len(table.out_of_memory), "agreed": agreed_out_of_memory(table)},
         "rows": [_row(each) for each in found],
-        "skipped": [
-            {"source": each.row.source, "metric": each.row.metric, "reason": each.reason} for each in table.skipped
-        ],
+        "skipped": [asdict(each) for each in table.skipped],
     }
 
 
-def _calibration(row: Calibration) -> Mapping[str, object]:
+def _decode(found: Sequence[Residual]) -> Mapping[str, object]:
+    low, high = band(found)
+    return {**asdict(errors_of(found)), "band_low": low, "band_high": high}
+
+
+def _calibration(row: Calibration, found: Sequence[Residual]) -> Mapping[str, object]:
+    rows = fit_rows((each.prediction for each in found), row.gpu_class)
     return {
         "gpu_class": row.gpu_class,
         **asdict(row.efficiency),
         "floor_fitted": row.floor_fitted,
-        "trained_on": list(row.trained_on),
+        "trained_on": sorted({each.measurement.source for each in rows}),
     }
 
 
 def _row(each: Residual) -> Mapping[str, object]:
     said = each.measurement
     return {
-        "source": said.row.source,
+        "source": said.source,
         "model": said.model.key,
         "gpu": said.gpu.key,
         "dtype": said.dtype,
@@ -78,45 +96,48 @@ def _row(each: Residual) -> Mapping[str, object]:
         "prompt_tokens": said.prompt_tokens,
         "output_tokens": said.output_tokens,
         "quantity": said.quantity,
-        "role": each.role,
+        "role": "test",
         "measured_s": said.measured_s,
         "predicted_s": each.predicted_s,
         "roofline_s": each.prediction.roofline_s,
     }
 
 
+_HEADS = ("n", "sources", "median", "p90", "worst", "bias", "roofline at most")
+
+
 def _print_report(path: Path, table: PublishedTable, found: Sequence[Residual], every_row: bool) -> None:
-    heads = ("", "source", "GPUs", "quantity", "rows", "median error", "bias", "roofline at most")
-    print_aligned([heads, *(_cells(line) for line in by_source(found))])
-    for part in get_args(Role):
-        said = overall(found, part)
-        if said is not None:
-            print(f"decode latency, {part}: {_in_words(said)}")
+    classes = [(*key, *_cells(line)) for key, line in by_class(found).items()]
+    print_aligned([("GPUs", "layers", "quantity", *_HEADS), *classes])
+    print()
+    sources = [(_short(source), *rest, *_cells(line)) for (source, *rest), line in by_source(found).items()]
+    print_aligned([("source", "GPUs", "quantity", *_HEADS), *sources])
+    decode = decode_residuals(found)
+    if decode:
+        line, (low, high) = errors_of(decode), band(decode)
+        print(
+            f"decode latency: {line.rows} rows of {line.sources} sources, each tested by the others, median error"
+            f" {percent(line.median_error)}, 9 of 10 within {percent(line.p90_error)}, bias {_signed(line.bias)},"
+            f" 8 of 10 from {plain(low)} to {plain(high)} of the prediction"
+        )
     print(f"roofline above a measurement: {sum(each.roofline_ratio > 1 for each in found)} of {len(found)} rows")
     print(f"ran out of memory: {len(table.out_of_memory)} rows, {agreed_out_of_memory(table)} by our count too")
     for reason, count in Counter(each.reason for each in table.skipped).most_common():
         print(f"left out: {count} rows, {reason[:90]}")
+    print("never tested here: what is not in the first table")
     print(f"table: {path.name}")
     if every_row:
         print_aligned([_row_cells(each) for each in found])
 
 
-def _in_words(said: Overall) -> str:
-    span = f"8 of 10 from {plain(said.band_low)} to {plain(said.band_high)} of the prediction"
-    return f"{said.rows} rows, median error {percent(said.median_error)}, bias {_signed(said.bias)}, {span}"
+def _short(source: str) -> str:
+    return re.sub(r" \(github[^)]*\)", "", source)[:60]
 
 
-def _cells(line: Summary) -> tuple[str, ...]:
-    return (
-        line.role,
-        re.sub(r" \(github[^)]*\)", "", line.source)[:60],
-        line.gpu_class,
-        line.quantity,
-        str(line.rows),
-        percent(line.median_error),
-        _signed(line.bias),
-        plain(line.highest_roofline_ratio, 2),
-    )
+def _cells(line: Errors) -> tuple[str, ...]:
+    errors = (line.median_error, line.p90_error, line.worst_error)
+    counts = (str(line.rows), str(line.sources))
+    return (*counts, *map(percent, errors), _signed(line.bias), plain(line.highest_roofline_ratio, 2))
 
 
 def _row_cells(each: Residual) -> tuple[str, ...]:
@@ -137,6 +158,7 @@ def _parser() -> Parser:
         "table", nargs="?", help="without one, $SHARDLAB_CASES/measurements.csv, or the one shipped"
     )
     parser.add_argument("--rows", action="store_true", help="every row as well")
+    parser.add_argument("--keep", metavar="FILE", help="write what was read, under our own names")
     parser.add_argument("--json", action="store_true")
     return parser
 

@@ -1,7 +1,9 @@
-"""The two constants of a class of GPU: fitted on named tables, held against others.
+"""The two constants of a class of GPU, fitted on published times, and how wide a prediction is to be read.
 
 A step's terms (core.steps.model) are linear in 1/reached and in the floor, so a fit is a search over two numbers.
-Each source counts alike however many rows it printed: a table of 265 would otherwise be the only one heard.
+Each source counts alike however many rows it printed: a table of 265 would otherwise be the only one heard. The
+rule of the split: a source is fitted or tested as a whole. What ships is fitted on all sources of a class; each is
+tested by constants that were fitted on the others (core.evidence.report).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,83 +14,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import OutOfRangeError
-from core.evidence.published import Measurement
 from core.evidence.published_terms import Prediction
-from core.specs import GpuSpec
+from core.specs import GpuSpec, ModelSpec
 from core.steps.model import Efficiency
 
-Role = Literal["train", "test"]
 Floats = NDArray[np.float64]
 
+Kind = Literal["dense", "mixture", "latent"]
+"""Of layers: dense, with experts, with latent attention."""
+
 REACHED = np.arange(0.40, 1.0001, 0.01)
-FLOORS_S = np.arange(0, 121, 2) * 1e-6
+FLOORS_S: Floats = np.arange(0, 121, 2, dtype=np.float64) * 1e-6
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """A class of GPU, its constants, and the tables that they were fitted on, each by how its name begins.
+    """A class of GPU, its constants, and how many times of how many sources they were fitted on.
 
-    `floor_fitted` is false where the rows cannot tell a floor, and the A100's is taken over. A class without tables
-    takes over both.
+    `floor_fitted` is false where the rows cannot tell a floor: it is taken over from the class before. A class
+    without rows takes over both.
     """
 
     gpu_class: str
     name: str
     efficiency: Efficiency
-    trained_on: tuple[str, ...] = ()
+    rows: int = 0
+    sources: int = 0
     floor_fitted: bool = True
 
 
-_A100 = Calibration(
-    "a100",
-    "A100",
-    Efficiency(reached_fraction=0.67, layer_floor_s=40e-6),
-    trained_on=(
-        "gpt-fast README",
-        "FasterTransformer docs/gpt_guide.md",
-        "LLM-Inference-Bench",
-    ),
-)
-_HOPPER = Calibration(
-    "hopper",
-    "H100 and H200",
-    Efficiency(reached_fraction=0.69, layer_floor_s=40e-6),
-    trained_on=("TensorRT-LLM perf-overview.md (2024-10 class)",),
-    floor_fitted=False,
-)
+_A100 = Calibration("a100", "A100", Efficiency(0.73, 72e-6), rows=477, sources=8)
+_HOPPER = Calibration("hopper", "H100 and H200", Efficiency(0.76, 48e-6), rows=111, sources=4)
+_BLACKWELL = Calibration("blackwell", "B200", Efficiency(0.61, 48e-6), rows=20, sources=1, floor_fitted=False)
 _OTHER = Calibration("other", "any other", _A100.efficiency, floor_fitted=False)
 
-CALIBRATIONS: Mapping[str, Calibration] = {row.gpu_class: row for row in (_A100, _HOPPER, _OTHER)}
-"""vLLM's rows train nothing: the planner writes vLLM's flags, so they are the test. Hopper's training rows are of
-full servers, where a floor does not show."""
-
-DECODE_BAND = (0.81, 1.50)
-"""Eight of ten published decode times of the test rows lie within these multiples of the predicted one."""
-
-
-def gpu_class(gpu: GpuSpec) -> str:
-    """The class whose constants a GPU takes."""
-    return gpu.gpu_class if gpu.gpu_class in CALIBRATIONS else _OTHER.gpu_class
+CALIBRATIONS: Mapping[str, Calibration] = {row.gpu_class: row for row in (_A100, _HOPPER, _BLACKWELL, _OTHER)}
+"""Blackwell's rows are of full servers, where a floor does not show. Mixtures have their class's constants: the two
+sources that time one on an A100 disagree about its floor fourfold. Their band says so (core.evidence.accuracy)."""
 
 
 def calibration_of(gpu: GpuSpec) -> Calibration:
-    """The constants of a GPU's class, and where they are from."""
-    return CALIBRATIONS[gpu_class(gpu)]
+    """The constants of a GPU's class, and what they are from; an A100's where nothing was measured."""
+    return CALIBRATIONS.get(gpu.gpu_class, _OTHER)
 
 
-def role(found: Measurement) -> Role:
-    """Whether a measurement was fitted on, or is there to test.
-
-    FasterTransformer's guide prints Megatron's own times beside its own: a training code's, and no table to fit on.
-    """
-    trained_on = calibration_of(found.gpu).trained_on
-    fitted = any(found.row.source.startswith(name) for name in trained_on) and not is_training_engine(found)
-    return "train" if fitted else "test"
-
-
-def is_training_engine(found: Measurement) -> bool:
-    """Whether the time is of a training code that also generates, not of an engine made to serve."""
-    return "(Megatron)" in found.row.metric
+def layer_kind(model: ModelSpec) -> Kind:
+    """Which kind of layer most of a model's are."""
+    if model.mla is not None:
+        return "latent"
+    return "dense" if model.moe is None else "mixture"
 
 
 def fit_efficiency(predictions: Sequence[Prediction], floor_s: float | None = None) -> Efficiency:
@@ -99,27 +73,23 @@ def fit_efficiency(predictions: Sequence[Prediction], floor_s: float | None = No
     """
     if not predictions:
         raise OutOfRangeError("measurements", 0, "cannot fit two constants")
-    sources = sorted({prediction.measurement.row.source for prediction in predictions})
-    tables = [_columns([p for p in predictions if p.measurement.row.source == source]) for source in sources]
-    floors = FLOORS_S if floor_s is None else np.array([floor_s])
-    tried = [(_mean_error(tables, reached, floor), reached, floor) for reached in REACHED for floor in floors]
-    _, reached, floor = min(tried)
+    floors: Floats = FLOORS_S if floor_s is None else np.array([floor_s], dtype=np.float64)
+    sources = sorted({prediction.measurement.source for prediction in predictions})
+    errors = [_errors([p for p in predictions if p.measurement.source == source], floors) for source in sources]
+    best = int(np.argmin(np.sum(errors, axis=0)))
+    reached, floor = REACHED[best // len(floors)], floors[best % len(floors)]
     return Efficiency(round(float(reached), 2), round(float(floor), 9))
 
 
-def _columns(predictions: Sequence[Prediction]) -> Floats:
-    """Work, layers, communication, roofline and measured time, a column each. (5, rows)"""
-    rows = [
-        (each.terms.work_s, each.terms.layers, each.terms.comm_s, each.roofline_s, each.measurement.measured_s)
-        for each in predictions
-    ]
-    return np.array(rows, dtype=np.float64).T
-
-
-def _mean_error(tables: Sequence[Floats], reached: float, floor_s: float) -> float:
-    """The average over sources of their mean absolute log error."""
-    errors = []
-    for work, layers, comm, roofline, measured in tables:
-        predicted = np.maximum(work / reached + layers * floor_s + comm, roofline)
-        errors.append(float(np.abs(np.log(predicted / measured)).mean()))
-    return float(np.mean(errors))
+def _errors(predictions: Sequence[Prediction], floors: Floats) -> Floats:
+    """The mean absolute log error of one source under every pair of constants. (reached, floors)"""
+    work, layers, comm, roofline, measured = np.array(
+        [
+            (each.terms.work_s, each.terms.layers, each.terms.comm_s, each.roofline_s, each.measurement.measured_s)
+            for each in predictions
+        ],
+        dtype=np.float64,
+    ).T[:, :, None, None]
+    steps = work / REACHED[:, None] + layers * floors + comm  # (rows, reached, floors)
+    errors: Floats = np.abs(np.log(np.maximum(steps, roofline) / measured)).mean(axis=0)
+    return errors

@@ -1,29 +1,29 @@
-"""Published measurements read as times: what a row says was run, and how long it took.
+"""Published tables in their own words, read as times: what a row says was run, and how long it took.
 
-A row is kept as it was printed. Reading it settles which of four quantities it states, turns rates into seconds,
-and names the reason wherever a row is not one that a step model can be held against. Every quantity is a time, so
-that less is faster throughout, and a roofline must lie at or below it.
+Reading a row settles which of four quantities it states, turns rates into seconds, and names the reason wherever
+it is not one that a step model can be held against. What ships with the project was read once
+(`python -m scripts.accuracy TABLE --keep FILE`) and is kept as core.evidence.measurements has it.
 """
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, fields
 
 from core.catalog import link
 from core.errors import ShardlabError
+from core.evidence.measurements import (
+    NODE_GPUS,
+    Arrival,
+    Engine,
+    Measurement,
+    PublishedTable,
+    Quantity,
+    SkippedRow,
+)
 from core.evidence.published_names import published_dtype, published_gpu, published_model
-from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import TensorGroup
 
-Quantity = Literal["decode", "first_token", "run", "saturated"]
-"""One decode step; one prompt to its first token; a whole static batch; one output token at the limit."""
-
-Arrival = Literal["static", "burst", "closed"]
-"""All at once and none after; all at once into a server; each user's next request when the last is done."""
-
 DEFAULT_UTILISATION = 0.9
-NODE_GPUS = 8
 SHORT_CONTEXT = 100
 """Tokens behind a prompt where a decode rate names no output: half of the 200 that gpt-fast generates."""
 
@@ -52,44 +52,8 @@ class PublishedRow:
         return (*shared, self.note.split(";")[0], "megatron" if "(megatron)" in self.metric.lower() else "")
 
 
+PRINTED_COLUMNS = tuple(field.name for field in fields(PublishedRow))
 _OF_THE_RUN = ("source", "model", "dtype", "gpu", "tp", "pp", "batch", "in_len", "out_len")
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """A published time and what it was measured of. `batch` is None where a server was as full as it would go."""
-
-    row: PublishedRow
-    model: ModelSpec
-    gpu: GpuSpec
-    group: TensorGroup
-    pp_size: int
-    dtype: str
-    kv_dtype: str
-    batch: int | None
-    prompt_tokens: int
-    output_tokens: int
-    quantity: Quantity
-    arrival: Arrival
-    utilisation: float
-    measured_s: float
-
-
-@dataclass(frozen=True)
-class SkippedRow:
-    """A row that is held against nothing, and why."""
-
-    row: PublishedRow
-    reason: str
-
-
-@dataclass(frozen=True)
-class PublishedTable:
-    """A table read: what to predict, what was left out, and what is said not to have fitted into memory."""
-
-    measurements: tuple[Measurement, ...]
-    skipped: tuple[SkippedRow, ...]
-    out_of_memory: tuple[Measurement, ...]
 
 
 class _NotComparableError(ShardlabError):
@@ -112,7 +76,7 @@ def read_published(rows: Iterable[PublishedRow]) -> PublishedTable:
                 raise _NotComparableError("the rate of a run whose time stands beside it")
             found = _measurement(row)
         except (ShardlabError, ValueError) as error:
-            skipped.append(SkippedRow(row, str(error)))
+            skipped.append(SkippedRow(row.source, row.metric, str(error)))
             continue
         (out_of_memory if found.measured_s == 0 else measurements).append(found)
     return PublishedTable(tuple(measurements), tuple(skipped), tuple(out_of_memory))
@@ -133,7 +97,7 @@ def _measurement(row: PublishedRow) -> Measurement:
     """
     gpu, wire = published_gpu(row.gpu)
     ranks = _whole(row.tp, "tp") * _expert_ranks(row.note)
-    dtype = published_dtype(row.dtype)
+    dtype = published_dtype(row.dtype, row.source)
     batch = None if row.batch == "max" else _whole(row.batch, "batch")
     prompt_tokens = _whole(row.in_len, "in_len")
     output_tokens = _whole(row.out_len, "out_len") if row.out_len else 2 * SHORT_CONTEXT
@@ -141,7 +105,8 @@ def _measurement(row: PublishedRow) -> Measurement:
     _refuse_if_not_one_prompt(row, quantity, batch)
     _refuse_if_guessed(row)
     return Measurement(
-        row=row,
+        source=row.source,
+        engine=_engine(row),
         model=published_model(row.model),
         gpu=gpu,
         group=_group(ranks, wire.key, row),
@@ -155,7 +120,15 @@ def _measurement(row: PublishedRow) -> Measurement:
         arrival=_arrival(row, quantity),
         utilisation=_utilisation(row.note),
         measured_s=0.0 if row.value.strip().upper() == "OOM" else _seconds(row, batch, output_tokens),
+        printed=f"{row.value} {row.metric}",
     )
+
+
+def _engine(row: PublishedRow) -> Engine:
+    """FasterTransformer's guide prints Megatron's own times beside its own: those of a training code."""
+    if "(megatron)" in row.metric.lower():
+        return "megatron"
+    return "vllm" if "vllm" in f"{row.source} {row.note}".lower() else ""
 
 
 def _quantity(metric: str, batch: int | None) -> Quantity:
@@ -235,7 +208,7 @@ def _group(ranks: int, wire: str, row: PublishedRow) -> TensorGroup:
     if 1 < ranks <= NODE_GPUS and re.search(r"\b(two|2|diff|different|separate|several) (nodes|machines)", said):
         raise _NotComparableError("ranks over nodes whose network is not named")
     if ranks <= NODE_GPUS:
-        return TensorGroup(ranks, _between_pods() if _IN_PODS in row.source else link(wire), NODE_GPUS)
+        return TensorGroup(ranks, link("pcie-4-no-p2p" if _IN_PODS in row.source else wire), NODE_GPUS)
     network = _NETWORKS.get(next((words for words in _NETWORKS if words in said), ""))
     if network is None:
         raise _NotComparableError("ranks over nodes whose network is not named")
@@ -244,11 +217,6 @@ def _group(ranks: int, wire: str, row: PublishedRow) -> TensorGroup:
 
 _IN_PODS = "dennislee22/vLLM-benchmarking"
 """A source whose ranks are each in a pod of their own: in one node, but no peer reaches another's memory."""
-
-
-def _between_pods() -> LinkSpec:
-    """PCIe without peer access: busbw of 2.2 to 3.9 GB/s between two GPUs (core.catalog.links, PCIe 4)."""
-    return replace(link("pcie-4"), measured_bytes_per_s=3e9)
 
 
 _NETWORKS: Mapping[str, str] = {"200 gb/s ib": "ib-hdr", "400 gb/s ib": "ib-ndr", "hdr": "ib-hdr", "ndr": "ib-ndr"}

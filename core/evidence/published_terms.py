@@ -6,7 +6,7 @@ constants. B sequences asked for, C of them resident, S prompt tokens, O output 
 
 from dataclasses import dataclass
 
-from core.evidence.published import Measurement
+from core.evidence.measurements import Measurement
 from core.models.kv_cache import kv_bytes_per_token_per_rank
 from core.models.weights import read_weight_bytes
 from core.steps.model import Efficiency, StepTerms, decode_terms, prefill_terms
@@ -16,10 +16,9 @@ RUNTIME_BYTES = 1.5 * GIB
 """Activations, CUDA context and graphs on a rank. An assumption: startup logs print 1 to 3 GiB."""
 
 MOST_RUNNING = 2048
-"""Sequences that run at once where memory would hold more. Source: TensorRT-LLM's default maximum batch."""
+"""Sequences that run at once where memory would hold more. Source: TensorRT-LLM's default maximum batch.
 
-VLLM_MOST_RUNNING = 256
-"""The same in vLLM, but for its newest defaults on the largest GPUs."""
+vLLM's is its GPU's (GpuSpec.vllm_sequences)."""
 
 BURST_SHARE = 0.5
 """Of a burst, the prompts that are still read while an average sequence already decodes."""
@@ -124,8 +123,8 @@ def _kv_bytes(found: Measurement) -> float:
 
 def _resident(found: Measurement, room_tokens: float) -> float:
     """Sequences that run at once: those asked for, as far as memory and the engine's limit allow; at least one."""
-    vllm = "vllm" in f"{found.row.source} {found.row.note}".lower() and found.quantity != "run"
-    limit = VLLM_MOST_RUNNING if vllm else MOST_RUNNING
+    served = found.engine == "vllm" and found.quantity != "run"
+    limit = found.gpu.vllm_sequences if served else MOST_RUNNING
     whole = room_tokens / (found.prompt_tokens + found.output_tokens)
     return float(max(1.0, min(found.batch or limit, limit, whole)))
 

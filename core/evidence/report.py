@@ -1,20 +1,20 @@
-"""Predicted against published: every residual, the median error and bias of each source, and what is nearest."""
+"""Predicted against published: each source tested by constants fitted on the others, and what is near a case."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import log
 from statistics import median
+from typing import TypeVar
 
 import numpy as np
 
-from core.evidence.calibration import Role, calibration_of, gpu_class, is_training_engine, role
-from core.evidence.published import Measurement, PublishedTable, Quantity
+from core.evidence.calibration import Kind, fit_efficiency, layer_kind
+from core.evidence.measurements import Measurement, PublishedTable, Quantity
 from core.evidence.published_terms import Prediction, fits, prediction
 from core.models.parameters import total_parameters
 from core.specs import GpuSpec, ModelSpec
-
-AIMED_ERROR = 0.15
-"""What a decode latency's median error is meant to stay under."""
+from core.steps.model import Efficiency
 
 BAND_QUANTILES = (0.1, 0.9)
 
@@ -24,6 +24,8 @@ MOST_OF_A_SOURCE = 2
 _DECODE = ("decode", "run")
 """Quantities that are mostly decode steps: one of them, or all of a run's."""
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Residual:
@@ -31,7 +33,6 @@ class Residual:
 
     prediction: Prediction
     predicted_s: float
-    role: Role
 
     @property
     def measurement(self) -> Measurement:
@@ -58,88 +59,110 @@ class Residual:
         """Whether it is a decode latency, of one step or of a run."""
         return self.measurement.quantity in _DECODE
 
+    @property
+    def kind(self) -> Kind:
+        """Which kind of layer its model has."""
+        return layer_kind(self.measurement.model)
+
 
 @dataclass(frozen=True)
-class Summary:
-    """Some residuals in one line. `bias` is the median of predicted/published - 1."""
+class Errors:
+    """Some residuals in one line. `bias` is the median of predicted/published - 1: below 0, too optimistic."""
 
-    source: str
-    gpu_class: str
-    quantity: Quantity
-    role: Role
     rows: int
+    sources: int
     median_error: float
+    p90_error: float
+    worst_error: float
     bias: float
     highest_roofline_ratio: float
 
 
 def residuals(table: PublishedTable) -> tuple[Residual, ...]:
-    """Every measurement of a table, predicted with the constants of its GPU's class."""
-    found = (prediction(measurement) for measurement in table.measurements)
-    return tuple(
-        Residual(each, each.predicted_s(calibration_of(each.measurement.gpu).efficiency), role(each.measurement))
-        for each in found
-    )
+    """Every measurement of a table beside its prediction, by constants that nothing of its source was fitted to."""
+    found = [prediction(measurement) for measurement in table.measurements]
+    held_out = {key: _held_out(found, *key) for key in {_class_and_source(each) for each in found}}
+    return tuple(Residual(each, each.predicted_s(held_out[_class_and_source(each)])) for each in found)
 
 
-def by_source(found: Iterable[Residual]) -> tuple[Summary, ...]:
-    """One line a source, class of GPU and quantity, the fitted ones first."""
-    groups: dict[tuple[Role, str, str, Quantity], list[Residual]] = {}
-    for residual in found:
-        said = residual.measurement
-        engine = ", Megatron" if is_training_engine(said) else ""
-        key = (residual.role, said.row.source + engine, gpu_class(said.gpu), said.quantity)
-        groups.setdefault(key, []).append(residual)
-    ordered = sorted(groups.items(), key=lambda item: (item[0][0] != "train", item[0][1:]))
-    return tuple(
-        Summary(
-            source, which, quantity, part, len(group), median_error(group), bias(group), _highest_roofline(group)
-        )
-        for (part, source, which, quantity), group in ordered
-    )
-
-
-def median_error(found: Sequence[Residual]) -> float:
-    """The median of |predicted/published - 1|."""
-    return median(residual.error for residual in found)
-
-
-def bias(found: Sequence[Residual]) -> float:
-    """The median of predicted/published - 1: below 0, a model too optimistic."""
-    return median(residual.ratio for residual in found) - 1
-
-
-def _highest_roofline(found: Sequence[Residual]) -> float:
-    return max(residual.roofline_ratio for residual in found)
-
-
-@dataclass(frozen=True)
-class Overall:
-    """The decode latencies of one part of the split, and the band that eight of ten of them lie in."""
-
-    rows: int
-    median_error: float
-    bias: float
-    band_low: float
-    band_high: float
-
-
-def overall(found: Iterable[Residual], part: Role) -> Overall | None:
-    """The decode latencies that were fitted on, or that test; None where there is none."""
-    chosen = decode_residuals(found, part)
-    return Overall(len(chosen), median_error(chosen), bias(chosen), *band(chosen)) if chosen else None
-
-
-def decode_residuals(found: Iterable[Residual], part: Role) -> list[Residual]:
-    """The decode latencies of engines made to serve that were fitted on, or that test."""
+def fit_rows(found: Iterable[Prediction], gpu_class: str, without: str = "") -> list[Prediction]:
+    """What a class is fitted on: its times of engines made to serve, one source left out."""
     return [
-        each for each in found if each.is_decode and each.role == part and not is_training_engine(each.measurement)
+        each
+        for each in found
+        if each.measurement.gpu.gpu_class == gpu_class
+        and each.measurement.source != without
+        and each.measurement.engine != "megatron"
     ]
 
 
+def _class_and_source(each: Prediction) -> tuple[str, str]:
+    return each.measurement.gpu.gpu_class, each.measurement.source
+
+
+def _held_out(found: Sequence[Prediction], gpu_class: str, source: str) -> Efficiency:
+    """The constants of a class without one source; those taken over where no other source times it.
+
+    Without decode steps among them the rows cannot tell a floor, and it is taken over too.
+    """
+    rows = fit_rows(found, gpu_class, source)
+    if not rows:
+        return fit_efficiency(fit_rows(found, "a100", source))
+    told = any(each.measurement.quantity in _DECODE for each in rows)
+    return fit_efficiency(rows, None if told else fit_efficiency(fit_rows(found, "a100", source)).layer_floor_s)
+
+
+def errors_of(found: Sequence[Residual]) -> Errors:
+    """The errors of some residuals, at least one."""
+    sizes = [each.error for each in found]
+    return Errors(
+        rows=len(found),
+        sources=len({each.measurement.source for each in found}),
+        median_error=median(sizes),
+        p90_error=float(np.quantile(sizes, 0.9)),
+        worst_error=max(sizes),
+        bias=median(each.ratio for each in found) - 1,
+        highest_roofline_ratio=max(each.roofline_ratio for each in found),
+    )
+
+
+def grouped(found: Iterable[Residual], key: Callable[[Residual], T]) -> dict[T, Errors]:
+    """The errors of each group of residuals, in the order that its first one has."""
+    groups: dict[T, list[Residual]] = defaultdict(list)
+    for each in found:
+        groups[key(each)].append(each)
+    return {name: errors_of(group) for name, group in groups.items()}
+
+
+def by_class(found: Iterable[Residual]) -> dict[tuple[str, Kind, Quantity], Errors]:
+    """The errors by class of GPU, kind of layer and quantity, of engines made to serve."""
+    served = [each for each in found if each.measurement.engine != "megatron"]
+    lines = grouped(served, lambda each: (each.measurement.gpu.gpu_class, each.kind, each.measurement.quantity))
+    return dict(sorted(lines.items()))
+
+
+def by_source(found: Iterable[Residual]) -> dict[tuple[str, str, Quantity], Errors]:
+    """The errors by source, class of GPU and quantity; a training code's beside its guide's own."""
+
+    def key(each: Residual) -> tuple[str, str, Quantity]:
+        said = each.measurement
+        beside = ", Megatron" if said.engine == "megatron" else ""
+        return said.source + beside, said.gpu.gpu_class, said.quantity
+
+    return dict(sorted(grouped(found, key).items()))
+
+
+def decode_residuals(found: Iterable[Residual]) -> list[Residual]:
+    """The decode latencies of engines made to serve."""
+    return [each for each in found if each.is_decode and each.measurement.engine != "megatron"]
+
+
 def band(found: Sequence[Residual]) -> tuple[float, float]:
-    """The multiples of a predicted time between which eight of ten published ones lie."""
-    low, high = np.quantile([1 / residual.ratio for residual in found], BAND_QUANTILES)
+    """The multiples of a predicted time between which eight of ten published ones lie, each source heard alike."""
+    rows = {source: each.rows for source, each in grouped(found, lambda one: one.measurement.source).items()}
+    weights = [1 / rows[each.measurement.source] for each in found]
+    ratios = [1 / each.ratio for each in found]
+    low, high = np.quantile(ratios, BAND_QUANTILES, weights=weights, method="inverted_cdf")
     return float(low), float(high)
 
 
@@ -169,11 +192,11 @@ def nearest(found: Iterable[Residual], case: Case, count: int = 6) -> list[Resid
     seen: dict[tuple[object, ...], Residual] = {}
     for residual in ordered:
         said = residual.measurement
-        seen.setdefault((said.row.source, said.model.key, said.group.tp_size, said.batch, said.gpu.key), residual)
+        seen.setdefault((said.source, said.model.key, said.group.tp_size, said.batch, said.gpu.key), residual)
     kept: list[Residual] = []
     for residual in seen.values():
-        source = residual.measurement.row.source
-        if sum(other.measurement.row.source == source for other in kept) < MOST_OF_A_SOURCE:
+        source = residual.measurement.source
+        if sum(other.measurement.source == source for other in kept) < MOST_OF_A_SOURCE:
             kept.append(residual)
     return kept[:count]
 
@@ -188,4 +211,4 @@ def distance(found: Measurement, case: Case) -> float:
     )
     contexts = (found.prompt_tokens + found.output_tokens / 2, case.prompt_tokens + case.output_tokens / 2)
     apart = sum(abs(log(theirs / ours)) for theirs, ours in sizes) + 0.25 * abs(log(contexts[0] / contexts[1]))
-    return apart + (0.0 if gpu_class(found.gpu) == gpu_class(case.gpu) else 1.0)
+    return apart + (0.0 if found.gpu.gpu_class == case.gpu.gpu_class else 1.0)

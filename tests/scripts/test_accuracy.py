@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runtime.published import SHIPPED, published_rows
+from runtime.published import SHIPPED, published_table, shipped_table
 from scripts import accuracy
 
 
@@ -13,9 +13,11 @@ def test_the_answer_is_one_json_object_with_every_row(capsys):
     out, err = capsys.readouterr()
     said = json.loads(out)
     assert err == ""
-    assert len(said["rows"]) + said["out_of_memory"]["rows"] == len(published_rows(SHIPPED))
+    table = shipped_table()
+    assert (len(said["rows"]), said["out_of_memory"]["rows"]) == (len(table.measurements), len(table.out_of_memory))
     assert said["roofline_above_measured"] == said["skipped"] == []
     assert set(said["decode"]) == {"train", "test"}
+    assert {"gpu_class", "kind", "quantity", "rows", "median_error", "p90_error"} <= said["classes"][0].keys()
     assert sum(line["rows"] for line in said["sources"]) == len(said["rows"])
 
 
@@ -24,13 +26,14 @@ def test_the_table_says_the_median_error_and_bias_of_each_source(capsys):
     out, _ = capsys.readouterr()
     assert "median error" in out
     assert "roofline above a measurement: 0 of" in out
-    assert "table: published_steps.csv" in out
+    assert "never tested here" in out
+    assert "table: published_times.csv" in out
 
 
 def test_without_a_table_it_reads_the_folder_of_cases_or_what_ships(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("SHARDLAB_CASES", str(tmp_path))
     accuracy.main(["--json"])
-    assert json.loads(capsys.readouterr().out)["table"] == "published_steps.csv"
+    assert json.loads(capsys.readouterr().out)["table"] == "published_times.csv"
     (tmp_path / "measurements.csv").write_bytes(SHIPPED.read_bytes())
     accuracy.main(["--json"])
     assert json.loads(capsys.readouterr().out)["table"] == "measurements.csv"
@@ -50,3 +53,17 @@ def test_a_file_that_is_no_table_is_one_line_on_stderr(capsys, tmp_path, content
     assert (ended.value.code, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_a_table_that_was_kept_is_read_back_as_it_was(capsys, tmp_path):
+    """As it was printed, then under our own names: the same times, and every prediction the same."""
+    printed, kept = tmp_path / "printed.csv", tmp_path / "kept.csv"
+    printed.write_text(
+        "source,model,dtype,gpu,tp,pp,batch,in_len,out_len,metric,value,note\n"
+        "a,Llama-2-7B,bf16,A100-80GB,1,1,1,5,,decode tokens/s,104.9,\n"
+        "b,Llama-2-70B,int8,A100-80GB,8,1,max,128,128,output tokens/s,5000,vLLM\n"
+        "b,Llama-2-70B,bf16,A100-80GB,1,1,1,5,,decode tokens/s,OOM,\n"
+    )
+    accuracy.main([str(printed), "--keep", str(kept)])
+    assert published_table(kept) == published_table(printed)
+    capsys.readouterr()

@@ -7,8 +7,7 @@ import pytest
 import vl_convert
 
 from core.catalog import gpu, model
-from core.evidence.calibration import DECODE_BAND
-from core.evidence.published import read_published
+from core.evidence.accuracy import accuracy_of
 from core.evidence.report import residuals
 from core.placement.cluster import usual_cluster
 from core.placement.layout import Layout
@@ -18,7 +17,7 @@ from core.placement.steps import Demand
 from core.serving.bench_reader import read_bench_results
 from core.serving.bench_results import printed_bench
 from core.serving.curve import LADDER
-from runtime.published import shipped_rows
+from runtime.published import shipped_table
 from ui.figures.frames import frame
 from ui.placement import charts_accuracy as accuracy_charts
 from ui.placement import charts_load as load_charts
@@ -27,6 +26,7 @@ from ui.placement import rows_load as load
 from ui.placement.fields import accuracy_fields, load_fields
 from ui.theme import DARK, LIGHT, Look
 
+BAND = (0.77, 1.52)
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
 A100 = gpu("a100-80gb-sxm")
 QUESTION = Question(
@@ -44,7 +44,7 @@ def four_by_two():
 
 @pytest.fixture(scope="module")
 def shipped():
-    return residuals(read_published(shipped_rows()))
+    return residuals(shipped_table())
 
 
 def test_rates_are_all_engines_together(four_by_two):
@@ -124,16 +124,14 @@ def test_every_published_row_is_a_dot_and_the_chosen_source_stands_in_front(ship
 
 def test_sources_go_by_short_names_that_differ(shipped):
     names = accuracy.sources(shipped)
-    assert len(names) == len({each.measurement.row.source for each in shipped})
+    assert len(names) == len({each.measurement.source for each in shipped})
     assert all(len(name) <= 52 and "(" not in name for name in names)
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
 def test_predicted_against_published_keeps_both_axes_alike(look, shipped):
     """Both log, both over the same span, so that equal times lie on the diagonal."""
-    chart = accuracy_charts.predicted_against_published(
-        frame(accuracy.dots(shipped, accuracy.EVERY)), DECODE_BAND, look
-    )
+    chart = accuracy_charts.predicted_against_published(frame(accuracy.dots(shipped, accuracy.EVERY)), BAND, look)
     scales = [
         layer["encoding"][axis]["scale"]
         for layer in chart.to_dict()["layer"]
@@ -142,13 +140,13 @@ def test_predicted_against_published_keeps_both_axes_alike(look, shipped):
     ]
     assert all(scale == scales[0] for scale in scales)
     assert scales[0]["type"] == "log"
-    assert "fitted on" in vl_convert.vegalite_to_svg(chart.to_dict())
+    assert "another time" in vl_convert.vegalite_to_svg(chart.to_dict())
 
 
 def test_the_medians_in_prose_are_the_report_s(shipped):
     fields = accuracy_fields(shipped, QUESTION, accuracy.EVERY)
-    assert (fields["rows"], fields["above"], fields["test_rows"]) == (201, 0, 31)
-    assert fields["test_error"] == "12.3\u00a0%"
+    assert (fields["rows"], fields["above"], fields["test"].rows) == (638, 0, 448)
+    assert fields["of_steps"] == accuracy_of(QUESTION.cluster.gpu, QUESTION.model, "decode")
     ratios = np.array([each.ratio for each in shipped])
     assert fields["chosen_error"] == f"{100 * np.median(np.abs(ratios - 1)):.1f}\u00a0%"
 

@@ -2,12 +2,11 @@
 
 import streamlit as st
 
-from core.evidence.calibration import DECODE_BAND
-from core.evidence.published import read_published
+from core.evidence.accuracy import decode_band
 from core.evidence.report import Residual
 from core.evidence.report import residuals as predicted
 from core.placement.planner import Plan, Question
-from runtime.published import shipped_rows
+from runtime.published import shipped_table
 from ui import inputs
 from ui.figure_prose import fill
 from ui.figures.frames import frame
@@ -20,7 +19,7 @@ from ui.scenes import Page
 @st.cache_resource(max_entries=1, show_spinner=False)
 def every_residual() -> tuple[Residual, ...]:
     """The published figures that ship with the project, each predicted: the same for every visitor."""
-    return predicted(read_published(shipped_rows()))
+    return predicted(shipped_table())
 
 
 def ask(page: Page) -> str:
@@ -33,15 +32,16 @@ def ask(page: Page) -> str:
 
 def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> None:
     """The whole tab."""
-    residuals = every_residual()
+    residuals, band = every_residual(), decode_band(question.cluster.gpu, question.model)
     fill(page, accuracy_fields(residuals, question, chosen))
     figure, margin = page.split()
     with figure:
         table = frame(rows.dots(residuals, chosen))
-        chart = charts.predicted_against_published(table, DECODE_BAND, page.look)
+        chart = charts.predicted_against_published(table, (band.low, band.high), page.look)
         page.figure(chart, "accuracy.reading", table, "predicted_against_published")
     with margin, st.container(gap="medium"):
-        page.verdict("ok", "accuracy.aim")
+        page.verdict(*(("ok", "accuracy.tested") if band.tested else ("open", "accuracy.untested")))
+        page.note("accuracy.note_rule")
         if not page.look.present:
             page.note("accuracy.note_constants", "accuracy.note_roofline")
     if not page.look.present:
@@ -54,6 +54,9 @@ def _tables(page: Page, question: Question, plan: Plan | None, residuals: tuple[
         page.say("accuracy.nearest")
         near = frame(rows.near_lines(residuals, question, plan), rows.NearLine)
         st.dataframe(near, hide_index=True, alt=page.prose.plain("accuracy.nearest"))
+        page.say("accuracy.classes")
+        classes = frame(rows.class_lines(residuals), rows.ClassLine)
+        st.dataframe(classes, hide_index=True, alt=page.prose.plain("accuracy.classes"))
         page.say("accuracy.sources")
         lines = frame(rows.source_lines(residuals), rows.SourceLine)
         st.dataframe(lines, hide_index=True, alt=page.prose.plain("accuracy.sources"))

@@ -11,7 +11,7 @@ _MS = (("s", 1e3), ("ms", 1.0))
 
 @kept
 def predicted_against_published(dots: Iterable[Row], band: tuple[float, float], look: Look) -> Figure:
-    """A circle a published time, filled where it tests and open where it was fitted on; a band for eight in ten.
+    """A circle a published time, filled for a decode latency and open for another; a band for eight in ten.
 
     `dots` has published_ms, predicted_ms, role, chosen, run, source. What is not chosen stands back in grey. `band`
     is in multiples of the prediction.
@@ -23,9 +23,9 @@ def predicted_against_published(dots: Iterable[Row], band: tuple[float, float], 
     y = log("predicted_ms", ends, _MS, title="predicted", grid=True, tickSize=0)
     low, high = band
     edges = [{"published_ms": end, "below": end / high, "above": end / low, "predicted_ms": end} for end in ends]
-    test = "datum.chosen && datum.role == 'test'"
+    decode = "datum.chosen && datum.role == 'decode'"
     circle = dot(look, 7, width=1.3) | {
-        "fill": either(test, palette.primary, palette.ground),
+        "fill": either(decode, palette.primary, palette.ground),
         "stroke": either("datum.chosen", palette.text, palette.axis),
     }
     told = ["source", "run", "published_ms", "predicted_ms", "role"]
@@ -34,6 +34,6 @@ def predicted_against_published(dots: Iterable[Row], band: tuple[float, float], 
         layer("line", edges, x=x, y=y, strokeWidth=look.px(1.6), color=palette.text),
         layer("point", rows, x=x, y=y, tooltip=told, **circle),
         # in the corner that no prediction reaches
-        *key(look, (("test", palette.primary), ("fitted on", palette.ground))),
+        *key(look, (("decode latency", palette.primary), ("another time", palette.ground))),
     ]
     return figure(layers, look, 235 if look.present else 400)

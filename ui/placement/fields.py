@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from core.evidence.calibration import CALIBRATIONS, DECODE_BAND, calibration_of
-from core.evidence.report import AIMED_ERROR, Residual, bias, median_error, overall
+from core.evidence.accuracy import accuracy_of, decode_band
+from core.evidence.calibration import calibration_of
+from core.evidence.report import Residual, decode_residuals, errors_of
 from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY
 from core.placement.planner import WITHIN_ERROR, Placement, Plan, Question
 from core.placement.topology import Topology
@@ -24,7 +25,7 @@ def fields(
     """What every scene's prose names; a plan's timing is there where the plan fits."""
     question, refused = placement.question, len(placement.plans) - len(placement.fitting)
     timing = plan.timing if plan else None
-    low, high = DECODE_BAND
+    low, high, _ = decode_band(question.cluster.gpu, question.model)
     return {
         "question": question,
         "cluster": question.cluster,
@@ -128,26 +129,23 @@ def load_fields(load: Loaded) -> Mapping[str, object]:
 
 def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: str) -> Mapping[str, object]:
     """What the tab of measurements names; the source that stands in front under `chosen_`."""
-    test, train = overall(residuals, "test"), overall(residuals, "train")
-    rows = [one for one in residuals if chosen in (EVERY, short(one.measurement.row.source))]
-    here, (low, high) = calibration_of(question.cluster.gpu), DECODE_BAND
+    gpu, model = question.cluster.gpu, question.model
+    rows = [one for one in residuals if chosen in (EVERY, short(one.measurement.source))]
+    shown = errors_of(rows) if rows else None
+    here, (low, high, _) = calibration_of(gpu), decode_band(gpu, model)
     return {
-        "gpu": question.cluster.gpu,
+        "gpu": gpu,
+        "model": model,
+        "of_steps": accuracy_of(gpu, model, "decode") or accuracy_of(gpu, model, "run"),
         "calibration": here,
-        "fitted_on": ", ".join(short(name) for name in here.trained_on) or "no table: the A100's are taken over",
+        "fitted_on": f"{here.rows} times of {here.sources} sources" if here.rows else "nothing: the A100's",
         "chosen": "Over every source" if chosen == EVERY else f"In {chosen}",
         "chosen_rows": len(rows),
-        "chosen_error": percent(median_error(rows)) if rows else "none",
-        "chosen_bias": signed(bias(rows)) if rows else "none",
+        "chosen_error": percent(shown.median_error) if shown else "none",
+        "chosen_bias": signed(shown.bias) if shown else "none",
         "rows": len(residuals),
         "above": sum(one.roofline_ratio > 1 for one in residuals),
-        "test_rows": test.rows if test else 0,
-        "test_error": percent(test.median_error) if test else "none",
-        "test_bias": signed(test.bias) if test else "none",
-        "train_rows": train.rows if train else 0,
-        "train_error": percent(train.median_error) if train else "none",
-        "aim": AIMED_ERROR,
+        "test": errors_of(decode_residuals(residuals)),
         "low": 1 - low,
         "high": high - 1,
-        "classes": sum(bool(row.trained_on) for row in CALIBRATIONS.values()),
     }

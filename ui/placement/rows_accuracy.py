@@ -4,13 +4,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.evidence.report import Case, Residual, by_source, nearest
+from core.evidence.report import Case, Errors, Residual, by_class, by_source, nearest
 from core.placement.planner import Plan, Question
 from core.units import percent, seconds
 
 EVERY = "every source"
 
-_ROLES = {"train": "fitted on", "test": "test"}
+_ROLES = {True: "decode", False: "another"}
+_KINDS = {"dense": "dense", "mixture": "experts", "latent": "experts, latent attention"}
 _QUANTITIES = {
     "decode": "between tokens",
     "first_token": "first token",
@@ -27,7 +28,7 @@ def short(source: str) -> str:
 
 def sources(found: Sequence[Residual]) -> list[str]:
     """Each source's short name, as it first comes."""
-    return list(dict.fromkeys(short(each.measurement.row.source) for each in found))
+    return list(dict.fromkeys(short(each.measurement.source) for each in found))
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,14 @@ def dots(found: Sequence[Residual], chosen: str) -> list[Dot]:
     """Every residual; those of the chosen source in front, and all where none is chosen."""
     rows = [
         Dot(
-            source=short(each.measurement.row.source),
+            source=short(each.measurement.source),
             run=run_name(each),
             quantity=_QUANTITIES[each.measurement.quantity],
-            role=_ROLES[each.role],
+            role=_ROLES[each.is_decode],
             published_ms=1e3 * each.measurement.measured_s,
             predicted_ms=1e3 * each.predicted_s,
             ratio=each.ratio,
-            chosen=chosen in (EVERY, short(each.measurement.row.source)),
+            chosen=chosen in (EVERY, short(each.measurement.source)),
         )
         for each in found
     ]
@@ -78,26 +79,46 @@ class SourceLine:
     source: str
     gpus: str
     quantity: str
-    role: str
     rows: int
     median_error: str
+    p90_error: str
+    worst_error: str
     bias: str
 
 
-def source_lines(found: Sequence[Residual]) -> list[SourceLine]:
-    """The fitted ones, then those that test."""
+@dataclass(frozen=True)
+class ClassLine:
+    """A class of GPU with a kind of layer in one line."""
+
+    gpus: str
+    layers: str
+    quantity: str
+    rows: int
+    sources: int
+    median_error: str
+    p90_error: str
+    worst_error: str
+    bias: str
+
+
+def class_lines(found: Sequence[Residual]) -> list[ClassLine]:
+    """What was tested; a class that has no line never was."""
     return [
-        SourceLine(
-            source=short(line.source),
-            gpus=line.gpu_class,
-            quantity=_QUANTITIES[line.quantity],
-            role=_ROLES[line.role],
-            rows=line.rows,
-            median_error=percent(line.median_error),
-            bias=signed(line.bias),
-        )
-        for line in by_source(found)
+        ClassLine(which, _KINDS[kind], _QUANTITIES[quantity], line.rows, line.sources, *_sizes(line))
+        for (which, kind, quantity), line in by_class(found).items()
     ]
+
+
+def source_lines(found: Sequence[Residual]) -> list[SourceLine]:
+    """Each source, by class of GPU and quantity."""
+    return [
+        SourceLine(short(source), which, _QUANTITIES[quantity], line.rows, *_sizes(line))
+        for (source, which, quantity), line in by_source(found).items()
+    ]
+
+
+def _sizes(line: Errors) -> tuple[str, str, str, str]:
+    return percent(line.median_error), percent(line.p90_error), percent(line.worst_error), signed(line.bias)
 
 
 def signed(fraction: float) -> str:
@@ -126,7 +147,7 @@ def near_lines(found: Sequence[Residual], question: Question, plan: Plan | None)
             published=seconds(each.measurement.measured_s),
             predicted=seconds(each.predicted_s),
             off=signed(each.ratio - 1),
-            source=short(each.measurement.row.source),
+            source=short(each.measurement.source),
         )
         for each in nearest(found, case_of(question, plan))
     ]

@@ -47,7 +47,7 @@ REACHED = {
     "EP": asked("mixtral-8x7b", replace(H100, nodes=64)),
 }
 SERVED = {
-    "replicas": asked("llama-3-8b", A100, "serve", sequences=256, tokens=2048),
+    "replicas": asked("llama-3.2-1b", A100, "serve", sequences=256, tokens=2048),
     "TP": asked("llama-3-70b", H100, "serve", "latency", 1, 2048),
     "PP": asked("llama-3-8b", replace(L4_BOXES, nodes=2), "serve", sequences=64, tokens=2048),
     "TP × PP": asked("llama-3-70b", L4_BOXES, "serve", sequences=1, tokens=2048),

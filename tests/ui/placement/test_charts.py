@@ -7,7 +7,6 @@ import pytest
 import vl_convert
 
 from core.catalog import gpu, model
-from core.evidence.calibration import DECODE_BAND
 from core.placement.cluster import usual_cluster
 from core.placement.planner import Question
 from core.placement.rank_memory import measured_budget
@@ -20,6 +19,7 @@ from ui.placement.fields import fields
 from ui.placement.pin import Pin
 from ui.theme import DARK, LIGHT, Look
 
+BAND = (0.77, 1.52)
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
 
 
@@ -47,7 +47,7 @@ def test_every_figure_compiles(asked, look):
     found = rows.placed(asked)
     shown = found.recommended
     plan = found.plans[shown]
-    marks = frame(rows.marked("shown", plan, DECODE_BAND), rows.MarkedPlan)
+    marks = frame(rows.marked("shown", plan, BAND), rows.MarkedPlan)
     front = charts.latency_against_throughput(frame(rows.curve_dots(found, shown)), marks, 30.0, look)
     memory = charts.memory_bars(
         frame(rows.memory_parts(plan)), frame(rows.memory_labels(plan, asked.budget.usable_bytes)), look
