@@ -14,13 +14,16 @@ from core.catalog import gpu, link
 from core.errors import OutOfRangeError
 from core.models.checkpoint import named_checkpoint, own_width
 from core.models.hf_config import model_from_config
+from core.placement.assumed import assumed
 from core.placement.cluster import ClusterSpec, own_gpu, seen_cluster, usual_cluster
-from core.placement.planner import Placement, Plan, Question, place
+from core.placement.planner import Placement, Plan, Question
+from core.placement.preflight import ENGINES, Engine, Refused, preflight
 from core.placement.rank_memory import Budget, Overhead, measured_budget
-from core.placement.serve_flags import remarks, serve_command
+from core.placement.serve_flags import as_emitted, remarks, serve_command
 from core.placement.steps import Demand
 from core.placement.topology import read_topology
 from core.placement.trace import decisions, losers, usable_source
+from core.placement.under_load import place_under_load
 from core.specs import DTYPE_BYTES, GpuSpec, ModelSpec
 from core.units import GB, GIB, plain, seconds, significant
 from runtime.prose import worded
@@ -45,9 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
-        placement = place(_question(options))
+        placement = place_under_load(_question(options))
         if not options.json:
-            _print(placement)
+            _print(placement, options.engine)
         return _as_json(placement)
 
     return answer(parser, compute, options.json, table=False)
@@ -57,19 +60,25 @@ def _question(options: argparse.Namespace) -> Question:
     """What was asked, in core's nouns."""
     placed = _checkpoint(options)
     card = _card(options)
-    slo_s = None if options.slo_itl_ms is None else options.slo_itl_ms / 1e3
     demand = Demand(
         concurrency=options.concurrency,
         prompt_tokens=options.prompt,
         output_tokens=options.output,
         dtype=options.dtype or own_width(placed),
         kv_dtype=options.kv_dtype,
-        slo_itl_s=slo_s,
+        slo_itl_s=_seconds(options.slo_itl_ms),
+        slo_ttft_s=_seconds(options.slo_ttft_ms),
+        requests_per_s=options.requests_per_s,
+        percentile=options.percentile,
         usd_per_gpu_hour=options.usd_per_gpu_hour,
     )
     return Question(
         placed, _cluster(options, card), _budget(options, card), demand, expert_parallel=options.expert_parallel
     )
+
+
+def _seconds(time_ms: float | None) -> float | None:
+    return None if time_ms is None else time_ms / 1e3
 
 
 def _card(options: argparse.Namespace) -> GpuSpec:
@@ -138,6 +147,22 @@ def _as_json(placement: Placement) -> Mapping[str, object]:
         "front": [asdict(point) for point in placement.front],
         "command": None if chosen is None else serve_command(question, chosen),
         "remarks": [] if chosen is None else [worded(note) for note in remarks(question, chosen)],
+        "assumed": [worded(one) for one in assumed(question)],
+        "engines": {} if chosen is None else {engine: _started(question, chosen, engine) for engine in ENGINES},
+    }
+
+
+def _refused(question: Question, plan: Plan, engine: Engine) -> Sequence[Refused]:
+    """What an engine would say against a plan's command."""
+    return preflight(question.model, plan.layout, as_emitted(question), engine)
+
+
+def _started(question: Question, plan: Plan, engine: Engine) -> Mapping[str, object]:
+    """An engine's command, or what stands against it."""
+    refused = _refused(question, plan, engine)
+    return {
+        "command": None if refused else serve_command(question, plan, engine),
+        "refused": [{"text": one.text, **picked(one.refusal, "read_in", "source")} for one in refused],
     }
 
 
@@ -179,14 +204,19 @@ def _plan_as_json(question: Question, plan: Plan) -> Mapping[str, object]:
     }
 
 
-def _print(placement: Placement) -> None:
+def _print(placement: Placement, engine: Engine) -> None:
+    print("Assumed")
+    print("\n".join(f"  {worded(one)}" for one in assumed(placement.question)))
+    print()
     print("\n".join(worded(reason) for reason in decisions(placement)))
     print()
     heads = ("plan", "fits", "weights/rank", "KV tokens", "TTFT", "between tokens", "tokens/s", "$/M tokens", "why")
     print_aligned([heads, *(_row(placement, index) for index in range(len(placement.plans)))])
     chosen = _chosen(placement)
     if chosen is not None:
-        print(f"\n{serve_command(placement.question, chosen)}")
+        refused = _refused(placement.question, chosen, engine)
+        said = [f"{engine} would refuse it: {one.text}" for one in refused]
+        print("\n" + ("\n".join(said) or serve_command(placement.question, chosen, engine)))
         print("\n".join(worded(note) for note in remarks(placement.question, chosen)))
 
 
@@ -246,6 +276,10 @@ def _parser() -> Parser:
     parser.add_argument("--output", type=int, default=256)
     parser.add_argument("--concurrency", type=int, default=1, help="sequences at once, over all replicas")
     parser.add_argument("--slo-itl-ms", type=finite, help="longest time between tokens")
+    parser.add_argument("--slo-ttft-ms", type=finite, help="longest time to the first token")
+    parser.add_argument("--requests-per-s", type=finite, help="judge the targets under requests at random")
+    parser.add_argument("--percentile", type=int, choices=(50, 99), default=99, help="of requests, at a rate")
+    parser.add_argument("--engine", choices=ENGINES, default="vllm", help="whose command is printed")
     parser.add_argument("--memory-gb", type=finite, help="usable memory of a GPU, 10^9 bytes; the measured one")
     parser.add_argument("--utilisation", "--utilization", type=finite, default=0.9)
     parser.add_argument("--overhead-gb", type=finite, default=Overhead().total_bytes / GB)

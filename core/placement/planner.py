@@ -5,7 +5,7 @@ between tokens and tokens a second, over all the concurrencies that memory allow
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from core.errors import ShardlabError
@@ -15,6 +15,7 @@ from core.models.kv_cache import kept_tokens, kv_bytes_per_token_per_rank
 from core.models.weights import held_weight_bytes
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout, layouts
+from core.placement.preflight import preflight
 from core.placement.rank_memory import Budget, RankMemory, rank_memories
 from core.placement.steps import Demand, Timing, timing
 from core.remark import Remark, remark
@@ -98,7 +99,9 @@ def judge(question: Question, layout: Layout) -> Plan:
     crossing = crossing_notice(question.cluster, layout)
     split = check_tp_size(as_served(model, demand.dtype), layout.tp_size, experts_whole=layout.ep_size > 1)
     if split.broken:
-        broken = remark("placement.indivisible", equations="; ".join(split.broken))
+        quoted = next((one.text for one in preflight(model, layout, demand)), None)
+        code = "placement.indivisible" if quoted is None else "placement.indivisible_quoted"
+        broken = remark(code, equations="; ".join(split.broken), quoted=quoted)
         return Plan(layout, broken, splits=False, crossing=crossing)
     try:
         step_tokens = question.cluster.gpu.vllm_batched_tokens
@@ -167,11 +170,24 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
+class AtRate:
+    """A plan under the rate that was asked: what all its engines can complete, and a percentile of both waits."""
+
+    capacity_per_s: float
+    ttft_s: float
+    itl_s: float
+
+
+@dataclass(frozen=True)
 class Placement:
-    """All plans of a question, in the order of their sizes, and what follows from them."""
+    """All plans of a question, in the order of their sizes, and what follows from them.
+
+    `at_rate` is there where a rate was asked: see core.placement.under_load.
+    """
 
     question: Question
     plans: tuple[Plan, ...]
+    at_rate: Mapping[int, AtRate] = field(default_factory=dict)
 
     @cached_property
     def fitting(self) -> tuple[int, ...]:
@@ -210,26 +226,42 @@ class Placement:
         """The plan to take; None where none fits.
 
         Without a target: the most tokens a second at the concurrency asked. With one: of those that meet it, the
-        most tokens a second at any concurrency that still meets it; where none does, the quickest. Within the
-        model's own error, the plan that crosses nothing, with fewer stages and fewer ranks that must agree.
+        most tokens a second at any concurrency that still meets it, or the most requests a second where a rate was
+        asked; where none does, the quickest. Within the model's own error, the plan that crosses nothing, with
+        fewer stages and fewer ranks that must agree.
         """
         if not self.fitting:
             return None
+        meeting = [index for index in self.fitting if self.meets(index)]
+        if self.at_rate and meeting:
+            return self._simplest({index: self.at_rate[index].capacity_per_s for index in meeting})
         target = self.question.demand.slo_itl_s
-        if target is None:
-            return self._simplest({index: self.timing(index).sustained_tokens_per_s for index in self.fitting})
-        within = [index for index in self.fitting if self.timing(index).itl_s <= target]
-        if not within:
+        if not meeting:
             return self._simplest({index: 1 / self.timing(index).itl_s for index in self.fitting})
-        return self._simplest({index: self.capacity(index, target) for index in within})
+        if target is None or self.at_rate:
+            return self._simplest({index: self.timing(index).sustained_tokens_per_s for index in meeting})
+        return self._simplest({index: self.capacity(index, target) for index in meeting})
+
+    def meets(self, index: int) -> bool:
+        """Whether a plan that fits is within every target that was set, as `judged`."""
+        demand, (ttft_s, itl_s) = self.question.demand, self.judged(index)
+        first = demand.slo_ttft_s is None or ttft_s <= demand.slo_ttft_s
+        return first and (demand.slo_itl_s is None or itl_s <= demand.slo_itl_s)
+
+    def judged(self, index: int) -> tuple[float, float]:
+        """The first token's time and that between tokens which targets bound: at the rate, else of a full house."""
+        if index in self.at_rate:
+            return self.at_rate[index].ttft_s, self.at_rate[index].itl_s
+        timing = self.timing(index)
+        return timing.ttft_s, timing.itl_s
 
     def _simplest(self, rates: Mapping[int, float]) -> int:
         """The plan with least to go wrong, of those within the error of the best that no other beats throughout."""
         close = [index for index, rate in rates.items() if rate >= (1 - WITHIN_ERROR) * max(rates.values())]
-        unbeaten = [index for index in close if not any(self._beats(other, index) for other in self.fitting)]
+        unbeaten = [index for index in close if not any(self.beats(other, index) for other in self.fitting)]
         return min(unbeaten, key=self._complexity)
 
-    def _beats(self, index: int, other: int) -> bool:
+    def beats(self, index: int, other: int) -> bool:
         """Whether a plan is better than another on every axis that is shown, or as good on some."""
         pairs = list(zip(self._shown(index), self._shown(other), strict=True))
         return all(one >= its for one, its in pairs) and any(one > its for one, its in pairs)
@@ -238,8 +270,9 @@ class Placement:
         """What is shown of a plan, more being better: both latencies, tokens a second, room, and GPUs left over."""
         plan, timing = self.plans[index], self.timing(index)
         target = self.question.demand.slo_itl_s
-        within = () if target is None else (self.capacity(index, target),)
-        rates = (timing.sustained_tokens_per_s, *within)
+        within = () if target is None or self.at_rate else (self.capacity(index, target),)
+        kept = (self.at_rate[index].capacity_per_s,) if self.at_rate else ()
+        rates = (timing.sustained_tokens_per_s, *within, *kept)
         return -timing.itl_s, -timing.ttft_s, *rates, plan.max_concurrency, -plan.layout.gpus
 
     def _complexity(self, index: int) -> tuple[bool, int, int, int]:

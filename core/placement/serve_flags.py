@@ -1,12 +1,17 @@
-"""A plan as the command line of `vllm serve`, one engine a line.
+"""A plan as an engine's command line, one engine a command: vLLM's, SGLang's and TensorRT-LLM's.
 
-Source: vLLM's engine arguments (docs.vllm.ai, engine args).
+Sources: vLLM's engine arguments and its docs/serving/data_parallel_deployment.md; SGLang's server arguments;
+`trtllm-serve` of TensorRT-LLM's command reference.
 """
 
 import shlex
+from dataclasses import replace
 
+from core.models.checkpoint import own_width
 from core.models.loaded_weights import stages
 from core.placement.planner import Plan, Question
+from core.placement.preflight import Engine
+from core.placement.steps import Demand
 from core.remark import Remark, remark
 from core.specs import ModelSpec
 
@@ -15,51 +20,151 @@ PASTED = "config"
 _QUANTIZATION = {"fp8": "fp8", "awq": "awq"}
 _FLOAT = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 _FP8_CACHE = {"fp8", "int8"}
+_HEAD = '"$HEAD_ADDRESS"'
+_RPC_PORT, _INIT_PORT = "13345", "50000"
+Flags = list[tuple[str, str]]
 
 
-def serve_command(question: Question, plan: Plan) -> str:
-    """The command that starts one engine of a plan; each replica runs it on GPUs of its own."""
-    layout, demand, cluster = plan.layout, question.demand, question.cluster
-    flags = [("tensor-parallel-size", str(layout.tp_size))]
-    if layout.pp_size > 1:
-        flags.append(("pipeline-parallel-size", str(layout.pp_size)))
+def serve_command(question: Question, plan: Plan, engine: Engine = "vllm") -> str:
+    """The command that starts one engine of a plan; each replica runs it on GPUs of its own.
+
+    Of an engine that spans nodes it is the first node's: `remarks` says what the others run.
+    """
+    served = repository(question.model)
+    name = shlex.quote(served) if served else '"$MODEL"'
+    if engine == "sglang":
+        return _lines(f"python -m sglang.launch_server --model-path {name}", _sglang(question, plan), "-")
+    if engine == "trtllm":
+        return _lines(f"trtllm-serve {name}", _trtllm(question, plan), "_")
+    return _lines(f"vllm serve {name}", _vllm(question, plan), "-")
+
+
+def _lines(start: str, flags: Flags, joint: str) -> str:
+    written = [f"  --{name.replace('-', joint)} {value}".rstrip() for name, value in flags]
+    return " \\\n".join([start, *written])
+
+
+def _vllm(question: Question, plan: Plan) -> Flags:
+    layout, cluster = plan.layout, question.cluster
+    flags = [("tensor-parallel-size", str(layout.tp_size)), *_over_one("pipeline-parallel-size", layout.pp_size)]
+    engine_gpus = layout.tp_size * layout.pp_size
     if layout.dp_size > 1:
         flags += [("data-parallel-size", str(layout.dp_size)), ("enable-expert-parallel", "")]
-    if layout.gpus_per_replica > cluster.gpus_per_node:
+    if engine_gpus > cluster.gpus_per_node:
         flags.append(("distributed-executor-backend", "ray"))
+        flags += [("data-parallel-backend", "ray")] if layout.dp_size > 1 else []
+    elif layout.gpus_per_replica > cluster.gpus_per_node:
+        local = cluster.gpus_per_node // engine_gpus
+        flags += [("data-parallel-size-local", str(local)), ("data-parallel-address", _HEAD)]
+        flags.append(("data-parallel-rpc-port", _RPC_PORT))
     flags.append(("gpu-memory-utilization", f"{question.budget.utilisation:g}"))
-    flags.append(("max-model-len", str(demand.sequence_tokens)))
-    flags.append(("max-num-seqs", str(max(1, -(-demand.concurrency // layout.attention_copies)))))
-    flags += _widths(question.model, demand.dtype, demand.kv_dtype)
-    lines = [f"vllm serve {shlex.quote(repository(question.model))}"]
-    lines += [f"  --{name} {value}".rstrip() for name, value in flags]
-    return " \\\n".join(lines)
+    flags.append(("max-model-len", str(context_tokens(question))))
+    flags += _at_once("max-num-seqs", question, plan)
+    flags += [("kv-cache-dtype", "fp8")] if question.demand.kv_dtype in _FP8_CACHE else []
+    return [*flags, *_widths(question), *_trusting(question.model)]
 
 
-def _widths(model: ModelSpec, dtype: str, kv_dtype: str) -> list[tuple[str, str]]:
-    """The widths, where the engine would not take them from the checkpoint."""
-    flags = []
-    if dtype in _FLOAT:
-        flags.append(("dtype", _FLOAT[dtype]))
-    elif dtype != model.weight_dtype and dtype in _QUANTIZATION:
-        flags.append(("quantization", _QUANTIZATION[dtype]))
-    if kv_dtype in _FP8_CACHE:
-        flags.append(("kv-cache-dtype", "fp8"))
-    return flags
+def _sglang(question: Question, plan: Plan) -> Flags:
+    """Its `tp-size` counts all ranks of a stage, over which attention may be data-parallel."""
+    layout, cluster = plan.layout, question.cluster
+    flags = [("tp-size", str(layout.tp_size * layout.dp_size)), *_over_one("pp-size", layout.pp_size)]
+    if layout.dp_size > 1:
+        flags += [("dp-size", str(layout.dp_size)), ("enable-dp-attention", ""), ("ep-size", str(layout.ep_size))]
+    nodes = -(-layout.gpus_per_replica // cluster.gpus_per_node)
+    if nodes > 1:
+        flags += [("nnodes", str(nodes)), ("node-rank", "0"), ("dist-init-addr", f"{_HEAD}:{_INIT_PORT}")]
+    flags.append(("mem-fraction-static", f"{_static_fraction(question, plan):.2f}"))
+    flags.append(("context-length", str(context_tokens(question))))
+    flags += _at_once("max-running-requests", question, plan, layout.dp_size)
+    flags += [("kv-cache-dtype", "fp8_e4m3")] if question.demand.kv_dtype in _FP8_CACHE else []
+    return [*flags, *_widths(question), *_trusting(question.model)]
+
+
+def _trtllm(question: Question, plan: Plan) -> Flags:
+    """Attention that is data-parallel is a line of its options file: see `remarks`."""
+    layout = plan.layout
+    flags = [("tp-size", str(layout.tp_size * layout.dp_size)), *_over_one("pp-size", layout.pp_size)]
+    flags += _over_one("ep-size", layout.ep_size)
+    flags.append(("kv-cache-free-gpu-memory-fraction", f"{question.budget.utilisation:g}"))
+    flags.append(("max-seq-len", str(context_tokens(question))))
+    flags += _at_once("max-batch-size", question, plan)
+    return [*flags, *_trusting(question.model)]
+
+
+def as_emitted(question: Question) -> Demand:
+    """What a command asks for: sequences no longer than the model's own context."""
+    demand = question.demand
+    output = max(1, context_tokens(question) - demand.prompt_tokens)
+    prompt = min(demand.prompt_tokens, context_tokens(question) - 1)
+    return replace(demand, prompt_tokens=max(1, prompt), output_tokens=output)
+
+
+def context_tokens(question: Question) -> int:
+    """What a sequence may grow to: as long as is asked, and no longer than the model's own context."""
+    return min(question.demand.sequence_tokens, question.model.max_position_embeddings)
+
+
+def _static_fraction(question: Question, plan: Plan) -> float:
+    """SGLang's share of memory for weights and cache: the budget without what a rank holds besides."""
+    budget = question.budget
+    return max(0.1, (budget.granted_bytes - budget.overhead.total_bytes) / budget.usable_bytes)
+
+
+def _over_one(name: str, size: int) -> Flags:
+    return [(name, str(size))] if size > 1 else []
+
+
+def _at_once(name: str, question: Question, plan: Plan, copies: int = 1) -> Flags:
+    """How many sequences may run at once; left to the engine where only one was asked for."""
+    here = -(-question.demand.concurrency // plan.layout.attention_copies)
+    return [(name, str(here * copies))] if question.demand.concurrency > 1 else []
+
+
+def _trusting(model: ModelSpec) -> Flags:
+    return [("trust-remote-code", "")] if model.remote_code else []
+
+
+def _widths(question: Question) -> Flags:
+    """The width, where the engine would not take it from the checkpoint."""
+    model, dtype = question.model, question.demand.dtype
+    if dtype in _FLOAT and dtype == model.weight_dtype:
+        return [("dtype", _FLOAT[dtype])]
+    return [("quantization", _QUANTIZATION[dtype])] if _made_from_bf16(model, dtype) else []
+
+
+def _made_from_bf16(model: ModelSpec, dtype: str) -> bool:
+    """Whether an engine makes a width while it loads: fp8 from a checkpoint that is not quantised."""
+    return dtype == "fp8" and model.weight_dtype in _FLOAT
 
 
 def remarks(question: Question, plan: Plan) -> list[Remark]:
-    """What the command alone does not say: replicas, uneven stages, a checkpoint of another width."""
+    """What the command alone does not say: replicas, other nodes, uneven stages, a checkpoint of another width."""
     layout, model, dtype = plan.layout, question.model, question.demand.dtype
     notes = []
+    if not repository(model):
+        notes.append(remark("placement.run_unnamed"))
     if layout.replicas > 1:
         notes.append(remark("placement.run_replicas", layout=layout))
+    notes += _other_nodes(question, plan)
     layers = [stage.layers for stage in stages(model, layout.pp_size)] if plan.splits else []
     if len(set(layers)) > 1:
         notes.append(remark("placement.run_uneven", layers=tuple(layers)))
-    if dtype not in (*_FLOAT, *_QUANTIZATION, model.weight_dtype):
+    if dtype != own_width(model) and not _made_from_bf16(model, dtype):
         notes.append(remark("placement.run_quantised", dtype=dtype))
+    if question.demand.sequence_tokens > model.max_position_embeddings:
+        notes.append(remark("placement.run_too_long", demand=question.demand, model=model))
     return notes
+
+
+def _other_nodes(question: Question, plan: Plan) -> list[Remark]:
+    """What the other nodes of an engine run, or that it needs a Ray cluster."""
+    layout, per_node = plan.layout, question.cluster.gpus_per_node
+    if layout.gpus_per_replica <= per_node:
+        return []
+    engine_gpus = layout.tp_size * layout.pp_size
+    if engine_gpus > per_node:
+        return [remark("placement.run_ray", nodes=-(-layout.gpus_per_replica // per_node))]
+    return [remark("placement.run_headless", local=per_node // engine_gpus)]
 
 
 def repository(model: ModelSpec) -> str:

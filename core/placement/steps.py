@@ -5,6 +5,7 @@ Ignored: prefills that arrive while others decode (see the load), overlap, uneve
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 from core.collectives.cost import as_measured
 from core.comm_cost.expert_parallel import expert_parallel_bill, require_mixture
@@ -29,7 +30,11 @@ from core.steps.model import (
 
 @dataclass(frozen=True)
 class Demand:
-    """What is asked: sequences at once, their lengths and widths, a target between tokens, the price of a GPU."""
+    """What is asked: sequences at once, their lengths and widths, targets, the price of a GPU.
+
+    Without a rate the targets bound the mean time between tokens of so many sequences in flight, and a first token
+    that meets no queue; with `requests_per_s` both bound that percentile of requests that arrive at random.
+    """
 
     concurrency: int = 1
     prompt_tokens: int = 2048
@@ -37,13 +42,16 @@ class Demand:
     dtype: str = "bf16"
     kv_dtype: str = "bf16"
     slo_itl_s: float | None = None
+    slo_ttft_s: float | None = None
+    requests_per_s: float | None = None
+    percentile: Literal[50, 99] = 99
     usd_per_gpu_hour: float | None = None
 
     def __post_init__(self) -> None:
         require_positive(
             concurrency=self.concurrency, prompt_tokens=self.prompt_tokens, output_tokens=self.output_tokens
         )
-        for name in ("slo_itl_s", "usd_per_gpu_hour"):
+        for name in ("slo_itl_s", "slo_ttft_s", "requests_per_s", "usd_per_gpu_hour"):
             if getattr(self, name) is not None:
                 require_positive(**{name: getattr(self, name)})
 

@@ -1,5 +1,7 @@
 """The choice, reason by reason: what the memory allows, why this plan, and why each other one lost."""
 
+from math import isinf
+
 from core.catalog import GPUS
 from core.placement.planner import WITHIN_ERROR, Placement, Plan, Question
 from core.remark import Remark, remark
@@ -73,13 +75,25 @@ def _nothing_fits(placement: Placement) -> Remark:
 
 def _choice(placement: Placement) -> Remark:
     assert placement.recommended is not None
-    timing, target = placement.timing(placement.recommended), placement.question.demand.slo_itl_s
-    if target is None:
+    timing, demand = placement.timing(placement.recommended), placement.question.demand
+    if demand.slo_itl_s is None and demand.slo_ttft_s is None:
         why = remark("placement.take_most")
+    elif not placement.meets(placement.recommended):
+        why = remark("placement.take_quickest", targets=targets(placement.question))
+    elif placement.at_rate:
+        why = remark("placement.take_at_rate", targets=targets(placement.question), demand=demand)
     else:
-        met = timing.itl_s <= target
-        why = remark("placement.take_within" if met else "placement.take_quickest", target_s=target)
+        code = "placement.take_within" if demand.slo_itl_s else "placement.take_within_first"
+        why = remark(code, targets=targets(placement.question))
     return taken(placement, remark("placement.taken", timing=timing, why=why, tie=WITHIN_ERROR))
+
+
+def targets(question: Question) -> tuple[Remark, ...]:
+    """The targets that were set."""
+    demand = question.demand
+    first = remark("placement.target_first", target_s=demand.slo_ttft_s)
+    between = remark("placement.target_between", target_s=demand.slo_itl_s)
+    return (*((first,) if demand.slo_ttft_s else ()), *((between,) if demand.slo_itl_s else ()))
 
 
 def taken(placement: Placement, reason: Remark) -> Remark:
@@ -149,16 +163,38 @@ def why_it_lost(placement: Placement, index: int) -> Remark:
     timing, best = placement.timing(index), placement.timing(placement.recommended)
     target = placement.question.demand.slo_itl_s
     because = _because(placement, index)
-    if target is not None and timing.itl_s > target:
+    if not placement.meets(index):
+        ttft_s, itl_s = placement.judged(index)
+        over_itl = target is not None and itl_s > target
+        if placement.at_rate:
+            return remark(
+                f"placement.lost_at_rate{'_never' if isinf(ttft_s) else ''}",
+                ttft_s=ttft_s,
+                itl_s=itl_s,
+                demand=placement.question.demand,
+                noted=noted,
+            )
+        if not over_itl:
+            return remark(
+                "placement.lost_over_first",
+                timing=timing,
+                target_s=placement.question.demand.slo_ttft_s,
+                noted=noted,
+            )
         return remark("placement.lost_over_target", timing=timing, target_s=target, because=because, noted=noted)
-    if target is not None and best.itl_s <= target:
+    if target is not None and placement.meets(placement.recommended) and not placement.at_rate:
         rates = placement.capacity(index, target), placement.capacity(placement.recommended, target)
         ratio, what = rates[0] / rates[1], remark("placement.gives_within", rate=rates[0])
     else:
         ratio = timing.sustained_tokens_per_s / best.sustained_tokens_per_s
         what = remark("placement.gives", timing=timing)
     if ratio >= 1 - WITHIN_ERROR:
-        return remark("placement.lost_not_simpler", what=what, noted=noted)
+        code = (
+            "placement.lost_beaten"
+            if placement.beats(placement.recommended, index)
+            else "placement.lost_not_simpler"
+        )
+        return remark(code, what=what, noted=noted)
     return remark("placement.lost_slower", what=what, ratio=ratio, because=because, noted=noted)
 
 

@@ -1,9 +1,13 @@
-"""A placed plan under load: the cost of its engine's steps, and what one of its replicas is asked."""
+"""A placed plan under load: the cost of its engine's steps, and every plan judged at the rate that was asked."""
+
+from dataclasses import replace
+from math import inf
 
 from core.errors import OutOfRangeError
 from core.placement.layout import Layout
-from core.placement.planner import Plan, Question
+from core.placement.planner import AtRate, Placement, Plan, Question, place
 from core.serving.load import EngineCost
+from core.serving.simulate import poisson_arrivals, seeded, simulate
 
 MOST_SEQUENCES = 256
 """Sequences that run at once where memory would hold more. Source: vLLM's default max_num_seqs."""
@@ -35,3 +39,35 @@ def engine_cost(question: Question, plan: Plan, most_sequences: int = MOST_SEQUE
         most_running=most_running,
         prefill_delay_s=ttft_s - prefill_s,
     )
+
+
+REQUESTS = 200
+"""Requests that each engine is sent where plans are judged at a rate: two of them lie past p99."""
+
+
+def place_under_load(question: Question) -> Placement:
+    """Judge every layout, and where a rate was asked, each that fits under its share of it."""
+    placement = place(question)
+    if question.demand.requests_per_s is None:
+        return placement
+    return replace(
+        placement, at_rate={index: at_rate(question, placement.plans[index]) for index in placement.fitting}
+    )
+
+
+def at_rate(question: Question, plan: Plan) -> AtRate:
+    """A plan under the rate asked, dealt at random over its replicas; endless waits above what they can complete.
+
+    The same arrivals for every plan, from one seed, so that two plans differ by what they are.
+    """
+    demand, replicas = question.demand, plan.layout.replicas
+    assert demand.requests_per_s is not None
+    cost = engine_cost(question, plan)
+    rate, most = demand.requests_per_s / replicas, replicas * cost.capacity_per_s
+    if rate >= cost.capacity_per_s:
+        return AtRate(most, inf, inf)
+    arrivals = poisson_arrivals(1.0, REQUESTS, seeded(0)) / rate
+    run = simulate(cost, arrivals, question.cluster.gpu.vllm_batched_tokens)
+    if demand.percentile == 50:
+        return AtRate(most, run.ttft_p50_s, run.itl_p50_s)
+    return AtRate(most, run.ttft_p99_s, run.itl_p99_s)

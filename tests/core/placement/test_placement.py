@@ -414,7 +414,8 @@ def test_a_plan_is_a_command_to_copy():
         "--pipeline-parallel-size 2",
         "--data-parallel-size 4",
         "--enable-expert-parallel",
-        "--distributed-executor-backend ray",
+        "--data-parallel-size-local 2",
+        '--data-parallel-address "$HEAD_ADDRESS"',
         "--kv-cache-dtype fp8",
         "--max-num-seqs 16",
     ):

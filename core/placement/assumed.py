@@ -1,0 +1,39 @@
+"""What a placement takes for granted, said before its answer: the model, its width, the requests, the links."""
+
+from core.models.kv_cache import kept_tokens, kv_bytes_per_token
+from core.models.parameters import total_parameters
+from core.placement.planner import Question
+from core.placement.trace import targets
+from core.remark import Remark, remark
+
+
+def assumed(question: Question) -> list[Remark]:
+    """What was asked and what was taken where nothing was said, in the order in which a reader doubts it."""
+    model, demand, cluster = question.model, question.demand, question.cluster
+    own = "own" if demand.dtype.partition("-")[0] == model.weight_dtype else "other"
+    parts = [
+        remark(
+            "placement.assumed_model",
+            name=model.aliases[0] if model.aliases and model.aliases[0] != model.name else model.name,
+            parameters=total_parameters(model),
+            dtype=demand.dtype,
+            own=remark(f"placement.width_{own}", dtype=model.weight_dtype),
+        ),
+        remark("placement.assumed_cache", kv=kv_bytes_per_token(model, demand.kv_dtype), kv_dtype=demand.kv_dtype),
+    ]
+    if model.windowed_layers:
+        kept = kept_tokens(model, demand.sequence_tokens, cluster.gpu.vllm_batched_tokens)
+        parts.append(remark("placement.assumed_windows", model=model, fraction=kept / demand.sequence_tokens))
+    parts.append(remark("placement.assumed_requests", demand=demand))
+    between = remark("placement.links_between", cluster=cluster) if cluster.nodes > 1 else None
+    parts.append(remark("placement.links", cluster=cluster, between=between))
+    return [*parts, _judged(question)]
+
+
+def _judged(question: Question) -> Remark:
+    """Which target was judged, and of what: the mean of a full house, or a percentile at a rate."""
+    demand = question.demand
+    if demand.slo_itl_s is None and demand.slo_ttft_s is None:
+        return remark("placement.judged_nothing", demand=demand)
+    code = "placement.judged_at_rate" if demand.requests_per_s else "placement.judged"
+    return remark(code, demand=demand, targets=targets(question))

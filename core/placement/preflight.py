@@ -1,0 +1,170 @@
+"""The refusals that an engine makes itself, in its own words, before it loads a byte: a command passes them all.
+
+Each row says which engine, where in its source, and in which releases its words were read. A layout is refused here
+with the sentence that the engine would print, so that it can be searched for.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from core.models.checkpoint import as_served
+from core.placement.layout import Layout
+from core.placement.steps import Demand
+from core.sharding_math.tp_sizes import block_rules, divisibility_rules
+from core.specs import ModelSpec
+
+Engine = Literal["vllm", "sglang", "trtllm"]
+ENGINES: tuple[Engine, ...] = ("vllm", "sglang", "trtllm")
+Values = Mapping[str, int]
+Check = Callable[[ModelSpec, Layout, Demand], Values | None]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One refusal. `check` returns what its sentence names where it holds, None where the engine goes on."""
+
+    code: str
+    engines: tuple[Engine, ...]
+    message: str
+    read_in: str
+    source: str
+    check: Check
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A refusal that a layout meets, as the engine prints it."""
+
+    refusal: Refusal
+    text: str
+
+
+def _heads(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
+    heads, ranks = model.num_attention_heads, layout.tp_size
+    return {"heads": heads, "tp": ranks} if heads % ranks else None
+
+
+def _kv_heads(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
+    heads, ranks = model.num_key_value_heads, layout.tp_size
+    split = model.mla is not None or heads % ranks == 0 or ranks % heads == 0
+    return None if split else {"kv_heads": heads, "tp": ranks}
+
+
+def _expert_blocks(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
+    """Columns of an expert on a rank that are no whole blocks; experts that stay whole are not cut."""
+    if model.moe is None or layout.ep_size > 1:
+        return None
+    return _part_of(model, layout, "moe_intermediate_size", model.moe.moe_intermediate_size)
+
+
+def _column_blocks(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
+    dense = model.moe is None or model.moe.first_k_dense_replace
+    return _part_of(model, layout, "intermediate_size", model.intermediate_size) if dense else None
+
+
+def _row_blocks(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
+    width = model.num_attention_heads * (model.mla.v_head_dim if model.mla else model.head_dim)
+    return _part_of(model, layout, "attention output in blocks", width)
+
+
+def _part_of(model: ModelSpec, layout: Layout, quantity: str, width: int) -> Values | None:
+    bound = any(rule.quantity == quantity for rule in block_rules(model))
+    edge = max(model.weight_block or (1,))
+    broken = bound and layout.tp_size > 1 and width // layout.tp_size % edge
+    return {"part": width // layout.tp_size, "block": edge} if broken else None
+
+
+def _groups(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
+    if model.quantisation_group is None or model.weight_block is not None:
+        return None
+    rules = (rule for rule in divisibility_rules(model) if rule.unit > 1)
+    return {} if any(not rule.holds(layout.tp_size) for rule in rules) else None
+
+
+def _context(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
+    most = model.max_position_embeddings
+    return {"asked": demand.sequence_tokens, "most": most} if demand.sequence_tokens > most else None
+
+
+UNREAD = "not read again here"
+_FP8 = "vllm/model_executor/layers/quantization/fp8.py"
+_FP8_RELEASES = "vLLM 0.19.0, 0.25.0"
+
+REFUSALS: tuple[Refusal, ...] = (
+    Refusal(
+        "heads",
+        ("vllm",),
+        "Total number of attention heads ({heads}) must be divisible by tensor parallel size ({tp}).",
+        "vLLM 0.33.0",
+        "vllm/config, ModelConfig.verify_with_parallel_config",
+        _heads,
+    ),
+    Refusal(
+        "heads",
+        ("sglang", "trtllm"),
+        "{heads} is not divisible by {tp}",
+        UNREAD,
+        "sglang/srt/distributed/utils.py, divide; the models of both engines assert the same",
+        _heads,
+    ),
+    Refusal(
+        "kv_heads",
+        ENGINES,
+        "assert {kv_heads} % {tp} == 0",
+        UNREAD,
+        "vllm/model_executor/models/llama.py, LlamaAttention: KV heads divide over the ranks, or ranks over them",
+        _kv_heads,
+    ),
+    Refusal(
+        "expert_blocks",
+        ("vllm", "sglang"),
+        "The output_size of gate's and up's weight = {part} is not divisible by weight quantization"
+        " block_n = {block}.",
+        _FP8_RELEASES,
+        f"{_FP8}, Fp8MoEMethod.create_weights; SGLang's is a copy of it",
+        _expert_blocks,
+    ),
+    Refusal(
+        "column_blocks",
+        ("vllm", "sglang"),
+        "Weight output_partition_size = {part} is not divisible by weight quantization block_n = {block}.",
+        _FP8_RELEASES,
+        "vllm/model_executor/layers/quantization/utils/fp8_utils.py, validate_fp8_block_shape",
+        _column_blocks,
+    ),
+    Refusal(
+        "row_blocks",
+        ("vllm", "sglang"),
+        "Weight input_size_per_partition = {part} is not divisible by weight quantization block_k = {block}.",
+        _FP8_RELEASES,
+        "vllm/model_executor/layers/quantization/utils/fp8_utils.py, validate_fp8_block_shape",
+        _row_blocks,
+    ),
+    Refusal(
+        "groups",
+        ("vllm", "sglang"),
+        "The input size is not aligned with the quantized weight shape. This can be caused by too large tensor"
+        " parallel size.",
+        "vLLM 0.7.3 (issue #13980)",
+        "vllm/model_executor/layers/quantization/awq.py and gptq.py, create_weights",
+        _groups,
+    ),
+    Refusal(
+        "context",
+        ("vllm",),
+        "User-specified max_model_len ({asked}) is greater than the derived max_model_len"
+        " (max_position_embeddings={most} or model_max_length=None in model's config.json).",
+        "vLLM of July 2025",
+        "vllm/config, _get_and_verify_max_len",
+        _context,
+    ),
+)
+"""What is checked, in the order in which an engine meets it."""
+
+
+def preflight(model: ModelSpec, layout: Layout, demand: Demand, engine: Engine = "vllm") -> tuple[Refused, ...]:
+    """The refusals that an engine would end a layout's start with; none where it goes on to load the weights."""
+    served = as_served(model, demand.dtype)
+    met = ((row, row.check(served, layout, demand)) for row in REFUSALS if engine in row.engines)
+    return tuple(Refused(row, row.message.format(**values)) for row, values in met if values is not None)

@@ -1,0 +1,161 @@
+"""Commands that start: every one has passed the refusals that its engine makes itself, and says what it needs."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.catalog import gpu, model
+from core.models.checkpoint import own_width
+from core.placement.assumed import assumed
+from core.placement.cluster import usual_cluster
+from core.placement.layout import Layout
+from core.placement.planner import Placement, Question, judge, place
+from core.placement.preflight import ENGINES, REFUSALS, preflight
+from core.placement.rank_memory import measured_budget
+from core.placement.serve_flags import as_emitted, remarks, serve_command
+from core.placement.steps import Demand
+from core.placement.under_load import place_under_load
+from runtime.prose import worded
+
+SERVED = ("llama-3-70b", "qwen3-235b-a22b-fp8", "deepseek-v3", "gpt-oss-120b", "gemma-3-27b", "kimi-k2", "opt-13b")
+
+
+def asked(name: str, card: str = "h200-sxm", gpus: int = 8, nodes: int = 1, **demand: object) -> Question:
+    spec = model(name)
+    wanted = Demand(**{"dtype": own_width(spec), **demand})
+    return Question(spec, usual_cluster(gpu(card), gpus, nodes), measured_budget(gpu(card)), wanted)
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_what_splits_has_passed_what_its_engine_checks(name):
+    """One predicate: a layout that is planned is none that vLLM would refuse, and the other way round."""
+    for plan in place(asked(name, nodes=2)).plans:
+        met = [
+            one
+            for one in preflight(model(name), plan.layout, Demand(dtype=own_width(model(name))))
+            if one.refusal.code != "context"
+        ]
+        assert not (plan.splits and met), (plan.layout.name, met)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", SERVED)
+def test_every_command_that_is_emitted_has_passed(engine, name):
+    """Whatever is asked: a prompt longer than the model's context is cut in the command, and said."""
+    question = asked(name, prompt_tokens=400_000, output_tokens=10_000)
+    found = place(question)
+    plan = found.plans[found.nearest if found.recommended is None else found.recommended]
+    assert not preflight(question.model, plan.layout, as_emitted(question), engine)
+    assert serve_command(question, plan, engine).count("\n") >= 2
+    assert any("do not fit in it" in worded(note) for note in remarks(question, plan))
+
+
+@pytest.mark.parametrize(
+    ("name", "layout", "words"),
+    [
+        (
+            "llama-3-70b",
+            Layout(6),
+            "Total number of attention heads (64) must be divisible by tensor parallel size (6).",
+        ),
+        ("qwen3-235b-a22b-fp8", Layout(8), "weight = 192 is not divisible by weight quantization block_n = 128."),
+    ],
+)
+def test_a_refusal_quotes_the_engine(name, layout, words):
+    said = worded(judge(asked(name), layout).reason)
+    assert words in said
+
+
+def test_a_row_says_where_its_words_are_from():
+    for row in REFUSALS:
+        assert row.source
+        assert row.read_in
+        assert set(row.engines) <= set(ENGINES)
+
+
+def test_attention_that_is_data_parallel_over_nodes_names_its_back_end_and_address():
+    """Sixteen ranks of attention over two nodes of eight: eight a node, and where the first of them is."""
+    question = asked("deepseek-v3", nodes=2, concurrency=256)
+    plan = judge(question, Layout(1, 1, 1, 16))
+    vllm, sglang = (serve_command(question, plan, engine) for engine in ("vllm", "sglang"))
+    for flag in ("--data-parallel-size-local 8", "--data-parallel-address", "--data-parallel-rpc-port"):
+        assert flag in vllm
+    for flag in ("--tp-size 16", "--dp-size 16", "--enable-dp-attention", "--nnodes 2", "--dist-init-addr"):
+        assert flag in sglang
+    assert any("--headless" in worded(note) for note in remarks(question, plan))
+
+
+def test_a_tensor_parallel_group_over_nodes_needs_a_ray_cluster():
+    question = asked("llama-3.1-405b", "h100-sxm", nodes=2)
+    plan = judge(question, Layout(16))
+    assert "--distributed-executor-backend ray" in serve_command(question, plan)
+    assert any("Ray cluster over them" in worded(note) for note in remarks(question, plan))
+
+
+def test_code_of_a_repositorys_own_is_trusted_where_the_model_needs_it():
+    for name, flag in (("kimi-k2", True), ("deepseek-v3", False)):
+        question = asked(name, nodes=4)
+        plan = judge(question, Layout(8, 4))
+        assert ("--trust-remote-code" in serve_command(question, plan)) == flag
+        assert ("--trust_remote_code" in serve_command(question, plan, "trtllm")) == flag
+
+
+def test_one_sequence_that_nobody_asked_for_is_no_limit():
+    assert "--max-num-seqs" not in serve_command(asked("llama-3-70b"), judge(asked("llama-3-70b"), Layout(8)))
+    many = asked("llama-3-70b", concurrency=96)
+    assert "--max-num-seqs 48" in serve_command(many, judge(many, Layout(4, 1, 2)))
+
+
+def test_a_pasted_config_is_not_served_by_that_name():
+    pasted = replace(model("llama-3-8b"), key="config", aliases=())
+    question = replace(asked("llama-3-8b"), model=pasted)
+    assert serve_command(question, judge(question, Layout())).startswith('vllm serve "$MODEL" ')
+
+
+def test_what_is_assumed_names_all_that_an_answer_hangs_on():
+    said = " ".join(worded(one) for one in assumed(asked("gemma-3-27b", nodes=2, concurrency=32)))
+    for words in (
+        "parameters",
+        "bf16",
+        "a token over all layers",
+        "32 at once",
+        "2\u202f048 tokens",
+        "NVLink 4",
+        "52 of 62",
+    ):
+        assert words in said
+
+
+def under(rate: float, percentile: int = 99) -> Placement:
+    return place_under_load(
+        asked(
+            "llama-3-70b",
+            "h100-sxm",
+            slo_itl_s=0.4,
+            slo_ttft_s=2.0,
+            requests_per_s=rate,
+            percentile=percentile,
+            concurrency=32,
+        )
+    )
+
+
+def test_targets_at_a_rate_are_those_of_the_load():
+    """Low enough, a plan meets both; no plan meets them at a rate that none can complete."""
+    easy, hopeless = under(0.5), under(1e4)
+    assert easy.meets(easy.recommended)
+    assert not any(hopeless.meets(index) for index in hopeless.fitting)
+    assert all(hopeless.judged(index)[0] == float("inf") for index in hopeless.fitting)
+
+
+def test_the_median_is_kept_where_the_99th_percentile_is_not():
+    """A step that reads another's prompt is one in many: p99 sees it, p50 does not."""
+    tail, half = under(2.0), under(2.0, 50)
+    for index in tail.fitting:
+        assert half.judged(index)[1] <= tail.judged(index)[1]
+
+
+def test_a_first_token_has_a_target_of_its_own():
+    tight = place(asked("llama-3-70b", "h100-sxm", slo_ttft_s=0.110))
+    assert {tight.plans[index].layout.tp_size for index in tight.fitting if tight.meets(index)} == {8}
+    assert tight.plans[tight.recommended].layout.tp_size == 8
