@@ -9,22 +9,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import streamlit as st
+from ui.players import kit
 
-_HERE = Path(__file__).parent
-_SCRIPTS = ("layout.js", "draw.js", "notes.js", "stepper.js")
+SCRIPTS = ("layout.js", "draw.js", "notes.js", "stepper.js")
+HERE = Path(__file__).parent
 
-
-def _read(*names: str) -> str:
-    return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in names)
-
-
-_stepper = st.components.v2.component(
-    "shardlab_block_stepper",
-    html=_read("stepper.html"),
-    css=_read("stepper.css"),
-    js=_read(*_SCRIPTS),
-)
+_stepper = kit.component("block_stepper", HERE, SCRIPTS)
 
 
 @dataclass(frozen=True)
@@ -71,4 +61,5 @@ def payload(views: Sequence[View], name: str, present: bool, start: int, control
         "present": present,
         "start": start,
         "controls": controls,
+        "words": kit.words("stepper"),
     }

@@ -14,30 +14,10 @@ function text(x, y, words, cls, attributes = {}) {
   return el('text', { x, y, class: cls, ...attributes }, [words]);
 }
 
-function mixed(colour, ground, share) {
-  const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-  const [top, below] = [channels(colour), channels(ground)];
-  return '#' + top.map((v, i) => Math.round(v * share + below[i] * (1 - share)).toString(16).padStart(2, '0')).join('');
-}
+// Lines between the numbers of a rank's block.
+const hairline = (theme, rank) => (theme.dark ? theme.solid(rank) : mix(theme.solid(rank), theme.text, 0.6));
 
-// Rank colours of the theme: solid for keys and arrows, a fill that numbers read on, an outline.
-function paletteOf(host) {
-  const css = getComputedStyle(host);
-  const value = (name) => css.getPropertyValue(name).trim();
-  const ground = value('--st-background-color') || '#FBFAF7';
-  const ink = value('--st-text-color') || '#171614';
-  const dark = parseInt(ground.slice(1, 3), 16) < 128;
-  const solids = value('--st-chart-categorical-colors').split(',').map((colour) => colour.trim());
-  return {
-    dark, ground, ink,
-    solid: (rank) => solids[rank % solids.length],
-    fill: (rank) => mixed(solids[rank % solids.length], dark ? ground : '#FFFFFF', dark ? (rank % 4 === 3 ? 0.26 : 0.34) : 0.42),
-    edge: (rank) => (dark ? solids[rank % solids.length] : ink),
-    hairline: (rank) => (dark ? solids[rank % solids.length] : mixed(solids[rank % solids.length], ink, 0.6)),
-  };
-}
-
-function drawBoard(board, plan, colours) {
+function drawBoard(board, plan, colours, words) {
   const parts = [];
   const root = el('g');
   const add = (node, part) => {
@@ -50,17 +30,17 @@ function drawBoard(board, plan, colours) {
     if (row.kind === 'bar') drawBar(row, board.rows[index + 1], board, plan, colours, add);
     else drawTensor(row, board, plan, colours, add, board.rows[index - 1]);
   });
-  drawRanks(board, plan, colours, add);
+  drawRanks(board, plan, colours, words, add);
   return { root, parts };
 }
 
-function drawRanks(board, plan, colours, add) {
+function drawRanks(board, plan, colours, words, add) {
   const s = plan.size.text;
   for (let rank = 0; rank < board.num_ranks; rank += 1) {
     const x = plan.column(rank);
     const key = el('rect', { x: x - 2.5 * s, y: 1, width: s * 0.83, height: s * 0.83, class: 'edge', style: `fill:${colours.solid(rank)}` });
-    const hit = el('rect', { x: x - 3 * s, y: -s * 0.4, width: 6.4 * s, height: s * 1.7, rx: 4, class: 'hit rank-hit', 'data-only': rank, role: 'button', tabindex: 0, 'aria-label': `Only what rank ${rank} holds`, 'aria-pressed': false });
-    add(el('g', {}, [key, text(x - 1.3 * s, s * 0.76, `rank ${rank}`, 'rank'), hit]), { seen: (step) => step > 0, rank });
+    const hit = el('rect', { x: x - 3 * s, y: -s * 0.4, width: 6.4 * s, height: s * 1.7, rx: 4, class: 'hit rank-hit', 'data-only': rank, role: 'button', tabindex: 0, 'aria-label': filled(words.only, { rank }), 'aria-pressed': false });
+    add(el('g', {}, [key, text(x - 1.3 * s, s * 0.76, filled(words.rank, { rank }), 'rank'), hit]), { seen: (step) => step > 0, rank });
   }
 }
 
@@ -76,9 +56,9 @@ function drawLabels(row, plan, add) {
   for (const [shape, when] of changes ? [[row.whole_shape, 'whole'], [row.shape, 'cut']] : [[row.shape, 'ever']]) {
     const seen = (step) => row.steps.includes(step) && (when === 'ever' || (when === 'whole') === (step === 0));
     const place = beside && !plan.size.oneLine ? { x: 0, y: plan.size.code * 1.35 } : { dx: 8 };
-    const words = [el('tspan', { class: 'name' }, [row.name])];
-    if (!plan.size.nameOnly) words.push(el('tspan', { class: 'shape', ...place }, [shape]));
-    add(el('text', {}, words), { seen, at });
+    const spans = [el('tspan', { class: 'name' }, [row.name])];
+    if (!plan.size.nameOnly) spans.push(el('tspan', { class: 'shape', ...place }, [shape]));
+    add(el('text', {}, spans), { seen, at });
   }
 }
 
@@ -116,8 +96,8 @@ function drawBlock(row, block, index, owner, plan, colours) {
   const { cw, ch, size } = plan;
   const [width, height] = [columns * cw, rows * ch];
   const fill = owner === null ? 'var(--ground)' : colours.fill(owner);
-  const edge = owner === null ? colours.ink : colours.edge(owner);
-  const hair = owner === null ? 'var(--hairline)' : colours.hairline(owner);
+  const edge = owner === null ? colours.text : colours.edge(owner);
+  const hair = owner === null ? 'var(--hairline)' : hairline(colours, owner);
   const node = el('g', { class: `block${owner === null ? '' : ' owned'}`, style: `--fill:${fill};--edge:${edge};--hair:${hair}`, 'data-row': row.key, 'data-block': index });
   node.append(el('rect', { width, height, class: 'fill' }));
   for (const [i, j] of block.wrong) node.append(el('rect', { x: j * cw, y: i * ch, width: cw, height: ch, class: 'wrong', fill: 'url(#wrong)' }));
@@ -135,8 +115,8 @@ function drawBlock(row, block, index, owner, plan, colours) {
 }
 
 // A wider number is set a little smaller rather than over its neighbour.
-function fitted(words, cw, size) {
-  const natural = words.length * size * 0.52;
+function fitted(shown, cw, size) {
+  const natural = shown.length * size * 0.52;
   return natural > cw - 3 ? `font-size:${((size * (cw - 3)) / natural).toFixed(1)}px` : '';
 }
 

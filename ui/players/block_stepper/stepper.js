@@ -1,85 +1,63 @@
-// The stepper's life: which step it stands at, whether it plays, which output it follows. Nothing goes to the server.
+// The block stepper: a stop a step, an output that is followed, a rank that is looked at alone.
 
 const STEP_MS = 1500;
-const PLAY = 'M3 2v12l10-6z';
-const PAUSE = 'M3 2h4v12H3zM9 2h4v12H9z';
-const steppers = new WeakMap();
 
-class Stepper {
-  constructor(host) {
-    this.figure = host.querySelector('figure');
-    const find = (selector) => this.figure.querySelector(selector);
-    [this.stage, this.svg, this.notes, this.track] = ['.stage', '.stage svg', 'aside', '.track'].map(find);
-    [this.caption, this.live] = ['figcaption', '.live'].map(find);
-    [this.backButton, this.playButton, this.nextButton] = ['back', 'play', 'next'].map((name) => find(`[data-do=${name}]`));
-    this.step = 0;
-    this.only = null;
-    this.timer = null;
-    this.backButton.onclick = () => this.move(-1);
-    this.nextButton.onclick = () => this.move(1);
-    this.playButton.onclick = () => this.toggle();
-    find('[data-do=export]').onclick = () => this.save();
+class Stepper extends Player {
+  constructor(root) {
+    super(root);
+    [this.svg, this.notes, this.track, this.caption] = ['.stage svg', 'aside', '.track', 'figcaption'].map(this.find);
+    this.buttons.on.append(made('span'), ' ', made('kbd', { textContent: 'N' }));
     this.svg.onpointerover = (event) => this.point(event);
     this.svg.onclick = (event) => this.point(event);
     this.svg.addEventListener('focusin', (event) => this.point(event));
     this.svg.onkeydown = (event) => this.walk(event);
-    this.onKey = (event) => this.pressed(event);
-    window.addEventListener('keydown', this.onKey, true);
-    this.watch = new ResizeObserver(() => this.resized());
-    this.watch.observe(this.figure);
+    this.only = null;
   }
 
-  show(data) {
-    const key = this.board?.steps[this.step]?.key;
-    const same = JSON.stringify(data) === JSON.stringify(this.data);
-    this.stop();
-    this.data = data;
-    if (!same) this.only = null;
-    this.draw();
-    const kept = this.board.steps.findIndex((step) => step.key === key);
-    const last = this.board.steps.length - 1;
-    const start = data.start < 0 ? last + 1 + data.start : Math.min(data.start, last);
-    this.step = kept < 0 || !data.controls ? start : kept;
-    if (!same) this.followed = this.board.follow;
-    this.settle(false);
+  read(data) {
+    const before = this.board?.steps[this.index]?.key;
+    return { ...data, kept: data.views[0].board.steps.findIndex((step) => step.key === before) };
   }
 
-  resized() {
-    const width = this.figure.clientWidth;
-    if (!this.data || width === this.width || !width) return;
+  // On other numbers it stays at the step it stood at, if they have one of that name.
+  load() {
+    const { kept, start, controls, views, words } = this.model;
+    const last = views[0].board.steps.length - 1;
+    this.stops = views[0].board.steps.map((_, step) => step);
+    this.lasts = STEP_MS * last;
+    Object.assign(this, { only: null, board: null });
+    this.buttons.on.querySelector('span').textContent = words.on;
+    const first = start < 0 ? last + 1 + start : Math.min(start, last);
+    this.stand(kept < 0 || !controls ? first : kept);
+  }
+
+  layOut(width) {
+    const { views, present, controls } = this.model;
     const before = this.board;
-    this.draw();
-    if (before !== this.board) this.followed = this.board.follow;
-    this.settle(false);
-  }
-
-  draw() {
-    this.width = this.figure.clientWidth || 852;
-    const { views, present, controls } = this.data;
-    this.figure.dataset.present = present;
-    this.figure.dataset.controls = controls;
-    this.figure.dataset.beside = !present && controls && this.width > 1000;
-    const room = (this.stage.clientWidth || this.width) - 6;
+    this.figure.dataset.beside = !present && controls && width > 1000;
+    const room = (this.stage.clientWidth || width) - 6;
     this.view = fittingView(views, room, present);
     this.board = this.view.board;
+    if (before !== this.board) this.followed = this.board.follow;
     this.plan = layOut(this.board, room, present);
-    const colours = paletteOf(this.figure);
-    this.figure.dataset.dark = colours.dark;
-    const { root, parts } = drawBoard(this.board, this.plan, colours);
-    this.parts = parts;
-    this.svg.setAttribute('viewBox', `0 0 ${this.plan.width} ${this.plan.height}`);
-    this.svg.setAttribute('width', this.plan.width);
-    this.svg.setAttribute('height', this.plan.height);
-    this.svg.style.fontSize = `${this.plan.size.text}px`;
-    for (const [name, size] of [['small', this.plan.size.small], ['name', this.plan.size.name], ['code', this.plan.size.code]]) {
-      this.svg.style.setProperty(`--${name}`, `${size}px`);
-    }
+    this.figure.dataset.dark = this.theme.dark;
+    const { root, parts } = drawBoard(this.board, this.plan, this.theme, this.model.words);
+    Object.assign(this, { parts, shown: null });
+    this.fit(root);
+    this.addTargets();
+    this.caption.textContent = this.view.reading;
+    fillTrack(this.track, this.board.steps, (step) => { this.pause(); this.goTo(step); });
+    return this.plan;
+  }
+
+  fit(root) {
+    const { width, height, size } = this.plan;
+    for (const [name, value] of [['viewBox', `0 0 ${width} ${height}`], ['width', width], ['height', height]]) this.svg.setAttribute(name, value);
+    this.svg.style.fontSize = `${size.text}px`;
+    for (const name of ['small', 'name', 'code']) this.svg.style.setProperty(`--${name}`, `${size[name]}px`);
     const definitions = el('defs');
     definitions.innerHTML = DEFINITIONS;
     this.svg.replaceChildren(definitions, root);
-    this.addTargets();
-    this.caption.textContent = this.view.reading;
-    fillTrack(this.track, this.board.steps, (index) => this.go(index));
   }
 
   // Every cell that stands for one output can be pointed at; the result's first copies take the keyboard as well.
@@ -95,14 +73,22 @@ class Stepper {
     const { cw, ch } = this.plan;
     const target = el('rect', { x: ring.left * cw, y: ring.top * ch, width: cw, height: ch, class: 'hit', 'data-follow': index });
     if (ring === reachable[index]) {
-      for (const [name, value] of [['tabindex', '-1'], ['role', 'button'], ['aria-label', `${output.label} is ${output.total}; follow it`]]) target.setAttribute(name, value);
+      const label = filled(this.model.words.follow, output);
+      for (const [name, value] of [['tabindex', '-1'], ['role', 'button'], ['aria-label', label]]) target.setAttribute(name, value);
     }
     block?.append(target);
   }
 
-  // The state of the current step, at once or in motion.
-  settle(inMotion, from = this.step) {
-    const { step } = this;
+  // The state of the current step, in motion where it stood at another before.
+  draw() {
+    const from = this.shown ?? this.index;
+    this.settle(from !== this.index, from);
+    if (this.shown !== null && from !== this.index) this.tell();
+    this.shown = this.index;
+  }
+
+  settle(inMotion, from = this.index) {
+    const step = this.index;
     this.svg.toggleAttribute('data-whole', step === 0);
     this.figure.toggleAttribute('data-still', !inMotion);
     for (const part of this.parts) {
@@ -112,7 +98,7 @@ class Stepper {
       part.node.style.transitionDelay = fresh && inMotion ? `${part.delay}ms` : '0ms';
       part.node.style.transform = `translate(${x}px, ${y}px)`;
       const others = this.only !== null && Number.isInteger(part.rank) && part.rank !== this.only;
-      part.node.style.opacity = seen ? (others ? 0.14 : 1) : 0;
+      part.node.style.opacity = Number(seen) && (others ? 0.14 : 1);
       part.node.style.visibility = seen ? 'visible' : 'hidden';
     }
     this.follow(this.followed);
@@ -120,17 +106,21 @@ class Stepper {
   }
 
   describe() {
+    const words = this.view.captions[this.index];
+    this.svg.setAttribute('aria-label', this.spoken());
+    this.buttons.back.disabled = this.index === 0;
+    this.buttons.on.disabled = this.at >= this.end;
+    markTrack(this.track, this.index);
+    fillNotes(this.notes, { title: this.position(), words, notes: this.view.notes, step: this.index, output: this.board.outputs[this.followed], theme: this.theme, ranks: this.board.num_ranks, said: this.model.words });
+  }
+
+  position() {
     const { steps } = this.board;
-    const last = this.step === steps.length - 1;
-    const title = `Step ${this.step + 1} of ${steps.length}, ${steps[this.step].name}`;
-    const words = this.view.captions[this.step];
-    this.svg.setAttribute('aria-label', `${title}. ${words}`);
-    this.live.textContent = `${title}. ${words}`;
-    this.backButton.disabled = this.step === 0;
-    this.nextButton.disabled = last;
-    markTrack(this.track, this.step);
-    fillNotes(this.notes, { title, words, notes: this.view.notes, step: this.step, output: this.board.outputs[this.followed], colours: paletteOf(this.figure), ranks: this.board.num_ranks });
-    this.drawPlay();
+    return filled(this.model.words.position, { step: this.index + 1, all: steps.length, name: steps[this.index].name });
+  }
+
+  spoken() {
+    return `${this.position()}. ${this.view.captions[this.index]}`;
   }
 
   follow(index) {
@@ -174,94 +164,28 @@ class Stepper {
     event.preventDefault();
   }
 
-  move(turn) {
-    this.stop();
-    this.go(this.step + turn);
-  }
-
-  go(index) {
-    const target = Math.max(0, Math.min(index, this.board.steps.length - 1));
-    if (target === this.step) return;
-    const from = this.step;
-    this.step = target;
-    this.settle(true, from);
-  }
-
+  // Play begins with a step, and is not still for the length of one.
   toggle() {
-    if (this.timer) {
-      this.stop();
-      return;
-    }
-    const last = this.board.steps.length - 1;
-    if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
-      this.go(this.step === last ? 0 : last);
-      return;
-    }
-    this.go(this.step === last ? 0 : this.step + 1);
-    this.timer = setInterval(() => {
-      this.go(this.step + 1);
-      if (this.step === last) this.stop();
-    }, STEP_MS);
-    this.drawPlay();
+    super.toggle();
+    if (this.playing) this.goTo(this.at + 1);
   }
 
-  stop() {
-    clearInterval(this.timer);
-    this.timer = null;
-    if (this.board) this.drawPlay();
-  }
-
-  drawPlay() {
-    this.playButton.querySelector('path').setAttribute('d', this.timer ? PAUSE : PLAY);
-    this.playButton.querySelector('span').textContent = this.timer ? 'Pause' : 'Play';
-  }
-
-  // Heard before Streamlit's own shortcuts: the last step lets Next through to the page, the first one Back.
-  pressed(event) {
-    if (!this.data?.controls || event.ctrlKey || event.metaKey || event.altKey || !this.figure.getClientRects().length) return;
-    const target = event.composedPath()[0];
-    const action = this.actionOf(event.key, target);
-    if (!action) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    action();
-  }
-
-  actionOf(key, target) {
+  // N and B are its own as well: the last step lets Next through to the page, the first one Back.
+  actOf(key, target) {
+    if (key === ' ') return super.actOf(key, target);
     const within = (selector) => target instanceof Element && target.closest(selector) !== null;
-    if (within('input, textarea, select, [contenteditable=true], [role=slider], [role=combobox]')) return null;
-    if (key === ' ') return within('button, a, summary, [role=button], [role=tab], [role=radio]') ? null : () => this.toggle();
+    if (within(`${WRITES}, [role=slider], input[type=range]`)) return null;
     const isArrow = key === 'ArrowRight' || key === 'ArrowLeft';
     if (isArrow && within('[role=tab], [role=radiogroup], [role=radio], [data-follow], [role=menu], [role=grid]')) return null;
-    const turn = { n: 1, arrowright: 1, b: -1, arrowleft: -1 }[key.toLowerCase()];
-    const next = this.step + (turn ?? 0);
-    return turn && next >= 0 && next < this.board.steps.length ? () => this.move(turn) : null;
+    const by = { n: 1, arrowright: 1, b: -1, arrowleft: -1 }[key.toLowerCase()];
+    const next = this.index + (by ?? 0);
+    return by && next >= 0 && next < this.stops.length ? () => this.step(by) : null;
   }
 
-  save() {
-    const name = `${this.data.name}-${this.board.steps[this.step].key}.svg`;
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([standalone(this.svg, paletteOf(this.figure))], { type: 'image/svg+xml' }));
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  }
-
-  end() {
-    this.stop();
-    this.watch.disconnect();
-    window.removeEventListener('keydown', this.onKey, true);
+  saved() {
+    const name = `${this.model.name}-${this.board.steps[this.index].key}.svg`;
+    return { name, file: svgFile(standalone(this.svg, this.theme)) };
   }
 }
 
-function mount({ data, parentElement }) {
-  let stepper = steppers.get(parentElement);
-  if (!stepper) {
-    stepper = new Stepper(parentElement);
-    steppers.set(parentElement, stepper);
-  }
-  stepper.show(data);
-  return () => stepper.end();
-}
-
-export default mount;
+export default mountAs(Stepper);

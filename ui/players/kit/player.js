@@ -136,7 +136,8 @@ class Player {
     let last = performance.now();
     const frame = (now) => {
       if (!this.playing) return;
-      this.goTo(this.at + ((now - last) * this.speed * this.end) / this.lasts);
+      // the first frame may have begun before the key was pressed
+      this.goTo(this.at + (Math.max(0, now - last) * this.speed * this.end) / this.lasts);
       last = now;
       if (this.at >= this.end || !this.figure.isConnected) this.pause();
       else requestAnimationFrame(frame);

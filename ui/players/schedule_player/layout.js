@@ -2,7 +2,7 @@
 
 const SIZES = {
   laptop: { gutter: 125, cell: 46, row: 40, rows: 384, axis: 13, label: 15, text: 15, words: 9, key: 13, hatch: 10, line: 1.5, least: 14, top: 22 },
-  present: { gutter: 156, cell: 70, row: 62, rows: 510, axis: 24, label: 28, text: 28, words: 24, key: 22, hatch: 16, line: 2, least: 24, top: 44 },
+  present: { gutter: 156, cell: 70, row: 62, axis: 24, label: 28, text: 28, words: 24, key: 22, hatch: 16, line: 2, least: 24, top: 44 },
   phone: { gutter: 82, cell: 46, row: 36, rows: 320, axis: 14, label: 15, text: 15, words: 9, key: 12, hatch: 10, line: 1.5, least: 14, top: 24 },
 };
 const SCROLL_BELOW = 22;
@@ -19,7 +19,7 @@ function layOut(model, width) {
   const ranks = model.grids.reduce((sum, grid) => sum + grid.ranks, 0);
   const tallest = (cell * model.narrowest < 24 ? size.row * 0.75 : size.row) * (model.present && model.controls ? 0.9 : 1);
   const strip = model.mostHeld ? 0.36 : 0; // of a row's pitch; on a projector there is no room to add it to
-  const rows = model.present && titled ? 420 : size.rows * (strip ? 1.15 : 1);
+  const rows = model.present ? (titled ? 0.82 : 1) * onWall() : size.rows * (strip ? 1.15 : 1);
   const pitch = Math.max(4, Math.floor(Math.min(rows / ranks, tallest / (model.present ? 1 : 1 - strip))));
   const row = Math.max(4, Math.round(pitch * (1 - strip)));
   const titleHeight = titled ? size.label * 2 : 0;
@@ -35,6 +35,11 @@ function layOut(model, width) {
     x: (tick) => Math.round(tick * cell),
     y: (index, rank) => tops[index] + rank * pitch,
   };
+}
+
+// What the rows may take on a wall: 510 px of 1080, and of 720 what title, controls and foot leave.
+function onWall() {
+  return Math.max(200, Math.min(510, 0.72 * window.innerHeight - 268));
 }
 
 // The grid, rank and tick under a point, or null.
