@@ -22,7 +22,7 @@ from core.placement.steps import Demand
 from core.placement.under_load import engine_cost
 from core.serving.bench_reader import read_bench_results
 from core.serving.curve import Promise, highest_kept, load_curve
-from core.serving.load import CHUNK_TOKENS, steady_state
+from core.serving.load import steady_state
 from core.serving.simulate import LoadResult, seeded
 from core.units import plain, seconds
 from runtime.prose import worded
@@ -63,7 +63,8 @@ def _placed(options: argparse.Namespace) -> tuple[Question, Plan]:
 def _ladder(options: argparse.Namespace, question: Question, plan: Plan) -> Mapping[str, object]:
     """Every rate of the ladder, and the highest that keeps the promises."""
     cost, engines = engine_cost(question, plan), plan.layout.replicas
-    curve = load_curve(cost, options.requests, seeded(options.seed), chunk_tokens=options.chunk)
+    chunk = question.cluster.gpu.vllm_batched_tokens if options.chunk is None else options.chunk
+    curve = load_curve(cost, options.requests, seeded(options.seed), chunk_tokens=chunk)
     promise = Promise(_in_s(options.ttft_p99_ms), _in_s(options.itl_p99_ms))
     kept = highest_kept(curve, promise)
     if not options.json:
@@ -153,7 +154,7 @@ def _parser() -> Parser:
     parser.add_argument("--utilisation", type=finite, default=0.9, help="share of the memory an engine may take")
     parser.add_argument("--ttft-p99-ms", type=finite, help="promised of the first token, for 99 of 100")
     parser.add_argument("--itl-p99-ms", type=finite, help="promised between two tokens, for 99 of 100")
-    parser.add_argument("--chunk", type=int, default=CHUNK_TOKENS, help="prompt tokens a step reads besides")
+    parser.add_argument("--chunk", type=int, help="prompt tokens a step reads besides; what vLLM takes on the GPU")
     parser.add_argument("--requests", type=int, default=1000, help="of each run")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--bench", help="a file with results of vllm bench serve, or - for standard input")

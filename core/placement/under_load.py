@@ -9,20 +9,19 @@ from core.placement.planner import AtRate, Placement, Plan, Question, place
 from core.serving.load import EngineCost
 from core.serving.simulate import poisson_arrivals, seeded, simulate
 
-MOST_SEQUENCES = 256
-"""Sequences that run at once where memory would hold more. Source: vLLM's default max_num_seqs."""
 
-
-def engine_cost(question: Question, plan: Plan, most_sequences: int = MOST_SEQUENCES) -> EngineCost:
+def engine_cost(question: Question, plan: Plan, most_sequences: int | None = None) -> EngineCost:
     """What the steps of one of a plan's engines take, at the lengths that the question asks.
 
     Decode is timed at 1, 2, 4, … sequences up to what its memory holds. A pipeline reads a prompt in each of its
     stages at once, and data-parallel attention one in each copy: they hold the engine for that share of a first
     token's time, and the rest is delay.
 
+    `most_sequences` run at once where memory would hold more: by default what vLLM allows on such a GPU.
     Raises OutOfRangeError for a plan that does not fit.
     """
     layout, demand = plan.layout, question.demand
+    most_sequences = most_sequences or question.cluster.gpu.vllm_sequences
     one = Layout(layout.tp_size, layout.pp_size, 1, layout.dp_size)
     most_running = min(most_sequences, plan.max_concurrency // layout.replicas)
     if most_running < 1:

@@ -20,7 +20,7 @@ KEY = "bench_result"
 
 def ask(page: Page) -> rows.LoadAsk:
     """What the tab asks. Runs in every scene, so that the URL keeps it."""
-    usual = rows.LoadAsk()
+    usual = rows.LoadAsk(chunk_tokens=page.scenario.gpu_spec.vllm_batched_tokens)
     with page.controls("load"):
         return rows.LoadAsk(
             ttft_ms=inputs.number("First token by, ms (p99)", page.key("p99_ttft"), 1.0, 1e6, usual.ttft_ms),

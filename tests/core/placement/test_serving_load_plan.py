@@ -14,7 +14,7 @@ from core.placement.layout import Layout
 from core.placement.planner import Question, judge
 from core.placement.rank_memory import measured_budget
 from core.placement.steps import Demand
-from core.placement.under_load import MOST_SEQUENCES, engine_cost
+from core.placement.under_load import engine_cost
 from core.serving.bench_results import BenchResult, Clocked
 from runtime.prose import worded
 
@@ -69,7 +69,9 @@ def test_a_pipeline_reads_a_prompt_in_each_stage():
 
 def test_an_engine_runs_no_more_than_memory_or_the_engine_s_limit():
     plan = judge(QUESTION, Layout(1))
-    assert engine_cost(QUESTION, plan).most_running == min(MOST_SEQUENCES, plan.max_concurrency)
+    assert engine_cost(QUESTION, plan).most_running == min(
+        QUESTION.cluster.gpu.vllm_sequences, plan.max_concurrency
+    )
     assert engine_cost(QUESTION, plan, most_sequences=10).batches == (1, 2, 4, 8, 10)
 
 
