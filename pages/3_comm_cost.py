@@ -100,7 +100,9 @@ def count() -> None:
             page.say("count.source")
     with margin:
         of = "_napkin" if view.napkin else ""
-        page.note("count.payload", "count.latency", f"count.bandwidth{of}", "count.bill", f"count.share{of}")
+        page.note("count.payload", "count.latency", f"count.bandwidth{of}", "count.bill")
+        with st.container(key="aside_share"):
+            page.note(f"count.share{of}")
 
 
 def break_it() -> None:

@@ -14,24 +14,13 @@ from typing import Literal
 from core.errors import OutOfRangeError, require_positive
 from core.units import KIB, MIB
 
+# fmt: off
 RELEASES_READ = (
-    *("0.3.0", "0.3.3", "0.4.1", "0.4.2", "0.4.3", "0.5.0", "0.5.4", "0.6.0", "0.6.1", "0.6.2", "0.6.3.post1"),
-    *(
-        "0.7.3",
-        "0.8.0",
-        "0.8.1",
-        "0.8.3",
-        "0.8.5",
-        "0.9.0",
-        "0.9.2",
-        "0.10.0",
-        "0.10.1",
-        "0.10.2",
-        "0.11.0",
-        "0.13.0",
-    ),
-    *("0.16.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0", "0.25.0"),
+    "0.3.0", "0.3.3", "0.4.1", "0.4.2", "0.4.3", "0.5.0", "0.5.4", "0.6.0", "0.6.1", "0.6.2", "0.6.3.post1",
+    "0.7.3", "0.8.0", "0.8.1", "0.8.3", "0.8.5", "0.9.0", "0.9.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0", "0.13.0",
+    "0.16.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0", "0.25.0", "0.28.0", "0.30.0", "0.33.0",
 )
+# fmt: on
 """The releases whose sources these rules were read in; one between two of them is taken to be as the older."""
 
 WORLD_SIZES = (2, 4, 6, 8)
@@ -46,7 +35,14 @@ SYMMETRIC_MEMORY_CAPS = {
 }
 """By compute capability and world size: above, PyTorch's symmetric memory is taken to be faster where it runs."""
 
-RuleKey = Literal["one_node", "world_size", "nvlink", "p2p"]
+SYMMETRIC_MEMORY_MOST = {
+    "9.0": {2: 64 * MIB, 4: 32 * MIB, 6: 64 * MIB, 8: 64 * MIB},
+    "10.0": {2: 8 * MIB, 4: 32 * MIB, 6: 128 * MIB, 8: 128 * MIB},
+    "10.3": {2: 4 * MIB, 4: 32 * MIB, 6: 32 * MIB, 8: 64 * MIB},
+}
+"""The largest payload that symmetric memory takes itself, as 0.28.0 to 0.33.0 have it; above, it is NCCL's."""
+
+RuleKey = Literal["one_node", "world_size", "nvlink_domain", "nvlink", "p2p"]
 Kernel = Literal["one stage", "two stages", "half butterfly", "symmetric memory", "NCCL"]
 Release = tuple[int, ...]
 
@@ -55,8 +51,10 @@ Release = tuple[int, ...]
 class Machine:
     """What the rules ask about: the ranks of one tensor-parallel group and how they are joined.
 
-    `full_nvlink`: every pair is one NVLink (or xGMI) hop apart. `p2p`: a copy between any two GPUs arrives.
-    `symmetric_memory` None is the release's default; it needs a switch that multicasts.
+    `full_nvlink`: every pair is one NVLink (or xGMI) hop apart. `p2p`: a copy between any two GPUs arrives;
+    `driver_p2p` what the driver says of that, None where it tells the truth. `nvlink_domain`: ranks on several
+    nodes share one NVLink domain whose switches multicast. `symmetric_memory` None is the release's default; it
+    needs a switch that multicasts.
     """
 
     release: str
@@ -67,6 +65,8 @@ class Machine:
     rocm: bool = False
     compute_capability: str = "9.0"
     symmetric_memory: bool | None = None
+    driver_p2p: bool | None = None
+    nvlink_domain: bool = False
 
     def __post_init__(self) -> None:
         require_positive(world_size=self.world_size, nodes=self.nodes)
@@ -79,16 +79,25 @@ class Machine:
         """The release as numbers, `0.6.3.post1` as 0.6.3. Raises OutOfRangeError outside of what was read."""
         return _version(self.release)
 
+    @property
+    def blackwell(self) -> bool:
+        """Compute capability 10 or newer: what multi-node NVLink is told from."""
+        return int(self.compute_capability.partition(".")[0]) >= 10
+
 
 @dataclass(frozen=True)
 class Rule:
-    """One condition, the first release read that has it, and the line a log shows where it stops the kernel."""
+    """One condition, the first release read that has it, and the line a log shows where it stops the kernel.
+
+    `until` is the first release read that no longer has it; "" where it stands.
+    """
 
     key: RuleKey
     since: str
     asks: str
     logs: str
     holds: Callable[[Machine], bool]
+    until: str = ""
 
 
 _SILENCE = "To silence this warning, specify disable_custom_all_reduce=True explicitly."
@@ -100,14 +109,21 @@ RULES = (
         "all ranks on one node",
         "Custom allreduce is disabled because this process group spans across nodes.",
         lambda machine: machine.nodes == 1,
+        until="0.28.0",
     ),
     Rule(
         "world_size",
         "0.3.0",
         "2, 4, 6 or 8 ranks",
-        f"Custom allreduce is disabled due to an unsupported world size: %d. Supported world sizes: "
-        f"{list(WORLD_SIZES)}. {_SILENCE}",
-        lambda machine: machine.world_size in WORLD_SIZES,
+        f"Custom allreduce is disabled due to an unsupported world size: %d. Supported world sizes: %s. {_SILENCE}",
+        lambda machine: machine.world_size in world_sizes(machine),
+    ),
+    Rule(
+        "nvlink_domain",
+        "0.28.0",
+        "one node, or one NVLink domain over several",
+        "Custom collectives are disabled because this multi-node group does not support MNNVL multicast.",
+        lambda machine: machine.nodes == 1 or (machine.nvlink_domain and machine.blackwell),
     ),
     Rule(
         "nvlink",
@@ -122,13 +138,17 @@ RULES = (
         "peer-to-peer copies that arrive",
         "Custom allreduce is disabled because your platform lacks GPU P2P capability or P2P test failed. "
         f"{_SILENCE}",
-        lambda machine: machine.p2p or (machine.rocm and at_least(machine, ROCM_TRUSTED_SINCE)),
+        lambda machine: _p2p_taken_for_granted(machine),
     ),
 )
 """In the order a release asks them: the first that fails is the one a log names."""
 
 P2P_TESTED_SINCE = "0.4.1"
 """Before, the driver's word was taken; since, a copy is made between every two GPUs and looked at."""
+P2P_BELIEVED_SINCE = "0.10.1"
+"""`VLLM_SKIP_P2P_CHECK` is on by default: the driver's word is taken again."""
+SIXTEEN_RANKS_SINCE = "0.28.0"
+"""For gathers and scatters: an all-reduce over more than eight goes elsewhere."""
 STRICTLY_BELOW_SINCE = "0.6.2"
 """Before, a payload of just the cap was taken; since, only smaller ones."""
 ROCM_TRUSTED_SINCE = "0.8.3"
@@ -168,14 +188,15 @@ class Decision:
         """The line a log shows; "" while it is on, and for one rank, which has nothing to say."""
         if self.machine.world_size == 1 or self.stopped_by is None:
             return ""
-        return self.stopped_by.logs.replace("%d", str(self.machine.world_size))
+        sizes = str(list(world_sizes(self.machine)))
+        return self.stopped_by.logs.replace("%d", str(self.machine.world_size)).replace("%s", sizes)
 
 
 def decide(machine: Machine) -> Decision:
     """The rules of a machine's release, asked in its order until one fails."""
     checks: list[Check] = []
     for rule in RULES:
-        asked = at_least(machine, rule.since)
+        asked = at_least(machine, rule.since) and not (rule.until and at_least(machine, rule.until))
         checks.append(Check(rule, rule.holds(machine) if asked else None))
         if checks[-1].holds is False:
             break
@@ -190,8 +211,9 @@ def kernel(machine: Machine, payload_bytes: int) -> Kernel:
     took them, met in a half butterfly.
     """
     require_positive(payload_bytes=payload_bytes)
-    if not (decide(machine).enabled and payload_bytes % 16 == 0 and _within(machine, payload_bytes)):
-        return "symmetric memory" if _symmetric(machine) and machine.nodes == 1 else "NCCL"
+    reduces = decide(machine).enabled and machine.world_size <= max(WORLD_SIZES) and machine.nodes == 1
+    if not (reduces and payload_bytes % 16 == 0 and _within(machine, payload_bytes)):
+        return "symmetric memory" if _symmetric_takes(machine, payload_bytes) else "NCCL"
     if machine.world_size > 2 and not machine.full_nvlink:
         return "half butterfly"
     small = payload_bytes < (512 * KIB if machine.world_size <= 4 else 256 * KIB)
@@ -210,12 +232,18 @@ def rule_in(text: str) -> Rule | None:
     """The rule that a log line names, by the words all releases share; None where it names none."""
     words = {
         "one_node": "spans across nodes",
+        "nvlink_domain": "this multi-node group does not",
         "world_size": "unsupported world size",
         "nvlink": "more than two PCIe-only GPUs",
         "p2p": "lacks GPU P2P capability",
     }
     said = " ".join(text.split())
     return next((rule for rule in RULES if words[rule.key] in said), None)
+
+
+def world_sizes(machine: Machine) -> tuple[int, ...]:
+    """The numbers of ranks that the machine's release builds the kernels for."""
+    return (*WORLD_SIZES, 16) if at_least(machine, SIXTEEN_RANKS_SINCE) else WORLD_SIZES
 
 
 def at_least(machine: Machine, release: str) -> bool:
@@ -233,6 +261,20 @@ def _symmetric(machine: Machine) -> bool:
     return asked and machine.world_size in SYMMETRIC_MEMORY_CAPS[machine.compute_capability]
 
 
+def _symmetric_takes(machine: Machine, payload_bytes: int) -> bool:
+    """Whether symmetric memory carries a payload: where it runs, in one node, up to its own cap."""
+    if not _symmetric(machine) or machine.nodes > 1 or payload_bytes % 4:
+        return False
+    return payload_bytes <= SYMMETRIC_MEMORY_MOST[machine.compute_capability][machine.world_size]
+
+
+def _p2p_taken_for_granted(machine: Machine) -> bool:
+    """Whether the release goes on: by the driver's word, by a copy it makes, or on AMD without asking."""
+    believed = at_least(machine, P2P_BELIEVED_SINCE) or not at_least(machine, P2P_TESTED_SINCE)
+    told = machine.p2p if machine.driver_p2p is None else machine.driver_p2p
+    return (told if believed else machine.p2p) or (machine.rocm and at_least(machine, ROCM_TRUSTED_SINCE))
+
+
 def _within(machine: Machine, payload_bytes: int) -> bool:
     cap = max_bytes(machine)
     strict = at_least(machine, STRICTLY_BELOW_SINCE)
@@ -244,7 +286,8 @@ def _version(release: str) -> Release:
     if not 2 <= len(numbers) <= 4 or not all(part.isascii() and part.isdecimal() for part in numbers):
         raise OutOfRangeError("release", repr(release[:40]), "is not one such as 0.9.2")
     version = tuple(int(part[:6]) for part in numbers)
-    if not (0, 3) <= version < (0, 26):
+    newest = tuple(map(int, RELEASES_READ[-1].split(".")))
+    if not (0, 3) <= version < (newest[0], newest[1] + 1):
         read = f"{RELEASES_READ[0]} to {RELEASES_READ[-1]}"
         raise OutOfRangeError("release", release[:40], f"is outside of what was read, {read}")
     return version
