@@ -7,6 +7,7 @@ speed, from which come a roofline, that no measurement should beat, and a calibr
 
 from dataclasses import astuple, dataclass
 
+from core.collectives.across import measured_ratio
 from core.collectives.cost import as_measured, hierarchical_all_reduce, ring_all_reduce
 from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, weight_streaming_s
 from core.errors import OutOfRangeError, require_divides, require_non_negative, require_positive
@@ -106,7 +107,9 @@ class TensorGroup:
         if self.network is None:
             raise OutOfRangeError("tp_size", self.tp_size, f"crosses a node of {local}; name the network")
         links = as_measured(self.link), as_measured(self.network)
-        return hierarchical_all_reduce(payload_bytes, local, nodes, *links).total_s
+        form_s = hierarchical_all_reduce(payload_bytes, local, nodes, *links).total_s
+        # a network's own row was fitted to nodes of one GPU
+        return form_s * (measured_ratio(payload_bytes) if local > 1 else 1.0)
 
 
 @dataclass(frozen=True)
