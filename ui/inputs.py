@@ -4,8 +4,9 @@ A widget's key is its name in the URL. Streamlit drops a bad bound value in sile
 began with is kept raw, each widget checks its own name in it, and what was ignored is said in one line.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TypeVar
 
 import streamlit as st
@@ -13,6 +14,8 @@ from streamlit.errors import StreamlitAPIException
 
 from core.catalog import GPUS, LINKS, MODELS
 from core.catalog.own_link import extrapolation
+from core.numbers import number as number_in
+from core.numbers import whole_number
 from core.scenario import FIELD_NAMES, LIMITS, Scenario, query_name
 from core.specs import DTYPE_BYTES
 
@@ -22,6 +25,13 @@ SLOW_LABEL = "One rank slower by, %"
 LONGEST_VALUE = 4000
 """Of an address's parts; what is longer is nobody's."""
 
+KEYS = "keys"
+"""The switch of the single-key shortcuts, in the address of every page."""
+
+_PLAIN_NUMBER = re.compile(r"-?\d{1,30}(?:\.\d{0,30})?(?:e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
+"""A number as Streamlit reads it out of an address: no groups, no blanks."""
+
+_MOST_KEPT = 10**9
 _STREAMLITS_OWN = {"embed", "embed_options"}
 
 
@@ -99,7 +109,7 @@ def hear(name: str) -> None:
 
 
 def _is_whole(text: str, low: int, high: int) -> bool:
-    return text.lstrip("-").isdecimal() and low <= int(text) <= high
+    return _PLAIN_NUMBER.fullmatch(text) is not None and whole_number(text, low, high) is not None
 
 
 def expect(name: str, options: Sequence[str]) -> None:
@@ -108,10 +118,7 @@ def expect(name: str, options: Sequence[str]) -> None:
 
 
 def _is_number(text: str, low: float, high: float) -> bool:
-    try:
-        return low <= float(text) <= high
-    except ValueError:
-        return False
+    return _PLAIN_NUMBER.fullmatch(text) is not None and number_in(text, low, high) is not None
 
 
 def choice(label: str, key: str, options: Sequence[T], default: T, *, help: str | None = None) -> T:
@@ -152,7 +159,7 @@ def line(label: str, key: str, longest: int) -> str:
 def memo(key: str, longest: int = 120) -> str:
     """A text in the URL that a button writes; the page checks what it says."""
     st.session_state["_heard"].add(key)
-    with st.container(key=f"flag_{key}"):
+    with out_of_sight(key):
         return st.text_input(key, "", max_chars=longest, key=key, bind="query-params")
 
 
@@ -164,6 +171,8 @@ def remember(key: str, value: object) -> None:
 def slide(label: str, key: str, low: int, high: int, default: int, *, step: int = 1, unit: str = "") -> int:
     """A whole number in a range, slid."""
     _listen(key, lambda text: _is_whole(text, low, high), f"a whole number from {low} to {high}")
+    if not low <= st.session_state.get(key, default) <= high:
+        st.session_state[key] = default  # kept from another scene, which knew no end of it
     form = f"%d {unit.replace('%', '%%')}" if unit else None
     return int(st.slider(label, low, high, default, step, key=key, format=form, bind="query-params"))
 
@@ -176,21 +185,45 @@ def toggle(label: str, key: str, default: bool = False, *, help: str | None = No
 
 def flag(key: str) -> bool:
     """A state in the URL that a button sets: no widget of its own to see."""
-    with st.container(key=f"flag_{key}"):
+    with out_of_sight(key):
         return toggle(key, key)
+
+
+def keep_number(key: str) -> None:
+    """Keep in the address a number that is asked for in another scene."""
+    _listen(key, lambda text: _is_whole(text, 0, _MOST_KEPT), "a whole number")
+    with out_of_sight(key):
+        st.number_input(key, 0, _MOST_KEPT, 0, 1, key=key, bind="query-params")
+
+
+def out_of_sight(name: str) -> AbstractContextManager[object]:
+    """A place for what must be mounted and is not seen.
+
+    The style sheet hides it; until that has come, on a slow first visit, Streamlit's own box of one pixel does.
+    """
+    return st.container(key=f"unseen_{name}", width=1, height=1, border=False)
+
+
+def keys_act() -> bool:
+    """Whether single keys are shortcuts in this visit."""
+    return bool(st.session_state.get(KEYS, True))
+
+
+def shortcut(key: str) -> str | None:
+    """A button's shortcut, unless the visitor has switched them off."""
+    return key if keys_act() else None
 
 
 def scenario_bar() -> None:
     """The one scenario: what runs, on what, over which links. Rendered by the entry on every page.
 
-    Its panel is shown and hidden by style, not by a popover: a widget that is not mounted loses its place in the
+    Its panel is shown and hidden by its place, not by a popover: a widget that is not mounted loses its part of the
     URL on the way to the next page. Its head is filled last: the browser's Back is only heard by the widgets.
     """
     opened = st.session_state.setdefault("_scenario_open", False)
     head = st.container()
-    with st.container(key="scenario_panel"):
-        if not opened:
-            st.html("<style>.st-key-scenario_panel { display: none; }</style>")
+    # closed, it is a pixel of Streamlit's own until the style sheet that hides it has come
+    with st.container(key="scenario_panel") if opened else out_of_sight("scenario"):
         _scenario_widgets()
         st.button("Done", key="scenario_done", on_click=remember, args=("_scenario_open", False))
     head.button(
@@ -208,6 +241,7 @@ def scenario_bar() -> None:
 def _scenario_widgets() -> None:
     default = Scenario()
     st.markdown("One scenario, carried from page to page and in the address.")
+    toggle("Single keys act: N next, B back, V reveal, P present", KEYS, True)
     left, right = st.columns(2)
     with right:
         _size("TP, ranks that cut a layer", "tp", default.tp)

@@ -64,14 +64,20 @@ class Page:
     def controls(self, *shown_in: str) -> AbstractContextManager[object]:
         """Where the page asks. Runs in every scene, so that the URL keeps it; seen only in those named."""
         seen = not shown_in or self.scene in shown_in
-        key = f"{'controls' if seen else 'unseen'}_{self.entry.stem}_{'_'.join(shown_in)}"
-        return self.body.container(key=key, horizontal=True, vertical_alignment="bottom", gap="medium")
+        name = f"{self.entry.stem}_{'_'.join(shown_in)}"
+        if not seen:
+            with self.body:
+                return inputs.out_of_sight(name)
+        return self.body.container(
+            key=f"controls_{name}", horizontal=True, vertical_alignment="bottom", gap="medium"
+        )
 
     def play(self, fields: Callable[[], Mapping[str, str]], /, **scenes: Scene) -> None:
         """Fill the prose and run the open scene. An error a learner can cause stands where the scene would."""
         try:
             self.prose = prose_of(self.entry.stem, fields())
             self.head.title(self.prose.text(f"{self.scene}.title"), anchor=False)
+            shell.tell(self.entry.scenes[self.scene], self.prose.plain(f"{self.scene}.title"))
             with self.body:
                 scenes[self.scene]()
         except ShardlabError as error:
@@ -157,6 +163,8 @@ class Page:
             with asked:
                 self.say(f"{self.scene}.ask")
         shown = truth if said.revealed else None
+        if said.revealed:
+            shell.tell(self.entry.scenes[self.scene], f"{label}: {truth:.{digits}f} {unit}")
         line = prediction_line(said.said, shown, self.look, high=axis_end or high, unit=unit, digits=digits)
         draw(line, label, "figure_prediction")
         return said.revealed
@@ -166,7 +174,8 @@ class Page:
 
         A presenter may reveal without answering, and needs the room after: the question is then out of sight.
         """
-        with st.container(key="unseen_guess" if self.revealed and self.look.present else "guess"):
+        unseen = self.revealed and self.look.present
+        with inputs.out_of_sight("guess") if unseen else st.container(key="guess"):
             value = ask(_asked(self.entry, self.scene, "guess"))
         committed = value != untouched
         ready = (committed or self.look.present) and not self.revealed
@@ -174,7 +183,7 @@ class Page:
             lambda: st.button(
                 "Reveal",
                 key="reveal",
-                shortcut="V",
+                shortcut=inputs.shortcut("V"),
                 type="primary" if ready else "secondary",
                 disabled=not ready,
                 on_click=progress.reveal,
@@ -187,11 +196,11 @@ class Page:
     def _end(self, names: list[str]) -> None:
         index = names.index(self.scene)
         last = index == len(names) - 1
-        following = course.after(self.entry)
+        following, back, go_on = course.after(self.entry), inputs.shortcut("B"), inputs.shortcut("N")
         with self.foot:
             if index:
-                st.button("Back", key="back", shortcut="B", on_click=self._go_to, args=(names[index - 1],))
-            elif st.button("Back", key="back_page", shortcut="B"):
+                st.button("Back", key="back", shortcut=back, on_click=self._go_to, args=(names[index - 1],))
+            elif st.button("Back", key="back_page", shortcut=back):
                 _leave_for(course.before(self.entry))
             for draw in self._extra_buttons:
                 draw()
@@ -200,12 +209,12 @@ class Page:
                 st.button(
                     label,
                     key="next",
-                    shortcut="N",
+                    shortcut=go_on,
                     type=self._next_type(),
                     on_click=self._go_to,
                     args=(names[index + 1],),
                 )
-            elif st.button(f"Next: {following.title}", key="next_page", shortcut="N", type="primary"):
+            elif st.button(f"Next: {following.title}", key="next_page", shortcut=go_on, type="primary"):
                 _leave_for(following)
             place = f"{self.entry.short}, {index + 1} of {len(names)}: {self.entry.scenes[self.scene]}"
             with st.container(key="place", width="content"):
@@ -240,6 +249,7 @@ def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> P
     inputs.expect(key, titles)
     tabs = st.tabs(titles, key=key, bind="query-params", on_change="rerun")
     index = titles.index(st.session_state[key])
+    st.set_page_config(page_title=f"{titles[index]} · {entry.short} · Shardlab")
     foot = st.container(key="foot", horizontal=True, vertical_alignment="center")
     revealed = _is_revealed(entry, names[index], asking)
     return Page(entry, look, shell.scenario(), names[index], head, tabs[index], foot, revealed)
@@ -251,7 +261,7 @@ def _is_revealed(entry: course.Entry, scene: str, asking: Sequence[str]) -> bool
     Every question keeps its place in the URL while another scene is open.
     """
     for name in set(asking) - {scene}:
-        inputs.hear(_asked(entry, name, "guess"))
+        inputs.keep_number(_asked(entry, name, "guess"))
     answers = {name: inputs.flag(_asked(entry, name, "revealed")) for name in asking}
     return answers.get(scene, answers[asking[0]])
 

@@ -18,7 +18,13 @@ _CSS = Path(__file__).parent / "app.css"
 _ICON = Path(__file__).parent / "icon.png"
 """A picture of ours: a Material icon would be fetched from Google's servers."""
 
-_SHARED = (*inputs.SCENARIO_NAMES, progress.KEY, "present")
+_SHARED = (*inputs.SCENARIO_NAMES, progress.KEY, "present", inputs.KEYS)
+
+_browser = st.components.v2.component(
+    "shardlab_shell",
+    html="<i></i>",
+    js=(Path(__file__).parent / "shell.js").read_text(encoding="utf-8"),
+)
 
 
 @st.cache_resource
@@ -70,12 +76,29 @@ def run() -> None:
     st.html(_style())
     with inputs.carried(page.title, _SHARED):
         _bar()
+    st.set_page_config(page_title="Shardlab" if page.title == OVERVIEW.title else f"{page.title} · Shardlab")
+    st.session_state["_said"] = page.title
     if presenting():
         st.html(f"<style>{_read(_CSS.with_name('present.css'))}</style>")
     with st.container(horizontal_alignment="center"), st.container(width=_column_px(), key="column"):
         notice = st.container()
         page.run()
         _say_what_was_ignored(notice, page.title)
+    with inputs.out_of_sight("shell"):
+        _browser(
+            key="shell",
+            data={
+                "said": st.session_state["_said"],
+                "present": presenting(),
+                "keys": inputs.keys_act(),
+                "shared": list(_SHARED),
+            },
+        )
+
+
+def tell(*said: str) -> None:
+    """What a screen reader is told when it changes: where the visitor is now, and the answer if it is shown."""
+    st.session_state["_said"] = ". ".join(said)
 
 
 def _bar() -> None:
@@ -83,7 +106,9 @@ def _bar() -> None:
         inputs.scenario_bar()
         progress.keep()
         inputs.flag("present")
-        st.button("Present", key="go_present", shortcut="P", type="tertiary", on_click=_flip_present)
+        st.button(
+            "Present", key="go_present", shortcut=inputs.shortcut("P"), type="tertiary", on_click=_flip_present
+        )
 
 
 def _flip_present() -> None:

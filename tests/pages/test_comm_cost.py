@@ -98,7 +98,7 @@ def test_nvlink_is_cheaper_than_pcie_at_eight_h100():
 def test_the_wire_is_shown_for_any_ranks_and_a_slow_port(ranks, slow):
     at = opened(bill_scene="See it", bill_view="the wire", bill_wire_n=ranks, bill_phase="prefill", slow=slow)
     assert not at.exception
-    assert len(at.get("bidi_component")) == 1
+    assert [element.key for element in at.get("bidi_component")] == ["wire", "shell"]
     assert ("take 1.5 times as long" in text_of(at)) == bool(slow)
 
 

@@ -1,0 +1,131 @@
+"""Keys, focus, what is announced and where one is: the shell without a mouse, or on a phone."""
+
+import pytest
+
+from tests.browser.conftest import press, settle, wait_for_address
+
+
+def in_focus(page) -> str:
+    """The key of the container whose control has the focus, or its tag."""
+    return page.evaluate(
+        "() => document.activeElement.closest('[class*=st-key-]')?.className.match(/st-key-(\\w+)/)[1]"
+        " ?? document.activeElement.tagName"
+    )
+
+
+def predict_by_mouse(page) -> None:
+    """Click into the question's slider; the focus stays on it."""
+    box = page.locator(".st-key-guess").get_by_test_id("stSlider").bounding_box()
+    page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + 0.55 * box["height"])
+    page.wait_for_timeout(600)
+    settle(page)
+
+
+def test_after_a_prediction_by_mouse_v_reveals_and_n_goes_on(app, open_page):
+    """The focus is on the range input then, where Streamlit hears no shortcut."""
+    page = open_page(f"{app}/comm_cost")
+    predict_by_mouse(page)
+    assert in_focus(page) == "guess" or page.evaluate("document.activeElement.type") == "range"
+    press(page, "v")
+    wait_for_address(page, "bill_revealed=true")
+    page.get_by_role("slider").first.focus()
+    press(page, "n")
+    wait_for_address(page, "bill_scene=See+it")
+
+
+def test_reveal_leaves_the_focus_on_the_next_step_and_says_the_answer(app, open_page):
+    page = open_page(f"{app}/comm_cost")
+    predict_by_mouse(page)
+    page.get_by_role("button", name="Reveal").click()
+    wait_for_address(page, "bill_revealed=true")
+    page.wait_for_timeout(500)
+    assert in_focus(page) == "next"
+    assert "46.0 %" in page.locator("#shell-said").inner_text()
+
+
+def test_a_new_scene_is_announced_and_names_the_tab_of_the_browser(app, open_page):
+    page = open_page(f"{app}/comm_cost?bill_scene=See+it")
+    assert page.title() == "See it · The bill · Shardlab"
+    press(page, "n")
+    page.wait_for_function("document.title.startsWith('Count it')")
+    assert page.locator("#shell-said").inner_text().startswith("Count it")
+
+
+def test_escape_closes_the_scenario_and_gives_the_focus_back(app, open_page):
+    page = open_page(f"{app}/comm_cost")
+    page.locator(".st-key-scenario button:visible").first.click()
+    page.locator(".st-key-scenario_panel").wait_for()
+    press(page, "Escape")
+    page.locator(".st-key-scenario_panel").wait_for(state="detached")
+    assert in_focus(page) == "scenario"
+
+
+def test_single_keys_can_be_switched_off_and_stay_so_on_every_page(app, open_page):
+    page = open_page(f"{app}/comm_cost?bill_scene=See+it&keys=false")
+    press(page, "n")
+    assert "bill_scene=See+it" in page.url
+    page.get_by_test_id("stTopNavLink").filter(has_text="04 Pipelines").click()
+    wait_for_address(page, "keys=false")
+
+
+def test_a_prediction_stays_in_the_address_of_every_scene(app, open_page):
+    """It left with its slider: after a reload and B the guess was 0, with the truth shown."""
+    page = open_page(f"{app}/comm_cost?bill_guess=15&bill_revealed=true")
+    press(page, "n")
+    wait_for_address(page, "bill_scene=See+it")
+    assert "bill_guess=15" in page.url
+    page.reload()
+    settle(page)
+    press(page, "b")
+    page.get_by_role("tab", name="Question", selected=True).wait_for()
+    wait_for_address(page, "bill_guess=15")
+    assert page.get_by_role("slider").first.input_value() == "15"
+
+
+def test_a_projected_link_on_a_phone_is_the_page_as_it_is_read(app, open_page):
+    page = open_page(f"{app}/comm_cost?present=true&bill_scene=See+it", width=390, height=844)
+    page.wait_for_function("!location.href.includes('present=true')")
+    settle(page)
+    assert page.locator(".st-key-scenario button:visible").count() == 1
+    assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") < 20
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("width", [768, 910, 1060, 1095, 1181, 1280])
+def test_nothing_in_the_header_lies_over_the_scenario(app, open_page, width):
+    """From 768 to 1,095 px it lay over the course, and a click on Tools opened it."""
+    page = open_page(f"{app}/comm_cost?model=llama-3-70b", width=width)
+    bar = page.locator(".st-key-bar").bounding_box()
+    for name in ("stTopNavLink", "stTopNavSection"):
+        for link in page.get_by_test_id(name).all():
+            box = link.bounding_box()
+            if box is None:
+                continue
+            beside = box["x"] + box["width"] <= bar["x"] or bar["x"] + bar["width"] <= box["x"]
+            under = box["y"] + box["height"] <= bar["y"] + 1
+            assert beside or under, link.inner_text()
+
+
+def test_a_link_of_the_glossary_stays_in_this_tab_and_takes_the_scenario_along(app, open_page):
+    page = open_page(f"{app}/start_here?start_scene=Glossary&tp=8")
+    page.locator(".stMarkdown table a[href*=comm_cost]").first.click()
+    page.wait_for_function("location.pathname.endsWith('/comm_cost')")
+    settle(page)
+    assert "tp=8" in page.url
+
+
+def test_before_the_style_sheet_has_come_nothing_unseen_is_shown(app, open_page):
+    """Held back, as a loaded machine does: the scenario's panel stood bare over the whole first screen."""
+    page, held = open_page(app), []
+    page.route("**/Html*.js", lambda route: held.append(route))
+    page.goto(f"{app}/sharding_math?shard_scene=Build+it")
+    page.get_by_test_id("stTabs").wait_for()
+    page.wait_for_timeout(2000)
+    seen = page.get_by_text("One scenario, carried from page to page").first
+    assert held
+    assert page.locator(".st-key-unseen_scenario").bounding_box()["height"] <= 2
+    assert (
+        seen.evaluate("e => document.elementsFromPoint(e.getBoundingClientRect().x + 5, 300).includes(e)") is False
+    )
+    for route in held:
+        route.continue_()

@@ -1,0 +1,72 @@
+// What the browser has to know of the shell: keys, focus, what is said of a change, and links within the course.
+// Mounted once a visit; `data` is { said, present, keys, shared }.
+
+const PHONE_PX = 600;
+let now = { said: '', present: false, keys: true, shared: [] };
+let last = null;
+
+const find = (selector) => document.querySelector(selector);
+const press = (selector) => find(`${selector} button`)?.click();
+
+function region() {
+  const made = find('#shell-said') ?? document.body.appendChild(Object.assign(document.createElement('div'), { id: 'shell-said' }));
+  made.setAttribute('role', 'status');
+  made.setAttribute('aria-live', 'polite');
+  made.style.cssText = 'position: fixed; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)';
+  return made;
+}
+
+// A slider keeps the focus after it is moved; Streamlit hears no shortcut there.
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const panel = find('.st-key-scenario_panel');
+  if (event.key === 'Escape' && panel?.getBoundingClientRect().height > 10) {
+    press('.st-key-scenario_done');
+    return find('.st-key-scenario button')?.focus();
+  }
+  const [target] = event.composedPath();
+  if (!now.keys || target?.type !== 'range' || !/^[a-z]$/i.test(event.key)) return;
+  const keys = [...document.querySelectorAll('button:enabled kbd')];
+  const key = keys.find((kbd) => kbd.textContent.trim().toUpperCase() === event.key.toUpperCase());
+  if (!key) return;
+  event.preventDefault();
+  event.stopPropagation();
+  key.closest('button').click();
+}
+
+// A button that is gone or disabled after what it did leaves the keyboard nowhere: on to the next step.
+function keepFocus() {
+  if (document.activeElement !== document.body || !last) return;
+  if (last.isConnected && !last.disabled) return;
+  const next = find('.st-key-next button:enabled') ?? find('.st-key-next_page button:enabled');
+  next?.focus({ preventScroll: true });
+}
+
+// A link within the course stays in this tab, and takes the scenario along.
+function onClick(event) {
+  const link = event.composedPath().find((part) => part.tagName === 'A' && part.href);
+  if (!link?.closest('[data-testid="stMarkdownContainer"]') || link.hasAttribute('download')) return;
+  const there = new URL(link.href), here = new URL(location.href);
+  if (there.origin !== here.origin || link.getAttribute('href').startsWith('#')) return;
+  for (const name of now.shared) {
+    if (here.searchParams.has(name) && !there.searchParams.has(name)) there.searchParams.set(name, here.searchParams.get(name));
+  }
+  link.href = there.href;
+  link.target = '_self';
+}
+
+document.addEventListener('keydown', onKey, true);
+document.addEventListener('click', onClick, true);
+document.addEventListener('focusin', (event) => { last = event.target; }, true);
+let waiting = null;
+new MutationObserver(() => { waiting ??= setTimeout(() => { waiting = null; keepFocus(); }, 100); }).observe(document.body, { subtree: true, attributeFilter: ['disabled'], childList: true });
+
+export default function ({ data }) {
+  if (data.said !== now.said) {
+    if (now.said) region().textContent = data.said;
+    else region();
+  }
+  // a projected link on a phone is the same page, for reading
+  if (data.present && !now.present && innerWidth <= PHONE_PX) press('.st-key-go_present');
+  now = data;
+}
