@@ -43,7 +43,7 @@ def predict_bench(question: Question, plan: Plan, result: BenchResult, rng: np.r
     demand = replace(question.demand, concurrency=1, prompt_tokens=lengths[0], output_tokens=lengths[1])
     asked = replace(question, demand=demand)
     cost = engine_cost(asked, judge(asked, plan.layout))
-    replicas = plan.layout.replicas
+    replicas, chunk = plan.layout.replicas, question.cluster.gpu.vllm_batched_tokens
     requests = max(1, min(MOST_REQUESTS, result.completed) // replicas)
     rate, limit = result.requests_per_s_asked, result.max_concurrency
     if limit is not None:
@@ -51,9 +51,9 @@ def predict_bench(question: Question, plan: Plan, result: BenchResult, rng: np.r
     if rate is not None and isfinite(rate) and rate > 0:
         arrivals = poisson_arrivals(rate / replicas, requests, rng)
         return BenchPrediction(
-            result, simulate(cost, arrivals), remark("placement.sent_at_a_rate", rate=rate), requests
+            result, simulate(cost, arrivals, chunk), remark("placement.sent_at_a_rate", rate=rate), requests
         )
     at_once = remark("placement.sent_at_once")
     sent = at_once if limit is None else remark("placement.sent_in_flight", limit=limit)
-    load = simulate(cost, np.zeros(requests), closed=limit is not None)
+    load = simulate(cost, np.zeros(requests), chunk, closed=limit is not None)
     return BenchPrediction(result, replace(load, arrivals_per_s=inf), sent, requests)
