@@ -1,17 +1,18 @@
 """The one scenario that every page shares: which model, on what, cut how, asked for what.
 
 It travels in the URL. A query can hold anything, so it is read without ever raising: what cannot be used is
-left out, and said in a sentence.
+left out, with a remark.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError, ShardlabError
+from core.remark import Remark, remark
 from core.specs import DTYPE_BYTES, GpuSpec, LinkSpec, ModelSpec, ParallelConfig, Workload
 
 
@@ -128,8 +129,8 @@ class Scenario:
         return 1 + Fraction(self.slow_percent, 100)
 
     @classmethod
-    def from_query(cls, params: Mapping[str, str]) -> "tuple[Scenario, list[str]]":
-        """The scenario a URL's query means, and a sentence for each value that was ignored.
+    def from_query(cls, params: Mapping[str, str]) -> "tuple[Scenario, list[Remark]]":
+        """The scenario a URL's query means, and a remark on each value that was ignored.
 
         Names that are not the scenario's are skipped without a word: they may be a page's own.
         """
@@ -141,7 +142,7 @@ class Scenario:
             try:
                 scenario = scenario.with_text(name, text)
             except ShardlabError:
-                ignored.append(_sentence(name, text, getattr(scenario, name)))
+                ignored.append(_ignored(name, text, getattr(scenario, name)))
         return scenario, ignored
 
     def to_query(self) -> dict[str, str]:
@@ -181,15 +182,14 @@ def _whole_number(name: str, text: str) -> int:
     return int(text)
 
 
-def _sentence(name: str, text: str, kept: object) -> str:
+def _ignored(name: str, text: str, kept: object) -> Remark:
     """Which value of the query was ignored, by which rule, and what stands instead."""
+    said: dict[str, Any] = {"name": query_name(name), "text": _shortened(text), "kept": kept}
     if name in _KEYS:
-        rule = "is not in the catalog"
-    elif name in LIMITS:
-        rule = f"is not {LIMITS[name]}"
-    else:
-        rule = f"is not one of {', '.join(DTYPE_BYTES)}"
-    return f"{query_name(name)}={_shortened(text)} {rule}; {kept} is used."
+        return remark("scenario.unknown_row", **said)
+    if name in LIMITS:
+        return remark("scenario.not_whole", **said, **LIMITS[name]._asdict())
+    return remark("scenario.unknown_width", **said, known=tuple(DTYPE_BYTES))
 
 
 def _shortened(text: str) -> str:

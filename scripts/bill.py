@@ -17,6 +17,7 @@ from core.comm_cost.remedies import exposed_s, what_to_buy
 from core.errors import require_positive
 from core.specs import LinkSpec
 from core.units import binary_bytes, percent, seconds
+from runtime.prose import worded
 from scripts.terminal import Parser, answer, finite, print_aligned
 
 Answer = Mapping[str, object]
@@ -58,7 +59,7 @@ def _more(options: argparse.Namespace, step: Step, over: LinkSpec) -> Answer:
     """What was asked beside the bill, under one key each, and what must be said unasked."""
     priced, asked = bill(step, over), dict[str, object]()
     if (warning := extrapolation(over, step.tp_size)) is not None:
-        asked["warning"] = warning
+        asked["warning"] = worded(warning)
     if options.overlap is not None:
         asked["exposed_s"] = exposed_s(priced.comm_s, step.rank_compute_s, options.overlap)
     if options.advice:

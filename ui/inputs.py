@@ -18,6 +18,7 @@ from core.numbers import number as number_in
 from core.numbers import whole_number
 from core.scenario import FIELD_NAMES, LIMITS, Scenario, query_name
 from core.specs import DTYPE_BYTES
+from runtime.prose import worded
 
 T = TypeVar("T", int, str)
 SCENARIO_NAMES = tuple(query_name(name) for name in FIELD_NAMES)
@@ -46,7 +47,7 @@ def read_address() -> None:
     scenario, ignored = Scenario.from_query(raw)
     st.session_state["_address"] = raw
     st.session_state["_heard"] = set(SCENARIO_NAMES) | _STREAMLITS_OWN
-    st.session_state["_ignored"] = ignored
+    st.session_state["_ignored"] = [worded(one) for one in ignored]
     clean = {name: value for name, value in raw.items() if name not in SCENARIO_NAMES and not _overflows(value)}
     clean |= scenario.to_query()
     if clean != raw:
@@ -268,8 +269,8 @@ def _link(label: str, field: str, default: str) -> None:
     if wire.measured_ranks is not None and wire.key not in own:
         own.append(wire.key)
     select(label, field, [*LINKS, *own], default)
-    if (said := extrapolation(wire, now.tp)) is not None:
-        st.markdown(f":gray[{said.capitalize()}.]")
+    if (away := extrapolation(wire, now.tp)) is not None:
+        st.markdown(f":gray[{worded(away).capitalize()}.]")
 
 
 def _size(label: str, field: str, default: int) -> int:

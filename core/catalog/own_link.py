@@ -9,6 +9,7 @@ A link fitted to a sweep of lab 02's says over what: own_120_1.9_0_2_gloo
 import re
 
 from core.errors import OutOfRangeError
+from core.remark import Remark, remark
 from core.specs import LinkSpec
 from core.units import GB, plain
 
@@ -58,11 +59,11 @@ def own_link_of(key: str) -> LinkSpec | None:
         return None
 
 
-def extrapolation(link: LinkSpec, ranks: int) -> str | None:
-    """What is to be said where a link fitted to one number of ranks prices another; None where nothing is."""
+def extrapolation(link: LinkSpec, ranks: int) -> Remark | None:
+    """A remark where a link that was fitted to one number of ranks prices another; None where none is due."""
     if link.measured_ranks is None or ranks in (1, link.measured_ranks):
         return None
-    return f"measured with {link.measured_ranks} ranks: at {ranks} it is an extrapolation"
+    return remark("scenario.extrapolation", measured=link.measured_ranks, ranks=ranks)
 
 
 def _kept(name: str, value: float) -> str:

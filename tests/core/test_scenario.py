@@ -10,6 +10,7 @@ from core.catalog import GPUS, LINKS, MODELS
 from core.errors import OutOfRangeError, UnknownNameError
 from core.scenario import FIELD_NAMES, LIMITS, Scenario, query_name
 from core.specs import DTYPE_BYTES
+from runtime.prose import worded
 
 NAMES = [query_name(name) for name in FIELD_NAMES]
 
@@ -49,12 +50,13 @@ def test_any_text_gives_a_valid_scenario_and_never_raises(params):
     scenario, ignored = Scenario.from_query(params)
     assert scenario == Scenario.from_query(scenario.to_query())[0]
     assert len(ignored) <= sum(name in NAMES for name in params)
-    assert all(sentence.isprintable() and sentence.endswith("is used.") for sentence in ignored)
+    assert all(worded(one).isprintable() and worded(one).endswith("is used.") for one in ignored)
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "65", "2.0", "1e1", "²", "٣", "1_0", "9" * 5000, "nan", "2;3"])
 def test_a_tp_that_is_no_whole_number_in_range_is_ignored_in_a_sentence(text):
-    scenario, (sentence,) = Scenario.from_query({"tp": text, "pp": "4"})
+    scenario, (ignored,) = Scenario.from_query({"tp": text, "pp": "4"})
+    sentence = worded(ignored)
     assert (scenario.tp, scenario.pp) == (2, 4)
     assert sentence.startswith("tp=")
     assert sentence.endswith("is not a whole number from 1 to 64; 2 is used.")
@@ -63,7 +65,8 @@ def test_a_tp_that_is_no_whole_number_in_range_is_ignored_in_a_sentence(text):
 
 @pytest.mark.parametrize("text", ["-1", "901", "50%", "1.5", "", "nan", "9" * 5000])
 def test_a_slow_rank_out_of_range_is_ignored_in_a_sentence(text):
-    scenario, (sentence,) = Scenario.from_query({"slow": text, "tp": "8"})
+    scenario, (ignored,) = Scenario.from_query({"slow": text, "tp": "8"})
+    sentence = worded(ignored)
     assert (scenario.slow_percent, scenario.tp) == (0, 8)
     assert sentence.endswith("is not a whole number from 0 to 900; 0 is used.")
 
@@ -76,7 +79,7 @@ def test_a_rank_slower_by_a_hundred_per_cent_takes_twice_the_time(text, slowdown
 def test_each_ignored_value_has_its_own_sentence_and_others_hold():
     scenario, ignored = Scenario.from_query({"model": "gpt-5", "gpu": "H100", "kv": "fp7", "page": "3"})
     assert (scenario.model, scenario.gpu, scenario.kv_dtype) == ("llama-3-8b", "h100-sxm", "bf16")
-    assert ignored == [
+    assert [worded(one) for one in ignored] == [
         "model=gpt-5 is not in the catalog; llama-3-8b is used.",
         "kv=fp7 is not one of fp32, bf16, fp16, fp8, int8, mxfp4, int4; bf16 is used.",
     ]

@@ -20,7 +20,7 @@ from core.models.weights import held_weight_bytes
 from core.specs import LinkSpec
 from core.steps.model import MFU
 from core.units import KIB, MIB, bandwidth, decimal_bytes, grouped, plain, seconds
-from runtime.prose import said
+from runtime.prose import said, worded
 from ui.comm_cost.rows import OwnBill, View, ring_series, short_name, software, step_in_words, terms
 
 _WORDS = {1: "One", 2: "Two", 3: "Three", 4: "Four", 8: "Eight", 16: "Sixteen"}
@@ -140,7 +140,9 @@ def _measured(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> st
         return said("comm_cost", name, found, machine=software(view.series(link), points))
     if link.measured_ranks is not None:
         away = extrapolation(link, view.step.tp_size)
-        return said("comm_cost", "measured.own" if away is None else "measured.own_away", away=away)
+        if away is None:
+            return said("comm_cost", "measured.own")
+        return said("comm_cost", "measured.own_away", away=worded(away))
     return said("comm_cost", "measured.never")
 
 

@@ -9,7 +9,7 @@ from core.links.fit import LinkFit, interpolated_us
 from core.links.own_tables import OwnTable
 from core.scenario import Scenario
 from core.units import GB, binary_bytes, percent, plain, significant
-from runtime.prose import said
+from runtime.prose import said, worded
 from ui.comm_cost.rows import Phase
 from ui.comm_cost.rows_table import (
     BULGE_BYTES,
@@ -35,7 +35,7 @@ def fields(scenario: Scenario, phase: Phase, own: OwnTable, handover: bool) -> M
         "bulge_high": binary_bytes(BULGE_BYTES[1]),
         "tp": str(scenario.tp),
         "own_key": link.key if link else "",
-        "own_extrapolates": f"It is {away}." if link and (away := extrapolation(link, scenario.tp)) else "",
+        "own_extrapolates": f"It is {worded(away)}." if link and (away := extrapolation(link, scenario.tp)) else "",
         **_fit_fields(own.fit, own),
         "handover_error": percent(own.handover.median_relative_error) if own.handover else _UNTOLD,
         **_price_fields(own, priced(scenario, phase, own)),
