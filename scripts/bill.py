@@ -1,17 +1,20 @@
 """The communication bill of one step: `python -m scripts.bill --model llama-3-8b --tp 2 --link nvlink-lab`.
 
 More questions on the same step, each answered under a key of its own: `--overlap 0.5`, `--advice`,
-`--network ib-ndr --gpus-per-node 8`, and for a mixture `--expert-parallel`.
+`--network ib-ndr --gpus-per-node 8`, for a mixture `--expert-parallel`, and `--as-measured` for the step divided by
+its ranks, on the link as it was measured, by the kernel an engine picks.
 """
 
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from core.catalog import link, model
 from core.catalog.own_link import extrapolation
-from core.comm_cost.bill import LAB_STEP_S, Bill, PricedCollective, Step, bill, priced_ends
+from core.comm_cost.bill import LAB_STEP_S, Bill, PricedCollective, Step, bill, comm_fraction, priced_ends
 from core.comm_cost.expert_parallel import expert_parallel_bill
+from core.comm_cost.kernels import picked_bill
 from core.comm_cost.node_boundary import node_bill
 from core.comm_cost.remedies import exposed_s, what_to_buy
 from core.errors import require_positive
@@ -72,9 +75,18 @@ def _more(options: argparse.Namespace, step: Step, over: LinkSpec) -> Answer:
             "nodes": nodes.nodes,
             "inside_s": nodes.inside.comm_s,
             "network_s": nodes.network.comm_s,
-            "comm_s": nodes.whole.comm_s,
-            "comm_fraction": nodes.whole.comm_fraction,
+            "comm_s": (comm_s := nodes.inside.comm_s + nodes.network.comm_s),
+            "comm_fraction": comm_fraction(comm_s, step.rank_compute_s),
             "flat_ring_s": nodes.flat.comm_s,
+        }
+    if options.as_measured:
+        picked = picked_bill(replace(step, divided=True), over)
+        asked["as_measured"] = {
+            "kernel": picked.kernel,
+            "rank_compute_s": picked.bill.step.rank_compute_s,
+            "comm_s": picked.bill.comm_s,
+            "step_s": picked.bill.total_s,
+            "speedup": picked.bill.speedup,
         }
     if options.expert_parallel:
         # the same ranks used for experts, each sent a token once for all its experts there
@@ -132,6 +144,7 @@ def _parser() -> Parser:
     parser.add_argument("--advice", action="store_true", help="halve the latency or double the bandwidth?")
     parser.add_argument("--network", help="the link between nodes, for TP over more than one")
     parser.add_argument("--gpus-per-node", type=int, default=8, help="with --network")
+    parser.add_argument("--as-measured", action="store_true", help="the speed-up over one GPU, the step divided")
     parser.add_argument("--expert-parallel", action="store_true", help="of a mixture: the all-to-alls instead")
     parser.add_argument("--json", action="store_true")
     return parser

@@ -11,7 +11,7 @@ from runtime.measurements import example_paste
 from tests.browser.conftest import settle, wait_for_address
 from ui.theme import LIGHT
 
-WIRE = "comm_cost?bill_scene=See+it&bill_view=the+wire"
+WIRE = "comm_cost?bill_scene=See+it&bill_view=the+wire&bill_numbers=the+lab's+napkin"
 TABLE = "comm_cost?bill_scene=Bench&bill_figure=your+table&tp=8"
 
 

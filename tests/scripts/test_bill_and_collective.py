@@ -69,6 +69,17 @@ def test_overlap_advice_and_nodes_are_answered_beside_the_bill(capsys):
     assert nodes["flat_ring_s"] > nodes["comm_s"]
 
 
+def test_the_speed_up_is_of_the_step_divided_on_the_link_as_measured(capsys):
+    """4 ms + 64 x 5.1 us = 4.33 ms of 8; over 10 GbE a token is slower than on one GPU."""
+    asked = ["--model", "llama-3-8b", "--tp", "2", "--as-measured", "--link"]
+    near = printed(capsys, bill, [*asked, "nvlink-3"])["as_measured"]
+    far = printed(capsys, bill, [*asked, "ethernet-10g"])["as_measured"]
+    assert (near["kernel"], far["kernel"]) == ("one stage", "NCCL")
+    assert near["speedup"] == pytest.approx(8 / 4.33, rel=2e-3)
+    assert far["speedup"] == pytest.approx(8e-3 / far["step_s"])
+    assert far["speedup"] < 0.5
+
+
 def test_a_mixtures_exchanges_are_answered_beside_the_bill(capsys):
     """DeepSeek-V3 over 8 ranks: 5.29 copies of 8, 58 layers, a third of tensor parallelism's bytes."""
     mixture = ["--model", "deepseek-v3", "--tp", "8", "--link", "nvlink-4", "--tokens", "256", "--expert-parallel"]

@@ -1,0 +1,60 @@
+"""Lab 03's prose over the scenario grid: every field is filled, and nouns agree with their numbers."""
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.catalog import GPUS, LINKS, MODELS
+from core.scenario import Scenario
+from runtime import content
+from runtime.measurements import measured_all_reduces
+from runtime.prose import Prose
+from ui.comm_cost import words, words_bench
+from ui.comm_cost.rows import OwnBill, View
+from ui.comm_cost.rows_bench import share_dots
+from ui.comm_cost.rows_wire import Wire
+
+POINTS = measured_all_reduces()
+BLOCKS = content.load("comm_cost")
+OWN = OwnBill(50.0, 1.25, 1, 8.0, 2, "llama-3-8b")
+OF_THE_PAGE = re.compile(
+    r"(fits|question|verdict|see|count|limits)\.|refused$|bench\.(reading|ranks|constants|gpus|kernels)"
+)
+WRONG = re.compile(
+    r"\b1[\s\u00a0](GPUs|ranks|hops|rows|verdicts|times|layers)\b|\b[02-9]\d*[\s\u00a0](GPU|rank|hop|row) |nan|None"
+)
+
+scenarios = st.builds(
+    Scenario,
+    model=st.sampled_from(sorted(MODELS)),
+    gpu=st.sampled_from(sorted(GPUS)),
+    link=st.sampled_from(sorted(LINKS)),
+    network=st.sampled_from(sorted(LINKS)),
+    tp=st.sampled_from((1, 2, 3, 8, 64)),
+    batch=st.sampled_from((1, 7, 4096)),
+    prompt_tokens=st.sampled_from((1, 2048)),
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(scenarios, st.sampled_from(("decode", "prefill")), st.booleans())
+def test_every_sentence_of_the_page_is_filled_and_agrees(scenario, phase, napkin):
+    view = View(scenario, phase, napkin)
+    wire = Wire(4, view.step.payload_bytes, view.link, 1.5)
+    fields = {
+        **words.fields(view, OWN, POINTS),
+        **words_bench.wire(wire),
+        **words_bench.gpus(view, share_dots(view)),
+        **words_bench.kernels(view),
+    }
+    prose = Prose(BLOCKS, fields)
+    for name in filter(OF_THE_PAGE.match, BLOCKS):
+        said = prose.text(name)
+        assert not WRONG.search(said), (name, said)
+
+
+def test_nothing_above_the_prediction_answers_it():
+    """What the question is filled with is no bill: the page computes it only for the reading."""
+    asked = BLOCKS["question.ask"] + BLOCKS["question.title"] + BLOCKS["question.label"]
+    assert not re.search(r"speedup|total_s|comm_s|fraction", asked)
