@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
 
-from core.course.grading import Lab, Task, TaskResult, tally
+from core.course.grading.tasks import Lab, Task, TaskResult, tally
 from core.errors import OutOfRangeError, ShardlabError
 from runtime.learner_code import PASSED_ON, ROOT
 

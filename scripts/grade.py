@@ -11,9 +11,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.course.grading import Lab, lab_of
-from core.course.grading_questions import Question, answers_in, judge, questions, seed_of
-from core.course.grading_report import Grade, as_gradescope, as_junit, as_text
+from core.course.grading.tasks import Lab, lab_of
+from core.course.grading.questions import Question, answers_in, judge, questions, seed_of
+from core.course.grading.report import Grade, as_gradescope, as_junit, as_text
 from core.errors import OutOfRangeError, ShardlabError
 from runtime.grading import grade
 from scripts.terminal import Parser

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.course.grading import LABS, earned
+from core.course.grading.tasks import LABS, earned
 from core.errors import OutOfRangeError, ShardlabError
 from runtime import grading
 from runtime.grading import Limits, grade

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from core.course.grading import LABS, tally
-from core.course.grading_questions import questions, seed_of
+from core.course.grading.tasks import LABS, tally
+from core.course.grading.questions import questions, seed_of
 from scripts import grade
 
 BILL = LABS["lab-03"]

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
 from types import MappingProxyType
 from typing import Literal
+
+from core.numbers import number
 
 Dimension = Literal["bytes", "time", "bandwidth", "share", "count", "usd"]
 
@@ -28,9 +29,14 @@ _UNITS: Mapping[str, tuple[Dimension, float]] = MappingProxyType(
 )
 """By lower case, as the case of a byte's prefix is seldom meant; `Gb/s` alone is bits, and is read before it."""
 
-_NUMBER = re.compile(r"\s*(\$?)\s*([-+]?\d{1,15}(?:[.,]\d{1,15})?(?:[eE][-+]?\d{1,2})?)\s*([^\s\d]{1,12})?\s*")
 _BITS = re.compile(r"([kMGT]?)b(?:it)?(?:/s|ps)")
-_GROUPED = re.compile(r"\s*\$?[1-9]\d{0,2}(?:,\d{3}){1,4}(?![\d,])")
+_PARTED = re.compile(r"(\$?)\s*([^A-Za-zµμ%$]*(?:[eE][-+]?\d{1,3})?)\s*(\S{0,12})")
+"""A currency's sign, what may be a number, and what stands behind it."""
+
+_WORDS = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+
+LONGEST = 60
+"""Characters of an answer; what is longer is none."""
 
 
 @dataclass(frozen=True)
@@ -47,20 +53,29 @@ def read_quantity(text: str) -> Quantity | None:
 
     >>> read_quantity("8 KiB").value, read_quantity("46 %").value, read_quantity("63").dimension
     (8192.0, 0.46, None)
+    >>> read_quantity("32,19 μs").value, read_quantity("15/47").value, read_quantity("6.7 billion").value
+    (3.219e-05, 0.3191489361702128, 6700000000.0)
     """
-    tight = text.replace("\u202f", "").replace("\u00a0", " ")[:60]
-    if _GROUPED.match(tight):
-        tight = tight.replace(",", "")
-    match = _NUMBER.fullmatch(re.sub(r"(?<=\d)[ _](?=\d{3}\b)", "", tight))
-    if match is None:
+    match = _PARTED.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    value = _number(match[2]) if match else None
+    if match is None or value is None:
         return None
-    value, unit = float(match[2].replace(",", ".")), match[3] or ("$" if match[1] else "")
-    if not isfinite(value):
-        return None
+    unit = match[3] or match[1]
+    if unit.lower() in _WORDS:
+        return Quantity(value * _WORDS[unit.lower()], None, "")
     if not unit:
         return Quantity(value, None, "")
     known = _unit(unit)
     return Quantity(value * known[1], known[0], unit) if known else Quantity(value, None, unit)
+
+
+def _number(text: str) -> float | None:
+    """A number, or one over another: `15/47`."""
+    upper, slash, lower = text.partition("/")
+    if not slash:
+        return number(text)
+    above, below = number(upper), number(lower)
+    return above / below if above is not None and below else None
 
 
 def _unit(unit: str) -> tuple[Dimension, float] | None:

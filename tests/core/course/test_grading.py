@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.collectives.cost import ring_all_reduce
-from core.course.grading import LABS, QUESTION_POINTS, Outcome, TaskResult, earned, lab_of, tally
-from core.course.grading_questions import answers_in, judge, points_each, questions, seed_of
-from core.course.grading_report import Grade, as_gradescope, as_junit, as_text, lines
+from core.course.grading.tasks import LABS, QUESTION_POINTS, Outcome, TaskResult, earned, lab_of, tally
+from core.course.grading.questions import answers_in, judge, points_each, questions, seed_of
+from core.course.grading.report import Grade, as_gradescope, as_junit, as_text, lines
 from core.errors import UnknownNameError
 from core.specs import LinkSpec
 

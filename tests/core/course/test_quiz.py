@@ -125,6 +125,11 @@ def test_a_published_figure_comes_out_of_the_functions(key):
         ("8,030,261,248", 8030261248, None),
         ("1 035 648", 1035648, None),
         ("-3", -3, None),
+        ("32,19 μs", 32.19e-6, "time"),
+        ("0.03219 ms", 32.19e-6, "time"),
+        ("1\u202f035\u202f648", 1035648, None),
+        ("15/47", 15 / 47, None),
+        ("6.7 billion", 6.7e9, None),
     ],
 )
 def test_a_quantity_is_read_as_it_is_typed(text, value, dimension):
@@ -132,7 +137,7 @@ def test_a_quantity_is_read_as_it_is_typed(text, value, dimension):
     assert (read.value, read.dimension) == (pytest.approx(value), dimension)
 
 
-@pytest.mark.parametrize("text", ["", "abc", "8 8", "nan", "inf", "1e999", "--3", "8" * 400, "٤٢ KiB x"])
+@pytest.mark.parametrize("text", ["", "abc", "8 8", "nan", "3/0", "1/", " " * 20_000, "1" + " " * 20_000 + "x", "inf", "1e999", "--3", "8" * 400, "٤٢ KiB x"])
 def test_a_text_that_is_no_quantity_is_none(text):
     assert read_quantity(text) is None
 

@@ -21,7 +21,7 @@ from core.comm_cost.bill import (
     comm_fraction,
     tp_comm_time_per_step,
 )
-from core.course.grading import QUESTION_POINTS, Lab
+from core.course.grading.tasks import QUESTION_POINTS, Lab
 from core.models.kv_cache import kv_bytes_per_token_per_rank
 from core.pipeline_bubble.bubble import (
     bubble_fraction,

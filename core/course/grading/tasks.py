@@ -1,7 +1,7 @@
 """What a lab's grade is made of: its tasks, the tests that speak for each, and the points they are worth.
 
 A task's points are dealt evenly over its tests; a test counts when all of its cases pass. Beside the code, which is
-published, a student answers questions with numbers of their own: see core.course.grading_questions.
+published, a student answers questions with numbers of their own: see core.course.grading.questions.
 """
 
 from collections.abc import Mapping, Sequence

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from xml.etree import ElementTree
 
-from core.course.grading import Lab, TaskResult, earned
-from core.course.grading_questions import Answered, points_each
+from core.course.grading.tasks import Lab, TaskResult, earned
+from core.course.grading.questions import Answered, points_each
 
 _NOT_XML = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 

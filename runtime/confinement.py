@@ -1,0 +1,148 @@
+"""A process that runs somebody else's code: what it may see, write and use, and what is left of it afterwards.
+
+Three ways, the best that the machine allows:
+
+namespaces    Linux: no other process is seen, no network, the disk is read-only but for one folder, and some
+              folders look empty; when the first process ends, the kernel ends all that it started
+another user  as root in a container without namespaces: the code runs as nobody, who may start no process
+limits        processor time, memory and file sizes alone
+"""
+
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+Way = Literal["namespaces", "another user", "limits"]
+NOBODY = 65534
+_NEW = ("--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "--mount-proc")
+_NO_RIGHTS = ("setpriv", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all")
+_MOUNTS = """
+set -e
+folder=$1; shift
+mount --make-rprivate /
+mount --bind "$folder" "$folder"
+while [ "$1" != -- ]; do mount -t tmpfs -o ro,size=4k none "$1"; shift; done
+shift
+mount -o remount,bind,ro /
+cd "$folder"
+exec "$@"
+"""
+_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 4, 36
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What confined code may use: processor time and memory of one process, and the size of a file."""
+
+    cpu_s: int = 20
+    memory_bytes: int = 2 * 2**30
+    file_bytes: int = 16 * 2**20
+
+
+@lru_cache(maxsize=1)
+def way() -> Way:
+    """The best way this machine allows."""
+    if shutil.which("unshare") and shutil.which("setpriv"):
+        command = [*_unshare(), *_NO_RIGHTS, "true"]
+        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+            return "namespaces"
+    return "another user" if hasattr(os, "geteuid") and os.geteuid() == 0 else "limits"
+
+
+def confined(command: Sequence[str], folder: Path, hidden: Sequence[Path]) -> list[str]:
+    """The command with what confines it in front. `folder` stays writable; `hidden` folders look empty."""
+    if way() != "namespaces":
+        return list(command)
+    unseen = [str(path) for path in hidden if path.is_dir()]
+    return [*_unshare(), "sh", "-c", _MOUNTS, "sh", str(folder), *unseen, "--", *_NO_RIGHTS, *command]
+
+
+def before_exec(limits: Limits, processes: int | None = None) -> Callable[[], None]:
+    """What the new process does before the command: limits, and where nothing better is to be had another user.
+
+    `processes` bounds how many the user may have in all; None leaves it, for ranks are processes too.
+    """
+    chosen = way()
+
+    def prepare() -> None:
+        try:
+            import resource
+        except ImportError:
+            return
+        resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file_bytes, limits.file_bytes))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if chosen == "another user":
+            if processes is not None:
+                resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+
+    return prepare
+
+
+def keep_secrets() -> None:
+    """Let no other process of this user read our memory, our environment, or trace us; adopt what ours leave.
+
+    Linux only; elsewhere nothing happens.
+    """
+    try:
+        libc = ctypes.CDLL(None)
+        libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+        libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    except (OSError, AttributeError, TypeError):
+        return
+
+
+def end_all(leader: int) -> None:
+    """End a process group, and every process that left it and was handed to us when its parent ended."""
+    for kill in (os.killpg, os.kill):
+        try:
+            kill(leader, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            continue
+    for _ in range(100):
+        orphans = [pid for pid in _children() if pid != leader and _is_orphan_of(pid, leader)]
+        if not orphans:
+            return
+        for pid in orphans:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, os.WNOHANG)
+            except (ProcessLookupError, ChildProcessError, PermissionError):
+                continue
+
+
+def _children() -> list[int]:
+    """Processes whose parent we are now."""
+    try:
+        text = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+    except OSError:
+        return []
+    return [int(pid) for pid in text.split()]
+
+
+_OURS: set[int] = set()
+
+
+def ours(pid: int) -> None:
+    """Note a process that we started ourselves: it is nobody's orphan."""
+    _OURS.add(pid)
+
+
+def _is_orphan_of(pid: int, leader: int) -> bool:
+    return pid not in _OURS
+
+
+def _unshare() -> list[str]:
+    as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+    return ["unshare", *as_root, *_NEW]
