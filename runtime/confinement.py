@@ -13,6 +13,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,8 +24,13 @@ Way = Literal["namespaces", "another user", "limits"]
 NOBODY = 65534
 _NEW = ("--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "--mount-proc")
 _NO_RIGHTS = ("setpriv", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all")
+_LOOPBACK_UP = (
+    "import fcntl, socket, struct;"
+    " fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh', b'lo', 0x41))"  # SIOCSIFFLAGS, up and running
+)
 _MOUNTS = """
 set -e
+"$1" -c "$2"; shift 2
 folder=$1; shift
 mount --make-rprivate /
 mount --bind "$folder" "$folder"
@@ -34,7 +40,7 @@ mount -o remount,bind,ro /
 cd "$folder"
 exec "$@"
 """
-_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 4, 36
+_PR_SET_DUMPABLE = 4
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,20 @@ def confined(command: Sequence[str], folder: Path, hidden: Sequence[Path]) -> li
     if way() != "namespaces":
         return list(command)
     unseen = [str(path) for path in hidden if path.is_dir()]
-    return [*_unshare(), "sh", "-c", _MOUNTS, "sh", str(folder), *unseen, "--", *_NO_RIGHTS, *command]
+    return [
+        *_unshare(),
+        "sh",
+        "-c",
+        _MOUNTS,
+        "sh",
+        sys.executable,
+        _LOOPBACK_UP,
+        str(folder),
+        *unseen,
+        "--",
+        *_NO_RIGHTS,
+        *command,
+    ]
 
 
 def before_exec(limits: Limits, processes: int | None = None) -> Callable[[], None]:
@@ -70,12 +89,12 @@ def before_exec(limits: Limits, processes: int | None = None) -> Callable[[], No
     `processes` bounds how many the user may have in all; None leaves it, for ranks are processes too.
     """
     chosen = way()
+    try:
+        import resource
+    except ImportError:
+        return lambda: None
 
     def prepare() -> None:
-        try:
-            import resource
-        except ImportError:
-            return
         resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
         resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
         resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file_bytes, limits.file_bytes))
@@ -91,56 +110,19 @@ def before_exec(limits: Limits, processes: int | None = None) -> Callable[[], No
 
 
 def keep_secrets() -> None:
-    """Let no other process of this user read our memory, our environment, or trace us; adopt what ours leave.
-
-    Linux only; elsewhere nothing happens.
-    """
+    """Let no other process of this user read our memory or environment. Linux only; elsewhere nothing happens."""
     try:
-        libc = ctypes.CDLL(None)
-        libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-        libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     except (OSError, AttributeError, TypeError):
         return
 
 
-def end_all(leader: int) -> None:
-    """End a process group, and every process that left it and was handed to us when its parent ended."""
-    for kill in (os.killpg, os.kill):
-        try:
-            kill(leader, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            continue
-    for _ in range(100):
-        orphans = [pid for pid in _children() if pid != leader and _is_orphan_of(pid, leader)]
-        if not orphans:
-            return
-        for pid in orphans:
-            try:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, os.WNOHANG)
-            except (ProcessLookupError, ChildProcessError, PermissionError):
-                continue
-
-
-def _children() -> list[int]:
-    """Processes whose parent we are now."""
+def end_group(leader: int) -> None:
+    """End a process and whatever it started and left in its group; namespaces end the rest of themselves."""
     try:
-        text = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
-    except OSError:
-        return []
-    return [int(pid) for pid in text.split()]
-
-
-_OURS: set[int] = set()
-
-
-def ours(pid: int) -> None:
-    """Note a process that we started ourselves: it is nobody's orphan."""
-    _OURS.add(pid)
-
-
-def _is_orphan_of(pid: int, leader: int) -> bool:
-    return pid not in _OURS
+        os.killpg(leader, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
 
 
 def _unshare() -> list[str]:

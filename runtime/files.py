@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent
+"""Where this repository lies."""
+
 
 def write_whole(path: Path, text: str) -> None:
     """Put `text` in place of what stood at `path`, in one step."""

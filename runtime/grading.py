@@ -1,134 +1,213 @@
-"""A learner's file under a lab's own tests: a process for each task, with limits, and what each test said.
+"""A submission under its judge: it runs confined and is asked; what is right is known here alone.
 
-A task that runs for ever, uses up the memory or ends its process costs its own points and no other's. The limits
-keep an accident from harming the machine; against somebody who means harm, run this in a container.
+The submission's process gets inputs drawn from a seed and answers in plain JSON. It cannot touch what judges it,
+and there is nothing in it to forge: no test, no report, no expected value, no module of ours beyond those that the
+lab's starter imports. Every wait is bounded. Only the task that was being asked pays for a call without end.
 """
 
+import json
 import os
-import re
-import signal
+import select
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from xml.etree import ElementTree
 
-from core.course.grading.tasks import Lab, Task, TaskResult, tally
+from core.course.grading.probes import Probe, probes, verdict
+from core.course.grading.tasks import Lab, Outcome, TaskResult, tally
 from core.errors import OutOfRangeError, ShardlabError
-from runtime.learner_code import PASSED_ON, ROOT
+from runtime import confinement
+from runtime.files import ROOT
+from runtime.given_modules import write_given
+from runtime.learner_code import PASSED_ON
 
-_PROGRAM = (
-    "import sys; sys.path.insert(0, {root!r}); from runtime import learner_process;"
-    " learner_process.MEMORY_BYTES = {memory_bytes}; learner_process.limit({cpu_s});"
-    " import pytest; sys.exit(pytest.main(sys.argv[1:]))"
+PROGRAM = Path(__file__).with_name("graded_process.py")
+MOST_BYTES = 2**20
+"""Of a submission."""
+
+_HIDDEN = tuple(
+    ROOT / name for name in ("core", "distributed", "runtime", "labs", "tests", "scripts", "data", ".git")
 )
-_KEPT = 240
-"""Characters kept of a failure's beginning, which says what was expected, and of its end, where tracebacks do."""
+_NEEDED = (
+    *(
+        ("core.errors", name)
+        for name in ("require_divides", "require_positive", "IndivisibleError", "OutOfRangeError")
+    ),
+    *(("core.ledger", "Ledger"), ("core.specs", "LinkSpec"), ("core.specs", "ModelSpec")),
+)
+_OF_LAB = {
+    "lab-01": (("core.sharding_math.whole", "Whole"),),
+    "lab-02": (("distributed.local_ranks", "run_ranks"), ("distributed.collectives", "join"),
+               ("distributed.collectives", "leave"), ("distributed.local_ranks", "_rank_main")),
+    "lab-04": (("core.pipeline_bubble.schedules.actions", "Action"),
+               ("core.pipeline_bubble.schedules.actions", "Span")),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What one task may use: time on the clock, time of a processor, and memory."""
+class Patience:
+    """How long is waited: for the file to load, for one call, and for all of it; and what it may use."""
 
-    wall_s: float = 30.0
-    cpu_s: int = 20
-    memory_bytes: int = 2 * 2**30
+    load_s: float = 15.0
+    call_s: float = 10.0
+    all_s: float = 60.0
+    processes: int | None = 0
+    """How many it may start, where it is run by a user of its own; None for as many as ranks need."""
+
+    limits: confinement.Limits = field(default_factory=confinement.Limits)
 
 
-TORCH_LIMITS = Limits(wall_s=150.0, cpu_s=120, memory_bytes=24 * 2**30)
+WITH_RANKS = Patience(60.0, 60.0, 240.0, None, confinement.Limits(240, 64 * 2**30))
 """Real ranks load PyTorch, which reserves far more address space than it uses."""
 
 
-def grade(lab: Lab, file: Path, limits: Limits | None = None) -> tuple[TaskResult, ...]:
-    """Every task of a lab, as the lab's tests find it in `file`.
+def grade(lab: Lab, file: Path, seed: int, patience: Patience | None = None) -> tuple[TaskResult, ...]:
+    """Every task of a lab, by what a submission answers to the probes of a seed.
 
-    Raises OutOfRangeError for a file that is not there, ShardlabError where a lab's tests cannot run.
+    Raises OutOfRangeError for a file that is not there or too long, ShardlabError where the lab cannot run.
     """
     if not file.is_file():
         raise OutOfRangeError("file", file, "is not there")
+    if file.stat().st_size > MOST_BYTES:
+        raise OutOfRangeError("file", file, f"is longer than {MOST_BYTES} bytes")
     if lab.needs_torch and find_spec("torch") is None:
         raise ShardlabError(f"{lab.key} runs on PyTorch: pip install -r requirements.txt")
-    bounds = limits or (TORCH_LIMITS if lab.needs_torch else Limits())
-    said: dict[str, str | None] = {}
-    for task in lab.tasks:
-        said |= _try(lab, task, file.resolve(), bounds)
-    return tally(lab, said)
+    asked = probes(lab, seed)
+    waits = patience or (WITH_RANKS if lab.needs_torch else Patience())
+    with tempfile.TemporaryDirectory(prefix="shardlab-grading-") as name:
+        folder = Path(name)
+        submission = folder / "submission.py"
+        submission.write_bytes(file.read_bytes())
+        write_given(
+            ROOT / "labs" / lab.folder / "starter.py", folder / "given", (*_NEEDED, *_OF_LAB.get(lab.key, ()))
+        )
+        program = folder / PROGRAM.name
+        program.write_bytes(PROGRAM.read_bytes())
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        answers = _ask(lab, asked, program, folder, waits)
+    outcomes = [(probe.task, Outcome(probe.claim, problem)) for probe, problem in zip(asked, answers, strict=True)]
+    return tally(lab, outcomes)
 
 
-def _try(lab: Lab, task: Task, file: Path, limits: Limits) -> Mapping[str, str | None]:
-    """What each test of a task said, or why none of them could."""
-    with tempfile.TemporaryDirectory(prefix="shardlab-grading-") as folder:
-        report = Path(folder) / "report.xml"
-        stopped = _run(_command(lab, task, report, limits), file, folder, limits.wall_s)
-        try:
-            said = _said(ElementTree.parse(report).getroot())
-        except (OSError, ElementTree.ParseError):
-            said = {}
-    return {test: said.get(test, stopped) for test in task.tests}
-
-
-def _command(lab: Lab, task: Task, report: Path, limits: Limits) -> list[str]:
-    program = _PROGRAM.format(root=str(ROOT), cpu_s=limits.cpu_s, memory_bytes=limits.memory_bytes)
-    tests = [f"{ROOT / 'labs' / lab.folder / 'test_lab.py'}::{test}" for test in task.tests]
-    return [sys.executable, "-B", "-c", program, *tests, "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
-
-
-def _run(command: list[str], file: Path, folder: str, wall_s: float) -> str:
-    """Run to the end or to the limit, and leave no process behind; a sentence for tests that said nothing."""
-    environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    environment |= {"LAB_IMPL": str(file), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "TMPDIR": folder}
-    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # none is needed, and one may change a grade
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as process:
-        try:
-            code = process.wait(wall_s)
-        except subprocess.TimeoutExpired:
-            return f"The task ran for more than {wall_s:g} s and was ended."
-        finally:
-            _end_group(process.pid)
-    if code == -signal.SIGXCPU or code == -signal.SIGKILL:
-        return "The task used too much processor time and was ended."
-    return f"The process ended before its tests did (exit status {code})."
-
-
-def _end_group(leader: int) -> None:
-    """End whatever the task's process started and left."""
+def _ask(lab: Lab, asked: Sequence[Probe], program: Path, folder: Path, waits: Patience) -> list[str]:
+    """What is wrong with each probe's answer, empty where nothing is."""
+    confinement.keep_secrets()
+    problems: list[str] = []
+    deadline_s = time.monotonic() + waits.all_s
+    ended: dict[int, str] = {}
+    answered: dict[str, dict[str, object] | str] = {}
+    conversation: _Conversation | None = None
     try:
-        os.killpg(leader, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return
+        for probe in asked:
+            if time.monotonic() > deadline_s:
+                problems.append(f"The code took more than {waits.all_s:g} s in all.")
+                continue
+            if probe.task in ended:
+                problems.append(ended[probe.task])
+                continue
+            if conversation is None:
+                conversation = _Conversation(program, folder, waits)
+                if conversation.problem:
+                    return [*problems, *[conversation.problem] * (len(asked) - len(problems))]
+            request = {"lab": lab.key, "function": probe.function, "given": dict(probe.given)}
+            left_s = min(waits.call_s, deadline_s - time.monotonic())
+            said = json.dumps(request)  # probes of one call share it
+            answer = answered[said] if said in answered else conversation.ask(said, left_s)
+            answered[said] = answer
+            if isinstance(answer, str):
+                ended[probe.task] = answer
+                conversation.end()
+                conversation = None
+                problems.append(answer)
+            else:
+                problems.append(_explained(verdict(probe, answer)))
+    finally:
+        if conversation is not None:
+            conversation.end()
+    return problems
 
 
-def _said(report: ElementTree.Element) -> dict[str, str | None]:
-    """Each test by name: None when all of its cases passed, else what the first that did not said."""
-    said: dict[str, str | None] = {}
-    for case in report.iter("testcase"):
-        name = re.sub(r"\[.*", "", str(case.get("name")), flags=re.DOTALL)
-        said[name] = said.get(name) or _problem(case)
-    return said
+def _explained(problem: str) -> str:
+    """A problem, and where it is a module that is kept back, the reason."""
+    kept_back = (
+        "No module named 'core" in problem or "from 'core" in problem or "No module named 'distributed" in problem
+    )
+    return problem + "; a submission may import what the lab's starter imports" if kept_back else problem
 
 
-def _problem(case: ElementTree.Element) -> str | None:
-    """The message of a failure, an error or a skip. A skipped test proved nothing."""
-    for kind in ("failure", "error", "skipped"):
-        found = case.find(kind)
-        if found is not None:
-            message = found.get("message") or kind
-            long = len(message) > 2 * _KEPT
-            return _case(case) + (f"{message[:_KEPT]} … {message[-_KEPT:]}" if long else message)
-    return None
+class _Conversation:
+    """A submission's process, asked a line at a time. `problem` says why it cannot be asked at all."""
 
+    def __init__(self, program: Path, folder: Path, waits: Patience) -> None:
+        command = [sys.executable, "-P", "-s", "-B", str(program), str(folder / "submission.py")]
+        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "TMPDIR": str(folder)}
+        environment |= {"PYTHONPATH": str(folder / "given"), "GLOO_SOCKET_IFNAME": "lo"}
+        self._waits = waits
+        self._process = subprocess.Popen(
+            confinement.confined(command, folder, _HIDDEN),
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=confinement.before_exec(waits.limits, waits.processes),
+        )
+        self._read = bytearray()
+        loaded = self._answer(waits.load_s)
+        self.problem = loaded if isinstance(loaded, str) else _explained(str(loaded.get("raised", "")))
+        if self.problem:
+            self.end()
 
-def _case(case: ElementTree.Element) -> str:
-    parameters = re.search(r"\[(.*)\]", str(case.get("name")), flags=re.DOTALL)
-    return f"[{parameters[1][:60]}] " if parameters else ""
+    def ask(self, request: str, wait_s: float) -> dict[str, object] | str:
+        """What was answered; a sentence where nothing was in time."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(request.encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError:
+            return self._gone()
+        return self._answer(wait_s)
+
+    def end(self) -> None:
+        """End the process and all that it started."""
+        confinement.end_group(self._process.pid)
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except OSError:
+                    continue
+
+    def _answer(self, wait_s: float) -> dict[str, object] | str:
+        assert self._process.stdout is not None
+        deadline_s, pipe = time.monotonic() + wait_s, self._process.stdout.fileno()
+        while b"\n" not in self._read:
+            left_s = deadline_s - time.monotonic()
+            if left_s <= 0 or not select.select([pipe], [], [], left_s)[0]:
+                return f"The code ran for more than {wait_s:g} s and was ended."
+            part = os.read(pipe, 65536)
+            if not part:
+                return self._gone()
+            self._read += part
+            if len(self._read) > 8 * MOST_BYTES:
+                return "The answer has no end."
+        line, _, rest = bytes(self._read).partition(b"\n")
+        self._read = bytearray(rest)
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            return "The process said something that is no answer."
+        return answer if isinstance(answer, dict) else "The process said something that is no answer."
+
+    def _gone(self) -> str:
+        code = self._process.wait()
+        return f"The process ended before it answered (exit status {code})."

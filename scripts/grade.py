@@ -1,25 +1,29 @@
-"""Grade a submission: `python -m scripts.grade lab-03 --file mine.py --student ada --answers answers.txt`.
+"""Grade a submission: `python -m scripts.grade lab-03 --file mine.py --student ada --word-file word.txt`.
 
-The lab's own tests run on the file, each task in a process of its own with limits. With `--student`, or with
-Gradescope's metadata, the student's own questions count too: `--questions` prints them, and the answers are lines
-`q1 = 6.82 ms`. Formats: text, junit (XML), gradescope (results.json). The exit status is 0 whatever the grade.
+The code is asked to compute with hidden inputs, in a process that it cannot leave; the student's own questions
+count too: `--questions` prints them, and `--answers` is a file of lines `q1 = 6.82 ms`. Both are drawn from the
+student's name and the instructor's secret word, which comes from a file or from SHARDLAB_GRADING_WORD. `--practice`
+draws at random. Formats: text, junit (XML), gradescope (results.json). The exit status is 0 whatever the grade.
 """
 
 import argparse
 import json
+import os
+import secrets
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.course.grading.tasks import Lab, lab_of
 from core.course.grading.questions import Question, answers_in, judge, questions, seed_of
 from core.course.grading.report import Grade, as_gradescope, as_junit, as_text
+from core.course.grading.tasks import Lab, lab_of
 from core.errors import OutOfRangeError, ShardlabError
 from runtime.grading import grade
 from scripts.terminal import Parser
 
 ROOT = Path(__file__).resolve().parents[1]
 FORMATS = {"text": as_text, "junit": as_junit, "gradescope": as_gradescope}
+WORD = "SHARDLAB_GRADING_WORD"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,23 +41,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _answer(options: argparse.Namespace, lab: Lab) -> str:
-    student = _student(options)
-    asked = questions(lab, seed_of(student, lab, options.word)) if student else ()
-    if options.questions:
-        if not student:
-            raise OutOfRangeError("student", "none", "must be named: its questions are nobody else's")
-        return _paper(asked)
-    said = answers_in(_read(options.answers)) if options.answers else {}
-    file = options.file or ROOT / "labs" / lab.folder / "starter.py"
-    answers = tuple(judge(question, said.get(question.key)) for question in asked)
-    return FORMATS[options.format](Grade(lab, grade(lab, file), answers, student))
+def word_of(file: Path | None) -> str:
+    """The instructor's secret word. Its variable is taken out of the environment, which children inherit.
+
+    Raises OutOfRangeError where there is none.
+    """
+    word = file.read_text(encoding="utf-8") if file else os.environ.pop(WORD, "")
+    if not word.strip():
+        raise OutOfRangeError("word", "none", f"was given: name a file by --word-file, or set {WORD}")
+    return word.strip()
 
 
-def _paper(asked: Sequence[Question]) -> str:
+def graded(lab: Lab, file: Path, student: str, answers: str, word: str) -> Grade:
+    """One submission's grade: its code, and the answers to this student's questions where one is named."""
+    seed = seed_of(student, lab, word)
+    asked = questions(lab, seed) if student else ()
+    given = answers_in(answers)
+    return Grade(lab, grade(lab, file, seed), tuple(judge(q, given.get(q.key)) for q in asked), student)
+
+
+def paper(asked: Sequence[Question]) -> str:
     """The questions, and the lines to be filled in."""
     blanks = [f"{question.key} = ? {question.unit}" for question in asked]
     return "\n".join([*(question.text for question in asked), "", *blanks])
+
+
+def _answer(options: argparse.Namespace, lab: Lab) -> str:
+    student = _student(options)
+    word = secrets.token_hex(16) if options.practice else word_of(options.word_file)
+    if options.questions:
+        if not student:
+            raise OutOfRangeError("student", "none", "must be named: its questions are nobody else's")
+        return paper(questions(lab, seed_of(student, lab, word)))
+    file = options.file or ROOT / "labs" / lab.folder / "starter.py"
+    answers = options.answers.read_text(encoding="utf-8") if options.answers else ""
+    return FORMATS[options.format](graded(lab, file, student, answers, word))
 
 
 def _student(options: argparse.Namespace) -> str:
@@ -61,14 +83,10 @@ def _student(options: argparse.Namespace) -> str:
     if options.student or not options.metadata:
         return str(options.student or "")
     try:
-        users = json.loads(_read(options.metadata))["users"]
+        users = json.loads(options.metadata.read_text(encoding="utf-8"))["users"]
         return "+".join(sorted(str(user.get("email") or user["id"]) for user in users))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise OutOfRangeError("metadata", options.metadata, "is not a submission_metadata.json") from None
-
-
-def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
 
 
 def _parser() -> Parser:
@@ -77,12 +95,13 @@ def _parser() -> Parser:
     parser.add_argument("--file", type=Path, help="the submission; by default the lab's starter.py")
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--out", type=Path, help="a file to write instead of standard output")
-    parser.add_argument("--student", default="", help="a name, number or address: the seed of its questions")
+    parser.add_argument("--student", default="", help="a name, number or address: its questions are its own")
     parser.add_argument(
         "--metadata", type=Path, help="Gradescope's submission_metadata.json, in place of --student"
     )
     parser.add_argument("--answers", type=Path, help="a file of lines such as `q1 = 6.82 ms`")
-    parser.add_argument("--word", default="", help="the instructor's own: another one asks everything anew")
+    parser.add_argument("--word-file", type=Path, help=f"holds the instructor's secret word; else {WORD} does")
+    parser.add_argument("--practice", action="store_true", help="draw inputs and questions at random instead")
     parser.add_argument("--questions", action="store_true", help="print the student's questions and grade nothing")
     return parser
 

@@ -1,26 +1,28 @@
-"""Submissions of every kind: right, untouched, half right, endless, ended, greedy, and no Python at all."""
+"""Submissions of every kind under their judge: right, wrong, endless, greedy, and those that would rather not compute.
+
+The answers in `answers/` are written by hand as a student would, and share no code with the reference.
+"""
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from core.course.grading.probes import probes, verdict
 from core.course.grading.tasks import LABS, earned
-from core.errors import OutOfRangeError, ShardlabError
-from runtime import grading
-from runtime.grading import Limits, grade
-from runtime.processes import tagged
+from core.errors import OutOfRangeError
+from runtime import confinement, grading
+from runtime.grading import Patience, grade
 
 ROOT = Path(__file__).resolve().parents[2]
+ANSWERS = Path(__file__).parent / "answers"
 BILL = LABS["lab-03"]
-TRAFFIC, FRACTION = BILL.tasks[1], BILL.tasks[4]
-TWO_TASKS = replace(BILL, tasks=(TRAFFIC, FRACTION))
-"""A lab small enough to be graded often: each task is a process."""
+SEED = 7
+needs_namespaces = pytest.mark.skipif(confinement.way() != "namespaces", reason="this machine has no namespaces")
 
-QUICK = Limits(wall_s=8.0, cpu_s=20)
-RIGHT = "from core.comm_cost.bill import *\n"
-pytestmark = pytest.mark.slow
+
+def answer(lab):
+    return ANSWERS / f"{lab.key.replace('-', '_')}.py"
 
 
 def submitted(tmp_path, code):
@@ -29,123 +31,224 @@ def submitted(tmp_path, code):
     return path
 
 
+def graded(tmp_path, code, lab=BILL, patience=None):
+    return grade(lab, submitted(tmp_path, code), SEED, patience)
+
+
+def right_but(code):
+    """Lab 03 as it should be, and then something more."""
+    return answer(BILL).read_text(encoding="utf-8") + "\n\n" + code
+
+
+def problems(results):
+    return [one.problem for result in results for one in result.outcomes if one.problem]
+
+
 def points(results):
-    """Points by task."""
     return {result.task.number: float(result.points) for result in results}
 
 
-def only(task, file, limits=None):
-    """One task of lab 03, graded."""
-    (result,) = grade(replace(BILL, tasks=(task,)), file, limits)
-    return result
+@pytest.mark.parametrize("lab", ["lab-01", "lab-03", "lab-04"])
+def test_a_right_answer_earns_every_point_whatever_is_asked(lab):
+    for seed in (1, 2**60):
+        results = grade(LABS[lab], answer(LABS[lab]), seed)
+        assert problems(results) == []
+        assert earned(results) == LABS[lab].points == 40
 
 
-def test_the_reference_earns_every_point():
-    lab = LABS["lab-01"]
-    results = grade(lab, ROOT / "labs" / lab.folder / "solution.py")
-    assert earned(results) == lab.points
-    assert not any(test.problem for result in results for test in result.tests)
+@pytest.mark.slow
+def test_two_real_ranks_are_asked_too():
+    lab = LABS["lab-02"]
+    assert problems(grade(lab, answer(lab), SEED)) == []
 
 
-def test_the_untouched_starter_earns_none_and_names_each_task():
-    lab = LABS["lab-04"]
-    results = grade(lab, ROOT / "labs" / lab.folder / "starter.py")
+@pytest.mark.parametrize("lab", ["lab-01", "lab-03", "lab-04"])
+def test_the_untouched_starter_earns_none_and_names_each_task(lab):
+    lab = LABS[lab]
+    results = grade(lab, ROOT / "labs" / lab.folder / "starter.py", SEED)
     assert earned(results) == 0
     for result in results:
-        assert any(f"{lab.key}, task {result.task.number}" in test.problem for test in result.tests)
+        assert any(f"{lab.key}, task {result.task.number}" in one.problem for one in result.outcomes)
 
 
-def test_an_empty_file_earns_none(tmp_path):
-    results = grade(TWO_TASKS, submitted(tmp_path, ""))
+@pytest.mark.parametrize("lab", ["lab-01", "lab-03", "lab-04"])
+def test_the_references_modules_are_refused(lab):
+    """Its own file imports the reference: the code that is to be written."""
+    lab = LABS[lab]
+    results = grade(lab, ROOT / "labs" / lab.folder / "solution.py", SEED)
     assert earned(results) == 0
-    assert "ring_allreduce_traffic_per_rank" in results[0].tests[0].problem
+    assert "what the lab's starter imports" in problems(results)[0]
 
 
-def test_what_is_right_counts_and_what_is_wrong_says_what_was_expected(tmp_path):
-    """The share of the step alone: task 5 is wrong, and nothing else."""
-    code = RIGHT + "def comm_fraction(comm_s, step_s):\n    return comm_s / step_s if step_s else 1\n"
-    results = grade(BILL, submitted(tmp_path, code))
-    assert points(results) == {1: 10, 2: 15, 3: 25, 4: pytest.approx(20 * 2 / 3), 5: 0}
-    assert "assert" in results[4].tests[0].problem
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\n",
+        "import sys\nsys.modules['__main__'].plain = lambda value: 0\n",
+        "from core.comm_cost.bill import *\n",
+        "import os\nfor fd in range(3, 20):\n"
+        "    try: os.write(fd, b'{\"value\": 1}\\n' * 20)\n    except OSError: pass\n",
+        "class Equal:\n    __eq__ = lambda self, other: True\n    __hash__ = None\n"
+        "allreduce_payload_bytes = ring_allreduce_traffic_per_rank = lambda *a, **k: Equal()\n"
+        "allreduce_time_s = tp_comm_time_per_step = comm_fraction = lambda *a, **k: Equal()\n",
+        "class Equal(float):\n    __eq__ = lambda self, other: True\n    __hash__ = None\n"
+        "allreduce_payload_bytes = ring_allreduce_traffic_per_rank = lambda *a, **k: Equal(3)\n"
+        "allreduce_time_s = tp_comm_time_per_step = comm_fraction = lambda *a, **k: Equal(3)\n",
+    ],
+    ids=["pytest", "our encoder", "the reference", "the pipe", "equal to all", "a float equal to all"],
+)
+def test_what_does_not_compute_earns_nothing(tmp_path, attack):
+    """Two lines once scored 80 of 80."""
+    assert earned(graded(tmp_path, attack)) == 0
 
 
-def test_an_endless_task_costs_its_own_points_and_no_others(tmp_path):
-    code = RIGHT + "import time\ndef ring_allreduce_traffic_per_rank(*args):\n    time.sleep(600)\n"
-    began = time.monotonic()
-    results = grade(TWO_TASKS, submitted(tmp_path, code), QUICK)
-    assert time.monotonic() - began < 60
-    assert points(results) == {2: 0, 5: 10}
-    assert "more than 8 s" in results[0].tests[0].problem
+def test_a_lab_that_does_not_shard_is_wrong_though_its_product_is_right(tmp_path):
+    code = answer(LABS["lab-01"]).read_text(encoding="utf-8")
+    dense = "\ndef column_parallel(x, W, num_ranks, ledger=None, bias=None):\n    return x @ W.T\n"
+    assert points(graded(tmp_path, code + dense, LABS["lab-01"]))[1] == 0
 
 
-def test_a_busy_loop_is_ended_by_its_processor_time(tmp_path):
-    pytest.importorskip("resource")
-    code = RIGHT + "def comm_fraction(*args):\n    while True: pass\n"
-    last = only(FRACTION, submitted(tmp_path, code), Limits(wall_s=120.0, cpu_s=4))
-    assert last.points == 0
-    assert "processor time" in last.tests[0].problem
+def test_one_wrong_task_costs_its_own_points(tmp_path):
+    code = right_but("def comm_fraction(comm_s, step_s):\n    return comm_s / step_s\n")
+    assert points(graded(tmp_path, code)) == {1: 5, 2: 8, 3: 12, 4: 10, 5: 0}
 
 
-@pytest.mark.parametrize("end", ["os._exit(0)", "os.abort()"])
-def test_a_task_that_ends_its_process_costs_its_own_points(tmp_path, end):
-    code = RIGHT + f"import os\ndef ring_allreduce_traffic_per_rank(*args):\n    {end}\n"
-    results = grade(TWO_TASKS, submitted(tmp_path, code))
-    assert points(results) == {2: 0, 5: 10}
-    assert "ended before its tests did" in results[0].tests[0].problem
+SEEN = """
+import glob, os
+def comm_fraction(comm_s, step_s):
+    seen = []
+    for path in glob.glob("/proc/[0-9]*/*"):
+        if path.endswith(("cmdline", "environ")):
+            try: seen.append(open(path, "rb").read())
+            except OSError: pass
+    raise RuntimeError("seen" if any(b"the-secret" in text for text in seen) else "not seen")
+"""
 
 
-@pytest.mark.parametrize("code", ["def broken(:\n", "raise SystemExit(0)\n"])
-def test_a_file_that_cannot_be_loaded_earns_none_and_says_why(tmp_path, code):
-    last = only(FRACTION, submitted(tmp_path, code))
-    assert last.points == 0
-    assert all(test.problem for test in last.tests)
+def test_the_word_cannot_be_read_from_our_processes(tmp_path, monkeypatch):
+    monkeypatch.setenv("SHARDLAB_GRADING_WORD", "the-secret")
+    said = problems(graded(tmp_path, right_but(SEEN)))
+    assert said == ["RuntimeError: not seen (line 34)"] or "not seen" in said[0]
 
 
-def test_memory_is_bounded(tmp_path):
-    pytest.importorskip("resource")
-    code = RIGHT + "def comm_fraction(*args):\n    return bytearray(2**33)\n"
-    assert "MemoryError" in only(FRACTION, submitted(tmp_path, code)).tests[0].problem
+@needs_namespaces
+def test_nothing_can_be_written_outside_of_its_own_folder(tmp_path):
+    target = ROOT / "labs" / "left_behind.txt"
+    code = right_but(f"open({str(target)!r}, 'w').write('x')\n")
+    assert earned(graded(tmp_path, code)) == 0
+    assert not target.exists()
 
 
-def test_what_a_submission_started_is_ended_with_it(tmp_path):
-    code = "import os, subprocess, sys\n" + (
-        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'],"
-        f" env={{**os.environ, 'SHARDLAB_LEFT_BEHIND': {str(tmp_path)!r}}})\n"
+@needs_namespaces
+def test_neither_the_tests_nor_the_reference_can_be_read(tmp_path):
+    code = right_but(
+        f"import os\nassert os.listdir({str(ROOT / 'core')!r}) == [] == os.listdir({str(ROOT / 'labs')!r})\n"
     )
-    only(FRACTION, submitted(tmp_path, code + RIGHT))
-    deadline_s = time.monotonic() + 10
-    while tagged("SHARDLAB_LEFT_BEHIND", str(tmp_path)) and time.monotonic() < deadline_s:
-        time.sleep(0.05)
-    assert tagged("SHARDLAB_LEFT_BEHIND", str(tmp_path)) == []
+    assert earned(graded(tmp_path, code)) == 40
+
+
+@needs_namespaces
+def test_no_process_outlives_the_grade(tmp_path):
+    """A daemon that left its session and changed its name; the kernel ends it with the namespace."""
+    mark = f"shardlab-daemon-{time.time_ns()}"
+    code = f"import os, subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)', {mark!r}], start_new_session=True)\n"
+    assert earned(graded(tmp_path, right_but(code))) == 40
+    running = [path for path in Path("/proc").glob("[0-9]*/cmdline") if _holds(path, mark.encode())]
+    assert running == []
+
+
+def _holds(path, mark):
+    try:
+        return mark in path.read_bytes()
+    except OSError:
+        return False
+
+
+QUICK = Patience(load_s=6.0, call_s=3.0, all_s=20.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", ["while True: pass\n", "import time\ntime.sleep(600)\n"])
+def test_a_file_without_an_end_is_ended_once_and_not_once_a_task(tmp_path, code):
+    results = graded(tmp_path, code, patience=QUICK)
+    assert earned(results) == 0
+    assert set(problems(results)) == {"The code ran for more than 6 s and was ended."}
+
+
+@pytest.mark.slow
+def test_an_endless_task_costs_its_own_points_and_no_others(tmp_path):
+    code = right_but("def ring_allreduce_traffic_per_rank(*a, **k):\n    while True: pass\n")
+    results = graded(tmp_path, code, patience=QUICK)
+    assert points(results)[2] == 0
+    assert points(results)[1] == 5
+    assert points(results)[5] == 5
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("def broken(:\n", "SyntaxError"),
+        ("raise SystemExit(0)\n", "SystemExit"),
+        ("import os\nos._exit(0)\n", "ended before it answered"),
+        ("import os\nos.abort()\n", "ended before it answered"),
+        ("", "has no attribute"),
+    ],
+)
+def test_a_file_that_cannot_be_loaded_earns_none_and_says_why(tmp_path, code, said):
+    results = graded(tmp_path, code)
+    assert earned(results) == 0
+    assert said in problems(results)[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("bytearray(2**33)", "MemoryError"),
+        ("'x' * 20_000_000", "too long"),
+        ("float('nan')", "not finite"),
+        ("10**5000", ""),
+        ("[[[[1]]]]", "wrong"),
+        ("object()", "is no answer"),
+    ],
+)
+def test_an_answer_of_no_use_is_said_to_be_one(tmp_path, value, said):
+    results = graded(tmp_path, right_but(f"def comm_fraction(*a, **k):\n    return {value}\n"))
+    assert points(results)[5] == 0
+    assert said in problems(results)[0]
+
+
+def test_a_file_that_is_not_there_or_too_long_is_refused(tmp_path):
+    with pytest.raises(OutOfRangeError, match="is not there"):
+        grade(BILL, tmp_path / "none.py", SEED)
+    with pytest.raises(OutOfRangeError, match="longer than"):
+        graded(tmp_path, "#" * (grading.MOST_BYTES + 1))
 
 
 def test_our_environment_stays_ours(tmp_path, monkeypatch):
     monkeypatch.setenv("A_SECRET", "do not tell")
-    code = RIGHT + "import os\ndef comm_fraction(*args):\n    raise ValueError(os.environ.get('A_SECRET'))\n"
-    assert "ValueError: None" in only(FRACTION, submitted(tmp_path, code)).tests[0].problem
+    assert earned(graded(tmp_path, right_but("import os\nassert 'A_SECRET' not in os.environ\n"))) == 40
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(OutOfRangeError, match="is not there"):
-        grade(BILL, tmp_path / "nowhere.py")
+@pytest.mark.parametrize("lab", LABS.values(), ids=lambda lab: lab.key)
+def test_probes_speak_for_every_task_and_their_claims_are_the_same_for_all(lab):
+    one, other = probes(lab, 1), probes(lab, 2)
+    assert {probe.task for probe in one} == {task.number for task in lab.tasks}
+    assert [(p.task, p.claim) for p in one] == [(p.task, p.claim) for p in other]
+    assert [p.given for p in one] != [p.given for p in other]
+    assert len({(p.task, p.claim) for p in one}) == len(one)
 
 
-def test_lab_02_without_torch_is_refused_and_not_graded_as_wrong(tmp_path, monkeypatch):
-    monkeypatch.setattr(grading, "find_spec", lambda name: None)
-    with pytest.raises(ShardlabError, match="runs on PyTorch"):
-        grade(LABS["lab-02"], submitted(tmp_path, ""))
-
-
-def test_lab_02_is_graded_on_real_ranks(tmp_path):
-    """The bias of every rank, added before the sum, arrives twice: one of task 2's tests finds it."""
-    pytest.importorskip("torch")
-    code = """
-from distributed import layers
-
-class RowParallelLinear(layers.RowParallelLinear):
-    def forward(self, x):
-        y = x @ self.weight.T
-        return self.group.all_reduce(y if self.bias is None else y + self.bias)
-"""
-    lab = LABS["lab-02"]
-    assert points(grade(replace(lab, tasks=lab.tasks[1:2]), submitted(tmp_path, code))) == {2: 12.5}
+def test_a_verdict_needs_the_very_value():
+    probe = probes(BILL, 1)[0]
+    value = probe.expected["value"]
+    assert verdict(probe, {"value": value}) == ""
+    for wrong in (
+        None,
+        [],
+        {},
+        {"value": str(value)},
+        {"value": True},
+        {"value": value * 1.001},
+        {"value": [value]},
+    ):
+        assert verdict(probe, wrong)

@@ -1,28 +1,32 @@
 """Grading from a terminal: the three formats, a student's questions and answers, and bad input refused."""
 
 import json
+import os
 from xml.etree import ElementTree
 
 import pytest
 
-from core.course.grading.tasks import LABS, tally
+from core.course.grading.probes import probes
 from core.course.grading.questions import questions, seed_of
+from core.course.grading.tasks import LABS, Outcome, tally
 from scripts import grade
 
 BILL = LABS["lab-03"]
+WORD = "a secret"
 
 
 @pytest.fixture(autouse=True)
 def graded(monkeypatch):
-    """What the tests of a lab would say, said at once: every test passes but one."""
+    """What the judge of a lab would say, said at once: all is right but the first probe."""
     files = []
 
-    def stand_in(lab, file):
+    def stand_in(lab, file, seed):
         files.append(file)
-        said = {test: None for task in lab.tasks for test in task.tests}
-        return tally(lab, said | {lab.tasks[0].tests[0]: "assert 1 == 2"})
+        said = [(probe.task, Outcome(probe.claim)) for probe in probes(lab, seed)]
+        return tally(lab, [(said[0][0], Outcome(said[0][1].name, "The value is wrong.")), *said[1:]])
 
     monkeypatch.setattr(grade, "grade", stand_in)
+    monkeypatch.setenv(grade.WORD, WORD)
     return files
 
 
@@ -33,30 +37,44 @@ def printed(capsys, *arguments):
     return out
 
 
-def answers_of(tmp_path, student, word=""):
+def answers_of(tmp_path, student):
     """A sheet with every answer of a student right."""
-    asked = questions(BILL, seed_of(student, BILL, word))
+    asked = questions(BILL, seed_of(student, BILL, WORD))
     path = tmp_path / "answers.txt"
     path.write_text("\n".join(f"{q.key} = {q.answer:.6g} {q.unit}" for q in asked), encoding="utf-8")
     return str(path)
 
 
-def test_code_alone_is_out_of_eighty(capsys, graded):
-    assert printed(capsys).endswith("75 of 80 points\n")
+def test_code_alone_is_out_of_forty(capsys, graded):
+    """Two probes for five points, one of them wrong."""
+    assert printed(capsys).endswith("37.5 of 40 points\n")
     assert graded[0].name == "starter.py"
     assert graded[0].parent.name == BILL.folder
 
 
-def test_a_students_own_answers_count(capsys, tmp_path):
+def test_a_students_own_answers_count_for_sixty(capsys, tmp_path, monkeypatch):
     arguments = ["--student", "ada@x.org", "--answers", answers_of(tmp_path, "ada@x.org")]
-    assert printed(capsys, *arguments).endswith("95 of 100 points\n")
-    assert printed(capsys, "--student", "bob@x.org", *arguments[2:]).endswith("75 of 100 points\n")
-    assert printed(capsys, *arguments, "--word", "next year").endswith("75 of 100 points\n")
+    assert printed(capsys, *arguments).endswith("97.5 of 100 points\n")
+    monkeypatch.setenv(grade.WORD, WORD)
+    assert printed(capsys, "--student", "bob@x.org", *arguments[2:]).endswith("37.5 of 100 points\n")
+    monkeypatch.setenv(grade.WORD, "next year")
+    assert printed(capsys, *arguments).endswith("37.5 of 100 points\n")
+
+
+def test_a_word_is_needed_and_is_taken_out_of_the_environment(capsys, tmp_path, monkeypatch):
+    printed(capsys)
+    assert grade.WORD not in os.environ
+    with pytest.raises(SystemExit):
+        grade.main(["lab-03"])
+    assert "--word-file" in capsys.readouterr().err
+    (tmp_path / "word").write_text(WORD + "\n", encoding="utf-8")
+    assert printed(capsys, "--word-file", str(tmp_path / "word")).endswith("of 40 points\n")
+    assert printed(capsys, "--practice").endswith("of 40 points\n")
 
 
 def test_questions_are_printed_with_lines_to_fill_in(capsys, graded):
     out = printed(capsys, "--student", "ada", "--questions")
-    for question in questions(BILL, seed_of("ada", BILL)):
+    for question in questions(BILL, seed_of("ada", BILL, WORD)):
         assert question.text in out
         assert f"{question.key} = ? {question.unit}" in out
         assert f"{question.answer:.4g}" not in out.replace(question.ask, "")
@@ -70,35 +88,28 @@ def test_gradescope_reads_who_submitted_and_a_group_is_one_student(capsys, tmp_p
     out = tmp_path / "results.json"
     arguments = ["--metadata", str(metadata), "--answers", answers_of(tmp_path, "a@x.org+b@x.org")]
     assert printed(capsys, *arguments, "--format", "gradescope", "--out", str(out)) == ""
-    assert json.loads(out.read_text(encoding="utf-8"))["score"] == 95
+    assert json.loads(out.read_text(encoding="utf-8"))["score"] == 97.5
 
 
 def test_junit_is_xml_with_the_one_failure(capsys):
     root = ElementTree.fromstring(printed(capsys, "--format", "junit"))
-    assert [failure.get("message") for failure in root.iter("failure")] == ["assert 1 == 2"]
+    assert [failure.get("message") for failure in root.iter("failure")] == ["The value is wrong."]
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "said"),
     [
-        ["lab-09"],
-        ["lab-03", "--questions"],
-        ["lab-03", "--format", "html"],
-        ["lab-03", "--student", "ada", "--answers", "/nowhere/answers.txt"],
-        ["lab-03", "--metadata", "/nowhere/metadata.json"],
+        (["lab-09"], "no lab named"),
+        (["lab-03", "--questions"], "must be named"),
+        (["lab-03", "--answers", "/nowhere/answers.txt"], "No such file"),
+        (["lab-03", "--metadata", "README.md"], "submission_metadata.json"),
+        (["lab-03", "--word-file", "/nowhere/word"], "No such file"),
     ],
 )
-def test_bad_input_is_one_line_and_status_two(capsys, arguments):
+def test_bad_input_is_one_line(capsys, arguments, said):
     with pytest.raises(SystemExit) as ended:
         grade.main(arguments)
-    out, err = capsys.readouterr()
-    assert (ended.value.code, out, err.count("\n")) == (2, "", 1)
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"users": 3}', '{"users": [{}]}', "\ufeff{"])
-def test_metadata_that_names_nobody_is_refused(capsys, tmp_path, text):
-    path = tmp_path / "metadata.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(SystemExit):
-        grade.main(["lab-03", "--metadata", str(path)])
-    assert "is not a submission_metadata.json" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert said in err
+    assert err.count("\n") == 1

@@ -40,8 +40,7 @@ class Probe:
     """One call of a submission: the task it speaks for, what it shows, and what must come back.
 
     `expected` names what is looked at: `value`, `ledger` (op, payload bytes, ranks), `reduced` (the terms of each
-    all-reduce), `shares` (which entries of a whole tensor were held together), `held` (parameters a rank), `raised` (an error's
-    name).
+    all-reduce), `shares` (entries of a whole tensor held together), `held` (parameters a rank), `raised` (a name).
     """
 
     task: int
@@ -206,8 +205,11 @@ def _of_attention(rng: Draw) -> Iterator[Probe]:
     y = np.asarray(attention_tp(x, Wq, Wk, Wv, Wo, head_dim, 1))
     given: Mapping[str, Json] = {
         **{name: _array(values) for name, values in (("x", x), ("Wk", Wk), ("Wv", Wv))},
-        **{"Wq": _whole(Wq, ranks), "Wo": _whole(Wo, ranks)},
-        **{"head_dim": head_dim, "num_ranks": ranks, "ledger": ["ledger"]},
+        "Wq": _whole(Wq, ranks),
+        "Wo": _whole(Wo, ranks),
+        "head_dim": head_dim,
+        "num_ranks": ranks,
+        "ledger": ["ledger"],
     }
     odd = {**given, "num_ranks": heads + 1, "Wq": _array(Wq), "Wo": _array(Wo)}
     close = 1e-9
@@ -264,7 +266,7 @@ def _of_two_ranks(rng: Draw) -> Iterator[Probe]:
 
 def _gelu(values: np.ndarray) -> np.ndarray:
     """x · Φ(x), as torch.nn.functional.gelu has it."""
-    return np.vectorize(lambda v: v * (1 + erf(v / sqrt(2))) / 2)(values)
+    return np.array([[v * (1 + erf(v / sqrt(2))) / 2 for v in row] for row in values])
 
 
 # Lab 03: numbers in, a number out

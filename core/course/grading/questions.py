@@ -22,6 +22,8 @@ from core.comm_cost.bill import (
     tp_comm_time_per_step,
 )
 from core.course.grading.tasks import QUESTION_POINTS, Lab
+from core.course.quiz.measure import read_quantity
+from core.errors import OutOfRangeError
 from core.models.kv_cache import kv_bytes_per_token_per_rank
 from core.pipeline_bubble.bubble import (
     bubble_fraction,
@@ -37,7 +39,7 @@ from core.units import KIB
 TOLERANCE = 0.01
 """Relative: room for rounding in the working, for no other formula."""
 
-_NUMBER = re.compile(r"([-+]?\d{1,15}(?:\.\d{1,30})?(?:[eE][-+]?\d{1,3})?)\s*(\S{0,20})")
+_LINE = re.compile(r"([qQ]\d)\s?[:=.)]\s?(?:=\s?)?(\S.*)")
 _SPLIT = ("llama-3-8b", "llama-3-70b", "qwen2.5-7b", "qwen3-14b", "qwen3-32b")
 
 
@@ -75,9 +77,14 @@ Draw = np.random.Generator
 T = TypeVar("T")
 
 
-def seed_of(student: str, lab: Lab, word: str = "") -> int:
-    """The seed of one student's questions; `word` is the instructor's, so that a year's answers end with it."""
-    text = "\x1f".join((word, lab.key, student.strip().casefold()))
+def seed_of(student: str, lab: Lab, word: str) -> int:
+    """The seed of one student's inputs and questions; `word` is the instructor's and nobody else's.
+
+    Raises OutOfRangeError without a word: whoever knows the seed knows what will be asked.
+    """
+    if not word.strip():
+        raise OutOfRangeError("word", repr(word), "is empty: a grade needs the instructor's secret word")
+    text = "\x1f".join((word.strip(), lab.key, student.strip().casefold()))
     return int.from_bytes(sha256(text.encode()).digest()[:8])
 
 
@@ -94,21 +101,26 @@ def points_each(lab: Lab) -> float:
 
 
 def answers_in(text: str) -> Mapping[str, str]:
-    """`q1 = 6.82 ms`, a line each, by question; the last line of a question counts. Anything else is left alone."""
-    lines = re.findall(r"^[ \t]*(q\d)[ \t]*[:=][ \t]*(\S.{0,60}?)[ \t]*$", text[:10_000], re.MULTILINE)
-    return MappingProxyType(dict(lines))
+    """`q1 = 6.82 ms`, a line each, by question; the last line of a question counts. Anything else is left alone.
+
+    Behind the question may stand an equals sign, a colon, a point or a bracket.
+    """
+    rows = (_LINE.match(line.strip()[:100]) for line in text[:10_000].splitlines())
+    return MappingProxyType({row[1].lower(): row[2] for row in rows if row})
 
 
 def judge(question: Question, said: str | None) -> Answered:
     """Whether what was said is the answer, to the tolerance and in the unit."""
     if said is None:
         return Answered(question, "", "There is no answer.")
-    found = _NUMBER.fullmatch(said.strip().replace(",", ""))
-    if not found:
+    quantity = read_quantity(said)
+    if quantity is None:
         return Answered(question, said, f"This is no number in {question.unit}.")
-    value, unit = float(found[1]), found[2]
-    if unit and unit != question.unit:
-        return Answered(question, said, f"The unit is {question.unit}, not {unit}.")
+    unit = read_quantity(f"1 {question.unit}")
+    assert unit is not None
+    if quantity.unit and quantity.unit != question.unit and quantity.dimension != (unit.dimension or ""):
+        return Answered(question, said, f"The unit is {question.unit}, not {quantity.unit}.")
+    value = quantity.value / unit.value if quantity.dimension else quantity.value
     room = 0.0 if question.whole else TOLERANCE * abs(question.answer)
     close = abs(value - question.answer) <= room
     return Answered(question, said, "" if close else "This is not the answer.")

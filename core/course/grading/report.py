@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from xml.etree import ElementTree
 
-from core.course.grading.tasks import Lab, TaskResult, earned
 from core.course.grading.questions import Answered, points_each
+from core.course.grading.tasks import Lab, TaskResult, earned
 
 _NOT_XML = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
@@ -52,11 +52,10 @@ class Line:
 def lines(grade: Grade) -> Iterator[Line]:
     """Every test of every task, then every answer."""
     for result in grade.tasks:
-        task, share = result.task, float(Fraction(result.task.points, len(result.task.tests)))
-        for place, test in enumerate(result.tests, 1):
-            name = test.name.removeprefix("test_").replace("_", " ")
+        task, share = result.task, float(Fraction(result.task.points, len(result.outcomes)))
+        for place, test in enumerate(result.outcomes, 1):
             yield Line(
-                task.name, f"{task.number}.{place}", name, share if test.passed else 0.0, share, test.problem
+                task.name, f"{task.number}.{place}", test.name, share if test.passed else 0.0, share, test.problem
             )
     each = points_each(grade.lab)
     for place, answer in enumerate(grade.answers, 1):
@@ -69,8 +68,10 @@ def as_text(grade: Grade) -> str:
     rows = [grade.lab.folder + (f", {grade.student}" if grade.student else "")]
     for result in grade.tasks:
         task = result.task
-        rows.append(f"{_sign(all(t.passed for t in result.tests))} task {task.number}  {task.name}: {_of(result)}")
-        rows += [f"       {test.name}: {_first_line(test.problem)}" for test in result.tests if not test.passed]
+        rows.append(
+            f"{_sign(all(t.passed for t in result.outcomes))} task {task.number}  {task.name}: {_of(result)}"
+        )
+        rows += [f"       {test.name}: {_first_line(test.problem)}" for test in result.outcomes if not test.passed]
     for answer in grade.answers:
         said = f"  said {answer.said!r}" if answer.said else ""
         rows.append(f"{_sign(answer.right)} {answer.question.text}{said}")

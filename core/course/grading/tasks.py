@@ -1,7 +1,8 @@
 """What a lab's grade is made of: its tasks, the tests that speak for each, and the points they are worth.
 
-A task's points are dealt evenly over its tests; a test counts when all of its cases pass. Beside the code, which is
-published, a student answers questions with numbers of their own: see core.course.grading.questions.
+The tests are the lab's contract, for whoever writes the code. A grade is given by probes instead: calls with hidden
+inputs, over which a task's points are spread evenly. Beside the code, which is published, a student answers
+questions with numbers of their own, which are worth more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from types import MappingProxyType
 
 from core.errors import UnknownNameError
 
-QUESTION_POINTS = 20
+QUESTION_POINTS = 60
 """Of a hundred: what a student's own questions are worth together."""
 
 
@@ -42,40 +43,37 @@ class Lab:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One test over all of its cases; `problem` is empty when it passed."""
+    """One probe by its claim; `problem` is empty when it was answered rightly."""
 
     name: str
     problem: str = ""
 
     @property
     def passed(self) -> bool:
-        """Whether every case passed."""
+        """Whether nothing is wrong."""
         return not self.problem
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """A task with what became of its tests."""
+    """A task with what became of its probes."""
 
     task: Task
-    tests: tuple[Outcome, ...]
+    outcomes: tuple[Outcome, ...]
 
     @property
     def points(self) -> Fraction:
-        """The share of the task's points that its passing tests are worth.
+        """The share of the task's points that its right answers are worth.
 
-        points · passed / tests
+        points · passed / probes
         """
-        return Fraction(self.task.points * sum(test.passed for test in self.tests), len(self.task.tests))
+        return Fraction(self.task.points * sum(one.passed for one in self.outcomes), len(self.outcomes))
 
 
-def tally(lab: Lab, problems: Mapping[str, str | None]) -> tuple[TaskResult, ...]:
-    """A lab's results from what each test said: None for a pass, else its problem.
-
-    A test that said nothing did not run, which is a problem too.
-    """
+def tally(lab: Lab, outcomes: Sequence[tuple[int, Outcome]]) -> tuple[TaskResult, ...]:
+    """A lab's results from each outcome and the number of its task."""
     return tuple(
-        TaskResult(task, tuple(Outcome(name, problems.get(name, "It did not run.") or "") for name in task.tests))
+        TaskResult(task, tuple(outcome for number, outcome in outcomes if number == task.number))
         for task in lab.tasks
     )
 
@@ -99,26 +97,26 @@ _ROWS = (
         "tp-sharding-math",
         (
             "column_parallel",
-            15,
+            8,
             "column_parallel_equals_the_dense_product column_parallel_sends_nothing"
             " column_parallel_gives_each_output_its_own_bias outputs_that_do_not_divide_are_refused",
         ),
         (
             "row_parallel",
-            20,
+            10,
             "row_parallel_equals_the_dense_product row_parallel_costs_one_all_reduce_of_y"
             " row_parallel_adds_the_bias_once row_parallel_of_fractions_is_within_rounding"
             " inputs_that_do_not_divide_are_refused the_inputs_come_back_untouched",
         ),
         (
             "mlp_tp",
-            20,
+            10,
             "one_rank_sends_nothing mlp_equals_the_dense_mlp mlp_applies_the_activation_it_is_given"
             " mlp_costs_exactly_one_all_reduce an_mlp_whose_width_does_not_divide_is_refused",
         ),
         (
             "attention_tp",
-            25,
+            12,
             "attention_equals_the_dense_attention attention_costs_exactly_one_all_reduce"
             " heads_that_do_not_divide_are_refused",
         ),
@@ -128,17 +126,17 @@ _ROWS = (
         "two-way-tp",
         (
             "ColumnParallelLinear",
-            20,
+            10,
             "column_parallel_matches_single_gpu one_rank_is_the_plain_layer"
             " a_layer_that_does_not_divide_is_refused",
         ),
-        ("RowParallelLinear", 25, "row_parallel_matches_single_gpu row_parallel_adds_the_bias_once"),
+        ("RowParallelLinear", 12, "row_parallel_matches_single_gpu row_parallel_adds_the_bias_once"),
         (
             "ShardedEmbedding",
-            20,
+            10,
             "sharded_embedding_lookup tied_head_scores_the_vocabulary_and_not_its_padding",
         ),
-        ("ParallelMLP", 15, "mlp_pattern_minimal"),
+        ("ParallelMLP", 8, "mlp_pattern_minimal"),
         needs_torch=True,
     ),
     _lab(
@@ -146,51 +144,51 @@ _ROWS = (
         "tp-comm-cost",
         (
             "allreduce_payload_bytes",
-            10,
+            5,
             "payload_is_one_activation_row_per_token activations_are_two_bytes_unless_said_otherwise",
         ),
-        ("ring_allreduce_traffic_per_rank", 15, "ring_traffic_formula"),
+        ("ring_allreduce_traffic_per_rank", 8, "ring_traffic_formula"),
         (
             "allreduce_time_s",
-            25,
+            12,
             "every_hop_waits bytes_go_at_the_speed_of_one_direction latency_dominates_small_payloads"
             " prefill_payloads_shift_the_balance_to_bandwidth more_ranks_more_overhead",
         ),
         (
             "tp_comm_time_per_step",
-            20,
+            10,
             "a_layer_talks_twice decode_step_comm_on_nvlink_is_noise decode_step_comm_on_ethernet_is_fatal",
         ),
-        ("comm_fraction", 10, "the_fraction_is_of_the_whole_wall_clock"),
+        ("comm_fraction", 5, "the_fraction_is_of_the_whole_wall_clock"),
     ),
     _lab(
         "lab-04",
         "pipeline-bubble",
-        ("fill_drain", 10, "every_stage_runs_every_microbatch_once_and_in_order"),
+        ("fill_drain", 5, "every_stage_runs_every_microbatch_once_and_in_order"),
         (
             "run_on_ticks",
-            15,
+            8,
             "a_stage_starts_a_microbatch_when_the_stage_before_has_ended_it"
             " the_order_of_the_stages_in_the_list_says_nothing"
             " the_order_of_the_microbatches_on_a_stage_is_kept the_parts_work_together",
         ),
         (
             "counted_bubble",
-            10,
+            5,
             "the_idle_cells_are_counted_on_the_grid counting_works_on_runs_that_no_formula_describes",
         ),
-        ("bubble_fraction", 10, "counted_and_formula_are_the_same_fraction"),
-        ("bubble_overhead", 5, "the_overhead_is_idle_over_working_time"),
+        ("bubble_fraction", 5, "counted_and_formula_are_the_same_fraction"),
+        ("bubble_overhead", 2, "the_overhead_is_idle_over_working_time"),
         (
             "microbatches_for_budget",
-            15,
+            7,
             "ten_percent_takes_63_microbatches_on_eight_stages_and_64_to_be_under"
             " the_budget_is_met_by_this_many_and_not_by_one_less"
             " one_stage_meets_any_budget_with_one_microbatch",
         ),
         (
             "is_valid",
-            15,
+            8,
             "a_real_run_is_valid a_run_with_pauses_is_valid what_cannot_happen_is_not_valid",
         ),
     ),

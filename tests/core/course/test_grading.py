@@ -14,13 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.collectives.cost import ring_all_reduce
-from core.course.grading.tasks import LABS, QUESTION_POINTS, Outcome, TaskResult, earned, lab_of, tally
+from core.course.grading.probes import probes
 from core.course.grading.questions import answers_in, judge, points_each, questions, seed_of
 from core.course.grading.report import Grade, as_gradescope, as_junit, as_text, lines
-from core.errors import UnknownNameError
+from core.course.grading.tasks import LABS, QUESTION_POINTS, Outcome, earned, lab_of, tally
+from core.errors import OutOfRangeError, UnknownNameError
 from core.specs import LinkSpec
 
 ROOT = Path(__file__).resolve().parents[3]
+WORD = "a secret"
 EVERY_LAB = pytest.mark.parametrize("lab", LABS.values(), ids=lambda lab: lab.key)
 
 
@@ -29,11 +31,15 @@ def source(lab, file):
 
 
 def graded(lab, *failing, student="ada"):
-    """A grade in which these tests failed, and every question is answered rightly."""
-    said = {test: "assert 1 == 2" if test in failing else None for task in lab.tasks for test in task.tests}
-    asked = questions(lab, seed_of(student, lab))
+    """A grade in which these claims failed, and every question is answered rightly."""
+    asked = questions(lab, seed_of(student, lab, WORD))
     answers = tuple(judge(question, repr(question.answer)) for question in asked)
-    return Grade(lab, tally(lab, said), answers, student)
+    return Grade(lab, tally(lab, outcomes(lab, *failing)), answers, student)
+
+
+def outcomes(lab, *failing):
+    """What each probe of a lab came to, those of these claims with a problem."""
+    return [(p.task, Outcome(p.claim, "assert 1 == 2" if p.claim in failing else "")) for p in probes(lab, 1)]
 
 
 @EVERY_LAB
@@ -77,17 +83,17 @@ def test_another_name_is_no_lab(name):
         lab_of(name)
 
 
-def test_points_are_dealt_over_the_tests_of_a_task():
-    """Four tests for 15 points, one of them wrong: 11.25."""
-    task = LABS["lab-01"].tasks[0]
-    outcomes = tuple(Outcome(test, "wrong" if place == 0 else "") for place, test in enumerate(task.tests))
-    assert float(TaskResult(task, outcomes).points) == 11.25
+def test_a_tasks_points_are_spread_over_its_probes():
+    """Five probes for 8 points, one of them wrong: 6.4."""
+    lab = LABS["lab-01"]
+    result = tally(lab, outcomes(lab, "nothing is sent"))[0]
+    assert (len(result.outcomes), float(result.points)) == (5, 6.4)
 
 
 @EVERY_LAB
-def test_what_did_not_run_earns_nothing(lab):
-    assert earned(tally(lab, {})) == 0
-    assert all("did not run" in test.problem for result in tally(lab, {}) for test in result.tests)
+def test_all_right_is_forty_and_all_wrong_is_nothing(lab):
+    assert earned(tally(lab, outcomes(lab))) == lab.points == 40
+    assert earned(tally(lab, outcomes(lab, *(probe.claim for probe in probes(lab, 1))))) == 0
 
 
 @EVERY_LAB
@@ -101,16 +107,18 @@ def test_every_seed_asks_something_that_its_own_answer_answers(lab):
 
 @EVERY_LAB
 def test_students_are_asked_different_things_and_the_same_one_the_same(lab):
-    asked = [tuple(q.ask for q in questions(lab, seed_of(f"student-{n}", lab))) for n in range(100)]
+    asked = [tuple(q.ask for q in questions(lab, seed_of(f"student-{n}", lab, WORD))) for n in range(100)]
     assert max(Counter(asked).values()) == 1
-    assert questions(lab, seed_of(" Ada@x.org", lab)) == questions(lab, seed_of("ada@X.org ", lab))
+    assert questions(lab, seed_of(" Ada@x.org", lab, WORD)) == questions(lab, seed_of("ada@X.org ", lab, WORD))
     assert seed_of("ada", lab, "2026") != seed_of("ada", lab, "2027")
+    with pytest.raises(OutOfRangeError, match="secret word"):
+        seed_of("ada", lab, " ")
 
 
 @EVERY_LAB
 def test_a_neighbours_answers_are_hardly_ever_right(lab):
     """Of all four at once never; one by one, in fewer than one case in ten on the average."""
-    sheets = [questions(lab, seed_of(f"student-{n}", lab)) for n in range(40)]
+    sheets = [questions(lab, seed_of(f"student-{n}", lab, WORD)) for n in range(40)]
     right = [
         [judge(question, repr(other.answer)).right for question, other in zip(mine, theirs, strict=True)]
         for mine, theirs in pairwise(sheets)
@@ -142,7 +150,9 @@ def test_parameters_of_a_rank_are_those_of_its_arrays():
         assert row.answer == np.split(W, ranks, 1)[0].size + bias.size
 
 
-@pytest.mark.parametrize("said", ["", "many", "1e999 µs", "nan", "inf", "12 ms", "0x10", "1 2", "-", "--5"])
+@pytest.mark.parametrize(
+    "said", ["", "many", "1e999 µs", "nan", "inf", "12 ms", "12 KiB", "0x10", "1 2", "-", "--5"]
+)
 def test_what_is_no_answer_is_wrong_and_says_why(said):
     question = questions(LABS["lab-03"], 1)[1]
     answered = judge(question, said)
@@ -156,6 +166,16 @@ def test_a_hundredth_is_rounding_and_two_are_not():
     assert not judge(question, f"{1.02 * question.answer}").right
 
 
+@pytest.mark.parametrize(
+    "said", ["{:.4f} µs", "{:.4f} μs", "{:.4f}us", "{:.4f}", "{milli:.7f} ms", "{nano:.1f} ns"]
+)
+@pytest.mark.parametrize("comma", [False, True])
+def test_a_right_answer_is_right_however_it_is_written(said, comma):
+    question = questions(LABS["lab-03"], 1)[1]
+    text = said.format(question.answer, milli=question.answer / 1e3, nano=question.answer * 1e3)
+    assert judge(question, text.replace(".", ",") if comma else text).right
+
+
 def test_a_count_has_no_tolerance():
     question = questions(LABS["lab-04"], 1)[2]
     assert judge(question, f"{question.answer:.0f} ticks").right
@@ -163,8 +183,8 @@ def test_a_count_has_no_tolerance():
 
 
 def test_answers_are_read_a_line_each_and_the_last_counts():
-    text = "my answers\nq1 = 5 KiB\n  q2: 1,024.5 µs  \r\nq1 = 6 KiB\nq3 =\nquatsch q4 = 1\n"
-    assert dict(answers_in(text.replace("\r", ""))) == {"q1": "6 KiB", "q2": "1,024.5 µs"}
+    text = "my answers\nq1 = 5 KiB\n  q2: 1,024.5 µs  \r\nq1 = 6 KiB\nq3 =\nquatsch q4 = 1\nQ4. 32,19 µs\n"
+    assert dict(answers_in(text)) == {"q1": "6 KiB", "q2": "1,024.5 µs", "q4": "32,19 µs"}
 
 
 @given(st.text(max_size=400))
@@ -181,7 +201,7 @@ def test_a_long_sheet_is_read_at_once():
 
 @EVERY_LAB
 def test_the_formats_agree_on_the_points(lab):
-    failing = lab.tasks[-1].tests[0]
+    failing = probes(lab, 1)[-1].claim
     grade = graded(lab, failing)
     assert sum(line.points for line in lines(grade)) == pytest.approx(grade.points)
     assert sum(line.max_points for line in lines(grade)) == pytest.approx(grade.max_points) == 100
@@ -196,7 +216,7 @@ def test_the_formats_agree_on_the_points(lab):
 
 def test_gradescope_is_given_only_what_its_specification_names():
     """gradescope-autograders.readthedocs.io/en/latest/specs: "Output format"."""
-    results = json.loads(as_gradescope(graded(LABS["lab-03"], "test_every_hop_waits")))
+    results = json.loads(as_gradescope(graded(LABS["lab-03"], "every hop waits")))
     assert set(results) <= {
         "score", "execution_time", "output", "output_format", "test_output_format", "test_name_format",
         "visibility", "stdout_visibility", "extra_data", "tests", "leaderboard",
@@ -212,7 +232,7 @@ def test_gradescope_is_given_only_what_its_specification_names():
 
 
 def test_junit_counts_what_it_holds():
-    root = ElementTree.fromstring(as_junit(graded(LABS["lab-04"], "test_a_real_run_is_valid")))
+    root = ElementTree.fromstring(as_junit(graded(LABS["lab-04"], "a real run")))
     assert root.tag == "testsuites"
     assert root.get("tests") == str(len(list(root.iter("testcase"))))
     assert root.get("failures") == str(len(list(root.iter("failure")))) == "1"
@@ -227,9 +247,7 @@ def test_junit_counts_what_it_holds():
 @given(st.text(max_size=200))
 def test_no_message_of_a_learner_breaks_a_report(message):
     lab = LABS["lab-03"]
-    said = dict.fromkeys((test for task in lab.tasks for test in task.tests), None) | {
-        "test_every_hop_waits": message
-    }
+    said = [(number, Outcome(one.name, message)) for number, one in outcomes(lab)]
     grade = Grade(lab, tally(lab, said), (judge(questions(lab, 1)[0], message),), message)
     ElementTree.fromstring(as_junit(grade))
     json.loads(as_gradescope(grade))

@@ -137,7 +137,24 @@ def test_a_quantity_is_read_as_it_is_typed(text, value, dimension):
     assert (read.value, read.dimension) == (pytest.approx(value), dimension)
 
 
-@pytest.mark.parametrize("text", ["", "abc", "8 8", "nan", "3/0", "1/", " " * 20_000, "1" + " " * 20_000 + "x", "inf", "1e999", "--3", "8" * 400, "٤٢ KiB x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "abc",
+        "8 8",
+        "nan",
+        "3/0",
+        "1/",
+        " " * 20_000,
+        "1" + " " * 20_000 + "x",
+        "inf",
+        "1e999",
+        "--3",
+        "8" * 400,
+        "٤٢ KiB x",
+    ],
+)
 def test_a_text_that_is_no_quantity_is_none(text):
     assert read_quantity(text) is None
 

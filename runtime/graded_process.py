@@ -1,0 +1,251 @@
+"""The process that a submission runs in: a request a line comes in, what the call gave goes out as plain JSON.
+
+    python -P -s -B graded_process.py <submission>
+
+It knows no expected value, and sees of our modules those alone that the lab's starter may import. What it says is a
+submission's word: numbers, texts and lists, of the types that JSON has and of no other.
+"""
+
+import importlib.util
+import json
+import os
+import sys
+import traceback
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+LONGEST = 4_000_000
+"""Characters of an answer."""
+
+
+def main(file: str) -> None:
+    """Load the submission, say so, then answer calls until there are no more."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)  # what a submission prints is nobody's
+    requests = os.fdopen(os.dup(0), encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    module, loaded = _load(file)
+    _say(answers, loaded)
+    for line in requests:
+        request = json.loads(line)
+        call = _on_two_ranks if request["lab"] == "lab-02" else _call
+        try:
+            answer = call(module, file, request["function"], request["given"])
+        except BaseException as error:
+            answer = {"raised": _raised(error, file)}
+        _say(answers, answer)
+
+
+def _load(file: str) -> tuple[Any, dict[str, Any]]:
+    spec = importlib.util.spec_from_file_location("submission", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        return None, {"raised": _raised(error, file)}
+    return module, {"loaded": True}
+
+
+def _call(module: Any, file: str, function: str, given: dict[str, Any]) -> dict[str, Any]:
+    """One call: its value, its ledger, the terms of its all-reduces, the pieces it took of whole tensors."""
+    reduced = _recorded(module)
+    wholes: list[Any] = []
+    ledgers: list[Any] = []
+    arguments = {name: _decoded(value, wholes, ledgers) for name, value in given.items()}
+    value = plain(getattr(module, function)(**arguments))
+    if function == "run_on_ticks":
+        value = sorted(value)
+    answer: dict[str, Any] = {"value": value}
+    if ledgers:
+        answer["ledger"] = [[line.op, int(line.payload_bytes), int(line.ranks)] for line in ledgers[0]]
+        answer["reduced"] = plain(reduced)
+    if wholes:
+        answer["shares"] = [sorted(map(int, share)) for share in wholes[0].shares]
+    return answer
+
+
+def _recorded(module: Any) -> list[Any]:
+    """The terms of every all-reduce that the submission calls by the name it imported."""
+    reduced: list[Any] = []
+    reduce = getattr(module, "_all_reduce_given", None) or getattr(module, "all_reduce", None)
+    if reduce is not None:
+        module._all_reduce_given = reduce
+
+        def recording(parts: Any, *args: Any, **options: Any) -> Any:
+            reduced.append(plain(list(parts)))
+            return reduce(parts, *args, **options)
+
+        module.all_reduce = recording
+    return reduced
+
+
+def _decoded(value: Any, wholes: list[Any], ledgers: list[Any]) -> Any:
+    """An input as the lab's functions take it."""
+    if not isinstance(value, list) or not value or not isinstance(value[0], str):
+        return value
+    kind, *parts = value
+    if kind in ("array", "whole"):
+        import numpy as np
+
+        array = np.asarray(parts[0], dtype=float)
+        if kind == "array":
+            return array
+        from core.sharding_math.whole import Whole
+
+        wholes.append(Whole("tensor", array, parts[1]))
+        return wholes[-1]
+    if kind == "ledger":
+        from core.ledger import Ledger
+
+        ledgers.append(Ledger())
+        return ledgers[-1]
+    if kind == "activation":
+        return {"square": lambda values: values**2}[parts[0]]
+    if kind == "fraction":
+        return Fraction(parts[0])
+    if kind == "link":
+        from core.specs import LinkSpec
+
+        return LinkSpec("own", "own", *parts)
+    if kind == "model":
+        from core.specs import ModelSpec
+
+        layers, hidden = parts
+        return ModelSpec("own", "own", hidden, layers, 1, 1, 64, 64, 64, 64)
+    from core.pipeline_bubble.schedules.actions import Action, Span
+
+    if kind == "actions":
+        return [Action(*row) for row in parts[0]]
+    return [Span(Action(*action), *rest) for action, *rest in parts[0]]
+
+
+def plain(value: Any) -> Any:
+    """A value in the types that JSON has, whatever it claims to be; a span or an action as its fields.
+
+    Raises TypeError for anything else.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Fraction):
+        return str(Fraction(int(value.numerator), int(value.denominator)))
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if type(value).__module__ == "numpy" or hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if hasattr(value, "action") and hasattr(value, "rank"):
+        return [plain(value.action), *(plain(part) for part in (value.rank, value.start, value.end))]
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    raise TypeError(f"a {type(value).__name__} is no answer")
+
+
+def _on_two_ranks(module: Any, file: str, function: str, given: dict[str, Any]) -> dict[str, Any]:
+    """One call on two real ranks: value, ledger and parameters of each, in lists."""
+    from distributed.local_ranks import run_ranks
+
+    ranks = run_ranks(2, Path(__file__), function, Path(file), given=given)
+    values, ledgers, held = zip(*ranks, strict=True)
+    return {"value": list(values), "ledger": list(ledgers), "held": list(held)}
+
+
+def column(submission: Any, group: Any, given: dict[str, Any]) -> Any:
+    """A rank's column-parallel layer."""
+    return _linear(submission.ColumnParallelLinear, group, given, cut_inputs=False)
+
+
+def row(submission: Any, group: Any, given: dict[str, Any]) -> Any:
+    """A rank's row-parallel layer, on its slice of x."""
+    return _linear(submission.RowParallelLinear, group, given, cut_inputs=True)
+
+
+def _linear(layer_of: Any, group: Any, given: dict[str, Any], cut_inputs: bool) -> Any:
+    import torch
+
+    x, weight, bias = (torch.tensor(given[name]) for name in ("x", "weight", "bias"))
+    layer = layer_of(weight.shape[1], weight.shape[0], group)
+    layer.load_full(weight, bias)
+    mine = x.chunk(group.size, dim=-1)[group.rank] if cut_inputs else x
+    with torch.no_grad():
+        return _told(layer(mine), layer, group)
+
+
+def look_up(submission: Any, group: Any, given: dict[str, Any]) -> Any:
+    """A rank's look-up of some tokens."""
+    import torch
+
+    table = _table(submission, group, given)
+    with torch.no_grad():
+        return _told(table(torch.tensor(given["tokens"])), table, group)
+
+
+def score(submission: Any, group: Any, given: dict[str, Any]) -> Any:
+    """A rank's scores of the vocabulary."""
+    import torch
+
+    table = _table(submission, group, given)
+    with torch.no_grad():
+        return _told(table.logits(torch.tensor(given["x"])), table, group)
+
+
+def _table(submission: Any, group: Any, given: dict[str, Any]) -> Any:
+    import torch
+
+    weight = torch.tensor(given["weight"])
+    table = submission.ShardedEmbedding(*weight.shape, group)
+    table.load_full(weight)
+    return table
+
+
+def mlp(submission: Any, group: Any, given: dict[str, Any]) -> Any:
+    """A rank's MLP."""
+    import torch
+
+    x, up, up_bias, down, down_bias = (
+        torch.tensor(given[name]) for name in ("x", "weight", "bias", "down", "down_bias")
+    )
+    pair = submission.ParallelMLP(up.shape[1], up.shape[0], group)
+    pair.up_proj.load_full(up, up_bias)
+    pair.down_proj.load_full(down, down_bias)
+    with torch.no_grad():
+        return _told(pair(x), pair, group)
+
+
+def _told(y: Any, module: Any, group: Any) -> Any:
+    return y.tolist(), [line.op for line in group.ledger], sum(p.numel() for p in module.parameters())
+
+
+def _raised(error: BaseException, file: str) -> str:
+    """An error by its name, its message, and where in the submission it came from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    line = next((frame.lineno or 0 for frame in reversed(frames) if Path(frame.filename) == Path(file)), 0)
+    place = f" (line {line})" if line else ""
+    last = str(error).strip().splitlines()[-1:] or [""]
+    said = last[0] if type(error).__name__ == "RankError" else f"{type(error).__name__}: {error}"
+    return said[:300] + place
+
+
+def _say(answers: Any, answer: dict[str, Any]) -> None:
+    text = json.dumps(answer, allow_nan=False, default=str) if _finite(answer) else '{"raised": "not finite"}'
+    answers.write((text if len(text) <= LONGEST else '{"raised": "too long an answer"}') + "\n")
+    answers.flush()
+
+
+def _finite(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
