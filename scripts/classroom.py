@@ -105,9 +105,8 @@ def _key(lab: Lab, options: argparse.Namespace) -> None:
 def _grades(lab: Lab, options: argparse.Namespace) -> None:
     word, students = word_of(options.word_file), roster(options.roster)
     heads = ("student", "points", "of", *(task.name for task in lab.tasks), "questions", "remark")
-    with ThreadPoolExecutor(
-        1 if lab.needs_torch else os.cpu_count()
-    ) as pool:  # each waits for a process of its own
+    workers = 1 if lab.needs_torch else os.cpu_count()  # each waits for a process of its own
+    with ThreadPoolExecutor(workers) as pool:
         rows = pool.map(lambda student: _row(lab, student, options.submissions / student, word), students)
         _write(options.out, heads, rows)
 
@@ -181,7 +180,7 @@ def _files(rooms: Sequence[str]) -> Iterator[Path]:
 
 
 def _notebook(lab: Lab, options: argparse.Namespace) -> None:
-    """An nbgrader assignment: the task, a cell for the code, one for the answers; `grade` finds them by their ids."""
+    """An nbgrader assignment: the task, a cell for the code, one for the answers; each with its id."""
     folder = ROOT / "labs" / lab.folder
     cells = [
         _cell("markdown", "task", (folder / "README.md").read_text(encoding="utf-8"), solution=False),

@@ -20,7 +20,7 @@ from core.steps.model import decode_step_s
 from core.two_way_tp import slowdown
 from core.units import percent, plain, seconds
 from runtime import captures
-from scripts import grade
+from scripts import classroom, grade
 from ui.course.pages import OVERVIEW, PAGES, entry
 from ui.start_here.rows import ASKED_RANKS, LARGE
 
@@ -134,8 +134,9 @@ def test_every_number_in_bold_is_computed_and_every_computed_one_is_said():
 
 
 def test_every_command_of_the_grader_is_one_it_takes():
-    """Parsed by the grader's own parser, to the last option."""
-    commands = re.findall(r"python -m scripts\.grade ([^\n#]*)", GUIDE)
-    assert len(commands) == 4
-    for command in commands:
-        assert grade._parser().parse_args(shlex.split(command)).lab == "lab-03"
+    """Parsed by the graders' own parsers, to the last option."""
+    commands = re.findall(r"python -m scripts\.(grade|classroom) ([^\n#]*)", GUIDE)
+    assert len(commands) == 6
+    for program, command in commands:
+        parser = {"grade": grade, "classroom": classroom}[program]._parser()
+        assert parser.parse_args(shlex.split(command)).lab == "lab-03"

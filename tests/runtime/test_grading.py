@@ -1,4 +1,4 @@
-"""Submissions of every kind under their judge: right, wrong, endless, greedy, and those that would rather not compute.
+"""Submissions under their judge: right, wrong, endless, greedy, and those that would rather not compute.
 
 The answers in `answers/` are written by hand as a student would, and share no code with the reference.
 """
@@ -151,7 +151,8 @@ def test_neither_the_tests_nor_the_reference_can_be_read(tmp_path):
 def test_no_process_outlives_the_grade(tmp_path):
     """A daemon that left its session and changed its name; the kernel ends it with the namespace."""
     mark = f"shardlab-daemon-{time.time_ns()}"
-    code = f"import os, subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)', {mark!r}], start_new_session=True)\n"
+    sleeper = f"[sys.executable, '-c', 'import time; time.sleep(99)', {mark!r}]"
+    code = f"import subprocess, sys\nsubprocess.Popen({sleeper}, start_new_session=True)\n"
     assert earned(graded(tmp_path, right_but(code))) == 40
     running = [path for path in Path("/proc").glob("[0-9]*/cmdline") if _holds(path, mark.encode())]
     assert running == []

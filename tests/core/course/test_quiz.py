@@ -137,24 +137,10 @@ def test_a_quantity_is_read_as_it_is_typed(text, value, dimension):
     assert (read.value, read.dimension) == (pytest.approx(value), dimension)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "abc",
-        "8 8",
-        "nan",
-        "3/0",
-        "1/",
-        " " * 20_000,
-        "1" + " " * 20_000 + "x",
-        "inf",
-        "1e999",
-        "--3",
-        "8" * 400,
-        "٤٢ KiB x",
-    ],
-)
+NO_QUANTITIES = ("", "abc", "8 8", "nan", "inf", "1e999", "--3", "8" * 400, "٤٢ KiB x", "3/0", "1/")
+
+
+@pytest.mark.parametrize("text", [*NO_QUANTITIES, " " * 20_000, "1" + " " * 20_000 + "x"])
 def test_a_text_that_is_no_quantity_is_none(text):
     assert read_quantity(text) is None
 

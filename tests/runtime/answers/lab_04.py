@@ -1,7 +1,7 @@
 """Lab 04 as a good student writes it."""
 
 from fractions import Fraction
-from itertools import count
+from itertools import count, pairwise
 
 from core.pipeline_bubble.schedules.actions import Action, Span
 
@@ -35,10 +35,8 @@ def bubble_overhead(stages, microbatches):
 
 def microbatches_for_budget(stages, budget, *, under=False):
     budget = Fraction(str(budget)) if isinstance(budget, float) else Fraction(budget)
-    for microbatches in count(1):
-        bubble = bubble_fraction(stages, microbatches)
-        if bubble < budget or (bubble == budget and not under):
-            return microbatches
+    bubbles = ((number, bubble_fraction(stages, number)) for number in count(1))
+    return next(number for number, bubble in bubbles if bubble < budget or (bubble == budget and not under))
 
 
 def is_valid(spans, stages, microbatches):
@@ -53,6 +51,6 @@ def is_valid(spans, stages, microbatches):
             return False
     for rank in range(stages):
         mine = sorted((span.start, span.end) for span in spans if span.rank == rank)
-        if any(end > start for (_, end), (start, _) in zip(mine, mine[1:], strict=False)):
+        if any(end > start for (_, end), (start, _) in pairwise(mine)):
             return False
     return True
