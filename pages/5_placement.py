@@ -1,19 +1,20 @@
 """Place a model on a cluster: every plan judged, one taken, and why."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from core.evidence.accuracy import decode_band
-from core.placement.planner import Plan
-from core.placement.serve_flags import remarks, serve_command
-from core.placement.trace import decisions, why_it_lost
+from core.placement.assumed import assumed
+from core.placement.trace import decisions
 from runtime.prose import worded
 from ui import inputs, scenes
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.rows import BillRow
 from ui.figures.frames import frame
 from ui.placement import accuracy as placement_accuracy
+from ui.placement import answer, charts, rows
 from ui.placement import bench as placement_bench
-from ui.placement import charts, rows
 from ui.placement import load as placement_load
 from ui.placement.fields import fields
 from ui.prose import escape
@@ -29,6 +30,13 @@ with page.controls("cases"):
 def bars(drawn: list[BillRow], reading: str, name: str) -> None:
     table = frame(rows.without_details(drawn) if look.present else drawn)
     page.figure(bill_bars(table, look, axis_end_ms(table)), reading, table, name)
+
+
+def named() -> Mapping[str, object]:
+    """What the prose names. A config that is refused stands alone: no other model's figures under it."""
+    if asked.refused_config is not None and page.scene in ("plan", "compare", "load"):
+        raise asked.refused_config
+    return fields(placement, shown, asked.pinned, asked.topology)
 
 
 def plan() -> None:
@@ -52,34 +60,18 @@ def plan() -> None:
                 page.note("plan.note_rate", "plan.note_room")
     with st.container(key="aside_plan"):
         if shown is not None:
-            memory(shown)
+            answer.memory(page, asked, shown)
+        page.say("plan.assumed")
+        st.markdown("\n".join(f"- {escape(worded(one))}" for one in assumed(asked.question)))
         page.say("plan.why")
         if asked.shown is not None and placement.fitting and asked.shown != placement.recommended:
-            st.markdown(f"**{_name(asked.shown)}** {escape(worded(why_it_lost(placement, asked.shown)))}")
+            answer.why(placement, asked.shown)
         st.markdown("\n".join(f"1. {escape(worded(reason))}" for reason in decisions(placement)))
         page.say("plan.usable")
         if shown is not None and shown.fits:
-            to_run(shown)
+            answer.to_run(page, asked, shown)
         if not placement.fitting:
-            refused()
-
-
-def memory(taken: Plan) -> None:
-    """What one plan's ranks hold, and what does not fit."""
-    if taken.ranks:
-        parts = frame(rows.memory_parts(taken))
-        labels = frame(rows.memory_labels(taken, asked.question.budget.usable_bytes))
-        page.figure(charts.memory_bars(parts, labels, look), "plan.reading_memory", parts, "memory")
-    if taken.broken and placement.fitting:
-        st.error(escape(worded(taken.broken)))
-
-
-def to_run(taken: Plan) -> None:
-    """What a plan pays its wires, and the command that runs it."""
-    page.say("plan.bill")
-    page.say("plan.flags")
-    st.code(serve_command(asked.question, taken), language="bash")
-    st.markdown(" ".join(escape(worded(note)) for note in remarks(asked.question, taken)))
+            answer.refused(page, placement)
 
 
 def compare() -> None:
@@ -97,37 +89,8 @@ def compare() -> None:
             st.dataframe(table, hide_index=True, height="content", alt=page.prose.plain("compare.pinned"))
         else:
             page.say("compare.no_pin")
-        losers()
-        refused()
-
-
-def losers() -> None:
-    """The plans that fit and were not taken, each with its reason."""
-    lost = rows.lost(placement)
-    if lost:
-        page.say("compare.lost")
-        kept = lost[: rows.MOST_LOST]
-        st.markdown(
-            "\n".join(f"- **{_name(index)}** {escape(worded(why_it_lost(placement, index)))}" for index in kept)
-        )
-    if len(lost) > rows.MOST_LOST:
-        page.say("compare.more_lost")
-
-
-def refused() -> None:
-    """The plans that are refused, in grey, with what each breaks."""
-    broken = [plan for plan in placement.plans if not plan.fits]
-    if broken:
-        page.say("compare.refused")
-        kept = broken[: rows.MOST_REFUSED]
-        lines = (f"- :gray[~~{escape(plan.layout.name)}~~ {escape(worded(plan.reason))}]" for plan in kept)
-        st.markdown("\n".join(lines))
-    if len(broken) > rows.MOST_REFUSED:
-        page.say("compare.more_refused")
-
-
-def _name(index: int) -> str:
-    return escape(placement.plans[index].layout.name)
+        answer.losers(page, placement)
+        answer.refused(page, placement)
 
 
 def cases() -> None:
@@ -137,7 +100,7 @@ def cases() -> None:
 
 
 page.play(
-    lambda: fields(placement, shown, asked.pinned, asked.topology),
+    named,
     plan=plan,
     compare=compare,
     cases=cases,

@@ -1,5 +1,8 @@
 """What a placement takes for granted, said before its answer: the model, its width, the requests, the links."""
 
+from core.evidence.accuracy import accuracy_of
+from core.evidence.calibration import layer_kind
+from core.evidence.measurements import Quantity
 from core.models.kv_cache import kept_tokens, kv_bytes_per_token
 from core.models.parameters import total_parameters
 from core.placement.planner import Question
@@ -27,7 +30,7 @@ def assumed(question: Question) -> list[Remark]:
     parts.append(remark("placement.assumed_requests", demand=demand))
     between = remark("placement.links_between", cluster=cluster) if cluster.nodes > 1 else None
     parts.append(remark("placement.links", cluster=cluster, between=between))
-    return [*parts, _judged(question)]
+    return [*parts, _judged(question), *_tested(question)]
 
 
 def _judged(question: Question) -> Remark:
@@ -37,3 +40,18 @@ def _judged(question: Question) -> Remark:
         return remark("placement.judged_nothing", demand=demand)
     code = "placement.judged_at_rate" if demand.requests_per_s else "placement.judged"
     return remark(code, demand=demand, targets=targets(question))
+
+
+def _tested(question: Question) -> list[Remark]:
+    """How far such predictions were off where they could be held to published times."""
+    model, gpu = question.model, question.cluster.gpu
+    tested: tuple[tuple[Quantity, str], ...] = (("decode", "between"), ("first_token", "first"))
+    reasons = []
+    for quantity, name in tested:
+        errors = accuracy_of(gpu, model, quantity)
+        if errors is None:
+            reasons.append(remark(f"placement.untested_{name}", gpu=gpu, kind=layer_kind(model)))
+            continue
+        code = f"placement.tested_{name}"
+        reasons.append(remark(code, rows=errors.n, median=errors.median_error, p90=errors.p90_error))
+    return reasons

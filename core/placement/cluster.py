@@ -165,7 +165,7 @@ def seen_link(gpu: GpuSpec, usual: LinkSpec, seen: Topology) -> LinkSpec:
     A card that is not known to have NVLink is taken to have that of an A100; a GeForce's links are slower still.
     """
     if not seen.nvlink_present:
-        return find_link(gpu.bus_key) if usual.is_fabric else usual
+        return over_pcie(find_link(gpu.bus_key) if usual.is_fabric else usual, seen.worst_way)
     link = usual if usual.is_fabric else find_link("nvlink-3")
     whole = link.lanes
     if not 0 < seen.bonded < whole:
@@ -176,4 +176,34 @@ def seen_link(gpu: GpuSpec, usual: LinkSpec, seen: Topology) -> LinkSpec:
         name=f"{link.name}, {seen.bonded} of {whole} links",
         bandwidth_bytes_per_s=share * link.bandwidth_bytes_per_s,
         measured_bytes_per_s=None if measured is None else share * measured,
+    )
+
+
+PHB_SHARE = 5 / 6
+"""What an Intel CPU leaves of PCIe between two GPUs: it cuts their traffic into 64-byte packets.
+
+Source: NCCL src/graph/topo.h, INTEL_P2P_OVERHEAD.
+"""
+SOCKET_BYTES_PER_S = 10e9
+"""Between the sockets of a machine, one way.
+
+Source: NCCL src/graph/topo.h, SKL_QPI_BW; AMD_BW is 16, SRP_QPI_BW 22.
+"""
+_THROUGH_CPU, _ACROSS_SOCKETS = ("PHB", "NODE"), ("SOC", "SYS")
+
+
+def over_pcie(link: LinkSpec, way: str) -> LinkSpec:
+    """PCIe as the farthest pair of a machine has it: under a switch, through its CPU, or across sockets.
+
+    PIX, PXB: β      PHB, NODE: 5/6 · β      SYS: min(5/6 · β, between sockets)
+    """
+    if way not in (*_THROUGH_CPU, *_ACROSS_SOCKETS):
+        return link
+    most = SOCKET_BYTES_PER_S if way in _ACROSS_SOCKETS else float("inf")
+    measured = link.measured_bytes_per_s
+    return replace(
+        link,
+        name=f"{link.name}, {way}",
+        bandwidth_bytes_per_s=min(most, PHB_SHARE * link.bandwidth_bytes_per_s),
+        measured_bytes_per_s=None if measured is None else min(most, PHB_SHARE * measured),
     )

@@ -83,12 +83,14 @@ def test_a_pasted_config_takes_the_scenarios_models_place():
     assert app.title[0].value.startswith("config on 8 ×")
 
 
-def test_a_paste_that_cannot_be_read_is_said_and_nothing_is_lost():
+def test_a_config_that_is_refused_leaves_no_other_models_figures():
+    """Under its red note nothing of the scenario's model is left; the controls are where they were."""
     app = visit(**SEVENTY)
     app.text_area(key="place_config").set_value('{"model_type": "mamba"}').run()
     assert any("mamba" in error.value for error in app.error)
-    assert app.title[0].value.startswith("Llama 3 70B")
-    assert app.get("vega_lite_chart")
+    assert "Llama 3 70B" not in text(app)
+    assert not app.get("vega_lite_chart")
+    assert app.text_area(key="place_config").value
 
 
 def test_a_pasted_topology_sets_the_node_and_its_domain():

@@ -9,6 +9,7 @@ import streamlit as st
 from core.catalog import GPUS
 from core.catalog import link as find_link
 from core.errors import OutOfRangeError, ShardlabError
+from core.models.checkpoint import own_width
 from core.models.hf_config import model_from_config
 from core.placement.cluster import MOST_GPUS, ClusterSpec, own_gpu, seen_cluster
 from core.placement.planner import Placement, Plan, Question
@@ -27,6 +28,7 @@ T = TypeVar("T")
 
 _MEMORY_HELP = "0: as its driver reports it"
 _OWN_HELP = "Of a card that is not in the catalog; 0: as the scenario's GPU"
+_RATE_HELP = "Judge the targets at p99 of requests that arrive at random; 0: as so many in flight meet them"
 _PRICE_HELP = "Yours: none is assumed; 0: no cost is shown"
 USUAL, SCENARIOS = "the GPU's usual", "the scenario's"
 RECOMMENDED = "recommended"
@@ -62,6 +64,7 @@ class Asked:
     pinned: Plan | None
     topology: Topology | None
     refusals: tuple[str, ...]
+    refused_config: ShardlabError | None = None
 
     @property
     def plan(self) -> Plan | None:
@@ -92,6 +95,8 @@ class _Details:
     domain: int
     nics: int
     usd_per_gpu_hour: float
+    first_ms: float
+    requests_per_s: float
 
 
 def ask(page: Page) -> Asked:
@@ -102,7 +107,7 @@ def ask(page: Page) -> Asked:
     refusals: list[str] = []
     with page.controls("plan"), st.container(gap=None):
         details = _details(page)
-        model, topology = _brought(page, refusals)
+        model, topology, refused_config = _brought(page, refusals)
     question = _question(page, sizes, details, model, topology)
     placement = rows.placed(question)
     with row:
@@ -117,7 +122,7 @@ def ask(page: Page) -> Asked:
             st.button("Pin", on_click=inputs.remember, args=keep, help=help_text, disabled=not known)
         kept = Pin.from_text(inputs.memo(page.key("pin")))
     pinned = None if kept is None else kept.plan(question)
-    return Asked(question, placement, shown, pinned, topology, tuple(refusals))
+    return Asked(question, placement, shown, pinned, topology, tuple(refusals), refused_config)
 
 
 def _names(placement: Placement) -> list[str]:
@@ -128,7 +133,7 @@ def _sizes(page: Page) -> _Sizes:
     return _Sizes(
         gpus_per_node=inputs.whole("GPUs a node", page.key("gpus"), 1, 72, 8),
         nodes=inputs.whole("Nodes", page.key("nodes"), 1, MOST_GPUS // 72, 1),
-        concurrency=inputs.whole("Sequences at once", page.key("concurrency"), 1, 65536, 32),
+        concurrency=inputs.whole("Sequences at once", page.key("concurrency"), 1, 65536, Demand().concurrency),
         slo_ms=inputs.number("Target, ms", page.key("slo"), 0.0, 1e5, 0.0, help="Between tokens; 0: none"),
     )
 
@@ -140,20 +145,27 @@ def _details(page: Page) -> _Details:
         with left:
             utilisation = inputs.number("Utilisation", page.key("util"), 0.05, 1.0, 0.9)
             overhead_gb = inputs.number("Overhead, GB", page.key("overhead"), 0.0, 64.0, usual_gb)
+            first_ms = inputs.number("First token by, ms", page.key("first"), 0.0, 1e6, 0.0, help="Target; 0: none")
             price = inputs.number("$ a GPU hour", page.key("price"), 0.0, 1000.0, 0.0, help=_PRICE_HELP)
         with middle:
             domain = inputs.whole("NVLink domain", page.key("domain"), 0, 576, 0, help="GPUs; 0: as is usual")
             nics = inputs.whole("NICs a node", page.key("nics"), 0, 64, 0, help="0: as the network's row means")
+            rate = inputs.number("Requests a second", page.key("rate"), 0.0, 1e5, 0.0, help=_RATE_HELP)
             wire = inputs.choice("Wire in a node", page.key("wire"), [USUAL, SCENARIOS], USUAL)
         with right:
             memory_gb = inputs.number("Usable memory, GB", page.key("memory"), 0.0, 1024.0, 0.0, help=_MEMORY_HELP)
             bandwidth = inputs.number("Bandwidth, GB/s", page.key("bandwidth"), 0.0, 1e5, 0.0, help=_OWN_HELP)
             tflops = inputs.number("Dense TFLOP/s", page.key("tflops"), 0.0, 1e5, 0.0, help=_OWN_HELP)
-    return _Details(utilisation, overhead_gb, memory_gb, bandwidth, tflops, wire, domain, nics, price)
+    return _Details(
+        utilisation, overhead_gb, memory_gb, bandwidth, tflops, wire, domain, nics, price, first_ms, rate
+    )
 
 
-def _brought(page: Page, refusals: list[str]) -> tuple[ModelSpec, Topology | None]:
-    """A model and a machine that were pasted, where they were, and read; else the scenario's, and none."""
+def _brought(page: Page, refusals: list[str]) -> tuple[ModelSpec, Topology | None, ShardlabError | None]:
+    """A model and a machine that were pasted, where they were, and read; else the scenario's, and none.
+
+    A config that is refused is no reason to plan another model: its refusal comes along.
+    """
     with st.expander("Bring your own config.json, or your machine"):
         left, right = st.columns(2)
         with left:
@@ -171,9 +183,12 @@ def _brought(page: Page, refusals: list[str]) -> tuple[ModelSpec, Topology | Non
                 example=EXAMPLE_TOPOLOGY,
                 example_label="Two bridged pairs",
             )
-    model = _read(model_from_config, config, refusals) if config.strip() else None
     machine = _read(_one_node, topo, refusals) if topo.strip() else None
-    return model or page.scenario.model_spec, machine
+    try:
+        model = model_from_config(config) if config.strip() else page.scenario.model_spec
+    except ShardlabError as refusal:
+        return page.scenario.model_spec, machine, refusal
+    return model, machine, None
 
 
 def _one_node(text: str) -> Topology:
@@ -209,6 +224,8 @@ def _question(
         dtype=_width(model, scenario.weight_dtype, scenario.model_spec),
         kv_dtype=scenario.kv_dtype,
         slo_itl_s=sizes.slo_ms / 1e3 or None,
+        slo_ttft_s=details.first_ms / 1e3 or None,
+        requests_per_s=details.requests_per_s or None,
         usd_per_gpu_hour=details.usd_per_gpu_hour or None,
     )
     return Question(model, replace(_cluster(page, sizes, details, topology), gpu=gpu), budget, demand)
@@ -227,10 +244,9 @@ def _card(gpu: GpuSpec, details: _Details) -> GpuSpec:
 
 def _width(model: ModelSpec, asked: str, of_scenario: ModelSpec) -> str:
     """The scenario's weight dtype; a checkpoint's own where it has one and the scenario leaves its default."""
-    own = f"int4-g{model.quantisation_group}" if model.weight_dtype == "int4" and model.quantisation_group else ""
     untouched = asked == "bf16"
     if untouched and (model is not of_scenario or model.weight_dtype != "bf16"):
-        return own or model.weight_dtype
+        return own_width(model)
     return asked
 
 

@@ -8,7 +8,7 @@ from core.evidence.report import Residual, decode_residuals, errors_of
 from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY
 from core.placement.planner import WITHIN_ERROR, Placement, Plan, Question
 from core.placement.topology import Topology
-from core.placement.trace import usable_source
+from core.placement.trace import targets, usable_source
 from core.remark import remark
 from core.serving.curve import LADDER
 from core.serving.load import steady_state
@@ -43,7 +43,7 @@ def fields(
         "itl_high_s": high * timing.itl_s if timing else 0.0,
         "comm_fraction": min(1.0, timing.comm_s / timing.itl_s) if timing else 0.0,
         "links": _links(plan),
-        "target": _target(question.demand.slo_itl_s),
+        "target": _target(question),
         "cost": _cost(plan, question.demand.usd_per_gpu_hour),
         "kv_tokens": plan.kv_tokens if plan else 0,
         "plans": len(placement.plans),
@@ -69,8 +69,10 @@ def _links(plan: Plan | None) -> str:
     return "; ".join(worded(remark("placement.link_bill", bill=bill)) for bill in plan.timing.bill) or "nothing"
 
 
-def _target(target_s: float | None) -> str:
-    return worded(remark("placement.target" if target_s else "placement.no_target", target_s=target_s))
+def _target(question: Question) -> str:
+    """What was set, in a sentence."""
+    code = "placement.target" if targets(question) else "placement.no_target"
+    return worded(remark(code, targets=targets(question)))
 
 
 def _cost(plan: Plan | None, usd_per_gpu_hour: float | None) -> str:

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from core.placement.cases import CASES, Option
 from core.placement.planner import Placement, Plan, Question
-from core.placement.planner import place as place_model
 from core.placement.rank_memory import RankMemory
+from core.placement.under_load import place_under_load
 from core.units import GB, decimal_bytes, grouped, plain, seconds, significant
 from ui.comm_cost.rows import BillRow
 
@@ -32,7 +32,7 @@ CASE_NAMES = {
 @lru_cache(maxsize=8)
 def placed(question: Question) -> Placement:
     """A question's placement; a page asks the same one many times over."""
-    return place_model(question)
+    return place_under_load(question)
 
 
 @dataclass(frozen=True)

@@ -260,3 +260,13 @@ def test_a_large_paste_is_read_or_refused_at_once(text):
     with pytest.raises(UnreadableTextError):
         read_topology(text)
     assert time.process_time() - began < 10
+
+
+def test_under_a_switch_through_a_cpu_and_across_sockets_are_three_machines():
+    """The same two cards: PIX has all of PCIe, PHB what an Intel CPU leaves of it, SYS what is between sockets."""
+    times = []
+    for way in ("PIX", "PHB", "SYS"):
+        cluster = seen_cluster(usual_cluster(gpu("l40s"), 2), read_topology(table([["X", way], [way, "X"]])))
+        times.append(cluster.group(2).all_reduce_s(2**24))
+    assert times == sorted(times)
+    assert len(set(times)) == 3

@@ -1,0 +1,69 @@
+"""The planner's answer: what a plan's ranks hold, how it is run, and why each other plan was not taken."""
+
+import streamlit as st
+
+from core.placement.planner import Placement, Plan
+from core.placement.preflight import ENGINES, preflight
+from core.placement.serve_flags import as_emitted, remarks, serve_command
+from core.placement.trace import why_it_lost
+from runtime.prose import worded
+from ui.figures.frames import frame
+from ui.placement import charts, rows
+from ui.placement.bench import Asked
+from ui.prose import escape
+from ui.scenes import Page
+
+
+def memory(page: Page, asked: Asked, taken: Plan) -> None:
+    """What one plan's ranks hold, and what does not fit."""
+    if taken.ranks:
+        parts = frame(rows.memory_parts(taken))
+        labels = frame(rows.memory_labels(taken, asked.question.budget.usable_bytes))
+        page.figure(charts.memory_bars(parts, labels, page.look), "plan.reading_memory", parts, "memory")
+    if taken.broken and asked.placement.fitting:
+        st.error(escape(worded(taken.broken)))
+
+
+def to_run(page: Page, asked: Asked, taken: Plan) -> None:
+    """What a plan pays its wires, and the command that runs it."""
+    page.say("plan.bill")
+    page.say("plan.flags")
+    st.code(serve_command(asked.question, taken), language="bash")
+    with st.expander(page.prose.text("plan.engines")):
+        for engine in ENGINES[1:]:
+            refused = preflight(asked.question.model, taken.layout, as_emitted(asked.question), engine)
+            said = "\n".join(f"# {one.text}" for one in refused)
+            st.code(said or serve_command(asked.question, taken, engine), language="bash")
+    st.markdown(" ".join(escape(worded(note)) for note in remarks(asked.question, taken)))
+
+
+def why(placement: Placement, index: int) -> None:
+    """One plan and why it was not taken."""
+    st.markdown(_why(placement, index))
+
+
+def _why(placement: Placement, index: int) -> str:
+    reason = worded(why_it_lost(placement, index))
+    return f"**{escape(placement.plans[index].layout.name)}** {escape(reason)}"
+
+
+def losers(page: Page, placement: Placement) -> None:
+    """The plans that fit and were not taken, each with its reason."""
+    lost = rows.lost(placement)
+    if lost:
+        page.say("compare.lost")
+        st.markdown("\n".join(f"- {_why(placement, index)}" for index in lost[: rows.MOST_LOST]))
+    if len(lost) > rows.MOST_LOST:
+        page.say("compare.more_lost")
+
+
+def refused(page: Page, placement: Placement) -> None:
+    """The plans that are refused, in grey, with what each breaks."""
+    broken = [plan for plan in placement.plans if not plan.fits]
+    if broken:
+        page.say("compare.refused")
+        kept = broken[: rows.MOST_REFUSED]
+        lines = (f"- :gray[~~{escape(plan.layout.name)}~~ {escape(worded(plan.reason))}]" for plan in kept)
+        st.markdown("\n".join(lines))
+    if len(broken) > rows.MOST_REFUSED:
+        page.say("compare.more_refused")
