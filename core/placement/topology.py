@@ -179,13 +179,13 @@ def _topology(columns: Sequence[str], rows: Sequence[tuple[str, list[str]]]) -> 
     if set(cells) != set(gpus):
         missing = ", ".join(sorted(set(gpus) - set(cells))[:8])
         raise UnreadableTextError(f"the header names {len(gpus)} GPUs, and rows are missing for {missing}")
+    for name in gpus:
+        if len(cells[name]) < len(columns) or not all(_CELL.fullmatch(cell) for cell in cells[name]):
+            raise UnreadableTextError(f"the row of {name} does not have a cell for each of {len(columns)} columns")
     links: dict[tuple[int, int], str] = {}
     nic_links: dict[tuple[int, str], str] = {}
     for one, name in enumerate(gpus):
-        found = cells[name]
-        if len(found) < len(columns) or not all(_CELL.fullmatch(cell) for cell in found):
-            raise UnreadableTextError(f"the row of {name} does not have a cell for each of {len(columns)} columns")
-        ways = dict(zip(columns, found, strict=True))
+        ways = dict(zip(columns, cells[name], strict=True))
         if ways[name] not in _ITSELF:
             raise UnreadableTextError(f"the row of {name} has {ways[name]} where X, itself, belongs")
         for other in range(one + 1, len(gpus)):

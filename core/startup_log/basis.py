@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from core.errors import OutOfRangeError, ShardlabError
+from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError
 from core.models.kv_cache import BLOCK_TOKENS
 from core.models.loaded_weights import Stage, rank_tensors, stages
 from core.remark import Remark, remark
@@ -26,6 +26,8 @@ pad a latent row to 256 bytes: VLLM_MLA_CUDA_MEM_ALIGN_KV_CACHE."""
 ROW_BYTES = 256
 TOLERANCE = 0.005
 """What a size may miss by: half a percent."""
+
+LIMIT_RUNS = 500
 
 UNNAMED = remark("startup_log.unnamed_model")
 
@@ -135,8 +137,13 @@ def _layout(block_size: int | None, padded_rows: bool) -> Remark:
 
 
 def runs(lines: Sequence[LogLine]) -> tuple[Run, ...]:
-    """The lines, cut where a command starts another run."""
+    """The lines, cut where a command starts another run.
+
+    Raises UnreadableTextError where more are started than anyone does.
+    """
     starts = sorted({0, *(index for index, line in enumerate(lines) if is_launch(line.text))})
+    if len(starts) > LIMIT_RUNS:
+        raise UnreadableTextError(f"{len(starts):,} commands are more than one log has; keep one start of it")
     return tuple(_run(lines[start:end]) for start, end in zip(starts, [*starts[1:], len(lines)], strict=True))
 
 
@@ -144,8 +151,9 @@ def _run(lines: Sequence[LogLine]) -> Run:
     settings = Settings()
     items: list[Figure | Memory] = []
     for line in lines:
-        settings = heard(settings, line)
-        items += printed(line)
+        if line.text:
+            settings = heard(settings, line)
+            items += printed(line)
     return Run(tuple(lines), tuple(items), settings)
 
 

@@ -57,7 +57,9 @@ def _plain(text: str) -> Iterator[tuple[int, str]]:
     """Each physical line with its number, without what was put before it."""
     for number, raw in enumerate(text.split("\n", LIMIT_LINES)[:LIMIT_LINES], 1):
         # of a progress bar's repaints, of which one line may have thousands, the last ones
-        for piece in raw.rstrip("\r").rsplit("\r", 8)[-8:]:
+        if not raw:
+            yield number, raw
+        for piece in raw.rstrip("\r").rsplit("\r", 8)[-8:] if raw else ():
             bare = without_colours(piece)
             if not piece.isascii():
                 bare = bare.replace("\u200b", "").replace("\xa0", " ")

@@ -9,7 +9,6 @@ from core.startup_log.checking import checks
 from core.startup_log.lines import LIMIT_LINES, read_lines
 from core.startup_log.records import Given, Memory, Report
 from core.startup_log.remarks import no_room, remarks
-from core.startup_log.settings import engine_of
 
 LIMIT_CHARACTERS = 20_000_000
 """More than any engine prints before it serves."""
@@ -31,8 +30,8 @@ def read_log(text: str, given: Given | None = None) -> Report:
     figures = sum(len(run.printed) for run in starts)
     if figures > LIMIT_FIGURES:
         raise UnreadableTextError(f"{figures:,} figures are more than a startup log has; keep one start of it")
-    engines = (run.figures[0].engine for run in starts if run.figures)
-    engine = next(engines, None) or next((named for line in lines if (named := engine_of(line.text))), None)
+    engines = [run.figures[0].engine for run in starts if run.figures]
+    engine = next(iter((*engines, *(run.settings.engine for run in starts if run.settings.engine))), None)
     if engine is None:
         raise UnreadableTextError(
             "no line of vLLM, SGLang or TensorRT-LLM is recognised in this text;"

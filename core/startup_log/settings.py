@@ -117,8 +117,9 @@ _ASIDES: tuple[tuple[str, str, re.Pattern[str], Callable[[str], object]], ...] =
 def engine_of(text: str) -> Engine | None:
     """The engine a line's wording belongs to, if it is one's."""
     for engine, cues in _CUES:
-        if any(cue in text for cue in cues):
-            return engine
+        for cue in cues:
+            if cue in text:
+                return engine
     return None
 
 

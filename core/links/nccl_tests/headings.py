@@ -42,7 +42,7 @@ GLOO = re.compile(r"elements\s{1,40}min \(us\).{0,200}samples")
 
 def take_remark(stream: Stream, number: int, line: str) -> None:
     """A line that is no row: a heading, a device, a footer, a failure, or a word on which test it was."""
-    for take in (_footer, _device, _heading, _half_name, _asked, _test_name, _elision, _failed, _hint):
+    for take in (_elision, _footer, _device, _heading, _half_name, _asked, _test_name, _failed, _hint):
         if take(stream, number, line):
             return
 

@@ -23,16 +23,19 @@ _GLUED = rf"(?=\W|$|{_INFO_START})"
 _TYPES = "|".join(TYPE_BYTES)
 _REDOPS = "sum|prod|max|min|avg|none|mulsum|premulsum|all"
 _TAG = re.compile(r"\[(?:[^\s\[\]]{1,120}@)?\d{1,9},(\d{1,9})\]<std\w{1,9}>:?")
+_PLAIN = re.compile(r"[^:&<\[|\t\xa0\"'`;,]*")
+"""A line that has nothing to take off."""
 _SLURM = re.compile(r"^\s{0,40}(\d{1,9}):(?=\s)")
 _CSV = re.compile(rf"""["']?,\s{{0,20}}["']?(?:{_TYPES})\b""")
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3}){1,6}(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _MESSAGE = re.compile(_INFO_START)
-_GLUED_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?(?=[A-Za-z_])|N/A(?=\w)")
+_GLUED_NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,15})?(?:e[+-]\d{1,3})?(?=[A-Za-z_])|N/A(?=\w)")
 _DIGIT = re.compile(r"[\d ]")
 _MARKUP = str.maketrans(dict.fromkeys("|\t\xa0\"'`;", " "))
 _SEPARATORS = frozenset("|\t\xa0\"'`;,")
 _TYPE_STEMS = ("float", "half", "double", "int", "fp8", "f8e", "char")
+_SHORTEST_HEAD = 7
 _ROW_WIDTH = 90
 """Characters of a full row, at the least."""
 
@@ -131,7 +134,7 @@ def _half(words: list[str], wrong: str | None) -> Half:
 
 def heads_in(line: str) -> list[re.Match[str]]:
     """Where rows begin in a line: seldom anywhere, mostly once, more often where line breaks were lost."""
-    if "float" not in line and not any(word in line for word in _TYPE_STEMS):
+    if len(line) < _SHORTEST_HEAD or not any(stem in line for stem in _TYPE_STEMS):
         return []
     head = HEAD.search(line)
     if head is None:
@@ -142,6 +145,8 @@ def heads_in(line: str) -> list[re.Match[str]]:
 def clean(line: str) -> tuple[str, str]:
     """A line without tags, colours and table markup, and the label of the process that printed it."""
     label = ""
+    if _PLAIN.fullmatch(line):
+        return line, label
     if "&" in line:
         line = without_tags(line, " ")
     line = without_colours(line)

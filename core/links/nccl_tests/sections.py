@@ -34,6 +34,9 @@ from core.remark import remark
 _NOTE = re.compile(r"## [a-z]{1,40}: ")
 """A line in which whoever kept a paste says what it is: no part of what was printed."""
 
+LONGEST_MARK = 400
+"""Characters of what a log puts before each line, at the most."""
+
 _NUMBER = re.compile(r"\s{0,40}(\d{1,9}):")
 _Head = tuple[int, int, int, str | None]
 
@@ -46,6 +49,8 @@ def sections_of(text: str) -> tuple[tuple[Section, ...], bool]:
     streams: dict[str, Stream] = {}
     gloo, current = False, ""
     for number, raw in _lines(text):
+        if not raw or raw.isspace():
+            continue
         line, label = clean(raw[:LONGEST_LINE])
         heads = heads_in(line)
         stream = _stream_of(streams, label or current, bool(heads))
@@ -70,6 +75,9 @@ def sections_of(text: str) -> tuple[tuple[Section, ...], bool]:
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Every line with its number, parted where a line end was written out, as inside a JSON string."""
     for number, line in enumerate(_unnumbered(text.splitlines()), start=1):
+        if "\\" not in line:
+            yield number, line
+            continue
         for part in line.split("\\n"):
             yield number, part
 
@@ -110,7 +118,8 @@ def _take_rows(stream: Stream, number: int, line: str, heads: list[re.Match[str]
         else:
             _take_part(stream, number, key, rest)
             if stream.pending is not None:
-                stream.pending.before = shape_of(line[: head.start()].rstrip())
+                before = line[: head.start()].rstrip()
+                stream.pending.before = shape_of(before) if len(before) <= LONGEST_MARK else ""
 
 
 def _figures_in(section: Section, text: str, whole: bool = True) -> Figures | None:

@@ -7,7 +7,10 @@ import json
 import re
 from typing import Any
 
-_BEGINNING = re.compile(r'\{\s*"version"\s*:')
+_BEGINNING = re.compile(r'\{\s{0,200}"version"\s{0,20}:')
+_DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits[:19]))
+MOST_FAILURES = 8
+"""Braces that begin no report: each is tried once, over all that follows it."""
 _HALF_COLUMNS = "algbw busbw #wrong"
 
 
@@ -15,12 +18,16 @@ def as_printed(text: str) -> str:
     """The text, each report in it replaced by the lines that its run printed. Lines are counted in these."""
     if '"out_of_place"' not in text:
         return text
-    parts, end = [], 0
+    parts, end, failures = [], 0, 0
     for beginning in _BEGINNING.finditer(text):
         if beginning.start() < end:
             continue
         report, after = _report(text, beginning.start())
-        if report is not None:
+        if report is None:
+            failures += 1
+            if failures == MOST_FAILURES:
+                break
+        else:
             parts += [text[end : beginning.start()], "\n", "\n".join(_lines(report)), "\n"]
             end = after
     return "".join([*parts, text[end:]])
@@ -29,7 +36,7 @@ def as_printed(text: str) -> str:
 def _report(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
     """The report that begins there and where it ends; None where it is cut or something else."""
     try:
-        found, end = json.JSONDecoder().raw_decode(text, start)
+        found, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         return None, start
     return (found, end) if isinstance(found.get("results"), list) else (None, start)

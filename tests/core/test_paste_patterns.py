@@ -1,0 +1,125 @@
+"""Every regular expression that meets a pasted text takes time in proportion to it, on strings made to stall it.
+
+The strings come from each pattern's own parts: what leads up to a repeat, the repeat many times, and an end that
+cannot match; and every such piece over and over, so that a search begins anew at each.
+"""
+
+import re
+from importlib import import_module
+from pkgutil import iter_modules
+from time import process_time
+
+import pytest
+
+import core.links.nccl_tests
+import core.startup_log
+
+READERS = (
+    *("core.lines", "core.numbers", "core.serving.bench_reader", "core.placement.topology", "core.clinic.hang_log"),
+    *(f"core.links.nccl_tests.{module.name}" for module in iter_modules(core.links.nccl_tests.__path__)),
+    *(f"core.startup_log.{module.name}" for module in iter_modules(core.startup_log.__path__)),
+)
+SIZES = (2_000, 8_000)
+MOST_GROWTH = 8.0
+"""Four times the text may take four times as long, and as much again on a busy machine; quadratic is sixteen."""
+LEAST_S = 0.02
+"""Below, nothing is measured but the clock."""
+
+
+def patterns_of(value: object) -> list[re.Pattern[str]]:
+    """Every compiled pattern in a module's value, however deep in tuples and mappings."""
+    if isinstance(value, re.Pattern):
+        return [value]
+    if isinstance(value, dict):
+        return [found for each in value.values() for found in patterns_of(each)]
+    return [found for each in value for found in patterns_of(each)] if isinstance(value, tuple | list) else []
+
+
+def patterns() -> list[re.Pattern[str]]:
+    """Every pattern of every reader, once."""
+    found = [pattern for name in READERS for value in vars(import_module(name)).values() for pattern in patterns_of(value)]
+    return list({pattern.pattern: pattern for pattern in found}.values())
+
+
+def sample(node: object) -> str:
+    """A short text that a parsed expression matches, near enough to lead its matcher on."""
+    return "".join(_sample(operator.name, value) for operator, value in node)
+
+
+def _sample(operator: str, value: object) -> str:
+    if operator == "LITERAL":
+        return chr(value)
+    if operator == "NOT_LITERAL":
+        return "b" if chr(value) == "a" else "a"
+    if operator == "ANY":
+        return "a"
+    if operator == "IN":
+        return _member(value)
+    if operator in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        return sample(value[2]) * max(1, min(value[0], 3))
+    if operator == "SUBPATTERN":
+        return sample(value[-1])
+    if operator == "ATOMIC_GROUP":
+        return sample(value)
+    if operator == "BRANCH":
+        return sample(value[1][0])
+    return ""
+
+
+def _member(members: object) -> str:
+    kinds = {"CATEGORY_DIGIT": "1", "CATEGORY_SPACE": " ", "CATEGORY_WORD": "a", "CATEGORY_NOT_SPACE": "a"}
+    names = [(operator.name, value) for operator, value in members]
+    if names[0][0] == "NEGATE":
+        return next(letter for letter in "a1 _-" if letter not in {chr(v) for n, v in names[1:] if n == "LITERAL"})
+    first, value = names[0]
+    return chr(value) if first == "LITERAL" else chr(value[0]) if first == "RANGE" else kinds.get(str(value), "a")
+
+
+def pumps(node: object, before: str = "") -> list[tuple[str, str]]:
+    """(what leads up to a repeat, what is repeated), for each repeat of an expression."""
+    found = []
+    for operator, value in node:
+        name = operator.name
+        if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            found += [(before, sample(value[2])), *pumps(value[2], before)]
+        elif name == "SUBPATTERN":
+            found += pumps(value[-1], before)
+        elif name == "BRANCH":
+            found += [pump for branch in value[1] for pump in pumps(branch, before)]
+        elif name in ("ASSERT", "ASSERT_NOT"):
+            found += pumps(value[1], before)
+        before += _sample(name, value)
+    return found
+
+
+def worst(pattern: re.Pattern[str], size: int) -> list[str]:
+    """Texts of about a size that lead a pattern on and then fail it."""
+    parsed = re._parser.parse(pattern.pattern, pattern.flags)  # type: ignore[attr-defined]
+    whole = sample(parsed)
+    texts = [before + piece * (size // len(piece)) + "\x00" for before, piece in pumps(parsed) if piece]
+    texts += [(before + piece) * (size // len(before + piece)) for before, piece in pumps(parsed) if before + piece]
+    texts += [(before + piece * 40) * (size // len(before + 40 * piece)) for before, piece in pumps(parsed) if piece]
+    return [*texts, " " * size, "1" * size, "a" * size, (whole[:-1] or " ") * (size // max(1, len(whole) - 1))]
+
+
+def seconds(pattern: re.Pattern[str], text: str) -> float:
+    began = process_time()
+    for _ in pattern.finditer(text):
+        pass
+    return process_time() - began
+
+
+@pytest.mark.slow
+@pytest.mark.clock
+def test_no_pattern_of_a_reader_takes_more_than_its_share_of_a_longer_text():
+    slow = {}
+    for pattern in patterns():
+        for short, long in zip(*(worst(pattern, size) for size in SIZES), strict=True):
+            spent = seconds(pattern, long)
+            if spent > LEAST_S and spent > MOST_GROWTH * min(seconds(pattern, short) for _ in range(3)):
+                slow[pattern.pattern[:80]] = (long[:30], round(spent, 3))
+    assert not slow
+
+
+def test_there_are_patterns_to_be_tried():
+    assert len(patterns()) > 120
