@@ -4,9 +4,15 @@ from collections.abc import Iterable
 
 from core.remark import Remark
 
+LONGEST_MESSAGE = 2_000
+"""Characters of a message: what somebody typed may stand in it, and be of any length."""
+
 
 class ShardlabError(ValueError):
-    """Anything a learner can put in and core refuses. Pages show it where the figure would stand."""
+    """Anything a learner can put in and core refuses, in one line. Pages show it where the figure would stand."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message[:LONGEST_MESSAGE].split()))
 
 
 class OutOfRangeError(ShardlabError):

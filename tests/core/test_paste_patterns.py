@@ -37,7 +37,12 @@ def patterns_of(value: object) -> list[re.Pattern[str]]:
 
 def patterns() -> list[re.Pattern[str]]:
     """Every pattern of every reader, once."""
-    found = [pattern for name in READERS for value in vars(import_module(name)).values() for pattern in patterns_of(value)]
+    found = [
+        pattern
+        for name in READERS
+        for value in vars(import_module(name)).values()
+        for pattern in patterns_of(value)
+    ]
     return list({pattern.pattern: pattern for pattern in found}.values())
 
 
@@ -98,7 +103,9 @@ def worst(pattern: re.Pattern[str], size: int) -> list[str]:
     whole = sample(parsed)
     texts = [before + piece * (size // len(piece)) + "\x00" for before, piece in pumps(parsed) if piece]
     texts += [(before + piece) * (size // len(before + piece)) for before, piece in pumps(parsed) if before + piece]
-    texts += [(before + piece * 40) * (size // len(before + 40 * piece)) for before, piece in pumps(parsed) if piece]
+    texts += [
+        (before + piece * 40) * (size // len(before + 40 * piece)) for before, piece in pumps(parsed) if piece
+    ]
     return [*texts, " " * size, "1" * size, "a" * size, (whole[:-1] or " ") * (size // max(1, len(whole) - 1))]
 
 

@@ -256,6 +256,13 @@ def _row_warnings(rows: Sequence[Row], refused: Sequence[Remark]) -> list[Remark
     return warnings
 
 
+def _without_last_figure(section: Section) -> PrintedRow | None:
+    """The last row, where it alone ends before its in-place half's error column."""
+    open_ended = [row for row in section.rows if row.in_place is not None and row.in_place.wrong is None]
+    alone = section.has_errors and len(open_ended) == 1 < len(section.rows)
+    return open_ended[0] if alone and open_ended[0] is section.rows[-1] else None
+
+
 def _section_warnings(section: Section) -> list[Remark]:
     """What is to be said of a section as a whole: a run that failed, rows missing, ranks that share a GPU."""
     warnings = []
@@ -265,6 +272,8 @@ def _section_warnings(section: Section) -> list[Remark]:
         warnings.append(remark("links.run_failed", failure=section.failure))
     if section.cut_line is not None:
         warnings.append(remark("links.table_cut", section.cut_line, number=section.cut_line))
+    elif (row := _without_last_figure(section)) is not None:
+        warnings.append(remark("links.last_figure_cut", row.line, number=row.line))
     asked, here = section.asked_rows, len(section.rows) + len(section.dropped)
     if section.elisions:
         warnings.append(remark("links.elided", section.elisions[0], number=section.elisions[0]))

@@ -1,0 +1,218 @@
+"""No text makes a reader stumble: real pastes, mangled in every way at hand, are read or refused in one line.
+
+Seeded, so that a failure can be had again. Where SHARDLAB_CASES names a folder of real pastes they are mangled
+too. What was found in this way stands below by name.
+"""
+
+import json
+import os
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.catalog.own_link import own_link_of
+from core.clinic.hang_log import read_hang
+from core.errors import ShardlabError
+from core.links.nccl_tests import read_tables
+from core.links.own_tables import own_tables
+from core.models.hf_config import model_from_config
+from core.numbers import number, whole_number
+from core.placement.topology import read_topology
+from core.serving.bench_reader import read_bench_results
+from core.startup_log.reader import read_log
+from runtime.measurements import example_paste
+from runtime.prose import explained, worded
+from tests.core.links.printed_tables import table
+from tests.core.serving.test_bench_results import PRINTED, SAVED
+from tests.core.startup_log.printed_logs import DEEPSEEK, QWEN2
+
+CASES = Path(os.environ.get("SHARDLAB_CASES", ""))
+INPUTS = 22_000
+LONGEST_SEED = 5_000
+TOPOLOGY = (
+    "\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\n"
+    "GPU0\t X \tNV12\tNV12\tNV12\tPXB\t0-31\nGPU1\tNV12\t X \tNV12\tNV12\tSYS\t0-31\n"
+    "GPU2\tNV12\tNV12\t X \tNV12\tSYS\t32-63\nGPU3\tNV12\tNV12\tNV12\t X \tSYS\t32-63\n"
+    "NIC0\tPXB\tSYS\tSYS\tSYS\t X \n"
+)
+CONFIG = json.dumps(
+    {
+        "model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+        "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "torch_dtype": "bfloat16",
+    }
+)  # fmt: skip
+HANG = (
+    "node0:1:2 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\nNCCL version 2.20.5+cuda12.4\n"
+    "node0:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 4 cudaDev 0\nChannel 00/04 : 0[0] -> 1[1] via P2P/IPC\n"
+)
+NUMBERS = (
+    "0", "-1", "--5", "1e400", "-1e400", "Infinity", "NaN", "nan", "inf", "1e999", "9" * 400, "9" * 5000, "1,5",
+    "1.2.3", "0x10", "1e-400", "2147483648", "18446744073709551616", "-0", "٣", "1\u202f024", "", "null", "[]",
+    "{}", "true",
+)  # fmt: skip
+PIECES = (
+    "\x00",
+    "\ud800",
+    "\u202e",
+    "\x1b[31m",
+    "\r",
+    "\n",
+    "\t",
+    '"',
+    "'",
+    "\\n",
+    "&lt;",
+    "<b>",
+    "{",
+    "}",
+    "[",
+    ",",
+    "…",
+)
+
+
+def tables(text: str) -> object:
+    """Tables as the page has them, every doubt in words."""
+    return [worded(warning) for own in own_tables(text) for warning in (*own.warnings, *own.table.dropped)]
+
+
+def log(text: str) -> object:
+    """A log as the page has it, every formula and remark in words."""
+    report = read_log(text)
+    return [worded(check.formula) for check in report.checks], [worded(remark) for remark in report.remarks]
+
+
+def bench(text: str) -> object:
+    """Results as the page has them: what is derived of them, in words too."""
+    return [
+        (result.mean_concurrency, result.mean_time_s, [f"{worded(warning)}" for warning in result.warnings])
+        for result in read_bench_results(text)
+    ]
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "nccl": tables,
+    "log": log,
+    "bench": bench,
+    "topology": read_topology,
+    "config": model_from_config,
+    "hang": read_hang,
+}
+
+
+def seeds() -> list[tuple[str, str]]:
+    """Each reader with texts it can read."""
+    found = [
+        *(("nccl", text) for text in (table(), table("all_gather", 4, largest=1 << 20), example_paste())),
+        *(("log", text) for text in (QWEN2, DEEPSEEK)),
+        *(("bench", text) for text in (PRINTED, json.dumps(SAVED), json.dumps([SAVED, SAVED], indent=1))),
+        *(("topology", TOPOLOGY), ("config", CONFIG), ("hang", HANG)),
+    ]
+    for reader, pattern in (("nccl", "nccl/*.txt"), ("log", "logs/*/*.txt")):
+        files = sorted(CASES.glob(pattern)) if CASES.name else []
+        found += [(reader, path.read_text(encoding="utf-8", errors="replace")[:LONGEST_SEED]) for path in files]
+    return found
+
+
+def mangled(rng: random.Random, text: str, other: str) -> str:
+    """A text with one thing done to it."""
+    at, to = sorted(rng.randrange(len(text) + 1) for _ in range(2))
+    lines = text.split("\n")
+    row = rng.randrange(len(lines))
+    figures = list(re.finditer(r"\d+(?:\.\d+)?", text))
+    kind = rng.randrange(10)
+    if kind < 3 and figures:
+        figure = rng.choice(figures)
+        return text[: figure.start()] + rng.choice(NUMBERS) + text[figure.end() :]
+    if kind == 3:
+        return text[:at] + text[min(to, at + 80) :]
+    if kind == 4:
+        return text[:at] + rng.choice(PIECES) + text[at:]
+    if kind == 5:
+        return "\n".join([*lines[:row], lines[row][: rng.randrange(len(lines[row]) + 1)], *lines[row + 1 :]])
+    if kind == 6:
+        return "\n".join([*lines[:row], *(2 * [lines[rng.randrange(len(lines))]]), *lines[row:]])
+    if kind == 7:
+        return text[:at] + other[: rng.randrange(min(400, len(other)) + 1)] + text[at:]
+    if kind == 8:
+        return "\n".join(rng.sample(lines, len(lines)))
+    return text[at:to]
+
+
+def stumbles(reader: str, text: str) -> str | None:
+    """What a reader raised that is no refusal in one line; None where it answered or refused."""
+    try:
+        READERS[reader](text)
+    except ShardlabError as error:
+        said = explained(error)
+        return None if "\n" not in said and len(said) < 2_000 else f"a refusal of {len(said)} characters"
+    except Exception as error:
+        return repr(error)[:200]
+    return None
+
+
+@pytest.mark.slow
+def test_no_mangled_paste_makes_a_reader_stumble():
+    rng = random.Random(23)
+    texts, found = seeds(), {}
+    for _ in range(INPUTS):
+        reader, text = rng.choice(texts) if rng.random() < 0.5 else texts[rng.randrange(11)]
+        for _ in range(rng.randrange(1, 4)):
+            text = mangled(rng, text, rng.choice(texts)[1])
+        if (error := stumbles(reader, text)) is not None:
+            found.setdefault((reader, error), text[:300])
+    assert not found
+
+
+@pytest.mark.slow
+def test_no_address_makes_a_reader_of_numbers_or_links_stumble():
+    rng = random.Random(5)
+    letters = "own_0123456789.,-+eE∞_ inf\u202f"
+    for _ in range(INPUTS):
+        text = "".join(rng.choices(letters, k=rng.randrange(40)))
+        assert number(text) is None or isinstance(number(text), float)
+        assert whole_number(text, 0, 99) in {None, *range(100)}
+        link = own_link_of(f"own_{text}")
+        assert link is None or link.bandwidth_bytes_per_s >= 0
+
+
+ROW = (
+    "     8388608       2097152     float     sum      -1    166.8   50.29   88.00      0    166.8   50.29   88.00"
+)
+
+
+@pytest.mark.parametrize(
+    ("reader", "text"),
+    [
+        ("topology", TOPOLOGY.replace("NV12\tNV12\tNV12\t X \tSYS\t32-63", "NV12")),
+        ("bench", json.dumps({**SAVED, "request_throughput": float("inf"), "duration": float("inf")})),
+        ("bench", json.dumps({**SAVED, "mean_ttft_ms": 1e308, "mean_tpot_ms": 1e308})),
+        ("bench", json.dumps(SAVED).replace("204800", "9" * 5000).replace("25600", "9" * 400)),
+        ("bench", PRINTED.replace("50.00\nTotal", "0.000000000000000000001\nTotal")),
+        ("nccl", f"{ROW} {'9' * 5000}\n" * 4),
+        ("nccl", f"{ROW} 1e{'9' * 30}\n" * 4),
+        ("log", QWEN2.replace("tensor_parallel_size=2", f"tensor_parallel_size={'9' * 70}")),
+        ("log", QWEN2.replace("tensor_parallel_size=2", "tensor_parallel_size=0, block_size=0, tp=-4")),
+        ("log", QWEN2.replace("max_seq_len=16384", f"max_seq_len={'9' * 79}")),
+    ],
+)
+def test_what_once_raised_is_answered_or_refused(reader, text):
+    """IndexError in a short row, OverflowError of infinity, ValueError of five thousand digits."""
+    assert stumbles(reader, text) is None
+
+
+def test_a_row_cut_in_half_is_dropped_and_said():
+    """Wherever a table's last row is cut, every time that is kept is one that was printed, and the cut is said."""
+    text = table(largest=1 << 20)
+    body, last = text[: text.index("     1048576")], text[text.index("     1048576") :].split("\n")[0]
+    (whole,) = read_tables(text)
+    printed = {(row.size_bytes, us) for row in whole.rows for us in (row.out_of_place_us, row.in_place_us)}
+    for at in range(len(last) - 1):
+        (cut,) = read_tables(body + last[:at])
+        kept = {(row.size_bytes, us) for row in cut.rows for us in (row.out_of_place_us, row.in_place_us)}
+        assert kept <= {*printed, (1 << 20, None)}, last[:at]
+        assert len(cut.rows) >= len(whole.rows) - 1
+        assert cut.warnings or cut.dropped, last[:at]
