@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UnreadableTextError, require_positive
-from core.links.fit import LinkFit, interpolated_us
+from core.links.fit import LinkFit, predicted_us, spikes
 from core.links.own_tables import OwnTable, own_tables
 from core.units import GB, MIB, binary_bytes, plain
 from runtime.files import text_of
@@ -34,7 +34,11 @@ class Fitted:
         sizes = [row.size_bytes for row in table.rows] if table.trusted else []
         span = f"{binary_bytes(min(sizes))} to {binary_bytes(max(sizes))}" if sizes else "what can be trusted"
         missing = [size for size, time_us in self.predictions.items() if time_us is None]
-        return [f"{size} bytes lies outside of {span}: no prediction" for size in missing]
+        flagged = {error.size_bytes for error in spikes(table)} & set(self.predictions)
+        return [
+            *(f"{size} bytes lies outside of {span}: no prediction" for size in missing),
+            *(f"{size} bytes is predicted from its neighbours: its own row is a spike" for size in sorted(flagged)),
+        ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,7 +64,7 @@ def fit_file(path: Path, sizes: Sequence[int]) -> list[Fitted]:
     except UnreadableTextError as error:
         raise UnreadableTextError(explained(error)) from error
     return [
-        Fitted(own, {size: interpolated_us(own.table, size) if own.table.trusted else None for size in sizes})
+        Fitted(own, {size: predicted_us(own.table, size) if own.table.trusted else None for size in sizes})
         for own in tables
     ]
 

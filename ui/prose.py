@@ -8,20 +8,25 @@ from runtime import content
 from runtime import prose as words
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#$|~:])")
+_ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=\w@)(?=\w)", re.IGNORECASE)
+_JOINER = "\N{WORD JOINER}"
 _DIRECTIVE = re.compile(r":[a-z-]+\[([^\]]*)\]")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
 def escape(value: object) -> str:
-    """A value as Markdown that shows itself and nothing else."""
-    return _SPECIAL.sub(r"\\\1", str(value))
+    """A value as Markdown that shows itself and nothing else, no address a link: whoever wrote it is not known.
+
+    Streamlit links addresses in what is left when escapes are resolved: a joiner of no width parts them.
+    """
+    return _SPECIAL.sub(r"\\\1", _ADDRESS.sub(_JOINER, str(value)))
 
 
 def plain_text(markdown: str) -> str:
     """Markdown read aloud: no directives, links or marks. For `alt=` and labels."""
     text = _LINK.sub(r"\1", _DIRECTIVE.sub(r"\1", markdown))
     text = re.sub(r"(?<!\\)[*`$]|(?<![\\\w])_(?=\w)|(?<=\w)(?<!\\)_(?!\w)", "", text)
-    return " ".join(re.sub(r"\\(.)", r"\1", text).split())
+    return " ".join(re.sub(r"\\(.)", r"\1", text).replace(_JOINER, "").split())
 
 
 @dataclass(frozen=True)

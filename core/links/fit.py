@@ -223,6 +223,17 @@ def interpolated_us(table: Table, size_bytes: float) -> float | None:
     return _between(_points(table), size_bytes)
 
 
+def spikes(table: Table) -> tuple[SizeError, ...]:
+    """Sizes that took over twice what their neighbours say."""
+    return tuple(error for error in held_out_errors(table) if error.ratio < SPIKE)
+
+
+def predicted_us(table: Table, size_bytes: float) -> float | None:
+    """The time to expect at a size: `interpolated_us`, from the rows that are no spike."""
+    flagged = {error.size_bytes for error in spikes(table)}
+    return _between([point for point in _points(table) if point[0] not in flagged], size_bytes)
+
+
 def held_out_errors(table: Table) -> tuple[SizeError, ...]:
     """Each size but the first and the last, told by interpolation from the others."""
     points = _points(table)
@@ -256,7 +267,7 @@ def doubts(table: Table, fit: LinkFit) -> tuple[Remark, ...]:
     """What a fit must not be taken for."""
     sizes = sorted({row.size_bytes for row in table.rows})
     two_links = table.nodes is not None and table.ranks is not None and 1 < table.nodes < table.ranks
-    spikes = [error for error in held_out_errors(table) if error.ratio < SPIKE]
+    flagged = spikes(table)
     checks = (
         (_latency_is_extrapolated(table, fit), remark("links.latency_untold", size_bytes=sizes[0])),
         (fit.us_per_byte * sizes[-1] < fit.fixed_us, remark("links.bandwidth_untold", size_bytes=sizes[-1])),
@@ -264,7 +275,7 @@ def doubts(table: Table, fit: LinkFit) -> tuple[Remark, ...]:
         (two_links, remark("links.two_links", ranks=table.ranks, nodes=table.nodes)),
         (fit.base_us is not None and table.nodes is None, remark("links.one_machine_assumed")),
         (fit.median_relative_error > 0.25, remark("links.fit_misses", percent=100 * fit.median_relative_error)),
-        (bool(spikes), remark("links.spikes", rows=tuple(_spike(error) for error in spikes[:4]))),
+        (bool(flagged), remark("links.spikes", rows=tuple(_spike(error) for error in flagged[:4]))),
     )
     return tuple(said for applies, said in checks if applies)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from core.errors import UnreadableTextError
+from core.lines import LONGEST_LINE
 from core.remark import Remark, once, remark
 from core.startup_log.basis import Run, basis_of, main_basis, runs
 from core.startup_log.checking import checks
@@ -40,6 +41,11 @@ def read_log(text: str, given: Given | None = None) -> Report:
     bases = [basis_of(run, starts, given or Given()) for run in starts]
     main = main_basis(bases, engine)
     cut = [remark("startup_log.cut", LIMIT_LINES, lines=LIMIT_LINES)] if text.count("\n") >= LIMIT_LINES else []
+    cut += [
+        remark("startup_log.line_cut", number, longest=LONGEST_LINE, number=number)
+        for number, line in enumerate(text.split("\n", LIMIT_LINES)[:LIMIT_LINES], start=1)
+        if len(line) > LONGEST_LINE
+    ][:1]
     return Report(
         engine=engine,
         version=main.run.settings.version,

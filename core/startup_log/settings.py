@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import fields, replace
 
+from core.numbers import number, whole_number
 from core.startup_log.records import Engine, LogLine, Settings
 
 _CUES: tuple[tuple[Engine, tuple[str, ...]], ...] = (
@@ -59,20 +60,29 @@ def _named(*names: str) -> re.Pattern[str]:
     )
 
 
+def _count(word: str) -> int | None:
+    """A whole number above 0, as large as any engine is asked for; None for anything else."""
+    return whole_number(word, 1, 10**9)
+
+
+def _gib(word: str) -> float | None:
+    return number(word, 0, 10**6)
+
+
 _FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
-    ("tp_size", _named("tensor_parallel_size", "tp_size", "tp"), int),
-    ("pp_size", _named("pipeline_parallel_size", "pp_size", "pp"), int),
-    ("dp_size", _named("data_parallel_size", "dp_size"), int),
-    ("dcp_size", _named("decode_context_parallel_size", "dcp_size"), int),
+    ("tp_size", _named("tensor_parallel_size", "tp_size", "tp"), _count),
+    ("pp_size", _named("pipeline_parallel_size", "pp_size", "pp"), _count),
+    ("dp_size", _named("data_parallel_size", "dp_size"), _count),
+    ("dcp_size", _named("decode_context_parallel_size", "dcp_size"), _count),
     ("dtype", _named("dtype", "torch_dtype"), lambda word: word.removeprefix("torch.")),
     ("quantization", _named("quantization"), lambda word: word.lower()),
     ("kv_dtype", _named("kv_cache_dtype"), lambda word: word.removeprefix("torch.").lower()),
-    ("max_model_len", _named("max_seq_len", "max_model_len", "context_length"), int),
-    ("block_size", _named("block_size", "tokens_per_block"), int),
-    ("page_size", _named("page_size"), int),
-    ("swap_gib", _named("swap_space"), float),
-    ("batched_tokens", _named("max_num_batched_tokens"), int),
-    ("blocks_asked", _named("num_gpu_blocks_override"), int),
+    ("max_model_len", _named("max_seq_len", "max_model_len", "context_length"), _count),
+    ("block_size", _named("block_size", "tokens_per_block"), _count),
+    ("page_size", _named("page_size"), _count),
+    ("swap_gib", _named("swap_space"), _gib),
+    ("batched_tokens", _named("max_num_batched_tokens"), _count),
+    ("blocks_asked", _named("num_gpu_blocks_override"), _count),
     ("device", _named("device_config", "device"), lambda word: word.lower()),
 )  # fmt: skip
 
@@ -176,10 +186,9 @@ def _arguments(text: str) -> dict[str, object]:
     for name, pattern, convert in _FIELDS:
         match = pattern.search(text)
         if match and match.group(1) not in ("None", "auto", "null"):
-            try:
-                said[name] = convert(match.group(1).rstrip(".:"))
-            except ValueError:
-                continue
+            value = convert(match.group(1).rstrip(".:"))
+            if value is not None:
+                said[name] = value
     for word, value, flag in _ON.findall(text):
         if flag or value not in _OFF:
             name = (word or flag).replace("-", "_")

@@ -109,5 +109,13 @@ def test_plain_text_reads_markdown_aloud():
     )
 
 
+@pytest.mark.parametrize("address", ["https://example.org/a", "HTTP://x.org", "www.example.org", "ada@example.org"])
+def test_an_address_that_somebody_typed_is_no_link(address):
+    """What Streamlit's Markdown looks for: a scheme with its slashes, `www.`, a name and a host around an `@`."""
+    shown = escape(f"see {address}")
+    assert not re.search(r"https?://|www\.|\w@\w", shown.replace("\\", ""), re.IGNORECASE)
+    assert plain_text(shown) == f"see {address}"
+
+
 def test_escape_leaves_plain_words_alone():
     assert escape("8 KiB, 4.6 %") == "8 KiB, 4.6 %"

@@ -17,8 +17,10 @@ from core.links.fit import (
     interpolated_us,
     least_relative_error,
     link_of,
+    predicted_us,
     ring_steps,
     size_errors,
+    spikes,
     why_not_fitted,
 )
 from core.links.nccl_tests import Row, Table, read_tables
@@ -148,6 +150,17 @@ def test_interpolation_is_straight_in_logarithms_and_stays_inside():
     assert interpolated_us(points, 16) == pytest.approx(4.0)
     assert interpolated_us(points, 3) is None
     assert interpolated_us(points, 17) is None
+
+
+def test_a_prediction_never_returns_a_spike():
+    """300 µs at 16 KiB among rows of 20 µs: told as a spike, and not handed on as what to expect."""
+    clean = made([(n, 20 + n / 1e5) for n in sizes()])
+    spiked = made([(n, 300.0 if n == 16384 else 20 + n / 1e5) for n in sizes()])
+    assert [error.size_bytes for error in spikes(spiked)] == [16384]
+    assert interpolated_us(spiked, 16384) == pytest.approx(300)
+    for size in (16384, 12000, 24000):
+        assert predicted_us(spiked, size) == pytest.approx(interpolated_us(clean, size), rel=0.02)
+    assert predicted_us(spiked, 8192) == predicted_us(clean, 8192)
 
 
 def test_a_size_is_held_out_of_its_own_prediction():

@@ -4,9 +4,23 @@ import json
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.links.nccl_tests import read_tables
-from tests.core.links.printed_tables import NEW, Layout, edit_rows, facts, header, only, row, table, times, words
+from tests.core.links.printed_tables import (
+    NEW,
+    Layout,
+    edit_rows,
+    facts,
+    header,
+    only,
+    row,
+    sizes,
+    table,
+    times,
+    words,
+)
 
 INFO = "node0:16629:16655 [3] NCCL INFO Launch mode Parallel"
 
@@ -100,30 +114,31 @@ def test_rows_written_otherwise_are_the_same_rows(change):
     assert times(only(edit_rows(table(), change))) == times(only(table()))
 
 
-@pytest.mark.parametrize("unchecked", [False, True], ids=["checked", "not-checked"])
-@pytest.mark.parametrize("width", [*range(56, 107), 120])
+@given(width=st.integers(56, 120), unchecked=st.booleans())
+@settings(max_examples=40, deadline=None)
 def test_a_narrow_window_takes_nothing_from_a_row(width, unchecked):
     """It may part a row in a figure, in an N/A and at an error column, and the heading between its halves."""
     layout = Layout(wrong="N/A") if unchecked else NEW
     whole = table(largest=1 << 20, layout=layout)
     wrapped = [line[at : at + width] for line in whole.splitlines() for at in range(0, max(1, len(line)), width)]
-    found = only("\n".join(wrapped))
-    assert [(entry.out_of_place_us, entry.in_place_us) for entry in found.rows] == [
+    narrow = only("\n".join(wrapped))
+    assert [(entry.out_of_place_us, entry.in_place_us) for entry in narrow.rows] == [
         (entry.out_of_place_us, entry.in_place_us) for entry in only(whole).rows
     ]
-    assert facts(found) == ("all_reduce", 8, 18, True)
+    assert facts(narrow) == ("all_reduce", 8, 18, True)
 
 
-@pytest.mark.parametrize("words", range(3, 11))
 @pytest.mark.parametrize("glue", ["", " "])
-def test_a_message_inside_a_row_breaks_nothing(words, glue):
+def test_a_message_inside_a_row_breaks_nothing(glue):
     """The tests print a row in pieces: a library's message may stand between any two, glued to a figure or not."""
+    whole = table()
+    for pieces in range(3, 11):
 
-    def broken(line):
-        end = list(re.finditer(r"\S+", line))[words - 1].end()
-        return f"{line[:end]}{glue}{INFO}\n{INFO}\n{line[end:]}" if " 256 " in line else line
+        def broken(line, pieces=pieces):
+            end = list(re.finditer(r"\S+", line))[pieces - 1].end()
+            return f"{line[:end]}{glue}{INFO}\n{INFO}\n{line[end:]}" if " 256 " in line else line
 
-    assert times(only(edit_rows(table(), broken))) == times(only(table()))
+        assert times(only(edit_rows(whole, broken))) == times(only(whole)), pieces
 
 
 @pytest.mark.parametrize(
@@ -165,6 +180,14 @@ def test_messages_between_rows_and_matrices_of_numbers_are_no_rows():
     matrix = "   D\\D     0      1\n     0 916.92  49.78\n     1  49.85 920.12\n"
     busy = "\n".join(f"{line}\n{INFO}" for line in table().splitlines())
     assert times(only(matrix + busy + "\n" + matrix)) == times(only(table()))
+
+
+def test_a_line_too_long_is_cut_and_said():
+    """What stands in its first sixty thousand characters is read."""
+    lines = table().splitlines()
+    found = only("\n".join([*lines[:-3], lines[-4] + " " * 60_000 + lines[-5], *lines[-3:]]))
+    assert [entry.size_bytes for entry in found.rows] == [*sizes(), 1 << 27]
+    assert words(found.dropped) == ["only the first 60,000 characters of this line were read"]
 
 
 def test_all_rows_on_one_line_are_parted():

@@ -249,6 +249,28 @@ def test_figures_that_do_not_agree_are_named(before, after, said):
 
 
 @pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("duration", float("inf")),
+        ("request_throughput", 1e300),
+        ("total_input_tokens", -5.0),
+        ("mean_ttft_ms", 1e300),
+    ],
+)
+def test_a_figure_that_nobody_can_measure_is_left_out_and_said(field, value):
+    result = only(json.dumps({**SAVED, field: value}))
+    assert any("beyond what can be measured" in said for said in words(result))
+    figures = (result.duration_s, result.requests_per_s, result.input_tokens, result.ttft.mean_s)
+    assert figures.count(None) == 1
+
+
+def test_an_integer_of_thousands_of_digits_is_left_out():
+    result = only(json.dumps(SAVED).replace("204800", "9" * 5000))
+    assert result.input_tokens is None
+    assert "`input_tokens` is left out: inf is beyond what can be measured" in words(result)
+
+
+@pytest.mark.parametrize(
     "text", ["", "hello", "============ Serving Benchmark Result ============", "{}", "[" * 5000]
 )
 def test_a_text_without_a_result_is_refused(text):

@@ -7,7 +7,7 @@ import pytest
 from core.errors import UnreadableTextError
 from core.startup_log.lines import masked
 from core.startup_log.reader import LIMIT_FIGURES, read_log
-from tests.core.startup_log.printed_logs import QWEN2, told
+from tests.core.startup_log.printed_logs import QWEN2, notes, told
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,19 @@ def test_a_megabyte_is_read_in_pieces_that_do_not_grow():
     """Each start's figures are taken once: a log repeated a hundred times has a hundred times the checks."""
     once = len(read_log(QWEN2).checks)
     assert len(read_log("\n".join([QWEN2] * 100)).checks) == 100 * once
+
+
+def test_a_line_too_long_is_cut_and_said():
+    report = read_log(f"{QWEN2}\nINFO vLLM {'x' * 60_000} Model loading took 9.9 GiB")
+    assert told(report) == told(read_log(QWEN2))
+    assert any("first 60,000 characters of line 9" in note for note in notes(report))
+
+
+@pytest.mark.parametrize("size", ["9" * 70, "0", "-2", "1.5", "inf"])
+def test_a_size_that_no_engine_takes_is_not_taken(size):
+    """Neither a number of seventy digits nor none at all reaches the arithmetic; two ranks are seen to speak."""
+    report = read_log(QWEN2.replace("tensor_parallel_size=2", f"tensor_parallel_size={size}"))
+    assert report.tp_size in (1, 2)
 
 
 def test_more_figures_than_a_start_prints_are_refused_before_they_are_checked():
