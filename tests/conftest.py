@@ -8,11 +8,16 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("shardlab", deadline=None)
-settings.load_profile("shardlab")
+settings.register_profile("quick", deadline=None, max_examples=25)
 # a deadline is a timed test, and machines are noisy
 
 
 TORCH = Path(__file__).parent / "distributed"
+
+
+def pytest_configure(config):
+    """A quarter of the examples where the slow tier is left out, which tries all of them."""
+    settings.load_profile("quick" if "not (slow" in config.option.markexpr else "shardlab")
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -4,6 +4,8 @@ import pytest
 
 from tests.lab_runs import run_lab
 
+pytestmark = pytest.mark.slow
+
 REFERENCE = """
 from fractions import Fraction
 from core.pipeline_bubble.bubble import (

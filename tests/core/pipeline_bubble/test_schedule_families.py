@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.errors import OutOfRangeError, UnknownNameError
 from core.pipeline_bubble.schedules.families import FAMILIES, family, run_same_model
 from core.pipeline_bubble.schedules.report import held_over_time, report
-from core.pipeline_bubble.schedules.simulator import Costs, simulate
+from core.pipeline_bubble.schedules.simulator import Costs, programs, simulate
 from core.pipeline_bubble.schedules.validity import is_valid
 
 TIMES = st.integers(1, 5)
@@ -29,6 +29,31 @@ def accepted(key):
         except OutOfRangeError:
             continue
         yield p, m, v
+
+
+PYTORCHS = {
+    "interleaved_1f1b": (
+        "0F0 0F1 2F0 2F1 0F2 2B0 0F3 2B1 2F2 0B0 2F3 0B1 2B2 2B3 0B2 0B3",
+        "1F0 1F1 3F0 3B0 3F1 3B1 1F2 1B0 1F3 1B1 3F2 3B2 3F3 3B3 1B2 1B3",
+    ),
+    "zbv": (
+        "0F0 0F1 0F2 3F0 3I0 3W0 3F1 3I1 3W1 0F3 0I0 0W0 3F2 3I2 3W2 0I1 0W1 3F3 3I3 3W3 0I2 0W2 0I3 0W3",
+        "1F0 2F0 1F1 2F1 2I0 2W0 1F2 1I0 1W0 2F2 2I1 2W1 1F3 1I1 1W1 2F3 2I2 2W2 1I2 2I3 1I3 1W2 2W3 1W3",
+    ),
+    "dualpipe_v": (
+        "0F0 0F1 0F2 3F0 3I0 3W0 3F1 0F3 3B1 3F2 0B0 3B2 3F3 0B1 3B3 0I2 0W2 0I3 0W3",
+        "1F0 2F0 1F1 2F1 1F2 2B0 2F2 1B0 1F3 2B1 2F3 1B1 2B2 1B2 2I3 1I3 2W3 1W3",
+    ),
+}
+"""torch 2.13's own orders over two ranks, four microbatches and two chunks, as its schedules print them."""
+
+
+@pytest.mark.parametrize("key", PYTORCHS)
+def test_an_order_is_pytorchs_action_by_action(key):
+    """Every size is held to torch itself in tests/distributed."""
+    schedule = family(key)
+    ours = programs(schedule.actions(2, 4, 2), schedule.placement(2, 2))
+    assert tuple(" ".join(map(str, program)) for program in ours) == PYTORCHS[key]
 
 
 @pytest.mark.parametrize("key", FAMILIES)

@@ -1,0 +1,96 @@
+"""The three players under one kit: names, touch targets, type on a wall, forced colours, what a step announces."""
+
+from collections import Counter
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.browser.conftest import settle
+
+SCHEDULE = "pipeline_bubble?pipe_scene=See+it"
+PLAYERS = {
+    "schedule": SCHEDULE,
+    "ring": "comm_cost?bill_scene=See+it&bill_view=the+wire",
+    "stepper": "sharding_math?shard_scene=See+it",
+}
+NAMELESS = """figure => [...figure.querySelectorAll('button, input, [role=button], [role=img]')]
+    .filter(e => e.getClientRects().length && !(e.ariaLabel || e.innerText || e.labels?.[0]?.innerText))
+    .map(e => e.outerHTML)"""
+SMALL = """figure => [...figure.querySelectorAll('.controls :is(button, input[type=range], .speed span)')]
+    .filter(e => e.getClientRects().length).map(e => [e.className, e.getBoundingClientRect()])
+    .filter(([, box]) => Math.min(box.width, box.height) < 44).map(([name, box]) => [name, box.height])"""
+
+
+def drawn(page):
+    page.wait_for_selector("figure.player[data-stop]")
+    return page.locator("figure.player").first
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_every_control_has_a_name_on_a_phone_and_on_a_wall(app, open_page, name):
+    for query, size in (("", (390, 844)), ("&present=true", (1280, 720))):
+        figure = drawn(open_page(f"{app}/{PLAYERS[name]}{query}", width=size[0], height=size[1]))
+        assert figure.evaluate(NAMELESS) == []
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_what_is_touched_on_a_phone_is_44_px(app, open_page, name):
+    assert drawn(open_page(f"{app}/{PLAYERS[name]}", width=390, height=844)).evaluate(SMALL) == []
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_a_step_is_announced(app, open_page, name):
+    page = open_page(f"{app}/{PLAYERS[name]}")
+    figure = drawn(page)
+    assert figure.locator(".live").inner_text() == ""
+    figure.locator("[data-do=on]").click()
+    said = {
+        "schedule": "stage 0: forward of microbatch 0",
+        "ring": "ring: 1 of 6 rounds",
+        "stepper": "Step 2 of 5, shard",
+    }
+    assert said[name] in figure.locator(".live").inner_text()
+
+
+def test_forced_colours_keep_the_slider_and_the_chosen_speed(app, open_page):
+    page = open_page(f"{app}/{SCHEDULE}")
+    figure = drawn(page)
+    page.emulate_media(forced_colors="active")
+    settle(page)
+    colours = figure.evaluate(
+        "figure => ['.speed input:checked + span', '.speed input:not(:checked) + span']"
+        ".map(which => getComputedStyle(figure.querySelector(which)).backgroundColor)"
+    )
+    assert colours[0] != colours[1]
+    assert figure.locator("input[type=range]").evaluate("slider => getComputedStyle(slider).appearance") == "auto"
+
+
+def saved(page, tmp_path):
+    """The words of the saved figure with their sizes."""
+    with page.expect_download() as download:
+        page.locator("figure.player [data-do=save]").click()
+    path = tmp_path / "figure.svg"
+    download.value.save_as(path)
+    texts = ElementTree.parse(path).getroot().iter("{http://www.w3.org/2000/svg}text")
+    return [(element.text, float(element.get("font-size"))) for element in texts]
+
+
+def test_every_cell_of_64_microbatches_has_its_number(app, open_page, tmp_path):
+    """They come and go together: each of 64 on eight stages, and the followed one once more in its frame."""
+    page = open_page(f"{app}/{SCHEDULE}&pipe_m=64")
+    drawn(page)
+    counted = Counter(text for text, size in saved(page, tmp_path) if text.isdigit() and size < 13)
+    assert counted == {str(k): 16 if k == 6 else 8 for k in range(64)}
+
+
+def test_no_type_on_a_wall_is_under_24_px(app, open_page, tmp_path):
+    page = open_page(f"{app}/{SCHEDULE}&present=true", width=1920, height=1080)
+    drawn(page)
+    assert min(size for _, size in saved(page, tmp_path)) >= 24
+
+
+def test_a_low_wall_has_the_whole_schedule_and_its_controls(app, open_page):
+    page = open_page(f"{app}/{SCHEDULE}&present=true", width=1280, height=720)
+    play = drawn(page).locator(".play").bounding_box()
+    foot = page.locator(".st-key-foot").bounding_box()
+    assert play["y"] + play["height"] <= foot["y"]
