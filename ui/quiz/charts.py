@@ -1,27 +1,25 @@
 """The score by concept: a bar of what was right, and the line that passes."""
 
-import altair as alt
-import pandas as pd
+from collections.abc import Iterable
 
-from ui.figures.style import Chart, styled, words
+from ui.figures.dots import dashed, rules
+from ui.figures.style import FRACTION, Figure, Row, either, figure, kept, layer, linear, rows_of, words
 from ui.theme import Look
 
 _ROW = 34
 
 
-def score_bars(bars: pd.DataFrame, pass_fraction: float, look: Look) -> Chart:
+@kept
+def score_bars(bars: Iterable[Row], pass_fraction: float, look: Look) -> Figure:
     """One bar a concept on an axis from none to all right; a weak one is hollow, and says so by its outline."""
-    ink, ground = look.palette.primary, look.palette.ground
-    y = alt.Y("concept:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=look.px(170)))
-    axis = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1], grid=False, title=None)
-    x = alt.X("right_fraction:Q", scale=alt.Scale(domain=[0, 1.18], nice=False), axis=axis)
-    base = alt.Chart(bars)
-    bar = base.mark_bar(height={"band": 0.56}, stroke=ink, strokeWidth=look.px(1.5)).encode(
-        x=x, y=y, fill=alt.condition("datum.weak", alt.value(ground), alt.value(ink))
-    )
-    said = base.mark_text(**words(look, 13.5, align="left", dx=look.px(7))).encode(
-        x=x, y=y, text=alt.Text("said:N")
-    )
-    line = alt.Chart(pd.DataFrame({"right_fraction": [pass_fraction]}))
-    passes = line.mark_rule(strokeDash=[4, 4], strokeWidth=look.px(1.5), color=look.palette.muted).encode(x=x)
-    return styled(alt.layer(bar, passes, said), look, _ROW * len(bars))
+    ink, rows = look.palette.primary, rows_of(bars)
+    labels = {"title": None, "ticks": False, "domain": False, "labelLimit": look.px(170)}
+    y = {"field": "concept", "type": "nominal", "sort": None, "axis": labels}
+    x = linear("right_fraction", [0, 1.18], FRACTION, ticks=[0, 0.25, 0.5, 0.75, 1])
+    bar = {"height": {"band": 0.56}, "stroke": ink, "strokeWidth": look.px(1.5)}
+    layers = [
+        layer("bar", rows, x=x, y=y, fill=either("datum.weak", look.palette.ground, ink), **bar),
+        rules(look, "x", x, [pass_fraction], **dashed(look, (4, 4))),
+        layer("text", rows, x=x, y=y, text="said", **words(look, 13.5, align="left", dx=look.px(7))),
+    ]
+    return figure(layers, look, _ROW * len(rows))

@@ -1,290 +1,250 @@
 """The strategy page's figures: memory by strategy, saved against paid, prefill apart from decode."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from math import log10
 
-import altair as alt
-import pandas as pd
-
-from ui.figures.style import Chart, styled, words
+from ui.figures.bars import Bands, stretch
+from ui.figures.dots import dashed, label, rules
+from ui.figures.style import (
+    PHONE,
+    PLAIN,
+    Figure,
+    Layer,
+    Row,
+    Spec,
+    also,
+    at,
+    by,
+    decades,
+    either,
+    figure,
+    kept,
+    layer,
+    linear,
+    log,
+    narrower,
+    own,
+    rows_of,
+    words,
+)
 from ui.theme import Look, mix
 
-_ROW, _BAR = 34, 22
 _KEY, _NAME = 28, 22
 _LINE = 18
 _INK = {"weights": 0.62, "gradients": 0.46, "optimizer": 0.30, "activations": 0.0, "gathered": 0.12}
 """Shades of ink: what is kept from step to step from dark to light; activations are compute."""
+_MS = (("s", 1e3), ("ms", 1.0))
 
 
-def memory_bars(parts: pd.DataFrame, ends: pd.DataFrame, capacity_gb: float, look: Look) -> Chart:
+@kept
+def memory_bars(parts: Iterable[Row], ends: Iterable[Row], capacity_gb: float, look: Look) -> Figure:
     """A bar a strategy, part after part, against a GPU's memory; a sum past it is red.
 
     `parts` has strategy, part, start_gb, end_gb; `ends` strategy, end_gb, in_words, short.
     """
-    palette = look.palette
+    palette, wholes = look.palette, rows_of(ends)
     fills = {
         name: mix(palette.text, palette.ground, share) if share else palette.primary for name, share in _INK.items()
     }
-    highest = max(float(ends.end_gb.max()), capacity_gb)
+    highest = max(capacity_gb, *(row["end_gb"] for row in wholes))
     x = _gb("start_gb", [0, 1.22 * highest])
-    drawn, said, key = _placed(parts, ends, look), _placed(ends, ends, look), _entries(fills, look)
-    limit = pd.DataFrame({"start_gb": [capacity_gb], "name": ["a GPU's memory"]})
-    height = _KEY + _row(look) * len(ends) + _NAME
+    drawn, said = _placed(parts, wholes, look), _placed(wholes, wholes, look)
+    height = _bands(look).height(len(wholes)) + _NAME
+    red = {"color": either("datum.short", palette.off, palette.text)}
+    limit: Spec = {"align": "left", "dx": look.px(6), "fontWeight": 600}
     layers = [
-        alt.Chart(drawn[drawn.end_gb > drawn.start_gb])
-        .mark_rect(stroke=palette.ground, strokeWidth=look.px(1))
-        .encode(
-            x=x,
-            x2=alt.X2("end_gb"),
-            y=_y("top"),
-            y2=alt.Y2("bottom"),
-            color=alt.Color("part:N", scale=alt.Scale(domain=list(fills), range=list(fills.values()))),
-            tooltip=[alt.Tooltip("strategy:N"), alt.Tooltip("part:N"), alt.Tooltip("end_gb:Q", format=".3s")],
-        ),
-        alt.Chart(limit)
-        .mark_rule(strokeWidth=look.px(2.5), color=palette.text)
-        .encode(x=x, y=alt.YValue(look.px(_KEY - 4)), y2=alt.Y2Value(look.px(height))),
-        alt.Chart(limit)
-        .mark_text(**words(look, 14, align="left", dx=look.px(6), fontWeight=600))
-        .encode(x=x, y=alt.YValue(look.px(height - _NAME / 2)), text=alt.Text("name")),
-        alt.Chart(said)
-        .mark_text(**words(look, 14, align="left", dx=look.px(6)))
-        .encode(
-            x=_gb("end_gb", [0, 1.22 * highest]),
-            y=_y("middle"),
-            text=alt.Text("in_words"),
-            color=alt.condition("datum.short", alt.value(palette.off), alt.value(palette.text)),
-        ),
-        *key,
+        _names(said, look, height),
+        _parts(drawn, x, by("part", fills), ["strategy", "part", "end_gb"], look),
+        _upright(x, capacity_gb, height, 2.5, look),
+        label(look, "a GPU's memory", row={"start_gb": capacity_gb}, x=x, y=look.px(height - _NAME / 2), **limit),
+        layer("text", said, x=also(x, "end_gb"), y=at("middle"), text="in_words", **_beside(look, "left") | red),
+        *_entries(fills, look),
     ]
-    return styled(_named(layers, said, look, height), look, height)
+    return figure(layers, look, height, apart="y")
 
 
-def saved_and_paid(rows: pd.DataFrame, sums: pd.DataFrame, look: Look) -> Chart:
+@kept
+def saved_and_paid(rows: Iterable[Row], sums: Iterable[Row], look: Look) -> Figure:
     """Bytes a strategy saves, left of zero, and sends in a step, right of it: one axis for both.
 
     `rows` has strategy, what, start_gb, end_gb, why; `sums` strategy, left_gb, right_gb, saved, paid.
     """
-    palette = look.palette
+    palette, wholes = look.palette, rows_of(sums)
     fills = {
         "saved": palette.compute,
         "inside the node": mix(palette.bandwidth, palette.ground, 0.45),
         "across nodes": palette.bandwidth,
     }
-    span = float(sums.right_gb.max() - sums.left_gb.min()) or 1.0
-    ends = [float(sums.left_gb.min()) - 0.16 * span, float(sums.right_gb.max()) + 0.16 * span]
-    x = _gb("start_gb", ends)
-    drawn, said = _placed(rows, sums, look), _placed(sums, sums, look)
-    base = alt.Chart(said)
-    height = _KEY + _row(look) * len(sums)
+    left, right = min(row["left_gb"] for row in wholes), max(row["right_gb"] for row in wholes)
+    span = (right - left) or 1.0
+    x = _gb("start_gb", [left - 0.16 * span, right + 0.16 * span])
+    drawn, said = _placed(rows, wholes, look), _placed(wholes, wholes, look)
+    height = _bands(look).height(len(wholes))
+    wide, y = f"!({narrower(look, PHONE)})", at("middle")
+    told = {f"sent {name}" if name != "saved" else "saved against DDP": fill for name, fill in fills.items()}
     layers = [
-        alt.Chart(drawn[drawn.end_gb > drawn.start_gb])
-        .mark_rect(stroke=palette.ground, strokeWidth=look.px(1))
-        .encode(
-            x=x,
-            x2=alt.X2("end_gb"),
-            y=_y("top"),
-            y2=alt.Y2("bottom"),
-            color=alt.Color("what:N", scale=alt.Scale(domain=list(fills), range=list(fills.values()))),
-            tooltip=[
-                alt.Tooltip("strategy:N"),
-                alt.Tooltip("what:N"),
-                alt.Tooltip("why:N"),
-                alt.Tooltip("end_gb:Q", format=".3s"),
-            ],
-        ),
-        base.transform_calculate(shown="width < 420 ? '' : datum.saved")
-        .mark_text(**words(look, 14, align="right", dx=look.px(-6)))
-        .encode(x=_gb("left_gb", ends), y=_y("middle"), text=alt.Text("shown:N")),
-        base.mark_text(**words(look, 14, align="left", dx=look.px(6))).encode(
-            x=_gb("right_gb", ends), y=_y("middle"), text=alt.Text("paid")
-        ),
-        alt.Chart(pd.DataFrame({"start_gb": [0.0]}))
-        .mark_rule(strokeWidth=look.px(2), color=palette.text)
-        .encode(x=x, y=alt.YValue(look.px(_KEY - 4)), y2=alt.Y2Value(look.px(height))),
-        *_entries(
-            {f"sent {name}" if name != "saved" else "saved against DDP": fill for name, fill in fills.items()}, look
-        ),
+        _names(said, look, height),
+        _parts(drawn, x, by("what", fills), ["strategy", "what", "why", "end_gb"], look),
+        layer("text", said, where=wide, x=also(x, "left_gb"), y=y, text="saved", **_beside(look, "right")),
+        layer("text", said, x=also(x, "right_gb"), y=y, text="paid", **_beside(look, "left")),
+        _upright(x, 0.0, height, 2, look),
+        *_entries(told, look),
     ]
-    return styled(_named(layers, said, look, height), look, height)
+    return figure(layers, look, height, apart="y")
 
 
-def kinds(rows: pd.DataFrame, look: Look) -> Chart:
+@kept
+def kinds(rows: Iterable[Row], look: Look) -> Figure:
     """The best plan of each kind by its tokens a second; the one taken is filled, a refused one has only its word.
 
     Columns: strategy, composition, tokens_per_s, said, taken.
     """
-    palette = look.palette
-    drawn = _placed(rows.assign(zero=0.0), rows, look)
-    most = float(rows.tokens_per_s.max()) or 1.0
-    x = alt.X("tokens_per_s:Q", scale=alt.Scale(domain=[0, 2.4 * most], nice=False), axis=None)
-    fill = alt.condition("datum.taken", alt.value(palette.primary), alt.value(palette.compute))
-    base = alt.Chart(drawn)
-    layers = [
-        base.mark_rect().encode(
-            x=x,
-            x2=alt.X2("zero"),
-            y=_y("top"),
-            y2=alt.Y2("bottom"),
-            color=fill,
-            tooltip=[alt.Tooltip("composition:N")],
-        ),
-        base.transform_calculate(full="datum.composition + '  ·  ' + datum.said")
-        .transform_calculate(shown="width < 420 ? datum.said : datum.full")
-        .mark_text(**words(look, 14, align="left", dx=look.px(6)))
-        .encode(
-            x=x,
-            y=_y("middle"),
-            text=alt.Text("shown:N"),
-            color=alt.condition("datum.tokens_per_s > 0", alt.value(palette.text), alt.value(palette.muted)),
-        ),
+    palette, found = look.palette, rows_of(rows)
+    drawn = [
+        {**row, "zero": 0.0, "full": f"{row['composition']}  ·  {row['said']}"}
+        for row in _placed(found, found, look)
     ]
-    height = _KEY + _row(look) * len(rows)
-    return styled(_named(layers, drawn, look, height), look, height)
+    most = max(row["tokens_per_s"] for row in drawn) or 1.0
+    x = linear("tokens_per_s", [0, 2.4 * most], PLAIN) | {"axis": None}
+    fill = either("datum.taken", palette.primary, palette.compute)
+    ink = {"color": either("datum.tokens_per_s > 0", palette.text, palette.muted)}
+    shown = f"{narrower(look, PHONE)} ? datum.said : datum.full"
+    box = {"y": at("top"), "y2": "bottom", "color": fill, "tooltip": ["composition"]}
+    height = _bands(look).height(len(found))
+    layers = [
+        _names(drawn, look, height),
+        layer("rect", drawn, x=x, x2="zero", **box),
+        layer("text", drawn, shown=shown, x=x, y=at("middle"), **_beside(look, "left") | ink),
+    ]
+    return figure(layers, look, height, apart="y")
 
 
-def handoff_curves(curves: pd.DataFrame, prompt_tokens: int, look: Look) -> Chart:
+@kept
+def handoff_curves(curves: Iterable[Row], prompt_tokens: int, look: Look) -> Figure:
     """Four times against the prompt's length, both axes logarithmic; the prompt asked stands as a rule.
 
     `curves` has what, prompt_tokens, time_ms: "prefill", "stalls saved", and a line for each link.
     """
-    palette, height = look.palette, 230 if look.present else 330
-    links = [name for name in curves.what.unique() if name.startswith("over ")]
+    palette, height, rows = look.palette, 230 if look.present else 330, rows_of(curves)
+    links = [name for name in dict.fromkeys(row["what"] for row in rows) if name.startswith("over ")]
     inks = {"prefill": palette.axis, "stalls saved": palette.text}
     inks |= dict(zip(links, (mix(palette.bandwidth, palette.ground, 0.6), palette.bandwidth), strict=False))
-    x = alt.X(
-        "prompt_tokens:Q",
-        scale=alt.Scale(
-            type="log",
-            base=2,
-            nice=False,
-            domain=[float(curves.prompt_tokens.min()), float(curves.prompt_tokens.max()) * 6],
-        ),
-        axis=alt.Axis(title="prompt tokens", values=[128, 1024, 8192, 65536], grid=False, format=",d"),
-    )
-    times = alt.Axis(
-        title=None,
-        grid=False,
-        tickSize=0,
-        domain=False,
-        labelExpr="datum.value >= 1000 ? datum.value / 1000 + ' s' : datum.value + ' ms'",
-        values=[10.0**power for power in range(-3, 7)],
-    )
-    y = alt.Y("time_ms:Q", scale=alt.Scale(type="log", nice=False), axis=times)
+    sizes, times = [row["prompt_tokens"] for row in rows], [row["time_ms"] for row in rows if row["time_ms"]]
+    ends, doubling = [min(sizes), 6 * max(sizes)], [128, 1024, 8192, 65536]
+    x = log("prompt_tokens", ends, PLAIN, title="prompt tokens", ticks=doubling, base=2)
+    y = log("time_ms", [min(times), max(times)], _MS, ticks=decades(1), line=False)
     dashes = [[1, 0], [1, 0], [look.px(7), look.px(4)], [look.px(2), look.px(3)]]
-    colour = alt.Color("what:N", scale=alt.Scale(domain=list(inks), range=list(inks.values())))
-    dash = alt.StrokeDash("what:N", scale=alt.Scale(domain=list(inks), range=dashes[: len(inks)]))
-    last = curves[curves.prompt_tokens == curves.prompt_tokens.max()]
+    style = {"color": by("what", inks), "strokeDash": by("what", dict(zip(inks, dashes, strict=False)))}
+    last = [row for row in rows if row["prompt_tokens"] == max(sizes)]
+    moves = _names_apart(last, max(times) / min(times), look, height)
     layers = [
-        alt.Chart(pd.DataFrame({"prompt_tokens": [prompt_tokens]}))
-        .mark_rule(strokeDash=[2, 4], strokeWidth=look.px(1.5), color=palette.muted)
-        .encode(x=x),
-        alt.Chart(curves).mark_line(strokeWidth=look.px(3)).encode(x=x, y=y, color=colour, strokeDash=dash),
+        rules(look, "x", x, [prompt_tokens], **dashed(look, (2, 4))),
+        layer("line", rows, x=x, y=y, strokeWidth=look.px(3), **style),
         *(
-            alt.Chart(last[last.what == what])
-            .mark_text(**words(look, 14, align="left", dx=look.px(6), dy=dy, fontWeight=600))
-            .encode(x=x, y=y, text=alt.Text("what"))
-            for what, dy in _names_apart(last, curves, look, height).items()
+            label(look, row["what"], row=row, x=x, y=y, dy=moves[row["what"]], **_bold(look))
+            for row in last
+            if row["time_ms"]
         ),
     ]
-    return styled(alt.layer(*layers), look, height)
+    return figure(layers, look, height)
 
 
-def _names_apart(last: pd.DataFrame, curves: pd.DataFrame, look: Look, height: float) -> dict[str, float]:
+def _names_apart(last: list[Row], ratio: float, look: Look, height: float) -> dict[str, float]:
     """How far each line's name moves, in pixels, so that lines which end together are named apart."""
-    a_decade = height / log10(curves.time_ms.max() / curves.time_ms.min())
-    ordered = last.sort_values("time_ms", ascending=False)
-    moves = dict.fromkeys(ordered.what, 0.0)
-    for upper, lower in pairwise(ordered.itertuples()):
-        short = _LINE - a_decade * log10(upper.time_ms / lower.time_ms)
+    a_decade = height / log10(ratio)
+    ordered = sorted(last, key=lambda row: -row["time_ms"])
+    moves = {row["what"]: 0.0 for row in ordered}
+    for upper, lower in pairwise(ordered):
+        if not lower["time_ms"]:
+            continue
+        short = _LINE - a_decade * log10(upper["time_ms"] / lower["time_ms"])
         if short > 0:
-            moves[upper.what] -= look.px(short / 2)
-            moves[lower.what] += look.px(short / 2)
+            moves[upper["what"]] -= look.px(short / 2)
+            moves[lower["what"]] += look.px(short / 2)
     return moves
 
 
-def _row(look: Look) -> float:
+def _bold(look: Look) -> Spec:
+    return {"align": "left", "dx": look.px(6), "fontWeight": 600}
+
+
+def _beside(look: Look, align: str) -> Spec:
+    return words(look, 14, align=align, dx=look.px(6 if align == "left" else -6))
+
+
+def _bands(look: Look) -> Bands:
     """A projector has room for ten rows only if they stand closer."""
-    return 20 if look.present else _ROW
+    return Bands(_KEY, 0, 13, 7) if look.present else Bands(_KEY, 0, 22, 12)
 
 
-def _placed(rows: pd.DataFrame, order: pd.DataFrame, look: Look) -> pd.DataFrame:
-    """Rows with their places from top to bottom, in the order of `order.strategy`."""
-    places = {name: place for place, name in enumerate(order.strategy)}
-    top = rows.strategy.map(lambda name: _KEY + _row(look) * places[name])
-    bar = min(_BAR, _row(look) - 7)
-    return rows.assign(top=top.map(look.px), bottom=(top + bar).map(look.px), middle=(top + bar / 2).map(look.px))
+def _placed(rows: Iterable[Row], order: list[Row], look: Look) -> list[Row]:
+    """Rows with their places from top to bottom, in the order of the strategies."""
+    places = {row["strategy"]: place for place, row in enumerate(order)}
+    return [_bands(look).place(row, places[row["strategy"]], look) for row in rows_of(rows)]
 
 
-def _gb(field: str, ends: list[float]) -> alt.X:
-    axis = alt.Axis(
-        grid=False,
-        title=None,
-        tickCount=5,
-        labelOverlap="greedy",
-        labelExpr="format(abs(datum.value), '~r') + ' GB'",
-    )
-    return alt.X(f"{field}:Q", scale=alt.Scale(domain=ends, nice=False), axis=axis)
+def _gb(field: str, ends: list[float]) -> Spec:
+    spoken = "format(abs(datum.value), ',~r') + ' GB'"
+    return linear(field, ends, PLAIN, ticks=5, labelOverlap="greedy", labelExpr=spoken)
 
 
-def _y(field: str) -> alt.Y:
-    return alt.Y(f"{field}:Q", scale=None, axis=None)
+def _parts(drawn: list[Row], x: Spec, fills: Spec, told: list[str], look: Look) -> Layer:
+    there = [row for row in drawn if row["end_gb"] > row["start_gb"]]
+    return stretch(look, there, x, "end_gb", fills, look.palette.ground, tooltip=told)
 
 
-def _named(layers: list[alt.Chart], said: pd.DataFrame, look: Look, height: float) -> alt.LayerChart:
+def _upright(x: Spec, at_gb: float, height: float, width: float, look: Look) -> Layer:
+    """A line through all bars at one value."""
+    ends = {"y": look.px(_KEY - 4), "y2": look.px(height)}
+    return rules(look, "x", x, [at_gb], strokeWidth=look.px(width), **ends)
+
+
+def _names(said: list[Row], look: Look, height: float) -> Layer:
     """The strategies' names in the margin left of the bars, on one axis `height` laptop pixels high."""
-    values = [float(middle) for middle in said.middle]
-    names = dict(zip(values, said.strategy, strict=True))
-    spoken = " : ".join(f"datum.value == {value} ? '{name}'" for value, name in names.items())
-    palette = look.palette
-    axis = alt.Axis(
-        values=values,
-        title=None,
-        grid=False,
-        ticks=False,
-        domain=False,
-        labelExpr=f"{spoken} : ''",
-        labelColor=palette.text,
-        labelFontSize=look.px(14.5),
-        labelFontWeight=600,
-        labelLimit=look.px(170),
-        labelPadding=look.px(8),
-    )
-    scale = alt.Scale(domain=[0, look.px(height)], range=[0, look.px(height)], nice=False)
-    marks = alt.Chart(said).mark_text(text="").encode(y=alt.Y("middle:Q", scale=scale, axis=axis))
-    return alt.layer(marks, *layers).resolve_scale(y="independent")
+    palette, ends = look.palette, [0, look.px(height)]
+    spoken = " : ".join(f"datum.value == {row['middle']} ? '{row['strategy']}'" for row in said)
+    axis = {
+        "values": [row["middle"] for row in said],
+        "title": None,
+        "grid": False,
+        "ticks": False,
+        "domain": False,
+        "labelExpr": f"{spoken} : ''",
+        "labelColor": palette.text,
+        "labelFontSize": look.px(14.5),
+        "labelFontWeight": 600,
+        "labelLimit": look.px(170),
+        "labelPadding": look.px(8),
+    }
+    scale = {"domain": ends, "range": ends, "nice": False}
+    y = {"field": "middle", "type": "quantitative", "scale": scale, "axis": axis}
+    return layer("point", said, y=y, opacity=0)
 
 
-def _entries(fills: dict[str, str], look: Look) -> list[alt.Chart]:
+def _entries(fills: Mapping[str, str], look: Look) -> list[Layer]:
     """What each fill is, in words over the first bar; on a phone in two lines that begin over the names."""
     wide = _flowed(fills, 7.4, 30, left=0, length=2000)
     narrow = _flowed(fills, 6.6, 24, left=-80, length=335)
-    places = [
+    rows = [
         {
             "name": name,
             "fill": fill,
-            "left": look.px(far),
-            "near_left": look.px(near),
+            "wide_sign": look.px(far + 6),
+            "wide_word": look.px(far + 17),
+            "near_sign": look.px(near + 6),
+            "near_word": look.px(near + 17),
             "near_y": look.px(5 + 15 * line),
         }
         for (name, fill), (far, _), (near, line) in zip(fills.items(), wide, narrow, strict=True)
     ]
-    phone = f"width < {look.px(420)}"
-    base = (
-        alt.Chart(pd.DataFrame(places))
-        .transform_calculate(x=f"{phone} ? datum.near_left : datum.left")
-        .transform_calculate(y=f"{phone} ? datum.near_y : {look.px(9)}")
-        .transform_calculate(sign=f"datum.x + {look.px(6)}", word=f"datum.x + {look.px(17)}")
-    )
-    y = alt.Y("y:Q", scale=None, axis=None)
+    phone = narrower(look, PHONE)
+    sign = {"orient": "vertical", "size": look.px(13), "thickness": look.px(12), "opacity": 1, "color": own("fill")}
+    word = {"text": "name", **words(look, 13.5, align="left")}
     return [
-        base.mark_tick(orient="vertical", size=look.px(13), thickness=look.px(12), opacity=1).encode(
-            x=alt.X("sign:Q", scale=None, axis=None), y=y, color=alt.Color("fill:N", scale=None)
-        ),
-        base.mark_text(**words(look, 13.5, align="left")).encode(
-            x=alt.X("word:Q", scale=None, axis=None), y=y, text=alt.Text("name:N")
-        ),
+        layer(kind, rows, where=where, x=at(f"{place}_{part}"), y=y, **mark)
+        for where, place, y in ((f"!({phone})", "wide", look.px(9)), (phone, "near", at("near_y")))
+        for kind, part, mark in (("tick", "sign", sign), ("text", "word", word))
     ]
 
 
