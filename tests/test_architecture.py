@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 STDLIB = set(sys.stdlib_module_names)
 OURS = {"core", "ui", "pages", "runtime", "distributed", "scripts", "labs", "tests", "benchmarks"}
 
-FIGURE = {"altair", "pandas", "pyarrow", "numpy", "core", "ui.theme", "ui.figures"}
+FIGURE = {"pandas", "pyarrow", "numpy", "core", "ui.theme", "ui.figures"}
 
 MAY_IMPORT = {
     "core": {"numpy", "core"},

@@ -27,7 +27,7 @@ from ui.course import pages as course
 from ui.equation import fractions
 from ui.figures.frames import sheet
 from ui.figures.prediction import prediction_line
-from ui.figures.style import Chart, Figure
+from ui.figures.style import Figure
 from ui.players.save_png import save_png
 from ui.prose import Prose, escape, prose_of
 
@@ -108,7 +108,7 @@ class Page:
             st.markdown(mark, width="content")
             self.say(block, width="stretch")
 
-    def figure(self, chart: Chart, reading: str, table: pd.DataFrame | Sequence[object], name: str) -> None:
+    def figure(self, chart: Figure, reading: str, table: pd.DataFrame | Sequence[object], name: str) -> None:
         """A chart, its reading (a text alternative as well), its table as CSV and itself as PNG.
 
         `reading` is a block of prose; `name` is the files', and the key under which the chart keeps its state.
@@ -227,12 +227,9 @@ class Page:
         inputs.remember(self.key("scene"), self.entry.scenes[scene])
 
 
-def draw(chart: Chart, alt: str, key: str) -> None:
+def draw(chart: Figure, alt: str, key: str) -> None:
     """A chart in the page, as it is: our own look, its alternative for who does not see it."""
-    if isinstance(chart, Figure):
-        st.vega_lite_chart({**chart.spec, "datasets": {"rows": chart.sent}}, theme=None, alt=alt, key=key)
-    else:
-        st.altair_chart(chart, theme=None, alt=alt, key=key)
+    st.vega_lite_chart({**chart.spec, "datasets": {"rows": chart.sent}}, theme=None, alt=alt, key=key)
 
 
 def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> Page:

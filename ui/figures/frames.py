@@ -1,9 +1,9 @@
 """Rows to tables: a dataclass is a row, a field is a column; and tables made ready once for whoever asks."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
-from functools import lru_cache
-from typing import Any, TypeAlias
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -12,6 +12,10 @@ Row: TypeAlias = Any
 """A dataclass whose fields are columns, or a mapping of columns."""
 
 _KEPT = 256
+"""Figures and tables kept ready, for all visitors together."""
+
+Asked = ParamSpec("Asked")
+Drawn = TypeVar("Drawn")
 
 
 def frame(rows: Iterable[Row], row_type: type | None = None) -> pd.DataFrame:
@@ -57,6 +61,21 @@ def frozen(value: Any) -> Hashable:
     key = tuple(value) if isinstance(value, list) else value
     hash(key)
     return key
+
+
+def kept(draw: Callable[Asked, Drawn]) -> Callable[Asked, Drawn]:
+    """A figure drawn once for the same frozen rows and look, whoever looks at it."""
+    remembered = lru_cache(maxsize=_KEPT)(draw)
+
+    @wraps(draw)
+    def drawn(*args: Asked.args, **named: Asked.kwargs) -> Drawn:
+        try:
+            key = [frozen(arg) for arg in args]
+        except TypeError:  # what has no key is drawn anew
+            return draw(*args, **named)
+        return remembered(*key, **named)  # type: ignore[arg-type]
+
+    return drawn
 
 
 @dataclass(frozen=True, eq=False)

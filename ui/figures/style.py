@@ -9,15 +9,13 @@ waits. The tests do that (`tests/ui/figures`).
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, wraps
+from functools import cached_property, lru_cache
 from math import isnan
-from typing import Any, ParamSpec, TypeAlias
+from typing import Any
 
-import altair as alt
 import pyarrow as pa
-from altair.utils.schemapi import disable_debug_mode
 
 from ui.figures.axes import (
     BINARY_BYTES,
@@ -46,11 +44,8 @@ from ui.figures.axes import (
     own,
     unit_of,
 )
-from ui.figures.frames import Row, as_row, frozen, rows_of
+from ui.figures.frames import Row, as_row, kept, rows_of
 from ui.theme import SANS, SERIF, Look
-
-disable_debug_mode()
-# a chart is held against the schema once, whole, when it is drawn; Altair would do so for each of its parts as well
 
 __all__ = [
     "BINARY_BYTES",
@@ -66,7 +61,6 @@ __all__ = [
     "RIGHT",
     "SECONDS",
     "TIMES",
-    "Chart",
     "Figure",
     "Layer",
     "Row",
@@ -85,11 +79,9 @@ __all__ = [
     "log",
     "narrower",
     "over",
-    "over_lines",
     "own",
     "rows_of",
     "serif",
-    "styled",
     "unit_of",
     "width_of",
     "words",
@@ -102,10 +94,8 @@ _NUMBERS = {"decimal": ".", "thousands": "\u202f", "grouping": [3], "currency": 
 _SIDES = ("left", "top", "right", "bottom")
 _PLACES = ("x", "y", "x2", "y2")
 _LOOKS = ("color", "fill", "stroke", "shape", "strokeDash", "size", "opacity")
-_OTHERS = ("text", "detail", "order", "tooltip", "angle")
+_OTHERS = ("xOffset", "text", "detail", "order", "tooltip", "angle")
 _PART = "_part"
-_KEPT = 256
-"""Figures kept drawn, for all visitors together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +118,6 @@ class Figure:
         with pa.ipc.new_stream(sink, table.schema) as stream:
             stream.write_table(table)
         return bytes(sink.getvalue())
-
-
-Chart: TypeAlias = "alt.Chart | alt.LayerChart | Figure"
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,24 +230,6 @@ def _fields(spec: Any) -> set[str]:
     return set().union(*map(_fields, spec)) if isinstance(spec, list | tuple) else set()
 
 
-Asked = ParamSpec("Asked")
-
-
-def kept(draw: Callable[Asked, Figure]) -> Callable[Asked, Figure]:
-    """A figure drawn once for the same frozen rows and look, whoever looks at it."""
-    remembered = lru_cache(maxsize=_KEPT)(draw)
-
-    @wraps(draw)
-    def drawn(*args: Asked.args, **named: Asked.kwargs) -> Figure:
-        try:
-            key = [frozen(arg) for arg in args]
-        except TypeError:  # what has no key is drawn anew
-            return draw(*args, **named)
-        return remembered(*key, **named)  # type: ignore[arg-type]
-
-    return drawn
-
-
 # Type
 
 
@@ -283,20 +252,6 @@ def over(look: Look, rows: Sequence[Row], /, **mark: Any) -> list[Layer]:
     """Text that a line may pass under: its ground first, a little wider than the letters. As `layer`'s keywords."""
     ground = {"stroke": look.palette.ground, "strokeWidth": look.px(5), "strokeJoin": "round"}
     return [layer("text", rows, **mark, **ground), layer("text", rows, **mark)]
-
-
-def over_lines(base: alt.Chart, look: Look, **mark: Any) -> alt.LayerChart:
-    """As `over`, of an Altair chart."""
-    ground = {**mark, "stroke": look.palette.ground, "strokeWidth": look.px(5), "strokeJoin": "round"}
-    return alt.layer(base.mark_text(**ground), base.mark_text(**mark))
-
-
-def styled(chart: alt.Chart | alt.LayerChart, look: Look, height: float) -> alt.Chart | alt.LayerChart:
-    """An Altair chart in our type and lines, as `figure` gives them to layers of our own."""
-    given = _frame(look, height)
-    config = alt.Config.from_dict(given.pop("config"), validate=False)
-    autosize = alt.AutoSizeParams(**given.pop("autosize"))
-    return chart.properties(**given, autosize=autosize, config=config)
 
 
 @lru_cache(maxsize=256)

@@ -1,94 +1,86 @@
 """Lab 01's plots: the ledger of a step, the TP sizes of a model, and how far sums land from the dense one."""
 
-import altair as alt
-import pandas as pd
+from collections.abc import Iterable
 
-from ui.figures.style import Chart, styled, words
+from ui.figures.style import PLAIN, Figure, Row, Spec, by, figure, kept, layer, linear, rows_of, words
 from ui.theme import Look
-
-
-def ledger_strip(table: pd.DataFrame, look: Look) -> Chart:
-    """One dark cell an all-reduce: layers across, the two halves of a layer down."""
-    layers = int(table["layer"].max()) + 1
-    ticks = [layer for layer in range(layers) if layer % max(1, layers // 8) == 0 or layer == layers - 1]
-    axis = alt.Axis(title="layer", labelAngle=0, ticks=False, domain=False, values=ticks)
-    x = alt.X("layer:O", axis=axis, scale=alt.Scale(paddingInner=0.25))
-    y = alt.Y("half:N", sort=["attention", "MLP"], axis=_plain_axis(), scale=alt.Scale(paddingInner=0.3))
-    cells = alt.Chart(table).mark_rect(color=look.palette.text, cornerRadius=2)
-    return styled(
-        alt.layer(
-            cells.encode(
-                x=x,
-                y=y,
-                tooltip=[
-                    alt.Tooltip("layer"),
-                    alt.Tooltip("half"),
-                    alt.Tooltip("operation"),
-                    alt.Tooltip("payload"),
-                    alt.Tooltip("ranks"),
-                    alt.Tooltip("why"),
-                ],
-            )
-        ),
-        look,
-        96,
-    )
-
-
-def size_strip(table: pd.DataFrame, look: Look) -> Chart:
-    """TP sizes from 1 to 64: filled where the model splits, outlined with copied KV heads, struck if refused."""
-    palette = look.palette
-    data = table.assign(column=(table["tp_size"] - 1) % 16, row=(table["tp_size"] - 1) // 16)
-    hidden = alt.Axis(title=None, labels=False, ticks=False, domain=False, grid=False)
-    x = alt.X("column:O", axis=hidden, scale=alt.Scale(paddingInner=0.12))
-    y = alt.Y("row:O", axis=hidden, scale=alt.Scale(paddingInner=0.18))
-    base = alt.Chart(data).encode(
-        x=x,
-        y=y,
-        tooltip=[alt.Tooltip("tp_size"), alt.Tooltip("verdict"), alt.Tooltip("kv_copies"), alt.Tooltip("equation")],
-    )
-    allowed, copied, refused = (base.transform_filter(alt.datum.verdict == name) for name in _VERDICTS)
-    text = words(look, 14.5)
-    layers = [
-        refused.mark_text(**words(look, 14.5, color=palette.muted)).encode(text=alt.Text("tp_size:Q")),
-        refused.mark_text(**words(look, 14.5, color=palette.muted, text="—", fontSize=look.px(22))),
-        copied.mark_rect(fill=palette.ground, stroke=palette.text, strokeWidth=look.px(2), cornerRadius=3),
-        copied.mark_text(**text).encode(text=alt.Text("tp_size:Q")),
-        allowed.mark_rect(fill=palette.text, cornerRadius=3),
-        allowed.mark_text(**{**text, "color": palette.ground, "fontWeight": 600}).encode(
-            text=alt.Text("tp_size:Q")
-        ),
-    ]
-    return styled(alt.layer(*layers), look, 150)
-
 
 _VERDICTS = ("allowed", "KV heads copied", "refused")
 
 
-def ulps_bars(table: pd.DataFrame, look: Look) -> Chart:
-    """How many entries lie how many ulps from the dense product: column-parallel outlined, row-parallel filled."""
-    labels = "datum.value == 9 ? '9+' : datum.label"
-    axis = alt.Axis(title="ulps from the dense product", labelAngle=0, labelExpr=labels, ticks=False)
-    top = 1.2 * float(table["entries"].max())
-    x = alt.X("ulps:O", axis=axis, scale=alt.Scale(paddingInner=0.24))
-    y = alt.Y("entries:Q", axis=None, scale=alt.Scale(domain=[0, top], nice=False))
-    base = alt.Chart(table[table["entries"] > 0]).encode(
-        x=x,
-        y=y,
-        xOffset=alt.XOffset("cut:N"),
-        tooltip=[alt.Tooltip("cut"), alt.Tooltip("ulps"), alt.Tooltip("entries")],
-    )
+@kept
+def ledger_strip(table: Iterable[Row], look: Look) -> Figure:
+    """One dark cell an all-reduce: layers across, the two halves of a layer down."""
+    rows = rows_of(table)
+    layers = int(max(row["layer"] for row in rows)) + 1
+    ticks = [at for at in range(layers) if at % max(1, layers // 8) == 0 or at == layers - 1]
+    x = _ordinal("layer", 0.25, title="layer", labelAngle=0, values=ticks)
+    y = _ordinal("half", 0.3) | {"type": "nominal", "sort": ["attention", "MLP"]}
+    told = ["layer", "half", "operation", "payload", "ranks", "why"]
+    cells = layer("rect", rows, x=x, y=y, color=look.palette.text, cornerRadius=2, tooltip=told)
+    return figure([cells], look, 96)
+
+
+@kept
+def size_strip(table: Iterable[Row], look: Look) -> Figure:
+    """TP sizes from 1 to 64: filled where the model splits, outlined with copied KV heads, struck if refused."""
     palette = look.palette
-    fill = alt.Color("cut:N", scale=alt.Scale(domain=["column", "row"], range=[palette.ground, palette.compute]))
-    bars = base.mark_bar(stroke=palette.axis, strokeWidth=look.px(1)).encode(color=fill)
-    counts = base.mark_text(**words(look, 13.5, baseline="bottom", dy=-look.px(4))).encode(
-        text=alt.Text("entries:Q")
-    )
-    names = base.transform_filter(alt.datum.ulps == 0).mark_text(
-        **words(look, 13.5, baseline="bottom", dy=-look.px(21), fontWeight=600)
-    )
-    return styled(alt.layer(bars, counts, names.encode(text=alt.Text("cut:N"))), look, 190)
+    rows = [
+        {**row, "column": (row["tp_size"] - 1) % 16, "row": (row["tp_size"] - 1) // 16} for row in rows_of(table)
+    ]
+    place = {
+        "x": _ordinal("column", 0.12, labels=False, grid=False),
+        "y": _ordinal("row", 0.18, labels=False, grid=False),
+        "tooltip": ["tp_size", "verdict", "kv_copies", "equation"],
+    }
+    allowed, copied, refused = ([row for row in rows if row["verdict"] == name] for name in _VERDICTS)
+    said = {"text": "tp_size", **place}
+    grey = words(look, 14.5, color=palette.muted)
+    layers = [
+        layer("text", refused, **said, **grey),
+        layer("text", refused, shown="'—'", **place, **{**grey, "fontSize": look.px(22)}),
+        layer("rect", copied, fill=palette.ground, stroke=palette.text, **place, **_box(look, 2)),
+        layer("text", copied, **said, **words(look, 14.5)),
+        layer("rect", allowed, fill=palette.text, **place, **_box(look, 0)),
+        layer("text", allowed, **said, **words(look, 14.5, color=palette.ground, fontWeight=600)),
+    ]
+    return figure(layers, look, 150)
 
 
-def _plain_axis() -> alt.Axis:
-    return alt.Axis(title=None, ticks=False, domain=False)
+@kept
+def ulps_bars(table: Iterable[Row], look: Look) -> Figure:
+    """How many entries lie how many ulps from the dense product: column-parallel outlined, row-parallel filled."""
+    palette, rows = look.palette, [row for row in rows_of(table) if row["entries"] > 0]
+    labels = "datum.value == 9 ? '9+' : datum.label"
+    y = linear("entries", [0, 1.2 * max(row["entries"] for row in rows)], PLAIN) | {"axis": None}
+    place = {
+        "x": _ordinal("ulps", 0.24, line=True, title="ulps from the dense product", labelAngle=0, labelExpr=labels),
+        "y": y,
+        "xOffset": "cut",
+        "tooltip": ["cut", "ulps", "entries"],
+    }
+    fills = by("cut", {"column": palette.ground, "row": palette.compute})
+    count = words(look, 13.5, baseline="bottom", dy=-look.px(4))
+    name = words(look, 13.5, baseline="bottom", dy=-look.px(21), fontWeight=600)
+    layers = [
+        layer("bar", rows, **place, color=fills, stroke=palette.axis, strokeWidth=look.px(1)),
+        layer("text", rows, **place, text="entries", **count),
+        layer("text", rows, where="datum.ulps == 0", **place, text="cut", **name),
+    ]
+    return figure(layers, look, 190)
+
+
+def _ordinal(field: str, padding: float, *, line: bool = False, **axis: object) -> Spec:
+    """A row or column of cells, some of each left free."""
+    more = {} if line else {"domain": False}
+    scale = {"paddingInner": padding}
+    return {
+        "field": field,
+        "type": "ordinal",
+        "scale": scale,
+        "axis": {"title": None, "ticks": False, **more, **axis},
+    }
+
+
+def _box(look: Look, width: float) -> Spec:
+    return {"strokeWidth": look.px(width), "cornerRadius": 3}
