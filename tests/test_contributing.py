@@ -1,0 +1,50 @@
+"""CONTRIBUTING's worked example, followed: its two blocks, each in the file that it is for."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from core.collectives import cost, programs
+from core.specs import LinkSpec
+
+ROOT = Path(__file__).resolve().parents[1]
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+BLOCKS = dict(re.findall(r"```python (\S+)\n(.*?)```", GUIDE, re.DOTALL))
+LINK = LinkSpec("own", "own", 1e-6, 1e9)
+
+
+def added(module, file):
+    """What a block of the guide defines, in the module it is for."""
+    names = dict(vars(module))
+    exec(BLOCKS[file], names)
+    return names["chain_broadcast"]
+
+
+def test_a_collective_takes_two_blocks_that_agree():
+    """Four ranks: three rounds, and the whole payload through a port in each."""
+    assert set(BLOCKS) == {"core/collectives/cost.py", "core/collectives/programs.py"}
+    closed_form = added(cost, "core/collectives/cost.py")(8 * 100, 4, LINK)
+    program = added(programs, "core/collectives/programs.py")(4)
+    run = programs.run(program, [np.full((1, 100), float(rank)) for rank in range(4)])
+    assert (run.steps, run.traffic_bytes) == (closed_form.steps, closed_form.traffic_bytes) == (3, 2400)
+    assert all(np.array_equal(buffer, np.zeros((1, 100))) for buffer in run.buffers)
+
+
+def test_every_file_the_guide_names_is_there():
+    named = re.findall(r"`((?:core|ui|docs|labs|tests|runtime|scripts)/[\w./-]+\.(?:py|md))`", GUIDE)
+    assert len(named) > 8
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
+def test_the_architecture_names_files_that_are_there():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:core|ui|docs|labs|tests|runtime|scripts)/[\w./-]+\.(?:py|md))`", text)
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
+def test_the_readmes_test_command_is_what_ci_runs_first():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    command = re.search(r"pip install -r requirements-dev.txt && (pytest[^#\n]*?)\s*(?:#|\n)", readme)[1]
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert re.search(r"^pytest.*$", ci, re.MULTILINE)[0] == command
