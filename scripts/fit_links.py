@@ -11,7 +11,7 @@ from core.links.own_tables import OwnTable, own_tables
 from core.units import GB, MIB, binary_bytes, plain
 from runtime.files import text_of
 from runtime.prose import explained, worded
-from scripts.terminal import Parser, answer, print_aligned
+from scripts.terminal import Parser, answer, picked, print_aligned
 
 LARGEST_FILE_BYTES = 64 * MIB
 """A paste is text of some hundred lines; anything above this is another file."""
@@ -81,30 +81,25 @@ def _text(path: Path) -> str:
 
 def _as_json(entry: Fitted) -> Mapping[str, object]:
     table, fit, handover = entry.own.table, entry.own.fit, entry.own.handover
-    with_root = {} if handover is None else {"us_per_sqrt_byte": handover.us_per_sqrt_byte}
     return {
-        "op": table.op,
-        "ranks": table.ranks,
-        "rows": [
-            {"size_bytes": row.size_bytes, "out_of_place_us": row.out_of_place_us, "in_place_us": row.in_place_us}
-            for row in table.rows
-        ],
+        **picked(table, "op", "ranks"),
+        "rows": [picked(row, "size_bytes", "out_of_place_us", "in_place_us") for row in table.rows],
         "dropped": [{"line": dropped.line, "reason": worded(dropped)} for dropped in table.dropped],
         "warnings": entry.warnings,
         "fit": None if fit is None else _numbers(fit),
-        "fit_handover": None if handover is None else {**_numbers(handover), **with_root},
+        "fit_handover": None
+        if handover is None
+        else {**_numbers(handover), **picked(handover, "us_per_sqrt_byte")},
         "predictions": {str(size): time_us for size, time_us in entry.predictions.items()},
     }
 
 
-def _numbers(fit: LinkFit) -> Mapping[str, float | None]:
+def _numbers(fit: LinkFit) -> Mapping[str, object]:
     bandwidth = fit.bandwidth_bytes_per_s
     return {
-        "fixed_us": fit.fixed_us,
-        "alpha_us": fit.alpha_us,
-        "base_us": fit.base_us,
+        **picked(fit, "fixed_us", "alpha_us", "base_us"),
         "bandwidth_gb_s": None if bandwidth is None else bandwidth / GB,
-        "median_relative_error": fit.median_relative_error,
+        **picked(fit, "median_relative_error"),
     }
 
 
@@ -120,9 +115,9 @@ def _print_tables(fitted: Sequence[Fitted]) -> None:
 
 def _cells(entry: Fitted) -> tuple[str, ...]:
     table, fit = entry.own.table, entry.own.fit
-    numbers = [None] * 5 if fit is None else list(_numbers(fit).values())
+    numbers: list[object] = [None] * 5 if fit is None else list(_numbers(fit).values())
     heads = (table.op or "?", str(table.ranks or "?"), str(len(table.rows)))
-    return (*heads, *("–" if value is None else plain(value) for value in numbers))
+    return (*heads, *(plain(value) if isinstance(value, float | int) else "–" for value in numbers))
 
 
 def _parser() -> Parser:

@@ -19,7 +19,7 @@ from core.startup_log.records import Check, Given, Report
 from core.units import percent
 from runtime.files import text_of
 from runtime.prose import worded
-from scripts.terminal import Parser, print_aligned
+from scripts.terminal import Parser, picked, print_aligned
 
 OFF = 1
 _SIGNS = {"ok": "✓", "off": "✗", "unexplained": "?"}
@@ -55,27 +55,13 @@ def _model(options: argparse.Namespace) -> ModelSpec | None:
 
 
 def _as_json(report: Report) -> Mapping[str, object]:
+    fields = ("quantity", "rank", "logged", "predicted", "unit", "residual_fraction", "verdict", "line")
     return {
-        "engine": report.engine,
-        "version": report.version,
+        **picked(report, "engine", "version"),
         "model": report.model.key if report.model else None,
-        "tp_size": report.tp_size,
-        "pp_size": report.pp_size,
-        "checks": [_check(check) for check in report.checks],
+        **picked(report, "tp_size", "pp_size"),
+        "checks": [picked(check, *fields) for check in report.checks],
         "notes": _notes(report),
-    }
-
-
-def _check(check: Check) -> Mapping[str, object]:
-    return {
-        "quantity": check.quantity,
-        "rank": check.rank,
-        "logged": check.logged,
-        "predicted": check.predicted,
-        "unit": check.unit,
-        "residual_fraction": check.residual_fraction,
-        "verdict": check.verdict,
-        "line": check.line,
     }
 
 
