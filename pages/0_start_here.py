@@ -65,7 +65,8 @@ def rank() -> None:
     with figure:
         if not (look.present and page.revealed):
             alt = page.prose.plain("rank.alt")
-            picture(drawing.two_nodes(rows.NODE_GPUS, *rows.LINKS, look.palette, alt), 560)
+            inside, between = rows.LINKS
+            picture(drawing.two_nodes(rows.NODE_GPUS, inside, between, look.palette, alt), 560)
         sent = rows.messages()
         far = sent[-1]
         if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", digits=0):

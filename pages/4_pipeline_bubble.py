@@ -46,7 +46,7 @@ def serve() -> None:
 
 def at_rest(key: str) -> None:
     """The whole run as a still, its two triangles counted where there is room for the words."""
-    marks = ()
+    marks: tuple[Mark, ...] = ()
     if run.stages >= 8 and run.ticks <= 60:
         p, text = run.stages, page.prose.plain("question.triangle")
         marks = (Mark("note", 0.757 * p, 0.25 * p, text), Mark("note", 0.243 * p, run.ticks - 0.25 * p, text))
@@ -106,8 +106,8 @@ def break_it() -> None:
         marks = tuple(Mark("wrong", span.rank, float(span.start)) for span in spans)
         right = grids.forward(rows.fill_drain_run(run), stages, page.prose.plain("break_it.right"))
         cheating = grids.forward(cheat.run, stages, page.prose.plain(f"break_it.wrong_{name}"), marks)
-        options = {"key": f"broken_{name}", "start": "end", "controls": not look.present}
-        grids.figure(page, f"break_it.reading_{name}", right, cheating, **options)
+        block, controls = f"break_it.reading_{name}", not look.present
+        grids.figure(page, block, right, cheating, key=f"broken_{name}", start="end", controls=controls)
 
 
 def build() -> None:

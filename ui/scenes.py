@@ -72,7 +72,7 @@ class Page:
             key=f"controls_{name}", horizontal=True, vertical_alignment="bottom", gap="medium"
         )
 
-    def play(self, fields: Callable[[], Mapping[str, str]], /, **scenes: Scene) -> None:
+    def play(self, fields: Callable[[], Mapping[str, object]], /, **scenes: Scene) -> None:
         """Fill the prose and run the open scene. An error a learner can cause stands where the scene would."""
         try:
             self.prose = prose_of(self.entry.stem, fields())

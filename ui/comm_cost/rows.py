@@ -24,6 +24,7 @@ from core.units import bandwidth, grouped, percent, plain, seconds, significant
 from runtime.prose import said
 
 Phase = Literal["decode", "prefill"]
+PHASES: tuple[Phase, ...] = ("decode", "prefill")
 
 _NAPKIN = ("nvlink-lab", "ethernet-10g-lab")
 _COMPARED = ("pcie-4", "ib-ndr")
