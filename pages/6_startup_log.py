@@ -8,7 +8,6 @@ from core.startup_log import weight_rules
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given, Report
 from ui import inputs, scenes
-from ui.figure_prose import fill
 from ui.figures.frames import frame
 from ui.paste import pasted
 from ui.prose import escape
@@ -54,7 +53,7 @@ def read() -> None:
 
 def tell(report: Report, name: str) -> None:
     """A report: what the log is about, each figure in its line, the residuals, and what else is said."""
-    fill(page, fields.report(report))
+    page.fill(fields.report(report))
     page.say("read.about")
     found = rows_of.check_rows(report)
     meanings = {quantity: page.prose.text(f"meaning.{block}") for quantity, block in QUANTITIES.items()}

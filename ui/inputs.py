@@ -7,6 +7,7 @@ began with is kept raw, each widget checks its own name in it, and what was igno
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import lru_cache
 from typing import TypeVar
 
 import streamlit as st
@@ -305,7 +306,13 @@ def _copy(source: str, target: str) -> None:
 def scenario() -> Scenario:
     """The scenario as the widgets now stand; before they have run, as the address says."""
     state = {name: str(st.session_state[name]) for name in SCENARIO_NAMES if name in st.session_state}
-    return Scenario.from_query({**st.session_state["_address"], **state})[0]
+    asked = {name: value for name, value in st.session_state["_address"].items() if name in SCENARIO_NAMES}
+    return _scenario(tuple({**asked, **state}.items()))
+
+
+@lru_cache(maxsize=256)
+def _scenario(query: tuple[tuple[str, str], ...]) -> Scenario:
+    return Scenario.from_query(dict(query))[0]
 
 
 def _summary(chosen: Scenario) -> str:

@@ -12,7 +12,7 @@ Only the open scene runs. Its name is in the URL, and so is everything asked on 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import pandas as pd
@@ -85,6 +85,10 @@ class Page:
                 self.head.title(self.entry.title, anchor=False)
             self.body.error(escape(error))
         self._end(list(scenes))
+
+    def fill(self, fields: Mapping[str, object]) -> None:
+        """Give the prose more fields: those of the figure that is open, which no other scene needs."""
+        self.prose = replace(self.prose, fields={**self.prose.fields, **fields})
 
     def say(self, block: str, width: Literal["auto", "stretch"] = "auto") -> None:
         """A block of prose as body text, its terms with their definitions."""

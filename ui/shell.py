@@ -34,9 +34,10 @@ def _settle() -> None:
     gc.freeze()
 
 
-def _style() -> str:
-    """The style sheets of this mode: colours as custom properties, then the rules."""
-    colours = (f"--shard-{name.replace('_', '-')}: {value};" for name, value in asdict(_palette()).items())
+@lru_cache(maxsize=2)
+def _style(palette: theme.Palette) -> str:
+    """The style sheets of a mode: colours as custom properties, then the rules."""
+    colours = (f"--shard-{name.replace('_', '-')}: {value};" for name, value in asdict(palette).items())
     rules = _read(_CSS) + _read(_CSS.parent / "course/glossary.css")
     return f"<style>:root {{ {' '.join(colours)} }}\n{rules}</style>"
 
@@ -73,7 +74,7 @@ def run() -> None:
     _settle()
     page = navigation()
     inputs.read_address()
-    st.html(_style())
+    st.html(_style(_palette()))
     with inputs.carried(page.title, _SHARED):
         _bar()
     st.set_page_config(page_title="Shardlab" if page.title == OVERVIEW.title else f"{page.title} · Shardlab")

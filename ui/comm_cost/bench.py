@@ -21,7 +21,6 @@ from ui.comm_cost import rows_residuals as residual_rows
 from ui.comm_cost import rows_scale as scale
 from ui.comm_cost import table as comm_table
 from ui.comm_cost import words_bench as facts
-from ui.figure_prose import fill
 from ui.figures.frames import frame
 from ui.figures.lines import payloads
 from ui.scenes import Page
@@ -168,7 +167,7 @@ def _your_link(page: Page, asked: Asked, view: cost.View, points: Sequence[Measu
 
 
 def _kernels(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
-    fill(page, facts.kernels(view))
+    page.fill(facts.kernels(view))
     figure, margin = page.split()
     with figure:
         bars(page, rows.kernel_rows(view, points), "bench.kernels", "kernels")
@@ -190,7 +189,7 @@ def _constants(page: Page) -> None:
 
 def _units(page: Page, view: cost.View, over: LinkSpec) -> None:
     slips = unit_slips(view.step, view.wire(over))
-    fill(page, facts.units(over, slips))
+    page.fill(facts.units(over, slips))
     figure, margin = page.split()
     with figure:
         flips = any(slip.flips for slip in slips)
@@ -202,7 +201,7 @@ def _units(page: Page, view: cost.View, over: LinkSpec) -> None:
 
 def _gpus(page: Page, view: cost.View) -> None:
     dots = rows.share_dots(view)
-    fill(page, facts.gpus(view, dots))
+    page.fill(facts.gpus(view, dots))
     figure, margin = page.split()
     with figure:
         page.figure(charts.share_dots(dots, THRESHOLDS, page.look), "bench.gpus", frame(dots), "gpus")
@@ -214,7 +213,7 @@ def _gpus(page: Page, view: cost.View) -> None:
 
 def _buy(page: Page, view: cost.View, over: LinkSpec, share: float) -> None:
     advice = what_to_buy(view.step, view.wire(over))
-    fill(page, facts.remedies(view, over, advice))
+    page.fill(facts.remedies(view, over, advice))
     figure, margin = page.split()
     with figure:
         bars(page, rows.remedy_rows(advice, share, over), f"bench.buy_{advice.better or 'either'}", "remedies")
@@ -226,7 +225,7 @@ def _buy(page: Page, view: cost.View, over: LinkSpec, share: float) -> None:
 
 def _batch(page: Page, view: cost.View) -> None:
     points = scale.batch_points(view)
-    fill(page, facts.batch(view, points))
+    page.fill(facts.batch(view, points))
     figure, margin = page.split()
     with figure:
         chart = charts.share_lines(
@@ -239,7 +238,7 @@ def _batch(page: Page, view: cost.View) -> None:
 
 def _nodes(page: Page, view: cost.View, gpus_per_node: int) -> None:
     priced = scale.node_bills(view, gpus_per_node)
-    fill(page, facts.nodes(view, priced, gpus_per_node))
+    page.fill(facts.nodes(view, priced, gpus_per_node))
     figure, margin = page.split()
     with figure:
         levels = scale.node_bars(priced)
@@ -254,7 +253,7 @@ def _nodes(page: Page, view: cost.View, gpus_per_node: int) -> None:
 
 def _mixture(page: Page, experts: scale.Experts, over: LinkSpec) -> None:
     wire = as_measured(over)
-    fill(page, facts.experts(experts, wire))
+    page.fill(facts.experts(experts, wire))
     figure, margin = page.split()
     with figure:
         bars(page, scale.layer_rows(experts, wire), "bench.experts", "experts")
@@ -268,7 +267,7 @@ def _ends(page: Page, view: cost.View, over: LinkSpec) -> None:
     if view.step.tp_size == 1:
         page.reading("bench.ends_none")
         return
-    fill(page, facts.ends(view, over))
+    page.fill(facts.ends(view, over))
     figure, margin = page.split()
     with figure:
         bars(page, rows.end_rows(view, over), "bench.ends", "ends")
@@ -279,7 +278,7 @@ def _ends(page: Page, view: cost.View, over: LinkSpec) -> None:
 def _residuals(page: Page, machine: str, points: Sequence[MeasuredPoint]) -> None:
     small, series = residual_rows.by_ranks(points), residual_rows.SHORT[machine]
     large = residual_rows.misses(points, series, max(point.ranks for point in points if point.series == series))
-    fill(page, facts.residuals(small, large))
+    page.fill(facts.residuals(small, large))
     figure, margin = page.split()
     with figure:
         chart = charts.misses_by_ranks(small, page.look)

@@ -15,7 +15,6 @@ from ui.comm_cost import rows as cost
 from ui.comm_cost import rows_slips as rows
 from ui.comm_cost import words_bench as facts
 from ui.comm_cost.bench import bars
-from ui.figure_prose import fill
 from ui.figures.frames import frame
 from ui.figures.lines import payloads
 from ui.scenes import Page
@@ -41,19 +40,19 @@ def _hop(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
 
 def _two_way(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
     told = rows.two_way(view.step.payload_bytes, max(2, view.step.tp_size), points)
-    fill(page, facts.two_way(told))
+    page.fill(facts.two_way(told))
     bars(page, rows.two_way_rows(told), f"break_it.reading_two_way_{view.phase}", "two_way")
 
 
 def _busbw(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
     table = _shipped()
-    fill(page, facts.table(table))
+    page.fill(facts.table(table))
     bars(page, rows.misread_rows(table), "break_it.reading_busbw", "busbw")
 
 
 def _average(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
     table = _shipped()
-    fill(page, facts.table(table))
+    page.fill(facts.table(table))
     sizes = rows.bus_rows(table)
     x = payloads("size_bytes", [row.size_bytes for row in sizes], "size of a message")
     mean = fmean(row.busbw_gb_s for row in sizes)

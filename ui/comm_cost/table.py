@@ -15,7 +15,6 @@ from ui.comm_cost import rows_table as rows
 from ui.comm_cost import words_table as facts
 from ui.comm_cost.own_link import offer
 from ui.comm_cost.rows import Phase
-from ui.figure_prose import fill
 from ui.figures.frames import frame
 from ui.paste import pasted
 from ui.prose import escape
@@ -47,7 +46,7 @@ def draw(page: Page, phase: Phase, handover: bool) -> None:
 
 def _told(page: Page, phase: Phase, handover: bool, found: Sequence[OwnTable]) -> None:
     own = _chosen(found)
-    fill(page, facts.fields(page.scenario, phase, own, handover))
+    page.fill(facts.fields(page.scenario, phase, own, handover))
     figure, margin = page.split()
     with figure:
         _doubts(page, own)

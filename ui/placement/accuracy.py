@@ -8,7 +8,6 @@ from core.evidence.report import residuals as predicted
 from core.placement.planner import Plan, Question
 from runtime.published import shipped_table
 from ui import inputs
-from ui.figure_prose import fill
 from ui.figures.frames import frame
 from ui.placement import charts_accuracy as charts
 from ui.placement import rows_accuracy as rows
@@ -33,7 +32,7 @@ def ask(page: Page) -> str:
 def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> None:
     """The whole tab."""
     residuals, band = every_residual(), decode_band(question.cluster.gpu, question.model)
-    fill(page, accuracy_fields(residuals, question, chosen))
+    page.fill(accuracy_fields(residuals, question, chosen))
     figure, margin = page.split()
     with figure:
         table = frame(rows.dots(residuals, chosen))

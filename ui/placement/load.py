@@ -5,7 +5,6 @@ import streamlit as st
 from core.placement.planner import Plan, Question
 from core.serving.bench_reader import read_bench_results
 from ui import inputs
-from ui.figure_prose import fill
 from ui.figures.frames import frame
 from ui.paste import pasted
 from ui.placement import charts_load as charts
@@ -42,7 +41,7 @@ def under_load(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan |
         page.reading("load.nothing")
         return
     load = _loaded(question, plan, asked, repr((question, plan.layout)))
-    fill(page, load_fields(load))
+    page.fill(load_fields(load))
     figure, margin = page.split()
     with figure:
         table = frame(rows.tails(load))
