@@ -38,7 +38,8 @@ with place(page.scene == "break_it"):
 asked = comm_bench.ask(page, figure, place)
 phases = {"bench": figure in comm_bench.phased(page.look), "break_it": slip in PHASED}
 with place(phases.get(page.scene, True)):
-    phase = inputs.choice("Phase", page.key("phase"), rows_of.PHASES, "decode")
+    picked = inputs.choice("Phase", page.key("phase"), rows_of.PHASES, "decode")
+phase: rows_of.Phase = "prefill" if picked == "prefill" else "decode"
 with place(page.scene in ("see", "count", "bench") and not (page.look.present and page.scene == "bench")):
     napkin = inputs.choice("Numbers", page.key("numbers"), [MEASURED, NAPKIN], MEASURED) == NAPKIN
 # what is asked, and the answer to it, are of a decode step as it is measured
