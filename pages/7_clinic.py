@@ -15,6 +15,7 @@ from ui.clinic import rows_kernel as kernel_rows
 from ui.clinic import rows_straggler as largest
 from ui.clinic import words as facts
 from ui.figures.frames import frame
+from ui.prose import prose_of
 
 SLOW, SCATTER = "one slow rank", "every rank a little late"
 NVLINK, PCIE = "NVLink, every pair", "PCIe only"
@@ -29,9 +30,9 @@ def every_case() -> list[Case]:
     return [examine(key, measured_all_reduces()) for key in CASES]
 
 
-cases = every_case()
+cases, titles_of = every_case(), prose_of("clinic", {})
 with page.controls("cases"):
-    titles = [case.title for case in cases]
+    titles = [titles_of.plain(f"{case.key}.title") for case in cases]
     case = cases[titles.index(inputs.select("Case", page.key("case"), titles, titles[0]))]
     given = clinic_cases.answers(page)
 with page.controls("straggler"):

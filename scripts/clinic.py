@@ -21,6 +21,7 @@ from core.collectives.custom_all_reduce import Machine, decide, kernel
 from core.errors import UnreadableTextError
 from core.scenario import Scenario
 from core.units import KIB, percent
+from runtime import content
 from runtime.measurements import measured_all_reduces
 from scripts.terminal import Parser, answer, print_aligned
 from scripts.words import words
@@ -50,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _list(options: argparse.Namespace) -> Answer:
-    titles = {key: examine(key, measured_all_reduces()).title for key in CASES}
+    titles = {key: words("clinic", f"{key}.title", {}) for key in CASES}
     if not options.json:
         print_aligned(list(titles.items()))
     return {"cases": titles}
@@ -62,7 +63,7 @@ def _case(options: argparse.Namespace) -> Answer:
         _print_case(case)
     return {
         "case": case.key,
-        "title": case.title,
+        "title": _words(case, "title"),
         "figures": {figure.name: {"value": figure.value, "unit": figure.unit} for figure in case.figures},
         "log": list(case.log),
         "diagnoses": [
@@ -74,15 +75,23 @@ def _case(options: argparse.Namespace) -> Answer:
             }
             for candidate in case.candidates
         ],
-        "symptom": _picture(case.symptom),
-        "model": _picture(case.model),
-        "fix": _picture(case.fix),
+        "symptom": _picture(case, case.symptom),
+        "model": _picture(case, case.model),
+        "fix": _picture(case, case.fix),
     }
 
 
-def _picture(picture: Picture | None) -> Answer | None:
+def _picture(case: Case, coded: Picture | None) -> Answer | None:
     """A figure's data, with what kind of figure it is."""
-    return None if picture is None else {"kind": type(picture).__name__.lower(), **asdict(picture)}
+    if coded is None:
+        return None
+    blocks = content.load("clinic")
+
+    def name_of(code: str) -> str:
+        names = (f"{kind}_{code}" for kind in ("bar", "axis"))
+        return next((_words(case, name) for name in names if f"{case.key}.{name}" in blocks), code)
+
+    return {"kind": type(coded).__name__.lower(), **asdict(coded.renamed(name_of))}
 
 
 def _words(case: Case, block: str) -> str:
@@ -91,7 +100,7 @@ def _words(case: Case, block: str) -> str:
 
 
 def _print_case(case: Case) -> None:
-    print(case.title, _words(case, "story"), sep="\n\n", end="\n\n")
+    print(_words(case, "title"), _words(case, "story"), sep="\n\n", end="\n\n")
     for line in case.log:
         print(f"  {line}")
     print_aligned([(figure.name, figure.text) for figure in case.figures])
@@ -141,9 +150,10 @@ def _hang(options: argparse.Namespace) -> Answer:
     log = read_hang(_read(options.hang))
     findings = judge_causes(log)
     test = next_test(findings)
+    asks, command = (words("clinic", f"{kind}.{test.key}", {}) if test else "" for kind in ("test", "try"))
     if not options.json:
         print_aligned([(finding.cause, finding.standing, finding.reason) for finding in findings])
-        print(f"\nnext: {test.asks} {test.command}" if test else "\nnothing left to tell apart")
+        print(f"\nnext: {asks} {command}" if test else "\nnothing left to tell apart")
     return {
         "world_size": log.world_size,
         "ranks": sorted(log.ranks),
@@ -151,7 +161,7 @@ def _hang(options: argparse.Namespace) -> Answer:
         "versions": list(log.versions),
         "interfaces": list(log.interfaces),
         "causes": [asdict(finding) for finding in findings],
-        "next_test": {"key": test.key, "asks": test.asks, "command": test.command} if test else None,
+        "next_test": {"key": test.key, "asks": asks, "command": command} if test else None,
     }
 
 

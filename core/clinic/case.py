@@ -3,8 +3,8 @@
 All of it is computed from the field's formulas and measured points; the words are in content/. Amounts are SI.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.errors import UnknownNameError
@@ -54,7 +54,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Segment:
-    """One term of one bar."""
+    """One term of one bar, which has a code or a name that needs no words, as `TP=8` and `rank 0`."""
 
     bar: str
     term: Term
@@ -67,6 +67,10 @@ class Bars:
 
     unit: Literal["s", "bytes", "fraction"]
     segments: tuple[Segment, ...]
+
+    def renamed(self, name_of: Callable[[str], str]) -> "Bars":
+        """The same with its bars' codes put into words."""
+        return replace(self, segments=tuple(replace(one, bar=name_of(one.bar)) for one in self.segments))
 
     def total(self, bar: str) -> float:
         """A bar's whole length. Raises UnknownNameError for a bar that is not there."""
@@ -93,6 +97,10 @@ class Lines:
     y: str
     points: tuple[Point, ...]
 
+    def renamed(self, name_of: Callable[[str], str]) -> "Lines":
+        """The same with its axes' codes put into words."""
+        return replace(self, x=name_of(self.x), y=name_of(self.y))
+
 
 @dataclass(frozen=True)
 class Bin:
@@ -110,6 +118,10 @@ class Histogram:
 
     bins: tuple[Bin, ...]
 
+    def renamed(self, name_of: Callable[[str], str]) -> "Histogram":
+        """The same with its series' codes put into words."""
+        return replace(self, bins=tuple(replace(one, series=name_of(one.series)) for one in self.bins))
+
 
 Picture = Bars | Lines | Histogram
 
@@ -119,7 +131,6 @@ class Case:
     """One patient. `candidates` are the diagnoses to choose from, `truth` the one that explains all of it."""
 
     key: str
-    title: str
     truth: str
     candidates: tuple[str, ...]
     figures: tuple[Figure, ...]

@@ -35,7 +35,6 @@ def cross_node(rng: np.random.Generator) -> Case:
     tail, mended = tail_of(found), tail_of(piped)
     return Case(
         key="cross_node",
-        title="Twice the GPUs, and the p99 melted",
         truth="messages",
         candidates=("bandwidth", "messages", "preemption", "slow_rank"),
         figures=(
@@ -60,9 +59,9 @@ def cross_node(rng: np.random.Generator) -> Case:
             Figure("seen_two", SEEN_S[1]),
         ),
         names=(Name("gpu", "H100"), Name("network", link(NETWORK).name.partition(",")[0])),
-        symptom=_histogram({"TP=16 over two nodes": found}),
-        model=Bars("s", (*_parts("TP=8 in one node", inside), *_parts("TP=16 over two nodes", wide))),
-        fix=_histogram({"TP=16 over two nodes": found, "TP=8 × PP=2": piped}),
+        symptom=_histogram({"across": found}),
+        model=Bars("s", (*_parts("inside", inside), *_parts("across", wide))),
+        fix=_histogram({"across": found, "piped": piped}),
     )
 
 

@@ -24,7 +24,6 @@ def eight_ranks(points: Sequence[MeasuredPoint]) -> Case:
     one = {size: comm[size] / all_reduces_per_step(model(MODEL), size) for size in SIZES[1:]}
     return Case(
         key="eight_ranks",
-        title="Four more GPUs made it slower",
         truth="all_reduces",
         candidates=("memory", "all_reduces", "heads", "wire"),
         figures=(
@@ -64,10 +63,10 @@ def eight_ranks(points: Sequence[MeasuredPoint]) -> Case:
         fix=Bars(
             "s",
             (
-                Segment("one step of TP=8, for one batch", "compute", compute[8]),
-                Segment("one step of TP=8, for one batch", "latency", comm[8]),
-                Segment("one step of two TP=4 replicas, for two", "compute", compute[4]),
-                Segment("one step of two TP=4 replicas, for two", "latency", comm[4]),
+                Segment("eight", "compute", compute[8]),
+                Segment("eight", "latency", comm[8]),
+                Segment("replicas", "compute", compute[4]),
+                Segment("replicas", "latency", comm[4]),
             ),
         ),
     )

@@ -1,4 +1,4 @@
-"""NCCL hangs at init: which causes a log leaves, and the test that tells most of them apart.
+"""NCCL hangs at init or in the first collective: which causes a log leaves, and the test that parts most of them.
 
 A cause is supported, open, or excluded; a test has two outcomes, and is worth most where it halves what is left.
 """
@@ -28,6 +28,7 @@ Reason = Literal[
     "one_host",
     "p2p_unused",
     "p2p_silent",
+    "after_init",
     "tested",
 ]
 
@@ -64,11 +65,10 @@ def judge_causes(log: HangLog, outcomes: Mapping[str, Outcome] | None = None) ->
         "p2p_blocked": _p2p_blocked(log),
         "shm_small": ("supported", "shm_error") if log.shm_error else ("open", "nothing"),
     }
-    done = log.world_size is not None and log.complete >= log.world_size
     findings = []
     for cause in CAUSES:
         standing, reason = judged[cause]
-        if done:
+        if log.is_complete and cause != "p2p_blocked":
             standing, reason = "excluded", "complete"
         if cause not in left:
             standing, reason = "excluded", "tested"
@@ -87,14 +87,19 @@ def _rank_missing(log: HangLog) -> tuple[Standing, Reason]:
 
 
 def _wrong_interface(log: HangLog) -> tuple[Standing, Reason]:
-    if log.hosts > 1 and any(_VIRTUAL.match(name) for name in log.interfaces):
+    if _is_virtual(log) and not log.whole_on_one_host:
         return "supported", "virtual"
     return ("excluded", "one_host") if log.whole_on_one_host and not log.unreached else ("open", "nothing")
 
 
+def _is_virtual(log: HangLog) -> bool:
+    """Whether connections go over an interface that no other host can reach."""
+    return log.unreached_virtual or any(_VIRTUAL.match(name) for name in log.interfaces)
+
+
 def _firewall(log: HangLog) -> tuple[Standing, Reason]:
     if log.unreached:
-        return "supported", "unreached"
+        return ("open", "virtual") if _is_virtual(log) else ("supported", "unreached")
     return ("excluded", "one_host") if log.whole_on_one_host else ("open", "nothing")
 
 
@@ -109,9 +114,15 @@ def _version_mismatch(log: HangLog) -> tuple[Standing, Reason]:
 
 
 def _p2p_blocked(log: HangLog) -> tuple[Standing, Reason]:
+    """The init agrees on the way and copies nothing: copies that never arrive hang the first all-reduce after it.
+
+    Source: NVIDIA/nccl#2079, vllm-project/vllm#33041.
+    """
     if log.p2p_off or (log.transports and "P2P" not in log.transports):
         return "excluded", "p2p_unused"
     silent = log.transports == {"P2P"} and log.world_size is not None and not log.missing
+    if log.is_complete:
+        return ("supported" if silent else "open"), "after_init"
     return ("supported", "p2p_silent") if silent else ("open", "nothing")
 
 
@@ -120,8 +131,6 @@ class Test:
     """A question whose answer splits the causes: `on_yes` are those it leaves when answered with yes."""
 
     key: str
-    asks: str
-    command: str
     on_yes: frozenset[Cause]
 
     def leaves(self, outcome: Outcome) -> frozenset[Cause]:
@@ -134,49 +143,14 @@ def _all_but(*causes: Cause) -> frozenset[Cause]:
 
 
 TESTS = (
-    Test(
-        "count",
-        "Does every rank print a first line?",
-        "grep -c 'Init START' each rank's log",
-        _all_but("rank_missing"),
-    ),
-    Test(
-        "versions",
-        "Do all ranks print one NCCL version?",
-        "NCCL_DEBUG=VERSION, or python -c 'import torch; print(torch.cuda.nccl.version())' on each host",
-        _all_but("version_mismatch"),
-    ),
-    Test(
-        "gloo",
-        "Does an all-reduce of the same ranks over Gloo come back?",
-        "torchrun with init_process_group('gloo') and the same addresses, GLOO_SOCKET_IFNAME as NCCL chose",
-        frozenset({"version_mismatch", "p2p_blocked", "shm_small"}),
-    ),
-    Test(
-        "one_node",
-        "Does it start on one host alone?",
-        "the same program with the ranks of a single host",
-        frozenset({"rank_missing", "wrong_interface", "firewall", "version_mismatch"}),
-    ),
-    Test(
-        "port",
-        "Does one host reach a free port of the other?",
-        "nc -l 29600 there, nc -vz HOST 29600 here; NCCL takes any free port unless the range is narrowed",
-        _all_but("firewall"),
-    ),
-    Test(
-        "interface",
-        "Does it start with the interface named?",
-        "NCCL_SOCKET_IFNAME=eth0",
-        frozenset({"wrong_interface"}),
-    ),
-    Test("p2p", "Does it start with peer-to-peer off?", "NCCL_P2P_DISABLE=1", frozenset({"p2p_blocked"})),
-    Test(
-        "shm",
-        "Does it start with more shared memory?",
-        "docker run --shm-size=1g, or --ipc=host",
-        frozenset({"shm_small"}),
-    ),
+    Test("count", _all_but("rank_missing")),
+    Test("versions", _all_but("version_mismatch")),
+    Test("gloo", frozenset({"version_mismatch", "p2p_blocked", "shm_small"})),
+    Test("one_node", frozenset({"rank_missing", "wrong_interface", "firewall", "version_mismatch"})),
+    Test("port", _all_but("firewall")),
+    Test("interface", frozenset({"wrong_interface"})),
+    Test("p2p", frozenset({"p2p_blocked"})),
+    Test("shm", frozenset({"shm_small"})),
 )
 """In the order of what they cost: reading, asking the network, restarting with one thing changed."""
 
@@ -189,10 +163,9 @@ def next_test(findings: Collection[Finding], done: Collection[str] = ()) -> Test
     supported = [finding.cause for finding in findings if finding.standing == "supported"]
     left = {finding.cause for finding in findings if finding.standing != "excluded"}
     todo = [test for test in TESTS if test.key not in done]
-    if len(supported) == 1:
-        own = [test for test in todo if _isolates(test, supported[0])]
-        if own:
-            return own[0]
+    alone = supported if len(supported) == 1 else sorted(left)
+    if len(alone) == 1 and (own := [test for test in todo if _isolates(test, alone[0])]):
+        return own[0]
     useful = [test for test in todo if 0 < len(test.on_yes & left) < len(left)]
     return min(useful, key=lambda test: abs(2 * len(test.on_yes & left) - len(left)), default=None)
 

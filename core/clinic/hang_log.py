@@ -16,6 +16,8 @@ _RANK = re.compile(r"\brank (\d{1,6}) nranks (\d{1,6})\b")
 _ENGINE_RANK = re.compile(r"world_size=(\d{1,6}) rank=(\d{1,6})\b")
 _CHANNEL = re.compile(r"Channel \d{1,4}(?:/\d{1,4})? ?: .{1,60} via (P2P|SHM|NET)\b")
 _UNREACHED = re.compile(r"refused|timed out|No route to host|exceeded (?:retries|timeouts|error retry)", re.I)
+_VIRTUAL_ADDRESS = re.compile(r"(?<![\d.])(?:127\.\d{1,3}|172\.17)\.\d{1,3}\.\d{1,3}(?![\d.])|\b(?:docker0|lo)\b")
+"""An address of the host alone, or of Docker's default bridge, or the name of one of their interfaces."""
 _SHM = re.compile(r"failed to extend|Error while (?:creating|attaching)|/dev/shm.{0,80}No space left")
 _WAITING = re.compile(r"waiting for clients|\d{1,6}/\d{1,6} clients joined|\d{1,6} seconds waiting")
 _P2P_OFF = re.compile(r"NCCL_P2P_DISABLE set (?:by environment )?to 1|Could not enable P2P between")
@@ -35,6 +37,7 @@ class HangLog:
     interfaces: tuple[str, ...] = ()
     transports: frozenset[str] = frozenset()
     unreached: bool = False
+    unreached_virtual: bool = False
     mismatch: bool = False
     shm_error: bool = False
     waiting: bool = False
@@ -44,6 +47,11 @@ class HangLog:
     def is_empty(self) -> bool:
         """Whether nothing of NCCL was found."""
         return self == HangLog()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every rank of the world has ended its init."""
+        return self.world_size is not None and self.complete >= self.world_size
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -59,6 +67,7 @@ class HangLog:
 def read_hang(text: str) -> HangLog:
     """The findings of an excerpt: its first 20,000 lines, each to 600 characters."""
     lines = [line[:MAX_LINE] for line in text.splitlines()[:MAX_LINES]]
+    failed = [line for line in lines if "onnect" in line and _UNREACHED.search(line)]
     seen = [(rank, size, "Init COMPLETE" in line) for line in lines for rank, size in _ranks(line)]
     return HangLog(
         world_size=min(max(size for _, size, _ in seen), WORLD_LIMIT) if seen else None,
@@ -68,7 +77,8 @@ def read_hang(text: str) -> HangLog:
         versions=_all(_VERSION, lines),
         interfaces=_all(_BOOTSTRAP, lines),
         transports=frozenset(_all(_CHANNEL, lines)),
-        unreached=any("onnect" in line and _UNREACHED.search(line) for line in lines),
+        unreached=bool(failed),
+        unreached_virtual=any(_VIRTUAL_ADDRESS.search(line) for line in failed),
         mismatch=any("Mismatched NCCL version detected" in line for line in lines),
         shm_error=any(_SHM.search(line) for line in lines),
         waiting=any(_WAITING.search(line) for line in lines),

@@ -26,7 +26,6 @@ def idle_network(points: Sequence[MeasuredPoint]) -> Case:
     wider_s = step_s - bytes_s * (1 - 1 / WIDER)
     return Case(
         key="idle_network",
-        title="The network is idle, so it cannot be the network",
         truth="waiting",
         candidates=("gpu", "bandwidth", "elsewhere", "waiting"),
         figures=(
@@ -52,15 +51,15 @@ def idle_network(points: Sequence[MeasuredPoint]) -> Case:
         names=(Name("gpu", "A10G"), Name("wire", link(WIRE).name.partition(",")[0])),
         symptom=Bars(
             "fraction",
-            (Segment("network", "whole", bytes_s / step_s), Segment("each GPU", "whole", compute_s / step_s)),
+            (Segment("network", "whole", bytes_s / step_s), Segment("gpu", "whole", compute_s / step_s)),
         ),
-        model=Bars("s", _parts("a decode step", compute_s, waits_s, bytes_s)),
+        model=Bars("s", _parts("step", compute_s, waits_s, bytes_s)),
         fix=Bars(
             "s",
             (
-                *_parts("as found", compute_s, waits_s, bytes_s),
-                *_parts("a wire ten times as wide", compute_s, waits_s, bytes_s / WIDER),
-                *_parts("both GPUs in one box, over PCIe", compute_s, box_s, 0.0),
+                *_parts("found", compute_s, waits_s, bytes_s),
+                *_parts("wider", compute_s, waits_s, bytes_s / WIDER),
+                *_parts("box", compute_s, box_s, 0.0),
             ),
         ),
     )

@@ -21,7 +21,6 @@ def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
     decision = decide(MACHINE)
     return Case(
         key="kernel_off",
-        title="Custom allreduce is disabled because",
         truth=decision.stopped_by.key if decision.stopped_by else "",
         candidates=("p2p", "one_node", "nvlink", "world_size"),
         figures=(
@@ -40,24 +39,23 @@ def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
         names=(Name("gpu", "L40S"), Name("other_gpu", "H100")),
         log=(
             f"Initializing an LLM engine (v{RELEASE}) with config: … tensor_parallel_size={MACHINE.world_size}, …",
-            "reading GPU P2P access cache from …",
             "[custom_all_reduce.py] Custom allreduce is disabled because …",
         ),
         model=Bars(
             "s",
             (
-                Segment("4 × H100 on NVLink, custom kernel", "latency", custom),
-                Segment("4 × H100 on NVLink, NCCL", "latency", nccl),
-                Segment("4 × L40S on PCIe, NCCL", "latency", comm),
+                Segment("custom", "latency", custom),
+                Segment("nccl", "latency", nccl),
+                Segment("pcie", "latency", comm),
             ),
         ),
         fix=Bars(
             "s",
             (
-                Segment("TP=4, one sequence", "compute", four),
-                Segment("TP=4, one sequence", "latency", comm),
-                Segment("two replicas of TP=2, two sequences", "compute", two),
-                Segment("two replicas of TP=2, two sequences", "latency", comm_two),
+                Segment("four", "compute", four),
+                Segment("four", "latency", comm),
+                Segment("pairs", "compute", two),
+                Segment("pairs", "latency", comm_two),
             ),
         ),
     )

@@ -28,7 +28,6 @@ def kv_too_small() -> Case:
     concurrency = max_concurrency(room, row, 1, MAX_MODEL_LEN)
     return Case(
         key="kv_too_small",
-        title="The cache holds fewer tokens than the card's memory allows",
         truth="budget",
         candidates=("rounding", "heads", "budget", "weights"),
         figures=(
@@ -65,21 +64,21 @@ def kv_too_small() -> Case:
         model=Bars(
             "bytes",
             (
-                Segment("by the name: 24 GiB", "weights", weights),
-                Segment("by the name: 24 GiB", "kv", expected),
-                Segment("by the driver", "weights", weights),
-                Segment("by the driver", "activations", peak),
-                Segment("by the driver", "outside", OUTSIDE_TORCH_BYTES),
-                Segment("by the driver", "kv", room),
+                Segment("name", "weights", weights),
+                Segment("name", "kv", expected),
+                Segment("driver", "weights", weights),
+                Segment("driver", "activations", peak),
+                Segment("driver", "outside", OUTSIDE_TORCH_BYTES),
+                Segment("driver", "kv", room),
             ),
         ),
         fix=Bars(
             "bytes",
             (
-                Segment(f"steps of {MAX_MODEL_LEN} tokens", "activations", peak),
-                Segment(f"steps of {MAX_MODEL_LEN} tokens", "kv", room),
-                Segment(f"steps of {FEWER_TOKENS} tokens", "activations", lean_peak),
-                Segment(f"steps of {FEWER_TOKENS} tokens", "kv", lean_room),
+                Segment("long", "activations", peak),
+                Segment("long", "kv", room),
+                Segment("lean", "activations", lean_peak),
+                Segment("lean", "kv", lean_room),
             ),
         ),
     )

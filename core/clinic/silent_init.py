@@ -1,4 +1,4 @@
-"""NCCL hangs at init: both ranks are there, both GPUs are busy, and nothing more is printed."""
+"""NCCL hangs in the first all-reduce: the init is complete, both GPUs are busy, and nothing more is printed."""
 
 from core.catalog import model
 from core.clinic.case import Bars, Case, Figure, Segment
@@ -11,11 +11,13 @@ NO_P2P_BYTES_PER_S = (2.2e9, 3.9e9)
 
 _LINES = (
     "Bootstrap : Using eth0:192.0.2.7<0>",
-    "NCCL version 2.20.5+cuda12.4",
     "comm 0x55d0 rank {rank} nranks 2 cudaDev {rank} nvmlDev {rank} busId {rank}1000 - Init START",
     "Channel 00/0 : {rank}[{rank}] -> {other}[{other}] via P2P/IPC",
+    "comm 0x55d0 rank {rank} nranks 2 cudaDev {rank} nvmlDev {rank} busId {rank}1000 - Init COMPLETE",
 )
 """What both ranks print, the last of it before the silence."""
+_VERSION = "NCCL version 2.20.5+cuda12.4"
+"""Rank 0 alone prints it. Source: NCCL, src/init.cc: ncclCommInitRankFunc, showVersion."""
 
 
 def silent_init() -> Case:
@@ -25,7 +27,6 @@ def silent_init() -> Case:
     with_s, *without_s = (count * payload_bytes / speed for speed in (P2P_BYTES_PER_S, *NO_P2P_BYTES_PER_S))
     return Case(
         key="silent_init",
-        title="The log stops, and the fans start",
         truth="p2p_blocked",
         candidates=("rank_missing", "firewall", "version_mismatch", "p2p_blocked"),
         figures=(
@@ -42,15 +43,15 @@ def silent_init() -> Case:
         ),
         log=tuple(
             f"box:4711:4711 [{rank}] NCCL INFO {line.format(rank=rank, other=1 - rank)}"
-            for line in _LINES
-            for rank in range(RANKS)
+            for line in (_LINES[0], _VERSION, *_LINES[1:])
+            for rank in range(1 if line == _VERSION else RANKS)
         ),
         model=Bars(
             "s",
             (
-                Segment("peer to peer", "bandwidth", with_s),
-                Segment("through the host's memory, at best", "bandwidth", without_s[1]),
-                Segment("through the host's memory, at worst", "bandwidth", without_s[0]),
+                Segment("p2p", "bandwidth", with_s),
+                Segment("best", "bandwidth", without_s[1]),
+                Segment("worst", "bandwidth", without_s[0]),
             ),
         ),
     )

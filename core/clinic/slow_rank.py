@@ -24,7 +24,6 @@ def slow_rank(points: Sequence[MeasuredPoint]) -> Case:
     step_s, level_s = float(found.step), float(level.step)
     return Case(
         key="slow_rank",
-        title="Eight GPUs, all of them busy, and slower since Monday",
         truth="slow_rank",
         candidates=("network", "algorithm", "slow_rank", "batch"),
         figures=(
@@ -51,9 +50,9 @@ def slow_rank(points: Sequence[MeasuredPoint]) -> Case:
         fix=Bars(
             "s",
             (
-                *_parts("as found", found, SLOW_RANK, comm_s),
-                *_parts("the slow GPU brought level", level, 0, comm_s),
-                *_parts("four GPUs without it, TP=4", half, 0, _comm_s(points, RANKS // 2)),
+                *_parts("found", found, SLOW_RANK, comm_s),
+                *_parts("level", level, 0, comm_s),
+                *_parts("without", half, 0, _comm_s(points, RANKS // 2)),
             ),
         ),
     )

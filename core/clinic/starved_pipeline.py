@@ -1,4 +1,7 @@
-"""A pipeline starves at low traffic: with fewer sequences in flight than stages, stages stand idle."""
+"""A pipeline starves at low traffic: with fewer sequences in flight than stages, stages stand idle.
+
+Weights are read once a step whatever its batch, so both layouts batch what is in flight and pay no compute for it.
+"""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -10,12 +13,12 @@ from core.clinic.case import Bars, Case, Figure, Lines, Name, Point, Segment
 from core.comm_cost.bill import all_reduces_per_step
 from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
 from core.models.weights import read_weight_bytes
-from core.pipeline_bubble.schedules.serving import Pipe, Traffic, filling_microbatches, random_traffic
+from core.pipeline_bubble.schedules.serving import Pipe, filling_microbatches, random_traffic
 
 MODEL, GPU, NETWORK, SERIES = "llama-3-70b", "h100-sxm", "ib-ndr", "h100-nccl"
 GPUS, TOKENS, SEQUENCES = 4, 64, 200
 RATE_PER_S = 0.2
-RATES_PER_S = (0.05, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2)
+RATES_PER_S = (0.05, 0.2, 0.5, 1.0, 2.0, 4.0)
 
 
 def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) -> Case:
@@ -24,17 +27,12 @@ def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) 
     hop_s = _hop_s()
     stage, hop = Fraction(stage_s), Fraction(hop_s)
     pipe = Pipe((stage,) * GPUS, (hop,) * (GPUS - 1), hop)
-    payload_bytes = 2 * model(MODEL).hidden_size
-    comm_s = all_reduces_per_step(model(MODEL), GPUS) * measured_time_s(
-        series_of(points, SERIES, GPUS), payload_bytes
-    )
-    wide = Pipe((stage + Fraction(comm_s),))
-    seed = int(rng.integers(2**31))
-    seen = _traffic(pipe, RATE_PER_S, seed)
+    seen = random_traffic(pipe, RATE_PER_S, SEQUENCES, TOKENS, np.random.default_rng(int(rng.integers(2**31))))
+    filling = filling_microbatches(pipe)
+    comm_s, full_comm_s = _comm_s(points, 1), _comm_s(points, filling)
     alone_s = read_weight_bytes(model(MODEL)) / gpu(GPU).memory_bytes_per_s
     return Case(
         key="starved_pipeline",
-        title="Four GPUs in a row, and no token comes sooner",
         truth="starved",
         candidates=("uneven", "links", "clocks", "starved"),
         figures=(
@@ -48,28 +46,31 @@ def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) 
             Figure("hops", (GPUS - 1) * hop_s),
             Figure("alone", alone_s),
             Figure("in_flight", RATE_PER_S * TOKENS * seen.mean_token_time, "plain"),
-            Figure("filling", filling_microbatches(pipe), "count"),
+            Figure("filling", filling, "count"),
             Figure("wide_token", stage_s + comm_s),
             Figure("wide_faster", (GPUS * stage_s + (GPUS - 1) * hop_s) / (stage_s + comm_s), "times"),
             Figure("full_rate", 1 / stage_s, "per_s"),
-            Figure("wide_full_rate", 1 / (stage_s + comm_s), "per_s"),
+            Figure("wide_full_rate", filling / (stage_s + full_comm_s), "per_s"),
         ),
         names=(Name("gpu", "H100"),),
         symptom=Bars("fraction", tuple(Segment(f"stage {s}", "whole", seen.utilisation) for s in range(GPUS))),
         model=Lines(
-            "sequences arriving a second",
-            "time to each next token",
+            "arrivals",
+            "token_time",
             tuple(
-                Point(name, rate, _traffic(layout, rate, seed).mean_token_time)
-                for name, layout in (("PP=4", pipe), ("TP=4", wide))
+                Point(name, rate, token_s)
                 for rate in RATES_PER_S
+                for name, token_s in (
+                    ("PP=4", GPUS * stage_s + (GPUS - 1) * hop_s),
+                    ("TP=4", _batched_s(points, stage_s, rate)),
+                )
             ),
         ),
         fix=Bars(
             "s",
             (
-                Segment("PP=4, one sequence in it", "compute", GPUS * stage_s),
-                Segment("PP=4, one sequence in it", "latency", (GPUS - 1) * hop_s),
+                Segment("pipeline", "compute", GPUS * stage_s),
+                Segment("pipeline", "latency", (GPUS - 1) * hop_s),
                 Segment("TP=4", "compute", stage_s),
                 Segment("TP=4", "latency", comm_s),
             ),
@@ -83,6 +84,15 @@ def _hop_s() -> float:
     return network.base_s + network.latency_s + 2 * model(MODEL).hidden_size / network.bandwidth_bytes_per_s
 
 
-def _traffic(pipe: Pipe, rate: float, seed: int) -> Traffic:
-    """The pipe under arrivals that are the same whatever the pipe, closer together as the rate grows."""
-    return random_traffic(pipe, rate, SEQUENCES, TOKENS, np.random.default_rng(seed))
+def _comm_s(points: Sequence[MeasuredPoint], sequences: int) -> float:
+    """The all-reduces of a TP step that decodes so many sequences together, as they were measured."""
+    payload_bytes = 2 * sequences * model(MODEL).hidden_size
+    one_s = measured_time_s(series_of(points, SERIES, GPUS), payload_bytes)
+    return all_reduces_per_step(model(MODEL), GPUS) * one_s
+
+
+def _batched_s(points: Sequence[MeasuredPoint], stage_s: float, rate_per_s: float) -> float:
+    """A TP step over all sequences in flight, of which there are rate · tokens · step by Little's law."""
+    step_s = stage_s + _comm_s(points, 1)
+    in_flight = max(1, round(rate_per_s * TOKENS * step_s))
+    return stage_s + _comm_s(points, in_flight)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.clinic.case import Bars, Case, Histogram, Picture
 from ui import inputs
-from ui.clinic import charts, rows
+from ui.clinic import charts, rows, words
 from ui.figures.frames import frame
 from ui.scenes import Page
 
@@ -14,17 +14,17 @@ ANSWERS = "answers"
 
 
 def answers(page: Page) -> rows.Answers:
-    """What was said so far, as the address has it. Runs in every scene, so that it stays there."""
+    """What was chosen so far, as the address has it. Runs in every scene, so that it stays there."""
     return rows.Answers.from_text(inputs.memo(page.key(ANSWERS)))
 
 
 def draw(page: Page, case: Case, given: rows.Answers, all_cases: Sequence[Case]) -> None:
     """One case from its symptom to its remedy; what follows the diagnosis appears once it is revealed."""
-    said, revealed = given.of(case)
+    chosen, revealed = given.of(case)
     figure, margin = page.split()
     with figure:
         if revealed:
-            _verdict(page, case, said)
+            _verdict(page, case, chosen)
             _explained(page, case)
             with st.expander(page.prose.plain("cases.symptom")):
                 _symptom(page, case)
@@ -34,9 +34,9 @@ def draw(page: Page, case: Case, given: rows.Answers, all_cases: Sequence[Case])
         if revealed:
             page.note("cases.seen")
             page.say(f"{case.key}.seen")
-            _why_not(page, case, said)
+            _why_not(page, case, chosen)
         else:
-            _ask(page, case, given, said)
+            _ask(page, case, given, chosen)
         if given.right(all_cases)[1]:
             page.note("cases.score")
 
@@ -50,9 +50,10 @@ def _symptom(page: Page, case: Case) -> None:
         page.say("cases.log")
 
 
-def _picture(page: Page, case: Case, picture: Picture, block: str) -> None:
+def _picture(page: Page, case: Case, coded: Picture, block: str) -> None:
     """A picture of any of the three kinds, with its reading and its table."""
     name = f"{case.key}_{block}"
+    picture = coded.renamed(lambda code: words.name_of(page.prose, case, code))
     if isinstance(picture, Bars):
         table = frame(rows.bar_parts(picture))
         chart = charts.term_bars(table, frame(rows.bar_ends(picture)), rows.unit_of(picture), page.look)
@@ -65,14 +66,14 @@ def _picture(page: Page, case: Case, picture: Picture, block: str) -> None:
     page.figure(chart, f"{case.key}.{block}", table, name)
 
 
-def _ask(page: Page, case: Case, given: rows.Answers, said: str | None) -> None:
+def _ask(page: Page, case: Case, given: rows.Answers, chosen: str | None) -> None:
     """The diagnoses, and the button that shows the truth once one is committed, or a presenter skips."""
     page.say("cases.ask")
     widget = f"_diagnosis_{case.key}"
     st.radio(
         page.prose.plain("cases.ask"),
         case.candidates,
-        index=case.candidates.index(said) if said else None,
+        index=case.candidates.index(chosen) if chosen else None,
         format_func=lambda candidate: page.prose.plain(f"{case.key}.say_{candidate}"),
         key=widget,
         label_visibility="collapsed",
@@ -84,10 +85,10 @@ def _ask(page: Page, case: Case, given: rows.Answers, said: str | None) -> None:
         key="reveal_case",
         shortcut="V",
         type="primary",
-        disabled=not (said or page.look.present),
+        disabled=not (chosen or page.look.present),
         on_click=inputs.remember,
         args=(page.key(ANSWERS), given.with_revealed(case.key).text()),
-        help=None if said else "Commit to a diagnosis first",
+        help=None if chosen else "Commit to a diagnosis first",
     )
 
 
@@ -95,11 +96,11 @@ def _commit(key: str, case: Case, given: rows.Answers, widget: str) -> None:
     inputs.remember(key, given.with_said(case.key, case.candidates.index(st.session_state[widget])).text())
 
 
-def _verdict(page: Page, case: Case, said: str | None) -> None:
-    """What was said and whether it holds, then the truth where it was another."""
-    if said not in (None, case.truth):
-        _told(page, case, said or "", "off", "cases.wrong")
-    _told(page, case, case.truth, "ok", "cases.skipped" if said != case.truth else "cases.right")
+def _verdict(page: Page, case: Case, chosen: str | None) -> None:
+    """What was chosen and whether it holds, then the truth where it was another."""
+    if chosen not in (None, case.truth):
+        _told(page, case, chosen or "", "off", "cases.wrong")
+    _told(page, case, case.truth, "ok", "cases.skipped" if chosen != case.truth else "cases.right")
 
 
 def _told(page: Page, case: Case, candidate: str, sign: str, opening: str) -> None:
@@ -120,10 +121,10 @@ def _explained(page: Page, case: Case) -> None:
         page.reading(f"{case.key}.fix")
 
 
-def _why_not(page: Page, case: Case, said: str | None) -> None:
+def _why_not(page: Page, case: Case, chosen: str | None) -> None:
     """The diagnoses that were not chosen, each with what it leaves unexplained."""
     with st.expander(page.prose.plain("cases.others")):
         for candidate in case.candidates:
-            if candidate not in (case.truth, said):
+            if candidate not in (case.truth, chosen):
                 name, why = (page.prose.text(f"{case.key}.{kind}_{candidate}") for kind in ("say", "why"))
                 st.markdown(f"**{name}.** {why}")

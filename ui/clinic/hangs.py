@@ -10,6 +10,7 @@ from core.clinic.silent_init import silent_init
 from ui import inputs
 from ui.clinic.words import HangState
 from ui.paste import pasted
+from ui.prose import prose_of
 from ui.scenes import Page
 
 SIGNS: Mapping[Standing, str] = {
@@ -18,7 +19,7 @@ SIGNS: Mapping[Standing, str] = {
     "excluded": ":green[:material/check:]",
 }
 NOT_RUN = "not run"
-FIELD = "Logs of all ranks, started with NCCL_DEBUG=INFO"
+OUTCOMES: Mapping[str, Outcome] = {"yes": "yes", "no": "no"}
 FIELD = "Logs of all ranks, started with NCCL_DEBUG=INFO"
 
 
@@ -41,13 +42,13 @@ def _example() -> str:
 def _outcomes(page: Page) -> dict[str, Outcome]:
     """Which tests were run, and how they ended."""
     outcomes: dict[str, Outcome] = {}
+    prose = prose_of("clinic", {})
     with page.controls("tests", "hangs"), st.expander("Tests you have run"):
         for test in TESTS:
-            said = inputs.choice(test.asks, page.key(f"test_{test.key}"), [NOT_RUN, "yes", "no"], NOT_RUN)
-            if said == "yes":
-                outcomes[test.key] = "yes"
-            elif said == "no":
-                outcomes[test.key] = "no"
+            asks = prose.plain(f"test.{test.key}")
+            answer = inputs.choice(asks, page.key(f"test_{test.key}"), [NOT_RUN, *OUTCOMES], NOT_RUN)
+            if answer in OUTCOMES:
+                outcomes[test.key] = OUTCOMES[answer]
     return outcomes
 
 
@@ -71,7 +72,7 @@ def _next(page: Page, state: HangState) -> None:
         return
     page.note("hangs.next" if state.next_test else "hangs.undecided")
     if state.next_test:
-        st.code(state.next_test.command, language=None, wrap_lines=True)
+        st.code(page.prose.plain(f"try.{state.next_test.key}"), language=None, wrap_lines=True)
     if len(state.left) <= 2:
         page.note("hangs.settled")
         for cause in state.left:

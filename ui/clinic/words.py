@@ -18,6 +18,7 @@ from core.collectives.custom_all_reduce import (
 )
 from core.scenario import Scenario
 from core.units import binary_bytes, grouped, percent, seconds, significant
+from runtime.prose import Prose, said
 from ui.clinic.rows_straggler import SIZES
 
 
@@ -34,6 +35,12 @@ class HangState:
         """The causes that are not excluded; of supported ones only those, where there are any."""
         supported = [finding.cause for finding in self.findings if finding.standing == "supported"]
         return supported or [finding.cause for finding in self.findings if finding.standing != "excluded"]
+
+
+def name_of(prose: Prose, case: Case, code: str) -> str:
+    """A bar, a line or an axis of a case's figures in words; `TP=8` and `rank 0` are their own."""
+    blocks = (f"{case.key}.{kind}_{code}" for kind in ("bar", "axis"))
+    return next((prose.text(block) for block in blocks if prose.has(block)), code)
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,7 @@ def _straggler_fields(knob: Knob) -> Mapping[str, str]:
         "one_longer": longer[ONE_TOKEN],
         "prompt_bytes": binary_bytes(knob.prompt_bytes),
         "last_rank": str(knob.ranks - 1),
-        "others_stand": "the other stands" if knob.ranks == 2 else f"the {knob.ranks - 1} others stand",
+        "others_wait": "The other waits" if knob.ranks == 2 else f"The {knob.ranks - 1} others wait",
         "last_stage": str(knob.stages - 1),
         "jitter_ranks": str(most),
         "harmonic": significant(harmonic(most)),
@@ -108,17 +115,17 @@ def _hang_fields(hang: HangState) -> Mapping[str, str]:
     log, test = hang.log, hang.next_test
     left = {finding.cause for finding in hang.findings if finding.standing != "excluded"}
     return {
-        "found": _found(log),
+        "found": _findings(log),
         "world": str(log.world_size or 0),
         "missing_ranks": str(len(log.missing)),
-        "next_asks": test.asks if test else "",
+        "next_asks": said("clinic", f"test.{test.key}") if test else "",
         "next_yes": _causes(len(left & test.leaves("yes"))) if test else "",
         "next_no": _causes(len(left & test.leaves("no"))) if test else "",
         "causes": str(len(CAUSES)),
     }
 
 
-def _found(log: HangLog) -> str:
+def _findings(log: HangLog) -> str:
     """The findings in a line: what was counted, and which names were seen."""
     parts = [
         f"{len(log.ranks)} of {log.world_size} ranks" if log.world_size else "",

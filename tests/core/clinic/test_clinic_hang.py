@@ -53,10 +53,45 @@ def test_all_ranks_on_one_host_need_no_port_open():
     assert found["firewall"] == found["wrong_interface"] == found["rank_missing"] == "excluded"
 
 
-def test_an_init_that_every_rank_completed_did_not_hang():
-    log = read_hang("\n".join(nccl("a", rank, start(rank, done=True)) for rank in (0, 1)))
+def test_after_the_init_only_copies_that_never_arrive_are_left():
+    """The classic hang: Init COMPLETE on every rank, GPUs at full utilisation, the first all-reduce never ends.
+
+    NVIDIA/nccl#2079, vllm-project/vllm#33041.
+    """
+    done = [nccl("a", rank, start(rank, done=True)) for rank in (0, 1)]
+    log = read_hang("\n".join(done))
+    assert {cause for cause, standing in standings(log).items() if standing != "excluded"} == {"p2p_blocked"}
+    assert next_test(judge_causes(log)).key == "p2p"
+    log = read_hang("\n".join([nccl("a", 0, "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM"), *done]))
+    assert Finding("p2p_blocked", "supported", "after_init") in judge_causes(log)
+    log = read_hang("\n".join([nccl("a", 0, "Channel 00/0 : 0[0] -> 1[1] via SHM/direct/direct"), *done]))
     assert set(standings(log).values()) == {"excluded"}
-    assert next_test(judge_causes(log)) is None
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [nccl("a", 0, "Bootstrap : Using docker0:172.17.0.1<0>"), nccl("a", 0, start(0))],
+        [nccl("a", 0, "Bootstrap : Using lo:127.0.0.1<0>"), nccl("a", 0, start(0))],
+        [nccl("a", 0, start(0)), nccl("b", 0, start(1))],
+        [nccl("a", 0, start(0))],
+    ],
+    ids=["docker0", "lo", "address", "one rank's log"],
+)
+@pytest.mark.parametrize("address", ["172.17.0.1", "127.0.0.1"])
+def test_a_connection_over_docker0_or_lo_is_a_wrong_interface_and_no_firewall(lines, address):
+    refused = nccl("a", 0, f"socketStartConnect: Connect to {address}<35731> failed : Connection refused")
+    left = standings(read_hang("\n".join([*lines, refused])))
+    assert left["wrong_interface"] == "supported"
+    assert left["firewall"] == "open"
+
+
+def test_rank_0_alone_prints_nccls_version():
+    """A version on one rank says nothing of the ranks of another host."""
+    log = read_hang(
+        "\n".join([nccl("a", 0, "NCCL version 2.20.5+cuda12.4"), nccl("a", 0, start(0)), nccl("b", 0, start(1))])
+    )
+    assert standings(log)["version_mismatch"] == "open"
 
 
 def test_p2p_that_is_not_used_does_not_block():
@@ -103,6 +138,7 @@ def test_both_outcomes_of_a_test_leave_something_and_together_everything(test):
     assert yes | no == set(CAUSES)
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize(
     "text", ["x" * 1_000_000, "Channel 00 : " * 77_000, "a:1:1 [0] NCCL INFO \n" * 47_000, "1:1:" * 250_000]
 )
