@@ -9,6 +9,7 @@ from torch import Tensor
 
 from distributed.collectives import synchronize
 from distributed.decoder import Decoder
+from distributed.progress import beat
 
 RUNS_ASIDE = 3
 """How often a step runs before it is recorded: libraries set themselves up in the first."""
@@ -93,6 +94,7 @@ def greedy(
         token = int(logits.argmax())
         synchronize(device)
         decoded.end_s.append(time.perf_counter())
+        beat()
         decoded.tokens.append(token)
         if fixed is not None and len(decoded.tokens) == 1:
             fixed.cache.take(cache)

@@ -15,7 +15,7 @@ from distributed.collectives import Group, synchronize
 from distributed.decode import FixedStep, greedy
 from distributed.decoder import Decoder
 from distributed.job import Job
-from distributed.progress import summary
+from distributed.progress import beat, summary
 
 WARM_UP_STEPS = 20
 NUMBERS = ("tokens", "step_s", "memory_bytes_per_s", "prefill_s", "graph_step_s")
@@ -74,6 +74,7 @@ def time_prefill(model: Decoder) -> list[float]:
         model(tokens, cache)
         synchronize(device)
         took_s.append(time.perf_counter() - start_s)
+        beat()
     return took_s[1:]
 
 
@@ -108,6 +109,7 @@ def sweep(group: Group, row_bytes: int, device: torch.device) -> dict[int, dict[
         payload = torch.zeros(payload_bytes // torch.float32.itemsize, device=device)
         for _ in range(2 * SWEEP_REPEATS):
             group.all_reduce(payload)
+            beat()
         by_payload[payload_bytes] = summary(group.decode_all_reduces_s[SWEEP_REPEATS:])
     return by_payload
 
@@ -127,4 +129,5 @@ def memory_bytes_per_s(device: str | torch.device = "cpu") -> float:
         F.linear(x, weight)
         synchronize(where)
         took_s.append(time.perf_counter() - start_s)
+        beat()
     return weight.nbytes / statistics.median(took_s[1:])

@@ -1,13 +1,36 @@
-"""Progress as JSON lines on stdout, one event a line: what the launcher reads and a capture keeps."""
+"""Progress as JSON lines on stdout, one event a line: what the launcher reads and a capture keeps.
+
+Between lines a process beats while it gets on, so that a busy machine is not taken for a hang.
+"""
 
 import json
+import os
 import statistics
+import time
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+BEATS = os.environ.get("SHARDLAB_BEATS", "")
+BEAT_S = 0.5
+_last_beat_s = [float("-inf")]
 
 
 def say(event: str, **fields: object) -> None:
     """Print one line, at once."""
     print(json.dumps({"event": event, **fields}), flush=True)
+
+
+def beat() -> None:
+    """Tell the launcher that this process has got on: it made a step, or came out of a collective.
+
+    A file of this process in the folder `SHARDLAB_BEATS` is touched, at most twice a second.
+    """
+    now_s = time.monotonic()
+    if BEATS and now_s - _last_beat_s[0] >= BEAT_S:
+        _last_beat_s[0] = now_s
+        with suppress(OSError):  # a full disk shall not end a run
+            Path(BEATS, f"beat.{os.getpid()}").touch()
 
 
 def us(duration_s: float) -> float:

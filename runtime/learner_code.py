@@ -34,14 +34,14 @@ class Saved:
     size_bytes: int
 
 
-def learner_file(page_url: str | None, environ: Mapping[str, str] = os.environ, lab: Path = LAB) -> Path | None:
+def learner_file(environ: Mapping[str, str] = os.environ, lab: Path = LAB) -> Path | None:
     """The learner's file for a lab, where there is one and it may be run.
 
-    The person who starts the server names it, in `LAB_IMPL`: `starter`, or a path. No address can; and a shared
-    deployment runs nobody's file. A path in another lab's folder is that lab's.
+    The person who starts the server names it, in `LAB_IMPL`: `starter`, or a path. No address can; and a server
+    that was not declared private runs nobody's file. A path in another lab's folder is that lab's.
     """
     named = environ.get("LAB_IMPL", "")
-    if named in ("", "solution") or not live_runs_allowed(page_url, environ):
+    if named in ("", "solution") or not live_runs_allowed(environ):
         return None
     path = lab / "starter.py" if named == "starter" else Path(named).resolve()
     elsewhere = path.is_relative_to(ROOT / "labs") and not path.is_relative_to(lab)

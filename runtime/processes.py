@@ -51,6 +51,15 @@ def tagged(name: str, value: str) -> list[int]:
     return pids
 
 
+def processor_s(pid: int) -> float:
+    """The processor time that a process has been given; 0 where the system does not tell. Source: proc(5)."""
+    try:
+        fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def kill_tagged(name: str, value: str) -> None:
     """Kill every process that carries the tag, until none is left or two seconds are over."""
     deadline_s = time.monotonic() + GONE_WITHIN_S

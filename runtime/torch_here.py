@@ -1,8 +1,8 @@
 """Whether this server may and can run two ranks: torch and GPUs, found without importing torch.
 
-Live runs start processes on the server's machine, so a public deployment does not offer them. `SHARDLAB_LIVE_RUNS`
-decides: `1` allows, `0` forbids. Without it, runs are allowed when the page was opened at a loopback address
-(`localhost`, `127.0.0.1`, `::1`) and the app does not stand in Community Cloud's `/mount/src`.
+Live runs start processes on the server's machine. A deployment is public unless the person who starts its server
+declares it their own, with `SHARDLAB_LIVE_RUNS=1`; nothing that a visitor sends is asked. In Community Cloud's
+`/mount/src` no declaration counts.
 """
 
 import os
@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
-from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import urlsplit
 
 SETTING = "SHARDLAB_LIVE_RUNS"
 COMMUNITY_CLOUD = Path("/mount/src")
@@ -37,30 +35,19 @@ class TorchHere:
         return "nccl" if self.cuda_devices > 1 else "gloo"
 
 
-def torch_here(page_url: str | None, environ: Mapping[str, str] = os.environ) -> TorchHere:
-    """What can be run for a page opened at `page_url`."""
-    if not live_runs_allowed(page_url, environ):
-        return TorchHere(0, f"Live runs are off in a shared deployment; {SETTING}=1 allows them.")
+def torch_here(environ: Mapping[str, str] = os.environ) -> TorchHere:
+    """What can be run on this server."""
+    if not live_runs_allowed(environ):
+        return TorchHere(0, f"Live runs are off. On a machine of your own, start the server with {SETTING}=1.")
     if not has_torch():
         return TorchHere(0, "PyTorch is not installed here: pip install -r requirements.txt brings it.")
     return TorchHere(cuda_devices(), "")
 
 
-def live_runs_allowed(page_url: str | None, environ: Mapping[str, str], app: Path = HERE) -> bool:
-    """Whether processes may be started for a visitor. The setting wins; without it, only on one's own machine."""
-    setting = environ.get(SETTING, "").strip().lower()
-    if setting:
-        return setting in ("1", "true", "yes", "on")
-    return is_loopback(page_url) and not app.is_relative_to(COMMUNITY_CLOUD)
-
-
-def is_loopback(page_url: str | None) -> bool:
-    """Whether a page's address names the machine it is read on."""
-    host = urlsplit(page_url or "").hostname or ""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
+def live_runs_allowed(environ: Mapping[str, str] = os.environ, app: Path = HERE) -> bool:
+    """Whether processes may be started for a visitor: only where the server was declared private."""
+    declared = environ.get(SETTING, "").strip().lower() in ("1", "true", "yes", "on")
+    return declared and not app.is_relative_to(COMMUNITY_CLOUD)
 
 
 def has_torch() -> bool:

@@ -9,9 +9,11 @@ One run at a time on a machine. However the block is left, by the end of the run
 that went away, no process of the run outlives it: torchrun's ranks are sessions of their own, so beside ending
 its process group the launcher looks for survivors by a tag in their environment.
 
-Stated times: a dead rank, a full disk or a missing checkpoint is told within 10 s of being met, a taken port or
-an absent torch at once; a silent run is ended after `silence_s`, any run after `wall_s`; ending takes at most
-`grace_s` and two seconds.
+Stated times, on an idle machine: a dead rank, a full disk or a missing checkpoint is told within 10 s of being met,
+a taken port or an absent torch at once; ending takes at most `grace_s` and two seconds. A run is silent when for
+`silence_s` no line came and nobody got on: a process that is starting gets on while it is given processor time, and
+one that has begun to work beats with every step (distributed/progress.py). So a hung rank is silent, since no other
+can step without it, and a busy machine is not. Any run is ended after `wall_s`.
 
 On two hosts each starts its own part, with the address at which the ranks meet:
 
@@ -38,14 +40,16 @@ from typing import IO, Literal
 
 from core.errors import ShardlabError
 from runtime.locks import HostLock
-from runtime.processes import kill_tagged
+from runtime.processes import kill_tagged, processor_s, tagged
 from runtime.run_failure import NO_SPACE, plain_failure
 from runtime.torch_here import has_torch
 
 ROOT = Path(__file__).resolve().parent.parent
-TAG = "SHARDLAB_RUN"
+TAG, BEATS = "SHARDLAB_RUN", "SHARDLAB_BEATS"
 LOCK_NAME = "shardlab-live-run"
 TICK_S = 0.25
+LOOK_S, IDLE_S = 1.0, 0.05
+"""How often the processes of a run that prints nothing are looked at, and the processor time of one that waits."""
 FULL_BYTES = 2**16
 
 Status = Literal["done", "failed", "silent", "overran", "cancelled"]
@@ -148,8 +152,10 @@ class TorchRun:
         self._process: subprocess.Popen[str] | None = None
         self._started = threading.Event()
         self._not_started = ""
-        self._began_s = self._heard_s = time.monotonic()
-        threading.Thread(target=self._pump, name="torchrun", daemon=True).start()
+        self._signs_s: dict[int, float] = {}
+        self._began_s = self._heard_s = self._looked_s = time.monotonic()
+        self._pumping = threading.Thread(target=self._pump, name="torchrun", daemon=True)
+        self._pumping.start()
         self._started.wait()
 
     def __enter__(self) -> "TorchRun":
@@ -201,10 +207,11 @@ class TorchRun:
         self._lines.put(None)
 
     def _popen(self, errors: IO[str]) -> subprocess.Popen[str]:
+        tags = {TAG: self.tag, BEATS: self._folder.name}
         return subprocess.Popen(
             self._command(),
             cwd=ROOT,
-            env={**os.environ, TAG: self.tag, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, **tags, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -238,12 +245,24 @@ class TorchRun:
     def _overdue(self) -> bool:
         """End a run that has said nothing, or gone on, for too long."""
         now_s, request = time.monotonic(), self.request
+        if now_s - max(self._heard_s, self._looked_s) > LOOK_S:
+            self._look()
         if now_s - self._began_s > request.wall_s:
             self._end("overran", f"The run was ended: it took longer than {request.wall_s:.0f} s.")
         elif request.speaks and now_s - self._heard_s > request.silence_s:
-            hint = "A rank hangs, or the machine is too busy."
-            self._end("silent", f"The run was ended: nothing was heard for {request.silence_s:.0f} s. {hint}")
+            silence = f"nothing was heard for {request.silence_s:.0f} s"
+            self._end("silent", f"The run was ended: {silence}, and no rank made a step. One of them hangs.")
         return self.outcome is not None
+
+    def _look(self) -> None:
+        """See whether any process has got on: it beat, or it has not begun to and was given processor time."""
+        self._looked_s = time.monotonic()
+        beats = {int(file.suffix[1:]): file.stat().st_mtime for file in Path(self._folder.name).glob("beat.*")}
+        starting = {pid: processor_s(pid) for pid in tagged(TAG, self.tag) if pid not in beats}
+        signs = {**starting, **beats}
+        if any(sign_s > self._signs_s.get(pid, 0.0) + IDLE_S for pid, sign_s in signs.items()):
+            self._heard_s = self._looked_s
+        self._signs_s = signs
 
     def _finish(self) -> None:
         """The program ended by itself."""
@@ -264,11 +283,20 @@ class TorchRun:
         """End every process, keep what was written, let others run. The first call decides the outcome."""
         if self.outcome is None:
             self._stop()
+            self._pumping.join(self.request.grace_s)
+            self._printed += self._left_over()
             result = self._result_path.read_text() if self._result_path.is_file() else None
             self.outcome = Outcome(status, message, self.elapsed_s, tuple(self._printed), result)
             self._folder.cleanup()
             self.lock.release()
         return self.outcome
+
+    def _left_over(self) -> list[str]:
+        """The lines that were printed and not yet watched."""
+        lines = []
+        while not self._lines.empty():
+            lines.append(self._lines.get())
+        return [line for line in lines if line is not None]
 
     def _stop(self) -> None:
         process = self._process

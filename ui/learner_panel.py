@@ -18,8 +18,8 @@ _SAVED, _SUBMITTED, _GRADES = "_learner_saved", "_learner_submitted", "_learner_
 
 
 def file_here() -> Path | None:
-    """The file that may be run for this visitor, if any."""
-    return learner_code.learner_file(st.context.url)
+    """The file that may be run on this server, if any."""
+    return learner_code.learner_file()
 
 
 @st.fragment(run_every=WATCH_S)

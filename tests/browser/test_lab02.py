@@ -60,7 +60,7 @@ def _environment(pid: int) -> list[bytes]:
 def server(tmp_path_factory):
     pytest.importorskip("torch")
     folder, mark = tmp_path_factory.mktemp("live"), uuid.uuid4().hex
-    process, url = start_server(folder / "log", SHARDLAB_TEST=mark, TMPDIR=str(folder))
+    process, url = start_server(folder / "log", SHARDLAB_TEST=mark, TMPDIR=str(folder), SHARDLAB_LIVE_RUNS="1")
     yield LiveServer(url, mark)
     stop_server(process)
 
@@ -103,7 +103,7 @@ def test_a_letter_is_stepped_by_keyboard(app, open_page):
 
 
 def test_a_public_deployment_offers_no_run(open_page, tmp_path):
-    process, url = start_server(tmp_path / "log", SHARDLAB_LIVE_RUNS="0")
+    process, url = start_server(tmp_path / "log")
     try:
         page = open_page(f"{url}/{BENCH}")
         assert page.get_by_role("button", name=RUN).count() == 0

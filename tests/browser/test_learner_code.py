@@ -22,7 +22,7 @@ def mine(tmp_path):
     """A file with the all-reduce forgotten, and a server that was started for it."""
     path = tmp_path / "mine.py"
     path.write_text(IMPORTS + FORGOT, encoding="utf-8")
-    server, url = start_server(tmp_path / "log", LAB_IMPL=str(path))
+    server, url = start_server(tmp_path / "log", LAB_IMPL=str(path), SHARDLAB_LIVE_RUNS="1")
     yield path, url
     stop_server(server)
 

@@ -251,4 +251,4 @@ def test_the_learners_own_run_is_drawn_at_the_pages_sizes(monkeypatch, tmp_path)
 
 
 def test_without_a_file_of_ones_own_the_page_says_how_to_name_one():
-    assert "LAB_IMPL=starter streamlit run" in text_of(opened(pipe_scene="Build it"))
+    assert "SHARDLAB_LIVE_RUNS=1 LAB_IMPL=starter streamlit run" in text_of(opened(pipe_scene="Build it"))

@@ -11,7 +11,7 @@ from core.sharding_math.trace_diagram import trace_diagram
 from runtime.learner_code import LAB, learner_file, saved, submissions
 from runtime.learner_grading import grade
 
-HERE = "http://localhost:8501"
+OWN = {"SHARDLAB_LIVE_RUNS": "1"}
 HEAD = "import numpy as np\nfrom core.sharding_math.collectives import all_reduce\n"
 HEAD += "from core.sharding_math.lab import *\n"
 
@@ -27,23 +27,24 @@ def of(task, tried):
 
 
 @pytest.mark.parametrize(
-    ("environ", "url"),
+    "environ",
     [
-        ({}, HERE),
-        ({"LAB_IMPL": "solution"}, HERE),
-        ({"LAB_IMPL": "starter"}, "https://shardlab.streamlit.app/sharding_math?LAB_IMPL=starter"),
-        ({"LAB_IMPL": "starter", "SHARDLAB_LIVE_RUNS": "0"}, HERE),
-        ({"LAB_IMPL": "/nowhere/mine.py"}, HERE),
+        {},
+        OWN,
+        {**OWN, "LAB_IMPL": "solution"},
+        {"LAB_IMPL": "starter"},
+        {"LAB_IMPL": "starter", "SHARDLAB_LIVE_RUNS": "0"},
+        {**OWN, "LAB_IMPL": "/nowhere/mine.py"},
     ],
 )
-def test_nobodys_code_runs_unless_the_server_was_started_for_it_at_home(environ, url):
-    assert learner_file(url, environ) is None
+def test_nobodys_code_runs_unless_the_server_was_started_for_it_at_home(environ):
+    assert learner_file(environ) is None
 
 
 def test_the_server_names_the_file(tmp_path):
     path = written(tmp_path, "")
-    assert learner_file(HERE, {"LAB_IMPL": "starter"}) == LAB / "starter.py"
-    assert learner_file(HERE, {"LAB_IMPL": str(path)}) == path
+    assert learner_file({**OWN, "LAB_IMPL": "starter"}) == LAB / "starter.py"
+    assert learner_file({**OWN, "LAB_IMPL": str(path)}) == path
 
 
 def test_the_reference_is_right_in_every_task():

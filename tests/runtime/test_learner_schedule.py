@@ -1,13 +1,11 @@
 """Lab 04's file in a process of its own: what it gave, where it stops, and what ends it."""
 
-import pytest
-
 from core.pipeline_bubble.submission import RUN, TASKS, judge, run_of
 from runtime.learner_code import LAB as LAB_01
 from runtime.learner_code import learner_file
 from runtime.learner_schedule import LAB, submissions
 
-HERE = "http://localhost:8501"
+OWN = {"SHARDLAB_LIVE_RUNS": "1"}
 HEAD = "from fractions import Fraction\nfrom core.pipeline_bubble.bubble import *\n"
 HEAD += "from core.pipeline_bubble.schedules.actions import *\n"
 
@@ -49,12 +47,11 @@ def test_a_flood_of_actions_is_refused_and_the_rest_goes_on(tmp_path):
 
 
 def test_a_file_in_another_labs_folder_is_that_labs():
-    theirs = {"LAB_IMPL": str(LAB_01 / "starter.py")}
-    assert learner_file(HERE, theirs, LAB) is None
-    assert learner_file(HERE, theirs) == LAB_01 / "starter.py"
-    assert learner_file(HERE, {"LAB_IMPL": "starter"}, LAB) == LAB / "starter.py"
+    theirs = {**OWN, "LAB_IMPL": str(LAB_01 / "starter.py")}
+    assert learner_file(theirs, LAB) is None
+    assert learner_file(theirs) == LAB_01 / "starter.py"
+    assert learner_file({**OWN, "LAB_IMPL": "starter"}, LAB) == LAB / "starter.py"
 
 
-@pytest.mark.parametrize("url", ["https://shardlab.streamlit.app/pipeline_bubble", None])
-def test_nobodys_schedule_runs_in_a_public_deployment(url):
-    assert learner_file(url, {"LAB_IMPL": "starter"}, LAB) is None
+def test_nobodys_schedule_runs_in_a_public_deployment():
+    assert learner_file({"LAB_IMPL": "starter"}, LAB) is None

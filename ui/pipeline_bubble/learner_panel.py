@@ -20,8 +20,8 @@ _LONGEST = 80
 
 
 def file_here() -> Path | None:
-    """The file that may be run for this visitor, if any."""
-    return learner_code.learner_file(st.context.url, lab=learner_schedule.LAB)
+    """The file that may be run on this server, if any."""
+    return learner_code.learner_file(lab=learner_schedule.LAB)
 
 
 @st.fragment(run_every=WATCH_S)

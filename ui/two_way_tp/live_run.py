@@ -19,6 +19,7 @@ from ui.prose import escape
 NAME = "this machine"
 CANCELLED = "The run was cancelled, and its processes ended."
 _CAPTURE, _GOING, _ENDED, _ARRIVED = "_live_capture", "_live_going", "_live_ended", "_live_arrived"
+_LINES = "_live_lines"
 _SHOWN_LINES = 9
 
 
@@ -36,8 +37,8 @@ def arrived() -> Arrived:
 
 
 def here() -> TorchHere:
-    """What may be run for this visitor."""
-    return torch_here(st.context.url)
+    """What may be run on this server."""
+    return torch_here()
 
 
 def panel(request: RunRequest, can: TorchHere, label: str, refused: str) -> None:
@@ -53,10 +54,11 @@ def panel(request: RunRequest, can: TorchHere, label: str, refused: str) -> None
         _run(request)
     elif ended := st.session_state.get(_ENDED):
         (st.caption if ended == CANCELLED else st.error)(escape(ended))
+        _printed_so_far()
 
 
 def _run(request: RunRequest) -> None:
-    st.session_state[_ENDED] = ""
+    st.session_state[_ENDED], st.session_state[_LINES] = "", []
     try:
         with start(request) as run:
             st.session_state[_GOING] = True
@@ -74,12 +76,21 @@ def _run(request: RunRequest) -> None:
 def _watch(run: TorchRun) -> None:
     """Lines as they are printed. The clock is drawn at every tick: a command is where Streamlit can leave."""
     clock, lines = st.empty(), st.empty()
-    printed: list[str] = []
+    printed: list[str] = st.session_state[_LINES]
     for line in run.watch():
         clock.progress(_share(printed), f"Two processes, {run.elapsed_s:.0f} s")
         if line is not None:
             printed.append(line)
             lines.code("\n".join(text[:160] for text in printed[-_SHOWN_LINES:]), language="json")
+
+
+def _printed_so_far() -> None:
+    """The lines of a run that did not come to its end, whatever ended it."""
+    if printed := st.session_state.get(_LINES):
+        with st.expander(f"What it printed: {len(printed)} line{'' if len(printed) == 1 else 's'}"):
+            st.code("\n".join(line[:160] for line in printed), language="json", height=240)
+            text = "\n".join(printed) + "\n"
+            st.download_button("Download the lines", text, "lines.jsonl", "text/plain", on_click="ignore")
 
 
 def _share(lines: list[str]) -> float:
@@ -89,8 +100,8 @@ def _share(lines: list[str]) -> float:
 
 
 def _keep(outcome: Outcome) -> None:
-    """Make a finished run the one that the page shows; say how any other ended."""
-    st.session_state[_ENDED] = outcome.message
+    """Make a finished run the one that the page shows; say how any other ended, and keep what it printed."""
+    st.session_state[_ENDED], st.session_state[_LINES] = outcome.message, list(outcome.lines)
     if outcome.result is None or outcome.status != "done":
         return
     try:
