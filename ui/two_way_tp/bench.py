@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
+import streamlit as st
+
 from core.errors import ShardlabError
 from core.links.fit import link_of
 from core.models.parameters import total_parameters
@@ -11,6 +13,7 @@ from core.specs import LinkSpec
 from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels, fitted_wire
 from runtime import captures
 from runtime.captures import Capture
+from ui import inputs
 from ui.comm_cost.own_link import offer
 from ui.comm_cost.rows_residuals import Named
 from ui.figures.frames import frame
@@ -22,6 +25,7 @@ from ui.two_way_tp import rows as rows_of
 from ui.two_way_tp import rows_scaling as scaling_rows
 from ui.two_way_tp import words_bench as facts
 
+MORE = ("two replicas", "two hosts")
 TWO_HOSTS = captures.CAPTURES.parent / "two_hosts"
 
 
@@ -53,6 +57,14 @@ class Bench:
         if self.hosts:
             found["two hosts"] = self.two_hosts
         return found
+
+    def choose(self) -> str:
+        """Which figure is drawn: one of the first three, and with *More* one of all."""
+        key = self.page.key("figure")
+        more = inputs.toggle("More", self.page.key("more"), help="All of the bench's figures")
+        open_now = st.session_state.get(key, st.query_params.get(key, ""))
+        first = [name for name in self.figures if name not in MORE]
+        return inputs.choice("Figure", key, list(self.figures) if more or open_now in MORE else first, first[0])
 
     def fields(self) -> Mapping[str, str]:
         """The numbers of their prose."""

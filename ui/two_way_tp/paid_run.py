@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.two_way_tp.spend import cost_usd
+from core.two_way_tp.spend import account, cost_usd
 from runtime.budget import BudgetGuard
 from runtime.paid_run import FOLDER, MANIFEST
+from runtime.torch_here import live_runs_allowed
 from ui import inputs
 from ui.prose import escape
 from ui.scenes import Page
@@ -34,7 +35,8 @@ class Asked:
         """
         if not self.shown:
             return {}
-        return paid_fields(BudgetGuard().account(), self.usd_per_hour, self.forgotten_hours)
+        money = BudgetGuard().account() if live_runs_allowed() else account(())
+        return paid_fields(money, self.usd_per_hour, self.forgotten_hours)
 
 
 def ask(page: Page, seen: bool) -> Asked:
@@ -47,14 +49,16 @@ def ask(page: Page, seen: bool) -> Asked:
 
 def section(page: Page) -> None:
     """The four steps, in the order in which they are taken."""
+    own = live_runs_allowed()
     page.say("paid.body")
+    page.say("paid.ledger" if own else "paid.public")
     with st.container(key="aside_survey"):
         page.say("paid.survey")
         survey()
     page.say("paid.checklist")
     page.reading("paid.meter")
     path = FOLDER / MANIFEST
-    if path.is_file():
+    if own and path.is_file():
         with st.popover("Manifest of the last run here", width="content"):
             st.code(path.read_text(encoding="utf-8"), language="json")
 

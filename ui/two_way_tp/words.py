@@ -17,6 +17,7 @@ from core.two_way_tp import (
     token_parts,
 )
 from core.units import binary_bytes, grouped, percent, plain, seconds, significant
+from runtime.prose import written
 from ui.two_way_tp.rows import usual_work_s, working_s
 
 BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
@@ -38,11 +39,17 @@ def by_size(log: RunLog) -> tuple[int, str]:
 
 
 def fields(
-    log: RunLog, result: RunResult, token: int, shipped: Sequence[RunLog], model: ModelSpec
+    log: RunLog,
+    result: RunResult,
+    token: int,
+    shipped: Sequence[RunLog],
+    model: ModelSpec,
+    slowdowns: Sequence[float],
 ) -> Mapping[str, str]:
     """Every number of the page's prose, with its unit.
 
     `shipped` are the recorded runs, for comparison; `model` is the scenario's, whose bill their wires are asked.
+    `slowdowns` are of every recorded run of the smallest model over TCP.
     """
     manifest, times = result.manifest, slowdown(log)
     return {
@@ -54,6 +61,9 @@ def fields(
         "single": seconds(log.single_token_s),
         "token": seconds(log.token_s),
         "times": plain(times, 2),
+        "speed": percent(1 / times),
+        "cores": f"{manifest.cores} cores",
+        **_spread_fields(slowdowns),
         "all_reduces": str(all_reduces_per_token(log.model, log.tp_size)),
         "payload": binary_bytes(all_reduce_payload_bytes(log.model)),
         "logit_difference": _scientific(result.max_logit_difference),
@@ -79,6 +89,15 @@ def _scientific(value: float) -> str:
 def dearer(log: RunLog) -> str:
     """What a token at TP=N pays for most: `sums` that cost more than the model, or `waiting` around them."""
     return "sums" if token_parts(log).all_reduce_s > log.single_token_s else "waiting"
+
+
+def _spread_fields(slowdowns: Sequence[float]) -> dict[str, str]:
+    """From the least to the largest of runs of one program: what a shared machine does to a time."""
+    least, most = plain(min(slowdowns), 2), plain(max(slowdowns), 2)
+    return {
+        "spread": least if least == most else f"{least} to {most}",
+        "spread_runs": written(len(slowdowns), "recorded run,recorded runs"),
+    }
 
 
 def _large_fields(shipped: Sequence[RunLog]) -> dict[str, str]:
