@@ -10,16 +10,18 @@ from core.sharding_math.rounding import Trial, run_trial
 from core.sharding_math.submission import TASKS
 from ui import inputs, learner_panel, scenes
 from ui.figures.frames import frame
-from ui.sharding_math import charts, figures, rows
-from ui.sharding_math import words as facts
+from ui.sharding_math import charts, figures, rows, words
 
 page = scenes.open_page("sharding_math")
 scenario, look = page.scenario, page.look
 own_file = learner_panel.file_here()
 
 with page.controls("see"):
-    kind = rows.KINDS[inputs.choice("Layer", page.key("layer"), list(rows.KINDS), "Row")]
-    num_ranks = figures.ask_ranks(page.key("ranks"), kind)
+    kind = rows.KINDS[inputs.choice("Layer", page.key("layer"), list(rows.KINDS), "Column")]
+    num_ranks = figures.ask_ranks(page.key("ranks"), kind, rows.usual_ranks(scenario))
+    inputs.hear(page.key("whole"))
+    if kind == "column" and inputs.toggle("All of y on every rank", page.key("whole")):
+        kind = "gathered"
 with page.controls("count"):
     counted = inputs.choice("Count", page.key("count"), ["one layer", "one step", "by hand"], "one layer")
 with page.controls("count" if counted == "by hand" else "nowhere", "level"):
@@ -67,7 +69,7 @@ def count() -> None:
     if counted == "by hand" or scenario.tp == 1:
         return
     with margin:
-        page.note("count.payload", "count.layer")
+        page.note("count.payload", "count.layer", "count.gather")
         with st.container(key="aside_ends"):
             page.note("count.ends")
 
@@ -98,7 +100,7 @@ def build() -> None:
 
 
 page.play(
-    lambda: facts.fields(scenario, kind, num_ranks, mistake, bench),
+    lambda: words.fields(scenario, kind, num_ranks, mistake, bench),
     question=question,
     see=lambda: figures.stepper(page, kind, num_ranks),
     count=count,

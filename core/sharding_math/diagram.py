@@ -36,9 +36,13 @@ class Block:
 
 @dataclass(frozen=True)
 class TensorRow:
-    """One tensor over the ranks. `owned`: the blocks differ by rank. `whole_cells` is its shape before the cut."""
+    """One tensor over the ranks. `owned`: the blocks differ by rank. `whole_cells` is its shape before the cut.
+
+    A weight is `transposed`, (in, out): what is cut by columns then stands as columns.
+    """
 
     key: str
+    transposed: bool
     held: Held
     rank_cells: tuple[int, ...]
     whole_cells: tuple[int, ...]

@@ -24,10 +24,10 @@ from core.sharding_math.layers import (
 from core.sharding_math.numerics import Precision, matmul
 from core.sharding_math.tensors import Array, Copied, Placement, Shard, Trace
 
-Kind: TypeAlias = Literal["column", "row", "mlp", "attention", "embedding", "sequence"]
+Kind: TypeAlias = Literal["column", "gathered", "row", "mlp", "attention", "embedding", "sequence"]
 
 FULL_WIDTH, NARROW_WIDTH = 4, 2
-"""Outputs (or inputs) drawn: four where there is room, two for eight ranks or a phone."""
+"""Outputs (or inputs) drawn: four where there is room, the first two of them on a phone."""
 
 _X = np.array([[0.8, -0.9, 0.3, -1.1, 0.8, 0.5, -0.2, -1.4]])
 _W = np.array(
@@ -38,18 +38,7 @@ _W = np.array(
         [-1.2, 0.4, -1.4, -1.2, -2.0, 0.2, 1.3, -0.8],
     ]
 )
-_UP = np.array(
-    [
-        [2.0, -1.0, 1.0, 0.0],
-        [-1.0, 0.0, 2.0, 1.0],
-        [1.0, 2.0, 0.0, -1.0],
-        [0.0, -1.0, 1.0, -2.0],
-        [1.0, 1.0, -1.0, 0.0],
-        [-2.0, 1.0, 0.0, 1.0],
-        [1.0, 0.0, -1.0, -1.0],
-        [-1.0, -2.0, 1.0, 0.0],
-    ]
-)
+_W2 = np.array([[2.0, -1.0, 1.0, 0.0], [-1.0, 0.0, 2.0, 1.0], [1.0, 2.0, 0.0, -1.0], [0.0, -1.0, 1.0, -2.0]])
 _WQ = np.array([[0.8, 0.2, -1.4, 0.1], [0.6, -1.3, -1.3, -1.4], [1.5, -1.2, 0.4, -0.6], [-0.9, 0.9, -1.2, -0.8]])
 _WK = np.array([[-0.3, -0.8, -0.4, -0.5], [-1.0, 0.7, 0.4, 0.9]])
 _WV = np.array([[1.3, 1.3, 1.5, 1.1], [1.5, 1.4, 0.5, 0.4]])
@@ -59,25 +48,14 @@ _CACHED_VALUES = np.array([[-1.2, -0.8], [-1.4, -0.5]])
 """Two tokens' keys and values for two KV heads. Chosen so that sums shown to two decimals add up as shown."""
 
 
-def row_arrays(outputs: int = 4) -> tuple[Array, Array]:
-    """x (1, 8), W (outputs, 8): eight inputs to cut over up to eight ranks."""
-    return _X, _W[:outputs]
+def layer_arrays(inputs: int = 4, outputs: int = 4) -> tuple[Array, Array]:
+    """x (1, inputs) and W (outputs, inputs): one layer, cut by outputs, by inputs, and as half of a pair."""
+    return _X[:, :inputs], _W[:outputs, :inputs]
 
 
-def column_arrays(inputs: int = 4) -> tuple[Array, Array]:
-    """x (1, inputs), W (8, inputs): eight outputs to cut over up to eight ranks."""
-    return _X[:, :inputs], _W.T[:, :inputs]
-
-
-def mlp_arrays(hidden: int = 4) -> tuple[Array, Array, Array]:
-    """x (1, hidden), W1 (8, hidden), W2 (hidden, 8). W1 is of whole numbers, so h keeps one decimal."""
-    return _X[:, :hidden], _UP[:, :hidden], _W[:hidden]
-
-
-def square_mlp_arrays() -> tuple[Array, Array, Array]:
-    """x (1, 4), W1 and W2 (4, 4): every order of the two cuts fits in one picture."""
-    x, up, down = mlp_arrays()
-    return x, up[:4], down[:, :4]
+def mlp_arrays(inputs: int = 4) -> tuple[Array, Array, Array]:
+    """The layer's x and W with a second matrix: W1 (4, inputs), W2 (inputs, 4) of whole numbers, so sums add up."""
+    return _X[:, :inputs], _W[:, :inputs], _W2[:inputs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,13 +80,20 @@ def run(kind: Kind, num_ranks: int, width: int = FULL_WIDTH, fmt: Precision | No
 
 
 def _row(group: Group, width: int) -> None:
-    x, W = row_arrays(width)
+    x, W = layer_arrays(outputs=width)
     row_layer(group, group.shard("x", x, -1, "in_features"), W)
 
 
 def _column(group: Group, width: int) -> None:
-    x, W = column_arrays(width)
+    x, W = layer_arrays(inputs=width)
     column_layer(group, group.replicate("x", x), W)
+
+
+def _gathered(group: Group, width: int) -> None:
+    """A column-parallel layer whose y every rank asks for whole."""
+    x, W = layer_arrays(inputs=width)
+    y = column_layer(group, group.replicate("x", x), W)
+    group.all_gather("y on all", y, layer="column-parallel", why="every rank asks for all of y")
 
 
 def _mlp(group: Group, width: int) -> None:
@@ -180,6 +165,7 @@ def _project(x: Array, Wq: Array, Wkv: Array) -> Array:
 _COMPUTE: Mapping[Kind, Callable[[Group, int], None]] = MappingProxyType(
     {
         "column": _column,
+        "gathered": _gathered,
         "row": _row,
         "mlp": _mlp,
         "attention": _attention,

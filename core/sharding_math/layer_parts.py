@@ -17,7 +17,10 @@ Cut: TypeAlias = Literal["replicated", "out", "in"]
 
 @dataclass(frozen=True)
 class LayerPart:
-    """One weight of a layer, (out, in), or the collective after it. `units` are distributed: heads, or columns."""
+    """One weight of a layer, (out, in), or the collective after it. `units` are distributed: heads, or columns.
+
+    `matrices` stand one above the other in one row, each of an equal share of `shape`.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -26,6 +29,7 @@ class LayerPart:
     units: str = ""
     num_units: int = 0
     copies: int = 1
+    matrices: int = 1
     payload_bytes: int = 0
 
     @property
@@ -71,12 +75,16 @@ def layer_parts(model: ModelSpec, tp_size: int, tokens: int = 1) -> tuple[LayerP
     attention = (
         norm,
         LayerPart("Wq", (heads * h, hidden), (heads // n * h, hidden), "out", "heads", heads),
-        LayerPart("Wk, Wv", (2 * kv * h, hidden), (2 * kv_rank, hidden), "out", "KV heads", kv, size.kv_copies),
+        LayerPart(
+            "Wk, Wv", (2 * kv * h, hidden), (2 * kv_rank, hidden), "out", "KV heads", kv, size.kv_copies, matrices=2
+        ),
         LayerPart("Wo", (hidden, heads * h), (hidden, heads // n * h), "in", "heads", heads),
     )
     mlp = (
         norm,
-        LayerPart("Wgate, Wup", (2 * wide, hidden), (2 * wide // n, hidden), "out", "columns of h", wide),
+        LayerPart(
+            "Wgate, Wup", (2 * wide, hidden), (2 * wide // n, hidden), "out", "columns of h", wide, matrices=2
+        ),
         LayerPart("Wdown", (hidden, wide), (hidden, wide // n), "in", "columns of h", wide),
     )
     return (*attention, *collectives[:1], *mlp, *collectives[1:])

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from core.errors import UnknownNameError
-from core.sharding_math.examples import HeadShare, attention_step, row_arrays, square_mlp_arrays
+from core.sharding_math.examples import HeadShare, attention_step, layer_arrays, mlp_arrays
 from core.sharding_math.group import Group
 from core.sharding_math.layers import column_layer, mlp_layer, relu, row_layer, row_product
 from core.sharding_math.tensors import Array, Partial, Replicate, ShardedTensor, Trace
@@ -48,7 +48,7 @@ class Broken:
 
 
 def _partial(group: Group) -> ShardedTensor:
-    x, W = row_arrays()
+    x, W = layer_arrays()
     return row_product(group, group.shard("x", x, -1, "in_features"), W)
 
 
@@ -77,7 +77,7 @@ def _row_activation(group: Group) -> None:
 def _activation_before_sum(group: Group) -> None:
     partial = _partial(group)
     bent = group.claim("σ(partial)", [relu(part) for part in partial.parts], Partial(), (partial.name,))
-    group.all_reduce("y", bent)
+    group.all_reduce("σ(y)", bent)
 
 
 def _row_bias(group: Group) -> None:
@@ -87,7 +87,7 @@ def _row_bias(group: Group) -> None:
 def _bias_on_every_rank(group: Group) -> None:
     partial = _partial(group)
     biased = group.claim("partial + b", [part + BIAS for part in partial.parts], Partial(), (partial.name,))
-    group.all_reduce("y", biased)
+    group.all_reduce("y + b", biased)
 
 
 def _attention(group: Group) -> None:
@@ -107,13 +107,13 @@ def _kv_not_sharded(group: Group) -> None:
 
 
 def _column_row(group: Group) -> None:
-    x, W1, W2 = square_mlp_arrays()
+    x, W1, W2 = mlp_arrays()
     mlp_layer(group, group.replicate("x", x), W1, W2)
 
 
 def _row_column(group: Group) -> None:
     """Right, and dear: the hidden row is summed, and the result is left in slices that must be gathered."""
-    x, W1, W2 = square_mlp_arrays()
+    x, W1, W2 = mlp_arrays()
     hidden = row_layer(group, group.shard("x", x, -1, "in_features"), W1, name="h", weight="W1")
     slices = column_layer(group, group.pointwise("σ(h)", relu, hidden), W2, name="slices", weight="W2")
     group.all_gather("y", slices)
@@ -121,7 +121,7 @@ def _row_column(group: Group) -> None:
 
 def _column_column(group: Group) -> None:
     """Right, and dear: the second layer needs all of the hidden row, and leaves its own result in slices."""
-    x, W1, W2 = square_mlp_arrays()
+    x, W1, W2 = mlp_arrays()
     hidden = group.pointwise("σ(h)", relu, column_layer(group, group.replicate("x", x), W1, name="h", weight="W1"))
     slices = column_layer(group, group.all_gather("h on all", hidden), W2, name="slices", weight="W2")
     group.all_gather("y", slices)
@@ -147,8 +147,8 @@ _MISTAKES: Mapping[str, _Mistake] = MappingProxyType(
         "activation_before_sum": _Mistake(_row_activation, _activation_before_sum),
         "bias_on_every_rank": _Mistake(_row_bias, _bias_on_every_rank),
         "kv_not_sharded": _Mistake(_attention, _kv_not_sharded),
-        "row_then_column": _Mistake(_column_row, _row_column, (1,)),
-        "column_then_column": _Mistake(_column_row, _column_column, (1,)),
+        "row_then_column": _Mistake(_column_row, _row_column, (0, 1)),
+        "column_then_column": _Mistake(_column_row, _column_column, (0, 1)),
     }
 )
 DEAR_ORDERS = ("row_then_column", "column_then_column")

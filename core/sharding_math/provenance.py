@@ -1,11 +1,12 @@
 """Where one output comes from: the cells it was made of, and its sum written out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from core.sharding_math.diagram import Followed, Ring, Term
-from core.sharding_math.tensors import Partial, Shard, ShardedTensor, Trace
+from core.sharding_math.tensors import Copied, Partial, Shard, ShardedTensor, Trace
 
 
 def followed(trace: Trace, i: int, j: int) -> Followed:
@@ -20,6 +21,21 @@ def followed(trace: Trace, i: int, j: int) -> Followed:
     label = f"{name}[{j}]" if result.shape[0] == 1 else f"{name}[{i}, {j}]"
     total = signed(float(result.parts[rank][row, column]), decimals(result))
     return Followed(label, tuple(rings), _terms(trace, line, i, j), total)
+
+
+def is_weight(tensor: ShardedTensor) -> bool:
+    """A weight is drawn as it multiplies from the right, y = x · Wᵀ; a table is not."""
+    return tensor.origin == "given" and tensor.name.startswith("W")
+
+
+def as_drawn(tensor: ShardedTensor) -> ShardedTensor:
+    """A tensor as the figure has it: a weight transposed, so that outputs are columns."""
+    if not is_weight(tensor):
+        return tensor
+    placement = tensor.placement
+    if isinstance(placement, Shard | Copied):
+        placement = replace(placement, dim=1 - placement.dim)
+    return replace(tensor, parts=tuple(part.T for part in tensor.parts), placement=placement)
 
 
 def signed(value: float, decimals: int) -> str:
@@ -63,11 +79,11 @@ def _cells(tensor: ShardedTensor, i: int, j: int) -> list[Ring]:
 
 
 def _source_rings(trace: Trace, made: ShardedTensor, i: int, j: int) -> list[Ring]:
-    """The row of W that a product met on each rank, or the row of a table that was looked up."""
+    """The column of Wᵀ that a product met on each rank, or the row of a table that was looked up."""
     if made.origin == "linear":
         weight = trace.tensor(made.sources[1])
         return [
-            Ring(weight.name, rank, column, 0, 1, weight.parts[rank].shape[1])
+            Ring(weight.name, rank, 0, column, weight.parts[rank].shape[1], 1)
             for rank, _, column in _holders(made, i, j)
         ]
     table, ids = (trace.tensor(name) for name in made.sources[:2]) if len(made.sources) > 1 else (None, None)

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from core.ledger import Collective, Ledger
-from core.sharding_math.examples import column_arrays, mlp_arrays, row_arrays
+from core.sharding_math.examples import layer_arrays, mlp_arrays
 from core.sharding_math.group import Group
 from core.sharding_math.lab import column_parallel, mlp_tp, row_parallel
 from core.sharding_math.tensors import Array, Partial, Replicate, Shard, ShardedTensor, Trace, split
@@ -65,8 +65,8 @@ class Judgement:
 
 _REFERENCE: Mapping[Task, tuple[Callable[..., Array], Callable[[], tuple[Array, ...]]]] = MappingProxyType(
     {
-        "column_parallel": (column_parallel, column_arrays),
-        "row_parallel": (row_parallel, row_arrays),
+        "column_parallel": (column_parallel, layer_arrays),
+        "row_parallel": (row_parallel, layer_arrays),
         "mlp_tp": (mlp_tp, mlp_arrays),
     }
 )

@@ -9,7 +9,7 @@ import numpy as np
 from core.ledger import Collective
 from core.sharding_math.diagram import Absence, BarRow, Block, Diagram, Held, Link, Step, TensorRow
 from core.sharding_math.numerics import Precision, ulps_apart
-from core.sharding_math.provenance import decimals, followed, signed
+from core.sharding_math.provenance import as_drawn, decimals, followed, is_weight, signed
 from core.sharding_math.tensors import Array, Copied, Partial, Replicate, Shard, ShardedTensor, Trace
 
 _ROUNDING = 0.001
@@ -94,8 +94,10 @@ def _tensor_row(tensor: ShardedTensor, trace: Trace, dense: Array) -> TensorRow:
     if tensor is trace.tensors[0] or tensor.origin in _COLLECTED:
         link = "none"
     compared = dense if tensor is trace.result else None
+    tensor = as_drawn(tensor)
     return TensorRow(
         key=tensor.name,
+        transposed=is_weight(tensor),
         held=_held(tensor),
         rank_cells=tensor.parts[0].shape,
         whole_cells=tensor.shape,
@@ -184,7 +186,7 @@ def _dense_row(dense: Array, result: ShardedTensor, fmt: Precision | None, last:
         ulps = tuple(int(apart[:, j].max()) for j in range(dense.shape[1]))
     whole = np.array_equal(dense, np.rint(dense))
     block = Block(None, _texts(dense, 0 if whole else 2), ulps=ulps)
-    return TensorRow("dense", "dense", dense.shape, dense.shape, (block,), False, "none", (0, last))
+    return TensorRow("dense", False, "dense", dense.shape, dense.shape, (block,), False, "none", (0, last))
 
 
 def _assembled(result: ShardedTensor) -> Array:

@@ -7,13 +7,14 @@ import pytest
 from tests.browser.conftest import press, settle
 
 SEE = "sharding_math?shard_scene=See+it"
+FOUR = f"{SEE}&shard_layer=Row&shard_ranks=4"
 STEPS = ["whole", "shard", "local matmul", "all-reduce", "compare"]
 
 
 @pytest.fixture
 def stepper(app, open_page):
     """The See scene with four ranks of a row-parallel layer, allowed to move."""
-    page = drawn(open_page(f"{app}/{SEE}"))
+    page = drawn(open_page(f"{app}/{FOUR}"))
     page.emulate_media(reduced_motion="no-preference")
     return page
 
@@ -47,7 +48,7 @@ def test_the_stepper_opens_at_rest_on_the_whole_matrices(stepper):
     assert step(stepper) == "whole"
     stepper.wait_for_timeout(2000)
     assert step(stepper) == "whole"
-    assert visible_values(stepper, "dense") == ["3.21", "−1.55", "−1.18", "−1.06"]
+    assert visible_values(stepper, "dense") == ["3.19", "0.25", "0.59", "−0.42"]
     assert visible_values(stepper, "partial y") == []
 
 
@@ -91,17 +92,17 @@ def test_space_is_left_to_a_focused_button(stepper):
 def test_each_rank_multiplies_and_the_sum_is_on_all(stepper):
     for _ in range(3):
         stepper.keyboard.press("n")
-    assert visible_values(stepper, "partial y")[:4] == ["2.94", "−0.64", "2.62", "−1.32"]
-    assert visible_values(stepper, "y") == ["3.21", "−1.55", "−1.18", "−1.06"] * 4
+    assert visible_values(stepper, "partial y")[:4] == ["0.96", "0.08", "1.36", "−0.96"]
+    assert visible_values(stepper, "y") == ["3.19", "0.25", "0.59", "−0.42"] * 4
     assert "1 all-reduce, 8 KiB" in stepper.locator("aside").inner_text()
 
 
 def test_pointing_at_an_output_writes_its_sum_out(stepper):
     stepper.locator(".track button").nth(3).click()
-    assert followed(stepper) == "y[3], followed"
+    assert followed(stepper) == "y[2], followed"
     stepper.locator(".hit[data-follow='1']").first.hover()
     assert followed(stepper) == "y[1], followed"
-    assert stepper.locator(".followed .number").all_inner_texts() == ["−0.64", "0.89", "−0.78", "−1.02", "−1.55"]
+    assert stepper.locator(".followed .number").all_inner_texts() == ["0.08", "−0.72", "−0.21", "1.10", "0.25"]
 
 
 def test_outputs_are_reached_and_walked_by_keyboard(stepper):
@@ -110,7 +111,7 @@ def test_outputs_are_reached_and_walked_by_keyboard(stepper):
     stepper.wait_for_timeout(1100)
     stepper.locator(".hit[data-follow][tabindex='0']").focus()
     stepper.keyboard.press("ArrowLeft")
-    assert followed(stepper) == "y[2], followed"
+    assert followed(stepper) == "y[1], followed"
     assert step(stepper) == "all-reduce"
 
 
@@ -124,6 +125,19 @@ def test_stepping_sends_nothing_to_the_server(stepper):
     stepper.locator(".hit[data-follow='0']").first.hover()
     stepper.wait_for_timeout(500)
     assert stepper.evaluate("window.sent || 0") == 0
+
+
+def test_the_step_is_in_the_address_and_a_reload_opens_there(stepper):
+    for _ in range(3):
+        stepper.keyboard.press("n")
+    assert "shard_step=collective" in stepper.url
+    stepper.reload()
+    drawn(stepper)
+    settle(stepper)
+    assert step(stepper) == "all-reduce"
+    assert "Ignored in the address" not in stepper.inner_text("body")
+    stepper.keyboard.press("b")
+    assert "shard_step=matmul" in stepper.url
 
 
 def test_other_layers_and_ranks_keep_the_step(stepper):
@@ -167,7 +181,7 @@ def test_every_layer_can_be_walked(app, open_page, layer, names):
 
 def test_a_struck_size_says_which_equation_it_breaks(app, open_page):
     page = open_page(f"{app}/{SEE}&shard_ranks=6")
-    assert "in_features=8 does not divide over num_ranks=6" in page.get_by_test_id("stAlert").inner_text()
+    assert "out_features=4 does not divide over num_ranks=6" in page.get_by_test_id("stAlert").inner_text()
     struck = page.locator(".st-key-shard_ranks [role=radio]").nth(4).locator("p")
     assert "line-through" in struck.evaluate("e => getComputedStyle(e).textDecorationLine")
 
@@ -186,18 +200,30 @@ def test_the_figure_is_saved_as_svg_as_it_stands(stepper, tmp_path):
     saved = tmp_path / "figure.svg"
     download.value.save_as(saved)
     words = [element.text for element in ElementTree.parse(saved).getroot().iter() if element.text]
-    assert words.count("3.21") == 4
+    assert words.count("3.19") == 4
     assert "partial y" in words
 
 
 def test_a_phone_shows_four_ranks_without_scrolling_sideways(app, open_page):
-    page = drawn(open_page(f"{app}/{SEE}", width=390, height=844))
+    page = drawn(open_page(f"{app}/{FOUR}", width=390, height=844))
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     stage = page.locator(".stepper .stage")
     assert stage.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
 
 
-PROJECTED = [(layer, ranks) for layer in ("Column", "Row", "MLP pair") for ranks in (1, 8)]
+def test_a_phone_sees_every_rank_of_a_layer_without_scrolling_sideways(app, open_page):
+    page = open_page(f"{app}/sharding_math?shard_scene=Count+it", width=390, height=844)
+    settle(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    seen = page.locator(".st-key-layer_narrow svg text:visible").all_inner_texts()
+    assert {"rank 0", "rank 1"} <= set(seen)
+    right = max(
+        box["x"] + box["width"] for box in (one.bounding_box() for one in page.locator("svg text:visible").all())
+    )
+    assert right <= 390
+
+
+PROJECTED = [(layer, ranks) for layer in ("Column", "Row", "MLP pair") for ranks in (1, 4)]
 PROJECTED += [(layer, ranks) for layer in ("Attention", "Embedding", "Sequence") for ranks in (2, 4)]
 
 

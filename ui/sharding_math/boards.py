@@ -1,7 +1,7 @@
 """Boards with their words: what the block stepper is given, from core's diagrams and a page's prose."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -64,7 +64,9 @@ def _tensor(row: TensorRow, result: str) -> dict[str, Any]:
     for block in blocks:
         block["under"] = block["under"] or [_words("board.ulps", off=off) for off in block["ulps"]]
     subscript = str(len(blocks)).translate(_SUBSCRIPTS)
-    name = _words("board.dense", result=result.split()[0]) if row.held == "dense" else row.key
+    name = f"{row.key}.T" if row.transposed else row.key
+    if row.held == "dense":
+        name = _words("board.dense", result=result.removesuffix(" on all"))
     return {
         **asdict(row),
         "blocks": blocks,
@@ -84,6 +86,32 @@ def _bar(row: BarRow, at_scale: str) -> dict[str, Any]:
         "shape": _words(f"board.over_{code}", row),
         "text": _words(f"board.carries_{code}", row) + (at_scale if row.sent else ""),
     }
+
+
+@dataclass(frozen=True)
+class Held:
+    """One tensor on one rank, as a line of the figure's table: from which step on, its shape and its numbers."""
+
+    step: str
+    tensor: str
+    rank: str
+    shape: str
+    values: str
+
+
+def table(view: View) -> list[Held]:
+    """A board from top to bottom in words: every block, and every collective between them."""
+    lines = []
+    for row in view.board["rows"]:
+        step = view.board["steps"][row["steps"][0]]["name"]
+        if row["kind"] == "bar":
+            lines.append(Held(step, row["name"], "", row["shape"], row["text"]))
+            continue
+        for block in row["blocks"]:
+            values = "; ".join(" ".join(cells) for cells in block["cells"])
+            rank = "" if block["rank"] is None else str(block["rank"])
+            lines.append(Held(step, row["name"], rank, row["shape"], values))
+    return lines
 
 
 def _shape(cells: Sequence[int]) -> str:

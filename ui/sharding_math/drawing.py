@@ -1,6 +1,7 @@
 """One decoder layer over its ranks: blocks in the ranks' colours, one bar for each place where they talk."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from core.sharding_math.layer_parts import LayerPart
@@ -8,32 +9,62 @@ from core.units import binary_bytes
 from ui.figures.svg import drawing, rect, text
 from ui.theme import CODE, SANS, SERIF, Palette
 
-WIDTH, LEFT, ROW, PITCH, TOP = 852, 214, 29, 42, 28
-RIGHT = WIDTH - 1  # room for half an outline
+
+@dataclass(frozen=True)
+class Measures:
+    """A diagram's width, where its blocks begin, its rows' height and pitch. `over`: the labels stand above."""
+
+    width: int
+    left: int
+    row: int
+    pitch: int
+    top: int
+    over: int = 0
+
+    @property
+    def right(self) -> int:
+        """Where blocks end, with room for half an outline."""
+        return self.width - 1
+
+
+WIDE = Measures(852, 214, 29, 42, 28)
+NARROW = Measures(350, 1, 29, 74, 30, over=38)
 MOST_DRAWN = 16
+MOST_ON_A_PHONE = 4
 
 
-def layer_diagram(parts: Sequence[LayerPart], ranks: int, palette: Palette, alt: str) -> str:
-    """Rows from top to bottom, ranks side by side; above sixteen ranks one block with their count."""
-    drawn = [_rank_names(ranks, palette)] if ranks <= MOST_DRAWN else []
+def layer_diagram(
+    parts: Sequence[LayerPart], ranks: int, palette: Palette, alt: str, *, narrow: bool = False
+) -> str:
+    """Rows from top to bottom, ranks side by side; where there is no room for all, one block with their count.
+
+    On a phone, `narrow`, the labels stand above their rows instead of before them.
+    """
+    size = NARROW if narrow else WIDE
+    drawn_ranks = ranks if ranks <= (MOST_ON_A_PHONE if narrow else MOST_DRAWN) else 0
+    drawn = [_rank_names(ranks, palette, size)] if drawn_ranks else []
     for row, part in enumerate(parts):
-        top = TOP + row * PITCH
+        top = size.top + row * size.pitch
         drawn.append(_label(part, ranks, top, palette))
-        drawn.append(_bar(part, ranks, top, palette) if part.is_collective else _blocks(part, ranks, top, palette))
-    return drawing(WIDTH, TOP + len(parts) * PITCH, alt, *drawn)
+        top += size.over
+        if part.is_collective:
+            drawn.append(_bar(part, top, palette, size))
+        else:
+            drawn.append(_blocks(part, ranks, drawn_ranks, top, palette, size))
+    return drawing(size.width, size.top + len(parts) * size.pitch, alt, *drawn)
 
 
-def _column(rank: int, ranks: int) -> tuple[float, float]:
+def _column(rank: int, ranks: int, size: Measures) -> tuple[float, float]:
     """Left edge and width of a rank's column."""
     gap = 12 if ranks <= 8 else 5
-    width = (RIGHT - LEFT + gap) / ranks - gap
-    return LEFT + rank * (width + gap), width
+    width = (size.right - size.left + gap) / ranks - gap
+    return size.left + rank * (width + gap), width
 
 
-def _rank_names(ranks: int, palette: Palette) -> str:
+def _rank_names(ranks: int, palette: Palette, size: Measures) -> str:
     names = []
     for rank in range(ranks):
-        left, _ = _column(rank, ranks)
+        left, _ = _column(rank, ranks, size)
         key = rect(left + 1, 3, 11, 11, fill=palette.rank(rank), stroke=palette.text, stroke_width=1.3)
         word = f"rank {rank}" if ranks <= 8 else str(rank)
         style: dict[str, Any] = {"style": _font(SANS), "font_size": 15, "font_weight": 600}
@@ -49,21 +80,30 @@ def _label(part: LayerPart, ranks: int, top: float, palette: Palette) -> str:
 
 
 def _shape(part: LayerPart, ranks: int) -> str:
-    whole = f"[{', '.join(map(str, part.rank_shape))}]"
+    """What a rank holds: of two matrices that stand in one row, each one's shape."""
+    each = (part.rank_shape[0] // part.matrices, *part.rank_shape[1:])
+    whole = f"{f'{part.matrices} × ' if part.matrices > 1 else ''}[{', '.join(map(str, each))}]"
     return whole if ranks == 1 else f"{whole} {'on all' if part.cut == 'replicated' else 'a rank'}"
 
 
-def _blocks(part: LayerPart, ranks: int, top: float, palette: Palette) -> str:
-    if ranks > MOST_DRAWN:
-        return _block(LEFT, RIGHT - LEFT, top, f"{ranks} ranks", palette.second_ground, palette.axis, palette)
+def _blocks(part: LayerPart, ranks: int, drawn: int, top: float, palette: Palette, size: Measures) -> str:
+    if not drawn:
+        return _block(
+            (size.left, size.right - size.left),
+            top,
+            f"{ranks} ranks",
+            palette.second_ground,
+            palette.axis,
+            palette,
+            size,
+        )
+    held = _held(part, ranks, _column(0, ranks, size)[1])
     blocks = []
-    held = _held(part, ranks, _column(0, ranks)[1])
     for rank in range(ranks):
-        left, width = _column(rank, ranks)
         owned = part.cut != "replicated" and ranks > 1
         fill = palette.rank_fill(rank) if owned else palette.ground
         edge = palette.rank_outline(rank) if owned else palette.text
-        blocks.append(_block(left, width, top, held[rank], fill, edge, palette))
+        blocks.append(_block(_column(rank, ranks, size), top, held[rank], fill, edge, palette, size))
     return "".join(blocks)
 
 
@@ -80,18 +120,23 @@ def _held(part: LayerPart, ranks: int, width: float) -> list[str]:
     return [""] * ranks
 
 
-def _block(left: float, width: float, top: float, words: str, fill: str, edge: str, palette: Palette) -> str:
-    box = rect(left, top, width, ROW, rx=2, fill=fill, stroke=edge, stroke_width=2)
+def _block(
+    across: tuple[float, float], top: float, words: str, fill: str, edge: str, palette: Palette, size: Measures
+) -> str:
+    left, width = across
+    box = rect(left, top, width, size.row, rx=2, fill=fill, stroke=edge, stroke_width=2)
     style: dict[str, Any] = {"text_anchor": "middle", "style": _font(SANS), "font_size": 15}
     return box + text(left + width / 2, top + 20.5, words, fill=palette.text, **style)
 
 
-def _bar(part: LayerPart, ranks: int, top: float, palette: Palette) -> str:
+def _bar(part: LayerPart, top: float, palette: Palette, size: Measures) -> str:
     fill, ink = ("#35322D", palette.text) if palette.dark else (palette.text, palette.ground)
-    box = rect(LEFT, top, RIGHT - LEFT, ROW, rx=3, fill=fill, stroke=palette.text, stroke_width=2)
+    box = rect(
+        size.left, top, size.right - size.left, size.row, rx=3, fill=fill, stroke=palette.text, stroke_width=2
+    )
     style: dict[str, Any] = {"text_anchor": "middle", "style": _font(SANS), "font_size": 15.5}
     words = f"Σ  {binary_bytes(part.payload_bytes)}"
-    return box + text((LEFT + RIGHT) / 2, top + 20.5, words, font_weight=600, fill=ink, **style)
+    return box + text((size.left + size.right) / 2, top + 20.5, words, font_weight=600, fill=ink, **style)
 
 
 def _font(family: str) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pandas as pd
 import streamlit as st
 
 from core.sharding_math.examples import Kind, Run
@@ -16,16 +17,19 @@ from ui.scenes import Page
 from ui.sharding_math import boards, rows
 from ui.sharding_math.drawing import layer_diagram
 
-_SIDEWAYS = "<style>.st-key-scroll_layer { overflow-x: auto } .st-key-layer_diagram { min-width: 600px }</style>"
+_EITHER = """<style>
+.st-key-layer_narrow { display: none }
+@media (max-width: 640px) { .st-key-layer_wide { display: none } .st-key-layer_narrow { display: flex } }
+</style>"""
 
 
-def ask_ranks(key: str, kind: Kind) -> int:
+def ask_ranks(key: str, kind: Kind, usual: int) -> int:
     """A rank count. Sizes that do not divide stay in sight, struck; choosing one says which equation it breaks."""
     struck = rows.struck_ranks(kind)
-    places = [f".st-key-{key} [role=radio]:nth-of-type({rows.RANKS.index(size) + 1}) p" for size in struck]
-    st.html(f"<style>{', '.join(places)} {{ text-decoration: line-through; opacity: 0.8 }}</style>")
+    names = [f".st-key-{key} [role=radio]:nth-of-type({rows.RANKS.index(size) + 1}) p" for size in struck]
+    st.html(f"<style>{', '.join(names)} {{ text-decoration: line-through; opacity: 0.8 }}</style>")
     why = f"Struck: {'; '.join(struck.values())}" if struck else None
-    return inputs.choice("Ranks", key, rows.RANKS, 4, help=why)
+    return inputs.choice("Ranks", key, rows.RANKS, usual, help=why)
 
 
 def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
@@ -33,7 +37,15 @@ def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
     payload_bytes = rows.payload(page.scenario)
     runs = rows.drawn_runs(kind, num_ranks)
     views = [boards.view(run, page.prose, kind, payload_bytes, rows.DRAWN_FORMAT) for run in runs]
-    block_stepper(*views, key=f"sharding_{kind}", present=page.look.present)
+    param = page.key("step")
+    inputs.hear(param)
+    keys = [step["key"] for step in views[0].board["steps"]]
+    asked = st.query_params.get(param, "")
+    start = keys.index(asked) if asked in keys else 0
+    block_stepper(*views, key=f"sharding_{kind}", present=page.look.present, start=start, param=param)
+    if not page.look.present:
+        page.note("see.pick")
+        _as_table(page, frame(boards.table(views[0])), f"sharding_{kind}", views[0].reading)
 
 
 def mistake(page: Page, name: str) -> None:
@@ -43,12 +55,17 @@ def mistake(page: Page, name: str) -> None:
         ("break_it.right", layer.right, ()),
         ("break_it.dear" if is_dear else "break_it.wrong", layer.wrong, layer.unwanted),
     )
-    for place, (title, trace, unwanted) in zip(st.columns(2, gap="large"), sides, strict=True):
-        with place:
+    tables = []
+    for column, (title, trace, unwanted) in zip(st.columns(2, gap="large"), sides, strict=True):
+        with column:
             page.say(title)
-            view = boards.still(Run(trace, layer.dense), page.prose.plain(title), layer.gap().index, unwanted)
+            said = page.prose.plain(title)
+            view = boards.still(Run(trace, layer.dense), said, layer.gap().index, unwanted)
+            tables.append(frame(boards.table(view)).assign(version=said))
             block_stepper(view, key=f"{title}_{name}", present=page.look.present, start=-1, controls=False)
     page.reading(f"break_it.reading_{name}")
+    if not page.look.present:
+        _as_table(page, pd.concat(tables), name, page.prose.plain(f"break_it.reading_{name}"))
     page.note("break_it.note_dear" if is_dear else "break_it.note_wrong")
 
 
@@ -57,15 +74,21 @@ def layer(page: Page) -> None:
     parts = layer_parts(page.scenario.model_spec, page.scenario.tp, page.scenario.batch)
     reading = "count.layer_reading" if page.scenario.tp > 1 else "count.layer_one"
     alt = page.prose.plain(reading)
-    st.html(_SIDEWAYS)
-    with st.container(key="scroll_layer"):
-        still(layer_diagram(parts, page.scenario.tp, page.look.palette, alt), key="layer_diagram")
+    st.html(_EITHER)
+    for narrow in (False, True):
+        with st.container(key="layer_narrow" if narrow else "layer_wide"):
+            svg = layer_diagram(parts, page.scenario.tp, page.look.palette, alt, narrow=narrow)
+            still(svg, key=f"layer_diagram_{narrow}")
     page.reading(reading)
+    _as_table(page, frame(rows.layer_rows(parts)), "layer", alt)
+
+
+def _as_table(page: Page, table: pd.DataFrame, name: str, alt: str) -> None:
+    """A drawn figure's numbers, for who cannot see it and for a spreadsheet."""
     with st.expander("The figure as a table"):
-        table = frame(rows.layer_rows(parts))
         st.dataframe(table, hide_index=True, alt=alt)
         csv = table.to_csv(index=False).encode()
-        st.download_button("Download CSV", csv, "layer.csv", "text/csv", key="csv_layer", on_click="ignore")
+        st.download_button("Download CSV", csv, f"{name}.csv", "text/csv", key=f"csv_{name}", on_click="ignore")
 
 
 def by_hand(page: Page, level: Level) -> None:

@@ -34,11 +34,12 @@ MISTAKES = {
     "Row then column": "row_then_column",
     "Column twice": "column_then_column",
 }
-DRAWN_LENGTH = 8
-"""The dimension that is cut in a drawn layer or MLP."""
+DRAWN_LENGTH = 4
+"""The inputs and the outputs of the drawn layer, and the width of its MLP."""
 
 CUT: Mapping[Kind, Rule | None] = {
     "column": Rule("out_features", DRAWN_LENGTH),
+    "gathered": Rule("out_features", DRAWN_LENGTH),
     "row": Rule("in_features", DRAWN_LENGTH),
     "mlp": Rule("width of the MLP", DRAWN_LENGTH),
     "attention": Rule("num_attention_heads", 4),
@@ -49,12 +50,17 @@ CUT: Mapping[Kind, Rule | None] = {
 
 
 def drawn_runs(kind: Kind, num_ranks: int) -> tuple[Run, ...]:
-    """The runs that the stepper may show, widest first; eight ranks are drawn narrow only, to be readable.
+    """The runs that the stepper may show, widest first. More than four ranks are drawn narrow, to be readable.
 
     Raises IndivisibleError.
     """
     widths = (NARROW_WIDTH,) if num_ranks > 4 else (FULL_WIDTH, NARROW_WIDTH)
     return tuple(run(kind, num_ranks, width, DRAWN_FORMAT) for width in widths)
+
+
+def usual_ranks(scenario: Scenario) -> int:
+    """The scenario's TP, as far as the drawn layer has columns for it."""
+    return min(max(2, scenario.tp), DRAWN_LENGTH) if scenario.tp in RANKS and DRAWN_LENGTH % scenario.tp == 0 else 4
 
 
 def struck_ranks(kind: Kind) -> Mapping[int, str]:

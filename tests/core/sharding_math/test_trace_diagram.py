@@ -5,7 +5,7 @@ import pytest
 
 from core.errors import IndivisibleError
 from core.sharding_math.examples import run
-from core.sharding_math.mistakes import MISTAKES, broken
+from core.sharding_math.mistakes import DEAR_ORDERS, MISTAKES, broken
 from core.sharding_math.numerics import precision
 from core.sharding_math.provenance import signed
 from core.sharding_math.trace_diagram import trace_diagram
@@ -51,18 +51,37 @@ def test_an_mlp_has_one_bar_between_second_matmul_and_result():
 
 
 def test_blocks_hold_what_the_ranks_hold_and_where_it_was_cut_out():
-    """Rank 1 of four has columns 2 and 3 of W."""
-    block = rows(diagram("row"))["W"].blocks[1]
-    assert block.cells == (("2.3", "0.4"), ("−0.7", "−1.0"), ("0.2", "1.9"), ("−1.4", "−1.2"))
-    assert (block.top, block.left) == (0, 2)
-    block = rows(diagram("column"))["W"].blocks[1]
+    """Wᵀ is drawn: rank 1 of two has its last two rows, the inputs, or its last two columns, the outputs."""
+    block = rows(diagram("row", 2))["W"].blocks[1]
+    assert block.cells == (("2.3", "−0.7", "0.2", "−1.4"), ("0.4", "−1.0", "1.9", "−1.2"))
     assert (block.top, block.left) == (2, 0)
+    block = rows(diagram("column", 2))["W"].blocks[1]
+    assert block.cells == (("1.7", "−1.2"), ("−1.4", "0.4"), ("0.2", "−1.4"), ("1.9", "−1.2"))
+    assert (block.top, block.left) == (0, 2)
+
+
+def test_column_row_and_pair_are_one_layer_whatever_the_ranks():
+    """One x, one W and one y: only the cut differs, and the number of ranks changes no number."""
+    assert (
+        len({str(rows(diagram(kind, n))["dense"].blocks[0].cells) for kind in ("column", "row") for n in (2, 4)})
+        == 1
+    )
+    whole = [
+        rows(diagram(kind, 1))[key].blocks[0].cells for kind, key in (("column", "W"), ("row", "W"), ("mlp", "W1"))
+    ]
+    assert whole[0] == whole[1] == whole[2]
+    assert len({str(rows(diagram("mlp", n))["dense"].blocks[0].cells) for n in (1, 2, 4)}) == 1
+
+
+def test_all_of_a_column_layers_output_is_an_all_gather_in_the_ledger():
+    assert [bar.op for bar in bars(diagram("gathered")) if bar.sent] == ["all_gather"]
+    assert rows(diagram("gathered"))["y on all"].held == "replicas"
 
 
 @pytest.mark.parametrize("kind", ["row", "mlp", "attention", "embedding", "sequence"])
 def test_the_sum_that_is_written_out_adds_up_as_written(kind):
     """Inputs have one decimal and products two, so no shown sum is off by rounding of the shown terms."""
-    for num_ranks in (2, 4, 8) if kind in ("row", "mlp") else (2, 4):
+    for num_ranks in (2, 4):
         for output in diagram(kind, num_ranks, 2).outputs:
             terms = [number(term.value) for term in output.terms]
             assert sum(terms) == pytest.approx(number(output.total), abs=1e-9)
@@ -72,16 +91,16 @@ def test_the_sum_that_is_written_out_adds_up_as_written(kind):
 def test_following_an_output_lights_its_row_of_w_and_every_term():
     output = diagram("row").outputs[3]
     lit = {(ring.row, ring.block): (ring.top, ring.left, ring.height, ring.width) for ring in output.rings}
-    assert [lit["W", rank] for rank in range(4)] == [(3, 0, 1, 2)] * 4
+    assert [lit["W", rank] for rank in range(4)] == [(0, 3, 1, 1)] * 4
     assert [lit["partial y", rank] for rank in range(4)] == [(0, 3, 1, 1)] * 4
-    assert [term.value for term in output.terms] == ["−1.32", "0.90", "−1.50", "0.86"]
-    assert (output.label, output.total) == ("y[3]", "−1.06")
+    assert [term.value for term in output.terms] == ["−0.96", "−0.36", "−0.42", "1.32"]
+    assert (output.label, output.total) == ("y[3]", "−0.42")
 
 
 def test_an_output_of_a_column_layer_was_made_by_one_rank():
-    output = diagram("column").outputs[5]
-    assert {(ring.row, ring.block) for ring in output.rings} == {("y", 2), ("W", 2), ("dense", 0)}
-    assert {term.rank for term in output.terms} == {2}
+    output = diagram("column", 2).outputs[3]
+    assert {(ring.row, ring.block) for ring in output.rings} == {("y", 1), ("W", 1), ("dense", 0)}
+    assert {term.rank for term in output.terms} == {1}
 
 
 def test_a_token_is_followed_to_its_row_of_the_table():
@@ -95,7 +114,7 @@ def test_a_token_is_followed_to_its_row_of_the_table():
 def test_copied_kv_heads_lie_on_one_another_before_the_cut():
     """Two KV heads over four ranks: neighbours' blocks start from the same place in the whole."""
     blocks = rows(diagram("attention"))["Wkv"].blocks
-    assert [block.top for block in blocks] == [0, 0, 2, 2]
+    assert [block.left for block in blocks] == [0, 0, 2, 2]
     assert blocks[0].cells == blocks[1].cells
 
 
@@ -114,7 +133,7 @@ def test_one_rank_needs_no_collective():
 
 def test_a_cut_that_leaves_a_remainder_is_refused():
     for num_ranks in (3, 6):
-        with pytest.raises(IndivisibleError, match=f"in_features=8 does not divide over num_ranks={num_ranks}"):
+        with pytest.raises(IndivisibleError, match=f"in_features=4 does not divide over num_ranks={num_ranks}"):
             diagram("row", num_ranks)
 
 
@@ -137,6 +156,22 @@ def test_every_row_has_its_own_key():
     drawn = trace_diagram(layer.wrong, layer.dense, unwanted=layer.unwanted)
     assert len({row.key for row in drawn.rows}) == len(drawn.rows)
     assert [bar.fault for bar in bars(drawn)] == [False, True]
+
+
+def test_another_order_of_cuts_needs_neither_of_its_collectives():
+    """Row then column sums the hidden row and gathers y: the pair does neither, so both are marked."""
+    for order in DEAR_ORDERS:
+        layer = broken(order, 2)
+        drawn = trace_diagram(layer.wrong, layer.dense, unwanted=layer.unwanted)
+        assert [bar.fault for bar in bars(drawn)] == [True, True]
+
+
+def test_a_mistake_is_held_against_the_result_it_should_have():
+    """The activation first gives a wrong σ(y), and the dense result beside it is σ(y), not y."""
+    for mistake in MISTAKES:
+        layer = broken(mistake, 2)
+        names = {trace_diagram(trace, layer.dense).result for trace in (layer.right, layer.wrong)}
+        assert len(names) == 1, names
 
 
 def test_numbers_are_written_with_a_minus_and_without_a_negative_zero():

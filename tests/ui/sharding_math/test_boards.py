@@ -15,7 +15,7 @@ from core.sharding_math.rounding import Trial
 from core.sharding_math.trace_diagram import trace_diagram
 from ui.players import block_stepper as stepper
 from ui.prose import prose_of
-from ui.sharding_math.boards import note, view, worded
+from ui.sharding_math.boards import note, still, table, view, worded
 from ui.sharding_math.words import fields
 
 SCRIPTS = sorted(Path(stepper.__file__).parent.glob("*.js"))
@@ -30,7 +30,7 @@ def board(kind="row", num_ranks=4):
 def test_rows_and_steps_have_their_names():
     row = board("row")
     assert [step["name"] for step in row["steps"]] == ["whole", "shard", "local matmul", "all-reduce", "compare"]
-    assert [one["name"] for one in row["rows"]] == ["x", "W", "partial y", "all-reduce", "y", "dense y"]
+    assert [one["name"] for one in row["rows"]] == ["x", "W.T", "partial y", "all-reduce", "y", "dense y"]
     assert row["outputs"][0]["terms"][3]["label"] == "rank 3"
     assert board("column")["outputs"][0]["terms"][1]["label"] == "x[1]·W"
 
@@ -38,9 +38,9 @@ def test_rows_and_steps_have_their_names():
 def test_shapes_are_written_as_a_rank_sees_them():
     shapes = {row["key"]: row["shape"] for row in board("row")["rows"]}
     assert [shapes[name] for name in ("x", "W", "partial y", "y", "dense")] == [
-        *("[1, 2] a rank", "[4, 2] a rank", "[1, 4] {U₄}", "[1, 4] on all", "on one device"),
+        *("[1, 1] a rank", "[1, 4] a rank", "[1, 4] {U₄}", "[1, 4] on all", "on one device"),
     ]
-    assert {row["key"]: row for row in board("row")["rows"]}["W"]["whole_shape"] == "[4, 8]"
+    assert {row["key"]: row for row in board("row")["rows"]}["W"]["whole_shape"] == "[4, 4]"
 
 
 def test_a_bar_says_what_it_carries_or_why_it_is_absent():
@@ -49,6 +49,18 @@ def test_a_bar_says_what_it_carries_or_why_it_is_absent():
     assert sent["text"] == "Σ  one payload, 4 × 4 bytes here, 8 KiB at scale"
     (absent,) = (row for row in board("column")["rows"] if row["kind"] == "bar")
     assert (absent["name"], absent["sent"], absent["shape"]) == ("no collective", False, "ledger empty")
+
+
+def test_a_board_is_a_table_too():
+    """Each block on each rank, the bar between them, the step from which it stands, in the figure's own words."""
+    drawn = run("row", 2, fmt=FLOAT32)
+    lines = table(still(drawn, "", 0))
+    assert [(line.step, line.tensor, line.rank) for line in lines] == [
+        ("whole", "x", "0"), ("whole", "x", "1"), ("whole", "W.T", "0"), ("whole", "W.T", "1"),
+        ("local matmul", "partial y", "0"), ("local matmul", "partial y", "1"), ("all-reduce", "all-reduce", ""),
+        ("all-reduce", "y", "0"), ("all-reduce", "y", "1"), ("whole", "dense y", ""),
+    ]  # fmt: skip
+    assert lines[4].values == "2.94 −0.64 2.62 −1.32"
 
 
 def test_every_mistake_can_be_worded():
@@ -64,11 +76,11 @@ def test_a_view_is_plain_json_with_a_caption_a_step_and_notes():
     seen = view(run("row", 4, fmt=FLOAT32), prose, "row", 8192, FLOAT32)
     data = json.loads(json.dumps(stepper.payload([seen, seen], "row", True, 3, True)))
     assert (data["start"], data["present"], len(data["views"])) == (3, True, 2)
-    assert data["views"][1]["board"]["rows"][0]["blocks"][3]["cells"] == [["−0.2", "−1.4"]]
+    assert data["views"][1]["board"]["rows"][0]["blocks"][3]["cells"] == [["−1.1"]]
     assert all(data["views"][0]["captions"])
     assert len(data["views"][0]["captions"]) == 5
     ledger, *_, dense = data["views"][0]["notes"]
-    assert (ledger["steps"], dense["headline"]) == ([0, 1, 2], "largest error 2 ulps")
+    assert (ledger["steps"], dense["headline"]) == ([0, 1, 2], "largest error 3 ulps")
 
 
 def test_a_note_opens_with_its_title_and_headline():

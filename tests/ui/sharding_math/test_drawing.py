@@ -6,7 +6,7 @@ import pytest
 
 from core.catalog import model
 from core.sharding_math.layer_parts import layer_parts
-from ui.sharding_math.drawing import WIDTH, layer_diagram
+from ui.sharding_math.drawing import NARROW, WIDE, layer_diagram
 from ui.theme import DARK, LIGHT
 
 
@@ -30,9 +30,23 @@ def test_the_diagram_has_two_bars_and_every_rank(tp_size, palette):
 @pytest.mark.parametrize("tp_size", [1, 2, 4, 8, 16, 32])
 def test_every_outline_ends_inside_the_drawing(tp_size):
     """A stroke is two wide, half of it outside its rectangle."""
-    svg = ElementTree.fromstring(layer_diagram(layer_parts(model("llama-3-8b"), tp_size), tp_size, LIGHT, ""))
-    boxes = [element.attrib for element in svg.iter() if element.tag.endswith("rect")]
-    assert max(float(box["x"]) + float(box["width"]) + 1 for box in boxes) <= WIDTH
+    for narrow, size in ((False, WIDE), (True, NARROW)):
+        parts = layer_parts(model("llama-3-8b"), tp_size)
+        svg = ElementTree.fromstring(layer_diagram(parts, tp_size, LIGHT, "", narrow=narrow))
+        boxes = [element.attrib for element in svg.iter() if element.tag.endswith("rect")]
+        assert max(float(box["x"]) + float(box["width"]) + 1 for box in boxes) <= size.width
+
+
+def test_a_phone_sees_every_rank_of_two_and_no_side_scroll():
+    said = words(layer_diagram(layer_parts(model("llama-3-8b"), 2), 2, LIGHT, "", narrow=True))
+    assert {"rank 0", "rank 1", "KV heads 4–7"} <= set(said)
+
+
+def test_two_matrices_in_one_row_are_not_written_as_one():
+    """Gate and up at TP=2 are [7168, 4096] each on a rank; [14336, 4096] would be one whole matrix."""
+    said = words(layer_diagram(layer_parts(model("llama-3-8b"), 2), 2, LIGHT, ""))
+    assert "2 × [7168, 4096] a rank" in said
+    assert not any("[14336, 4096] a rank" in text for text in said)
 
 
 def test_four_ranks_hold_eight_heads_and_two_kv_heads_each():

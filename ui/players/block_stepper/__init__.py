@@ -44,13 +44,15 @@ def block_stepper(
     present: bool = False,
     start: int = 0,
     controls: bool = True,
+    param: str = "",
 ) -> None:
     """Show a board, at rest at step `start`; a negative one counts from the end.
 
     Of several `views` of one computation, widest first, the first that fits its place is drawn. Without
-    `controls` it is a still picture. `present` draws for a projector.
+    `controls` it is a still picture. `present` draws for a projector. The step is kept in the address under
+    `param`, by its key; nothing is sent for it.
     """
-    _stepper(key=key, data=payload(views, key, present, start, controls))
+    _stepper(key=key, data={**payload(views, key, present, start, controls), "param": param})
 
 
 def payload(views: Sequence[View], name: str, present: bool, start: int, controls: bool) -> dict[str, object]:

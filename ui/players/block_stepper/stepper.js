@@ -83,8 +83,21 @@ class Stepper extends Player {
   draw() {
     const from = this.shown ?? this.index;
     this.settle(from !== this.index, from);
-    if (this.shown !== null && from !== this.index) this.tell();
+    if (this.shown !== null && from !== this.index) {
+      this.tell();
+      this.address();
+    }
     this.shown = this.index;
+  }
+
+  // The step in the address bar, by its key: a copied address opens where it stood. The first step needs no mention.
+  address() {
+    const { param } = this.model;
+    if (!param) return;
+    const url = new URL(window.location.href);
+    if (this.index) url.searchParams.set(param, this.board.steps[this.index].key);
+    else url.searchParams.delete(param);
+    window.history.replaceState(window.history.state, '', url);
   }
 
   settle(inMotion, from = this.index) {
