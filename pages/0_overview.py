@@ -6,16 +6,15 @@ from core.pipeline_bubble.bubble import fill_drain, run_on_ticks
 from ui import shell
 from ui.course import pages as course
 from ui.course import progress
-from ui.overview import course_map
+from ui.overview import course_map, words
 from ui.overview import drawing as drawings
-from ui.overview import words as facts
 from ui.players.still import still
 from ui.prose import prose_of
 
 TOOLS_A_ROW = 3
 
 shell.boot()
-prose, palette = prose_of("overview", facts.fields()), shell.look().palette
+prose, palette = prose_of("overview", words.fields()), shell.look().palette
 
 
 def picture(stem: str) -> str:
@@ -23,12 +22,15 @@ def picture(stem: str) -> str:
     if stem == "sharding_math":
         return drawings.sharded_layer(4, palette, alt)
     if stem == "comm_cost":
-        return drawings.two_bills(list(zip(("NVLink", "10 GbE"), facts.lab_bills(), strict=True)), palette, alt)
+        bills = list(zip(("NVLink", "10 GbE"), words.lab_bills(), strict=True))
+        answered = progress.answered(course.entry(stem)) > 0
+        alt = prose.plain(f"{stem}.alt_answered") if answered else alt
+        return drawings.two_bills(bills, palette, alt, answered=answered)
     if stem == "pipeline_bubble":
-        stages = facts.DRAWN_STAGES
-        spans = run_on_ticks(fill_drain(stages, facts.DRAWN_MICROBATCHES), stages)
+        stages = words.DRAWN_STAGES
+        spans = run_on_ticks(fill_drain(stages, words.DRAWN_MICROBATCHES), stages)
         return drawings.small_schedule(spans, stages, palette, alt)
-    return drawings.two_ranks(facts.rank_weights(), palette, alt)
+    return drawings.two_ranks(words.rank_weights(), palette, alt)
 
 
 def introduce(entry: course.Entry) -> None:
@@ -40,6 +42,8 @@ def introduce(entry: course.Entry) -> None:
 def mark(entry: course.Entry) -> None:
     if answered := progress.answered(entry):
         st.markdown(f":green[:material/check:] {prose.text('answered')} {answered}")
+        if prose.has(f"{entry.stem}.answer"):
+            st.markdown(prose.text(f"{entry.stem}.answer"))
 
 
 def lab(entry: course.Entry) -> None:

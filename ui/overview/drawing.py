@@ -30,8 +30,8 @@ def sharded_layer(ranks: int, palette: Palette, alt: str) -> str:
     return drawing(WIDTH, HEIGHT, alt, *parts)
 
 
-def two_bills(bills: Sequence[tuple[str, Bill]], palette: Palette, alt: str) -> str:
-    """A step and its bill on two links, on one axis of time."""
+def two_bills(bills: Sequence[tuple[str, Bill]], palette: Palette, alt: str, *, answered: bool) -> str:
+    """A step and its bill on two links, on one axis of time; before it is `answered` the bill is an open end."""
     scale = (WIDTH - 4) / max(bill.total_s for _, bill in bills)
     parts = []
     for row, (name, bill) in enumerate(bills):
@@ -41,6 +41,11 @@ def two_bills(bills: Sequence[tuple[str, Bill]], palette: Palette, alt: str) -> 
         compute, latency, bandwidth = (scale * end for end in ends)
         parts.append(text(0, top - 6, name, font_size=14, font_weight=600, fill=palette.text))
         parts.append(rect(0.5, top, compute, 30, fill=palette.compute, stroke=palette.axis))
+        if not answered:
+            question: dict[str, Any] = {"font_size": 18, "font_weight": 600, "fill": palette.text}
+            parts.append(path(f"M{compute:g} {top:g}h28m-28 30h28", stroke=palette.axis, stroke_dasharray="4 4"))
+            parts.append(text(compute + 12, top + 21, "?", **question))
+            continue
         parts.append(rect(compute + 1, top, max(latency - compute - 1, 1), 30, fill=palette.latency))
         parts.append(rect(latency + 1, top, max(bandwidth - latency - 1, 1), 30, fill=palette.bandwidth))
     return drawing(WIDTH, HEIGHT, alt, *parts)

@@ -7,7 +7,7 @@ from core.pipeline_bubble.bubble import bubble_fraction, microbatches_for_budget
 from core.scenario import Scenario
 from core.steps.model import decode_step_s
 from core.two_way_tp import MINI_GPT, weights_per_rank
-from core.units import binary_bytes, grouped, percent
+from core.units import grouped
 
 LABS_OWN = Scenario()
 STAGES, MICROBATCHES, BUDGET = 8, 16, "0.10"
@@ -26,18 +26,17 @@ def rank_weights() -> list[str]:
     return [f"{grouped(weights_per_rank(MINI_GPT, 2).bytes)} B"] * 2
 
 
-def fields() -> Mapping[str, str]:
+def fields() -> Mapping[str, object]:
     """Every number of the overview, from core."""
     inside, across = lab_bills()
     return {
-        "all_reduces": str(across.step.all_reduces),
-        "layers": str(LABS_OWN.model_spec.num_hidden_layers),
-        "payload": binary_bytes(across.step.payload_bytes),
-        "inside_share": percent(inside.comm_fraction),
-        "across_share": percent(across.comm_fraction, 0),
-        "microbatches": str(MICROBATCHES),
-        "bubble": percent(float(bubble_fraction(STAGES, MICROBATCHES)), 0),
-        "budget": percent(float(BUDGET), 0),
-        "budget_microbatches": str(microbatches_for_budget(STAGES, BUDGET)),
+        "layers": LABS_OWN.model_spec.num_hidden_layers,
+        "inside": inside,
+        "across": across,
+        "stages": STAGES,
+        "microbatches": MICROBATCHES,
+        "bubble": float(bubble_fraction(STAGES, MICROBATCHES)),
+        "budget": float(BUDGET),
+        "budget_microbatches": microbatches_for_budget(STAGES, BUDGET),
         "rank_bytes": rank_weights()[0],
     }
