@@ -10,7 +10,7 @@ from ui import inputs, scenes
 from ui.pipeline_bubble import bench as schedule_bench
 from ui.pipeline_bubble import charts, grids, rows, words
 from ui.pipeline_bubble import learner_panel as schedule_panel
-from ui.players.schedule_player import Mark, schedule_player
+from ui.players.schedule_player import Mark
 
 page = scenes.open_page("pipeline_bubble")
 look = page.look
@@ -29,8 +29,6 @@ with page.controls(*sized):
 asked = schedule_bench.ask(page)
 run, flow = FillDrain(stages, microbatches), Serving(stages, in_flight)
 cheat, stuck = Cheat(run, wrong == rows.ONE_EARLY), Stuck(run)
-together = Compositions(page.scenario, stages, stages)
-
 HERO = """<div style="text-align: right"><div class="key-figure" style="font-size: 2.6rem">{}</div>{}</div>"""
 
 
@@ -44,20 +42,9 @@ def serve() -> None:
                 page.note(block)
 
 
-def at_rest(key: str) -> None:
-    """The whole run as a still, its two triangles counted where there is room for the words."""
-    marks: tuple[Mark, ...] = ()
-    if run.stages >= 8 and run.ticks <= 60:
-        p, text = run.stages, page.prose.plain("question.triangle")
-        marks = (Mark("note", 0.757 * p, 0.25 * p, text), Mark("note", 0.243 * p, run.ticks - 0.25 * p, text))
-    still = grids.forward(rows.fill_drain_run(run), stages, marks=marks)
-    alt = page.prose.plain("question.reading")
-    schedule_player(still, key=key, alt=alt, present=look.present, start="end", controls=False)
-
-
 def question() -> None:
     if page.ask(100 * float(run.fraction), high=100, unit="%", digits=1):
-        at_rest("revealed_run")
+        grids.at_rest(page, run, "revealed_run")
         page.reading("question.reading")
 
 
@@ -78,7 +65,7 @@ def see() -> None:
 
 
 def count() -> None:
-    at_rest("counted_run")
+    grids.at_rest(page, run, "counted_run")
     left, right = st.columns([2, 1], vertical_alignment="center")
     with left:
         page.equation(*rows.triangles_terms(run))
@@ -111,17 +98,16 @@ def break_it() -> None:
 
 
 def build() -> None:
+    if own_file is not None:
+        schedule_panel.panel(own_file, stages, microbatches, page.prose, look.present)
+    with st.expander(page.prose.plain("build.title")) if own_file else st.container():
+        page.say("build.body")
     if own_file is None:
-        page.say("build.body")
         page.say("learner.off")
-        return
-    schedule_panel.panel(own_file, stages, microbatches, page.prose, look.present)
-    with st.expander(page.prose.plain("build.title")):
-        page.say("build.body")
 
 
 page.play(
-    lambda: words.fields(run, flow, cheat, stuck, asked.compose, together),
+    lambda: words.fields(run, flow, cheat, stuck, asked.compose, Compositions(page.scenario, stages, stages)),
     serve=serve,
     question=question,
     see=see,

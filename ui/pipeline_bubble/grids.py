@@ -6,12 +6,14 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.experiments import Side, Stuck
 from core.pipeline_bubble.schedules.actions import Span
 from core.pipeline_bubble.schedules.grid import Grid as Cells
 from core.pipeline_bubble.schedules.grid import tick_grid
 from core.pipeline_bubble.schedules.report import held_over_time
 from core.pipeline_bubble.schedules.simulator import Timeline
+from ui.pipeline_bubble.rows import fill_drain_run
 from ui.players.schedule_player import Grid, Level, Mark, Stop, schedule_player
 from ui.scenes import Page
 
@@ -31,6 +33,16 @@ def figure(page: Page, reading: str, *grids: Grid, key: str, **options: object) 
         with st.expander("The figure as a table"):
             for grid in tabled:
                 st.dataframe(table(grid), alt=f"{grid.title or page.prose.plain(reading)}")
+
+
+def at_rest(page: Page, run: FillDrain, key: str) -> None:
+    """A whole run as a still, its two triangles counted where there is room for the words."""
+    marks: tuple[Mark, ...] = ()
+    if run.stages >= 8 and run.ticks <= 60:
+        p, text = run.stages, page.prose.plain("question.triangle")
+        marks = (Mark("note", 0.757 * p, 0.25 * p, text), Mark("note", 0.243 * p, run.ticks - 0.25 * p, text))
+    still, alt = forward(fill_drain_run(run), run.stages, marks=marks), page.prose.plain("question.reading")
+    schedule_player(still, key=key, alt=alt, present=page.look.present, start="end", controls=False)
 
 
 def table(grid: Grid) -> pd.DataFrame:
