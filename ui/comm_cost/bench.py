@@ -188,7 +188,7 @@ def _constants(page: Page) -> None:
 
 
 def _units(page: Page, view: cost.View, over: LinkSpec) -> None:
-    slips = unit_slips(view.step, view.wire(over))
+    slips = unit_slips(view.step, view.timed(over))
     page.fill(facts.units(over, slips))
     figure, margin = page.split()
     with figure:
@@ -212,7 +212,7 @@ def _gpus(page: Page, view: cost.View) -> None:
 
 
 def _buy(page: Page, view: cost.View, over: LinkSpec, share: float) -> None:
-    advice = what_to_buy(view.step, view.wire(over))
+    advice = what_to_buy(view.step, view.timed(over))
     page.fill(facts.remedies(view, over, advice))
     figure, margin = page.split()
     with figure:

@@ -63,12 +63,12 @@ class View:
     @property
     def link(self) -> LinkSpec:
         """What joins the GPUs of a node."""
-        return find_link(_NAPKIN[0]) if self.napkin else self._timed(self.scenario.link_spec)
+        return find_link(_NAPKIN[0]) if self.napkin else self._row(self.scenario.link_spec)
 
     @property
     def network(self) -> LinkSpec:
         """What joins nodes."""
-        return find_link(_NAPKIN[1]) if self.napkin else self._timed(self.scenario.network_spec)
+        return find_link(_NAPKIN[1]) if self.napkin else self._row(self.scenario.network_spec)
 
     @property
     def asked(self) -> LinkSpec:
@@ -86,13 +86,13 @@ class View:
         between = () if self.napkin else map(find_link, _COMPARED)
         return list({row.key: row for row in (self.link, *between, self.network)}.values())
 
-    def _timed(self, link: LinkSpec) -> LinkSpec:
+    def _row(self, link: LinkSpec) -> LinkSpec:
         """The row that stands for a napkin link: the GPU's own, or the one of the napkin's bandwidth."""
         rows = {row.key: row for row in LINKS.values() if row.napkin_key == link.key}
         same = [row for row in rows.values() if row.bandwidth_bytes_per_s == link.bandwidth_bytes_per_s]
         return rows.get(self.scenario.gpu_spec.link_key) or (same[0] if same else link)
 
-    def wire(self, link: LinkSpec) -> LinkSpec:
+    def timed(self, link: LinkSpec) -> LinkSpec:
         """A link with the bandwidth and the ramp that were measured on it; the napkin's as it is."""
         return as_measured(link)
 
@@ -265,7 +265,7 @@ class CurvePoint:
 
 def curve(view: View, link: LinkSpec, low: int = 9, high: int = 26, steps: int = 4) -> list[CurvePoint]:
     """A link's ring all-reduce from 2**low to 2**high bytes, turning colour where the two terms meet."""
-    ranks, wire = max(2, view.scenario.tp), view.wire(link)
+    ranks, wire = max(2, view.scenario.tp), view.timed(link)
     meet = balance_payload_bytes(ranks, wire)
     sizes = sorted({2 ** (low + i / steps) for i in range((high - low) * steps + 1)} | {meet})
 

@@ -22,7 +22,7 @@ def kernel_rows(view: View, points: Sequence[MeasuredPoint]) -> list[BillRow]:
     """One GPU, then both of the page's links by NCCL's ring and by what an engine picks, with what was timed."""
     rows = [one_gpu_row(view.step)]
     for link in view.links:
-        ring, picked = bill(view.step, view.wire(link)), picked_bill(view.step, link)
+        ring, picked = bill(view.step, view.timed(link)), picked_bill(view.step, link)
         name = "ring" if picked.kernel == "NCCL" else picked.kernel
         rows.append(
             _timed(view, bill_row(ring, f"{short_name(link)}, NCCL", terms(link)), ring_series(view, link), points)
@@ -137,7 +137,7 @@ def end_rows(view: View, link: LinkSpec) -> list[BillRow]:
     detail = f"{step.all_reduces} × {binary_bytes(step.payload_bytes)}"
     return [
         bar(name, detail, layers.waiting_s, layers.bandwidth_s, total),
-        *(_end_row(end) for end in priced_ends(step, view.wire(link))),
+        *(_end_row(end) for end in priced_ends(step, view.timed(link))),
     ]
 
 

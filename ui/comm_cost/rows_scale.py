@@ -75,7 +75,7 @@ def bills_by_ranks(own: OwnBill) -> list[RanksBar]:
 
 def node_bills(view: View, gpus_per_node: int) -> tuple[NodeBill, ...]:
     """The scenario's step at each TP size, over as many nodes as it takes."""
-    inside, network = (view.wire(link) for link in view.links)
+    inside, network = (view.timed(link) for link in view.links)
     return tuple(node_bill(replace(view.step, tp_size=size), gpus_per_node, inside, network) for size in TP_SIZES)
 
 

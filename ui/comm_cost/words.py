@@ -66,7 +66,7 @@ class Side:
 
 def side(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Side:
     """One link of the page, priced."""
-    step, row = view.step, view.wire(link)
+    step, row = view.step, view.timed(link)
     return Side(
         name=short_name(link),
         terms=terms(link, view.kernel(link)),
@@ -109,7 +109,8 @@ def fields(view: View, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping
         "broken": "; ".join(view.broken),
         "allowed": ", ".join(map(str, view.allowed)),
         "gpus_word": gpus,
-        "gpus_word_lower": gpus[0].lower() + gpus[1:],
+        "share": "shares" if step.tp_size == 1 else "share",
+        "divide": "divides" if step.tp_size == 1 else "divide",
         "step_time": step_in_words(step.compute_s),
         "share_time": step_in_words(step.compute_s / step.tp_size),
         "step_formula": _step_formula(view),
@@ -128,7 +129,7 @@ def fields(view: View, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping
         "own_many": replace(own, tp=64).bill(),
         "own_balance": balance_payload_bytes(max(2, own.tp), own.link()),
         "own_waiting": 1 - own.bill().bandwidth_fraction if own.bill().comm_s else 0.0,
-        "ends_s": sum(end.time_s for end in priced_ends(step, view.wire(view.network))),
+        "ends_s": sum(end.time_s for end in priced_ends(step, view.timed(view.network))),
     }
 
 

@@ -29,7 +29,7 @@ Fields = Mapping[str, object]
 
 def kernels(view: View) -> Fields:
     """The node's link by NCCL's ring and by what an engine picks."""
-    picked, ring = picked_bill(view.step, view.link), bill(view.step, view.wire(view.link))
+    picked, ring = picked_bill(view.step, view.link), bill(view.step, view.timed(view.link))
     return {
         "ring_bill": ring,
         "picked": picked.bill,
@@ -68,7 +68,7 @@ def gpus(view: View, dots: Sequence[ShareDot]) -> Fields:
 def remedies(view: View, link: LinkSpec, advice: PurchaseAdvice) -> Fields:
     """What each purchase saves, and how much would have to be hidden."""
     latency, bandwidth = advice.purchases
-    now, fast = advice.now, bill(view.step, view.wire(view.link))
+    now, fast = advice.now, bill(view.step, view.timed(view.link))
     compute_s = now.step.rank_compute_s
     needed = overlap_for_fraction(now.comm_s, compute_s, NOISE_BELOW_FRACTION) if now.comm_s else 0.0
     return {
@@ -134,7 +134,7 @@ def experts(ask: Experts, link: LinkSpec) -> Fields:
 def ends(view: View, link: LinkSpec) -> Fields:
     """What a step sends beside its layers."""
     step, layers = view.step, view.price(link)
-    embedding, head = priced_ends(step, view.wire(link))
+    embedding, head = priced_ends(step, view.timed(link))
     return {
         "over_name": short_name(link),
         "layers": layers,
