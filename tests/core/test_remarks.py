@@ -33,5 +33,5 @@ def test_every_code_of_core_is_worded_and_every_word_has_its_value():
         if name.endswith("_"):  # the code goes on with a value
             assert any(block.startswith(f"remark.{name}") for block in blocks), code
             continue
-        if name:
+        if name and "" not in values:  # `**values` may hold any
             assert content.fields_of(blocks[f"remark.{name}"]) <= values, code

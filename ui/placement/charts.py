@@ -61,7 +61,7 @@ def latency_against_throughput(
     front = sorted((row for row in points if row["on_front"]), key=lambda row: row["itl_ms"])
     starts = {row["plan"]: row for row in sorted(points, key=lambda row: -row["concurrency"])}
     named = {row["name"] for row in pointed}
-    apart = _apart([row for row in starts.values() if row["plan"] not in named])
+    apart = _apart([row for row in starts.values() if row["plan"] not in named], pointed)
     red: Spec = {"color": palette.off, "clip": True}
     target = [] if slo_ms is None else [slo_ms]
     circle = dot(look, 13, width=2) | {"fill": either("datum.role == 'shown'", palette.primary, palette.ground)}
@@ -107,10 +107,19 @@ def _beside(look: Look, mark: Spec) -> Spec:
     return {"align": "left", "dx": look.px(6), **mark}
 
 
-def _apart(starts: list[Row]) -> list[Row]:
-    """Lines' lower ends that leave room for a name each: the lowest of those that lie close together."""
+def _apart(starts: list[Row], marks: list[Row]) -> list[Row]:
+    """Lines' lower ends that leave room for a name each: the lowest of those that lie close together.
+
+    None stands where a plan that is pointed at has its own.
+    """
     kept_rows: list[Row] = []
     for row in sorted(starts, key=lambda row: row["tokens_per_s"]):
+        if any(
+            1 / 3 < row["tokens_per_s"] / mark["tokens_per_s"] < 2
+            and 1 / 1.6 < row["itl_ms"] / mark["itl_ms"] < 1.6
+            for mark in marks
+        ):
+            continue
         apart = 1.33 if len(row["plan"]) < 10 else 2.0
         ratios = [row["itl_ms"] / other["itl_ms"] for other in kept_rows]
         if all(ratio > apart or ratio < 1 / apart for ratio in ratios):

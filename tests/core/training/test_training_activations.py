@@ -93,6 +93,7 @@ def test_a_mixture_keeps_its_chosen_experts_rows():
     assert layer.divided == 2 * (2 * 4096 + 2 * 1024 + 3 * 2 * 14_336)
 
 
+@pytest.mark.slow
 def test_pytorch_keeps_these_tensors_for_a_gpt_layer():
     """Every tensor autograd saves in a layer written out in bf16, weights and the norms' statistics left out."""
     torch = pytest.importorskip("torch")
