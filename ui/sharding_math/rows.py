@@ -9,7 +9,7 @@ from core.scenario import Scenario
 from core.sharding_math.examples import FULL_WIDTH, NARROW_WIDTH, Kind, Run, run
 from core.sharding_math.layer_parts import LayerPart
 from core.sharding_math.numerics import precision
-from core.sharding_math.step_ledger import layer_collectives, step_ledger
+from core.sharding_math.step_ledger import layer_collectives, mlp_order_collectives, step_ledger
 from core.sharding_math.tp_sizes import Rule, check_tp_size, tp_sizes
 from core.units import binary_bytes, grouped
 
@@ -69,8 +69,13 @@ def struck_ranks(kind: Kind) -> Mapping[int, str]:
     return {} if rule is None else {size: rule.broken_equation(size) for size in RANKS if not rule.holds(size)}
 
 
-def payload(scenario: Scenario) -> int:
-    """Bytes of one all-reduce of a decode step."""
+def payload(scenario: Scenario, kind: Kind = "row") -> int:
+    """Bytes of one all-reduce of a decode step; of a gathered layer, those of an MLP's hidden row."""
+    if kind == "gathered":
+        ranks = max(2, scenario.tp)
+        return mlp_order_collectives(scenario.model_spec, scenario.batch, ranks, "column_then_column")[
+            0
+        ].payload_bytes
     return layer_collectives(scenario.model_spec, scenario.batch, max(2, scenario.tp))[0].payload_bytes
 
 

@@ -16,6 +16,7 @@ from core.sharding_math.trace_diagram import trace_diagram
 from ui.players import block_stepper as stepper
 from ui.prose import prose_of
 from ui.sharding_math.boards import note, still, table, view, worded
+from ui.sharding_math.rows import payload
 from ui.sharding_math.words import fields
 
 SCRIPTS = sorted(Path(stepper.__file__).parent.glob("*.js"))
@@ -61,6 +62,12 @@ def test_a_board_is_a_table_too():
         ("all-reduce", "y", "0"), ("all-reduce", "y", "1"), ("whole", "dense y", ""),
     ]  # fmt: skip
     assert lines[4].values == "2.94 −0.64 2.62 −1.32"
+
+
+def test_what_a_gather_carries_at_scale_is_the_hidden_row():
+    """14,336 × 2 B = 28 KiB, where the all-reduce of the pair is 8 KiB."""
+    assert payload(Scenario(), "gathered") == 28 * 1024
+    assert payload(Scenario(), "mlp") == 8 * 1024
 
 
 def test_every_mistake_can_be_worded():
