@@ -176,7 +176,7 @@ def cpu_blocks(basis: Basis, figure: Figure) -> Outcome:
         return each
     on_cpu = basis.settings.device == "cpu"  # there the cache itself is in host memory
     swap = basis.settings.host_cache_gib if on_cpu else basis.settings.swap_gib
-    what = remark("startup_log.host_cache" if on_cpu else "swap_space")
+    what = remark("startup_log.host_cache" if on_cpu else "startup_log.swap_space")
     size = DEFAULT_SWAP_GIB if swap is None else swap
     per_block = basis.block_tokens * each
     value = floor(size * GIB / per_block)

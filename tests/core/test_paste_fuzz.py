@@ -194,6 +194,7 @@ ROW = (
         ("bench", PRINTED.replace("50.00\nTotal", "0.000000000000000000001\nTotal")),
         ("nccl", f"{ROW} {'9' * 5000}\n" * 4),
         ("nccl", f"{ROW} 1e{'9' * 30}\n" * 4),
+        ("log", DEEPSEEK),
         ("log", QWEN2.replace("tensor_parallel_size=2", f"tensor_parallel_size={'9' * 70}")),
         ("log", QWEN2.replace("tensor_parallel_size=2", "tensor_parallel_size=0, block_size=0, tp=-4")),
         ("log", QWEN2.replace("max_seq_len=16384", f"max_seq_len={'9' * 79}")),
