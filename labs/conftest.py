@@ -13,7 +13,7 @@ from types import ModuleType
 
 import pytest
 
-from core.course.grading import LABS
+from core.course.grading.tasks import LABS
 
 _TASKS = {
     (lab.folder, test): (lab.key, task.number, task.name)
