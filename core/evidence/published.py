@@ -21,6 +21,7 @@ from core.evidence.measurements import (
     SkippedRow,
 )
 from core.evidence.published_names import published_dtype, published_gpu, published_model
+from core.specs import LinkSpec
 from core.steps.model import TensorGroup
 
 DEFAULT_UTILISATION = 0.9
@@ -95,7 +96,7 @@ def _measurement(row: PublishedRow) -> Measurement:
 
     Raises ShardlabError or ValueError with the reason why it cannot be.
     """
-    gpu, wire = published_gpu(row.gpu)
+    gpu, usual = published_gpu(row.gpu)
     ranks = _whole(row.tp, "tp") * _expert_ranks(row.note)
     dtype = published_dtype(row.dtype, row.source)
     batch = None if row.batch == "max" else _whole(row.batch, "batch")
@@ -109,7 +110,7 @@ def _measurement(row: PublishedRow) -> Measurement:
         engine=_engine(row),
         model=published_model(row.model),
         gpu=gpu,
-        group=_group(ranks, wire.key, row),
+        group=_group(ranks, usual, row),
         pp_size=_whole(row.pp, "pp"),
         dtype=dtype,
         kv_dtype=_kv_dtype(row, dtype),
@@ -199,7 +200,7 @@ def _arrival(row: PublishedRow, quantity: Quantity) -> Arrival:
     return "closed" if quantity == "decode" and _is_time(row.metric) else "static"
 
 
-def _group(ranks: int, wire: str, row: PublishedRow) -> TensorGroup:
+def _group(ranks: int, usual: LinkSpec, row: PublishedRow) -> TensorGroup:
     """The ranks of a row. Past eight they cross nodes, over the network its source names.
 
     Raises _NotComparableError for ranks over nodes whose network is not named.
@@ -208,11 +209,12 @@ def _group(ranks: int, wire: str, row: PublishedRow) -> TensorGroup:
     if 1 < ranks <= NODE_GPUS and re.search(r"\b(two|2|diff|different|separate|several) (nodes|machines)", said):
         raise _NotComparableError("ranks over nodes whose network is not named")
     if ranks <= NODE_GPUS:
-        return TensorGroup(ranks, link("pcie-4-no-p2p" if _IN_PODS in row.source else wire), NODE_GPUS)
+        inside = link("pcie-4-no-p2p") if _IN_PODS in row.source else usual
+        return TensorGroup(ranks, inside, NODE_GPUS)
     network = _NETWORKS.get(next((words for words in _NETWORKS if words in said), ""))
     if network is None:
         raise _NotComparableError("ranks over nodes whose network is not named")
-    return TensorGroup(ranks, link(wire), NODE_GPUS, link(network))
+    return TensorGroup(ranks, usual, NODE_GPUS, link(network))
 
 
 _IN_PODS = "dennislee22/vLLM-benchmarking"

@@ -218,7 +218,7 @@ class _Values:
             raise OutOfRangeError("word_embed_proj_dim", str(narrow)[:40], "must be the hidden_size")
 
     def head_dim(self, hidden: int, heads: int) -> int:
-        """The width of a head: written, or the hidden size dealt out."""
+        """The width of a head: written, or the hidden size divided over the heads."""
         if "head_dim" in self.fields:
             return self.whole("head_dim")
         if hidden % heads:

@@ -62,7 +62,7 @@ class Stage:
 
 
 def stages(model: ModelSpec, pp_size: int, partition: Sequence[int] = ()) -> tuple[Stage, ...]:
-    """How layers are dealt out: alike, and of r left over, one more to each of the r stages before the last.
+    """How layers are distributed: alike, and of r left over, one more to each of the r stages before the last.
 
     `partition` is the layers of each stage where a log or a user says so.
     Raises OutOfRangeError where there are more stages than layers, or the partition does not add up.

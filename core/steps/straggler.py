@@ -2,7 +2,7 @@
 
 Whoever waits for everyone waits for the slowest. σ is the slow rank's time over the others', 1 where all are alike;
 N ranks, p stages. Which rank it is matters to who waits, not to how long.
-Ignored: noise that moves from rank to rank, and work that could be dealt out anew.
+Ignored: noise that moves from rank to rank, and work that could be distributed anew.
 """
 
 from collections.abc import Sequence

@@ -6,6 +6,8 @@ The bill's own are in test_comm_cost.py; here stand the rest, and the ones that 
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.catalog import GPUS, LINKS, MODELS, gpu, link, model
 from core.comm_cost.bill import Step, bill
@@ -19,16 +21,14 @@ from core.two_way_tp.spend import HOURS_A_DAY, cost_usd, hours_for
 from core.units import GB, GIB
 
 
-@pytest.mark.parametrize("key", MODELS)
-def test_every_catalog_model_is_priced(key):
+@given(st.sampled_from(list(MODELS.values())), st.sampled_from(list(LINKS.values())))
+def test_every_catalog_model_is_priced(row, wire):
     """2 · layers all-reduces of one row each, on every link, and dearer with more ranks."""
-    row = MODELS[key]
-    for wire in LINKS.values():
-        two, eight = (bill(Step(row, ranks), wire) for ranks in (2, 8))
-        assert two.step.all_reduces == 2 * row.num_hidden_layers
-        assert two.step.payload_bytes == 2 * row.hidden_size
-        assert 0 < two.comm_s < eight.comm_s
-        assert 0 < two.comm_fraction < 1
+    two, eight = (bill(Step(row, ranks), wire) for ranks in (2, 8))
+    assert two.step.all_reduces == 2 * row.num_hidden_layers
+    assert two.step.payload_bytes == 2 * row.hidden_size
+    assert 0 < two.comm_s < eight.comm_s
+    assert 0 < two.comm_fraction < 1
 
 
 def test_a_70b_pays_twice_the_payload_for_nearly_nine_times_the_weights():

@@ -180,3 +180,14 @@ def test_nearest_names_a_shape_once(shipped):
     listed = [each.measurement for each in nearest(shipped, Case(model("llama-3-8b"), gpu("a100"), 1, 1, 512, 512))]
     shapes = {(said.source, said.model.key, said.group.tp_size, said.batch) for said in listed}
     assert len(shapes) == len(listed) == 6
+
+
+def test_an_untested_band_holds_what_another_class_s_constants_predict(shipped):
+    """A100's decode times by Hopper's constants, Hopper's by an A100's: none lies farther over its prediction."""
+    found = [
+        1 / replace(each, predicted_s=each.prediction.predicted_s(CALIBRATIONS[other].efficiency)).ratio
+        for each in decode_residuals(shipped)
+        for other in ("a100", "hopper")
+        if other != each.measurement.gpu.gpu_class
+    ]
+    assert max(found) == pytest.approx(UNTESTED.high, abs=0.01)

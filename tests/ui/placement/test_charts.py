@@ -19,7 +19,7 @@ from ui.placement.fields import fields
 from ui.placement.pin import Pin
 from ui.theme import DARK, LIGHT, Look
 
-BAND = (0.77, 1.52)
+BAND = (0.78, 1.54)
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
 
 

@@ -26,7 +26,7 @@ from ui.placement import rows_load as load
 from ui.placement.fields import accuracy_fields, load_fields
 from ui.theme import DARK, LIGHT, Look
 
-BAND = (0.77, 1.52)
+BAND = (0.78, 1.54)
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
 A100 = gpu("a100-80gb-sxm")
 QUESTION = Question(
