@@ -53,7 +53,19 @@ EXCEPTIONS = {
 """One file each, named with what it may import besides."""
 
 ORDER = (
-    *("units", "numbers", "lines", "remark", "errors", "specs", "ledger", "catalog", "scenario", "models"),
+    *(
+        "units",
+        "numbers",
+        "quantity",
+        "lines",
+        "remark",
+        "errors",
+        "specs",
+        "ledger",
+        "catalog",
+        "scenario",
+        "models",
+    ),
     *("collectives", "links"),
     *("sharding_math", "comm_cost", "steps", "pipeline_bubble", "serving", "training", "evidence", "placement"),
     *("two_way_tp", "startup_log", "strategy", "clinic", "course"),

@@ -1,20 +1,21 @@
 """The count of a decode step as an exercise: worked, with its last step blank, or blank; graded with its unit."""
 
-import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from core.quantity import read_quantity
 from core.sharding_math.step_ledger import activation_bytes, step_ledger
 from core.specs import DTYPE_BYTES, ModelSpec
-from core.units import GB, GIB, KB, KIB, MB, MIB
+from core.units import KB, KIB
 
 Level: TypeAlias = Literal["worked", "last step", "blank"]
 LEVELS: tuple[Level, ...] = ("worked", "last step", "blank")
 TOLERANCE = 0.01
 """Of the value: room for an answer rounded to three figures, not for another unit (KiB against KB is 2.4 %)."""
 
-BYTE_UNITS = {"B": 1, "KiB": KIB, "MiB": MIB, "GiB": GIB, "KB": KB, "kB": KB, "MB": MB, "GB": GB}
-_ANSWER = re.compile(r"\s*([0-9][0-9\s,\u202f]*(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "KB", "MB", "GB")
+"""What is offered; any unit of bytes is taken."""
+
 
 Remark: TypeAlias = Literal["right", "no_number", "which_unit", "no_unit", "thousands", "half", "twice", "not_yet"]
 
@@ -53,15 +54,14 @@ def is_given(level: Level, line: int, lines: int) -> bool:
 
 def grade(answer: str, line: Line) -> Remark:
     """An answer such as `8 KiB` or `8192 B`, within the tolerance, in whatever unit of bytes it is given."""
-    parts = _ANSWER.fullmatch(answer)
-    if parts is None:
+    quantity = read_quantity(answer)
+    if quantity is None:
         return "no_number"
-    value, unit = float(re.sub(r"[\s,\u202f]", "", parts[1])), parts[2]
-    if line.is_bytes and unit not in BYTE_UNITS:
+    if line.is_bytes and quantity.dimension != "bytes":
         return "which_unit"
-    if not line.is_bytes and unit:
+    if not line.is_bytes and quantity.unit:
         return "no_unit"
-    value *= BYTE_UNITS[unit] if line.is_bytes else 1
+    value = quantity.value
     if abs(value - line.value) <= TOLERANCE * line.value:
         return "right"
     return _slip(value / line.value, line.is_bytes) if line.value else "not_yet"

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from core.course.quiz.measure import Dimension, Quantity, read_quantity
+from core.quantity import Dimension, Quantity, read_quantity
 from core.units import bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds
 
 TOLERANCE = 0.02
