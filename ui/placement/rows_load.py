@@ -124,7 +124,7 @@ def bench_lines(question: Question, plan: Plan, results: Sequence[BenchResult], 
 
 def _compared(number: int, found: BenchPrediction, engines: int) -> list[BenchLine]:
     result, load = found.result, found.load
-    name = f"{number}: {result.completed} requests, {found.sent}"
+    name = f"{number}: {result.completed} requests, {worded(found.sent)}"
     between = result.tpot.mean_s if result.tpot.mean_s is not None else result.itl.mean_s
     pairs = (
         ("first token, mean, ms", result.ttft.mean_s, load.ttft_mean_s, 1e3),
