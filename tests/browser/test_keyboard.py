@@ -40,7 +40,7 @@ def test_reveal_leaves_the_focus_on_the_next_step_and_says_the_answer(app, open_
     wait_for_address(page, "bill_revealed=true")
     page.wait_for_timeout(500)
     assert in_focus(page) == "next"
-    assert "46.0 %" in page.locator("#shell-said").inner_text()
+    assert "183 %" in page.locator("#shell-said").inner_text()
 
 
 def test_a_new_scene_is_announced_and_names_the_tab_of_the_browser(app, open_page):

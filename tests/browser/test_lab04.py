@@ -58,7 +58,7 @@ def test_space_is_left_to_a_button_that_the_keyboard_has_reached(player):
 
 def test_space_plays_after_a_click_on_a_choice(player):
     """The mouse has chosen m = 32, and the button keeps the focus: Space is the player's all the same."""
-    player.get_by_test_id("stButtonGroup").nth(1).get_by_text("32", exact=True).click()
+    player.locator(".st-key-pipe_m").get_by_text("32", exact=True).click()
     settle(player)
     player.keyboard.press("Space")
     player.wait_for_timeout(400)
@@ -162,7 +162,7 @@ def test_changing_the_theme_keeps_the_tick(player):
 
 def test_other_sizes_start_again_at_rest(player):
     player.get_by_label("Ticks done").fill("9")
-    player.get_by_test_id("stButtonGroup").nth(1).get_by_text("32", exact=True).click()
+    player.locator(".st-key-pipe_m").get_by_text("32", exact=True).click()
     player.wait_for_timeout(300)
     settle(player)
     assert tick(player) == 0
