@@ -30,7 +30,7 @@ def mine(tmp_path):
 def test_saving_the_file_changes_the_picture(mine, open_page):
     path, url = mine
     page = open_page(f"{url}/{BUILD}")
-    page.get_by_text("gives 4 of 4 entries wrong and sends 0 collectives where 1 collective would be enough").wait_for()
+    page.get_by_text("gives 4 of 4 entries wrong and sends 0 collectives where 1 collective would").wait_for()
     page.wait_for_selector(".stepper .wrong", state="attached")
     assert page.locator(".stepper .bar.fault").count() == 1
     path.write_text(IMPORTS + RIGHT, encoding="utf-8")

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.catalog import GPUS, LINKS, MODELS, gpu, link, model
 from core.evidence.calibration import calibration_of
@@ -83,7 +82,8 @@ def test_a_command_plans_for_added_rows(capsys):
 
 
 def test_a_page_offers_added_rows():
-    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=90)
+    app_test = pytest.importorskip("streamlit.testing.v1").AppTest
+    app = app_test.from_file(str(ROOT / "streamlit_app.py"), default_timeout=90)
     app.query_params.update({"model": MODEL.key, "gpu": GPU.key, "link": LINK.key})
     app.run()
     assert not app.exception
