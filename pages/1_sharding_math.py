@@ -69,9 +69,9 @@ def count() -> None:
     if counted == "by hand" or scenario.tp == 1:
         return
     with margin:
-        page.note("count.payload", "count.layer", "count.gather")
+        page.note("count.payload", "count.layer")
         with st.container(key="aside_ends"):
-            page.note("count.ends")
+            page.note("count.gather", "count.ends")
 
 
 def rounding() -> None:

@@ -7,7 +7,7 @@ const SIZES = {
   tall: { cw: 43, minCw: 37, ch: 22, text: 13.5, small: 13, gutter: 112, minGap: 7, head: 24, bar: 27, name: 15.5, code: 12.5, under: 18 },
   presentLong: { cw: 92, minCw: 68, ch: 36, text: 26, small: 24, gutter: 330, minGap: 16, head: 40, bar: 46, name: 28, code: 24, under: 30, oneLine: true },
   presentTight: { cw: 92, minCw: 64, ch: 29, text: 24, small: 24, gutter: 330, minGap: 16, head: 34, bar: 38, name: 26, code: 24, under: 28, oneLine: true },
-  presentTightest: { cw: 92, minCw: 64, ch: 25, text: 24, small: 24, gutter: 330, minGap: 16, head: 28, bar: 30, name: 26, code: 24, under: 26, oneLine: true },
+  presentTightest: { cw: 92, minCw: 64, ch: 23, text: 24, small: 24, gutter: 330, minGap: 16, head: 26, bar: 28, name: 26, code: 24, under: 26, oneLine: true },
   presentStill: { cw: 92, minCw: 62, ch: 38, text: 26, small: 24, gutter: 215, minGap: 16, head: 42, bar: 48, name: 28, code: 24, under: 30, nameOnly: true },
   presentStillTight: { cw: 92, minCw: 62, ch: 26, text: 24, small: 24, gutter: 215, minGap: 16, head: 34, bar: 32, name: 26, code: 24, under: 26, nameOnly: true },
   phone: { cw: 43, minCw: 38, ch: 30, text: 15, small: 14, gutter: 0, minGap: 7, head: 30, bar: 46, name: 16, code: 13.5, under: 21 },
