@@ -163,7 +163,9 @@ def _your_link(page: Page, asked: Asked, view: cost.View, points: Sequence[Measu
             by_ranks = scale.bills_by_ranks(asked.own)
             page.figure(bills.bills_by_ranks(by_ranks, page.look), "bench.ranks", frame(by_ranks), "bills_by_ranks")
     with margin:
-        page.note("bench.note", "bench.scenario")
+        page.note("bench.balance", "bench.note")
+        with st.container(key="aside_scenario"):
+            page.note("bench.scenario")
 
 
 def _kernels(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:

@@ -16,16 +16,18 @@ def bill_bars(bills: Iterable[Row], look: Look, end_ms: float) -> Figure:
     tick that stands over the bar.
     """
     palette, rows = look.palette, rows_of(bills)
-    # a long name's sum moves under its bar where the figure is narrow, and needs the room there
-    said = any(row["detail"] or row["measured"] or len(row["name"]) > LONG for row in rows)
-    bands = Bands(26, 24, 20 if look.present else 36, 28 if said else 10 if look.present else 16)
+    # where the figure is narrow a long name's sum moves under its bar, and needs the room; on a projector it stays
+    longest = max((len(row["name"]) for row in rows), default=0)
+    long = longest if look.present else LONG
+    said = longest > long or any(row["detail"] or row["measured"] for row in rows)
+    bands = Bands(26, 24, 20 if look.present else 36, 28 if said else 7 if look.present else 16)
     placed = bands.placed(map(_with_ends, rows), look)
     x = linear("zero", [0, end_ms], MILLISECONDS)
     layers = [
         stretch(look, placed, x, "compute_ms", palette.compute, palette.axis),
         stretch(look, placed, also(x, "compute_ms"), "after_latency", palette.latency, palette.ground),
         stretch(look, placed, also(x, "after_latency"), "end", palette.bandwidth, palette.ground),
-        *captions(look, placed, "name", "in_words", "detail"),
+        *captions(look, placed, "name", "in_words", "detail", long=long),
         inside(look, placed, x, "compute_ms", "compute", 118),
         inside(
             look,

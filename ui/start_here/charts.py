@@ -1,6 +1,7 @@
 """Start here's figures: bars on one axis, a pass against its tokens, a model over its GPUs."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from core.units import decimal_bytes, seconds
@@ -100,7 +101,7 @@ def model_over_gpus(shares: Iterable[Row], capacity_bytes: float, look: Look) ->
 
     Columns: gpus, weight_bytes, read_s, fits.
     """
-    palette = look.palette
+    palette, bands = look.palette, replace(_BANDS, bar=24) if look.present else _BANDS
     rows = [
         {
             **row,
@@ -118,13 +119,13 @@ def model_over_gpus(shares: Iterable[Row], capacity_bytes: float, look: Look) ->
             "line_top": row["top"] - look.px(5),
             "line_end": row["bottom"] + look.px(5),
         }
-        for row in _BANDS.placed(rows, look)
+        for row in bands.placed(rows, look)
     ]
     ends = [0, 1.05 * max(row["weight_bytes"] for row in rows)]
     zero, capacity = (linear(field, ends, BYTES) for field in ("zero", "capacity"))
     fitting, too_large = ([row for row in placed if row["fits"] == fits] for fits in (True, False))
     line = {"y": at("line_top"), "y2": "line_end", "strokeWidth": look.px(3), "color": palette.text}
-    height = _BANDS.height(len(rows))
+    height = bands.height(len(rows))
     layers = [
         stretch(look, fitting, zero, "weight_bytes", palette.compute, palette.axis),
         stretch(look, too_large, zero, "weight_bytes", palette.hatch_ground, palette.axis, strokeDash=[5, 4]),
