@@ -5,7 +5,7 @@ Three ways, the best that the machine allows:
 namespaces    Linux: no other process is seen, no network, the disk is read-only but for one folder, and some
               folders look empty; when the first process ends, the kernel ends all that it started
 another user  as root in a container without namespaces: the code runs as nobody, who may start no process
-limits        processor time, memory and file sizes alone
+limits        processor time, memory and file sizes alone, which hold for the other two as well
 """
 
 import ctypes
@@ -14,11 +14,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 Way = Literal["namespaces", "another user", "limits"]
 NOBODY = 65534
@@ -41,15 +40,6 @@ cd "$folder"
 exec "$@"
 """
 _PR_SET_DUMPABLE = 4
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What confined code may use: processor time and memory of one process, and the size of a file."""
-
-    cpu_s: int = 20
-    memory_bytes: int = 2 * 2**30
-    file_bytes: int = 16 * 2**20
 
 
 @lru_cache(maxsize=1)
@@ -83,30 +73,9 @@ def confined(command: Sequence[str], folder: Path, hidden: Sequence[Path]) -> li
     ]
 
 
-def before_exec(limits: Limits, processes: int | None = None) -> Callable[[], None]:
-    """What the new process does before the command: limits, and where nothing better is to be had another user.
-
-    `processes` bounds how many the user may have in all; None leaves it, for ranks are processes too.
-    """
-    chosen = way()
-    try:
-        import resource
-    except ImportError:
-        return lambda: None
-
-    def prepare() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file_bytes, limits.file_bytes))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if chosen == "another user":
-            if processes is not None:
-                resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
-            os.setgroups([])
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-
-    return prepare
+def user() -> dict[str, Any]:
+    """Whom `Popen` runs the command as: nobody, where nothing better is to be had and we may choose."""
+    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if way() == "another user" else {}
 
 
 def keep_secrets() -> None:

@@ -1,6 +1,6 @@
 """The process that a submission runs in: a request a line comes in, what the call gave goes out as plain JSON.
 
-    python -P -s -B graded_process.py <submission>
+    python -P -s -B graded_process.py <submission> <limits>
 
 It knows no expected value, and sees of our modules those alone that the lab's starter may import. What it says is a
 submission's word: numbers, texts and lists, of the types that JSON has and of no other.
@@ -15,12 +15,31 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+NOBODY = 65534
 LONGEST = 4_000_000
 """Characters of an answer."""
 
 
-def main(file: str) -> None:
+def limit(cpu_s: int, memory_bytes: int, file_bytes: int, processes: int | None) -> None:
+    """Bound what this process may use, where the system can, before any of the submission runs.
+
+    `processes` counts those of the user, and says nothing to root; None leaves it, for ranks are processes too.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if processes is not None and os.geteuid() == NOBODY:
+        resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+
+
+def main(file: str, limits: str) -> None:
     """Load the submission, say so, then answer calls until there are no more."""
+    limit(**json.loads(limits))
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -248,4 +267,4 @@ def _finite(value: Any) -> bool:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2])

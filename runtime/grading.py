@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from runtime.given_modules import write_given
 from runtime.learner_code import PASSED_ON
 
 PROGRAM = Path(__file__).with_name("graded_process.py")
+SCRATCH = "scratch"
 MOST_BYTES = 2**20
 """Of a submission."""
 
@@ -49,19 +50,26 @@ _OF_LAB = {
 
 
 @dataclass(frozen=True)
+class Limits:
+    """What a submission's process may use: processor time, memory, the size of a file, processes of its user."""
+
+    cpu_s: int = 20
+    memory_bytes: int = 2 * 2**30
+    file_bytes: int = 16 * 2**20
+    processes: int | None = 0
+
+
+@dataclass(frozen=True)
 class Patience:
     """How long is waited: for the file to load, for one call, and for all of it; and what it may use."""
 
     load_s: float = 15.0
     call_s: float = 10.0
     all_s: float = 60.0
-    processes: int | None = 0
-    """How many it may start, where it is run by a user of its own; None for as many as ranks need."""
-
-    limits: confinement.Limits = field(default_factory=confinement.Limits)
+    limits: Limits = field(default_factory=Limits)
 
 
-WITH_RANKS = Patience(60.0, 60.0, 240.0, None, confinement.Limits(240, 64 * 2**30))
+WITH_RANKS = Patience(60.0, 60.0, 240.0, Limits(240, 64 * 2**30, processes=None))
 """Real ranks load PyTorch, which reserves far more address space than it uses."""
 
 
@@ -89,6 +97,8 @@ def grade(lab: Lab, file: Path, seed: int, patience: Patience | None = None) -> 
         program.write_bytes(PROGRAM.read_bytes())
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
+        (folder / SCRATCH).mkdir()
+        (folder / SCRATCH).chmod(0o777)  # all that another user may write to
         answers = _ask(lab, asked, program, folder, waits)
     outcomes = [(probe.task, Outcome(probe.claim, problem)) for probe, problem in zip(asked, answers, strict=True)]
     return tally(lab, outcomes)
@@ -144,9 +154,17 @@ class _Conversation:
     """A submission's process, asked a line at a time. `problem` says why it cannot be asked at all."""
 
     def __init__(self, program: Path, folder: Path, waits: Patience) -> None:
-        command = [sys.executable, "-P", "-s", "-B", str(program), str(folder / "submission.py")]
+        command = [
+            sys.executable,
+            "-P",
+            "-s",
+            "-B",
+            str(program),
+            str(folder / "submission.py"),
+            json.dumps(asdict(waits.limits)),
+        ]
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "TMPDIR": str(folder)}
+        environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "TMPDIR": str(folder / SCRATCH)}
         environment |= {"PYTHONPATH": str(folder / "given"), "GLOO_SOCKET_IFNAME": "lo"}
         self._waits = waits
         self._process = subprocess.Popen(
@@ -157,7 +175,7 @@ class _Conversation:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=confinement.before_exec(waits.limits, waits.processes),
+            **confinement.user(),
         )
         self._read = bytearray()
         loaded = self._answer(waits.load_s)
