@@ -1,6 +1,7 @@
 """Errors a learner can cause. Each message gives the quantity, its value, the rule and the way out."""
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 from core.remark import Remark
 
@@ -35,7 +36,10 @@ class UnknownNameError(ShardlabError):
     """A catalog key or option that does not exist."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"no {kind} named {name!r}; one of: {', '.join(known)}")
+        names = tuple(known)
+        meant = nearest(name, names)
+        hint = f"did you mean {meant}? " if meant else ""
+        super().__init__(f"no {kind} named {name!r}; {hint}one of: {', '.join(names)}")
 
 
 class UnreadableTextError(ShardlabError):
@@ -44,6 +48,17 @@ class UnreadableTextError(ShardlabError):
     def __init__(self, message: str, reason: Remark | None = None) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like one that is not, of a repository its last part; None where none is.
+
+    >>> nearest("meta-llama/Lama-3-8B", ("llama-3-8b", "qwen2-7b"))
+    'llama-3-8b'
+    """
+    names = {one.lower(): one for one in known}
+    close = get_close_matches(name[:80].lower().rpartition("/")[2], names, n=1)
+    return names[close[0]] if close else None
 
 
 def divisors(value: int) -> list[int]:

@@ -4,7 +4,6 @@ Each source is tested by constants that were fitted on the others of its class.
 """
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -26,12 +25,12 @@ from core.evidence.report import (
 )
 from core.units import percent, plain
 from runtime.published import default_table, published_table, write_table
-from scripts.terminal import Parser, answer, print_aligned
+from scripts.terminal import Parser, answer, print_aligned, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Predict every row of a table of measurements, and say how far each class and source is off."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
@@ -44,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print_report(path, table, found, options.rows)
         return _as_json(path, table, found)
 
-    return answer(parser, compute, options.json, table=False)
+    return answer(parser, options, compute, table=False)
 
 
 def _as_json(path: Path, table: PublishedTable, found: Sequence[Residual]) -> Mapping[str, object]:
@@ -152,8 +151,9 @@ def _signed(fraction: float) -> str:
     return f"{'+' if fraction >= 0 else '−'}{percent(abs(fraction))}"
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.accuracy", description="Predicted against published: median error and bias.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="accuracy", description="Predicted against published: median error and bias.")
     parser.add_argument(
         "table", nargs="?", help="without one, $SHARDLAB_CASES/measurements.csv, or the one shipped"
     )
@@ -164,4 +164,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -6,7 +6,6 @@ its ranks, on the link as it was measured, by the kernel an engine picks.
 """
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -21,14 +20,14 @@ from core.errors import require_positive
 from core.specs import LinkSpec
 from core.units import binary_bytes, percent, seconds
 from runtime.prose import worded
-from scripts.terminal import Parser, answer, finite, print_aligned
+from scripts.terminal import Parser, answer, finite, print_aligned, run
 
 Answer = Mapping[str, object]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Price one step of a model on a link."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
 
     def compute() -> Answer:
@@ -40,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print_bill(priced, beside, more)
         return {**_as_json(priced, beside), **more}
 
-    return answer(parser, compute, options.json, table=False)
+    return answer(parser, options, compute, table=False)
 
 
 def _as_json(priced: Bill, beside: Sequence[PricedCollective]) -> Answer:
@@ -133,8 +132,9 @@ def _text(name: str, value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.bill", description="What one step of a model pays to its link.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="bill", description="What one step of a model pays to its link.")
     parser.add_argument("--model", required=True, help="a catalog key or a Hugging Face repository")
     parser.add_argument("--tp", required=True, type=int)
     parser.add_argument("--link", required=True, help="a catalog key, e.g. nvlink-lab, or own_… of a fitted table")
@@ -151,4 +151,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -6,7 +6,6 @@ status                 the ledger added up, and whether the manifest says the sa
 """
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,12 +13,12 @@ from core.errors import UnreadableTextError
 from core.two_way_tp.spend import BudgetLimits
 from runtime.budget import LEDGER, BudgetGuard
 from runtime.paid_run import FOLDER, follow_ledger, manifest_cost_usd
-from scripts.terminal import Parser, answer, finite
+from scripts.terminal import Parser, answer, finite, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Authorise, record or report. A refused authorisation is not caught here either."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
@@ -30,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except OSError as error:
             raise UnreadableTextError(f"cannot use {options.ledger}: {error.strerror}") from error
 
-    return answer(parser, compute, options.json)
+    return answer(parser, options, compute)
 
 
 def _act(guard: BudgetGuard, options: argparse.Namespace) -> None:
@@ -60,10 +59,9 @@ def _limits(options: argparse.Namespace) -> BudgetLimits:
     return BudgetLimits(options.lab_cap, options.phase_cap, options.gpu_hours_cap, options.spin_up_reserve)
 
 
-def _parser() -> Parser:
-    parser = Parser(
-        prog="scripts.budget", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="budget", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     default = BudgetLimits()
     shared = Parser(add_help=False)
     shared.add_argument("--json", action="store_true")
@@ -86,4 +84,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -17,7 +17,6 @@ import argparse
 import csv
 import json
 import os
-import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -29,7 +28,7 @@ from core.course.grading.report import Grade
 from core.course.grading.tasks import Lab, lab_of
 from core.errors import OutOfRangeError, ShardlabError
 from scripts.grade import ROOT, graded, paper, word_of
-from scripts.terminal import Parser
+from scripts.terminal import Parser, run
 
 MOST_STUDENTS = 10_000
 _IN_THE_ZIP = ("core", "runtime", "scripts/__init__.py", "scripts/grade.py", "scripts/terminal.py", "content/en")
@@ -50,7 +49,7 @@ python3 -m scripts.grade {lab} --file /autograder/submission/{file} "$@" --word-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do one thing for a class."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
     try:
         lab = lab_of(options.lab)
@@ -217,8 +216,9 @@ def _cell_text(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "@", "\t") else value
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.classroom", description="A lab for a whole class.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="classroom", description="A lab for a whole class.")
     parser.add_argument("what", choices=("handout", "key", "grade", "gradescope", "notebook"))
     parser.add_argument("lab", help="lab-01, lab-02, lab-03 or lab-04")
     parser.add_argument("--roster", type=Path, help="a CSV file with a column `student`")
@@ -229,4 +229,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

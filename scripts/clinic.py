@@ -23,7 +23,7 @@ from core.scenario import Scenario
 from core.units import KIB, percent
 from runtime import content
 from runtime.measurements import measured_all_reduces
-from scripts.terminal import Parser, answer, print_aligned
+from scripts.terminal import Parser, answer, print_aligned, run
 from scripts.words import words
 
 LIMIT_BYTES = 1_000_000
@@ -33,7 +33,7 @@ Answer = Mapping[str, object]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Answer what was asked: a case, the rules, a hang, or the list of cases."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
 
     def compute() -> Answer:
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _list(options)
         return _case(options)
 
-    return answer(parser, compute, options.json, table=False)
+    return answer(parser, options, compute, table=False)
 
 
 def _list(options: argparse.Namespace) -> Answer:
@@ -174,8 +174,9 @@ def _read(name: str) -> str:
         raise UnreadableTextError(f"{name}: {error.strerror}") from error
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.clinic", description="The classics of distributed serving, case by case.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="clinic", description="The classics of distributed serving, case by case.")
     parser.add_argument("case", nargs="?", help=f"one of {', '.join(CASES)}; without it, their list")
     parser.add_argument(
         "--slow", type=int, metavar="PERCENT", help="one rank slower by this: TP, a ring, a pipeline"
@@ -196,4 +197,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -1,16 +1,15 @@
 """The cost of one collective: `python -m scripts.collective --op all_reduce --algorithm ring --ranks 8 …`."""
 
-import sys
 from collections.abc import Mapping, Sequence
 
 from core.collectives.cost import collective_cost
 from core.specs import LinkSpec
-from scripts.terminal import Parser, answer, finite, whole
+from scripts.terminal import Parser, answer, finite, run, whole
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Price the collective that the arguments describe."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
@@ -31,11 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "total_s": cost.total_s,
         }
 
-    return answer(parser, compute, options.json)
+    return answer(parser, options, compute)
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.collective", description="Steps, bytes and seconds of one collective.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="collective", description="Steps, bytes and seconds of one collective.")
     parser.add_argument("--op", required=True, help="all_reduce, reduce_scatter, all_gather, all_to_all")
     parser.add_argument("--algorithm", required=True, help="ring, one_shot, …; for all_to_all direct, pairwise")
     parser.add_argument("--ranks", required=True, type=int)
@@ -50,4 +50,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

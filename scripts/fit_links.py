@@ -1,6 +1,5 @@
 """A link out of a pasted table: `python -m scripts.fit_links nccl-tests.txt --predict 8192 16777216`."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from core.links.own_tables import OwnTable, own_tables
 from core.units import GB, MIB, binary_bytes, plain
 from runtime.files import text_of
 from runtime.prose import explained, worded
-from scripts.terminal import Parser, answer, picked, print_aligned
+from scripts.terminal import Parser, answer, picked, print_aligned, run
 
 LARGEST_FILE_BYTES = 64 * MIB
 """A paste is text of some hundred lines; anything above this is another file."""
@@ -43,7 +42,7 @@ class Fitted:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the tables of a file, fit each, and predict by interpolation."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
@@ -54,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print_tables(fitted)
         return {"tables": [_as_json(entry) for entry in fitted]}
 
-    return answer(parser, compute, options.json, table=False)
+    return answer(parser, options, compute, table=False)
 
 
 def fit_file(path: Path, sizes: Sequence[int]) -> list[Fitted]:
@@ -120,8 +119,9 @@ def _cells(entry: Fitted) -> tuple[str, ...]:
     return (*heads, *(plain(value) if isinstance(value, float | int) else "–" for value in numbers))
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.fit_links", description="Fit a link to what nccl-tests or rccl-tests printed.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="fit_links", description="Fit a link to what nccl-tests or rccl-tests printed.")
     parser.add_argument("file", help="the output, as text; prefixes, logs and several tables do not matter")
     parser.add_argument(
         "--predict", nargs="+", type=int, default=[], metavar="BYTES", help="sizes to interpolate at"
@@ -131,4 +131,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import secrets
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from core.course.grading.report import Grade, as_gradescope, as_junit, as_text
 from core.course.grading.tasks import Lab, lab_of
 from core.errors import OutOfRangeError, ShardlabError
 from runtime.grading import grade
-from scripts.terminal import Parser
+from scripts.terminal import Parser, run
 
 ROOT = Path(__file__).resolve().parents[1]
 FORMATS = {"text": as_text, "junit": as_junit, "gradescope": as_gradescope}
@@ -28,7 +27,7 @@ WORD = "SHARDLAB_GRADING_WORD"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Grade one submission, or print one student's questions."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
     try:
         text = _answer(options, lab_of(options.lab))
@@ -89,8 +88,9 @@ def _student(options: argparse.Namespace) -> str:
         raise OutOfRangeError("metadata", options.metadata, "is not a submission_metadata.json") from None
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.grade", description="Grade a submission to a lab.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="grade", description="Grade a submission to a lab.")
     parser.add_argument("lab", help="lab-01, lab-02, lab-03 or lab-04")
     parser.add_argument("--file", type=Path, help="the submission; by default the lab's starter.py")
     parser.add_argument("--format", choices=FORMATS, default="text")
@@ -107,4 +107,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -5,7 +5,6 @@ the plan; `-` reads standard input.
 """
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
@@ -26,12 +25,12 @@ from core.serving.load import steady_state
 from core.serving.simulate import LoadResult, seeded
 from core.units import plain, seconds
 from runtime.prose import worded
-from scripts.terminal import Parser, answer, finite, picked, print_aligned, read_text
+from scripts.terminal import Parser, answer, finite, picked, print_aligned, read_text, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a plan's engine over a ladder of arrival rates, or under a benchmark's own load."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
@@ -39,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report = _ladder if options.bench is None else _bench
         return report(options, question, plan)
 
-    return answer(parser, compute, options.json, table=False)
+    return answer(parser, options, compute, table=False)
 
 
 def _placed(options: argparse.Namespace) -> tuple[Question, Plan]:
@@ -140,8 +139,9 @@ def _in_s(time_ms: float | None) -> float | None:
     return None if time_ms is None else time_ms / 1e3
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.load", description="Percentiles of a plan under Poisson arrivals.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="load", description="Percentiles of a plan under Poisson arrivals.")
     parser.add_argument("--model", required=True, help="a catalog key or a Hugging Face repository")
     parser.add_argument("--gpu", required=True, help="a catalog key, e.g. h100-sxm")
     parser.add_argument("--gpus-per-node", type=int, default=8)
@@ -163,4 +163,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -5,7 +5,6 @@ printed (`--topo`); `-` reads standard input.
 """
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -27,7 +26,7 @@ from core.placement.under_load import place_under_load
 from core.specs import DTYPE_BYTES, GpuSpec, ModelSpec
 from core.units import GB, GIB, plain, seconds, significant
 from runtime.prose import worded
-from scripts.terminal import Parser, answer, finite, picked, print_aligned, read_text
+from scripts.terminal import NOTHING_FITS, Parser, answer, finite, picked, print_aligned, read_text, run
 
 OWN = "own"
 WIDTHS = (*DTYPE_BYTES, "nvfp4")
@@ -44,7 +43,7 @@ ENGINES_WORDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge every TP × PP × replicas, and recommend one."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
@@ -53,7 +52,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print(placement, options.engine)
         return _as_json(placement)
 
-    return answer(parser, compute, options.json, table=False)
+    return answer(
+        parser,
+        options,
+        compute,
+        table=False,
+        status=lambda said: NOTHING_FITS if said["recommended"] is None else 0,
+    )
 
 
 def _question(options: argparse.Namespace) -> Question:
@@ -254,8 +259,9 @@ def _kept_width(text: str) -> str:
     return width
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.plan", description="Place a model on a cluster.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="plan", description="Place a model on a cluster.")
     parser.add_argument("--model", help="catalog key, Hugging Face repository or path")
     parser.add_argument("--config", help="a config.json; - for standard input; --model is then its name")
     parser.add_argument("--gpu", required=True, help=f"a catalog key, or {OWN} with its three figures")
@@ -290,4 +296,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from core.course.quiz import BANK, Choice, Judged, Question, Score, Sheet, judge, paper
 from core.course.quiz.paper import ConceptScore
 from core.units import percent
-from scripts.terminal import Parser, answer, print_aligned
+from scripts.terminal import Parser, answer, print_aligned, run
 from scripts.words import words
 
 Answer = Mapping[str, object]
@@ -19,7 +19,7 @@ Answer = Mapping[str, object]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Ask, or print the paper and the score of a sheet."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
 
     def compute() -> Answer:
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print_score(sheet)
         return _as_json(questions, sheet, options.solutions)
 
-    return answer(parser, compute, options.json, table=False)
+    return answer(parser, options, compute, table=False)
 
 
 def _chosen(options: argparse.Namespace, sheet: Sheet) -> tuple[Question, ...]:
@@ -144,8 +144,9 @@ def _question(question: Question, solutions: bool) -> Answer:
     return asked
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.quiz", description="Questions over the whole course, their numbers from a seed.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="quiz", description="Questions over the whole course, their numbers from a seed.")
     parser.add_argument("--seed", type=int, default=0, help="which numbers; the same seed asks the same")
     parser.add_argument("--sheet", help="a seed and answers as printed before, to go on from")
     parser.add_argument("--only", nargs="*", default=(), metavar="KEY", help=f"some of the {len(BANK)} questions")
@@ -156,4 +157,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -5,13 +5,12 @@ no log that can be read. `-` reads standard input.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from core.catalog import model
-from core.errors import ShardlabError
+from core.errors import UnreadableTextError
 from core.models.hf_config import model_from_config
 from core.specs import ModelSpec
 from core.startup_log.reader import read_log
@@ -19,29 +18,30 @@ from core.startup_log.records import Check, Given, Report
 from core.units import percent
 from runtime.files import text_of
 from runtime.prose import worded
-from scripts.terminal import Parser, picked, print_aligned
+from scripts.terminal import OFF, Parser, answer, picked, print_aligned, run
 
-OFF = 1
 _SIGNS = {"ok": "✓", "off": "✗", "unexplained": "?"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read a log, print its checks, and say by the exit status whether anything is off."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
-    try:
+
+    def compute() -> Mapping[str, object]:
         report = read_log(_text(options.file), _given(options))
-    except (ShardlabError, OSError) as error:
-        parser.error(str(error))
-    if options.json:
-        print(json.dumps(_as_json(report), allow_nan=False, ensure_ascii=False))
-    else:
-        _print(report)
-    return OFF if report.count("off") else 0
+        if not options.json:
+            _print(report)
+        return {**_report(report), "off": report.count("off")}
+
+    return answer(parser, options, compute, table=False, status=lambda said: OFF if said["off"] else 0)
 
 
 def _text(file: str) -> str:
-    return text_of(sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes())
+    try:
+        return text_of(sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes())
+    except OSError as error:
+        raise UnreadableTextError(f"cannot read {file}: {error.strerror}") from error
 
 
 def _given(options: argparse.Namespace) -> Given:
@@ -54,13 +54,13 @@ def _model(options: argparse.Namespace) -> ModelSpec | None:
     return model(options.model) if options.model is not None else None
 
 
-def _as_json(report: Report) -> Mapping[str, object]:
-    fields = ("quantity", "rank", "logged", "predicted", "unit", "residual_fraction", "verdict", "line")
+def _report(report: Report) -> Mapping[str, object]:
+    keys = ("quantity", "rank", "logged", "predicted", "unit", "residual_fraction", "verdict", "line")
     return {
         **picked(report, "engine", "version"),
         "model": report.model.key if report.model else None,
         **picked(report, "tp_size", "pp_size"),
-        "checks": [picked(check, *fields) for check in report.checks],
+        "checks": [picked(check, *keys) for check in report.checks],
         "notes": _notes(report),
     }
 
@@ -103,8 +103,9 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.4f}"
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.read_log", description="Hold a startup log to its model's config.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="read_log", description="Hold a startup log to its model's config.")
     parser.add_argument("file", help="a log of vLLM, SGLang or TensorRT-LLM; - for standard input")
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--model", help="a catalog key or a Hugging Face repository, where the log names none")
@@ -124,4 +125,4 @@ def _positive(text: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -4,14 +4,13 @@ The folder is an unpacked release, the one that holds the room's root. Exit 0 wh
 """
 
 import ast
-import json
-import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.course.reading_rooms import ROOMS, Room, places
-from scripts.terminal import Parser, print_aligned
+from core.errors import OutOfRangeError
+from scripts.terminal import OFF, Parser, answer, print_aligned, run
 
 
 @dataclass(frozen=True)
@@ -25,17 +24,24 @@ class Found:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print every place of a room and whether it is there."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
-    room = next(room for room in ROOMS if room.key == options.room)
-    if not (options.folder / room.root).is_dir():
-        parser.error(f"{options.folder} holds no {room.root}: name the folder of an unpacked release")
-    found = look_up(room, options.folder)
-    if options.json:
-        print(json.dumps({"room": room.key, "release": room.release, "places": [asdict(place) for place in found]}))
-    else:
-        print_aligned([("there" if place.there else "MISSING", place.file, place.symbol) for place in found])
-    return 0 if all(place.there for place in found) else 1
+
+    def compute() -> Mapping[str, object]:
+        room = next(room for room in ROOMS if room.key == options.room)
+        if not (options.folder / room.root).is_dir():
+            raise OutOfRangeError("folder", options.folder, f"holds no {room.root}: name an unpacked release")
+        found = look_up(room, options.folder)
+        if not options.json:
+            print_aligned([("there" if place.there else "MISSING", place.file, place.symbol) for place in found])
+        return {
+            "room": room.key,
+            "release": room.release,
+            "places": found,
+            "all_there": all(p.there for p in found),
+        }
+
+    return answer(parser, options, compute, table=False, status=lambda said: OFF if said["missing"] else 0)
 
 
 def look_up(room: Room, folder: Path) -> list[Found]:
@@ -60,8 +66,9 @@ def _defines(path: Path, symbol: str) -> bool:
     return True
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.reading_rooms", description="Check a reading room against its release.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="reading_rooms", description="Check a reading room against its release.")
     parser.add_argument("room", choices=[room.key for room in ROOMS])
     parser.add_argument("folder", type=Path, help="an unpacked release")
     parser.add_argument("--json", action="store_true")
@@ -69,4 +76,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -4,7 +4,6 @@
 kept exact; they are printed as numbers, and the bubble as a fraction too where every cost is whole.
 """
 
-import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -16,7 +15,7 @@ from core.pipeline_bubble.schedules.report import RankReport, Report, report
 from core.pipeline_bubble.schedules.serving import Pipe, decode, filling_microbatches, steady_decode
 from core.pipeline_bubble.schedules.simulator import Costs, Timeline, simulate
 from core.units import percent
-from scripts.terminal import Parser, answer, picked, print_aligned
+from scripts.terminal import Parser, answer, picked, print_aligned, run
 
 DECODE = "decode"
 MOST_FORWARDS = 2**20
@@ -25,7 +24,7 @@ COSTS = ("forward", "backward_input", "backward_weight", "link_delay", "return_d
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one schedule and print what it cost."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
@@ -35,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print(cost)
         return {**_as_json(cost, _are_whole(options)), **steady}
 
-    return answer(parser, compute, options.json, table=False)
+    return answer(parser, options, compute, table=False)
 
 
 def _run(options: Namespace) -> tuple[Timeline, Mapping[str, object]]:
@@ -161,8 +160,9 @@ def _programme(rank: RankReport, most: int = 24) -> str:
     return " ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.schedule", description="Time a pipeline schedule and count its bubble.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="schedule", description="Time a pipeline schedule and count its bubble.")
     parser.add_argument("name", choices=[*FAMILIES, DECODE], metavar="NAME", help=", ".join([*FAMILIES, DECODE]))
     parser.add_argument("--stages", type=int, required=True, help="ranks")
     parser.add_argument("--microbatches", type=int, required=True)
@@ -181,4 +181,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -19,14 +19,14 @@ from core.strategy.mermaid import mermaid
 from core.strategy.picker import Answer, Goal, Purpose, Question
 from core.strategy.picker import answer as pick
 from runtime.prose import worded
-from scripts.terminal import Parser, answer, picked
+from scripts.terminal import NOTHING_FITS, Parser, answer, picked, run
 
 MOST_GPUS, MOST_RANKS = 512, 64
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Answer one question, or draw one block."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
@@ -38,10 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print(given, near)
         return _as_json(given, near)
 
-    return answer(parser, compute, options.json, table=False)
+    return answer(
+        parser, options, compute, table=False, status=lambda said: 0 if said.get("fits", True) else NOTHING_FITS
+    )
 
 
-def _parser() -> Parser:
+def make_parser() -> Parser:
+    """What it takes."""
     parser = Parser(prog="strategy", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="a model of the catalog")
     parser.add_argument("--gpu", default="h100-sxm")
@@ -116,4 +119,4 @@ def _as_json(given: Answer, near: Sequence[Flip]) -> Mapping[str, object]:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run(main)

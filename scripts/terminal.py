@@ -1,27 +1,77 @@
-"""What every command shares: one line for an error, one JSON object or a table for an answer."""
+"""What every command shares: a parser that helps, one printer of JSON, one line for an error, and exit statuses.
+
+0    answered
+1    answered, and something does not hold: a log that is off, a place that is missing
+2    what was asked cannot be read or meant; one line on stderr, which with `--json` is a JSON object
+3    answered: nothing fits
+141  whoever read the output has closed it, as `head` does
+"""
 
 import argparse
 import json
 import math
+import os
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
 from operator import attrgetter
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, ParamSpec
 
-from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError
+from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError, nearest
+from core.remark import Remark
+from runtime.prose import explained, worded
 
-BAD_INPUT = 2
+OFF, BAD_INPUT, NOTHING_FITS, CLOSED = 1, 2, 3, 141
+SCHEMA_VERSION = 1
+"""Counts up when a key is renamed or goes; keys that are added leave it."""
 MOST_CHARACTERS = 2**20
+P = ParamSpec("P")
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line on stderr and exit status 2."""
+    """An argument parser whose errors are one line on stderr, with the nearest name there is, and exit status 2."""
 
-    def error(self, message: str) -> NoReturn:
+    as_json = False
+
+    def __init__(self, *, prog: str = "", **given: object) -> None:
+        """`prog` is the command's name, behind `shardlab`; argparse makes those of sub-commands itself."""
+        named = prog if " " in prog else f"shardlab {prog.replace('_', '-')}".rstrip()
+        super().__init__(prog=named, **given)  # type: ignore[arg-type]
+
+    def parse_args(self, args: Sequence[str] | None = None, namespace: object = None) -> argparse.Namespace:  # type: ignore[override]
+        """As argparse does, remembering how an error is to be written."""
+        Parser.as_json = "--json" in (sys.argv[1:] if args is None else args)  # sub-parsers ask too
+        return super().parse_args(args)
+
+    def error(self, message: str, kind: str = "usage") -> NoReturn:
         """End the command with one line."""
-        print(f"{self.prog}: {' '.join(message.split())}", file=sys.stderr)
+        said = " ".join((message + self._meant(message)).split())
+        error = {"schema_version": SCHEMA_VERSION, "error": {"kind": kind, "message": said, "status": BAD_INPUT}}
+        line = json.dumps(error, ensure_ascii=False) if self.as_json else f"{self.prog}: {said}"
+        print(line, file=sys.stderr)
         raise SystemExit(BAD_INPUT)
+
+    def _meant(self, message: str) -> str:
+        """The nearest option to one that there is not."""
+        unknown = re.search(r"unrecognized arguments: (--[\w-]+)", message)
+        meant = nearest(unknown[1], self._option_string_actions) if unknown else None
+        return f"; did you mean {meant}?" if meant else ""
+
+
+def run(main: Callable[P, int], *given: P.args, **named: P.kwargs) -> NoReturn:
+    """End the program with a command's status; quietly where its output was closed or it was interrupted."""
+    try:
+        status = main(*given, **named)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = CLOSED
+    except KeyboardInterrupt:
+        status = 130
+    raise SystemExit(status)
 
 
 def finite(text: str) -> float:
@@ -32,29 +82,55 @@ def finite(text: str) -> float:
     return value
 
 
-def answer(parser: Parser, compute: Callable[[], Mapping[str, object]], as_json: bool, table: bool = True) -> int:
-    """Print what `compute` returns, as JSON or as aligned lines; a refusal ends the command in one line."""
+def answer(
+    parser: Parser,
+    options: argparse.Namespace,
+    compute: Callable[[], Mapping[str, object]],
+    table: bool = True,
+    status: Callable[[Mapping[str, object]], int] = lambda result: 0,
+) -> int:
+    """Print what `compute` returns, as JSON or as aligned lines; a refusal ends the command in one line.
+
+    Without a `table` the command has printed its own lines. `status` is what the answer ends the command with.
+    """
     try:
         result = compute()
-        written = _json(result) if as_json else ""
+        written = written_json(result, options) if options.json else ""
     except (ShardlabError, OverflowError) as error:
-        parser.error(str(error))
-    if as_json:
+        parser.error(explained(error), type(error).__name__)
+    if options.json:
         print(written)
     elif table:
         print_aligned([(name, _text(value)) for name, value in result.items()])
-    return 0
+    return status(result)
 
 
-def _json(result: Mapping[str, object]) -> str:
-    """One JSON object.
+def written_json(result: Mapping[str, object], options: argparse.Namespace) -> str:
+    """One JSON object: the schema's version, the inputs as they were read, the answer.
 
     Raises OutOfRangeError where a figure is beyond what JSON has.
     """
+    inputs = {name: value for name, value in vars(options).items() if name != "json"}
+    head = {"schema_version": SCHEMA_VERSION, "inputs": inputs}
     try:
-        return json.dumps(result, allow_nan=False, ensure_ascii=False)
+        return json.dumps(as_json({**head, **result}), allow_nan=False, ensure_ascii=False)
     except ValueError as error:
         raise OutOfRangeError("a figure of the answer", "infinity", "is no JSON; ask for less") from error
+
+
+def as_json(value: object) -> object:
+    """Anything that core returns as JSON has it: a row by its fields, a remark in words, a path as text."""
+    if isinstance(value, Remark):
+        return worded(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): as_json(one) for name, one in value.items()}
+    if isinstance(value, Sequence | Set) and not isinstance(value, str | bytes):
+        return [as_json(one) for one in (sorted(value) if isinstance(value, Set) else value)]
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    return str(value) if isinstance(value, Path) else value
 
 
 def print_aligned(rows: Sequence[Sequence[str]]) -> None:

@@ -1,17 +1,16 @@
 """Which TP sizes a model allows: `python -m scripts.tp_sizes --model llama-3-8b`."""
 
-import sys
 from collections.abc import Mapping, Sequence
 
 from core.catalog import model
 from core.errors import OutOfRangeError
 from core.sharding_math.tp_sizes import LARGEST_TP_SIZE, TpSize, tp_sizes
-from scripts.terminal import Parser, answer, print_aligned
+from scripts.terminal import Parser, answer, print_aligned, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge every TP size of a model, and name the equation that each refused one breaks."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
@@ -25,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print_aligned([_row(size) for size in sizes if size.broken == () or options.all])
         return {"model": spec.key, "quantisation_group": options.group, "sizes": [_as_json(size) for size in sizes]}
 
-    return answer(parser, compute, options.json, table=False)
+    return answer(parser, options, compute, table=False)
 
 
 def _as_json(size: TpSize) -> Mapping[str, object]:
@@ -42,8 +41,9 @@ def _row(size: TpSize) -> tuple[str, str, str]:
     return f"TP={size.tp_size}", size.verdict.replace("_", " "), "; ".join(size.broken) or copies
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="scripts.tp_sizes", description="Which tensor-parallel sizes a model allows.")
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="tp_sizes", description="Which tensor-parallel sizes a model allows.")
     parser.add_argument("--model", required=True, help="a catalog key or a Hugging Face repository")
     parser.add_argument("--largest", type=int, default=LARGEST_TP_SIZE)
     parser.add_argument("--group", type=int, help="inputs that share one quantisation scale, e.g. 128")
@@ -53,4 +53,4 @@ def _parser() -> Parser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from scripts.plan import main
+from scripts.terminal import NOTHING_FITS
 
 TOPO = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tPHB\t0-63\nGPU1\tPHB\t X \t0-63\n"
 CONFIG = {
@@ -18,9 +19,9 @@ CONFIG = {
 }
 
 
-def plan(capsys, *arguments: str) -> dict:
+def plan(capsys, *arguments: str, status: int = 0) -> dict:
     """The one JSON object on stdout."""
-    assert main([*arguments, "--json"]) == 0
+    assert main([*arguments, "--json"]) == status
     return json.loads(capsys.readouterr().out)
 
 
@@ -63,7 +64,9 @@ def test_the_measured_memory_flips_the_answer(capsys):
 
 def test_none_fits_is_null(capsys):
     printed = plan(
-        capsys, "--model", "llama-3-70b", "--gpu", "rtx-4090", "--gpus-per-node", "2", "--overhead-gb", "30"
+        capsys,
+        *("--model", "llama-3-70b", "--gpu", "rtx-4090", "--gpus-per-node", "2", "--overhead-gb", "30"),
+        status=NOTHING_FITS,
     )
     assert printed["min_tp_for_fit"] is None
     assert printed["recommended"] is None

@@ -49,7 +49,8 @@ def test_a_log_that_agrees_ends_in_nought(capsys, log):
     """Llama-3-8B over TP 4: 3.7418 GiB a rank, genlm/genlm-backend issue 10."""
     status, found = printed(capsys, log("3.7418"))
     assert status == 0
-    assert list(found) == ["engine", "version", "model", "tp_size", "pp_size", "checks", "notes"]
+    head = ["schema_version", "inputs"]
+    assert list(found) == [*head, "engine", "version", "model", "tp_size", "pp_size", "checks", "notes", "off"]
     assert (found["engine"], found["version"], found["model"]) == ("vllm", "0.6.3", "llama-3-8b")
     assert (found["tp_size"], found["pp_size"]) == (4, 1)
     (check,) = found["checks"]

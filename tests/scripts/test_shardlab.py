@@ -1,0 +1,100 @@
+"""Every command behind one name: the same answers, completion, nearest names, one shape of JSON, quiet endings."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from core.catalog import LINKS, MODELS
+from scripts.shardlab import COMMANDS, main, module_of, parsers
+from scripts.terminal import BAD_INPUT, CLOSED
+
+ROOT = Path(__file__).resolve().parents[2]
+RING = ["--op", "all_reduce", "--algorithm", "ring", "--ranks", "8", "--bytes", "8192", "--latency-us", "1"]
+
+
+def test_a_command_answers_as_its_module_does(capsys):
+    given = [*RING, "--bandwidth-gb-s", "100", "--json"]
+    from scripts import collective
+
+    assert main(["collective", *given]) == collective.main(given) == 0
+    behind_the_name, alone = capsys.readouterr().out.splitlines()
+    assert behind_the_name == alone
+    said = json.loads(alone)
+    assert said["schema_version"] == 1
+    assert said["inputs"]["ranks"] == 8
+    assert said["inputs"]["base_us"] == 0.0
+    assert said["steps"] == 14
+
+
+def test_every_module_with_a_command_is_behind_the_name():
+    """Those that need a browser, or are used by the others, are not."""
+    apart = {"screenshots", "terminal", "words", "shardlab", "completion"}
+    modules = {path.stem for path in (ROOT / "scripts").glob("*.py")} - apart
+    assert {module_of(name).partition(".")[2] for name in COMMANDS} == modules
+    assert all(parser.prog == f"shardlab {name}" for name, parser in parsers().items())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["pln"], "did you mean plan?"),
+        (["fit-link"], "did you mean fit-links?"),
+        (["nothing-like-it"], "see shardlab --help"),
+        (["plan", "--gpu", "h100", "--concurency", "8"], "did you mean --concurrency?"),
+        (["bill", "--model", "lama-3-8b", "--tp", "2", "--link", "nvlink-4"], "did you mean llama-3-8b?"),
+        (["bill", "--model", "llama-3-8b", "--tp", "2", "--link", "nvlink4"], "did you mean nvlink-4?"),
+    ],
+)
+def test_the_nearest_name_is_offered_and_errors_are_json_too(capsys, given, said):
+    for extra in ([], ["--json"]):
+        with pytest.raises(SystemExit) as ended:
+            main([*given, *extra])
+        out, err = capsys.readouterr()
+        assert (ended.value.code, out, err.count("\n")) == (BAD_INPUT, "", 1)
+        line = json.loads(err)["error"]["message"] if extra else err
+        assert said in line
+
+
+def test_bash_completes_commands_flags_and_names(capsys):
+    assert main(["completion", "bash"]) == 0
+    script = capsys.readouterr().out
+
+    def completed(*words: str) -> list[str]:
+        asked = f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _shardlab; echo ${{COMPREPLY[@]}}"
+        done = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    assert completed("shardlab", "fit") == ["fit-links"]
+    assert completed("shardlab", "plan", "--gpus") == ["--gpus-per-node"]
+    assert completed("shardlab", "plan", "--model", "llama-3-7") == ["llama-3-70b"]
+    assert set(completed("shardlab", "bill", "--link", "nv")) == {key for key in LINKS if key.startswith("nv")}
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_know_the_same_names(capsys, shell):
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(name in script for name in (*COMMANDS, *MODELS))
+
+
+def test_no_traceback_where_the_reader_has_closed():
+    """`shardlab … | head`: what was not read is lost, and nothing is said of it."""
+    program = "from scripts.terminal import run\ndef main():\n    print('x' * 10**6)\n    return 0\nrun(main)"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        assert (running.stderr.read(), running.wait()) == (b"", CLOSED)
+
+
+def test_the_entry_point_is_there_and_needs_no_more_than_core_does():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    module, _, function = project["scripts"]["shardlab"].partition(":")
+    assert (module, function) == ("scripts.shardlab", "program")
+    assert [one.partition(">")[0] for one in project["dependencies"]] == ["numpy"]
