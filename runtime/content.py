@@ -1,37 +1,116 @@
-"""The prose of every page, read from content/<language>/<stem>.md.
+"""The prose and the labels of every page, read from content/<language>/<stem>.md, in the language of the visit.
 
-A file is a run of blocks: a line `## name` opens one, and everything to the next such line is its Markdown.
-A block holds fields, `{{name}}` or `{{row.name|unit}}`, that are filled from core: see runtime.prose.
+A file is a run of blocks: a line `## name` opens one, and everything to the next such line is its Markdown. A block
+`## name.*` is a list of short ones, `key: words` on a line each: `## figure.*` with `own: your link` is the block
+`figure.own`. A block holds fields, `{{name}}` or `{{row.name|unit}}`, that are filled from core: see runtime.prose.
+
+A language is a folder. Its `language.md` says its name, how it writes numbers, and whether it is finished; what it
+lacks is said in English while it is not, and a test lists what a finished one lacks.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
 CONTENT = Path(__file__).resolve().parent.parent / "content"
+ENGLISH = "en"
 FIELD = re.compile(r"\{\{([a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*)(?:\|([^{}|\n]+))?\}\}")
 """A field: a name or a path of names, and behind a bar its unit."""
 
-_BLOCK = re.compile(r"^## ([a-z][a-z0-9_.]*)\s*$", re.MULTILINE)
+_BLOCK = re.compile(r"^## ([a-z][a-z0-9_.]*?)(\.\*)?[ \t]*$", re.MULTILINE)
+_ENTRY = re.compile(r"([A-Za-z0-9_][\w.+-]*):\s+(\S.*)", re.ASCII)
+_speaking: ContextVar[str] = ContextVar("language", default=ENGLISH)
+"""Of this thread alone: every visit's run has one of its own, and a thread begins in English."""
 
 
-@lru_cache(maxsize=64)
-def load(stem: str, language: str = "en") -> MappingProxyType[str, str]:
-    """Every block of one file by name.
+def language() -> str:
+    """The language that is being spoken: the folder's name."""
+    return _speaking.get()
+
+
+def speak(name: str) -> None:
+    """Speak another language from here on, in this thread."""
+    _speaking.set(name)
+
+
+@contextmanager
+def speaking(name: str) -> Iterator[None]:
+    """Speak another language for a while."""
+    token = _speaking.set(name)
+    try:
+        yield
+    finally:
+        _speaking.reset(token)
+
+
+@lru_cache(maxsize=1)
+def languages() -> tuple[str, ...]:
+    """Every language there is a folder of, English first."""
+    found = sorted(path.parent.name for path in CONTENT.glob("*/language.md"))
+    return (ENGLISH, *(name for name in found if name != ENGLISH))
+
+
+@lru_cache(maxsize=1)
+def finished() -> tuple[str, ...]:
+    """The languages that lack nothing, by what they say themselves."""
+    return tuple(name for name in languages() if blocks("language", name)["finished"] == "yes")
+
+
+def load(stem: str, name: str | None = None) -> MappingProxyType[str, str]:
+    """Every block of one file by name, in the language being spoken; English where that has none.
 
     Raises FileNotFoundError for an unknown stem, ValueError for a block named twice.
     """
-    text = (CONTENT / language / f"{stem}.md").read_text(encoding="utf-8")
-    names, bodies = _BLOCK.findall(text), _BLOCK.split(text)[2::2]
-    if len(set(names)) != len(names):
-        raise ValueError(f"content/{language}/{stem}.md names a block twice")
-    return MappingProxyType({name: body.strip() for name, body in zip(names, bodies, strict=True)})
+    return _merged(stem, name or language())
 
 
-def stems(language: str = "en") -> list[str]:
+@lru_cache(maxsize=256)
+def _merged(stem: str, name: str) -> MappingProxyType[str, str]:
+    english = blocks(stem, ENGLISH)
+    if name == ENGLISH or not (CONTENT / name / f"{stem}.md").is_file():
+        return english
+    return MappingProxyType({**english, **blocks(stem, name)})
+
+
+@lru_cache(maxsize=256)
+def blocks(stem: str, name: str) -> MappingProxyType[str, str]:
+    """The blocks of one file of one language, and no other's.
+
+    Raises FileNotFoundError for an unknown file, ValueError for a block named twice or a line that is no entry.
+    """
+    text = (CONTENT / name / f"{stem}.md").read_text(encoding="utf-8")
+    found: dict[str, str] = {}
+    _, *parts = _BLOCK.split(text)
+    for heading, listed, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        entries = _entries(heading, body) if listed else [(heading, body.strip())]
+        for key, words in entries:
+            if key in found:
+                raise ValueError(f"content/{name}/{stem}.md names {key} twice")
+            found[key] = words
+    return MappingProxyType(found)
+
+
+def _entries(heading: str, body: str) -> Iterator[tuple[str, str]]:
+    for line in filter(str.strip, body.splitlines()):
+        entry = _ENTRY.fullmatch(line.strip())
+        if entry is None:
+            raise ValueError(f"{heading}.*: {line!r} is not `key: words`")
+        yield f"{heading}.{entry[1]}", entry[2].strip()
+
+
+def forget() -> None:
+    """Read every file anew."""
+    for kept in (languages, finished, _merged, blocks):
+        kept.cache_clear()
+
+
+def stems(name: str = ENGLISH) -> list[str]:
     """Every page that has prose in a language."""
-    return sorted(path.stem for path in (CONTENT / language).glob("*.md"))
+    return sorted(path.stem for path in (CONTENT / name).glob("*.md"))
 
 
 def fields_of(text: str) -> set[str]:

@@ -2,6 +2,7 @@
 
     {{network.comm_fraction|%}}    an attribute of an attribute, and how it is written
     {{ranks|GPU,GPUs}}             a count with its noun: `1 GPU`, `8 GPUs`
+    {{ranks|=is,are}}              the word alone that a count takes: a verb, an article, an adjective
     {{name}}                       text, or a whole number, as it is
 
 There are no expressions: what is to be computed is core's. A field that nobody fills is an error, not a gap.
@@ -13,8 +14,20 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Protocol
 
-from core.units import GIB, bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds, significant
+from core import units
 from runtime import content
+from runtime.quantities import (
+    bandwidth,
+    binary_bytes,
+    decimal_bytes,
+    form,
+    grouped,
+    local,
+    percent,
+    plain,
+    seconds,
+    significant,
+)
 
 UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
     {
@@ -25,7 +38,7 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "ms": lambda duration_s: f"{significant(1e3 * duration_s)} ms",
         "us": lambda duration_s: f"{significant(1e6 * duration_s)} µs",
         "KiB": binary_bytes,
-        "GiB": lambda count: f"{count / GIB:.2f} GiB",
+        "GiB": lambda count: local(f"{count / units.GIB:.2f} GiB"),
         "GB": decimal_bytes,
         "GB4": lambda count: decimal_bytes(count, 4),
         "GB/s": bandwidth,
@@ -37,7 +50,7 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "~2": lambda value: plain(value, 2),
         "2": lambda value: f"{value:.2f}",
         "x": significant,
-        "rate": lambda rate: grouped(int(significant(rate))) if rate >= 100 else significant(rate),
+        "rate": lambda rate: grouped(int(units.significant(rate))) if rate >= 100 else significant(rate),
         "~": plain,
     }
 )
@@ -77,24 +90,26 @@ class Prose:
 def written(value: object, unit: str | None = None) -> str:
     """A value in a unit of `UNITS`, or as a count with its noun, `one,many`; without a unit as it is.
 
+    A noun has as many forms as the language has (`runtime.quantities.PLURALS`); behind `=` they stand alone.
     Raises KeyError for an unknown unit.
 
-    >>> written(0.46, "%"), written(8192, "KiB"), written(1, "GPU,GPUs"), written(3, "GPU,GPUs")
-    ('46.0\\xa0%', '8 KiB', '1 GPU', '3 GPUs')
+    >>> written(0.46, "%"), written(8192, "KiB"), written(1, "GPU,GPUs"), written(3, "=is,are")
+    ('46.0\\xa0%', '8 KiB', '1 GPU', 'are')
     """
     if unit is None:
-        return str(value)
+        return local(str(value)) if isinstance(value, float) else str(value)
     assert isinstance(value, int | float | Fraction), f"{value!r} has no unit {unit}"
     number = float(value) if isinstance(value, Fraction) else value
-    one, comma, many = unit.partition(",")
-    if comma:
+    if unit.startswith("="):
+        return form(number, unit[1:].split(","))
+    if "," in unit:
         count = grouped(int(number)) if number == int(number) else plain(number, 4)
-        return f"{count} {one if number == 1 else many}"
+        return f"{count} {form(number, unit.split(','))}"
     return UNITS[unit](number)
 
 
 def said(stem: str, name: str, row: object = None, **fields: object) -> str:
-    """A block of a file as plain words, for a terminal."""
+    """A block of a file as plain words: a label, a title, a line of a terminal."""
     return Prose(content.load(stem), fields).text(name, row)
 
 

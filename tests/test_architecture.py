@@ -8,23 +8,28 @@ from pathlib import Path
 
 import pytest
 
+from core import units
+from runtime import quantities
 from ui.course.pages import PAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 STDLIB = set(sys.stdlib_module_names)
 OURS = {"core", "ui", "pages", "runtime", "distributed", "scripts", "labs", "tests", "benchmarks"}
 
-FIGURE = {"pandas", "pyarrow", "numpy", "core", "ui.theme", "ui.figures"}
+WORDS = {"runtime.content", "runtime.prose", "runtime.quantities"}
+"""What says a label, a sentence or a number in the language of the visit."""
+
+FIGURE = {"pandas", "pyarrow", "numpy", "core", "ui.theme", "ui.figures", *WORDS}
 
 MAY_IMPORT = {
     "core": {"numpy", "core"},
     "ui/theme.py": set(),
     "ui/figures": FIGURE,
-    "ui/players": {"streamlit", "runtime.content", "ui.players"},
+    "ui/players": {"streamlit", "ui.players", *WORDS},
     "ui/*/charts*.py": FIGURE,
     "ui/*/drawing*.py": FIGURE,
-    "ui/*/rows*.py": {"core", "runtime.prose"},
-    "ui/*/words*.py": {"numpy", "core", "ui.prose", "runtime.prose"},
+    "ui/*/rows*.py": {"core", *WORDS},
+    "ui/*/words*.py": {"numpy", "core", "ui.prose", *WORDS},
     "ui": {"streamlit", "pandas", "core", "ui", "runtime"},
     "pages": {"streamlit", "core", "ui", "runtime"},
     "streamlit_app.py": {"streamlit", "ui"},
@@ -154,6 +159,14 @@ def core_graph() -> dict[str, set[str]]:
         targets = {target for target in imported(path) if target in modules and target != name}
         graph[name.removesuffix(".__init__")] = {target.removesuffix(".__init__") for target in targets}
     return graph
+
+
+def test_a_page_writes_its_numbers_in_the_language_of_the_visit():
+    """What core writes for a terminal has a decimal point; runtime.quantities puts the visit's marks in."""
+    writes = {f"core.units.{name}" for name in quantities.__dict__ if hasattr(units, name)}
+    assert "core.units.percent" in writes
+    for path in (*sources("ui"), *sources("pages")):
+        assert not imported(path) & writes, f"{path.relative_to(ROOT)}: from runtime.quantities instead"
 
 
 def test_core_has_no_cycle():

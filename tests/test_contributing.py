@@ -1,16 +1,20 @@
 """CONTRIBUTING's worked example, followed: its two blocks, each in the file that it is for."""
 
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
 
 from core.collectives import cost, programs
 from core.specs import LinkSpec
+from runtime import content
+from runtime.prose import said
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"```python (\S+)\n(.*?)```", GUIDE, re.DOTALL))
+FOLDER = dict(re.findall(r"```markdown (\S+)\n(.*?)```", GUIDE, re.DOTALL))
 LINK = LinkSpec("own", "own", 1e-6, 1e9)
 
 
@@ -29,6 +33,27 @@ def test_a_collective_takes_two_blocks_that_agree():
     run = programs.run(program, [np.full((1, 100), float(rank)) for rank in range(4)])
     assert (run.steps, run.traffic_bytes) == (closed_form.steps, closed_form.traffic_bytes) == (3, 2400)
     assert all(np.array_equal(buffer, np.zeros((1, 100))) for buffer in run.buffers)
+
+
+def test_a_language_takes_one_folder(tmp_path, monkeypatch):
+    """The two files of the guide beside English: its plurals, its marks, and English for what it has not."""
+    shutil.copytree(content.CONTENT / "en", tmp_path / "content" / "en")
+    for name, text in FOLDER.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    content.forget()
+    monkeypatch.setattr(content, "CONTENT", tmp_path / "content")
+    try:
+        assert content.languages() == ("en", "fr")
+        with content.speaking("fr"):
+            assert said("players", "play") == "Lecture"
+            assert said("players", "schedule.position", done=3, all=1.5) == "3 sur 1,5 pas"
+            assert said("players", "pause") == content.blocks("players", "en")["pause"]
+        for name in FOLDER:
+            stem = Path(name).stem
+            assert set(content.blocks(stem, "fr")) <= set(content.blocks(stem, "en"))
+    finally:
+        content.forget()
 
 
 def test_every_file_the_guide_names_is_there():

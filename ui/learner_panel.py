@@ -6,8 +6,8 @@ import streamlit as st
 
 from core.sharding_math.examples import Run
 from core.sharding_math.submission import TASKS, Judgement, Submission, judge, reference, submitted_trace
-from core.units import grouped
 from runtime import learner_code, learner_grading
+from runtime.quantities import grouped
 from ui.players.block_stepper import block_stepper
 from ui.prose import Prose, escape
 from ui.sharding_math import boards

@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from core.clinic import CASES, Case
 from core.clinic.case import Bars, Histogram, Lines, Term
-from core.units import GIB, binary_bytes, percent, seconds
+from core.units import GIB
+from runtime.quantities import binary_bytes, percent, seconds
 
 T = TypeVar("T")
 

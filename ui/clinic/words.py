@@ -17,8 +17,8 @@ from core.collectives.custom_all_reduce import (
     kernel,
 )
 from core.scenario import Scenario
-from core.units import binary_bytes, grouped, percent, seconds, significant
 from runtime.prose import Prose, said
+from runtime.quantities import binary_bytes, grouped, percent, seconds, significant
 from ui.clinic.rows_straggler import SIZES
 
 

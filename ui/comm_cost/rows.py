@@ -20,8 +20,8 @@ from core.scenario import Scenario
 from core.sharding_math.tp_sizes import check_tp_size, tp_sizes
 from core.specs import LinkSpec
 from core.steps.model import decode_step_s, prefill_step_s
-from core.units import bandwidth, grouped, percent, plain, seconds, significant
 from runtime.prose import said
+from runtime.quantities import bandwidth, grouped, percent, plain, seconds, significant
 
 Phase = Literal["decode", "prefill"]
 PHASES: tuple[Phase, ...] = ("decode", "prefill")

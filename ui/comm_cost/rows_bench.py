@@ -11,8 +11,8 @@ from core.comm_cost.readings import Reading
 from core.comm_cost.remedies import PurchaseAdvice, exposed_s
 from core.errors import OutOfRangeError
 from core.specs import LinkSpec
-from core.units import binary_bytes, percent, plain, seconds, significant
 from runtime.prose import said
+from runtime.quantities import binary_bytes, percent, plain, seconds, significant
 from ui.comm_cost.rows import BillRow, View, bar, bill_row, one_gpu_row, ring_series, short_name, software, terms
 
 _GPUS = ("b200-sxm", "h200-sxm", "h100-sxm", "mi300x", "a100-80gb-sxm", "l40s", "rtx-3090", "rtx-4090", "a10g")

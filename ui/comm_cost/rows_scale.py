@@ -10,8 +10,8 @@ from core.comm_cost.expert_parallel import ExpertParallelBill, expert_parallel_b
 from core.comm_cost.node_boundary import NodeBill, node_bill
 from core.specs import LinkSpec, ModelSpec
 from core.steps.batch_sweep import batched_decode_step_s
-from core.units import percent, plain, significant
 from runtime.prose import said
+from runtime.quantities import percent, plain, significant
 from ui.comm_cost.rows import BillRow, OwnBill, View, bar, short_name
 
 BATCHES = tuple(2**power for power in range(13))

@@ -10,8 +10,9 @@ from core.comm_cost.readings import Misreading, misreadings
 from core.errors import OutOfRangeError
 from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor
-from core.units import GB, bandwidth, binary_bytes, seconds, significant
+from core.units import GB
 from runtime.prose import said
+from runtime.quantities import bandwidth, binary_bytes, seconds, significant
 from ui.comm_cost.rows import BillRow, bar
 
 HOP, TWO_WAY, BUSBW, AVERAGE = "a hop's latency", "900 GB/s one way", "busbw for algbw", "averages over sizes"

@@ -9,7 +9,8 @@ from core.links.fit import LinkFit, link_of, size_errors
 from core.links.own_tables import OwnTable
 from core.scenario import Scenario
 from core.specs import LinkSpec
-from core.units import GB, MIB, binary_bytes, percent, plain, seconds, significant
+from core.units import GB, MIB
+from runtime.quantities import binary_bytes, percent, plain, seconds, significant
 from ui.comm_cost.rows import BillRow, Phase, View, sum_in_ms
 
 TWO_NUMBERS, HANDOVER = "two numbers", "with √S"

@@ -8,7 +8,7 @@ from typing import Literal
 from core.collectives.clock import Held, TimedRound, held_after_each_round, timed_rounds
 from core.collectives.programs import Program, program
 from core.specs import LinkSpec
-from core.units import binary_bytes, seconds
+from runtime.quantities import binary_bytes, seconds
 
 ALGORITHMS = {"ring": "ring", "binomial_tree": "tree", "one_shot": "one-shot"}
 """What is raced, and what it is called."""

@@ -6,9 +6,9 @@ import streamlit as st
 
 from core.errors import UnreadableTextError
 from core.links.own_tables import OwnTable, own_tables
-from core.units import grouped
 from runtime.measurements import example_paste
 from runtime.prose import explained, worded
+from runtime.quantities import grouped
 from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_table as charts
 from ui.comm_cost import rows_table as rows

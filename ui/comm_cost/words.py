@@ -19,8 +19,9 @@ from core.comm_cost.readings import readings
 from core.models.weights import held_weight_bytes
 from core.specs import LinkSpec
 from core.steps.model import MFU
-from core.units import KIB, MIB, bandwidth, decimal_bytes, grouped, plain, seconds
+from core.units import KIB, MIB
 from runtime.prose import said, worded
+from runtime.quantities import bandwidth, decimal_bytes, grouped, plain, seconds
 from ui.comm_cost.rows import OwnBill, View, ring_series, short_name, software, step_in_words, terms
 
 _WORDS = {1: "One", 2: "Two", 3: "Three", 4: "Four", 8: "Eight", 16: "Sixteen"}

@@ -14,8 +14,9 @@ from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor
 from core.specs import LinkSpec
 from core.steps.batch_sweep import ridge_batch
-from core.units import GB, GIB, decimal_bytes, grouped, percent, plain
+from core.units import GB, GIB
 from runtime.prose import said
+from runtime.quantities import decimal_bytes, grouped, percent, plain
 from ui.comm_cost.rows import View, short_name
 from ui.comm_cost.rows_bench import ShareDot, flips_in_words
 from ui.comm_cost.rows_residuals import Miss, small

@@ -8,8 +8,9 @@ from core.comm_cost.own_bill import OwnBill
 from core.links.fit import LinkFit, interpolated_us
 from core.links.own_tables import OwnTable
 from core.scenario import Scenario
-from core.units import GB, binary_bytes, percent, plain, significant
+from core.units import GB
 from runtime.prose import said, worded
+from runtime.quantities import binary_bytes, percent, plain, significant
 from ui.comm_cost.rows import Phase
 from ui.comm_cost.rows_table import (
     BULGE_BYTES,

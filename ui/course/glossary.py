@@ -53,13 +53,20 @@ class Term:
         return f"{self.stem}?{urlencode({f'{self.taught.prefix}_scene': self.taught.scenes[self.scene]})}"
 
 
-@lru_cache(maxsize=1)
 def terms() -> tuple[Term, ...]:
-    """Every term of content/en/glossary.md: a block of its forms, its definition, and where it is taught.
+    """Every term of content/<language>/glossary.md: a block of its forms, its definition, and where it is taught.
 
     Raises ValueError for a block that is not these three.
     """
-    return tuple(_term(name.removeprefix("term."), block) for name, block in content.load("glossary").items())
+    return _terms(content.language())
+
+
+@lru_cache(maxsize=8)
+def _terms(language: str) -> tuple[Term, ...]:
+    blocks = content.load("glossary", language)
+    return tuple(
+        _term(name.removeprefix("term."), block) for name, block in blocks.items() if name.startswith("term.")
+    )
 
 
 def _term(key: str, block: str) -> Term:
@@ -68,40 +75,45 @@ def _term(key: str, block: str) -> Term:
     return Term(key, tuple(word.strip() for word in words.split(",")), definition, stem, scene)
 
 
-@lru_cache(maxsize=1)
-def _pattern() -> re.Pattern[str]:
+@lru_cache(maxsize=8)
+def _pattern(language: str) -> re.Pattern[str]:
     """What to leave alone, or a form of a term: the longest first, whole words, no part of a longer compound."""
-    forms = sorted((word for term in terms() for word in term.words), key=len, reverse=True)
+    forms = sorted((word for term in _terms(language) for word in term.words), key=len, reverse=True)
     words = "|".join(map(re.escape, forms))
     return re.compile(
         rf"(?:{'|'.join(_UNTOUCHED)})|(?<![\w=/-])(?P<word>{words})(?![\w=/-])", re.DOTALL | re.MULTILINE | re.I
     )
 
 
-@lru_cache(maxsize=1)
-def _by_form() -> dict[str, Term]:
-    return {word.casefold(): term for term in terms() for word in term.words}
+@lru_cache(maxsize=8)
+def _by_form(language: str) -> dict[str, Term]:
+    return {word.casefold(): term for term in _terms(language) for word in term.words}
 
 
 def find(markdown: str) -> tuple[Term, ...]:
     """The terms that a text uses, each once, in the order of their first use."""
-    found = (match["word"] for match in _pattern().finditer(markdown) if match["word"])
-    return tuple(dict.fromkeys(_by_form()[word.casefold()] for word in found))
+    language = content.language()
+    found = (match["word"] for match in _pattern(language).finditer(markdown) if match["word"])
+    return tuple(dict.fromkeys(_by_form(language)[word.casefold()] for word in found))
+
+
+def marked(markdown: str, place: str) -> str:
+    """Markdown whose terms carry their definition, at their first use, as HTML. `place` makes their ids unique."""
+    return _marked(markdown, place, content.language())
 
 
 @lru_cache(maxsize=512)
-def marked(markdown: str, place: str) -> str:
-    """Markdown whose terms carry their definition, at their first use, as HTML. `place` makes their ids unique."""
+def _marked(markdown: str, place: str, language: str) -> str:
     seen: set[str] = set()
 
     def mark(match: re.Match[str]) -> str:
         word = match["word"]
-        if not word or (term := _by_form()[word.casefold()]).key in seen:
+        if not word or (term := _by_form(language)[word.casefold()]).key in seen:
             return match[0]
         seen.add(term.key)
         return _button(word, term, f"term-{place.replace('.', '-')}-{term.key}")
 
-    return _pattern().sub(mark, markdown)
+    return _pattern(language).sub(mark, markdown)
 
 
 def _button(word: str, term: Term, name: str) -> str:

@@ -8,6 +8,8 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 import pandas as pd
 import pyarrow as pa
 
+from runtime.content import language
+
 Row: TypeAlias = Any
 """A dataclass whose fields are columns, or a mapping of columns."""
 
@@ -64,8 +66,11 @@ def frozen(value: Any) -> Hashable:
 
 
 def kept(draw: Callable[Asked, Drawn]) -> Callable[Asked, Drawn]:
-    """A figure drawn once for the same frozen rows and look, whoever looks at it."""
-    remembered = lru_cache(maxsize=_KEPT)(draw)
+    """A figure drawn once for the same frozen rows, look and language, whoever looks at it."""
+
+    @lru_cache(maxsize=_KEPT)
+    def remembered(language: str, args: Any, named: Any) -> Drawn:
+        return draw(*args, **dict(named))
 
     @wraps(draw)
     def drawn(*args: Asked.args, **named: Asked.kwargs) -> Drawn:
@@ -73,7 +78,7 @@ def kept(draw: Callable[Asked, Drawn]) -> Callable[Asked, Drawn]:
             key = [frozen(arg) for arg in args]
         except TypeError:  # what has no key is drawn anew
             return draw(*args, **named)
-        return remembered(*key, **named)  # type: ignore[arg-type]
+        return remembered(language(), tuple(key), tuple(named.items()))
 
     return drawn
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from runtime.quantities import Style, style
 from ui.figures.axes import (
     BINARY_BYTES,
     BYTES,
@@ -87,9 +88,6 @@ __all__ = [
     "words",
 ]
 """The whole grammar from one place; `axes` and `frames` are parts of it."""
-
-_NUMBERS = {"decimal": ".", "thousands": "\u202f", "grouping": [3], "currency": ["$", ""]}
-"""Thousands as `core.units.grouped` writes them."""
 
 _SIDES = ("left", "top", "right", "bottom")
 _PLACES = ("x", "y", "x2", "y2")
@@ -255,7 +253,7 @@ def over(look: Look, rows: Sequence[Row], /, **mark: Any) -> list[Layer]:
 
 
 @lru_cache(maxsize=256)
-def _frame_of(look: Look, height: float) -> Spec:
+def _frame_of(look: Look, height: float, numbers: Style) -> Spec:
     palette = look.palette
     text = {"font": SANS, "color": palette.text, "fontSize": look.px(14.5)}
     axis = {
@@ -273,7 +271,14 @@ def _frame_of(look: Look, height: float) -> Spec:
         "titlePadding": look.px(8),
     }
     config = {
-        "locale": {"number": _NUMBERS},
+        "locale": {
+            "number": {
+                "decimal": numbers.decimal,
+                "thousands": numbers.groups,
+                "grouping": [3],
+                "currency": ["$", ""],
+            }
+        },
         # marks name themselves to nobody: the figure's one alternative is its reading
         "mark": {"aria": False},
         "view": {"stroke": None, "continuousWidth": 600},
@@ -292,4 +297,4 @@ def _frame_of(look: Look, height: float) -> Spec:
 
 
 def _frame(look: Look, height: float) -> Spec:
-    return dict(_frame_of(look, height))
+    return dict(_frame_of(look, height, style()))

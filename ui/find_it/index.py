@@ -15,9 +15,13 @@ from ui.prose import Prose, plain_text
 _BULLETS_AND_RULINGS = re.compile(r"^\s*(?:[-*]\s+|[-|: ]+$)", re.MULTILINE)
 
 
-@lru_cache(maxsize=1)
 def index() -> Sequence[Indexed]:
-    """All of it, once for the server: its words do not depend on a visit."""
+    """All of it, once for the server and a language: its words do not depend on a visit."""
+    return _index(content.language())
+
+
+@lru_cache(maxsize=8)
+def _index(language: str) -> Sequence[Indexed]:
     return (*_scenes(), *_terms(), *_questions())
 
 

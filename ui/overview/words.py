@@ -7,7 +7,7 @@ from core.pipeline_bubble.bubble import bubble_fraction, microbatches_for_budget
 from core.scenario import Scenario
 from core.steps.model import decode_step_s
 from core.two_way_tp import MINI_GPT, weights_per_rank
-from core.units import grouped
+from runtime.quantities import grouped
 
 LABS_OWN = Scenario()
 STAGES, MICROBATCHES, BUDGET = 8, 16, "0.10"

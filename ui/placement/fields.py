@@ -12,8 +12,8 @@ from core.placement.trace import targets, usable_source
 from core.remark import remark
 from core.serving.curve import LADDER
 from core.serving.load import steady_state
-from core.units import percent
 from runtime.prose import worded
+from runtime.quantities import percent
 from ui.placement.rows import MOST_LOST, MOST_REFUSED, case_plans, lost
 from ui.placement.rows_accuracy import EVERY, short, signed
 from ui.placement.rows_load import Loaded

@@ -8,7 +8,8 @@ from core.placement.cases import CASES, Option
 from core.placement.planner import Placement, Plan, Question
 from core.placement.rank_memory import RankMemory
 from core.placement.under_load import place_under_load
-from core.units import GB, decimal_bytes, grouped, plain, seconds, significant
+from core.units import GB
+from runtime.quantities import decimal_bytes, grouped, plain, seconds, significant
 from ui.comm_cost.rows import BillRow
 
 MOST_CURVES = 10

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.evidence.report import Case, Errors, Residual, by_class, by_source, nearest
 from core.placement.planner import Plan, Question
-from core.units import percent, seconds
+from runtime.quantities import percent, seconds
 
 EVERY = "every source"
 

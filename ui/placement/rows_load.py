@@ -12,8 +12,8 @@ from core.serving.bench_results import BenchResult, Clocked, printed_bench
 from core.serving.curve import Promise, highest_kept, load_curve
 from core.serving.load import EngineCost
 from core.serving.simulate import LoadResult, seeded
-from core.units import plain
 from runtime.prose import worded
+from runtime.quantities import plain
 
 REQUESTS = 1000
 """Requests of each run, fewer where prompts are long: the ladder's twelve runs take a third of a second."""

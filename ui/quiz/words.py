@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import ceil
 
 from core.course.quiz import BANK, PASS_FRACTION, Score, Sheet
-from core.units import percent
+from runtime.quantities import percent
 
 
 def fields(sheet: Sheet, score: Score) -> Mapping[str, str]:

@@ -9,8 +9,8 @@ from core.sharding_math.diagram import BarRow, Diagram, TensorRow
 from core.sharding_math.examples import Run
 from core.sharding_math.numerics import Precision, largest_error
 from core.sharding_math.trace_diagram import trace_diagram
-from core.units import binary_bytes
 from runtime import prose as plain_prose
+from runtime.quantities import binary_bytes
 from ui.players.block_stepper import Note, View
 from ui.prose import Prose, plain_text
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.sharding_math.layer_parts import LayerPart
-from core.units import binary_bytes
+from runtime.quantities import binary_bytes
 from ui.figures.svg import drawing, rect, text
 from ui.theme import CODE, SANS, SERIF, Palette
 

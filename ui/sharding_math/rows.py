@@ -11,7 +11,7 @@ from core.sharding_math.layer_parts import LayerPart
 from core.sharding_math.numerics import precision
 from core.sharding_math.step_ledger import layer_collectives, mlp_order_collectives, step_ledger
 from core.sharding_math.tp_sizes import Rule, check_tp_size, tp_sizes
-from core.units import binary_bytes, grouped
+from runtime.quantities import binary_bytes, grouped
 
 KINDS: Mapping[str, Kind] = {
     "Column": "column",

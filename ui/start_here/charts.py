@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from core.units import decimal_bytes, seconds
+from runtime.quantities import decimal_bytes, seconds
 from ui.figures.bars import Bands, Sign, captions, key, stretch
 from ui.figures.dots import label, rules
 from ui.figures.lines import lines, names

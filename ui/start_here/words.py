@@ -7,7 +7,7 @@ from core.comm_cost.bill import weight_streaming_s
 from core.course.start_here import message, ridge_tokens, ring_chunks_sent
 from core.models.parameters import multiplied_parameters
 from core.models.weights import held_weight_bytes, read_weight_bytes
-from core.units import bandwidth, decimal_bytes, seconds
+from runtime.quantities import bandwidth, decimal_bytes, seconds
 from ui.start_here.rows import (
     ASKED_RANKS,
     FEWEST_GPUS,

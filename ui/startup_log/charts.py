@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from core.units import grouped
+from runtime.quantities import grouped
 from ui.figures.dots import rules
 from ui.figures.lines import names
 from ui.figures.style import PLAIN, Figure, Row, either, figure, kept, layer, linear, log, rows_of, words

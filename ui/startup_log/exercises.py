@@ -8,7 +8,8 @@ from core.models.loaded_weights import loaded_weight_bytes
 from core.models.parameters import count_parameters
 from core.startup_log.reader import read_log
 from core.startup_log.records import Report
-from core.units import GIB, grouped
+from core.units import GIB
+from runtime.quantities import grouped
 
 
 @dataclass(frozen=True)

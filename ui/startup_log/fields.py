@@ -9,7 +9,8 @@ from core.scenario import Scenario
 from core.startup_log.basis import TOLERANCE
 from core.startup_log.records import Report
 from core.startup_log.weight_rules import LOGGED_WEIGHTS, RULES, steps
-from core.units import GIB, binary_bytes, significant
+from core.units import GIB
+from runtime.quantities import binary_bytes, significant
 from ui.paste import LIMIT_CHARACTERS
 from ui.startup_log.exercises import exercises, widths_gib
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.startup_log.records import Check, Report, Verdict
-from core.units import percent
 from runtime.prose import worded
+from runtime.quantities import percent
 from ui.startup_log.charts import amount
 from ui.two_way_tp.rows import LogRow
 

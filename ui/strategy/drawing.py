@@ -3,7 +3,7 @@
 from typing import Any
 
 from core.strategy.block import Block, Talk, Weight
-from core.units import binary_bytes
+from runtime.quantities import binary_bytes
 from ui.figures.svg import drawing, rect, text
 from ui.theme import CODE, SANS, SERIF, Palette
 

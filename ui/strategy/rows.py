@@ -11,7 +11,8 @@ from core.strategy.training import fullest_rank
 from core.training.layout import Recompute, Strategy
 from core.training.memory import Job, TrainingMemory, model_states
 from core.training.traffic import Transfer, training_traffic
-from core.units import GB, decimal_bytes
+from core.units import GB
+from runtime.quantities import decimal_bytes
 
 PARTS = ("weights", "gradients", "optimizer", "activations", "gathered")
 RANKS = tuple(2**power for power in range(11))

@@ -12,7 +12,7 @@ from core.strategy.flips import Flip, flips
 from core.strategy.picker import Answer, Question, answer, layout_family, strategy_family
 from core.strategy.rooms import Played, played
 from core.strategy.training import TrainingChoice, TrainingPlan
-from core.units import binary_bytes, decimal_bytes, grouped, plain, seconds
+from runtime.quantities import binary_bytes, decimal_bytes, grouped, plain, seconds
 from ui.comm_cost.rows_wire import Moment
 
 PROMPTS = tuple(2**power for power in range(7, 18))

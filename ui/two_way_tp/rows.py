@@ -17,7 +17,7 @@ from core.two_way_tp import (
     reconcile,
     token_parts,
 )
-from core.units import grouped, plain, seconds, significant
+from runtime.quantities import grouped, plain, seconds, significant
 from ui.comm_cost.rows import CurvePoint, Mark, MeasuredDot
 
 SHOWN_TOPICS = ("world", "weights", "kv", "collectives", "bytes", "all_reduce", "gather", "token", "tokens")

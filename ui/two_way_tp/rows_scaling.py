@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.two_way_tp import Crossover, Duel, RunLog, ScalingRun, crossover, curve
-from core.units import percent, plain, seconds, significant
+from runtime.quantities import percent, plain, seconds, significant
 from ui.comm_cost.rows import short_name
 
 ASKED = {

@@ -16,8 +16,8 @@ from core.two_way_tp import (
     step_comm_s,
     token_parts,
 )
-from core.units import binary_bytes, grouped, percent, plain, seconds, significant
 from runtime.prose import written
+from runtime.quantities import binary_bytes, grouped, percent, plain, seconds, significant
 from ui.two_way_tp.rows import usual_work_s, working_s
 
 BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_wire
 from core.two_way_tp.spend import HOURS_A_DAY, Account, cost_usd, hours_for
-from core.units import bandwidth, binary_bytes, percent, plain, seconds, significant
+from runtime.quantities import bandwidth, binary_bytes, percent, plain, seconds, significant
 from ui.comm_cost.rows import short_name
 from ui.two_way_tp.rows_scaling import band_words, width_words
 

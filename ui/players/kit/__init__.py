@@ -33,9 +33,9 @@ def component(name: str, folder: Path, scripts: Sequence[str]) -> Callable[..., 
     )
 
 
-def words(player: str, language: str = "en") -> dict[str, str]:
+def words(player: str) -> dict[str, str]:
     """What a player says: content/<language>/players.md, what all of them say and its own, by name."""
-    blocks = content.load("players", language)
+    blocks = content.load("players")
     return {re.sub(f"^{player}[.]", "", name): text for name, text in blocks.items() if _is_said(name, player)}
 
 

@@ -1,0 +1,142 @@
+"""A language is a folder: its words, its numbers, its plurals, and what stands in where it has none."""
+
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import units
+from core.numbers import number
+from runtime import content, quantities
+from runtime.prose import Prose, said, written
+
+
+@pytest.fixture
+def spanish():
+    with content.speaking("es"):
+        yield
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A content/ of its own: English, and a language that is being written."""
+    for language, blocks in {
+        "en": "## play\nPlay\n\n## figure.*\nown: your link\ntable: your table, {{rows|row,rows}}\n",
+        "xx": "## figure.*\nown: X link\n",
+    }.items():
+        (tmp_path / language).mkdir()
+        (tmp_path / language / "page.md").write_text(blocks)
+    monkeypatch.setattr(content, "CONTENT", tmp_path)
+    content.forget()
+    yield tmp_path
+    content.forget()
+
+
+def test_a_list_of_labels_is_a_block_for_each(folder):
+    assert dict(content.load("page")) == {
+        "play": "Play",
+        "figure.own": "your link",
+        "figure.table": "your table, {{rows|row,rows}}",
+    }
+
+
+def test_what_a_language_lacks_is_said_in_english(folder):
+    with content.speaking("xx"):
+        assert (said("page", "figure.own"), said("page", "play")) == ("X link", "Play")
+        assert "play" not in content.blocks("page", "xx")
+
+
+@pytest.mark.parametrize("line", ["own your link", ": your link", "own:"])
+def test_a_line_of_a_list_that_is_no_entry_is_refused(folder, line):
+    (folder / "en" / "bad.md").write_text(f"## figure.*\n{line}\n")
+    with pytest.raises(ValueError, match="key: words"):
+        content.load("bad")
+
+
+def test_a_language_is_spoken_by_one_thread_alone(spanish):
+    """Two visits run in two threads: neither hears the other's language."""
+    heard = []
+    other = threading.Thread(target=lambda: heard.append(content.language()))
+    other.start()
+    other.join()
+    assert (heard, content.language()) == (["en"], "es")
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (6.8194e-3, "s", "6,82 ms"),
+        (0.4601, "%", "46,0\u202f%"),
+        (1_035_648, "n", "1\u202f035\u202f648"),
+        (1.25e9, "GB/s", "1,25 GB/s"),
+        (1.5, "copia,copias", "1,5 copias"),
+        (1, "=queda,quedan", "queda"),
+        (0.123456, "g3", "0.123"),
+    ],
+)
+def test_a_quantity_has_the_marks_of_its_language(spanish, value, unit, text):
+    """As Spanish engineers write it; what is to be found again in a log keeps its point."""
+    assert written(value, unit) == text
+
+
+@given(st.floats(1e-12, 1e15), st.sampled_from(["en", "es"]))
+def test_what_a_page_writes_its_fields_can_read(value, language):
+    """Whatever the marks, the one reader of numbers takes the text for the number that core wrote."""
+    with content.speaking(language):
+        text = quantities.significant(value, 4)
+        assert number(quantities.heard(text)) == number(units.significant(value, 4))
+        assert number(quantities.grouped(int(value))) == int(value)
+
+
+@pytest.mark.parametrize(
+    ("rule", "counts"),
+    [
+        ("one", {0: 0, 1: 0, 5: 0}),
+        ("one-other", {0: 1, 1: 0, 1.5: 1, 2: 1}),
+        ("upto-one-other", {0: 0, 1: 0, 1.5: 0, 2: 1}),
+        ("one-few-many", {1: 0, 21: 0, 11: 2, 3: 1, 13: 2, 22: 1, 100: 2, 1.5: 1}),
+        ("one-few-other", {1: 0, 2: 1, 4: 1, 5: 2, 1.5: 2}),
+    ],
+)
+def test_a_plural_is_chosen_by_the_languages_rule(rule, counts):
+    """Source: Unicode CLDR, Language Plural Rules: zh; en and es; fr; uk; cs."""
+    assert {count: quantities.PLURALS[rule](count) for count in counts} == counts
+
+
+@pytest.mark.parametrize("language", content.languages())
+def test_a_language_says_its_name_its_numbers_and_its_plurals(language):
+    said_of_it = content.blocks("language", language)
+    assert said_of_it["language"]
+    assert said_of_it["finished"] in ("yes", "no")
+    assert said_of_it["plural"] in quantities.PLURALS
+    assert {said_of_it[f"numbers.{part}"] for part in ("decimal", "groups", "percent")} <= set(quantities.MARKS)
+
+
+OTHERS = [name for name in content.languages() if name != content.ENGLISH]
+
+
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("stem", content.stems())
+def test_a_language_says_what_english_says(stem, language):
+    """A finished language lacks no file and no block; none has a block that English has not, or other fields."""
+    if stem not in content.stems(language):
+        assert language not in content.finished(), f"content/{language}/{stem}.md is missing"
+        return
+    english, other = content.blocks(stem, content.ENGLISH), content.blocks(stem, language)
+    assert set(other) <= set(english)
+    if language in content.finished():
+        assert set(english) <= set(other)
+    paths = lambda text: {path for path, _ in content.FIELD.findall(text)}  # noqa: E731
+    differ = {name: paths(english[name]) ^ paths(text) for name, text in other.items()}
+    assert {name: fields for name, fields in differ.items() if fields} == {}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_language_has_no_file_that_english_has_not(language):
+    assert set(content.stems(language)) <= set(content.stems())
+
+
+def test_a_field_may_be_told_twice_and_agree_with_its_count(spanish):
+    prose = Prose({"left": "{{gpus|=Queda,Quedan}} {{gpus|GPU libre,GPU libres}}"}, {"gpus": 2})
+    assert prose.text("left") == "Quedan 2 GPU libres"
