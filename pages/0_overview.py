@@ -25,7 +25,7 @@ def picture(stem: str) -> str:
         bills = list(zip(("NVLink", "10 GbE"), words.lab_bills(), strict=True))
         answered = progress.answered(course.entry(stem)) > 0
         alt = prose.plain(f"{stem}.alt_answered") if answered else alt
-        return drawings.two_bills(bills, palette, alt, answered=answered)
+        return drawings.two_bills(prose.plain(f"{stem}.one_gpu"), bills, palette, alt, answered=answered)
     if stem == "pipeline_bubble":
         stages = words.DRAWN_STAGES
         spans = run_on_ticks(fill_drain(stages, words.DRAWN_MICROBATCHES), stages)

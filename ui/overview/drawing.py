@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 245, 140
 
 
 def sharded_layer(ranks: int, palette: Palette, alt: str) -> str:
-    """A layer cut by rows over its ranks, and the one bar they meet at."""
+    """A layer's pair of matrices cut over its ranks, and the one bar they meet at."""
     pitch = (WIDTH + 11) / ranks
     parts = []
     for rank in range(ranks):
@@ -30,25 +30,42 @@ def sharded_layer(ranks: int, palette: Palette, alt: str) -> str:
     return drawing(WIDTH, HEIGHT, alt, *parts)
 
 
-def two_bills(bills: Sequence[tuple[str, Bill]], palette: Palette, alt: str, *, answered: bool) -> str:
-    """A step and its bill on two links, on one axis of time; before it is `answered` the bill is an open end."""
-    scale = (WIDTH - 4) / max(bill.total_s for _, bill in bills)
+def two_bills(alone: str, bills: Sequence[tuple[str, Bill]], palette: Palette, alt: str, *, answered: bool) -> str:
+    """A step on one GPU, and divided over two links, on one axis of time.
+
+    Before it is `answered` the bill is an open end, and the axis is the step's own: its length would tell the bill.
+    """
+    whole_s = bills[0][1].step.compute_s
+    scale = (WIDTH - 4) / (max(bill.total_s for _, bill in bills) if answered else 1.5 * whole_s)
     parts = []
-    for row, (name, bill) in enumerate(bills):
-        top = 22 + row * 58
-        compute_s = bill.step.rank_compute_s
-        ends = [compute_s, compute_s + bill.waiting_s, bill.total_s]
-        compute, latency, bandwidth = (scale * end for end in ends)
-        parts.append(text(0, top - 6, name, font_size=14, font_weight=600, fill=palette.text))
-        parts.append(rect(0.5, top, compute, 30, fill=palette.compute, stroke=palette.axis))
-        if not answered:
-            question: dict[str, Any] = {"font_size": 18, "font_weight": 600, "fill": palette.text}
-            parts.append(path(f"M{compute:g} {top:g}h28m-28 30h28", stroke=palette.axis, stroke_dasharray="4 4"))
-            parts.append(text(compute + 12, top + 21, "?", **question))
-            continue
-        parts.append(rect(compute + 1, top, max(latency - compute - 1, 1), 30, fill=palette.latency))
-        parts.append(rect(latency + 1, top, max(bandwidth - latency - 1, 1), 30, fill=palette.bandwidth))
+    for row, name in enumerate([alone, *(name for name, _ in bills)]):
+        top = 18 + row * 46
+        parts.append(text(0, top - 5, name, font_size=14, font_weight=600, fill=palette.text))
+        compute = scale * (bills[row - 1][1].step.rank_compute_s if row else whole_s)
+        parts.append(rect(0.5, top, compute, 22, fill=palette.compute, stroke=palette.axis))
+        if row:
+            parts += (
+                _bill(bills[row - 1][1], compute, top, scale, palette) if answered else _open(compute, top, palette)
+            )
     return drawing(WIDTH, HEIGHT, alt, *parts)
+
+
+def _bill(bill: Bill, left: float, top: float, scale: float, palette: Palette) -> list[str]:
+    """Waiting, then bytes, beside the compute."""
+    waiting, bandwidth = scale * bill.waiting_s, scale * bill.bandwidth_s
+    return [
+        rect(left + 1, top, max(waiting - 1, 1), 22, fill=palette.latency),
+        rect(left + waiting + 1, top, max(bandwidth - 1, 1), 22, fill=palette.bandwidth),
+    ]
+
+
+def _open(left: float, top: float, palette: Palette) -> list[str]:
+    """An end that is not told yet."""
+    question: dict[str, Any] = {"font_size": 16, "font_weight": 600, "fill": palette.text}
+    return [
+        path(f"M{left:g} {top:g}h28m-28 22h28", stroke=palette.axis, stroke_dasharray="4 4"),
+        text(left + 12, top + 17, "?", **question),
+    ]
 
 
 def small_schedule(spans: Sequence[Span], stages: int, palette: Palette, alt: str) -> str:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from core.comm_cost.bill import Bill, Step, bill
+from core.comm_cost.bill import Bill
 from core.pipeline_bubble.bubble import bubble_fraction, microbatches_for_budget
 from core.scenario import Scenario
-from core.steps.model import decode_step_s
 from core.two_way_tp import MINI_GPT, weights_per_rank
 from runtime.quantities import grouped
+from ui.comm_cost.rows import View
 
 LABS_OWN = Scenario()
 STAGES, MICROBATCHES, BUDGET = 8, 16, "0.10"
@@ -15,10 +15,9 @@ DRAWN_STAGES, DRAWN_MICROBATCHES = 4, 8
 
 
 def lab_bills() -> tuple[Bill, Bill]:
-    """One decode step of the labs' model at TP=2: inside the node, and across."""
-    model, gpu = LABS_OWN.model_spec, LABS_OWN.gpu_spec
-    step = Step(model, LABS_OWN.tp, compute_s=decode_step_s(model, gpu))
-    return bill(step, LABS_OWN.link_spec), bill(step, LABS_OWN.network_spec)
+    """One decode step of the labs' model at TP=2, as lab 03 prices it: inside the node, and across."""
+    view = View(LABS_OWN)
+    return view.price(view.link), view.price(view.network)
 
 
 def rank_weights() -> list[str]:
@@ -30,7 +29,9 @@ def fields() -> Mapping[str, object]:
     """Every number of the overview, from core."""
     inside, across = lab_bills()
     return {
+        "gpus": LABS_OWN.tp,
         "layers": LABS_OWN.model_spec.num_hidden_layers,
+        "all_reduces": across.step.all_reduces,
         "inside": inside,
         "across": across,
         "stages": STAGES,
