@@ -66,14 +66,35 @@ def carried(page: str, names: Sequence[str]) -> Iterator[None]:
     """
     shown: dict[str, str] = st.session_state.get("_shared", {})
     lost = {name: value for name, value in shown.items() if name not in st.query_params}
-    if lost and page != st.session_state["_page"]:
-        with suppress(StreamlitAPIException):
-            st.query_params.update(lost)
-            st.rerun()
+    if page != st.session_state.get("_page"):
+        for missing in (lost, _left_on(page, names)):
+            if missing:
+                with suppress(StreamlitAPIException):
+                    st.query_params.update(missing)
+                    st.rerun()
     st.session_state["_page"] = page
     _note_shared(names)
     yield
     _note_shared(names)
+
+
+def note_own(page: str, names: Sequence[str]) -> None:
+    """Keep what a page has in the address beside what all pages share, for the browser's Back drops it."""
+    st.session_state.setdefault("_own", {})[page] = _own(names)
+
+
+def _left_on(page: str, names: Sequence[str]) -> dict[str, str]:
+    """What a page had in the address when it was left, if it comes back with nothing of its own."""
+    left: dict[str, str] = st.session_state.get("_own", {}).get(page, {})
+    return {} if _own(names) else left
+
+
+def _own(names: Sequence[str]) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in st.query_params.to_dict().items()
+        if name not in names and name not in _STREAMLITS_OWN
+    }
 
 
 def _note_shared(names: Sequence[str]) -> None:

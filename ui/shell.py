@@ -84,6 +84,7 @@ def run() -> None:
     with st.container(horizontal_alignment="center"), st.container(width=_column_px(), key="column"):
         notice = st.container()
         page.run()
+        inputs.note_own(page.title, _SHARED)
         _say_what_was_ignored(notice, page.title)
     with inputs.out_of_sight("shell"):
         _browser(

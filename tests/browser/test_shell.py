@@ -77,10 +77,25 @@ def test_back_and_forward_bring_the_scenario_of_their_address_and_the_bar_says_i
     size.fill("8")
     size.press("Enter")
     wait_for_address(page, "tp=8")
+    # what a page had of its own comes back with it
+    page.get_by_role("tab", name="Bench", exact=True).click()
+    wait_for_address(page, "pipe_scene=Bench")
     for go, stem, summary in ((page.go_back, "comm_cost", "TP=2"), (page.go_forward, "pipeline_bubble", "TP=8")):
         go()
         arrive(page, stem)
         wait_for_summary(page, summary)
+    wait_for_address(page, "pipe_scene=Bench")
+
+
+def test_back_from_where_a_question_is_taught_finds_the_answers_as_they_were(app, open_page):
+    """The browser's Back brings an address without them: they used to be gone."""
+    page = open_page(f"{app}/quiz?quiz_sheet=5%3Bcolumn_or_row%3Da&quiz_at=column_or_row&tp=4")
+    page.get_by_role("link", name="Taught in").first.click()
+    arrive(page, "sharding_math")
+    page.go_back()
+    arrive(page, "quiz")
+    wait_for_address(page, "column_or_row%3Da")
+    page.get_by_text("1 of 61 answered").wait_for()
 
 
 @pytest.mark.parametrize("width", [1440, 390])
