@@ -106,8 +106,11 @@ class Page:
                 self.say(block)
 
     def verdict(self, sign: str, block: str) -> None:
-        """`ok`, `off` or `open`; the block's first paragraph is the claim, the rest the assumption it needs."""
-        mark = {"ok": ":green[:material/check:]", "off": ":red[:material/close:]"}.get(sign, ":gray[**?**]")
+        """`ok`, `off` or `open`; the block's first paragraph is the claim, the rest the assumption it needs.
+
+        The claim holds whatever the sign: bad news has a warning, for a cross would call it untrue.
+        """
+        mark = {"ok": ":green[:material/check:]", "off": ":red[:material/warning:]"}.get(sign, ":gray[**?**]")
         with st.container(key=f"verdict_{block}", horizontal=True, gap="small"):
             st.markdown(mark, width="content")
             self.say(block, width="stretch")

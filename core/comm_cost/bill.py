@@ -85,7 +85,8 @@ class Step:
     """One forward pass over `tokens` by `tp_size` ranks: what is computed, and what must be summed.
 
     `compute_s` is the whole step on one GPU. The labs' napkin puts it whole beside the bill of any number of ranks;
-    `divided`, each rank computes its share of it.
+    `divided`, each rank computes its share of it. `sequences` have one next token each: a decode step's are its
+    tokens, and of a prefill only each prompt's last token needs scores.
     """
 
     model: ModelSpec
@@ -93,6 +94,7 @@ class Step:
     tokens: int = 1
     compute_s: float = LAB_STEP_S
     divided: bool = False
+    sequences: int | None = None
 
     def __post_init__(self) -> None:
         require_positive(tp_size=self.tp_size, tokens=self.tokens)
@@ -187,10 +189,10 @@ class PricedCollective:
         return self.cost.total_s
 
 
-def priced_ends(step: Step, link: LinkSpec, logits_tokens: int | None = None) -> tuple[PricedCollective, ...]:
+def priced_ends(step: Step, link: LinkSpec) -> tuple[PricedCollective, ...]:
     """What both ends of the model send beside a step's bill, cut by vocabulary and priced as rings.
 
-    A prefill needs logits only for each prompt's last token; without `logits_tokens`, every token has them.
+    Logits are made for the step's sequences alone.
     """
     return tuple(
         PricedCollective(
@@ -199,7 +201,7 @@ def priced_ends(step: Step, link: LinkSpec, logits_tokens: int | None = None) ->
             payload_bytes=entry.payload_bytes,
             cost=collective_cost(entry.op, "ring", entry.payload_bytes, entry.ranks, link),
         )
-        for entry in ends_ledger(step.model, step.tokens, step.tp_size, logits_tokens)
+        for entry in ends_ledger(step.model, step.tokens, step.tp_size, step.sequences)
     )
 
 

@@ -49,6 +49,22 @@ class ExpertParallelBill:
         return self.layers * self.tensor_parallel.total_s
 
     @property
+    def mixed(self) -> CollectiveCost:
+        """One layer with tensor-parallel attention and experts on ranks: one all-reduce, dispatch and combine.
+
+        The all-reduce comes in two halves: a rank dispatches its share of the reduced rows, and gathers all after.
+        """
+        one = replace(
+            self.tensor_parallel,
+            steps=self.tensor_parallel.steps // 2,
+            traffic_bytes=self.tensor_parallel.traffic_bytes / 2,
+            latency_s=self.tensor_parallel.latency_s / 2,
+            bandwidth_s=self.tensor_parallel.bandwidth_s / 2,
+            base_s=self.tensor_parallel.base_s / 2,
+        )
+        return one.plus(self.dispatch).plus(self.combine)
+
+    @property
     def traffic_ratio(self) -> float:
         """Bytes of expert parallelism over bytes of tensor parallelism: K/(2N) where all is even; 0 for one rank.
 

@@ -38,7 +38,7 @@ def layer_collectives(
 def step_ledger(model: ModelSpec, tokens: int, tp_size: int, dtype: str = "bf16") -> Ledger:
     """All decoder layers of one step over `tokens` tokens: two all-reduces a layer.
 
-    The embedding and the head are listed apart, by `ends_collectives`.
+    The embedding and the head are listed apart, by `ends_ledger`.
     """
     ledger = Ledger()
     for layer in range(model.num_hidden_layers):

@@ -12,6 +12,16 @@ FIRST = paper(SEED)[0]
 COUNTED = next(question for question in paper(SEED) if getattr(question, "dimension", "") == "count")
 
 
+def test_the_quiz_cuts_as_lab_01_does_by_inputs_and_outputs():
+    """Rows and columns change places with W and W.T: the lab names both, the question what is meant by them."""
+    shard, asked = content.load("sharding_math")["step.mlp.shard"], content.load("quiz")
+    right = asked[f"column_or_row.say_{FIRST.right}"]
+    assert "W1 is cut by its outputs and W2 by its inputs" in shard
+    assert right == "The first by its outputs, the second by its inputs"
+    cuts = [text for stem in ("quiz", "strategy") for text in content.load(stem).values()]
+    assert not [text for text in cuts if "by rows" in text or "by columns" in text]
+
+
 def test_a_right_choice_is_told_so_with_its_reason_and_goes_into_the_address():
     app = visit(QUIZ, quiz_sheet=str(SEED))
     app.radio[0].set_value(FIRST.key_answer)

@@ -262,7 +262,7 @@ def _mixture(page: Page, experts: scale.Experts, over: LinkSpec) -> None:
     with margin:
         page.note("bench.experts_ratio")
         with st.container(key="aside_experts"):
-            page.note("bench.experts_copies", "bench.experts_sequence")
+            page.note("bench.experts_copies", "bench.experts_attention")
 
 
 def _ends(page: Page, view: cost.View, over: LinkSpec) -> None:

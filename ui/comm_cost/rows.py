@@ -53,7 +53,14 @@ class View:
             compute_s = decode_step_s(model, gpu, self.scenario.weight_dtype)
         else:
             compute_s = prefill_step_s(model, gpu, self.scenario.prompt_tokens, self.scenario.batch)
-        return Step(model, self.scenario.tp, self.tokens, compute_s, divided=not self.napkin)
+        return Step(
+            model,
+            self.scenario.tp,
+            self.tokens,
+            compute_s,
+            divided=not self.napkin,
+            sequences=self.scenario.batch,
+        )
 
     @property
     def tokens(self) -> int:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.catalog import MODELS, model
-from core.collectives.cost import CollectiveCost, ring_all_gather, ring_reduce_scatter
-from core.comm_cost.bill import allreduce_payload_bytes
+from core.collectives.cost import CollectiveCost
 from core.comm_cost.expert_parallel import ExpertParallelBill, expert_parallel_bill
 from core.comm_cost.node_boundary import NodeBill, node_bill
 from core.specs import LinkSpec, ModelSpec
@@ -36,6 +35,7 @@ def batch_points(view: View) -> list[SharePoint]:
         replace(
             view.step,
             tokens=batch,
+            sequences=batch,
             compute_s=batched_decode_step_s(scenario.model_spec, scenario.gpu_spec, batch, scenario.weight_dtype),
         )
         for batch in BATCHES
@@ -124,13 +124,11 @@ class Experts:
 
 
 def layer_rows(ask: Experts, link: LinkSpec) -> list[BillRow]:
-    """One step's mixture layers cut four ways, none of it with compute: what each way sends."""
+    """One step's mixture layers cut four ways, none of it with compute: what attention and MLP send together."""
     plainly, once = ask.bill(link, deduplicated=False), ask.bill(link, deduplicated=True)
-    payload_bytes = allreduce_payload_bytes(ask.tokens, ask.model.hidden_size)
-    half = ring_reduce_scatter(payload_bytes, ask.ranks, link).plus(ring_all_gather(payload_bytes, ask.ranks, link))
     return [
         _row("tensor", plainly.tensor_parallel, plainly),
-        _row("sequence", half.times(2), plainly),
+        _row("mixed", plainly.mixed, plainly),
         _row("copy_each", plainly.dispatch.plus(plainly.combine), plainly),
         _row("copy_a_rank", once.dispatch.plus(once.combine), once),
     ]

@@ -12,8 +12,10 @@ from core.comm_cost.readings import Reading, misreadings
 from core.comm_cost.remedies import PurchaseAdvice, overlap_break_even, overlap_for_fraction
 from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor
+from core.models.parameters import count_parameters
 from core.specs import LinkSpec
 from core.steps.batch_sweep import ridge_batch
+from core.steps.model import ACTIVATION_BYTES
 from core.units import GB, GIB
 from runtime.prose import said
 from runtime.quantities import decimal_bytes, grouped, percent, plain
@@ -128,7 +130,9 @@ def experts(ask: Experts, link: LinkSpec) -> Fields:
         "ask": ask,
         "moe": plainly,
         "once": once,
-        "moe_even": plainly.copies / (2 * ask.ranks),
+        "moe_mixed_s": plainly.layers * plainly.mixed.total_s,
+        "attention_bytes": ACTIVATION_BYTES * count_parameters(ask.model).attention,
+        "moe_even": plainly.copies / ask.ranks,
     }
 
 
@@ -141,7 +145,6 @@ def ends(view: View, link: LinkSpec) -> Fields:
         "layers": layers,
         "embedding": embedding,
         "head": head,
-        "ends_times": head.payload_bytes / step.payload_bytes,
         "ends_share": (embedding.time_s + head.time_s) / layers.comm_s,
     }
 

@@ -13,7 +13,7 @@ from ui.prose import Prose, escape
 from ui.scenes import Page
 
 LONGEST_SHEET = 3900
-"""All sixty answers written out come to less."""
+"""Every answer written out comes to less."""
 
 
 def sheet_of(page: Page) -> Sheet:

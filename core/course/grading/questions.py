@@ -177,8 +177,8 @@ def _of_two_ranks(rng: Draw) -> list[Row]:
             True,
         ),
         (
-            f"The same layer cut by rows instead, its bias whole on every rank. How many parameters does a rank"
-            f" of TP={tp_size} hold?",
+            f"The same layer cut by its inputs instead, its bias whole on every rank. How many parameters does a"
+            f" rank of TP={tp_size} hold?",
             "parameters",
             float(features * outputs // tp_size + outputs),
             True,

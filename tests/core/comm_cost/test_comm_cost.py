@@ -143,7 +143,7 @@ def test_embedding_and_head_are_listed_apart():
 
 
 def test_a_prefill_needs_logits_for_the_last_token_only():
-    _, head = priced_ends(Step(LLAMA, 2, 2048), NVLINK, logits_tokens=1)
+    _, head = priced_ends(Step(LLAMA, 2, 2048, sequences=1), NVLINK)
     assert head.payload_bytes == 256_512
 
 

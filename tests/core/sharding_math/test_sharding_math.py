@@ -225,7 +225,7 @@ def test_padded_logits_are_what_lab_03_prices_too():
     opt = model("opt-13b")
     (_, head), (_, priced) = (
         ends_ledger(opt, 2048, 2, sequences=1),
-        priced_ends(Step(opt, 2, 2048), link("nvlink-lab"), logits_tokens=1),
+        priced_ends(Step(opt, 2, 2048, sequences=1), link("nvlink-lab")),
     )
     assert head.payload_bytes == priced.payload_bytes == 50304 * 2
 

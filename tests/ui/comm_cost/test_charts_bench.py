@@ -1,6 +1,7 @@
 """The figures of lab 03's bench as specifications: they compile, carry core's numbers, and can be projected."""
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -103,10 +104,13 @@ def test_an_engines_kernel_stands_beside_the_ring():
         assert modelled == pytest.approx(row.measured_ms, rel=0.02)
 
 
-def test_sequence_parallelism_takes_as_long_as_the_all_reduces_it_replaces():
-    rows = {row.name: row for row in scale.layer_rows(scale.Experts(), LAB.link)}
-    tensor, sequence = rows["Tensor parallel"], rows["Sequence parallel"]
-    assert sequence.latency_ms + sequence.bandwidth_ms == pytest.approx(tensor.latency_ms + tensor.bandwidth_ms)
+def test_experts_are_compared_layer_by_layer_with_what_attention_sends_told():
+    """Between two all-reduces and none stands one: where only the MLP's becomes a dispatch and a combine."""
+    tensor, mixed, by_data, _ = scale.layer_rows(scale.Experts(), LAB.link)
+    took = [row.latency_ms + row.bandwidth_ms for row in (tensor, mixed, by_data)]
+    assert took[1] == pytest.approx(took[0] / 2 + took[2])
+    assert "one all-reduce" in mixed.detail
+    assert "attention sends nothing" in by_data.detail
 
 
 def test_the_ends_are_listed_apart_from_the_layers():
@@ -114,6 +118,16 @@ def test_the_ends_are_listed_apart_from_the_layers():
     layers, embedding, head = bench.end_rows(LAB, LAB.network)
     assert layers.in_words == "6.82 ms"
     assert (embedding.in_words, head.in_words) == ("0.107 ms", "0.153 ms")
+
+
+def test_a_prefill_scores_the_last_token_of_each_prompt_alone():
+    """250 KiB of logits a sequence, in a decode step and in a prefill of 2,048 tokens: never 501 MiB."""
+    decode, prefill = (replace(LAB, phase=phase) for phase in ("decode", "prefill"))
+    heads = [bench.end_rows(view, LAB.network)[2] for view in (decode, prefill)]
+    assert heads[0].in_words == heads[1].in_words
+    assert "250 KiB" in heads[1].detail
+    several = replace(prefill, scenario=replace(LAB.scenario, batch=4))
+    assert "1000 KiB" in bench.end_rows(several, LAB.network)[2].detail
 
 
 @pytest.mark.parametrize(
