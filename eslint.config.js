@@ -13,8 +13,11 @@ const text = Object.fromEntries(paths.map((path) => [path, readFileSync(path, 'u
 const declared = (path) => text[path].split('\n').flatMap((line) => line.match(/^(?:class|(?:async )?function|const|let) (\w+)/)?.[1] ?? []);
 const readable = (names) => Object.fromEntries(names.map((name) => [name, 'readonly']));
 
-// The scripts a script is joined with: its own folder's and the kit's; with the kit's, everybody's.
-const joined = (path) => paths.filter((other) => other !== path && (dirname(path) === KIT || [dirname(path), KIT].includes(dirname(other))));
+// A player that draws with another's scripts as well.
+const BORROWS = { [join('ui', 'players', 'journey_player')]: join('ui', 'players', 'ring_player') };
+
+// The scripts a script is joined with: its own folder's and the kit's, and what it borrows; with the kit's, everybody's.
+const joined = (path) => paths.filter((other) => other !== path && (dirname(path) === KIT || [dirname(path), KIT, BORROWS[dirname(path)]].includes(dirname(other))));
 const used = (path) => declared(path).filter((name) => joined(path).some((other) => new RegExp(`\\b${name}\\b`).test(text[other])));
 
 export default [

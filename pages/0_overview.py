@@ -6,7 +6,7 @@ from core.pipeline_bubble.bubble import fill_drain, run_on_ticks
 from ui import shell
 from ui.course import pages as course
 from ui.course import progress
-from ui.overview import course_map, words
+from ui.overview import course_map, journey, words
 from ui.overview import drawing as drawings
 from ui.players.still import still
 from ui.prose import prose_of
@@ -14,7 +14,8 @@ from ui.prose import prose_of
 TOOLS_A_ROW = 3
 
 shell.boot()
-prose, palette = prose_of("overview", words.fields()), shell.look().palette
+look, trip = shell.look(), journey.shown(shell.scenario())
+prose, palette = prose_of("overview", {**words.fields(), "trip": trip}), look.palette
 
 
 def picture(stem: str) -> str:
@@ -57,6 +58,7 @@ def lab(entry: course.Entry) -> None:
 
 with st.container(key="overview"):
     st.title(prose.text("title"), anchor=False)
+    journey.draw(trip, prose, look)
     st.markdown(prose.text("lead"))
     with st.container(key="entry_start"):
         st.page_link(course.START.path, label=prose.text("start"))

@@ -1,4 +1,4 @@
-"""The three players under one kit: names, touch targets, type on a wall, forced colours, what a step announces."""
+"""The players under one kit: names, touch targets, type on a wall, forced colours, what a step announces."""
 
 from collections import Counter
 from xml.etree import ElementTree
@@ -12,6 +12,7 @@ PLAYERS = {
     "schedule": SCHEDULE,
     "ring": "comm_cost?bill_scene=See+it&bill_view=the+wire",
     "stepper": "sharding_math?shard_scene=See+it",
+    "journey": "?",
 }
 NAMELESS = """figure => [...figure.querySelectorAll('button, input, [role=button], [role=img]')]
     .filter(e => e.getClientRects().length && !(e.ariaLabel || e.innerText || e.labels?.[0]?.innerText))
@@ -48,6 +49,7 @@ def test_a_step_is_announced(app, open_page, name):
         "schedule": "stage 0: forward of microbatch 0",
         "ring": "ring: 1 of 6 rounds",
         "stepper": "Step 2 of 5, shard",
+        "journey": "All GPUs have read their parts of the attention weights",
     }
     assert said[name] in figure.locator(".live").inner_text()
 

@@ -1,0 +1,58 @@
+"""The overview's journey: every choice is a bill of lab 03, and no answer is told before it was asked."""
+
+from dataclasses import asdict, replace
+
+import pytest
+
+from core.scenario import Scenario
+from core.units import significant
+from ui.comm_cost.rows import View
+from ui.overview import rows_journey as rows
+from ui.players import journey_player as player
+
+
+@pytest.mark.parametrize("scenario", [rows.OWN, Scenario(model="mixtral-8x7b", weight_dtype="int4")])
+def test_every_trip_is_the_bill_that_lab_03_shows(scenario):
+    for choice in rows.choices(scenario):
+        view = View(replace(scenario, tp=choice.ranks, batch=choice.batch))
+        assert choice.trip.bill == view.price(choice.link)
+        assert choice.trip.total_s == pytest.approx(view.price(choice.link).total_s)
+        program = rows.programs([choice])[choice.way].program
+        assert (program.ranks, len(program.rounds)) == (choice.ranks, choice.trip.rounds)
+
+
+def test_the_scenario_is_shown_only_after_lab_03_was_answered():
+    """Until then nothing that lab 03 asks of the visit's scenario stands in the figure: it is of another model."""
+    scenario = Scenario(tp=2)
+    asked = View(scenario).price(View(scenario).asked)
+    for model in ("llama-3-8b", rows.OWN.model, rows.OTHER.model):
+        shown = rows.shown_scenario(replace(scenario, model=model), answered=False)
+        assert shown.model != model
+    assert rows.shown_scenario(scenario, answered=True) == scenario
+    told = {word for choice in rows.choices(rows.OWN) for word in rows.in_words(choice).values()}
+    assert not {significant(asked.speedup), f"{100 * asked.speedup:.0f}"} & told
+
+
+def test_no_batch_multiplies_longer_than_it_reads():
+    """Of 4-bit weights half a GB of reading is soon outlasted: the ladder of batches ends before."""
+    for scenario in (rows.OWN, Scenario(weight_dtype="int4")):
+        batches = rows.batches_of(scenario)
+        assert batches == list(rows.BATCHES[: len(batches)])
+    assert len(rows.batches_of(Scenario(weight_dtype="int4"))) < len(rows.BATCHES)
+
+
+def test_first_comes_what_the_scenario_says_or_what_is_nearest_below():
+    assert rows.first(Scenario(tp=64, batch=1000)) == (3, 1, 6)
+    assert rows.first(Scenario(tp=1, batch=3)) == (0, 1, 1)
+
+
+def test_the_payload_is_small_enough_to_be_sent_with_the_page():
+    """112 trips with their stops: what dragging needs, so that it asks the server for nothing."""
+    from ui.overview.journey import _played
+
+    choices, trips, programs = _played(rows.OWN, "en")
+    assert len(trips) == len(choices.tp) * len(choices.links) * len(choices.batch)
+    assert all(trip.program in programs for trip in trips)
+    assert sum(len(str(asdict(trip))) for trip in trips) < 250_000
+    head = player.payload(choices, trips, programs, layers=48)
+    assert head["layers"] == 48

@@ -1,0 +1,85 @@
+"""The overview's first figure: one token through its layers, sums and wires."""
+
+import streamlit as st
+
+from core.scenario import Scenario
+from runtime import content
+from runtime.quantities import seconds
+from ui import inputs
+from ui.course import pages as course
+from ui.course import progress
+from ui.overview import rows_journey as rows
+from ui.players import journey_player as player
+from ui.players.ring_player import Message
+from ui.prose import Prose
+from ui.theme import Look
+
+PARAM = "home_trip"
+
+
+def shown(scenario: Scenario) -> Scenario:
+    """What the journey is of: it gives no answer away that lab 03 has still to ask for."""
+    return rows.shown_scenario(scenario, progress.answered(course.entry("comm_cost")) > 0)
+
+
+def draw(scenario: Scenario, prose: Prose, look: Look) -> None:
+    """Every trip of the scenario that is shown, at rest at the start."""
+    inputs.hear(PARAM)
+    player.journey_player(
+        *_played(scenario, content.language()),
+        layers=scenario.model_spec.num_hidden_layers,
+        key="journey",
+        alt=prose.plain("journey.alt"),
+        param=PARAM,
+        present=look.present,
+    )
+    with st.container(key="note_journey"):
+        st.markdown(prose.text("journey.note"))
+
+
+@st.cache_data(max_entries=16)
+def _played(
+    scenario: Scenario, language: str
+) -> tuple[player.Choices, list[player.Trip], dict[str, player.Program]]:
+    """What is played, kept by the language that its words are in."""
+    found = rows.choices(scenario)
+    asked = player.Choices(
+        rows.ranks_of(scenario), rows.link_names(scenario), rows.batches_of(scenario), rows.first(scenario)
+    )
+    programs = {way: _program(drawn) for way, drawn in rows.programs(found).items()}
+    return asked, [_trip(choice) for choice in found], programs
+
+
+def _trip(choice: rows.Choice) -> player.Trip:
+    trip = choice.trip
+    return player.Trip(
+        total=trip.total_s,
+        attention=trip.attention_s,
+        mlp=trip.mlp_s,
+        sum=trip.sum_s,
+        launch=trip.one_sum.base_s,
+        rounds=trip.rounds,
+        latency=trip.hop_latency_s,
+        bandwidth=trip.hop_bandwidth_s,
+        rate=trip.tokens_per_s,
+        ideal=trip.free_tokens_per_s,
+        program=choice.way,
+        fits=choice.fits,
+        told=rows.in_words(choice),
+        stops=tuple(
+            player.Stop(stop.moment, stop.number, stop.time_s, seconds(stop.time_s)) for stop in trip.stops
+        ),
+    )
+
+
+def _program(drawn: rows.Drawn) -> player.Program:
+    steps = drawn.program
+    return player.Program(
+        ranks=steps.ranks,
+        chunks=steps.chunks,
+        rounds=tuple(
+            tuple(Message(message.source, message.target, len(message.chunks)) for message in messages)
+            for messages in steps.rounds
+        ),
+        held=tuple(tuple(tuple(tuple(sorted(part)) for part in rank) for rank in state) for state in drawn.held),
+    )

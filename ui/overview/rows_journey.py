@@ -1,0 +1,139 @@
+"""The overview's journey: every trip that can be chosen, from the bills of lab 03, in seconds and in words."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from core.collectives.clock import Held, held_after_each_round
+from core.collectives.programs import Program, program
+from core.comm_cost.journey import Journey, journey
+from core.scenario import Scenario
+from core.sharding_math.tp_sizes import check_tp_size
+from core.specs import LinkSpec
+from core.steps.model import TensorGroup, decode_terms
+from runtime.quantities import binary_bytes, grouped, seconds, significant
+from ui.comm_cost.rows import View, short_name
+
+RANKS = (1, 2, 4, 8)
+BATCHES = (1, 2, 4, 8, 16, 32, 64)
+OWN = Scenario(model="qwen2.5-14b", link="nvlink-3", tp=4)
+OTHER = Scenario(model="llama-2-13b", link="nvlink-3", tp=4)
+"""What the journey shows before lab 03 has asked about the scenario: a model that is not the scenario's."""
+
+_FIRST_LINK = 1
+"""PCIe: the one whose sum goes round a ring inside a node."""
+
+_WAYS = {"one stage": "one_shot", "NCCL": "ring"}
+"""Which program a kernel runs; every other kernel is priced as two stages."""
+
+Way = Literal["alone", "ring", "one_shot", "two_shot"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One trip: ranks, a link, sequences at once."""
+
+    ranks: int
+    link: LinkSpec
+    batch: int
+    trip: Journey
+    fits: bool
+
+    @property
+    def way(self) -> str:
+        """Who sends to whom, and the number of ranks: the name of its program."""
+        return f"{_WAYS.get(self.trip.kernel, 'two_shot')}-{self.ranks}" if self.trip.sums else "alone-1"
+
+
+def shown_scenario(scenario: Scenario, answered: bool) -> Scenario:
+    """The visit's own scenario once lab 03's question was answered; until then, one that gives nothing away."""
+    if answered:
+        return scenario
+    return OTHER if scenario.model_spec.num_hidden_layers == OWN.model_spec.num_hidden_layers else OWN
+
+
+def ranks_of(scenario: Scenario) -> list[int]:
+    """The numbers of GPUs that this model splits over."""
+    return [ranks for ranks in RANKS if not check_tp_size(scenario.model_spec, ranks).broken]
+
+
+def batches_of(scenario: Scenario) -> list[int]:
+    """The batches at which reading the weights still takes longer than multiplying with them, as a bill assumes."""
+    compute_s = View(scenario).step.compute_s
+
+    def arithmetic_s(batch: int) -> float:
+        model, gpu, group = scenario.model_spec, scenario.gpu_spec, TensorGroup(1, scenario.link_spec)
+        return decode_terms(model, gpu, group, batch, 0, scenario.weight_dtype).arithmetic_s
+
+    return [batch for batch in BATCHES if arithmetic_s(batch) <= compute_s] or [1]
+
+
+def links_of(scenario: Scenario) -> list[LinkSpec]:
+    """The links that lab 03 compares for this scenario."""
+    return View(scenario).compared
+
+
+def choices(scenario: Scenario) -> list[Choice]:
+    """Every trip of a scenario, by ranks, then link, then batch."""
+    return list(_choices(scenario))
+
+
+def _choices(scenario: Scenario) -> Iterator[Choice]:
+    for ranks in ranks_of(scenario):
+        for link in links_of(scenario):
+            for batch in batches_of(scenario):
+                view = View(replace(scenario, tp=ranks, batch=batch))
+                yield Choice(ranks, link, batch, journey(view.step, link), view.fits != "none")
+
+
+def first(scenario: Scenario) -> tuple[int, int, int]:
+    """What is chosen first: the scenario's ranks, a ring, and its batch, or what is nearest to them."""
+    ranks, batches = ranks_of(scenario), batches_of(scenario)
+    return (
+        ranks.index(max(size for size in ranks if size <= max(scenario.tp, ranks[0]))),
+        min(_FIRST_LINK, len(links_of(scenario)) - 1),
+        batches.index(max(size for size in batches if size <= max(scenario.batch, batches[0]))),
+    )
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A collective as it is drawn: its messages by round, and who has whose part after each."""
+
+    program: Program
+    held: tuple[Held, ...]
+
+
+def programs(found: list[Choice]) -> dict[str, Drawn]:
+    """Every program that some trip needs."""
+    named = {choice.way: choice for choice in found}
+    return {way: _drawn(way.partition("-")[0], choice.trip.bill.step.tp_size) for way, choice in named.items()}
+
+
+def _drawn(way: str, ranks: int) -> Drawn:
+    steps = Program(1, 1, ()) if way == "alone" else program("all_reduce", way, ranks)
+    return Drawn(steps, held_after_each_round(steps))
+
+
+def in_words(choice: Choice) -> dict[str, str]:
+    """A trip's times and bytes as they are written in the figure."""
+    trip = choice.trip
+    rate = trip.tokens_per_s
+    return {
+        "rate": grouped(round(rate)) if rate >= 100 else significant(rate),
+        "total": seconds(trip.total_s),
+        "compute": seconds(trip.bill.step.rank_compute_s),
+        "waiting": seconds(trip.bill.waiting_s),
+        "pouring": seconds(trip.bill.bandwidth_s),
+        "layer": seconds(trip.layer_s),
+        "sum": seconds(trip.sum_s),
+        "hop": seconds(trip.hop_latency_s + trip.hop_bandwidth_s),
+        "latency": seconds(trip.hop_latency_s),
+        "bandwidth": seconds(trip.hop_bandwidth_s),
+        "bytes": binary_bytes(trip.hop_bytes),
+    }
+
+
+def link_names(scenario: Scenario) -> list[tuple[str, str]]:
+    """The links by key and by a short name."""
+    return [(link.key, short_name(link)) for link in links_of(scenario)]
