@@ -5,7 +5,7 @@ import streamlit as st
 from core.course.reading_rooms import ROOMS, Place, Room, places
 from ui import scenes
 from ui.course import pages as course
-from ui.reading_rooms import words as facts
+from ui.reading_rooms import tables as facts
 
 page = scenes.open_page("reading_rooms")
 
@@ -29,8 +29,18 @@ def room(row: Room) -> None:
         place(each, row.root)
 
 
+def checked() -> None:
+    page.say("limits.body")
+    st.markdown(facts.checks_table(page.prose))
+    page.say("checks.reading")
+    for name, table in facts.claims_tables(page.prose).items():
+        if table:
+            with st.expander(name):
+                st.markdown(table)
+
+
 page.play(
     facts.fields,
     **{each.key: lambda each=each: room(each) for each in ROOMS},
-    limits=lambda: page.say("limits.body"),
+    limits=checked,
 )

@@ -29,7 +29,7 @@ COMMANDS: Mapping[str, str] = {
     "grade": "grade a submission to a lab",
     "classroom": "a lab for a whole class",
     "budget": "what a cloud run may cost and did",
-    "reading-rooms": "check a reading room against its release",
+    "citations": "what is said of engines against their sources",
 }
 
 

@@ -18,7 +18,8 @@ from core.units import KIB, MIB
 RELEASES_READ = (
     "0.3.0", "0.3.3", "0.4.1", "0.4.2", "0.4.3", "0.5.0", "0.5.4", "0.6.0", "0.6.1", "0.6.2", "0.6.3.post1",
     "0.7.3", "0.8.0", "0.8.1", "0.8.3", "0.8.5", "0.9.0", "0.9.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0", "0.13.0",
-    "0.16.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0", "0.25.0", "0.28.0", "0.30.0", "0.33.0",
+    "0.16.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0", "0.25.0", "0.28.0", "0.29.0", "0.30.0", "0.31.0", "0.32.0",
+    "0.33.0",
 )
 # fmt: on
 """The releases whose sources these rules were read in; one between two of them is taken to be as the older."""
@@ -42,7 +43,7 @@ SYMMETRIC_MEMORY_MOST = {
 }
 """The largest payload that symmetric memory takes itself, as 0.28.0 to 0.33.0 have it; above, it is NCCL's."""
 
-RuleKey = Literal["one_node", "world_size", "nvlink_domain", "nvlink", "p2p"]
+RuleKey = Literal["one_node", "world_size", "nvlink_gpus", "nvlink", "p2p", "nvlink_domain"]
 Kernel = Literal["one stage", "two stages", "half butterfly", "symmetric memory", "NCCL"]
 Release = tuple[int, ...]
 
@@ -119,18 +120,19 @@ RULES = (
         lambda machine: machine.world_size in world_sizes(machine),
     ),
     Rule(
-        "nvlink_domain",
-        "0.28.0",
-        "one node, or one NVLink domain over several",
-        "Custom collectives are disabled because this multi-node group does not support MNNVL multicast.",
-        lambda machine: machine.nodes == 1 or (machine.nvlink_domain and machine.blackwell),
+        "nvlink_gpus",
+        "0.29.0",
+        "one node, or GPUs whose NVLink can span nodes",
+        "Custom collectives are disabled because this multi-node group does not have MNNVL-capable GPUs on every"
+        " rank.",
+        lambda machine: machine.nodes == 1 or machine.blackwell,
     ),
     Rule(
         "nvlink",
         "0.4.1",
         "two ranks, or NVLink between every two",
         f"Custom allreduce is disabled because it's not supported on more than two PCIe-only GPUs. {_SILENCE}",
-        lambda machine: machine.world_size == 2 or machine.full_nvlink,
+        lambda machine: machine.nodes > 1 or machine.world_size == 2 or machine.full_nvlink,
     ),
     Rule(
         "p2p",
@@ -138,10 +140,18 @@ RULES = (
         "peer-to-peer copies that arrive",
         "Custom allreduce is disabled because your platform lacks GPU P2P capability or P2P test failed. "
         f"{_SILENCE}",
-        lambda machine: _p2p_taken_for_granted(machine),
+        lambda machine: machine.nodes > 1 or _p2p_taken_for_granted(machine),
+    ),
+    Rule(
+        "nvlink_domain",
+        "0.28.0",
+        "one node, or one NVLink domain over several",
+        "Custom collectives are disabled because this multi-node group does not support MNNVL multicast.",
+        lambda machine: machine.nodes == 1 or (machine.nvlink_domain and machine.blackwell),
     ),
 )
-"""In the order a release asks them: the first that fails is the one a log names."""
+"""In the order a release asks them: the first that fails is the one a log names. NVLink between every two and
+peer-to-peer are asked inside one node; what spans nodes is asked for its multicast, last."""
 
 P2P_TESTED_SINCE = "0.4.1"
 """Before, the driver's word was taken; since, a copy is made between every two GPUs and looked at."""
@@ -232,7 +242,8 @@ def rule_in(text: str) -> Rule | None:
     """The rule that a log line names, by the words all releases share; None where it names none."""
     words = {
         "one_node": "spans across nodes",
-        "nvlink_domain": "this multi-node group does not",
+        "nvlink_gpus": "does not have MNNVL-capable GPUs",
+        "nvlink_domain": "does not support MNNVL multicast",
         "world_size": "unsupported world size",
         "nvlink": "more than two PCIe-only GPUs",
         "p2p": "lacks GPU P2P capability",

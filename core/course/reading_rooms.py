@@ -28,7 +28,7 @@ class Place:
     scene: str
 
 
-MEGATRON = Room("megatron", "Megatron-LM", "core_v0.19.0", "megatron/core")
+MEGATRON = Room("megatron", "Megatron-LM", "core_v0.19.2", "megatron/core")
 FSDP = Room("fsdp", "PyTorch's FSDP", "2.13.0", "torch/distributed/fsdp/_fully_shard")
 VLLM = Room("vllm", "vLLM", "0.33.0", "vllm")
 ROOMS = (MEGATRON, FSDP, VLLM)
@@ -68,7 +68,9 @@ PLACES = (
     Place("vllm", "row", _LINEAR, "RowParallelLinear.forward", "sharding_math", "break_it"),
     Place("vllm", "padding", _VOCABULARY, "pad_vocab_size", "sharding_math", "bench"),
     Place("vllm", "logits", _LOGITS, "LogitsProcessor._gather_logits", "comm_cost", "count"),
-    Place("vllm", "divide", _UTILS, "divide", "sharding_math", "bench"),
+    Place("vllm", "divide", "config/model.py", "ModelConfig.verify_with_parallel_config", "sharding_math", "bench"),
+    Place("vllm", "workers", "v1/executor/multiproc_executor.py", "MultiprocExecutor", "two_way_tp", "engines"),
+    Place("vllm", "groups", "distributed/parallel_state.py", "initialize_model_parallel", "comm_cost", "see"),
     Place("vllm", "dispatch", _CUDA, "CudaCommunicator.all_reduce", "comm_cost", "engines"),
     Place("vllm", "custom", _CUSTOM, "CustomAllreduce.should_custom_ar", "comm_cost", "limits"),
     Place("vllm", "stages", _UTILS, "get_pp_indices", "pipeline_bubble", "engines"),

@@ -87,24 +87,23 @@ def _context(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
     return {"asked": demand.sequence_tokens, "most": most} if demand.sequence_tokens > most else None
 
 
-UNREAD = "not read again here"
-_FP8 = "vllm/model_executor/layers/quantization/fp8.py"
-_FP8_RELEASES = "vLLM 0.19.0, 0.25.0"
+_NEWEST, _SGLANG = "vLLM 0.33.0", "SGLang 0.5.23"
+_FP8 = "vllm/model_executor/layers/quantization/utils/fp8_utils.py"
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "heads",
         ("vllm",),
         "Total number of attention heads ({heads}) must be divisible by tensor parallel size ({tp}).",
-        "vLLM 0.33.0",
-        "vllm/config, ModelConfig.verify_with_parallel_config",
+        _NEWEST,
+        "vllm/config/model.py, ModelConfig.verify_with_parallel_config",
         _heads,
     ),
     Refusal(
         "heads",
         ("sglang", "trtllm"),
         "{heads} is not divisible by {tp}",
-        UNREAD,
+        _SGLANG,
         "sglang/srt/distributed/utils.py, divide; the models of both engines assert the same",
         _heads,
     ),
@@ -112,7 +111,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "kv_heads",
         ENGINES,
         "assert {kv_heads} % {tp} == 0",
-        UNREAD,
+        _NEWEST,
         "vllm/model_executor/models/llama.py, LlamaAttention: KV heads divide over the ranks, or ranks over them",
         _kv_heads,
     ),
@@ -121,24 +120,24 @@ REFUSALS: tuple[Refusal, ...] = (
         ("vllm", "sglang"),
         "The output_size of gate's and up's weight = {part} is not divisible by weight quantization"
         " block_n = {block}.",
-        _FP8_RELEASES,
-        f"{_FP8}, Fp8MoEMethod.create_weights; SGLang's is a copy of it",
+        _NEWEST,
+        f"{_FP8}, validate_fp8_block_shape_moe; SGLang's is a copy of it",
         _expert_blocks,
     ),
     Refusal(
         "column_blocks",
         ("vllm", "sglang"),
         "Weight output_partition_size = {part} is not divisible by weight quantization block_n = {block}.",
-        _FP8_RELEASES,
-        "vllm/model_executor/layers/quantization/utils/fp8_utils.py, validate_fp8_block_shape",
+        _NEWEST,
+        f"{_FP8}, validate_fp8_block_shape",
         _column_blocks,
     ),
     Refusal(
         "row_blocks",
         ("vllm", "sglang"),
         "Weight input_size_per_partition = {part} is not divisible by weight quantization block_k = {block}.",
-        _FP8_RELEASES,
-        "vllm/model_executor/layers/quantization/utils/fp8_utils.py, validate_fp8_block_shape",
+        _NEWEST,
+        f"{_FP8}, validate_fp8_block_shape",
         _row_blocks,
     ),
     Refusal(
@@ -146,8 +145,8 @@ REFUSALS: tuple[Refusal, ...] = (
         ("vllm", "sglang"),
         "The input size is not aligned with the quantized weight shape. This can be caused by too large tensor"
         " parallel size.",
-        "vLLM 0.7.3 (issue #13980)",
-        "vllm/model_executor/layers/quantization/awq.py and gptq.py, create_weights",
+        _NEWEST,
+        "vllm/model_executor/layers/quantization/auto_awq.py, create_weights; issue #13980 at 0.7.3",
         _groups,
     ),
     Refusal(
@@ -155,8 +154,8 @@ REFUSALS: tuple[Refusal, ...] = (
         ("vllm",),
         "User-specified max_model_len ({asked}) is greater than the derived max_model_len"
         " (max_position_embeddings={most} or model_max_length=None in model's config.json).",
-        "vLLM of July 2025",
-        "vllm/config, _get_and_verify_max_len",
+        _NEWEST,
+        "vllm/config/model.py, _get_and_verify_max_len",
         _context,
     ),
 )

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from core.collectives.custom_all_reduce import RULES, Decision, Kernel, Machine, kernel
+from core.collectives.custom_all_reduce import RELEASES_READ, RULES, Decision, Kernel, Machine, kernel
 from core.units import KIB, MIB
 
 SIZES = tuple(2**power for power in range(9, 27))
-RELEASES = ("0.3.0", "0.4.1", "0.10.1", "0.10.2", "0.11.0", "0.25.0")
+RELEASES = ("0.3.0", "0.4.1", "0.10.1", "0.10.2", "0.11.0", "0.28.0", RELEASES_READ[-1])
 """The releases drawn: those on which something turns, and the newest read."""
 
 ARCHITECTURES = {

@@ -54,7 +54,9 @@ def test_two_four_six_and_eight_ranks_are_served_in_every_release(release, world
         ("0.25.0", {"nodes": 2, "nvlink_domain": True, "compute_capability": "10.0"}, "one_node"),
         ("0.28.0", {"nodes": 2, "nvlink_domain": True, "compute_capability": "10.0"}, None),
         ("0.33.0", {"nodes": 2, "compute_capability": "10.0"}, "nvlink_domain"),
-        ("0.33.0", {"nodes": 2, "nvlink_domain": True, "compute_capability": "9.0"}, "nvlink_domain"),
+        ("0.28.0", {"nodes": 2, "nvlink_domain": True, "compute_capability": "9.0"}, "nvlink_domain"),
+        ("0.29.0", {"nodes": 2, "nvlink_domain": True, "compute_capability": "9.0"}, "nvlink_gpus"),
+        ("0.33.0", {"nodes": 2, "full_nvlink": False, "compute_capability": "10.0"}, "nvlink_domain"),
     ],
 )
 def test_a_rule_holds_from_its_release_on(release, machine, rule):

@@ -1,0 +1,62 @@
+"""What is said of an engine: `python -m scripts.citations --engine vllm --wheel vllm-0.33.0-….whl`.
+
+The archive is a wheel, a source package (`pip download --no-deps vllm`), or the folder that it is installed in. It
+is read, never executed. Exit 0 when every claim holds, 1 when one has moved, 2 for an archive that is none.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from core.course.citations import SOURCES, citations, source
+from core.errors import OutOfRangeError
+from runtime import citations as archives
+from runtime import content
+from scripts.terminal import OFF, Parser, answer, picked, print_aligned, run
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print what has moved, or with --rows every claim."""
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+
+    def compute() -> Mapping[str, object]:
+        engine = source(options.engine)
+        if options.wheel is None:
+            last = [f"{one.release} on {one.checked}" for one in archives.recorded() if one.engine == engine.engine]
+            fetch = f"must be an archive: `pip download --no-deps {engine.package}` fetches one"
+            raise OutOfRangeError("wheel", "none", f"{fetch}; last checked: {', '.join(last) or 'never'}")
+        done = archives.check(engine, options.wheel, datetime.now(UTC).date().isoformat())
+        if options.record:
+            archives.record(done)
+        if not options.json:
+            _print(done, options.rows)
+        return picked(done, "package", "release", "checked", "archive", "rows", "moved")
+
+    return answer(parser, options, compute, table=False, status=lambda said: OFF if said["moved"] else 0)
+
+
+def _print(done: archives.Check, every_row: bool) -> None:
+    words = content.load("reading_rooms")
+    rows = [row for row in citations(done.engine) if every_row or done.rows[row.key] == "moved"]
+    if rows:
+        print_aligned(
+            [(done.rows[row.key], row.key, row.file, row.symbol, words[f"{done.engine}.{row.key}"]) for row in rows]
+        )
+    counts = ", ".join(f"{done.count(outcome)} {outcome}" for outcome in ("holds", "moved", "not asked"))
+    print(f"{done.package} {done.release}: {counts}")
+
+
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="citations", description="Check what is said of an engine against its source.")
+    parser.add_argument("--engine", required=True, choices=[each.engine for each in SOURCES])
+    parser.add_argument("--wheel", type=Path, help="a wheel, a source package, or a folder it is installed in")
+    parser.add_argument("--rows", action="store_true", help="every claim, not those alone that have moved")
+    parser.add_argument("--record", action="store_true", help="keep the outcome for the page")
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+if __name__ == "__main__":
+    run(main)
