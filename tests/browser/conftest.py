@@ -63,7 +63,7 @@ def profile(tmp_path_factory):
         profile.close()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -71,7 +71,7 @@ def _free_port() -> int:
 
 def start_server(log: Path, **environment: str) -> tuple[subprocess.Popen, str]:
     """A fresh server on a free port, up to its health check; nobody has visited it yet."""
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "streamlit_app.py"), "--server.port", str(port)]
     command += ["--server.headless", "true", "--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
     with log.open("wb") as output:

@@ -1,4 +1,4 @@
-"""Every page in a process that cannot import torch: the app must start, and only a live run may need it."""
+"""Every page from the entry of Community Cloud, in a process that can import none of what its requirements leave out."""
 
 import subprocess
 import sys
@@ -10,8 +10,9 @@ import sys
 
 class NoTorch:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] == "torch":
-            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+        first = name.split(".")[0]
+        if first in ("torch", "safetensors", "pytest"):
+            raise ModuleNotFoundError(f"No module named '{first}'", name=first)
 
 sys.meta_path.insert(0, NoTorch())
 from streamlit.testing.v1 import AppTest
@@ -19,7 +20,7 @@ from ui.course.pages import OVERVIEW, PAGES
 
 for page in PAGES:
     for title in page.scenes.values() if page is not OVERVIEW else [""]:
-        app = AppTest.from_file("streamlit_app.py", default_timeout=60)
+        app = AppTest.from_file("cloud/streamlit_app.py", default_timeout=60)
         if title:
             app.query_params[f"{page.prefix}_scene"] = title
         app.switch_page(page.path)

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+
+PAGES_FOLDER = Path(__file__).resolve().parent.parent.parent / "pages"
 
 SCENES: Mapping[str, str] = {
     "question": "Question",
@@ -29,8 +32,8 @@ class Entry:
 
     @property
     def path(self) -> str:
-        """The page's script, as Streamlit wants it: relative to the entry point."""
-        return f"pages/{self.file}.py"
+        """The page's script. It is absolute, since a deploy may start at another entry than the root's."""
+        return str(PAGES_FOLDER / f"{self.file}.py")
 
 
 OVERVIEW = Entry("overview", "0_overview", "Overview", "Shardlab", "home")

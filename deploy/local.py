@@ -1,0 +1,99 @@
+"""Several Shardlab servers behind HAProxy on one machine, without a container.
+
+    python deploy/local.py --servers 2 --port 8600
+
+HAProxy is Debian's (`apt install haproxy`). A server that ends is started anew, and its visitors come back to their view by
+its address meanwhile at another one. Ctrl-C ends all of them. `--files FOLDER` keeps the servers' process ids and logs.
+"""
+
+import argparse
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+
+
+def main() -> int:
+    """Start the servers, then the proxy, and watch over them until a signal comes. Returns the exit status."""
+    asked = _asked()
+    if shutil.which("haproxy") is None:
+        print("HAProxy is not installed: apt install haproxy", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with tempfile.TemporaryDirectory(prefix="shardlab-deploy-") as scratch:
+        files = asked.files or Path(scratch)
+        files.mkdir(parents=True, exist_ok=True)
+        ports = range(asked.port + 1, asked.port + 1 + asked.servers)
+        # one secret for all, so that a form that one server gave out is taken by another
+        environment = os.environ | {"STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32)}
+        running = {port: _server(port, files, environment) for port in ports}
+        try:
+            for port in ports:
+                _wait_for(port, running[port])
+            proxy = _proxy(asked, ports, files)
+            print(f"http://{asked.address}:{asked.port} ({asked.servers} servers)", flush=True)
+            while proxy.poll() is None:
+                for port, server in running.items():
+                    if server.poll() is not None:
+                        print(f"the server at port {port} ended with {server.returncode}: started anew", flush=True)
+                        running[port] = _server(port, files, environment)
+                time.sleep(0.5)
+            print(f"HAProxy ended with {proxy.returncode}", file=sys.stderr)
+            return 1
+        except KeyboardInterrupt:
+            return 0
+        finally:
+            for process in (*running.values(), *([proxy] if "proxy" in locals() else ())):
+                process.terminate()
+                process.wait()
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--servers", type=int, default=os.cpu_count() or 1, help="one a core")
+    parser.add_argument("--port", type=int, default=8600, help="the proxy's; the servers take those after it")
+    parser.add_argument("--address", default="127.0.0.1", help="what the proxy listens at; 0.0.0.0 for every network")
+    parser.add_argument("--files", type=Path, help="a folder for process ids and logs")
+    return parser.parse_args()
+
+
+def _server(port: int, files: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "streamlit_app.py"), "--server.port", str(port)]
+    command += ["--server.headless", "true", "--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
+    with (files / f"{port}.log").open("ab") as log:
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    (files / f"{port}.pid").write_text(str(server.pid))
+    return server
+
+
+def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
+    while server.poll() is None:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise SystemExit(f"the server at port {port} did not start")
+
+
+def _proxy(asked: argparse.Namespace, ports: range, files: Path) -> subprocess.Popen[bytes]:
+    lines = "\n".join(f"    server app{port} 127.0.0.1:{port}" for port in ports)
+    servers = files / "servers.cfg"
+    servers.write_text(f"backend servers\n{lines}\n")
+    command = ["haproxy", "-db", "-f", str(HERE / "haproxy.cfg"), "-f", str(servers)]
+    environment = os.environ | {"SHARDLAB_BIND": f"{asked.address}:{asked.port}"}
+    with (files / "haproxy.log").open("ab") as log:
+        return subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
