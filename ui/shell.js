@@ -4,6 +4,7 @@
 const PHONE_PX = 600;
 let now = { said: '', present: false, keys: true, shared: [] };
 let last = null;
+let ask = () => {};
 
 const find = (selector) => document.querySelector(selector);
 const press = (selector) => find(`${selector} button`)?.click();
@@ -55,13 +56,27 @@ function onClick(event) {
   link.target = '_self';
 }
 
+// A visitor whose server is gone is connected to one that has not run the page yet, and that would lose the next press.
+function watchTheConnection() {
+  const app = find('[data-testid="stApp"]');
+  let before = app.dataset.testConnectionState;
+  new MutationObserver(() => {
+    const state = app.dataset.testConnectionState;
+    if (state === 'CONNECTED' && before !== state) ask();
+    before = state;
+  }).observe(app, { attributeFilter: ['data-test-connection-state'] });
+}
+
 document.addEventListener('keydown', onKey, true);
 document.addEventListener('click', onClick, true);
 document.addEventListener('focusin', (event) => { last = event.target; }, true);
 let waiting = null;
 new MutationObserver(() => { waiting ??= setTimeout(() => { waiting = null; keepFocus(); }, 100); }).observe(document.body, { subtree: true, attributeFilter: ['disabled'], childList: true });
 
-export default function ({ data }) {
+watchTheConnection();
+
+export default function ({ data, setStateValue }) {
+  ask = () => setStateValue('connected', Date.now());
   if (data.said !== now.said) {
     if (now.said) region().textContent = data.said;
     else region();
