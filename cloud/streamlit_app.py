@@ -1,4 +1,4 @@
-"""The entry for Streamlit Community Cloud: the same app, with the requirements beside this file, which bring no torch.
+"""The entry for Streamlit Community Cloud: the same app, with the requirements beside this file, without torch.
 
 streamlit run cloud/streamlit_app.py
 
@@ -11,6 +11,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from ui import shell  # noqa: E402 (the path comes first)
+from ui import shell
 
 shell.run()

@@ -2,8 +2,9 @@
 
     python deploy/local.py --servers 2 --port 8600
 
-HAProxy is Debian's (`apt install haproxy`). A server that ends is started anew, and its visitors come back to their view by
-its address meanwhile at another one. Ctrl-C ends all of them. `--files FOLDER` keeps the servers' process ids and logs.
+HAProxy is Debian's (`apt install haproxy`). A server that ends is started anew. Its visitors are at another
+meanwhile, where their address has taken them back to their view. Ctrl-C ends all of them. `--files FOLDER` keeps
+the logs and the process ids.
 """
 
 import argparse
@@ -61,7 +62,7 @@ def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--servers", type=int, default=os.cpu_count() or 1, help="one a core")
     parser.add_argument("--port", type=int, default=8600, help="the proxy's; the servers take those after it")
-    parser.add_argument("--address", default="127.0.0.1", help="what the proxy listens at; 0.0.0.0 for every network")
+    parser.add_argument("--address", default="127.0.0.1", help="where the proxy listens")
     parser.add_argument("--files", type=Path, help="a folder for process ids and logs")
     return parser.parse_args()
 

@@ -26,7 +26,8 @@ def pair(tmp_path):
         deploy = subprocess.Popen([*command, "--files", str(tmp_path)], stdout=output, stderr=output)
     deadline = time.monotonic() + 90
     while "servers)" not in log.read_text():
-        assert deploy.poll() is None and time.monotonic() < deadline, log.read_text()
+        assert deploy.poll() is None, log.read_text()
+        assert time.monotonic() < deadline, log.read_text()
         time.sleep(0.1)
     os.kill(deploy.pid, signal.SIGSTOP)  # who starts a dead server anew: here it stays dead
     yield f"http://127.0.0.1:{port}", int((tmp_path / f"{port + 1}.pid").read_text())

@@ -1,4 +1,4 @@
-"""Every page from the entry of Community Cloud, in a process that can import none of what its requirements leave out."""
+"""Every page from the entry of Community Cloud, where nothing can be imported that its requirements leave out."""
 
 import subprocess
 import sys
