@@ -19,7 +19,7 @@ def place(row: Place, root: str) -> None:
         note.page_link(
             lab.path,
             label=f"Lab {lab.title}: {lab.scenes[row.scene]}",
-            query_params={f"{lab.prefix}_scene": lab.scenes[row.scene]},
+            query_params=lab.scene(row.scene),
         )
 
 

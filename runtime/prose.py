@@ -108,7 +108,7 @@ def written(value: object, unit: str | None = None) -> str:
     return UNITS[unit](number)
 
 
-def said(stem: str, name: str, row: object = None, **fields: object) -> str:
+def said(stem: str, name: str, row: object = None, /, **fields: object) -> str:
     """A block of a file as plain words: a label, a title, a line of a terminal."""
     return Prose(content.load(stem), fields).text(name, row)
 

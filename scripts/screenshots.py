@@ -50,9 +50,8 @@ def shots(only: str | None = None) -> list[Shot]:
     """Every scene of every page, a lab's with its prediction made and revealed, and the overview."""
     views = [Shot("overview", "")]
     for page in PAGES[1:]:
-        for number, (scene, title) in enumerate(page.scenes.items(), 1):
-            query = {f"{page.prefix}_scene": title}
-            views.append(Shot(f"{page.stem}-{number}-{scene}", f"{page.stem}?{urlencode(query)}"))
+        for number, scene in enumerate(page.names, 1):
+            views.append(Shot(f"{page.stem}-{number}-{scene}", f"{page.stem}?{urlencode(page.scene(scene))}"))
     for stem, guess in GUESSES.items():
         prefix = entry(stem).prefix
         query = {f"{prefix}_guess": guess, f"{prefix}_revealed": "true"}

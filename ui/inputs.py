@@ -5,10 +5,10 @@ began with is kept raw, each widget checks its own name in it, and what was igno
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -20,10 +20,11 @@ from core.numbers import whole_number
 from core.scenario import FIELD_NAMES, LIMITS, Scenario, query_name
 from core.specs import DTYPE_BYTES
 from runtime.prose import worded
+from ui.course.old_addresses import key_of
+from ui.labels import label as word
 
 T = TypeVar("T", int, str)
 SCENARIO_NAMES = tuple(query_name(name) for name in FIELD_NAMES)
-SLOW_LABEL = "One rank slower by, %"
 LONGEST_VALUE = 4000
 """Of an address's parts; what is longer is nobody's."""
 
@@ -46,10 +47,11 @@ def read_address() -> None:
         return
     raw = {name: value[:LONGEST_VALUE] for name, value in st.query_params.to_dict().items()}
     scenario, ignored = Scenario.from_query(raw)
-    st.session_state["_address"] = raw
+    spelt = {name: key_of(name, value) for name, value in raw.items()}
+    st.session_state["_address"] = spelt
     st.session_state["_heard"] = set(SCENARIO_NAMES) | _STREAMLITS_OWN
     st.session_state["_ignored"] = [worded(one) for one in ignored]
-    clean = {name: value for name, value in raw.items() if name not in SCENARIO_NAMES and not _overflows(value)}
+    clean = {name: value for name, value in spelt.items() if name not in SCENARIO_NAMES and not _overflows(value)}
     clean |= scenario.to_query()
     if clean != raw:
         st.query_params.from_dict(clean)
@@ -112,18 +114,20 @@ def _overflows(text: str) -> bool:
 def ignored_in_address() -> list[str]:
     """A sentence for each part of the address that no widget took, once the page has run."""
     unheard = set(st.session_state["_address"]) - st.session_state["_heard"]
-    strangers = [f"{name[:40]} is not a setting of this page" for name in sorted(unheard)]
+    strangers = [word("address.stranger", name=name[:40]) for name in sorted(unheard)]
     return [*st.session_state["_ignored"], *strangers]
 
 
-def _listen(name: str, accepts: Callable[[str], bool], expected: str) -> None:
-    """Take `name` out of the address, noting a value that the widget will drop."""
+def _listen(name: str, accepts: Callable[[str], bool], expected: str, **fields: object) -> None:
+    """Take `name` out of the address, noting a value that the widget will drop, and what it was to be."""
     if name in st.session_state["_heard"]:
         return
     st.session_state["_heard"].add(name)
     value = st.session_state["_address"].get(name)
     if value is not None and not accepts(value):
-        st.session_state["_ignored"].append(f"{name}={value[:40]} is not {expected}")
+        wanted = word(f"address.{expected}", **fields)
+        refused = word("address.refused", name=name, value=value[:40], expected=wanted)
+        st.session_state["_ignored"].append(refused)
 
 
 def hear(name: str) -> None:
@@ -137,7 +141,7 @@ def _is_whole(text: str, low: int, high: int) -> bool:
 
 def expect(name: str, options: Sequence[str]) -> None:
     """Let `name` be in the address, for a widget that is drawn elsewhere."""
-    _listen(name, lambda text: text in options, f"one of {', '.join(options)}")
+    _listen(name, lambda text: text in options, "options", options=", ".join(options))
 
 
 def _is_number(text: str, low: float, high: float) -> bool:
@@ -146,7 +150,7 @@ def _is_number(text: str, low: float, high: float) -> bool:
 
 def choice(label: str, key: str, options: Sequence[T], default: T, *, help: str | None = None) -> T:
     """One of a few, as a row of buttons."""
-    _listen(key, lambda text: text in map(str, options), f"one of {', '.join(map(str, options))}")
+    _listen(key, lambda text: text in map(str, options), "options", options=", ".join(map(str, options)))
     picked = st.segmented_control(
         label, options, default=default, key=key, bind="query-params", required=True, help=help
     )
@@ -155,21 +159,51 @@ def choice(label: str, key: str, options: Sequence[T], default: T, *, help: str 
 
 def select(label: str, key: str, options: Sequence[T], default: T, *, help: str | None = None) -> T:
     """One of many, as a list to search."""
-    _listen(key, lambda text: text in map(str, options), "in the list")
+    _listen(key, lambda text: text in map(str, options), "listed")
     index = list(options).index(default)
     picked = st.selectbox(label, options, index=index, key=key, bind="query-params", help=help)
     return default if picked is None else picked
 
 
+def kept(key: str, options: Sequence[str], default: str) -> str:
+    """Which of a few the address names, by its key; what shows it is another widget, in the visit's language."""
+    expect(key, options)
+    with out_of_sight(key):
+        return select(key, key, options, default)
+
+
+def option(
+    label: str, key: str, words: Mapping[str, str], default: str, *, help: str | None = None, listed: bool = False
+) -> str:
+    """One of a few, said in the words of the visit's language and named in the address by its key.
+
+    Streamlit puts what it shows into the address, so the widget that is seen is not bound: what is picked there
+    goes to one out of sight, whose options are the keys. A row of buttons, or a list to search.
+    """
+    shown, keys = f"{key}_shown", list(words)
+    st.session_state[shown] = kept(key, keys, default)
+    asked: dict[str, Any] = {"key": shown, "on_change": _copy, "args": (shown, key), "help": help}
+    if listed:
+        st.selectbox(label, keys, format_func=words.__getitem__, **asked)
+    else:
+        st.segmented_control(label, keys, format_func=words.__getitem__, required=True, **asked)
+    return str(st.session_state[key])
+
+
+def picked(key: str, default: str) -> str:
+    """What is picked at a control that has not run yet: in this visit, or in its address."""
+    return str(st.session_state.get(key, st.query_params.get(key, default)))
+
+
 def whole(label: str, key: str, low: int, high: int, default: int, *, help: str | None = None) -> int:
     """A whole number in a range, typed."""
-    _listen(key, lambda text: _is_whole(text, low, high), f"a whole number from {low} to {high}")
+    _listen(key, lambda text: _is_whole(text, low, high), "whole", low=low, high=high)
     return int(st.number_input(label, low, high, default, 1, key=key, bind="query-params", help=help))
 
 
 def number(label: str, key: str, low: float, high: float, default: float, *, help: str | None = None) -> float:
     """A number in a range, typed."""
-    _listen(key, lambda text: _is_number(text, low, high), f"a number from {low:g} to {high:g}")
+    _listen(key, lambda text: _is_number(text, low, high), "number", low=f"{low:g}", high=f"{high:g}")
     return float(st.number_input(label, low, high, default, key=key, bind="query-params", format="%g", help=help))
 
 
@@ -193,7 +227,7 @@ def remember(key: str, value: object) -> None:
 
 def slide(label: str, key: str, low: int, high: int, default: int, *, step: int = 1, unit: str = "") -> int:
     """A whole number in a range, slid."""
-    _listen(key, lambda text: _is_whole(text, low, high), f"a whole number from {low} to {high}")
+    _listen(key, lambda text: _is_whole(text, low, high), "whole", low=low, high=high)
     if not low <= st.session_state.get(key, default) <= high:
         st.session_state[key] = default  # kept from another scene, which knew no end of it
     form = f"%d {unit.replace('%', '%%')}" if unit else None
@@ -202,7 +236,7 @@ def slide(label: str, key: str, low: int, high: int, default: int, *, step: int 
 
 def toggle(label: str, key: str, default: bool = False, *, help: str | None = None) -> bool:
     """On or off."""
-    _listen(key, lambda text: text in ("true", "false"), "true or false")
+    _listen(key, lambda text: text in ("true", "false"), "switch")
     return st.toggle(label, default, key=key, bind="query-params", help=help)
 
 
@@ -214,7 +248,7 @@ def flag(key: str) -> bool:
 
 def keep_number(key: str) -> None:
     """Keep in the address a number that is asked for in another scene."""
-    _listen(key, lambda text: _is_whole(text, 0, _MOST_KEPT), "a whole number")
+    _listen(key, lambda text: _is_whole(text, 0, _MOST_KEPT), "some_whole")
     with out_of_sight(key):
         st.number_input(key, 0, _MOST_KEPT, 0, 1, key=key, bind="query-params")
 
@@ -248,7 +282,7 @@ def scenario_bar() -> None:
     # closed, it is a pixel of Streamlit's own until the style sheet that hides it has come
     with st.container(key="scenario_panel") if opened else out_of_sight("scenario"):
         _scenario_widgets()
-        st.button("Done", key="scenario_done", on_click=remember, args=("_scenario_open", False))
+        st.button(word("scenario.done"), key="scenario_done", on_click=remember, args=("_scenario_open", False))
     head.button(
         _summary(scenario()),
         key="scenario",
@@ -257,46 +291,46 @@ def scenario_bar() -> None:
         icon_position="right",
         on_click=remember,
         args=("_scenario_open", not opened),
-        help="The scenario: model, GPU, links and layout, on every page",
+        help=word("scenario.help"),
     )
 
 
 def _scenario_widgets() -> None:
     default = Scenario()
-    st.markdown("One scenario, carried from page to page and in the address.")
-    toggle("Single keys act: N next, B back, V reveal, P present", KEYS, True)
+    st.markdown(word("scenario.lead"))
+    toggle(word("scenario.keys"), KEYS, True)
     left, right = st.columns(2)
     with right:
-        _size("TP, ranks that cut a layer", "tp", default.tp)
-        _size("PP, stages of layers", "pp", default.pp)
-        _size("Replicas", "replicas", default.replicas)
-        _size("Sequences in a batch", "batch", default.batch)
-        _size("Prompt tokens", "prompt_tokens", default.prompt_tokens)
-        _size("Output tokens", "output_tokens", default.output_tokens)
-        _size(SLOW_LABEL, "slow_percent", default.slow_percent)
+        for field in ("tp", "pp", "replicas", "batch", "prompt_tokens", "output_tokens", "slow_percent"):
+            _size(field, getattr(default, field))
     with left:
-        select("Model", "model", list(MODELS), default.model)
-        select("GPU", "gpu", list(GPUS), default.gpu)
-        _link("Link inside a node", "link", default.link)
-        _link("Link between nodes", "network", default.network)
-        select("Weights", "weights", list(DTYPE_BYTES), default.weight_dtype)
-        select("KV cache", "kv", list(DTYPE_BYTES), default.kv_dtype)
+        select(_asked("model"), "model", list(MODELS), default.model)
+        select(_asked("gpu"), "gpu", list(GPUS), default.gpu)
+        _link("link", default.link)
+        _link("network", default.network)
+        select(_asked("weights"), "weights", list(DTYPE_BYTES), default.weight_dtype)
+        select(_asked("kv"), "kv", list(DTYPE_BYTES), default.kv_dtype)
 
 
-def _link(label: str, field: str, default: str) -> None:
+def _asked(field: str) -> str:
+    """What a field of the scenario is called."""
+    return word(f"scenario.{field}")
+
+
+def _link(field: str, default: str) -> None:
     """One of the catalog's links, or a learner's own: the one in use, and those used before in this visit."""
     now = scenario()
     wire = now.link_spec if field == "link" else now.network_spec
     own: list[str] = st.session_state.setdefault("_own_links", [])
     if wire.measured_ranks is not None and wire.key not in own:
         own.append(wire.key)
-    select(label, field, [*LINKS, *own], default)
+    select(_asked(field), field, [*LINKS, *own], default)
     if (away := extrapolation(wire, now.tp)) is not None:
         st.markdown(f":gray[{worded(away).capitalize()}.]")
 
 
-def _size(label: str, field: str, default: int) -> int:
-    return whole(label, query_name(field), *LIMITS[field], default)
+def _size(field: str, default: int) -> int:
+    return whole(_asked(field), query_name(field), *LIMITS[field], default)
 
 
 def straggler() -> int:
@@ -309,7 +343,7 @@ def straggler() -> int:
     st.session_state[handle] = st.session_state[held]
     return int(
         st.number_input(
-            SLOW_LABEL,
+            _asked("slow_percent"),
             *LIMITS["slow_percent"],
             step=10,
             key=handle,
@@ -339,5 +373,5 @@ def _scenario(query: tuple[tuple[str, str], ...]) -> Scenario:
 def _summary(chosen: Scenario) -> str:
     layout = [f"TP={chosen.tp}", *([f"PP={chosen.pp}"] if chosen.pp > 1 else [])]
     copies = [f"×{chosen.replicas}"] if chosen.replicas > 1 else []
-    straggler = [f"one rank {chosen.slow_percent} % slower"] if chosen.slow_percent else []
+    straggler = [word("scenario.slower", percent=chosen.slow_percent)] if chosen.slow_percent else []
     return ", ".join([chosen.model, chosen.gpu, *layout, *copies, *straggler])

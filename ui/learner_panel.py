@@ -8,6 +8,7 @@ from core.sharding_math.examples import Run
 from core.sharding_math.submission import TASKS, Judgement, Submission, judge, reference, submitted_trace
 from runtime import learner_code, learner_grading
 from runtime.quantities import grouped
+from ui import shell
 from ui.players.block_stepper import block_stepper
 from ui.prose import Prose, escape
 from ui.sharding_math import boards
@@ -25,6 +26,7 @@ def file_here() -> Path | None:
 @st.fragment(run_every=WATCH_S)
 def panel(path: Path, task: str, prose: Prose, present: bool) -> None:
     """Every task's verdict, and the chosen task's picture. Looks at the file again every moment or so."""
+    shell.speak()
     submitted = _submitted(path)
     for submission in submitted:
         _verdict(submission, judge(submission), prose)

@@ -21,6 +21,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import ShardlabError
 from core.scenario import Scenario
+from runtime import content
+from runtime.prose import said
+from runtime.quantities import local
 from ui import inputs, shell, theme
 from ui.course import glossary, progress
 from ui.course import pages as course
@@ -28,6 +31,7 @@ from ui.equation import fractions
 from ui.figures.frames import sheet
 from ui.figures.prediction import prediction_line
 from ui.figures.style import Figure
+from ui.labels import label as word
 from ui.players.save_png import save_png
 from ui.prose import Prose, escape, prose_of
 
@@ -60,6 +64,22 @@ class Page:
     def key(self, name: str) -> str:
         """A control's name in the URL: the page's prefix and its own."""
         return f"{self.entry.prefix}_{name}"
+
+    def label(self, name: str, /, **fields: object) -> str:
+        """A block of the page's own file as a label."""
+        return said(self.entry.stem, name, **fields)
+
+    def choose(self, name: str, options: Sequence[str], default: str, *, listed: bool = False) -> str:
+        """One of a few, by its key: the blocks `name.label`, `name.help` if there is one, and `name.<option>`."""
+        words = content.load(self.entry.stem)
+        return inputs.option(
+            words[f"{name}.label"],
+            self.key(name),
+            {option: words[f"{name}.{option}"] for option in options},
+            default,
+            help=words.get(f"{name}.help"),
+            listed=listed,
+        )
 
     def controls(self, *shown_in: str) -> AbstractContextManager[object]:
         """Where the page asks. Runs in every scene, so that the URL keeps it; seen only in those named."""
@@ -124,11 +144,16 @@ class Page:
         with st.container(key=f"chart_{name}"):
             draw(chart, alt, f"figure_{name}")
         self.reading(reading)
-        with st.expander("The figure as a table"):
+        with st.expander(word("figure.table")):
             st.dataframe(rows.shown, hide_index=True, alt=alt)
             with st.container(horizontal=True, gap="small"):
                 st.download_button(
-                    "Download CSV", rows.csv, f"{name}.csv", "text/csv", key=f"csv_{name}", on_click="ignore"
+                    word("figure.csv"),
+                    rows.csv,
+                    f"{name}.csv",
+                    "text/csv",
+                    key=f"csv_{name}",
+                    on_click="ignore",
                 )
                 save_png(f"chart_{name}", name, self.look.palette.ground)
 
@@ -171,7 +196,7 @@ class Page:
                 self.say(f"{self.scene}.ask")
         shown = truth if said.revealed else None
         if said.revealed:
-            shell.tell(self.entry.scenes[self.scene], f"{label}: {truth:.{digits}f} {unit}")
+            shell.tell(self.entry.scenes[self.scene], f"{label}: {local(f'{truth:.{digits}f}')} {unit}")
         line = prediction_line(said.said, shown, self.look, high=axis_end or high, unit=unit, digits=digits)
         draw(line, label, "figure_prediction")
         return said.revealed
@@ -188,14 +213,14 @@ class Page:
         ready = (committed or self.look.present) and not self.revealed
         self._extra_buttons.append(
             lambda: st.button(
-                "Reveal",
+                word("reveal"),
                 key="reveal",
                 shortcut=inputs.shortcut("V"),
                 type="primary" if ready else "secondary",
                 disabled=not ready,
                 on_click=progress.reveal,
                 args=(self.entry, self.scene, _asked(self.entry, self.scene, "revealed")),
-                help=None if ready or self.revealed else "Commit a prediction first",
+                help=None if ready or self.revealed else word("reveal.help"),
             )
         )
         return Prediction(value if committed else None, self.revealed)
@@ -206,13 +231,13 @@ class Page:
         following, back, go_on = course.after(self.entry), inputs.shortcut("B"), inputs.shortcut("N")
         with self.foot:
             if index:
-                st.button("Back", key="back", shortcut=back, on_click=self._go_to, args=(names[index - 1],))
-            elif st.button("Back", key="back_page", shortcut=back):
+                st.button(word("back"), key="back", shortcut=back, on_click=self._go_to, args=(names[index - 1],))
+            elif st.button(word("back"), key="back_page", shortcut=back):
                 _leave_for(course.before(self.entry))
             for draw in self._extra_buttons:
                 draw()
             if not last:
-                label = f"Next: {self.entry.scenes[names[index + 1]]}"
+                label = word("next", to=self.entry.scenes[names[index + 1]])
                 st.button(
                     label,
                     key="next",
@@ -221,9 +246,10 @@ class Page:
                     on_click=self._go_to,
                     args=(names[index + 1],),
                 )
-            elif st.button(f"Next: {following.title}", key="next_page", shortcut=go_on, type="primary"):
+            elif st.button(word("next", to=following.title), key="next_page", shortcut=go_on, type="primary"):
                 _leave_for(following)
-            place = f"{self.entry.short}, {index + 1} of {len(names)}: {self.entry.scenes[self.scene]}"
+            scene = self.entry.scenes[self.scene]
+            place = word("place", page=self.entry.short, at=index + 1, of=len(names), scene=scene)
             with st.container(key="place", width="content"):
                 st.markdown(place, width="content")
 
@@ -231,7 +257,7 @@ class Page:
         return "secondary" if self._extra_buttons and not self.revealed else "primary"
 
     def _go_to(self, scene: str) -> None:
-        inputs.remember(self.key("scene"), self.entry.scenes[scene])
+        inputs.remember(self.key("scene"), scene)
 
 
 def draw(chart: Figure, alt: str, key: str) -> None:
@@ -246,17 +272,22 @@ def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> P
     """
     shell.boot()
     entry, look = course.entry(stem), shell.look()
-    names = only or tuple(entry.scenes)
+    names = only or entry.names
     head = st.container(key="head")
-    key = f"{entry.prefix}_scene"
     titles = [entry.scenes[name] for name in names]
-    inputs.expect(key, titles)
-    tabs = st.tabs(titles, key=key, bind="query-params", on_change="rerun")
-    index = titles.index(st.session_state[key])
+    key, shown = f"{entry.prefix}_scene", f"{entry.prefix}_tabs"
+    index = names.index(inputs.kept(key, names, names[0]))
+    st.session_state[shown] = titles[index]
+    tabs = st.tabs(titles, key=shown, on_change=_open, args=(key, shown, dict(zip(titles, names, strict=True))))
     st.set_page_config(page_title=f"{titles[index]} · {entry.short} · Shardlab")
     foot = st.container(key="foot", horizontal=True, vertical_alignment="center")
     revealed = _is_revealed(entry, names[index], asking)
     return Page(entry, look, shell.scenario(), names[index], head, tabs[index], foot, revealed)
+
+
+def _open(key: str, shown: str, names: Mapping[str, str]) -> None:
+    """The scene whose tab was picked, by its name."""
+    inputs.remember(key, names[st.session_state[shown]])
 
 
 def _is_revealed(entry: course.Entry, scene: str, asking: Sequence[str]) -> bool:

@@ -1,5 +1,5 @@
 // What the browser has to know of the shell: keys, focus, what is said of a change, and links within the course.
-// Mounted once a visit; `data` is { said, present, keys, shared }.
+// Mounted once a visit; `data` is { said, present, keys, lang, shared }.
 
 const PHONE_PX = 600;
 let now = { said: '', present: false, keys: true, shared: [] };
@@ -77,6 +77,7 @@ watchTheConnection();
 
 export default function ({ data, setStateValue }) {
   ask = () => setStateValue('connected', Date.now());
+  document.documentElement.lang = data.lang;
   if (data.said !== now.said) {
     if (now.said) region().textContent = data.said;
     else region();

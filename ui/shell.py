@@ -9,16 +9,21 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core.scenario import Scenario
+from runtime import content
 from ui import inputs, theme
 from ui.course import progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
+from ui.labels import label
 from ui.prose import escape
 
 _CSS = Path(__file__).parent / "app.css"
 _ICON = Path(__file__).parent / "icon.png"
 """A picture of ours: a Material icon would be fetched from Google's servers."""
 
-_SHARED = (*inputs.SCENARIO_NAMES, progress.KEY, "present", inputs.KEYS)
+LANGUAGE = "lang"
+"""The language of the visit, in the address of every page once somebody has chosen one."""
+
+_SHARED = (*inputs.SCENARIO_NAMES, progress.KEY, "present", inputs.KEYS, LANGUAGE)
 
 _browser = st.components.v2.component(
     "shardlab_shell",
@@ -50,10 +55,11 @@ def _read(sheet: Path) -> str:
 def navigation() -> StreamlitPage:
     """Declare the course's pages and return the one that is asked for. The tools share one menu."""
     st.session_state["_shell"] = True
-    sections: dict[str, list[StreamlitPage]] = {"": [], "Tools": []}
+    tools = label("tools")
+    sections: dict[str, list[StreamlitPage]] = {"": [], tools: []}
     for page in PAGES:
         if Path(page.path).exists():
-            section = "Tools" if page in TOOLS else ""
+            section = tools if page in TOOLS else ""
             sections[section].append(st.Page(page.path, title=page.title, default=page is OVERVIEW))
     return st.navigation(sections, position="top")
 
@@ -72,10 +78,11 @@ def run() -> None:
     """The entry point's whole work."""
     st.set_page_config(page_title="Shardlab", page_icon=str(_ICON), layout="wide")
     _settle()
+    speak()
     page = navigation()
     inputs.read_address()
     st.html(_style(_palette()))
-    with inputs.carried(page.title, _SHARED):
+    with inputs.carried(page.url_path, _SHARED):
         _bar()
     st.set_page_config(page_title="Shardlab" if page.title == OVERVIEW.title else f"{page.title} · Shardlab")
     st.session_state["_said"] = page.title
@@ -84,8 +91,8 @@ def run() -> None:
     with st.container(horizontal_alignment="center"), st.container(width=_column_px(), key="column"):
         notice = st.container()
         page.run()
-        inputs.note_own(page.title, _SHARED)
-        _say_what_was_ignored(notice, page.title)
+        inputs.note_own(page.url_path, _SHARED)
+        _say_what_was_ignored(notice, page.url_path)
     with inputs.out_of_sight("shell"):
         _browser(
             key="shell",
@@ -93,6 +100,7 @@ def run() -> None:
                 "said": st.session_state["_said"],
                 "present": presenting(),
                 "keys": inputs.keys_act(),
+                "lang": content.language(),
                 "shared": list(_SHARED),
             },
         )
@@ -108,9 +116,42 @@ def _bar() -> None:
         inputs.scenario_bar()
         progress.keep()
         inputs.flag("present")
+        _switch_language()
         st.button(
-            "Present", key="go_present", shortcut=inputs.shortcut("P"), type="tertiary", on_click=_flip_present
+            label("present"),
+            key="go_present",
+            shortcut=inputs.shortcut("P"),
+            type="tertiary",
+            on_click=_flip_present,
         )
+
+
+def speak() -> None:
+    """Speak the language of the visit in this run: the one chosen, else the one that the browser prefers."""
+    chosen = inputs.picked(LANGUAGE, "")
+    content.speak(chosen if chosen in content.languages() else _preferred())
+
+
+def _preferred() -> str:
+    """The first finished language that the browser asks for; English where it asks for none."""
+    asked = [st.context.locale or "", *str(st.context.headers.get("Accept-Language", "")).split(",")]
+    names = (name.strip().partition(";")[0].partition("-")[0].lower() for name in asked)
+    return next((name for name in names if name in content.finished()), content.ENGLISH)
+
+
+def _switch_language() -> None:
+    """The choice in the address, and a button for each finished language that is not being spoken."""
+    inputs.expect(LANGUAGE, content.languages())
+    inputs.memo(LANGUAGE)
+    for name in content.finished():
+        if name != content.language():
+            st.button(
+                content.load("language", name)["language"],
+                key=f"speak_{name}",
+                type="tertiary",
+                on_click=inputs.remember,
+                args=(LANGUAGE, name),
+            )
 
 
 def _flip_present() -> None:
@@ -121,12 +162,13 @@ def _column_px() -> int:
     return 4000 if presenting() else theme.COLUMN_PX
 
 
-def _say_what_was_ignored(place: st.delta_generator.DeltaGenerator, title: str) -> None:
+def _say_what_was_ignored(place: st.delta_generator.DeltaGenerator, page: str) -> None:
     """One line, on the page the visit opened with."""
-    opened_with = st.session_state.setdefault("_opened_with", title)
-    ignored = inputs.ignored_in_address() if opened_with == title else []
+    opened_with = st.session_state.setdefault("_opened_with", page)
+    ignored = inputs.ignored_in_address() if opened_with == page else []
     if ignored:
-        place.markdown(f":gray[Ignored in the address: {escape('; '.join(line.rstrip('.') for line in ignored))}.]")
+        what = escape("; ".join(line.rstrip(".") for line in ignored))
+        place.markdown(f":gray[{label('ignored', what=what)}]")
 
 
 def presenting() -> bool:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.browser.conftest import ROOT, free_port, press, settle, stop_server
 
-VIEW = "comm_cost?model=llama-3-70b&tp=4&bill_scene=Bench"
+VIEW = "comm_cost?model=llama-3-70b&tp=4&bill_scene=bench"
 
 
 @pytest.fixture
@@ -78,4 +78,4 @@ def test_a_killed_server_loses_its_visitors_to_the_other_with_their_view(pair, p
     assert len({answered_by(url, server) for server in servers}) == 1, "both are answered by the server that lives"
     for page in pages:
         press(page, "n")
-        page.wait_for_function("() => !location.href.includes('bill_scene=Bench')")
+        page.wait_for_function("() => !location.href.includes('bill_scene=bench')")

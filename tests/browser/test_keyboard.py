@@ -30,7 +30,7 @@ def test_after_a_prediction_by_mouse_v_reveals_and_n_goes_on(app, open_page):
     wait_for_address(page, "bill_revealed=true")
     page.get_by_role("slider").first.focus()
     press(page, "n")
-    wait_for_address(page, "bill_scene=See+it")
+    wait_for_address(page, "bill_scene=see")
 
 
 def test_reveal_leaves_the_focus_on_the_next_step_and_says_the_answer(app, open_page):
@@ -44,7 +44,7 @@ def test_reveal_leaves_the_focus_on_the_next_step_and_says_the_answer(app, open_
 
 
 def test_a_new_scene_is_announced_and_names_the_tab_of_the_browser(app, open_page):
-    page = open_page(f"{app}/comm_cost?bill_scene=See+it")
+    page = open_page(f"{app}/comm_cost?bill_scene=see")
     assert page.title() == "See it · The bill · Shardlab"
     press(page, "n")
     page.wait_for_function("document.title.startsWith('Count it')")
@@ -61,9 +61,9 @@ def test_escape_closes_the_scenario_and_gives_the_focus_back(app, open_page):
 
 
 def test_single_keys_can_be_switched_off_and_stay_so_on_every_page(app, open_page):
-    page = open_page(f"{app}/comm_cost?bill_scene=See+it&keys=false")
+    page = open_page(f"{app}/comm_cost?bill_scene=see&keys=false")
     press(page, "n")
-    assert "bill_scene=See+it" in page.url
+    assert "bill_scene=see" in page.url
     page.get_by_test_id("stTopNavLink").filter(has_text="04 Pipelines").click()
     wait_for_address(page, "keys=false")
 
@@ -72,7 +72,7 @@ def test_a_prediction_stays_in_the_address_of_every_scene(app, open_page):
     """It left with its slider: after a reload and B the guess was 0, with the truth shown."""
     page = open_page(f"{app}/comm_cost?bill_guess=15&bill_revealed=true")
     press(page, "n")
-    wait_for_address(page, "bill_scene=See+it")
+    wait_for_address(page, "bill_scene=see")
     assert "bill_guess=15" in page.url
     page.reload()
     settle(page)
@@ -83,7 +83,7 @@ def test_a_prediction_stays_in_the_address_of_every_scene(app, open_page):
 
 
 def test_a_projected_link_on_a_phone_is_the_page_as_it_is_read(app, open_page):
-    page = open_page(f"{app}/comm_cost?present=true&bill_scene=See+it", width=390, height=844)
+    page = open_page(f"{app}/comm_cost?present=true&bill_scene=see", width=390, height=844)
     page.wait_for_function("!location.href.includes('present=true')")
     settle(page)
     assert page.locator(".st-key-scenario button:visible").count() == 1
@@ -107,7 +107,7 @@ def test_nothing_in_the_header_lies_over_the_scenario(app, open_page, width):
 
 
 def test_a_link_of_the_glossary_stays_in_this_tab_and_takes_the_scenario_along(app, open_page):
-    page = open_page(f"{app}/start_here?start_scene=Glossary&tp=8")
+    page = open_page(f"{app}/start_here?start_scene=glossary&tp=8")
     page.locator(".stMarkdown table a[href*=comm_cost]").first.click()
     page.wait_for_function("location.pathname.endsWith('/comm_cost')")
     settle(page)
@@ -118,7 +118,7 @@ def test_before_the_style_sheet_has_come_nothing_unseen_is_shown(app, open_page)
     """Held back, as a loaded machine does: the scenario's panel stood bare over the whole first screen."""
     page, held = open_page(app), []
     page.route("**/Html*.js", lambda route: held.append(route))
-    page.goto(f"{app}/sharding_math?shard_scene=Build+it")
+    page.goto(f"{app}/sharding_math?shard_scene=build")
     page.get_by_test_id("stTabs").wait_for()
     page.wait_for_timeout(2000)
     seen = page.get_by_text("One scenario, carried from page to page").first

@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.conftest import press, settle
 
-SEE = "sharding_math?shard_scene=See+it"
+SEE = "sharding_math?shard_scene=see"
 FOUR = f"{SEE}&shard_layer=Row&shard_ranks=4"
 STEPS = ["whole", "shard", "local matmul", "all-reduce", "compare"]
 
@@ -212,7 +212,7 @@ def test_a_phone_shows_four_ranks_without_scrolling_sideways(app, open_page):
 
 
 def test_a_phone_sees_every_rank_of_a_layer_without_scrolling_sideways(app, open_page):
-    page = open_page(f"{app}/sharding_math?shard_scene=Count+it", width=390, height=844)
+    page = open_page(f"{app}/sharding_math?shard_scene=count", width=390, height=844)
     settle(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     seen = page.locator(".st-key-layer_narrow svg text:visible").all_text_contents()
@@ -245,7 +245,7 @@ def test_a_projected_figure_leaves_its_caption_and_controls_in_sight(app, open_p
 
 def test_an_answer_by_hand_is_graded_with_its_unit(app, open_page):
     """8 KB is not 8 KiB, and one all-reduce a layer is half of them."""
-    page = open_page(f"{app}/sharding_math?shard_scene=Count+it&shard_count=by+hand&shard_level=blank")
+    page = open_page(f"{app}/sharding_math?shard_scene=count&shard_count=by+hand&shard_level=blank")
     for number, (answer, said) in enumerate([("8 KB", "thousands"), ("32", "Half of it")], start=1):
         box = page.locator("[data-testid=stTextInput] input:visible").nth(number)
         box.fill(answer)

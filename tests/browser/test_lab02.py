@@ -13,7 +13,7 @@ import pytest
 from runtime.processes import tagged
 from tests.browser.conftest import settle, start_server, stop_server
 
-BENCH = "two_way_tp?real_scene=Bench"
+BENCH = "two_way_tp?real_scene=bench"
 RUN = "Run it here on the CPU"
 live = [
     pytest.mark.slow,
@@ -81,7 +81,7 @@ def ranks_of(server) -> list[int]:
 
 def test_every_line_of_the_recorded_run_has_its_verdict(app, open_page):
     """Bytes, counts and tokens are met exactly."""
-    page = open_page(f"{app}/two_way_tp?real_scene=Count+it")
+    page = open_page(f"{app}/two_way_tp?real_scene=count")
     rows = page.locator("table.log-table tbody tr")
     verdicts = {
         rows.nth(i).locator("b").inner_text().split(":")[0].strip('"'): rows.nth(i).locator(".verdict").inner_text()
@@ -93,7 +93,7 @@ def test_every_line_of_the_recorded_run_has_its_verdict(app, open_page):
 
 
 def test_a_letter_is_stepped_by_keyboard(app, open_page):
-    page = open_page(f"{app}/two_way_tp?real_scene=See+it")
+    page = open_page(f"{app}/two_way_tp?real_scene=see")
     slider = page.get_by_role("slider", name="Letter")
     slider.focus()
     page.keyboard.press("ArrowRight")

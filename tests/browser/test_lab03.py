@@ -11,8 +11,8 @@ from runtime.measurements import example_paste
 from tests.browser.conftest import settle, wait_for_address
 from ui.theme import LIGHT
 
-WIRE = "comm_cost?bill_scene=See+it&bill_view=the+wire&bill_numbers=the+lab's+napkin"
-TABLE = "comm_cost?bill_scene=Bench&bill_figure=your+table&tp=8"
+WIRE = "comm_cost?bill_scene=see&bill_view=the+wire&bill_numbers=the+lab's+napkin"
+TABLE = "comm_cost?bill_scene=bench&bill_figure=your+table&tp=8"
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_pasted_table_becomes_the_link_of_every_lab_and_stays_in_the_address(a
 
 def test_a_chart_is_saved_as_png_in_its_colours_at_twice_its_size(app, open_page, tmp_path):
     """For a slide: on the page's own ground, with a margin, latency in the colour it has everywhere."""
-    page = open_page(f"{app}/comm_cost?bill_scene=See+it&bill_revealed=true")
+    page = open_page(f"{app}/comm_cost?bill_scene=see&bill_revealed=true")
     page.get_by_text("The figure as a table").first.click()
     settle(page)
     with page.expect_download() as download:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.conftest import settle
 
-SEE = "pipeline_bubble?pipe_scene=See+it"
+SEE = "pipeline_bubble?pipe_scene=see"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -136,7 +136,7 @@ def test_with_reduced_motion_play_shows_the_end_at_once(app, open_page):
 def test_playing_64_by_1024_sends_nothing_to_the_server(app, open_page):
     """And moves: at four times the speed the whole run lasts seven and a half seconds."""
     page = open_page(
-        f"{app}/pipeline_bubble?pipe_scene=Bench&pipe_figure=the+run&pipe_bench_p=64&pipe_bench_m=1024"
+        f"{app}/pipeline_bubble?pipe_scene=bench&pipe_figure=the+run&pipe_bench_p=64&pipe_bench_m=1024"
     )
     page.emulate_media(reduced_motion="no-preference")
     page.evaluate(
@@ -195,7 +195,7 @@ def test_projected_controls_are_at_least_24_px(app, open_page):
 def test_on_a_phone_a_deadlock_is_told_without_scrolling_sideways(app, open_page):
     """Eight ranks that wait, each in a line of text that ends within the screen."""
     page = drawn(
-        open_page(f"{app}/pipeline_bubble?pipe_scene=Break+it&pipe_wrong=a+deadlock", width=390, height=844)
+        open_page(f"{app}/pipeline_bubble?pipe_scene=break_it&pipe_wrong=a+deadlock", width=390, height=844)
     )
     lines = page.locator("figure.player .notes li")
     assert lines.count() == 8
@@ -204,7 +204,7 @@ def test_on_a_phone_a_deadlock_is_told_without_scrolling_sideways(app, open_page
 
 
 def test_the_straggler_set_on_the_page_is_in_the_panel_and_the_address(app, open_page):
-    page = drawn(open_page(f"{app}/pipeline_bubble?pipe_scene=Bench&pipe_figure=serving"))
+    page = drawn(open_page(f"{app}/pipeline_bubble?pipe_scene=bench&pipe_figure=serving"))
     knob = page.locator(".st-key-_straggler input")
     knob.fill("70")
     knob.press("Enter")

@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser.conftest import start_server, stop_server
 
-BUILD = "sharding_math?shard_scene=Build+it"
+BUILD = "sharding_math?shard_scene=build"
 IMPORTS = "import numpy as np\nfrom core.sharding_math.collectives import all_reduce\n"
 FORGOT = """
 def row_parallel(x, W, num_ranks, ledger=None, bias=None):

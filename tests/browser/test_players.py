@@ -7,11 +7,11 @@ import pytest
 
 from tests.browser.conftest import settle
 
-SCHEDULE = "pipeline_bubble?pipe_scene=See+it"
+SCHEDULE = "pipeline_bubble?pipe_scene=see"
 PLAYERS = {
     "schedule": SCHEDULE,
-    "ring": "comm_cost?bill_scene=See+it&bill_view=the+wire",
-    "stepper": "sharding_math?shard_scene=See+it",
+    "ring": "comm_cost?bill_scene=see&bill_view=the+wire",
+    "stepper": "sharding_math?shard_scene=see",
     "journey": "?",
 }
 NAMELESS = """figure => [...figure.querySelectorAll('button, input, [role=button], [role=img]')]

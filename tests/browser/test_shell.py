@@ -18,12 +18,12 @@ def wait_for_summary(page, text: str) -> None:
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)
 def test_a_deep_link_is_right_as_the_first_visit_to_a_cold_server(cold_server, open_page, lab):
     """Streamlit alone would run the page file without its shell: no navigation, narrow, the title a file name."""
-    page = open_page(f"{cold_server}/{lab.stem}?{lab.prefix}_scene=Count+it&tp=4")
+    page = open_page(f"{cold_server}/{lab.stem}?{lab.prefix}_scene=count&tp=4")
     wait_for_summary(page, "TP=4")
     assert lab.title in navigation(page)
     assert page.get_by_role("tab", name="Count it").get_attribute("aria-selected") == "true"
     assert page.get_by_role("dialog").count() == 0
-    wait_for_address(page, f"{lab.prefix}_scene=Count+it")
+    wait_for_address(page, f"{lab.prefix}_scene=count")
     wait_for_address(page, "tp=4")
 
 
@@ -79,12 +79,12 @@ def test_back_and_forward_bring_the_scenario_of_their_address_and_the_bar_says_i
     wait_for_address(page, "tp=8")
     # what a page had of its own comes back with it
     page.get_by_role("tab", name="Bench", exact=True).click()
-    wait_for_address(page, "pipe_scene=Bench")
+    wait_for_address(page, "pipe_scene=bench")
     for go, stem, summary in ((page.go_back, "comm_cost", "TP=2"), (page.go_forward, "pipeline_bubble", "TP=8")):
         go()
         arrive(page, stem)
         wait_for_summary(page, summary)
-    wait_for_address(page, "pipe_scene=Bench")
+    wait_for_address(page, "pipe_scene=bench")
 
 
 def test_back_from_where_a_question_is_taught_finds_the_answers_as_they_were(app, open_page):

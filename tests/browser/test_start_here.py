@@ -8,7 +8,7 @@ ASKING = [scene for scene in START.scenes if scene != "glossary"]
 
 
 def address(app, scene, **query):
-    asked = {"start_scene": START.scenes[scene].replace(" ", "+"), f"start_{scene}_revealed": "true", **query}
+    asked = {"start_scene": scene, f"start_{scene}_revealed": "true", **query}
     return f"{app}/start_here?{'&'.join(f'{name}={value}' for name, value in asked.items())}"
 
 

@@ -24,9 +24,9 @@ SCENARIOS = {
 }
 
 VISITS = [
-    pytest.param(page, title, scenario, id=f"{page.stem}-{title}-{name}")
+    pytest.param(page, scene, scenario, id=f"{page.stem}-{scene}-{name}")
     for page in PAGES[1:]
-    for title in page.scenes.values()
+    for scene in page.names
     for name, scenario in SCENARIOS.items()
     if page in (*LABS, entry("placement"), entry("strategy")) or name in ("the labs' own", "large")
 ]
@@ -48,9 +48,9 @@ def said(app: AppTest) -> str:
     return without_terms("\n".join(texts))
 
 
-@pytest.mark.parametrize(("page", "title", "scenario"), VISITS)
-def test_every_scene_runs_and_leaves_no_field_unfilled(page, title, scenario):
-    app = visit(page, **{f"{page.prefix}_scene": title, f"{page.prefix}_revealed": "true"}, **scenario)
+@pytest.mark.parametrize(("page", "scene", "scenario"), VISITS)
+def test_every_scene_runs_and_leaves_no_field_unfilled(page, scene, scenario):
+    app = visit(page, **page.scene(scene), **{f"{page.prefix}_revealed": "true"}, **scenario)
     assert not app.exception
     assert app.title
     assert "{{" not in said(app)

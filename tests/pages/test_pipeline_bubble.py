@@ -43,7 +43,7 @@ def text_of(at):
     return without_terms(" ".join(str(element.value) for element in [*at.title, *at.markdown]))
 
 
-@pytest.mark.parametrize("scene", entry("pipeline_bubble").scenes.values())
+@pytest.mark.parametrize("scene", entry("pipeline_bubble").names)
 def test_every_scene_is_projected(scene):
     at = opened(pipe_scene=scene, present="true")
     assert not at.exception

@@ -22,7 +22,7 @@ TRUTHS = {
 
 def opened(scene, **query):
     at = AppTest.from_file(str(ENTRY), default_timeout=60)
-    for name, value in {"start_scene": START.scenes[scene], **query}.items():
+    for name, value in {"start_scene": scene, **query}.items():
         at.query_params[name] = str(value)
     at.switch_page(START.path)
     at.run()
@@ -36,7 +36,7 @@ def text_of(at):
 
 def test_the_argument_leads_from_one_token_to_the_collectives():
     """One token reads the model; it must fit; it is cut; ranks are joined by links; their parts are added up."""
-    assert list(START.scenes) == [*TRUTHS, "glossary"]
+    assert list(START.names) == [*TRUTHS, "glossary"]
 
 
 def test_the_truth_is_hidden_until_a_prediction_is_committed_and_revealed():

@@ -35,7 +35,7 @@ def text_of(at):
 
 
 @pytest.mark.parametrize("run", [RUNS[0], pytest.param(RUNS[1], marks=pytest.mark.slow)])
-@pytest.mark.parametrize("scene", SCENES.values())
+@pytest.mark.parametrize("scene", SCENES)
 def test_every_scene_of_every_recorded_run_is_drawn(run, scene):
     at = opened(real_scene=scene, real_run=run, real_revealed="true")
     assert not at.exception

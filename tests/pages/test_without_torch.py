@@ -19,14 +19,14 @@ from streamlit.testing.v1 import AppTest
 from ui.course.pages import OVERVIEW, PAGES
 
 for page in PAGES:
-    for title in page.scenes.values() if page is not OVERVIEW else [""]:
+    for scene in page.names if page is not OVERVIEW else [""]:
         app = AppTest.from_file("cloud/streamlit_app.py", default_timeout=60)
-        if title:
-            app.query_params[f"{page.prefix}_scene"] = title
+        if scene:
+            app.query_params[f"{page.prefix}_scene"] = scene
         app.switch_page(page.path)
         app.run()
-        assert not app.exception, (page.stem, title, app.exception)
-        assert app.title, (page.stem, title)
+        assert not app.exception, (page.stem, scene, app.exception)
+        assert app.title, (page.stem, scene)
 """
 
 

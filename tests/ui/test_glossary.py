@@ -132,7 +132,7 @@ def test_the_table_lists_every_term_with_a_link_into_the_course():
     for term in TERMS:
         assert f"**{plain_text(term.name)}**" in table.replace("\\", "")
         assert f"]({term.address})" in table
-    assert by_key("rank").address == "start_here?start_scene=Rank+and+link"
+    assert by_key("rank").address == "start_here?start_scene=rank"
     assert {term.stem for term in TERMS} >= {page.stem for page in course.LABS}
 
 

@@ -13,7 +13,7 @@ from ui.prose import Prose, escape, plain_text
 
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\([^)]*\)|https?://\S+")
-LAB = re.compile(r"\b[Ll]abs? \d\d(?:(?:, | and |–|-)\d\d)*")
+LAB = re.compile(r"\b[Ll]abs? \d\d(?:(?:, | and |–|-)\d\d)*|^0[1-4] ")
 LABEL = re.compile(r"\b(?:TP|PP|EP|DP)=\d+\b|\bW[12]\b|\bZeRO-\d\b|\b1F1B\b|\bP2P\b|\bDeepSeek-V\d\b")
 CATALOG = sorted(
     {name for rows in (MODELS, GPUS, LINKS) for row in rows.values() for name in (row.key, row.name)},

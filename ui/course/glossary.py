@@ -50,7 +50,7 @@ class Term:
     @property
     def address(self) -> str:
         """Where it is taught, relative to any page."""
-        return f"{self.stem}?{urlencode({f'{self.taught.prefix}_scene': self.taught.scenes[self.scene]})}"
+        return f"{self.stem}?{urlencode(self.taught.scene(self.scene))}"
 
 
 def terms() -> tuple[Term, ...]:

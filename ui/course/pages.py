@@ -1,137 +1,74 @@
 """The course as a list: which pages there are, in which order, and what each is called in a URL."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-PAGES_FOLDER = Path(__file__).resolve().parent.parent.parent / "pages"
+from runtime import content
+from runtime.prose import said
 
-SCENES: Mapping[str, str] = {
-    "question": "Question",
-    "see": "See it",
-    "count": "Count it",
-    "break_it": "Break it",
-    "bench": "Bench",
-    "build": "Build it",
-    "engines": "In real engines",
-    "limits": "Limits",
-}
-"""A lab's scenes, in code and on the page, in the order it is walked. A tool has its own."""
+PAGES_FOLDER = Path(__file__).resolve().parent.parent.parent / "pages"
+SCENES = ("question", "see", "count", "break_it", "bench", "build", "engines", "limits")
+"""A lab's scenes, by name in code and in the address, in the order it is walked. A tool has its own."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One page. `prefix` begins its own controls' names in the URL; `scenes` are its tabs, by name in code."""
+    """One page. `prefix` begins its own controls' names in the URL; `names` are its scenes, each a tab."""
 
     stem: str
     file: str
-    title: str
-    short: str
     prefix: str
-    scenes: Mapping[str, str] = field(default_factory=lambda: SCENES)
+    names: tuple[str, ...] = SCENES
 
     @property
     def path(self) -> str:
         """The page's script. It is absolute, since a deploy may start at another entry than the root's."""
         return str(PAGES_FOLDER / f"{self.file}.py")
 
+    @property
+    def title(self) -> str:
+        """What the navigation calls it."""
+        return said("shell", f"page.{self.stem}")
 
-OVERVIEW = Entry("overview", "0_overview", "Overview", "Shardlab", "home")
+    @property
+    def short(self) -> str:
+        """What the browser's tab and the foot call it."""
+        return said("shell", f"short.{self.stem}")
+
+    @property
+    def scenes(self) -> Mapping[str, str]:
+        """Its scenes as they are called, by name; a lab's are called alike in all of them."""
+        words = content.load("shell")
+        return {name: words.get(f"tab.{self.stem}.{name}") or words[f"tab.{name}"] for name in self.names}
+
+    def scene(self, name: str) -> dict[str, str]:
+        """The query that opens a scene. Raises KeyError for one that the page has not."""
+        if name not in self.names:
+            raise KeyError(name)
+        return {f"{self.prefix}_scene": name}
+
+
+OVERVIEW = Entry("overview", "0_overview", "home")
 START = Entry(
-    "start_here",
-    "0_start_here",
-    "Start here",
-    "Start here",
-    "start",
-    {
-        "decode": "One token",
-        "prefill": "A prompt",
-        "bottlenecks": "Fit and speed",
-        "rank": "Rank and link",
-        "collectives": "Three collectives",
-        "glossary": "Glossary",
-    },
+    "start_here", "0_start_here", "start", ("decode", "prefill", "bottlenecks", "rank", "collectives", "glossary")
 )
 """Ten minutes before lab 01: its scenes ask one question each, and the last one lists the words."""
 
 LABS = (
-    Entry("sharding_math", "1_sharding_math", "01 Sharding", "Sharding", "shard"),
-    Entry("comm_cost", "3_comm_cost", "03 The bill", "The bill", "bill"),
-    Entry(
-        "pipeline_bubble", "4_pipeline_bubble", "04 Pipelines", "Pipelines", "pipe", {"serve": "Serve", **SCENES}
-    ),
-    Entry("two_way_tp", "2_two_way_tp", "02 Real ranks", "Real ranks", "real"),
+    Entry("sharding_math", "1_sharding_math", "shard"),
+    Entry("comm_cost", "3_comm_cost", "bill"),
+    Entry("pipeline_bubble", "4_pipeline_bubble", "pipe", ("serve", *SCENES)),
+    Entry("two_way_tp", "2_two_way_tp", "real"),
 )
 TOOLS = (
-    Entry(
-        "placement",
-        "5_placement",
-        "Place a model",
-        "Placement",
-        "place",
-        {
-            "plan": "Plan",
-            "compare": "Compare",
-            "cases": "Worked cases",
-            "load": "Under load",
-            "accuracy": "Held to measurements",
-            "limits": "Limits",
-        },
-    ),
-    Entry(
-        "startup_log",
-        "6_startup_log",
-        "Read a log",
-        "Startup log",
-        "log",
-        {"read": "Read", "exercises": "What it catches", "formulas": "The arithmetic", "limits": "Limits"},
-    ),
-    Entry(
-        "strategy",
-        "9_strategy",
-        "Choose a strategy",
-        "Strategy",
-        "strategy",
-        {
-            "memory": "Memory",
-            "picker": "The picker",
-            "block": "One block",
-            "collectives": "Collectives",
-            "serving": "Prefill apart",
-            "limits": "Limits",
-        },
-    ),
-    Entry(
-        "clinic",
-        "7_clinic",
-        "Clinic",
-        "Clinic",
-        "clinic",
-        {
-            "cases": "Cases",
-            "straggler": "One slow rank",
-            "all_reduce": "Custom all-reduce",
-            "hangs": "Hangs at init",
-            "limits": "Limits",
-        },
-    ),
-    Entry(
-        "reading_rooms",
-        "8_reading_rooms",
-        "Reading rooms",
-        "Reading rooms",
-        "read",
-        {"megatron": "Megatron-LM", "fsdp": "PyTorch FSDP", "vllm": "vLLM", "limits": "How it was checked"},
-    ),
-    Entry(
-        "quiz",
-        "10_quiz",
-        "Quiz",
-        "Quiz",
-        "quiz",
-        {"ask": "Questions", "score": "Your score", "limits": "Limits"},
-    ),
-    Entry("find_it", "11_find_it", "Find it", "Find it", "find", {"find": "Find it", "keys": "Keys"}),
+    Entry("placement", "5_placement", "place", ("plan", "compare", "cases", "load", "accuracy", "limits")),
+    Entry("startup_log", "6_startup_log", "log", ("read", "exercises", "formulas", "limits")),
+    Entry("strategy", "9_strategy", "strategy", ("memory", "picker", "block", "collectives", "serving", "limits")),
+    Entry("clinic", "7_clinic", "clinic", ("cases", "straggler", "all_reduce", "hangs", "limits")),
+    Entry("reading_rooms", "8_reading_rooms", "read", ("megatron", "fsdp", "vllm", "limits")),
+    Entry("quiz", "10_quiz", "quiz", ("ask", "score", "limits")),
+    Entry("find_it", "11_find_it", "find", ("find", "keys")),
 )
 """What the labs lead to, kept open at work: no path to walk, so each names its own scenes."""
 

@@ -30,7 +30,7 @@ def _scenes() -> Iterator[Indexed]:
         blocks = content.load(entry.stem)
         for scene, title in entry.scenes.items():
             said = " ".join(text for name, text in blocks.items() if name.startswith(f"{scene}."))
-            address = f"{entry.stem}?{urlencode({f'{entry.prefix}_scene': title})}"
+            address = f"{entry.stem}?{urlencode(entry.scene(scene))}"
             yield Indexed("Scene", f"{entry.title}: {title}", _plain(said), address)
 
 

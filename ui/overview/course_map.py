@@ -41,7 +41,7 @@ def abilities(prose: Prose) -> None:
             with scene:
                 taught = course.entry(ability.stem)
                 title = taught.scenes[ability.scene]
-                _link(taught, {f"{taught.prefix}_scene": title}, f"{taught.title}: {title}")
+                _link(taught, taught.scene(ability.scene), f"{taught.title}: {title}")
             with quiz:
                 asked = course.entry("quiz")
                 _link(asked, {f"{asked.prefix}_about": ability.concept}, f"Quiz: {ability.concept}")

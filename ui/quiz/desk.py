@@ -98,7 +98,7 @@ def link(entry: course.Entry, scene: str, label: str) -> None:
     """A way to the scene that teaches it."""
     title = entry.scenes[scene]
     with st.container(key=f"entry_to_{entry.stem}_{scene}"):
-        st.page_link(entry.path, label=f"{label}: {title}", query_params={f"{entry.prefix}_scene": title})
+        st.page_link(entry.path, label=f"{label}: {title}", query_params=entry.scene(scene))
 
 
 def keep(page: Page, sheet: Sheet, score: Score) -> None:

@@ -8,10 +8,10 @@ from ui.find_it.index import index
 
 PLACES = (
     Indexed(
-        "Scene", "04 Pipelines: Question", "How long does the bubble last?", "pipeline_bubble?pipe_scene=Question"
+        "Scene", "04 Pipelines: Question", "How long does the bubble last?", "pipeline_bubble?pipe_scene=question"
     ),
-    Indexed("Term", "bubble", "The time in which a stage waits.", "pipeline_bubble?pipe_scene=See+it"),
-    Indexed("Scene", "03 The bill: See it", "Latency and bandwidth, a bar each.", "comm_cost?bill_scene=See+it"),
+    Indexed("Term", "bubble", "The time in which a stage waits.", "pipeline_bubble?pipe_scene=see"),
+    Indexed("Scene", "03 The bill: See it", "Latency and bandwidth, a bar each.", "comm_cost?bill_scene=see"),
 )
 
 

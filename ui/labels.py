@@ -1,0 +1,8 @@
+"""What the shell around every page says."""
+
+from runtime.prose import said
+
+
+def label(name: str, /, **fields: object) -> str:
+    """A block of content/<language>/shell.md."""
+    return said("shell", name, **fields)
