@@ -7,9 +7,8 @@ from core.models.hf_config import model_from_config
 from core.startup_log import weight_rules
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given, Report
-from ui import inputs, scenes
+from ui import inputs, paste, scenes
 from ui.figures.frames import frame
-from ui.paste import pasted
 from ui.prose import escape
 from ui.startup_log import charts, fields
 from ui.startup_log import exercises as cases
@@ -27,7 +26,7 @@ with page.controls("read"):
     tp_size = inputs.whole("TP, 0 as the log says", page.key("tp"), 0, 1024, 0)
     pp_size = inputs.whole("PP, 0 as the log says", page.key("pp"), 0, 256, 0)
     with st.popover("config.json", help="For a model that the catalog lacks"):
-        config = pasted("The model's config.json", page.key("config"), kinds=("json", "txt"), height=110)
+        config = paste.pasted("The model's config.json", page.key("config"), kinds=("json", "txt"), height=110)
 with page.controls("exercises"):
     title = inputs.choice("Case", page.key("case"), list(EXERCISES), next(iter(EXERCISES)))
 shown = {name: inputs.flag(page.key(f"{exercise.key}_shown")) for name, exercise in EXERCISES.items()}
@@ -37,14 +36,15 @@ for exercise in EXERCISES.values():
 
 @st.cache_data(scope="session", max_entries=2, show_spinner=False)
 def report_of(text: str, config: str, name: str, tp: int, pp: int) -> Report:
-    spec = model_from_config(config) if config.strip() else None if name == AS_LOGGED else model(name)
-    return read_log(text, Given(spec, tp or None, pp or None))
+    catalogued = None if name == AS_LOGGED else model(name)
+    spec = paste.read(model_from_config, config) if config.strip() else catalogued
+    return paste.read(read_log, text, Given(spec, tp or None, pp or None))
 
 
 def read() -> None:
     label = "A startup log of vLLM, SGLang or TensorRT-LLM, as it is: prefixes and colours do not matter"
     with st.popover("Another log") if page.look.present else st.container(key="paste"):
-        text = pasted(label, page.key("text"), kinds=("txt", "log", "out", "md"), height=90)
+        text = paste.pasted(label, page.key("text"), kinds=("txt", "log", "out", "md"), height=90)
     if not text:
         page.reading("read.example")
     with page.guarded():

@@ -9,7 +9,7 @@ from core.strategy.block import Block, block_under
 from core.strategy.mermaid import mermaid
 from core.units import GB
 from runtime.prose import worded
-from ui import scenes
+from ui import beside, scenes
 from ui.figures.frames import frame
 from ui.players.still import still
 from ui.prose import escape
@@ -41,7 +41,7 @@ def fields() -> Mapping[str, object]:
     if page.scene == "memory":
         here = memory_fields(asked.held)
     elif page.scene == "picker":
-        here = picker_fields(scene_rows.answered(asked.question), scene_rows.flipped(asked.question))
+        here = picker_fields(beside.answered(asked.question), beside.flipped(asked.question))
     elif page.scene == "block":
         here = {"talked": sum(one.payload_bytes for one in block_asked().talks)}
     elif page.scene == "collectives":
@@ -72,7 +72,7 @@ def memory() -> None:
 
 
 def picker() -> None:
-    given, flips = scene_rows.answered(asked.question), scene_rows.flipped(asked.question)
+    given, flips = beside.answered(asked.question), beside.flipped(asked.question)
     figure, margin = page.split()
     with figure:
         page.say("picker.answer" if given.stands else "picker.nothing")

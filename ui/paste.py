@@ -1,18 +1,26 @@
-"""A text brought along: pasted, or read from a file of the learner's own.
+"""A text brought along: pasted, or read from a file of the learner's own; a long one is read beside the server.
 
 It is too long for the URL and may be private, so it is in neither the URL nor on the server's disk: it lives in
 the visit, over its scenes and pages, and ends with it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar, TypeVarTuple
 
 import streamlit as st
 
+from runtime import workers
 from runtime.files import text_of
 from ui import inputs
 
+T = TypeVar("T")
+Given = TypeVarTuple("Given")
+
 LIMIT_CHARACTERS = 1_000_000
-"""More than any log or table a page reads; less than would hold up the other visitors."""
+"""More than any log or table a page reads; a reader takes at most a second for it."""
+
+AT_ONCE_CHARACTERS = 40_000
+"""What every reader reads in less time than a worker takes to be asked, whatever the text is."""
 
 
 def pasted(
@@ -47,6 +55,14 @@ def pasted(
         )
         return ""
     return str(text)
+
+
+def read(reader: Callable[[str, *Given], T], text: str, *given: *Given) -> T:
+    """What a reader makes of a text that was brought: at once where it is short, else beside the server.
+
+    Raises what the reader refuses with, and runtime.workers.WorkError.
+    """
+    return reader(text, *given) if len(text) <= AT_ONCE_CHARACTERS else workers.run(reader, text, *given)
 
 
 def _take(key: str, file: str, taken: str) -> None:

@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass
 
+from core.errors import UnreadableTextError
 from core.links.fit import LinkFit, doubts, fit_links, why_not_fitted
 from core.links.nccl_tests import Table, read_tables
 from core.remark import Remark
+
+MOST_TABLES, MOST_ROWS = 500, 2_000
+"""More than any paste holds, and than a table has; a figure of more points is nobody's to read."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +30,13 @@ class OwnTable:
 def own_tables(text: str) -> tuple[OwnTable, ...]:
     """Every table in a text, fitted by two numbers and with the hand-over term.
 
-    Raises UnreadableTextError where the text holds none.
+    Raises UnreadableTextError where the text holds none, or more than a page shows.
     """
     tables = read_tables(text)
+    rows = max(len(table.rows) for table in tables)
+    if len(tables) > MOST_TABLES:
+        raise UnreadableTextError(f"{len(tables):,} tables are more than a paste has; keep at most {MOST_TABLES:,}")
+    if rows > MOST_ROWS:
+        raise UnreadableTextError(f"{rows:,} rows are more than a table has; keep at most {MOST_ROWS:,}")
     fits = zip(tables, fit_links(tables), fit_links(tables, handover=True), strict=True)
     return tuple(OwnTable(*fitted) for fitted in fits)

@@ -217,3 +217,10 @@ def test_a_row_cut_in_half_is_dropped_and_said():
         assert kept <= {*printed, (1 << 20, None)}, last[:at]
         assert len(cut.rows) >= len(whole.rows) - 1
         assert cut.warnings or cut.dropped, last[:at]
+
+
+@pytest.mark.parametrize(
+    "text", ["# nThread 1 nGpus 8 minBytes 8 maxBytes 99 step: 2(factor)\n" * 501, f"{ROW}\n" * 20_000]
+)
+def test_more_tables_or_rows_than_a_page_shows_are_answered_in_a_line(text):
+    assert stumbles("nccl", text) is None

@@ -9,7 +9,7 @@ from core.clinic.hang_log import read_hang
 from core.clinic.silent_init import silent_init
 from ui import inputs
 from ui.clinic.words import HangState
-from ui.paste import pasted
+from ui.paste import pasted, read
 from ui.prose import prose_of
 from ui.scenes import Page
 
@@ -30,7 +30,7 @@ def ask(page: Page) -> HangState:
         with page.body.container(key="brought_hangs"):
             text = pasted(FIELD, page.key("hang_log"), kinds=("txt", "log", "out"), example=_example())
     outcomes = _outcomes(page)
-    log = read_hang(text)
+    log = read(read_hang, text)
     findings = judge_causes(log, outcomes)
     return HangState(log, findings, next_test(findings, outcomes))
 

@@ -16,7 +16,7 @@ from ui.comm_cost import words_table as facts
 from ui.comm_cost.own_link import offer
 from ui.comm_cost.rows import Phase
 from ui.figures.frames import frame
-from ui.paste import pasted
+from ui.paste import pasted, read
 from ui.prose import escape
 from ui.scenes import Page
 
@@ -26,7 +26,7 @@ KEY = "own_table"
 @st.cache_data(scope="session", max_entries=2, show_spinner=False)
 def _tables(text: str) -> tuple[OwnTable, ...]:
     try:
-        return own_tables(text)
+        return read(own_tables, text)
     except UnreadableTextError as error:
         raise UnreadableTextError(explained(error)) from error
 

@@ -18,8 +18,7 @@ from core.placement.steps import Demand
 from core.placement.topology import Topology, read_topology
 from core.specs import GpuSpec, ModelSpec
 from core.units import GB
-from ui import inputs, paste
-from ui.placement import rows
+from ui import beside, inputs, paste
 from ui.placement.pin import Pin
 from ui.prose import escape
 from ui.scenes import Page
@@ -109,7 +108,7 @@ def ask(page: Page) -> Asked:
         details = _details(page)
         model, topology, refused_config = _brought(page, refusals)
     question = _question(page, sizes, details, model, topology)
-    placement = rows.placed(question)
+    placement = beside.placed(question)
     with row:
         name = inputs.select("Plan shown", page.key("plan"), [RECOMMENDED, *_names(placement)], RECOMMENDED)
         best = placement.nearest if placement.recommended is None else placement.recommended
@@ -185,7 +184,7 @@ def _brought(page: Page, refusals: list[str]) -> tuple[ModelSpec, Topology | Non
             )
     machine = _read(_one_node, topo, refusals) if topo.strip() else None
     try:
-        model = model_from_config(config) if config.strip() else page.scenario.model_spec
+        model = paste.read(model_from_config, config) if config.strip() else page.scenario.model_spec
     except ShardlabError as refusal:
         return page.scenario.model_spec, machine, refusal
     return model, machine, None
@@ -202,7 +201,7 @@ def _one_node(text: str) -> Topology:
 def _read(reader: Callable[[str], T], text: str, refusals: list[str]) -> T | None:
     """What a reader makes of a text; None, and its refusal kept, where it makes nothing of it."""
     try:
-        return reader(text)
+        return paste.read(reader, text)
     except ShardlabError as refusal:
         refusals.append(str(refusal))
         return None

@@ -4,9 +4,10 @@ import streamlit as st
 
 from core.placement.planner import Plan, Question
 from core.serving.bench_reader import read_bench_results
+from runtime import workers
 from ui import inputs
 from ui.figures.frames import frame
-from ui.paste import pasted
+from ui.paste import pasted, read
 from ui.placement import charts_load as charts
 from ui.placement import rows_load as rows
 from ui.placement.fields import load_fields
@@ -29,18 +30,12 @@ def ask(page: Page) -> rows.LoadAsk:
         )
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def _loaded(_question: Question, _plan: Plan, asked: rows.LoadAsk, told: str) -> rows.Loaded:
-    """A plan's runs, once for as long as nothing is asked anew. `told` is the question and the plan, in words."""
-    return rows.loaded(_question, _plan, asked)
-
-
 def under_load(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan | None) -> None:
     """The whole tab, of the plan that is shown."""
     if plan is None or not plan.fits:
         page.reading("load.nothing")
         return
-    load = _loaded(question, plan, asked, repr((question, plan.layout)))
+    load = workers.run(rows.loaded, question, plan, asked)
     page.fill(load_fields(load))
     figure, margin = page.split()
     with figure:
@@ -69,8 +64,9 @@ def _bench(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan) -> N
         )
         if text:
             with page.guarded():
-                results = read_bench_results(text)
-                table = frame(rows.bench_lines(question, plan, results, asked.seed), rows.BenchLine)
+                results = read(read_bench_results, text)
+                lines = workers.run(rows.bench_lines, question, plan, results, asked.seed)
+                table = frame(lines, rows.BenchLine)
                 st.dataframe(table, hide_index=True, alt=page.prose.plain("load.bench_reading"))
                 for warning in rows.bench_warnings(question, results):
                     st.markdown(escape(warning))

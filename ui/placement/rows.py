@@ -30,10 +30,11 @@ CASE_NAMES = {
 """What a case is called in its control, and its key."""
 
 
-@lru_cache(maxsize=8)
-def placed(question: Question) -> Placement:
-    """A question's placement; a page asks the same one many times over."""
-    return place_under_load(question)
+def settled(question: Question) -> Placement:
+    """A placement with all that follows from its plans worked out."""
+    found = place_under_load(question)
+    found.recommended, found.front, found.min_tp, found.nearest  # noqa: B018 - kept with it once they are asked for
+    return found
 
 
 @dataclass(frozen=True)

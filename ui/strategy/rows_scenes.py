@@ -2,32 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from core.collectives.clock import TimedRound, timed_rounds
 from core.placement.planner import Placement
 from core.specs import LinkSpec
 from core.strategy.disaggregation import Handoff, Request, handoff
-from core.strategy.flips import Flip, flips
-from core.strategy.picker import Answer, Question, answer, layout_family, strategy_family
+from core.strategy.picker import Answer, layout_family, strategy_family
 from core.strategy.rooms import Played, played
 from core.strategy.training import TrainingChoice, TrainingPlan
 from runtime.quantities import binary_bytes, decimal_bytes, grouped, plain, seconds
 from ui.comm_cost.rows_wire import Moment
 
 PROMPTS = tuple(2**power for power in range(7, 18))
-
-
-@lru_cache(maxsize=64)
-def answered(question: Question) -> Answer:
-    """The picker's answer: the same for every visitor who asks the same."""
-    return answer(question)
-
-
-@lru_cache(maxsize=64)
-def flipped(question: Question) -> tuple[Flip, ...]:
-    """What would change it."""
-    return tuple(flips(answered(question)))
 
 
 @dataclass(frozen=True)

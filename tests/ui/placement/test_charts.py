@@ -12,6 +12,7 @@ from core.placement.planner import Question
 from core.placement.rank_memory import measured_budget
 from core.placement.steps import Demand
 from runtime import content
+from ui.beside import placed
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.figures.frames import frame
 from ui.placement import charts, rows
@@ -44,7 +45,7 @@ QUESTIONS = [
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_every_figure_compiles(asked, look):
-    found = rows.placed(asked)
+    found = placed(asked)
     shown = found.recommended
     plan = found.plans[shown]
     marks = frame(rows.marked("shown", plan, BAND), rows.MarkedPlan)
@@ -58,7 +59,7 @@ def test_every_figure_compiles(asked, look):
 
 
 def test_the_parts_of_a_bar_lie_side_by_side_up_to_the_line():
-    plan = rows.placed(question()).plans[-1]
+    plan = placed(question()).plans[-1]
     parts, [label] = rows.memory_parts(plan), rows.memory_labels(plan, 85e9)
     for left, right in pairwise(parts):
         assert left.end_gb == right.start_gb
@@ -67,7 +68,7 @@ def test_the_parts_of_a_bar_lie_side_by_side_up_to_the_line():
 
 
 def test_a_rank_that_does_not_fit_passes_the_line_and_has_no_cache():
-    plan = next(plan for plan in rows.placed(question()).plans if plan.layout.name == "TP=1 ×8")
+    plan = next(plan for plan in placed(question()).plans if plan.layout.name == "TP=1 ×8")
     parts, [label] = rows.memory_parts(plan), rows.memory_labels(plan, 85e9)
     assert label.short
     assert parts[-1].end_gb > label.granted_gb
@@ -77,7 +78,7 @@ def test_a_rank_that_does_not_fit_passes_the_line_and_has_no_cache():
 def test_uneven_stages_are_named_by_their_layers():
     plan = next(
         plan
-        for plan in rows.placed(question("deepseek-v3", "h200-sxm", 8, 2, dtype="fp8")).plans
+        for plan in placed(question("deepseek-v3", "h200-sxm", 8, 2, dtype="fp8")).plans
         if plan.layout.name == "TP=8 PP=2"
     )
     names = [label.rank for label in rows.memory_labels(plan, 150e9)]
@@ -86,7 +87,7 @@ def test_uneven_stages_are_named_by_their_layers():
 
 def test_a_pin_is_read_back_and_judged_at_todays_demand():
     asked = question()
-    found = rows.placed(asked)
+    found = placed(asked)
     plan = found.plans[found.recommended]
     pin = Pin.from_text(Pin.of(asked.cluster, plan.layout).text())
     again = pin.plan(asked)
@@ -109,7 +110,7 @@ def test_a_pin_of_no_cluster_is_none(gpus):
 
 @pytest.mark.parametrize("asked", [*QUESTIONS, question("llama-3-70b", "rtx-4090", 2)])
 def test_every_sentence_of_the_page_has_its_numbers(asked):
-    found = rows.placed(asked)
+    found = placed(asked)
     plan = None if found.recommended is None else found.plans[found.recommended]
     filled = fields(found, plan, plan, None)
     blocks = content.load("placement")
