@@ -4,6 +4,7 @@ It is too long for the URL and may be private, so it is in neither the URL nor o
 the visit, over its scenes and pages, and ends with it.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar, TypeVarTuple
 
@@ -21,6 +22,8 @@ LIMIT_CHARACTERS = 1_000_000
 
 AT_ONCE_CHARACTERS = 40_000
 """What every reader reads in less time than a worker takes to be asked, whatever the text is."""
+PAUSE_S, MOST_SEEN = 3.0, 16
+"""Between the beginnings of two long texts in one visit, and how many of them are known again."""
 
 
 def pasted(
@@ -60,9 +63,23 @@ def pasted(
 def read(reader: Callable[[str, *Given], T], text: str, *given: *Given) -> T:
     """What a reader makes of a text that was brought: at once where it is short, else beside the server.
 
+    Who brings one long text after another waits a little before each, so that the server is there for the others.
     Raises what the reader refuses with, and runtime.workers.WorkError.
     """
-    return reader(text, *given) if len(text) <= AT_ONCE_CHARACTERS else workers.run(reader, text, *given)
+    if len(text) <= AT_ONCE_CHARACTERS:
+        return reader(text, *given)
+    _wait_for_others(hash((reader, text)))
+    return workers.run(reader, text, *given)
+
+
+def _wait_for_others(text: int) -> None:
+    """Space the long texts of one visit; one that was read before is kept, and costs nobody anything."""
+    seen: dict[int, float] = st.session_state.setdefault("_long_texts", {})
+    if text not in seen:
+        time.sleep(max(0.0, max(seen.values(), default=0.0) + PAUSE_S - time.monotonic()))
+        seen[text] = time.monotonic()
+        for oldest in list(seen)[:-MOST_SEEN]:
+            del seen[oldest]
 
 
 def _take(key: str, file: str, taken: str) -> None:

@@ -3,15 +3,12 @@
 import os
 import re
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from benchmarks.served import start_server, stop_server
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_FLAGS = [
@@ -61,45 +58,6 @@ def profile(tmp_path_factory):
         profile = playwright.chromium.launch_persistent_context(folder, executable_path=path, args=CHROMIUM_FLAGS)
         yield profile
         profile.close()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def start_server(log: Path, **environment: str) -> tuple[subprocess.Popen, str]:
-    """A fresh server on a free port, up to its health check; nobody has visited it yet."""
-    port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "streamlit_app.py"), "--server.port", str(port)]
-    command += ["--server.headless", "true", "--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
-    with log.open("wb") as output:
-        server = subprocess.Popen(
-            command, cwd=ROOT, stdout=output, stderr=output, env={**os.environ, **environment}
-        )
-    url = f"http://127.0.0.1:{port}"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2):
-                return server, url
-        except OSError:
-            if server.poll() is not None:
-                break
-            time.sleep(0.1)
-    server.kill()
-    pytest.fail(f"the server did not start: {log.read_text()[-2000:]}")
-
-
-def stop_server(server: subprocess.Popen) -> None:
-    """End it, and wait until it has."""
-    server.terminate()
-    try:
-        server.wait(10)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,8 @@ import urllib.request
 
 import pytest
 
-from tests.browser.conftest import ROOT, free_port, press, settle, stop_server
+from benchmarks.served import free_port, stop_server
+from tests.browser.conftest import ROOT, press, settle
 
 VIEW = "comm_cost?model=llama-3-70b&tp=4&bill_scene=bench"
 

@@ -1,0 +1,91 @@
+"""A visitor without a browser: the app's own messages over its WebSocket, as a page in Chromium would send them.
+
+    with Visitor("http://127.0.0.1:8501") as visitor:
+        visitor.go("comm_cost", "bill_scene=Bench")
+        visitor.set("batch", 32)
+
+Each call waits until the app says that its script has finished, and gives the seconds this took.
+"""
+
+import time
+from types import TracebackType
+from typing import Any
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.sync.client import connect
+
+PATIENCE_S = 120.0
+
+
+class Visitor:
+    """One session. `texts` are the Markdown and errors of the last run, `widgets` the id of each key it drew."""
+
+    def __init__(self, url: str) -> None:
+        self._socket = connect(f"ws{url[4:]}/_stcore/stream", subprotocols=["streamlit"], max_size=None)  # type: ignore[list-item]
+        self._states: dict[str, WidgetState] = {}
+        self._page, self._query = "", ""
+        self.pages: dict[str, str] = {}
+        self.widgets: dict[str, str] = {}
+        self.texts: list[str] = []
+        self.go("")
+
+    def __enter__(self) -> "Visitor":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._socket.close()
+
+    def go(self, stem: str, query: str = "") -> float:
+        """Open a page with an address; the first one by its name, as the navigation is not known yet."""
+        self._page, self._query = stem, query
+        return self._run()
+
+    def set(self, key: str, value: str | float | bool) -> float:
+        """Give a widget that the last run drew a value, and rerun."""
+        state = WidgetState(id=self.widgets[key])
+        if isinstance(value, bool):
+            state.bool_value = value
+        elif isinstance(value, str):
+            state.string_value = value
+        else:
+            state.double_value = float(value)
+        self._states[key] = state
+        return self._run()
+
+    def _run(self) -> float:
+        began_s = time.monotonic()
+        message = BackMsg()
+        script = message.rerun_script
+        script.query_string = self._query
+        script.page_name, script.page_script_hash = "" if self.pages else self._page, self.pages.get(self._page, "")
+        script.widget_states.widgets.extend(self._states.values())
+        script.context_info.timezone = "UTC"
+        script.context_info.url = "http://localhost/"
+        self._socket.send(message.SerializeToString())
+        self.texts = []
+        while not self._is_finished(ForwardMsg.FromString(self._socket.recv(PATIENCE_S))):  # type: ignore[arg-type]
+            continue
+        return time.monotonic() - began_s
+
+    def _is_finished(self, message: ForwardMsg) -> bool:
+        kind = message.WhichOneof("type")
+        if kind == "navigation":
+            self.pages = {page.url_pathname: page.page_script_hash for page in message.navigation.app_pages}
+        elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+            self._note(message.delta.new_element)
+        ended = message.script_finished
+        return kind == "script_finished" and ended != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+
+    def _note(self, element: Any) -> None:
+        kind = element.WhichOneof("type")
+        drawn = getattr(element, kind)
+        if kind == "exception":
+            raise AssertionError(f"the app raised {drawn.type}: {drawn.message}")
+        if hasattr(drawn, "id") and isinstance(drawn.id, str) and drawn.id.count("-") >= 2:
+            self.widgets[drawn.id.split("-", 2)[2]] = drawn.id
+        if hasattr(drawn, "body"):
+            self.texts.append(str(drawn.body))
