@@ -120,6 +120,7 @@ def fields(view: View, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping
         "held_bytes": held,
         "share_bytes": held / step.tp_size,
         "room_bytes": float(view.scenario.gpu_spec.usable_memory_bytes),
+        "mfu": MFU,
         "noise": NOISE_BELOW_FRACTION,
         "fatal": FATAL_ABOVE_FRACTION,
         "measured_machines": _machines(view, points),

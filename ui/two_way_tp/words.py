@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
-from core.models.parameters import total_parameters
+from core.models.parameters import dtype_bytes, total_parameters
 from core.specs import ModelSpec
 from core.two_way_tp import (
     RunLog,
@@ -63,6 +63,9 @@ def fields(
         "times": plain(times, 2),
         "speed": percent(1 / times),
         "cores": f"{manifest.cores} cores",
+        "load_average": "not noted" if manifest.load_average is None else plain(manifest.load_average, 2),
+        "reading": seconds(reading_s) if (reading_s := _reading_s(log.model, result)) else "not timed",
+        "p95_times": plain(result.per_token.p95_s / result.per_token.median_s, 2),
         **_spread_fields(slowdowns),
         "all_reduces": str(all_reduces_per_token(log.model, log.tp_size)),
         "payload": binary_bytes(all_reduce_payload_bytes(log.model)),
@@ -79,6 +82,12 @@ def fields(
         **_slowed_fields(log),
         **_broken_fields(log),
     }
+
+
+def _reading_s(model: ModelSpec, result: RunResult) -> float:
+    """Every weight read once at the rate the run timed; 0 where it timed none."""
+    rate = result.memory_bytes_per_s
+    return total_parameters(model) * dtype_bytes(model.weight_dtype) / rate if rate else 0.0
 
 
 def _scientific(value: float) -> str:

@@ -264,6 +264,31 @@ def late_at_random(rng: Draw) -> Number:
     return number("late_at_random", "waiting", STRAGGLER, answer, "time", slips, ranks=ranks, mean=seconds(mean_s))
 
 
+def larger_model(rng: Draw) -> Choice:
+    """Nine times the weights, twice the payload, two and a half times the all-reduces: the share falls."""
+    rows, ranks = (model(LAB), model("llama-3-70b")), 8
+    wire = link(pick(rng, "nvlink-4", "ib-ndr"))
+    steps = [weight_streaming_s(row, gpu("h100-sxm")) for row in rows]
+    bills = [bill(Step(row, ranks, compute_s=s, divided=True), wire) for row, s in zip(rows, steps, strict=True)]
+    return choice(
+        "larger_model",
+        "the bill",
+        BENCH,
+        "falls",
+        ("rises", "same"),
+        rng,
+        small=rows[0].name,
+        large=rows[1].name,
+        link=wire.name,
+        ranks=ranks,
+        payload=plain(rows[1].hidden_size / rows[0].hidden_size),
+        sums=plain(bills[1].step.all_reduces / bills[0].step.all_reduces),
+        compute=plain(steps[1] / steps[0], 2),
+        small_share=percent(bills[0].comm_fraction),
+        large_share=percent(bills[1].comm_fraction),
+    )
+
+
 QUESTIONS: tuple[Callable[[Draw], Question], ...] = (
     ring_hops,
     ring_traffic,
@@ -283,4 +308,5 @@ QUESTIONS: tuple[Callable[[Draw], Question], ...] = (
     rare_stall,
     slow_rank,
     late_at_random,
+    larger_model,
 )

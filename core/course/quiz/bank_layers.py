@@ -7,13 +7,14 @@ from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.comm_cost.break_even import crossover_hidden_size
 from core.course.quiz.question import Choice, Draw, Number, Question, Taught, choice, number, pick
 from core.models.kv_cache import kv_heads_per_rank
+from core.models.loaded_weights import loaded_weight_bytes
 from core.models.parameters import padded_vocab_size, total_parameters
 from core.sharding_math.tp_sizes import check_tp_size
-from core.units import bandwidth, grouped, seconds
+from core.units import GB, GIB, bandwidth, binary_bytes, decimal_bytes, grouped, seconds
 
 SEE, COUNT, BREAK, BUILD = (Taught("sharding_math", scene) for scene in ("see", "count", "break_it", "build"))
 BILL = Taught("comm_cost", "count")
-REAL = Taught("two_way_tp", "bench")
+REAL, LOG = (Taught("two_way_tp", scene) for scene in ("bench", "count"))
 MODELS = ("llama-3-8b", "llama-3-70b", "qwen2.5-7b", "qwen3-32b")
 
 
@@ -154,6 +155,23 @@ def crossover(rng: Draw) -> Number:
     )
 
 
+def startup_lines(rng: Draw) -> Number:
+    """Two startup lines of a TP=2 run: half of each sharded matrix and every norm, in GiB."""
+    row = model(pick(rng, "llama-3.2-1b", "llama-3-8b", "llama-2-7b"))
+    whole = loaded_weight_bytes(row)
+    answer = loaded_weight_bytes(row, tp_size=2)
+    both = 2 * answer
+    slips = {"gb_as_gib": answer / GB * GIB, "whole": whole}
+    return number(
+        "startup_lines", "real ranks", LOG, answer, "bytes", slips, 0.01, model=row.key, whole=_gib(whole),
+        exact=_gib(answer), both=_gib(both), twice=binary_bytes(both - whole), decimal=decimal_bytes(whole),
+    )  # fmt: skip
+
+
+def _gib(value: float) -> str:
+    return f"{value / GIB:.4f} GiB"
+
+
 QUESTIONS: tuple[Callable[[Draw], Question], ...] = (
     column_or_row,
     activation_and_sum,
@@ -168,4 +186,5 @@ QUESTIONS: tuple[Callable[[Draw], Question], ...] = (
     wider_or_deeper,
     last_digits,
     crossover,
+    startup_lines,
 )
