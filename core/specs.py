@@ -160,7 +160,8 @@ class LinkSpec:
     takes κ·√(waiting · n/β) more. `kernel_s` is one stage of an engine's own kernel over it, for the first peer and
     for each further one; None where none was timed. `scope` says whose bandwidth it is; `reach`, whether the
     link ends at the node; `family`, what is wired: "" for a link of one's own. A GPU bonds `lanes` of it, where it
-    may bond fewer. `measured_ranks` is set where all of it was fitted to one table, and holds for that many.
+    may bond fewer. `in_switch_bytes_per_s` is the busbw that sums in its switch reach over 8 GPUs; None where the
+    switch cannot add. `measured_ranks` is set where all of it was fitted to one table, and holds for that many.
     `measured_series` is what was measured over it, whatever the GPU (data/measured_all_reduce.csv); `napkin_key`
     the row that the labs teach it by.
     """
@@ -177,6 +178,7 @@ class LinkSpec:
     family: LinkFamily = ""
     lanes: int = 0
     measured_bytes_per_s: float | None = None
+    in_switch_bytes_per_s: float | None = None
     measured_note: str = ""
     measured_ranks: int | None = None
     measured_series: str = ""

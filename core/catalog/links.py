@@ -76,14 +76,14 @@ LINKS: Mapping[str, LinkSpec] = by_key((
          source=("600 GB/s two-way halved (aiconfigurator systems: 300); α, base: line through 8 KiB NCCL 2.27 "
                  "all-reduces at N = 2, 4, 8 (10.97, 14.68, 21.27 µs, aiconfigurator)")),
     _row("nvlink-4", "NVLink 4 (H100, H200)", _NVLINK, 0.76e-6, 450e9, 5.3e-6,
-         measured_bytes_per_s=365e9, lanes=18, napkin_key="nvlink-lab",
+         measured_bytes_per_s=365e9, in_switch_bytes_per_s=478e9, lanes=18, napkin_key="nvlink-lab",
          kernel_s=_ONE_SHOT_H100, aliases=("nvswitch-3",),
          measured_note=("ring busbw 363 to 370 GB/s over 8 GPUs; a copy between two 396; in-switch reductions "
                         "print 473 to 483"),
          source=("900 GB/s two-way halved (aiconfigurator systems: 450); α, base: line through 8 KiB NCCL 2.29 "
                  "all-reduces at N = 2, 4, 8 (6.77, 10.04, 15.96 µs, aiconfigurator)")),
     _row("nvlink-5", "NVLink 5 (B200)", _NVLINK, 0.76e-6, 900e9, 5.3e-6,
-         measured_bytes_per_s=678e9, lanes=18, napkin_key="nvlink-lab",
+         measured_bytes_per_s=678e9, in_switch_bytes_per_s=841e9, lanes=18, napkin_key="nvlink-lab",
          kernel_s=_ONE_SHOT_H100, aliases=("nvswitch-4",),
          measured_note="ring busbw 673 to 682 GB/s; in-switch reductions print 838 to 845",
          source="1,800 GB/s two-way halved (aiconfigurator systems: 900); α and base taken over from NVLink 4"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from core.collectives.cost import (
     CollectiveCost,
     as_measured,
+    in_switch_all_reduce,
     one_shot_all_reduce,
     ring_all_reduce,
     two_shot_all_reduce,
@@ -16,6 +17,12 @@ from core.collectives.cost import (
 from core.collectives.custom_all_reduce import RELEASES_READ, WORLD_SIZES, Kernel, Machine, kernel
 from core.comm_cost.bill import Bill, Step
 from core.specs import LinkSpec
+
+IN_SWITCH_WAIT_S = 25e-6
+"""What NCCL charges a sum in the switch before its first byte. Source: NVIDIA/nccl src/graph/tuning.cc, NVLS."""
+
+_IN_SWITCH_RANKS = 8
+"""GPUs over which the links' `in_switch_bytes_per_s` were measured."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,20 @@ def picked_all_reduce(payload_bytes: float, ranks: int, link: LinkSpec) -> Colle
     direct = replace(measured, base_s=0.0, latency_s=first_s + further_s * (ranks - 2))
     shots = one_shot_all_reduce if name == "one stage" else two_shot_all_reduce
     return shots(payload_bytes, ranks, direct)
+
+
+def in_switch_cost(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost | None:
+    """One all-reduce that the NVLink switch adds up (NVLink SHARP): n up, n down, at the speed that was measured.
+
+        t + n/β',  β' = busbw · N / 2(N-1) at the N = 8 of the measurement
+
+    None for two ranks, which NCCL does not send there, and over links whose switch cannot add.
+    """
+    if link.in_switch_bytes_per_s is None or ranks <= 2:
+        return None
+    beta = link.in_switch_bytes_per_s * _IN_SWITCH_RANKS / (2 * (_IN_SWITCH_RANKS - 1))
+    wire = replace(link, base_s=0.0, latency_s=IN_SWITCH_WAIT_S, bandwidth_bytes_per_s=beta)
+    return in_switch_all_reduce(payload_bytes, ranks, wire)
 
 
 def picked_bill(step: Step, link: LinkSpec) -> Picked:

@@ -113,6 +113,17 @@ def loaded_weight_bytes(model: ModelSpec, tp_size: int = 1, stage: Stage | None 
     return sum(t.copies * allocated_bytes(t.size_bytes) for t in rank_tensors(model, tp_size, stage, dtype))
 
 
+def attention_weight_bytes(model: ModelSpec, tp_size: int = 1, dtype: str = "bf16") -> int:
+    """Bytes of one rank's attention over all layers: its share of what is cut, and what is copied on every rank.
+
+    Raises IndivisibleError where heads do not divide over the ranks.
+    """
+    kind = weight_format(dtype, model)
+    rank = _Rank(model, tp_size, kind, kind.other_bytes)
+    tensors = rank.attention() if model.mla is None else rank.latent_attention(model.mla)
+    return model.num_hidden_layers * sum(tensor.copies * tensor.size_bytes for tensor in tensors)
+
+
 def rank_tensors(
     model: ModelSpec, tp_size: int = 1, stage: Stage | None = None, dtype: str = "bf16", rope_bytes: int = 0
 ) -> tuple[StoredTensor, ...]:

@@ -13,6 +13,7 @@ from core.comm_cost.readings import unit_slips
 from core.comm_cost.remedies import what_to_buy
 from core.specs import LinkSpec
 from ui import inputs
+from ui.comm_cost import bench_serving as serving
 from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_bench as charts
 from ui.comm_cost import rows as cost
@@ -30,12 +31,12 @@ OWN, TABLE, CONSTANTS, UNITS, GPUS = "your link", "your table", "constants", "un
 BUY, BATCH, NODES, EXPERTS, ENDS, RESIDUALS = "what to buy", "batch", "nodes", "experts", "ends", "residuals"
 KERNELS = "kernels"
 FIRST = [OWN, KERNELS, BATCH]
-MORE = [TABLE, CONSTANTS, UNITS, GPUS, BUY, NODES, EXPERTS, ENDS, RESIDUALS]
+MORE = [TABLE, CONSTANTS, UNITS, GPUS, BUY, NODES, EXPERTS, ENDS, RESIDUALS, *serving.FIGURES]
 FIGURES = FIRST + MORE
 PHASED = (KERNELS, TABLE, UNITS, GPUS, BUY, NODES, ENDS)
 """Figures of a step that may be a decode or a prefill."""
 
-_OVER_LINK = (UNITS, BUY, EXPERTS, ENDS)
+_OVER_LINK = (UNITS, BUY, EXPERTS, ENDS, serving.ATTENTION, serving.DRAFTS)
 THE_LINK, THE_NETWORK = "the link", "the network"
 THRESHOLDS = (100 * NOISE_BELOW_FRACTION, 100 * FATAL_ABOVE_FRACTION)
 
@@ -57,6 +58,7 @@ class Asked:
     gpus_per_node: int
     experts: scale.Experts
     machine: str
+    serving: serving.Asked
 
 
 def phased(look: Look) -> tuple[str, ...]:
@@ -94,7 +96,8 @@ def ask(page: Page, figure: str, place: Place) -> Asked:
         experts = _experts(page)
     with place(page.scene == "bench" and figure == RESIDUALS and not page.look.present):
         machine = inputs.choice("Machine", page.key("machine"), list(residual_rows.SHORT), "H100 NCCL")
-    return Asked(figure, over, own, pinned, handover, overlap, gpus_per_node, experts, machine)
+    today = serving.ask(page, lambda one: place(page.scene == "bench" and figure == one and not page.look.present))
+    return Asked(figure, over, own, pinned, handover, overlap, gpus_per_node, experts, machine, today)
 
 
 def _own(page: Page) -> tuple[cost.OwnBill, cost.OwnBill | None]:
@@ -141,7 +144,7 @@ def draw(page: Page, asked: Asked, view: cost.View, points: Sequence[MeasuredPoi
         RESIDUALS: lambda: _residuals(page, asked.machine, points),
     }
     with page.guarded():
-        figures[asked.figure]()
+        figures.get(asked.figure, lambda: serving.draw(page, asked.figure, asked.serving, view, over))()
 
 
 def bars(page: Page, rows: Sequence[cost.BillRow], reading: str, name: str) -> None:
@@ -172,9 +175,11 @@ def _kernels(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> No
     page.fill(facts.kernels(view))
     figure, margin = page.split()
     with figure:
-        bars(page, rows.kernel_rows(view, points), "bench.kernels", "kernels")
+        bars(page, rows.kernel_rows(view, points), facts.kernels_block(view), "kernels")
     with margin:
         page.note("bench.kernels_one", "bench.kernels_cap")
+        with st.container(key="aside_switch"):
+            page.note("bench.kernels_switch")
 
 
 def _constants(page: Page) -> None:

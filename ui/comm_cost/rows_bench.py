@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from core.catalog import LINKS, gpu
 from core.comm_cost.bill import Bill, PricedCollective, Verdict, bill, priced_ends
-from core.comm_cost.kernels import picked_bill
+from core.comm_cost.kernels import in_switch_cost, picked_bill
 from core.comm_cost.measured import MeasuredPoint, measured_bill
 from core.comm_cost.readings import Reading
 from core.comm_cost.remedies import PurchaseAdvice, exposed_s
@@ -30,6 +30,11 @@ def kernel_rows(view: View, points: Sequence[MeasuredPoint]) -> list[BillRow]:
         if name != "ring":
             row = bill_row(picked.bill, f"{short_name(link)}, {name}", terms(link, name))
             rows.append(_timed(view, row, view.series(link), points))
+        switch = in_switch_cost(view.step.payload_bytes, view.step.tp_size, link)
+        if switch is not None:
+            added = Bill(view.step, switch.times(view.step.all_reduces))
+            detail = said("comm_cost", "kernels.switch", switch)
+            rows.append(bill_row(added, said("comm_cost", "bar.switch", over=short_name(link)), detail))
     return rows
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from core.catalog import LINKS
 from core.catalog import link as find_link
 from core.comm_cost.bill import NOISE_BELOW_FRACTION, bill, priced_ends
-from core.comm_cost.kernels import picked_bill
+from core.comm_cost.kernels import in_switch_cost, picked_all_reduce, picked_bill
 from core.comm_cost.node_boundary import NodeBill
 from core.comm_cost.readings import Reading, misreadings
 from core.comm_cost.remedies import PurchaseAdvice, overlap_break_even, overlap_for_fraction
@@ -19,7 +19,7 @@ from core.steps.model import ACTIVATION_BYTES
 from core.units import GB, GIB
 from runtime.prose import said
 from runtime.quantities import decimal_bytes, grouped, percent, plain
-from ui.comm_cost.rows import View, short_name
+from ui.comm_cost.rows import PHASES, View, short_name
 from ui.comm_cost.rows_bench import ShareDot, flips_in_words
 from ui.comm_cost.rows_residuals import Miss, small
 from ui.comm_cost.rows_scale import DIVIDED, TP_SIZES, WHOLE, Experts, SharePoint, node_shares, share_of
@@ -38,6 +38,29 @@ def kernels(view: View) -> Fields:
         "picked": picked.bill,
         "picked_kernel": said("comm_cost", f"kernel.{kernel_key(picked.kernel)}"),
         "saved": 1 - picked.bill.comm_s / ring.comm_s if ring.comm_s else 0.0,
+        **_in_switch(view),
+    }
+
+
+def kernels_block(view: View) -> str:
+    """The block that compares both: of a ring that an engine would take too, there is nothing to compare."""
+    picked = picked_bill(view.step, view.link).kernel
+    return "bench.kernels_none" if view.step.tp_size == 1 else f"bench.kernels{'_ring' if picked == 'NCCL' else ''}"
+
+
+def _in_switch(view: View) -> Fields:
+    """One all-reduce of the step's payload and a prefill's, added in NVLink 4's switch, and the engine's way."""
+    wire, ranks = find_link("nvlink-4"), 8
+    small, large = (replace(view, phase=phase).step.payload_bytes for phase in PHASES)
+    return {
+        "switch_name": short_name(wire),
+        "switch_ranks": ranks,
+        "switch_small_bytes": small,
+        "switch_large_bytes": large,
+        "switch_small": in_switch_cost(small, ranks, wire),
+        "switch_large": in_switch_cost(large, ranks, wire),
+        "switch_other_small": picked_all_reduce(small, ranks, wire),
+        "switch_other_large": picked_all_reduce(large, ranks, wire),
     }
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.catalog import GPUS, LINKS, MODELS, link, model
 from core.collectives.cost import as_measured, ring_all_reduce
 from core.comm_cost.bill import Step, bill
-from core.comm_cost.kernels import picked_all_reduce, picked_bill, picked_kernel
+from core.comm_cost.kernels import in_switch_cost, picked_all_reduce, picked_bill, picked_kernel
 from core.comm_cost.measured import measured_time_s, series_of
 from core.errors import OutOfRangeError
 from runtime.measurements import measured_all_reduces
@@ -133,3 +133,20 @@ def test_a_token_is_faster_over_nvlink_and_slower_over_10_gbe():
     assert picked_bill(step, link("nvlink-3")).bill.speedup == pytest.approx(1.84, abs=0.01)
     assert picked_bill(step, link("ethernet-10g")).bill.speedup < 0.6
     assert bill(Step(LLAMA, 1, divided=True), link("nvlink-3")).speedup == 1
+
+
+@pytest.mark.parametrize(("key", "low", "high"), [("nvlink-4", 473e9, 483e9), ("nvlink-5", 838e9, 845e9)])
+def test_large_sums_in_the_switch_reach_the_busbw_that_was_measured(key, low, high):
+    """Eight GPUs, 8 GiB: busbw is 2(N-1)/N · n / t. The ring prints 365 and 678 GB/s."""
+    payload = 8 * 2**30
+    took = in_switch_cost(payload, 8, link(key)).total_s
+    assert low < 2 * 7 / 8 * payload / took < high
+
+
+def test_the_switch_is_for_large_payloads_and_for_gpus_whose_switch_adds():
+    """NCCL's 25 µs against one stage's 5.3 at 16 KiB; at 16 MiB it beats the ring by a third."""
+    wire = link("nvlink-4")
+    assert in_switch_cost(2**14, 8, wire).total_s > 4 * picked_all_reduce(2**14, 8, wire).total_s
+    assert in_switch_cost(2**24, 8, wire).total_s < 0.7 * picked_all_reduce(2**24, 8, wire).total_s
+    assert in_switch_cost(2**24, 2, wire) is None
+    assert in_switch_cost(2**24, 8, link("nvlink-3")) is None

@@ -1,0 +1,93 @@
+"""A decode step's attention over N ranks: cut by heads, by heads and context, or each rank its own sequences.
+
+B sequences of S tokens, N ranks, L layers, d hidden_size, h query heads, k bytes of keys and values a token and
+rank, c ranks that hold the same keys and values. A cut by heads copies what has fewer heads than ranks: a latent
+row (MLA) is on all of them. Dealt over those c ranks by token, every rank keeps S/c of a context, and the c must
+exchange queries and partial results. Data parallel, a rank keeps its own sequences whole, and all the weights.
+
+Ignored: the arithmetic of attention, the steps of a block that deal out the last tokens, and overlap.
+Source: vLLM, decode context parallelism ("all-gather Q, compute, all-gather and reduce-scatter"); Helix (arXiv
+2507.07120) deals a context so too; SGLang, data-parallel attention.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Literal
+
+from core.collectives.cost import CollectiveCost, as_measured, ring_all_gather, ring_all_reduce, ring_reduce_scatter
+from core.comm_cost.bill import allreduce_payload_bytes
+from core.errors import require_divides, require_positive
+from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
+from core.models.loaded_weights import attention_weight_bytes
+from core.specs import GpuSpec, LinkSpec, ModelSpec
+
+Way = Literal["heads", "context", "data"]
+WAYS: tuple[Way, ...] = ("heads", "context", "data")
+NO_COST = CollectiveCost(steps=0, traffic_bytes=0.0, latency_s=0.0, bandwidth_s=0.0)
+_LSE_BYTES = 4
+"""The log of a softmax's sum travels in float32."""
+
+
+@dataclass(frozen=True)
+class DecodeAttention:
+    """What one rank keeps and reads in a step, `copies` of the same keys and values, and what the layers send."""
+
+    way: Way
+    ranks: int
+    copies: int
+    cache_bytes: float
+    weight_bytes: int
+    read_s: float
+    cost: CollectiveCost
+
+    @property
+    def total_s(self) -> float:
+        """Reading, then communication."""
+        return self.read_s + self.cost.total_s
+
+
+def decode_attention(
+    model: ModelSpec, gpu: GpuSpec, link: LinkSpec, way: Way, ranks: int, sequences: int, context_tokens: int
+) -> DecodeAttention:
+    """One decode step's attention in one of the three ways.
+
+        heads     B · S · k a rank         an all-reduce of B·d a layer
+        context   B · S · k / c a rank     that, and a gather of queries, one of sums, a reduce-scatter of results
+        data      ⌈B/N⌉ · S · N·k/c a rank nothing
+
+    Raises IndivisibleError where heads do not divide over the ranks.
+    """
+    require_positive(ranks=ranks, sequences=sequences, context_tokens=context_tokens)
+    require_divides("num_attention_heads", model.num_attention_heads, "ranks", ranks)
+    whole, shared = kv_bytes_per_token(model), kv_bytes_per_token_per_rank(model, ranks)
+    copies = round(ranks * shared / whole)
+    wire = as_measured(link)
+    summed = ring_all_reduce(allreduce_payload_bytes(sequences, model.hidden_size), ranks, wire)
+    by_way = {
+        "heads": (copies, sequences * shared, ranks, summed),
+        "context": (
+            1,
+            sequences * shared / copies,
+            ranks,
+            summed.plus(_exchange(model, sequences, ranks, copies, wire)),
+        ),
+        "data": (1, ceil(sequences / ranks) * whole, 1, NO_COST),
+    }
+    held, cache_a_token, cut, layer = by_way[way]
+    cache, weights = cache_a_token * context_tokens, attention_weight_bytes(model, cut, model.weight_dtype)
+    read_s = (cache + weights) / gpu.memory_bytes_per_s
+    return DecodeAttention(way, ranks, held, cache, weights, read_s, layer.times(model.num_hidden_layers))
+
+
+def _exchange(model: ModelSpec, sequences: int, ranks: int, over: int, link: LinkSpec) -> CollectiveCost:
+    """One layer's queries gathered over c ranks, their softmax sums too, and the results scattered as they add up.
+
+    A head's query and result are as wide as what they meet: `head_dim`, or the latent row.
+    """
+    rows = sequences * model.num_attention_heads // ranks * over
+    query, result = model.head_dim, model.head_dim
+    if model.mla is not None:
+        query, result = model.mla.kv_lora_rank + model.mla.qk_rope_head_dim, model.mla.kv_lora_rank
+    queries = ring_all_gather(allreduce_payload_bytes(rows, query), over, link)
+    sums = ring_all_gather(rows * _LSE_BYTES, over, link)
+    return queries.plus(sums).plus(ring_reduce_scatter(allreduce_payload_bytes(rows, result), over, link))

@@ -1,0 +1,76 @@
+"""Speculative decoding: one pass over the weights checks k drafted tokens, and keeps those the model agrees with.
+
+a the chance that a drafted token is kept, each alike; k drafts; s the draft's cost of one token over the model's; W
+weight bytes. A pass yields the kept drafts and one token more.
+
+Ignored: sampling, the draft's own communication, a tree of drafts, and that acceptance falls along a draft.
+Source: Leviathan, Kalman & Matias, "Fast inference from transformers via speculative decoding", 2023, eq. 1 and
+theorem 3.8.
+"""
+
+from dataclasses import dataclass, replace
+
+from core.comm_cost.bill import Bill, Step
+from core.comm_cost.kernels import picked_bill
+from core.errors import OutOfRangeError, require_non_negative
+from core.specs import GpuSpec, LinkSpec
+from core.steps.batch_sweep import batched_decode_step_s
+
+
+def expected_tokens(acceptance: float, drafts: int) -> float:
+    """Tokens that a pass with `drafts` yields on average.
+
+        1 + a + a² + … + aᵏ = (1 - aᵏ⁺¹) / (1 - a)
+
+    Raises OutOfRangeError unless 0 <= a <= 1.
+    """
+    require_non_negative(drafts=drafts)
+    if not 0 <= acceptance <= 1:
+        raise OutOfRangeError("acceptance", acceptance, "must be from 0 to 1")
+    return sum(acceptance**kept for kept in range(drafts + 1))
+
+
+def expected_speedup(acceptance: float, drafts: int, draft_cost: float) -> float:
+    """Over one token a pass, where a pass takes as long whatever it checks: E / (k·s + 1)."""
+    require_non_negative(draft_cost=draft_cost)
+    return expected_tokens(acceptance, drafts) / (drafts * draft_cost + 1)
+
+
+@dataclass(frozen=True)
+class Speculation:
+    """One pass: its bill over B·(k+1) tokens, the draft's time before it, and what it yields a sequence."""
+
+    drafts: int
+    bill: Bill
+    draft_s: float
+    tokens: float
+    read_bytes: float
+
+    @property
+    def token_s(self) -> float:
+        """The pass and its drafts, a token."""
+        return (self.bill.total_s + self.draft_s) / self.tokens
+
+    @property
+    def bytes_a_token(self) -> float:
+        """W·(1 + k·s) / E: what is read of weights for each token of a sequence."""
+        return self.read_bytes / self.tokens
+
+
+def speculation(
+    step: Step, gpu: GpuSpec, link: LinkSpec, weight_bytes: float, drafts: int, acceptance: float, draft_cost: float
+) -> Speculation:
+    """A decode step that checks `drafts` tokens a sequence, priced by the kernel an engine picks.
+
+    Its compute is the weights once, or the arithmetic of all its tokens where that is longer.
+    """
+    checked = step.tokens * (drafts + 1)
+    compute_s = max(step.compute_s, batched_decode_step_s(step.model, gpu, checked))
+    bill = picked_bill(replace(step, tokens=checked, compute_s=compute_s), link).bill
+    return Speculation(
+        drafts=drafts,
+        bill=bill,
+        draft_s=drafts * draft_cost * step.rank_compute_s,
+        tokens=expected_tokens(acceptance, drafts),
+        read_bytes=weight_bytes * (1 + drafts * draft_cost),
+    )

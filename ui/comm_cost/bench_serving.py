@@ -1,0 +1,90 @@
+"""Lab 03's bench on what engines of today do: their controls and figures."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from core.catalog import MODELS
+from core.specs import LinkSpec
+from runtime.prose import said
+from ui import inputs
+from ui.comm_cost import charts as bills
+from ui.comm_cost import rows_serving as rows
+from ui.comm_cost.rows import BillRow, View
+from ui.figures.frames import frame
+from ui.scenes import Page
+
+ATTENTION, DRAFTS, APART = "attention", "drafts", "prefill apart"
+FIGURES = [ATTENTION, DRAFTS, APART]
+MOST_TOKENS = 1_048_576
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the controls of these figures say."""
+
+    attention: rows.Attention
+    drafted: rows.Drafted
+    sequences: int
+
+
+def ask(page: Page, of: Callable[[str], AbstractContextManager[object]]) -> Asked:
+    """Every control; `of` a figure is in sight where that is open."""
+    usual = rows.Attention()
+    with of(ATTENTION):
+        attention = rows.Attention(
+            inputs.select(_label("model"), page.key("att_model"), list(MODELS), usual.key),
+            inputs.choice(_label("ranks"), page.key("att_n"), [2, 4, 8, 16], usual.ranks),
+            inputs.whole(_label("sequences"), page.key("att_b"), 1, 65536, usual.sequences),
+            inputs.whole(_label("context"), page.key("att_s"), 1, MOST_TOKENS, usual.context_tokens),
+        )
+    with of(DRAFTS):
+        drafted = rows.Drafted(
+            inputs.slide(_label("kept"), page.key("kept"), 0, 100, rows.Drafted().kept_percent, unit="%"),
+            inputs.slide(
+                _label("draft_cost"), page.key("draft_cost"), 0, 50, rows.Drafted().cost_percent, unit="%"
+            ),
+        )
+    with of(APART):
+        sequences = inputs.whole(_label("together"), page.key("together"), 1, 65536, 16)
+    return Asked(attention, drafted, sequences)
+
+
+def _label(name: str) -> str:
+    return said("comm_cost", f"control.{name}")
+
+
+def draw(page: Page, figure: str, asked: Asked, view: View, over: LinkSpec) -> None:
+    """The figure that is open."""
+    {ATTENTION: _attention, DRAFTS: _drafts, APART: _apart}[figure](page, asked, view, over)
+
+
+def _attention(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
+    ways = asked.attention.ways(view.scenario.gpu_spec, over)
+    page.fill(rows.attention_fields(asked.attention, over, ways))
+    copied = "copied" if ways[0].copies > 1 else "cut"
+    _show(page, rows.attention_rows(ways), f"bench.attention_{copied}", ATTENTION, "context", "data")
+
+
+def _drafts(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
+    passes = asked.drafted.passes(view, over)
+    page.fill(rows.draft_fields(asked.drafted, passes, over))
+    _show(page, rows.draft_rows(passes), "bench.drafts", DRAFTS, "bytes")
+
+
+def _apart(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
+    found = rows.handed_over(view, asked.sequences)
+    page.fill(rows.apart_fields(view, found))
+    pays = "pays" if found[-1][1].pays else "not"
+    _show(page, rows.apart_rows(found), f"bench.apart_{pays}", "apart", "overlap")
+
+
+def _show(page: Page, shown: list[BillRow], reading: str, name: str, *aside: str) -> None:
+    """The bars, the sum beside them, and what else a reader of a page has room for."""
+    figure, margin = page.split()
+    with figure:
+        page.figure(bills.bill_bars(shown, page.look, bills.axis_end_ms(shown)), reading, frame(shown), name)
+    with margin:
+        page.note(f"bench.{name}_sum")
+        if not page.look.present:
+            page.note(*(f"bench.{name}_{one}" for one in aside))

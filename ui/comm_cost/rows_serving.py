@@ -1,0 +1,167 @@
+"""Lab 03's bench on what engines of today do: attention three ways, drafted tokens, prefill on GPUs of its own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from core.catalog import link as find_link
+from core.catalog import model
+from core.comm_cost.decode_attention import WAYS, DecodeAttention, decode_attention
+from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
+from core.models.weights import read_weight_bytes
+from core.specs import GpuSpec, LinkSpec, ModelSpec
+from core.steps.model import TensorGroup
+from core.steps.speculation import Speculation, speculation
+from core.strategy.disaggregation import Handoff, Request, handoff
+from runtime.prose import said
+from runtime.quantities import decimal_bytes, percent, plain, seconds, significant
+from ui.comm_cost.rows import BillRow, View, bar, short_name, sum_in_ms
+
+DRAFTS = (0, 1, 2, 4, 8)
+_BETWEEN = "ib-ndr"
+
+
+@dataclass(frozen=True)
+class Attention:
+    """What is asked of a decode step's attention: the model, how many ranks, how many sequences, how long."""
+
+    key: str = "deepseek-v3"
+    ranks: int = 8
+    sequences: int = 64
+    context_tokens: int = 8192
+
+    @property
+    def model(self) -> ModelSpec:
+        """The model's row."""
+        return model(self.key)
+
+    def ways(self, gpu: GpuSpec, link: LinkSpec) -> list[DecodeAttention]:
+        """The three of them."""
+        asked = (self.ranks, self.sequences, self.context_tokens)
+        return [decode_attention(self.model, gpu, link, way, *asked) for way in WAYS]
+
+
+def attention_rows(ways: Sequence[DecodeAttention]) -> list[BillRow]:
+    """One bar a way: what a rank reads, then what it waits for and sends."""
+    return [
+        bar(
+            said("comm_cost", f"bar.attention_{one.way}"),
+            said("comm_cost", f"attention.{one.way}", one),
+            one.cost.waiting_s,
+            one.cost.bandwidth_s,
+            sum_in_ms(one.read_s, one.cost.total_s),
+            one.read_s,
+        )
+        for one in ways
+    ]
+
+
+def attention_fields(ask: Attention, link: LinkSpec, ways: Sequence[DecodeAttention]) -> Mapping[str, object]:
+    """The three ways by name, and the sum of one rank's keys and values."""
+    return {
+        "attention": ask,
+        "over_name": short_name(link),
+        "kv_token": kv_bytes_per_token_per_rank(ask.model, ask.ranks),
+        "kv_rows": ask.sequences * ask.context_tokens,
+        **{f"by_{one.way}": one for one in ways},
+    }
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """What is asked of drafted tokens: how often one is kept, and what one costs over a step of the model."""
+
+    kept_percent: int = 75
+    cost_percent: int = 2
+
+    def passes(self, view: View, link: LinkSpec) -> list[Speculation]:
+        """A step with no draft, then with more and more."""
+        scenario = view.scenario
+        weights = read_weight_bytes(scenario.model_spec, scenario.weight_dtype)
+        kept, cost = self.kept_percent / 100, self.cost_percent / 100
+        step = replace(view, phase="decode").step
+        return [speculation(step, scenario.gpu_spec, link, weights, drafts, kept, cost) for drafts in DRAFTS]
+
+
+def draft_rows(passes: Sequence[Speculation]) -> list[BillRow]:
+    """One bar a number of drafts: a token's share of the pass, its drafts with the compute."""
+    return [_draft_row(one, passes[0]) for one in passes]
+
+
+def _draft_row(one: Speculation, plainly: Speculation) -> BillRow:
+    compute_s = (one.bill.step.rank_compute_s + one.draft_s) / one.tokens
+    return bar(
+        said("comm_cost", "bar.drafts", one),
+        said("comm_cost", "drafts.read", one),
+        one.bill.waiting_s / one.tokens,
+        one.bill.bandwidth_s / one.tokens,
+        f"{sum_in_ms(compute_s, one.bill.comm_s / one.tokens)}, {significant(plainly.token_s / one.token_s)} ×",
+        compute_s,
+    )
+
+
+def draft_fields(ask: Drafted, passes: Sequence[Speculation], link: LinkSpec) -> Mapping[str, object]:
+    """No draft, and the number of drafts by which a token is soonest there."""
+    best = min(passes, key=lambda one: one.token_s)
+    shown = best if best.drafts else passes[1]
+    return {
+        "drafted": ask,
+        "over_name": short_name(link),
+        "no_draft": passes[0],
+        "draft": shown,
+        "draft_times": passes[0].token_s / shown.token_s,
+        "draft_kept": ask.kept_percent / 100,
+        "draft_cost": ask.cost_percent / 100,
+        "draft_read": decimal_bytes(passes[0].read_bytes),
+        "draft_passes": f"1 + {shown.drafts} × {percent(ask.cost_percent / 100, 0)}",
+        "draft_sum": " + ".join(
+            ["1", *(plain((ask.kept_percent / 100) ** k, 2) for k in range(1, shown.drafts + 1))]
+        ),
+    }
+
+
+def handed_over(view: View, sequences: int) -> list[tuple[LinkSpec, Handoff]]:
+    """A prompt's keys and values over both of the page's links, and InfiniBand between them."""
+    scenario = view.scenario
+    request = Request(
+        scenario.model_spec,
+        scenario.gpu_spec,
+        TensorGroup(scenario.tp, view.link),
+        scenario.prompt_tokens,
+        scenario.output_tokens,
+        sequences,
+        scenario.kv_dtype,
+    )
+    links = {row.key: row for row in (view.link, find_link(_BETWEEN), view.network)}
+    return [(link, handoff(request, link)) for link in links.values()]
+
+
+def apart_rows(found: Sequence[tuple[LinkSpec, Handoff]]) -> list[BillRow]:
+    """What a sequence waits in its life: for others' prompts on shared GPUs, for its keys and values apart."""
+    stall_s = found[0][1].stall_s
+    shared = bar(said("comm_cost", "bar.shared"), "", 0.0, 0.0, seconds(stall_s), stall_s)
+    return [
+        replace(shared, compute=""),
+        *(
+            bar(
+                said("comm_cost", "bar.apart", over=short_name(link)),
+                "",
+                0.0,
+                one.transfer_s,
+                seconds(one.transfer_s),
+            )
+            for link, one in found
+        ),
+    ]
+
+
+def apart_fields(view: View, found: Sequence[tuple[LinkSpec, Handoff]]) -> Mapping[str, object]:
+    """Inside a node and between nodes, and the sum of what is handed over."""
+    scenario = view.scenario
+    return {
+        "apart": found[-1][1],
+        "apart_near": found[0][1],
+        "apart_name": short_name(found[-1][0]),
+        "apart_near_name": short_name(found[0][0]),
+        "apart_token": kv_bytes_per_token(scenario.model_spec, scenario.kv_dtype),
+        "apart_others": found[0][1].request.sequences - 1,
+    }
