@@ -14,10 +14,10 @@ from core.errors import OutOfRangeError, ShardlabError, require_positive
 from core.models.checkpoint import named_checkpoint, own_width
 from core.placement.bench_prediction import predict_bench
 from core.placement.cluster import usual_cluster
+from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.planner import Plan, Question, judge
 from core.placement.rank_memory import measured_budget
-from core.placement.steps import Demand
 from core.placement.under_load import engine_cost
 from core.serving.bench_reader import read_bench_results
 from core.serving.curve import Promise, highest_kept, load_curve

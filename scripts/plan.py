@@ -15,11 +15,11 @@ from core.models.checkpoint import named_checkpoint, own_width
 from core.models.hf_config import model_from_config
 from core.placement.assumed import assumed
 from core.placement.cluster import ClusterSpec, own_gpu, seen_cluster, usual_cluster
+from core.placement.demand import Demand
 from core.placement.planner import Placement, Plan, Question
 from core.placement.preflight import ENGINES, Engine, Refused, preflight
 from core.placement.rank_memory import Budget, Overhead, measured_budget
 from core.placement.serve_flags import as_emitted, remarks, serve_command
-from core.placement.steps import Demand
 from core.placement.topology import read_topology
 from core.placement.trace import decisions, losers, usable_source
 from core.placement.under_load import place_under_load

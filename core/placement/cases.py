@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from core.catalog import gpu, link, model
 from core.placement.cluster import usual_cluster
+from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.planner import Plan, Question, judge
 from core.placement.rank_memory import measured_budget
-from core.placement.steps import Demand
 
 LATENCY_TARGET_S = 0.020
 """The target between tokens of the first case."""

@@ -14,10 +14,11 @@ from core.models.checkpoint import as_served
 from core.models.kv_cache import kept_tokens, kv_bytes_per_token_per_rank
 from core.models.weights import held_weight_bytes
 from core.placement.cluster import ClusterSpec
+from core.placement.demand import Demand
 from core.placement.layout import Layout, layouts
 from core.placement.preflight import preflight
 from core.placement.rank_memory import Budget, RankMemory, rank_memories
-from core.placement.steps import Demand, Timing, timing
+from core.placement.steps import Timing, timing
 from core.remark import Remark, remark
 from core.sharding_math.tp_sizes import check_tp_size
 from core.specs import ModelSpec
@@ -40,6 +41,7 @@ class Question:
     demand: Demand
     efficiency: Efficiency | None = None
     expert_parallel: bool = True
+    context_parallel: bool = False
 
     def timing(self, layout: Layout, concurrency: int | None = None) -> Timing:
         """A layout timed at the concurrency asked, or at another."""
@@ -305,5 +307,5 @@ class Placement:
 
 def place(question: Question) -> Placement:
     """Judge every layout of the question's cluster."""
-    ways = layouts(question.model, question.cluster, question.expert_parallel)
+    ways = layouts(question.model, question.cluster, question.expert_parallel, question.context_parallel)
     return Placement(question, tuple(judge(question, one) for one in ways))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.models.checkpoint import as_served
+from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.placement.steps import Demand
 from core.sharding_math.tp_sizes import block_rules, divisibility_rules
 from core.specs import ModelSpec
 

@@ -151,7 +151,8 @@ def rank_memories(
     Raises OutOfRangeError for more stages than layers, IndivisibleError where heads, widths or experts do not
     divide, UnknownNameError for a dtype that no engine loads.
     """
-    per_token = kv_bytes_per_token_per_rank(model, layout.tp_size, kv_dtype) / model.num_hidden_layers
+    whole = kv_bytes_per_token_per_rank(model, layout.tp_size, kv_dtype)
+    per_token = whole / layout.dcp_size / model.num_hidden_layers
     return tuple(
         RankMemory(
             stage=index,

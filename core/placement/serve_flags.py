@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from core.models.checkpoint import own_width
 from core.models.loaded_weights import stages
+from core.placement.demand import Demand
 from core.placement.planner import Plan, Question
 from core.placement.preflight import Engine
-from core.placement.steps import Demand
 from core.remark import Remark, remark
 from core.specs import ModelSpec
 

@@ -1,69 +1,25 @@
 """What a layout gives: time to the first token, time between tokens, tokens a second, and what each wire is paid.
 
 B sequences at once, dealt over the copies of attention; p stages, with m = min(p, B) microbatches going round.
+A cached prefix is not read again; a draft of k tokens is checked in one step, which keeps E of them and one more.
 Ignored: prefills that arrive while others decode (see the load), overlap, uneven routing.
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 from core.collectives.cost import as_measured
-from core.comm_cost.expert_parallel import expert_parallel_bill, require_mixture
-from core.errors import require_positive
-from core.models.kv_cache import kept_tokens, kv_bytes_per_token_per_rank
+from core.comm_cost.expert_parallel import require_mixture
 from core.models.loaded_weights import stages
-from core.models.parameters import count_parameters
-from core.models.weights import read_weight_bytes, routed_weight_bytes
 from core.placement.cluster import ClusterSpec
+from core.placement.demand import Demand
 from core.placement.layout import Layout
+from core.placement.step_terms import decode_of, prefill_of
 from core.specs import LinkSpec, ModelSpec
 from core.steps.model import (
     ACTIVATION_BYTES,
     Efficiency,
     StepTerms,
-    decode_terms,
-    peak_flops,
-    prefill_flops,
-    prefill_terms,
 )
-
-
-@dataclass(frozen=True)
-class Demand:
-    """What is asked: sequences at once, their lengths and widths, targets, the price of a GPU.
-
-    Without a rate the targets bound the mean time between tokens of so many sequences in flight, and a first token
-    that meets no queue; with `requests_per_s` both bound that percentile of requests that arrive at random.
-    """
-
-    concurrency: int = 1
-    prompt_tokens: int = 2048
-    output_tokens: int = 256
-    dtype: str = "bf16"
-    kv_dtype: str = "bf16"
-    slo_itl_s: float | None = None
-    slo_ttft_s: float | None = None
-    requests_per_s: float | None = None
-    percentile: Literal[50, 99] = 99
-    usd_per_gpu_hour: float | None = None
-
-    def __post_init__(self) -> None:
-        require_positive(
-            concurrency=self.concurrency, prompt_tokens=self.prompt_tokens, output_tokens=self.output_tokens
-        )
-        for name in ("slo_itl_s", "slo_ttft_s", "requests_per_s", "usd_per_gpu_hour"):
-            if getattr(self, name) is not None:
-                require_positive(**{name: getattr(self, name)})
-
-    @property
-    def sequence_tokens(self) -> int:
-        """Tokens a sequence keeps in the cache at its end."""
-        return self.prompt_tokens + self.output_tokens
-
-    @property
-    def mean_context(self) -> float:
-        """Tokens a sequence holds halfway through its output."""
-        return self.prompt_tokens + self.output_tokens / 2
 
 
 @dataclass(frozen=True)
@@ -121,11 +77,12 @@ def timing(
     per_copy = max(1.0, sequences / layout.attention_copies)
     in_flight = min(layout.pp_size, int(per_copy))
     batch = per_copy / in_flight
-    decode = _decode(model, cluster, layout, demand, batch)
-    prefill = _prefill(model, cluster, layout, demand)
+    decode = decode_of(model, cluster, layout, demand, batch)
+    prefill = prefill_of(model, cluster, layout, demand)
     itl_s = _cycle_s(model, cluster, layout, decode, efficiency, batch, in_flight)
-    handoffs = _handoff_s(model, cluster, layout, demand.prompt_tokens)
+    handoffs = _handoff_s(model, cluster, layout, demand.prompt_tokens - demand.cached_tokens)
     prefill_s = prefill.step_s(efficiency)
+    itl_s /= demand.tokens_a_step
     tokens_per_s = sequences / itl_s
     return Timing(
         concurrency=sequences,
@@ -133,7 +90,7 @@ def timing(
         itl_s=itl_s,
         tokens_per_s=tokens_per_s,
         sustained_tokens_per_s=tokens_per_s * _decoding_share(demand, itl_s, per_copy * prefill_s / layout.pp_size),
-        roofline_itl_s=decode.roofline_s * max(1.0, in_flight / layout.pp_size),
+        roofline_itl_s=decode.roofline_s * max(1.0, in_flight / layout.pp_size) / demand.tokens_a_step,
         bill=_bill(model, cluster, layout, decode, batch),
     )
 
@@ -182,54 +139,6 @@ def _handoff_s(model: ModelSpec, cluster: ClusterSpec, layout: Layout, tokens: f
 def _message_s(link: LinkSpec, payload_bytes: float) -> float:
     """One message over a wire, at the bandwidth that was measured on it where one was."""
     return link.base_s + link.latency_s + payload_bytes / as_measured(link).bandwidth_bytes_per_s
-
-
-def _decode(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, batch: float) -> StepTerms:
-    if layout.ep_size > 1:
-        return _expert_step(model, cluster, layout, demand, batch, demand.mean_context)
-    group = cluster.group(layout.tp_size)
-    return decode_terms(model, cluster.gpu, group, batch, demand.mean_context, demand.dtype, demand.kv_dtype)
-
-
-def _prefill(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand) -> StepTerms:
-    if layout.ep_size > 1:
-        return _expert_step(model, cluster, layout, demand, demand.prompt_tokens, None)
-    group = cluster.group(layout.tp_size)
-    return prefill_terms(model, cluster.gpu, group, demand.prompt_tokens, dtype=demand.dtype)
-
-
-def _expert_step(
-    model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, tokens: float, context: float | None
-) -> StepTerms:
-    """One step of data-parallel attention and expert parallelism: `tokens` on each copy of attention.
-
-    Attention and shared experts over tp, routed experts over tp · dp: each rank reads the experts here that some
-    token of the whole group is routed to. Without `context` the tokens are one prompt.
-    """
-    moe, gpu, count = require_mixture(model), cluster.gpu, count_parameters(model)
-    together = tokens * layout.dp_size
-    read, hit = (part(model, demand.dtype, max(1.0, together)) for part in (read_weight_bytes, routed_weight_bytes))
-    routed_flops = 2 * count.experts * count.routed_fraction * together / layout.ep_size
-    if context is None:
-        flops = prefill_flops(model, int(tokens)) - 2 * count.experts * count.routed_fraction * tokens
-    else:
-        looked_up = count.positions + (0 if model.tie_word_embeddings else count.embedding)
-        flops = 2 * (count.total - count.experts - looked_up) * tokens
-    cached = 0.0 if context is None else tokens * kept_tokens(model, context)
-    kv_bytes = cached * kv_bytes_per_token_per_rank(model, layout.tp_size, demand.kv_dtype)
-    exchange = expert_parallel_bill(
-        model, max(1, round(together)), layout.ep_size, as_measured(cluster.wire(layout.ep_size)), deduplicated=True
-    )
-    reduces = (model.num_hidden_layers + moe.first_k_dense_replace) if layout.tp_size > 1 else 0
-    payload = tokens * model.hidden_size * ACTIVATION_BYTES
-    return StepTerms(
-        weights_s=((read - hit) / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s,
-        kv_s=kv_bytes / gpu.memory_bytes_per_s,
-        arithmetic_s=(flops / layout.tp_size + routed_flops) / peak_flops(gpu, demand.dtype),
-        comm_s=exchange.comm_s
-        + (reduces * cluster.group(layout.tp_size).all_reduce_s(payload) if reduces else 0.0),
-        layers=model.num_hidden_layers,
-    )
 
 
 def _bill(

@@ -4,7 +4,6 @@ from dataclasses import replace
 from math import inf
 
 from core.errors import OutOfRangeError
-from core.placement.layout import Layout
 from core.placement.planner import AtRate, Placement, Plan, Question, place
 from core.serving.load import EngineCost
 from core.serving.simulate import poisson_arrivals, seeded, simulate
@@ -22,7 +21,7 @@ def engine_cost(question: Question, plan: Plan, most_sequences: int | None = Non
     """
     layout, demand = plan.layout, question.demand
     most_sequences = most_sequences or question.cluster.gpu.vllm_sequences
-    one = Layout(layout.tp_size, layout.pp_size, 1, layout.dp_size)
+    one = replace(layout, replicas=1)
     most_running = min(most_sequences, plan.max_concurrency // layout.replicas)
     if most_running < 1:
         raise OutOfRangeError("max_concurrency", plan.max_concurrency, "leaves no room for one sequence")
@@ -67,6 +66,4 @@ def at_rate(question: Question, plan: Plan) -> AtRate:
         return AtRate(most, inf, inf)
     arrivals = poisson_arrivals(1.0, REQUESTS, seeded(0)) / rate
     run = simulate(cost, arrivals, question.cluster.gpu.vllm_batched_tokens)
-    if demand.percentile == 50:
-        return AtRate(most, run.ttft_p50_s, run.itl_p50_s)
-    return AtRate(most, run.ttft_p99_s, run.itl_p99_s)
+    return AtRate(most, *run.at(demand.percentile))

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import Literal
 
 import numpy as np
 
 from core.errors import OutOfRangeError, require_positive
 from core.serving.load import CHUNK_TOKENS, EngineCost
-from core.serving.simulate import MOST_STEPS, LoadResult, poisson_arrivals, simulate
+from core.serving.simulate import MOST_STEPS, LoadResult, poisson_arrivals, seeded, simulate
 
 LADDER = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 """Arrival rates as shares of the engine's capacity."""
@@ -19,15 +20,17 @@ FEWEST_REQUESTS = 50
 
 @dataclass(frozen=True)
 class Promise:
-    """What a service promises of its slowest hundredth; None where it promises nothing."""
+    """What a service promises of all but its slowest hundredth, or half; None where it promises nothing."""
 
     ttft_p99_s: float | None = None
     itl_p99_s: float | None = None
+    percentile: Literal[50, 99] = 99
 
     def kept(self, result: LoadResult) -> bool:
         """Whether a run kept it."""
-        first = self.ttft_p99_s is None or result.ttft_p99_s <= self.ttft_p99_s
-        return first and (self.itl_p99_s is None or result.itl_p99_s <= self.itl_p99_s)
+        ttft_s, itl_s = result.at(self.percentile)
+        first = self.ttft_p99_s is None or ttft_s <= self.ttft_p99_s
+        return first and (self.itl_p99_s is None or itl_s <= self.itl_p99_s)
 
 
 def load_curve(
@@ -61,3 +64,19 @@ def highest_kept(curve: Sequence[LoadResult], promise: Promise) -> LoadResult | 
             break
         kept = result
     return kept
+
+
+def most_kept_per_s(
+    cost: EngineCost, promise: Promise, requests: int, chunk_tokens: int, halvings: int = 5
+) -> float:
+    """The highest rate at which an engine keeps a promise, to 1/2^halvings of its capacity; 0 where it keeps none.
+
+    One engine sees the same arrivals at every rate, only closer together.
+    """
+    unit = poisson_arrivals(1.0, requests, seeded(0))
+    low, high = 0.0, cost.capacity_per_s
+    for _ in range(halvings):
+        middle = (low + high) / 2
+        kept = promise.kept(simulate(cost, unit / middle, chunk_tokens))
+        low, high = (middle, high) if kept else (low, middle)
+    return low

@@ -1,17 +1,19 @@
 """An engine run step by step under the requests it is given; what its steps take is in core.serving.load.
 
 Where nothing changes, many steps are taken at once: a run costs as much as its requests and their chunks.
+Requests are all as long as the cost says, or each as long as `Requests` says.
 """
 
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from math import ceil, inf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import require_non_negative, require_positive
+from core.errors import OutOfRangeError, require_non_negative, require_positive
 from core.serving.load import CHUNK_TOKENS, EngineCost
 
 Floats = NDArray[np.float64]
@@ -21,6 +23,29 @@ MOST_STEPS = 60_000
 
 WARM_UP = 0.2
 """The share of requests, from the first, that are left out of the percentiles: the engine began empty."""
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Requests whose lengths differ, in the order in which they arrive. `prefill_s` is what reading each takes.
+
+    `room_tokens` is what the engine's cache holds: a request begins when its prompt and its output have room.
+    """
+
+    prompts: tuple[int, ...]
+    outputs: tuple[int, ...]
+    prefill_s: tuple[float, ...]
+    room_tokens: int
+
+    def __post_init__(self) -> None:
+        if not len(self.prompts) == len(self.outputs) == len(self.prefill_s):
+            raise OutOfRangeError("requests", len(self.prompts), "need an output and a time each")
+        require_positive(prompt_tokens=min(self.prompts), output_tokens=min(self.outputs))
+        longest = max(map(sum, zip(self.prompts, self.outputs, strict=True)))
+        if longest > self.room_tokens:
+            raise OutOfRangeError(
+                "tokens of a request", longest, f"is over the {self.room_tokens} that an engine holds"
+            )
 
 
 @dataclass(frozen=True)
@@ -46,6 +71,10 @@ class LoadResult:
     steps: int
     cut: bool
 
+    def at(self, percentile: int) -> tuple[float, float]:
+        """The first token's time and that between tokens, of the slower half or of the slowest hundredth."""
+        return (self.ttft_p50_s, self.itl_p50_s) if percentile == 50 else (self.ttft_p99_s, self.itl_p99_s)
+
 
 def seeded(seed: int) -> np.random.Generator:
     """The generator that a seed means, for those that ask a learner for one.
@@ -63,7 +92,11 @@ def poisson_arrivals(arrivals_per_s: float, requests: int, rng: np.random.Genera
 
 
 def simulate(
-    cost: EngineCost, arrivals_s: Sequence[float] | Floats, chunk_tokens: int = CHUNK_TOKENS, closed: bool = False
+    cost: EngineCost,
+    arrivals_s: Sequence[float] | Floats,
+    chunk_tokens: int = CHUNK_TOKENS,
+    closed: bool = False,
+    requests: Requests | None = None,
 ) -> LoadResult:
     """An engine given requests at these times, ascending, from empty until all are done or the run is cut.
 
@@ -73,7 +106,7 @@ def simulate(
     Raises OutOfRangeError without requests, or for a chunk of nothing.
     """
     require_positive(requests=len(arrivals_s), chunk_tokens=chunk_tokens)
-    run = _Run(cost, [float(time) for time in arrivals_s], chunk_tokens)
+    run = _Run(cost, [float(time) for time in arrivals_s], chunk_tokens, requests)
     while run.unfinished and run.steps < MOST_STEPS:
         run.advance()
     return run.result(closed)
@@ -86,16 +119,18 @@ class _Run:
     cost: EngineCost
     arrivals_s: list[float]
     chunk_tokens: int
+    requests: Requests | None = None
+    reserved: int = 0
     now_s: float = 0.0
     steps: int = 0
     decoded: int = 0
     arrived: int = 0
     begun: int = 0
     unread: deque[int] = field(default_factory=deque)
-    ends: deque[int] = field(default_factory=deque)
+    ends: list[tuple[int, int]] = field(default_factory=list)
     begun_s: list[float] = field(default_factory=list)
     first_s: list[float] = field(default_factory=list)
-    done_s: list[float] = field(default_factory=list)
+    done: list[tuple[int, float]] = field(default_factory=list)
     gaps: list[tuple[float, int, int]] = field(default_factory=list)
     running_area: float = 0.0
     waiting_area: float = 0.0
@@ -103,7 +138,15 @@ class _Run:
 
     @property
     def unfinished(self) -> bool:
-        return len(self.done_s) < len(self.arrivals_s)
+        return len(self.done) < len(self.arrivals_s)
+
+    def prompt(self, request: int) -> int:
+        """Tokens that a request brings."""
+        return self.cost.prompt_tokens if self.requests is None else self.requests.prompts[request]
+
+    def output(self, request: int) -> int:
+        """Tokens that a request wants."""
+        return self.cost.output_tokens if self.requests is None else self.requests.outputs[request]
 
     def advance(self) -> None:
         """Idle to the next arrival, or take a step, or as many steps at once as nothing changes."""
@@ -114,7 +157,7 @@ class _Run:
             return
         read = min(self.chunk_tokens, sum(self.unread)) if self.unread else 0
         step_s = self.cost.decode_at(batch) if batch else 0.0
-        step_s += self.cost.prefill_s * read / self.cost.prompt_tokens
+        step_s += self._reading_s(read)
         count = 1 if read else self._undisturbed(step_s)
         self.steps += 1
         self.busy_s += count * step_s
@@ -126,14 +169,35 @@ class _Run:
         """Take in what has come, and begin what there is room for."""
         while self.arrived < len(self.arrivals_s) and self.arrivals_s[self.arrived] <= self.now_s:
             self.arrived += 1
-        while self.begun < self.arrived and len(self.ends) + len(self.unread) < self.cost.most_running:
+        while self.begun < self.arrived and self._has_room():
+            self.reserved += self.prompt(self.begun) + self.output(self.begun)
+            self.unread.append(self.prompt(self.begun))
             self.begun += 1
             self.begun_s.append(self.now_s)
-            self.unread.append(self.cost.prompt_tokens)
+
+    def _has_room(self) -> bool:
+        """Whether the oldest that waits may begin."""
+        if len(self.ends) + len(self.unread) >= self.cost.most_running:
+            return False
+        needed = self.prompt(self.begun) + self.output(self.begun)
+        return self.requests is None or self.reserved + needed <= self.requests.room_tokens
+
+    def _reading_s(self, tokens: int) -> float:
+        """What reading that many tokens of the oldest prompts takes."""
+        if self.requests is None:
+            return self.cost.prefill_s * tokens / self.cost.prompt_tokens
+        time_s, request = 0.0, len(self.first_s)
+        for left in self.unread:
+            taken = min(tokens, left)
+            time_s += self.requests.prefill_s[request] * taken / self.requests.prompts[request]
+            tokens, request = tokens - taken, request + 1
+            if not tokens:
+                break
+        return time_s
 
     def _undisturbed(self, step_s: float) -> int:
         """Steps until a sequence ends, or until the one in which the next request arrives that could begin."""
-        left = self.ends[0] - self.decoded
+        left = self.ends[0][0] - self.decoded
         if self.arrived == len(self.arrivals_s) or len(self.ends) >= self.cost.most_running:
             return left
         return max(1, min(left, ceil((self.arrivals_s[self.arrived] - self.now_s) / step_s)))
@@ -154,9 +218,13 @@ class _Run:
             return
         self.gaps.append((step_s, count * batch, len(self.first_s)))
         self.decoded += count
-        while self.ends and self.ends[0] <= self.decoded:
-            self.ends.popleft()
-            self.done_s.append(self.now_s)
+        while self.ends and self.ends[0][0] <= self.decoded:
+            self._end(heappop(self.ends)[1])
+
+    def _end(self, request: int) -> None:
+        """A request is done, and its tokens leave the cache."""
+        self.reserved -= self.prompt(request) + self.output(request)
+        self.done.append((request, self.now_s))
 
     def _read(self, tokens: int) -> None:
         """Read that many tokens of the oldest prompts; one that is read whole has its first token."""
@@ -166,11 +234,12 @@ class _Run:
             self.unread[0] -= taken
             if self.unread[0] == 0:
                 self.unread.popleft()
+                request = len(self.first_s)
                 self.first_s.append(self.now_s + self.cost.prefill_delay_s)
-                if self.cost.decode_steps:
-                    self.ends.append(self.decoded + self.cost.decode_steps)
+                if steps := self.output(request) - 1:
+                    heappush(self.ends, (self.decoded + steps, request))
                 else:
-                    self.done_s.append(self.now_s)
+                    self._end(request)
 
     def result(self, closed: bool) -> LoadResult:
         """What was seen, the warm-up left out of the percentiles."""
@@ -178,20 +247,20 @@ class _Run:
         skipped = int(WARM_UP * len(self.first_s))
         sent = np.array(self.begun_s) if closed else arrivals
         ttft = (np.array(self.first_s) - sent[: len(self.first_s)])[skipped:]
-        sojourn = np.array(self.done_s) - arrivals[: len(self.done_s)]
+        sojourn = np.array([time_s - self.arrivals_s[request] for request, time_s in self.done])
         gaps = np.array([(gap, weight) for gap, weight, seen in self.gaps if seen > skipped] or [(0.0, 1)])
         span_s = self.now_s or inf
         p50_s, p99_s = weighted_quantiles(gaps[:, 0], gaps[:, 1], (0.5, 0.99))
         return LoadResult(
             arrivals_per_s=len(self.arrivals_s) / self.arrivals_s[-1] if self.arrivals_s[-1] else inf,
-            requests=len(self.done_s),
+            requests=len(self.done),
             ttft_mean_s=float(ttft.mean()) if ttft.size else inf,
             ttft_p50_s=float(np.quantile(ttft, 0.5)) if ttft.size else inf,
             ttft_p99_s=float(np.quantile(ttft, 0.99)) if ttft.size else inf,
             itl_mean_s=float(np.average(gaps[:, 0], weights=gaps[:, 1])),
             itl_p50_s=p50_s,
             itl_p99_s=p99_s,
-            tokens_per_s=len(self.done_s) * self.cost.output_tokens / span_s,
+            tokens_per_s=sum(self.output(request) for request, _ in self.done) / span_s,
             mean_running=self.running_area / span_s,
             mean_waiting=self.waiting_area / span_s,
             busy_fraction=self.busy_s / span_s,

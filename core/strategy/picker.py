@@ -8,11 +8,11 @@ from typing import Literal
 
 from core.models.checkpoint import own_width
 from core.placement.cluster import ClusterSpec
+from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.planner import WITHIN_ERROR, Placement, place
 from core.placement.planner import Question as ServingQuestion
 from core.placement.rank_memory import measured_budget
-from core.placement.steps import Demand
 from core.placement.trace import decisions, taken
 from core.remark import Remark, remark
 from core.specs import ModelSpec

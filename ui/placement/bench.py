@@ -12,9 +12,9 @@ from core.errors import OutOfRangeError, ShardlabError
 from core.models.checkpoint import own_width
 from core.models.hf_config import model_from_config
 from core.placement.cluster import MOST_GPUS, ClusterSpec, own_gpu, seen_cluster
+from core.placement.demand import Demand
 from core.placement.planner import Placement, Plan, Question
 from core.placement.rank_memory import Budget, Overhead, measured_budget
-from core.placement.steps import Demand
 from core.placement.topology import Topology, read_topology
 from core.specs import GpuSpec, ModelSpec
 from core.units import GB

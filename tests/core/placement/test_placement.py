@@ -15,11 +15,11 @@ from core.models.kv_cache import kv_tokens
 from core.models.loaded_weights import loaded_weight_bytes
 from core.placement.cases import CASES, LATENCY_TARGET_S
 from core.placement.cluster import ClusterSpec, usual_cluster
+from core.placement.demand import Demand
 from core.placement.layout import Layout, layouts
 from core.placement.planner import Placement, Plan, Question, place
 from core.placement.rank_memory import Budget, Overhead, measured_budget, rank_memories
 from core.placement.serve_flags import remarks, serve_command
-from core.placement.steps import Demand
 from core.placement.trace import decisions, losers, why_it_lost
 from core.steps.model import DATA_SHEET
 from core.units import GB

@@ -8,12 +8,12 @@ from core.catalog import gpu, model
 from core.models.checkpoint import own_width
 from core.placement.assumed import assumed
 from core.placement.cluster import usual_cluster
+from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.planner import Placement, Question, judge, place
 from core.placement.preflight import ENGINES, REFUSALS, preflight
 from core.placement.rank_memory import measured_budget
 from core.placement.serve_flags import as_emitted, remarks, serve_command
-from core.placement.steps import Demand
 from core.placement.under_load import place_under_load
 from runtime.prose import worded
 

@@ -8,9 +8,9 @@ import vl_convert
 
 from core.catalog import gpu, model
 from core.placement.cluster import usual_cluster
+from core.placement.demand import Demand
 from core.placement.planner import Question
 from core.placement.rank_memory import measured_budget
-from core.placement.steps import Demand
 from runtime import content
 from ui.beside import placed
 from ui.comm_cost.charts import axis_end_ms, bill_bars

@@ -1,0 +1,193 @@
+"""How many GPUs a rate takes, and what rate GPUs take: whole engines, or prefill and decode on engines apart.
+
+λ requests a second. An engine of a shape keeps the targets up to r; ⌈λ/r⌉ of them keep them at λ. Apart, x engines
+that only read and y that only write keep min(x·r_read, y·r_write); a prompt's keys and values cross a wire between.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil
+
+from core.collectives.cost import as_measured
+from core.models.kv_cache import kv_bytes_per_token_per_rank
+from core.placement.cluster import MOST_GPUS
+from core.placement.layout import Layout, layouts
+from core.placement.planner import Plan, Question, judge
+from core.placement.under_load import REQUESTS, engine_cost
+from core.serving.curve import Promise, most_kept_per_s
+from core.serving.load import EngineCost
+
+MOST_SHAPES = 12
+"""Shapes of an engine that are judged, the smallest first: each is run fifteen times."""
+CHUNKS = (256, 512, 1024, 2048, 4096, 8192, 16384)
+"""Prompt tokens that a step may read, as `--max-num-batched-tokens` sets them."""
+NO_PREFILL_S = 1e-9
+"""What a prompt takes of an engine that only writes: the simulator asks for more than nothing."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An engine that fits, and the rates at which it keeps the targets: as a whole, only reading, only writing.
+
+    As a whole it reads `chunk_tokens` of prompts a step: no more than its target between tokens leaves time for.
+    """
+
+    layout: Layout
+    chunk_tokens: int
+    whole_per_s: float
+    reads_per_s: float
+    writes_per_s: float
+
+
+@dataclass(frozen=True)
+class Sized:
+    """Engines of one shape that keep the targets up to `kept_per_s` together."""
+
+    layout: Layout
+    kept_per_s: float
+    chunk_tokens: int
+
+    @property
+    def gpus(self) -> int:
+        """GPUs they take."""
+        return self.layout.gpus
+
+    @property
+    def name(self) -> str:
+        """As it is written: `TP=4 ×2`."""
+        return self.layout.name
+
+
+@dataclass(frozen=True)
+class Apart:
+    """x engines that read and y that write; `transfer_s` is what a prompt's keys and values take on the wire."""
+
+    prefill: Layout
+    decode: Layout
+    kept_per_s: float
+    transfer_s: float
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of both."""
+        return self.prefill.gpus + self.decode.gpus
+
+    @property
+    def name(self) -> str:
+        """As it is written: `2P3D: TP=2 ×2 to TP=4 ×3`."""
+        return f"{self.prefill.replicas}P{self.decode.replicas}D: {self.prefill.name} to {self.decode.name}"
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """What keeps a question's targets, best first: the fewest GPUs at its rate, else the most on its own."""
+
+    question: Question
+    shapes: tuple[Shape, ...]
+
+    @cached_property
+    def together(self) -> tuple[Sized, ...]:
+        """Whole engines, one way a shape."""
+        return tuple(sorted(self._together(), key=self._rank))
+
+    @cached_property
+    def apart(self) -> tuple[Apart, ...]:
+        """Prefill and decode apart, the best way of each pair of shapes."""
+        return tuple(sorted(self._apart(), key=self._rank))
+
+    def _rank(self, found: Sized | Apart) -> tuple[float, float]:
+        """Fewest GPUs first where a rate is asked, else the highest rate."""
+        fewest = self.question.demand.requests_per_s is not None
+        return (found.gpus, -found.kept_per_s) if fewest else (-found.kept_per_s, found.gpus)
+
+    def _together(self) -> Iterator[Sized]:
+        rate, cluster = self.question.demand.requests_per_s, self.question.cluster
+        for shape in self.shapes:
+            gpus, kept = shape.layout.gpus, shape.whole_per_s
+            engines = ceil(rate / kept) if rate and kept else cluster.gpus // gpus
+            if kept and 1 <= engines <= MOST_GPUS // gpus:
+                yield Sized(replace(shape.layout, replicas=engines), engines * kept, shape.chunk_tokens)
+
+    def _apart(self) -> Iterator[Apart]:
+        for reader in self.shapes:
+            for writer in self.shapes:
+                if reader.reads_per_s and writer.writes_per_s:
+                    yield from self._pair(reader, writer)
+
+    def _pair(self, reader: Shape, writer: Shape) -> Iterator[Apart]:
+        """The fewest of both for the rate asked, or the most of both that the cluster has room for."""
+        rate, gpus = self.question.demand.requests_per_s, self.question.cluster.gpus
+        read, write = reader.reads_per_s, writer.writes_per_s
+        sizes = reader.layout.gpus, writer.layout.gpus
+        if rate is not None:
+            ways = [(ceil(rate / read), ceil(rate / write))]
+            gpus = MOST_GPUS
+        else:
+            even = gpus / (sizes[0] + sizes[1] * read / write)
+            readers = {max(1, int(even)), max(1, ceil(even))}
+            ways = [(count, (gpus - count * sizes[0]) // sizes[1]) for count in sorted(readers)]
+        fitting = [way for way in ways if min(way) >= 1 and way[0] * sizes[0] + way[1] * sizes[1] <= gpus]
+        if fitting:
+            first, second = max(fitting, key=lambda way: min(way[0] * read, way[1] * write))
+            layouts = replace(reader.layout, replicas=first), replace(writer.layout, replicas=second)
+            kept = min(first * read, second * write)
+            yield Apart(*layouts, kept, transfer_s(self.question, *layouts))
+
+
+def sized(question: Question) -> Sizing:
+    """Every shape of an engine that fits, held to the question's targets as whole, reader and writer."""
+    alone = replace(question, demand=replace(question.demand, concurrency=1))
+    ways = layouts(question.model, question.cluster, question.expert_parallel, question.context_parallel)
+    shapes = sorted({replace(layout, replicas=1) for layout in ways}, key=lambda one: (one.gpus, one.name))
+    plans = (judge(alone, shape) for shape in shapes)
+    fitting = [plan for plan in plans if plan.fits and plan.max_concurrency][:MOST_SHAPES]
+    return Sizing(question, tuple(_shape(alone, plan) for plan in fitting))
+
+
+def _shape(question: Question, plan: Plan) -> Shape:
+    """One engine's three rates.
+
+    What only reads has its first token after a prompt has crossed the wire; what only writes meets no prompt.
+    """
+    demand, cost = question.demand, engine_cost(question, plan)
+    crossing_s = transfer_s(question, plan.layout, plan.layout)
+    first_s = None if demand.slo_ttft_s is None else demand.slo_ttft_s - crossing_s
+    reading = replace(cost, output_tokens=1)
+    writing = replace(cost, prefill_s=NO_PREFILL_S, prefill_delay_s=0.0)
+    usual, percentile = question.cluster.gpu.vllm_batched_tokens, demand.percentile
+    chunk = min(usual, _chunk(cost, demand.slo_itl_s))
+    return Shape(
+        plan.layout,
+        chunk,
+        most_kept_per_s(cost, Promise(demand.slo_ttft_s, demand.slo_itl_s, percentile), REQUESTS, chunk),
+        most_kept_per_s(reading, Promise(first_s, None, percentile), REQUESTS, usual),
+        most_kept_per_s(writing, Promise(None, demand.slo_itl_s, percentile), REQUESTS, usual),
+    )
+
+
+def _chunk(cost: EngineCost, slo_itl_s: float | None) -> int:
+    """The longest piece of a prompt that a step can read beside half of what it can run, and keep the target."""
+    if slo_itl_s is None:
+        return CHUNKS[-1]
+    left_s = slo_itl_s - cost.decode_at(max(1, cost.most_running // 2))
+    tokens = left_s / cost.prefill_s * cost.prompt_tokens
+    return max((chunk for chunk in CHUNKS if chunk <= tokens), default=CHUNKS[0])
+
+
+def transfer_s(question: Question, prefill: Layout, decode: Layout) -> float:
+    """A prompt's keys and values from the ranks that made them to those that use them, after all of them are made.
+
+        α + S · kv bytes a token and rank / (stages · β)
+
+    Over the network where the cluster has nodes, else over the slowest wire of the node. The side with fewer ranks
+    sets the pace. Ignored: queueing for the wire, and layers that leave as soon as they are made.
+    """
+    model, demand, cluster = question.model, question.demand, question.cluster
+    wire = cluster.port if cluster.nodes > 1 else cluster.inner
+    shares = (
+        kv_bytes_per_token_per_rank(model, side.tp_size, demand.kv_dtype) / side.pp_size / side.dcp_size
+        for side in (prefill, decode)
+    )
+    sent = demand.prompt_tokens * max(shares)
+    return wire.base_s + wire.latency_s + sent / as_measured(wire).bandwidth_bytes_per_s

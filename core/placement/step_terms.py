@@ -1,0 +1,126 @@
+"""One step of an engine as terms: a decode step with its draft and its shared cache, a prompt behind a prefix."""
+
+from dataclasses import replace
+
+from core.collectives.cost import as_measured, ring_all_gather, ring_reduce_scatter
+from core.comm_cost.expert_parallel import expert_parallel_bill, require_mixture
+from core.models.kv_cache import kept_tokens, kv_bytes_per_token_per_rank
+from core.models.parameters import count_parameters
+from core.models.weights import read_weight_bytes, routed_weight_bytes
+from core.placement.cluster import ClusterSpec
+from core.placement.demand import Demand
+from core.placement.layout import Layout
+from core.specs import ModelSpec
+from core.steps.model import (
+    ACTIVATION_BYTES,
+    StepTerms,
+    decode_terms,
+    peak_flops,
+    prefill_flops,
+    prefill_terms,
+)
+
+
+def decode_of(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, batch: float) -> StepTerms:
+    """One decode step of the engine, its draft and its share of the cache counted."""
+    one = _one_decode(model, cluster, layout, demand, batch)
+    if layout.dcp_size > 1:
+        one = replace(
+            one,
+            kv_s=one.kv_s / layout.dcp_size,
+            comm_s=one.comm_s + _gathering_s(model, cluster, layout, batch * (1 + demand.draft_tokens)),
+        )
+    if not demand.draft_tokens:
+        return one
+    # each sequence sends k + 1 tokens through the layers, and reads its cache once; a draft is one layer, k times
+    checked = _one_decode(model, cluster, layout, demand, batch * (1 + demand.draft_tokens))
+    gathered_s = one.comm_s - _one_decode(model, cluster, layout, demand, batch).comm_s
+    step = replace(checked, kv_s=one.kv_s, comm_s=checked.comm_s + gathered_s)
+    return step.plus(one.times(demand.draft_tokens / model.num_hidden_layers))
+
+
+def _one_decode(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, batch: float) -> StepTerms:
+    if layout.ep_size > 1:
+        return _expert_step(model, cluster, layout, demand, batch, demand.mean_context)
+    group = cluster.group(layout.tp_size)
+    return decode_terms(model, cluster.gpu, group, batch, demand.mean_context, demand.dtype, demand.kv_dtype)
+
+
+def _gathering_s(model: ModelSpec, cluster: ClusterSpec, layout: Layout, tokens: float) -> float:
+    """What sharing out a cache sends: each layer gathers the queries, and adds up the parts of the output.
+
+    A rank's heads, times dcp, in and out. Ignored: the sums of the softmax, a value a head.
+    Source: vllm/v1/attention/ops/common.py, cp_lse_ag_out_rs.
+    """
+    heads = model.num_attention_heads * layout.dcp_size / layout.tp_size
+    width_in, width_out = (2 * [model.head_dim]) if model.mla is None else _latent_widths(model)
+    link = as_measured(cluster.wire(layout.dcp_size))
+    queries, outputs = (tokens * heads * width * ACTIVATION_BYTES for width in (width_in, width_out))
+    each_s = ring_all_gather(queries, layout.dcp_size, link).total_s
+    return model.num_hidden_layers * (each_s + ring_reduce_scatter(outputs, layout.dcp_size, link).total_s)
+
+
+def _latent_widths(model: ModelSpec) -> list[int]:
+    """A head's width in and out of latent attention, where queries meet the latent itself."""
+    assert model.mla is not None
+    return [model.mla.kv_lora_rank + model.mla.qk_rope_head_dim, model.mla.kv_lora_rank]
+
+
+def prefill_of(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand) -> StepTerms:
+    """One prompt read: behind a cached prefix only the rest, whose tokens still look at all of it.
+
+    arithmetic(S) - arithmetic(cached),  all else as of a prompt of S - cached
+    """
+    cached = demand.cached_tokens
+    rest = _one_prefill(model, cluster, layout, demand, demand.prompt_tokens - cached)
+    if not cached:
+        return rest
+    whole, before = (
+        _one_prefill(model, cluster, layout, demand, tokens) for tokens in (demand.prompt_tokens, cached)
+    )
+    kept = cached * kv_bytes_per_token_per_rank(model, layout.tp_size, demand.kv_dtype) / layout.dcp_size
+    return replace(
+        rest,
+        arithmetic_s=max(rest.arithmetic_s, whole.arithmetic_s - before.arithmetic_s),
+        kv_s=kept / cluster.gpu.memory_bytes_per_s,
+    )
+
+
+def _one_prefill(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, tokens: int) -> StepTerms:
+    if layout.ep_size > 1:
+        return _expert_step(model, cluster, layout, demand, tokens, None)
+    return prefill_terms(model, cluster.gpu, cluster.group(layout.tp_size), tokens, dtype=demand.dtype)
+
+
+def _expert_step(
+    model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, tokens: float, context: float | None
+) -> StepTerms:
+    """One step of data-parallel attention and expert parallelism: `tokens` on each copy of attention.
+
+    Attention and shared experts over tp, routed experts over tp · dp: each rank reads the experts here that some
+    token of the whole group is routed to. Without `context` the tokens are one prompt.
+    """
+    moe, gpu, count = require_mixture(model), cluster.gpu, count_parameters(model)
+    together = tokens * layout.dp_size
+    read, hit = (part(model, demand.dtype, max(1.0, together)) for part in (read_weight_bytes, routed_weight_bytes))
+    routed_flops = 2 * count.experts * count.routed_fraction * together / layout.ep_size
+    if context is None:
+        flops = prefill_flops(model, int(tokens)) - 2 * count.experts * count.routed_fraction * tokens
+    else:
+        looked_up = count.positions + (0 if model.tie_word_embeddings else count.embedding)
+        flops = 2 * (count.total - count.experts - looked_up) * tokens
+    cached = 0.0 if context is None else tokens * kept_tokens(model, context)
+    kv_bytes = cached * kv_bytes_per_token_per_rank(model, layout.tp_size, demand.kv_dtype)
+    exchange = expert_parallel_bill(
+        model, max(1, round(together)), layout.ep_size, as_measured(cluster.wire(layout.ep_size)), deduplicated=True
+    )
+    reduces = (model.num_hidden_layers + moe.first_k_dense_replace) if layout.tp_size > 1 else 0
+    payload = tokens * model.hidden_size * ACTIVATION_BYTES
+    return StepTerms(
+        weights_s=((read - hit) / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s,
+        kv_s=kv_bytes / gpu.memory_bytes_per_s,
+        arithmetic_s=(flops / layout.tp_size + routed_flops) / peak_flops(gpu, demand.dtype),
+        comm_s=exchange.comm_s
+        + (reduces * cluster.group(layout.tp_size).all_reduce_s(payload) if reduces else 0.0),
+        layers=model.num_hidden_layers,
+    )

@@ -1,0 +1,143 @@
+"""A trace of requests: when each arrived, how long its prompt was and its output. CSV with a header, or JSON lines.
+
+Names are those of the traces that are published: Azure's (TIMESTAMP, ContextTokens, GeneratedTokens), Mooncake's
+(timestamp in ms, input_length, output_length), and plain ones (arrival, prompt, output).
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import isfinite
+from statistics import mean
+
+from core.errors import UnreadableTextError
+
+MOST_REQUESTS = 5000
+"""Requests of a trace that are sent; the rest is left out, and counted."""
+MOST_CHARACTERS = 2**20
+LONGEST_TOKENS = 10**7
+
+_ARRIVAL = ("arrival", "arrivals", "arrivaltime", "timestamp", "time", "start", "t")
+_PROMPT = ("prompt", "prompttokens", "promptlen", "contexttokens", "inputlength", "inputtokens", "input", "isl")
+_OUTPUT = ("output", "outputtokens", "outputlen", "generatedtokens", "outputlength", "responsetokens", "osl")
+_MILLISECONDS = re.compile(r"ms|milli", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Requests in the order in which they arrived, from the first one on. `left_out` were past the most."""
+
+    arrivals_s: tuple[float, ...]
+    prompts: tuple[int, ...]
+    outputs: tuple[int, ...]
+    left_out: int = 0
+    unread: int = 0
+
+    @property
+    def requests(self) -> int:
+        """How many are sent."""
+        return len(self.arrivals_s)
+
+    @property
+    def mean_prompt(self) -> float:
+        """Tokens a request brings."""
+        return mean(self.prompts)
+
+    @property
+    def mean_output(self) -> float:
+        """Tokens a request wants."""
+        return mean(self.outputs)
+
+    @property
+    def rate_per_s(self) -> float:
+        """Requests a second, from the first to the last; endless where all came at once."""
+        return (self.requests - 1) / self.arrivals_s[-1] if self.arrivals_s[-1] else float("inf")
+
+
+def read_trace(text: str) -> Trace:
+    """A trace out of a text.
+
+    Raises UnreadableTextError for a text without the three columns, or without a row that can be read.
+    """
+    found, unread = [], 0
+    for row in _rows(text[:MOST_CHARACTERS].lstrip("\ufeff")):
+        request = _request(row)
+        if request is None:
+            unread += 1
+        else:
+            found.append(request)
+    if not found:
+        raise UnreadableTextError("no request in this trace: it needs columns arrival, prompt and output")
+    found.sort()
+    kept, start = found[:MOST_REQUESTS], found[0][0]
+    arrivals, prompts, outputs = zip(
+        *((time_s - start, prompt, output) for time_s, prompt, output in kept), strict=True
+    )
+    return Trace(arrivals, prompts, outputs, len(found) - len(kept), unread)
+
+
+def _rows(text: str) -> Iterator[Mapping[str, str]]:
+    """Each line under the names of its columns."""
+    lines = text.splitlines()
+    if text.lstrip().startswith("{"):
+        yield from _objects(lines)
+        return
+    filled = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    if not filled:
+        return
+    delimiter = next((one for one in "\t;," if one in filled[0]), ",")
+    reader = csv.reader(filled, delimiter=delimiter)
+    heads = next(reader)
+    try:
+        for cells in reader:
+            yield dict(zip(heads, cells, strict=False))
+    except csv.Error as error:
+        raise UnreadableTextError(f"this trace is no CSV: {error}") from error
+
+
+def _objects(lines: Sequence[str]) -> Iterator[Mapping[str, str]]:
+    for line in lines:
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        yield {str(name): str(value)[:40] for name, value in row.items()} if isinstance(row, dict) else {}
+
+
+def _request(row: Mapping[str, str]) -> tuple[float, int, int] | None:
+    """When, how much in, how much out; None for a row that does not say."""
+    names = {re.sub(r"[\W_]|(?:ms|seconds|sec|s)$", "", name.lower()): name for name in row}
+    names |= {re.sub(r"[\W_]", "", name.lower()): name for name in row}
+    arrival, prompt, output = (
+        next((names[one] for one in known if one in names), None) for known in (_ARRIVAL, _PROMPT, _OUTPUT)
+    )
+    if arrival is None or prompt is None or output is None:
+        return None
+    time_s = _seconds(arrival, row[arrival], jsonl="hash_ids" in row)
+    tokens = (_tokens(row[prompt]), _tokens(row[output]))
+    return None if time_s is None or None in tokens else (time_s, tokens[0], tokens[1])  # type: ignore[return-value]
+
+
+def _seconds(name: str, text: str, jsonl: bool) -> float | None:
+    """A time in seconds: a number, in ms where its name says so or the trace is Mooncake's, or a date."""
+    try:
+        value = float(text)
+    except ValueError:
+        try:
+            value = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", text.strip())).timestamp()
+        except ValueError:
+            return None
+    if not isfinite(value) or abs(value) > 1e15:
+        return None
+    return value / 1e3 if jsonl or _MILLISECONDS.search(name) else value
+
+
+def _tokens(text: str) -> int | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return int(value) if 1 <= value <= LONGEST_TOKENS else None
