@@ -1,7 +1,7 @@
 """A plan under load: `python -m scripts.load --model llama-3-8b --gpu a100 --tp 4 --replicas 2 --itl-p99-ms 50`.
 
 With `--bench` a benchmark's results, as `vllm bench serve` prints or saves them, stand beside the same requests on
-the plan; `-` reads standard input.
+the plan; with `--trace` requests arrive at their own times, as long as they are. `-` reads standard input.
 """
 
 import argparse
@@ -9,22 +9,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
 
-from core.catalog import gpu
 from core.errors import OutOfRangeError, ShardlabError, require_positive
-from core.models.checkpoint import named_checkpoint, own_width
+from core.placement.asked import GPUS_PER_NODE
 from core.placement.bench_prediction import predict_bench
-from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.planner import Plan, Question, judge
-from core.placement.rank_memory import measured_budget
+from core.placement.trace_load import run_trace, trace_remark
 from core.placement.under_load import engine_cost
 from core.serving.bench_reader import read_bench_results
 from core.serving.curve import Promise, highest_kept, load_curve
 from core.serving.load import steady_state
 from core.serving.simulate import LoadResult, seeded
+from core.serving.trace import read_trace
 from core.units import plain, seconds
 from runtime.prose import worded
+from scripts.asking import add_question, in_s, question
 from scripts.terminal import Parser, answer, finite, picked, print_aligned, read_text, run
 
 
@@ -34,9 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
-        question, plan = _placed(options)
-        report = _ladder if options.bench is None else _bench
-        return report(options, question, plan)
+        report = _trace if options.trace else _bench if options.bench else _ladder
+        return report(options, *_placed(options))
 
     return answer(parser, options, compute, table=False)
 
@@ -47,28 +46,40 @@ def _placed(options: argparse.Namespace) -> tuple[Question, Plan]:
     Raises OutOfRangeError for one that does not fit.
     """
     require_positive(gpus_per_node=options.gpus_per_node)
-    card, layout = gpu(options.gpu), Layout(options.tp, options.pp, options.replicas)
-    nodes = -(-layout.gpus // options.gpus_per_node)
-    placed = named_checkpoint(options.model)
-    demand = Demand(1, options.prompt, options.output, options.dtype or own_width(placed), options.kv_dtype)
-    cluster = usual_cluster(card, options.gpus_per_node, nodes)
-    question = Question(placed, cluster, measured_budget(card, options.utilisation), demand)
-    plan = judge(question, layout)
+    layout = Layout(options.tp, options.pp, options.replicas, options.dp, options.dcp)
+    options.nodes = max(options.nodes, -(-layout.gpus // options.gpus_per_node))
+    asked = question(options, Demand())
+    plan = judge(asked, layout)
     if not plan.fits:
         raise OutOfRangeError("plan", layout.name, worded(plan.reason))
-    return question, plan
+    return asked, plan
 
 
-def _ladder(options: argparse.Namespace, question: Question, plan: Plan) -> Mapping[str, object]:
+def _trace(options: argparse.Namespace, asked: Question, plan: Plan) -> Mapping[str, object]:
+    """The requests of a file, at their own times and lengths."""
+    trace = read_trace(read_text(options.trace))
+    seen = run_trace(asked, plan, trace, options.chunk or asked.cluster.gpu.vllm_batched_tokens)
+    promise = Promise(in_s(options.ttft_p99_ms), in_s(options.itl_p99_ms))
+    if not options.json:
+        print(worded(trace_remark(trace, plan, seen)))
+        _print_rates([seen], plan.layout.replicas, promise)
+    return {
+        "engines": plan.layout.replicas,
+        "trace": picked(trace, "requests", "left_out", "unread", "mean_prompt", "mean_output", "rate_per_s"),
+        "kept": promise.kept(seen),
+        **_figures(seen, plan.layout.replicas),
+    }
+
+
+def _ladder(options: argparse.Namespace, asked: Question, plan: Plan) -> Mapping[str, object]:
     """Every rate of the ladder, and the highest that keeps the promises."""
-    cost, engines = engine_cost(question, plan), plan.layout.replicas
-    chunk = question.cluster.gpu.vllm_batched_tokens if options.chunk is None else options.chunk
+    cost, engines = engine_cost(asked, plan), plan.layout.replicas
+    chunk = asked.cluster.gpu.vllm_batched_tokens if options.chunk is None else options.chunk
     curve = load_curve(cost, options.requests, seeded(options.seed), chunk_tokens=chunk)
-    promise = Promise(_in_s(options.ttft_p99_ms), _in_s(options.itl_p99_ms))
+    promise = Promise(in_s(options.ttft_p99_ms), in_s(options.itl_p99_ms))
     kept = highest_kept(curve, promise)
     if not options.json:
-        heads = ("requests/s", "first p50", "first p99", "next p50", "next p99", "tokens/s", "kept")
-        print_aligned([heads, *(_rate_cells(run, engines, promise) for run in curve)])
+        _print_rates(curve, engines, promise)
         print(f"all that can be completed: {plain(engines * cost.capacity_per_s)} requests a second")
         print(f"promises kept up to: {'no rate' if kept is None else plain(engines * kept.arrivals_per_s)}")
     return {
@@ -89,6 +100,11 @@ def _ladder(options: argparse.Namespace, question: Question, plan: Plan) -> Mapp
     }
 
 
+def _print_rates(runs: Sequence[LoadResult], engines: int, promise: Promise) -> None:
+    heads = ("requests/s", "first p50", "first p99", "next p50", "next p99", "tokens/s", "kept")
+    print_aligned([heads, *(_rate_cells(run, engines, promise) for run in runs)])
+
+
 def _rate_cells(run: LoadResult, engines: int, promise: Promise) -> tuple[str, ...]:
     times = (run.ttft_p50_s, run.ttft_p99_s, run.itl_p50_s, run.itl_p99_s)
     kept = "yes" if promise.kept(run) else "no"
@@ -100,13 +116,13 @@ def _rate_cells(run: LoadResult, engines: int, promise: Promise) -> tuple[str, .
     )
 
 
-def _bench(options: argparse.Namespace, question: Question, plan: Plan) -> Mapping[str, object]:
+def _bench(options: argparse.Namespace, asked: Question, plan: Plan) -> Mapping[str, object]:
     """Each result of a file beside the plan; where it cannot be sent again, why."""
     engines, rows, cells = plan.layout.replicas, [], []
     for result in read_bench_results(read_text(options.bench)):
         row: dict[str, object] = {"line": result.line, "measured": _finite(asdict(result))}
         try:
-            prediction = predict_bench(question, plan, result, seeded(options.seed))
+            prediction = predict_bench(asked, plan, result, seeded(options.seed))
         except ShardlabError as refusal:
             rows.append({**row, "refused": str(refusal)})
             continue
@@ -135,28 +151,19 @@ def _finite(figures: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _in_s(time_ms: float | None) -> float | None:
-    return None if time_ms is None else time_ms / 1e3
-
-
 def make_parser() -> Parser:
     """What it takes."""
     parser = Parser(prog="load", description="Percentiles of a plan under Poisson arrivals.")
-    parser.add_argument("--model", required=True, help="a catalog key or a Hugging Face repository")
-    parser.add_argument("--gpu", required=True, help="a catalog key, e.g. h100-sxm")
-    parser.add_argument("--gpus-per-node", type=int, default=8)
-    for name in ("tp", "pp", "replicas"):
+    add_question(parser)
+    parser.set_defaults(gpus_per_node=GPUS_PER_NODE)
+    for name in ("tp", "pp", "replicas", "dp", "dcp"):
         parser.add_argument(f"--{name}", type=int, default=1)
-    parser.add_argument("--prompt", type=int, default=2048)
-    parser.add_argument("--output", type=int, default=256)
-    parser.add_argument("--dtype", help="of the weights; the checkpoint's own")
-    parser.add_argument("--kv-dtype", default="bf16")
-    parser.add_argument("--utilisation", type=finite, default=0.9, help="share of the memory an engine may take")
     parser.add_argument("--ttft-p99-ms", type=finite, help="promised of the first token, for 99 of 100")
     parser.add_argument("--itl-p99-ms", type=finite, help="promised between two tokens, for 99 of 100")
     parser.add_argument("--chunk", type=int, help="prompt tokens a step reads besides; what vLLM takes on the GPU")
     parser.add_argument("--requests", type=int, default=1000, help="of each run")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--trace", help="a CSV of arrival, prompt and output, or JSON lines; - too")
     parser.add_argument("--bench", help="a file with results of vllm bench serve, or - for standard input")
     parser.add_argument("--json", action="store_true")
     return parser

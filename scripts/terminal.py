@@ -124,6 +124,8 @@ def as_json(value: object) -> object:
         return worded(value)
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return as_json(value._asdict())
     if isinstance(value, Mapping):
         return {str(name): as_json(one) for name, one in value.items()}
     if isinstance(value, Sequence | Set) and not isinstance(value, str | bytes):

@@ -1,7 +1,9 @@
 """What a placement takes for granted, said before its answer: the model, its width, the requests, the links."""
 
-from core.evidence.accuracy import accuracy_of
-from core.evidence.calibration import layer_kind
+from collections.abc import Mapping
+
+from core.evidence.accuracy import accuracy_of, decode_band
+from core.evidence.calibration import calibration_of, layer_kind
 from core.evidence.measurements import Quantity
 from core.models.kv_cache import kept_tokens, kv_bytes_per_token
 from core.models.parameters import total_parameters
@@ -27,7 +29,10 @@ def assumed(question: Question) -> list[Remark]:
     if model.windowed_layers:
         kept = kept_tokens(model, demand.sequence_tokens, cluster.gpu.vllm_batched_tokens)
         parts.append(remark("placement.assumed_windows", model=model, fraction=kept / demand.sequence_tokens))
-    parts.append(remark("placement.assumed_requests", demand=demand))
+    prefix = remark("placement.prefix" if demand.cached_tokens else "placement.no_prefix", demand=demand)
+    draft = remark("placement.draft" if demand.draft_tokens else "placement.no_draft", demand=demand)
+    parts.append(remark("placement.assumed_requests", demand=demand, prefix=prefix, draft=draft))
+    parts.append(remark("placement.assumed_memory", budget=question.budget))
     between = remark("placement.links_between", cluster=cluster) if cluster.nodes > 1 else None
     parts.append(remark("placement.links", cluster=cluster, between=between))
     return [*parts, _judged(question), *_tested(question)]
@@ -54,4 +59,31 @@ def _tested(question: Question) -> list[Remark]:
             continue
         code = f"placement.tested_{name}"
         reasons.append(remark(code, rows=errors.n, median=errors.median_error, p90=errors.p90_error))
-    return reasons
+    band = decode_band(gpu, model)
+    code = "placement.assumed_band" if band.tested else "placement.assumed_band_untested"
+    return [*reasons, remark(code, low=band.low, high=band.high)]
+
+
+def assumptions(question: Question) -> Mapping[str, object]:
+    """The same as numbers, in SI, for a program."""
+    model, demand, cluster, budget = question.model, question.demand, question.cluster, question.budget
+    band = decode_band(cluster.gpu, model)
+    return {
+        "parameters": total_parameters(model),
+        "dtype": demand.dtype,
+        "kv_dtype": demand.kv_dtype,
+        "kv_bytes_per_token": kv_bytes_per_token(model, demand.kv_dtype),
+        "prompt_tokens": demand.prompt_tokens,
+        "output_tokens": demand.output_tokens,
+        "concurrency": demand.concurrency,
+        "prefix_fraction": demand.prefix_fraction,
+        "draft_tokens": demand.draft_tokens,
+        "link": cluster.link.name,
+        "network": cluster.network.name if cluster.nodes > 1 else None,
+        "usable_bytes": budget.usable_bytes,
+        "utilisation": budget.utilisation,
+        "overhead_bytes": budget.overhead.total_bytes,
+        "efficiency": question.efficiency or calibration_of(cluster.gpu).efficiency,
+        "errors": {name: accuracy_of(cluster.gpu, model, name) for name in ("decode", "first_token")},
+        "band": {"low": band.low, "high": band.high, "tested": band.tested},
+    }

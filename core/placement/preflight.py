@@ -87,6 +87,25 @@ def _context(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
     return {"asked": demand.sequence_tokens, "most": most} if demand.sequence_tokens > most else None
 
 
+def _shared_ranks(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
+    """Ranks that hold no key twice have none to share out."""
+    heads, ranks = model.num_key_value_heads, layout.tp_size
+    few = layout.dcp_size > 1 and model.mla is None and ranks <= heads
+    return {"tp": ranks, "kv_heads": heads} if few else None
+
+
+def _shared_copies(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
+    heads, ranks = model.num_key_value_heads, layout.tp_size
+    many = layout.dcp_size > 1 and model.mla is None and layout.dcp_size > ranks // heads
+    return {"tp": ranks, "kv_heads": heads, "most": ranks // heads, "dcp": layout.dcp_size} if many else None
+
+
+def _shared_queries(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
+    queries = model.num_attention_heads // model.num_key_value_heads
+    odd = layout.dcp_size > 1 and model.mla is None and queries % layout.dcp_size
+    return {"queries": queries, "dcp": layout.dcp_size} if odd else None
+
+
 _NEWEST, _SGLANG = "vLLM 0.33.0", "SGLang 0.5.23"
 _FP8 = "vllm/model_executor/layers/quantization/utils/fp8_utils.py"
 
@@ -148,6 +167,33 @@ REFUSALS: tuple[Refusal, ...] = (
         _NEWEST,
         "vllm/model_executor/layers/quantization/auto_awq.py, create_weights; issue #13980 at 0.7.3",
         _groups,
+    ),
+    Refusal(
+        "shared_ranks",
+        ("vllm",),
+        "tensor parallel size {tp} must be greater than total num kv heads {kv_heads} when enable decode context"
+        " parallel for GQA/MQA",
+        _NEWEST,
+        "vllm/config/model.py, ModelConfig.verify_with_parallel_config",
+        _shared_ranks,
+    ),
+    Refusal(
+        "shared_copies",
+        ("vllm",),
+        "decode context parallel size must less than or equal to (tensor parallel size {tp} // total num kv heads"
+        " {kv_heads}) = {most}, but got {dcp}",
+        _NEWEST,
+        "vllm/config/model.py, ModelConfig.verify_with_parallel_config",
+        _shared_copies,
+    ),
+    Refusal(
+        "shared_queries",
+        ("vllm",),
+        "Total number of q per kv attn heads ({queries}) must be divisible by dcp world size when enable decode"
+        " context parallel for GQA ({dcp}).",
+        _NEWEST,
+        "vllm/config/model.py, ModelConfig.verify_with_parallel_config",
+        _shared_queries,
     ),
     Refusal(
         "context",

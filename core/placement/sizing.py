@@ -4,7 +4,7 @@
 that only read and y that only write keep min(x·r_read, y·r_write); a prompt's keys and values cross a wire between.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
@@ -15,6 +15,7 @@ from core.placement.cluster import MOST_GPUS
 from core.placement.layout import Layout, layouts
 from core.placement.planner import Plan, Question, judge
 from core.placement.under_load import REQUESTS, engine_cost
+from core.remark import Remark, remark
 from core.serving.curve import Promise, most_kept_per_s
 from core.serving.load import EngineCost
 
@@ -143,6 +144,26 @@ def sized(question: Question) -> Sizing:
     plans = (judge(alone, shape) for shape in shapes)
     fitting = [plan for plan in plans if plan.fits and plan.max_concurrency][:MOST_SHAPES]
     return Sizing(question, tuple(_shape(alone, plan) for plan in fitting))
+
+
+def sizing_remark(found: Sizing) -> Remark:
+    """The best way of each kind in a sentence."""
+    demand, cluster = found.question.demand, found.question.cluster
+    code = "placement.sized_at_rate" if demand.requests_per_s else "placement.sized_on_gpus"
+    return remark(
+        code,
+        demand=demand,
+        gpus=cluster.gpus,
+        together=_best(found.together),
+        apart=_best(found.apart),
+    )
+
+
+def _best(ways: Sequence[Sized] | Sequence[Apart]) -> Remark:
+    if not ways:
+        return remark("placement.sized_none")
+    best = ways[0]
+    return remark("placement.sized_best", name=best.name, gpus=best.gpus, kept_per_s=best.kept_per_s)
 
 
 def _shape(question: Question, plan: Plan) -> Shape:

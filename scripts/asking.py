@@ -1,0 +1,153 @@
+"""What the planner's commands ask alike: flags, and the question that they come to."""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from core.catalog import gpu, link
+from core.errors import OutOfRangeError
+from core.models.checkpoint import named_checkpoint, own_width
+from core.models.hf_config import model_from_config
+from core.placement.asked import UTILISATION, Machine, question_of
+from core.placement.cluster import own_gpu
+from core.placement.demand import Demand
+from core.placement.planner import Question
+from core.placement.rank_memory import Overhead
+from core.placement.topology import read_topology
+from core.specs import DTYPE_BYTES, GpuSpec, ModelSpec
+from core.units import GB
+from scripts.terminal import Parser, finite, read_text
+
+OWN = "own"
+WIDTHS = (*DTYPE_BYTES, "nvfp4")
+ENGINES_WORDS = {
+    "bfloat16": "bf16",
+    "float16": "fp16",
+    "half": "fp16",
+    "float32": "fp32",
+    "fp8_e4m3": "fp8",
+    "fp8_e5m2": "fp8",
+}
+"""Widths as engines' own flags name them."""
+USUAL = Demand()
+
+
+def add_question(parser: Parser) -> None:
+    """The flags of a question: the model, the machine, what is asked of them."""
+    parser.add_argument("--model", help="catalog key, Hugging Face repository or path")
+    parser.add_argument("--config", help="a config.json; - for standard input; --model is then its name")
+    parser.add_argument("--gpu", required=True, help=f"a catalog key, or {OWN} with its three figures")
+    parser.add_argument("--bandwidth-gb-s", type=finite, help="memory bandwidth of your own GPU")
+    parser.add_argument("--tflops", type=finite, help="dense bf16 TFLOP/s of your own GPU")
+    parser.add_argument("--gpus-per-node", type=int, help="may be left out with --topo")
+    parser.add_argument("--nodes", type=int, default=1)
+    parser.add_argument(
+        "--topo", help="what nvidia-smi topo -m or rocm-smi --showtopo printed; - for standard input"
+    )
+    parser.add_argument("--link", help="wire inside a node; the GPU's usual one")
+    parser.add_argument("--network", help="wire between nodes; the labs' 10 GbE until it is named")
+    parser.add_argument("--nvlink-domain", type=int, help="GPUs that share NVLink; a node's, 72 for GB200")
+    parser.add_argument("--nics-per-node", type=int)
+    add_widths(parser)
+    parser.add_argument("--prompt", type=int, default=USUAL.prompt_tokens)
+    parser.add_argument("--output", type=int, default=USUAL.output_tokens)
+    parser.add_argument("--prefix-hit", type=finite, default=0.0, help="share of a prompt found in the cache, 0..1")
+    parser.add_argument("--draft-tokens", type=int, default=0, help="guessed ahead by a layer of the model's own")
+    parser.add_argument("--acceptance", type=finite, default=USUAL.acceptance, help="chance that a guess is right")
+    parser.add_argument("--memory-gb", type=finite, help="usable memory of a GPU, 10^9 bytes; the measured one")
+    parser.add_argument("--utilisation", "--utilization", type=finite, default=UTILISATION)
+    parser.add_argument("--overhead-gb", type=finite, help=f"{Overhead().total_bytes / GB} unless a log says it")
+    parser.add_argument("--expert-parallel", action="store_true", help="a mixture's experts dealt out as well")
+    parser.add_argument("--context-parallel", action="store_true", help="the cache shared out as well")
+
+
+def add_widths(parser: Parser) -> None:
+    """Of weights and cache."""
+    parser.add_argument("--dtype", type=width, help="weights; int4-g32 for a group; the checkpoint's own")
+    parser.add_argument("--kv-dtype", type=kept_width, default=USUAL.kv_dtype)
+
+
+def question(options: argparse.Namespace, demand: Demand) -> Question:
+    """What was asked, in core's nouns; `demand` has what only this command asks."""
+    placed = checkpoint(options)
+    asked = replace(
+        demand,
+        prompt_tokens=options.prompt,
+        output_tokens=options.output,
+        dtype=options.dtype or own_width(placed),
+        kv_dtype=options.kv_dtype,
+        prefix_fraction=options.prefix_hit,
+        draft_tokens=options.draft_tokens,
+        acceptance=options.acceptance,
+    )
+    return question_of(placed, machine(options), asked, options.expert_parallel, options.context_parallel)
+
+
+def machine(options: argparse.Namespace) -> Machine:
+    """The GPUs, their wires and their memory, as far as they were said."""
+    if options.gpus_per_node is None and options.topo is None:
+        raise OutOfRangeError("--gpus-per-node", None, "is needed, or --topo that shows them")
+    if options.gpus_per_node is not None and options.gpus_per_node < 1:
+        raise OutOfRangeError("gpus_per_node", options.gpus_per_node, "must be above 0")
+    return Machine(
+        _card(options),
+        options.gpus_per_node,
+        options.nodes,
+        link(options.link) if options.link else None,
+        link(options.network) if options.network else None,
+        options.nvlink_domain,
+        options.nics_per_node,
+        None if options.topo is None else read_topology(read_text(options.topo)),
+        None if options.memory_gb is None else options.memory_gb * GB,
+        options.utilisation,
+        Overhead() if options.overhead_gb is None else Overhead.of(options.overhead_gb * GB),
+    )
+
+
+def _card(options: argparse.Namespace) -> GpuSpec:
+    """The GPU that was named, or one of one's own by its figures."""
+    if options.gpu != OWN:
+        return gpu(options.gpu)
+    figures = (options.memory_gb, options.bandwidth_gb_s, options.tflops)
+    if None in figures:
+        raise OutOfRangeError("--gpu", OWN, "needs --memory-gb, --bandwidth-gb-s and --tflops")
+    memory_gb, bandwidth_gb_s, tflops = figures
+    return own_gpu(memory_gb * GB, bandwidth_gb_s * GB, tflops * 1e12)
+
+
+def checkpoint(options: argparse.Namespace) -> ModelSpec:
+    """The checkpoint that was named; with a config its shape is that file's, and the name what is served."""
+    if options.config is None:
+        if options.model is None:
+            raise OutOfRangeError("--model", None, "or --config says what to place")
+        return named_checkpoint(options.model)
+    text = read_text(options.config)
+    beside = Path(options.config).with_name("hf_quant_config.json")
+    if options.config != "-" and beside.is_file():
+        text = f"{text}\n{read_text(str(beside))}"
+    placed = model_from_config(text)
+    folder = Path(options.config).resolve().parent
+    served = options.model or ("" if options.config == "-" else str(folder))
+    return replace(placed, aliases=(served,)) if served else placed
+
+
+def in_s(time_ms: float | None) -> float | None:
+    """A time in seconds, where there is one."""
+    return None if time_ms is None else time_ms / 1e3
+
+
+def width(text: str) -> str:
+    """A weight dtype: one of the catalog's, or int4 with a group."""
+    text = ENGINES_WORDS.get(text, text)
+    name, dash, group = text.partition("-g")
+    if name not in WIDTHS or (dash and (name != "int4" or not group.isdecimal())):
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(WIDTHS)}, or int4-g32 for a group")
+    return text
+
+
+def kept_width(text: str) -> str:
+    """A cache dtype: a width without a group."""
+    name = width(text)
+    if name not in DTYPE_BYTES:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(DTYPE_BYTES)}")
+    return name
