@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from math import isfinite
 from statistics import mean
 
@@ -23,6 +22,7 @@ LONGEST_TOKENS = 10**7
 _ARRIVAL = ("arrival", "arrivals", "arrivaltime", "timestamp", "time", "start", "t")
 _PROMPT = ("prompt", "prompttokens", "promptlen", "contexttokens", "inputlength", "inputtokens", "input", "isl")
 _OUTPUT = ("output", "outputtokens", "outputlen", "generatedtokens", "outputlength", "responsetokens", "osl")
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)")
 _MILLISECONDS = re.compile(r"ms|milli", re.IGNORECASE)
 
 
@@ -126,13 +126,22 @@ def _seconds(name: str, text: str, jsonl: bool) -> float | None:
     try:
         value = float(text)
     except ValueError:
-        try:
-            value = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", text.strip())).timestamp()
-        except ValueError:
-            return None
+        return _dated(text)
     if not isfinite(value) or abs(value) > 1e15:
         return None
     return value / 1e3 if jsonl or _MILLISECONDS.search(name) else value
+
+
+def _dated(text: str) -> float | None:
+    """A date and a time of day as seconds from some day on; a zone, the same on every line, does not matter."""
+    found = _DATE.match(text.strip())
+    if found is None:
+        return None
+    year, month, day, hour, minute = map(int, found.groups()[:5])
+    # days by the Gregorian count, years beginning in March
+    year, month = (year - 1, month + 9) if month < 3 else (year, month - 3)
+    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5 + day
+    return 86_400.0 * days + 3600 * hour + 60 * minute + float(found[6])
 
 
 def _tokens(text: str) -> int | None:

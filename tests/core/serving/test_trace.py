@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -89,3 +90,10 @@ def test_a_short_request_is_done_before_a_long_one_that_came_first():
 def test_a_request_that_no_engine_holds_is_refused():
     with pytest.raises(OutOfRangeError, match="over the 100"):
         Requests((90,), (11,), (0.1,), room_tokens=100)
+
+
+@given(st.datetimes(min_value=datetime(1970, 1, 1)), st.datetimes(min_value=datetime(1970, 1, 1)))
+def test_dates_are_as_far_apart_as_pythons(one, other):
+    first, last = sorted((one, other))
+    trace = read_trace(f"timestamp,prompt,output\n{first.isoformat(' ')},1,1\n{last.isoformat()},1,1\n")
+    assert trace.arrivals_s[-1] == pytest.approx((last - first).total_seconds(), abs=1e-4)
