@@ -14,6 +14,9 @@ from ui.prose import Prose, escape, plain_text
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\([^)]*\)|https?://\S+")
 LAB = re.compile(r"\b[Ll]abs? \d\d(?:(?:, | and |–|-)\d\d)*|^0[1-4] ")
+NAMES = re.compile(r"\b(?:bf16|fp8|p99|[HAL]\d{2,3}S?|Qwen3 32B|RTX \d{4})\b")
+"""Formats, quantiles and machines, that are called so."""
+
 LABEL = re.compile(r"\b(?:TP|PP|EP|DP)=\d+\b|\bW[12]\b|\bZeRO-\d\b|\b1F1B\b|\bP2P\b|\bDeepSeek-V\d\b")
 CATALOG = sorted(
     {name for rows in (MODELS, GPUS, LINKS) for row in rows.values() for name in (row.key, row.name)},
@@ -25,7 +28,7 @@ CATALOG = sorted(
 def typed_digits(markdown: str) -> list[str]:
     """Words with a digit outside code, links, numbered lists, labs, TP labels, matrices' and catalog names."""
     markdown = re.sub(r"^ *\d+\. ", "", markdown, flags=re.MULTILINE)
-    text = LABEL.sub("", LAB.sub("", LINK.sub("", content.FIELD.sub("", CODE.sub("", markdown)))))
+    text = NAMES.sub("", LABEL.sub("", LAB.sub("", LINK.sub("", content.FIELD.sub("", CODE.sub("", markdown))))))
     for name in CATALOG:
         text = text.replace(name, "")
     return [word for word in text.split() if re.search(r"\d", word)]

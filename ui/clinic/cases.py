@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.clinic.case import Bars, Case, Histogram, Picture
+from runtime.prose import said
 from ui import inputs
 from ui.clinic import charts, rows, words
 from ui.figures.frames import frame
@@ -88,7 +89,7 @@ def _ask(page: Page, case: Case, given: rows.Answers, chosen: str | None) -> Non
         disabled=not (chosen or page.look.present),
         on_click=inputs.remember,
         args=(page.key(ANSWERS), given.with_revealed(case.key).text()),
-        help=None if chosen else "Commit to a diagnosis first",
+        help=None if chosen else said("clinic", "says.commit_diagnosis_first"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from runtime.prose import said as phrase
 from ui.figures.bars import Bands, Sign, inside, key, stretch
 from ui.figures.dots import label
 from ui.figures.lines import ends, lines, names
@@ -159,10 +160,17 @@ def time_histogram(steps: Iterable[Row], look: Look) -> Figure:
     """
     palette, rows = look.palette, rows_of(steps)
     series = list(dict.fromkeys(row["series"] for row in rows))
-    title, times = "time of a step, ms", [10, 20, 50, 100, 200, 500]
+    title, times = phrase("clinic", "says.time_step_ms"), [10, 20, 50, 100, 200, 500]
     x = log("low_ms", [6, 600], PLAIN, title=title, ticks=times)
     most = max(row["percent"] for row in rows)
-    y = linear("percent", [0, most], PLAIN, title="% of steps, root scale", ticks=[1, 10, 30, 60], grid=True)
+    y = linear(
+        "percent",
+        [0, most],
+        PLAIN,
+        title=phrase("clinic", "says.steps_root_scale"),
+        ticks=[1, 10, 30, 60],
+        grid=True,
+    )
     y |= {"scale": {"type": "sqrt", "domain": [0, most], "nice": False}}
     layers = []
     for order, name in enumerate(series):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from math import log as ln
 
+from runtime.prose import said as phrase
 from ui.clinic.charts import named_lines
 from ui.figures.bars import Bands
 from ui.figures.dots import dot, rules
@@ -36,7 +37,9 @@ def response_lines(rows: Iterable[Row], here: Iterable[Row], look: Look) -> Figu
         [{**row, "series": row["kind"], "x": row["slow_percent"]} for row in rows_of(table)]
         for table in (rows, here)
     )
-    layers = named_lines(points, "longer_percent", "one rank slower by, %", "longer by, %", look)
+    layers = named_lines(
+        points, "longer_percent", phrase("clinic", "says.one_rank_slower"), phrase("clinic", "says.longer"), look
+    )
     x, y = ({"field": name, "type": "quantitative"} for name in ("x", "longer_percent"))
     return figure([*layers, layer("point", marks, x=x, y=y, **dot(look, 11, width=2))], look, 230)
 
@@ -52,9 +55,16 @@ def largest_curves(rows: Iterable[Row], drawn: str, look: Look) -> Figure:
     circles = [row for row in points if row["kind"] == drawn]
     sizes = [row["ranks"] for row in points]
     doubling = [1, 2, 4, 8, 16, 32, 64]
-    x = log("ranks", [min(sizes), max(sizes)], PLAIN, title="ranks in lockstep", ticks=doubling, base=2)
+    x = log(
+        "ranks",
+        [min(sizes), max(sizes)],
+        PLAIN,
+        title=phrase("clinic", "says.ranks_lockstep"),
+        ticks=doubling,
+        base=2,
+    )
     top = max(row["times"] for row in points)
-    title = "times one rank's mean, or its σ"
+    title = phrase("clinic", "says.times_one_rank_s")
     y = linear("times", [0, top], PLAIN, title=title, ticks=5, nice=True, grid=True, line=False)
     said = words(look, 14, align="right", fontWeight=600, dx=look.px(-6), dy=look.px(-14))
     layers = [
@@ -73,13 +83,13 @@ def payload_bands(bands: Iterable[Row], payload_bytes: float, release: str, look
     """
     palette, row_px = look.palette, 26 if look.present else 40
     fills = {
-        "one stage": palette.primary,
-        "two stages": palette.compute,
-        "half butterfly": palette.second_ground,
-        "symmetric memory": palette.hatch_ground,
+        phrase("clinic", "says.one_stage"): palette.primary,
+        phrase("clinic", "says.two_stages"): palette.compute,
+        phrase("clinic", "says.half_butterfly"): palette.second_ground,
+        phrase("clinic", "says.symmetric_memory"): palette.hatch_ground,
         "NCCL": palette.ground,
     }
-    inks = {"one stage": palette.on_primary}
+    inks = {phrase("clinic", "says.one_stage"): palette.on_primary}
     standing, rows = Bands(0, 4, row_px - 8, 4), rows_of(bands)
     placed = [
         standing.place(row, row["place"], look)
@@ -87,7 +97,7 @@ def payload_bands(bands: Iterable[Row], payload_bytes: float, release: str, look
         for row in rows
     ]
     low, high = min(row["low_bytes"] for row in rows), max(row["high_bytes"] for row in rows)
-    ticks, title = [2.0**power for power in (9, 13, 18, 23)], "payload of one all-reduce"
+    ticks, title = [2.0**power for power in (9, 13, 18, 23)], phrase("clinic", "says.payload_one_all_reduce")
     x = log("low_bytes", [low, high], BINARY_BYTES, title=title, ticks=ticks, base=2)
     share = f"log(datum.high_bytes / datum.low_bytes) / {ln(high / low)}"
     room = f"{share} * width > length(datum.kernel) * {look.px(7.6)} + {look.px(14)}"

@@ -7,6 +7,7 @@ import streamlit as st
 from core.clinic.hang import TESTS, Outcome, Standing, judge_causes, next_test
 from core.clinic.hang_log import read_hang
 from core.clinic.silent_init import silent_init
+from runtime.prose import said
 from ui import inputs
 from ui.clinic.words import HangState
 from ui.paste import pasted, read
@@ -43,7 +44,7 @@ def _outcomes(page: Page) -> dict[str, Outcome]:
     """Which tests were run, and how they ended."""
     outcomes: dict[str, Outcome] = {}
     prose = prose_of("clinic", {})
-    with page.controls("tests", "hangs"), st.expander("Tests you have run"):
+    with page.controls("tests", "hangs"), st.expander(said("clinic", "says.tests_you_have_run")):
         for test in TESTS:
             asks = prose.plain(f"test.{test.key}")
             answer = inputs.choice(asks, page.key(f"test_{test.key}"), [NOT_RUN, *OUTCOMES], NOT_RUN)

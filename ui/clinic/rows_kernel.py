@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from core.collectives.custom_all_reduce import RELEASES_READ, RULES, Decision, Kernel, Machine, kernel
 from core.units import KIB, MIB
+from runtime.prose import said
 
 SIZES = tuple(2**power for power in range(9, 27))
 RELEASES = ("0.3.0", "0.4.1", "0.10.1", "0.10.2", "0.11.0", "0.28.0", RELEASES_READ[-1])
@@ -40,10 +41,10 @@ def rule_table(decision: Decision) -> str:
 
 def _answer(holds: bool | str | None) -> str:
     if holds == "after":
-        return "· not reached"
+        return said("clinic", "says.not_reached")
     if holds is None:
-        return "· not asked by this release"
-    return "✓ holds" if holds else "✕ fails, and the log says so"
+        return said("clinic", "says.not_asked_this_release")
+    return "✓ holds" if holds else said("clinic", "says.fails_log_says_so")
 
 
 def bands(machine: Machine) -> list[Band]:

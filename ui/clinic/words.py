@@ -83,7 +83,9 @@ def _straggler_fields(knob: Knob) -> Mapping[str, str]:
         "one_longer": longer[ONE_TOKEN],
         "prompt_bytes": binary_bytes(knob.prompt_bytes),
         "last_rank": str(knob.ranks - 1),
-        "others_wait": "The other waits" if knob.ranks == 2 else f"The {knob.ranks - 1} others wait",
+        "others_wait": said("clinic", "says.other_waits")
+        if knob.ranks == 2
+        else said("clinic", "says.others_wait", ranks=knob.ranks - 1),
         "last_stage": str(knob.stages - 1),
         "jitter_ranks": str(most),
         "harmonic": significant(harmonic(most)),
@@ -128,14 +130,14 @@ def _hang_fields(hang: HangState) -> Mapping[str, str]:
 def _findings(log: HangLog) -> str:
     """The findings in a line: what was counted, and which names were seen."""
     parts = [
-        f"{len(log.ranks)} of {log.world_size} ranks" if log.world_size else "",
-        f"{log.complete} of them through" if log.complete else "",
+        said("clinic", "says.ranks", ranks=len(log.ranks), world_size=log.world_size) if log.world_size else "",
+        said("clinic", "says.them_through", complete=log.complete) if log.complete else "",
         f"{log.hosts} {'host' if log.hosts == 1 else 'hosts'}" if log.hosts else "",
         f"NCCL {', '.join(log.versions)}" if log.versions else "",
-        f"interface {', '.join(log.interfaces)}" if log.interfaces else "",
-        f"channels by {', '.join(sorted(log.transports))}" if log.transports else "",
+        said("clinic", "says.interface", join=", ".join(log.interfaces)) if log.interfaces else "",
+        said("clinic", "says.channels", join=", ".join(sorted(log.transports))) if log.transports else "",
     ]
-    return ", ".join(part for part in parts if part) or "complaints only"
+    return ", ".join(part for part in parts if part) or said("clinic", "says.complaints_only")
 
 
 def _causes(count: int) -> str:

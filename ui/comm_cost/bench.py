@@ -12,6 +12,7 @@ from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import unit_slips
 from core.comm_cost.remedies import what_to_buy
 from core.specs import LinkSpec
+from runtime.prose import said
 from ui import inputs
 from ui.comm_cost import bench_serving as serving
 from ui.comm_cost import charts as bills
@@ -70,9 +71,13 @@ def choose(page: Page) -> str:
     """Which figure the bench shows."""
     key = page.key("figure")
     with page.controls("bench"):
-        more = inputs.toggle("More", page.key("more"), help="All of the bench's figures")
+        more = inputs.toggle(
+            said("comm_cost", "says.more"), page.key("more"), help=said("comm_cost", "says.all_bench_s_figures")
+        )
         open_now = st.session_state.get(key, st.query_params.get(key, OWN))
-        return inputs.choice("Figure", key, FIGURES if more or open_now in MORE else FIRST, OWN)
+        return inputs.choice(
+            said("comm_cost", "says.figure"), key, FIGURES if more or open_now in MORE else FIRST, OWN
+        )
 
 
 def ask(page: Page, figure: str, place: Place) -> Asked:
@@ -84,18 +89,22 @@ def ask(page: Page, figure: str, place: Place) -> Asked:
     with of(OWN):
         own, pinned = _own(page)
     with place(page.scene == "bench" and figure in _OVER_LINK and not (figure == UNITS and page.look.present)):
-        over = inputs.choice("Over", page.key("over"), [THE_LINK, THE_NETWORK], THE_NETWORK)
+        over = inputs.choice(said("comm_cost", "says.over"), page.key("over"), [THE_LINK, THE_NETWORK], THE_NETWORK)
     with place(page.scene == "bench" and figure == BUY and not page.look.present):
-        overlap = inputs.slide("Hidden behind compute", page.key("overlap"), 0, 100, 50, unit="%")
+        overlap = inputs.slide(
+            said("comm_cost", "says.hidden_behind_compute"), page.key("overlap"), 0, 100, 50, unit="%"
+        )
     with of(TABLE):
-        handover = inputs.toggle("With the √S hand-over", page.key("handover"))
+        handover = inputs.toggle(said("comm_cost", "says.with_s_hand_over"), page.key("handover"))
     with of(NODES):
-        gpus_per_node = inputs.choice("GPUs a node", page.key("node"), [2, 4, 8, 16], 8)
+        gpus_per_node = inputs.choice(said("comm_cost", "says.gpus_node"), page.key("node"), [2, 4, 8, 16], 8)
     # on a projector the figure takes the room
     with place(page.scene == "bench" and figure == EXPERTS and not page.look.present):
         experts = _experts(page)
     with place(page.scene == "bench" and figure == RESIDUALS and not page.look.present):
-        machine = inputs.choice("Machine", page.key("machine"), list(residual_rows.SHORT), "H100 NCCL")
+        machine = inputs.choice(
+            said("comm_cost", "says.machine"), page.key("machine"), list(residual_rows.SHORT), "H100 NCCL"
+        )
     today = serving.ask(page, lambda one: place(page.scene == "bench" and figure == one and not page.look.present))
     return Asked(figure, over, own, pinned, handover, overlap, gpus_per_node, experts, machine, today)
 
@@ -103,15 +112,22 @@ def ask(page: Page, figure: str, place: Place) -> Asked:
 def _own(page: Page) -> tuple[cost.OwnBill, cost.OwnBill | None]:
     """A link and a step of one's own, and the one that is pinned."""
     own = cost.OwnBill(
-        latency_us=inputs.number("Latency a hop, µs", page.key("alpha"), 0.0, 1e5, 50.0),
-        bandwidth_gb_s=inputs.number("Bandwidth one way, GB/s", page.key("beta"), 0.001, 1e5, 1.25),
-        tokens=inputs.whole("Tokens in the step", page.key("tokens"), 1, 1_048_576, 1),
-        step_ms=inputs.number("Compute, ms", page.key("step"), 0.001, 1e6, 8.0),
+        latency_us=inputs.number(said("comm_cost", "says.latency_hop_s"), page.key("alpha"), 0.0, 1e5, 50.0),
+        bandwidth_gb_s=inputs.number(
+            said("comm_cost", "says.bandwidth_one_way_gb"), page.key("beta"), 0.001, 1e5, 1.25
+        ),
+        tokens=inputs.whole(said("comm_cost", "says.tokens_step"), page.key("tokens"), 1, 1_048_576, 1),
+        step_ms=inputs.number(said("comm_cost", "says.compute_ms"), page.key("step"), 0.001, 1e6, 8.0),
         tp=page.scenario.tp,
         model=page.scenario.model,
     )
     pinned = cost.OwnBill.from_text(inputs.memo(page.key("pin")))
-    st.button("Pin", on_click=inputs.remember, args=(page.key("pin"), own.text()), help="Keep this bill to compare")
+    st.button(
+        said("comm_cost", "says.pin"),
+        on_click=inputs.remember,
+        args=(page.key("pin"), own.text()),
+        help=said("comm_cost", "says.keep_this_bill_compare"),
+    )
     return own, pinned
 
 
@@ -119,10 +135,12 @@ def _experts(page: Page) -> scale.Experts:
     here = page.scenario.model
     usual = scale.Experts(here if here in scale.MIXTURES else "mixtral-8x7b")
     return scale.Experts(
-        inputs.select("Mixture", page.key("mixture"), list(scale.MIXTURES), usual.mixture),
-        inputs.choice("Ranks", page.key("moe_n"), [2, 4, 8, 16, 32], usual.ranks),
-        inputs.whole("Tokens in the step", page.key("moe_tokens"), 1, 65536, usual.tokens),
-        inputs.number("Busiest rank over the mean", page.key("imbalance"), 1.0, 32.0, usual.imbalance),
+        inputs.select(said("comm_cost", "says.mixture"), page.key("mixture"), list(scale.MIXTURES), usual.mixture),
+        inputs.choice(said("comm_cost", "says.ranks"), page.key("moe_n"), [2, 4, 8, 16, 32], usual.ranks),
+        inputs.whole(said("comm_cost", "says.tokens_step"), page.key("moe_tokens"), 1, 65536, usual.tokens),
+        inputs.number(
+            said("comm_cost", "says.busiest_rank_over_mean"), page.key("imbalance"), 1.0, 32.0, usual.imbalance
+        ),
     )
 
 
@@ -155,9 +173,9 @@ def bars(page: Page, rows: Sequence[cost.BillRow], reading: str, name: str) -> N
 
 
 def _your_link(page: Page, asked: Asked, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
-    shown = [asked.own.row("Your link", not view.napkin)]
+    shown = [asked.own.row(said("comm_cost", "says.your_link"), not view.napkin)]
     if asked.pinned is not None:
-        shown.append(asked.pinned.row("Pinned", not view.napkin))
+        shown.append(asked.pinned.row(said("comm_cost", "says.pinned"), not view.napkin))
     shown += cost.link_rows(replace(view, phase="decode"), view.links, points)
     figure, margin = page.split()
     with figure:
@@ -236,7 +254,11 @@ def _batch(page: Page, view: cost.View) -> None:
     figure, margin = page.split()
     with figure:
         chart = charts.share_lines(
-            points, THRESHOLDS, [1, 4, 16, 64, 256, 1024, 4096], "sequences in a batch", page.look
+            points,
+            THRESHOLDS,
+            [1, 4, 16, 64, 256, 1024, 4096],
+            said("comm_cost", "says.sequences_batch"),
+            page.look,
         )
         page.figure(chart, "bench.batch", frame(points), "batch")
     with margin:
@@ -252,7 +274,9 @@ def _nodes(page: Page, view: cost.View, gpus_per_node: int) -> None:
         page.figure(charts.node_bars(levels, page.look), "bench.nodes", frame(levels), "nodes")
         with st.container(key="aside_shares"):
             shares = scale.node_shares(priced)
-            chart = charts.share_lines(shares, THRESHOLDS, list(scale.TP_SIZES), "TP, ranks", page.look)
+            chart = charts.share_lines(
+                shares, THRESHOLDS, list(scale.TP_SIZES), said("comm_cost", "says.tp_ranks"), page.look
+            )
             page.figure(chart, "bench.node_shares", frame(shares), "node_shares")
     with margin:
         page.note("bench.nodes_levels", "bench.nodes_flat")
@@ -291,7 +315,11 @@ def _residuals(page: Page, machine: str, points: Sequence[MeasuredPoint]) -> Non
         chart = charts.misses_by_ranks(small, page.look)
         page.figure(chart, "bench.residuals", frame(small), "misses_by_ranks")
         with st.container(key="aside_payload"):
-            x = payloads("payload_bytes", [miss.payload_bytes for miss in large], "payload of one all-reduce")
+            x = payloads(
+                "payload_bytes",
+                [miss.payload_bytes for miss in large],
+                said("comm_cost", "says.payload_one_all_reduce"),
+            )
             over = charts.misses_by_payload(large, residual_rows.REGIONS, x, page.look)
             page.figure(over, "bench.residuals_payload", frame(large), "misses_by_payload")
     with margin:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from runtime.prose import said as phrase
 from ui.figures.bars import LONG, Bands, Sign, captions, columns, inside, key, measured_tick, stretch
 from ui.figures.style import MILLISECONDS, Figure, Layer, Row, also, figure, kept, linear, rows_of
 from ui.theme import Look
@@ -83,7 +84,7 @@ def term_bars(bars: Iterable[Row], look: Look) -> Layer:
         "time_ms",
         [0, max(totals.values())],
         MILLISECONDS,
-        title="{unit} a step",
+        title=phrase("comm_cost", "says.unit_step"),
         ticks=4,
         nice=True,
         grid=True,

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from runtime.prose import said as phrase
 from ui.comm_cost.charts import term_bars
 from ui.figures.bars import Bands
 from ui.figures.dots import dashed, dot, label, rules
@@ -134,7 +135,10 @@ def node_bars(bars: Iterable[Row], look: Look) -> Figure:
     said = words(look, 13.5, color=look.palette.muted)
     layers = [
         term_bars(rows, look),
-        *(label(look, "past one node", row=row, x=x, y=look.px(8), **said) for row in across),
+        *(
+            label(look, phrase("comm_cost", "says.past_one_node"), row=row, x=x, y=look.px(8), **said)
+            for row in across
+        ),
     ]
     return figure(layers, look, 190 if look.present else 220)
 
@@ -149,7 +153,7 @@ def nominal_and_measured(links: Iterable[Row], look: Look) -> Figure:
     # decades that no link has leave the room for the names
     low, high = 0.02 * min(sold), 1.3 * max(sold)
     decades = [0.1, 1, 10, 100, 1000]
-    x = log("nominal_gb_s", [low, high], PLAIN, title="GB/s, one direction", ticks=decades)
+    x = log("nominal_gb_s", [low, high], PLAIN, title=phrase("comm_cost", "says.gb_s_one_direction"), ticks=decades)
     measured, y = also(x, "measured_gb_s"), at("middle")
     layers = [
         layer("rule", known, x=measured, x2="nominal_gb_s", y=y, strokeWidth=look.px(1.5), color=palette.axis),
@@ -223,12 +227,21 @@ def busbw_by_size(sizes: Iterable[Row], average_gb_s: float, x: Spec, look: Look
     """The bus bandwidth of each size, and the one average in a table's footer. Columns: size_bytes, busbw_gb_s."""
     palette, rows = look.palette, rows_of(sizes)
     most = max(average_gb_s, *(row["busbw_gb_s"] for row in rows))
-    y = linear("busbw_gb_s", [0, most], PLAIN, title="busbw, GB/s", ticks=4, nice=True, grid=True, line=False)
+    y = linear(
+        "busbw_gb_s",
+        [0, most],
+        PLAIN,
+        title=phrase("comm_cost", "says.busbw_gb_s"),
+        ticks=4,
+        nice=True,
+        grid=True,
+        line=False,
+    )
     mean = {"busbw_gb_s": average_gb_s}
     said: Spec = {"align": "right", "dy": look.px(-10), "color": palette.off}
     layers = [
         rules(look, "y", y, [average_gb_s], **dashed(look, color=palette.off)),
-        label(look, "the average over sizes", row=mean, x=RIGHT, y=y, **said),
+        label(look, phrase("comm_cost", "says.average_over_sizes"), row=mean, x=RIGHT, y=y, **said),
         layer("line", rows, x=x, y=y, color=palette.bandwidth, strokeWidth=look.px(3)),
         layer("point", rows, x=x, y=y, tooltip=["size_bytes", "busbw_gb_s"], **dot(look, 7)),
     ]

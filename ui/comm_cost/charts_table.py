@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from runtime.prose import said as phrase
 from ui.figures.dots import dot, key, rules
 from ui.figures.lines import payloads
 from ui.figures.style import PLAIN, Figure, Layer, Row, Spec, by, figure, kept, layer, linear, rows_of, words
@@ -18,7 +19,7 @@ def errors_by_size(errors: Iterable[Row], bulge_bytes: tuple[int, int], look: Lo
     models = list(dict.fromkeys(row["model"] for row in rows))
     sizes = [row["size_bytes"] for row in rows]
     reach = max(20.0, 1.15 * max(abs(row["error_percent"]) for row in rows))
-    x = payloads("size_bytes", sizes, "size of a message")
+    x = payloads("size_bytes", sizes, phrase("comm_cost", "says.size_message"))
     signed = "(datum.value > 0 ? '+' : '') + datum.value + ' %'"
     y = linear("error_percent", [-reach, reach], PLAIN, ticks=5, grid=True, line=False, labelExpr=signed)
     fills = dict(zip(models, (palette.ground, palette.text), strict=False))
@@ -39,7 +40,7 @@ def _band(bulge_bytes: tuple[int, int], sizes: Sequence[float], x: Spec, look: L
     low, high = max(bulge_bytes[0], min(sizes)), min(bulge_bytes[1], max(sizes))
     if low >= high:
         return []
-    span = [{"size_bytes": low, "high": high, "name": "the known bulge"}]
+    span = [{"size_bytes": low, "high": high, "name": phrase("comm_cost", "says.known_bulge")}]
     said = words(look, 13.5, align="left", dx=look.px(7), color=look.palette.muted)
     return [
         layer("rect", span, x=x, x2="high", color=look.palette.hairline, opacity=0.35),

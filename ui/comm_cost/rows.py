@@ -197,7 +197,12 @@ def link_row(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Bil
     found = view.measured(link, points)
     if found is None:
         return row
-    words = f"measured {significant(1e3 * found.total_s)} ms, {software(view.series(link), points)}"
+    words = said(
+        "comm_cost",
+        "says.measured_ms",
+        total_s=significant(1e3 * found.total_s),
+        software=software(view.series(link), points),
+    )
     return replace(row, measured_ms=1e3 * found.total_s, measured=words)
 
 
@@ -224,10 +229,14 @@ def terms(link: LinkSpec, kernel: str = "ring") -> str:
     wire = as_measured(link)
     speed = bandwidth(wire.bandwidth_bytes_per_s)
     if kernel != "ring" and link.kernel_s is not None:
-        return f"{kernel}, {significant(1e6 * link.kernel_s[0])} µs each, {speed}"
+        return said(
+            "comm_cost", "says.s_each", kernel=kernel, kernel_s=significant(1e6 * link.kernel_s[0]), speed=speed
+        )
     launch = f" + {seconds(link.base_s)} launch" if link.base_s else ""
-    fitted = f", fitted at N = {link.measured_ranks}" if link.measured_ranks else ""
-    return f"{plain(1e6 * link.latency_s)} µs a hop{launch}, {speed}{fitted}"
+    fitted = said("comm_cost", "says.fitted_n", measured_ranks=link.measured_ranks) if link.measured_ranks else ""
+    return said(
+        "comm_cost", "says.s_hop", latency_s=plain(1e6 * link.latency_s), launch=launch, speed=speed, fitted=fitted
+    )
 
 
 def software(series: str, points: Sequence[MeasuredPoint]) -> str:
@@ -253,9 +262,13 @@ def result_terms(priced: Bill) -> tuple[tuple[str, str] | str, ...]:
     """The speed-up as it is worked by hand, in ms; the napkin's share, where the step is whole."""
     comm, whole = significant(1e3 * priced.comm_s), plain(1e3 * priced.step.compute_s)
     if not priced.step.divided:
-        return ("bill", "step + bill"), (comm, f"{whole} + {comm}"), percent(priced.comm_fraction)
+        return (
+            ("bill", said("comm_cost", "says.step_bill")),
+            (comm, f"{whole} + {comm}"),
+            percent(priced.comm_fraction),
+        )
     mine = plain(1e3 * priced.step.rank_compute_s)
-    letters = ("one GPU's step", "compute ÷ N + communication")
+    letters = (said("comm_cost", "says.one_gpu_s_step"), said("comm_cost", "says.compute_n_communication"))
     return letters, (whole, f"{mine} + {comm}"), f"{significant(priced.speedup)} ×"
 
 
@@ -311,7 +324,9 @@ class OwnBill:
 
     def link(self) -> LinkSpec:
         """The link of this bill."""
-        return LinkSpec("own", "your link", 1e-6 * self.latency_us, 1e9 * self.bandwidth_gb_s)
+        return LinkSpec(
+            "own", said("comm_cost", "says.your_link_2"), 1e-6 * self.latency_us, 1e9 * self.bandwidth_gb_s
+        )
 
     def bill(self, divided: bool = True) -> Bill:
         """This bill, priced as a ring."""
@@ -319,7 +334,7 @@ class OwnBill:
 
     def row(self, name: str, divided: bool = True) -> BillRow:
         """This bill as a bar."""
-        rows = "1 token" if self.tokens == 1 else f"{grouped(self.tokens)} tokens"
+        rows = "1 token" if self.tokens == 1 else said("comm_cost", "says.tokens", tokens=grouped(self.tokens))
         return bill_row(self.bill(divided), name, f"{terms(self.link())}, TP={self.tp}, {rows}, {self.model}")
 
 

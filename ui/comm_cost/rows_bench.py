@@ -25,7 +25,12 @@ def kernel_rows(view: View, points: Sequence[MeasuredPoint]) -> list[BillRow]:
         ring, picked = bill(view.step, view.timed(link)), picked_bill(view.step, link)
         name = "ring" if picked.kernel == "NCCL" else picked.kernel
         rows.append(
-            _timed(view, bill_row(ring, f"{short_name(link)}, NCCL", terms(link)), ring_series(view, link), points)
+            _timed(
+                view,
+                bill_row(ring, said("comm_cost", "says.nccl", short_name=short_name(link)), terms(link)),
+                ring_series(view, link),
+                points,
+            )
         )
         if name != "ring":
             row = bill_row(picked.bill, f"{short_name(link)}, {name}", terms(link, name))
@@ -43,7 +48,9 @@ def _timed(view: View, row: BillRow, series: str, points: Sequence[MeasuredPoint
         found = measured_bill(points, series, view.step)
     except OutOfRangeError:
         return row
-    words = f"measured {significant(1e3 * found.total_s)} ms, {software(series, points)}"
+    words = said(
+        "comm_cost", "says.measured_ms", total_s=significant(1e3 * found.total_s), software=software(series, points)
+    )
     return replace(row, measured_ms=1e3 * found.total_s, measured=words)
 
 
@@ -117,12 +124,20 @@ def remedy_rows(found: PurchaseAdvice, overlap_fraction: float, link: LinkSpec) 
     still_s = exposed_s(now.comm_s, now.step.rank_compute_s, overlap_fraction)
     return [
         bill_row(now, said("comm_cost", "reading.right"), terms(link)),
-        bill_row(latency.bill, said("comm_cost", "bar.halve_latency"), f"saves {seconds(latency.saved_s)}"),
-        bill_row(bandwidth.bill, said("comm_cost", "bar.double_bandwidth"), f"saves {seconds(bandwidth.saved_s)}"),
+        bill_row(
+            latency.bill,
+            said("comm_cost", "bar.halve_latency"),
+            said("comm_cost", "says.saves", saved_s=seconds(latency.saved_s)),
+        ),
+        bill_row(
+            bandwidth.bill,
+            said("comm_cost", "bar.double_bandwidth"),
+            said("comm_cost", "says.saves", saved_s=seconds(bandwidth.saved_s)),
+        ),
         bill_row(
             _shortened(now, still_s / now.comm_s if now.comm_s else 0.0),
-            f"{percent(overlap_fraction, 0)} hidden",
-            f"{seconds(now.comm_s - still_s)} run behind compute",
+            said("comm_cost", "says.hidden", overlap_fraction=percent(overlap_fraction, 0)),
+            said("comm_cost", "says.run_behind_compute", comm_s=seconds(now.comm_s - still_s)),
         ),
     ]
 

@@ -73,7 +73,11 @@ def _row(name: str, detail: str, cost: CollectiveCost, measured_s: float | None)
     row = bar(said("comm_cost", f"bar.{name}"), detail, cost.latency_s + cost.base_s, cost.bandwidth_s, total)
     if measured_s is None:
         return row
-    return replace(row, measured_ms=1e3 * measured_s, measured=f"measured {seconds(measured_s)}, NCCL on H100")
+    return replace(
+        row,
+        measured_ms=1e3 * measured_s,
+        measured=said("comm_cost", "says.measured_nccl_h", measured_s=seconds(measured_s)),
+    )
 
 
 def misread_rows(table: Table) -> list[BillRow]:
@@ -83,11 +87,14 @@ def misread_rows(table: Table) -> list[BillRow]:
 
 def _told(found: Misreading) -> BillRow:
     total = f"{significant(1e3 * found.told_s)} ms"
-    name, detail = said("comm_cost", f"bar.{found.key}"), f"busbw {bandwidth(found.bandwidth_bytes_per_s)}"
+    name, detail = (
+        said("comm_cost", f"bar.{found.key}"),
+        said("comm_cost", "says.busbw", bandwidth_bytes_per_s=bandwidth(found.bandwidth_bytes_per_s)),
+    )
     return replace(
         bar(name, detail, 0.0, found.told_s, total),
         measured_ms=1e3 * found.measured_s,
-        measured=f"measured {significant(1e3 * found.measured_s)} ms",
+        measured=said("comm_cost", "says.measured_ms_2", measured_s=significant(1e3 * found.measured_s)),
     )
 
 

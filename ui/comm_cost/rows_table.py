@@ -10,6 +10,7 @@ from core.links.own_tables import OwnTable
 from core.scenario import Scenario
 from core.specs import LinkSpec
 from core.units import GB, MIB
+from runtime.prose import said
 from runtime.quantities import binary_bytes, percent, plain, seconds, significant
 from ui.comm_cost.rows import BillRow, Phase, View, sum_in_ms
 
@@ -48,8 +49,14 @@ class FitRow:
 def title(number: int, own: OwnTable) -> str:
     """What a table is called among several: `1: all_reduce, 8 ranks, 18 rows`."""
     table = own.table
-    ranks = f"{table.ranks} ranks" if table.ranks else "ranks unknown"
-    return f"{number}: {table.op or 'unnamed'}, {ranks}, {len(table.rows)} rows"
+    ranks = (
+        said("comm_cost", "says.ranks_2", ranks=table.ranks)
+        if table.ranks
+        else said("comm_cost", "says.ranks_unknown")
+    )
+    return said(
+        "comm_cost", "says.rows", number=number, value=table.op or "unnamed", ranks=ranks, rows=len(table.rows)
+    )
 
 
 def error_points(own: OwnTable, handover: bool) -> list[ErrorPoint]:
@@ -74,7 +81,9 @@ def _fit_row(name: str, fit: LinkFit) -> FitRow:
     return FitRow(
         model=name,
         fixed=microseconds(fit.fixed_us),
-        handover=f"{significant(1024 * fit.us_per_sqrt_byte)} µs at 1 MiB" if fit.us_per_sqrt_byte else "none",
+        handover=said("comm_cost", "says.s_mib", at=MIB, us_per_sqrt_byte=significant(1024 * fit.us_per_sqrt_byte))
+        if fit.us_per_sqrt_byte
+        else "none",
         alpha="untold" if fit.alpha_us is None else microseconds(fit.alpha_us),
         base="untold" if fit.base_us is None else microseconds(fit.base_us),
         bandwidth="untold" if bandwidth is None else f"{plain(bandwidth / GB)} GB/s",
@@ -107,14 +116,16 @@ def bill_row(found: OwnBill) -> BillRow:
     step, fitted = found.step, found.fitted
     by_table = found.by == "table"
     return BillRow(
-        name="Your table" if by_table else "Your table's fit",
+        name=said("comm_cost", "says.your_table") if by_table else said("comm_cost", "says.your_table_s_fit"),
         detail=f"TP={step.tp_size}, {binary_bytes(step.payload_bytes)} × {step.all_reduces}",
         compute_ms=1e3 * step.rank_compute_s,
         latency_ms=1e3 * fitted.waiting_s,
         bandwidth_ms=1e3 * fitted.bandwidth_s,
-        compute=f"compute, {plain(1e3 * step.rank_compute_s)} ms",
+        compute=said("comm_cost", "says.compute_ms_2", rank_compute_s=plain(1e3 * step.rank_compute_s)),
         waiting=f"latency, {seconds(fitted.waiting_s)}",
-        in_words=f"{sum_in_ms(fitted.waiting_s, fitted.bandwidth_s)} by α and β",
+        in_words=said("comm_cost", "says.by_and", sum_in_ms=sum_in_ms(fitted.waiting_s, fitted.bandwidth_s)),
         measured_ms=1e3 * found.priced.total_s if by_table and fitted.comm_s else nan,
-        measured=f"{significant(1e3 * found.priced.comm_s)} ms by the table" if by_table and fitted.comm_s else "",
+        measured=said("comm_cost", "says.ms_table", comm_s=significant(1e3 * found.priced.comm_s))
+        if by_table and fitted.comm_s
+        else "",
     )

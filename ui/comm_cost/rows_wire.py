@@ -8,6 +8,7 @@ from typing import Literal
 from core.collectives.clock import Held, TimedRound, held_after_each_round, timed_rounds
 from core.collectives.programs import Program, program
 from core.specs import LinkSpec
+from runtime.prose import said
 from runtime.quantities import binary_bytes, seconds
 
 ALGORITHMS = {"ring": "ring", "binomial_tree": "tree", "one_shot": "one-shot"}
@@ -78,8 +79,13 @@ def rules(race: Race) -> Literal["latency", "bandwidth"]:
 
 def detail(race: Race, wire: Wire) -> str:
     """A course in words: `6 rounds, 2 KiB a message`."""
-    rounds = "1 round" if len(race.rounds) == 1 else f"{len(race.rounds)} rounds"
-    return f"{rounds}, {binary_bytes(wire.payload_bytes / race.program.chunks)} a message"
+    rounds = "1 round" if len(race.rounds) == 1 else said("comm_cost", "says.rounds", rounds=len(race.rounds))
+    return said(
+        "comm_cost",
+        "says.message",
+        rounds=rounds,
+        payload_bytes=binary_bytes(wire.payload_bytes / race.program.chunks),
+    )
 
 
 def stops(found: Sequence[Race]) -> list[Moment]:

@@ -10,6 +10,7 @@ from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import readings
 from core.links.nccl_tests import Table, read_tables
 from runtime.measurements import example_paste
+from runtime.prose import said
 from ui.comm_cost import charts_bench as charts
 from ui.comm_cost import rows as cost
 from ui.comm_cost import rows_slips as rows
@@ -54,7 +55,7 @@ def _average(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> No
     table = _shipped()
     page.fill(facts.table(table))
     sizes = rows.bus_rows(table)
-    x = payloads("size_bytes", [row.size_bytes for row in sizes], "size of a message")
+    x = payloads("size_bytes", [row.size_bytes for row in sizes], said("comm_cost", "says.size_message"))
     mean = fmean(row.busbw_gb_s for row in sizes)
     page.figure(
         charts.busbw_by_size(sizes, mean, x, page.look), "break_it.reading_average", frame(sizes), "average"

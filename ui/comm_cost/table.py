@@ -8,6 +8,7 @@ from core.errors import UnreadableTextError
 from core.links.own_tables import OwnTable, own_tables
 from runtime.measurements import example_paste
 from runtime.prose import explained, worded
+from runtime.prose import said as phrase
 from runtime.quantities import grouped
 from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_table as charts
@@ -35,7 +36,7 @@ def draw(page: Page, phase: Phase, handover: bool) -> None:
     """The paste, then everything that can be told of the table chosen from it."""
     brought = bool(st.session_state.get(KEY))
     with st.container(key="aside_paste" if brought else "paste"):
-        label = "What nccl-tests or rccl-tests printed, whole: prefixes and logs between the rows do not matter"
+        label = phrase("comm_cost", "says.what_nccl_tests_or")
         text = pasted(label, KEY, kinds=("txt", "log", "out", "md"), example=example_paste(), height=130)
     if not text:
         page.reading("table.empty")
@@ -67,7 +68,9 @@ def _chosen(found: Sequence[OwnTable]) -> OwnTable:
     if len(found) == 1:
         return found[0]
     titles = {rows.title(number, own): own for number, own in enumerate(found, start=1)}
-    return titles[st.selectbox(f"{len(found)} tables", list(titles), key="own_table_number")]
+    return titles[
+        st.selectbox(phrase("comm_cost", "says.tables", found=len(found)), list(titles), key="own_table_number")
+    ]
 
 
 def _doubts(page: Page, own: OwnTable) -> None:
@@ -78,9 +81,12 @@ def _doubts(page: Page, own: OwnTable) -> None:
             st.markdown("\n".join(f"- {escape(_sentence(worded(said)))}" for said in own.warnings))
         if dropped := own.table.dropped:
             with st.expander(page.prose.plain("table.dropped")):
-                lines = [f"line {entry.line}: {worded(entry)}" for entry in dropped[: rows.MOST_SAID]]
+                lines = [
+                    phrase("comm_cost", "says.line", line=entry.line, worded=worded(entry))
+                    for entry in dropped[: rows.MOST_SAID]
+                ]
                 more = len(dropped) - rows.MOST_SAID
-                lines += [f"and {grouped(more)} more"] if more > 0 else []
+                lines += [phrase("comm_cost", "says.more_2", more=grouped(more))] if more > 0 else []
                 st.markdown("\n".join(f"- {escape(line)}" for line in lines))
 
 

@@ -4,6 +4,7 @@ from contextlib import AbstractContextManager
 
 import streamlit as st
 
+from runtime.prose import said
 from ui import inputs
 from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_wire as rows
@@ -19,8 +20,10 @@ def ask(page: Page, view: rows_of.View, place: AbstractContextManager[object], s
     # two ranks have no ring to look at: the labs' own TP=2 opens on four
     usual = scenario.tp if scenario.tp in (4, 8) else 4
     with place:
-        ranks = inputs.choice("Ranks", page.key("wire_n"), [2, 4, 8], usual)
-        over = inputs.choice("Over", page.key("wire_link"), [THE_LINK, THE_NETWORK], THE_LINK)
+        ranks = inputs.choice(said("comm_cost", "says.ranks"), page.key("wire_n"), [2, 4, 8], usual)
+        over = inputs.choice(
+            said("comm_cost", "says.over"), page.key("wire_link"), [THE_LINK, THE_NETWORK], THE_LINK
+        )
         if seen:
             inputs.straggler()
     link = view.link if over == THE_LINK else view.network

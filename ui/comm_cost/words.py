@@ -153,16 +153,25 @@ def _step_formula(view: View) -> str:
     scenario = view.scenario
     model, gpu = scenario.model_spec, scenario.gpu_spec
     if view.phase == "prefill":
-        return (
-            f"{grouped(scenario.prompt_tokens)} tokens of {model.key} at {plain(100 * MFU)} % of "
-            f"{plain(gpu.bf16_flops / 1e12)} TFLOP/s"
+        return said(
+            "comm_cost",
+            "says.tokens_tflop_s",
+            prompt_tokens=grouped(scenario.prompt_tokens),
+            key=model.key,
+            mfu=plain(100 * MFU),
+            bf16_flops=plain(gpu.bf16_flops / 1e12),
         )
     weights = held_weight_bytes(model, scenario.weight_dtype)
     rounded = " rounded" if view.step.compute_s == LAB_STEP_S else ""
-    streamed = f"{decimal_bytes(weights, 4)} of weights ÷ {bandwidth(gpu.memory_bytes_per_s, 4)}"
+    streamed = said(
+        "comm_cost",
+        "says.weights",
+        weights=decimal_bytes(weights, 4),
+        memory_bytes_per_s=bandwidth(gpu.memory_bytes_per_s, 4),
+    )
     return f"{streamed} = {seconds(weights / gpu.memory_bytes_per_s)}{rounded}"
 
 
 def _machines(view: View, points: Sequence[MeasuredPoint]) -> str:
     series = [found for link in view.links if (found := ring_series(view, link))]
-    return "; ".join(software(name, points) for name in series) or "none for these links"
+    return "; ".join(software(name, points) for name in series) or said("comm_cost", "says.none_these_links")

@@ -125,7 +125,9 @@ def batch(view: View, points: Sequence[SharePoint]) -> Fields:
         "batch_moves": "grows" if own[-1].share_percent > own[0].share_percent else "falls",
         "batch_one": share_of(points, name, 1),
         "batch_many": share_of(points, name, most),
-        "batch_turn": f"{grouped(carried[0])} sequences" if carried else "no batch shown",
+        "batch_turn": said("comm_cost", "says.sequences", carried=grouped(carried[0]))
+        if carried
+        else said("comm_cost", "says.no_batch_shown"),
         "batch_ridge": ridge_batch(scenario.model_spec, scenario.gpu_spec, scenario.weight_dtype),
     }
 

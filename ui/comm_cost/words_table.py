@@ -28,15 +28,19 @@ def fields(scenario: Scenario, phase: Phase, own: OwnTable, handover: bool) -> M
     """What was read, what was fitted, and what the scenario's step costs by it."""
     table, link = own.table, own_link(own)
     return {
-        "table_op": table.op or "a test that nothing names",
-        "table_ranks": f"{table.ranks} ranks" if table.ranks else "a number of ranks that nothing tells",
+        "table_op": table.op or said("comm_cost", "says.test_that_nothing_names"),
+        "table_ranks": said("comm_cost", "says.ranks_2", ranks=table.ranks)
+        if table.ranks
+        else said("comm_cost", "says.number_ranks_that_nothing"),
         "table_rows": str(len(table.rows)),
         "table_dropped": str(len(table.dropped)),
         "bulge_low": binary_bytes(BULGE_BYTES[0]),
         "bulge_high": binary_bytes(BULGE_BYTES[1]),
         "tp": str(scenario.tp),
         "own_key": link.key if link else "",
-        "own_extrapolates": f"It is {worded(away)}." if link and (away := extrapolation(link, scenario.tp)) else "",
+        "own_extrapolates": said("comm_cost", "says.it_is", worded=worded(away))
+        if link and (away := extrapolation(link, scenario.tp))
+        else "",
         **_fit_fields(own.fit, own),
         "handover_error": percent(own.handover.median_relative_error) if own.handover else _UNTOLD,
         **_price_fields(own, priced(scenario, phase, own)),
@@ -50,13 +54,13 @@ def _fit_fields(fit: LinkFit | None, own: OwnTable) -> dict[str, str]:
     return {
         "own_fixed": microseconds(fit.fixed_us),
         "own_alpha": _UNTOLD if fit.alpha_us is None else microseconds(fit.alpha_us),
-        "own_steps": str(steps) if steps else "an unknown number of",
+        "own_steps": str(steps) if steps else said("comm_cost", "says.an_unknown_number"),
         "own_beta": _UNTOLD if bandwidth is None else f"{plain(bandwidth / GB)} GB/s",
-        "own_base": "not told apart" if fit.base_us is None else microseconds(fit.base_us),
+        "own_base": said("comm_cost", "says.not_told_apart") if fit.base_us is None else microseconds(fit.base_us),
         "own_base_why": (
-            "One number of ranks cannot tell the launch from the hops: bring a table of another."
+            said("comm_cost", "says.one_number_ranks_cannot")
             if fit.base_us is None
-            else "Told from tables of several numbers of ranks: what no hop explains."
+            else said("comm_cost", "says.told_from_tables_several")
         ),
         "fit_error": percent(fit.median_relative_error),
         "bulge_said": _bulge(own),
@@ -71,7 +75,7 @@ def _bulge(own: OwnTable) -> str:
         if point.model == TWO_NUMBERS and BULGE_BYTES[0] <= point.size_bytes <= BULGE_BYTES[1]
     ]
     if not inside:
-        return "your table has no row there"
+        return said("comm_cost", "says.your_table_has_no")
     middle = median(inside)
     return (
         f"your rows there take {'more' if middle < 0 else 'less'} than it says, by {percent(abs(middle) / 100, 0)}"

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from core.course.find_it import Indexed
 from core.course.quiz import Question, paper
 from runtime import content
+from runtime.prose import said as phrase
 from ui.course import glossary
 from ui.course import pages as course
 from ui.prose import Prose, plain_text
@@ -31,19 +32,24 @@ def _scenes() -> Iterator[Indexed]:
         for scene, title in entry.scenes.items():
             said = " ".join(text for name, text in blocks.items() if name.startswith(f"{scene}."))
             address = f"{entry.stem}?{urlencode(entry.scene(scene))}"
-            yield Indexed("Scene", f"{entry.title}: {title}", _plain(said), address)
+            yield Indexed(phrase("find_it", "says.scene"), f"{entry.title}: {title}", _plain(said), address)
 
 
 def _terms() -> Iterator[Indexed]:
     for term in glossary.terms():
-        yield Indexed("Term", term.name, _plain(term.definition), term.address)
+        yield Indexed(phrase("find_it", "says.term"), term.name, _plain(term.definition), term.address)
 
 
 def _questions() -> Iterator[Indexed]:
     quiz, blocks = course.entry("quiz"), content.load("quiz")
     for question in paper(0):
         address = f"{quiz.stem}?{urlencode({f'{quiz.prefix}_at': question.key})}"
-        yield Indexed("Question", _asked(question, blocks[f"{question.key}.asks"]), question.concept, address)
+        yield Indexed(
+            phrase("find_it", "says.question"),
+            _asked(question, blocks[f"{question.key}.asks"]),
+            question.concept,
+            address,
+        )
 
 
 def _asked(question: Question, text: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.course.quiz.question import Concept
+from runtime.prose import said
 from ui.course import pages as course
 from ui.prose import Prose
 
@@ -44,7 +45,11 @@ def abilities(prose: Prose) -> None:
                 _link(taught, taught.scene(ability.scene), f"{taught.title}: {title}")
             with quiz:
                 asked = course.entry("quiz")
-                _link(asked, {f"{asked.prefix}_about": ability.concept}, f"Quiz: {ability.concept}")
+                _link(
+                    asked,
+                    {f"{asked.prefix}_about": ability.concept},
+                    said("overview", "says.quiz", concept=ability.concept),
+                )
 
 
 def _link(entry: course.Entry, query: dict[str, str], label: str) -> None:

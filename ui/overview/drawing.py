@@ -5,6 +5,7 @@ from typing import Any
 
 from core.comm_cost.bill import Bill
 from core.pipeline_bubble.schedules.actions import Span
+from runtime.prose import said
 from ui.figures.svg import drawing, idle_pattern, path, rect, text
 from ui.theme import Palette
 
@@ -98,7 +99,9 @@ def two_ranks(weights: Sequence[str], palette: Palette, alt: str) -> str:
         }
         words: dict[str, Any] = {"text_anchor": "middle", "fill": palette.text}
         parts.append(rect(left + 1, 22, 98, 96, **box))
-        parts.append(text(middle, 66, f"rank {rank}", font_size=16, font_weight=600, **words))
+        parts.append(
+            text(middle, 66, said("overview", "says.rank", rank=rank), font_size=16, font_weight=600, **words)
+        )
         parts.append(text(middle, 86, held, font_size=13, **words))
     line: dict[str, Any] = {"stroke": palette.text, "stroke_width": 2}
     parts += [path("M102 60h34", **line), path("M134 54l9 6-9 6z", fill=palette.text)]
@@ -110,4 +113,4 @@ def arrow(palette: Palette) -> str:
     """From one lab to the next."""
     shaft = path("M18 7h32", stroke=palette.muted, stroke_width=1.5)
     head = path("M48 2l8 5-8 5z", fill=palette.muted)
-    return drawing(72, 14, "leads to", shaft, head)
+    return drawing(72, 14, said("overview", "says.leads"), shaft, head)

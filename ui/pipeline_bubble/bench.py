@@ -8,6 +8,7 @@ import streamlit as st
 from core.pipeline_bubble.experiments import Comparison, Compositions, Serving
 from core.pipeline_bubble.schedules.actions import exact
 from core.pipeline_bubble.schedules.families import FAMILIES
+from runtime.prose import said
 from ui import inputs
 from ui.pipeline_bubble import charts, grids, rows, words
 from ui.prose import Prose
@@ -47,21 +48,27 @@ def ask(page: Page) -> Asked:
         bench = _bench(page)
         pin = rows.Bench.pinned(inputs.memo(page.key("pin")))
         keep = "" if pin else bench.text()
-        st.button("Pin" if keep else "Unpin", on_click=inputs.remember, args=(page.key("pin"), keep))
+        st.button(
+            said("pipeline_bubble", "says.pin") if keep else said("pipeline_bubble", "says.unpin"),
+            on_click=inputs.remember,
+            args=(page.key("pin"), keep),
+        )
     with page.controls("pair", *_in_sight(figure == VERSUS and not present)):
         versus = _versus(page)
         if figure != SERVE:
             inputs.straggler()
-        path = inputs.toggle("Critical path", page.key("path"))
+        path = inputs.toggle(said("pipeline_bubble", "says.critical_path"), page.key("path"))
     with page.controls("served", *_in_sight(figure == SERVE and not present)):
         serve = _serve(page)
         if figure == SERVE:
             inputs.straggler()
-        label = "one sequence on this pipe, not on one GPU: its tokens come"
+        label = said("pipeline_bubble", "says.one_sequence_this_pipe")
         guess = inputs.choice(label, page.key("latency"), [UNSAID, SOONER, NO_SOONER], UNSAID)
     with page.controls("compose", *_in_sight(figure == COMPOSE and not present)):
         gpus = inputs.choice("GPUs", page.key("gpus"), [2, 4, 8, 16], 8)
-        sequences = inputs.choice("Sequences", page.key("sequences"), [1, 8, 64, 128], 64)
+        sequences = inputs.choice(
+            said("pipeline_bubble", "says.sequences"), page.key("sequences"), [1, 8, 64, 128], 64
+        )
         compose = Compositions(page.scenario, gpus, sequences)
     return Asked(figure, bench, pin, versus, path, serve, guess, compose)
 
@@ -70,9 +77,11 @@ def _figure(page: Page) -> str:
     """Three figures, and two more for who asks for them; an address that names one of those has asked."""
     key, place = page.key("figure"), st.container(width="content")
     named = st.session_state.get(key, st.query_params.get(key)) in MORE
-    more = inputs.toggle("More figures", page.key("more")) or named
+    more = inputs.toggle(said("pipeline_bubble", "says.more_figures"), page.key("more")) or named
     with place:
-        figure: str = inputs.choice("Figure", key, [*USUAL, *(MORE if more else ())], USUAL[0])
+        figure: str = inputs.choice(
+            said("pipeline_bubble", "says.figure"), key, [*USUAL, *(MORE if more else ())], USUAL[0]
+        )
     return figure
 
 
@@ -90,14 +99,14 @@ def _bench(page: Page) -> rows.Bench:
     return rows.Bench(
         inputs.whole("Stages p", page.key("bench_p"), 1, rows.MOST_STAGES, 8),
         inputs.whole("Microbatches m", page.key("bench_m"), 1, rows.MOST_MICROBATCHES, 16),
-        inputs.whole("Budget, % of the time", page.key("budget"), 1, 99, 10),
+        inputs.whole(said("pipeline_bubble", "says.budget_time"), page.key("budget"), 1, 99, 10),
     )
 
 
 def _versus(page: Page) -> Comparison:
     usual = Comparison()
-    first = inputs.select("First", page.key("first"), list(FAMILIES), usual.first)
-    second = inputs.select("Second", page.key("second"), list(FAMILIES), usual.second)
+    first = inputs.select(said("pipeline_bubble", "says.first"), page.key("first"), list(FAMILIES), usual.first)
+    second = inputs.select(said("pipeline_bubble", "says.second"), page.key("second"), list(FAMILIES), usual.second)
     sizes = (
         inputs.whole("Stages p", page.key("pair_p"), 1, 16, usual.stages),
         inputs.whole("Microbatches m", page.key("pair_m"), 1, 64, usual.microbatches),
@@ -112,9 +121,16 @@ def _serve(page: Page) -> Serving:
     usual = Serving()
     return Serving(
         inputs.whole("Stages p", page.key("serve_p"), 2, 16, usual.stages),
-        inputs.whole("Microbatches in flight", page.key("serve_m"), 1, 32, usual.in_flight),
+        inputs.whole(
+            said("pipeline_bubble", "says.microbatches_flight"), page.key("serve_m"), 1, 32, usual.in_flight
+        ),
         exact("hop", inputs.choice("A hop", page.key("serve_hop"), HOPS, HOPS[0])),
-        exact("way_back", inputs.choice("Way back", page.key("serve_back"), WAYS_BACK, WAYS_BACK[0])),
+        exact(
+            "way_back",
+            inputs.choice(
+                said("pipeline_bubble", "says.way_back"), page.key("serve_back"), WAYS_BACK, WAYS_BACK[0]
+            ),
+        ),
         page.scenario.slowdown,
     )
 

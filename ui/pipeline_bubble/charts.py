@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.prose import said
+from runtime.quantities import local
 from ui.figures.bars import Bands, Sign, captions, inside, key, stretch
 from ui.figures.dots import dashed, dot, label, rules
 from ui.figures.style import (
@@ -50,7 +52,12 @@ def bubble_curve(curve: Sequence[Row], marks: Sequence[Row], budget_fraction: fl
     }
     layers = [
         rules(look, "y", y, [budget_fraction], **dashed(look)),
-        label(look, f"budget {100 * budget_fraction:g} %", row={"bubble_fraction": budget_fraction}, **words_at),
+        label(
+            look,
+            said("pipeline_bubble", "says.budget", budget_fraction=local(f"{100 * budget_fraction:g}")),
+            row={"bubble_fraction": budget_fraction},
+            **words_at,
+        ),
     ]
     styles = {
         "pinned": {"color": look.palette.axis, "strokeWidth": look.px(2.5), "strokeDash": [2, 4]},
@@ -136,7 +143,16 @@ def held_bars(held: Sequence[Row], look: Look) -> Figure:
     ranks = 1 + max(row["rank"] for row in rows)
     x = linear("rank", [-0.5, ranks - 0.5], PLAIN, title="rank", ticks=list(range(ranks)))
     top = max(row["held"] for row in rows)
-    y = linear("held", [0, top], PLAIN, title="held, microbatches", ticks=4, line=False, grid=True, tickMinStep=1)
+    y = linear(
+        "held",
+        [0, top],
+        PLAIN,
+        title=said("pipeline_bubble", "says.held_microbatches"),
+        ticks=4,
+        line=False,
+        grid=True,
+        tickMinStep=1,
+    )
     width = look.px(min(20, 220 / ranks))
     layers = [
         layer(
@@ -166,7 +182,9 @@ def serve_curve(curve: Sequence[Row], column: str, in_flight: int, title: str, l
     """A column of steady decode against the microbatches in flight, with a circle where we stand."""
     rows = [as_row(row) for row in curve]
     most = max(row["in_flight"] for row in rows)
-    x = linear("in_flight", [0, most], PLAIN, title="microbatches in flight", tickMinStep=1)
+    x = linear(
+        "in_flight", [0, most], PLAIN, title=said("pipeline_bubble", "says.microbatches_flight_2"), tickMinStep=1
+    )
     top = max(row[column] for row in rows)
     y = linear(column, [0, top], PLAIN, title=title, ticks=4, nice=True, grid=True, line=False)
     here = [row for row in rows if row["in_flight"] == in_flight]

@@ -13,6 +13,7 @@ from core.pipeline_bubble.schedules.grid import Grid as Cells
 from core.pipeline_bubble.schedules.grid import tick_grid
 from core.pipeline_bubble.schedules.report import held_over_time
 from core.pipeline_bubble.schedules.simulator import Timeline
+from runtime.prose import said
 from ui.pipeline_bubble.rows import fill_drain_run
 from ui.players.schedule_player import Grid, Level, Mark, Stop, schedule_player
 from ui.scenes import Page
@@ -30,7 +31,7 @@ def figure(page: Page, reading: str, *grids: Grid, key: str, **options: object) 
     page.reading(reading)
     tabled = [grid for grid in grids if grid.ranks * grid.ticks <= MOST_TABLED]
     if tabled:
-        with st.expander("The figure as a table"):
+        with st.expander(said("pipeline_bubble", "says.figure_as_table")):
             for grid in tabled:
                 st.dataframe(table(grid), alt=f"{grid.title or page.prose.plain(reading)}")
 
@@ -50,7 +51,7 @@ def table(grid: Grid) -> pd.DataFrame:
     return pd.DataFrame(
         [[_said(code) for code in row] for row in _codes(grid)],
         index=list(grid.labels),
-        columns=[f"tick {tick}" for tick in range(grid.ticks)],
+        columns=[said("pipeline_bubble", "says.tick", tick=tick) for tick in range(grid.ticks)],
     )
 
 

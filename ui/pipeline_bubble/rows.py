@@ -197,7 +197,11 @@ Terms = tuple[tuple[str, str] | str, ...]
 def counted_terms(sizes: FillDrain) -> Terms:
     """The counted bubble as it is written by hand."""
     bubble = counted_bubble(fill_drain_run(sizes), sizes.stages)
-    return ("idle cells", "all cells"), (str(bubble * sizes.cells), str(sizes.cells)), _reduced(bubble)
+    return (
+        (said("pipeline_bubble", "says.idle_cells"), said("pipeline_bubble", "says.all_cells")),
+        (str(bubble * sizes.cells), str(sizes.cells)),
+        _reduced(bubble),
+    )
 
 
 def formula_terms(sizes: FillDrain) -> Terms:
@@ -208,7 +212,10 @@ def formula_terms(sizes: FillDrain) -> Terms:
 
 def triangles_terms(sizes: FillDrain) -> Terms:
     """Two triangles of idle cells over the grid, the fraction they reduce to, and its letters."""
-    grid = (f"{sizes.triangle} + {sizes.triangle} idle", f"{sizes.stages} × {sizes.ticks} cells")
+    grid = (
+        said("pipeline_bubble", "says.idle", triangle=sizes.triangle, triangle_2=sizes.triangle),
+        said("pipeline_bubble", "says.cells", stages=sizes.stages, ticks=sizes.ticks),
+    )
     return grid, _reduced(sizes.fraction), ("p − 1", "m + p − 1")
 
 

@@ -6,6 +6,7 @@ from core.evidence.accuracy import decode_band
 from core.evidence.report import Residual
 from core.evidence.report import residuals as predicted
 from core.placement.planner import Plan, Question
+from runtime.prose import said
 from runtime.published import shipped_table
 from ui import inputs
 from ui.figures.frames import frame
@@ -25,7 +26,10 @@ def ask(page: Page) -> str:
     """Which source stands in front. Runs in every scene, so that the URL keeps it."""
     with page.controls("accuracy"):
         return inputs.select(
-            "Source", page.key("source"), [rows.EVERY, *rows.sources(every_residual())], rows.EVERY
+            said("placement", "says.source"),
+            page.key("source"),
+            [rows.EVERY, *rows.sources(every_residual())],
+            rows.EVERY,
         )
 
 

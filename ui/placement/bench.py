@@ -18,6 +18,7 @@ from core.placement.rank_memory import Budget, Overhead, measured_budget
 from core.placement.topology import Topology, read_topology
 from core.specs import GpuSpec, ModelSpec
 from core.units import GB
+from runtime.prose import said
 from ui import beside, inputs, paste
 from ui.placement.pin import Pin
 from ui.prose import escape
@@ -110,15 +111,27 @@ def ask(page: Page) -> Asked:
     question = _question(page, sizes, details, model, topology)
     placement = beside.placed(question)
     with row:
-        name = inputs.select("Plan shown", page.key("plan"), [RECOMMENDED, *_names(placement)], RECOMMENDED)
+        name = inputs.select(
+            said("placement", "says.plan_shown"), page.key("plan"), [RECOMMENDED, *_names(placement)], RECOMMENDED
+        )
         best = placement.nearest if placement.recommended is None else placement.recommended
         shown = best if name == RECOMMENDED else _names(placement).index(name)
         if shown is not None:
             text = Pin.of(question.cluster, placement.plans[shown].layout).text()
             known = question.cluster.gpu.key in GPUS
-            help_text = "Keep this plan to compare" if known else "A card of your own cannot be kept in the address"
+            help_text = (
+                said("placement", "says.keep_this_plan_compare")
+                if known
+                else said("placement", "says.card_your_own_cannot")
+            )
             keep = (page.key("pin"), text)
-            st.button("Pin", on_click=inputs.remember, args=keep, help=help_text, disabled=not known)
+            st.button(
+                said("placement", "says.pin"),
+                on_click=inputs.remember,
+                args=keep,
+                help=help_text,
+                disabled=not known,
+            )
         kept = Pin.from_text(inputs.memo(page.key("pin")))
     pinned = None if kept is None else kept.plan(question)
     return Asked(question, placement, shown, pinned, topology, tuple(refusals), refused_config)
@@ -130,31 +143,58 @@ def _names(placement: Placement) -> list[str]:
 
 def _sizes(page: Page) -> _Sizes:
     return _Sizes(
-        gpus_per_node=inputs.whole("GPUs a node", page.key("gpus"), 1, 72, 8),
-        nodes=inputs.whole("Nodes", page.key("nodes"), 1, MOST_GPUS // 72, 1),
-        concurrency=inputs.whole("Sequences at once", page.key("concurrency"), 1, 65536, Demand().concurrency),
-        slo_ms=inputs.number("Target, ms", page.key("slo"), 0.0, 1e5, 0.0, help="Between tokens; 0: none"),
+        gpus_per_node=inputs.whole(said("placement", "says.gpus_node"), page.key("gpus"), 1, 72, 8),
+        nodes=inputs.whole(said("placement", "says.nodes"), page.key("nodes"), 1, MOST_GPUS // 72, 1),
+        concurrency=inputs.whole(
+            said("placement", "says.sequences_once"), page.key("concurrency"), 1, 65536, Demand().concurrency
+        ),
+        slo_ms=inputs.number(
+            said("placement", "says.target_ms"), page.key("slo"), 0.0, 1e5, 0.0, help="Between tokens; 0: none"
+        ),
     )
 
 
 def _details(page: Page) -> _Details:
     usual_gb = Overhead().total_bytes / GB
-    with st.expander("Memory, wires and price"):
+    with st.expander(said("placement", "says.memory_wires_price")):
         left, middle, right = st.columns(3)
         with left:
-            utilisation = inputs.number("Utilisation", page.key("util"), 0.05, 1.0, 0.9)
-            overhead_gb = inputs.number("Overhead, GB", page.key("overhead"), 0.0, 64.0, usual_gb)
-            first_ms = inputs.number("First token by, ms", page.key("first"), 0.0, 1e6, 0.0, help="Target; 0: none")
-            price = inputs.number("$ a GPU hour", page.key("price"), 0.0, 1000.0, 0.0, help=_PRICE_HELP)
+            utilisation = inputs.number(said("placement", "says.utilisation"), page.key("util"), 0.05, 1.0, 0.9)
+            overhead_gb = inputs.number(
+                said("placement", "says.overhead_gb"), page.key("overhead"), 0.0, 64.0, usual_gb
+            )
+            first_ms = inputs.number(
+                said("placement", "says.first_token_ms"), page.key("first"), 0.0, 1e6, 0.0, help="Target; 0: none"
+            )
+            price = inputs.number(
+                said("placement", "says.gpu_hour"), page.key("price"), 0.0, 1000.0, 0.0, help=_PRICE_HELP
+            )
         with middle:
-            domain = inputs.whole("NVLink domain", page.key("domain"), 0, 576, 0, help="GPUs; 0: as is usual")
-            nics = inputs.whole("NICs a node", page.key("nics"), 0, 64, 0, help="0: as the network's row means")
-            rate = inputs.number("Requests a second", page.key("rate"), 0.0, 1e5, 0.0, help=_RATE_HELP)
-            wire = inputs.choice("Wire in a node", page.key("wire"), [USUAL, SCENARIOS], USUAL)
+            domain = inputs.whole(
+                said("placement", "says.nvlink_domain"), page.key("domain"), 0, 576, 0, help="GPUs; 0: as is usual"
+            )
+            nics = inputs.whole(
+                said("placement", "says.nics_node"),
+                page.key("nics"),
+                0,
+                64,
+                0,
+                help=said("placement", "says.as_network_s_row", zero=0),
+            )
+            rate = inputs.number(
+                said("placement", "says.requests_second"), page.key("rate"), 0.0, 1e5, 0.0, help=_RATE_HELP
+            )
+            wire = inputs.choice(said("placement", "says.wire_node"), page.key("wire"), [USUAL, SCENARIOS], USUAL)
         with right:
-            memory_gb = inputs.number("Usable memory, GB", page.key("memory"), 0.0, 1024.0, 0.0, help=_MEMORY_HELP)
-            bandwidth = inputs.number("Bandwidth, GB/s", page.key("bandwidth"), 0.0, 1e5, 0.0, help=_OWN_HELP)
-            tflops = inputs.number("Dense TFLOP/s", page.key("tflops"), 0.0, 1e5, 0.0, help=_OWN_HELP)
+            memory_gb = inputs.number(
+                said("placement", "says.usable_memory_gb"), page.key("memory"), 0.0, 1024.0, 0.0, help=_MEMORY_HELP
+            )
+            bandwidth = inputs.number(
+                said("placement", "says.bandwidth_gb_s"), page.key("bandwidth"), 0.0, 1e5, 0.0, help=_OWN_HELP
+            )
+            tflops = inputs.number(
+                said("placement", "says.dense_tflop_s"), page.key("tflops"), 0.0, 1e5, 0.0, help=_OWN_HELP
+            )
     return _Details(
         utilisation, overhead_gb, memory_gb, bandwidth, tflops, wire, domain, nics, price, first_ms, rate
     )
@@ -165,22 +205,22 @@ def _brought(page: Page, refusals: list[str]) -> tuple[ModelSpec, Topology | Non
 
     A config that is refused is no reason to plan another model: its refusal comes along.
     """
-    with st.expander("Bring your own config.json, or your machine"):
+    with st.expander(said("placement", "says.bring_your_own_config")):
         left, right = st.columns(2)
         with left:
             config = paste.pasted(
-                "A Hugging Face config.json",
+                said("placement", "says.hugging_face_config_json"),
                 page.key("config"),
                 kinds=("json", "txt"),
                 example=EXAMPLE_CONFIG,
-                example_label="A quantised Qwen3 32B",
+                example_label=said("placement", "says.quantised_qwen_b"),
             )
         with right:
             topo = paste.pasted(
-                "What nvidia-smi topo -m prints",
+                said("placement", "says.what_nvidia_smi_topo"),
                 page.key("topo"),
                 example=EXAMPLE_TOPOLOGY,
-                example_label="Two bridged pairs",
+                example_label=said("placement", "says.two_bridged_pairs"),
             )
     machine = _read(_one_node, topo, refusals) if topo.strip() else None
     try:

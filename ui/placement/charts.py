@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from runtime.prose import said as phrase
+from runtime.quantities import local
 from ui.figures.bars import Bands, Sign, inside, key, stretch
 from ui.figures.dots import dashed, dot, label, rules
 from ui.figures.style import (
@@ -55,9 +57,17 @@ def latency_against_throughput(
     times = [row["itl_ms"] for row in points] + [row[name] for row in pointed for name in ("low_ms", "high_ms")]
     rates = [row["tokens_per_s"] for row in (*points, *pointed)]
     ends = [0.8 * min(times), 1.25 * max(times)]
-    x = log("itl_ms", ends, MILLISECONDS, title="time between two tokens", ticks=decades(1, 2, 5))
+    x = log(
+        "itl_ms",
+        ends,
+        MILLISECONDS,
+        title=phrase("placement", "says.time_between_two_tokens"),
+        ticks=decades(1, 2, 5),
+    )
     ends = [0.45 * min(rates), 1.8 * max(rates)]
-    y = log("tokens_per_s", ends, PLAIN, title="tokens/s, sustained", grid=True, line=False)
+    y = log(
+        "tokens_per_s", ends, PLAIN, title=phrase("placement", "says.tokens_s_sustained"), grid=True, line=False
+    )
     front = sorted((row for row in points if row["on_front"]), key=lambda row: row["itl_ms"])
     starts = {row["plan"]: row for row in sorted(points, key=lambda row: -row["concurrency"])}
     named = {row["name"] for row in pointed}
@@ -70,7 +80,15 @@ def latency_against_throughput(
         # the target as a dashed line with its word
         *(rules(look, "x", x, [end], **dashed(look, strokeWidth=look.px(1.6), **red)) for end in target),
         *(
-            label(look, f"target {end:g} ms", 13.5, row={"itl_ms": end}, x=x, y=look.px(8), **_beside(look, red))
+            label(
+                look,
+                phrase("placement", "says.target_ms_2", end=local(f"{end:g}")),
+                13.5,
+                row={"itl_ms": end},
+                x=x,
+                y=look.px(8),
+                **_beside(look, red),
+            )
             for end in target
         ),
         layer("line", points, x=x, y=y, detail="plan", strokeWidth=look.px(1.4), color=palette.axis),
@@ -136,13 +154,14 @@ def memory_bars(parts: Iterable[Row], labels: Iterable[Row], look: Look) -> Figu
     """
     palette = look.palette
     bands = Bands(28, 24, 28 if look.present else 34, 26)
-    inks = {"tables": palette.ground, "KV cache": palette.on_primary}
+    inks = {"tables": palette.ground, phrase("placement", "says.kv_cache"): palette.on_primary}
     drawn = [
         bands.place(row, row["place"], look) | {"ink": inks.get(row["part"], palette.text)}
         for row in rows_of(parts)
     ]
     said = [
-        bands.place(row, row["place"], look) | {"whole": f"weights + overhead + KV = {row['in_words']}"}
+        bands.place(row, row["place"], look)
+        | {"whole": phrase("placement", "says.weights_overhead_kv", in_words=row["in_words"])}
         for row in rows_of(labels)
     ]
     # the line that the engine may fill up to stands out over and under the bar

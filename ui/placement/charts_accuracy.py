@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from runtime.prose import said
 from ui.figures.dots import dot, key
 from ui.figures.style import Figure, Row, also, either, figure, kept, layer, log, rows_of
 from ui.theme import Look
@@ -34,6 +35,12 @@ def predicted_against_published(dots: Iterable[Row], band: tuple[float, float], 
         layer("line", edges, x=x, y=y, strokeWidth=look.px(1.6), color=palette.text),
         layer("point", rows, x=x, y=y, tooltip=told, **circle),
         # in the corner that no prediction reaches
-        *key(look, (("decode latency", palette.primary), ("another time", palette.ground))),
+        *key(
+            look,
+            (
+                (said("placement", "says.decode_latency"), palette.primary),
+                (said("placement", "says.another_time"), palette.ground),
+            ),
+        ),
     ]
     return figure(layers, look, 235 if look.present else 400)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal
 
+from runtime.prose import said
 from ui.figures.dots import dashed, dot, label, rules
 from ui.figures.style import (
     PLAIN,
@@ -35,7 +36,7 @@ def tails(rates: Iterable[Row], clock: Literal["ttft", "itl"], promise_ms: float
     p50, p99 = f"{clock}_p50_ms", f"{clock}_p99_ms"
     times = [promise_ms, *(row[name] for row in rows for name in (p50, p99))]
     end = 1.08 * max(row["requests_per_s"] for row in rows)
-    x = linear("requests_per_s", [0, end], PLAIN, title="requests arriving a second")
+    x = linear("requests_per_s", [0, end], PLAIN, title=said("placement", "says.requests_arriving_second"))
     ends = [0.7 * max(1e-3, min(times)), 1.5 * max(times)]
     high = log(p99, ends, _MS, ticks=decades(1, 3), grid=True, line=False)
     low, promised = also(high, p50), f"{promise_ms / 1e3:g} s" if promise_ms >= 1000 else f"{promise_ms:g} ms"
@@ -45,7 +46,15 @@ def tails(rates: Iterable[Row], clock: Literal["ttft", "itl"], promise_ms: float
     told = ["requests_per_s", p99, p50, "kept"]
     layers = [
         rules(look, "y", high, [promise_ms], **dashed(look, strokeWidth=look.px(1.6), color=palette.off)),
-        label(look, f"promised {promised}", 13.5, row={p99: promise_ms}, x=0, y=high, **red),
+        label(
+            look,
+            said("placement", "says.promised", promised=promised),
+            13.5,
+            row={p99: promise_ms},
+            x=0,
+            y=high,
+            **red,
+        ),
         layer("line", rows, x=x, y=low, strokeWidth=look.px(1.6), color=palette.axis),
         layer("line", rows, x=x, y=high, strokeWidth=look.px(3.5), color=palette.text, strokeCap="round"),
         layer("point", rows, x=x, y=high, tooltip=told, **{**dot(look, 8), "fill": fill}),

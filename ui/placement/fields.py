@@ -12,7 +12,7 @@ from core.placement.trace import targets, usable_source
 from core.remark import remark
 from core.serving.curve import LADDER
 from core.serving.load import steady_state
-from runtime.prose import worded
+from runtime.prose import said, worded
 from runtime.quantities import percent
 from ui.placement.rows import MOST_LOST, MOST_REFUSED, case_plans, lost
 from ui.placement.rows_accuracy import EVERY, short, signed
@@ -58,8 +58,8 @@ def fields(
 
 def _answer(placement: Placement, plan: Plan | None) -> str:
     if not placement.fitting or plan is None:
-        return "no plan fits"
-    return plan.layout.name if plan.fits else f"{plan.layout.name} does not fit"
+        return said("placement", "says.no_plan_fits")
+    return plan.layout.name if plan.fits else said("placement", "says.does_not_fit", name=plan.layout.name)
 
 
 def _links(plan: Plan | None) -> str:
@@ -77,7 +77,7 @@ def _target(question: Question) -> str:
 
 def _cost(plan: Plan | None, usd_per_gpu_hour: float | None) -> str:
     usd = plan.usd_per_million_tokens(usd_per_gpu_hour) if plan else None
-    return "set a price" if usd is None else f"${usd:.2f}"
+    return said("placement", "says.set_price") if usd is None else f"${usd:.2f}"
 
 
 def _seen(topology: Topology | None) -> str:
@@ -85,9 +85,20 @@ def _seen(topology: Topology | None) -> str:
     if topology is None:
         return ""
     domains = ", ".join("+".join(map(str, domain)) for domain in topology.domains[:8])
-    nvlink = f"NVLink joins {domains}" if topology.nvlink_present else "no NVLink"
-    nics = f"{len(topology.near_nics)} of {len(topology.nics)} NICs near a GPU"
-    return f"{topology.gpus} GPUs, {nvlink}, the farthest pair {topology.worst_way}, {nics}"
+    nvlink = (
+        said("placement", "says.nvlink_joins", domains=domains)
+        if topology.nvlink_present
+        else said("placement", "says.no_nvlink")
+    )
+    nics = said("placement", "says.nics_near_gpu", near_nics=len(topology.near_nics), nics=len(topology.nics))
+    return said(
+        "placement",
+        "says.gpus_farthest_pair",
+        gpus=topology.gpus,
+        nvlink=nvlink,
+        worst_way=topology.worst_way,
+        nics=nics,
+    )
 
 
 def _cases() -> dict[str, object]:
@@ -116,7 +127,9 @@ def load_fields(load: Loaded) -> Mapping[str, object]:
         "half": half,
         "settled": settled,
         "kept": kept,
-        "engines": "one engine" if engines == 1 else f"{engines} engines",
+        "engines": said("placement", "says.one_engine")
+        if engines == 1
+        else said("placement", "says.engines", engines=engines),
         "capacity_per_s": engines * load.cost.capacity_per_s,
         "first_per_s": engines * load.curve[0].arrivals_per_s,
         "half_per_s": engines * half.arrivals_per_s,
@@ -140,8 +153,12 @@ def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: s
         "model": model,
         "of_steps": accuracy_of(gpu, model, "decode") or accuracy_of(gpu, model, "run"),
         "calibration": here,
-        "fitted_on": f"{here.rows} times of {here.sources} sources" if here.rows else "nothing: the A100's",
-        "chosen": "Over every source" if chosen == EVERY else f"In {chosen}",
+        "fitted_on": said("placement", "says.times_sources", rows=here.rows, sources=here.sources)
+        if here.rows
+        else said("placement", "says.nothing_s"),
+        "chosen": said("placement", "says.over_every_source")
+        if chosen == EVERY
+        else said("placement", "says.in", chosen=chosen),
         "chosen_rows": len(rows),
         "chosen_error": percent(shown.median_error) if shown else "none",
         "chosen_bias": signed(shown.bias) if shown else "none",

@@ -5,6 +5,7 @@ import streamlit as st
 from core.placement.planner import Plan, Question
 from core.serving.bench_reader import read_bench_results
 from runtime import workers
+from runtime.prose import said
 from ui import inputs
 from ui.figures.frames import frame
 from ui.paste import pasted, read
@@ -23,10 +24,16 @@ def ask(page: Page) -> rows.LoadAsk:
     usual = rows.LoadAsk(chunk_tokens=page.scenario.gpu_spec.vllm_batched_tokens)
     with page.controls("load"):
         return rows.LoadAsk(
-            ttft_ms=inputs.number("First token by, ms (p99)", page.key("p99_ttft"), 1.0, 1e6, usual.ttft_ms),
-            itl_ms=inputs.number("Between tokens, ms (p99)", page.key("p99_itl"), 0.1, 1e5, usual.itl_ms),
-            chunk_tokens=inputs.select("Prompt tokens a step", page.key("chunk"), CHUNKS, usual.chunk_tokens),
-            seed=inputs.whole("Seed", page.key("seed"), 0, 9999, usual.seed),
+            ttft_ms=inputs.number(
+                said("placement", "says.first_token_ms_p"), page.key("p99_ttft"), 1.0, 1e6, usual.ttft_ms
+            ),
+            itl_ms=inputs.number(
+                said("placement", "says.between_tokens_ms_p"), page.key("p99_itl"), 0.1, 1e5, usual.itl_ms
+            ),
+            chunk_tokens=inputs.select(
+                said("placement", "says.prompt_tokens_step"), page.key("chunk"), CHUNKS, usual.chunk_tokens
+            ),
+            seed=inputs.whole(said("placement", "says.seed"), page.key("seed"), 0, 9999, usual.seed),
         )
 
 
@@ -56,7 +63,7 @@ def _bench(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan) -> N
     with st.container(key="aside_bench"):
         page.say("load.bench")
         text = pasted(
-            "What vllm bench serve printed, or its saved JSON; several results in one paste are told apart",
+            said("placement", "says.what_vllm_bench_serve"),
             KEY,
             kinds=("txt", "log", "json", "jsonl", "md"),
             example=rows.example_bench(),

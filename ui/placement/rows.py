@@ -9,6 +9,7 @@ from core.placement.planner import Placement, Plan, Question
 from core.placement.rank_memory import RankMemory
 from core.placement.under_load import place_under_load
 from core.units import GB
+from runtime.prose import said as phrase
 from runtime.quantities import decimal_bytes, grouped, plain, seconds, significant
 from ui.comm_cost.rows import BillRow
 
@@ -113,9 +114,13 @@ def rank_name(rank: RankMemory, plan: Plan) -> str:
     """Which ranks a bar is: `ranks 0 to 7, layers 0 to 39`."""
     first = rank.stage * rank.ranks
     last = first + rank.ranks - 1
-    who = f"rank {first}" if first == last else f"ranks {first} to {last}"
+    who = (
+        phrase("placement", "says.rank", first=first)
+        if first == last
+        else phrase("placement", "says.ranks", first=first, last=last)
+    )
     start = sum(other.layers for other in plan.ranks[: rank.stage])
-    return f"{who}, layers {start} to {start + rank.layers - 1}"
+    return phrase("placement", "says.layers", who=who, start=start, start_2=start + rank.layers - 1)
 
 
 def memory_parts(plan: Plan) -> list[MemoryPart]:
@@ -153,7 +158,7 @@ def _parts(rank: RankMemory, plan: Plan, index: int) -> list[MemoryPart]:
         "activation": overhead.peak_activation_bytes,
         "non-torch": overhead.non_torch_bytes,
         "graphs": overhead.cuda_graphs_bytes,
-        "KV cache": max(0.0, rank.kv_bytes),
+        phrase("placement", "says.kv_cache"): max(0.0, rank.kv_bytes),
     }
     parts, end = [], 0.0
     for name, size in sizes.items():
@@ -176,15 +181,20 @@ def plan_row(name: str, plan: Plan) -> BillRow:
     bandwidth_s = min(timing.itl_s - latency_s, sum(wire.bandwidth_s for wire in timing.bill))
     compute_ms = 1e3 * (timing.itl_s - latency_s - bandwidth_s)
     return BillRow(
-        name=f"{name}, {seconds(timing.itl_s)} a token",
+        name=phrase("placement", "says.token", name=name, itl_s=seconds(timing.itl_s)),
         detail=(
-            f"first after {seconds(timing.ttft_s)}, {rate(timing.sustained_tokens_per_s)},"
-            f" room for {grouped(plan.max_concurrency)}"
+            phrase(
+                "placement",
+                "says.first_after_room",
+                ttft_s=seconds(timing.ttft_s),
+                rate=rate(timing.sustained_tokens_per_s),
+                max_concurrency=grouped(plan.max_concurrency),
+            )
         ),
         compute_ms=compute_ms,
         latency_ms=1e3 * latency_s,
         bandwidth_ms=1e3 * bandwidth_s,
-        compute=f"compute, {plain(compute_ms)} ms",
+        compute=phrase("placement", "says.compute_ms", compute_ms=plain(compute_ms)),
         waiting=f"latency, {seconds(latency_s)}",
         in_words="",
     )
@@ -241,18 +251,28 @@ def _quantities(plan: Plan, usd_per_gpu_hour: float | None) -> list[tuple[str, s
     return [
         ("plan", plan.layout.name),
         ("GPUs", str(plan.layout.gpus)),
-        ("weights a rank", decimal_bytes(plan.weights_bytes) if plan.weights_bytes else "–"),
-        ("KV tokens, all replicas", grouped(plan.kv_tokens * plan.layout.replicas)),
-        ("room for sequences", grouped(plan.max_concurrency)),
-        ("time to first token", seconds(timing.ttft_s) if timing else "–"),
-        ("between tokens", seconds(timing.itl_s) if timing else "–"),
+        (
+            phrase("placement", "says.weights_rank"),
+            decimal_bytes(plan.weights_bytes) if plan.weights_bytes else "–",
+        ),
+        (phrase("placement", "says.kv_tokens_all_replicas"), grouped(plan.kv_tokens * plan.layout.replicas)),
+        (phrase("placement", "says.room_sequences"), grouped(plan.max_concurrency)),
+        (phrase("placement", "says.time_first_token"), seconds(timing.ttft_s) if timing else "–"),
+        (phrase("placement", "says.between_tokens"), seconds(timing.itl_s) if timing else "–"),
         ("sustained", rate(timing.sustained_tokens_per_s) if timing else "–"),
         ("a GPU", rate(timing.sustained_tokens_per_s / plan.layout.gpus) if timing else "–"),
-        ("on the wires a token", seconds(timing.comm_s) if timing else "–"),
-        ("a million tokens", "set a price" if cost is None else f"${cost:.2f}"),
+        (phrase("placement", "says.wires_token"), seconds(timing.comm_s) if timing else "–"),
+        (
+            phrase("placement", "says.million_tokens"),
+            phrase("placement", "says.set_price") if cost is None else f"${cost:.2f}",
+        ),
     ]
 
 
 def rate(tokens_per_s: float) -> str:
     """Tokens a second, as they are written."""
-    return f"{grouped(round(tokens_per_s)) if tokens_per_s >= 1000 else significant(tokens_per_s)} tokens/s"
+    return phrase(
+        "placement",
+        "says.tokens_s",
+        value=grouped(round(tokens_per_s)) if tokens_per_s >= 1000 else significant(tokens_per_s),
+    )

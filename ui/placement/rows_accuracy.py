@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from core.evidence.report import Case, Errors, Residual, by_class, by_source, nearest
 from core.placement.planner import Plan, Question
+from runtime.prose import said as phrase
 from runtime.quantities import percent, seconds
 
 EVERY = "every source"
@@ -66,9 +67,9 @@ def dots(found: Sequence[Residual], chosen: str) -> list[Dot]:
 def run_name(each: Residual) -> str:
     """What was run, in one line."""
     said = each.measurement
-    batch = "full" if said.batch is None else f"batch {said.batch}"
+    batch = "full" if said.batch is None else phrase("placement", "says.batch", batch=said.batch)
     stages = f" PP={said.pp_size}" if said.pp_size > 1 else ""
-    lengths = f"{said.prompt_tokens} + {said.output_tokens} tokens"
+    lengths = phrase("placement", "says.tokens", prompt_tokens=said.prompt_tokens, output_tokens=said.output_tokens)
     return f"{said.model.name}, {said.dtype}, {said.gpu.name}, TP={said.group.tp_size}{stages}, {batch}, {lengths}"
 
 

@@ -12,6 +12,7 @@ from core.serving.bench_results import BenchResult, Clocked, printed_bench
 from core.serving.curve import Promise, highest_kept, load_curve
 from core.serving.load import EngineCost
 from core.serving.simulate import LoadResult, seeded
+from runtime.prose import said as phrase
 from runtime.prose import worded
 from runtime.quantities import plain
 
@@ -116,7 +117,7 @@ def bench_lines(question: Question, plan: Plan, results: Sequence[BenchResult], 
         try:
             found = predict_bench(question, plan, result, seeded(seed))
         except ShardlabError as refusal:
-            lines.append(BenchLine(f"{number}", "not predicted", "", str(refusal), ""))
+            lines.append(BenchLine(f"{number}", phrase("placement", "says.not_predicted"), "", str(refusal), ""))
             continue
         lines += _compared(number, found, plan.layout.replicas)
     return lines
@@ -124,14 +125,16 @@ def bench_lines(question: Question, plan: Plan, results: Sequence[BenchResult], 
 
 def _compared(number: int, found: BenchPrediction, engines: int) -> list[BenchLine]:
     result, load = found.result, found.load
-    name = f"{number}: {result.completed} requests, {worded(found.sent)}"
+    name = phrase(
+        "placement", "says.requests", number=number, completed=result.completed, worded=worded(found.sent)
+    )
     between = result.tpot.mean_s if result.tpot.mean_s is not None else result.itl.mean_s
     pairs = (
-        ("first token, mean, ms", result.ttft.mean_s, load.ttft_mean_s, 1e3),
-        ("first token, p99, ms", result.ttft.at(99), load.ttft_p99_s, 1e3),
-        ("between tokens, mean, ms", between, load.itl_mean_s, 1e3),
-        ("between tokens, p99, ms", result.itl.at(99), load.itl_p99_s, 1e3),
-        ("output tokens/s", result.output_tokens_per_s, engines * load.tokens_per_s, 1.0),
+        (phrase("placement", "says.first_token_mean_ms"), result.ttft.mean_s, load.ttft_mean_s, 1e3),
+        (phrase("placement", "says.first_token_p_ms"), result.ttft.at(99), load.ttft_p99_s, 1e3),
+        (phrase("placement", "says.between_tokens_mean_ms"), between, load.itl_mean_s, 1e3),
+        (phrase("placement", "says.between_tokens_p_ms"), result.itl.at(99), load.itl_p99_s, 1e3),
+        (phrase("placement", "says.output_tokens_s"), result.output_tokens_per_s, engines * load.tokens_per_s, 1.0),
     )
     return [
         BenchLine(name, figure, plain(scale * measured), plain(scale * predicted), plain(predicted / measured))
@@ -146,12 +149,20 @@ def bench_warnings(question: Question, results: Sequence[BenchResult]) -> list[s
     names = dict.fromkeys(result.model for result in results if result.model)
     return [
         *(
-            f"Result {n}, line {each.line}: {worded(said)}."
+            phrase("placement", "says.result_line", n=n, line=each.line, worded=worded(said))
             for n, each in enumerate(results, 1)
             for said in each.warnings
         ),
-        *(f"{name} is not the plan's model, {plans}." for name in names if _other(question, name)),
-        *([f"Only the first {SHOWN_RESULTS} results are predicted."] if len(results) > SHOWN_RESULTS else []),
+        *(
+            phrase("placement", "says.not_plan_s_model", name=name, plans=plans)
+            for name in names
+            if _other(question, name)
+        ),
+        *(
+            [phrase("placement", "says.only_first_results_are", shown_results=SHOWN_RESULTS)]
+            if len(results) > SHOWN_RESULTS
+            else []
+        ),
     ]
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 from core.course.quiz import Choice, Judged, Question, Score, Sheet, judge
 from core.course.quiz.paper import MOST_SEED
 from runtime import content
+from runtime.prose import said as phrase
 from ui import inputs
 from ui.course import pages as course
 from ui.prose import Prose, escape
@@ -33,7 +34,7 @@ def pose(page: Page, sheet: Sheet, questions: Sequence[Question], question: Ques
     """Ask, or show what was answered and why it is so; then the way on."""
     prose = Prose(content.load("quiz"), question.fields)
     place = questions.index(question)
-    st.markdown(f":gray[{place + 1} of {len(questions)}, {question.concept}]")
+    st.markdown(phrase("quiz", "says.place", place=place + 1, questions=len(questions), concept=question.concept))
     st.markdown(f"#### {prose.text(f'{question.key}.asks')}")
     said = sheet.answers.get(question.key)
     judged = judge(question, said) if said is not None else None
@@ -56,7 +57,12 @@ def _form(page: Page, prose: Prose, sheet: Sheet, question: Question, judged: Ju
             st.radio(label, said, index=None, format_func=lambda letter: said[letter], key=answer)
         else:
             st.text_input(prose.plain(f"ask.number_{question.dimension}"), key=answer, max_chars=40)
-        st.form_submit_button("Answer", type="primary", on_click=_commit, args=(page, sheet, question.key, answer))
+        st.form_submit_button(
+            phrase("quiz", "says.answer"),
+            type="primary",
+            on_click=_commit,
+            args=(page, sheet, question.key, answer),
+        )
     if judged is not None:
         st.warning(prose.text(judged.block))
 
@@ -88,10 +94,20 @@ def _turn(page: Page, questions: Sequence[Question], place: int) -> None:
     with st.container(horizontal=True, gap="small"):
         if place:
             before = questions[place - 1].key
-            st.button("Previous question", key="earlier", on_click=inputs.remember, args=(page.key("at"), before))
+            st.button(
+                phrase("quiz", "says.previous_question"),
+                key="earlier",
+                on_click=inputs.remember,
+                args=(page.key("at"), before),
+            )
         if place + 1 < len(questions):
             after = questions[place + 1].key
-            st.button("Next question", key="later", on_click=inputs.remember, args=(page.key("at"), after))
+            st.button(
+                phrase("quiz", "says.next_question"),
+                key="later",
+                on_click=inputs.remember,
+                args=(page.key("at"), after),
+            )
 
 
 def link(entry: course.Entry, scene: str, label: str) -> None:
@@ -105,14 +121,25 @@ def keep(page: Page, sheet: Sheet, score: Score) -> None:
     """The sheet as a file, a file as the sheet, and a paper with other numbers."""
     with st.container(key="keep", horizontal=True, vertical_alignment="bottom", gap="small"):
         st.download_button(
-            "Download your answers", sheet.text(), "shardlab-quiz.txt", "text/plain", on_click="ignore"
+            phrase("quiz", "says.download_your_answers"),
+            sheet.text(),
+            "shardlab-quiz.txt",
+            "text/plain",
+            on_click="ignore",
         )
-        with st.popover("Go on from a file"):
+        with st.popover(phrase("quiz", "says.go_from_file")):
             st.file_uploader(
-                "Your answers", ("txt",), key="quiz_file", on_change=_take, args=(page,), max_upload_size=1
+                phrase("quiz", "says.your_answers"),
+                ("txt",),
+                key="quiz_file",
+                on_change=_take,
+                args=(page,),
+                max_upload_size=1,
             )
         other = str((sheet.seed + 1) % MOST_SEED)
-        st.button("Other numbers", on_click=_begin, args=(page, other), disabled=not score.answered)
+        st.button(
+            phrase("quiz", "says.other_numbers"), on_click=_begin, args=(page, other), disabled=not score.answered
+        )
 
 
 def _begin(page: Page, text: str) -> None:

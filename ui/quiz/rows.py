@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.course.quiz import Score
+from runtime.prose import said as phrase
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ def concept_bars(score: Score) -> Sequence[ConceptBar]:
             answered=one.answered,
             right_fraction=one.right / one.answered,
             weak=one.is_weak,
-            said=f"{one.right} of {one.answered}",
+            said=phrase("quiz", "says.of", right=one.right, answered=one.answered),
         )
         for one in score.concepts
         if one.answered

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from runtime.prose import said as phrase
 from ui.figures.style import PLAIN, Figure, Row, Spec, by, figure, kept, layer, linear, rows_of, words
 from ui.theme import Look
 
@@ -54,7 +55,14 @@ def ulps_bars(table: Iterable[Row], look: Look) -> Figure:
     labels = "datum.value == 9 ? '9+' : datum.label"
     y = linear("entries", [0, 1.2 * max(row["entries"] for row in rows)], PLAIN) | {"axis": None}
     place = {
-        "x": _ordinal("ulps", 0.24, line=True, title="ulps from the dense product", labelAngle=0, labelExpr=labels),
+        "x": _ordinal(
+            "ulps",
+            0.24,
+            line=True,
+            title=phrase("sharding_math", "says.ulps_from_dense_product"),
+            labelAngle=0,
+            labelExpr=labels,
+        ),
         "y": y,
         "xOffset": "cut",
         "tooltip": ["cut", "ulps", "entries"],

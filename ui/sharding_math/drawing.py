@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.sharding_math.layer_parts import LayerPart
+from runtime.prose import said
 from runtime.quantities import binary_bytes
 from ui.figures.svg import drawing, rect, text
 from ui.theme import CODE, SANS, SERIF, Palette
@@ -66,7 +67,7 @@ def _rank_names(ranks: int, palette: Palette, size: Measures) -> str:
     for rank in range(ranks):
         left, _ = _column(rank, ranks, size)
         key = rect(left + 1, 3, 11, 11, fill=palette.rank(rank), stroke=palette.text, stroke_width=1.3)
-        word = f"rank {rank}" if ranks <= 8 else str(rank)
+        word = said("sharding_math", "says.rank", rank=rank) if ranks <= 8 else str(rank)
         style: dict[str, Any] = {"style": _font(SANS), "font_size": 15, "font_weight": 600}
         names.append(key + text(left + 18, 14, word, fill=palette.text, **style))
     return "".join(names)
@@ -74,7 +75,7 @@ def _rank_names(ranks: int, palette: Palette, size: Measures) -> str:
 
 def _label(part: LayerPart, ranks: int, top: float, palette: Palette) -> str:
     """The name in the serif, and the shape that a rank holds in code."""
-    shape = f"sum over {ranks}" if part.is_collective else _shape(part, ranks)
+    shape = said("sharding_math", "says.sum_over", ranks=ranks) if part.is_collective else _shape(part, ranks)
     name = text(0, top + 13, part.name, style=_font(SERIF), font_size=17, font_weight=600, fill=palette.text)
     return name + text(0, top + 30, shape, style=_font(CODE), font_size=13.5, fill=palette.muted)
 
@@ -91,7 +92,7 @@ def _blocks(part: LayerPart, ranks: int, drawn: int, top: float, palette: Palett
         return _block(
             (size.left, size.right - size.left),
             top,
-            f"{ranks} ranks",
+            said("sharding_math", "says.ranks", ranks=ranks),
             palette.second_ground,
             palette.axis,
             palette,

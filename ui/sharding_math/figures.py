@@ -9,6 +9,7 @@ from core.sharding_math.examples import Kind, Run
 from core.sharding_math.exercise import Level, calculation, grade, is_given
 from core.sharding_math.layer_parts import layer_parts
 from core.sharding_math.mistakes import DEAR_ORDERS, broken
+from runtime.prose import said as phrase
 from ui import inputs
 from ui.figures.frames import frame
 from ui.players.block_stepper import block_stepper
@@ -28,8 +29,8 @@ def ask_ranks(key: str, kind: Kind, usual: int) -> int:
     struck = rows.struck_ranks(kind)
     names = [f".st-key-{key} [role=radio]:nth-of-type({rows.RANKS.index(size) + 1}) p" for size in struck]
     st.html(f"<style>{', '.join(names)} {{ text-decoration: line-through; opacity: 0.8 }}</style>")
-    why = f"Struck: {'; '.join(struck.values())}" if struck else None
-    return inputs.choice("Ranks", key, rows.RANKS, usual, help=why)
+    why = phrase("sharding_math", "says.struck", join="; ".join(struck.values())) if struck else None
+    return inputs.choice(phrase("sharding_math", "says.ranks_2"), key, rows.RANKS, usual, help=why)
 
 
 def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
@@ -85,10 +86,17 @@ def layer(page: Page) -> None:
 
 def _as_table(page: Page, table: pd.DataFrame, name: str, alt: str) -> None:
     """A drawn figure's numbers, for who cannot see it and for a spreadsheet."""
-    with st.expander("The figure as a table"):
+    with st.expander(phrase("sharding_math", "says.figure_as_table")):
         st.dataframe(table, hide_index=True, alt=alt)
         csv = table.to_csv(index=False).encode()
-        st.download_button("Download CSV", csv, f"{name}.csv", "text/csv", key=f"csv_{name}", on_click="ignore")
+        st.download_button(
+            phrase("sharding_math", "says.download_csv"),
+            csv,
+            f"{name}.csv",
+            "text/csv",
+            key=f"csv_{name}",
+            on_click="ignore",
+        )
 
 
 def by_hand(page: Page, level: Level) -> None:

@@ -11,6 +11,7 @@ from core.sharding_math.layer_parts import LayerPart
 from core.sharding_math.numerics import precision
 from core.sharding_math.step_ledger import layer_collectives, mlp_order_collectives, step_ledger
 from core.sharding_math.tp_sizes import Rule, check_tp_size, tp_sizes
+from runtime.prose import said
 from runtime.quantities import binary_bytes, grouped
 
 KINDS: Mapping[str, Kind] = {
@@ -84,13 +85,17 @@ def payload_terms(scenario: Scenario) -> tuple[str, ...]:
     model = scenario.model_spec
     width = payload(scenario) // (scenario.batch * model.hidden_size)
     values = f"{grouped(scenario.batch)} × {grouped(model.hidden_size)} × {width} B"
-    return "tokens × hidden_size × bytes", values, binary_bytes(payload(scenario))
+    return said("sharding_math", "says.tokens_hidden_size_bytes"), values, binary_bytes(payload(scenario))
 
 
 def count_terms(scenario: Scenario) -> tuple[str, ...]:
     """The all-reduces of one step: formula, values, result."""
     layers, count = scenario.model_spec.num_hidden_layers, len(ledger_cells(scenario))
-    return "sums a layer × layers", f"{count // layers} × {layers}", f"{count} all-reduces"
+    return (
+        said("sharding_math", "says.sums_layer_layers"),
+        f"{count // layers} × {layers}",
+        said("sharding_math", "says.all_reduces", count=count),
+    )
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,11 @@ class LayerRow:
 
 def layer_rows(parts: Sequence[LayerPart]) -> tuple[LayerRow, ...]:
     """The layer diagram as a table."""
-    cuts = {"replicated": "on every rank", "out": "by outputs", "in": "by inputs"}
+    cuts = {
+        "replicated": said("sharding_math", "says.every_rank"),
+        "out": said("sharding_math", "says.outputs"),
+        "in": said("sharding_math", "says.inputs"),
+    }
     return tuple(
         LayerRow(
             name=part.name,
@@ -167,7 +176,11 @@ class SizeCell:
 
 def size_cells(scenario: Scenario) -> tuple[SizeCell, ...]:
     """Every TP size from 1 to 64."""
-    names = {"allowed": "allowed", "kv_replicated": "KV heads copied", "refused": "refused"}
+    names = {
+        "allowed": "allowed",
+        "kv_replicated": said("sharding_math", "says.kv_heads_copied"),
+        "refused": "refused",
+    }
     return tuple(
         SizeCell(size.tp_size, names[size.verdict], size.kv_copies, "; ".join(size.broken))
         for size in tp_sizes(scenario.model_spec)

@@ -10,6 +10,7 @@ from core.sharding_math.mistakes import MISTAKES, Gap, broken
 from core.sharding_math.numerics import LargestError
 from core.sharding_math.rounding import Trial, run_trial
 from core.sharding_math.step_ledger import ends_ledger, layer_collectives, mlp_order_collectives, step_ledger
+from runtime.prose import said
 from ui.prose import prose_of
 from ui.sharding_math import rows
 
@@ -57,7 +58,7 @@ def fields(scenario: Scenario, kind: Kind, num_ranks: int, mistake: str, bench: 
 def _size_fields(scenario: Scenario) -> dict[str, object]:
     sizes = rows.size_cells(scenario)
     allowed = [cell for cell in sizes if cell.verdict != "refused"]
-    copied = [str(cell.tp_size) for cell in sizes if cell.verdict == "KV heads copied"]
+    copied = [str(cell.tp_size) for cell in sizes if cell.verdict == said("sharding_math", "says.kv_heads_copied")]
     return {
         "sizes_allowed": len(allowed),
         "sizes_all": len(sizes),

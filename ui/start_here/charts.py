@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from runtime.prose import said
 from runtime.quantities import decimal_bytes, seconds
 from ui.figures.bars import Bands, Sign, captions, key, stretch
 from ui.figures.dots import label, rules
@@ -70,16 +71,27 @@ def pass_against_tokens(passes: Iterable[Row], marks: Iterable[tuple[str, float]
     rows = rows_of(passes)
     times: list[dict[str, Any]] = [
         {"work": work, "tokens": row["tokens"], "time_s": row[field]}
-        for work, field in (("read the weights", "memory_s"), ("multiply", "arithmetic_s"))
+        for work, field in ((said("start_here", "says.read_weights"), "memory_s"), ("multiply", "arithmetic_s"))
         for row in rows
     ]
     tokens, spent = ([float(row[field]) for row in times] for field in ("tokens", "time_s"))
     ticks = [1, 8, 64, 512, 4096]
-    x = log("tokens", [min(tokens), max(tokens)], PLAIN, title="tokens in one pass", ticks=ticks, base=2)
+    x = log(
+        "tokens",
+        [min(tokens), max(tokens)],
+        PLAIN,
+        title=said("start_here", "says.tokens_one_pass"),
+        ticks=ticks,
+        base=2,
+    )
     y = log("time_s", [0.5 * min(spent), 2 * max(spent)], _MS, line=False)
     pointers: list[dict[str, Any]] = [{"tokens": at_tokens, "name": name} for name, at_tokens in marks]
     first, rest = pointers[:1], pointers[1:]
-    named = [row for row in times if (row["work"], row["tokens"]) in (("read the weights", 1), ("multiply", 8))]
+    named = [
+        row
+        for row in times
+        if (row["work"], row["tokens"]) in ((said("start_here", "says.read_weights"), 1), ("multiply", 8))
+    ]
     under = words(look, 15, align="left", dx=look.px(8), fontWeight=600)
     layers = [
         rules(look, "x", x, [row["tokens"] for row in pointers], strokeDash=[2, 4], color=look.palette.muted),
@@ -108,7 +120,11 @@ def model_over_gpus(shares: Iterable[Row], capacity_bytes: float, look: Look) ->
             "zero": 0.0,
             "name": f"{row['gpus']} GPU{'s' if row['gpus'] > 1 else ''}",
             "said": f"{decimal_bytes(row['weight_bytes'])} each, "
-            + (f"read in {seconds(row['read_s'])}" if row["fits"] else "does not fit"),
+            + (
+                said("start_here", "says.read", read_s=seconds(row["read_s"]))
+                if row["fits"]
+                else said("start_here", "says.does_not_fit")
+            ),
         }
         for row in rows_of(shares)
     ]
@@ -132,7 +148,7 @@ def model_over_gpus(shares: Iterable[Row], capacity_bytes: float, look: Look) ->
         layer("rule", placed, x=capacity, **line),
         label(
             look,
-            "a GPU's memory",
+            said("start_here", "says.gpu_s_memory"),
             row={"capacity": capacity_bytes},
             x=capacity,
             y=look.px(height - 12),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from core.course.start_here import Grid, Stages
+from runtime.prose import said as phrase
 from ui.figures.svg import drawing, path, rect, text
 from ui.theme import Palette
 
@@ -22,7 +23,11 @@ def two_nodes(gpus_a_node: int, inside: str, between: str, palette: Palette, alt
         left = index * (node + _BETWEEN)
         frame: dict[str, Any] = {"fill": "none", "stroke": palette.axis, "stroke_width": 1.4, "rx": 4}
         parts.append(rect(left + 1, _TOP, node - 2, _GPU_H + 2 * _NODE_PAD, **frame))
-        parts.append(text(left + 2, _TOP - 9, f"node {index}", font_size=15, fill=palette.muted))
+        parts.append(
+            text(
+                left + 2, _TOP - 9, phrase("start_here", "says.node", index=index), font_size=15, fill=palette.muted
+            )
+        )
         for place in range(gpus_a_node):
             start = left + _NODE_PAD + place * pitch
             if place:
@@ -37,7 +42,9 @@ def _rank(left: float, top: float, rank: int, palette: Palette) -> str:
     middle = left + _GPU_W / 2
     return (
         rect(left, top, _GPU_W, _GPU_H, rx=2, **box)
-        + text(middle, top + 28, f"rank {rank}", font_size=16, font_weight=600, **word)
+        + text(
+            middle, top + 28, phrase("start_here", "says.rank", rank=rank), font_size=16, font_weight=600, **word
+        )
         + text(middle, top + 47, "a GPU", font_size=14, **word)
     )
 

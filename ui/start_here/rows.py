@@ -10,6 +10,7 @@ from core.course.start_here import Message, Pass, forward_pass, gpus_to_hold, me
 from core.models.weights import held_weight_bytes
 from core.scenario import Scenario
 from core.specs import LinkSpec
+from runtime.prose import said
 
 LABS_OWN = Scenario()
 MODEL, GPU = LABS_OWN.model_spec, LABS_OWN.gpu_spec
@@ -54,7 +55,10 @@ class Need:
 
 def token_needs() -> list[Need]:
     """The two times of one token."""
-    return [Need("Read every matrix", TOKEN.memory_s), Need("Multiply by every weight", TOKEN.arithmetic_s)]
+    return [
+        Need(said("start_here", "says.read_every_matrix"), TOKEN.memory_s),
+        Need(said("start_here", "says.multiply_every_weight"), TOKEN.arithmetic_s),
+    ]
 
 
 def passes() -> list[Pass]:

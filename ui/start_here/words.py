@@ -7,7 +7,8 @@ from core.comm_cost.bill import weight_streaming_s
 from core.course.start_here import message, ridge_tokens, ring_chunks_sent
 from core.models.parameters import multiplied_parameters
 from core.models.weights import held_weight_bytes, read_weight_bytes
-from runtime.quantities import bandwidth, decimal_bytes, seconds
+from runtime.prose import said
+from runtime.quantities import bandwidth, decimal_bytes, local, seconds
 from ui.start_here.rows import (
     ASKED_RANKS,
     FEWEST_GPUS,
@@ -71,7 +72,7 @@ def fields() -> Mapping[str, object]:
 def share_terms() -> tuple[tuple[str, str] | str, ...]:
     """The decode step as it is written by hand."""
     return (
-        ("weights", "memory bandwidth"),
+        ("weights", said("start_here", "says.memory_bandwidth")),
         (decimal_bytes(read_weight_bytes(MODEL), 4), bandwidth(GPU.memory_bytes_per_s, 4)),
         seconds(TOKEN.memory_s),
     )
@@ -82,5 +83,5 @@ def ridge_terms() -> tuple[tuple[str, str] | str, ...]:
     return (
         ("F · b", "2 · BW"),
         (f"{GPU.bf16_flops / 1e12:g} T · 2", f"2 · {GPU.memory_bytes_per_s / 1e12:g} T"),
-        f"{ridge_tokens(GPU):.0f} tokens",
+        said("start_here", "says.tokens", ridge_tokens=local(f"{ridge_tokens(GPU):.0f}")),
     )

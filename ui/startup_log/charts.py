@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from runtime.prose import said as phrase
 from runtime.quantities import grouped
 from ui.figures.dots import rules
 from ui.figures.lines import names
@@ -28,7 +29,7 @@ def residual_marks(rows: Iterable[Row], look: Look) -> Figure:
     ]
     reach = max([2 * _TOLERANCE, *(1.15 * abs(row["residual_percent"]) for row in marks)])
     ticks = [0, *(sign * tick for tick in _TICKS if tick <= reach for sign in (-1, 1))]
-    title = "logged against predicted, %"
+    title = phrase("startup_log", "says.logged_against_predicted")
     x = linear("residual_percent", [-reach, reach], PLAIN, title=title, ticks=ticks, grid=True)
     x |= {"scale": {"type": "symlog", "constant": _TOLERANCE, "domain": [-reach, reach]}}
     labels = {"title": None, "labelLimit": look.px(220), "domain": False, "ticks": False}

@@ -9,7 +9,8 @@ from core.models.parameters import count_parameters
 from core.startup_log.reader import read_log
 from core.startup_log.records import Report
 from core.units import GIB
-from runtime.quantities import grouped
+from runtime.prose import said
+from runtime.quantities import grouped, local
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,13 @@ def _unsharded_heads() -> Exercise:
         "page_size=128, enable_dp_attention=True)\n[2026-01-04 06:44:41 DP0 TP0 EP0] KV Cache is allocated. "
         "#tokens: 190976, K size: 17.13 GB, V size: 17.13 GB"
     )
-    options = ("one, as on every TP=32", f"{times:.0f}, all of them", "none, they are latent")
+    options = (
+        said("startup_log", "says.one_as_every_tp"),
+        said("startup_log", "says.all_them", times=local(f"{times:.0f}")),
+        said("startup_log", "says.none_they_are_latent"),
+    )
     source = "SGLang on Ascend, shun8686/for_debug, Qwen3-235B-A22B over two nodes"
-    return Exercise("heads", "Heads not sharded", log, options, 1, source)
+    return Exercise("heads", said("startup_log", "says.heads_not_sharded"), log, options, 1, source)
 
 
 def _wrong_dtype() -> Exercise:
@@ -53,8 +58,19 @@ def _wrong_dtype() -> Exercise:
         "tensor_parallel_size=1\n"
         "INFO model_runner.py:1067] Loading model weights took 8.4926 GB"
     )
-    options = ("bf16, part of them on the host", "fp8 in every matrix", "fp8 in the layers, bf16 at both ends")
-    return Exercise("dtype", "Another width", log, options, 2, "vLLM 0.6.3, a chatbot project's deployment notes")
+    options = (
+        said("startup_log", "says.bf_part_them_host"),
+        said("startup_log", "says.fp_every_matrix"),
+        said("startup_log", "says.fp_layers_bf_both"),
+    )
+    return Exercise(
+        "dtype",
+        said("startup_log", "says.another_width"),
+        log,
+        options,
+        2,
+        "vLLM 0.6.3, a chatbot project's deployment notes",
+    )
 
 
 def widths_gib() -> tuple[float, float, float]:
@@ -76,11 +92,18 @@ def _second_model() -> Exercise:
         "INFO 06-23 14:21:48 [kv_cache_utils.py:716] GPU KV cache size: 410,128 tokens"
     )
     options = (
-        f"{grouped(alone)} tokens would fit: some are lost to rounding",
-        f"{layers + 1} layers keep a cache, not {layers}",
-        "the cache is kept in another width",
+        said("startup_log", "says.tokens_would_fit_some", alone=grouped(alone)),
+        said("startup_log", "says.layers_keep_cache_not", layers=layers + 1, layers_2=layers),
+        said("startup_log", "says.cache_kept_another_width"),
     )
-    return Exercise("second", "A second model", log, options, 1, "vllm-project/vllm issue 19996, with EAGLE")
+    return Exercise(
+        "second",
+        said("startup_log", "says.second_model"),
+        log,
+        options,
+        1,
+        "vllm-project/vllm issue 19996, with EAGLE",
+    )
 
 
 def _heavier_first() -> Exercise:
@@ -91,7 +114,7 @@ def _heavier_first() -> Exercise:
     reserved, ranks = 3, 8
     options = tuple(f"{amount} GB" for amount in (0, reserved, reserved * (ranks - 1)))
     source = "Sandermage/genesis-vllm-patches issue 24, eight RTX 3090"
-    return Exercise("heavier", "A heavier first GPU", log, options, 2, source)
+    return Exercise("heavier", said("startup_log", "says.heavier_first_gpu"), log, options, 2, source)
 
 
 def _per_rank() -> Exercise:
@@ -106,9 +129,18 @@ def _per_rank() -> Exercise:
     )
     left, weights, other, gpu = 8.69, 13.9476, 0.25 + 0.19, 23.08
     hoped = 2 * gpu - weights - other
-    options = (f"{left:.2f} GiB: one GPU is unused", f"{2 * left:.2f} GiB", f"{hoped:.2f} GiB")
+    options = (
+        said("startup_log", "says.gib_one_gpu_unused", left=local(f"{left:.2f}")),
+        f"{2 * left:.2f} GiB",
+        f"{hoped:.2f} GiB",
+    )
     return Exercise(
-        "per_rank", "Per rank, or in all", log, options, 1, "vllm-project/vllm issue 13061, two RTX 4090"
+        "per_rank",
+        said("startup_log", "says.per_rank_or_all"),
+        log,
+        options,
+        1,
+        "vllm-project/vllm issue 13061, two RTX 4090",
     )
 
 

@@ -10,6 +10,7 @@ from core.startup_log.basis import TOLERANCE
 from core.startup_log.records import Report
 from core.startup_log.weight_rules import LOGGED_WEIGHTS, RULES, steps
 from core.units import GIB
+from runtime.prose import said
 from runtime.quantities import binary_bytes, significant
 from ui.paste import LIMIT_CHARACTERS
 from ui.startup_log.exercises import exercises, widths_gib
@@ -32,7 +33,9 @@ def fields(scenario: Scenario) -> Mapping[str, object]:
         "padding": VOCAB_PADDING,
         "block": BLOCK_TOKENS,
         "example_gpus": "two A100",
-        "sources": "; ".join(f"{key} at TP={tp}: {source}" for key, tp, _, source in LOGGED_WEIGHTS),
+        "sources": "; ".join(
+            said("startup_log", "says.tp", key=key, tp=tp, source=source) for key, tp, _, source in LOGGED_WEIGHTS
+        ),
         "bf16": "bf16",
         **dict(zip(("bf16_gib", "one_byte_gib", "fp8_gib"), widths_gib(), strict=True)),
         **{exercise.key: exercise for exercise in exercises()},
@@ -58,7 +61,7 @@ def report(report: Report) -> Mapping[str, object]:
     pp_size = f", PP={report.pp_size}" if (report.pp_size or 1) > 1 else ""
     return {
         "engine": f"{_ENGINES[report.engine]} {report.version or ''}".strip(),
-        "log_model": report.model.name if report.model else "a model the catalog does not know",
+        "log_model": report.model.name if report.model else said("startup_log", "says.model_catalog_does_not"),
         "sizes": f"TP={report.tp_size}{pp_size}",
         **{verdict: report.count(verdict) for verdict in ("ok", "off", "unexplained")},
     }

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.startup_log.records import Check, Report, Verdict
-from runtime.prose import worded
+from runtime.prose import said, worded
 from runtime.quantities import percent
 from ui.startup_log.charts import amount
 from ui.two_way_tp.rows import LogRow
@@ -87,9 +87,13 @@ def _row(group: Sequence[Check], formula: object) -> CheckRow:
 def _ranks(group: Sequence[Check]) -> str:
     known = sorted({check.rank for check in group if check.rank is not None})
     if len(group) == 1:
-        return "" if not known else f"rank {known[0]}"
+        return "" if not known else said("startup_log", "says.rank", known=known[0])
     run = known and known == list(range(known[0], known[-1] + 1)) and len(known) == len(group)
-    return f"ranks {known[0]}–{known[-1]}" if run else f"{len(group)} lines alike"
+    return (
+        said("startup_log", "says.ranks", known=known[0], known_2=known[-1])
+        if run
+        else said("startup_log", "says.lines_alike", group=len(group))
+    )
 
 
 def log_rows(rows: Sequence[CheckRow]) -> list[LogRow]:

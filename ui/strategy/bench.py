@@ -13,6 +13,7 @@ from core.strategy.disaggregation import Request
 from core.strategy.picker import Question
 from core.strategy.rooms import ROOMS
 from core.training.layout import Recompute
+from runtime.prose import said as phrase
 from ui import inputs
 from ui.scenes import Page
 from ui.strategy.rows import RANKS, Held, held
@@ -47,16 +48,16 @@ def ask(page: Page) -> Asked:
     with page.controls("picker"):
         question = _question(page)
     with page.controls("block"):
-        strategy = inputs.choice("Strategy", page.key("block"), list(BLOCKS), "TP")
-        block_ranks = inputs.choice("Ranks", page.key("block_ranks"), [1, 2, 4, 8], 4)
+        strategy = inputs.choice(phrase("strategy", "says.strategy"), page.key("block"), list(BLOCKS), "TP")
+        block_ranks = inputs.choice(phrase("strategy", "says.ranks"), page.key("block_ranks"), [1, 2, 4, 8], 4)
     with page.controls("collectives"):
-        op = inputs.select("Collective", page.key("op"), list(ROOMS), "all-reduce")
-        room_ranks = inputs.choice("Ranks", page.key("room_ranks"), [2, 4, 8], 4)
-        over = inputs.choice("Over", page.key("over"), [THE_LINK, THE_NETWORK], THE_LINK)
+        op = inputs.select(phrase("strategy", "says.collective"), page.key("op"), list(ROOMS), "all-reduce")
+        room_ranks = inputs.choice(phrase("strategy", "says.ranks"), page.key("room_ranks"), [2, 4, 8], 4)
+        over = inputs.choice(phrase("strategy", "says.over"), page.key("over"), [THE_LINK, THE_NETWORK], THE_LINK)
     with page.controls("serving"):
-        neighbours = inputs.whole("Sequences at once", page.key("neighbours"), 1, 1024, 16)
-        prompt = inputs.whole("Prompt tokens", page.key("prompt"), 1, 131_072, 2048)
-        output = inputs.whole("Output tokens", page.key("output"), 1, 131_072, 256)
+        neighbours = inputs.whole(phrase("strategy", "says.sequences_once"), page.key("neighbours"), 1, 1024, 16)
+        prompt = inputs.whole(phrase("strategy", "says.prompt_tokens"), page.key("prompt"), 1, 131_072, 2048)
+        output = inputs.whole(phrase("strategy", "says.output_tokens"), page.key("output"), 1, 131_072, 256)
     group = TensorGroup(scenario.tp, scenario.link_spec, max(8, scenario.tp))
     return Asked(
         held=held(scenario, ranks, question.cluster.gpus_per_node, tokens, microbatches, recompute),
@@ -77,32 +78,45 @@ def _memory(page: Page) -> tuple[int, int, int, Recompute, str]:
     """The first scene's row, once its question is answered; a projector has room for one figure, named there."""
     shown = "memory" if page.revealed else "unanswered"
     with page.controls(shown):
-        ranks = notch("Ranks", page.key("ranks"), RANKS, 64)
-        tokens = inputs.select("Tokens of a sequence", page.key("sequence"), list(TOKENS), 4096)
+        ranks = notch(phrase("strategy", "says.ranks"), page.key("ranks"), RANKS, 64)
+        tokens = inputs.select(phrase("strategy", "says.tokens_sequence"), page.key("sequence"), list(TOKENS), 4096)
         place = st.container(horizontal=True, vertical_alignment="bottom", width="content")
     with place if not page.look.present else page.controls("on_a_laptop"):
-        microbatches = inputs.choice("Microbatches", page.key("microbatches"), [1, 8, 32], 8)
+        microbatches = inputs.choice(
+            phrase("strategy", "says.microbatches"), page.key("microbatches"), [1, 8, 32], 8
+        )
         recompute = _recompute(page)
     with place if page.look.present else page.controls("on_a_projector"):
-        view = inputs.choice("Figure", page.key("view"), [HOLDS, PAYS], HOLDS)
+        view = inputs.choice(phrase("strategy", "says.figure"), page.key("view"), [HOLDS, PAYS], HOLDS)
     return ranks, tokens, microbatches, recompute, view
 
 
 def _recompute(page: Page) -> Recompute:
     names: list[Recompute] = list(get_args(Recompute))
-    said = inputs.choice("Recomputed", page.key("recompute"), [str(name) for name in names], "selective")
+    said = inputs.choice(
+        phrase("strategy", "says.recomputed"), page.key("recompute"), [str(name) for name in names], "selective"
+    )
     return next(name for name in names if name == said)
 
 
 def _question(page: Page) -> Question:
     scenario = page.scenario
     with st.container(horizontal=True, gap="medium", key="line_kinds"):
-        purpose = inputs.choice("For", page.key("purpose"), list(PURPOSES), "training")
-        goal = inputs.choice("What counts", page.key("goal"), ["throughput", "latency"], "throughput")
-        gpus_per_node = inputs.choice("GPUs a node", page.key("gpus"), [1, 2, 4, 8], 8)
-    nodes = inputs.whole("Nodes", page.key("nodes"), 1, MOST_NODES, 1)
-    sequences = inputs.whole("Sequences", page.key("sequences"), 1, 4096, 64, help="In a step, or served at once")
-    tokens = inputs.select("Tokens of each", page.key("tokens"), list(TOKENS), 4096)
+        purpose = inputs.choice(phrase("strategy", "says.for"), page.key("purpose"), list(PURPOSES), "training")
+        goal = inputs.choice(
+            phrase("strategy", "says.what_counts"), page.key("goal"), ["throughput", "latency"], "throughput"
+        )
+        gpus_per_node = inputs.choice(phrase("strategy", "says.gpus_node"), page.key("gpus"), [1, 2, 4, 8], 8)
+    nodes = inputs.whole(phrase("strategy", "says.nodes"), page.key("nodes"), 1, MOST_NODES, 1)
+    sequences = inputs.whole(
+        phrase("strategy", "says.sequences"),
+        page.key("sequences"),
+        1,
+        4096,
+        64,
+        help=phrase("strategy", "says.step_or_served_once"),
+    )
+    tokens = inputs.select(phrase("strategy", "says.tokens_each"), page.key("tokens"), list(TOKENS), 4096)
     cluster = ClusterSpec(
         scenario.gpu_spec,
         scenario.link_spec,

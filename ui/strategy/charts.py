@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from math import log10
 
+from runtime.prose import said as phrase
 from ui.figures.bars import Bands, stretch
 from ui.figures.dots import dashed, label, rules
 from ui.figures.style import (
@@ -57,7 +58,14 @@ def memory_bars(parts: Iterable[Row], ends: Iterable[Row], capacity_gb: float, l
         _names(said, look, height),
         _parts(drawn, x, by("part", fills), ["strategy", "part", "end_gb"], look),
         _upright(x, capacity_gb, height, 2.5, look),
-        label(look, "a GPU's memory", row={"start_gb": capacity_gb}, x=x, y=look.px(height - _NAME / 2), **limit),
+        label(
+            look,
+            phrase("strategy", "says.gpu_s_memory"),
+            row={"start_gb": capacity_gb},
+            x=x,
+            y=look.px(height - _NAME / 2),
+            **limit,
+        ),
         layer("text", said, x=also(x, "end_gb"), y=at("middle"), text="in_words", **_beside(look, "left") | red),
         *_entries(fills, look),
     ]
@@ -73,8 +81,8 @@ def saved_and_paid(rows: Iterable[Row], sums: Iterable[Row], look: Look) -> Figu
     palette, wholes = look.palette, rows_of(sums)
     fills = {
         "saved": palette.compute,
-        "inside the node": mix(palette.bandwidth, palette.ground, 0.45),
-        "across nodes": palette.bandwidth,
+        phrase("strategy", "says.inside_node"): mix(palette.bandwidth, palette.ground, 0.45),
+        phrase("strategy", "says.across_nodes"): palette.bandwidth,
     }
     left, right = min(row["left_gb"] for row in wholes), max(row["right_gb"] for row in wholes)
     span = (right - left) or 1.0
@@ -82,7 +90,12 @@ def saved_and_paid(rows: Iterable[Row], sums: Iterable[Row], look: Look) -> Figu
     drawn, said = _placed(rows, wholes, look), _placed(wholes, wholes, look)
     height = _bands(look).height(len(wholes))
     wide, y = f"!({narrower(look, PHONE)})", at("middle")
-    told = {f"sent {name}" if name != "saved" else "saved against DDP": fill for name, fill in fills.items()}
+    told = {
+        phrase("strategy", "says.sent", name=name)
+        if name != "saved"
+        else phrase("strategy", "says.saved_against_ddp"): fill
+        for name, fill in fills.items()
+    }
     layers = [
         _names(said, look, height),
         _parts(drawn, x, by("what", fills), ["strategy", "what", "why", "end_gb"], look),
@@ -128,11 +141,11 @@ def handoff_curves(curves: Iterable[Row], prompt_tokens: int, look: Look) -> Fig
     """
     palette, height, rows = look.palette, 230 if look.present else 330, rows_of(curves)
     links = [name for name in dict.fromkeys(row["what"] for row in rows) if name.startswith("over ")]
-    inks = {"prefill": palette.axis, "stalls saved": palette.text}
+    inks = {"prefill": palette.axis, phrase("strategy", "says.stalls_saved"): palette.text}
     inks |= dict(zip(links, (mix(palette.bandwidth, palette.ground, 0.6), palette.bandwidth), strict=False))
     sizes, times = [row["prompt_tokens"] for row in rows], [row["time_ms"] for row in rows if row["time_ms"]]
     ends, doubling = [min(sizes), 6 * max(sizes)], [128, 1024, 8192, 65536]
-    x = log("prompt_tokens", ends, PLAIN, title="prompt tokens", ticks=doubling, base=2)
+    x = log("prompt_tokens", ends, PLAIN, title=phrase("strategy", "says.prompt_tokens_2"), ticks=doubling, base=2)
     y = log("time_ms", [min(times), max(times)], _MS, ticks=decades(1), line=False)
     dashes = [[1, 0], [1, 0], [look.px(7), look.px(4)], [look.px(2), look.px(3)]]
     style = {"color": by("what", inks), "strokeDash": by("what", dict(zip(inks, dashes, strict=False)))}

@@ -3,6 +3,7 @@
 from typing import Any
 
 from core.strategy.block import Block, Talk, Weight
+from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes
 from ui.figures.svg import drawing, rect, text
 from ui.theme import CODE, SANS, SERIF, Palette
@@ -62,7 +63,7 @@ def _talk(row: Talk, top: float, palette: Palette) -> str:
     box = rect(LEFT, top, WIDTH - LEFT, ROW, rx=3, fill=fill, stroke=palette.text, stroke_width=2)
     said = f"{row.what}  ·  {binary_bytes(row.payload_bytes)}"
     inside = text((LEFT + WIDTH) / 2, top + 20, said, text_anchor="middle", fill=ink, font_weight=600, **_sans(15))
-    return _label(row.op, f"in the {row.when}", top, palette) + box + inside
+    return _label(row.op, phrase("strategy", "says.in_the", when=row.when), top, palette) + box + inside
 
 
 def _label(name: str, under: str, top: float, palette: Palette) -> str:

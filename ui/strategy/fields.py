@@ -13,7 +13,7 @@ from core.strategy.flips import Flip
 from core.strategy.picker import Answer
 from core.strategy.training import ACCUMULATED, RESERVED_BYTES, WITHIN_ERROR
 from core.units import GB
-from runtime.prose import worded
+from runtime.prose import said, worded
 from ui.strategy.rows import (
     ACROSS,
     PAPER_PARAMETERS,
@@ -59,8 +59,10 @@ def memory_fields(held: Held) -> Mapping[str, object]:
         "paper_parameters": PAPER_PARAMETERS / 1e9,
         "paper_ranks": PAPER_RANKS,
         **{name: f"{paper_gb(zero):.1f}".removesuffix(".0") + " GB" for zero, name in enumerate(names)},
-        "ranks": "one GPU" if held.ranks == 1 else f"{held.ranks} GPUs",
-        "fitting": "All" if fitting == len(compared(held)) else _COUNTS[fitting],
+        "ranks": said("strategy", "says.one_gpu")
+        if held.ranks == 1
+        else said("strategy", "says.gpus", ranks=held.ranks),
+        "fitting": said("strategy", "says.all") if fitting == len(compared(held)) else _COUNTS[fitting],
         "capacity": held.capacity_bytes,
         "ddp_total": ends[0].in_words,
         "dear": dearest,
@@ -86,7 +88,11 @@ def picker_fields(given: Answer, flips: Sequence[Flip]) -> Mapping[str, object]:
 def room_fields(timed: Sequence[Timed], over: LinkSpec) -> Mapping[str, object]:
     """A collective's algorithms on a link."""
     first = min(timed, key=lambda one: one.end_s)
-    return {"first": first, "ranks_word": f"{_COUNTS[first.played.program.ranks]} ranks", "over": short(over)}
+    return {
+        "first": first,
+        "ranks_word": said("strategy", "says.ranks_2", counts=_COUNTS[first.played.program.ranks]),
+        "over": short(over),
+    }
 
 
 def serving_fields(scenario: Scenario, inside: Handoff, across: Handoff) -> Mapping[str, object]:

@@ -12,6 +12,7 @@ from core.training.layout import Recompute, Strategy
 from core.training.memory import Job, TrainingMemory, model_states
 from core.training.traffic import Transfer, training_traffic
 from core.units import GB
+from runtime.prose import said
 from runtime.quantities import decimal_bytes
 
 PARTS = ("weights", "gradients", "optimizer", "activations", "gathered")
@@ -91,17 +92,23 @@ def _compositions(asked: Held) -> Iterator[tuple[str, Strategy]]:
         yield name, Strategy(dp_size=ranks, zero=zero, recompute=asked.recompute)
     if ranks == 1:
         return
-    yield "FSDP, kept", Strategy(dp_size=ranks, zero=3, reshard=False, recompute=asked.recompute)
+    yield (
+        said("strategy", "says.fsdp_kept"),
+        Strategy(dp_size=ranks, zero=3, reshard=False, recompute=asked.recompute),
+    )
     tensor = Strategy(dp_size=ranks // node, tp_size=node, recompute=asked.recompute)
     yield f"TP={node}", tensor
-    yield f"TP={node} + SP", replace(tensor, sequence_parallel=True)
+    yield said("strategy", "says.tp_sp", node=node), replace(tensor, sequence_parallel=True)
     yield f"PP={node}", Strategy(dp_size=ranks // node, pp_size=node, recompute=asked.recompute)
     stages = min(ranks // node, 4)
     if stages > 1:
         both = replace(tensor, dp_size=ranks // (node * stages), pp_size=stages, sequence_parallel=True)
         yield f"TP={node}, PP={stages}", replace(both, zero=1 if both.dp_size > 1 else 0)
     if asked.model.moe is not None and (experts := gcd(ranks, asked.model.moe.num_experts)) > 1:
-        yield f"EP={experts}, ZeRO-1", Strategy(dp_size=ranks, zero=1, ep_size=experts, recompute=asked.recompute)
+        yield (
+            said("strategy", "says.ep_zero", experts=experts),
+            Strategy(dp_size=ranks, zero=1, ep_size=experts, recompute=asked.recompute),
+        )
 
 
 def _splits(asked: Held, one: Strategy) -> bool:
@@ -149,7 +156,7 @@ def saved_and_paid(asked: Held) -> list[SavedOrPaid]:
     rows = []
     for name, one in strategies:
         saved = (most - memory_of(asked, one).total) / GB
-        rows.append(SavedOrPaid(name, "saved", -saved, 0.0, "memory that DDP would hold"))
+        rows.append(SavedOrPaid(name, "saved", -saved, 0.0, said("strategy", "says.memory_that_ddp_would")))
         start = 0.0
         for transfer in transfers_of(asked, one):
             end = start + transfer.sent_bytes / GB

@@ -10,6 +10,7 @@ from core.strategy.disaggregation import Handoff, Request, handoff
 from core.strategy.picker import Answer, layout_family, strategy_family
 from core.strategy.rooms import Played, played
 from core.strategy.training import TrainingChoice, TrainingPlan
+from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes, decimal_bytes, grouped, plain, seconds
 from ui.comm_cost.rows_wire import Moment
 
@@ -44,13 +45,15 @@ def kinds(given: Answer) -> list[Kind]:
 def _trained(found: TrainingChoice) -> Iterator[Kind]:
     for plan in found.plans:
         rate = plan.step.tokens_per_s if plan.step is not None else 0.0
-        said = f"{grouped(round(rate))} tokens/s" if rate else _refusal(plan)
+        said = phrase("strategy", "says.tokens_s", rate=grouped(round(rate))) if rate else _refusal(plan)
         yield Kind(strategy_family(plan.strategy), plan.strategy.name, rate, said, plan is found.taken)
 
 
 def _refusal(plan: TrainingPlan) -> str:
     return (
-        f"does not fit: {decimal_bytes(plan.memory.total)} a rank" if plan.memory is not None else "does not split"
+        phrase("strategy", "says.does_not_fit_rank", total=decimal_bytes(plan.memory.total))
+        if plan.memory is not None
+        else phrase("strategy", "says.does_not_split")
     )
 
 
@@ -58,11 +61,15 @@ def _served(found: Placement) -> Iterator[Kind]:
     for place, plan in enumerate(found.plans):
         taken = place == found.recommended
         if plan.timing is None:
-            said = "does not fit" if plan.splits else "does not split"
+            said = (
+                phrase("strategy", "says.does_not_fit")
+                if plan.splits
+                else phrase("strategy", "says.does_not_split")
+            )
             yield Kind(layout_family(plan.layout), plan.layout.name, 0.0, said, taken)
             continue
         rate, itl_s = plan.timing.sustained_tokens_per_s, plan.timing.itl_s
-        said = f"{grouped(round(rate))} tokens/s, {seconds(itl_s)} between tokens"
+        said = phrase("strategy", "says.tokens_s_between_tokens", rate=grouped(round(rate)), itl_s=seconds(itl_s))
         yield Kind(layout_family(plan.layout), plan.layout.name, rate, said, taken)
 
 
@@ -83,8 +90,13 @@ class Timed:
     def detail(self) -> str:
         """In words: `6 rounds, a rank sends up to 24 MiB`."""
         count = len(self.rounds)
-        rounds = "1 round" if count == 1 else f"{count} rounds"
-        return f"{rounds}, up to {binary_bytes(self.played.sent_fraction * self.payload_bytes)} a rank"
+        rounds = "1 round" if count == 1 else phrase("strategy", "says.rounds", count=count)
+        return phrase(
+            "strategy",
+            "says.up_rank",
+            rounds=rounds,
+            sent_fraction=binary_bytes(self.played.sent_fraction * self.payload_bytes),
+        )
 
     @property
     def total(self) -> str:
@@ -168,7 +180,7 @@ def handoff_curves(request: Request, links: Sequence[LinkSpec]) -> list[HandoffP
 
 def wire_name(link: LinkSpec) -> str:
     """A transfer's line: the link's name without its remark."""
-    return f"over {link.name.split(',')[0]}"
+    return phrase("strategy", "says.over_2", value=link.name.split(",")[0])
 
 
 def handoffs(request: Request, links: Sequence[LinkSpec]) -> list[Handoff]:

@@ -13,6 +13,7 @@ from core.specs import LinkSpec
 from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels, fitted_wire
 from runtime import captures
 from runtime.captures import Capture
+from runtime.prose import said
 from ui import inputs
 from ui.comm_cost.own_link import offer
 from ui.comm_cost.rows_residuals import Named
@@ -50,21 +51,30 @@ class Bench:
     @property
     def figures(self) -> Mapping[str, Callable[[], None]]:
         """The figures there are, by the name they are chosen by."""
-        found = {"two arms": self.two_arms, "the wires": self.wires}
+        found = {said("two_way_tp", "says.two_arms"): self.two_arms, said("two_way_tp", "says.wires"): self.wires}
         if self.curve is not None:
-            found["the width"] = self.width
-        found["two replicas"] = self.replicas
+            found[said("two_way_tp", "says.width")] = self.width
+        found[said("two_way_tp", "says.two_replicas")] = self.replicas
         if self.hosts:
-            found["two hosts"] = self.two_hosts
+            found[said("two_way_tp", "says.two_hosts")] = self.two_hosts
         return found
 
     def choose(self) -> str:
         """Which figure is drawn: one of the first three, and with *More* one of all."""
         key = self.page.key("figure")
-        more = inputs.toggle("More", self.page.key("more"), help="All of the bench's figures")
+        more = inputs.toggle(
+            said("two_way_tp", "says.more"),
+            self.page.key("more"),
+            help=said("two_way_tp", "says.all_bench_s_figures"),
+        )
         open_now = st.session_state.get(key, st.query_params.get(key, ""))
         first = [name for name in self.figures if name not in MORE]
-        return inputs.choice("Figure", key, list(self.figures) if more or open_now in MORE else first, first[0])
+        return inputs.choice(
+            said("two_way_tp", "says.figure"),
+            key,
+            list(self.figures) if more or open_now in MORE else first,
+            first[0],
+        )
 
     def fields(self) -> Mapping[str, str]:
         """The numbers of their prose."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from runtime.prose import said as phrase
 from ui.figures.bars import Bands, stretch
 from ui.figures.dots import dot
 from ui.figures.style import (
@@ -73,7 +74,7 @@ def letters(parts: Iterable[Row], look: Look) -> Figure:
         "labelExpr": f"{list(names.values())!r}[datum.value]",
     }
     x = {"field": "number", "type": "ordinal", "axis": axis, "scale": {"paddingInner": 0.25}}
-    most, title = max(totals.values()), "{unit} a letter"
+    most, title = max(totals.values()), phrase("two_way_tp", "says.unit_letter")
     y = linear("time_ms", [0, most], MILLISECONDS, title=title, ticks=4, nice=True, grid=True, line=False)
     colours = by("part", {"work": palette.compute, "inside": palette.latency})
     order = {"field": "part", "type": "nominal", "sort": "descending"}
@@ -128,7 +129,7 @@ def arms(runs: Iterable[Row], look: Look) -> Figure:
         "min_ms",
         [low, high],
         PLAIN,
-        title="ms a token",
+        title=phrase("two_way_tp", "says.ms_token"),
         ticks=[m * 10.0**p for p in range(-3, 6) for m in (1, 2, 5)],
     )
     y, median = at("line"), also(x, "median_ms")

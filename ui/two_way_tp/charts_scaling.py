@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from runtime.prose import said
 from ui.figures.bars import Bands
 from ui.figures.dots import dashed, dot, label
 from ui.figures.style import (
@@ -35,7 +36,7 @@ def token_against_width(lines: Iterable[Row], dots: Iterable[Row], marks: Iterab
     """
     palette, line, circles, crossover = look.palette, rows_of(lines), rows_of(dots), rows_of(marks)
     widths = [row["hidden_size"] for row in line]
-    title, sizes = "hidden size, two layers", [64, 256, 1024, 4096]
+    title, sizes = said("two_way_tp", "says.hidden_size_two_layers"), [64, 256, 1024, 4096]
     x = log("hidden_size", [min(widths), 1.06 * max(widths)], PLAIN, title=title, ticks=sizes, base=2)
     low = min(*(row["single_ms"] for row in line), *(row["min_ms"] for row in circles)) / 2.4
     high = max(*(row["token_slow_ms"] for row in line), *(row["p95_ms"] for row in circles)) * 1.8
@@ -124,7 +125,7 @@ def replicas_or_tp(duels: Iterable[Row], look: Look) -> Figure:
             y=name,
             **words(look, 14, align="right"),
         ),
-        label(look, "two replicas serve more", **side, align="right", dx=look.px(-8)),
-        label(look, "TP=2 serves more", **side, align="left", dx=look.px(8)),
+        label(look, said("two_way_tp", "says.two_replicas_serve_more"), **side, align="right", dx=look.px(-8)),
+        label(look, said("two_way_tp", "says.tp_serves_more"), **side, align="left", dx=look.px(8)),
     ]
     return figure(layers, look, bands.height(len(rows)))

@@ -12,6 +12,8 @@ import streamlit as st
 from core.errors import ShardlabError
 from runtime import captures
 from runtime.captures import Capture
+from runtime.prose import said
+from runtime.quantities import local
 from runtime.torch_here import TorchHere, torch_here
 from runtime.torchrun import Outcome, RunRequest, TorchRun, start
 from ui.prose import escape
@@ -50,7 +52,7 @@ def panel(request: RunRequest, can: TorchHere, label: str, refused: str) -> None
         place.markdown(f":gray[{escape(can.why_not)} {escape(refused)}]")
         return
     if place.button(label, key="live_start", icon=":material/play_arrow:", type="primary"):
-        place.button("Cancel", key="live_cancel", shortcut="X")
+        place.button(said("two_way_tp", "says.cancel"), key="live_cancel", shortcut="X")
         _run(request)
     elif ended := st.session_state.get(_ENDED):
         (st.caption if ended == CANCELLED else st.error)(escape(ended))
@@ -78,7 +80,9 @@ def _watch(run: TorchRun) -> None:
     clock, lines = st.empty(), st.empty()
     printed: list[str] = st.session_state[_LINES]
     for line in run.watch():
-        clock.progress(_share(printed), f"Two processes, {run.elapsed_s:.0f} s")
+        clock.progress(
+            _share(printed), said("two_way_tp", "says.two_processes_s", elapsed_s=local(f"{run.elapsed_s:.0f}"))
+        )
         if line is not None:
             printed.append(line)
             lines.code("\n".join(text[:160] for text in printed[-_SHOWN_LINES:]), language="json")
@@ -90,7 +94,9 @@ def _printed_so_far() -> None:
         with st.expander(f"What it printed: {len(printed)} line{'' if len(printed) == 1 else 's'}"):
             st.code("\n".join(line[:160] for line in printed), language="json", height=240)
             text = "\n".join(printed) + "\n"
-            st.download_button("Download the lines", text, "lines.jsonl", "text/plain", on_click="ignore")
+            st.download_button(
+                said("two_way_tp", "says.download_lines"), text, "lines.jsonl", "text/plain", on_click="ignore"
+            )
 
 
 def _share(lines: list[str]) -> float:

@@ -9,6 +9,7 @@ import streamlit as st
 from core.two_way_tp.spend import account, cost_usd
 from runtime.budget import BudgetGuard
 from runtime.paid_run import FOLDER, MANIFEST
+from runtime.prose import said
 from runtime.torch_here import live_runs_allowed
 from ui import inputs
 from ui.prose import escape
@@ -42,8 +43,8 @@ class Asked:
 def ask(page: Page, seen: bool) -> Asked:
     """Ask for a price and for how long it was forgotten."""
     with st.container(key="paid_controls" if seen else "unseen_paid", horizontal=True, gap="medium"):
-        rate = inputs.number("dollars an hour", page.key("rate"), 0.05, 100.0, 0.7)
-        forgotten = inputs.slide("hours forgotten", page.key("forgotten"), 1, 72, 24)
+        rate = inputs.number(said("two_way_tp", "says.dollars_an_hour"), page.key("rate"), 0.05, 100.0, 0.7)
+        forgotten = inputs.slide(said("two_way_tp", "says.hours_forgotten"), page.key("forgotten"), 1, 72, 24)
     return Asked(rate, forgotten, seen and page.scene == "build")
 
 
@@ -59,7 +60,7 @@ def section(page: Page) -> None:
     page.reading("paid.meter")
     path = FOLDER / MANIFEST
     if own and path.is_file():
-        with st.popover("Manifest of the last run here", width="content"):
+        with st.popover(said("two_way_tp", "says.manifest_last_run_here"), width="content"):
             st.code(path.read_text(encoding="utf-8"), language="json")
 
 
@@ -73,10 +74,12 @@ def survey() -> None:
         hide_index=True,
         column_config={
             "vendor": st.column_config.TextColumn("vendor", max_chars=40),
-            "instance": st.column_config.TextColumn("instance type", max_chars=60),
-            "usd_per_hour": st.column_config.NumberColumn("dollars an hour", min_value=0.0, max_value=1000.0),
+            "instance": st.column_config.TextColumn(said("two_way_tp", "says.instance_type"), max_chars=60),
+            "usd_per_hour": st.column_config.NumberColumn(
+                said("two_way_tp", "says.dollars_an_hour"), min_value=0.0, max_value=1000.0
+            ),
             "hours": st.column_config.NumberColumn("hours", min_value=0.0, max_value=100.0),
-            "spot": st.column_config.CheckboxColumn("spot tier"),
+            "spot": st.column_config.CheckboxColumn(said("two_way_tp", "says.spot_tier")),
             "nvlink": st.column_config.CheckboxColumn("NVLink"),
         },
     )
@@ -86,7 +89,9 @@ def survey() -> None:
         lines = [f"{row.vendor}, {row.instance}: ${row.estimated_usd:.2f}" for row in priced.itertuples()]
         st.markdown(escape("; ".join(lines)))
         csv = priced.to_csv(index=False).encode()
-        st.download_button("Download the survey", csv, "vendors.csv", "text/csv", on_click="ignore")
+        st.download_button(
+            said("two_way_tp", "says.download_survey"), csv, "vendors.csv", "text/csv", on_click="ignore"
+        )
 
 
 def empty_survey() -> pd.DataFrame:

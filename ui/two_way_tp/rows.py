@@ -17,6 +17,7 @@ from core.two_way_tp import (
     reconcile,
     token_parts,
 )
+from runtime.prose import said
 from runtime.quantities import grouped, plain, seconds, significant
 from ui.comm_cost.rows import CurvePoint, Mark, MeasuredDot
 
@@ -145,7 +146,7 @@ def _in_words(value: float, unit: str) -> str:
 
 def _residual(reading: Reading) -> str:
     if reading.exact:
-        return "exact" if reading.logged == reading.predicted else "not exact"
+        return "exact" if reading.logged == reading.predicted else said("two_way_tp", "says.not_exact")
     return f"{100 * reading.residual_fraction:+.0f} %"
 
 
@@ -157,10 +158,10 @@ def timeline(step: Step) -> list[Slice]:
         for number, (begin, end) in enumerate(one.collectives_s, start=1):
             kind = "gather" if number == last else "sum"
             label = "gather" if kind == "gather" else str(number)
-            slices.append(Slice(f"rank {rank}", "work", 1e3 * now, 1e3 * begin, ""))
-            slices.append(Slice(f"rank {rank}", kind, 1e3 * begin, 1e3 * end, label))
+            slices.append(Slice(said("two_way_tp", "says.rank", rank=rank), "work", 1e3 * now, 1e3 * begin, ""))
+            slices.append(Slice(said("two_way_tp", "says.rank", rank=rank), kind, 1e3 * begin, 1e3 * end, label))
             now = end
-        slices.append(Slice(f"rank {rank}", "work", 1e3 * now, 1e3 * one.ended_s, ""))
+        slices.append(Slice(said("two_way_tp", "says.rank", rank=rank), "work", 1e3 * now, 1e3 * one.ended_s, ""))
     return slices
 
 
@@ -195,11 +196,22 @@ def token_bars(log: RunLog) -> list[Part]:
     """One token at TP=1, and at TP=N taken apart."""
     parts, single = token_parts(log), 1e3 * log.single_token_s
     sums_at, rest_at = 1e3 * parts.compute_s, 1e3 * (parts.total_s - parts.unexplained_s)
-    bar = f"TP={log.tp_size}, one token"
+    bar = said("two_way_tp", "says.tp_one_token", tp_size=log.tp_size)
     collectives_s = parts.all_reduce_s + parts.all_gather_s
-    sums = f"predicted: {plain(log.all_reduces_per_token)} sums and the gather, {seconds(collectives_s)}"
+    sums = said(
+        "two_way_tp",
+        "says.predicted_sums_gather",
+        all_reduces_per_token=plain(log.all_reduces_per_token),
+        collectives_s=seconds(collectives_s),
+    )
     rows = [
-        Part("TP=1, one token", "work", 0.0, single, f"{seconds(log.single_token_s)} of compute"),
+        Part(
+            said("two_way_tp", "says.tp_one_token_2"),
+            "work",
+            0.0,
+            single,
+            said("two_way_tp", "says.compute", single_token_s=seconds(log.single_token_s)),
+        ),
         Part(bar, "work", 0.0, sums_at, ""),
         Part(bar, "sum", sums_at, rest_at, sums),
     ]
@@ -213,12 +225,28 @@ def slowed_bars(slowed: Slowed) -> list[Part]:
     """Where each rank's step went while one of them slept."""
     rows = []
     for rank, (token_s, sums_s) in enumerate(zip(slowed.token_s, slowed.all_reduce_s, strict=True)):
-        bar, own_s = f"rank {rank}", token_s - sums_s
+        bar, own_s = said("two_way_tp", "says.rank", rank=rank), token_s - sums_s
         slept_s = min(slowed.delay_s, own_s) if rank == slowed.rank else 0.0
         if slept_s:
-            rows.append(Part(bar, "slept", 0.0, 1e3 * slept_s, f"asleep {significant(1e3 * slept_s, 2)} ms"))
+            rows.append(
+                Part(
+                    bar,
+                    "slept",
+                    0.0,
+                    1e3 * slept_s,
+                    said("two_way_tp", "says.asleep_ms", slept_s=significant(1e3 * slept_s, 2)),
+                )
+            )
         rows.append(Part(bar, "work", 1e3 * slept_s, 1e3 * own_s, ""))
-        rows.append(Part(bar, "sum", 1e3 * own_s, 1e3 * token_s, f"in sums {significant(1e3 * sums_s)} ms"))
+        rows.append(
+            Part(
+                bar,
+                "sum",
+                1e3 * own_s,
+                1e3 * token_s,
+                said("two_way_tp", "says.sums_ms", sums_s=significant(1e3 * sums_s)),
+            )
+        )
     return rows
 
 
@@ -227,14 +255,24 @@ def run_rows(name: str, result: RunResult) -> list[RunRow]:
     eager = _arms(name, result, result.single_per_token, result.per_token, result.all_threads_per_token)
     if result.graph_per_token is None or result.single_graph_per_token is None:
         return eager
-    graphed = _arms(f"{name}, CUDA graph", result, result.single_graph_per_token, result.graph_per_token, None)
+    graphed = _arms(
+        said("two_way_tp", "says.cuda_graph", name=name),
+        result,
+        result.single_graph_per_token,
+        result.graph_per_token,
+        None,
+    )
     return [*eager, *graphed]
 
 
 def _arms(name: str, result: RunResult, one: PerToken, many: PerToken, wide: PerToken | None) -> list[RunRow]:
     model, _, between = name.partition(", ")
     times = f"{significant(many.median_s / one.median_s, 2)} ×"
-    arms = [("TP=1", "one", one), ("TP=1, all threads", "all", wide), (f"TP={result.world_size}", "ranks", many)]
+    arms = [
+        ("TP=1", "one", one),
+        (said("two_way_tp", "says.tp_all_threads"), "all", wide),
+        (f"TP={result.world_size}", "ranks", many),
+    ]
     return [
         RunRow(name, model, between, arm, kind, 1e3 * t.min_s, 1e3 * t.median_s, 1e3 * t.p95_s, times)
         for arm, kind, t in arms
@@ -270,4 +308,4 @@ def wire_curve(log: RunLog, name: str, steps: int = 24) -> list[CurvePoint]:
 
 def wire_mark(model: ModelSpec) -> Mark:
     """Where a decode step of a model stands on the axis of payloads."""
-    return Mark(allreduce_payload_bytes(1, model.hidden_size), f"{model.key}, decode")
+    return Mark(allreduce_payload_bytes(1, model.hidden_size), said("two_way_tp", "says.decode", key=model.key))

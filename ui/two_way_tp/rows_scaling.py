@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.two_way_tp import Crossover, Duel, RunLog, ScalingRun, crossover, curve
+from runtime.prose import said
 from runtime.quantities import percent, plain, seconds, significant
 from ui.comm_cost.rows import short_name
 
@@ -99,7 +100,14 @@ def crossover_marks(run: ScalingRun) -> list[CrossoverMark]:
         return []
     high = min(found.slow or widest, widest)
     return [
-        CrossoverMark(found.usual, found.fast, high, f"crossover {width_words(found.usual)}, {band_words(found)}")
+        CrossoverMark(
+            found.usual,
+            found.fast,
+            high,
+            said(
+                "two_way_tp", "says.crossover", width_words=width_words(found.usual), band_words=band_words(found)
+            ),
+        )
     ]
 
 
@@ -107,8 +115,12 @@ def band_words(found: Crossover) -> str:
     """The band of a crossover: `680 to 1420`, open at the top where the slowest sums never pay."""
     low = width_words(found.fast) if found.fast else "none"
     if found.slow and width_words(found.slow) == low:
-        return "whether sums are fast or slow"
-    return f"{low} to {width_words(found.slow)}" if found.slow else f"{low} and up"
+        return said("two_way_tp", "says.whether_sums_are_fast")
+    return (
+        said("two_way_tp", "says.to", low=low, width_words=width_words(found.slow))
+        if found.slow
+        else said("two_way_tp", "says.up", low=low)
+    )
 
 
 def width_words(value: float) -> str:
@@ -121,8 +133,14 @@ def duel_rows(on_links: Sequence[Sequence[Duel]]) -> list[DuelRow]:
     rows = []
     for together in zip(*on_links, strict=True):
         for duel in together:
-            allowed = f"at most {seconds(duel.allowed_s)} allowed" if duel.allowed_s else "none allowed"
-            words = f"{plain(duel.gain, 2)} ×, sums {seconds(duel.comm_s)}, {allowed}"
+            allowed = (
+                said("two_way_tp", "says.most_allowed", allowed_s=seconds(duel.allowed_s))
+                if duel.allowed_s
+                else said("two_way_tp", "says.none_allowed")
+            )
+            words = said(
+                "two_way_tp", "says.sums", gain=plain(duel.gain, 2), comm_s=seconds(duel.comm_s), allowed=allowed
+            )
             rows.append(DuelRow(ASKED[duel.kind], duel.kind, short_name(duel.link), duel.gain, duel.tp_wins, words))
     return rows
 
@@ -133,11 +151,11 @@ def host_rows(runs: Sequence[tuple[str, RunLog]]) -> list[HostRow]:
     if not told:
         return []
     single_ms = 1e3 * told[0][1].single_s
-    rows = [HostRow("one process", "work", 0.0, single_ms, f"{significant(single_ms)} ms")]
+    rows = [HostRow(said("two_way_tp", "says.one_process"), "work", 0.0, single_ms, f"{significant(single_ms)} ms")]
     for name, prefill in told:
         half_ms, whole_ms = 500 * prefill.single_s, 1e3 * prefill.median_s
         share = percent(max(0.0, whole_ms - half_ms) / whole_ms, 0)
         rows.append(HostRow(name, "work", 0.0, min(half_ms, whole_ms), ""))
-        words = f"{significant(whole_ms)} ms, {share} of it sums"
+        words = said("two_way_tp", "says.ms_sums", whole_ms=significant(whole_ms), share=share)
         rows.append(HostRow(name, "sum", min(half_ms, whole_ms), whole_ms, words))
     return rows

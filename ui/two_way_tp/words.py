@@ -16,7 +16,7 @@ from core.two_way_tp import (
     step_comm_s,
     token_parts,
 )
-from runtime.prose import written
+from runtime.prose import said, written
 from runtime.quantities import binary_bytes, grouped, percent, plain, seconds, significant
 from ui.two_way_tp.rows import usual_work_s, working_s
 
@@ -29,7 +29,7 @@ WRONGS = {"one rank slow": "slow", "bias on every rank": "bias_on_every_rank", "
 
 def run_name(log: RunLog) -> str:
     """A run by what is sent over what: the model's name, and what lies between its ranks."""
-    sharing = f", {log.ranks_per_gpu} ranks on a GPU" if log.ranks_per_gpu > 1 else ""
+    sharing = said("two_way_tp", "says.ranks_gpu", ranks_per_gpu=log.ranks_per_gpu) if log.ranks_per_gpu > 1 else ""
     return f"{log.model.name.partition('-')[0]}, {BETWEEN.get(log.backend, log.backend)}{sharing}"
 
 
@@ -62,7 +62,7 @@ def fields(
         "token": seconds(log.token_s),
         "times": plain(times, 2),
         "speed": percent(1 / times),
-        "cores": f"{manifest.cores} cores",
+        "cores": said("two_way_tp", "says.cores", cores=manifest.cores),
         "load_average": "not noted" if manifest.load_average is None else plain(manifest.load_average, 2),
         "reading": seconds(reading_s) if (reading_s := _reading_s(log.model, result)) else "not timed",
         "p95_times": plain(result.per_token.p95_s / result.per_token.median_s, 2),
@@ -73,7 +73,7 @@ def fields(
         "prompts": str(log.prompts),
         "hardware": manifest.hardware,
         "date": manifest.date[:10],
-        "load": ", run ahead of other work" if manifest.priority != "normal" else "",
+        "load": said("two_way_tp", "says.run_ahead_other_work") if manifest.priority != "normal" else "",
         "torch": manifest.torch,
         **_large_fields(shipped),
         **_wire_fields(shipped, model),
@@ -104,8 +104,8 @@ def _spread_fields(slowdowns: Sequence[float]) -> dict[str, str]:
     """From the least to the largest of runs of one program: what a shared machine does to a time."""
     least, most = plain(min(slowdowns), 2), plain(max(slowdowns), 2)
     return {
-        "spread": least if least == most else f"{least} to {most}",
-        "spread_runs": written(len(slowdowns), "recorded run,recorded runs"),
+        "spread": least if least == most else said("two_way_tp", "says.to_2", least=least, most=most),
+        "spread_runs": written(len(slowdowns), said("two_way_tp", "says.recorded_run_recorded_runs")),
     }
 
 
@@ -116,10 +116,12 @@ def _large_fields(shipped: Sequence[RunLog]) -> dict[str, str]:
     shares = {log.backend: f"{round(100 * slowdown(log))} %" for log in shipped if log.model == largest}
     times = [significant(slowdown(log), 2) for log in by_model if log.backend == "gloo"]
     return {
-        "sizes_tcp": f"{', '.join(times[:-1])} and {times[-1]}" if len(times) > 1 else "".join(times),
+        "sizes_tcp": said("two_way_tp", "says.and", join=", ".join(times[:-1]), times=times[-1])
+        if len(times) > 1
+        else "".join(times),
         "large_name": largest.name,
-        "large_tcp": shares.get("gloo", "not recorded"),
-        "large_memory": shares.get("shm", "not recorded"),
+        "large_tcp": shares.get("gloo", said("two_way_tp", "says.not_recorded")),
+        "large_memory": shares.get("shm", said("two_way_tp", "says.not_recorded")),
     }
 
 
@@ -132,8 +134,12 @@ def _wire_fields(shipped: Sequence[RunLog], model: ModelSpec) -> dict[str, str]:
     }
     for name, backend in (("tcp", "gloo"), ("memory", "shm")):
         fits = [fit for log in shipped if log.backend == backend and (fit := fitted_wire(log))]
-        filled[f"{name}_hop"] = f"{plain(fits[0].alpha_us or 0, 2)} µs" if fits else "not recorded"
-        filled[f"{name}_bill"] = seconds(step_comm_s(fits[0], model)) if fits else "not recorded"
+        filled[f"{name}_hop"] = (
+            f"{plain(fits[0].alpha_us or 0, 2)} µs" if fits else said("two_way_tp", "says.not_recorded")
+        )
+        filled[f"{name}_bill"] = (
+            seconds(step_comm_s(fits[0], model)) if fits else said("two_way_tp", "says.not_recorded")
+        )
     return filled
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_wire
 from core.two_way_tp.spend import HOURS_A_DAY, Account, cost_usd, hours_for
+from runtime.prose import said
 from runtime.quantities import bandwidth, binary_bytes, percent, plain, seconds, significant
 from ui.comm_cost.rows import short_name
 from ui.two_way_tp.rows_scaling import band_words, width_words
@@ -18,9 +19,20 @@ def scaling_fields(run: ScalingRun | None, between: str) -> Mapping[str, str]:
         return {}
     found, widest = crossover(run), max(point.hidden_size for point in run.points)
     gains = [point for point in run.points if point.token_s < point.single_s]
-    wins = f"from {min(point.hidden_size for point in gains)}" if gains else f"at none up to {widest}"
+    wins = (
+        said("two_way_tp", "says.from", value=min(point.hidden_size for point in gains))
+        if gains
+        else said("two_way_tp", "says.none_up", widest=widest)
+    )
     pays = (
-        f"above a width of about {width_words(found.usual)} ({band_words(found)})" if found.usual else "at no width"
+        said(
+            "two_way_tp",
+            "says.above_width_about",
+            width_words=width_words(found.usual),
+            band_words=band_words(found),
+        )
+        if found.usual
+        else said("two_way_tp", "says.no_width")
     )
     return {
         "scaling_wire": between,
@@ -41,7 +53,7 @@ def duel_fields(inside: Sequence[Duel], across: Sequence[Duel], model: str, gpu:
     for place, duels in (("inside", inside), ("across", across)):
         for duel in duels:
             name = duel.kind.replace(" ", "_")
-            filled[f"duel_{place}_{name}"] = f"{plain(duel.gain, 2)} times"
+            filled[f"duel_{place}_{name}"] = said("two_way_tp", "says.times", gain=plain(duel.gain, 2))
             filled[f"duel_{place}_{name}_sums"] = seconds(duel.comm_s)
             filled[f"duel_{place}_{name}_allowed"] = seconds(duel.allowed_s)
     return filled
@@ -64,7 +76,10 @@ def host_fields(runs: Sequence[tuple[str, RunLog]]) -> Mapping[str, str]:
     fits = {name: fitted_wire(log) for name, log in runs}
     speeds = [(name, fit.bandwidth_bytes_per_s) for name, fit in fits.items() if fit and fit.bandwidth_bytes_per_s]
     return filled | {
-        "host_fits": ", ".join(f"{bandwidth(bytes_per_s)} over {name}" for name, bytes_per_s in speeds),
+        "host_fits": ", ".join(
+            said("two_way_tp", "says.over", bytes_per_s=bandwidth(bytes_per_s), name=name)
+            for name, bytes_per_s in speeds
+        ),
         "host_slowest": slowest,
         "host_slowest_time": seconds(told[slowest].median_s),
         "host_fastest": fastest,
@@ -86,10 +101,16 @@ def paid_fields(account: Account, usd_per_hour: float, forgotten_hours: int) -> 
         "remaining": _usd(account.remaining_usd()),
         "rate": _usd(usd_per_hour),
         "rate_a_day": _usd(cost_usd(usd_per_hour, HOURS_A_DAY)),
-        "rate_lasts": f"{significant(hours_for(limits.lab_usd, usd_per_hour))} hours",
+        "rate_lasts": said(
+            "two_way_tp", "says.hours", hours_for=significant(hours_for(limits.lab_usd, usd_per_hour))
+        ),
         "forgotten_hours": str(forgotten_hours),
         "forgotten": _usd(forgotten_usd),
-        "forgotten_share": f"{plain(forgotten_usd / limits.lab_usd, 2)} times" if limits.lab_usd else "more than",
+        "forgotten_share": said(
+            "two_way_tp", "says.times_2", forgotten_usd=plain(forgotten_usd / limits.lab_usd, 2)
+        )
+        if limits.lab_usd
+        else said("two_way_tp", "says.more_than"),
     }
 
 

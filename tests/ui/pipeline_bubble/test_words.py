@@ -18,7 +18,7 @@ from ui.prose import Prose
 DISAGREES = re.compile(
     r"(?<![\d.,/=\u202f])(?<!− )1 (?:[a-z]+ )?(?:tick|GPU|microbatch|stage|sequence|token|action|hand-over)e?s\b"
 )
-ROWS_OWN = re.compile(r"^(?:learner|compose|formula|broken)\.|bench\.pin$")
+ROWS_OWN = re.compile(r"^(?:says|learner|compose|formula|broken)\.|bench\.pin$")
 """Blocks that are filled from a row of their own, where they are said."""
 
 
