@@ -4,10 +4,18 @@ Model fields carry the names of Hugging Face's config.json. Rows live in core.ca
 what a row is.
 """
 
+from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from core.errors import OutOfRangeError, require_non_negative, require_positive
+from core.layer_specs import AttentionSpec, LayerSpec, MlaSpec, MlpSpec, MoeSpec
+
+__all__ = [
+    "DTYPE_BYTES", "AttentionSpec", "GpuSpec", "LayerSpec", "LinkFamily", "LinkSpec", "MlaSpec", "MlpSpec",
+    "ModelSpec", "MoeSpec", "ParallelConfig", "Workload",
+]  # fmt: skip
 
 DTYPE_BYTES = {
     "fp32": 4.0,
@@ -23,39 +31,19 @@ byte for every 32 elements."""
 
 
 @dataclass(frozen=True)
-class MoeSpec:
-    """A mixture of experts in place of the MLP, in every layer from `first_k_dense_replace` on."""
-
-    num_experts: int
-    num_experts_per_tok: int
-    moe_intermediate_size: int
-    n_shared_experts: int = 0
-    shared_expert_intermediate_size: int = 0
-    first_k_dense_replace: int = 0
-    shared_expert_gate: bool = False
-    router_bias: bool = False
-
-
-@dataclass(frozen=True)
-class MlaSpec:
-    """Multi-head latent attention: keys and values are kept as one latent row a token, whole on every rank."""
-
-    kv_lora_rank: int
-    qk_rope_head_dim: int
-    qk_nope_head_dim: int
-    v_head_dim: int
-    q_lora_rank: int | None = None
-
-
-@dataclass(frozen=True)
 class ModelSpec:
     """The shape of a decoder-only transformer, enough to count its parameters exactly.
 
     `weight_dtype` is the checkpoint's own; of a quantised one, `quantisation_group` inputs share a scale, or
     `weight_block` outputs and inputs, and `left_alone` are the parts that stay in 16 bits, each with its layers
-    (core.models.left_alone). `windowed_layers` keep no more than `sliding_window` tokens of a sequence. A
-    `vision_tower` is in the checkpoint besides, and not counted. `remote_code` says that an engine must trust the
-    repository's own.
+    (core.models.left_alone), and `other_widths` those of a third width. A `vision_tower` is in the checkpoint
+    besides, and not counted. `remote_code` says that an engine must trust the repository's own.
+
+    Where layers are not alike, `kinds` are the kinds there are, and `pattern` has one letter a layer: a for the
+    first kind, b for the second. The fields beside them then speak of the layers that attend to everything, and of
+    those with experts. `rotary_dim` is the part of a head that is turned, all of it where it is None.
+    `extra_parameters` are of no layer and no table, `extra_tables` rows beside the embedding's, looked up like
+    them.
     """
 
     key: str
@@ -85,8 +73,12 @@ class ModelSpec:
     quantisation_group: int | None = None
     weight_block: tuple[int, int] | None = None
     left_alone: tuple[tuple[str, frozenset[int]], ...] = ()
-    sliding_window: int = 0
-    windowed_layers: int = 0
+    other_widths: tuple[tuple[str, frozenset[int], str], ...] = ()
+    kinds: tuple[LayerSpec, ...] = ()
+    pattern: str = ""
+    rotary_dim: int | None = None
+    extra_parameters: int = 0
+    extra_tables: int = 0
     remote_code: bool = False
     vision_tower: bool = False
     aliases: tuple[str, ...] = ()
@@ -107,6 +99,66 @@ class ModelSpec:
                 self.num_key_value_heads,
                 f"must divide num_attention_heads={self.num_attention_heads}",
             )
+        if self.kinds and len(self.pattern) != self.num_hidden_layers:
+            raise OutOfRangeError(
+                "layers", len(self.pattern), f"must be num_hidden_layers={self.num_hidden_layers}"
+            )
+
+    def kinds_of(self, first: int = 0, layers: int | None = None) -> tuple[tuple[LayerSpec, int], ...]:
+        """The kinds of layer among `layers` from number `first` on, each with how many there are; of all layers."""
+        kinds, pattern = self._stack
+        end = self.num_hidden_layers if layers is None else first + layers
+        return tuple((kinds[ord(letter) - 97], n) for letter, n in Counter(pattern[first:end]).items())
+
+    @cached_property
+    def _stack(self) -> tuple[tuple[LayerSpec, ...], str]:
+        """The kinds and the pattern; of a model without, its own attention, an MLP or a mixture after it."""
+        if self.kinds:
+            return self.kinds, self.pattern
+        dense = (
+            self.num_hidden_layers
+            if self.moe is None
+            else min(self.moe.first_k_dense_replace, self.num_hidden_layers)
+        )
+        last: MlpSpec | MoeSpec = self.moe or MlpSpec(self.intermediate_size)
+        kinds = tuple(
+            LayerSpec((self.mla or self.attention, block), self.norms_per_layer)
+            for block in (MlpSpec(self.intermediate_size), last)
+        )
+        return kinds, "a" * dense + "b" * (self.num_hidden_layers - dense)
+
+    @property
+    def attention(self) -> AttentionSpec:
+        """The attention that its own fields describe."""
+        return AttentionSpec(
+            self.num_attention_heads,
+            self.num_key_value_heads,
+            self.head_dim,
+            qkv_bias=self.qkv_bias,
+            o_bias=self.o_bias,
+            qk_norm="head" if self.qk_norm else "",
+            sinks=self.attention_sinks,
+        )
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of all layers; each ends in a sum over the ranks that share it."""
+        return sum(n * len(kind.blocks) for kind, n in self.kinds_of())
+
+    @property
+    def sparse_layers(self) -> int:
+        """Layers with experts."""
+        return sum(n for kind, n in self.kinds_of() if kind.moe is not None)
+
+    @property
+    def sliding_window(self) -> int:
+        """Tokens that the layers with a window see; 0 where there are none."""
+        return max((getattr(kind.mixer, "window", 0) for kind, _ in self.kinds_of()), default=0)
+
+    @property
+    def windowed_layers(self) -> int:
+        """Layers that see a window."""
+        return sum(n for kind, n in self.kinds_of() if getattr(kind.mixer, "window", 0))
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,7 @@ ORDER = (
         "lines",
         "remark",
         "errors",
+        "layer_specs",
         "specs",
         "ledger",
         "catalog",

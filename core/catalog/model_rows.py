@@ -1,9 +1,10 @@
 """What a row of the tables of models says, and what its family says for all of its rows."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from core.specs import MlaSpec, ModelSpec
+from core.specs import LayerSpec, MlaSpec, MlpSpec, ModelSpec
 
 CONFIG_LITGPT = (
     "config.json kept in ai-dynamo/aiconfigurator model_configs; Lightning-AI/litgpt litgpt/config.py agrees"
@@ -29,13 +30,16 @@ def row(
     source: str,
     *,
     head_dim: int | None = None,
+    window: int = 0,
+    cycle: str = "",
     **facts: Any,
 ) -> ModelSpec:
     """A model. `repositories` are its names on the Hub, apart by spaces; `facts` are ModelSpec's other fields.
 
-    A head is a share of the hidden size unless its width is given.
+    A head is a share of the hidden size unless its width is given. Layers go round a `cycle`, where `a` stands for
+    one that sees a `window`, `b` for one that sees everything.
     """
-    return ModelSpec(
+    spec = ModelSpec(
         key=key,
         name=name,
         hidden_size=hidden,
@@ -50,6 +54,15 @@ def row(
         source=source,
         **facts,
     )
+    return windowed(spec, window, cycle) if window else spec
+
+
+def windowed(spec: ModelSpec, window: int, cycle: str) -> ModelSpec:
+    """A model of layers alike but for their window: `a` in the cycle sees it, `b` sees everything."""
+    inner = spec.moe or MlpSpec(spec.intermediate_size)
+    attention = replace(spec.attention, window=window), spec.attention
+    kinds = tuple(LayerSpec((one, inner), spec.norms_per_layer) for one in attention)
+    return replace(spec, kinds=kinds, pattern=(cycle * spec.num_hidden_layers)[: spec.num_hidden_layers])
 
 
 _biased = partial(row, qkv_bias=True, o_bias=True, mlp_bias=True)

@@ -76,12 +76,12 @@ MIXTURES = (
             "openai/gpt-oss-20b",
             "config.json kept in ai-dynamo/aiconfigurator model_configs; mxfp4 holds the experts only, the "
             "rest is bf16",
-            moe=MoeSpec(32, 4, 2880, router_bias=True), sliding_window=128, windowed_layers=12),
+            moe=MoeSpec(32, 4, 2880, router_bias=True), window=128, cycle="ab"),
     gpt_oss("gpt-oss-120b", "gpt-oss 120B", 36, 2880, 64, 8, 2880, 201088, 131072,
             "openai/gpt-oss-120b",
             "config.json kept in ai-dynamo/aiconfigurator model_configs; mxfp4 holds the experts only, the "
             "rest is bf16",
-            moe=MoeSpec(128, 4, 2880, router_bias=True), sliding_window=128, windowed_layers=18),
+            moe=MoeSpec(128, 4, 2880, router_bias=True), window=128, cycle="ab"),
 )
 """An MLP of experts in all layers, or in all but the first few."""
 # fmt: on

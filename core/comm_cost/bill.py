@@ -72,12 +72,12 @@ def comm_fraction(comm_s: float, step_s: float) -> float:
 
 
 def all_reduces_per_step(model: ModelSpec, tp_size: int) -> int:
-    """Two a layer, attention then MLP; none when one rank holds the layer.
+    """One a block, two a layer where attention and an MLP follow each other; none when one rank holds the layer.
 
     A parallel block (GPT-J, PaLM) would have one.
     """
     require_positive(tp_size=tp_size)
-    return 2 * model.num_hidden_layers if tp_size > 1 else 0
+    return model.blocks if tp_size > 1 else 0
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def expert_parallel_bill(
         link=link.key,
         ranks=ranks,
         tokens=tokens,
-        layers=model.num_hidden_layers - moe.first_k_dense_replace,
+        layers=model.sparse_layers,
         copies=copies,
         dispatch=exchange[dispatch_dtype],
         combine=exchange[combine_dtype],

@@ -6,20 +6,19 @@ is refused, for a guess would be wrong in silence. Of a multimodal model the tex
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import replace
 
 from core.errors import OutOfRangeError, UnreadableTextError
-from core.models.hf_families import ARCHITECTURES, FAMILIES, GPT2_NAMES, REMOTE_CODE, Family
-from core.models.left_alone import left_alone
-from core.models.quantisation import BLOCKS, weight_format
-from core.specs import MlaSpec, ModelSpec, MoeSpec
+from core.models.hf_blocks import has_bias, inner_width, latent_attention
+from core.models.hf_families import ARCHITECTURES, FAMILIES, REMOTE_CODE
+from core.models.hf_family import SAME, Family
+from core.models.hf_layers import layers_of
+from core.models.hf_values import MOST_LAYERS, MOST_POSITIONS, Config, Values
+from core.models.left_alone import PARTS, LeftAlone, left_alone
+from core.models.quantisation import BLOCKS, WeightFormat, weight_format
+from core.specs import AttentionSpec, ModelSpec
 
-MOST_CHARACTERS = 2**20
-_MOST = 10**7
-_MOST_LAYERS = 4096
-_MOST_POSITIONS = 2**27
+MOST_CHARACTERS = 2**23
 _UNKNOWN_PARTS = (
     "index_topk",
     "attn_output_gate",
@@ -33,10 +32,6 @@ _UNKNOWN_PARTS = (
 _NESTED = ("text_config", "llm_config", "language_config")
 _REQUIRED = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
 
-_EXPERTS_AS_WIDE_AS_THE_MLP = {"mixtral", "gpt_oss", "phimoe", "granitemoe", "llama4_text"}
-
-Config = Mapping[str, object]
-
 
 def model_from_config(text: str, key: str = "config") -> ModelSpec:
     """The model that a config.json describes; `key` names it.
@@ -48,50 +43,138 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
     config = _text_part(outer)
     kind = _model_type(config, outer)
     family = FAMILIES[kind]
-    values = _Values(kind, _filled(config, family, nested=config is not outer))
+    values = Values(kind, _counted(_filled(config, family, nested=config is not outer)))
     values.require(*_REQUIRED)
-    values.refuse_unknown_parts(family.fixed)
+    values.refuse_unknown_parts({**_unknown_parts(family), **family.fixed})
+    if family.experts and config.get(family.experts) is None:
+        values.require(family.experts)
     heads, hidden = values.whole("num_attention_heads"), values.whole("hidden_size")
-    mla, moe = _latent_attention(values), _mixture(values, family)
-    head_dim = mla.qk_nope_head_dim + mla.qk_rope_head_dim if mla else values.head_dim(hidden, heads)
-    positions = values.whole("max_position_embeddings", 2048, most=_MOST_POSITIONS)
+    layers = values.whole("num_hidden_layers", most=MOST_LAYERS)
+    kinds, pattern = layers_of(values, family, layers)
+    own = next(
+        (kind.mixer for kind in kinds if isinstance(kind.mixer, AttentionSpec) and not kind.mixer.window), None
+    )
+    own = own or next((kind.mixer for kind in kinds if isinstance(kind.mixer, AttentionSpec)), None)
+    mla = latent_attention(values)
+    head_dim = (
+        mla.qk_nope_head_dim + mla.qk_rope_head_dim
+        if mla
+        else own.head_dim
+        if own
+        else values.head_dim(hidden, heads)
+    )
+    moe = next((kind.moe for kind in kinds if kind.moe is not None), None)
+    positions = values.whole("max_position_embeddings", 2048, most=MOST_POSITIONS)
     form = weight_format({**config, **{name: outer[name] for name in BLOCKS if name in outer}})
-    layers = values.whole("num_hidden_layers", most=_MOST_LAYERS)
-    window, windowed = _windows(values, family, layers)
-    tied = values.flag("tie_word_embeddings", family.tied)
-    return ModelSpec(
+    alone, others = _widths(form, layers)
+    narrow = values.count("hidden_size_per_layer_input")
+    spec = ModelSpec(
         key=key,
         name=key if config is outer else f"{key}, text",
         hidden_size=hidden,
         num_hidden_layers=layers,
         num_attention_heads=heads,
-        num_key_value_heads=heads if mla else values.whole("num_key_value_heads", heads),
+        num_key_value_heads=heads if mla else own.kv_heads if own else heads,
         head_dim=head_dim,
-        intermediate_size=_inner_width(values, family, moe),
+        intermediate_size=inner_width(values, family),
         vocab_size=values.whole("vocab_size"),
         max_position_embeddings=positions,
-        tie_word_embeddings=tied,
+        tie_word_embeddings=values.flag("tie_word_embeddings", family.tied),
         mlp=family.mlp,
         norm=family.norm,
         norms_per_layer=family.norms_per_layer,
-        qkv_bias=_has_bias(values, family, "qkv"),
-        o_bias=_has_bias(values, family, "o"),
-        mlp_bias=_has_bias(values, family, "mlp"),
+        qkv_bias=has_bias(values, family, "qkv"),
+        o_bias=has_bias(values, family, "o"),
+        mlp_bias=has_bias(values, family, "mlp"),
         head_bias=family.head_bias or values.flag("lm_head_bias", False),
-        qk_norm=family.qk_norm or (bool(family.qk_norm_switch) and values.flag(family.qk_norm_switch, False)),
+        qk_norm=own is not None and own.qk_norm == "head",
         learned_positions=0 if family.extra_positions is None else positions + family.extra_positions,
-        attention_sinks=family.sinks,
+        attention_sinks=own is not None and own.sinks,
         moe=moe,
         mla=mla,
         weight_dtype=form.dtype,
         quantisation_group=form.group,
         weight_block=form.block,
-        left_alone=left_alone(form.kept, layers),
-        sliding_window=window,
-        windowed_layers=windowed,
+        left_alone=alone,
+        other_widths=others,
+        kinds=kinds,
+        pattern=pattern,
+        rotary_dim=_rotary_dim(values, family, head_dim, mla is not None),
+        extra_parameters=_beyond_layers(values),
+        extra_tables=values.count("vocab_size_per_layer_input") * layers * narrow if narrow else 0,
+        vision_tower=any(name in outer for name in ("vision_config", "vision_tower", "vit_config")),
         remote_code=kind in REMOTE_CODE,
         source=f"a config.json of model_type {kind}",
     )
+    plain = replace(spec, kinds=(), pattern="")
+    return plain if plain.kinds_of() == spec.kinds_of() and _in_order(plain) == pattern else spec
+
+
+def _counted(fields: Config) -> Config:
+    """The fields with the number of layers, where a file names each and does not count them."""
+    named = fields.get("layers_block_type") or fields.get("hybrid_override_pattern")
+    if "num_hidden_layers" in fields or not isinstance(named, list | str):
+        return fields
+    return {**fields, "num_hidden_layers": len(named)}
+
+
+def _widths(form: WeightFormat, layers: int) -> tuple[LeftAlone, tuple[tuple[str, frozenset[int], str], ...]]:
+    """The parts in 16 bits, and those in a third width."""
+    if not form.listed:
+        return left_alone(form.kept, layers), ()
+    named = [(dtype, dict(left_alone(names, layers))) for dtype, names in form.listed]
+    rest = {
+        part: frozenset(range(layers)).difference(*(parts.get(part, ()) for _, parts in named)) for part in PARTS
+    }
+    widths = [*named[1:], (form.rest, rest)]
+    alone = [(part, where) for dtype, parts in widths if dtype == "bf16" for part, where in parts.items() if where]
+    others = [
+        (part, where, dtype) for dtype, parts in widths if dtype != "bf16" for part, where in parts.items() if where
+    ]
+    return tuple(alone), tuple(others)
+
+
+def _in_order(plain: ModelSpec) -> str:
+    """The letters that a model of its own fields alone has for its layers: a, then b."""
+    letters = [chr(97 + index) * n for index, (_, n) in enumerate(plain.kinds_of())]
+    return "".join(letters)
+
+
+def _unknown_parts(family: Family) -> dict[str, bool]:
+    """The fields that change parts of a family for which they are not read."""
+    read = {
+        "attn_output_gate": bool(family.gate),
+        "index_topk": "index_n_heads" in family.defaults,
+        "full_attention_interval": family.otherwise == "linear",
+        "linear_num_key_heads": family.otherwise == "linear",
+    }
+    return {name: False for name in _UNKNOWN_PARTS if not read.get(name)}
+
+
+def _rotary_dim(values: Values, family: Family, head_dim: int, latent: bool) -> int | None:
+    """The part of a head that is turned; None for a whole one, 0 where no position is told."""
+    if family.no_rotary or values.get("position_embedding_type") == "nope" or values.flag("mla_use_nope", False):
+        return 0
+    if latent:
+        return None
+    inside = values.inside("rope_parameters" if "rope_parameters" in values.fields else "rope_scaling")
+    named = ("partial_rotary_factor", "rotary_pct", "rotary_percent")
+    factor = next(
+        (value for place in (values, inside) for name in named if (value := place.get(name)) is not None), 1
+    )
+    if "rotary_dim" in values.fields:
+        return values.count("rotary_dim")
+    fits = isinstance(factor, int | float) and 0 < factor < 1
+    return int(head_dim * float(str(factor))) if fits else None
+
+
+def _beyond_layers(values: Values) -> int:
+    """Parameters of no layer and no table: what mixes streams before the head, or leads to per-layer inputs."""
+    hidden, layers = values.whole("hidden_size"), values.whole("num_hidden_layers")
+    streams, narrow = values.count("hc_mult"), values.count("hidden_size_per_layer_input")
+    mixed = streams * (streams * hidden + 1) + 1 if streams else 0
+    residual = 2 * hidden if values.get("attn_res_block_size") is not None else 0
+    return mixed + residual + (narrow * (layers * hidden + 1) if narrow else 0)
 
 
 def _parsed(text: str) -> Config:
@@ -140,7 +223,7 @@ def _model_type(config: Config, outer: Config) -> str:
 
     Raises OutOfRangeError for one that is not in FAMILIES, saying what the config would also have lacked.
     """
-    named = config.get("model_type")
+    named = config.get("model_type") or outer.get("model_type")
     if isinstance(named, str) and named in FAMILIES:
         return named
     for architecture in _names(config.get("architectures")) + _names(outer.get("architectures")):
@@ -163,138 +246,8 @@ def _filled(config: Config, family: Family, nested: bool) -> Config:
 
     A file writes all its sizes, but a part nested in another only those that are not its class's own.
     """
-    renamed = {family.renamed.get(name, name): value for name, value in config.items()}
-    fields = {**(family.sizes if nested else {}), **family.defaults, **renamed}
+    names = {**SAME, **family.renamed}
+    plain = {name: value for name, value in config.items() if name not in names}
+    renamed = {names[name]: value for name, value in config.items() if name in names}
+    fields = {**(family.sizes if nested else {}), **family.defaults, **plain, **renamed}
     return {name: value for name, value in fields.items() if value is not None}
-
-
-@dataclass(frozen=True)
-class _Values:
-    """A config's fields, checked as they are read."""
-
-    kind: str
-    fields: Config
-
-    def get(self, name: str) -> object:
-        return self.fields.get(name)
-
-    def require(self, *names: str) -> None:
-        """Raise OutOfRangeError that names every field that is missing."""
-        lacking = [name for name in names if name not in self.fields]
-        if lacking:
-            raise OutOfRangeError("model_type", self.kind, f"needs {', '.join(lacking)}, which the config lacks")
-
-    def whole(self, name: str, default: int | None = None, most: int = _MOST) -> int:
-        """A whole number from 1; the default where the field is missing."""
-        if default is None:
-            self.require(name)
-        value = self.fields.get(name, default)
-        if isinstance(value, float) and value.is_integer() and value <= most:
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise OutOfRangeError(name, str(value)[:40], f"must be a whole number from 1 to {most}")
-        return value
-
-    def count(self, name: str) -> int:
-        """A whole number from 0, which a missing field is."""
-        return self.whole(name) if self.fields.get(name, 0) not in (0, False) else 0
-
-    def flag(self, name: str, default: bool) -> bool:
-        """True or false; the default where the field is missing."""
-        value = self.fields.get(name, default)
-        if not isinstance(value, bool):
-            raise OutOfRangeError(name, str(value)[:40], "must be true or false")
-        return value
-
-    def refuse_unknown_parts(self, fixed: Mapping[str, bool]) -> None:
-        """Raise OutOfRangeError for a field that changes parameters in a way nobody here counts."""
-        for name, value in {**dict.fromkeys(_UNKNOWN_PARTS, False), **fixed}.items():
-            if bool(self.fields.get(name, value)) != value:
-                raise OutOfRangeError(
-                    name, str(self.fields[name])[:40], "changes parts whose parameters are unknown here"
-                )
-        narrow = self.fields.get("word_embed_proj_dim", self.fields["hidden_size"])
-        if narrow != self.fields["hidden_size"]:
-            raise OutOfRangeError("word_embed_proj_dim", str(narrow)[:40], "must be the hidden_size")
-
-    def head_dim(self, hidden: int, heads: int) -> int:
-        """The width of a head: written, or the hidden size divided over the heads."""
-        if "head_dim" in self.fields:
-            return self.whole("head_dim")
-        if hidden % heads:
-            raise OutOfRangeError("hidden_size", hidden, f"does not divide over num_attention_heads={heads}")
-        return hidden // heads
-
-
-def _inner_width(values: _Values, family: Family, moe: MoeSpec | None) -> int:
-    """The width of a dense MLP; of a mixture that has none, what the config says or the experts' own."""
-    if moe is not None and not moe.first_k_dense_replace and "intermediate_size" not in values.fields:
-        return moe.moe_intermediate_size
-    if family.renamed is GPT2_NAMES:
-        return values.whole("intermediate_size", 4 * values.whole("hidden_size"))
-    return values.whole("intermediate_size")
-
-
-def _has_bias(values: _Values, family: Family, part: Literal["qkv", "o", "mlp"]) -> bool:
-    """Whether a part's matrices carry biases."""
-    if family.biases == "as_configured":
-        return values.flag("mlp_bias" if part == "mlp" else "attention_bias", False)
-    if family.biases == "all" or (family.biases == "qkv" and part == "qkv"):
-        return not family.bias_switch or values.flag(family.bias_switch, True)
-    return False
-
-
-def _windows(values: _Values, family: Family, layers: int) -> tuple[int, int]:
-    """The window and how many layers have it: as `layer_types` say, else every layer but each `pattern`-th."""
-    if values.get("sliding_window") in (None, 0) or not values.flag("use_sliding_window", True):
-        return 0, 0
-    window, types = values.whole("sliding_window", most=_MOST_POSITIONS), values.get("layer_types")
-    if isinstance(types, list):
-        return window, min(layers, sum(one == "sliding_attention" for one in types))
-    if "max_window_layers" in values.fields and values.kind.startswith("qwen"):
-        return window, max(0, layers - values.count("max_window_layers"))
-    pattern = values.count("sliding_window_pattern") or family.window_pattern
-    return window, layers - layers // pattern if pattern else layers
-
-
-def _latent_attention(values: _Values) -> MlaSpec | None:
-    """MLA, where the config has a latent rank."""
-    if values.get("kv_lora_rank") is None:
-        return None
-    values.require("qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim")
-    return MlaSpec(
-        kv_lora_rank=values.whole("kv_lora_rank"),
-        qk_rope_head_dim=values.whole("qk_rope_head_dim"),
-        qk_nope_head_dim=values.whole("qk_nope_head_dim"),
-        v_head_dim=values.whole("v_head_dim"),
-        q_lora_rank=values.whole("q_lora_rank") if values.get("q_lora_rank") is not None else None,
-    )
-
-
-def _mixture(values: _Values, family: Family) -> MoeSpec | None:
-    """The experts, where the config has any; under each family's own names."""
-    kind = values.kind
-    if family.experts:
-        values.require(family.experts)
-    name = next((one for one in ("num_local_experts", "n_routed_experts", "num_experts") if values.get(one)), None)
-    if name is None:
-        return None
-    if kind not in _EXPERTS_AS_WIDE_AS_THE_MLP:
-        values.require("moe_intermediate_size")
-    for rhythm in ("moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step"):
-        if values.whole(rhythm, 1) != 1:
-            raise OutOfRangeError(rhythm, str(values.get(rhythm))[:40], "must be 1: experts in every layer")
-    if values.get("mlp_only_layers"):
-        raise OutOfRangeError("mlp_only_layers", str(values.get("mlp_only_layers"))[:40], "must be empty")
-    wide = "intermediate_size" if kind in _EXPERTS_AS_WIDE_AS_THE_MLP else "moe_intermediate_size"
-    shared_width = values.count("shared_expert_intermediate_size")
-    return MoeSpec(
-        num_experts=values.whole(name),
-        num_experts_per_tok=values.whole("num_experts_per_tok", most=values.whole(name)),
-        moe_intermediate_size=values.whole(wide),
-        n_shared_experts=values.count("n_shared_experts"),
-        shared_expert_intermediate_size=shared_width,
-        first_k_dense_replace=min(values.count("first_k_dense_replace"), values.whole("num_hidden_layers")),
-        shared_expert_gate=bool(shared_width),
-        router_bias=kind == "gpt_oss" or values.get("topk_method") == "noaux_tc",
-    )

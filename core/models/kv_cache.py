@@ -1,13 +1,26 @@
 """What a token leaves in the KV cache, and how many tokens a rank's memory holds, in blocks, as engines count."""
 
+from dataclasses import dataclass
+from functools import lru_cache
 from math import floor
 
 from core.errors import require_divides, require_non_negative, require_positive
+from core.layer_specs import (
+    AttentionSpec,
+    Block,
+    CompressedSpec,
+    ConvSpec,
+    DeltaSpec,
+    LayerSpec,
+    MambaSpec,
+    MlaSpec,
+)
 from core.models.parameters import dtype_bytes
 from core.specs import ModelSpec
 
 BLOCK_TOKENS = 16
 """Tokens a KV block. Source: vLLM's default block size."""
+_INDEX_BYTES = 1 + 4 / 128
 
 
 def kv_bytes_per_token(model: ModelSpec, dtype: str = "bf16") -> float:
@@ -15,36 +28,139 @@ def kv_bytes_per_token(model: ModelSpec, dtype: str = "bf16") -> float:
 
         GQA: 2 · L · k · hd · b        MLA: L · (kv_lora_rank + qk_rope_head_dim) · b
 
-    Layers with a sliding window are counted as if they kept every token: see `kept_tokens`.
+    Layers with a sliding window are counted as if they kept every token, and layers that keep a state leave
+    nothing: see `sequence_bytes`.
     """
-    return model.num_hidden_layers * _kv_width(model, model.num_key_value_heads) * dtype_bytes(dtype)
+    return kv_bytes_per_token_per_rank(model, 1, dtype)
 
 
-def kv_bytes_per_token_per_rank(model: ModelSpec, tp_size: int, dtype: str = "bf16") -> float:
+def kv_bytes_per_token_per_rank(
+    model: ModelSpec, tp_size: int, dtype: str = "bf16", first_layer: int = 0, layers: int | None = None
+) -> float:
     """The same on one of `tp_size` ranks: KV heads are distributed, and repeated where ranks outnumber them.
 
-    A latent cache (MLA) is whole on every rank.
+    A latent cache (MLA) is whole on every rank. Of `layers` from `first_layer` on, where they are given.
 
     Raises IndivisibleError when heads and ranks do not divide either way.
     """
-    heads = kv_heads_per_rank(model, tp_size)
-    return model.num_hidden_layers * _kv_width(model, heads) * dtype_bytes(dtype)
+    rows = (rows for kind, n in model.kinds_of(first_layer, layers) for rows in _rows(kind, tp_size) * n)
+    return sum(row.bytes_a_token(dtype) for row in rows)
 
 
-def kept_tokens(model: ModelSpec, tokens: float, step_tokens: int = 0) -> float:
-    """Tokens that a sequence of so many keeps, in the mean over its layers; all of them where none has a window.
+def state_bytes_per_sequence(
+    model: ModelSpec, tp_size: int = 1, first_layer: int = 0, layers: int | None = None
+) -> float:
+    """Bytes of the states that a sequence has on a rank, whatever its length: linear attention's, Mamba's.
 
-        (full · S + windowed · min(S, W - 1 + step)) / L
+        Σ (heads · key_dim · value_dim · 4 + convolved channels · (kernel - 1) · 2)
+
+    Source: vllm/model_executor/layers/mamba/mamba_utils.py, MambaStateShapeCalculator.
+    """
+    kinds = model.kinds_of(first_layer, layers)
+    return sum(n * sum(_state_bytes(block, model, tp_size) for block in kind.blocks) for kind, n in kinds)
+
+
+def sequence_bytes(
+    model: ModelSpec,
+    tp_size: int,
+    tokens: float,
+    dtype: str = "bf16",
+    step_tokens: int = 0,
+    first_layer: int = 0,
+    layers: int | None = None,
+) -> float:
+    """Bytes of cache that a sequence of so many tokens takes on a rank: rows of all, rows of a window, and states.
+
+        Σ row · min(S, W - 1 + step) + states
 
     An engine keeps for a windowed layer what the window and the `step_tokens` of one step see; with 0 the window
     itself, which is what a decode step reads.
     Source: vllm/v1/kv_cache_interface.py, SlidingWindowSpec.max_memory_usage_bytes.
     """
-    if not model.windowed_layers:
-        return tokens
-    seen = min(tokens, model.sliding_window - 1 + step_tokens if step_tokens else model.sliding_window)
-    windowed = model.windowed_layers / model.num_hidden_layers
-    return (1 - windowed) * tokens + windowed * seen
+    rows = (rows for kind, n in model.kinds_of(first_layer, layers) for rows in _rows(kind, tp_size) * n)
+    kept = sum(row.bytes_a_token(dtype) * row.kept(tokens, step_tokens) for row in rows)
+    return kept + state_bytes_per_sequence(model, tp_size, first_layer, layers)
+
+
+def step_cache_bytes(model: ModelSpec, tp_size: int, tokens: float, dtype: str = "bf16") -> float:
+    """Bytes of cache that one decode step moves for a sequence: its rows are read, its states read and written."""
+    return sequence_bytes(model, tp_size, tokens, dtype) + state_bytes_per_sequence(model, tp_size)
+
+
+def kept_tokens(model: ModelSpec, tokens: float, step_tokens: int = 0) -> float:
+    """Tokens that would take as much as a sequence of so many does, if every layer kept each; states left out.
+
+    All of them where no layer has a window; 0 where none keeps any.
+    """
+    each = kv_bytes_per_token(model)
+    states = state_bytes_per_sequence(model)
+    return (sequence_bytes(model, 1, tokens, step_tokens=step_tokens) - states) / each if each else 0.0
+
+
+@dataclass(frozen=True)
+class _Row:
+    """What a layer keeps for a token: `elements` for each `ratio` tokens, of the last `window` where that is not 0.
+
+    `own_bytes` is the width of an element whose width no engine lets one choose.
+    """
+
+    elements: float
+    window: int = 0
+    ratio: int = 1
+    own_bytes: float = 0
+
+    def bytes_a_token(self, dtype: str) -> float:
+        return self.elements / self.ratio * (self.own_bytes or dtype_bytes(dtype))
+
+    def kept(self, tokens: float, step_tokens: int) -> float:
+        seen = self.window - 1 + step_tokens if step_tokens else self.window
+        return min(tokens, seen) if self.window else tokens
+
+
+@lru_cache(maxsize=4096)
+def _rows(layer: LayerSpec, tp_size: int) -> list[_Row]:
+    """What the blocks of a layer keep for a token on one of `tp_size` ranks.
+
+    An indexer keeps its key in eight bits with a scale of four bytes for 128 of them.
+    Source: vllm/v1/attention/backends/mla/indexer.py.
+    """
+    rows: list[_Row] = []
+    for block in layer.blocks:
+        match block:
+            case AttentionSpec():
+                heads = heads_on_rank(block.kv_heads, tp_size)
+                rows += [_Row(heads * (block.head_dim + block.out_dim), block.window), _Row(block.index_dim)]
+            case MlaSpec():
+                rows.append(_Row(block.kv_lora_rank + block.qk_rope_head_dim))
+                rows.append(_Row(block.index_dim if block.index_heads else 0, own_bytes=_INDEX_BYTES))
+            case CompressedSpec():
+                rows.append(_Row(block.head_dim, block.window))
+                rows += [_Row(block.head_dim, ratio=block.ratio)] if block.ratio else []
+                if block.index_heads:
+                    rows.append(_Row(block.index_dim, ratio=block.ratio, own_bytes=_INDEX_BYTES))
+            case _:
+                pass
+    return [row for row in rows if row.elements]
+
+
+def _state_bytes(block: Block, model: ModelSpec, tp_size: int) -> float:
+    """Bytes of one block's state on a rank: its matrix, and the last inputs of its convolution."""
+    match block:
+        case DeltaSpec():
+            heads = require_divides("linear_num_value_heads", block.value_heads, "tp_size", tp_size)
+            keys = require_divides("linear_num_key_heads", block.key_heads, "tp_size", tp_size)
+            channels = 2 * keys * block.key_dim + heads * block.value_dim
+            matrix = heads * block.key_dim * block.value_dim * block.state_bytes
+        case MambaSpec():
+            heads = require_divides("mamba heads", block.heads, "tp_size", tp_size)
+            groups = heads_on_rank(block.groups, tp_size, "mamba groups")
+            channels = heads * block.head_dim + 2 * groups * block.state_size
+            matrix = heads * block.head_dim * block.state_size * block.state_bytes
+        case ConvSpec():
+            return model.hidden_size / tp_size * (block.kernel - 1) * 2
+        case _:
+            return 0
+    return matrix + channels * (block.conv_kernel - 1) * 2
 
 
 def kv_heads_per_rank(model: ModelSpec, tp_size: int) -> int:
@@ -52,10 +168,18 @@ def kv_heads_per_rank(model: ModelSpec, tp_size: int) -> int:
 
     Raises IndivisibleError when neither of `num_key_value_heads` and `tp_size` divides the other.
     """
-    if tp_size > model.num_key_value_heads:
-        require_divides("tp_size", tp_size, "num_key_value_heads", model.num_key_value_heads)
+    return heads_on_rank(model.num_key_value_heads, tp_size)
+
+
+def heads_on_rank(heads: int, tp_size: int, what: str = "num_key_value_heads") -> int:
+    """Of so many heads those of one rank: distributed, and repeated where ranks outnumber them.
+
+    Raises IndivisibleError when neither number divides the other.
+    """
+    if tp_size > heads:
+        require_divides("tp_size", tp_size, what, heads)
         return 1
-    return require_divides("num_key_value_heads", model.num_key_value_heads, "tp_size", tp_size)
+    return require_divides(what, heads, "tp_size", tp_size)
 
 
 def kv_blocks(available_bytes: float, model: ModelSpec, tp_size: int, dtype: str = "bf16") -> int:
@@ -81,10 +205,3 @@ def max_concurrency(available_bytes: float, model: ModelSpec, tp_size: int, max_
     """
     require_positive(max_model_len=max_model_len)
     return kv_blocks(available_bytes, model, tp_size) / -(-max_model_len // BLOCK_TOKENS)
-
-
-def _kv_width(model: ModelSpec, kv_heads: int) -> int:
-    """Elements one token leaves in one layer's cache."""
-    if model.mla is not None:
-        return model.mla.kv_lora_rank + model.mla.qk_rope_head_dim
-    return 2 * kv_heads * model.head_dim

@@ -13,11 +13,13 @@ from types import MappingProxyType
 
 from core.errors import OutOfRangeError
 
+LeftAlone = tuple[tuple[str, frozenset[int]], ...]
 _QKV = tuple(f"self_attn.{name}_proj" for name in "qkv")
 
 
 def _mlp(prefix: str) -> Mapping[str, tuple[str, ...]]:
-    return {"in": (f"{prefix}.gate_proj", f"{prefix}.up_proj"), "down": (f"{prefix}.down_proj",)}
+    # gate and up are one tensor, so that one name tells of both; a plain MLP has no gate
+    return {"in": (f"{prefix}.up_proj",), "down": (f"{prefix}.down_proj",)}
 
 
 PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -29,6 +31,15 @@ PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "q up": ("self_attn.q_b_proj",),
         "kv down": ("self_attn.kv_a_proj_with_mqa",),
         "kv up": ("self_attn.kv_b_proj",),
+        "index q": ("self_attn.indexer.wq_b",),
+        "index k": ("self_attn.indexer.wk",),
+        "linear in": ("linear_attn.in_proj_qkv",),
+        "linear decay": ("linear_attn.in_proj_b",),
+        "linear out": ("linear_attn.out_proj",),
+        "mamba in": ("mixer.in_proj",),
+        "mamba out": ("mixer.out_proj",),
+        "latent in": ("mlp.fc1_latent_proj",),
+        "latent out": ("mlp.fc2_latent_proj",),
         **{f"mlp {side}": names for side, names in _mlp("mlp").items()},
         **{f"shared expert {side}": names for side, names in _mlp("mlp.shared_experts").items()},
         **{f"experts {side}": names for side, names in _mlp("mlp.experts.0").items()},
@@ -39,6 +50,13 @@ PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 _FIELD_NAMES = (
     ("block_sparse_moe.", "mlp."),
     ("feed_forward.", "mlp."),
+    ("ffn.", "mlp."),
+    *((f"mixer.{name}_proj", f"self_attn.{name}_proj") for name in "qkvo"),
+    *((f"mixer.{name}", f"mlp.{name}") for name in ("experts", "shared_experts", "up_proj", "down_proj", "fc")),
+    ("mamba.", "mixer."),
+    ("in_proj_qkvz", "in_proj_qkv"),
+    ("in_proj_ba", "in_proj_b"),
+    ("mlp.self_attn", "self_attn"),
     ("shared_expert.", "shared_experts."),
     (".w1", ".gate_proj"),
     (".w3", ".up_proj"),
@@ -53,7 +71,7 @@ _GLOB = re.compile(r"[\w.*?/-]*")
 _MOST_CHOICES = 64
 
 
-def left_alone(names: Sequence[str], layers: int) -> tuple[tuple[str, frozenset[int]], ...]:
+def left_alone(names: Sequence[str], layers: int) -> LeftAlone:
     """Each part that is left alone somewhere, with the layers where it is.
 
     Raises OutOfRangeError for a regular expression that is more than a wildcard.

@@ -1,13 +1,14 @@
 """How many parameters a model has, and how many of them a token uses.
 
-L num_hidden_layers, d hidden_size, f intermediate_size, h heads, k kv heads, hd head_dim, V vocab_size,
 E experts, K experts a token.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 from core.errors import OutOfRangeError
-from core.specs import DTYPE_BYTES, MlaSpec, ModelSpec, MoeSpec
+from core.models.parts import layer_parts
+from core.specs import DTYPE_BYTES, ModelSpec
 
 VOCAB_PADDING = 64
 """Engines pad the vocabulary to a multiple of this before they cut it.
@@ -52,19 +53,21 @@ def count_parameters(model: ModelSpec) -> ParameterCount:
 
     Source: the published totals, e.g. 8,030,261,248 for Llama-3-8B, are met to the last parameter.
     """
-    moe, layers = model.moe, model.num_hidden_layers
-    sparse_layers = layers - moe.first_k_dense_replace if moe else 0
-    norm_width = model.hidden_size * (2 if model.norm == "layernorm" else 1)
-    table = model.vocab_size * model.hidden_size
+    sizes = Counter[str]()
+    for layer, layers in model.kinds_of():
+        for part in layer_parts(model, layer):
+            if not part.derived:
+                sizes[part.group] += layers * part.elements()
+    table, moe = model.vocab_size * model.hidden_size, model.moe
     return ParameterCount(
-        embedding=table,
+        embedding=table + model.extra_tables,
         positions=model.learned_positions * model.hidden_size,
-        attention=layers * _attention(model),
-        mlp=(layers - sparse_layers) * _mlp(model, model.intermediate_size),
-        router=sparse_layers * _router(model, moe) if moe else 0,
-        shared_experts=sparse_layers * _shared_experts(model, moe) if moe else 0,
-        experts=sparse_layers * moe.num_experts * _mlp(model, moe.moe_intermediate_size) if moe else 0,
-        norms=(layers * model.norms_per_layer + 1) * norm_width,
+        attention=sizes["attention"],
+        mlp=sizes["mlp"],
+        router=sizes["router"],
+        shared_experts=sizes["shared"],
+        experts=sizes["experts"],
+        norms=sizes["norm"] + model.hidden_size * (2 if model.norm == "layernorm" else 1) + model.extra_parameters,
         head=(0 if model.tie_word_embeddings else table) + (model.vocab_size if model.head_bias else 0),
         routed_fraction=moe.num_experts_per_tok / moe.num_experts if moe else 1.0,
     )
@@ -93,7 +96,8 @@ def distinct_expert_fraction(model: ModelSpec, batch: float) -> float:
 def multiplied_parameters(model: ModelSpec) -> int:
     """Parameters that take part in a token's arithmetic: those it uses, but for tables that are looked up."""
     count = count_parameters(model)
-    return count.active - count.positions - (0 if model.tie_word_embeddings else count.embedding)
+    looked_up = model.extra_tables if model.tie_word_embeddings else count.embedding
+    return count.active - count.positions - looked_up
 
 
 def padded_vocab_size(vocab_size: int) -> int:
@@ -109,48 +113,3 @@ def dtype_bytes(dtype: str) -> float:
     if dtype not in DTYPE_BYTES:
         raise OutOfRangeError("dtype", dtype, f"is not one of {', '.join(DTYPE_BYTES)}")
     return DTYPE_BYTES[dtype]
-
-
-def _attention(model: ModelSpec) -> int:
-    """Parameters of one attention block, its own norms, biases and sinks included."""
-    if model.mla is not None:
-        return _latent_attention(model, model.mla)
-    d, query_width = model.hidden_size, model.num_attention_heads * model.head_dim
-    kv_width = 2 * model.num_key_value_heads * model.head_dim
-    return (
-        d * (query_width + kv_width)
-        + query_width * d
-        + (query_width + kv_width if model.qkv_bias else 0)
-        + (d if model.o_bias else 0)
-        + (2 * model.head_dim if model.qk_norm else 0)
-        + (model.num_attention_heads if model.attention_sinks else 0)
-    )
-
-
-def _latent_attention(model: ModelSpec, mla: MlaSpec) -> int:
-    """Parameters of one MLA block: queries and keys-values go down to a latent row, are normed, and up again."""
-    d, heads, rank = model.hidden_size, model.num_attention_heads, mla.q_lora_rank
-    query_width = heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim)
-    query = d * query_width if rank is None else d * rank + rank + rank * query_width
-    kv_down = d * (mla.kv_lora_rank + mla.qk_rope_head_dim) + mla.kv_lora_rank
-    kv_up = mla.kv_lora_rank * heads * (mla.qk_nope_head_dim + mla.v_head_dim)
-    return query + kv_down + kv_up + heads * mla.v_head_dim * d
-
-
-def _mlp(model: ModelSpec, width: int) -> int:
-    """Parameters of one MLP or expert of inner width `width`: three matrices when gated, two when plain."""
-    matrices_in = 2 if model.mlp == "gated" else 1
-    biases = matrices_in * width + model.hidden_size if model.mlp_bias else 0
-    return (matrices_in + 1) * model.hidden_size * width + biases
-
-
-def _router(model: ModelSpec, moe: MoeSpec) -> int:
-    """Parameters that choose experts: one row an expert, its bias, and the gate of a shared expert."""
-    rows = moe.num_experts * (model.hidden_size + (1 if moe.router_bias else 0))
-    return rows + (model.hidden_size if moe.shared_expert_gate else 0)
-
-
-def _shared_experts(model: ModelSpec, moe: MoeSpec) -> int:
-    """Parameters of the experts every token passes through."""
-    width = moe.n_shared_experts * moe.moe_intermediate_size + moe.shared_expert_intermediate_size
-    return _mlp(model, width) if width else 0

@@ -1,5 +1,6 @@
 """What a config.json says of its weights' width: `torch_dtype`, and `quantization_config` in its many dialects."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,8 @@ _FP8_METHODS = {"fp8", "fbgemm_fp8", "finegrained_fp8"}
 _INTEGER_METHODS = {"awq", "gptq", "auto-round", "intel/auto-round", "gptq_marlin", "awq_marlin"}
 _LEFT_ALONE = ("modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules", "exclude")
 MOST_KEPT, LONGEST_NAME = 16_384, 200
+_EXPERT = re.compile(r"\bexperts\.\d+\b")
+_FIRST_EXPERT = "experts.0"
 BLOCKS = ("quantization_config", "compression_config", "quantization")
 """Where a file says how its weights are kept; the last is MLX's own."""
 
@@ -28,13 +31,16 @@ class WeightFormat:
     """How the matrices of a checkpoint are kept. `group` inputs share one scale; None where a whole row does.
 
     `block` is the outputs and inputs that share one in both ways; `kept` names the modules left in 16 bits, as the
-    file names them.
+    file names them. Where a file has several widths, `listed` names the modules of each, that of most weights
+    first, and the others have the width `rest`.
     """
 
     dtype: str
     group: int | None = None
     block: tuple[int, int] | None = None
     kept: tuple[str, ...] = ()
+    listed: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    rest: str = "bf16"
 
 
 def weight_format(config: Mapping[str, object]) -> WeightFormat:
@@ -48,11 +54,45 @@ def weight_format(config: Mapping[str, object]) -> WeightFormat:
             raise OutOfRangeError("quantization_config", _shown(quantisation), "must be an object")
         inner = quantisation.get("quantization")
         block = inner if isinstance(inner, Mapping) else quantisation
-        return replace(_quantised(block), kept=_kept(block))
+        return _mixed(block) or _experts_apart(replace(_quantised(block), kept=_kept(block)), config)
     dtype = str(config.get("torch_dtype") or config.get("dtype") or "bfloat16").removeprefix("torch.")
     if dtype not in _FLOATS:
         raise OutOfRangeError("torch_dtype", _shown(dtype), f"is not one of {', '.join(_FLOATS)}")
     return WeightFormat(_FLOATS[dtype])
+
+
+def _experts_apart(form: WeightFormat, config: Mapping[str, object]) -> WeightFormat:
+    """DeepSeek-V4's way: experts in MXFP4, whatever the width of the rest."""
+    if config.get("expert_dtype") != "fp4":
+        return form
+    return WeightFormat("mxfp4", 32, form.block, listed=(("mxfp4", ("mlp.experts",)),), rest=form.dtype)
+
+
+def _mixed(block: Mapping[str, object]) -> WeightFormat | None:
+    """The widths of a file that names modules for each; None of one that has one width."""
+    layers, groups = block.get("quantized_layers"), block.get("config_groups")
+    by_width: dict[WeightFormat, dict[str, None]] = {}
+    if isinstance(layers, Mapping):
+        for name, how in layers.items():
+            algorithm = how.get("quant_algo") if isinstance(how, Mapping) else how
+            form = _modelopt(str(algorithm).upper(), how if isinstance(how, Mapping) else {})
+            by_width.setdefault(form, {})[_EXPERT.sub(_FIRST_EXPERT, str(name))] = None
+    elif isinstance(groups, Mapping) and len({_compressed_group(group) for group in groups.values()}) > 1:
+        for group in groups.values():
+            targets = group.get("targets") if isinstance(group, Mapping) else None
+            for name in targets if isinstance(targets, list) else ():
+                by_width.setdefault(_compressed_group(group), {})[_EXPERT.sub(_FIRST_EXPERT, str(name))] = None
+    if not by_width or any(name == "Linear" for names in by_width.values() for name in names):
+        return None
+    # the width of the experts, else of the MLPs, is that of most weights
+    weight = {
+        form: [any(part in name for name in names) for part in ("experts", "mlp")]
+        for form, names in by_width.items()
+    }
+    forms = sorted(by_width, key=lambda form: (*weight[form], len(by_width[form])), reverse=True)
+    listed = tuple((form.dtype, tuple(by_width[form])[:MOST_KEPT]) for form in forms)
+    rest = "fp8" if block.get("quant_method") == "fp8" else "bf16"
+    return replace(forms[0], listed=listed, rest=rest)
 
 
 def _quantised(block: Mapping[str, object]) -> WeightFormat:
@@ -80,13 +120,19 @@ def _quantised(block: Mapping[str, object]) -> WeightFormat:
 
 def _modelopt(algorithm: str, block: Mapping[str, object]) -> WeightFormat:
     """NVIDIA's, in config.json or in hf_quant_config.json beside it: FP8, NVFP4 in groups of 16, or AWQ."""
+    if algorithm == "MXFP8":
+        return WeightFormat("mxfp8", 32)
     if algorithm.startswith("FP8"):
         return WeightFormat("fp8", block=(128, 128) if "PB" in algorithm else None)
-    if algorithm in ("NVFP4", "NVFP4_AWQ", "W4A16_NVFP4"):
+    if algorithm in ("NVFP4", "NVFP4_AWQ", "W4A16_NVFP4", "W4A8_NVFP4_FP8"):
         return WeightFormat("nvfp4", _group(block.get("group_size") or 16))
     if algorithm.startswith("W4A") and algorithm.endswith("AWQ"):
         return WeightFormat("int4", _group(block.get("group_size") or 128))
-    raise OutOfRangeError("quant_algo", _shown(algorithm), "must be FP8, NVFP4 or AWQ for all of a model's layers")
+    raise OutOfRangeError(
+        "quant_algo",
+        _shown(algorithm),
+        "must be FP8, MXFP8, NVFP4 or AWQ, or MIXED_PRECISION with its quantized_layers",
+    )
 
 
 def _kept(block: Mapping[str, object]) -> tuple[str, ...]:
@@ -152,7 +198,10 @@ def _compressed_group(group: object) -> WeightFormat:
     dtype = _WIDTHS.get((kind, bits)) if isinstance(bits, int) else None
     if dtype is None:
         raise OutOfRangeError("weights", f"{kind} of {_shown(bits)} bits", "must be int4, int8, fp8 or nvfp4")
-    return WeightFormat(dtype, _group(weights.get("group_size")), _block(weights.get("block_structure")))
+    group = _group(weights.get("group_size"))
+    return WeightFormat(
+        "mxfp4" if (dtype, group) == ("nvfp4", 32) else dtype, group, _block(weights.get("block_structure"))
+    )
 
 
 def _group(size: object) -> int | None:

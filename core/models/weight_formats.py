@@ -34,7 +34,15 @@ class WeightFormat:
     outer_multiple: int = 1
 
 
-_ALIKE = {"bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0, "nvfp4": 0.5 + 1 / 16, "int4": 0.5 + 2 / _GROUP}
+_ALIKE = {
+    "bf16": 2.0,
+    "fp16": 2.0,
+    "fp8": 1.0,
+    "mxfp8": 1 + 1 / 32,
+    "int8": 1.0,
+    "nvfp4": 0.5 + 1 / 16,
+    "int4": 0.5 + 2 / _GROUP,
+}
 _MXFP4 = WeightFormat("mxfp4", 2.0, 0.5 + 1 / 32)
 
 FORMATS: Mapping[str, WeightFormat] = MappingProxyType(

@@ -16,8 +16,7 @@ from core.models.loaded_weights import rank_tensors
 from core.models.parameters import distinct_expert_fraction, padded_vocab_size
 from core.specs import ModelSpec
 
-_LOOKED_UP = ("embedding", "positions")
-_EXPERTS = ("experts in", "experts down", "experts in bias", "experts down bias")
+_LOOKED_UP = ("embedding", "positions", "tables")
 _NO_WEIGHTS = ("rotary table", "kv up, dequantised")
 
 
@@ -63,7 +62,7 @@ def _parts(model: ModelSpec, dtype: str) -> _Parts:
     for tensor in rank_tensors(model, dtype=dtype):
         padded = tensor.name in ("embedding", "head", "head bias")
         size = round(tensor.copies * tensor.size_bytes * (real_rows if padded else 1))
-        if tensor.name in _EXPERTS:
+        if tensor.group == "experts":
             experts += size
         elif tensor.name in _LOOKED_UP and tensor.name not in shared:
             looked_up += size

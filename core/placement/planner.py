@@ -11,7 +11,7 @@ from functools import cached_property
 from core.errors import ShardlabError
 from core.evidence.calibration import calibration_of
 from core.models.checkpoint import as_served
-from core.models.kv_cache import kept_tokens, kv_bytes_per_token_per_rank
+from core.models.kv_cache import sequence_bytes
 from core.models.weights import held_weight_bytes
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
@@ -148,14 +148,13 @@ def min_tp_for_fit(question: Question) -> int | None:
     model, demand, budget = question.model, question.demand, question.budget
     weights = held_weight_bytes(model, demand.dtype)
     step_tokens = question.cluster.gpu.vllm_batched_tokens
-    tokens = demand.concurrency * kept_tokens(model, demand.sequence_tokens, step_tokens)
     tp_size = 1
     while model.num_attention_heads % tp_size == 0:
         try:
-            cache = tokens * kv_bytes_per_token_per_rank(model, tp_size, demand.kv_dtype)
+            each = sequence_bytes(model, tp_size, demand.sequence_tokens, demand.kv_dtype, step_tokens)
         except ShardlabError:
             return None
-        if weights / tp_size + cache + budget.overhead.total_bytes <= budget.granted_bytes:
+        if weights / tp_size + demand.concurrency * each + budget.overhead.total_bytes <= budget.granted_bytes:
             return tp_size
         tp_size *= 2
     return None

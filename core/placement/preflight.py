@@ -59,7 +59,7 @@ def _expert_blocks(model: ModelSpec, layout: Layout, demand: Demand) -> Values |
 
 
 def _column_blocks(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
-    dense = model.moe is None or model.moe.first_k_dense_replace
+    dense = model.sparse_layers < model.num_hidden_layers
     return _part_of(model, layout, "intermediate_size", model.intermediate_size) if dense else None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import OutOfRangeError, require_divides, require_non_negative
-from core.models.kv_cache import BLOCK_TOKENS, kept_tokens, kv_bytes_per_token_per_rank
+from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank, sequence_bytes
 from core.models.loaded_weights import Stage, StoredTensor, allocated_bytes, rank_tensors, stages
 from core.placement.layout import Layout
 from core.remark import Remark, remark
@@ -106,6 +106,10 @@ class RankMemory:
     overhead: Overhead
     kv_bytes_per_token: float
     model: ModelSpec
+    tp_size: int = 1
+    dcp_size: int = 1
+    kv_dtype: str = "bf16"
+    first_layer: int = 0
     step_tokens: int = 0
 
     @property
@@ -115,7 +119,9 @@ class RankMemory:
 
     def sequence_bytes(self, tokens: float) -> float:
         """What one sequence of so many tokens takes of the cache."""
-        return self.kv_bytes_per_token * kept_tokens(self.model, tokens, self.step_tokens)
+        where = self.first_layer, self.layers
+        whole = sequence_bytes(self.model, self.tp_size, tokens, self.kv_dtype, self.step_tokens, *where)
+        return whole / self.dcp_size
 
     def kv_tokens(self, sequence_tokens: int) -> int:
         """Tokens of KV cache, in whole blocks, of sequences of that length; 0 where there is no room."""
@@ -151,8 +157,6 @@ def rank_memories(
     Raises OutOfRangeError for more stages than layers, IndivisibleError where heads, widths or experts do not
     divide, UnknownNameError for a dtype that no engine loads.
     """
-    whole = kv_bytes_per_token_per_rank(model, layout.tp_size, kv_dtype)
-    per_token = whole / layout.dcp_size / model.num_hidden_layers
     return tuple(
         RankMemory(
             stage=index,
@@ -161,8 +165,15 @@ def rank_memories(
             granted_bytes=budget.granted_bytes,
             weights=stage_weights(model, layout, stage, dtype),
             overhead=budget.overhead,
-            kv_bytes_per_token=stage.layers * per_token,
+            kv_bytes_per_token=kv_bytes_per_token_per_rank(
+                model, layout.tp_size, kv_dtype, stage.first_layer, stage.layers
+            )
+            / layout.dcp_size,
             model=model,
+            tp_size=layout.tp_size,
+            dcp_size=layout.dcp_size,
+            kv_dtype=kv_dtype,
+            first_layer=stage.first_layer,
             step_tokens=step_tokens,
         )
         for index, stage in enumerate(stages(model, layout.pp_size))
@@ -175,27 +186,18 @@ def stage_weights(model: ModelSpec, layout: Layout, stage: Stage, dtype: str) ->
     Expert parallelism deals whole experts out over tp · dp ranks: a dp-th of what tensor parallelism leaves a rank.
     """
     tensors = rank_tensors(model, layout.tp_size, stage, dtype)
-    experts = _bytes_of(tensors, "experts ")
+    experts = _bytes_of(tensors, "experts")
     if layout.ep_size > 1 and model.moe is not None:
         require_divides("num_experts", model.moe.num_experts, "ep_size", layout.ep_size)
         experts /= layout.dp_size
-    attention = _bytes_of(tensors, *_ATTENTION)
-    mlp = _bytes_of(tensors, "mlp ", "shared expert", "router")
     return RankWeights(
-        tables_bytes=_bytes_of(tensors) - _bytes_of(tensors, "experts ") - attention - mlp,
-        attention_bytes=attention,
-        mlp_bytes=mlp,
+        tables_bytes=_bytes_of(tensors, "table", "norm"),
+        attention_bytes=_bytes_of(tensors, "attention"),
+        mlp_bytes=_bytes_of(tensors, "mlp", "shared", "router"),
         experts_bytes=experts,
     )
 
 
-_ATTENTION = ("qkv", "o", "q norm", "k norm", "sinks", "q", "kv")
-
-
-def _bytes_of(tensors: Sequence[StoredTensor], *beginnings: str) -> float:
-    """Bytes of the tensors whose names begin so; of all, where none is named."""
-    return sum(
-        tensor.copies * allocated_bytes(tensor.size_bytes)
-        for tensor in tensors
-        if not beginnings or tensor.name.startswith(beginnings)
-    )
+def _bytes_of(tensors: Sequence[StoredTensor], *groups: str) -> float:
+    """Bytes of the tensors that are for one of these."""
+    return sum(tensor.copies * allocated_bytes(tensor.size_bytes) for tensor in tensors if tensor.group in groups)

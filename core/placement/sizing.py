@@ -10,7 +10,7 @@ from functools import cached_property
 from math import ceil
 
 from core.collectives.cost import as_measured
-from core.models.kv_cache import kv_bytes_per_token_per_rank
+from core.models.kv_cache import sequence_bytes
 from core.placement.cluster import MOST_GPUS
 from core.placement.layout import Layout, layouts
 from core.placement.planner import Plan, Question, judge
@@ -207,8 +207,8 @@ def transfer_s(question: Question, prefill: Layout, decode: Layout) -> float:
     model, demand, cluster = question.model, question.demand, question.cluster
     wire = cluster.port if cluster.nodes > 1 else cluster.inner
     shares = (
-        kv_bytes_per_token_per_rank(model, side.tp_size, demand.kv_dtype) / side.pp_size / side.dcp_size
+        sequence_bytes(model, side.tp_size, demand.prompt_tokens, demand.kv_dtype) / side.pp_size / side.dcp_size
         for side in (prefill, decode)
     )
-    sent = demand.prompt_tokens * max(shares)
+    sent = max(shares)
     return wire.base_s + wire.latency_s + sent / as_measured(wire).bandwidth_bytes_per_s

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from core.collectives.cost import as_measured, ring_all_gather, ring_reduce_scatter
-from core.comm_cost.expert_parallel import expert_parallel_bill, require_mixture
-from core.models.kv_cache import kept_tokens, kv_bytes_per_token_per_rank
+from core.comm_cost.expert_parallel import expert_parallel_bill
+from core.models.kv_cache import sequence_bytes, step_cache_bytes
 from core.models.parameters import count_parameters
 from core.models.weights import read_weight_bytes, routed_weight_bytes
 from core.placement.cluster import ClusterSpec
@@ -78,7 +78,7 @@ def prefill_of(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: D
     whole, before = (
         _one_prefill(model, cluster, layout, demand, tokens) for tokens in (demand.prompt_tokens, cached)
     )
-    kept = cached * kv_bytes_per_token_per_rank(model, layout.tp_size, demand.kv_dtype) / layout.dcp_size
+    kept = sequence_bytes(model, layout.tp_size, cached, demand.kv_dtype) / layout.dcp_size
     return replace(
         rest,
         arithmetic_s=max(rest.arithmetic_s, whole.arithmetic_s - before.arithmetic_s),
@@ -100,7 +100,7 @@ def _expert_step(
     Attention and shared experts over tp, routed experts over tp · dp: each rank reads the experts here that some
     token of the whole group is routed to. Without `context` the tokens are one prompt.
     """
-    moe, gpu, count = require_mixture(model), cluster.gpu, count_parameters(model)
+    gpu, count = cluster.gpu, count_parameters(model)
     together = tokens * layout.dp_size
     read, hit = (part(model, demand.dtype, max(1.0, together)) for part in (read_weight_bytes, routed_weight_bytes))
     routed_flops = 2 * count.experts * count.routed_fraction * together / layout.ep_size
@@ -109,16 +109,15 @@ def _expert_step(
     else:
         looked_up = count.positions + (0 if model.tie_word_embeddings else count.embedding)
         flops = 2 * (count.total - count.experts - looked_up) * tokens
-    cached = 0.0 if context is None else tokens * kept_tokens(model, context)
-    kv_bytes = cached * kv_bytes_per_token_per_rank(model, layout.tp_size, demand.kv_dtype)
+    each = 0.0 if context is None else step_cache_bytes(model, layout.tp_size, context, demand.kv_dtype)
     exchange = expert_parallel_bill(
         model, max(1, round(together)), layout.ep_size, as_measured(cluster.wire(layout.ep_size)), deduplicated=True
     )
-    reduces = (model.num_hidden_layers + moe.first_k_dense_replace) if layout.tp_size > 1 else 0
+    reduces = model.blocks - model.sparse_layers if layout.tp_size > 1 else 0
     payload = tokens * model.hidden_size * ACTIVATION_BYTES
     return StepTerms(
         weights_s=((read - hit) / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s,
-        kv_s=kv_bytes / gpu.memory_bytes_per_s,
+        kv_s=tokens * each / gpu.memory_bytes_per_s,
         arithmetic_s=(flops / layout.tp_size + routed_flops) / peak_flops(gpu, demand.dtype),
         comm_s=exchange.comm_s
         + (reduces * cluster.group(layout.tp_size).all_reduce_s(payload) if reduces else 0.0),

@@ -8,7 +8,6 @@ Ignored: prefills that arrive while others decode (see the load), overlap, uneve
 from dataclasses import dataclass
 
 from core.collectives.cost import as_measured
-from core.comm_cost.expert_parallel import require_mixture
 from core.models.loaded_weights import stages
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
@@ -146,16 +145,16 @@ def _bill(
 ) -> tuple[WireBill, ...]:
     """One token's way: what its layers say on the wires inside, and what each wire between stages carries."""
     payload = batch * model.hidden_size * ACTIVATION_BYTES
-    rows, layers = [], model.num_hidden_layers
+    rows: list[WireBill] = []
     if layout.ep_size > 1:
         wire = cluster.wire(layout.ep_size)
-        messages = 2 * (layers - require_mixture(model).first_k_dense_replace)
+        messages = 2 * model.sparse_layers
         wait_s = min(decode.comm_s, messages * (wire.base_s + wire.latency_s))
         rows.append(WireBill("dispatch and combine", wire.name, messages, payload, decode.comm_s, wait_s))
     elif layout.tp_size > 1:
-        wait_s = 2 * layers * cluster.group(layout.tp_size).all_reduce_s(0.0)
+        wait_s = model.blocks * cluster.group(layout.tp_size).all_reduce_s(0.0)
         name = cluster.wire(layout.tp_size).name
-        rows.append(WireBill("all-reduces", name, 2 * layers, payload, decode.comm_s, wait_s))
+        rows.append(WireBill("all-reduces", name, model.blocks, payload, decode.comm_s, wait_s))
     hops: dict[LinkSpec, list[float]] = {}
     for boundary, time_s in enumerate(_handoff_s(model, cluster, layout, batch)):
         hops.setdefault(cluster.hop(layout.tp_size * layout.dp_size, boundary), []).append(time_s)

@@ -88,7 +88,7 @@ def _mlp_rules(model: ModelSpec, group: int) -> list[Rule]:
     """The widths of the MLPs and experts that the model has."""
     widths = [("intermediate_size", model.intermediate_size)]
     if model.moe is not None:
-        if model.moe.first_k_dense_replace == 0:
+        if model.sparse_layers == model.num_hidden_layers:
             widths = []
         widths += [
             ("moe_intermediate_size", model.moe.moe_intermediate_size),

@@ -11,7 +11,7 @@ from core.collectives.across import measured_ratio
 from core.collectives.cost import as_measured, hierarchical_all_reduce, ring_all_reduce
 from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, weight_streaming_s
 from core.errors import OutOfRangeError, require_divides, require_non_negative, require_positive
-from core.models.kv_cache import kept_tokens, kv_bytes_per_token_per_rank
+from core.models.kv_cache import step_cache_bytes
 from core.models.parameters import count_parameters, multiplied_parameters
 from core.models.weights import read_weight_bytes
 from core.specs import GpuSpec, LinkSpec, ModelSpec
@@ -169,8 +169,7 @@ def decode_terms(
     require_positive(batch=batch)
     require_non_negative(context_tokens=context_tokens)
     ranks = group.tp_size
-    kept = kept_tokens(model, context_tokens)
-    kv_bytes = batch * kept * kv_bytes_per_token_per_rank(model, ranks, kv_dtype)
+    kv_bytes = batch * step_cache_bytes(model, ranks, context_tokens, kv_dtype)
     return StepTerms(
         weights_s=read_weight_bytes(model, dtype, batch) / ranks / gpu.memory_bytes_per_s,
         kv_s=kv_bytes / gpu.memory_bytes_per_s,

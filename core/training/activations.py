@@ -93,9 +93,8 @@ def _mlp_width(model: ModelSpec) -> float:
     moe = model.moe
     if moe is None:
         return model.intermediate_size
-    shared = moe.n_shared_experts * moe.moe_intermediate_size + moe.shared_expert_intermediate_size
-    sparse = moe.num_experts_per_tok * moe.moe_intermediate_size + shared
-    dense_layers = moe.first_k_dense_replace
+    sparse = moe.num_experts_per_tok * moe.moe_intermediate_size + moe.shared_width
+    dense_layers = model.num_hidden_layers - model.sparse_layers
     return (
         dense_layers * model.intermediate_size + (model.num_hidden_layers - dense_layers) * sparse
     ) / model.num_hidden_layers
@@ -105,5 +104,5 @@ def _mlp_inputs(model: ModelSpec) -> float:
     """Copies of a token's row that MLPs read, averaged over layers: one for each of its experts."""
     if model.moe is None:
         return 1
-    sparse = (model.num_hidden_layers - model.moe.first_k_dense_replace) / model.num_hidden_layers
+    sparse = model.sparse_layers / model.num_hidden_layers
     return 1 + sparse * (model.moe.num_experts_per_tok - 1)

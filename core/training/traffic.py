@@ -146,7 +146,7 @@ def _expert_parallel(model: ModelSpec, strategy: Strategy, job: Job) -> Iterator
     if model.moe is None:
         return
     rows = job.tokens * model.moe.num_experts_per_tok
-    sparse = (model.num_hidden_layers - model.moe.first_k_dense_replace) / strategy.pp_size
+    sparse = model.sparse_layers / strategy.pp_size
     passes = 3 if strategy.recompute == "full" else 2
     yield Transfer(
         "ep",

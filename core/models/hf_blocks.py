@@ -1,0 +1,184 @@
+"""The blocks that a config's fields describe: attention in its kinds, states, MLPs and mixtures."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Literal
+
+from core.errors import OutOfRangeError
+from core.layer_specs import AttentionSpec, CompressedSpec, ConvSpec, DeltaSpec, MambaSpec, Mixer, MlaSpec, MoeSpec
+from core.models.hf_family import Family
+from core.models.hf_values import MOST_POSITIONS, Values
+
+
+def mixer(values: Values, family: Family, name: str, index: int) -> Mixer:
+    """What mixes the tokens of a layer."""
+    if name in ("full", "window"):
+        if values.get("compress_ratios") is not None or values.get("o_groups") is not None:
+            return _compressed(values, index)
+        latent = latent_attention(values, index)
+        return latent or attention(values, family, name, index)
+    return _BUILDERS[name](values)
+
+
+def attention(values: Values, family: Family, name: str, at: int = 0) -> AttentionSpec:
+    """Grouped-query attention with the names that a family gives to layers of this sort."""
+    values = values.under(family.full_names if name == "full" else family.window_names)
+    heads, hidden = values.whole("num_attention_heads"), values.whole("hidden_size")
+    index = values.inside("sparse_attention_config")
+    gate = family.gate if family.gate and values.flag(family.gate_switch, True) else ""
+    sinks = family.sinks or values.flag(f"add_{'swa' if name == 'window' else 'full'}_attention_sink_bias", False)
+    spec = AttentionSpec(
+        heads,
+        values.whole("num_key_value_heads", heads),
+        values.head_dim(hidden, heads),
+        value_dim=values.count("v_head_dim"),
+        window=window(values) if name == "window" else 0,
+        qkv_bias=has_bias(values, family, "qkv"),
+        o_bias=has_bias(values, family, "o"),
+        qk_norm=family.qk_norm if not family.qk_norm_switch or values.flag(family.qk_norm_switch, False) else "",
+        sinks=sinks,
+        gate=gate,
+        one_projection=name == "full" and values.flag("attention_k_eq_v", False),
+    )
+    chosen = index.get("sparse_attention_freq")
+    if isinstance(chosen, list) and not (at < len(chosen) and chosen[at]):
+        return spec
+    return replace(
+        spec, index_heads=index.count("sparse_num_index_heads"), index_dim=index.count("sparse_index_dim")
+    )
+
+
+def latent_attention(values: Values, index: int = 0) -> MlaSpec | None:
+    """MLA, where the config has a latent rank; a layer that shares another's choice has no indexer."""
+    if values.get("kv_lora_rank") is None:
+        return None
+    values.require("qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim")
+    types = values.get("indexer_types")
+    chooses = not isinstance(types, list) or (index < len(types) and types[index] == "full")
+    return MlaSpec(
+        kv_lora_rank=values.whole("kv_lora_rank"),
+        qk_rope_head_dim=values.whole("qk_rope_head_dim"),
+        qk_nope_head_dim=values.whole("qk_nope_head_dim"),
+        v_head_dim=values.whole("v_head_dim"),
+        q_lora_rank=values.whole("q_lora_rank") if values.get("q_lora_rank") is not None else None,
+        index_heads=values.count("index_n_heads") if chooses else 0,
+        index_dim=values.count("index_head_dim") if chooses else 0,
+        output_gate=values.flag("mla_use_output_gate", False),
+    )
+
+
+def _compressed(values: Values, index: int) -> CompressedSpec:
+    ratios = values.listed("compress_ratios", values.whole("num_hidden_layers")) or []
+    ratio = ratios[index]
+    if ratio not in (0, 4, 128):
+        raise OutOfRangeError("compress_ratios", str(ratio)[:40], "must be 0, 4 or 128")
+    return CompressedSpec(
+        values.whole("num_attention_heads"),
+        values.whole("head_dim"),
+        values.whole("q_lora_rank"),
+        values.whole("o_groups"),
+        values.whole("o_lora_rank"),
+        values.whole("sliding_window", most=MOST_POSITIONS),
+        int(str(ratio)),
+        values.count("index_n_heads") if ratio == 4 else 0,
+        values.count("index_head_dim") if ratio == 4 else 0,
+    )
+
+
+def _delta(values: Values) -> DeltaSpec:
+    """Gated DeltaNet under `linear_…`, or Kimi Delta Attention under `linear_attn_config`."""
+    inside = values.inside("linear_attn_config")
+    if inside.fields:
+        heads, width = inside.whole("num_heads"), inside.whole("head_dim")
+        gate = inside.flag("use_full_rank_gate", False)
+        return DeltaSpec(heads, heads, width, width, inside.whole("short_conv_kernel_size", 4), "channel", gate)
+    return DeltaSpec(
+        values.whole("linear_num_key_heads"),
+        values.whole("linear_num_value_heads"),
+        values.whole("linear_key_head_dim"),
+        values.whole("linear_value_head_dim"),
+        values.whole("linear_conv_kernel_dim", 4),
+        state_bytes=_state_bytes(values, "mamba_ssm_dtype", 2),
+    )
+
+
+def _state_bytes(values: Values, name: str, default: int) -> int:
+    """Four bytes where a file says float32, else two; the default where it says nothing."""
+    written = values.get(name)
+    return default if written is None else 4 if str(written) == "float32" else 2
+
+
+def _mamba(values: Values) -> MambaSpec:
+    return MambaSpec(
+        values.whole("mamba_num_heads"),
+        values.whole("mamba_head_dim"),
+        values.whole("mamba_n_groups"),
+        values.whole("ssm_state_size"),
+        values.whole("conv_kernel", 4),
+        values.flag("use_conv_bias", True),
+        values.flag("mamba_proj_bias", False),
+        values.flag("mamba_rms_norm", True),
+        _state_bytes(values, "mamba_ssm_cache_dtype", 2),
+    )
+
+
+def _conv(values: Values) -> ConvSpec:
+    return ConvSpec(values.whole("conv_L_cache", 3), values.flag("conv_bias", False))
+
+
+_BUILDERS: Mapping[str, Callable[[Values], Mixer]] = {"linear": _delta, "mamba": _mamba, "conv": _conv}
+
+
+def window(values: Values) -> int:
+    """Tokens that a layer with a window sees; 0 where the config has none."""
+    for name in ("sliding_window", "attention_chunk_size"):
+        if values.get(name) not in (None, 0) and values.flag("use_sliding_window", True):
+            return values.whole(name, most=MOST_POSITIONS)
+    return 0
+
+
+def inner_width(values: Values, family: Family) -> int:
+    """The width of a dense MLP: as written, as the class has it, or where there is none, the experts' own."""
+    if family.renamed.get("intermediate_size") == "moe_intermediate_size" and not values.count("num_experts"):
+        return values.whole("shared_expert_intermediate_size")
+    if family.renamed.get("n_inner"):
+        return values.whole("intermediate_size", 4 * values.whole("hidden_size"))
+    if "intermediate_size" in values.fields:
+        return values.whole("intermediate_size")
+    if "block_configs" in values.fields:
+        return values.whole("hidden_size")
+    return values.whole("moe_intermediate_size" if values.count("num_experts") else "intermediate_size")
+
+
+def has_bias(values: Values, family: Family, part: Literal["qkv", "o", "mlp"]) -> bool:
+    """Whether a part's matrices carry biases."""
+    if family.biases == "as_configured":
+        return values.flag("mlp_bias" if part == "mlp" else "attention_bias", False)
+    if family.biases == "all" or (family.biases == "qkv" and part == "qkv"):
+        return not family.bias_switch or values.flag(family.bias_switch, True)
+    return False
+
+
+def mixture(values: Values, family: Family) -> MoeSpec:
+    """A layer's experts."""
+    values.require("moe_intermediate_size")
+    experts, shared = values.whole("num_experts"), values.count("shared_expert_intermediate_size")
+    first = values.count("first_k_dense_replace")
+    return MoeSpec(
+        num_experts=experts,
+        num_experts_per_tok=values.whole("num_experts_per_tok", most=experts),
+        moe_intermediate_size=values.whole("moe_intermediate_size"),
+        n_shared_experts=0 if shared else values.count("n_shared_experts"),
+        shared_expert_intermediate_size=shared,
+        first_k_dense_replace=min(first, values.whole("num_hidden_layers")),
+        shared_expert_gate=family.shared_gate and bool(shared),
+        router_bias=family.router_bias or values.get("topk_method") == "noaux_tc" or _biased_router(values),
+        latent_size=values.count("latent_size"),
+        latent_norm=values.flag("latent_norm", False),
+        router_scales=values.flag("router_scales", False),
+    )
+
+
+def _biased_router(values: Values) -> bool:
+    names = ("use_routing_bias", "use_moe_router_bias", "moe_router_enable_expert_bias")
+    return any(values.flag(name, False) for name in names)

@@ -1,0 +1,185 @@
+"""Which layers a config has, in which order, and each kind's blocks.
+
+Every family writes its order in its own way: a list of names, a string of letters, an interval, a list of zeros and
+ones. All come to one list of names: what mixes (`full`, `window`, `linear`, `mamba`, `conv`, `both`, or nothing),
+and what each token goes through (`dense`, `sparse`, or nothing).
+"""
+
+from dataclasses import replace
+
+from core.errors import OutOfRangeError
+from core.layer_specs import Block, LayerSpec, MlpSpec
+from core.models.hf_blocks import attention, inner_width, mixer, mixture, window
+from core.models.hf_family import Family
+from core.models.hf_values import Values
+
+_NAMES = {
+    "full_attention": "full",
+    "attention": "full",
+    "sliding_attention": "window",
+    "chunked_attention": "window",
+    "local_attention": "window",
+    "linear_attention": "linear",
+    "kda": "linear",
+    "mamba": "mamba",
+    "conv": "conv",
+    "hybrid": "both",
+    "moe": "sparse",
+    "mlp": "dense",
+    "minimax_m3_sparse": "full",
+    "deepseek_sparse_attention": "full",
+}
+_LETTERS = {"M": "mamba", "*": "full", "-": "dense", "E": "sparse"}
+_INNER = ("dense", "sparse", "")
+_WIDE_UP = 256
+_LETTERS_OF_KINDS = 26
+
+
+def layers_of(values: Values, family: Family, layers: int) -> tuple[tuple[LayerSpec, ...], str]:
+    """The kinds of layer and their order; both empty where a model's own fields say all.
+
+    Raises OutOfRangeError for a layer of an unknown kind, or more kinds than have a letter.
+    """
+    if "block_configs" in values.fields:
+        return _lettered(
+            [_block_config(values, family, block) for block in values.listed("block_configs", layers) or []]
+        )
+    mixing, inner = _mixing(values, family, layers), _inner(values, family, layers)
+    if inner is None:  # one block a layer
+        return _lettered([_layer(values, family, *_alone(name), index) for index, name in enumerate(mixing)])
+    return _lettered(
+        [_layer(values, family, *names, index) for index, names in enumerate(zip(mixing, inner, strict=True))]
+    )
+
+
+def _lettered(layers: list[LayerSpec]) -> tuple[tuple[LayerSpec, ...], str]:
+    kinds = tuple(dict.fromkeys(layers))
+    if len(kinds) > _LETTERS_OF_KINDS:
+        raise OutOfRangeError("layers", len(kinds), f"are of more than {_LETTERS_OF_KINDS} kinds")
+    letter = {kind: chr(97 + index) for index, kind in enumerate(kinds)}
+    return kinds, "".join(letter[layer] for layer in layers)
+
+
+def _alone(name: str) -> tuple[str, str]:
+    return ("", name) if name in _INNER else (name, "")
+
+
+def _mixing(values: Values, family: Family, layers: int) -> list[str]:
+    """What mixes tokens in each layer, and where a layer is one block, that."""
+    for name in ("hybrid_override_pattern", "layers_block_type", "layer_types"):
+        written = values.get(name)
+        if isinstance(written, str):
+            written = list(written)
+        if isinstance(written, list):
+            if len(written) < layers:
+                raise OutOfRangeError(name, len(written), f"must name num_hidden_layers={layers}")
+            return [_named(values, str(one)) for one in written[:layers]]
+    swa = values.listed("hybrid_layer_pattern", layers)
+    if swa is not None:
+        return ["window" if one else "full" for one in swa]
+    kda = values.inside("linear_attn_config").get("kda_layers")
+    if isinstance(kda, list):
+        return ["linear" if layer + 1 in kda else "full" for layer in range(layers)]
+    places = values.get("attn_layer_indices")
+    if isinstance(places, list):
+        return ["full" if layer in places else family.otherwise for layer in range(layers)]
+    whole = values.get("full_attn_idxs")
+    if isinstance(whole, list):
+        return ["full" if layer in whole else family.otherwise for layer in range(layers)]
+    interval = values.count("full_attention_interval") if family.otherwise == "linear" else 0
+    if interval:
+        return ["linear" if (layer + 1) % interval else "full" for layer in range(layers)]
+    if family.otherwise == "both":
+        return ["both"] * layers
+    return _windowed(values, family, layers)
+
+
+def _named(values: Values, name: str) -> str:
+    known = _LETTERS.get(name) or _NAMES.get(name)
+    if known is None:
+        raise OutOfRangeError("layer_types", name[:40], f"is a kind of layer unknown here, of {values.kind}")
+    if known == "window" and not window(values):
+        return "full"
+    return known
+
+
+def _windowed(values: Values, family: Family, layers: int) -> list[str]:
+    """Every layer but each `pattern`-th has the window, or all from `max_window_layers` on."""
+    if not window(values):
+        return ["full"] * layers
+    if "max_window_layers" in values.fields and values.kind.startswith("qwen"):
+        first = values.count("max_window_layers")
+        return ["full" if layer < first else "window" for layer in range(layers)]
+    pattern = values.count("sliding_window_pattern") or family.window_pattern
+    return ["window" if not pattern or (layer + 1) % pattern else "full" for layer in range(layers)]
+
+
+def _inner(values: Values, family: Family, layers: int) -> list[str] | None:
+    """What each layer's tokens go through; None where a layer is one block."""
+    if family.one_block:
+        return None
+    if not values.count("num_experts"):
+        return ["dense"] * layers
+    for name in ("mlp_layer_types", "moe_layer_freq"):
+        if isinstance(values.get(name), list):
+            return ["sparse" if one in (1, "sparse") else "dense" for one in values.listed(name, layers) or []]
+    for name in ("moe_layers_enum", "moe_layers"):
+        said = values.get(name)
+        places = said.split(",") if isinstance(said, str) else said
+        if isinstance(places, list):
+            return ["sparse" if str(layer) in map(str, places) else "dense" for layer in range(layers)]
+    first, last = values.count("first_k_dense_replace"), values.count("moe_layer_end_index", layers) or layers
+    dense = values.get("mlp_only_layers")
+    dense = dense if isinstance(dense, list) else []
+    step = 1
+    for rhythm in ("moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval"):
+        step = max(step, values.whole(rhythm, 1))
+    return [
+        "sparse" if layer >= first and layer <= last and (layer + 1) % step == 0 and layer not in dense else "dense"
+        for layer in range(layers)
+    ]
+
+
+def _layer(values: Values, family: Family, mixing: str, inner: str, index: int) -> LayerSpec:
+    """One layer of a kind."""
+    blocks: list[Block] = [mixer(values, family, name, index) for name in _BOTH.get(mixing, (mixing,)) if name]
+    extra = family.extra(values) if family.extra else 0
+    if inner == "dense" or (inner and family.both_inner):
+        blocks.append(MlpSpec(inner_width(values, family)))
+    moe = mixture(values, family) if inner == "sparse" else None
+    if moe is not None and index < values.count("num_hash_layers"):
+        moe = replace(moe, router_bias=False)  # a table chooses the experts there
+    norms = family.norms_per_layer
+    if moe is not None:
+        blocks.append(moe)
+        norms += family.norms_of_experts
+    elif inner == "dense" and not blocks[-1].width:  # type: ignore[union-attr]
+        blocks.pop()
+    return LayerSpec(tuple(blocks), norms, extra)
+
+
+_BOTH = {"both": ("full", "mamba")}
+
+
+def _block_config(values: Values, family: Family, block: object) -> LayerSpec:
+    """One layer of a model that was cut by search (Nemotron-NAS): its attention and its MLP, either may be missing.
+
+    f = ⌈(2 · ffn_mult · d / 3) / 256⌉ · 256
+    Source: vllm/model_executor/models/nemotron_nas.py.
+    """
+    outer = Values(values.kind, block if isinstance(block, dict) else {})
+    own, inner, blocks = outer.inside("attention"), outer.inside("ffn"), list[Block]()
+    for part in (own, inner):
+        if part.flag("replace_with_linear", False) or part.get("sparsify"):
+            raise OutOfRangeError("block_configs", "", "has layers that are replaced or sparse, unknown here")
+    if not own.flag("no_op", False):
+        heads = values.whole("num_attention_heads")
+        share = {"num_key_value_heads": heads // own.whole("n_heads_in_group", most=heads)}
+        blocks.append(attention(Values(values.kind, {**values.fields, **share}), family, "full"))
+    if not inner.flag("no_op", False):
+        mult = inner.get("ffn_mult")
+        if not isinstance(mult, int | float) or not 0 < mult < 1000:
+            raise OutOfRangeError("ffn_mult", str(mult)[:40], "must be a number above 0")
+        wide = int(2 * mult * values.whole("hidden_size") / 3)
+        blocks.append(MlpSpec(-(-wide // _WIDE_UP) * _WIDE_UP))
+    return LayerSpec(tuple(blocks), len(blocks))
