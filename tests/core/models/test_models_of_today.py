@@ -1,0 +1,289 @@
+"""Models whose layers are of several kinds: read to the published parameters, their caches, their shares of a rank.
+
+The fields are numbers of each model's public config.json, as ai-dynamo/aiconfigurator keeps it. Totals are those
+of Hugging Face transformers 5.23's own class, built without memory (`torch.device("meta")`), the routers' biases that
+it keeps as buffers counted; two are also printed by llama.cpp, which counts the tensors of a file: 31,577,940,288 Nemotron 3 Nano and 228,689,764,864 for MiniMax-M2.7.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from core.errors import OutOfRangeError
+from core.models.hf_config import model_from_config
+from core.models.kv_cache import kv_bytes_per_token, sequence_bytes, state_bytes_per_sequence
+from core.models.loaded_weights import loaded_weight_bytes, rank_tensors, stages
+from core.models.parameters import active_parameters, total_parameters
+from core.models.weights import held_weight_bytes
+
+
+def shape(kind: str, d: int, layers: int, heads: int, kv_heads: int, vocabulary: int, **more: object):
+    """A config.json's common fields, and more of it."""
+    return {
+        "model_type": kind,
+        "hidden_size": d,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "num_key_value_heads": kv_heads,
+        "vocab_size": vocabulary,
+        "tie_word_embeddings": False,
+        **more,
+    }
+
+
+def latent(q_rank: int | None, kv_rank: int = 512, nope: int = 128, rope: int = 64, value: int = 128):
+    return {
+        "q_lora_rank": q_rank,
+        "kv_lora_rank": kv_rank,
+        "qk_nope_head_dim": nope,
+        "qk_rope_head_dim": rope,
+        "v_head_dim": value,
+    }
+
+
+def delta(keys: int, values: int):
+    return {
+        "linear_num_key_heads": keys,
+        "linear_num_value_heads": values,
+        "linear_key_head_dim": 128,
+        "linear_value_head_dim": 128,
+        "full_attention_interval": 4,
+        "head_dim": 256,
+        "attn_output_gate": True,
+    }
+
+
+QWEN35_MOE = shape(
+    "qwen3_5_moe_text", 3072, 48, 32, 2, 248320, **delta(16, 64),
+    num_experts=256, num_experts_per_tok=8, moe_intermediate_size=1024, shared_expert_intermediate_size=1024,
+    mamba_ssm_dtype="float32",
+)  # fmt: skip
+NANO = shape(
+    "nemotron_h", 2688, 52, 32, 2, 131072,
+    hybrid_override_pattern="MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME",
+    head_dim=128, intermediate_size=1856, mamba_head_dim=64, mamba_num_heads=64, n_groups=8, ssm_state_size=128,
+    mamba_ssm_cache_dtype="float32", moe_intermediate_size=1856, moe_shared_expert_intermediate_size=3712,
+    n_routed_experts=128, n_shared_experts=1, num_experts_per_tok=6,
+)  # fmt: skip
+MINIMAX = shape(
+    "minimax_m2", 3072, 62, 48, 8, 200064, head_dim=128, intermediate_size=1536, num_local_experts=256,
+    num_experts_per_tok=8, use_qk_norm=True, use_routing_bias=True, shared_intermediate_size=0,
+)  # fmt: skip
+V32 = shape(
+    "deepseek_v32", 7168, 61, 128, 128, 129280, **latent(1536), intermediate_size=18432, moe_intermediate_size=2048,
+    n_routed_experts=256, n_shared_experts=1, num_experts_per_tok=8, first_k_dense_replace=3, index_head_dim=128,
+    index_n_heads=64, index_topk=2048, topk_method="noaux_tc",
+)  # fmt: skip
+V4_FLASH = shape(
+    "deepseek_v4", 4096, 43, 64, 1, 129280, head_dim=512, q_lora_rank=1024, o_groups=8, o_lora_rank=1024,
+    qk_rope_head_dim=64, index_head_dim=128, index_n_heads=64, index_topk=512, moe_intermediate_size=2048,
+    n_routed_experts=256, n_shared_experts=1, num_experts_per_tok=6, num_hash_layers=3, hc_mult=4,
+    sliding_window=128,
+    compress_ratios=[0, 0, *([4, 128] * 20), 4, 0], expert_dtype="fp4",
+    quantization_config={"quant_method": "fp8", "weight_block_size": [128, 128]},
+)  # fmt: skip
+GEMMA4 = shape(
+    "gemma4_text", 2816, 30, 16, 8, 262144, attention_k_eq_v=True, enable_moe_block=True, global_head_dim=512,
+    head_dim=256, intermediate_size=2112, layer_types=(["sliding_attention"] * 5 + ["full_attention"]) * 5,
+    moe_intermediate_size=704, num_experts=128, num_global_key_value_heads=2, sliding_window=1024, top_k_experts=8,
+    hidden_size_per_layer_input=0,
+) | {"tie_word_embeddings": True}  # fmt: skip
+MAVERICK = shape(
+    "llama4_text", 5120, 48, 40, 8, 202048, head_dim=128, interleave_moe_layer_step=2, intermediate_size=8192,
+    intermediate_size_mlp=16384, num_local_experts=128, num_experts_per_tok=1, attention_chunk_size=8192,
+)  # fmt: skip
+MIMO = shape(
+    "mimo_v2_flash", 4096, 48, 64, 4, 152576, head_dim=192, v_head_dim=128, intermediate_size=16384,
+    sliding_window=128, swa_num_attention_heads=64, swa_num_key_value_heads=8, swa_head_dim=192, swa_v_head_dim=128,
+    hybrid_layer_pattern=[0, *([1] * 4), 0, *([*([1] * 5), 0] * 7)], moe_layer_freq=[0, *([1] * 47)],
+    moe_intermediate_size=2048, n_routed_experts=256, num_experts_per_tok=8, topk_method="noaux_tc",
+    attention_bias=False, add_swa_attention_sink_bias=True, add_full_attention_sink_bias=False,
+)  # fmt: skip
+GLM52 = shape(
+    "glm_moe_dsa", 6144, 78, 64, 64, 154880, **latent(2048, nope=192, value=256), intermediate_size=12288,
+    moe_intermediate_size=2048, n_routed_experts=256, n_shared_experts=1, num_experts_per_tok=8,
+    first_k_dense_replace=3, index_head_dim=128, index_n_heads=32, topk_method="noaux_tc",
+    indexer_types=["full", "full", *(["full", "shared", "shared", "shared"] * 19)],
+)  # fmt: skip
+KIMI_LINEAR = shape(
+    "kimi_linear", 2304, 27, 32, 32, 163840, **latent(None), intermediate_size=9216, moe_intermediate_size=1024,
+    num_experts=256, num_experts_per_token=8, num_shared_experts=1, first_k_dense_replace=1, mla_use_nope=True,
+    linear_attn_config={"head_dim": 128, "num_heads": 32, "short_conv_kernel_size": 4,
+                        "kda_layers": [one for one in range(1, 27) if one % 4]},
+)  # fmt: skip
+M3 = shape(
+    "minimax_m3_vl_text", 6144, 60, 64, 4, 200064, head_dim=128, intermediate_size=3072,
+    dense_intermediate_size=12288, shared_intermediate_size=3072, num_local_experts=128, num_experts_per_tok=4, n_shared_experts=1,
+    use_routing_bias=True, moe_layer_freq=[0] * 3 + [1] * 57,
+    sparse_attention_config={"sparse_index_dim": 128, "sparse_num_index_heads": 4,
+                             "sparse_attention_freq": [0] * 3 + [1] * 57},
+)  # fmt: skip
+SUPER_120B = NANO | {
+    "hidden_size": 4096, "num_hidden_layers": 88, "mamba_num_heads": 128, "moe_intermediate_size": 2688,
+    "moe_latent_size": 1024, "moe_shared_expert_intermediate_size": 5376, "n_routed_experts": 512,
+    "num_experts_per_tok": 22, "intermediate_size": 2688,
+    "hybrid_override_pattern": "MEMEMEM*EMEMEMEM*EMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEM*"
+    "EMEMEMEME",
+}  # fmt: skip
+GRANITE4 = shape(
+    "granitemoehybrid", 4096, 4, 32, 8, 100352, intermediate_size=768, num_local_experts=72, num_experts_per_tok=10,
+    shared_intermediate_size=1536, layer_types=["mamba", "attention", "mamba", "mamba"], mamba_n_heads=128,
+    mamba_d_head=64, mamba_n_groups=1, mamba_d_state=128, mamba_d_conv=4,
+) | {"tie_word_embeddings": True}  # fmt: skip
+OLMO2 = shape("olmo2", 4096, 32, 32, 32, 50304, intermediate_size=11008)
+COHERE2 = shape(
+    "cohere2", 8192, 40, 64, 64, 256000, intermediate_size=22528, sliding_window=4096, layer_types=None
+) | {"tie_word_embeddings": True}  # fmt: skip
+
+PUBLISHED = {
+    "Qwen3.5-122B-A10B": (QWEN35_MOE, 122_111_526_912),
+    "Nemotron-3-Nano-30B-A3B": (NANO, 31_577_940_288),
+    "Nemotron-3-Super-120B-A12B": (SUPER_120B, 120_668_707_840),
+    "MiniMax-M2.7": (MINIMAX, 228_689_764_864),
+    "MiniMax-M3, text": (M3, 424_945_379_712 + 200_064 * 6_144),
+    "DeepSeek-V3.2": (V32, 671_877_944_064),
+    "DeepSeek-V4-Flash": (V4_FLASH, 284_332_240_471),
+    "Gemma 4 26B-A4B, text": (GEMMA4, 25_233_141_790),
+    "Llama 4 Maverick, text": (MAVERICK, 400_711_848_960),
+    "MiMo-V2-Flash": (MIMO, 308_778_780_864),
+    "GLM-5.2": (GLM52, 743_377_019_904),
+    "Kimi-Linear-48B-A3B": (KIMI_LINEAR, 49_122_681_728),
+    "Granite 4, four layers": (GRANITE4, 3_554_468_736),
+    "OLMo 2 7B": (OLMO2, 6_888_624_128),
+    "Command, 40 layers": (COHERE2, 34_980_831_232),
+}
+
+
+def read(fields):
+    return model_from_config(json.dumps({name: value for name, value in fields.items() if value is not None}))
+
+
+@pytest.mark.parametrize(("fields", "total"), PUBLISHED.values(), ids=PUBLISHED)
+def test_a_model_of_today_has_the_parameters_of_its_own_class(fields, total):
+    assert total_parameters(read(fields)) == total
+
+
+@pytest.mark.parametrize("fields", [fields for fields, _ in PUBLISHED.values()], ids=PUBLISHED)
+def test_ranks_and_stages_hold_the_whole_model_between_them(fields):
+    """Cut in two, a rank has half of what is cut and all of what is whole; stages share out every layer."""
+    spec = read(fields)
+    one, two = ({t.name: t.copies * t.size_bytes for t in rank_tensors(spec, n)} for n in (1, 2))
+    assert all(two[name] in (size, size / 2) or one[name] > two[name] > one[name] / 2 for name, size in one.items())
+    layers = [t for stage in stages(spec, 3) for t in rank_tensors(spec, 1, stage) if t.group != "table"]
+    assert sum(t.copies * t.size_bytes for t in layers) == sum(
+        t.copies * t.size_bytes for t in rank_tensors(spec, 1) if t.group != "table"
+    )
+
+
+def test_a_hybrid_keeps_rows_of_its_few_attention_layers_and_a_state_of_the_others():
+    """Qwen3.5-122B: 12 of 48 layers keep 2 · 2 · 256 elements a token; a state is 64 · 128 · 128 floats, 3 inputs
+    of 12,288 channels, in each of 36 layers (vllm mamba_utils.py, gated_delta_net_state_shape)."""
+    spec = read(QWEN35_MOE)
+    assert kv_bytes_per_token(spec) == 12 * 2 * 2 * 256 * 2
+    states = 36 * (64 * 128 * 128 * 4 + 3 * 12288 * 2)
+    assert state_bytes_per_sequence(spec) == states
+    assert state_bytes_per_sequence(spec, 4) == states / 4
+    assert sequence_bytes(spec, 1, 10_000) == 10_000 * kv_bytes_per_token(spec) + states
+
+
+def test_a_mamba_model_splits_its_states_over_ranks_and_copies_a_group():
+    """Nano: 23 layers of 64 heads · 64 · 128 floats, and 3 inputs of 64 · 64 + 2 · 8 · 128 channels."""
+    spec = read(NANO)
+    assert state_bytes_per_sequence(spec) == 23 * (64 * 64 * 128 * 4 + 3 * 6144 * 2)
+    sixteen = 23 * (4 * 64 * 128 * 4 + 3 * (4 * 64 + 2 * 128) * 2)
+    assert state_bytes_per_sequence(spec, 16) == sixteen
+    assert kv_bytes_per_token(spec) == 6 * 2 * 2 * 128 * 2
+
+
+def test_a_window_keeps_no_more_than_it_sees_whatever_its_heads_are():
+    """MiMo-V2-Flash: 9 full layers of 4 KV heads, 39 of 8 that see 128 tokens; a key has 192, a value 128."""
+    spec = read(MIMO)
+    full, windowed = 9 * 4 * 320 * 2, 39 * 8 * 320 * 2
+    assert kv_bytes_per_token(spec) == full + windowed
+    assert sequence_bytes(spec, 1, 50_000) == 50_000 * full + 128 * windowed
+    assert (spec.sliding_window, spec.windowed_layers) == (128, 39)
+
+
+def test_an_indexer_keeps_a_row_of_eight_bits_beside_the_latent_one():
+    """DeepSeek-V3.2: 128 bytes and a scale of four in each of 61 layers; GLM-5.2 in the 21 that choose."""
+    assert kv_bytes_per_token(read(V32)) == 61 * (576 * 2 + 132)
+    assert kv_bytes_per_token(read(GLM52)) == 78 * 576 * 2 + 21 * 132
+
+
+def test_experts_of_four_bits_among_eight_bit_layers_weigh_what_each_weighs():
+    """DeepSeek-V4-Flash: 43 · 256 experts of 3 · 4096 · 2048 at 17/32 bytes, the rest at a byte or two."""
+    spec = read(V4_FLASH)
+    experts = 43 * 256 * 3 * 4096 * 2048
+    rest = total_parameters(spec) - experts
+    held = held_weight_bytes(spec, spec.weight_dtype)
+    assert experts * 17 / 32 + rest < held < experts * 17 / 32 + 2 * rest
+    assert held == pytest.approx(155.4e9, rel=0.02)
+
+
+def test_a_file_that_lists_its_modules_widths_is_read_module_by_module():
+    """MIXED_PRECISION: experts in NVFP4, attention in FP8, what is not named in 16 bits."""
+    names = {f"model.layers.{layer}.mlp.experts.{one}.up_proj": "NVFP4" for layer in range(48) for one in range(3)}
+    names |= {f"model.layers.{layer}.mlp.experts.0.down_proj": "NVFP4" for layer in range(48)}
+    names |= {f"model.layers.{layer}.linear_attn.out_proj": "FP8" for layer in range(48)}
+    algorithms = {name: {"quant_algo": width, "group_size": 16} for name, width in names.items()}
+    mixed = QWEN35_MOE | {
+        "quantization_config": {
+            "quant_method": "modelopt",
+            "quant_algo": "MIXED_PRECISION",
+            "quantized_layers": algorithms,
+        }
+    }
+    spec, wide = read(mixed), read(QWEN35_MOE)
+    assert spec.weight_dtype == "nvfp4"
+    sizes = {name: [{t.name: t.size_bytes for t in rank_tensors(one, dtype=width)}[name]
+                    for one, width in ((spec, "nvfp4"), (wide, "bf16"))]
+             for name in ("experts in", "linear out", "linear in", "qkv")}  # fmt: skip
+    assert sizes["experts in"][0] == sizes["experts in"][1] * 9 / 32
+    assert sizes["linear out"][0] == sizes["linear out"][1] / 2
+    assert sizes["linear in"][0] == sizes["linear in"][1]
+    assert sizes["qkv"][0] == sizes["qkv"][1]
+
+
+def test_active_parameters_are_those_in_a_models_name():
+    """A10B, A3B, A12B: what a token uses, to the half of a billion that names leave out."""
+    for fields, billions in ((QWEN35_MOE, 10), (NANO, 3.5), (SUPER_120B, 12.5), (MAVERICK, 17)):
+        assert active_parameters(read(fields)) / 1e9 == pytest.approx(billions, abs=0.8)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (NANO | {"hybrid_override_pattern": "MX" * 26}, "X is a kind of layer unknown"),
+        (QWEN35_MOE | {"layer_types": ["linear_attention"] * 3}, "must name num_hidden_layers"),
+        (MIMO | {"hybrid_layer_pattern": [1]}, "must be a list of 48 layers"),
+        (V4_FLASH | {"compress_ratios": [7] * 43}, "must be 0, 4 or 128"),
+        (GEMMA4 | {"use_double_wide_mlp": True}, "use_double_wide_mlp"),
+        (shape("rwkv7", 64, 2, 2, 2, 128), "is unknown here"),
+    ],
+)
+def test_a_layer_that_nobody_here_counts_is_named(fields, said):
+    with pytest.raises(OutOfRangeError, match=said):
+        read(fields)
+
+
+CONFIGS = os.environ.get("SHARDLAB_CONFIGS")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CONFIGS is None, reason="SHARDLAB_CONFIGS names no folder of config.json files")
+def test_every_config_of_a_folder_is_read_and_split():
+    """`SHARDLAB_CONFIGS=model_configs pytest -m slow -k folder`; a hf_quant_config.json goes with its config."""
+    refused = []
+    for file in sorted(Path(CONFIGS or ".").glob("*.json")):
+        if "hf_quant_config" in file.name:
+            continue
+        beside = file.with_name(file.name.replace("config.json", "hf_quant_config.json"))
+        text = file.read_text() + (beside.read_text() if beside.exists() and beside != file else "")
+        try:
+            spec = model_from_config(text)
+            assert loaded_weight_bytes(spec, 1, dtype=spec.weight_dtype) > 0
+        except OutOfRangeError as error:
+            refused.append(f"{file.name}: {error}")
+    assert refused == []
