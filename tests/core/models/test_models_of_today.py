@@ -1,8 +1,9 @@
 """Models whose layers are of several kinds: read to the published parameters, their caches, their shares of a rank.
 
-The fields are numbers of each model's public config.json, as ai-dynamo/aiconfigurator keeps it. Totals are those
-of Hugging Face transformers 5.23's own class, built without memory (`torch.device("meta")`), the routers' biases that
-it keeps as buffers counted; two are also printed by llama.cpp, which counts the tensors of a file: 31,577,940,288 Nemotron 3 Nano and 228,689,764,864 for MiniMax-M2.7.
+The fields are numbers of each model's public config.json, as ai-dynamo/aiconfigurator keeps it. Totals are of the
+class of Hugging Face transformers 5.23, built without memory (`torch.device("meta")`), with the biases of routers
+that it keeps as buffers; llama.cpp, which counts the tensors of a file, also prints 31,577,940,288 for Nemotron 3
+Nano and 228,689,764,864 for MiniMax-M2.7.
 """
 
 import json
@@ -115,7 +116,8 @@ KIMI_LINEAR = shape(
 )  # fmt: skip
 M3 = shape(
     "minimax_m3_vl_text", 6144, 60, 64, 4, 200064, head_dim=128, intermediate_size=3072,
-    dense_intermediate_size=12288, shared_intermediate_size=3072, num_local_experts=128, num_experts_per_tok=4, n_shared_experts=1,
+    dense_intermediate_size=12288, shared_intermediate_size=3072,
+    num_local_experts=128, num_experts_per_tok=4, n_shared_experts=1,
     use_routing_bias=True, moe_layer_freq=[0] * 3 + [1] * 57,
     sparse_attention_config={"sparse_index_dim": 128, "sparse_num_index_heads": 4,
                              "sparse_attention_freq": [0] * 3 + [1] * 57},
