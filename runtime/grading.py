@@ -17,7 +17,8 @@ from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from core.course.grading.probes import Probe, probes, verdict
+from core.course.grading.probe import Probe, verdict
+from core.course.grading.probes import probes
 from core.course.grading.tasks import Lab, Outcome, TaskResult, tally
 from core.errors import OutOfRangeError, ShardlabError
 from runtime import confinement

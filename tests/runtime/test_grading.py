@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core.course.grading.probes import probes, verdict
+from core.course.grading.probe import verdict
+from core.course.grading.probes import probes
 from core.course.grading.tasks import LABS, earned
 from core.errors import OutOfRangeError
 from runtime import confinement, grading
