@@ -16,13 +16,15 @@ from ui.placement import accuracy as placement_accuracy
 from ui.placement import answer, charts, rows
 from ui.placement import bench as placement_bench
 from ui.placement import load as placement_load
+from ui.placement import race as placement_race
 from ui.placement.fields import fields
 from ui.prose import escape
 
-page = scenes.open_page("placement")
+page = scenes.open_page("placement", asking=("race",))
 asked = placement_bench.ask(page)
 placement, shown, look = asked.placement, asked.plan, page.look
 load_asked, source = placement_load.ask(page), placement_accuracy.ask(page)
+race_load = placement_race.ask(page)
 with page.controls("cases"):
     case = rows.CASE_NAMES[inputs.choice("Decision", page.key("case"), list(rows.CASE_NAMES), "TP=8 or TP=4")]
 
@@ -34,7 +36,7 @@ def bars(drawn: list[BillRow], reading: str, name: str) -> None:
 
 def named() -> Mapping[str, object]:
     """What the prose names. A config that is refused stands alone: no other model's figures under it."""
-    if asked.refused_config is not None and page.scene in ("plan", "compare", "load"):
+    if asked.refused_config is not None and page.scene in ("plan", "compare", "load", "race"):
         raise asked.refused_config
     return fields(placement, shown, asked.pinned, asked.topology)
 
@@ -105,6 +107,7 @@ page.play(
     compare=compare,
     cases=cases,
     load=lambda: placement_load.under_load(page, load_asked, asked.question, shown),
+    race=lambda: placement_race.scene(page, placement, race_load),
     accuracy=lambda: placement_accuracy.accuracy(page, source, asked.question, shown),
     limits=lambda: page.say("limits.body"),
 )

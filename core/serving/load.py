@@ -14,7 +14,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from math import inf
 
-from core.errors import OutOfRangeError, require_positive
+from core.errors import OutOfRangeError, require_non_negative, require_positive
 
 CHUNK_TOKENS = 2048
 """Prompt tokens a step reads besides. Source: vLLM V1's default max_num_batched_tokens for a server."""
@@ -24,8 +24,8 @@ CHUNK_TOKENS = 2048
 class EngineCost:
     """What an engine's steps take: P alone, and D at some batch sizes, ascending, with straight lines between.
 
-    `prefill_delay_s` is what a first token takes beyond P while the engine already does something else: the later
-    stages of a pipeline, or the other copies of attention.
+    P is 0 where prompts are read elsewhere. `prefill_delay_s` is what a first token takes beyond P while the engine
+    already does something else: the later stages of a pipeline, or the other copies of attention.
     """
 
     prompt_tokens: int
@@ -38,11 +38,9 @@ class EngineCost:
 
     def __post_init__(self) -> None:
         require_positive(
-            prompt_tokens=self.prompt_tokens,
-            output_tokens=self.output_tokens,
-            prefill_s=self.prefill_s,
-            most_running=self.most_running,
+            prompt_tokens=self.prompt_tokens, output_tokens=self.output_tokens, most_running=self.most_running
         )
+        require_non_negative(prefill_s=self.prefill_s)
         if len(self.batches) != len(self.decode_s) or list(self.batches) != sorted(set(self.batches)):
             raise OutOfRangeError("batches", self.batches, "must ascend, with one time each")
         require_positive(batch=min(self.batches), decode_s=min(self.decode_s))

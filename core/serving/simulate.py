@@ -91,6 +91,29 @@ def poisson_arrivals(arrivals_per_s: float, requests: int, rng: np.random.Genera
     return np.cumsum(rng.exponential(1 / arrivals_per_s, requests))
 
 
+@dataclass(frozen=True)
+class Course:
+    """When each request of a run arrived, was begun, had its first token and was done: all in one order.
+
+    Those that a cut run did not get to are missing from the later lists.
+    """
+
+    arrivals_s: tuple[float, ...]
+    begun_s: tuple[float, ...]
+    first_s: tuple[float, ...]
+    done_s: tuple[float, ...]
+
+
+def follow(cost: EngineCost, arrivals_s: Sequence[float] | Floats, chunk_tokens: int = CHUNK_TOKENS) -> Course:
+    """The same run as `simulate`, told request by request.
+
+    Raises OutOfRangeError without requests, or for a chunk of nothing.
+    """
+    run = _run(cost, arrivals_s, chunk_tokens)
+    done_s = tuple(time_s for _, time_s in sorted(run.done))
+    return Course(tuple(run.arrivals_s), tuple(run.begun_s), tuple(run.first_s), done_s)
+
+
 def simulate(
     cost: EngineCost,
     arrivals_s: Sequence[float] | Floats,
@@ -105,11 +128,20 @@ def simulate(
 
     Raises OutOfRangeError without requests, or for a chunk of nothing.
     """
+    return _run(cost, arrivals_s, chunk_tokens, requests).result(closed)
+
+
+def _run(
+    cost: EngineCost,
+    arrivals_s: Sequence[float] | Floats,
+    chunk_tokens: int,
+    requests: Requests | None = None,
+) -> "_Run":
     require_positive(requests=len(arrivals_s), chunk_tokens=chunk_tokens)
     run = _Run(cost, [float(time) for time in arrivals_s], chunk_tokens, requests)
     while run.unfinished and run.steps < MOST_STEPS:
         run.advance()
-    return run.result(closed)
+    return run
 
 
 @dataclass

@@ -62,7 +62,7 @@ LABS = (
     Entry("two_way_tp", "2_two_way_tp", "real"),
 )
 TOOLS = (
-    Entry("placement", "5_placement", "place", ("plan", "compare", "cases", "load", "accuracy", "limits")),
+    Entry("placement", "5_placement", "place", ("plan", "compare", "cases", "load", "race", "accuracy", "limits")),
     Entry("startup_log", "6_startup_log", "log", ("read", "exercises", "formulas", "limits")),
     Entry("strategy", "9_strategy", "strategy", ("memory", "picker", "block", "collectives", "serving", "limits")),
     Entry("clinic", "7_clinic", "clinic", ("cases", "straggler", "all_reduce", "hangs", "limits")),

@@ -148,7 +148,7 @@ def test_a_decode_time_lies_on_straight_lines_between_those_given():
 
 
 @pytest.mark.parametrize(
-    "changed", [{"most_running": 0}, {"prefill_s": 0.0}, {"batches": (4, 1, 2)}, {"decode_s": (0.1,)}]
+    "changed", [{"most_running": 0}, {"prefill_s": -0.1}, {"batches": (4, 1, 2)}, {"decode_s": (0.1,)}]
 )
 def test_a_cost_that_cannot_be_is_refused(changed):
     with pytest.raises(OutOfRangeError):

@@ -8,13 +8,14 @@ from shutil import which
 import pytest
 
 from runtime import content
-from ui.players import block_stepper, journey_player, kit, ring_player, schedule_player
+from ui.players import block_stepper, journey_player, kit, race_player, ring_player, schedule_player
 
 PLAYERS = {
     "stepper": block_stepper,
     "schedule": schedule_player,
     "ring": ring_player,
     "journey": journey_player,
+    "race": race_player,
 }
 
 WITHOUT = {"stepper": {"slider"}, "journey": {"slow"}}

@@ -1,0 +1,306 @@
+"""One stream of requests through several plans of the same GPUs, on one clock.
+
+Every plan sees the same arrivals, dealt in turn over its engines. An engine is core.serving's, its steps priced by
+the planner. Prefill and decode apart are two rows of engines: the first reads a prompt and gives the first token,
+its keys and values cross a wire, and the second writes the rest.
+
+Ignored: lengths that differ, a scheduler that looks at queues, and the prefill side's memory while a cache waits.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import mean
+from typing import Any, Literal
+
+from core.errors import ShardlabError
+from core.placement.layout import Layout
+from core.placement.planner import Placement, Plan, Question
+from core.placement.under_load import engine_cost
+from core.serving.load import EngineCost
+from core.serving.simulate import Course, Floats, follow, poisson_arrivals, seeded
+from core.strategy.disaggregation import Request, handoff
+
+Kind = Literal["tensor", "stages", "replicas", "experts", "apart"]
+
+REQUESTS = 400
+"""Of a race: enough for a lane that cannot keep up to show it."""
+
+LOADS = {"light": 0.1, "busy": 0.6, "rush": 0.95}
+"""Arrivals a second as shares of what the best lane can complete."""
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A plan in the race: `engines` of one layout, of which `readers` only prefill; 0 where all do both.
+
+    The cache of one engine holds `cache_sequences`; it runs fewer at once where its scheduler stops before.
+    """
+
+    kind: Kind
+    layout: Layout
+    engines: int
+    cost: EngineCost
+    roofline_itl_s: float
+    cache_sequences: int
+    readers: int = 0
+    transfer_s: float = 0.0
+
+    @property
+    def writers(self) -> int:
+        """Engines that decode."""
+        return self.engines - self.readers
+
+    @property
+    def slots(self) -> int:
+        """Sequences that run at once, over all engines that decode."""
+        return self.writers * self.cost.most_running
+
+    @property
+    def reader(self) -> EngineCost:
+        """An engine that only reads: a request is done with its first token."""
+        return replace(self.cost, output_tokens=1)
+
+    @property
+    def writer(self) -> EngineCost:
+        """An engine that only writes: what it is sent has been read."""
+        return replace(self.cost, prompt_tokens=1, prefill_s=0.0, prefill_delay_s=0.0)
+
+    @property
+    def capacity_per_s(self) -> float:
+        """Requests a second that all its engines complete together."""
+        if not self.readers:
+            return self.engines * self.cost.capacity_per_s
+        return min(self.readers * self.reader.capacity_per_s, self.writers * self.writer.capacity_per_s)
+
+    @property
+    def alone_s(self) -> float:
+        """A request that meets nobody, from its arrival to its last token."""
+        return self.cost.alone_s + self.transfer_s
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """One request's way: it waits, is read, has its first token, is ready to be written, holds a slot, is done.
+
+    Its slot is free before it is done where later stages still work on its last token.
+    """
+
+    arrived_s: float
+    begun_s: float
+    first_s: float
+    ready_s: float
+    held_s: float
+    freed_s: float
+    done_s: float
+
+
+@dataclass(frozen=True)
+class Lane:
+    """An entrant's race."""
+
+    entrant: Entrant
+    output_tokens: int
+    tickets: tuple[Ticket, ...]
+
+    @cached_property
+    def _sorted(self) -> dict[str, list[float]]:
+        names = ("arrived_s", "begun_s", "first_s", "ready_s", "held_s", "freed_s", "done_s")
+        return {name: sorted(getattr(ticket, name) for ticket in self.tickets) for name in names}
+
+    def _count(self, name: str, time_s: float) -> int:
+        return bisect_right(self._sorted[name], time_s)
+
+    def waiting_at(self, time_s: float) -> int:
+        """Requests that wait: to be read, or with their cache ready to be written."""
+        unread = self._count("arrived_s", time_s) - self._count("begun_s", time_s)
+        return unread + self._count("ready_s", time_s) - self._count("held_s", time_s)
+
+    def running_at(self, time_s: float) -> int:
+        """Sequences that hold a part of the cache, each room for all of its output."""
+        return self._count("held_s", time_s) - self._count("freed_s", time_s)
+
+    def done_at(self, time_s: float) -> int:
+        """Requests that have all their tokens."""
+        return self._count("done_s", time_s)
+
+    def fill_at(self, time_s: float) -> float:
+        """The share of the cache that is held, of all engines that decode."""
+        return self.running_at(time_s) / (self.entrant.writers * self.entrant.cache_sequences)
+
+    @property
+    def end_s(self) -> float:
+        """When the last request is done."""
+        return self._sorted["done_s"][-1]
+
+    def ttft_s(self, until_s: float | None = None) -> float | None:
+        """The mean wait for a first token, of those that had it by then; None where none had."""
+        return _mean(one.first_s - one.arrived_s for one in self.tickets if _by(one.first_s, until_s))
+
+    def itl_s(self, until_s: float | None = None) -> float | None:
+        """The mean time between a request's tokens, of those that were done by then."""
+        gaps = max(1, self.output_tokens - 1)
+        return _mean((one.done_s - one.first_s) / gaps for one in self.tickets if _by(one.done_s, until_s))
+
+    @property
+    def answer_s(self) -> float:
+        """The mean time from a request's arrival to its last token: the least of it wins."""
+        return mean(one.done_s - one.arrived_s for one in self.tickets)
+
+    @property
+    def most_waiting(self) -> int:
+        """The longest queue."""
+        return max(self.waiting_at(ticket.arrived_s) for ticket in self.tickets)
+
+    @property
+    def most_fill(self) -> float:
+        """The fullest cache."""
+        return max(self.fill_at(ticket.held_s) for ticket in self.tickets)
+
+
+@dataclass(frozen=True)
+class Race:
+    """All lanes under one stream, in the order of the entrants."""
+
+    arrivals_per_s: float
+    lanes: tuple[Lane, ...]
+
+    @property
+    def winner(self) -> int:
+        """The lane whose answers take the least time."""
+        return min(range(len(self.lanes)), key=lambda index: self.lanes[index].answer_s)
+
+    @property
+    def end_s(self) -> float:
+        """When the race is called: all are done, or the first lane's time has passed three times."""
+        ends = [lane.end_s for lane in self.lanes]
+        return min(max(ends), 3 * min(ends))
+
+
+def entrants(placement: Placement) -> tuple[Entrant, ...]:
+    """The plans of a question that race, each kind at most once, and none that uses fewer GPUs than another.
+
+    TP over as many as fit; TP × PP; replicas of as few GPUs as hold the model; experts with data-parallel
+    attention; those replicas, divided into readers and writers so that both keep up.
+    """
+    question, plans = placement.question, [placement.plans[index] for index in placement.fitting]
+    most = max((plan.layout.gpus for plan in plans), default=0)
+    plans = [plan for plan in plans if plan.layout.gpus == most]
+    whole = [plan for plan in plans if plan.layout.dp_size == 1]
+    found: dict[Kind, Plan | None] = {
+        "tensor": _last(_of(whole, pp=False), lambda layout: layout.tp_size),
+        "stages": _last(_of(whole, pp=True), lambda layout: (-layout.replicas, layout.tp_size)),
+        "replicas": _last(_of(whole, pp=False), lambda layout: layout.replicas),
+        "experts": _last(
+            [plan for plan in plans if plan.layout.dp_size > 1 and plan.layout.pp_size == 1],
+            lambda layout: (layout.ep_size, layout.dp_size),
+        ),
+    }
+    if found["replicas"] is found["tensor"]:
+        found["replicas"] = None
+    entered = [_entrant(question, kind, plan) for kind, plan in found.items() if plan is not None]
+    smallest = found["replicas"] or found["tensor"]
+    apart = None if smallest is None else _apart(question, smallest)
+    return (*entered, *([apart] if apart else []))
+
+
+def _of(plans: Sequence[Plan], pp: bool) -> list[Plan]:
+    return [plan for plan in plans if (plan.layout.pp_size > 1) == pp]
+
+
+def _last(plans: Sequence[Plan], order: Callable[[Layout], Any]) -> Plan | None:
+    return max(plans, key=lambda plan: order(plan.layout), default=None)
+
+
+def _entrant(question: Question, kind: Kind, plan: Plan) -> Entrant:
+    layout = plan.layout
+    one = Layout(layout.tp_size, layout.pp_size, 1, layout.dp_size)
+    return Entrant(
+        kind=kind,
+        layout=layout,
+        engines=layout.replicas,
+        cost=engine_cost(question, plan),
+        roofline_itl_s=question.timing(one, 1).roofline_itl_s,
+        cache_sequences=plan.max_concurrency // layout.replicas,
+    )
+
+
+def _apart(question: Question, plan: Plan) -> Entrant | None:
+    """A plan's engines, some of which only read: as many as complete most; None of one engine, or of stages."""
+    engine = _entrant(question, "apart", plan)
+    if engine.engines < 2:
+        return None
+    model, cluster, demand = question.model, question.cluster, question.demand
+    request = Request(
+        model,
+        cluster.gpu,
+        cluster.group(plan.layout.tp_size),
+        demand.prompt_tokens,
+        demand.output_tokens,
+        kv_dtype=demand.kv_dtype,
+    )
+    try:
+        transfer_s = handoff(request, cluster.wire(cluster.gpus)).transfer_s
+    except ShardlabError:
+        return None
+    split = (replace(engine, readers=readers, transfer_s=transfer_s) for readers in range(1, engine.engines))
+    return max(split, key=lambda one: one.capacity_per_s)
+
+
+def race(
+    entered: Sequence[Entrant], arrivals_per_s: float, chunk_tokens: int, seed: int = 0, requests: int = REQUESTS
+) -> Race:
+    """Every entrant under the same requests, which arrive at random at a mean rate.
+
+    Raises OutOfRangeError without requests, or for a rate that is none.
+    """
+    arrivals = poisson_arrivals(arrivals_per_s, requests, seeded(seed))
+    return Race(arrivals_per_s, tuple(_lane(entrant, arrivals, chunk_tokens) for entrant in entered))
+
+
+def _lane(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> Lane:
+    if entrant.readers:
+        tickets = _relay(entrant, arrivals, chunk_tokens)
+    else:
+        tickets = [
+            Ticket(arrived, begun, first, begun, begun, done, done + entrant.cost.prefill_delay_s)
+            for course in _dealt(entrant.cost, entrant.engines, arrivals, chunk_tokens)
+            for arrived, begun, first, done in _rows(course)
+        ]
+    return Lane(entrant, entrant.cost.output_tokens, tuple(tickets))
+
+
+def _relay(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> list[Ticket]:
+    """Readers first, then writers, which take each cache as it arrives."""
+    read = [
+        row for course in _dealt(entrant.reader, entrant.readers, arrivals, chunk_tokens) for row in _rows(course)
+    ]
+    read.sort(key=lambda row: row[2])
+    ready = [first + entrant.transfer_s for _, _, first, _ in read]
+    tickets = []
+    for place, course in enumerate(_dealt(entrant.writer, entrant.writers, ready, chunk_tokens)):
+        for (arrived, begun, first, _), (came, held, _, done) in zip(
+            read[place :: entrant.writers], _rows(course), strict=True
+        ):
+            tickets.append(Ticket(arrived, begun, first, came, held, done, done))
+    return tickets
+
+
+def _dealt(cost: EngineCost, engines: int, arrivals: Sequence[float] | Floats, chunk_tokens: int) -> list[Course]:
+    """A stream in turn over engines; one that is dealt nothing has no course."""
+    hands = [arrivals[place::engines] for place in range(engines)]
+    return [follow(cost, hand, chunk_tokens) for hand in hands if len(hand)]
+
+
+def _rows(course: Course) -> list[tuple[float, float, float, float]]:
+    return list(zip(course.arrivals_s, course.begun_s, course.first_s, course.done_s, strict=True))
+
+
+def _by(time_s: float, until_s: float | None) -> bool:
+    return until_s is None or time_s <= until_s
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    found = list(values)
+    return mean(found) if found else None

@@ -1,0 +1,136 @@
+"""A race of plans: work and Little's law hold, no step beats the roofline, alone is the closed form."""
+
+from functools import lru_cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.catalog import gpu, model
+from core.placement.cluster import usual_cluster
+from core.placement.planner import Question, place
+from core.placement.rank_memory import Overhead, measured_budget
+from core.placement.steps import Demand
+from core.serving.load import EngineCost
+from core.serving.simulate import follow, simulate
+from core.strategy.race import LOADS, Entrant, Lane, Race, entrants, race
+
+CASES = {
+    "dense": ("llama-3-8b", "a100-80gb-sxm", 8),
+    "tight": ("llama-3-70b", "h100-sxm", 8),
+    "mixture": ("mixtral-8x7b", "a100-80gb-sxm", 8),
+    "single": ("llama-3-8b", "a100-80gb-sxm", 1),
+}
+
+
+@lru_cache
+def entered(case: str) -> tuple[Entrant, ...]:
+    """Who races in a case."""
+    named, card, gpus = CASES[case]
+    budget = measured_budget(gpu(card), 0.9, Overhead())
+    return entrants(place(Question(model(named), usual_cluster(gpu(card), gpus), budget, Demand())))
+
+
+def ran(case: str, load: str, seed: int = 0, requests: int = 150) -> Race:
+    """A short race."""
+    rate = LOADS[load] * max(entrant.capacity_per_s for entrant in entered(case))
+    return race(entered(case), rate, 2048, seed, requests)
+
+
+RACES = st.builds(
+    ran, st.sampled_from(["dense", "tight", "mixture"]), st.sampled_from(list(LOADS)), st.integers(0, 99)
+)
+
+
+def test_who_races():
+    """Experts race where there are some, and apart where there are two engines at least."""
+    assert [one.kind for one in entered("dense")] == ["tensor", "stages", "replicas", "apart"]
+    assert [one.kind for one in entered("mixture")] == ["tensor", "stages", "replicas", "experts", "apart"]
+    assert [one.kind for one in entered("single")] == ["tensor"]
+    for case in CASES:
+        assert len({one.layout.gpus for one in entered(case)}) == 1
+
+
+@given(RACES)
+def test_every_lane_does_the_same_work_and_no_request_is_lost(found: Race):
+    first = found.lanes[0]
+    for lane in found.lanes:
+        assert sorted(one.arrived_s for one in lane.tickets) == sorted(one.arrived_s for one in first.tickets)
+        assert lane.done_at(lane.end_s) == len(lane.tickets)
+        assert lane.waiting_at(lane.end_s) == lane.running_at(lane.end_s) == 0
+        for one in lane.tickets:
+            assert one.arrived_s <= one.begun_s <= one.first_s
+            assert one.ready_s <= one.held_s <= one.freed_s <= one.done_s
+            assert one.begun_s <= one.ready_s
+
+
+@given(RACES)
+def test_no_cache_holds_more_than_it_can(found: Race):
+    for lane in found.lanes:
+        times = [one.held_s for one in lane.tickets]
+        assert max(lane.running_at(time) for time in times) <= lane.entrant.slots
+        assert lane.most_fill <= 1
+
+
+def area_s(lane: Lane) -> float:
+    """Requests in the system over time, added up step by step between events."""
+    names = ("arrived_s", "begun_s", "ready_s", "held_s", "done_s", "first_s")
+    times = sorted({getattr(one, name) for one in lane.tickets for name in names})
+    inside = [sum(one.arrived_s <= time < one.done_s for one in lane.tickets) for time in times]
+    return sum(count * (end - start) for count, start, end in zip(inside, times, times[1:], strict=False))
+
+
+def test_little_s_law_holds_of_every_lane():
+    """Requests in the system on average = arrivals a second · time in the system, in the whole of a race."""
+    for lane in ran("mixture", "rush", requests=80).lanes:
+        assert area_s(lane) == pytest.approx(lane.answer_s * len(lane.tickets), rel=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_step_beats_the_roofline(case):
+    for entrant in entered(case):
+        assert entrant.cost.decode_at(1) >= entrant.roofline_itl_s
+        assert list(entrant.cost.decode_s) == sorted(entrant.cost.decode_s)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_at_a_load_near_nothing_an_answer_is_its_closed_form(case):
+    """P, the delay, the cache's way where it has one, and (O - 1)·D(1)."""
+    for lane in race(entered(case), 1e-4, 2048, requests=5).lanes:
+        cost = lane.entrant.cost
+        alone_s = cost.prefill_s + cost.prefill_delay_s + (cost.output_tokens - 1) * cost.decode_at(1)
+        assert lane.answer_s == pytest.approx(alone_s + lane.entrant.transfer_s)
+        assert lane.answer_s == pytest.approx(lane.entrant.alone_s)
+        assert lane.ttft_s() == pytest.approx(cost.prefill_s + cost.prefill_delay_s)
+
+
+def test_the_same_seed_is_the_same_race():
+    assert ran("dense", "busy", 7) == ran("dense", "busy", 7)
+    assert ran("dense", "busy", 7) != ran("dense", "busy", 8)
+
+
+def test_the_load_decides_who_wins():
+    """Llama-3-8B on eight A100: one group wins an empty house, and loses a full one, where its queue grows."""
+    found = {load: ran("dense", load, requests=400) for load in LOADS}
+    winners = {load: one.lanes[one.winner].entrant.kind for load, one in found.items()}
+    assert winners["light"] == "tensor"
+    assert winners["rush"] != "tensor"
+    tensor, apart = found["rush"].lanes[0], found["rush"].lanes[-1]
+    assert tensor.entrant.capacity_per_s < found["rush"].arrivals_per_s < apart.entrant.capacity_per_s
+    assert tensor.most_waiting > 10 * max(1, found["light"].lanes[0].most_waiting)
+
+
+def test_a_split_keeps_both_sides_as_busy_as_it_can():
+    apart = entered("dense")[-1]
+    assert 0 < apart.readers < apart.engines
+    reading = apart.readers * apart.reader.capacity_per_s
+    writing = apart.writers * apart.writer.capacity_per_s
+    assert apart.capacity_per_s == min(reading, writing)
+
+
+def test_following_a_run_is_simulating_it():
+    cost = EngineCost(100, 50, 0.1, (1, 8), (0.01, 0.02), most_running=8)
+    arrivals = [0.05 * k for k in range(40)]
+    course, result = follow(cost, arrivals, 64), simulate(cost, arrivals, 64)
+    took = [done - came for came, done in zip(course.arrivals_s, course.done_s, strict=True)]
+    assert sum(took) / len(took) == pytest.approx(result.sojourn_mean_s)

@@ -1,0 +1,42 @@
+"""The planner's race: the winner is named, and only then shown."""
+
+import pytest
+
+from tests.pages.test_every_scene import said, visit
+from ui.course.pages import entry
+
+SCENE = {"place_scene": "race"}
+
+
+def test_nobody_is_told_who_wins_before_the_guess_is_revealed():
+    app = visit(entry("placement"), **SCENE)
+    assert not app.get("bidi_component")[1:] or "standings" not in str(app.get("bidi_component")[-1].proto)
+    assert "answers first" not in said(app)
+    assert "Name the winner" in said(app)
+    assert app.button(key="reveal").disabled
+
+
+@pytest.mark.parametrize(("guess", "word"), [("4", "You named the winner"), ("1", "The winner is")])
+def test_a_guess_is_held_against_the_race(guess, word):
+    app = visit(entry("placement"), **SCENE, place_race_guess=guess, place_race_revealed="true")
+    assert not app.exception
+    assert word in said(app)
+    assert any("standings" in str(one.proto) for one in app.get("bidi_component"))
+
+
+def test_the_guess_waits_while_another_scene_is_open():
+    app = visit(entry("placement"), place_scene="limits", place_race_guess="2")
+    assert not app.exception
+    assert app.session_state["place_race_guess"] == 2
+
+
+@pytest.mark.parametrize("guess", ["9", "x", "0"])
+def test_a_guess_that_names_no_plan_is_none(guess):
+    app = visit(entry("placement"), **SCENE, place_race_guess=guess)
+    assert not app.exception
+    assert app.button(key="reveal").disabled
+
+
+def test_one_gpu_has_nothing_to_race():
+    app = visit(entry("placement"), **SCENE, place_gpus="1")
+    assert "nothing to race" in said(app)

@@ -1,0 +1,101 @@
+"""The planner's race: the winner is named first, then the plans run side by side."""
+
+import streamlit as st
+
+from core.placement.planner import Placement
+from core.strategy.race import LOADS
+from runtime.prose import said
+from runtime.quantities import seconds
+from ui import inputs
+from ui.figures.frames import frame
+from ui.placement import rows_race as rows
+from ui.players import race_player as player
+from ui.scenes import Page
+
+RUSH = "rush"
+
+
+def ask(page: Page) -> str:
+    """How many requests come. Runs in every scene, so that the URL keeps it."""
+    words = {load: said("placement", f"race_load.{load}") for load in LOADS}
+    with page.controls("race"):
+        return inputs.option(said("placement", "race.load"), page.key("race_load"), words, RUSH)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _raced(_placement: Placement, load: str, told: str) -> rows.Asked:
+    """A race, once for as long as nothing is asked anew. `told` is the question, in words."""
+    return rows.asked(_placement, load)
+
+
+def scene(page: Page, placement: Placement, load: str) -> None:
+    """The whole scene: who races, the guess, and after it the race."""
+    asked = _raced(placement, load, repr(placement.question))
+    if asked.ran is None or asked.winner is None:
+        page.reading("race.alone")
+        return
+    winner = asked.winner
+    page.fill({"race": asked.ran, "winner": winner, "winner_name": rows.name(winner.entrant)})
+    numbers = list(range(1, len(asked.entered) + 1))
+    label = page.prose.plain("race.label")
+    above = st.container()
+    guess = page.predict(lambda key: _pick(label, key, numbers), 0)
+    if not guess.revealed:
+        with above:
+            page.say("race.ask")
+            st.markdown(_table(page, asked))
+        with st.container(key="aside_race_rule"):
+            page.note("race.rule")
+        return
+    _play(page, asked, guess.said)
+    if guess.said is not None:
+        right = guess.said == asked.ran.winner + 1
+        page.verdict("ok" if right else "off", "race.right" if right else "race.wrong")
+    page.reading("race.reading")
+    with st.container(key="aside_race"):
+        with st.expander(page.prose.plain("race.table")):
+            table = frame(rows.lane_rows(asked.ran))
+            st.dataframe(table, hide_index=True, alt=page.prose.plain("race.reading"))
+        page.note("race.note")
+
+
+def _table(page: Page, asked: rows.Asked) -> str:
+    """Who takes part, as a table in Markdown."""
+    heads = [page.prose.text(f"race_head.{head}") for head in rows.HEADS]
+    lines = [heads, ["---"] * len(heads), *rows.entrant_cells(asked.entered)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _pick(label: str, key: str, numbers: list[int]) -> int:
+    """One of the numbered plans; 0 where none is named yet."""
+    if st.session_state.get(key) not in (None, *numbers):
+        st.session_state[key] = None  # kept from a scene, or a question, that knew other numbers
+    inputs.hear(key)
+    return st.segmented_control(label, numbers, key=key, bind="query-params") or 0
+
+
+def _play(page: Page, asked: rows.Asked, named: int | None) -> None:
+    ran = asked.ran
+    assert ran is not None
+    samples, stops = rows.sample_times(ran), rows.stop_times(ran)
+    lanes = [
+        player.Lane(
+            title=f"{number}  {rows.name(lane.entrant)}",
+            detail=rows.detail(lane.entrant),
+            waiting=tuple(lane.waiting_at(time_s) for time_s in samples),
+            fill=tuple(round(lane.fill_at(time_s), 4) for time_s in samples),
+            standings=tuple(player.Standing(**rows.standing(lane, time_s)) for time_s in stops),
+            verdict=rows.verdict(ran, number - 1),
+            first=number - 1 == ran.winner,
+            named=number == named,
+        )
+        for number, lane in enumerate(ran.lanes, 1)
+    ]
+    player.race_player(
+        lanes,
+        [seconds(time_s) for time_s in stops],
+        most_waiting=max(max(lane.waiting) for lane in lanes),
+        key="race",
+        alt=page.prose.plain("race.alt"),
+        present=page.look.present,
+    )

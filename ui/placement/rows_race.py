@@ -1,0 +1,128 @@
+"""The race of plans: who takes part, and each lane's queue, cache and times at every sample of the clock."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.placement.planner import Placement
+from core.strategy.race import LOADS, Entrant, Lane, Race, entrants, race
+from runtime.prose import said
+from runtime.quantities import grouped, percent, seconds
+
+STOPS = 24
+SAMPLES = 10
+"""Between two stops."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Who races, at which load, and how it went. Without two plans there is no race."""
+
+    entered: tuple[Entrant, ...]
+    ran: Race | None
+
+    @property
+    def winner(self) -> Lane | None:
+        """The lane whose answers take the least time."""
+        return None if self.ran is None else self.ran.lanes[self.ran.winner]
+
+
+def asked(placement: Placement, load: str) -> Asked:
+    """A question's race at one of the loads."""
+    entered = entrants(placement)
+    if len(entered) < 2:
+        return Asked(entered, None)
+    rate = LOADS[load] * max(entrant.capacity_per_s for entrant in entered)
+    return Asked(entered, race(entered, rate, placement.question.cluster.gpu.vllm_batched_tokens))
+
+
+def entrant_cells(entered: Sequence[Entrant]) -> list[tuple[str, ...]]:
+    """All that take part, numbered from 1, and what one of their engines takes, in the order of `race_head`."""
+    return [
+        (
+            str(number),
+            name(entrant),
+            detail(entrant),
+            seconds(entrant.cost.prefill_s + entrant.cost.prefill_delay_s),
+            seconds(entrant.cost.decode_at(1)),
+            seconds(entrant.cost.decode_at(entrant.cost.most_running)),
+            grouped(entrant.slots),
+        )
+        for number, entrant in enumerate(entered, 1)
+    ]
+
+
+HEADS = ("number", "plan", "layout", "prompt", "alone", "full", "slots")
+"""The columns of that table, by their words' names."""
+
+
+def name(entrant: Entrant) -> str:
+    """What a kind of plan is called."""
+    return said("placement", f"race_kind.{entrant.kind}")
+
+
+def detail(entrant: Entrant) -> str:
+    """Its layout; of readers and writers, how many of each."""
+    return said("placement", "race.apart", entrant) if entrant.readers else entrant.layout.name
+
+
+@dataclass(frozen=True)
+class LaneRow:
+    """A lane after the race, as a table has it."""
+
+    number: int
+    plan: str
+    layout: str
+    answer_s: float
+    ttft_s: float
+    itl_ms: float
+    most_waiting: int
+    fullest_cache: float
+
+
+def lane_rows(ran: Race) -> list[LaneRow]:
+    """All lanes, in the order of their numbers."""
+    return [
+        LaneRow(
+            number=number,
+            plan=name(lane.entrant),
+            layout=detail(lane.entrant),
+            answer_s=lane.answer_s,
+            ttft_s=lane.ttft_s() or 0.0,
+            itl_ms=1e3 * (lane.itl_s() or 0.0),
+            most_waiting=lane.most_waiting,
+            fullest_cache=lane.most_fill,
+        )
+        for number, lane in enumerate(ran.lanes, 1)
+    ]
+
+
+def sample_times(ran: Race) -> list[float]:
+    """Every moment that is drawn, from the start to when the race is called."""
+    return [ran.end_s * sample / (STOPS * SAMPLES) for sample in range(STOPS * SAMPLES + 1)]
+
+
+def stop_times(ran: Race) -> list[float]:
+    """The moments that a step goes to."""
+    return sample_times(ran)[::SAMPLES]
+
+
+def standing(lane: Lane, time_s: float) -> dict[str, str]:
+    """A lane's numbers at a moment, in words."""
+    first_s, between_s = lane.ttft_s(time_s), lane.itl_s(time_s)
+    not_yet = said("placement", "race.not_yet")
+    return {
+        "waiting": str(lane.waiting_at(time_s)),
+        "running": str(lane.running_at(time_s)),
+        "cache": percent(lane.fill_at(time_s), 0),
+        "first": not_yet if first_s is None else seconds(first_s),
+        "between": not_yet if between_s is None else seconds(between_s),
+        "done": said("placement", "race.done", done=lane.done_at(time_s), all=len(lane.tickets)),
+    }
+
+
+def verdict(ran: Race, index: int) -> str:
+    """A lane's place, and how long its answers took."""
+    order = sorted(range(len(ran.lanes)), key=lambda other: ran.lanes[other].answer_s)
+    place = order.index(index) + 1
+    block = "race.verdict_first" if place == 1 else "race.verdict"
+    return said("placement", block, ran.lanes[index], place=place)

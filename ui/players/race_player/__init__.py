@@ -1,0 +1,61 @@
+"""The race player: plans side by side under one stream of requests, their queues and caches over one clock.
+
+It draws what core has counted: how many wait and how full the cache is at each sample, and at each stop the numbers
+in words. It counts nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ui.players import kit
+
+SCRIPTS = ("layout.js", "race.js")
+HERE = Path(__file__).parent
+
+_player = kit.component("race_player", HERE, SCRIPTS)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A lane's numbers at a stop, in words."""
+
+    waiting: str
+    running: str
+    cache: str
+    first: str
+    between: str
+    done: str
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One plan: requests that wait and the share of the cache that is held, by sample; its standing by stop.
+
+    `verdict` stands under its name once the race is over: `first`, if it won. `named` is the one that was guessed.
+    """
+
+    title: str
+    detail: str
+    waiting: tuple[int, ...]
+    fill: tuple[float, ...]
+    standings: tuple[Standing, ...]
+    verdict: str
+    first: bool = False
+    named: bool = False
+
+
+def race_player(
+    lanes: Sequence[Lane], times: Sequence[str], *, most_waiting: int, key: str, alt: str, present: bool = False
+) -> None:
+    """Show the lanes, at rest at the start. A step goes from stop to stop; `times` are the stops in words.
+
+    Samples lie evenly between stops. The queues of all lanes are drawn to one height, `most_waiting`.
+    """
+    head = {"name": key, "alt": alt, "present": present, "mostWaiting": most_waiting}
+    _player(key=key, data=payload(lanes, times, **head))
+
+
+def payload(lanes: Sequence[Lane], times: Sequence[str], **head: object) -> dict[str, object]:
+    """What the browser gets, as plain JSON."""
+    return {**head, "words": kit.words("race"), "lanes": [asdict(lane) for lane in lanes], "times": list(times)}
