@@ -24,8 +24,7 @@ def hostile(
     url: str, at_work: "multiprocessing.synchronize.Event", over: "multiprocessing.synchronize.Event"
 ) -> None:
     """Paste while it is one's turn."""
-    with Visitor(url) as visitor:
-        visitor.go("startup_log")
+    with Visitor(url, "startup_log") as visitor:
         count = 0
         while not over.is_set():
             if at_work.wait(0.1):
@@ -40,8 +39,7 @@ def measured(rounds: int, reruns: int) -> tuple[list[float], list[float]]:
     with served() as url:
         other = context.Process(target=hostile, args=(url, at_work, over), daemon=True)
         other.start()
-        with Visitor(url) as visitor:
-            visitor.go("comm_cost", "bill_scene=Bench")
+        with Visitor(url, "comm_cost") as visitor:
             for batch in range(1, 21):
                 visitor.set("batch", batch)
             alone, beside = [], []

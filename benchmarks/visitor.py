@@ -1,13 +1,15 @@
 """A visitor without a browser: the app's own messages over its WebSocket, as a page in Chromium would send them.
 
-    with Visitor("http://127.0.0.1:8501") as visitor:
-        visitor.go("comm_cost", "bill_scene=Bench")
+    with Visitor("http://127.0.0.1:8501", "comm_cost?tp=4") as visitor:
         visitor.set("batch", 32)
+        visitor.go("clinic")
 
 Each call waits until the app says that its script has finished, and gives the seconds this took.
 """
 
 import time
+from collections.abc import Mapping
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
@@ -20,16 +22,22 @@ PATIENCE_S = 120.0
 
 
 class Visitor:
-    """One session. `texts` are the Markdown and errors of the last run, `widgets` the id of each key it drew."""
+    """One session. `texts` are the last run's words, `faults` the exceptions shown, `widgets` ids by key."""
 
-    def __init__(self, url: str) -> None:
-        self._socket = connect(f"ws{url[4:]}/_stcore/stream", subprotocols=["streamlit"], max_size=None)  # type: ignore[list-item]
+    def __init__(self, url: str, opening: str = "", headers: Mapping[str, str] | None = None) -> None:
+        address = f"ws{url[4:]}/_stcore/stream"
+        options: dict[str, Any] = {"subprotocols": ["streamlit"], "max_size": None, "additional_headers": headers}
+        self._closing = ExitStack()
+        self._socket = self._closing.enter_context(connect(address, **options))
         self._states: dict[str, WidgetState] = {}
         self._page, self._query = "", ""
         self.pages: dict[str, str] = {}
         self.widgets: dict[str, str] = {}
         self.texts: list[str] = []
-        self.go("")
+        self.faults: list[str] = []
+        self.session = ""
+        stem, _, query = opening.partition("?")
+        self.go(stem, query)
 
     def __enter__(self) -> "Visitor":
         return self
@@ -37,10 +45,10 @@ class Visitor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._socket.close()
+        self._closing.close()
 
     def go(self, stem: str, query: str = "") -> float:
-        """Open a page with an address; the first one by its name, as the navigation is not known yet."""
+        """Go to a page; the first one is opened by its name, as the navigation is not known yet."""
         self._page, self._query = stem, query
         return self._run()
 
@@ -75,6 +83,8 @@ class Visitor:
         kind = message.WhichOneof("type")
         if kind == "navigation":
             self.pages = {page.url_pathname: page.page_script_hash for page in message.navigation.app_pages}
+        elif kind == "new_session":
+            self.session = message.new_session.initialize.session_id
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             self._note(message.delta.new_element)
         ended = message.script_finished
@@ -84,7 +94,7 @@ class Visitor:
         kind = element.WhichOneof("type")
         drawn = getattr(element, kind)
         if kind == "exception":
-            raise AssertionError(f"the app raised {drawn.type}: {drawn.message}")
+            self.faults.append(f"{drawn.type}: {drawn.message} {drawn.stack_trace}")
         if hasattr(drawn, "id") and isinstance(drawn.id, str) and drawn.id.count("-") >= 2:
             self.widgets[drawn.id.split("-", 2)[2]] = drawn.id
         if hasattr(drawn, "body"):

@@ -2,9 +2,9 @@
 
     python -m runtime.work_process MEMORY_BYTES CPU_S
 
-A task is a function of ours and what it is given, an answer what it returned or refused. Both are pickles, their
-length before them. The function comes from the server alone: a visitor's text is an argument, never a name. The
-system ends the process where one task takes more than `CPU_S` seconds of processor time.
+A task is a function of ours, what it is given and the language of the visit. An answer is what it returned or
+refused. Both are pickles, their length before them. The function comes from the server alone: a visitor's text is an
+argument, never a name. The system ends the process where one task takes more than `CPU_S` of processor time.
 """
 
 import os
@@ -13,6 +13,7 @@ import sys
 from typing import IO, Literal
 
 from core.errors import ShardlabError
+from runtime.content import speaking
 from runtime.processes import limit_memory
 
 LENGTH_BYTES = 8
@@ -41,8 +42,9 @@ def answered(task: bytes) -> bytes:
     """What a task comes to: ("gives", value), ("refuses", its error), ("memory", ""), ("faults", a name)."""
     kind: Kind = "gives"
     try:
-        function, given = pickle.loads(task)
-        said = function(*given)
+        function, given, language = pickle.loads(task)
+        with speaking(language):
+            said = function(*given)
     except ShardlabError as error:
         kind, said = "refuses", (type(error), error.args, vars(error))
     except MemoryError:

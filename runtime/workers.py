@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
 
 from core.errors import ShardlabError
-from runtime import operators
+from runtime import content, operators
 from runtime.prose import said
 from runtime.work_process import received, send
 
@@ -113,7 +113,7 @@ class Workers:
         Raises what the function refuses with, WorkError where it passes its bounds or no worker is free in time,
         WorkFaultError where it raises anything else.
         """
-        task = pickle.dumps((function, given), pickle.HIGHEST_PROTOCOL)
+        task = pickle.dumps((function, given, content.language()), pickle.HIGHEST_PROTOCOL)
         key = hashlib.sha256(task).digest()
         kind, value = self._remembered(key) or self._worked(function.__name__, task, key)
         if kind == "gives":

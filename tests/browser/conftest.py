@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.served import start_server, stop_server
+from benchmarks.served import proxied, served, start_server, stop_server
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_FLAGS = [
@@ -62,10 +62,13 @@ def profile(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def app(tmp_path_factory) -> Iterator[str]:
-    """The address of a server that the whole session shares."""
-    server, url = start_server(tmp_path_factory.mktemp("server") / "log")
-    yield url
-    stop_server(server)
+    """The address of a server that the whole session shares, behind the proxy of a deployment.
+
+    So every walk through a page holds its Content-Security-Policy too: what breaks it is an error in the console.
+    """
+    folder = tmp_path_factory.mktemp("server")
+    with served(folder / "log") as url, proxied(url, folder) as address:
+        yield address
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pytest
 from core.errors import OutOfRangeError, UnreadableTextError
 from core.startup_log.reader import read_log
 from runtime import operators
+from runtime.content import speaking
 from runtime.workers import WorkError, Workers, WorkFaultError
 from tests.core.startup_log.printed_logs import QWEN2
 from tests.runtime import work_tasks as tasks
@@ -61,6 +62,13 @@ def test_the_same_question_is_answered_once(workers):
     began_s = time.process_time()
     assert workers.run(tasks.busy, 0.3, 1) == workers.run(tasks.busy, 0.3, 1)
     assert time.process_time() - began_s < 0.3
+
+
+def test_a_worker_speaks_the_language_of_the_visit(workers):
+    assert workers.run(tasks.spoken) == "en"
+    with speaking("es"):
+        assert workers.run(tasks.spoken) == "es"
+    assert workers.run(tasks.spoken, 1) == "en"
 
 
 @pytest.mark.slow

@@ -42,3 +42,9 @@ def imported(_: int = 0) -> set[str]:
     import sys
 
     return {name.partition(".")[0] for name in sys.modules}
+
+
+def spoken(_: int = 0) -> str:
+    from runtime.content import language
+
+    return language()

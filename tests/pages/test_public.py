@@ -1,0 +1,108 @@
+"""A server that nobody declared private: what it refuses, whatever a visitor sends. One real server, no browser."""
+
+import base64
+import hashlib
+import re
+import secrets
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+import streamlit
+
+from benchmarks.served import ROOT, served
+from benchmarks.visitor import Visitor
+
+pytestmark = pytest.mark.slow
+HOSTILE = {
+    "X-Forwarded-For": "127.0.0.1",
+    "X-Shardlab-Live-Runs": "1",
+    "SHARDLAB_LIVE_RUNS": "1",
+    "Forwarded": "for=127.0.0.1;host=localhost",
+    "Cookie": "SHARDLAB_LIVE_RUNS=1",
+}
+RPC = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}'
+RAISING = 'import streamlit as st\nst.file_uploader("f")\nraise RuntimeError("a secret of the server")\n'
+
+
+@pytest.fixture(scope="module")
+def public(tmp_path_factory):
+    """A server as anybody starts it: nothing declared, and a learner's file at hand that it must not run."""
+    file = tmp_path_factory.mktemp("learner") / "mine.py"
+    file.write_text("raise SystemExit")
+    with served(SHARDLAB_LIVE_RUNS="", LAB_IMPL=str(file)) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def raising(tmp_path_factory):
+    """A page with a fault of ours, under the app's own configuration."""
+    script = tmp_path_factory.mktemp("raising") / "page.py"
+    script.write_text(RAISING)
+    with served(script=script) as url:
+        yield url
+
+
+def status(url: str, method: str = "GET", data: bytes | None = None, **headers: str) -> int:
+    """What a request is answered with."""
+    request = urllib.request.Request(url, data, {k.replace("_", "-"): v for k, v in headers.items()}, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+@pytest.mark.parametrize("headers", [{}, HOSTILE], ids=["plain", "hostile"])
+def test_no_header_and_no_missing_variable_turns_runs_of_any_kind_on(public, headers):
+    """The run of two ranks, the learner's own code and the paid run: each is asked for, none is there."""
+    with Visitor(public, "two_way_tp?real_scene=bench&SHARDLAB_LIVE_RUNS=1", headers) as visitor:
+        assert any("Live runs are off" in text for text in visitor.texts)
+        assert "live_start" not in visitor.widgets
+        assert not visitor.faults
+    with Visitor(public, "sharding_math?shard_scene=build", headers) as visitor:
+        assert not any("mine.py" in text for text in visitor.texts)
+        assert not visitor.faults
+
+
+@pytest.mark.parametrize("path", ["_stcore/agent/interact", "_stcore/agent/mcp", "comm_cost/_stcore/agent/mcp"])
+def test_nobody_drives_the_app_by_machine(public, path):
+    assert status(f"{public}/{path}", "POST", RPC, Content_Type="application/json") >= 400
+
+
+def test_an_upload_wants_the_pages_own_token_and_is_bounded(raising):
+    with Visitor(raising) as visitor:
+        place = f"{raising}/_stcore/upload_file/{visitor.session}/{secrets.token_hex(8)}"
+        assert len(visitor.session) > 8
+        assert status(place, "PUT", b"a,b") == 403
+        token = {"X_Xsrftoken": "1|a", "Cookie": "_streamlit_xsrf=1|b"}
+        assert status(place, "PUT", b"a,b", **token) == 403
+        with urllib.request.urlopen(f"{raising}/_stcore/health") as answer:
+            own = re.search(r"_streamlit_xsrf=([^;]+)", answer.headers["Set-Cookie"])[1]
+        right = {"X_Xsrftoken": own, "Cookie": f"_streamlit_xsrf={own}"}
+        assert status(place, "PUT", b"0" * (2 * 2**20), **right) == 413
+
+
+def test_a_fault_of_ours_shows_nothing_of_the_server(raising):
+    with Visitor(raising) as visitor:
+        (fault,) = visitor.faults
+    assert "secret" not in fault
+    assert "page.py" not in fault
+
+
+def test_a_message_that_is_too_long_ends_one_visit_and_no_other(public):
+    with Visitor(public) as other, Visitor(public, "startup_log") as hostile:
+        with pytest.raises(Exception, match=r"1009|close|too big"):
+            hostile.set("log_text", "a" * (26 * 2**20))
+        assert other.go("comm_cost") > 0
+
+
+def test_the_proxys_policy_knows_the_one_script_of_the_streamlit_that_is_installed():
+    index = (Path(streamlit.__file__).parent / "static" / "index.html").read_text()
+    (script,) = re.findall(r"<script>(.*?)</script>", index, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = (ROOT / "deploy" / "haproxy.cfg").read_text()
+    assert f"'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+    assert "unsafe-eval'" not in policy.replace("'wasm-unsafe-eval'", "")
