@@ -3,8 +3,8 @@
     python -m runtime.work_process MEMORY_BYTES CPU_S
 
 A task is a function of ours, what it is given and the language of the visit. An answer is what it returned or
-refused. Both are pickles, their length before them. The function comes from the server alone: a visitor's text is an
-argument, never a name. The system ends the process where one task takes more than `CPU_S` of processor time.
+refused. Both are pickles, their length before them. The function comes from the server alone: a visitor's text is
+an argument, never a name. The system ends the process where one task takes more than `CPU_S` of processor time.
 """
 
 import os
