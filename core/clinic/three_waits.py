@@ -12,7 +12,7 @@ from core.clinic.case import Bars, Segment, Term
 from core.collectives.cost import ring_all_reduce
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.scenario import Scenario
-from core.steps.model import decode_step_s
+from core.steps.batch_sweep import batched_decode_step_s
 from core.steps.straggler import Straggler, lockstep, pipeline_rate, slowed_link, uneven_ring_all_reduce
 
 MOST_DRAWN = 8
@@ -55,7 +55,8 @@ class Knob:
     def compute_s(self) -> float:
         """One rank's share of a decode step, undisturbed."""
         scenario = self.scenario
-        return decode_step_s(scenario.model_spec, scenario.gpu_spec, scenario.weight_dtype) / self.ranks
+        gpu, dtype = scenario.gpu_spec, scenario.weight_dtype
+        return batched_decode_step_s(scenario.model_spec, gpu, scenario.batch, dtype) / self.ranks
 
     @property
     def comm_s(self) -> float:
@@ -85,7 +86,7 @@ class Knob:
 
     def stage_times(self, slowdown: Fraction | float) -> tuple[float, ...]:
         """Each stage's time for one token, the last one's stretched."""
-        stage_s = decode_step_s(self.scenario.model_spec, self.scenario.gpu_spec, self.scenario.weight_dtype)
+        stage_s = self.compute_s * self.ranks
         times = Straggler(self.stages - 1, float(slowdown)).slow([stage_s / self.stages] * self.stages)
         return tuple(float(time) for time in times)
 

@@ -1,8 +1,9 @@
 """TP × PP: what each composition of a number of GPUs pays, and to which link.
 
 Tensor parallelism talks inside every layer, over the fastest link it can reach; a pipeline hands over once between
-stages. Decode is memory-bound: a stage reads its weights once for each microbatch, so cutting a batch into
-microbatches does not shrink their time. Letters: N GPUs = tp · pp, L layers, B sequences.
+stages. A stage reads its weights once for each microbatch, so cutting a batch into microbatches does not shrink
+their time, until a batch is so large that its arithmetic takes longer.
+Letters: N GPUs = tp · pp, L layers, B sequences.
 Ignored: overlap, launches, the KV cache, uneven stages, the embedding's and the head's own collectives.
 """
 
@@ -16,7 +17,8 @@ from core.errors import IndivisibleError, divisors
 from core.pipeline_bubble.schedules.actions import whole
 from core.pipeline_bubble.schedules.serving import Pipe, steady_decode
 from core.specs import GpuSpec, LinkSpec, ModelSpec
-from core.steps.model import decode_step_s, prefill_step_s
+from core.steps.batch_sweep import batched_decode_step_s
+from core.steps.model import prefill_step_s
 
 GPUS_PER_NODE = 8
 
@@ -100,13 +102,13 @@ def layout(
     """
     if model.num_hidden_layers % whole("pp_size", pp_size):
         raise IndivisibleError("num_hidden_layers", model.num_hidden_layers, "pp_size", pp_size)
-    step_s, prefill_s = decode_step_s(model, cluster.gpu), prefill_step_s(model, cluster.gpu, prompt_tokens)
     in_flight = min(pp_size, whole("sequences", sequences))
 
     def over(tokens: int, compute_s: float) -> _Pass:
         return _pass(Step(model, tp_size, tokens, compute_s, divided=True), cluster, pp_size)
 
-    alone, full = over(1, step_s), over(ceil(sequences / in_flight), step_s)
+    together = ceil(sequences / in_flight)
+    alone, full = (over(rows, batched_decode_step_s(model, cluster.gpu, rows)) for rows in (1, together))
     itl_full_s = full.cycle_s(in_flight)
     return Layout(
         tp_size=tp_size,
@@ -117,7 +119,7 @@ def layout(
         latency_s=alone.latency_s,
         network_handoffs=sum(cluster.hop_link(tp_size, stage) is cluster.network for stage in range(pp_size - 1)),
         sums_over_network=cluster.tp_link(tp_size) is not cluster.link,
-        ttft_s=over(prompt_tokens, prefill_s).total_s,
+        ttft_s=over(prompt_tokens, prefill_step_s(model, cluster.gpu, prompt_tokens)).total_s,
         itl_alone_s=alone.cycle_s(1),
         itl_full_s=itl_full_s,
         tokens_per_s=sequences / itl_full_s,

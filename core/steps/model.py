@@ -51,15 +51,16 @@ def prefill_flops(model: ModelSpec, prompt_tokens: int, batch: int = 1) -> float
 
 
 def prefill_step_s(model: ModelSpec, gpu: GpuSpec, prompt_tokens: int, batch: int = 1, mfu: float = MFU) -> float:
-    """One prefill at TP=1: its arithmetic at a share `mfu` of the dense FLOP/s.
+    """One prefill at TP=1: its arithmetic at a share `mfu` of the dense FLOP/s, or a short prompt's weights once.
 
-        B · flops / (F · mfu)
+        max(B · flops / (F · mfu), W_read / BW)
 
-    Ignored: weights streamed (a short prompt is bound by them). Raises OutOfRangeError unless 0 < mfu <= 1.
+    Raises OutOfRangeError unless 0 < mfu <= 1.
     """
     if not 0 < mfu <= 1:
         raise OutOfRangeError("mfu", mfu, "must lie in (0, 1]")
-    return prefill_flops(model, prompt_tokens, batch) / (gpu.bf16_flops * mfu)
+    read_s = read_weight_bytes(model, tokens=batch * prompt_tokens) / gpu.memory_bytes_per_s
+    return max(prefill_flops(model, prompt_tokens, batch) / (gpu.bf16_flops * mfu), read_s)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from core.models.weights import held_weight_bytes
 from core.scenario import Scenario
 from core.sharding_math.tp_sizes import check_tp_size, tp_sizes
 from core.specs import LinkSpec
-from core.steps.model import decode_step_s, prefill_step_s
+from core.steps.batch_sweep import batched_decode_step_s
+from core.steps.model import prefill_step_s
 from runtime.prose import said
 from runtime.quantities import bandwidth, grouped, percent, plain, seconds, significant
 
@@ -50,7 +51,7 @@ class View:
         """The step that is priced."""
         model, gpu = self.scenario.model_spec, self.scenario.gpu_spec
         if self.phase == "decode":
-            compute_s = decode_step_s(model, gpu, self.scenario.weight_dtype)
+            compute_s = batched_decode_step_s(model, gpu, self.scenario.batch, self.scenario.weight_dtype)
         else:
             compute_s = prefill_step_s(model, gpu, self.scenario.prompt_tokens, self.scenario.batch)
         return Step(
