@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.evidence.accuracy import decode_band
 from core.placement.assumed import assumed
 from core.placement.trace import decisions
 from runtime.prose import worded
@@ -49,7 +48,7 @@ def plan() -> None:
     with figure:
         if placement.fitting:
             dots = frame(rows.curve_dots(placement, asked.shown))
-            low, high, _ = decode_band(asked.question.cluster.gpu, asked.question.model)
+            low, high, _ = asked.question.band
             marks = rows.marked("shown", shown, (low, high)) + rows.marked("pinned", asked.pinned, (low, high))
             slo_s = asked.question.demand.slo_itl_s
             target_ms = None if slo_s is None else 1e3 * slo_s

@@ -61,6 +61,13 @@ def add_question(parser: Parser) -> None:
     parser.add_argument("--context-parallel", action="store_true", help="the cache shared out as well")
 
 
+def add_own_machine(parser: Parser) -> None:
+    """The three texts of one's own machine."""
+    parser.add_argument("--startup-log", help="the plan made again by what your engine printed at its start")
+    parser.add_argument("--nccl", help="the same by your nccl-tests table")
+    parser.add_argument("--bench", help="the same by what vllm bench serve showed on the plan")
+
+
 def add_widths(parser: Parser) -> None:
     """Of weights and cache."""
     parser.add_argument("--dtype", type=width, help="weights; int4-g32 for a group; the checkpoint's own")

@@ -17,10 +17,11 @@ from core.placement.serve_flags import as_emitted, remarks, serve_command
 from core.placement.sizing import Sizing, sized, sizing_remark
 from core.placement.trace import decisions, losers, usable_source
 from core.placement.under_load import place_under_load
+from core.strategy.own_machine import Refit, refit, said_of
 from core.units import GIB, plain, seconds, significant
 from runtime.prose import worded
-from scripts.asking import USUAL, add_question, in_s, question
-from scripts.terminal import NOTHING_FITS, Parser, answer, finite, picked, print_aligned, run
+from scripts.asking import USUAL, add_own_machine, add_question, in_s, question
+from scripts.terminal import NOTHING_FITS, Parser, answer, finite, picked, print_aligned, read_text, run
 
 MOST = 5
 """Ways of each kind that are said."""
@@ -41,13 +42,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
-        placement = place_under_load(question(options, _demand(options)))
+        asked = question(options, _demand(options))
+        log, table, bench = (
+            read_text(name) if name else "" for name in (options.startup_log, options.nccl, options.bench)
+        )
+        found = refit(asked, log, table, bench) if log or table or bench else None
+        placement = found.after if found else place_under_load(asked)
         sizes = sized(placement.question) if options.size else None
         if not options.json:
+            if found is not None:
+                print("\n".join(["Your machine", *(f"  {worded(one)}" for one in said_of(found)), ""]))
             _print(placement, options.engine)
             if sizes is not None:
                 _print_sizes(sizes)
-        return {**_as_json(placement), **({} if sizes is None else {"sizes": _sizes(sizes)})}
+        more = {} if sizes is None else {"sizes": _sizes(sizes)}
+        return {**_as_json(placement), **more, **({} if found is None else {"refit": _refit(found)})}
 
     return answer(
         parser,
@@ -133,6 +142,20 @@ def _plan_as_json(question: Question, plan: Plan) -> Mapping[str, object]:
     }
 
 
+def _refit(found: Refit) -> Mapping[str, object]:
+    """What was taken of one's own machine, and what the plan was before."""
+    asked, before = found.after.question, found.before.recommended
+    return {
+        "said": said_of(found),
+        "refused": found.refused,
+        "recommended_before": None if before is None else as_sizes(found.before.plans[before].layout),
+        "overhead": asked.budget.overhead,
+        "link": picked(asked.cluster.link, "name", "latency_s", "bandwidth_bytes_per_s", "base_s"),
+        "efficiency": asked.efficiency,
+        "band": asked.band,
+    }
+
+
 def _sizes(found: Sizing) -> Mapping[str, object]:
     """The best ways of both kinds, each with what starts its engines."""
     names = ("name", "gpus", "kept_per_s")
@@ -212,6 +235,7 @@ def make_parser() -> Parser:
         action="store_true",
         help="the fewest GPUs for --requests-per-s, or the most requests on these; prefill and decode apart too",
     )
+    add_own_machine(parser)
     parser.add_argument("--engine", choices=ENGINES, default="vllm", help="whose command is printed")
     parser.add_argument("--usd-per-gpu-hour", type=finite)
     parser.add_argument("--json", action="store_true")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from core.evidence.accuracy import accuracy_of, decode_band
+from core.evidence.accuracy import accuracy_of
 from core.evidence.calibration import calibration_of, layer_kind
 from core.evidence.measurements import Quantity
 from core.models.kv_cache import kept_tokens, kv_bytes_per_token
@@ -59,15 +59,16 @@ def _tested(question: Question) -> list[Remark]:
             continue
         code = f"placement.tested_{name}"
         reasons.append(remark(code, rows=errors.n, median=errors.median_error, p90=errors.p90_error))
-    band = decode_band(gpu, model)
+    band = question.band
     code = "placement.assumed_band" if band.tested else "placement.assumed_band_untested"
+    code = "placement.assumed_band_own" if question.own_band else code
     return [*reasons, remark(code, low=band.low, high=band.high)]
 
 
 def assumptions(question: Question) -> Mapping[str, object]:
     """The same as numbers, in SI, for a program."""
     model, demand, cluster, budget = question.model, question.demand, question.cluster, question.budget
-    band = decode_band(cluster.gpu, model)
+    band = question.band
     return {
         "parameters": total_parameters(model),
         "dtype": demand.dtype,

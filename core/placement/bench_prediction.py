@@ -26,7 +26,13 @@ class BenchPrediction:
     requests: int
 
 
-def predict_bench(question: Question, plan: Plan, result: BenchResult, rng: np.random.Generator) -> BenchPrediction:
+def predict_bench(
+    question: Question,
+    plan: Plan,
+    result: BenchResult,
+    rng: np.random.Generator,
+    most_requests: int = MOST_REQUESTS,
+) -> BenchPrediction:
     """A plan's engine under a benchmark's own load, every request as long as the benchmark's mean.
 
     At a rate each replica gets its share of it. With a limit on what is in flight and no rate, the client sends the
@@ -44,7 +50,7 @@ def predict_bench(question: Question, plan: Plan, result: BenchResult, rng: np.r
     asked = replace(question, demand=demand)
     cost = engine_cost(asked, judge(asked, plan.layout))
     replicas, chunk = plan.layout.replicas, question.cluster.gpu.vllm_batched_tokens
-    requests = max(1, min(MOST_REQUESTS, result.completed) // replicas)
+    requests = max(1, min(most_requests, result.completed) // replicas)
     rate, limit = result.requests_per_s_asked, result.max_concurrency
     if limit is not None:
         cost = replace(cost, most_running=max(1, min(cost.most_running, limit // replicas)))

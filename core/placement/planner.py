@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from core.errors import ShardlabError
+from core.evidence.accuracy import Band, decode_band
 from core.evidence.calibration import calibration_of
 from core.models.checkpoint import as_served
-from core.models.kv_cache import sequence_bytes
-from core.models.weights import held_weight_bytes
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
 from core.placement.layout import Layout, layouts
 from core.placement.preflight import preflight
-from core.placement.rank_memory import Budget, RankMemory, rank_memories
+from core.placement.rank_memory import Budget, RankMemory, min_tp_for_fit, rank_memories
 from core.placement.steps import Timing, timing
 from core.remark import Remark, remark
 from core.sharding_math.tp_sizes import check_tp_size
@@ -33,7 +32,7 @@ WITHIN_ERROR = 0.1
 
 @dataclass(frozen=True)
 class Question:
-    """All that a placement depends on. Without an `efficiency` the GPU's class has its calibrated one."""
+    """All that a placement depends on. Without an `efficiency` the GPU's class has its own, and without a band."""
 
     model: ModelSpec
     cluster: ClusterSpec
@@ -42,6 +41,12 @@ class Question:
     efficiency: Efficiency | None = None
     expert_parallel: bool = True
     context_parallel: bool = False
+    own_band: Band | None = None
+
+    @property
+    def band(self) -> Band:
+        """How wide a time between tokens is to be read: by published times, or by the machine's own."""
+        return self.own_band or decode_band(self.cluster.gpu, self.model)
 
     def timing(self, layout: Layout, concurrency: int | None = None) -> Timing:
         """A layout timed at the concurrency asked, or at another."""
@@ -138,28 +143,6 @@ def crossing_notice(cluster: ClusterSpec, layout: Layout) -> Remark | None:
     return None
 
 
-def min_tp_for_fit(question: Question) -> int | None:
-    """The fewest ranks, a power of two, that hold the model and all its sequences with PP = 1; None if none do.
-
-        utilisation · usable >= weights/TP + KV(concurrency · (prompt + output)) on a rank + overhead
-
-    Every weight counts at the one width, dealt out evenly; nodes do not matter here.
-    """
-    model, demand, budget = question.model, question.demand, question.budget
-    weights = held_weight_bytes(model, demand.dtype)
-    step_tokens = question.cluster.gpu.vllm_batched_tokens
-    tp_size = 1
-    while model.num_attention_heads % tp_size == 0:
-        try:
-            each = sequence_bytes(model, tp_size, demand.sequence_tokens, demand.kv_dtype, step_tokens)
-        except ShardlabError:
-            return None
-        if weights / tp_size + demand.concurrency * each + budget.overhead.total_bytes <= budget.granted_bytes:
-            return tp_size
-        tp_size *= 2
-    return None
-
-
 @dataclass(frozen=True)
 class CurvePoint:
     """A plan at one concurrency; its tokens a second are sustained, prompts read besides."""
@@ -214,7 +197,8 @@ class Placement:
     @cached_property
     def min_tp(self) -> int | None:
         """The fewest ranks that hold the model; see `min_tp_for_fit`."""
-        return min_tp_for_fit(self.question)
+        asked = self.question
+        return min_tp_for_fit(asked.model, asked.budget, asked.demand, asked.cluster.gpu.vllm_batched_tokens)
 
     @cached_property
     def nearest(self) -> int | None:

@@ -6,9 +6,11 @@ utilisation · usable - weights - peak activation - non-torch - CUDA graphs = KV
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.errors import OutOfRangeError, require_divides, require_non_negative
+from core.errors import OutOfRangeError, ShardlabError, require_divides, require_non_negative
 from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank, sequence_bytes
 from core.models.loaded_weights import Stage, StoredTensor, allocated_bytes, rank_tensors, stages
+from core.models.weights import held_weight_bytes
+from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.remark import Remark, remark
 from core.specs import GpuSpec, ModelSpec
@@ -178,6 +180,26 @@ def rank_memories(
         )
         for index, stage in enumerate(stages(model, layout.pp_size))
     )
+
+
+def min_tp_for_fit(model: ModelSpec, budget: Budget, demand: Demand, step_tokens: int) -> int | None:
+    """The fewest ranks, a power of two, that hold the model and all its sequences with PP = 1; None if none do.
+
+        utilisation · usable >= weights/TP + KV(concurrency · (prompt + output)) on a rank + overhead
+
+    Every weight counts at the one width, dealt out evenly; nodes do not matter here.
+    """
+    weights = held_weight_bytes(model, demand.dtype)
+    tp_size = 1
+    while model.num_attention_heads % tp_size == 0:
+        try:
+            each = sequence_bytes(model, tp_size, demand.sequence_tokens, demand.kv_dtype, step_tokens)
+        except ShardlabError:
+            return None
+        if weights / tp_size + demand.concurrency * each + budget.overhead.total_bytes <= budget.granted_bytes:
+            return tp_size
+        tp_size *= 2
+    return None
 
 
 def stage_weights(model: ModelSpec, layout: Layout, stage: Stage, dtype: str) -> RankWeights:

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from core.evidence.accuracy import decode_band
 from core.evidence.report import Residual
 from core.evidence.report import residuals as predicted
 from core.placement.planner import Plan, Question
@@ -35,7 +34,7 @@ def ask(page: Page) -> str:
 
 def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> None:
     """The whole tab."""
-    residuals, band = every_residual(), decode_band(question.cluster.gpu, question.model)
+    residuals, band = every_residual(), question.band
     page.fill(accuracy_fields(residuals, question, chosen))
     figure, margin = page.split()
     with figure:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from core.evidence.accuracy import accuracy_of, decode_band
+from core.evidence.accuracy import accuracy_of
 from core.evidence.calibration import calibration_of
 from core.evidence.report import Residual, decode_residuals, errors_of
 from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY
@@ -25,7 +25,7 @@ def fields(
     """What every scene's prose names; a plan's timing is there where the plan fits."""
     question, refused = placement.question, len(placement.plans) - len(placement.fitting)
     timing = plan.timing if plan else None
-    low, high, _ = decode_band(question.cluster.gpu, question.model)
+    low, high, _ = question.band
     return {
         "question": question,
         "cluster": question.cluster,
@@ -147,7 +147,7 @@ def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: s
     gpu, model = question.cluster.gpu, question.model
     rows = [one for one in residuals if chosen in (EVERY, short(one.measurement.source))]
     shown = errors_of(rows) if rows else None
-    here, (low, high, _) = calibration_of(gpu), decode_band(gpu, model)
+    here, (low, high, _) = calibration_of(gpu), question.band
     return {
         "gpu": gpu,
         "model": model,

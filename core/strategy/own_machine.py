@@ -1,0 +1,203 @@
+"""A plan made again for one's own machine: by its startup log, its nccl-tests table, and what a benchmark showed.
+
+The log says what is neither weights nor cache, the table the wire, the benchmark how long a step really takes: one
+constant of the step, the floor of a layer or, where even none is too slow, the share of the data sheet reached, is
+fitted so that the plan's own engine shows the median of what was measured.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from core.errors import ShardlabError, UnreadableTextError
+from core.evidence.accuracy import Band
+from core.evidence.calibration import calibration_of
+from core.links.fit import link_of
+from core.links.own_tables import OwnTable, own_tables
+from core.placement.bench_prediction import predict_bench
+from core.placement.planner import Placement, Plan, Question, judge
+from core.placement.rank_memory import Overhead
+from core.placement.under_load import place_under_load
+from core.remark import Remark, remark
+from core.serving.bench_reader import read_bench_results
+from core.serving.bench_results import BenchResult
+from core.serving.simulate import seeded
+from core.specs import LinkSpec
+from core.steps.model import Efficiency
+from core.units import GIB
+
+REFITTED = Band(0.75, 1.34)
+"""Eight in ten other times of a source and model, as multiples of what one time of it predicts of them.
+
+Source: the decode times that ship with the project, 14 sources and models of three and more; see the test.
+"""
+MOST_RESULTS = 5
+MOST_FLOOR_S = 2e-3
+MOST_REQUESTS = 400
+_HALVINGS = 10
+_SIZE = r"(\d{1,4}(?:\.\d{1,6})?) ?Gi?B"
+_PEAK, _NON_TORCH, _GRAPHS, _LEFT, _WEIGHTS = (
+    re.compile(pattern)
+    for pattern in (
+        rf"activation peak memory takes {_SIZE}|{_SIZE} for peak activation",
+        rf"non_torch_memory takes {_SIZE}|{_SIZE} for non-torch memory",
+        rf"Graph capturing finished in \d{{1,6}} secs?, took {_SIZE}|{_SIZE} for CUDAGraph memory"
+        rf"|Capture cuda graph end\..{{0,200}}?mem usage={_SIZE}",
+        rf"Available KV cache memory: {_SIZE}|reserved for KV Cache is {_SIZE}",
+        rf"(?:Loading model weights|[Mm]odel loading) took (?:in total )?{_SIZE}|model weights take {_SIZE}",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Refit:
+    """A question before and after, its placements, what was taken of the machine, and what was not and why."""
+
+    before: Placement
+    after: Placement
+    taken: tuple[Remark, ...]
+    refused: tuple[Remark, ...]
+
+    @property
+    def changed(self) -> Remark:
+        """What became of the plan, in a sentence."""
+        old, new = (_taken(placement) for placement in (self.before, self.after))
+        if old is None or new is None:
+            code = "placement.refit_neither" if old is new else "placement.refit_none" if new is None else ""
+            return remark(code or "placement.refit_now_fits", old=old, new=new)
+        code = "placement.refit_same" if old.layout == new.layout else "placement.refit_other"
+        return remark(code, old=old, new=new)
+
+
+def _taken(placement: Placement) -> Plan | None:
+    return None if placement.recommended is None else placement.plans[placement.recommended]
+
+
+def refit(question: Question, log: str = "", table: str = "", bench: str = "", shown: Plan | None = None) -> Refit:
+    """The question with what three texts say of its machine, any of them empty; both placements.
+
+    The benchmark is held to `shown`, the plan that it ran, or else to the one recommended. What cannot be read is
+    refused with its reason, and the rest stands.
+    """
+    before = place_under_load(question)
+    found, taken, refused = question, list[Remark](), list[Remark]()
+    ran = shown or _taken(before)
+    for text, reader in ((log, _with_log), (table, _with_table), (bench, _with_bench)):
+        if not text.strip():
+            continue
+        try:
+            found, said = reader(found, text, ran)
+        except ShardlabError as error:
+            refused.append(remark("placement.refit_refused", error=str(error)))
+            continue
+        taken.append(said)
+    return Refit(before, place_under_load(found), tuple(taken), tuple(refused))
+
+
+def overhead_of(log: str, granted_bytes: float) -> Overhead:
+    """What a startup log says is neither weights nor cache, on its fullest rank.
+
+    Printed parts are taken as they are. Where peak and non-torch are not, they are what is left of the granted
+    memory beside the weights and the cache that the log prints, shared out as usual.
+    Raises UnreadableTextError where neither is printed.
+    """
+    peak, non_torch, graphs, left, weights = (
+        _most(pattern, log) for pattern in (_PEAK, _NON_TORCH, _GRAPHS, _LEFT, _WEIGHTS)
+    )
+    usual = Overhead()
+    captured = usual.cuda_graphs_bytes if graphs is None else graphs
+    if peak is not None and non_torch is not None:
+        return Overhead(peak, non_torch, captured)
+    if left is None or weights is None:
+        raise UnreadableTextError("this log prints neither its overhead nor the memory left for its cache")
+    rest = granted_bytes - weights - left
+    if not 0 <= rest < granted_bytes / 2:
+        raise UnreadableTextError(f"weights and cache of this log leave {rest / GIB:.2f} GiB of what was granted")
+    share = rest / (usual.peak_activation_bytes + usual.non_torch_bytes)
+    return Overhead(share * usual.peak_activation_bytes, share * usual.non_torch_bytes, captured)
+
+
+def _most(pattern: re.Pattern[str], log: str) -> float | None:
+    sizes = [float(next(filter(None, found.groups()))) * GIB for found in pattern.finditer(log)]
+    return max(sizes, default=None)
+
+
+def _with_log(question: Question, log: str, ran: Plan | None) -> tuple[Question, Remark]:
+    budget = question.budget
+    overhead = overhead_of(log, budget.granted_bytes)
+    said = remark("placement.refit_overhead", old=budget.overhead, new=overhead)
+    return replace(question, budget=replace(budget, overhead=overhead)), said
+
+
+def _with_table(question: Question, text: str, ran: Plan | None) -> tuple[Question, Remark]:
+    """The table's wire in place of the node's, or of the network's where its ranks are on more than a node."""
+    found = [(own, link) for own in own_tables(text) if (link := _link(own)) is not None]
+    if not found:
+        raise UnreadableTextError("no table of this text can be fitted")
+    own, link = max(found, key=lambda pair: (pair[0].table.op == "all_reduce", len(pair[0].table.rows)))
+    cluster = question.cluster
+    ranks = link.measured_ranks or 2
+    across = cluster.nodes > 1 and ranks > cluster.gpus_per_node
+    old = cluster.network if across else cluster.link
+    named = replace(link, scope=old.scope)
+    changed = replace(cluster, network=named) if across else replace(cluster, link=named)
+    said = remark("placement.refit_link", old=old, new=link, op=own.table.op or "?", ranks=ranks)
+    return replace(question, cluster=changed), said
+
+
+def _link(own: OwnTable) -> LinkSpec | None:
+    return None if own.fit is None else link_of(own.fit)
+
+
+def _with_bench(question: Question, text: str, ran: Plan | None) -> tuple[Question, Remark]:
+    """The floor of a layer at which the plan that ran shows the median of what was measured."""
+    if ran is None:
+        raise UnreadableTextError("no plan fits, so there is none that this benchmark ran")
+    plan = judge(question, ran.layout)
+    results = [one for one in read_bench_results(text) if _between_s(one) and one.mean_output_tokens]
+    if not results or not plan.fits:
+        raise UnreadableTextError("no result with lengths and a time between tokens, on a plan that fits")
+    results = results[:MOST_RESULTS]
+    usual = question.efficiency or calibration_of(question.cluster.gpu).efficiency
+
+    def ratio(efficiency: Efficiency) -> float:
+        asked = replace(question, efficiency=efficiency)
+        return median(_ratio(asked, plan, one) for one in results)
+
+    fitted = _fitted(usual, ratio)
+    code = "placement.refit_step" if abs(ratio(fitted) - 1) < 0.05 else "placement.refit_step_beyond"
+    said = remark(code, old=usual, new=fitted, results=len(results), was=ratio(usual), now=ratio(fitted))
+    return replace(question, efficiency=fitted, own_band=REFITTED), said
+
+
+def _fitted(usual: Efficiency, ratio: Callable[[Efficiency], float]) -> Efficiency:
+    """The floor at which predicted over measured is 1, by halving; where even none is too slow, the share."""
+    bare = replace(usual, layer_floor_s=0.0)
+    if ratio(bare) <= 1:
+        floor_s = _halved(0.0, MOST_FLOOR_S, lambda value: ratio(replace(usual, layer_floor_s=value)) < 1)
+        return replace(usual, layer_floor_s=floor_s)
+    reached = _halved(usual.reached_fraction, 1.0, lambda value: ratio(replace(bare, reached_fraction=value)) > 1)
+    return replace(bare, reached_fraction=reached)
+
+
+def _halved(low: float, high: float, too_low: Callable[[float], bool]) -> float:
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if too_low(middle) else (low, middle)
+    return (low + high) / 2
+
+
+def _between_s(result: BenchResult) -> float | None:
+    return result.tpot.mean_s if result.tpot.mean_s is not None else result.itl.mean_s
+
+
+def _ratio(question: Question, plan: Plan, result: BenchResult) -> float:
+    measured_s = _between_s(result)
+    assert measured_s is not None
+    return predict_bench(question, plan, result, seeded(0), MOST_REQUESTS).load.itl_mean_s / measured_s
+
+
+def said_of(found: Refit) -> Sequence[Remark]:
+    """All there is to say, the plan last."""
+    return (*found.taken, *found.refused, found.changed)
