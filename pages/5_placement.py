@@ -12,7 +12,7 @@ from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.rows import BillRow
 from ui.figures.frames import frame
 from ui.placement import accuracy as placement_accuracy
-from ui.placement import answer, charts, rows
+from ui.placement import answer, charts, more, rows
 from ui.placement import bench as placement_bench
 from ui.placement import load as placement_load
 from ui.placement import race as placement_race
@@ -73,6 +73,7 @@ def plan() -> None:
             answer.to_run(page, asked, shown)
         if not placement.fitting:
             answer.refused(page, placement)
+        more.say_sizes(page, asked.more, asked.question)
 
 
 def compare() -> None:

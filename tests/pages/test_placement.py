@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from scripts import plan
 from tests.said import without_terms
 from ui.course.pages import entry
 
@@ -54,7 +55,14 @@ def test_a_refused_size_stands_with_its_equation():
 
 def test_a_long_list_of_plans_is_cut_and_says_so():
     said = text(
-        visit(model="deepseek-v3", gpu="h200-sxm", place_nodes="8", place_scene="Compare", network="ib-ndr")
+        visit(
+            model="deepseek-v3",
+            gpu="h200-sxm",
+            place_nodes="8",
+            place_scene="Compare",
+            network="ib-ndr",
+            place_ep="true",
+        )
     )
     assert "more; python -m scripts.plan lists each" in said.replace("`", "")
 
@@ -122,3 +130,37 @@ def test_a_card_of_ones_own_stands_in_the_gpus_place():
 def test_a_price_is_the_visitors_own():
     assert "set a price" in text(visit(**SEVENTY))
     assert "$" in text(visit(**SEVENTY, place_price="2"))
+
+
+@pytest.mark.parametrize(
+    ("query", "flags"),
+    [
+        ({}, ()),
+        ({"model": "deepseek-v3", "gpu": "h200-sxm", "place_ep": "true"}, ("--expert-parallel",)),
+        (
+            {"model": "qwen3-8b", "gpu": "l40s", "place_prefix": "40", "place_draft": "2", "place_slo": "30"},
+            ("--prefix-hit", "0.4", "--draft-tokens", "2", "--slo-itl-ms", "30"),
+        ),
+    ],
+)
+def test_the_page_and_the_command_answer_alike(capsys, query, flags):
+    """One default everywhere: what is assumed, what is decided and what starts it are the same lines."""
+    scenario = {"model": "llama-3-8b", "gpu": "a100-80gb-sxm", **query}
+    shown = text(visit(**query))
+    names = ("--model", scenario["model"], "--gpu", scenario["gpu"], "--gpus-per-node", "8")
+    assert plan.main([*names, *flags, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    for line in (*printed["assumed"], *printed["trace"][:4], printed["command"]):
+        assert line.replace("\\", "").replace("*", "") in shown.replace("*", ""), line
+
+
+def test_engines_for_a_rate_and_a_machine_of_ones_own():
+    """What is folded: the fewest GPUs for a rate, and a plan made again by a log and a benchmark."""
+    app = visit(place_rate="20", place_slo="50", place_size="true")
+    assert "Fewest GPUs for 20" in text(app)
+    assert any("engines" in found.value.columns for found in app.dataframe)
+    log = "non_torch_memory takes 2.00GiB; PyTorch activation peak memory takes 6.00GiB"
+    app.text_area(key="place_own_log").set_value(log).run()
+    assert not app.exception
+    assert "your log shows 9.79 GB on a rank" in text(app)
+    assert "9.79 GB on each are neither weights nor cache" in text(app)

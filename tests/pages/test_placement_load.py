@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ui.placement.examples import EXAMPLE_TRACE
 from ui.placement.rows_load import example_bench
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
@@ -67,3 +68,12 @@ def test_the_nearest_runs_and_every_source_are_listed():
 def test_a_source_can_be_looked_at_alone():
     at = opened("Held to measurements", place_source="vllm-project/vllm issue #16300")
     assert "In vllm-project/vllm issue #16300" in said(at)
+
+
+def test_a_pasted_trace_runs_on_the_plan_shown():
+    at = opened("Under load", model="qwen2-7b")
+    at = at.text_area(key="request_trace").set_value(EXAMPLE_TRACE).run()
+    assert not at.exception
+    assert "80 requests of the trace" in said(at).replace("\N{NO-BREAK SPACE}", " ")
+    at = at.text_area(key="request_trace").set_value("no,such,columns\n1,2,3").run()
+    assert "needs columns arrival, prompt and output" in said(at)

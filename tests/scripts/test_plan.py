@@ -174,3 +174,21 @@ def test_bad_input_is_one_line_on_stderr(capsys, wrong):
     assert ended.value.code == 2
     assert printed.out == ""
     assert len(printed.err.strip().splitlines()) == 1
+
+
+def test_a_plan_is_made_again_for_ones_own_machine(capsys, tmp_path):
+    (tmp_path / "log").write_text("non_torch_memory takes 1.00GiB; PyTorch activation peak memory takes 5.00GiB\n")
+    common = ("--model", "llama-3-70b", "--gpu", "h100", "--gpus-per-node", "8")
+    usual, own = plan(capsys, *common), plan(capsys, *common, "--startup-log", str(tmp_path / "log"))
+    assert own["assumptions"]["overhead_bytes"] == pytest.approx(6 * 2**30 + 1.2e9)
+    assert own["plans"][own["recommended"]]["kv_tokens"] < usual["plans"][usual["recommended"]]["kv_tokens"]
+    assert own["refit"]["said"][-1].startswith("The plan ")
+    assert own["refit"]["refused"] == []
+
+
+def test_the_fewest_gpus_for_a_rate(capsys):
+    common = ("--model", "llama-3-8b", "--gpu", "h100", "--gpus-per-node", "2", "--slo-itl-ms", "40", "--size")
+    sizes = plan(capsys, *common, "--requests-per-s", "5")["sizes"]
+    assert sizes["together"][0]["gpus"] == min(one["gpus"] for one in sizes["together"])
+    assert sizes["together"][0]["kept_per_s"] >= 5
+    assert all(one["prefill"]["gpus"] + one["decode"]["gpus"] == one["gpus"] for one in sizes["apart"])

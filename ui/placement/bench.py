@@ -1,25 +1,28 @@
 """The planner's bench: what it asks, and the placement that follows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import streamlit as st
 
 from core.catalog import GPUS
-from core.catalog import link as find_link
 from core.errors import OutOfRangeError, ShardlabError
 from core.models.checkpoint import own_width
 from core.models.hf_config import model_from_config
-from core.placement.cluster import MOST_GPUS, ClusterSpec, own_gpu, seen_cluster
+from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of
+from core.placement.cluster import MOST_GPUS, own_gpu
 from core.placement.demand import Demand
 from core.placement.planner import Placement, Plan, Question
-from core.placement.rank_memory import Budget, Overhead, measured_budget
+from core.placement.rank_memory import Overhead
 from core.placement.topology import Topology, read_topology
 from core.specs import GpuSpec, ModelSpec
+from core.strategy.own_machine import Refit
 from core.units import GB
 from runtime.prose import said
 from ui import beside, inputs, paste
+from ui.placement import more as placement_more
+from ui.placement.examples import EXAMPLE_CONFIG, EXAMPLE_TOPOLOGY
 from ui.placement.pin import Pin
 from ui.prose import escape
 from ui.scenes import Page
@@ -33,26 +36,6 @@ _PRICE_HELP = "Yours: none is assumed; 0: no cost is shown"
 USUAL, SCENARIOS = "the GPU's usual", "the scenario's"
 RECOMMENDED = "recommended"
 
-EXAMPLE_TOPOLOGY = """\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity
-GPU0\t X \tNV4\tSYS\tSYS\tPIX\t0-31\t0
-GPU1\tNV4\t X \tSYS\tSYS\tPIX\t0-31\t0
-GPU2\tSYS\tSYS\t X \tNV4\tSYS\t32-63\t1
-GPU3\tSYS\tSYS\tNV4\t X \tSYS\t32-63\t1
-"""
-EXAMPLE_CONFIG = """{
-  "model_type": "qwen3",
-  "hidden_size": 5120,
-  "intermediate_size": 25600,
-  "num_attention_heads": 64,
-  "num_hidden_layers": 64,
-  "num_key_value_heads": 8,
-  "head_dim": 128,
-  "vocab_size": 151936,
-  "max_position_embeddings": 40960,
-  "quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128}
-}
-"""
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -65,6 +48,8 @@ class Asked:
     topology: Topology | None
     refusals: tuple[str, ...]
     refused_config: ShardlabError | None = None
+    more: placement_more.More = field(default_factory=placement_more.More)
+    own: Refit | None = None
 
     @property
     def plan(self) -> Plan | None:
@@ -107,9 +92,13 @@ def ask(page: Page) -> Asked:
     refusals: list[str] = []
     with page.controls("plan"), st.container(gap=None):
         details = _details(page)
+        more = placement_more.ask(page)
         model, topology, refused_config = _brought(page, refusals)
-    question = _question(page, sizes, details, model, topology)
-    placement = beside.placed(question)
+        texts = placement_more.machine(page)
+    question = _question(page, sizes, details, model, topology, more)
+    own = placement_more.refitted(question, texts)
+    question = own.after.question if own else question
+    placement = own.after if own else beside.placed(question)
     with row:
         name = inputs.select(
             said("placement", "says.plan_shown"), page.key("plan"), [RECOMMENDED, *_names(placement)], RECOMMENDED
@@ -134,7 +123,7 @@ def ask(page: Page) -> Asked:
             )
         kept = Pin.from_text(inputs.memo(page.key("pin")))
     pinned = None if kept is None else kept.plan(question)
-    return Asked(question, placement, shown, pinned, topology, tuple(refusals), refused_config)
+    return Asked(question, placement, shown, pinned, topology, tuple(refusals), refused_config, more, own)
 
 
 def _names(placement: Placement) -> list[str]:
@@ -143,7 +132,7 @@ def _names(placement: Placement) -> list[str]:
 
 def _sizes(page: Page) -> _Sizes:
     return _Sizes(
-        gpus_per_node=inputs.whole(said("placement", "says.gpus_node"), page.key("gpus"), 1, 72, 8),
+        gpus_per_node=inputs.whole(said("placement", "says.gpus_node"), page.key("gpus"), 1, 72, GPUS_PER_NODE),
         nodes=inputs.whole(said("placement", "says.nodes"), page.key("nodes"), 1, MOST_GPUS // 72, 1),
         concurrency=inputs.whole(
             said("placement", "says.sequences_once"), page.key("concurrency"), 1, 65536, Demand().concurrency
@@ -159,7 +148,9 @@ def _details(page: Page) -> _Details:
     with st.expander(said("placement", "says.memory_wires_price")):
         left, middle, right = st.columns(3)
         with left:
-            utilisation = inputs.number(said("placement", "says.utilisation"), page.key("util"), 0.05, 1.0, 0.9)
+            utilisation = inputs.number(
+                said("placement", "says.utilisation"), page.key("util"), 0.05, 1.0, UTILISATION
+            )
             overhead_gb = inputs.number(
                 said("placement", "says.overhead_gb"), page.key("overhead"), 0.0, 64.0, usual_gb
             )
@@ -248,14 +239,15 @@ def _read(reader: Callable[[str], T], text: str, refusals: list[str]) -> T | Non
 
 
 def _question(
-    page: Page, sizes: _Sizes, details: _Details, model: ModelSpec, topology: Topology | None
+    page: Page,
+    sizes: _Sizes,
+    details: _Details,
+    model: ModelSpec,
+    topology: Topology | None,
+    more: placement_more.More,
 ) -> Question:
+    """What was asked, in core's nouns; 0 in a field means that nothing was said."""
     scenario = page.scenario
-    overhead = Overhead.of(details.overhead_gb * GB)
-    gpu = _card(scenario.gpu_spec, details)
-    budget = measured_budget(gpu, details.utilisation, overhead)
-    if details.memory_gb:
-        budget = Budget(details.memory_gb * GB, details.utilisation, overhead)
     demand = Demand(
         concurrency=sizes.concurrency,
         prompt_tokens=scenario.prompt_tokens,
@@ -267,7 +259,20 @@ def _question(
         requests_per_s=details.requests_per_s or None,
         usd_per_gpu_hour=details.usd_per_gpu_hour or None,
     )
-    return Question(model, replace(_cluster(page, sizes, details, topology), gpu=gpu), budget, demand)
+    machine = Machine(
+        _card(scenario.gpu_spec, details),
+        sizes.gpus_per_node if topology is None else None,
+        sizes.nodes,
+        None if details.wire == USUAL or topology is not None else scenario.link_spec,
+        scenario.network_spec,
+        details.domain or None,
+        details.nics or None,
+        topology,
+        details.memory_gb * GB or None,
+        details.utilisation,
+        Overhead.of(details.overhead_gb * GB),
+    )
+    return question_of(model, machine, more.of(demand), more.experts, more.caches)
 
 
 def _card(gpu: GpuSpec, details: _Details) -> GpuSpec:
@@ -289,27 +294,9 @@ def _width(model: ModelSpec, asked: str, of_scenario: ModelSpec) -> str:
     return asked
 
 
-def _cluster(page: Page, sizes: _Sizes, details: _Details, topology: Topology | None) -> ClusterSpec:
-    """The nodes as typed, or as the pasted table shows one of them."""
-    gpu = page.scenario.gpu_spec
-    link = find_link(gpu.link_key) if details.wire == USUAL else page.scenario.link_spec
-    cluster = ClusterSpec(
-        gpu,
-        link,
-        page.scenario.network_spec,
-        sizes.gpus_per_node,
-        sizes.nodes,
-        details.domain or gpu.nvlink_domain,
-        details.nics or None,
-    )
-    if topology is None:
-        return cluster
-    seen = seen_cluster(cluster, topology)
-    return replace(seen, nvlink_domain=details.domain) if details.domain else seen
-
-
 def say_what_was_brought(page: Page, asked: Asked) -> None:
     """What was read of a pasted machine, and what of a paste could not be read."""
+    placement_more.say_refit(page, asked.own)
     for refusal in asked.refusals:
         st.error(escape(refusal))
     if asked.topology is not None:

@@ -10,6 +10,7 @@ from ui import inputs
 from ui.figures.frames import frame
 from ui.paste import pasted, read
 from ui.placement import charts_load as charts
+from ui.placement import more
 from ui.placement import rows_load as rows
 from ui.placement.fields import load_fields
 from ui.prose import escape
@@ -56,6 +57,7 @@ def under_load(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan |
             page.note("load.note_capacity", "load.note_closed", "load.note_engine")
     if not page.look.present:
         _bench(page, asked, question, plan)
+        more.trace(page, question, plan, asked.chunk_tokens)
 
 
 def _bench(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan) -> None:

@@ -1,0 +1,146 @@
+"""What a practitioner asks besides: percentiles, prefixes, drafts, engines for a rate, a trace, an own machine."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from core.placement.demand import MOST_DRAFTED, Demand
+from core.placement.planner import Plan, Question
+from core.placement.sizing import Sizing, sized, sizing_remark
+from core.placement.trace_load import run_trace, trace_remark
+from core.serving.trace import read_trace
+from core.strategy.own_machine import Refit, refit, said_of
+from core.units import plain, seconds
+from runtime import workers
+from runtime.prose import said, worded
+from ui import inputs, paste
+from ui.figures.frames import frame
+from ui.placement.examples import EXAMPLE_TRACE
+from ui.prose import escape
+from ui.scenes import Page
+
+SHOWN = 5
+"""Ways of each kind that are listed."""
+TRACE_KEY = "request_trace"
+
+
+@dataclass(frozen=True)
+class More:
+    """What is asked besides; all as usual where nothing was said."""
+
+    percentile: int = 99
+    prefix_percent: float = 0.0
+    draft_tokens: int = 0
+    acceptance_percent: float = 100 * Demand().acceptance
+    experts: bool = False
+    caches: bool = False
+    sizes: bool = False
+
+    def of(self, demand: Demand) -> Demand:
+        """A demand with all of it."""
+        return replace(
+            demand,
+            percentile=50 if self.percentile == 50 else 99,
+            prefix_fraction=self.prefix_percent / 100,
+            draft_tokens=self.draft_tokens,
+            acceptance=self.acceptance_percent / 100,
+        )
+
+
+def ask(page: Page) -> More:
+    """The controls, folded."""
+    usual = More()
+    with st.expander(_word("title")):
+        left, middle, right = st.columns(3)
+        with left:
+            percentile = inputs.choice(_word("percentile"), page.key("percentile"), [50, 99], usual.percentile)
+            prefix = inputs.number(_word("prefix"), page.key("prefix"), 0.0, 99.0, usual.prefix_percent)
+        with middle:
+            draft = inputs.whole(_word("draft"), page.key("draft"), 0, MOST_DRAFTED, usual.draft_tokens)
+            right_ones = inputs.number(
+                _word("acceptance"), page.key("acceptance"), 0.0, 100.0, usual.acceptance_percent
+            )
+        with right:
+            experts = inputs.toggle(_word("experts"), page.key("ep"), help=_word("experts_help"))
+            caches = inputs.toggle(_word("caches"), page.key("dcp"), help=_word("caches_help"))
+            sizes = inputs.toggle(_word("sizes"), page.key("size"), help=_word("sizes_help"))
+    return More(percentile, prefix, draft, right_ones, experts, caches, sizes)
+
+
+def machine(page: Page) -> tuple[str, str, str]:
+    """A startup log, a table and a benchmark's results, as far as they were pasted."""
+    with st.expander(_word("machine")):
+        texts = [
+            paste.pasted(_word(name), page.key(f"own_{name}"), kinds=("txt", "log", "out", "json"), height=90)
+            for name in ("log", "table", "bench")
+        ]
+    return texts[0], texts[1], texts[2]
+
+
+def refitted(question: Question, texts: tuple[str, str, str]) -> Refit | None:
+    """The question as one's own machine has it; None where nothing was pasted."""
+    return workers.run(refit, question, *texts) if any(text.strip() for text in texts) else None
+
+
+def say_refit(page: Page, found: Refit | None) -> None:
+    """What was taken of the machine, and what changed."""
+    if found is not None:
+        page.say("plan.refit")
+        st.markdown("\n".join(f"- {escape(worded(one))}" for one in said_of(found)))
+
+
+def say_sizes(page: Page, asked: More, question: Question) -> None:
+    """Engines for a rate, or the rate that the GPUs keep, where that was asked."""
+    if not asked.sizes:
+        return
+    found = workers.run(sized, question)
+    page.say("plan.sizes")
+    st.markdown(escape(worded(sizing_remark(found))))
+    table = frame(rows_of(found), Way)
+    if len(table):
+        st.dataframe(table, hide_index=True, alt=page.prose.plain("plan.sizes"))
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to serve a rate."""
+
+    engines: str
+    gpus: int
+    requests_per_s: str
+    note: str
+
+
+def rows_of(found: Sizing) -> list[Way]:
+    """The best of each kind."""
+    whole = [
+        Way(one.name, one.gpus, plain(one.kept_per_s), said("placement", "more.reads", chunk=one.chunk_tokens))
+        for one in found.together[:SHOWN]
+    ]
+    apart = [
+        Way(one.name, one.gpus, plain(one.kept_per_s), said("placement", "more.between", s=seconds(one.transfer_s)))
+        for one in found.apart[:SHOWN]
+    ]
+    return [*whole, *apart]
+
+
+def trace(page: Page, question: Question, plan: Plan, chunk_tokens: int) -> None:
+    """Requests of one's own, at their own times and lengths, on the plan that is shown."""
+    with st.container(key="aside_trace"):
+        page.say("load.trace")
+        text = paste.pasted(
+            _word("trace"), TRACE_KEY, kinds=("csv", "txt", "jsonl"), example=EXAMPLE_TRACE, height=110
+        )
+        if text:
+            with page.guarded():
+                read = paste.read(read_trace, text)
+                run = workers.run(run_trace, question, plan, read, chunk_tokens)
+                st.markdown(escape(worded(trace_remark(read, plan, run))))
+                fields: Mapping[str, object] = {"run": run, "tokens_per_s": plan.layout.replicas * run.tokens_per_s}
+                page.fill(fields)
+                page.say("load.trace_reading")
+
+
+def _word(name: str) -> str:
+    return said("placement", f"more.{name}")
