@@ -11,9 +11,9 @@ from core.placement.sizing import Sizing, sized, sizing_remark
 from core.placement.trace_load import run_trace, trace_remark
 from core.serving.trace import read_trace
 from core.strategy.own_machine import Refit, refit, said_of
-from core.units import plain, seconds
 from runtime import workers
 from runtime.prose import said, worded
+from runtime.quantities import plain, seconds
 from ui import inputs, paste
 from ui.figures.frames import frame
 from ui.placement.examples import EXAMPLE_TRACE
