@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from runtime.measurements import example_paste
 from tests.core.links.printed_tables import table as printed
+from tests.said import disagreements, shown
 from ui.comm_cost.bench import FIGURES, FIRST, TABLE
 from ui.comm_cost.rows_slips import CHOICES
 
@@ -51,6 +52,7 @@ def test_every_figure_of_the_bench_is_drawn(figure, scenario):
     assert not at.exception
     assert "{{" not in text_of(at)
     assert "nan" not in text_of(at).split()
+    assert not [found for text in shown(at) for found in disagreements(text)]
     assert at.get("vega_lite_chart") or figure == TABLE or scenario.get("tp") == "1"
 
 

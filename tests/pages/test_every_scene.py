@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.said import without_terms
+from tests.said import disagreements, shown, without_terms
 from ui.course.pages import LABS, OVERVIEW, PAGES, entry
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = {
     "the labs' own": {},
-    "one rank": {"tp": "1"},
+    "one of each": {"tp": "1", "pp": "1", "batch": "1", "prompt_tokens": "1", "output_tokens": "1"},
     "refused": {"tp": "6", "model": "llama-3-8b"},
     "large": {
         "model": "deepseek-v3",
@@ -55,6 +55,7 @@ def test_every_scene_runs_and_leaves_no_field_unfilled(page, scene, scenario):
     assert app.title
     assert "{{" not in said(app)
     assert "nan" not in said(app).split()
+    assert not [found for text in shown(app) for found in disagreements(text)]
 
 
 @pytest.mark.parametrize("presenting", ["true", "false"])

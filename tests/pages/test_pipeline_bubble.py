@@ -197,7 +197,7 @@ def test_a_straggler_out_of_range_is_left_out(slow):
     assert at.number_input("slow").value == 0
 
 
-@pytest.mark.parametrize(("guess", "sign"), [("sooner", "close"), ("no sooner", "check")])
+@pytest.mark.parametrize(("guess", "sign"), [("sooner", "warning"), ("no sooner", "check")])
 def test_a_guess_about_latency_is_answered(guess, sign):
     text = text_of(opened(pipe_scene="Bench", pipe_figure="serving", pipe_latency=guess))
     assert f":material/{sign}:" in text
