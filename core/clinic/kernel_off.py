@@ -39,7 +39,7 @@ def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
         names=(Name("gpu", "L40S"), Name("other_gpu", "H100")),
         log=(
             f"Initializing an LLM engine (v{RELEASE}) with config: … tensor_parallel_size={MACHINE.world_size}, …",
-            "[custom_all_reduce.py] Custom allreduce is disabled because …",
+            f"[custom_all_reduce.py] {decision.logged.partition(' because ')[0]} because …",
         ),
         model=Bars(
             "s",

@@ -2,22 +2,13 @@
 
 from core.catalog import model
 from core.clinic.case import Bars, Case, Figure, Segment
+from core.clinic.injected import nccl_start
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 
 MODEL, RANKS, PROMPT_TOKENS = "llama-3-8b", 2, 2048
 P2P_BYTES_PER_S = 25.3e9
 NO_P2P_BYTES_PER_S = (2.2e9, 3.9e9)
 """Measured ring busbw over PCIe 4: four GPUs with peer-to-peer, and the range seen over two without."""
-
-_LINES = (
-    "Bootstrap : Using eth0:192.0.2.7<0>",
-    "comm 0x55d0 rank {rank} nranks 2 cudaDev {rank} nvmlDev {rank} busId {rank}1000 - Init START",
-    "Channel 00/0 : {rank}[{rank}] -> {other}[{other}] via P2P/IPC",
-    "comm 0x55d0 rank {rank} nranks 2 cudaDev {rank} nvmlDev {rank} busId {rank}1000 - Init COMPLETE",
-)
-"""What both ranks print, the last of it before the silence."""
-_VERSION = "NCCL version 2.20.5+cuda12.4"
-"""Rank 0 alone prints it. Source: NCCL, src/init.cc: ncclCommInitRankFunc, showVersion."""
 
 
 def silent_init() -> Case:
@@ -41,11 +32,7 @@ def silent_init() -> Case:
             Figure("speed_without_least", NO_P2P_BYTES_PER_S[0], "bytes_per_s"),
             Figure("speed_without_most", NO_P2P_BYTES_PER_S[1], "bytes_per_s"),
         ),
-        log=tuple(
-            f"box:4711:4711 [{rank}] NCCL INFO {line.format(rank=rank, other=1 - rank)}"
-            for line in (_LINES[0], _VERSION, *_LINES[1:])
-            for rank in range(1 if line == _VERSION else RANKS)
-        ),
+        log=nccl_start("p2p_blocked", per_host=RANKS),
         model=Bars(
             "s",
             (

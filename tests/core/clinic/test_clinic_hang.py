@@ -8,6 +8,8 @@ import pytest
 
 from core.clinic.hang import CAUSES, TESTS, Finding, judge_causes, next_test
 from core.clinic.hang_log import HangLog, read_hang
+from core.clinic.injected import nccl_start
+from core.errors import OutOfRangeError
 
 CASES = os.environ.get("SHARDLAB_CASES")
 
@@ -40,6 +42,22 @@ def standings(log: HangLog, **outcomes) -> dict[str, str]:
 @pytest.mark.parametrize("cause", CAUSES)
 def test_a_log_of_each_cause_supports_it(cause):
     assert standings(read_hang("\n".join(EXCERPTS[cause])))[cause] == "supported"
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+@pytest.mark.parametrize(("hosts", "per_host"), [(1, 2), (1, 8), (2, 1), (2, 4), (3, 2)])
+def test_a_start_with_a_fault_put_in_supports_that_fault_and_no_other(cause, hosts, per_host):
+    """The log is the fault's own: what its evidence supports is the key, whatever the ranks and hosts."""
+    if hosts == 1 and cause in ("wrong_interface", "firewall", "version_mismatch"):
+        with pytest.raises(OutOfRangeError, match="hosts"):
+            nccl_start(cause, hosts, per_host)
+        return
+    if cause in ("p2p_blocked", "shm_small") and per_host == 1:
+        pytest.skip("one rank a host shares nothing with a neighbor")
+    found = standings(read_hang("\n".join(nccl_start(cause, hosts, per_host))))
+    supported = {name for name, standing in found.items() if standing == "supported"}
+    left = {name for name, standing in found.items() if standing != "excluded"}
+    assert supported == {cause} or left == {cause}, found
 
 
 @pytest.mark.parametrize("prefix", ["", "[1,0]<stdout>:", "  > ", "(Worker_TP0 pid=3) ", "0: "])
