@@ -1,6 +1,7 @@
 """The budget's guard: a cap is never passed and a record never lost, by racing processes or killed ones."""
 
 import ast
+import errno
 import json
 import os
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import bench_ledger
 from core.errors import OutOfRangeError, ShardlabError
 from core.two_way_tp.spend import BudgetLimits
 from runtime import budget
@@ -282,3 +284,64 @@ def test_the_command_ends_in_the_exception_where_a_cap_would_be_passed(ledger, t
 def test_bad_input_is_one_line_and_exit_2(ledger, tmp_path, bad):
     done = budget_command(ledger, tmp_path, *bad)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+
+
+@pytest.mark.slow
+def test_eight_writers_killed_at_random_lose_no_record_and_pass_no_cap(tmp_path):
+    """The run of docs/operations.md, a twentieth as long."""
+    found = bench_ledger.run(tmp_path / "spend.jsonl", kills=50, writers=8, seed=23)
+    assert found.holds
+    assert found.records > 8
+
+
+@pytest.mark.parametrize("usd", [float("nan"), -0.01, float("-inf"), float("inf")])
+@pytest.mark.parametrize("action", ["authorize", "record_actual"])
+def test_no_price_that_is_none_is_written(ledger, action, usd):
+    guard = BudgetGuard(ledger)
+    guard.authorize("lab-02", 1.0)
+    before = ledger.read_bytes()
+    with pytest.raises(OutOfRangeError):
+        getattr(guard, action)("lab-02", usd)
+    with pytest.raises(OutOfRangeError):
+        getattr(guard, action)("lab-02", 1.0, gpu_hours=usd)
+    assert ledger.read_bytes() == before
+
+
+@pytest.mark.parametrize("said", ["NaN", "-1", "Infinity", "1e999", "null", '"1"'])
+def test_a_ledger_with_a_price_that_is_none_is_not_spent_from(ledger, said):
+    ledger.parent.mkdir()
+    ledger.write_text(f'{{"event": "actual", "label": "lab-02", "usd": {said}, "gpu_hours": 0, "at": ""}}\n')
+    with pytest.raises(LedgerError, match="line 1"):
+        BudgetGuard(ledger).authorize("lab-02", 0.1)
+
+
+def test_a_clock_that_goes_back_changes_no_sum(ledger, monkeypatch):
+    """What was first is told by the place in the file, and not by the hour written beside it."""
+    guard, hours = BudgetGuard(ledger), iter(range(23, -1, -1))
+    monkeypatch.setattr(budget, "_now", lambda: f"2026-01-31T{next(hours):02}:00:00Z")
+    guard.authorize("lab-02", 1.0)
+    guard.record_actual("lab-02", 0.5)
+    guard.authorize("lab-02", 2.5)
+    with pytest.raises(BudgetGuardExceeded):
+        guard.authorize("lab-02", 0.01)
+    assert guard.account().committed_usd() == 3.0
+
+
+@pytest.mark.parametrize("action", ["authorize", "record_actual"])
+@pytest.mark.parametrize("room", [0, 1, 50, 95])
+def test_a_full_disk_is_an_error_and_no_record_before_it_is_lost(ledger, action, room, monkeypatch):
+    """The line ends where the disk did. Nothing is granted, and the next one, with room again, stands whole."""
+    guard, write, left = BudgetGuard(ledger, WIDE), os.write, [room]
+    guard.authorize("lab-02", 0.5)
+
+    def full(file, data):
+        if not (some := left.pop() if left else 0):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(file, data[:some])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(budget.os, "write", full)
+        with pytest.raises(OSError, match="No space left"):
+            getattr(guard, action)("lab-02", 1.0)
+    guard.authorize("lab-03", 0.25)
+    assert guard.account().committed_usd() == 0.75
