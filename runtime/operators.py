@@ -1,20 +1,39 @@
-"""What an operator reads of a server: one line of JSON for each refusal, fault and slow rerun, on standard error.
+"""What an operator reads of a server: a line of JSON for each refusal, fault and slow rerun, and one a minute.
 
     {"at": "2026-11-22T14:00:03Z", "event": "work_ended", "task": "read_log", "why": "overran"}
+    {"at": "2026-11-22T14:01:00Z", "event": "minute", "rss_mb": 212.4, "reruns": 61, "p95_ms": 88, "faults": 0}
 
-Values are numbers and names of ours. Nothing that a visitor typed, pasted or has in the address is written, and no
-address or session of theirs: a line tells that something happened, not to whom. Of one event at most `MOST` lines
-come in a minute, and then how many more there were, so that nobody can fill a disk.
+Lines go to standard error. Values are numbers and names of ours. Nothing that a visitor typed, pasted or has in the
+address is written, and no address or session of theirs: a line tells that something happened, not to whom. Of one
+event at most `MOST` lines come in a minute, and then how many more there were, so that nobody can fill a disk.
+
+The last minute also stands in a file that the server's own user alone can read; no request reaches it.
+
+    python -m runtime.operators          each server of this machine, and whether it is well: 0 where all are
 """
 
+import atexit
 import json
 import logging
+import os
 import sys
+import tempfile
 import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
+from statistics import quantiles
 
 MOST, MINUTE_S = 30, 60.0
+SLOW_S = 2.0
+STALE_S = 150.0
+"""A server whose last minute is older is stuck: no thread of its interpreter has its turn."""
+WELL_P95_MS = 2_000
+_FILES = "shardlab-status-"
 
 _log = logging.getLogger("shardlab")
 _lock = threading.Lock()
@@ -26,6 +45,7 @@ def note(event: str, **values: float | str | None) -> None:
     """Write a line, or count it where its event has had its share of this minute."""
     now_s = time.monotonic()
     with _lock:
+        _minute.events[event] += 1
         began_s, count = _counts.get(event, (now_s, 0))
         left_out = max(0, count - MOST) if now_s - began_s >= MINUTE_S else 0
         if now_s - began_s >= MINUTE_S:
@@ -37,6 +57,106 @@ def note(event: str, **values: float | str | None) -> None:
         _write(event, **values)
 
 
+@contextmanager
+def rerun(page: str) -> Iterator[None]:
+    """A page's run: its time, and a line where it was slow or met a fault of ours. A fault goes on."""
+    began_s, spent_s = time.monotonic(), time.thread_time()
+    try:
+        yield
+    except Exception as error:
+        note("fault", page=page, kind=type(error).__name__)
+        raise
+    finally:
+        took_s = time.monotonic() - began_s
+        with _lock:
+            _minute.reruns_s.append(took_s)
+        if took_s > SLOW_S:
+            cpu_ms = round(1e3 * (time.thread_time() - spent_s))
+            note("slow_rerun", page=page, ms=round(1e3 * took_s), cpu_ms=cpu_ms)
+
+
+@dataclass
+class _Minute:
+    """What happened since the last line."""
+
+    reruns_s: list[float] = field(default_factory=list)
+    events: Counter[str] = field(default_factory=Counter)
+
+    def told(self) -> dict[str, float]:
+        """As it is written."""
+        times = sorted(self.reruns_s)
+        p95_s = quantiles(times, n=20)[-1] if len(times) > 1 else max(times, default=0.0)
+        counted = {name: self.events[event] for name, event in _COUNTED.items()}
+        median_ms = round(1e3 * times[len(times) // 2]) if times else 0
+        figures = {"reruns": len(times), "median_ms": median_ms, "p95_ms": round(1e3 * p95_s)}
+        return {"rss_mb": round(resident_bytes() / 1e6, 1), **figures, **counted}
+
+
+_COUNTED = {
+    "refusals": "refusal",
+    "faults": "fault",
+    "slow": "slow_rerun",
+    "work_ended": "work_ended",
+    "busy": "busy",
+}
+_minute = _Minute()
+_watched: list[str] = []
+
+
+def resident_bytes() -> int:
+    """The memory this process holds, 0 where the system does not tell. Source: proc(5)."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+def watch(folder: Path | None = None, minute_s: float = MINUTE_S) -> None:
+    """Write the minute's line, and its file, from now on; once is enough for a process."""
+    with _lock:
+        if _watched:
+            return
+        _watched.append(threading.current_thread().name)
+    path = (folder or Path(tempfile.gettempdir())) / f"{_FILES}{os.getpid()}.json"
+    atexit.register(path.unlink, missing_ok=True)
+    threading.Thread(target=_go_on, args=(path, minute_s), name="operators", daemon=True).start()
+
+
+def _go_on(path: Path, minute_s: float) -> None:
+    _keep(path, _minute.told())
+    while True:
+        time.sleep(minute_s)
+        with _lock:
+            told = _minute.told()
+            _minute.reruns_s.clear()
+            _minute.events.clear()
+        _write("minute", **told)
+        _keep(path, told)
+
+
+def _keep(path: Path, told: dict[str, float]) -> None:
+    """Put the minute into the file, for its owner alone. A disk that is full takes nothing away but the file."""
+    part = path.with_suffix(".part")
+    try:
+        part.unlink(missing_ok=True)
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump({"pid": os.getpid(), "at_s": round(time.time()), **told}, file)
+        part.replace(path)
+    except OSError:
+        return
+
+
+def ailments(status: dict[str, float], now_s: float) -> list[str]:
+    """What a server suffers from, by its last minute; empty where it is well."""
+    found = []
+    if now_s - status["at_s"] > STALE_S:
+        found.append(f"stuck: its last minute is {now_s - status['at_s']:.0f} s old")
+    if status["p95_ms"] > WELL_P95_MS:
+        found.append(f"slow: {status['p95_ms']} ms for the slowest twentieth of its reruns")
+    found += [f"{status[name]:.0f} {name}" for name in ("faults", "busy") if status[name]]
+    return found
+
+
 def _write(event: str, **values: float | str | None) -> None:
     if not _log.handlers:
         handler = logging.StreamHandler(sys.stderr)
@@ -46,3 +166,20 @@ def _write(event: str, **values: float | str | None) -> None:
         _log.setLevel(logging.INFO)
     at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     _log.info(json.dumps({"at": at, "event": event, **values}))
+
+
+def main(folder: Path) -> int:
+    """A line for each server that is going; 1 where one of them is not well, or there is none."""
+    found = []
+    for path in sorted(folder.glob(f"{_FILES}*.json")):
+        status = json.loads(path.read_text(encoding="utf-8"))
+        if Path(f"/proc/{status['pid']:.0f}").exists():
+            found.append(ill := ailments(status, time.time()))
+            print(json.dumps({**status, "well": not ill, "ailments": ill}))
+    if not found:
+        print("no server of this machine has had a visit", file=sys.stderr)
+    return int(not found or any(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.gettempdir())))

@@ -21,7 +21,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import ShardlabError
 from core.scenario import Scenario
-from runtime import content
+from runtime import content, operators
 from runtime.prose import said
 from runtime.quantities import local
 from ui import inputs, shell, theme
@@ -167,6 +167,7 @@ class Page:
         try:
             yield
         except ShardlabError as error:
+            operators.note("refusal", page=self.entry.stem, kind=type(error).__name__)
             st.error(escape(error))
 
     def split(self) -> tuple[DeltaGenerator, DeltaGenerator]:

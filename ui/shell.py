@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core.scenario import Scenario
-from runtime import content
+from runtime import content, operators
 from ui import inputs, theme
 from ui.course import progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
@@ -34,7 +34,8 @@ _browser = st.components.v2.component(
 
 @st.cache_resource
 def _settle() -> None:
-    """Take what is imported out of the collector's sight: Streamlit collects after every run."""
+    """Once a server: what is imported goes out of the collector's sight, which Streamlit starts after every run."""
+    operators.watch()
     gc.collect()
     gc.freeze()
 
@@ -90,7 +91,8 @@ def run() -> None:
         st.html(f"<style>{_read(_CSS.with_name('present.css'))}</style>")
     with st.container(horizontal_alignment="center"), st.container(width=_column_px(), key="column"):
         notice = st.container()
-        page.run()
+        with operators.rerun(page.url_path or OVERVIEW.stem):
+            page.run()
         inputs.note_own(page.url_path, _SHARED)
         _say_what_was_ignored(notice, page.url_path)
     with inputs.out_of_sight("shell"):

@@ -1,0 +1,92 @@
+"""What an operator reads: that something happened, how often and how long, and nothing of what a visitor sent."""
+
+import json
+import os
+import time
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.errors import ShardlabError
+from runtime import operators
+from tests.pages.test_every_scene import ROOT
+
+SECRET = "what they pasted"
+
+
+@pytest.fixture
+def lines(monkeypatch):
+    """The lines, as they would be written, and a minute that has just begun."""
+    found = []
+    monkeypatch.setattr(operators, "_write", lambda event, **values: found.append({"event": event, **values}))
+    monkeypatch.setattr(operators, "_counts", {})
+    monkeypatch.setattr(operators, "_minute", operators._Minute())
+    return found
+
+
+def test_a_fault_is_a_line_without_its_message_and_goes_on(lines):
+    with pytest.raises(KeyError), operators.rerun("comm_cost"):
+        raise KeyError(SECRET)
+    assert lines == [{"event": "fault", "page": "comm_cost", "kind": "KeyError"}]
+    assert operators._minute.told()["faults"] == 1
+
+
+def test_a_slow_rerun_is_a_line_with_its_times(lines, monkeypatch):
+    monkeypatch.setattr(operators, "SLOW_S", 0.0)
+    with operators.rerun("placement"):
+        pass
+    (line,) = lines
+    assert (line["event"], line["page"]) == ("slow_rerun", "placement")
+    assert line["ms"] >= line["cpu_ms"] >= 0
+
+
+def test_nobody_fills_a_disk_with_lines(lines, monkeypatch):
+    """Thirty of an event in a minute, then how many more there were."""
+    for _ in range(1_000):
+        operators.note("refusal", page="clinic", kind=ShardlabError.__name__)
+    assert len(lines) == operators.MOST
+    assert operators._minute.told()["refusals"] == 1_000
+    later_s = time.monotonic() + 61
+    monkeypatch.setattr(operators.time, "monotonic", lambda: later_s)
+    operators.note("refusal", page="clinic", kind="ShardlabError")
+    assert lines[-2:] == [
+        {"event": "left_out", "of": "refusal", "lines": 970},
+        {"event": "refusal", "page": "clinic", "kind": "ShardlabError"},
+    ]
+
+
+def test_a_refused_paste_is_a_line_and_no_word_of_it(lines):
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
+    app.switch_page("pages/6_startup_log.py")
+    app.run()
+    app.text_area(key="log_text").set_value(f"{SECRET}, which is no log").run()
+    assert len(app.error) == 1
+    assert [(line["event"], line.get("page")) for line in lines] == [("refusal", "startup_log")]
+    assert SECRET not in json.dumps(lines)
+
+
+def test_the_last_minute_is_its_owners_alone_to_read(tmp_path, lines, capsys):
+    with operators.rerun("comm_cost"):
+        pass
+    operators._keep(tmp_path / f"shardlab-status-{os.getpid()}.json", operators._minute.told())
+    (file,) = tmp_path.iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert operators.main(tmp_path) == 0
+    status = json.loads(capsys.readouterr().out)
+    assert (status["pid"], status["reruns"], status["well"]) == (os.getpid(), 1, True)
+    assert status["rss_mb"] > 10
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [({"at_s": -200}, "stuck"), ({"p95_ms": 5_000}, "slow"), ({"faults": 2}, "2 faults"), ({"busy": 1}, "1 busy")],
+)
+def test_a_server_that_is_not_well_says_what_it_suffers_from(changed, said):
+    well = {"at_s": 0, "p95_ms": 90, "faults": 0, "busy": 0}
+    assert operators.ailments(well, 60) == []
+    (ailment,) = operators.ailments({**well, **changed}, 0)
+    assert said in ailment
+
+
+def test_without_a_server_health_is_no_yes(tmp_path):
+    assert operators.main(tmp_path) == 1
