@@ -10,7 +10,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from core.scenario import Scenario
 from runtime import content, operators
-from ui import inputs, theme
+from ui import inputs, lighter_state, theme
 from ui.course import progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
 from ui.labels import label
@@ -34,8 +34,9 @@ _browser = st.components.v2.component(
 
 @st.cache_resource
 def _settle() -> None:
-    """Once a server: what is imported goes out of the collector's sight, which Streamlit starts after every run."""
+    """Once a server: lighter session state, and imports out of sight of the collector that follows each run."""
     operators.watch()
+    lighter_state.install()
     gc.collect()
     gc.freeze()
 

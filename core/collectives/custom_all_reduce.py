@@ -9,6 +9,7 @@ in the source packages of the releases in RELEASES_READ; a rule's release is the
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from core.errors import OutOfRangeError, require_positive
@@ -292,6 +293,7 @@ def _within(machine: Machine, payload_bytes: int) -> bool:
     return payload_bytes < cap if strict else payload_bytes <= cap
 
 
+@lru_cache(maxsize=256)
 def _version(release: str) -> Release:
     numbers = release.strip().removeprefix("v").partition(".post")[0].split(".")
     if not 2 <= len(numbers) <= 4 or not all(part.isascii() and part.isdecimal() for part in numbers):

@@ -1,0 +1,29 @@
+"""The lighter view of session state against Streamlit's own copy of it."""
+
+from streamlit.runtime.state.session_state import SessionState
+from streamlit.testing.v1 import AppTest
+
+from ui.lighter_state import OneKeyAtATime, _whole
+
+
+def page() -> None:
+    import streamlit as st
+
+    st.session_state.setdefault("mine", 3)
+    st.number_input("typed", key="typed", value=None)
+    st.number_input("without a key")
+    st.selectbox("picked", ["a", "b"], key="picked")
+    st.components.v2.component("lighter", html="<i></i>", js="export default () => {}")(key="part", data=1)
+
+
+def test_every_key_and_value_are_those_of_streamlits_own_copy():
+    app = AppTest.from_function(page).run()
+    app.selectbox[0].select("b").run()
+    state: SessionState = app._session_state._state
+    whole, lighter = _whole(state), OneKeyAtATime(state)
+    assert {"mine", "typed", "picked", "part"} <= set(whole)
+    assert whole["typed"] is None
+    assert dict(lighter) == whole
+    for key in [*whole, *state._keys(), "unheard of", "$$STREAMLIT_INTERNAL_KEY_X"]:
+        assert (key in lighter) == (key in whole), key
+        assert lighter.get(key, "none") == whole.get(key, "none"), key

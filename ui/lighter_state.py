@@ -1,0 +1,47 @@
+"""Streamlit's session state as its widgets ask for it: one key at a time.
+
+A number input, a select box and a text input each ask whether their own key holds None. Streamlit 1.67 answers by
+copying all of the state (`SessionState.filtered_state`), and making the classes of every component anew: a quarter
+of a rerun of lab 03's bench, where thirty of them stand. `install` has them read the same mapping key by key.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from streamlit.runtime.state.session_state import SessionState
+
+_whole = SessionState.filtered_state.fget
+
+
+class OneKeyAtATime(Mapping[str, Any]):
+    """What `filtered_state` holds, read when it is asked for, and whole only for who goes through all of it."""
+
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
+
+    def __getitem__(self, key: str) -> Any:
+        """Raises KeyError for a key nobody gave: an internal one, or a widget's own identity."""
+        if key.startswith("$$"):
+            raise KeyError(key)
+        return self._state[key]
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and not key.startswith("$$") and key in self._state
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+    def _all(self) -> dict[str, Any]:
+        assert _whole is not None
+        return dict(_whole(self._state))
+
+
+def install() -> None:
+    """Let every session of this process read its state so. Doing it again changes nothing."""
+    SessionState.filtered_state = property(OneKeyAtATime)  # type: ignore[assignment]
