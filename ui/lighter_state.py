@@ -10,7 +10,7 @@ from typing import Any
 
 from streamlit.runtime.state.session_state import SessionState
 
-_whole = SessionState.filtered_state.fget
+_whole = vars(SessionState)["filtered_state"].fget
 
 
 class OneKeyAtATime(Mapping[str, Any]):
@@ -38,7 +38,6 @@ class OneKeyAtATime(Mapping[str, Any]):
         return repr(self._all())
 
     def _all(self) -> dict[str, Any]:
-        assert _whole is not None
         return dict(_whole(self._state))
 
 

@@ -5,6 +5,7 @@ E experts, K experts a token.
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.errors import OutOfRangeError
 from core.models.parts import layer_parts
@@ -48,6 +49,7 @@ class ParameterCount:
         return self.total - self.experts + round(self.experts * self.routed_fraction)
 
 
+@lru_cache(maxsize=1024)
 def count_parameters(model: ModelSpec) -> ParameterCount:
     """A model's parameters, exactly, from its shape.
 

@@ -21,6 +21,7 @@ from core.sharding_math.tp_sizes import check_tp_size, tp_sizes
 from core.specs import LinkSpec
 from core.steps.batch_sweep import batched_decode_step_s
 from core.steps.model import prefill_step_s
+from runtime.kept import kept
 from runtime.prose import said
 from runtime.quantities import bandwidth, grouped, percent, plain, seconds, significant
 
@@ -207,6 +208,7 @@ def link_row(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Bil
     return replace(row, measured_ms=1e3 * found.total_s, measured=words)
 
 
+@kept
 def link_rows(view: View, links: Sequence[LinkSpec], points: Sequence[MeasuredPoint]) -> list[BillRow]:
     """One GPU, then one bar a link; the napkin, whose step is whole, has no need of the first."""
     first = [] if view.napkin else [one_gpu_row(view.step)]
@@ -284,6 +286,7 @@ class CurvePoint:
     rules: str
 
 
+@kept
 def curve(view: View, link: LinkSpec, low: int = 9, high: int = 26, steps: int = 4) -> list[CurvePoint]:
     """A link's ring all-reduce from 2**low to 2**high bytes, turning colour where the two terms meet."""
     ranks, wire = max(2, view.scenario.tp), view.timed(link)
@@ -347,6 +350,7 @@ class Mark:
     name: str
 
 
+@kept
 def marks(view: View) -> list[Mark]:
     """The payloads of this scenario's decode step and of its prefill."""
     phases: tuple[Phase, ...] = ("decode", "prefill")
@@ -367,6 +371,7 @@ def ring_series(view: View, link: LinkSpec) -> str:
     return view.series(link).replace(_SERIES_OF_KERNEL[1], _SERIES_OF_KERNEL[0])
 
 
+@kept
 def measured_points(view: View, points: Sequence[MeasuredPoint]) -> list[MeasuredDot]:
     """NCCL's measured all-reduces that stand beside the page's two links, at its number of ranks."""
     series = {ring_series(view, link) for link in view.links}

@@ -11,6 +11,7 @@ from core.comm_cost.readings import Reading
 from core.comm_cost.remedies import PurchaseAdvice, exposed_s
 from core.errors import OutOfRangeError
 from core.specs import LinkSpec
+from runtime.kept import kept
 from runtime.prose import said
 from runtime.quantities import binary_bytes, percent, plain, seconds, significant
 from ui.comm_cost.rows import BillRow, View, bar, bill_row, one_gpu_row, ring_series, short_name, software, terms
@@ -18,6 +19,7 @@ from ui.comm_cost.rows import BillRow, View, bar, bill_row, one_gpu_row, ring_se
 _GPUS = ("b200-sxm", "h200-sxm", "h100-sxm", "mi300x", "a100-80gb-sxm", "l40s", "rtx-3090", "rtx-4090", "a10g")
 
 
+@kept
 def kernel_rows(view: View, points: Sequence[MeasuredPoint]) -> list[BillRow]:
     """One GPU, then both of the page's links by NCCL's ring and by what an engine picks, with what was timed."""
     rows = [one_gpu_row(view.step)]
@@ -69,6 +71,7 @@ class ShareDot:
     flips: bool
 
 
+@kept
 def share_dots(view: View) -> list[ShareDot]:
     """Both of the page's links on a row of GPUs, the fastest step first."""
     keys = dict.fromkeys((view.scenario.gpu, *_GPUS))
@@ -149,6 +152,7 @@ def _shortened(now: Bill, share: float) -> Bill:
     return replace(now, cost=replace(cost, **terms_s))
 
 
+@kept
 def end_rows(view: View, link: LinkSpec) -> list[BillRow]:
     """The layers' all-reduces, and apart from them what both ends of the model send."""
     step, layers = view.step, view.price(link)

@@ -9,6 +9,7 @@ from core.comm_cost.expert_parallel import ExpertParallelBill, expert_parallel_b
 from core.comm_cost.node_boundary import NodeBill, node_bill
 from core.specs import LinkSpec, ModelSpec
 from core.steps.batch_sweep import batched_decode_step_s
+from runtime.kept import kept
 from runtime.prose import said
 from runtime.quantities import percent, plain, significant
 from ui.comm_cost.rows import BillRow, OwnBill, View, bar, short_name
@@ -28,6 +29,7 @@ class SharePoint:
     rules: str
 
 
+@kept
 def batch_points(view: View) -> list[SharePoint]:
     """The share of a decode step that is communication, by batch, over both of the page's links."""
     scenario = view.scenario
@@ -63,6 +65,7 @@ class RanksBar:
     flat_ms: float = 0.0
 
 
+@kept
 def bills_by_ranks(own: OwnBill) -> list[RanksBar]:
     """The same bill at 2 to 64 ranks, term by term."""
     return [
@@ -73,6 +76,7 @@ def bills_by_ranks(own: OwnBill) -> list[RanksBar]:
     ]
 
 
+@kept
 def node_bills(view: View, gpus_per_node: int) -> tuple[NodeBill, ...]:
     """The scenario's step at each TP size, over as many nodes as it takes."""
     inside, network = (view.timed(link) for link in view.links)
@@ -123,6 +127,7 @@ class Experts:
         )
 
 
+@kept
 def layer_rows(ask: Experts, link: LinkSpec) -> list[BillRow]:
     """One step's mixture layers cut four ways, none of it with compute: what attention and MLP send together."""
     plainly, once = ask.bill(link, deduplicated=False), ask.bill(link, deduplicated=True)

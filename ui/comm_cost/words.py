@@ -20,6 +20,7 @@ from core.models.weights import held_weight_bytes
 from core.specs import LinkSpec
 from core.steps.model import MFU
 from core.units import KIB, MIB
+from runtime.kept import kept
 from runtime.prose import said, worded
 from runtime.quantities import bandwidth, decimal_bytes, grouped, plain, seconds
 from ui.comm_cost.rows import OwnBill, View, ring_series, short_name, software, step_in_words, terms
@@ -85,6 +86,7 @@ def kernel_key(kernel: str) -> str:
     return "ring" if kernel == "NCCL" else kernel.replace(" ", "_")
 
 
+@kept
 def fields(view: View, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping[str, object]:
     """What the page's prose names: rows of core, and words beside them."""
     step, model = view.step, view.scenario.model_spec

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
-from functools import lru_cache, wraps
+from functools import lru_cache
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import pandas as pd
 import pyarrow as pa
 
-from runtime.content import language
+from runtime.kept import as_key
+from runtime.kept import kept as keep
 
 Row: TypeAlias = Any
 """A dataclass whose fields are columns, or a mapping of columns."""
@@ -58,29 +59,12 @@ class Frozen:
 
 def frozen(value: Any) -> Hashable:
     """A figure's argument as a key: frames and lists by what they hold. Raises TypeError where there is none."""
-    if isinstance(value, pd.DataFrame):
-        value = Frozen.of(value)
-    key = tuple(value) if isinstance(value, list) else value
-    hash(key)
-    return key
+    return as_key(Frozen.of(value) if isinstance(value, pd.DataFrame) else value)
 
 
 def kept(draw: Callable[Asked, Drawn]) -> Callable[Asked, Drawn]:
     """A figure drawn once for the same frozen rows, look and language, whoever looks at it."""
-
-    @lru_cache(maxsize=_KEPT)
-    def remembered(language: str, args: Any, named: Any) -> Drawn:
-        return draw(*args, **dict(named))
-
-    @wraps(draw)
-    def drawn(*args: Asked.args, **named: Asked.kwargs) -> Drawn:
-        try:
-            key = [frozen(arg) for arg in args]
-        except TypeError:  # what has no key is drawn anew
-            return draw(*args, **named)
-        return remembered(language(), tuple(key), tuple(named.items()))
-
-    return drawn
+    return keep(draw, frozen)
 
 
 @dataclass(frozen=True, eq=False)

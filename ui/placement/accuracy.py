@@ -1,10 +1,14 @@
 """The planner's tab held to measurements: predicted against published, by source, and what is nearest."""
 
+from collections.abc import Mapping
+
+import pandas as pd
 import streamlit as st
 
 from core.evidence.report import Residual
 from core.evidence.report import residuals as predicted
 from core.placement.planner import Plan, Question
+from runtime.kept import kept
 from runtime.prose import said
 from runtime.published import shipped_table
 from ui import inputs
@@ -32,13 +36,41 @@ def ask(page: Page) -> str:
         )
 
 
+# Tables of some six hundred residuals, which are the same for everybody
+
+
+@kept
+def _fields(question: Question, chosen: str) -> Mapping[str, object]:
+    return accuracy_fields(every_residual(), question, chosen)
+
+
+@kept
+def _dots(chosen: str) -> pd.DataFrame:
+    return frame(rows.dots(every_residual(), chosen))
+
+
+@kept
+def _near_lines(question: Question, plan: Plan | None) -> pd.DataFrame:
+    return frame(rows.near_lines(every_residual(), question, plan), rows.NearLine)
+
+
+@kept
+def _class_lines() -> pd.DataFrame:
+    return frame(rows.class_lines(every_residual()), rows.ClassLine)
+
+
+@kept
+def _source_lines() -> pd.DataFrame:
+    return frame(rows.source_lines(every_residual()), rows.SourceLine)
+
+
 def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> None:
     """The whole tab."""
-    residuals, band = every_residual(), question.band
-    page.fill(accuracy_fields(residuals, question, chosen))
+    band = question.band
+    page.fill(_fields(question, chosen))
     figure, margin = page.split()
     with figure:
-        table = frame(rows.dots(residuals, chosen))
+        table = _dots(chosen)
         chart = charts.predicted_against_published(table, (band.low, band.high), page.look)
         page.figure(chart, "accuracy.reading", table, "predicted_against_published")
     with margin, st.container(gap="medium"):
@@ -47,19 +79,19 @@ def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> 
         if not page.look.present:
             page.note("accuracy.note_constants", "accuracy.note_roofline")
     if not page.look.present:
-        _tables(page, question, plan, residuals)
+        _tables(page, question, plan)
 
 
-def _tables(page: Page, question: Question, plan: Plan | None, residuals: tuple[Residual, ...]) -> None:
+def _tables(page: Page, question: Question, plan: Plan | None) -> None:
     """The runs that are nearest to the learner's own, then every source in one line."""
     with st.container(key="aside_nearest"):
         page.say("accuracy.nearest")
-        near = frame(rows.near_lines(residuals, question, plan), rows.NearLine)
+        near = _near_lines(question, plan)
         st.dataframe(near, hide_index=True, alt=page.prose.plain("accuracy.nearest"))
         page.say("accuracy.classes")
-        classes = frame(rows.class_lines(residuals), rows.ClassLine)
+        classes = _class_lines()
         st.dataframe(classes, hide_index=True, alt=page.prose.plain("accuracy.classes"))
         page.say("accuracy.sources")
-        lines = frame(rows.source_lines(residuals), rows.SourceLine)
+        lines = _source_lines()
         st.dataframe(lines, hide_index=True, alt=page.prose.plain("accuracy.sources"))
         page.say("accuracy.command")

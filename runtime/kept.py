@@ -1,0 +1,41 @@
+"""Answers kept for whoever asks the same: a hall looks at one scenario."""
+
+from collections.abc import Callable, Hashable
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+from runtime.content import language
+
+_KEPT = 256
+"""Answers kept of one function, for all visitors together."""
+
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
+
+
+def as_key(value: Any) -> Hashable:
+    """An argument by what it holds: a list as a tuple. Raises TypeError for what has no hash."""
+    key = tuple(value) if isinstance(value, list) else value
+    hash(key)
+    return key
+
+
+def kept(work: Callable[Asked, Answer], key: Callable[[Any], Hashable] = as_key) -> Callable[Asked, Answer]:
+    """`work` done once for the same arguments in one language; its answer is shared, and so never changed.
+
+    Arguments that have no key are worked for each time.
+    """
+
+    @lru_cache(maxsize=_KEPT)
+    def remembered(language: str, args: Any, named: Any) -> Answer:
+        return work(*args, **dict(named))
+
+    @wraps(work)
+    def answered(*args: Asked.args, **named: Asked.kwargs) -> Answer:
+        try:
+            asked = tuple(map(key, args)), tuple((name, key(value)) for name, value in named.items())
+        except TypeError:
+            return work(*args, **named)
+        return remembered(language(), *asked)
+
+    return answered
