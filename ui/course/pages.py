@@ -67,6 +67,7 @@ TOOLS = (
     Entry("strategy", "9_strategy", "strategy", ("memory", "picker", "block", "collectives", "serving", "limits")),
     Entry("clinic", "7_clinic", "clinic", ("cases", "straggler", "all_reduce", "hangs", "limits")),
     Entry("reading_rooms", "8_reading_rooms", "read", ("megatron", "fsdp", "vllm", "limits")),
+    Entry("puzzles", "12_puzzles", "puzzles", ("play", "rules")),
     Entry("quiz", "10_quiz", "quiz", ("ask", "score", "limits")),
     Entry("find_it", "11_find_it", "find", ("find", "keys")),
 )

@@ -1,0 +1,26 @@
+"""Puzzles: place the cuts and the collectives until the picture is right, for the fewest bytes and hops."""
+
+import streamlit as st
+
+from ui import inputs, scenes
+from ui.players.puzzle_player import puzzle_player
+from ui.puzzles import rows, words
+
+page = scenes.open_page("puzzles")
+PARAM = page.key("at")
+
+
+def play() -> None:
+    with st.container(key="aside_lead"):
+        page.say("play.lead")
+    puzzle_player(rows.puzzle_rows(), key="puzzles", param=PARAM, present=page.look.present)
+
+
+def rules() -> None:
+    page.say("rules.body")
+    with st.container(key="note_rules"):
+        page.say("rules.counted")
+
+
+inputs.hear(PARAM)
+page.play(words.fields, play=play, rules=rules)

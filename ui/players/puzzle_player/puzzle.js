@@ -1,0 +1,139 @@
+// The puzzles: which one is open, what is chosen in it, what was solved, and all three in the address.
+
+const LETTERS = '0123456789';
+const STATES = ['open', 'solved', 'best'];
+
+class Puzzles {
+  constructor(root) {
+    this.figure = root.querySelector('figure');
+    this.find = (selector) => this.figure.querySelector(selector);
+    this.live = made('p', { className: 'live', ariaLive: 'polite' });
+    this.figure.append(this.live);
+    this.watch = new ResizeObserver(() => this.model && this.draw());
+    this.watch.observe(this.figure);
+    this.does = Object.fromEntries(['hint', 'again', 'next'].map((name) => [name, made('button', { type: 'button', onclick: () => this[name]() })]));
+    for (const [name, button] of Object.entries(this.does)) button.dataset.does = name;
+    this.find('.controls').append(...Object.values(this.does));
+  }
+
+  // The same payload again, which every rerun of the page brings, leaves the board as it stands.
+  show(data) {
+    const before = this.model;
+    this.model = data;
+    this.words = data.words;
+    this.figure.dataset.present = data.present;
+    if (!before) this.open(...this.asked());
+    else this.draw();
+  }
+
+  // What the address holds: the puzzle's number, a digit a choice, a digit a puzzle for how far it is solved.
+  asked() {
+    const [number, chosen = '', solved = ''] = (new URL(window.location.href).searchParams.get(this.model.param) ?? '').split('.');
+    this.solved = this.model.puzzles.map((_, i) => Math.max(0, STATES.length > Number(solved[i]) ? Number(solved[i]) || 0 : 0));
+    return [Math.min(Math.max(1, Number(number) || 1), this.model.puzzles.length) - 1, [...chosen].map((letter) => LETTERS.indexOf(letter))];
+  }
+
+  open(index, chosen = []) {
+    this.index = index;
+    this.puzzle = this.model.puzzles[index];
+    const asking = this.puzzle.steps.filter((step) => step.options.length);
+    this.chosen = asking.map((step, k) => (chosen[k] >= 0 && chosen[k] < step.options.length ? chosen[k] : null));
+    this.hinted = false;
+    this.draw();
+  }
+
+  choose(ask, choice) {
+    this.chosen[ask] = choice;
+    this.draw();
+    this.figure.querySelectorAll('fieldset')[ask]?.querySelector('input:checked')?.focus({ preventScroll: true });
+    this.live.textContent = this.spoken();
+  }
+
+  hint() {
+    this.hinted = true;
+    this.draw();
+    this.live.textContent = this.puzzle.hint;
+  }
+
+  again() {
+    this.open(this.index);
+  }
+
+  next() {
+    this.open((this.index + 1) % this.model.puzzles.length);
+    this.live.textContent = `${this.puzzle.name}. ${this.puzzle.task}`;
+  }
+
+  draw() {
+    this.theme = readTheme(this.figure);
+    this.judge();
+    this.fillList();
+    this.find('h3').textContent = filled(this.words.which, { number: this.index + 1, name: this.puzzle.name });
+    this.find('.task').textContent = this.puzzle.task;
+    fillBoard(this.find('.board'), this);
+    this.find('.sum').textContent = this.sum();
+    this.find('.verdict').textContent = this.verdict();
+    const { words } = this;
+    this.find('.said').textContent = this.state === 2 ? this.puzzle.moral : this.hinted ? this.puzzle.hint : this.walk.open ? words.open : '';
+    for (const [name, said] of Object.entries({ hint: words.hint, again: words.again, next: words.next })) this.does[name].textContent = said;
+    this.address();
+  }
+
+  // How far the open puzzle is solved by what is chosen now.
+  judge() {
+    this.walk = walked(this.puzzle, this.chosen);
+    this.sent = { traffic: total(this.walk.taken, 'traffic'), hops: total(this.walk.taken, 'hops') };
+    const least = this.sent.traffic <= this.puzzle.best_traffic && this.sent.hops <= this.puzzle.best_hops;
+    this.state = this.walk.done ? (least ? 2 : 1) : 0;
+    this.solved[this.index] = Math.max(this.solved[this.index], this.state);
+  }
+
+  fillList() {
+    const { words } = this;
+    this.find('.list').ariaLabel = words.list;
+    this.find('.list').replaceChildren(...this.model.puzzles.map((puzzle, i) => {
+      const item = made('li');
+      const state = STATES[this.solved[i]];
+      const button = made('button', { type: 'button', textContent: i + 1, onclick: () => { this.open(i); this.find('.list').children[i].firstChild.focus(); } });
+      button.ariaLabel = `${filled(words.which, { number: i + 1, name: puzzle.name })}, ${words[`state_${state}`]}`;
+      button.dataset.state = state;
+      button.setAttribute('aria-current', i === this.index);
+      item.append(button);
+      return item;
+    }));
+  }
+
+  sum() {
+    const { puzzle, sent, words } = this;
+    const now = filled(words.now, { bytes: written(sent.traffic), hops: sent.hops });
+    return `${now}. ${filled(words.least, { bytes: written(puzzle.best_traffic), hops: puzzle.best_hops })}.`;
+  }
+
+  verdict() {
+    const { words, walk, sent, state } = this;
+    if (walk.refused) return words[`kind_${walk.refused}`];
+    if (state) return filled(state === 2 ? words.best : words.right, { bytes: written(sent.traffic), hops: sent.hops });
+    return '';
+  }
+
+  spoken() {
+    const { taken } = this.walk;
+    const held = taken.length && taken.at(-1).after ? this.words[`kind_held_${heldAt(taken.at(-1).after)}`] : '';
+    return [held, this.verdict(), this.sum(), this.state === 2 ? this.puzzle.moral : ''].filter(Boolean).join(' ');
+  }
+
+  address() {
+    const { param } = this.model;
+    const chosen = this.chosen.map((choice) => (choice === null ? '-' : LETTERS[choice])).join('');
+    const url = new URL(window.location.href);
+    if (this.index || /\d/.test(chosen) || this.solved.some(Boolean)) url.searchParams.set(param, [this.index + 1, chosen, this.solved.join('')].join('.'));
+    else url.searchParams.delete(param);
+    if (url.href !== window.location.href) window.history.replaceState(window.history.state, '', url);
+  }
+
+  leave() {
+    this.watch.disconnect();
+  }
+}
+
+export default mountAs(Puzzles);
