@@ -6,9 +6,9 @@ from pathlib import Path
 
 from core.catalog import gpu, link
 from core.errors import OutOfRangeError
-from core.models.checkpoint import named_checkpoint, own_width
+from core.models.checkpoint import named_checkpoint
 from core.models.hf_config import model_from_config
-from core.placement.asked import UTILISATION, Machine, question_of
+from core.placement.asked import UTILISATION, Machine, question_of, usual_width
 from core.placement.cluster import own_gpu
 from core.placement.demand import Demand
 from core.placement.planner import Question
@@ -76,18 +76,18 @@ def add_widths(parser: Parser) -> None:
 
 def question(options: argparse.Namespace, demand: Demand) -> Question:
     """What was asked, in core's nouns; `demand` has what only this command asks."""
-    placed = checkpoint(options)
+    placed, gpus = checkpoint(options), machine(options)
     asked = replace(
         demand,
         prompt_tokens=options.prompt,
         output_tokens=options.output,
-        dtype=options.dtype or own_width(placed),
+        dtype=options.dtype or usual_width(placed, gpus.gpu),
         kv_dtype=options.kv_dtype,
         prefix_fraction=options.prefix_hit,
         draft_tokens=options.draft_tokens,
         acceptance=options.acceptance,
     )
-    return question_of(placed, machine(options), asked, options.expert_parallel, options.context_parallel)
+    return question_of(placed, gpus, asked, options.expert_parallel, options.context_parallel)
 
 
 def machine(options: argparse.Namespace) -> Machine:

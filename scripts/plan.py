@@ -11,9 +11,10 @@ from dataclasses import asdict
 from core.placement.assumed import assumed, assumptions
 from core.placement.demand import Demand
 from core.placement.layout import Layout
+from core.placement.manifests import compose, kubernetes
 from core.placement.planner import Placement, Plan, Question
-from core.placement.preflight import ENGINES, Engine, Refused, preflight
-from core.placement.serve_flags import as_emitted, remarks, serve_command
+from core.placement.preflight import ENGINES, Engine
+from core.placement.serve_flags import refusals, remarks, serve_command
 from core.placement.sizing import Sizing, sized, sizing_remark
 from core.placement.trace import decisions, losers, usable_source
 from core.placement.under_load import place_under_load
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.json:
             if found is not None:
                 print("\n".join(["Your machine", *(f"  {worded(one)}" for one in said_of(found)), ""]))
-            _print(placement, options.engine)
+            _print(placement, options.engine, options.manifest)
             if sizes is not None:
                 _print_sizes(sizes)
         more = {} if sizes is None else {"sizes": _sizes(sizes)}
@@ -90,7 +91,7 @@ def _as_json(placement: Placement) -> Mapping[str, object]:
         "usable_source": worded(usable_source(question)),
         "granted_bytes_per_rank": question.budget.granted_bytes,
         "front": [asdict(point) for point in placement.front],
-        "command": None if chosen is None else serve_command(question, chosen),
+        "command": None if chosen is None or refusals(question, chosen) else serve_command(question, chosen),
         "remarks": [] if chosen is None else [worded(note) for note in remarks(question, chosen)],
         "assumed": [worded(one) for one in assumed(question)],
         "assumptions": assumptions(question),
@@ -98,16 +99,13 @@ def _as_json(placement: Placement) -> Mapping[str, object]:
     }
 
 
-def _refused(question: Question, plan: Plan, engine: Engine) -> Sequence[Refused]:
-    """What an engine would say against a plan's command."""
-    return preflight(question.model, plan.layout, as_emitted(question), engine)
-
-
 def _started(question: Question, plan: Plan, engine: Engine) -> Mapping[str, object]:
-    """An engine's command, or what stands against it."""
-    refused = _refused(question, plan, engine)
+    """An engine's command and manifests, or what stands against it."""
+    refused = refusals(question, plan, engine)
     return {
         "command": None if refused else serve_command(question, plan, engine),
+        "compose": None if refused else compose(question, plan, engine),
+        "kubernetes": None if refused else kubernetes(question, plan, engine),
         "refused": [{"text": one.text, **picked(one.refusal, "read_in", "source")} for one in refused],
     }
 
@@ -188,7 +186,7 @@ def as_sizes(layout: Layout) -> dict[str, object]:
     return picked(layout, **SIZES)
 
 
-def _print(placement: Placement, engine: Engine) -> None:
+def _print(placement: Placement, engine: Engine, manifest: str | None) -> None:
     print("Assumed")
     print("\n".join(f"  {worded(one)}" for one in assumed(placement.question)))
     print()
@@ -198,10 +196,18 @@ def _print(placement: Placement, engine: Engine) -> None:
     print_aligned([heads, *(_row(placement, index) for index in range(len(placement.plans)))])
     chosen = _chosen(placement)
     if chosen is not None:
-        refused = _refused(placement.question, chosen, engine)
+        refused = refusals(placement.question, chosen, engine)
         said = [f"{engine} would refuse it: {one.text}" for one in refused]
-        print("\n" + ("\n".join(said) or serve_command(placement.question, chosen, engine)))
+        print("\n" + ("\n".join(said) or _written(placement.question, chosen, engine, manifest)))
         print("\n".join(worded(note) for note in remarks(placement.question, chosen)))
+
+
+def _written(question: Question, plan: Plan, engine: Engine, manifest: str | None) -> str:
+    """The command, or the manifest that was asked for."""
+    if manifest == "kubernetes":
+        return kubernetes(question, plan, engine)
+    text = compose(question, plan, engine) if manifest == "compose" else None
+    return text or serve_command(question, plan, engine)
 
 
 def _row(placement: Placement, index: int) -> tuple[str, ...]:
@@ -237,6 +243,7 @@ def make_parser() -> Parser:
     )
     add_own_machine(parser)
     parser.add_argument("--engine", choices=ENGINES, default="vllm", help="whose command is printed")
+    parser.add_argument("--manifest", choices=("compose", "kubernetes"), help="printed instead of the command")
     parser.add_argument("--usd-per-gpu-hour", type=finite)
     parser.add_argument("--json", action="store_true")
     return parser

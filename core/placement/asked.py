@@ -6,9 +6,11 @@ Defaults stand here, in `Demand`, in `Overhead` and in the GPU's row, and nowher
 from dataclasses import dataclass, field, replace
 
 from core.errors import OutOfRangeError
+from core.models.checkpoint import own_width
 from core.placement.cluster import ClusterSpec, seen_cluster, usual_cluster
 from core.placement.demand import Demand
 from core.placement.planner import Question
+from core.placement.preflight_checks import BF16_CAPABILITY, CAPABILITY
 from core.placement.rank_memory import Budget, Overhead, measured_budget
 from core.placement.topology import Topology
 from core.specs import GpuSpec, LinkSpec, ModelSpec
@@ -56,6 +58,13 @@ class Machine:
         if self.memory_bytes is None:
             return measured_budget(self.gpu, self.utilisation, self.overhead)
         return Budget(self.memory_bytes, self.utilisation, self.overhead, "as given")
+
+
+def usual_width(model: ModelSpec, gpu: GpuSpec) -> str:
+    """The checkpoint's own width; fp16 in place of bf16 on a card that has none."""
+    own = own_width(model)
+    old = CAPABILITY.get(gpu.gpu_class, BF16_CAPABILITY) < BF16_CAPABILITY
+    return "fp16" if own == "bf16" and old else own
 
 
 def question_of(

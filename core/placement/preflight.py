@@ -4,20 +4,16 @@ Each row says which engine, where in its source, and in which releases its words
 with the sentence that the engine would print, so that it can be searched for.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from core.models.checkpoint import as_served
+from core.placement import preflight_checks as checks
 from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.sharding_math.tp_sizes import block_rules, divisibility_rules
-from core.specs import ModelSpec
+from core.placement.preflight_checks import ENGINES, Check, Engine, Start
+from core.specs import GpuSpec, ModelSpec
 
-Engine = Literal["vllm", "sglang", "trtllm"]
-ENGINES: tuple[Engine, ...] = ("vllm", "sglang", "trtllm")
-Values = Mapping[str, int]
-Check = Callable[[ModelSpec, Layout, Demand], Values | None]
+__all__ = ["ENGINES", "REFUSALS", "Engine", "Refusal", "Refused", "preflight"]
 
 
 @dataclass(frozen=True)
@@ -40,71 +36,11 @@ class Refused:
     text: str
 
 
-def _heads(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
-    heads, ranks = model.num_attention_heads, layout.tp_size
-    return {"heads": heads, "tp": ranks} if heads % ranks else None
-
-
-def _kv_heads(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
-    heads, ranks = model.num_key_value_heads, layout.tp_size
-    split = model.mla is not None or heads % ranks == 0 or ranks % heads == 0
-    return None if split else {"kv_heads": heads, "tp": ranks}
-
-
-def _expert_blocks(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
-    """Columns of an expert on a rank that are no whole blocks; experts that stay whole are not cut."""
-    if model.moe is None or layout.ep_size > 1:
-        return None
-    return _part_of(model, layout, "moe_intermediate_size", model.moe.moe_intermediate_size)
-
-
-def _column_blocks(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
-    dense = model.sparse_layers < model.num_hidden_layers
-    return _part_of(model, layout, "intermediate_size", model.intermediate_size) if dense else None
-
-
-def _row_blocks(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
-    width = model.num_attention_heads * (model.mla.v_head_dim if model.mla else model.head_dim)
-    return _part_of(model, layout, "attention output in blocks", width)
-
-
-def _part_of(model: ModelSpec, layout: Layout, quantity: str, width: int) -> Values | None:
-    bound = any(rule.quantity == quantity for rule in block_rules(model))
-    edge = max(model.weight_block or (1,))
-    broken = bound and layout.tp_size > 1 and width // layout.tp_size % edge
-    return {"part": width // layout.tp_size, "block": edge} if broken else None
-
-
-def _groups(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
-    if model.quantisation_group is None or model.weight_block is not None:
-        return None
-    rules = (rule for rule in divisibility_rules(model) if rule.unit > 1)
-    return {} if any(not rule.holds(layout.tp_size) for rule in rules) else None
-
-
-def _context(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
-    most = model.max_position_embeddings
-    return {"asked": demand.sequence_tokens, "most": most} if demand.sequence_tokens > most else None
-
-
-def _shared_ranks(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
-    """Ranks that hold no key twice have none to share out."""
-    heads, ranks = model.num_key_value_heads, layout.tp_size
-    few = layout.dcp_size > 1 and model.mla is None and ranks <= heads
-    return {"tp": ranks, "kv_heads": heads} if few else None
-
-
-def _shared_copies(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
-    heads, ranks = model.num_key_value_heads, layout.tp_size
-    many = layout.dcp_size > 1 and model.mla is None and layout.dcp_size > ranks // heads
-    return {"tp": ranks, "kv_heads": heads, "most": ranks // heads, "dcp": layout.dcp_size} if many else None
-
-
-def _shared_queries(model: ModelSpec, layout: Layout, demand: Demand) -> Values | None:
-    queries = model.num_attention_heads // model.num_key_value_heads
-    odd = layout.dcp_size > 1 and model.mla is None and queries % layout.dcp_size
-    return {"queries": queries, "dcp": layout.dcp_size} if odd else None
-
+_TRT = "TensorRT-LLM main at 05ebebb"
+_TOO_OLD = (
+    "The quantization method {width} is not supported for the current GPU. Minimum capability: {least}. Current"
+    " capability: {capability}."
+)
 
 _NEWEST, _SGLANG = "vLLM 0.33.0", "SGLang 0.5.23"
 _FP8 = "vllm/model_executor/layers/quantization/utils/fp8_utils.py"
@@ -116,15 +52,23 @@ REFUSALS: tuple[Refusal, ...] = (
         "Total number of attention heads ({heads}) must be divisible by tensor parallel size ({tp}).",
         _NEWEST,
         "vllm/config/model.py, ModelConfig.verify_with_parallel_config",
-        _heads,
+        checks.heads,
     ),
     Refusal(
         "heads",
-        ("sglang", "trtllm"),
-        "{heads} is not divisible by {tp}",
+        ("sglang",),
+        "assert self.total_num_heads % tp_size == 0",
         _SGLANG,
-        "sglang/srt/distributed/utils.py, divide; the models of both engines assert the same",
-        _heads,
+        "sglang/srt/models/llama.py, LlamaAttention",
+        checks.heads,
+    ),
+    Refusal(
+        "heads",
+        ("trtllm",),
+        "assert self.num_heads % (tp_size * cp_size) == 0",
+        _TRT,
+        "tensorrt_llm/_torch/modules/attention.py, Attention.__init__",
+        checks.heads,
     ),
     Refusal(
         "kv_heads",
@@ -132,7 +76,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "assert {kv_heads} % {tp} == 0",
         _NEWEST,
         "vllm/model_executor/models/llama.py, LlamaAttention: KV heads divide over the ranks, or ranks over them",
-        _kv_heads,
+        checks.kv_heads,
     ),
     Refusal(
         "expert_blocks",
@@ -141,7 +85,7 @@ REFUSALS: tuple[Refusal, ...] = (
         " block_n = {block}.",
         _NEWEST,
         f"{_FP8}, validate_fp8_block_shape_moe; SGLang's is a copy of it",
-        _expert_blocks,
+        checks.expert_blocks,
     ),
     Refusal(
         "column_blocks",
@@ -149,7 +93,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "Weight output_partition_size = {part} is not divisible by weight quantization block_n = {block}.",
         _NEWEST,
         f"{_FP8}, validate_fp8_block_shape",
-        _column_blocks,
+        checks.column_blocks,
     ),
     Refusal(
         "row_blocks",
@@ -157,7 +101,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "Weight input_size_per_partition = {part} is not divisible by weight quantization block_k = {block}.",
         _NEWEST,
         f"{_FP8}, validate_fp8_block_shape",
-        _row_blocks,
+        checks.row_blocks,
     ),
     Refusal(
         "groups",
@@ -166,7 +110,7 @@ REFUSALS: tuple[Refusal, ...] = (
         " parallel size.",
         _NEWEST,
         "vllm/model_executor/layers/quantization/auto_awq.py, create_weights; issue #13980 at 0.7.3",
-        _groups,
+        checks.groups,
     ),
     Refusal(
         "shared_ranks",
@@ -175,7 +119,7 @@ REFUSALS: tuple[Refusal, ...] = (
         " parallel for GQA/MQA",
         _NEWEST,
         "vllm/config/model.py, ModelConfig.verify_with_parallel_config",
-        _shared_ranks,
+        checks.shared_ranks,
     ),
     Refusal(
         "shared_copies",
@@ -184,7 +128,7 @@ REFUSALS: tuple[Refusal, ...] = (
         " {kv_heads}) = {most}, but got {dcp}",
         _NEWEST,
         "vllm/config/model.py, ModelConfig.verify_with_parallel_config",
-        _shared_copies,
+        checks.shared_copies,
     ),
     Refusal(
         "shared_queries",
@@ -193,7 +137,65 @@ REFUSALS: tuple[Refusal, ...] = (
         " context parallel for GQA ({dcp}).",
         _NEWEST,
         "vllm/config/model.py, ModelConfig.verify_with_parallel_config",
-        _shared_queries,
+        checks.shared_queries,
+    ),
+    Refusal(
+        "shared_cache",
+        ("trtllm",),
+        "No such option: --decode_context_parallel_size",
+        _TRT,
+        "tensorrt_llm/commands/serve.py: its --cp_size takes GPUs of its own",
+        checks.no_shared_cache,
+    ),
+    Refusal(
+        "stages",
+        ("trtllm",),
+        "pp size cannot be larger than num_hidden_layers",
+        _TRT,
+        "tensorrt_llm/mapping.py, Mapping.pp_layers",
+        checks.stages,
+    ),
+    Refusal(
+        "nodes",
+        ("sglang",),
+        "tp_size must be divisible by number of nodes",
+        _SGLANG,
+        "sglang/srt/arg_groups/validation_hook.py, check_server_args",
+        checks.nodes,
+    ),
+    Refusal(
+        "bf16",
+        ("vllm",),
+        "Bfloat16 is only supported on GPUs with compute capability of at least 8.0. Your {gpu} GPU has compute"
+        " capability {capability}. You can use float16 instead by explicitly setting the `dtype` flag in CLI, for"
+        " example: --dtype=half.",
+        "vLLM main at 002db49",
+        "vllm/platforms/cuda.py, CudaPlatformBase.check_if_supports_dtype",
+        checks.no_bf16,
+    ),
+    Refusal(
+        "capability",
+        ("vllm",),
+        _TOO_OLD,
+        "vLLM main at 002db49",
+        "vllm/config/vllm.py, VllmConfig._get_quantization_config; get_min_capability of each method",
+        checks.too_old("vllm"),
+    ),
+    Refusal(
+        "capability",
+        ("sglang",),
+        _TOO_OLD,
+        _SGLANG,
+        "sglang/srt/model_loader/loader.py, _get_quantization_config",
+        checks.too_old("sglang"),
+    ),
+    Refusal(
+        "context",
+        ("sglang",),
+        "Warning: User-specified context_length ({asked}) is greater than the derived context_length ({most}).",
+        _SGLANG,
+        "sglang/srt/configs/model_config.py, ModelConfig._derive_context_length",
+        checks.context,
     ),
     Refusal(
         "context",
@@ -202,14 +204,24 @@ REFUSALS: tuple[Refusal, ...] = (
         " (max_position_embeddings={most} or model_max_length=None in model's config.json).",
         _NEWEST,
         "vllm/config/model.py, _get_and_verify_max_len",
-        _context,
+        checks.context,
     ),
 )
 """What is checked, in the order in which an engine meets it."""
 
 
-def preflight(model: ModelSpec, layout: Layout, demand: Demand, engine: Engine = "vllm") -> tuple[Refused, ...]:
-    """The refusals that an engine would end a layout's start with; none where it goes on to load the weights."""
-    served = as_served(model, demand.dtype)
-    met = ((row, row.check(served, layout, demand)) for row in REFUSALS if engine in row.engines)
+def preflight(
+    model: ModelSpec,
+    layout: Layout,
+    demand: Demand,
+    engine: Engine = "vllm",
+    gpu: GpuSpec | None = None,
+    gpus_per_node: int | None = None,
+) -> tuple[Refused, ...]:
+    """The refusals that an engine would end a layout's start with; none where it goes on to load the weights.
+
+    Without a `gpu` what depends on the card is not asked.
+    """
+    asked = Start(as_served(model, demand.dtype), layout, demand, gpu, gpus_per_node)
+    met = ((row, row.check(asked)) for row in REFUSALS if engine in row.engines)
     return tuple(Refused(row, row.message.format(**values)) for row, values in met if values is not None)

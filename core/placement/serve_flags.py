@@ -5,13 +5,14 @@ Sources: vLLM's engine arguments and its docs/serving/data_parallel_deployment.m
 """
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import replace
 
 from core.models.checkpoint import own_width
 from core.models.loaded_weights import stages
 from core.placement.demand import Demand
 from core.placement.planner import Plan, Question
-from core.placement.preflight import Engine
+from core.placement.preflight import Engine, Refused, preflight
 from core.remark import Remark, remark
 from core.specs import ModelSpec
 
@@ -32,22 +33,38 @@ def serve_command(question: Question, plan: Plan, engine: Engine = "vllm") -> st
     """
     served = repository(question.model)
     name = shlex.quote(served) if served else '"$MODEL"'
+    written = [f"  --{flag} {value}".rstrip() for flag, value in arguments(question, plan, engine)]
+    return " \\\n".join([f"{' '.join(PROGRAMS[engine])} {name}", *written])
+
+
+PROGRAMS: Mapping[Engine, tuple[str, ...]] = {
+    "vllm": ("vllm", "serve"),
+    "sglang": ("python", "-m", "sglang.launch_server", "--model-path"),
+    "trtllm": ("trtllm-serve",),
+}
+"""What starts each engine, the model behind it."""
+
+
+def arguments(question: Question, plan: Plan, engine: Engine = "vllm") -> Flags:
+    """The flags of one engine of a plan and their values, as the engine writes them; `""` for a switch."""
     if engine == "sglang":
-        return _lines(f"python -m sglang.launch_server --model-path {name}", _sglang(question, plan), "-")
+        return _sglang(question, plan)
     if engine == "trtllm":
-        return _lines(f"trtllm-serve {name}", _trtllm(question, plan), "_")
-    return _lines(f"vllm serve {name}", _vllm(question, plan), "-")
+        return [(name.replace("-", "_"), value) for name, value in _trtllm(question, plan)]
+    return _vllm(question, plan)
 
 
-def _lines(start: str, flags: Flags, joint: str) -> str:
-    written = [f"  --{name.replace('-', joint)} {value}".rstrip() for name, value in flags]
-    return " \\\n".join([start, *written])
+def refusals(question: Question, plan: Plan, engine: Engine = "vllm") -> tuple[Refused, ...]:
+    """What an engine would say against a plan's command; none where it starts to load."""
+    cluster = question.cluster
+    return preflight(question.model, plan.layout, as_emitted(question), engine, cluster.gpu, cluster.gpus_per_node)
 
 
 def _vllm(question: Question, plan: Plan) -> Flags:
     layout, cluster = plan.layout, question.cluster
     flags = [("tensor-parallel-size", str(layout.tp_size)), *_over_one("pipeline-parallel-size", layout.pp_size)]
     engine_gpus = layout.tp_size * layout.pp_size
+    flags += _over_one("decode-context-parallel-size", layout.dcp_size)
     if layout.dp_size > 1:
         flags += [("data-parallel-size", str(layout.dp_size)), ("enable-expert-parallel", "")]
     if engine_gpus > cluster.gpus_per_node:
@@ -68,6 +85,7 @@ def _sglang(question: Question, plan: Plan) -> Flags:
     """Its `tp-size` counts all ranks of a stage, over which attention may be data-parallel."""
     layout, cluster = plan.layout, question.cluster
     flags = [("tp-size", str(layout.tp_size * layout.dp_size)), *_over_one("pp-size", layout.pp_size)]
+    flags += _over_one("dcp-size", layout.dcp_size)
     if layout.dp_size > 1:
         flags += [("dp-size", str(layout.dp_size)), ("enable-dp-attention", ""), ("ep-size", str(layout.ep_size))]
     nodes = -(-layout.gpus_per_replica // cluster.gpus_per_node)
@@ -127,14 +145,14 @@ def _trusting(model: ModelSpec) -> Flags:
 def _widths(question: Question) -> Flags:
     """The width, where the engine would not take it from the checkpoint."""
     model, dtype = question.model, question.demand.dtype
-    if dtype in _FLOAT and dtype == model.weight_dtype:
+    if dtype in _FLOAT and model.weight_dtype in _FLOAT:
         return [("dtype", _FLOAT[dtype])]
-    return [("quantization", _QUANTIZATION[dtype])] if _made_from_bf16(model, dtype) else []
+    return [("quantization", _QUANTIZATION[dtype])] if _made_at_start(model, dtype) else []
 
 
-def _made_from_bf16(model: ModelSpec, dtype: str) -> bool:
-    """Whether an engine makes a width while it loads: fp8 from a checkpoint that is not quantised."""
-    return dtype == "fp8" and model.weight_dtype in _FLOAT
+def _made_at_start(model: ModelSpec, dtype: str) -> bool:
+    """Whether an engine makes a width while it loads: a float, or fp8, from a checkpoint that is not quantised."""
+    return dtype in ("fp8", *_FLOAT) and model.weight_dtype in _FLOAT
 
 
 def remarks(question: Question, plan: Plan) -> list[Remark]:
@@ -146,10 +164,12 @@ def remarks(question: Question, plan: Plan) -> list[Remark]:
     if layout.replicas > 1:
         notes.append(remark("placement.run_replicas", layout=layout))
     notes += _other_nodes(question, plan)
+    if question.demand.draft_tokens:
+        notes.append(remark("placement.run_draft", demand=question.demand))
     layers = [stage.layers for stage in stages(model, layout.pp_size)] if plan.splits else []
     if len(set(layers)) > 1:
         notes.append(remark("placement.run_uneven", layers=tuple(layers)))
-    if dtype != own_width(model) and not _made_from_bf16(model, dtype):
+    if dtype != own_width(model) and not _made_at_start(model, dtype):
         notes.append(remark("placement.run_quantised", dtype=dtype))
     if question.demand.sequence_tokens > model.max_position_embeddings:
         notes.append(remark("placement.run_too_long", demand=question.demand, model=model))

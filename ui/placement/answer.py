@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from core.placement.manifests import compose, kubernetes
 from core.placement.planner import Placement, Plan
-from core.placement.preflight import ENGINES, preflight
-from core.placement.serve_flags import as_emitted, remarks, serve_command
+from core.placement.preflight import ENGINES, Engine
+from core.placement.serve_flags import refusals, remarks, serve_command
 from core.placement.trace import why_it_lost
 from runtime.prose import worded
 from ui.figures.frames import frame
@@ -28,13 +29,22 @@ def to_run(page: Page, asked: Asked, taken: Plan) -> None:
     """What a plan pays its wires, and the command that runs it."""
     page.say("plan.bill")
     page.say("plan.flags")
-    st.code(serve_command(asked.question, taken), language="bash")
+    st.code(_started(asked, taken, "vllm"), language="bash")
     with st.expander(page.prose.text("plan.engines")):
         for engine in ENGINES[1:]:
-            refused = preflight(asked.question.model, taken.layout, as_emitted(asked.question), engine)
-            said = "\n".join(f"# {one.text}" for one in refused)
-            st.code(said or serve_command(asked.question, taken, engine), language="bash")
+            st.code(_started(asked, taken, engine), language="bash")
+    if not refusals(asked.question, taken):
+        with st.expander(page.prose.text("plan.manifests")):
+            for manifest in (compose(asked.question, taken), kubernetes(asked.question, taken)):
+                if manifest is not None:
+                    st.code(manifest, language="yaml")
     st.markdown(" ".join(escape(worded(note)) for note in remarks(asked.question, taken)))
+
+
+def _started(asked: Asked, taken: Plan, engine: Engine) -> str:
+    """An engine's command, or what it would say against it."""
+    refused = "\n".join(f"# {one.text}" for one in refusals(asked.question, taken, engine))
+    return refused or serve_command(asked.question, taken, engine)
 
 
 def why(placement: Placement, index: int) -> None:

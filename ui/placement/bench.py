@@ -8,9 +8,8 @@ import streamlit as st
 
 from core.catalog import GPUS
 from core.errors import OutOfRangeError, ShardlabError
-from core.models.checkpoint import own_width
 from core.models.hf_config import model_from_config
-from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of
+from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of, usual_width
 from core.placement.cluster import MOST_GPUS, own_gpu
 from core.placement.demand import Demand
 from core.placement.planner import Placement, Plan, Question
@@ -93,8 +92,7 @@ def ask(page: Page) -> Asked:
     with page.controls("plan"), st.container(gap=None):
         details = _details(page)
         more = placement_more.ask(page)
-        model, topology, refused_config = _brought(page, refusals)
-        texts = placement_more.machine(page)
+        model, topology, refused_config, texts = _brought(page, refusals)
     question = _question(page, sizes, details, model, topology, more)
     own = placement_more.refitted(question, texts)
     question = own.after.question if own else question
@@ -191,7 +189,9 @@ def _details(page: Page) -> _Details:
     )
 
 
-def _brought(page: Page, refusals: list[str]) -> tuple[ModelSpec, Topology | None, ShardlabError | None]:
+def _brought(
+    page: Page, refusals: list[str]
+) -> tuple[ModelSpec, Topology | None, ShardlabError | None, tuple[str, str, str]]:
     """A model and a machine that were pasted, where they were, and read; else the scenario's, and none.
 
     A config that is refused is no reason to plan another model: its refusal comes along.
@@ -213,12 +213,13 @@ def _brought(page: Page, refusals: list[str]) -> tuple[ModelSpec, Topology | Non
                 example=EXAMPLE_TOPOLOGY,
                 example_label=said("placement", "says.two_bridged_pairs"),
             )
+        texts = placement_more.machine(page)
     machine = _read(_one_node, topo, refusals) if topo.strip() else None
     try:
         model = paste.read(model_from_config, config) if config.strip() else page.scenario.model_spec
     except ShardlabError as refusal:
-        return page.scenario.model_spec, machine, refusal
-    return model, machine, None
+        return page.scenario.model_spec, machine, refusal, texts
+    return model, machine, None, texts
 
 
 def _one_node(text: str) -> Topology:
@@ -252,7 +253,7 @@ def _question(
         concurrency=sizes.concurrency,
         prompt_tokens=scenario.prompt_tokens,
         output_tokens=scenario.output_tokens,
-        dtype=_width(model, scenario.weight_dtype, scenario.model_spec),
+        dtype=_width(model, scenario.weight_dtype, scenario.gpu_spec),
         kv_dtype=scenario.kv_dtype,
         slo_itl_s=sizes.slo_ms / 1e3 or None,
         slo_ttft_s=details.first_ms / 1e3 or None,
@@ -286,12 +287,9 @@ def _card(gpu: GpuSpec, details: _Details) -> GpuSpec:
     )
 
 
-def _width(model: ModelSpec, asked: str, of_scenario: ModelSpec) -> str:
-    """The scenario's weight dtype; a checkpoint's own where it has one and the scenario leaves its default."""
-    untouched = asked == "bf16"
-    if untouched and (model is not of_scenario or model.weight_dtype != "bf16"):
-        return own_width(model)
-    return asked
+def _width(model: ModelSpec, asked: str, gpu: GpuSpec) -> str:
+    """The scenario's weight dtype; as is usual for the checkpoint and the GPU where it leaves its default."""
+    return usual_width(model, gpu) if asked == Demand().dtype else asked
 
 
 def say_what_was_brought(page: Page, asked: Asked) -> None:

@@ -70,12 +70,11 @@ def ask(page: Page) -> More:
 
 def machine(page: Page) -> tuple[str, str, str]:
     """A startup log, a table and a benchmark's results, as far as they were pasted."""
-    with st.expander(_word("machine")):
-        texts = [
-            paste.pasted(_word(name), page.key(f"own_{name}"), kinds=("txt", "log", "out", "json"), height=90)
-            for name in ("log", "table", "bench")
-        ]
-    return texts[0], texts[1], texts[2]
+    log, table, bench = (
+        paste.pasted(_word(name), page.key(f"own_{name}"), kinds=("txt", "log", "out", "json"), height=90)
+        for name in ("log", "table", "bench")
+    )
+    return log, table, bench
 
 
 def refitted(question: Question, texts: tuple[str, str, str]) -> Refit | None:

@@ -1,0 +1,178 @@
+"""A plan as a manifest beside its command: a compose file for one node, objects of Kubernetes for more.
+
+Sources: docs.vllm.ai deployment guides (compose's `deploy.resources`, `/dev/shm`, LeaderWorkerSet for an engine of
+several nodes); github.com/kubernetes-sigs/lws, v1. Written by hand: a mapping, a list and a quoted text are all of
+YAML that is used.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from core.placement.planner import Plan, Question
+from core.placement.preflight import Engine
+from core.placement.serve_flags import PROGRAMS, arguments, repository
+
+IMAGES: Mapping[Engine, str] = {
+    "vllm": "vllm/vllm-openai:v0.33.0",
+    "sglang": "lmsysorg/sglang:v0.5.23",
+    "trtllm": "nvcr.io/nvidia/tensorrt-llm/release:latest",
+}
+"""The releases whose refusals were read, where they are named."""
+ROCM_IMAGE = "rocm/vllm:latest"
+PORTS: Mapping[Engine, int] = {"vllm": 8000, "sglang": 30000, "trtllm": 8000}
+_CACHE, _SHM = "/root/.cache/huggingface", "/dev/shm"
+
+Yaml = Mapping[str, "Yaml"] | Sequence["Yaml"] | str | int
+
+
+def compose(question: Question, plan: Plan, engine: Engine = "vllm") -> str | None:
+    """A compose file: as many engines as one node holds, each on GPUs and a port of its own; None where one engine
+    takes more than a node."""
+    each, node = plan.layout.gpus_per_replica, question.cluster.gpus_per_node
+    here = min(plan.layout.replicas, node // each)
+    if not here:
+        return None
+    services = {f"engine-{place}": _service(question, plan, engine, place * each) for place in range(here)}
+    file: Yaml = {"services": services, "volumes": {"huggingface": {}}}
+    return _written(file)
+
+
+def _service(question: Question, plan: Plan, engine: Engine, first: int) -> Yaml:
+    each, port = plan.layout.gpus_per_replica, PORTS[engine]
+    gpus = [str(first + rank) for rank in range(each)]
+    device: Yaml = {"driver": "nvidia", "device_ids": gpus, "capabilities": ["gpu"]}
+    common: dict[str, Yaml] = {
+        "image": _image(question, engine),
+        "entrypoint": _start(question, plan, engine)[: len(PROGRAMS[engine])],
+        "command": [*_start(question, plan, engine)[len(PROGRAMS[engine]) :], "--host", "0.0.0.0"],
+        "ports": [f"{port + first // each}:{port}"],
+        "ipc": "host",
+        "environment": {"HF_TOKEN": "${HF_TOKEN:-}"},
+        "volumes": [f"huggingface:{_CACHE}"],
+    }
+    if _is_amd(question):
+        return {**common, "devices": ["/dev/kfd", "/dev/dri"], "group_add": ["video"]} | {
+            "environment": {"HF_TOKEN": "${HF_TOKEN:-}", "HIP_VISIBLE_DEVICES": ",".join(gpus)}
+        }
+    return {**common, "deploy": {"resources": {"reservations": {"devices": [device]}}}}
+
+
+def kubernetes(question: Question, plan: Plan, engine: Engine = "vllm") -> str:
+    """A Deployment with a replica an engine, and its Service; a LeaderWorkerSet where an engine spans nodes."""
+    port, name = PORTS[engine], "engine"
+    nodes = -(-plan.layout.gpus_per_replica // question.cluster.gpus_per_node)
+    labels: dict[str, Yaml] = {"app": name}
+    pod = _pod(question, plan, engine, nodes)
+    if nodes == 1:
+        spec: Yaml = {
+            "replicas": plan.layout.replicas,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        }
+        first: Yaml = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec}
+    else:
+        leader: Yaml = {"metadata": {"labels": {**labels, "role": "leader"}}, "spec": pod}
+        worker: Yaml = {"spec": _pod(question, plan, engine, nodes, worker=True)}
+        group: Yaml = {"size": nodes, "leaderTemplate": leader, "workerTemplate": worker}
+        spec = {"replicas": plan.layout.replicas, "leaderWorkerTemplate": group}
+        api = "leaderworkerset.x-k8s.io/v1"
+        first = {"apiVersion": api, "kind": "LeaderWorkerSet", "metadata": {"name": name}, "spec": spec}
+        labels = {**labels, "role": "leader"}
+    service: Yaml = {"selector": labels, "ports": [{"port": port, "targetPort": port}]}
+    second: Yaml = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": service}
+    return f"{_written(first)}---\n{_written(second)}"
+
+
+def _pod(question: Question, plan: Plan, engine: Engine, nodes: int, worker: bool = False) -> Yaml:
+    """One node's container, with its GPUs, shared memory and a cache of models."""
+    resource = "amd.com/gpu" if _is_amd(question) else "nvidia.com/gpu"
+    limits: Yaml = {resource: plan.layout.gpus_per_replica // nodes}
+    start = _start(question, plan, engine) if nodes == 1 else _joined(question, plan, engine, worker)
+    health: Yaml = {"path": "/health", "port": PORTS[engine]}
+    ready: Yaml = {"httpGet": health, "periodSeconds": 10, "failureThreshold": 180}
+    container: dict[str, Yaml] = {
+        "name": engine,
+        "image": _image(question, engine),
+        "command": [*start, "--host", "0.0.0.0"] if nodes == 1 else start,
+        "resources": {"limits": limits},
+        "volumeMounts": [{"name": "shm", "mountPath": _SHM}, {"name": "huggingface", "mountPath": _CACHE}],
+    }
+    if not worker:
+        container |= {"ports": [{"containerPort": PORTS[engine]}], "startupProbe": ready}
+    volumes: Yaml = [
+        {"name": "shm", "emptyDir": {"medium": "Memory"}},
+        {"name": "huggingface", "emptyDir": {}},
+    ]
+    return {"containers": [container], "volumes": volumes}
+
+
+def _joined(question: Question, plan: Plan, engine: Engine, worker: bool) -> Sequence[Yaml]:
+    """One node's part of an engine of several: a Ray cluster for vLLM's stages and ranks, its own ways else.
+
+    LWS_LEADER_ADDRESS, LWS_GROUP_SIZE and LWS_WORKER_INDEX are set in each pod by LeaderWorkerSet.
+    """
+    words = " ".join(json.dumps(word) if _odd(word) else word for word in _start(question, plan, engine))
+    line = words.replace("$HEAD_ADDRESS", "$LWS_LEADER_ADDRESS") + " --host 0.0.0.0"
+    if engine == "sglang":
+        line = line.replace("--node-rank 0", "--node-rank $LWS_WORKER_INDEX")
+    elif engine == "trtllm":
+        line = f"mpirun --allow-run-as-root -n {plan.layout.gpus_per_replica} trtllm-llmapi-launch {line}"
+    elif "--distributed-executor-backend ray" in line:
+        join = "ray start --address=$LWS_LEADER_ADDRESS:6379 --block"
+        line = join if worker else f"ray start --head --port=6379 && sleep 60 && {line}"
+    elif worker:
+        local = question.cluster.gpus_per_node // (plan.layout.tp_size * plan.layout.pp_size)
+        line = f"{line} --headless --data-parallel-start-rank $((LWS_WORKER_INDEX * {local}))"
+    return ["bash", "-c", line]
+
+
+def _start(question: Question, plan: Plan, engine: Engine) -> list[str]:
+    """The command word by word."""
+    flags = [word for name, value in arguments(question, plan, engine) for word in (f"--{name}", value) if word]
+    return [*PROGRAMS[engine], repository(question.model) or "$MODEL", *(flag.strip('"') for flag in flags)]
+
+
+def _odd(word: str) -> bool:
+    """Whether a shell would take a word apart."""
+    return not all(letter.isalnum() or letter in "-_./:$=" for letter in word)
+
+
+def _is_amd(question: Question) -> bool:
+    return question.cluster.gpu.gpu_class.startswith("cdna")
+
+
+def _image(question: Question, engine: Engine) -> str:
+    return ROCM_IMAGE if _is_amd(question) and engine == "vllm" else IMAGES[engine]
+
+
+def _written(value: Yaml, indent: str = "") -> str:
+    """YAML in blocks; texts and empty things as JSON writes them, which YAML reads alike."""
+    if isinstance(value, Mapping) and value:
+        return "".join(f"{indent}{name}:{_below(one, indent)}" for name, one in value.items())
+    assert not isinstance(value, str | int)
+    return "".join(f"{indent}- {_entry(one, indent)}" for one in value)
+
+
+def _entry(value: Yaml, indent: str) -> str:
+    return _written(value, f"{indent}  ").lstrip() if _block(value) else f"{_plain(value)}\n"
+
+
+def _below(value: Yaml, indent: str) -> str:
+    if not _block(value):
+        return f" {_plain(value)}\n"
+    deeper = indent + "  " if isinstance(value, Mapping) else indent
+    return "\n" + _written(value, deeper)
+
+
+def _block(value: Yaml) -> bool:
+    """Whether it goes on lines of its own."""
+    return not isinstance(value, str | int) and len(value) > 0 and not _flat(value)
+
+
+def _flat(value: Yaml) -> bool:
+    """A list of words stays on its line."""
+    return isinstance(value, Sequence) and all(isinstance(one, str | int) for one in value)
+
+
+def _plain(value: Yaml) -> str:
+    return json.dumps(value, ensure_ascii=False)

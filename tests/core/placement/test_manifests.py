@@ -1,0 +1,115 @@
+"""A plan as a manifest: the words of its command, its GPUs dealt out once, read back by a parser of our own."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from core.catalog import gpu, model
+from core.placement.asked import Machine, question_of, usual_width
+from core.placement.demand import Demand
+from core.placement.layout import Layout
+from core.placement.manifests import compose, kubernetes
+from core.placement.planner import Plan, Question, judge
+from core.placement.preflight import ENGINES
+from core.placement.serve_flags import arguments, refusals, serve_command
+
+
+def planned(name: str, card: str, gpus: int, nodes: int, layout: Layout, **demand: object) -> tuple[Question, Plan]:
+    spec = model(name)
+    wanted = Demand(**{"dtype": usual_width(spec, gpu(card)), **demand})
+    question = question_of(spec, Machine(gpu(card), gpus, nodes), wanted)
+    return question, judge(question, layout)
+
+
+def value_of(lines: list[tuple[int, str]]) -> object:
+    """YAML of blocks, quoted texts and lists on a line: what is used here, and no more."""
+    if lines[0][1].startswith("- "):
+        starts = [at for at, line in enumerate(lines) if line[0] == lines[0][0] and line[1].startswith("- ")]
+        parts = [lines[start:end] for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
+        return [value_of([(part[0][0] + 2, part[0][1][2:]), *part[1:]]) for part in parts]
+    if not re.match(r"[\w./-]+:", lines[0][1]):
+        return json.loads(lines[0][1])
+    starts = [at for at, line in enumerate(lines) if line[0] == lines[0][0] and not line[1].startswith("- ")]
+    found = {}
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        name, _, rest = lines[start][1].partition(":")
+        found[name] = json.loads(rest) if rest.strip() else value_of(lines[start + 1 : end])
+    return found
+
+
+def read(text: str) -> list[dict]:
+    documents = [document.splitlines() for document in text.split("---\n")]
+    return [value_of([(len(line) - len(line.lstrip()), line.lstrip()) for line in lines]) for lines in documents]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_compose_gives_each_engine_its_own_gpus_and_the_command_s_words(engine):
+    question, plan = planned("llama-3-8b", "h100-sxm", 8, 1, Layout(2, 1, 4))
+    (file,) = read(compose(question, plan, engine))
+    services = list(file["services"].values())
+    devices = [one["deploy"]["resources"]["reservations"]["devices"][0]["device_ids"] for one in services]
+    assert [rank for ranks in devices for rank in ranks] == [str(rank) for rank in range(8)]
+    assert len({one["ports"][0].split(":")[0] for one in services}) == 4
+    words = services[0]["entrypoint"] + services[0]["command"]
+    assert words[: len(words) - 2] == serve_command(question, plan, engine).replace("\\\n", "").split()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("name", "card", "nodes", "layout"),
+    [
+        ("llama-3-70b", "h100-sxm", 1, Layout(4, 1, 2)),
+        ("llama-3.1-405b", "h100-sxm", 2, Layout(8, 2)),
+        ("deepseek-v3", "h200-sxm", 2, Layout(1, 1, 1, 16)),
+        ("llama-3-70b", "mi300x", 1, Layout(2, 1, 4)),
+    ],
+)
+def test_kubernetes_asks_for_the_gpus_of_a_node(name, card, nodes, layout, engine):
+    question, plan = planned(name, card, 8, nodes, layout)
+    first, service = read(kubernetes(question, plan, engine))
+    spec = first["spec"]
+    assert spec["replicas"] == layout.replicas
+    spans = layout.gpus_per_replica > 8
+    group = spec.get("leaderWorkerTemplate")
+    pods = (
+        [group["leaderTemplate"]["spec"], group["workerTemplate"]["spec"]] if spans else [spec["template"]["spec"]]
+    )
+    assert spans == (first["kind"] == "LeaderWorkerSet")
+    for pod in pods:
+        (container,) = pod["containers"]
+        (count,) = container["resources"]["limits"].values()
+        assert count == min(8, layout.gpus_per_replica)
+        assert "$HEAD_ADDRESS" not in json.dumps(container)
+    assert service["spec"]["ports"][0]["port"] == pods[0]["containers"][0]["ports"][0]["containerPort"]
+    if spans:
+        assert compose(question, plan, engine) is None
+
+
+def test_a_card_without_bf16_is_served_in_fp16_and_bf16_is_refused_in_vllms_words():
+    question, plan = planned("llama-3-8b", "v100-sxm2", 2, 1, Layout(2))
+    assert question.demand.dtype == "fp16"
+    assert ("dtype", "float16") in arguments(question, plan)
+    assert not refusals(question, plan)
+    asked = replace(question, demand=replace(question.demand, dtype="bf16"))
+    (refused,) = refusals(asked, plan)
+    assert "has compute capability 7.0" in refused.text
+
+
+@pytest.mark.parametrize(
+    ("dtype", "engine", "least"),
+    [("fp8", "vllm", 75), ("fp8", "sglang", 80), ("int4", "vllm", 75), ("int4", "sglang", 75)],
+)
+def test_kernels_that_a_card_cannot_run_are_refused(dtype, engine, least):
+    question, plan = planned("llama-3-8b", "v100-sxm2", 2, 1, Layout(2), dtype=dtype)
+    (refused,) = refusals(question, plan, engine)
+    assert f"Minimum capability: {least}. Current capability: 70." in refused.text
+    assert not refusals(*planned("llama-3-8b", "a100-80gb-sxm", 2, 1, Layout(2), dtype=dtype), engine)
+
+
+def test_ranks_that_leave_a_node_half_used_are_refused_by_sglang():
+    question, plan = planned("llama-3-70b", "h100-sxm", 4, 3, Layout(1, 5))
+    assert [one.text for one in refusals(question, plan, "sglang")] == [
+        "tp_size must be divisible by number of nodes"
+    ]
