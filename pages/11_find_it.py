@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl
 import streamlit as st
 
 from core.course.find_it import LONGEST_QUERY, Found, find
+from runtime.prose import said
 from ui import inputs, scenes
 from ui.course import pages as course
 from ui.find_it import words as facts
@@ -13,7 +14,7 @@ from ui.prose import escape
 
 page = scenes.open_page("find_it")
 with page.controls("find"):
-    query = inputs.line("Words of a scene, a term or a question", page.key("words"), LONGEST_QUERY)
+    query = inputs.line(said("find_it", "says.words_scene_term_or"), page.key("words"), LONGEST_QUERY)
 found = find(query, index())
 
 

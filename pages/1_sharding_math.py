@@ -8,6 +8,7 @@ from core.sharding_math.exercise import LEVELS, Level
 from core.sharding_math.numerics import PRECISIONS, SUM_ORDERS, SumOrder
 from core.sharding_math.rounding import Trial, run_trial
 from core.sharding_math.submission import TASKS
+from runtime.prose import said
 from ui import inputs, learner_panel, scenes
 from ui.figures.frames import frame
 from ui.sharding_math import charts, figures, rows, words
@@ -17,29 +18,42 @@ scenario, look = page.scenario, page.look
 own_file = learner_panel.file_here()
 
 with page.controls("see"):
-    kind = rows.KINDS[inputs.choice("Layer", page.key("layer"), list(rows.KINDS), "Column")]
+    kind = rows.KINDS[
+        inputs.choice(said("sharding_math", "says.layer"), page.key("layer"), list(rows.KINDS), "Column")
+    ]
     num_ranks = figures.ask_ranks(page.key("ranks"), kind, rows.usual_ranks(scenario))
     inputs.hear(page.key("whole"))
-    if kind == "column" and inputs.toggle("All of y on every rank", page.key("whole")):
+    if kind == "column" and inputs.toggle(said("sharding_math", "says.all_y_every_rank"), page.key("whole")):
         kind = "gathered"
 with page.controls("count"):
-    counted = inputs.choice("Count", page.key("count"), ["one layer", "one step", "by hand"], "one layer")
+    counted = inputs.choice(
+        said("sharding_math", "says.count"), page.key("count"), ["one layer", "one step", "by hand"], "one layer"
+    )
 with page.controls("count" if counted == "by hand" else "nowhere", "level"):
-    level = cast(Level, inputs.choice("Level", page.key("level"), list(LEVELS), "worked"))
+    level = cast(
+        Level, inputs.choice(said("sharding_math", "says.level"), page.key("level"), list(LEVELS), "worked")
+    )
 with page.controls("break_it"):
-    mistake = inputs.choice("Mistake", page.key("mistake"), list(rows.MISTAKES), "No all-reduce")
+    mistake = inputs.choice(
+        said("sharding_math", "says.mistake"), page.key("mistake"), list(rows.MISTAKES), "No all-reduce"
+    )
 with page.controls("bench"):
-    figure = inputs.choice("Figure", page.key("figure"), ["rounding", "TP sizes"], "rounding")
+    figure = inputs.choice(
+        said("sharding_math", "says.figure"), page.key("figure"), ["rounding", "TP sizes"], "rounding"
+    )
 with page.controls("bench" if figure == "rounding" else "nowhere", "trial"):
     bench = Trial(
         in_features=inputs.whole("Inputs, D", page.key("in"), 1, 512, 64),
         out_features=inputs.whole("Outputs, F", page.key("out"), 1, 512, 64),
         num_ranks=inputs.whole("Ranks, N", page.key("n"), 1, 64, 8),
-        dtype=inputs.select("Format", page.key("dtype"), list(PRECISIONS), "bfloat16"),
-        order=cast(SumOrder, inputs.select("Order of the sum", page.key("order"), list(SUM_ORDERS), "ring")),
+        dtype=inputs.select(said("sharding_math", "says.format"), page.key("dtype"), list(PRECISIONS), "bfloat16"),
+        order=cast(
+            SumOrder,
+            inputs.select(said("sharding_math", "says.order_sum"), page.key("order"), list(SUM_ORDERS), "ring"),
+        ),
     )
 with page.controls("build" if own_file else "nowhere", "learner"):
-    task = inputs.choice("Draw", page.key("task"), list(TASKS), "row_parallel")
+    task = inputs.choice(said("sharding_math", "says.draw"), page.key("task"), list(TASKS), "row_parallel")
 
 
 def question() -> None:

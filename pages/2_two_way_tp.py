@@ -8,6 +8,7 @@ import streamlit as st
 from core.two_way_tp import GPTS, MINI_GPT, slowdown
 from runtime import captures
 from runtime.paid_run import recorded_slowdown
+from runtime.prose import said
 from runtime.torchrun import RunRequest
 from ui import inputs, scenes
 from ui.figures.frames import frame
@@ -39,23 +40,27 @@ choices = [*readable, *([live_run.NAME] if own_speaks else [])]
 if own.now and own_speaks:
     st.session_state[page.key("run")] = live_run.NAME
 with page.controls("see", "count", "break_it"):
-    chosen = inputs.choice("Run", page.key("run"), choices, choices[0])
+    chosen = inputs.choice(said("two_way_tp", "says.run"), page.key("run"), choices, choices[0])
 capture = own.capture if chosen == live_run.NAME and own.capture else readable[chosen]
 log = capture.log
 with page.controls("see"):
     token = inputs.slide("Letter", page.key("token"), 1, 18, 4)
 with page.controls("bench"):
-    model = inputs.choice("Model", page.key("model"), list(GPTS)[:3], MINI_GPT.key)
-    wire = inputs.choice("Between the ranks", page.key("wire"), list(facts.WIRES), "TCP")
+    model = inputs.choice(said("two_way_tp", "says.model"), page.key("model"), list(GPTS)[:3], MINI_GPT.key)
+    wire = inputs.choice(said("two_way_tp", "says.between_ranks"), page.key("wire"), list(facts.WIRES), "TCP")
     runs = [*shipped.items()]
     if own.capture:
-        runs.append((f"{facts.run_name(own.capture.log)}, here", own.capture))
+        runs.append((said("two_way_tp", "says.here", run_name=facts.run_name(own.capture.log)), own.capture))
     measured = two_way_tp_bench.open_bench(page, tuple(runs), facts.WIRES[wire], wire)
     drawn = measured.choose()
 with page.controls("break_it"):
-    wrong = inputs.choice("What goes wrong", page.key("wrong"), list(facts.WRONGS), "one rank slow")
+    wrong = inputs.choice(
+        said("two_way_tp", "says.what_goes_wrong"), page.key("wrong"), list(facts.WRONGS), "one rank slow"
+    )
 with page.controls("build"):
-    built = inputs.choice("What", page.key("build"), ["four classes", "a paid run"], "four classes")
+    built = inputs.choice(
+        said("two_way_tp", "says.what"), page.key("build"), ["four classes", "a paid run"], "four classes"
+    )
     paid = two_way_tp_paid.ask(page, built == "a paid run")
 step = log.steps[min(token, len(log.steps)) - 1]
 
@@ -87,9 +92,9 @@ def see() -> None:
 def count() -> None:
     with st.container(key="aside_manifest", horizontal=True, vertical_alignment="center"):
         page.say("count.source")
-        with st.popover("Manifest", width="content"):
+        with st.popover(said("two_way_tp", "says.manifest"), width="content"):
             st.code(capture.result_text, language="json")
-        st.button("Run it here", on_click=inputs.remember, args=(page.key("scene"), "Bench"))
+        st.button(said("two_way_tp", "says.run_here"), on_click=inputs.remember, args=(page.key("scene"), "Bench"))
     rows = rows_of.log_rows(rows_of.shown(log))[int(look.present) :]
     meanings = {topic: page.prose.plain(f"count.{topic}") for topic in rows_of.SHOWN_TOPICS}
     st.html(log_table(rows, meanings, page.prose.plain("count.table"), look.present))
@@ -125,12 +130,22 @@ def bench() -> None:
             page.note("bench.note_how")
         if own.capture:
             zipped = captures.zipped(own.capture)
-            st.download_button("Download this run", zipped, "run.zip", "application/zip", on_click="ignore")
+            st.download_button(
+                said("two_way_tp", "says.download_this_run"),
+                zipped,
+                "run.zip",
+                "application/zip",
+                on_click="ignore",
+            )
 
 
 def live() -> None:
     backend = can.backend if can.backend == "nccl" else facts.WIRES[wire]
-    label = f"Run it here on {can.cuda_devices} GPUs" if backend == "nccl" else "Run it here on the CPU"
+    label = (
+        said("two_way_tp", "says.run_here_gpus", cuda_devices=can.cuda_devices)
+        if backend == "nccl"
+        else said("two_way_tp", "says.run_here_cpu")
+    )
     request = RunRequest(options=("--backend", backend, "--model", model), wall_s=300, silence_s=90)
     if backend == "nccl":
         request = replace(request, memory_bytes=0)  # CUDA maps a GPU's memory into the process

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.experiments import Cheat, Compositions, Serving, Stuck
+from runtime.prose import said
 from ui import inputs, scenes
 from ui.pipeline_bubble import bench as schedule_bench
 from ui.pipeline_bubble import charts, grids, rows, words
@@ -21,11 +22,15 @@ with page.controls(*sized):
     with schedule_bench.part(page, "p", page.scene != "break_it" or not look.present):
         stages = inputs.choice("Stages p", page.key("p"), [2, 4, 8, 16], usual)
     with schedule_bench.part(page, "flow", page.scene == "serve"):
-        in_flight = inputs.choice("Sequences in flight", page.key("flow"), [1, 2, 4, 8, 16], 1)
+        in_flight = inputs.choice(
+            said("pipeline_bubble", "says.sequences_flight"), page.key("flow"), [1, 2, 4, 8, 16], 1
+        )
     with schedule_bench.part(page, "m", page.scene != "serve" and (page.scene != "break_it" or not look.present)):
         microbatches = inputs.choice("Microbatches m", page.key("m"), [1, 8, 16, 32, 63, 64], 16)
     with schedule_bench.part(page, "wrong", page.scene == "break_it"):
-        wrong = inputs.choice("What goes wrong", page.key("wrong"), list(rows.WRONGS), rows.NOBODY_WAITS)
+        wrong = inputs.choice(
+            said("pipeline_bubble", "says.what_goes_wrong"), page.key("wrong"), list(rows.WRONGS), rows.NOBODY_WAITS
+        )
 asked = schedule_bench.ask(page)
 run, flow = FillDrain(stages, microbatches), Serving(stages, in_flight)
 cheat, stuck = Cheat(run, wrong == rows.ONE_EARLY), Stuck(run)

@@ -7,6 +7,7 @@ from core.models.hf_config import model_from_config
 from core.startup_log import weight_rules
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given, Report
+from runtime.prose import said as phrase
 from ui import inputs, paste, scenes
 from ui.figures.frames import frame
 from ui.prose import escape
@@ -18,17 +19,20 @@ from ui.startup_log.log_table import log_table
 AS_LOGGED, UNDECIDED = "as the log says", "undecided"
 MEANINGS = ("weights", "kv_tokens", "gpu_blocks", "cpu_blocks", "max_concurrency", "kv_size", "bytes_per_token")
 QUANTITIES = dict(zip(rows_of.QUANTITY_NAMES, MEANINGS, strict=True))
-EXERCISES = {exercise.title: exercise for exercise in cases.exercises()}
+EXERCISES = {exercise.key: exercise for exercise in cases.exercises()}
 
 page = scenes.open_page("startup_log", asking=("exercises",))
 with page.controls("read"):
-    named = inputs.select("Model", page.key("model"), [AS_LOGGED, *MODELS], AS_LOGGED)
-    tp_size = inputs.whole("TP, 0 as the log says", page.key("tp"), 0, 1024, 0)
-    pp_size = inputs.whole("PP, 0 as the log says", page.key("pp"), 0, 256, 0)
-    with st.popover("config.json", help="For a model that the catalog lacks"):
-        config = paste.pasted("The model's config.json", page.key("config"), kinds=("json", "txt"), height=110)
+    named = inputs.select(phrase("startup_log", "says.model"), page.key("model"), [AS_LOGGED, *MODELS], AS_LOGGED)
+    tp_size = inputs.whole(phrase("startup_log", "says.tp_as_log_says", zero=0), page.key("tp"), 0, 1024, 0)
+    pp_size = inputs.whole(phrase("startup_log", "says.pp_as_log_says", zero=0), page.key("pp"), 0, 256, 0)
+    with st.popover("config.json", help=phrase("startup_log", "says.model_that_catalog_lacks")):
+        config = paste.pasted(
+            phrase("startup_log", "says.model_s_config_json"), page.key("config"), kinds=("json", "txt"), height=110
+        )
 with page.controls("exercises"):
-    title = inputs.choice("Case", page.key("case"), list(EXERCISES), next(iter(EXERCISES)))
+    titles = {key: exercise.title for key, exercise in EXERCISES.items()}
+    case = inputs.option(phrase("startup_log", "says.case"), page.key("case"), titles, next(iter(titles)))
 shown = {name: inputs.flag(page.key(f"{exercise.key}_shown")) for name, exercise in EXERCISES.items()}
 for exercise in EXERCISES.values():
     inputs.hear(page.key(f"{exercise.key}_said"))
@@ -42,8 +46,8 @@ def report_of(text: str, config: str, name: str, tp: int, pp: int) -> Report:
 
 
 def read() -> None:
-    label = "A startup log of vLLM, SGLang or TensorRT-LLM, as it is: prefixes and colours do not matter"
-    with st.popover("Another log") if page.look.present else st.container(key="paste"):
+    label = phrase("startup_log", "says.startup_log_vllm_sglang")
+    with st.popover(phrase("startup_log", "says.another_log")) if page.look.present else st.container(key="paste"):
         text = paste.pasted(label, page.key("text"), kinds=("txt", "log", "out", "md"), height=90)
     if not text:
         page.reading("read.example")
@@ -58,7 +62,7 @@ def tell(report: Report, name: str) -> None:
     found = rows_of.check_rows(report)
     meanings = {quantity: page.prose.text(f"meaning.{block}") for quantity, block in QUANTITIES.items()}
     caption = page.prose.plain("read.caption")
-    printed = "What the engine printed"
+    printed = phrase("startup_log", "says.what_engine_printed")
     if found:
         st.html(log_table(rows_of.log_rows(found), meanings, caption, page.look.present, printed))
     else:
@@ -73,16 +77,22 @@ def tell(report: Report, name: str) -> None:
 
 
 def exercises() -> None:
-    exercise = EXERCISES[title]
+    exercise = EXERCISES[case]
     st.code(exercise.log, language=None, wrap_lines=True)
     page.say(f"exercises.ask_{exercise.key}")
-    options = [UNDECIDED, *exercise.options]
-    said = inputs.choice("Your answer", page.key(f"{exercise.key}_said"), options, UNDECIDED)
-    if not shown[title]:
+    options = {UNDECIDED: phrase("startup_log", "option.undecided"), **exercise.answers}
+    label = phrase("startup_log", "says.your_answer")
+    said = inputs.option(label, page.key(f"{exercise.key}_said"), options, UNDECIDED)
+    if not shown[case]:
         ready = said != UNDECIDED or page.look.present
         state = page.key(f"{exercise.key}_shown")
         st.button(
-            "Reveal", key="show", shortcut="V", disabled=not ready, on_click=inputs.remember, args=(state, True)
+            phrase("startup_log", "says.reveal"),
+            key="show",
+            shortcut="V",
+            disabled=not ready,
+            on_click=inputs.remember,
+            args=(state, True),
         )
         return
     figure, margin = page.split()
@@ -102,7 +112,7 @@ def formulas() -> None:
         page.figure(charts.shrinking_residuals(found, page.look), "formulas.reading", found, "weights_rules")
         page.equation("tokens", "⌊ left ÷ (16 · bytes a token and rank) ⌋ · 16")
         page.reading("formulas.scenario")
-        with page.guarded(), st.expander("Every tensor of one rank, the scenario's"):
+        with page.guarded(), st.expander(phrase("startup_log", "says.every_tensor_one_rank")):
             table = frame(weight_rules.tensor_rows(page.scenario.model_spec, page.scenario.tp))
             st.dataframe(table, hide_index=True, alt=page.prose.plain("formulas.scenario"))
     with margin:

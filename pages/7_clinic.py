@@ -6,6 +6,7 @@ from core.clinic import CASES, Case, examine, three_waits
 from core.collectives.custom_all_reduce import RELEASES_READ, Machine, decide
 from core.comm_cost.bill import allreduce_payload_bytes
 from runtime.measurements import measured_all_reduces
+from runtime.prose import said
 from ui import inputs, scenes
 from ui.clinic import cases as clinic_cases
 from ui.clinic import charts, rows
@@ -32,26 +33,33 @@ def every_case() -> list[Case]:
 
 cases, titles_of = every_case(), prose_of("clinic", {})
 with page.controls("cases"):
-    titles = [titles_of.plain(f"{case.key}.title") for case in cases]
-    case = cases[titles.index(inputs.select("Case", page.key("case"), titles, titles[0]))]
+    titles = {case.key: titles_of.plain(f"{case.key}.title") for case in cases}
+    usual = next(iter(titles))
+    asked = inputs.option(said("clinic", "says.case"), page.key("case"), titles, usual, listed=True)
+    case = next(case for case in cases if case.key == asked)
     given = clinic_cases.answers(page)
 with page.controls("straggler"):
-    view = inputs.choice("Who is late", page.key("late"), [SLOW, SCATTER], SLOW)
+    view = inputs.choice(said("clinic", "says.who_late"), page.key("late"), [SLOW, SCATTER], SLOW)
     if page.scene == "straggler" and view == SLOW:
         inputs.straggler()
 with page.controls("all_reduce"):
     newest_first = list(reversed(RELEASES_READ))
     machine = Machine(
-        release=inputs.select("vLLM release", page.key("release"), newest_first, newest_first[0]),
-        world_size=(ranks := inputs.whole("Ranks", page.key("ranks"), 1, 64, 8)),
-        nodes=min(ranks, inputs.choice("Nodes", page.key("nodes"), [1, 2], 1)),
-        full_nvlink=inputs.choice("Joined by", page.key("joined"), [NVLINK, PCIE], NVLINK) == NVLINK,
-        p2p=inputs.toggle("P2P copies arrive", page.key("p2p"), True),
+        release=inputs.select(
+            said("clinic", "says.vllm_release"), page.key("release"), newest_first, newest_first[0]
+        ),
+        world_size=(ranks := inputs.whole(said("clinic", "says.ranks_2"), page.key("ranks"), 1, 64, 8)),
+        nodes=min(ranks, inputs.choice(said("clinic", "says.nodes"), page.key("nodes"), [1, 2], 1)),
+        full_nvlink=inputs.choice(said("clinic", "says.joined"), page.key("joined"), [NVLINK, PCIE], NVLINK)
+        == NVLINK,
+        p2p=inputs.toggle(said("clinic", "says.p_p_copies_arrive"), page.key("p2p"), True),
         compute_capability=kernel_rows.ARCHITECTURES[
-            inputs.select("Architecture", page.key("sm"), list(kernel_rows.ARCHITECTURES), "Hopper, 9.0")
+            inputs.select(
+                said("clinic", "says.architecture"), page.key("sm"), list(kernel_rows.ARCHITECTURES), "Hopper, 9.0"
+            )
         ],
     )
-    tokens = inputs.whole("Rows in the step", page.key("rows"), 1, 8192, 1)
+    tokens = inputs.whole(said("clinic", "says.rows_step"), page.key("rows"), 1, 8192, 1)
 payload_bytes = round(allreduce_payload_bytes(tokens, scenario.model_spec.hidden_size))
 knob, decision = three_waits.Knob(scenario), decide(machine)
 hang = clinic_hangs.ask(page)

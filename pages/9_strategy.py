@@ -8,7 +8,7 @@ from core.comm_cost.bill import allreduce_payload_bytes
 from core.strategy.block import Block, block_under
 from core.strategy.mermaid import mermaid
 from core.units import GB
-from runtime.prose import worded
+from runtime.prose import said, worded
 from ui import beside, scenes
 from ui.figures.frames import frame
 from ui.players.still import still
@@ -103,8 +103,12 @@ def block() -> None:
     with margin, st.container(key="aside_block"):
         page.note("block.note")
         name = f"block_{asked.strategy.lower()}_{asked.block_ranks}"
-        st.download_button("Download SVG", svg.encode(), f"{name}.svg", "image/svg+xml", on_click="ignore")
-        st.download_button("Download Mermaid", text.encode(), f"{name}.mmd", "text/plain", on_click="ignore")
+        st.download_button(
+            said("strategy", "says.download_svg"), svg.encode(), f"{name}.svg", "image/svg+xml", on_click="ignore"
+        )
+        st.download_button(
+            said("strategy", "says.download_mermaid"), text.encode(), f"{name}.mmd", "text/plain", on_click="ignore"
+        )
     with st.container(key="aside_mermaid"), st.expander(page.prose.text("block.mermaid")):
         st.code(text, language=None)
 

@@ -102,6 +102,15 @@ def _entries(heading: str, body: str) -> Iterator[tuple[str, str]]:
         yield f"{heading}.{entry[1]}", entry[2].strip()
 
 
+def slug(option: object) -> str:
+    """An option of the code as an address and a block name it: `the link` is `the_link`.
+
+    >>> slug("TP × PP"), slug("TP=8 or TP=4")
+    ('tp_pp', 'tp_8_or_tp_4')
+    """
+    return re.sub(r"[^a-z0-9]+", "_", str(option).lower()).strip("_")
+
+
 def forget() -> None:
     """Read every file anew."""
     for kept in (languages, finished, _merged, blocks):

@@ -113,6 +113,11 @@ def said(stem: str, name: str, row: object = None, /, **fields: object) -> str:
     return Prose(content.load(stem), fields).text(name, row)
 
 
+def named(stem: str, option: str) -> str:
+    """An option of a page, or what else the code has a short name for, in the language being spoken."""
+    return content.load(stem).get(f"option.{content.slug(option)}", option)
+
+
 class Sayable(Protocol):
     """What core has to say: `stem.name` is the block `remark.name` of a file, `values` are what its fields name."""
 

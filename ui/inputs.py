@@ -19,8 +19,11 @@ from core.numbers import number as number_in
 from core.numbers import whole_number
 from core.scenario import FIELD_NAMES, LIMITS, Scenario, query_name
 from core.specs import DTYPE_BYTES
+from runtime import content
+from runtime.content import slug
 from runtime.prose import worded
 from ui.course.old_addresses import key_of
+from ui.course.pages import PAGES
 from ui.labels import label as word
 
 T = TypeVar("T", int, str)
@@ -149,7 +152,9 @@ def _is_number(text: str, low: float, high: float) -> bool:
 
 
 def choice(label: str, key: str, options: Sequence[T], default: T, *, help: str | None = None) -> T:
-    """One of a few, as a row of buttons."""
+    """One of a few, as a row of buttons. What its page has a block `option.…` for is said in that block's words."""
+    if words := _worded(key, options):
+        return _picked_of(words, option(label, key, *_keyed(words, default), help=help))
     _listen(key, lambda text: text in map(str, options), "options", options=", ".join(map(str, options)))
     picked = st.segmented_control(
         label, options, default=default, key=key, bind="query-params", required=True, help=help
@@ -158,18 +163,49 @@ def choice(label: str, key: str, options: Sequence[T], default: T, *, help: str 
 
 
 def select(label: str, key: str, options: Sequence[T], default: T, *, help: str | None = None) -> T:
-    """One of many, as a list to search."""
+    """One of many, as a list to search; worded as `choice`."""
+    if words := _worded(key, options):
+        return _picked_of(words, option(label, key, *_keyed(words, default), help=help, listed=True))
     _listen(key, lambda text: text in map(str, options), "listed")
+    return _list(label, key, options, default, help)
+
+
+def _list(label: str, key: str, options: Sequence[T], default: T, help: str | None = None) -> T:
     index = list(options).index(default)
     picked = st.selectbox(label, options, index=index, key=key, bind="query-params", help=help)
     return default if picked is None else picked
 
 
+def _worded(key: str, options: Sequence[T]) -> dict[str, tuple[T, str]]:
+    """Each option's key in the address, the option and its words; none where no option has any of its own.
+
+    An option without a block is a name, of a model or a format, and stands for itself.
+    """
+    page = next((page for page in PAGES if key.startswith(f"{page.prefix}_")), None)
+    if page is None:
+        return {}
+    blocks = content.load(page.stem)
+    said = {one: blocks.get(f"option.{slug(one)}") for one in options}
+    if not any(said.values()):
+        return {}
+    return {slug(one) if text else str(one): (one, text or str(one)) for one, text in said.items()}
+
+
+def _keyed(words: Mapping[str, tuple[T, str]], default: T) -> tuple[dict[str, str], str]:
+    """The words by key, and the default's key."""
+    keys = {one: key for key, (one, _) in words.items()}
+    return {key: text for key, (_, text) in words.items()}, keys[default]
+
+
+def _picked_of(words: Mapping[str, tuple[T, str]], key: str) -> T:
+    return words[key][0]
+
+
 def kept(key: str, options: Sequence[str], default: str) -> str:
     """Which of a few the address names, by its key; what shows it is another widget, in the visit's language."""
     expect(key, options)
-    with out_of_sight(key):
-        return select(key, key, options, default)
+    with out_of_sight(f"kept_{key}"):
+        return _list(key, key, options, default)
 
 
 def option(
@@ -190,9 +226,10 @@ def option(
     return str(st.session_state[key])
 
 
-def picked(key: str, default: str) -> str:
+def picked(key: str, default: str, options: Sequence[str] = ()) -> str:
     """What is picked at a control that has not run yet: in this visit, or in its address."""
-    return str(st.session_state.get(key, st.query_params.get(key, default)))
+    found = str(st.session_state.get(key, st.query_params.get(key, default)))
+    return next((one for one in options if slug(one) == found), found)
 
 
 def whole(label: str, key: str, low: int, high: int, default: int, *, help: str | None = None) -> int:

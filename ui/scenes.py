@@ -22,7 +22,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.errors import ShardlabError
 from core.scenario import Scenario
 from runtime import content, operators
-from runtime.prose import said
+from runtime.prose import said as phrase
 from runtime.quantities import local
 from ui import inputs, shell, theme
 from ui.course import glossary, progress
@@ -67,7 +67,7 @@ class Page:
 
     def label(self, name: str, /, **fields: object) -> str:
         """A block of the page's own file as a label."""
-        return said(self.entry.stem, name, **fields)
+        return phrase(self.entry.stem, name, **fields)
 
     def choose(self, name: str, options: Sequence[str], default: str, *, listed: bool = False) -> str:
         """One of a few, by its key: the blocks `name.label`, `name.help` if there is one, and `name.<option>`."""

@@ -7,15 +7,19 @@ import pytest
 from runtime import content
 from tests.pages.test_every_scene import visit
 from ui.course.old_addresses import KEYS
-from ui.course.pages import LABS, PAGES
+from ui.course.pages import LABS, PAGES, entry
 
 PARTS = {page: [name for name in KEYS if name.startswith(f"{page.prefix}_")] for page in PAGES}
 ROUNDS = [
     (page, number, dict(pair for pair in pairs if pair))
     for page, names in PARTS.items()
-    for number, pairs in enumerate(zip_longest(*([(name, old) for old in KEYS[name]] for name in names)))
+    for number, pairs in enumerate(
+        zip_longest(*([(name, old) for old in KEYS[name]] for name in names if not name.endswith("_said")))
+    )
 ]
 """Every old name of every part, as many in one visit as the page has parts."""
+SAID = [(name, old) for name in KEYS if name.endswith("_said") for old in KEYS[name]]
+"""Answers, which are asked for one case at a time."""
 
 
 def ignored(app) -> list[str]:
@@ -36,6 +40,15 @@ def test_an_old_address_opens_the_view_it_named(page, query):
     assert {name: app.session_state[name] for name in query} == {
         name: KEYS[name][old] for name, old in query.items()
     }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "old"), SAID)
+def test_an_old_answer_is_still_the_answer(name, old):
+    case = name.removeprefix("log_").removesuffix("_said")
+    app = visit(entry("startup_log"), log_scene="exercises", log_case=case, **{name: old})
+    assert not ignored(app)
+    assert app.session_state[name] == KEYS[name][old]
 
 
 def test_every_old_name_belongs_to_a_page():

@@ -78,4 +78,4 @@ def test_an_exercise_reveals_only_what_was_committed(exercise):
 @pytest.mark.parametrize("exercise", exercises(), ids=lambda exercise: exercise.key)
 def test_an_exercises_answers_are_apart_and_one_is_right(exercise):
     assert len(set(exercise.options)) == len(exercise.options)
-    assert exercise.answer in exercise.options
+    assert exercise.answers[exercise.answer] in exercise.options

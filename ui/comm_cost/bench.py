@@ -74,7 +74,7 @@ def choose(page: Page) -> str:
         more = inputs.toggle(
             said("comm_cost", "says.more"), page.key("more"), help=said("comm_cost", "says.all_bench_s_figures")
         )
-        open_now = st.session_state.get(key, st.query_params.get(key, OWN))
+        open_now = inputs.picked(key, OWN, FIGURES)
         return inputs.choice(
             said("comm_cost", "says.figure"), key, FIGURES if more or open_now in MORE else FIRST, OWN
         )

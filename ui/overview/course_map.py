@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.course.quiz.question import Concept
-from runtime.prose import said
+from runtime.content import slug
+from runtime.prose import named, said
 from ui.course import pages as course
 from ui.prose import Prose
 
@@ -47,8 +48,8 @@ def abilities(prose: Prose) -> None:
                 asked = course.entry("quiz")
                 _link(
                     asked,
-                    {f"{asked.prefix}_about": ability.concept},
-                    said("overview", "says.quiz", concept=ability.concept),
+                    {f"{asked.prefix}_about": slug(ability.concept)},
+                    said("overview", "says.quiz", concept=named("quiz", ability.concept)),
                 )
 
 

@@ -76,7 +76,7 @@ def ask(page: Page) -> Asked:
 def _figure(page: Page) -> str:
     """Three figures, and two more for who asks for them; an address that names one of those has asked."""
     key, place = page.key("figure"), st.container(width="content")
-    named = st.session_state.get(key, st.query_params.get(key)) in MORE
+    named = inputs.picked(key, "", MORE) in MORE
     more = inputs.toggle(said("pipeline_bubble", "says.more_figures"), page.key("more")) or named
     with place:
         figure: str = inputs.choice(

@@ -7,6 +7,7 @@ import streamlit as st
 from core.course.quiz import Choice, Judged, Question, Score, Sheet, judge
 from core.course.quiz.paper import MOST_SEED
 from runtime import content
+from runtime.prose import named
 from runtime.prose import said as phrase
 from ui import inputs
 from ui.course import pages as course
@@ -34,7 +35,11 @@ def pose(page: Page, sheet: Sheet, questions: Sequence[Question], question: Ques
     """Ask, or show what was answered and why it is so; then the way on."""
     prose = Prose(content.load("quiz"), question.fields)
     place = questions.index(question)
-    st.markdown(phrase("quiz", "says.place", place=place + 1, questions=len(questions), concept=question.concept))
+    st.markdown(
+        phrase(
+            "quiz", "says.place", place=place + 1, questions=len(questions), concept=named("quiz", question.concept)
+        )
+    )
     st.markdown(f"#### {prose.text(f'{question.key}.asks')}")
     said = sheet.answers.get(question.key)
     judged = judge(question, said) if said is not None else None

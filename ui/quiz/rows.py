@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.course.quiz import Score
+from runtime.prose import named
 from runtime.prose import said as phrase
 
 
@@ -23,7 +24,7 @@ def concept_bars(score: Score) -> Sequence[ConceptBar]:
     """The concepts with an answer, in the order of the course."""
     return [
         ConceptBar(
-            concept=one.concept,
+            concept=named("quiz", one.concept),
             right=one.right,
             answered=one.answered,
             right_fraction=one.right / one.answered,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from math import ceil
 
 from core.course.quiz import BANK, PASS_FRACTION, Score, Sheet
+from runtime.prose import named
 from runtime.quantities import percent
 
 
@@ -17,5 +18,5 @@ def fields(sheet: Sheet, score: Score) -> Mapping[str, str]:
         "pass": percent(PASS_FRACTION, 0),
         "needed": str(ceil(PASS_FRACTION * len(BANK))),
         "seed": str(sheet.seed),
-        "weak": ", ".join(one.concept for one in score.weak) or "none",
+        "weak": ", ".join(named("quiz", one.concept) for one in score.weak) or "none",
     }

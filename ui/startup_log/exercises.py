@@ -25,8 +25,14 @@ class Exercise:
     source: str
 
     @property
+    def answers(self) -> dict[str, str]:
+        """What may be answered, by the letter that an address holds."""
+        return dict(zip("abc", self.options, strict=True))
+
+    @property
     def answer(self) -> str:
-        return self.options[self.right]
+        """The letter of the right one."""
+        return "abc"[self.right]
 
 
 def exercises() -> tuple[Exercise, ...]:

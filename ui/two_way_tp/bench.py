@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-import streamlit as st
-
 from core.errors import ShardlabError
 from core.links.fit import link_of
 from core.models.parameters import total_parameters
@@ -51,12 +49,12 @@ class Bench:
     @property
     def figures(self) -> Mapping[str, Callable[[], None]]:
         """The figures there are, by the name they are chosen by."""
-        found = {said("two_way_tp", "says.two_arms"): self.two_arms, said("two_way_tp", "says.wires"): self.wires}
+        found = {"two arms": self.two_arms, "the wires": self.wires}
         if self.curve is not None:
-            found[said("two_way_tp", "says.width")] = self.width
-        found[said("two_way_tp", "says.two_replicas")] = self.replicas
+            found["the width"] = self.width
+        found["two replicas"] = self.replicas
         if self.hosts:
-            found[said("two_way_tp", "says.two_hosts")] = self.two_hosts
+            found["two hosts"] = self.two_hosts
         return found
 
     def choose(self) -> str:
@@ -67,7 +65,7 @@ class Bench:
             self.page.key("more"),
             help=said("two_way_tp", "says.all_bench_s_figures"),
         )
-        open_now = st.session_state.get(key, st.query_params.get(key, ""))
+        open_now = inputs.picked(key, "", list(self.figures))
         first = [name for name in self.figures if name not in MORE]
         return inputs.choice(
             said("two_way_tp", "says.figure"),

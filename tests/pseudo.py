@@ -1,0 +1,69 @@
+"""A language made from English by a rule: whatever a page says in it that is still English is not in content/."""
+
+import re
+from pathlib import Path
+
+from runtime import content
+
+NAME = "xx"
+_ACCENTS = str.maketrans("aeiouyAEIOUY", "áéíóúýÁÉÍÓÚÝ")
+_KEPT = re.compile(
+    r"```.*?```|`[^`\n]*`"  # code
+    r"|\{\{[^{}]*\}\}|\{[a-z_]+\}"  # fields
+    r"|\]\([^)]*\)|https?://\S+"  # where a link leads
+    r"|\$[^$\n]+\$|<[^>\n]*>"  # formulas, markup
+    r"|:(?:[a-z-]+(?=\[)|material/\w+:)"  # colours, icons
+    r"|^[A-Za-z0-9_][\w.+-]*:(?=\s)",  # the key of a label
+    re.DOTALL | re.MULTILINE,
+)
+_FORMS = re.compile(r"(?<=\|)(?P<forms>=?[^|{}]*,[^|{}]*)(?=\}\})")
+"""The nouns of a count."""
+
+_UNTRANSLATED = {"language", "glossary"}
+"""Marks and rules; and the glossary's third paragraphs, which name a page."""
+
+
+def accented(text: str, listed: bool = False) -> str:
+    """A text with an accent on every vowel of its words; fields, code and links stay."""
+    parts, last = [], 0
+    for found in _KEPT.finditer(text):
+        if found[0].endswith(":") and not listed and not found[0].startswith(":"):
+            continue
+        parts += [text[last : found.start()].translate(_ACCENTS)]
+        parts += [_FORMS.sub(lambda noun: noun["forms"].translate(_ACCENTS), found[0])]
+        last = found.end()
+    return "".join([*parts, text[last:].translate(_ACCENTS)])
+
+
+def write(root: Path) -> None:
+    """The folder of the language, beside the others."""
+    folder = root / NAME
+    folder.mkdir()
+    for path in (root / content.ENGLISH).glob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        if path.stem not in _UNTRANSLATED:
+            heads = re.split(r"^(## .*)$", text, flags=re.MULTILINE)
+            bodies = [
+                part if number % 2 else accented(part, heads[number - 1].endswith(".*") if number else False)
+                for number, part in enumerate(heads)
+            ]
+            text = "".join(bodies)
+        (folder / path.name).write_text(text, encoding="utf-8")
+
+
+def vocabulary() -> set[str]:
+    """English words, as content/ uses them: lower case, four letters or more, with a vowel."""
+    words: set[str] = set()
+    for stem in content.stems(content.ENGLISH):
+        for text in content.blocks(stem, content.ENGLISH).values():
+            plain = _KEPT.sub(" ", text)
+            words |= set(re.findall(r"(?<![\w/.@-])[A-Z]?[a-z]{3,}(?![\w/@-])", plain))
+    return {word.lower() for word in words if re.search("[aeiou]", word.lower())}
+
+
+def english_in(text: str, words: set[str]) -> set[str]:
+    """The English words of a text that a pseudo-language left as they are."""
+    plain = re.sub(r"```.*?```|`[^`\n]*`|https?://\S+|\]\([^)]*\)|<[^>]*>|:[a-z-]+\[|:material/\w+:", " ", text)
+    plain = re.sub(r"\$[^$\n]+\$", " ", plain)
+    found = re.findall(r"(?<![\w/.@=-])[A-Z]?[a-z]{3,}(?![\w/@=(-])", plain)
+    return {word for word in found if word.lower() in words}
