@@ -73,9 +73,10 @@ def _decode(found: Sequence[Residual]) -> Mapping[str, object]:
 
 
 def _calibration(row: Calibration, found: Sequence[Residual]) -> Mapping[str, object]:
-    rows = fit_rows((each.prediction for each in found), row.gpu_class)
+    rows = fit_rows((each.prediction for each in found), row.gpu_class, row.kind)
     return {
         "gpu_class": row.gpu_class,
+        "kind": row.kind,
         **asdict(row.efficiency),
         "floor_fitted": row.floor_fitted,
         "trained_on": sorted({each.measurement.source for each in rows}),

@@ -1,4 +1,4 @@
-"""The two constants of a class of GPU, fitted on published times, and how wide a prediction is to be read.
+"""The two constants of a class of GPU and a kind of layer, fitted on published times.
 
 A step's terms (core.steps.model) are linear in 1/reached and in the floor, so a fit is a search over two numbers.
 Each source counts alike however many rows it printed: a table of 265 would otherwise be the only one heard. The
@@ -8,20 +8,17 @@ tested by constants that were fitted on the others (core.evidence.report).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import OutOfRangeError
+from core.evidence.kinds import Kind, layer_kind
 from core.evidence.published_terms import Prediction
 from core.specs import GpuSpec, ModelSpec
 from core.steps.model import Efficiency
 
 Floats = NDArray[np.float64]
-
-Kind = Literal["dense", "mixture", "latent"]
-"""Of layers: dense, with experts, with latent attention."""
 
 REACHED = np.arange(0.40, 1.0001, 0.01)
 FLOORS_S: Floats = np.arange(0, 121, 2, dtype=np.float64) * 1e-6
@@ -29,40 +26,59 @@ FLOORS_S: Floats = np.arange(0, 121, 2, dtype=np.float64) * 1e-6
 
 @dataclass(frozen=True)
 class Calibration:
-    """A class of GPU, its constants, and how many times of how many sources they were fitted on.
+    """A class of GPU and a kind of layer, their constants, and how many times of how many sources gave them.
 
-    `floor_fitted` is false where the rows cannot tell a floor: it is taken over from the class before. A class
-    without rows takes over both.
+    `floor_fitted` is false where the rows cannot tell a floor: it is taken over from the class before. Without rows
+    both are taken over.
     """
 
     gpu_class: str
     name: str
+    kind: Kind
     efficiency: Efficiency
     rows: int = 0
     sources: int = 0
     floor_fitted: bool = True
 
 
-_A100 = Calibration("a100", "A100", Efficiency(0.73, 72e-6), rows=477, sources=8)
-_HOPPER = Calibration("hopper", "H100 and H200", Efficiency(0.76, 48e-6), rows=111, sources=4)
-_BLACKWELL = Calibration("blackwell", "B200", Efficiency(0.61, 48e-6), rows=20, sources=1, floor_fitted=False)
-_OTHER = Calibration("other", "any other", _A100.efficiency, floor_fitted=False)
+# fmt: off
+_FITTED = (
+    Calibration("a100", "A100", "dense", Efficiency(0.75, 86e-6), 466, 9),
+    Calibration("a100", "A100", "mixture", Efficiency(0.81, 120e-6), 30, 5),
+    Calibration("hopper", "H100 and H200", "dense", Efficiency(0.73, 32e-6), 111, 4),
+    Calibration("hopper", "H100 and H200", "mixture", Efficiency(0.96, 56e-6), 8, 2),
+    Calibration("hopper", "H100 and H200", "latent", Efficiency(0.69, 58e-6), 13, 2),
+    Calibration("blackwell", "B200", "dense", Efficiency(0.59, 32e-6), 20, 1, floor_fitted=False),
+    Calibration("cdna3", "MI300X", "mixture", Efficiency(0.44, 64e-6), 6, 2),
+)
+# fmt: on
+CALIBRATIONS: Mapping[tuple[str, Kind], Calibration] = {(row.gpu_class, row.kind): row for row in _FITTED}
+"""Blackwell's rows are of full servers, where a floor does not show: it has Hopper's. Experts are read faster than
+even routing would have it, for tokens agree on some of them, and cost more kernels a layer."""
 
-CALIBRATIONS: Mapping[str, Calibration] = {row.gpu_class: row for row in (_A100, _HOPPER, _BLACKWELL, _OTHER)}
-"""Blackwell's rows are of full servers, where a floor does not show. Mixtures have their class's constants: the two
-sources that time one on an A100 disagree about its floor fourfold. Their band says so (core.evidence.accuracy)."""
+
+def calibration_of(gpu: GpuSpec, model: ModelSpec) -> Calibration:
+    """The constants for a model on a GPU, and what they are from."""
+    return calibration_for(gpu.gpu_class, layer_kind(model))
 
 
-def calibration_of(gpu: GpuSpec) -> Calibration:
-    """The constants of a GPU's class, and what they are from; an A100's where nothing was measured."""
-    return CALIBRATIONS.get(gpu.gpu_class, _OTHER)
+def calibration_for(gpu_class: str, kind: Kind) -> Calibration:
+    """The constants of a class and a kind; where nothing was measured, the nearest that was.
 
-
-def layer_kind(model: ModelSpec) -> Kind:
-    """Which kind of layer most of a model's are."""
-    if model.mla is not None:
-        return "latent"
-    return "dense" if model.moe is None else "mixture"
+    The share that is reached is the class's own, of another kind, or an A100's; the floor is the kind's own, of
+    another class.
+    """
+    own = CALIBRATIONS.get((gpu_class, kind))
+    if own is not None:
+        return own
+    classes = (gpu_class, "a100", "hopper")
+    alike = next(row for name in classes for row in _FITTED if row.gpu_class == name)
+    same = next(CALIBRATIONS[name, kind] for name in classes if (name, kind) in CALIBRATIONS)
+    floor_s = max(same.efficiency.layer_floor_s, alike.efficiency.layer_floor_s)
+    name = alike.name if alike.gpu_class == gpu_class else "any other"
+    return Calibration(
+        gpu_class, name, kind, Efficiency(alike.efficiency.reached_fraction, floor_s), floor_fitted=False
+    )
 
 
 def fit_efficiency(predictions: Sequence[Prediction], floor_s: float | None = None) -> Efficiency:
@@ -83,13 +99,19 @@ def fit_efficiency(predictions: Sequence[Prediction], floor_s: float | None = No
 
 def _errors(predictions: Sequence[Prediction], floors: Floats) -> Floats:
     """The mean absolute log error of one source under every pair of constants. (reached, floors)"""
-    work, layers, comm, roofline, measured = np.array(
+    work, layers, comm, least, measured = np.array(
         [
-            (each.terms.work_s, each.terms.layers, each.terms.comm_s, each.roofline_s, each.measurement.measured_s)
+            (
+                each.terms.work_s,
+                each.terms.layers,
+                each.terms.comm_s,
+                max(each.roofline_s, each.launch_s),
+                each.measurement.measured_s,
+            )
             for each in predictions
         ],
         dtype=np.float64,
     ).T[:, :, None, None]
     steps = work / REACHED[:, None] + layers * floors + comm  # (rows, reached, floors)
-    errors: Floats = np.abs(np.log(np.maximum(steps, roofline) / measured)).mean(axis=0)
+    errors: Floats = np.abs(np.log(np.maximum(steps, least) / measured)).mean(axis=0)
     return errors

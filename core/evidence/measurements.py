@@ -14,7 +14,7 @@ from core.catalog.lookup import by_key
 from core.catalog.model_rows import opt, row
 from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError
 from core.specs import GpuSpec, ModelSpec
-from core.steps.model import TensorGroup
+from core.steps.model import CROSSING_S, TensorGroup
 
 Quantity = Literal["decode", "first_token", "run", "saturated"]
 """One decode step; one prompt to its first token; a whole static batch; one output token at the limit."""
@@ -22,9 +22,10 @@ Quantity = Literal["decode", "first_token", "run", "saturated"]
 Arrival = Literal["static", "burst", "closed"]
 """All at once and none after; all at once into a server; each user's next request when the last is done."""
 
-Engine = Literal["", "vllm", "megatron"]
+Engine = Literal["", "vllm", "sglang", "megatron"]
 """Whose limits a server has; a training code that also generates; "" for any other."""
 
+SERVERS = ("vllm", "sglang")
 NODE_GPUS = 8
 
 _GUIDE = "NVIDIA/FasterTransformer docs/gpt_guide.md, the heads, widths and layers over each table"
@@ -141,12 +142,13 @@ def read_kept(rows: Iterable[KeptRow]) -> PublishedTable:
 
 def _measurement(kept: KeptRow) -> Measurement:
     network = link(kept.network) if kept.network else None
+    crossing_s = CROSSING_S if network and kept.engine in SERVERS else 0.0
     return Measurement(
         source=kept.source,
         engine=_one_of(kept.engine, "engine", get_args(Engine)),
         model=shape(kept.model),
         gpu=gpu(kept.gpu),
-        group=TensorGroup(int(kept.tp_size), link(kept.link), NODE_GPUS, network),
+        group=TensorGroup(int(kept.tp_size), link(kept.link), NODE_GPUS, network, crossing_s),
         pp_size=int(kept.pp_size),
         dtype=kept.dtype,
         kv_dtype=kept.kv_dtype,

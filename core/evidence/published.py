@@ -13,6 +13,7 @@ from core.catalog import link
 from core.errors import ShardlabError
 from core.evidence.measurements import (
     NODE_GPUS,
+    SERVERS,
     Arrival,
     Engine,
     Measurement,
@@ -22,7 +23,7 @@ from core.evidence.measurements import (
 )
 from core.evidence.published_names import published_dtype, published_gpu, published_model
 from core.specs import LinkSpec
-from core.steps.model import TensorGroup
+from core.steps.model import CROSSING_S, TensorGroup
 
 DEFAULT_UTILISATION = 0.9
 SHORT_CONTEXT = 100
@@ -214,7 +215,8 @@ def _group(ranks: int, usual: LinkSpec, row: PublishedRow) -> TensorGroup:
     network = _NETWORKS.get(next((words for words in _NETWORKS if words in said), ""))
     if network is None:
         raise _NotComparableError("ranks over nodes whose network is not named")
-    return TensorGroup(ranks, usual, NODE_GPUS, link(network))
+    crossing_s = CROSSING_S if _engine(row) in SERVERS else 0.0
+    return TensorGroup(ranks, usual, NODE_GPUS, link(network), crossing_s)
 
 
 _IN_PODS = "dennislee22/vLLM-benchmarking"

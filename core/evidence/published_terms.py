@@ -6,6 +6,7 @@ constants. B sequences asked for, C of them resident, S prompt tokens, O output 
 
 from dataclasses import dataclass
 
+from core.evidence.kinds import PROMPT_LAYER_S, layer_kind
 from core.evidence.measurements import Measurement
 from core.models.kv_cache import kv_bytes_per_token_per_rank
 from core.models.weights import read_weight_bytes
@@ -26,15 +27,16 @@ BURST_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Prediction:
-    """A measurement beside what it should have taken."""
+    """A measurement beside what it should have taken; a prompt takes at least `launch_s`."""
 
     measurement: Measurement
     terms: StepTerms
     roofline_s: float
+    launch_s: float = 0.0
 
     def predicted_s(self, efficiency: Efficiency) -> float:
         """The calibrated time, never under the roofline."""
-        return max(self.terms.step_s(efficiency), self.roofline_s)
+        return max(self.terms.step_s(efficiency), self.roofline_s, self.launch_s)
 
 
 def prediction(found: Measurement) -> Prediction:
@@ -56,7 +58,8 @@ def prediction(found: Measurement) -> Prediction:
             return Prediction(found, step, _decode(found, resident).roofline_s)
         case "first_token":
             prompt = _prefill(found, 1)
-            return Prediction(found, prompt, prompt.roofline_s / found.pp_size)
+            launch_s = found.model.num_hidden_layers * PROMPT_LAYER_S[layer_kind(found.model)]
+            return Prediction(found, prompt, prompt.roofline_s / found.pp_size, launch_s)
         case "run":
             return _of_run(found)
         case "saturated":

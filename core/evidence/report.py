@@ -9,7 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from core.evidence.calibration import Kind, fit_efficiency, layer_kind
+from core.evidence.calibration import calibration_for, fit_efficiency
+from core.evidence.kinds import Kind, layer_kind
 from core.evidence.measurements import Measurement, PublishedTable, Quantity
 from core.evidence.published_terms import Prediction, fits, prediction
 from core.models.parameters import total_parameters
@@ -81,35 +82,39 @@ class Errors:
 def residuals(table: PublishedTable) -> tuple[Residual, ...]:
     """Every measurement of a table beside its prediction, by constants that nothing of its source was fitted to."""
     found = [prediction(measurement) for measurement in table.measurements]
-    held_out = {key: _held_out(found, *key) for key in {_class_and_source(each) for each in found}}
-    return tuple(Residual(each, each.predicted_s(held_out[_class_and_source(each)])) for each in found)
+    held_out = {key: _held_out(found, *key) for key in {_group(each) for each in found}}
+    return tuple(Residual(each, each.predicted_s(held_out[_group(each)])) for each in found)
 
 
-def fit_rows(found: Iterable[Prediction], gpu_class: str, without: str = "") -> list[Prediction]:
-    """What a class is fitted on: its times of engines made to serve, one source left out."""
+def fit_rows(found: Iterable[Prediction], gpu_class: str, kind: Kind, without: str = "") -> list[Prediction]:
+    """What a class and a kind are fitted on: their times of engines made to serve, one source left out."""
     return [
         each
         for each in found
         if each.measurement.gpu.gpu_class == gpu_class
+        and layer_kind(each.measurement.model) == kind
         and each.measurement.source != without
         and each.measurement.engine != "megatron"
     ]
 
 
-def _class_and_source(each: Prediction) -> tuple[str, str]:
-    return each.measurement.gpu.gpu_class, each.measurement.source
+def _group(each: Prediction) -> tuple[str, Kind, str]:
+    said = each.measurement
+    return said.gpu.gpu_class, layer_kind(said.model), said.source
 
 
-def _held_out(found: Sequence[Prediction], gpu_class: str, source: str) -> Efficiency:
-    """The constants of a class without one source; those taken over where no other source times it.
+def _held_out(found: Sequence[Prediction], gpu_class: str, kind: Kind, source: str) -> Efficiency:
+    """The constants of a class and a kind without one source; those of dense layers where no other source times it.
 
     Without decode steps among them the rows cannot tell a floor, and it is taken over too.
     """
-    rows = fit_rows(found, gpu_class, source)
+    rows = fit_rows(found, gpu_class, kind, source)
+    if not rows and kind != "dense":
+        return _held_out(found, gpu_class, "dense", source)
     if not rows:
-        return fit_efficiency(fit_rows(found, "a100", source))
+        return fit_efficiency(fit_rows(found, "a100", kind, source))
     told = any(each.measurement.quantity in _DECODE for each in rows)
-    return fit_efficiency(rows, None if told else fit_efficiency(fit_rows(found, "a100", source)).layer_floor_s)
+    return fit_efficiency(rows, None if told else calibration_for("hopper", kind).efficiency.layer_floor_s)
 
 
 def errors_of(found: Sequence[Residual]) -> Errors:

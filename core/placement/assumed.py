@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from core.evidence.accuracy import accuracy_of
-from core.evidence.calibration import calibration_of, layer_kind
+from core.evidence.calibration import calibration_of
+from core.evidence.kinds import layer_kind
 from core.evidence.measurements import Quantity
 from core.models.kv_cache import kept_tokens, kv_bytes_per_token
 from core.models.parameters import total_parameters
@@ -84,7 +85,7 @@ def assumptions(question: Question) -> Mapping[str, object]:
         "usable_bytes": budget.usable_bytes,
         "utilisation": budget.utilisation,
         "overhead_bytes": budget.overhead.total_bytes,
-        "efficiency": question.efficiency or calibration_of(cluster.gpu).efficiency,
+        "efficiency": question.efficiency or calibration_of(cluster.gpu, model).efficiency,
         "errors": {name: accuracy_of(cluster.gpu, model, name) for name in ("decode", "first_token")},
         "band": {"low": band.low, "high": band.high, "tested": band.tested},
     }

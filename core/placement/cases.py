@@ -13,7 +13,7 @@ from core.placement.layout import Layout
 from core.placement.planner import Plan, Question, judge
 from core.placement.rank_memory import measured_budget
 
-LATENCY_TARGET_S = 0.020
+LATENCY_TARGET_S = 0.016
 """The target between tokens of the first case."""
 
 PRINTED_CONCURRENCY = (21.89, 7.56)

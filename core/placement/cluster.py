@@ -12,7 +12,7 @@ from core.errors import OutOfRangeError, require_positive
 from core.placement.topology import Topology
 from core.scenario import Scenario
 from core.specs import GpuSpec, LinkSpec
-from core.steps.model import TensorGroup
+from core.steps.model import CROSSING_S, TensorGroup
 
 MOST_GPUS = 2048
 
@@ -94,7 +94,7 @@ class ClusterSpec:
         """A tensor-parallel group of neighbours on its wires."""
         if ranks <= self.domain:
             return TensorGroup(ranks, self.link, self.domain)
-        return TensorGroup(ranks, self.inner, self.island, self.port)
+        return TensorGroup(ranks, self.inner, self.island, self.port, CROSSING_S)
 
     def hop(self, tp_size: int, boundary: int) -> LinkSpec:
         """The wire between pipeline stage `boundary` and the next, stages filling domains in order."""

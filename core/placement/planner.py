@@ -50,7 +50,7 @@ class Question:
 
     def timing(self, layout: Layout, concurrency: int | None = None) -> Timing:
         """A layout timed at the concurrency asked, or at another."""
-        constants = self.efficiency or calibration_of(self.cluster.gpu).efficiency
+        constants = self.efficiency or calibration_of(self.cluster.gpu, self.model).efficiency
         return timing(self.model, self.cluster, layout, self.demand, constants, concurrency)
 
 

@@ -8,6 +8,7 @@ Ignored: prefills that arrive while others decode (see the load), overlap, uneve
 from dataclasses import dataclass
 
 from core.collectives.cost import as_measured
+from core.evidence.kinds import PROMPT_LAYER_S, layer_kind
 from core.models.loaded_weights import stages
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
@@ -80,7 +81,7 @@ def timing(
     prefill = prefill_of(model, cluster, layout, demand)
     itl_s = _cycle_s(model, cluster, layout, decode, efficiency, batch, in_flight)
     handoffs = _handoff_s(model, cluster, layout, demand.prompt_tokens - demand.cached_tokens)
-    prefill_s = prefill.step_s(efficiency)
+    prefill_s = max(prefill.step_s(efficiency), model.num_hidden_layers * PROMPT_LAYER_S[layer_kind(model)])
     itl_s /= demand.tokens_a_step
     tokens_per_s = sequences / itl_s
     return Timing(

@@ -24,6 +24,15 @@ MFU = 0.5
 
 ACTIVATION_BYTES = 2
 
+CROSSING_S = 110e-6
+"""What an all-reduce that leaves its node takes more in a server's step than alone in a loop: its two processes'
+ranks arrive apart, and the network's path is cold.
+
+Fitted on one source: the number that gives DeepSeek-R1's 23.2 ms a token at TP=16 over two nodes of H100 and
+InfiniBand (tt-inference-server issue #356, SGLang); 31.2 ms of another engine there would ask for 175 µs. A batch
+program without a server has none of it: FasterTransformer's 24 times over two nodes of A100 agree without.
+"""
+
 
 def decode_step_s(model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16") -> float:
     """One decode step at TP=1: all weights once through memory; the labs' 8 ms for the labs' own pair.
@@ -86,12 +95,16 @@ DATA_SHEET = Efficiency(reached_fraction=1.0, layer_floor_s=0.0)
 
 @dataclass(frozen=True)
 class TensorGroup:
-    """The ranks that share each layer, and their wires: `link` in a node, `network` where they cross one."""
+    """The ranks that share each layer, and their wires: `link` in a node, `network` where they cross one.
+
+    `crossing_s` is what each all-reduce over the network takes besides: `CROSSING_S` in a server.
+    """
 
     tp_size: int
     link: LinkSpec
     gpus_per_node: int = 8
     network: LinkSpec | None = None
+    crossing_s: float = 0.0
 
     def __post_init__(self) -> None:
         require_positive(tp_size=self.tp_size, gpus_per_node=self.gpus_per_node)
@@ -110,7 +123,7 @@ class TensorGroup:
         links = as_measured(self.link), as_measured(self.network)
         form_s = hierarchical_all_reduce(payload_bytes, local, nodes, *links).total_s
         # a network's own row was fitted to nodes of one GPU
-        return form_s * (measured_ratio(payload_bytes) if local > 1 else 1.0)
+        return form_s * (measured_ratio(payload_bytes) if local > 1 else 1.0) + self.crossing_s
 
 
 @dataclass(frozen=True)

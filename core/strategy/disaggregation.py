@@ -91,7 +91,7 @@ def handoff(request: Request, link: LinkSpec) -> Handoff:
     model, gpu, group = request.model, request.gpu, request.group
     # the ranks of a node send at once: over its one port, where it has one
     ranks = min(group.tp_size, group.gpus_per_node)
-    port, efficiency = shared(as_measured(link), ranks), calibration_of(gpu).efficiency
+    port, efficiency = shared(as_measured(link), ranks), calibration_of(gpu, model).efficiency
     own = request.prompt_tokens * kv_bytes_per_token_per_rank(model, group.tp_size, request.kv_dtype)
     context = request.prompt_tokens + request.output_tokens / 2
     return Handoff(

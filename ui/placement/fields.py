@@ -31,7 +31,7 @@ def fields(
         "cluster": question.cluster,
         "budget": question.budget,
         "demand": question.demand,
-        "calibration": calibration_of(question.cluster.gpu),
+        "calibration": calibration_of(question.cluster.gpu, question.model),
         "usable_source": worded(usable_source(question)),
         "band_low": 1 - low,
         "band_high": high - 1,
@@ -147,7 +147,7 @@ def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: s
     gpu, model = question.cluster.gpu, question.model
     rows = [one for one in residuals if chosen in (EVERY, short(one.measurement.source))]
     shown = errors_of(rows) if rows else None
-    here, (low, high, _) = calibration_of(gpu), question.band
+    here, (low, high, _) = calibration_of(gpu, model), question.band
     return {
         "gpu": gpu,
         "model": model,

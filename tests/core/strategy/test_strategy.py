@@ -52,7 +52,7 @@ SERVED = {
     "PP": asked("llama-3-8b", replace(L4_BOXES, nodes=2), "serve", sequences=64, tokens=2048),
     "TP × PP": asked("llama-3-70b", L4_BOXES, "serve", sequences=1, tokens=2048),
     "TP × EP": asked(
-        "deepseek-v3", replace(H100, gpu=gpu("h200-sxm"), nodes=4), "serve", sequences=64, tokens=2048
+        "deepseek-v3", replace(H100, gpu=gpu("h200-sxm"), nodes=2), "serve", sequences=16, tokens=2048
     ),
 }
 
