@@ -1,6 +1,7 @@
 """The shell every page stands in: navigation, the scenario bar, presenter mode, and the guard for deep links."""
 
 import gc
+from base64 import b64encode
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -17,8 +18,8 @@ from ui.labels import label
 from ui.prose import escape
 
 _CSS = Path(__file__).parent / "app.css"
-_ICON = Path(__file__).parent / "icon.png"
-"""A picture of ours: a Material icon would be fetched from Google's servers."""
+_ICON = f"data:image/png;base64,{b64encode((Path(__file__).parent / 'icon.png').read_bytes()).decode()}"
+"""A picture of ours, in the page itself: a Material icon would be fetched from Google's servers."""
 
 LANGUAGE = "lang"
 """The language of the visit, in the address of every page once somebody has chosen one."""
@@ -60,9 +61,8 @@ def navigation() -> StreamlitPage:
     tools = label("tools")
     sections: dict[str, list[StreamlitPage]] = {"": [], tools: []}
     for page in PAGES:
-        if Path(page.path).exists():
-            section = tools if page in TOOLS else ""
-            sections[section].append(st.Page(page.path, title=page.title, default=page is OVERVIEW))
+        section = tools if page in TOOLS else ""
+        sections[section].append(st.Page(page.path, title=page.title, default=page is OVERVIEW))
     return st.navigation(sections, position="top")
 
 
@@ -78,7 +78,7 @@ def boot() -> None:
 
 def run() -> None:
     """The entry point's whole work."""
-    st.set_page_config(page_title="Shardlab", page_icon=str(_ICON), layout="wide")
+    st.set_page_config(page_title="Shardlab", page_icon=_ICON, layout="wide")
     _settle()
     speak()
     page = navigation()
