@@ -129,8 +129,9 @@ def test_a_pasted_table_is_read_fitted_priced_and_offered_as_a_link():
     at = pasted(example_paste(), tp=8)
     assert not at.exception
     said = text_of(at)
-    assert "all_reduce between 8 ranks: 18 rows" in said.replace("*", "")
-    assert "8 KiB in 16.0 µs, read between two sizes, 64 times, is 1.02 ms" in said
+    assert "all_reduce between 8 ranks. Rows that add up: 18" in said.replace("*", "")
+    assert "An all-reduce of 8 KiB, read between two sizes, takes 16.0 µs" in said
+    assert "The step has 64 of them, which is 1.02 ms" in said
     assert "own_1.203_279.5_0_8" in said
     assert {"Use as the link", "Use between nodes"} <= {button.label for button in at.button}
 
@@ -144,7 +145,7 @@ def test_the_link_button_puts_the_table_into_the_scenario():
 
 def test_a_price_at_another_number_of_ranks_says_that_it_is_none_of_the_tables():
     said = text_of(pasted(example_paste(), tp=4))
-    assert "the table is of 8 ranks: 4 are an extrapolation" in said
+    assert "the table is of 8 ranks, so its α and β extrapolate to 4" in said
     assert "It is measured with 8 ranks: at 4 it is an extrapolation" in said
 
 

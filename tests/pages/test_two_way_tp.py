@@ -149,7 +149,7 @@ def test_the_checklist_reads_the_ledger_and_ends_with_terminating_before_committ
     ledger.record_actual("lab-02", 1.25)
     monkeypatch.setattr(two_way_tp_paid, "BudgetGuard", lambda: ledger)
     text = text_of(opened(real_scene="Build it", real_build="a paid run")).replace("\\", "")
-    assert "$1.25 spent, $3.75 may still be authorised" in text
+    assert "$1.25 is spent, and $3.75 may still be authorized" in text
     assert text.index("Terminate, look that it is gone") > text.index("--spin-up")
 
 

@@ -53,10 +53,10 @@ def test_outside_of_the_table_nothing_is_predicted(capsys, pasted):
     [
         (table(ranks=1), "one rank"),
         (table().split("    8   ")[0], "stopped before its first row"),
-        (table().replace("all_reduce_perf", "all_gather_perf"), "mislabelled"),
+        (table().replace("all_reduce_perf", "all_gather_perf"), "mislabeled"),
         ("\n".join([*header(), row(8, 20.0), row(16, 20.0)]), "2 sizes"),
     ],
-    ids=["one-rank", "failed", "mislabelled", "two-rows"],
+    ids=["one-rank", "failed", "mislabeled", "two-rows"],
 )
 def test_what_is_not_fitted_carries_a_warning(capsys, pasted, text, says):
     (found,) = printed(capsys, [pasted(text)])

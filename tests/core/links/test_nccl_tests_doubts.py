@@ -173,10 +173,10 @@ def test_small_rows_alone_do_not_tell_the_ranks():
 
 
 @pytest.mark.parametrize(("op", "named"), [("all_gather", "all_reduce"), ("all_reduce", "all_gather")])
-def test_a_mislabelled_table_is_not_trusted(op, named):
+def test_a_mislabeled_table_is_not_trusted(op, named):
     found = only(table(op).replace(f"{op}_perf", f"{named}_perf"))
     assert not found.trusted
-    assert any("mislabelled" in warning for warning in words(found.warnings))
+    assert any("mislabeled" in warning for warning in words(found.warnings))
 
 
 def test_one_mistyped_bandwidth_spoils_its_row_and_not_the_table():
