@@ -181,13 +181,15 @@ class Race:
 def entrants(placement: Placement) -> tuple[Entrant, ...]:
     """The plans of a question that race, each kind at most once, and none that uses fewer GPUs than another.
 
-    TP over as many as fit; TP × PP; replicas of as few GPUs as hold the model; experts with data-parallel
-    attention; those replicas, divided into readers and writers so that both keep up.
+    TP over as many as fit, within an NVLink domain where it can be; TP × PP; replicas of as few GPUs as hold the
+    model; experts with data-parallel attention; those replicas, divided into readers and writers so that both keep
+    up.
     """
     question, plans = placement.question, [placement.plans[index] for index in placement.fitting]
     most = max((plan.layout.gpus for plan in plans), default=0)
     plans = [plan for plan in plans if plan.layout.gpus == most]
     whole = [plan for plan in plans if plan.layout.dp_size == 1]
+    whole = [plan for plan in whole if plan.layout.tp_size <= question.cluster.domain] or whole
     found: dict[Kind, Plan | None] = {
         "tensor": _last(_of(whole, pp=False), lambda layout: layout.tp_size),
         "stages": _last(_of(whole, pp=True), lambda layout: (-layout.replicas, layout.tp_size)),
@@ -215,7 +217,7 @@ def _last(plans: Sequence[Plan], order: Callable[[Layout], Any]) -> Plan | None:
 
 def _entrant(question: Question, kind: Kind, plan: Plan) -> Entrant:
     layout = plan.layout
-    one = Layout(layout.tp_size, layout.pp_size, 1, layout.dp_size)
+    one = replace(layout, replicas=1)
     return Entrant(
         kind=kind,
         layout=layout,

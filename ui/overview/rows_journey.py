@@ -1,5 +1,6 @@
 """The overview's journey: every trip that can be chosen, from the bills of lab 03, in seconds and in words."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -136,4 +137,4 @@ def in_words(choice: Choice) -> dict[str, str]:
 
 def link_names(scenario: Scenario) -> list[tuple[str, str]]:
     """The links by key and by a short name."""
-    return [(link.key, short_name(link)) for link in links_of(scenario)]
+    return [(link.key, re.sub(r"\s*\(.*\)", "", short_name(link))) for link in links_of(scenario)]

@@ -51,6 +51,14 @@ def test_who_races():
         assert len({one.layout.gpus for one in entered(case)}) == 1
 
 
+def test_no_group_leaves_its_nvlink_domain():
+    """Two nodes of eight: the widest group is a node's."""
+    budget = measured_budget(gpu("h100-sxm"), 0.9, Overhead())
+    two = usual_cluster(gpu("h100-sxm"), 8, nodes=2)
+    found = entrants(place(Question(model("llama-3-70b"), two, budget, Demand())))
+    assert [one.layout.name for one in found[:2]] == ["TP=8 ×2", "TP=8 PP=2"]
+
+
 @given(RACES)
 def test_every_lane_does_the_same_work_and_no_request_is_lost(found: Race):
     first = found.lanes[0]

@@ -24,20 +24,41 @@ function written(bytes) {
   return bytes >= 1024 ? `${number.format(bytes / 1024)} KiB` : `${number.format(bytes)} B`;
 }
 
-function fillBoard(board, player) {
-  const { puzzle, chosen, words } = player;
-  const { taken, refused, held } = walked(puzzle, chosen);
-  const rows = [heldRow(player, words.begins, heldAt(puzzle.begins))];
+// The rows of a puzzle, built once: a choice that has the keyboard keeps it. What follows from the choices is set apart.
+function buildBoard(board, player) {
+  const { puzzle, words } = player;
   let ask = 0;
-  puzzle.steps.forEach((step, i) => rows.push(stepRow(player, step, taken[i], step.options.length ? ask++ : null)));
-  rows.push(heldRow(player, words.goal, puzzle.goal, refused === 'goal' ? words.kind_goal : '', held === puzzle.goal));
-  board.replaceChildren(...rows);
+  const rows = puzzle.steps.map((step) => madeRow(step.name, step.options.length ? choices(player, step, ask++) : made('span')));
+  board.replaceChildren(madeRow(words.begins, made('span')), ...rows, madeRow(words.goal, made('span')));
 }
 
-function heldRow(player, name, held, refusal = '', reached = false) {
+function madeRow(name, asked) {
   const row = made('li');
-  row.append(made('span', { className: 'name', textContent: name }), made('span', { className: reached ? 'reached' : 'refusal', textContent: refusal || (reached ? '✓' : '') }), picture(player, held), made('span'));
+  row.append(made('span', { className: 'name', textContent: name }), asked, made('span'), made('span', { className: 'cost' }));
   return row;
+}
+
+function fillBoard(board, player) {
+  const { puzzle, words, chosen } = player;
+  const { taken, refused, held } = walked(puzzle, chosen);
+  const rows = [...board.children];
+  setOutcome(rows[0], picture(player, heldAt(puzzle.begins)));
+  puzzle.steps.forEach((_, i) => fillRow(rows[i + 1], player, taken[i]));
+  const last = rows.at(-1);
+  setOutcome(last, picture(player, puzzle.goal));
+  const off = refused === 'goal';
+  last.children[1].replaceWith(made('span', { className: off ? 'refusal' : 'reached', textContent: off ? words.kind_goal : held === puzzle.goal ? '✓' : '' }));
+}
+
+const setOutcome = (row, outcome) => row.children[2].replaceWith(outcome);
+
+function fillRow(row, player, move) {
+  const { words } = player;
+  const off = move && !move.after;
+  row.dataset.still = !move;
+  row.dataset.off = Boolean(off);
+  setOutcome(row, off ? made('span', { className: 'refusal', textContent: words[`kind_${move.refusal}`] }) : move ? picture(player, heldAt(move.after)) : made('span'));
+  row.children[3].textContent = move?.hops ? `${written(move.traffic)}, ${filled(words.hops, move)}` : '';
 }
 
 function picture(player, held) {
@@ -46,19 +67,6 @@ function picture(player, held) {
   cell.innerHTML = rankBlocks(held, puzzle.ranks, theme, model.present ? 1.5 : 1);
   cell.append(made('span', { className: 'told', textContent: words[`kind_held_${held}`] }));
   return cell;
-}
-
-function stepRow(player, step, move, ask) {
-  const { words } = player;
-  const row = made('li');
-  row.dataset.still = !move;
-  row.dataset.off = Boolean(move && !move.after);
-  row.append(made('span', { className: 'name', textContent: step.name }), ask === null ? made('span') : choices(player, step, ask));
-  if (move && !move.after) row.append(made('span', { className: 'refusal', textContent: words[`kind_${move.refusal}`] }));
-  else row.append(move ? picture(player, heldAt(move.after)) : made('span'));
-  const cost = move?.hops ? `${written(move.traffic)}, ${filled(words.hops, move)}` : '';
-  row.append(made('span', { className: 'cost', textContent: cost }));
-  return row;
 }
 
 function choices(player, step, ask) {

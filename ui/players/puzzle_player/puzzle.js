@@ -23,7 +23,8 @@ class Puzzles {
     this.words = data.words;
     this.figure.dataset.present = data.present;
     if (!before) this.open(...this.asked());
-    else this.draw();
+    else if (same(data, before)) this.draw();
+    else this.open(this.index, this.chosen);
   }
 
   // What the address holds: the puzzle's number, a digit a choice, a digit a puzzle for how far it is solved.
@@ -39,13 +40,13 @@ class Puzzles {
     const asking = this.puzzle.steps.filter((step) => step.options.length);
     this.chosen = asking.map((step, k) => (chosen[k] >= 0 && chosen[k] < step.options.length ? chosen[k] : null));
     this.hinted = false;
+    buildBoard(this.find('.board'), this);
     this.draw();
   }
 
   choose(ask, choice) {
     this.chosen[ask] = choice;
     this.draw();
-    this.figure.querySelectorAll('fieldset')[ask]?.querySelector('input:checked')?.focus({ preventScroll: true });
     this.live.textContent = this.spoken();
   }
 
