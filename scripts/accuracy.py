@@ -17,6 +17,7 @@ from core.evidence.report import (
     agreed_out_of_memory,
     band,
     by_class,
+    by_regime,
     by_source,
     decode_residuals,
     errors_of,
@@ -55,6 +56,11 @@ def _as_json(path: Path, table: PublishedTable, found: Sequence[Residual]) -> Ma
             {"gpu_class": which, "kind": kind, "quantity": quantity, **asdict(line)}
             for (which, kind, quantity), line in by_class(found).items()
         ],
+        "regimes": [
+            {"gpu_class": which, "quantity": quantity, "regime": regime, **asdict(line)}
+            for (which, quantity, regime), line in by_regime(found).items()
+        ],
+        "rule": RULE,
         "sources": [
             {"source": source, "gpu_class": which, "quantity": quantity, "role": "test", **asdict(line)}
             for (source, which, quantity), line in by_source(found).items()
@@ -103,12 +109,21 @@ def _row(each: Residual) -> Mapping[str, object]:
     }
 
 
+RULE = (
+    "a source is fitted or tested as a whole: each is tested by constants fitted on the other sources of its class"
+    " of GPU and kind of layers; where none is left, on its class's dense layers, else on the A100's; the split was"
+    " chosen with all rows in view"
+)
+
 _HEADS = ("n", "sources", "median", "p90", "worst", "bias", "roofline at most")
 
 
 def _print_report(path: Path, table: PublishedTable, found: Sequence[Residual], every_row: bool) -> None:
     classes = [(*key, *_cells(line)) for key, line in by_class(found).items()]
     print_aligned([("GPUs", "layers", "quantity", *_HEADS), *classes])
+    print()
+    regimes = [(*key, *_cells(line)) for key, line in by_regime(found).items()]
+    print_aligned([("GPUs", "quantity", "regime", *_HEADS), *regimes])
     print()
     sources = [(_short(source), *rest, *_cells(line)) for (source, *rest), line in by_source(found).items()]
     print_aligned([("source", "GPUs", "quantity", *_HEADS), *sources])
@@ -124,6 +139,7 @@ def _print_report(path: Path, table: PublishedTable, found: Sequence[Residual], 
     print(f"ran out of memory: {len(table.out_of_memory)} rows, {agreed_out_of_memory(table)} by our count too")
     for reason, count in Counter(each.reason for each in table.skipped).most_common():
         print(f"left out: {count} rows, {reason[:90]}")
+    print(f"rule: {RULE}")
     print("never tested here: what is not in the first table")
     print(f"table: {path.name}")
     if every_row:

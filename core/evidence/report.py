@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import log
 from statistics import median
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,9 @@ MOST_OF_A_SOURCE = 2
 
 _DECODE = ("decode", "run")
 """Quantities that are mostly decode steps: one of them, or all of a run's."""
+
+Regime = Literal["memory", "arithmetic", "wires"]
+"""What the largest part of a predicted time is: weights and cache, operations, or communication."""
 
 T = TypeVar("T")
 
@@ -59,6 +62,17 @@ class Residual:
     def is_decode(self) -> bool:
         """Whether it is a decode latency, of one step or of a run."""
         return self.measurement.quantity in _DECODE
+
+    @property
+    def regime(self) -> Regime:
+        """Its largest part at data-sheet speed."""
+        terms = self.prediction.terms
+        parts: dict[Regime, float] = {
+            "memory": terms.weights_s + terms.kv_s,
+            "arithmetic": terms.arithmetic_s,
+            "wires": terms.comm_s,
+        }
+        return max(parts, key=lambda part: parts[part])
 
     @property
     def kind(self) -> Kind:
@@ -143,6 +157,13 @@ def by_class(found: Iterable[Residual]) -> dict[tuple[str, Kind, Quantity], Erro
     """The errors by class of GPU, kind of layer and quantity, of engines made to serve."""
     served = [each for each in found if each.measurement.engine != "megatron"]
     lines = grouped(served, lambda each: (each.measurement.gpu.gpu_class, each.kind, each.measurement.quantity))
+    return dict(sorted(lines.items()))
+
+
+def by_regime(found: Iterable[Residual]) -> dict[tuple[str, Quantity, Regime], Errors]:
+    """The errors by class of GPU, quantity and regime, of engines made to serve."""
+    served = [each for each in found if each.measurement.engine != "megatron"]
+    lines = grouped(served, lambda each: (each.measurement.gpu.gpu_class, each.measurement.quantity, each.regime))
     return dict(sorted(lines.items()))
 
 

@@ -19,6 +19,12 @@ def test_the_answer_is_one_json_object_with_every_row(capsys):
     assert set(said["decode"]) == {"train", "test"}
     assert {"gpu_class", "kind", "quantity", "rows", "median_error", "p90_error"} <= said["classes"][0].keys()
     assert sum(line["rows"] for line in said["sources"]) == len(said["rows"])
+    served = sum(line["rows"] for line in said["classes"])
+    assert sum(line["rows"] for line in said["regimes"]) == served
+    assert {"gpu_class", "quantity", "regime", "rows", "median_error", "p90_error", "worst_error"} <= set(
+        said["regimes"][0]
+    )
+    assert {line["regime"] for line in said["regimes"]} == {"memory", "arithmetic", "wires"}
 
 
 def test_the_table_says_the_median_error_and_bias_of_each_source(capsys):
@@ -27,6 +33,7 @@ def test_the_table_says_the_median_error_and_bias_of_each_source(capsys):
     assert "median error" in out
     assert "roofline above a measurement: 0 of" in out
     assert "never tested here" in out
+    assert "rule: a source is fitted or tested as a whole" in out
     assert "table: published_times.csv" in out
 
 

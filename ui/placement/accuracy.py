@@ -8,6 +8,7 @@ import streamlit as st
 from core.evidence.report import Residual
 from core.evidence.report import residuals as predicted
 from core.placement.planner import Plan, Question
+from runtime.foretold import foretold
 from runtime.kept import kept
 from runtime.prose import said
 from runtime.published import shipped_table
@@ -60,6 +61,16 @@ def _class_lines() -> pd.DataFrame:
 
 
 @kept
+def _regime_lines() -> pd.DataFrame:
+    return frame(rows.regime_lines(every_residual()), rows.RegimeLine)
+
+
+@kept
+def _unknown_table() -> str:
+    return rows.unknown_table(every_residual(), said("placement", "accuracy.unknown_head"))
+
+
+@kept
 def _source_lines() -> pd.DataFrame:
     return frame(rows.source_lines(every_residual()), rows.SourceLine)
 
@@ -91,6 +102,12 @@ def _tables(page: Page, question: Question, plan: Plan | None) -> None:
         page.say("accuracy.classes")
         classes = _class_lines()
         st.dataframe(classes, hide_index=True, alt=page.prose.plain("accuracy.classes"))
+        page.say("accuracy.unknown")
+        st.markdown(_unknown_table())
+        page.say("accuracy.regimes")
+        st.dataframe(_regime_lines(), hide_index=True, alt=page.prose.plain("accuracy.regimes"))
+        page.say("accuracy.foretold")
+        st.markdown(rows.foretold_table(foretold(), page.prose.text("accuracy.foretold_head")))
         page.say("accuracy.sources")
         lines = _source_lines()
         st.dataframe(lines, hide_index=True, alt=page.prose.plain("accuracy.sources"))

@@ -4,7 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.evidence.report import Case, Errors, Residual, by_class, by_source, nearest
+from core.catalog import GPUS
+from core.evidence.foretold import Foretold
+from core.evidence.report import Case, Errors, Residual, by_class, by_regime, by_source, nearest
 from core.placement.planner import Plan, Question
 from runtime.prose import said as phrase
 from runtime.quantities import percent, seconds
@@ -108,6 +110,53 @@ def class_lines(found: Sequence[Residual]) -> list[ClassLine]:
         ClassLine(which, _KINDS[kind], _QUANTITIES[quantity], line.rows, line.sources, *_sizes(line))
         for (which, kind, quantity), line in by_class(found).items()
     ]
+
+
+@dataclass(frozen=True)
+class RegimeLine:
+    """A class of GPU in one regime, in one line."""
+
+    gpus: str
+    quantity: str
+    regime: str
+    rows: int
+    sources: int
+    median_error: str
+    p90_error: str
+    worst_error: str
+    bias: str
+
+
+def regime_lines(found: Sequence[Residual]) -> list[RegimeLine]:
+    """What was tested, by what the largest part of the predicted time is."""
+    return [
+        RegimeLine(which, _QUANTITIES[quantity], regime, line.rows, line.sources, *_sizes(line))
+        for (which, quantity, regime), line in by_regime(found).items()
+    ]
+
+
+def unknown_table(found: Sequence[Residual], head: str) -> str:
+    """Every class of GPU in the catalog, and which quantities of dense models nothing was ever held to."""
+    tested = {(which, quantity) for which, kind, quantity in by_class(found) if kind == "dense"}
+    lines = [head, "|---|---|"]
+    for which in dict.fromkeys(gpu.gpu_class for gpu in GPUS.values()):
+        never = [name for quantity, name in _QUANTITIES.items() if (which, quantity) not in tested]
+        cards = ", ".join(f"`{gpu.key}`" for gpu in GPUS.values() if gpu.gpu_class == which)
+        lines.append(f"| {cards} | {', '.join(never) or '–'} |")
+    return "\n".join(lines)
+
+
+def foretold_table(told: Sequence[Foretold], head: str) -> str:
+    """Every prediction that was put down before its figure was seen, and what was seen of it since."""
+    lines = [head, "|---|---|---|---|---|---|"]
+    for one in told:
+        what = f"`{one.model}`, `{one.gpu}`, TP={one.tp_size}, batch {one.batch}, {_QUANTITIES[one.quantity]}"
+        seen = "–" if one.measured_s is None else seconds(one.measured_s)
+        off = "–" if one.ratio is None else signed(one.ratio - 1)
+        lines.append(
+            f"| {one.made[:10]} | {what} | {one.tested_rows} | {seconds(one.predicted_s)} | {seen} | {off} |"
+        )
+    return "\n".join(lines)
 
 
 def source_lines(found: Sequence[Residual]) -> list[SourceLine]:

@@ -1,0 +1,148 @@
+"""Predictions that were made before a figure was seen: a ledger that is only ever appended to.
+
+A line is a prediction, or the figure that was seen for one. Every line carries a digest of the one before it, so a
+line that was changed, moved or taken out breaks all that follow.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from core.catalog import gpu, link, model
+from core.errors import OutOfRangeError, UnknownNameError, UnreadableTextError, require_positive
+from core.evidence.accuracy import accuracy_of
+from core.evidence.calibration import calibration_of
+from core.evidence.measurements import Measurement, Quantity
+from core.evidence.published_terms import prediction
+from core.steps.model import TensorGroup
+
+MOST_LINES = 10_000
+_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", re.ASCII)
+"""A time that compares as its text does."""
+
+
+@dataclass(frozen=True)
+class Foretold:
+    """A time told before it was seen: of what, by which constants, on which day; and what was seen, once it was."""
+
+    key: str
+    made: str
+    model: str
+    gpu: str
+    tp_size: int
+    dtype: str
+    batch: int
+    prompt_tokens: int
+    output_tokens: int
+    quantity: Quantity
+    reached_fraction: float
+    layer_floor_s: float
+    predicted_s: float
+    tested_rows: int
+    seen: str = ""
+    measured_s: float | None = None
+    source: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """predicted / seen; None before."""
+        return None if self.measured_s is None else self.predicted_s / self.measured_s
+
+
+def foretell(
+    key: str,
+    made: str,
+    *,
+    model_key: str,
+    gpu_key: str,
+    tp_size: int = 1,
+    dtype: str = "bf16",
+    batch: int = 1,
+    prompt_tokens: int = 1024,
+    output_tokens: int = 256,
+    quantity: Quantity = "decode",
+) -> Foretold:
+    """A prediction as of now, by the constants that ship: a step of a batch that begins together, or a prompt."""
+    row, card = model(model_key), gpu(gpu_key)
+    require_positive(tp_size=tp_size, batch=batch, prompt_tokens=prompt_tokens, output_tokens=output_tokens)
+    asked = Measurement(
+        source="", engine="", model=row, gpu=card, group=TensorGroup(tp_size, link(card.link_key)), pp_size=1,
+        dtype=dtype, kv_dtype="bf16", batch=batch, prompt_tokens=prompt_tokens, output_tokens=output_tokens,
+        quantity=quantity, arrival="static", utilisation=0.9, measured_s=1.0,
+    )  # fmt: skip
+    constants, tested = calibration_of(card, row).efficiency, accuracy_of(card, row, quantity)
+    return Foretold(
+        key, made, row.key, card.key, tp_size, dtype, batch, prompt_tokens, output_tokens, quantity,
+        constants.reached_fraction, constants.layer_floor_s, prediction(asked).predicted_s(constants),
+        tested.n if tested else 0,
+    )  # fmt: skip
+
+
+def predicted_line(before: str, one: Foretold) -> str:
+    """The line of a prediction, behind the line before it."""
+    kept = {name: value for name, value in asdict(one).items() if name not in ("seen", "measured_s", "source")}
+    return _line(before, {"event": "predicted", **kept})
+
+
+def seen_line(before: str, key: str, seen: str, measured_s: float, source: str) -> str:
+    """The line of a figure that was seen."""
+    require_positive(measured_s=measured_s)
+    said = {"event": "seen", "key": key, "seen": seen, "measured_s": measured_s, "source": source[:300]}
+    return _line(before, said)
+
+
+def read_foretold(lines: Sequence[str]) -> tuple[Foretold, ...]:
+    """Every prediction, with what was seen of it.
+
+    Raises UnreadableTextError for a line that is none or does not follow the one before it, UnknownNameError for a
+    figure of no prediction, OutOfRangeError for one that was seen twice or before it was told.
+    """
+    told: dict[str, Foretold] = {}
+    before = ""
+    for number, line in enumerate(lines[:MOST_LINES], start=1):
+        entry = _entry(number, line)
+        if entry.pop("after", None) != digest(before):
+            raise UnreadableTextError(f"line {number} of the predictions does not follow the one before it")
+        event, key = entry.pop("event", None), str(entry.get("key"))
+        if event == "predicted" and key not in told:
+            told[key] = Foretold(**entry)  # type: ignore[arg-type]
+        elif event == "seen":
+            told[key] = _seen(told, key, entry)
+        else:
+            raise UnreadableTextError(f"line {number} of the predictions is no new prediction and no figure")
+        before = line
+    return tuple(told.values())
+
+
+def _seen(told: Mapping[str, Foretold], key: str, entry: Mapping[str, object]) -> Foretold:
+    if key not in told:
+        raise UnknownNameError("prediction", key, told)
+    one, seen = told[key], str(entry["seen"])
+    if one.seen:
+        raise OutOfRangeError("key", key, "was seen already: a prediction is judged once")
+    if not (_UTC.fullmatch(seen) and _UTC.fullmatch(one.made)):
+        raise OutOfRangeError("seen", seen[:40], "is not one such as 2026-11-22T10:00:00+00:00")
+    if seen < one.made:
+        raise OutOfRangeError("seen", seen, f"is before the prediction was made, {one.made}")
+    return Foretold(**{**asdict(one), **entry})
+
+
+def _entry(number: int, line: str) -> dict[str, object]:
+    try:
+        entry: object = json.loads(line)
+    except ValueError as error:
+        raise UnreadableTextError(f"line {number} of the predictions is no JSON") from error
+    if not isinstance(entry, dict):
+        raise UnreadableTextError(f"line {number} of the predictions is no entry")
+    return entry
+
+
+def _line(before: str, entry: Mapping[str, object]) -> str:
+    return json.dumps({**entry, "after": digest(before)}, ensure_ascii=False)
+
+
+def digest(line: str) -> str:
+    """What the next line carries of a line."""
+    return hashlib.sha256(line.encode()).hexdigest()[:16]

@@ -1,0 +1,47 @@
+"""The file of predictions made before a figure was seen: appended to under a lock, never rewritten."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from core.errors import UnreadableTextError
+from core.evidence.foretold import Foretold, read_foretold
+from runtime.locks import locked
+from runtime.measurements import DATA
+
+LEDGER = DATA / "foretold.jsonl"
+
+
+def foretold(path: Path = LEDGER) -> tuple[Foretold, ...]:
+    """Every prediction there is. Raises as `read_foretold` does."""
+    return read_foretold(_lines(path))
+
+
+def append(make_line: Callable[[str], str], path: Path = LEDGER) -> tuple[Foretold, ...]:
+    """Put a line behind the last one, if the ledger can be read with it, and return all of it.
+
+    Raises as `read_foretold` does: nothing is written then.
+    """
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    except OSError as error:
+        raise UnreadableTextError(f"cannot use {path}: {error.strerror}") from error
+    try:
+        with locked(file):
+            lines = _lines(path)
+            line = make_line(lines[-1] if lines else "")
+            told = read_foretold([*lines, line])
+            os.write(file, (line + "\n").encode())
+            os.fsync(file)
+            return told
+    finally:
+        os.close(file)
+
+
+def _lines(path: Path) -> list[str]:
+    if not path.is_file():
+        return []
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableTextError(f"cannot read {path}: {error}") from error

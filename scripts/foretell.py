@@ -1,0 +1,90 @@
+"""Put a prediction down before its figure is seen: `python -m scripts.foretell add KEY --model M --gpu G`.
+
+add KEY …               predict one time by today's constants, and append it with the time of day
+seen KEY --measured-ms  append the figure that was then looked up, with its source
+list                    every prediction beside what was seen of it
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from core.errors import OutOfRangeError
+from core.evidence.foretold import Foretold, foretell, predicted_line, seen_line
+from core.units import percent, seconds
+from runtime import foretold as ledger
+from scripts.terminal import Parser, answer, finite, print_aligned, run
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Append to the ledger, or print it."""
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+
+    def compute() -> Mapping[str, object]:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        if options.action == "add":
+            one = foretell(
+                options.key, now, model_key=options.model, gpu_key=options.gpu, tp_size=options.tp,
+                dtype=options.dtype, batch=options.batch, prompt_tokens=options.prompt,
+                output_tokens=options.output, quantity=options.quantity,
+            )  # fmt: skip
+            told = ledger.append(lambda before: predicted_line(before, one), options.ledger)
+        elif options.action == "seen":
+            if not options.source.strip():
+                raise OutOfRangeError("source", "''", "must say where the figure was seen")
+            measured_s = options.measured_ms / 1e3
+            told = ledger.append(
+                lambda before: seen_line(before, options.key, now, measured_s, options.source), options.ledger
+            )
+        else:
+            told = ledger.foretold(options.ledger)
+        if not options.json:
+            _print(told)
+        return {"predictions": told, "seen": sum(one.measured_s is not None for one in told)}
+
+    return answer(parser, options, compute, table=False)
+
+
+def _print(told: Sequence[Foretold]) -> None:
+    if not told:
+        print("no prediction is in the ledger")
+        return
+    head = ("key", "made", "model", "GPU", "TP", "batch", "quantity", "predicted", "seen", "off", "source")
+    print_aligned([head, *map(_cells, told)])
+
+
+def _cells(one: Foretold) -> tuple[str, ...]:
+    seen = "not yet" if one.measured_s is None else seconds(one.measured_s)
+    off = "" if one.ratio is None else f"{'+' if one.ratio >= 1 else '−'}{percent(abs(one.ratio - 1))}"
+    what = (one.model, one.gpu, str(one.tp_size), str(one.batch), one.quantity)
+    return one.key, one.made, *what, seconds(one.predicted_s), seen, off, one.source
+
+
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="foretell", description="Predictions made before a figure was seen.")
+    actions = parser.add_subparsers(dest="action", required=True)
+    add = actions.add_parser("add", help="predict one time and append it")
+    add.add_argument("key", help="a name of its own")
+    add.add_argument("--model", required=True, help="a catalog key or a Hugging Face repository")
+    add.add_argument("--gpu", required=True)
+    add.add_argument("--tp", type=int, default=1)
+    add.add_argument("--dtype", default="bf16")
+    add.add_argument("--batch", type=int, default=1)
+    add.add_argument("--prompt", type=int, default=1024)
+    add.add_argument("--output", type=int, default=256)
+    add.add_argument("--quantity", choices=("decode", "first_token", "run"), default="decode")
+    seen = actions.add_parser("seen", help="append the figure that was then looked up")
+    seen.add_argument("key")
+    seen.add_argument("--measured-ms", type=finite, required=True)
+    seen.add_argument("--source", required=True)
+    listed = actions.add_parser("list", help="every prediction")
+    for one in (add, seen, listed):
+        one.add_argument("--ledger", type=Path, default=ledger.LEDGER)
+        one.add_argument("--json", action="store_true")
+    return parser
+
+
+if __name__ == "__main__":
+    run(main)
