@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
-from core.collectives.cost import ring_all_reduce
+from core.collectives.cost import as_measured, ring_all_reduce
 from core.comm_cost.bill import weight_streaming_s
 from core.course.start_here import message, ridge_tokens, ring_chunks_sent
 from core.models.parameters import multiplied_parameters
 from core.models.weights import held_weight_bytes, read_weight_bytes
 from runtime.prose import said
 from runtime.quantities import bandwidth, decimal_bytes, local, seconds
+from ui.comm_cost.rows import View
 from ui.start_here.rows import (
     ASKED_RANKS,
     FEWEST_GPUS,
@@ -58,6 +59,7 @@ def fields() -> Mapping[str, object]:
         "far": far,
         "inside_link": LINKS[inside],
         "between_link": LINKS[between],
+        "measured_link": as_measured(View(LABS_OWN).network),
         "times_slower": far.total_s / near.total_s,
         "ranks": RANKS,
         "rounds": ring_chunks_sent(RANKS),
