@@ -203,6 +203,7 @@ ROW = (
         ("bench", PRINTED.replace("50.00\nTotal", "0.000000000000000000001\nTotal")),
         ("nccl", f"{ROW} {'9' * 5000}\n" * 4),
         ("nccl", f"{ROW} 1e{'9' * 30}\n" * 4),
+        ("nccl", f"{ROW.replace('8388608', '0', 1)}\n" + f"{ROW.replace('50.29', '25.14')}\n" * 5),
         ("log", DEEPSEEK),
         ("log", QWEN2.replace("tensor_parallel_size=2", f"tensor_parallel_size={'9' * 70}")),
         ("log", QWEN2.replace("tensor_parallel_size=2", "tensor_parallel_size=0, block_size=0, tp=-4")),
@@ -233,3 +234,32 @@ def test_a_row_cut_in_half_is_dropped_and_said():
 )
 def test_more_tables_or_rows_than_a_page_shows_are_answered_in_a_line(text):
     assert stumbles("nccl", text) is None
+
+
+@pytest.mark.parametrize(
+    ("reader", "text"),
+    [
+        ("topology", TOPOLOGY),
+        ("config", CONFIG),
+        ("bench", PRINTED),
+        ("bench", json.dumps(SAVED)),
+        ("log", QWEN2),
+        ("log", DEEPSEEK),
+        ("hang", HANG),
+    ],
+)
+def test_no_text_that_is_cut_is_answered_with_another_number(reader, text):
+    """Wherever the last line is cut: a refusal, what the whole text says, a part of that, or the cut is said."""
+    whole = READERS[reader](text)
+    last = text.rstrip().rfind("\n") + 1
+    for at in range(last, len(text.rstrip())):
+        try:
+            cut = READERS[reader](text[:at])
+        except ShardlabError:
+            continue
+        assert cut == whole or _is_part(cut, whole) or "cut:" in repr(cut), text[last:at]
+
+
+def _is_part(cut: object, whole: object) -> bool:
+    """Whether every figure that was read stands in the whole answer too; None is a figure that is missing."""
+    return set(re.findall(r"[\d.]*\d", repr(cut))) <= set(re.findall(r"[\d.]*\d", repr(whole)))

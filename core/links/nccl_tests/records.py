@@ -43,7 +43,7 @@ class PrintedRow(NamedTuple):
     def share(self) -> int | None:
         """n / (count · bytes): 1 where every rank holds the whole, N where its share; None if it is neither."""
         held = self.elements * self.type_bytes
-        return self.size_bytes // held if held and self.size_bytes % held == 0 else None
+        return self.size_bytes // held if held and self.size_bytes and self.size_bytes % held == 0 else None
 
 
 @dataclass(frozen=True)
