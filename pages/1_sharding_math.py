@@ -43,9 +43,9 @@ with page.controls("bench"):
     )
 with page.controls("bench" if figure == "rounding" else "nowhere", "trial"):
     bench = Trial(
-        in_features=inputs.whole("Inputs, D", page.key("in"), 1, 512, 64),
-        out_features=inputs.whole("Outputs, F", page.key("out"), 1, 512, 64),
-        num_ranks=inputs.whole("Ranks, N", page.key("n"), 1, 64, 8),
+        in_features=inputs.whole(said("sharding_math", "says.inputs_d"), page.key("in"), 1, 512, 64),
+        out_features=inputs.whole(said("sharding_math", "says.outputs_f"), page.key("out"), 1, 512, 64),
+        num_ranks=inputs.whole(said("sharding_math", "says.ranks_n"), page.key("n"), 1, 64, 8),
         dtype=inputs.select(said("sharding_math", "says.format"), page.key("dtype"), list(PRECISIONS), "bfloat16"),
         order=cast(
             SumOrder,

@@ -44,7 +44,7 @@ with page.controls("see", "count", "break_it"):
 capture = own.capture if chosen == live_run.NAME and own.capture else readable[chosen]
 log = capture.log
 with page.controls("see"):
-    token = inputs.slide("Letter", page.key("token"), 1, 18, 4)
+    token = inputs.slide(said("two_way_tp", "says.letter"), page.key("token"), 1, 18, 4)
 with page.controls("bench"):
     model = inputs.choice(said("two_way_tp", "says.model"), page.key("model"), list(GPTS)[:3], MINI_GPT.key)
     wire = inputs.choice(said("two_way_tp", "says.between_ranks"), page.key("wire"), list(facts.WIRES), "TCP")

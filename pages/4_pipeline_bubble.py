@@ -20,13 +20,15 @@ usual = page.scenario.pp if page.scenario.pp in (2, 4, 16) else 8
 sized = ["serve", "see", *([] if look.present else ["count"]), "break_it", *(["build"] if own_file else [])]
 with page.controls(*sized):
     with schedule_bench.part(page, "p", page.scene != "break_it" or not look.present):
-        stages = inputs.choice("Stages p", page.key("p"), [2, 4, 8, 16], usual)
+        stages = inputs.choice(said("pipeline_bubble", "says.stages_p"), page.key("p"), [2, 4, 8, 16], usual)
     with schedule_bench.part(page, "flow", page.scene == "serve"):
         in_flight = inputs.choice(
             said("pipeline_bubble", "says.sequences_flight"), page.key("flow"), [1, 2, 4, 8, 16], 1
         )
     with schedule_bench.part(page, "m", page.scene != "serve" and (page.scene != "break_it" or not look.present)):
-        microbatches = inputs.choice("Microbatches m", page.key("m"), [1, 8, 16, 32, 63, 64], 16)
+        microbatches = inputs.choice(
+            said("pipeline_bubble", "says.microbatches_m"), page.key("m"), [1, 8, 16, 32, 63, 64], 16
+        )
     with schedule_bench.part(page, "wrong", page.scene == "break_it"):
         wrong = inputs.choice(
             said("pipeline_bubble", "says.what_goes_wrong"), page.key("wrong"), list(rows.WRONGS), rows.NOBODY_WAITS

@@ -115,7 +115,8 @@ def said(stem: str, name: str, row: object = None, /, **fields: object) -> str:
 
 def named(stem: str, option: str) -> str:
     """An option of a page, or what else the code has a short name for, in the language being spoken."""
-    return content.load(stem).get(f"option.{content.slug(option)}", option)
+    block = f"option.{content.slug(option)}"
+    return content.load(stem).get(block) or content.load("shell").get(block, option)
 
 
 class Sayable(Protocol):

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from core.catalog import GPUS, LINKS, MODELS
 from runtime import content
 
 NAME = "xx"
@@ -19,8 +20,15 @@ _KEPT = re.compile(
 _FORMS = re.compile(r"(?<=\|)(?P<forms>=?[^|{}]*,[^|{}]*)(?=\}\})")
 """The nouns of a count."""
 
-_UNTRANSLATED = {"language", "glossary"}
-"""Marks and rules; and the glossary's third paragraphs, which name a page."""
+_UNTRANSLATED = {"language"}
+"""Marks and rules, which are no words."""
+
+
+NAMES = sorted(
+    {name for rows in (MODELS, GPUS, LINKS) for row in rows.values() for name in (row.key, row.name)},
+    key=len,
+    reverse=True,
+)
 
 
 def accented(text: str, listed: bool = False) -> str:
@@ -41,6 +49,9 @@ def write(root: Path) -> None:
     folder.mkdir()
     for path in (root / content.ENGLISH).glob("*.md"):
         text = path.read_text(encoding="utf-8")
+        if path.stem == "glossary":  # the last paragraph of a term names a page
+            text = re.sub(r"^(?=[a-z_]+ [a-z_]+$)", "`", text, flags=re.MULTILINE)
+            text = re.sub(r"^(`[a-z_]+ [a-z_]+)$", r"\1`", text, flags=re.MULTILINE)
         if path.stem not in _UNTRANSLATED:
             heads = re.split(r"^(## .*)$", text, flags=re.MULTILINE)
             bodies = [
@@ -48,6 +59,8 @@ def write(root: Path) -> None:
                 for number, part in enumerate(heads)
             ]
             text = "".join(bodies)
+        if path.stem == "glossary":
+            text = re.sub(r"^`([a-z_]+ [a-z_]+)`$", r"\1", text, flags=re.MULTILINE)
         (folder / path.name).write_text(text, encoding="utf-8")
 
 
@@ -65,5 +78,7 @@ def english_in(text: str, words: set[str]) -> set[str]:
     """The English words of a text that a pseudo-language left as they are."""
     plain = re.sub(r"```.*?```|`[^`\n]*`|https?://\S+|\]\([^)]*\)|<[^>]*>|:[a-z-]+\[|:material/\w+:", " ", text)
     plain = re.sub(r"\$[^$\n]+\$", " ", plain)
+    for name in NAMES:
+        plain = plain.replace(name, " ")
     found = re.findall(r"(?<![\w/.@=-])[A-Z]?[a-z]{3,}(?![\w/@=(-])", plain)
     return {word for word in found if word.lower() in words}

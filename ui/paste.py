@@ -12,7 +12,9 @@ import streamlit as st
 
 from runtime import workers
 from runtime.files import text_of
+from runtime.quantities import grouped
 from ui import inputs
+from ui.labels import label as label_of
 
 T = TypeVar("T")
 Given = TypeVarTuple("Given")
@@ -32,30 +34,38 @@ def pasted(
     *,
     kinds: Sequence[str] = ("txt",),
     example: str = "",
-    example_label: str = "Use an example",
+    example_label: str = "",
     height: int = 180,
 ) -> str:
     """The text in the field, "" while it is empty or refused for its length. A file of one of `kinds` fills it.
 
     `example` is offered beside it.
     """
-    st.text_area(label, key=key, height=height, placeholder="Paste it here", persist_state="session")
+    st.text_area(label, key=key, height=height, placeholder=label_of("paste.here"), persist_state="session")
     text = st.session_state[key] or ""
     with st.container(key=f"bring_{key}", horizontal=True, vertical_alignment="center", gap="small"):
-        with st.popover("From a file", type="tertiary"):
+        with st.popover(label_of("paste.file"), type="tertiary"):
             taken = f"_files_{key}"
             file = f"file_{key}_{st.session_state.setdefault(taken, 0)}"
             st.file_uploader(label, kinds, key=file, on_change=_take, args=(key, file, taken), max_upload_size=1)
         if example:
             st.button(
-                example_label, key=f"ex_{key}", type="tertiary", on_click=inputs.remember, args=(key, example)
+                example_label or label_of("paste.example"),
+                key=f"ex_{key}",
+                type="tertiary",
+                on_click=inputs.remember,
+                args=(key, example),
             )
         if text:
-            st.button("Clear", key=f"clear_{key}", type="tertiary", on_click=inputs.remember, args=(key, ""))
+            st.button(
+                label_of("paste.clear"),
+                key=f"clear_{key}",
+                type="tertiary",
+                on_click=inputs.remember,
+                args=(key, ""),
+            )
     if len(text) > LIMIT_CHARACTERS:
-        st.error(
-            f"{len(text):,} characters are over the {LIMIT_CHARACTERS:,} that this page reads; keep its start."
-        )
+        st.error(label_of("paste.long", characters=grouped(len(text)), limit=grouped(LIMIT_CHARACTERS)))
         return ""
     return str(text)
 

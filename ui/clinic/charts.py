@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from runtime.prose import named as word_of
 from runtime.prose import said as phrase
 from ui.figures.bars import Bands, Sign, inside, key, stretch
 from ui.figures.dots import label
@@ -57,7 +58,10 @@ def term_bars(parts: Iterable[Row], wholes: Iterable[Row], unit: str, look: Look
     x = axis | {"scale": axis["scale"] | {"range": [look.px(left), {"expr": f"width - {look.px(right)}"}]}}
     y = at("middle" if left else "over")
     limit = {"expr": f"width - {look.px(70)}"}
-    signs = (Sign(_KEY_WORDS[term], _fill_of(term, palette)[0], palette.text, edge=palette.axis) for term in terms)
+    signs = (
+        Sign(word_of("clinic", _KEY_WORDS[term]), _fill_of(term, palette)[0], palette.text, edge=palette.axis)
+        for term in terms
+    )
     layers = [
         *(key(look, signs, size=14, weight=400) if len(terms) > 1 else []),
         *(_part([row for row in placed if row["term"] == term], term, x, look) for term in _terms(rows)),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from math import log as ln
 
+from runtime.prose import named
 from runtime.prose import said as phrase
 from ui.clinic.charts import named_lines
 from ui.figures.bars import Bands
@@ -83,17 +84,21 @@ def payload_bands(bands: Iterable[Row], payload_bytes: float, release: str, look
     """
     palette, row_px = look.palette, 26 if look.present else 40
     fills = {
-        phrase("clinic", "says.one_stage"): palette.primary,
-        phrase("clinic", "says.two_stages"): palette.compute,
-        phrase("clinic", "says.half_butterfly"): palette.second_ground,
-        phrase("clinic", "says.symmetric_memory"): palette.hatch_ground,
+        "one stage": palette.primary,
+        "two stages": palette.compute,
+        "half butterfly": palette.second_ground,
+        "symmetric memory": palette.hatch_ground,
         "NCCL": palette.ground,
     }
-    inks = {phrase("clinic", "says.one_stage"): palette.on_primary}
+    inks = {"one stage": palette.on_primary}
     standing, rows = Bands(0, 4, row_px - 8, 4), rows_of(bands)
     placed = [
         standing.place(row, row["place"], look)
-        | {"fill": fills[row["kernel"]], "ink": inks.get(row["kernel"], palette.text)}
+        | {
+            "kernel": named("clinic", row["kernel"]),
+            "fill": fills[row["kernel"]],
+            "ink": inks.get(row["kernel"], palette.text),
+        }
         for row in rows
     ]
     low, high = min(row["low_bytes"] for row in rows), max(row["high_bytes"] for row in rows)

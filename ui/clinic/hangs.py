@@ -7,7 +7,7 @@ import streamlit as st
 from core.clinic.hang import TESTS, Outcome, Standing, judge_causes, next_test
 from core.clinic.hang_log import read_hang
 from core.clinic.silent_init import silent_init
-from runtime.prose import said
+from runtime.prose import named, said
 from ui import inputs
 from ui.clinic.words import HangState
 from ui.paste import pasted, read
@@ -21,7 +21,6 @@ SIGNS: Mapping[Standing, str] = {
 }
 NOT_RUN = "not run"
 OUTCOMES: Mapping[str, Outcome] = {"yes": "yes", "no": "no"}
-FIELD = "Logs of all ranks, started with NCCL_DEBUG=INFO"
 
 
 def ask(page: Page) -> HangState:
@@ -29,7 +28,12 @@ def ask(page: Page) -> HangState:
     text = ""
     if page.scene == "hangs":
         with page.body.container(key="brought_hangs"):
-            text = pasted(FIELD, page.key("hang_log"), kinds=("txt", "log", "out"), example=_example())
+            text = pasted(
+                said("clinic", "says.logs_all_ranks_started"),
+                page.key("hang_log"),
+                kinds=("txt", "log", "out"),
+                example=_example(),
+            )
     outcomes = _outcomes(page)
     log = read(read_hang, text)
     findings = judge_causes(log, outcomes)
@@ -62,7 +66,7 @@ def draw(page: Page, state: HangState) -> None:
         for finding in state.findings:
             sign, cause = SIGNS[finding.standing], page.prose.text(f"cause.{finding.cause}")
             reason = page.prose.text(f"reason.{finding.reason}")
-            st.markdown(f"{sign} **{cause}**: {finding.standing}, {reason}")
+            st.markdown(f"{sign} **{cause}**: {named('clinic', finding.standing)}, {reason}")
     with margin:
         _next(page, state)
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 from core.clinic import CASES, Case
 from core.clinic.case import Bars, Histogram, Lines, Term
 from core.units import GIB
+from runtime.prose import named
 from runtime.quantities import binary_bytes, percent, seconds
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ def bar_parts(bars: Bars) -> list[BarPart]:
     for segment in bars.segments:
         start = ends[segment.bar]
         ends[segment.bar] = start + scale * segment.amount
-        word = _TERM_WORDS[segment.term]
+        word = _TERM_WORDS[segment.term] and named("clinic", _TERM_WORDS[segment.term])
         said = f"{word} {_amount(bars, segment.amount)}" if word else ""
         parts.append(BarPart(segment.bar, places[segment.bar], segment.term, start, ends[segment.bar], said))
     return parts

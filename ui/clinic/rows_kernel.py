@@ -3,7 +3,16 @@
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from core.collectives.custom_all_reduce import RELEASES_READ, RULES, Decision, Kernel, Machine, kernel
+from core.collectives.custom_all_reduce import (
+    RELEASES_READ,
+    RULES,
+    WORLD_SIZES,
+    Decision,
+    Kernel,
+    Machine,
+    Rule,
+    kernel,
+)
 from core.units import KIB, MIB
 from runtime.prose import said
 
@@ -31,11 +40,16 @@ class Band:
     high_bytes: float
 
 
+def asks(rule: Rule) -> str:
+    """What a rule asks for, in words."""
+    return said("clinic", f"rule.{rule.key}", sizes=", ".join(map(str, WORLD_SIZES)))
+
+
 def rule_table(decision: Decision) -> str:
     """Every rule in the order it is asked, as Markdown; those after the one that stops are not reached."""
     reached = {check.rule.key: check.holds for check in decision.checks}
-    head = "| the rule asks for | since | on this machine |\n|---|---|---|"
-    rows = (f"| {rule.asks} | {rule.since} | {_answer(reached.get(rule.key, 'after'))} |" for rule in RULES)
+    head = f"{said('clinic', 'says.rule_head')}\n|---|---|---|"
+    rows = (f"| {asks(rule)} | {rule.since} | {_answer(reached.get(rule.key, 'after'))} |" for rule in RULES)
     return "\n".join([head, *rows])
 
 
@@ -44,7 +58,7 @@ def _answer(holds: bool | str | None) -> str:
         return said("clinic", "says.not_reached")
     if holds is None:
         return said("clinic", "says.not_asked_this_release")
-    return "✓ holds" if holds else said("clinic", "says.fails_log_says_so")
+    return said("clinic", "says.holds") if holds else said("clinic", "says.fails_log_says_so")
 
 
 def bands(machine: Machine) -> list[Band]:

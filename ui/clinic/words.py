@@ -17,8 +17,9 @@ from core.collectives.custom_all_reduce import (
     kernel,
 )
 from core.scenario import Scenario
-from runtime.prose import Prose, said
+from runtime.prose import Prose, named, said
 from runtime.quantities import binary_bytes, grouped, percent, seconds, significant
+from ui.clinic.rows_kernel import asks
 from ui.clinic.rows_straggler import SIZES
 
 
@@ -97,13 +98,13 @@ def _kernel_fields(decision: Decision, rows: int, payload_bytes: int, scenario: 
     rule = decision.stopped_by
     return {
         "release": decision.machine.release,
-        "rule": rule.asks if rule else "",
+        "rule": asks(rule) if rule else "",
         "rule_since": rule.since if rule else "",
         "logged": decision.logged,
         "payload": binary_bytes(payload_bytes),
-        "rows": f"{grouped(rows)} row{'' if rows == 1 else 's'}",
+        "rows": said("clinic", "says.rows", rows=rows),
         "model_name": scenario.model_spec.key,
-        "kernel": kernel(decision.machine, payload_bytes),
+        "kernel": named("clinic", kernel(decision.machine, payload_bytes)),
         "cap": binary_bytes(decision.max_bytes),
         "releases": str(len(RELEASES_READ)),
         "first": RELEASES_READ[0],
@@ -132,7 +133,7 @@ def _findings(log: HangLog) -> str:
     parts = [
         said("clinic", "says.ranks", ranks=len(log.ranks), world_size=log.world_size) if log.world_size else "",
         said("clinic", "says.them_through", complete=log.complete) if log.complete else "",
-        f"{log.hosts} {'host' if log.hosts == 1 else 'hosts'}" if log.hosts else "",
+        said("clinic", "says.hosts", hosts=log.hosts) if log.hosts else "",
         f"NCCL {', '.join(log.versions)}" if log.versions else "",
         said("clinic", "says.interface", join=", ".join(log.interfaces)) if log.interfaces else "",
         said("clinic", "says.channels", join=", ".join(sorted(log.transports))) if log.transports else "",
@@ -141,4 +142,4 @@ def _findings(log: HangLog) -> str:
 
 
 def _causes(count: int) -> str:
-    return "nothing" if not count else f"{count} {'cause' if count == 1 else 'causes'}"
+    return said("clinic", "says.causes" if count else "says.no_cause", count=count)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from runtime.prose import named
 from runtime.prose import said as phrase
 from ui.figures.bars import LONG, Bands, Sign, captions, columns, inside, key, measured_tick, stretch
 from ui.figures.style import MILLISECONDS, Figure, Layer, Row, also, figure, kept, linear, rows_of
@@ -56,9 +57,15 @@ def _signs(rows: Iterable[Row], look: Look) -> list[Sign]:
     """What each colour is; only what some bar has."""
     palette, rows = look.palette, list(rows)
     entries = [
-        (Sign("compute", palette.compute, palette.text), any(row["compute_ms"] > 0 for row in rows)),
-        (Sign("latency", palette.latency, palette.latency_text), any(row["latency_ms"] > 0 for row in rows)),
-        (Sign("bandwidth", palette.bandwidth, palette.bandwidth_text), True),
+        (
+            Sign(named("shell", "compute"), palette.compute, palette.text),
+            any(row["compute_ms"] > 0 for row in rows),
+        ),
+        (
+            Sign(named("shell", "latency"), palette.latency, palette.latency_text),
+            any(row["latency_ms"] > 0 for row in rows),
+        ),
+        (Sign(named("shell", "bandwidth"), palette.bandwidth, palette.bandwidth_text), True),
         (Sign("measured", palette.text, palette.text, width=3), any(_known(row["measured_ms"]) for row in rows)),
     ]
     return [sign for sign, there in entries if there]

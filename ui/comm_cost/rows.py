@@ -22,7 +22,7 @@ from core.specs import LinkSpec
 from core.steps.batch_sweep import batched_decode_step_s
 from core.steps.model import prefill_step_s
 from runtime.kept import kept
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import bandwidth, grouped, percent, plain, seconds, significant
 
 Phase = Literal["decode", "prefill"]
@@ -172,8 +172,8 @@ def bar(
         compute_ms=1e3 * compute_s,
         latency_ms=1e3 * waiting_s,
         bandwidth_ms=1e3 * bandwidth_s,
-        compute=f"compute, {step_in_words(compute_s)}" if compute_s else "",
-        waiting=f"latency, {seconds(waiting_s)}" if waiting_s else "",
+        compute=f"{named('shell', 'compute')}, {step_in_words(compute_s)}" if compute_s else "",
+        waiting=f"{named('shell', 'latency')}, {seconds(waiting_s)}" if waiting_s else "",
         in_words=in_words,
     )
 

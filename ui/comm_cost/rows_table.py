@@ -10,7 +10,7 @@ from core.links.own_tables import OwnTable
 from core.scenario import Scenario
 from core.specs import LinkSpec
 from core.units import GB, MIB
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, plain, seconds, significant
 from ui.comm_cost.rows import BillRow, Phase, View, sum_in_ms
 
@@ -122,7 +122,7 @@ def bill_row(found: OwnBill) -> BillRow:
         latency_ms=1e3 * fitted.waiting_s,
         bandwidth_ms=1e3 * fitted.bandwidth_s,
         compute=said("comm_cost", "says.compute_ms_2", rank_compute_s=plain(1e3 * step.rank_compute_s)),
-        waiting=f"latency, {seconds(fitted.waiting_s)}",
+        waiting=f"{named('shell', 'latency')}, {seconds(fitted.waiting_s)}",
         in_words=said("comm_cost", "says.by_and", sum_in_ms=sum_in_ms(fitted.waiting_s, fitted.bandwidth_s)),
         measured_ms=1e3 * found.priced.total_s if by_table and fitted.comm_s else nan,
         measured=said("comm_cost", "says.ms_table", comm_s=significant(1e3 * found.priced.comm_s))

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from math import log2, sqrt
 from typing import Any
 
+from runtime.prose import named
+from runtime.prose import said as phrase
 from ui.figures.dots import dashed, dot
 from ui.figures.lines import ends, payloads, times
 from ui.figures.style import (
@@ -41,7 +43,7 @@ def time_against_payload(
     """
     line, circles, pointers, palette = rows_of(model), rows_of(measured), rows_of(marks), look.palette
     sizes = [row["payload_bytes"] for row in line]
-    x = payloads("payload_bytes", sizes, "payload of one all-reduce")
+    x = payloads("payload_bytes", sizes, phrase("shell", "figure.payload"))
     y = times("time_us", [row["time_us"] for row in (*line, *circles)], look, MICROSECONDS)
     colours = by("rules", {"latency": palette.latency, "bandwidth": palette.bandwidth})
     layers = [
@@ -121,7 +123,10 @@ def _regimes(line: Rows, measured: Rows, marks: Rows, x: Spec, y: Spec, look: Lo
         parts = _long_enough([row for row in line if row["rules"] == rule])
         if parts:
             in_the_way = [*_under(measured, parts), *(row["payload_bytes"] for row in marks)]
-            start = {**_clear_of(in_the_way, parts, max(sizes), reach), "said": f"{rule} rules"}
+            start = {
+                **_clear_of(in_the_way, parts, max(sizes), reach),
+                "said": phrase("shell", "figure.rules", rule=named("shell", rule)),
+            }
             text = words(look, 14, align="left", dx=look.px(12), dy=look.px(16), fontWeight=600, color=ink)
             wide = f"!({narrower(look, PHONE)})"
             layers.append(layer("text", [start], where=wide, x=x, y=y, text="said", **text))

@@ -97,8 +97,10 @@ def _in_sight(seen: bool) -> tuple[str, ...]:
 
 def _bench(page: Page) -> rows.Bench:
     return rows.Bench(
-        inputs.whole("Stages p", page.key("bench_p"), 1, rows.MOST_STAGES, 8),
-        inputs.whole("Microbatches m", page.key("bench_m"), 1, rows.MOST_MICROBATCHES, 16),
+        inputs.whole(said("pipeline_bubble", "says.stages_p"), page.key("bench_p"), 1, rows.MOST_STAGES, 8),
+        inputs.whole(
+            said("pipeline_bubble", "says.microbatches_m"), page.key("bench_m"), 1, rows.MOST_MICROBATCHES, 16
+        ),
         inputs.whole(said("pipeline_bubble", "says.budget_time"), page.key("budget"), 1, 99, 10),
     )
 
@@ -108,23 +110,23 @@ def _versus(page: Page) -> Comparison:
     first = inputs.select(said("pipeline_bubble", "says.first"), page.key("first"), list(FAMILIES), usual.first)
     second = inputs.select(said("pipeline_bubble", "says.second"), page.key("second"), list(FAMILIES), usual.second)
     sizes = (
-        inputs.whole("Stages p", page.key("pair_p"), 1, 16, usual.stages),
-        inputs.whole("Microbatches m", page.key("pair_m"), 1, 64, usual.microbatches),
-        inputs.whole("Chunks v", page.key("pair_v"), 1, 4, usual.chunks),
+        inputs.whole(said("pipeline_bubble", "says.stages_p"), page.key("pair_p"), 1, 16, usual.stages),
+        inputs.whole(said("pipeline_bubble", "says.microbatches_m"), page.key("pair_m"), 1, 64, usual.microbatches),
+        inputs.whole(said("pipeline_bubble", "says.chunks_v"), page.key("pair_v"), 1, 4, usual.chunks),
     )
     forward, back, weight = map(int, inputs.select("F : I : W", page.key("costs"), COSTS, COSTS[0]).split(" : "))
-    hop = exact("hop", inputs.choice("A hop", page.key("hop"), HOPS, HOPS[0]))
+    hop = exact("hop", inputs.choice(said("pipeline_bubble", "says.a_hop"), page.key("hop"), HOPS, HOPS[0]))
     return Comparison(first, second, *sizes, (forward, back, weight), hop, page.scenario.slowdown)
 
 
 def _serve(page: Page) -> Serving:
     usual = Serving()
     return Serving(
-        inputs.whole("Stages p", page.key("serve_p"), 2, 16, usual.stages),
+        inputs.whole(said("pipeline_bubble", "says.stages_p"), page.key("serve_p"), 2, 16, usual.stages),
         inputs.whole(
             said("pipeline_bubble", "says.microbatches_flight"), page.key("serve_m"), 1, 32, usual.in_flight
         ),
-        exact("hop", inputs.choice("A hop", page.key("serve_hop"), HOPS, HOPS[0])),
+        exact("hop", inputs.choice(said("pipeline_bubble", "says.a_hop"), page.key("serve_hop"), HOPS, HOPS[0])),
         exact(
             "way_back",
             inputs.choice(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import local
 from ui.figures.bars import Bands, Sign, captions, inside, key, stretch
 from ui.figures.dots import dashed, dot, label, rules
@@ -216,8 +216,8 @@ def layout_bars(layouts: Sequence[Row], look: Look) -> Figure:
         *key(
             look,
             [
-                Sign("compute", palette.compute, palette.text),
-                Sign("latency", palette.latency, palette.latency_text),
+                Sign(named("shell", "compute"), palette.compute, palette.text),
+                Sign(named("shell", "latency"), palette.latency, palette.latency_text),
                 Sign("bandwidth", palette.bandwidth, palette.bandwidth_text),
             ],
         ),

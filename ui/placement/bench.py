@@ -28,10 +28,6 @@ from ui.scenes import Page
 
 T = TypeVar("T")
 
-_MEMORY_HELP = "0: as its driver reports it"
-_OWN_HELP = "Of a card that is not in the catalog; 0: as the scenario's GPU"
-_RATE_HELP = "Judge the targets at p99 of requests that arrive at random; 0: as so many in flight meet them"
-_PRICE_HELP = "Yours: none is assumed; 0: no cost is shown"
 USUAL, SCENARIOS = "the GPU's usual", "the scenario's"
 RECOMMENDED = "recommended"
 
@@ -136,7 +132,12 @@ def _sizes(page: Page) -> _Sizes:
             said("placement", "says.sequences_once"), page.key("concurrency"), 1, 65536, Demand().concurrency
         ),
         slo_ms=inputs.number(
-            said("placement", "says.target_ms"), page.key("slo"), 0.0, 1e5, 0.0, help="Between tokens; 0: none"
+            said("placement", "says.target_ms"),
+            page.key("slo"),
+            0.0,
+            1e5,
+            0.0,
+            help=said("placement", "says.slo_help", zero=0),
         ),
     )
 
@@ -153,14 +154,29 @@ def _details(page: Page) -> _Details:
                 said("placement", "says.overhead_gb"), page.key("overhead"), 0.0, 64.0, usual_gb
             )
             first_ms = inputs.number(
-                said("placement", "says.first_token_ms"), page.key("first"), 0.0, 1e6, 0.0, help="Target; 0: none"
+                said("placement", "says.first_token_ms"),
+                page.key("first"),
+                0.0,
+                1e6,
+                0.0,
+                help=said("placement", "says.first_help", zero=0),
             )
             price = inputs.number(
-                said("placement", "says.gpu_hour"), page.key("price"), 0.0, 1000.0, 0.0, help=_PRICE_HELP
+                said("placement", "says.gpu_hour"),
+                page.key("price"),
+                0.0,
+                1000.0,
+                0.0,
+                help=said("placement", "says.price_help", zero=0, p99="p99"),
             )
         with middle:
             domain = inputs.whole(
-                said("placement", "says.nvlink_domain"), page.key("domain"), 0, 576, 0, help="GPUs; 0: as is usual"
+                said("placement", "says.nvlink_domain"),
+                page.key("domain"),
+                0,
+                576,
+                0,
+                help=said("placement", "says.domain_help", zero=0),
             )
             nics = inputs.whole(
                 said("placement", "says.nics_node"),
@@ -171,18 +187,38 @@ def _details(page: Page) -> _Details:
                 help=said("placement", "says.as_network_s_row", zero=0),
             )
             rate = inputs.number(
-                said("placement", "says.requests_second"), page.key("rate"), 0.0, 1e5, 0.0, help=_RATE_HELP
+                said("placement", "says.requests_second"),
+                page.key("rate"),
+                0.0,
+                1e5,
+                0.0,
+                help=said("placement", "says.rate_help", zero=0, p99="p99"),
             )
             wire = inputs.choice(said("placement", "says.wire_node"), page.key("wire"), [USUAL, SCENARIOS], USUAL)
         with right:
             memory_gb = inputs.number(
-                said("placement", "says.usable_memory_gb"), page.key("memory"), 0.0, 1024.0, 0.0, help=_MEMORY_HELP
+                said("placement", "says.usable_memory_gb"),
+                page.key("memory"),
+                0.0,
+                1024.0,
+                0.0,
+                help=said("placement", "says.memory_help", zero=0, p99="p99"),
             )
             bandwidth = inputs.number(
-                said("placement", "says.bandwidth_gb_s"), page.key("bandwidth"), 0.0, 1e5, 0.0, help=_OWN_HELP
+                said("placement", "says.bandwidth_gb_s"),
+                page.key("bandwidth"),
+                0.0,
+                1e5,
+                0.0,
+                help=said("placement", "says.own_help", zero=0, p99="p99"),
             )
             tflops = inputs.number(
-                said("placement", "says.dense_tflop_s"), page.key("tflops"), 0.0, 1e5, 0.0, help=_OWN_HELP
+                said("placement", "says.dense_tflop_s"),
+                page.key("tflops"),
+                0.0,
+                1e5,
+                0.0,
+                help=said("placement", "says.own_help", zero=0, p99="p99"),
             )
     return _Details(
         utilisation, overhead_gb, memory_gb, bandwidth, tflops, wire, domain, nics, price, first_ms, rate

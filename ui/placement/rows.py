@@ -9,6 +9,7 @@ from core.placement.planner import Placement, Plan, Question
 from core.placement.rank_memory import RankMemory
 from core.placement.under_load import place_under_load
 from core.units import GB
+from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import decimal_bytes, grouped, plain, seconds, significant
 from ui.comm_cost.rows import BillRow
@@ -195,7 +196,7 @@ def plan_row(name: str, plan: Plan) -> BillRow:
         latency_ms=1e3 * latency_s,
         bandwidth_ms=1e3 * bandwidth_s,
         compute=phrase("placement", "says.compute_ms", compute_ms=plain(compute_ms)),
-        waiting=f"latency, {seconds(latency_s)}",
+        waiting=f"{named('shell', 'latency')}, {seconds(latency_s)}",
         in_words="",
     )
 

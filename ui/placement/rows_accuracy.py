@@ -8,6 +8,7 @@ from core.catalog import GPUS
 from core.evidence.foretold import Foretold
 from core.evidence.report import Case, Errors, Residual, by_class, by_regime, by_source, nearest
 from core.placement.planner import Plan, Question
+from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import percent, seconds
 
@@ -69,7 +70,7 @@ def dots(found: Sequence[Residual], chosen: str) -> list[Dot]:
 def run_name(each: Residual) -> str:
     """What was run, in one line."""
     said = each.measurement
-    batch = "full" if said.batch is None else phrase("placement", "says.batch", batch=said.batch)
+    batch = named("shell", "full") if said.batch is None else phrase("placement", "says.batch", batch=said.batch)
     stages = f" PP={said.pp_size}" if said.pp_size > 1 else ""
     lengths = phrase("placement", "says.tokens", prompt_tokens=said.prompt_tokens, output_tokens=said.output_tokens)
     return f"{said.model.name}, {said.dtype}, {said.gpu.name}, TP={said.group.tp_size}{stages}, {batch}, {lengths}"

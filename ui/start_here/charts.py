@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import decimal_bytes, seconds
 from ui.figures.bars import Bands, Sign, captions, key, stretch
 from ui.figures.dots import label, rules
@@ -40,8 +40,8 @@ def message_bars(sent: Iterable[Row], look: Look) -> Figure:
     ends = [0, 1.02 * max(row["total_s"] for row in rows)]
     start, waited = (linear(field, ends, SECONDS) for field in ("zero", "latency_s"))
     signs = (
-        Sign("latency", palette.latency, palette.latency_text),
-        Sign("bandwidth", palette.bandwidth, palette.bandwidth_text),
+        Sign(named("shell", "latency"), palette.latency, palette.latency_text),
+        Sign(named("shell", "bandwidth"), palette.bandwidth, palette.bandwidth_text),
     )
     layers = [
         *key(look, signs),

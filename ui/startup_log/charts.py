@@ -58,7 +58,14 @@ def shrinking_residuals(rows: Iterable[Row], look: Look) -> Figure:
     order = list(dict.fromkeys(row["rule"] for row in sorted(points, key=lambda row: row["number"])))
     labels = {"title": None, "labelAngle": 0}
     x = {"field": "rule", "type": "nominal", "sort": order, "scale": {"padding": 0.3}, "axis": labels}
-    y = log("shown", [_LEAST, 6], PLAIN, title="residual, %", ticks=[0.001, 0.01, 0.1, 1], grid=True)
+    y = log(
+        "shown",
+        [_LEAST, 6],
+        PLAIN,
+        title=phrase("startup_log", "says.residual_percent"),
+        ticks=[0.001, 0.01, 0.1, 1],
+        grid=True,
+    )
     first = sorted((row for row in points if row["number"] == 1), key=lambda row: -row["shown"])
     name = {"fontSize": look.px(13), "fontWeight": "normal", "align": "left", "dx": look.px(4)}
     layers = [

@@ -17,7 +17,7 @@ from core.two_way_tp import (
     reconcile,
     token_parts,
 )
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import grouped, plain, seconds, significant
 from ui.comm_cost.rows import CurvePoint, Mark, MeasuredDot
 
@@ -216,7 +216,7 @@ def token_bars(log: RunLog) -> list[Part]:
         Part(bar, "sum", sums_at, rest_at, sums),
     ]
     if parts.unexplained_s:
-        words = f"unexplained: {seconds(parts.unexplained_s)}"
+        words = f"{named('shell', 'unexplained')}: {seconds(parts.unexplained_s)}"
         rows.append(Part(bar, "waiting", rest_at, 1e3 * parts.total_s, words))
     return rows
 

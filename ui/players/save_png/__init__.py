@@ -4,6 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from runtime.prose import said
+
 _HERE = Path(__file__).parent
 _HTML = '<button type="button"></button>'
 
@@ -17,5 +19,5 @@ _button = st.components.v2.component(
 
 def save_png(container_key: str, name: str, ground: str) -> None:
     """Offer the chart in a container, by its key, as `name`.png: twice its size on screen, on `ground`."""
-    data = {"label": "Download PNG", "container": container_key, "name": name, "ground": ground}
+    data = {"label": said("shell", "figure.png"), "container": container_key, "name": name, "ground": ground}
     _button(key=f"png_{name}", data=data, width="content")
