@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from core.collectives.programs import Program, hierarchical_all_reduce, program
 from core.comm_cost.bill import Step, bill, priced_ends
-from core.comm_cost.expert_parallel import expert_parallel_bill
+from core.comm_cost.expert_parallel import expected_distinct_ranks, expert_parallel_bill
 from core.comm_cost.kernels import picked_bill, picked_kernel
 from core.comm_cost.node_boundary import node_bill
 from core.models.kv_cache import kept_tokens, kv_bytes_per_token_per_rank
@@ -126,7 +126,7 @@ def handed_over(request: Request, link: LinkSpec) -> Iterator[Shown]:
 def plans(question: Question, judged: Sequence[Plan]) -> Iterator[Shown]:
     """The planner: every plan that fits, its pipeline on the clock with bare wires and the roofline's stages."""
     for plan in judged:
-        if plan.timing is None or plan.layout.ep_size > 1:
+        if plan.timing is None:
             continue
         timing, layout = plan.timing, plan.layout
         step_s, first_s, hops = _pipeline(question, layout, timing.concurrency)
@@ -217,18 +217,14 @@ def _pipeline(
     batch = per_copy / min(layout.pp_size, int(per_copy))
     shares = [stage.layers / model.num_hidden_layers for stage in stages(model, layout.pp_size)]
 
-    def with_wires(least_s: float, tokens: float) -> float:
-        payload = tokens * model.hidden_size * ACTIVATION_BYTES
-        local, nodes = min(tp, fabric.domain), max(1, tp // fabric.domain)
-        one_s = played_s(fabric, hierarchical_all_reduce(local, nodes), payload) if tp > 1 else 0.0
-        return least_s + 2 * model.num_hidden_layers * one_s
-
-    decode_s = with_wires(
-        _decode_least_s(model, gpu, batch, demand.mean_context, tp, demand.dtype, demand.kv_dtype), batch
-    )
-    prefill_s = with_wires(
-        _prefill_least_s(model, gpu, demand.prompt_tokens, tp, demand.dtype), float(demand.prompt_tokens)
-    )
+    # every weight is read by one rank of the group at the least, and every copy of attention has its own tokens
+    together = layout.dp_size
+    cache = kv_bytes_per_token_per_rank(model, tp, demand.kv_dtype) / layout.dcp_size
+    cache_s = batch * kept_tokens(model, demand.mean_context) * cache / gpu.memory_bytes_per_s
+    decode_s = _decode_least_s(model, gpu, together * batch, 0, tp * together, demand.dtype, demand.kv_dtype)
+    decode_s = max(decode_s, cache_s) + _wires_s(model, fabric, layout, batch)
+    prompts = _prefill_least_s(model, gpu, demand.prompt_tokens, tp * together, demand.dtype, together)
+    prefill_s = prompts + _wires_s(model, fabric, layout, float(demand.prompt_tokens))
     hops, prompt_hops_s = [], 0.0
     for boundary in range(layout.pp_size - 1):
         wire = bare(cluster.hop(tp, boundary))
@@ -237,6 +233,20 @@ def _pipeline(
         hops.append((batch * row_s, wire.latency_s))
         prompt_hops_s += demand.prompt_tokens * row_s + wire.latency_s
     return [share * decode_s for share in shares], prefill_s + prompt_hops_s, hops
+
+
+def _wires_s(model: ModelSpec, fabric: Fabric, layout: Layout, tokens: float) -> float:
+    """What a step's layers send, `tokens` rows on each copy of attention: all-reduces, or dispatch and combine."""
+    row = model.hidden_size * ACTIVATION_BYTES
+    if layout.ep_size > 1 and model.moe is not None:
+        sent = tokens / layout.tp_size * expected_distinct_ranks(model.moe, layout.ep_size) * row
+        works = fabric.collective(program("all_to_all", "direct", layout.ep_size), sent)
+        return 2 * (model.num_hidden_layers - model.moe.first_k_dense_replace) * busiest_s(works)
+    if layout.tp_size == 1:
+        return 0.0
+    local, nodes = min(layout.tp_size, fabric.domain), max(1, layout.tp_size // fabric.domain)
+    one_s = played_s(fabric, hierarchical_all_reduce(local, nodes), tokens * row)
+    return 2 * model.num_hidden_layers * one_s
 
 
 def _cycle_s(stage_s: Sequence[float], hops: Sequence[tuple[float, float]], microbatches: int) -> float:
