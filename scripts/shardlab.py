@@ -16,6 +16,7 @@ from scripts.terminal import Parser, run
 COMMANDS: Mapping[str, str] = {
     "plan": "place a model on a cluster",
     "load": "a plan when requests arrive at random",
+    "race": "plans under one stream of requests",
     "strategy": "which parallelism to train or to serve with",
     "read-log": "hold a startup log to its model's config",
     "fit-links": "a link out of what nccl-tests printed",

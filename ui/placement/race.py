@@ -51,8 +51,8 @@ def scene(page: Page, placement: Placement, load: str) -> None:
     if guess.said is not None:
         right = guess.said == asked.ran.winner + 1
         page.verdict("ok" if right else "off", "race.right" if right else "race.wrong")
-    page.reading("race.reading")
     with st.container(key="aside_race"):
+        page.reading("race.reading")
         with st.expander(page.prose.plain("race.table")):
             table = frame(rows.lane_rows(asked.ran))
             st.dataframe(table, hide_index=True, alt=page.prose.plain("race.reading"))

@@ -57,7 +57,7 @@ PUZZLES: tuple[Puzzle, ...] = (
         "-IfIR",
         width=F,
     ),
-    _puzzle("heads", 4, ("whole", "whole"), (_NORM, *_HEADS, _slot()), "O-IR"),
+    _puzzle("copies", 4, ("tokens", "tokens"), (_NORM, _slot(), *_MLP, _slot(_SCATTERS)), "-W-W-", room=True),
     _puzzle("layer", 4, ("whole", "whole"), (_NORM, *_HEADS, _slot(), _NORM, *_MLP, _slot()), "O-IRO-IR"),
     _puzzle(
         "sequence",

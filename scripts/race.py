@@ -1,0 +1,74 @@
+"""Plans under one stream of requests: `python -m scripts.race --model llama-3-8b --gpu a100 --load rush`."""
+
+from collections.abc import Mapping, Sequence
+
+from core.placement.asked import GPUS_PER_NODE
+from core.placement.demand import Demand
+from core.placement.planner import place
+from core.strategy.race import LOADS, REQUESTS, Lane, entrants, race
+from core.units import percent, plain, seconds
+from scripts.asking import add_question, question
+from scripts.terminal import Parser, answer, picked, print_aligned, run
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Send the same requests through each kind of plan that fits, and name the one that answers first."""
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+
+    def compute() -> Mapping[str, object]:
+        asked = question(options, Demand())
+        entered = entrants(place(asked))
+        rate = LOADS[options.load] * max((one.capacity_per_s for one in entered), default=0.0)
+        chunk = asked.cluster.gpu.vllm_batched_tokens
+        ran = race(entered, rate, chunk, options.seed, options.requests) if entered else None
+        lanes = ran.lanes if ran else ()
+        winner = ran.lanes[ran.winner].entrant.kind if ran else None
+        if not options.json:
+            heads = ("plan", "layout", "an answer", "first token", "next token", "most waiting", "fullest cache")
+            print(f"{plain(rate)} requests a second")
+            print_aligned([heads, *map(_cells, lanes)])
+            print(f"first: {winner}" if winner else "nothing fits")
+        return {"requests_per_s": rate, "winner": winner, "lanes": [_figures(lane) for lane in lanes]}
+
+    return answer(parser, options, compute, table=False)
+
+
+def _cells(lane: Lane) -> tuple[str, ...]:
+    entrant = lane.entrant
+    split = f", {entrant.readers} read and {entrant.writers} write" if entrant.readers else ""
+    times = (lane.answer_s, lane.ttft_s() or 0.0, lane.itl_s() or 0.0)
+    return (
+        entrant.kind,
+        f"{entrant.layout.name}{split}",
+        *(seconds(time_s) for time_s in times),
+        str(lane.most_waiting),
+        percent(lane.most_fill, 0),
+    )
+
+
+def _figures(lane: Lane) -> dict[str, object]:
+    """A lane as JSON has it."""
+    return {
+        "layout": lane.entrant.layout.name,
+        **picked(lane.entrant, "kind", "engines", "readers", "capacity_per_s", "transfer_s"),
+        **picked(lane, "answer_s", "most_waiting", "most_fill"),
+        "ttft_s": lane.ttft_s(),
+        "itl_s": lane.itl_s(),
+    }
+
+
+def make_parser() -> Parser:
+    """What it takes."""
+    parser = Parser(prog="race", description="One stream of requests through several plans.")
+    add_question(parser)
+    parser.set_defaults(gpus_per_node=GPUS_PER_NODE)
+    parser.add_argument("--load", choices=tuple(LOADS), default="rush", help="of what the best plan can complete")
+    parser.add_argument("--requests", type=int, default=REQUESTS)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+if __name__ == "__main__":
+    run(main)
