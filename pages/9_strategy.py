@@ -11,6 +11,7 @@ from core.units import GB
 from runtime.prose import said, worded
 from ui import beside, scenes
 from ui.figures.frames import frame
+from ui.figures.svg import NARROW, size_of
 from ui.players.still import still
 from ui.prose import escape
 from ui.strategy import bench as strategy_bench
@@ -94,11 +95,11 @@ def picker() -> None:
 
 def block() -> None:
     drawn, reading = block_asked(), f"block.reading_{asked.strategy.lower()}"
-    svg, text = block_diagram(drawn, look.palette, page.prose.plain(reading)), mermaid(drawn)
+    alt, text = page.prose.plain(reading), mermaid(drawn)
+    svg, narrow = (block_diagram(drawn, look.palette, alt, size) for size in (size_of(look), NARROW))
     figure, margin = page.split()
     with figure:
-        with st.container(key="drawn_block", width=round(look.px(600)) if look.present else "stretch"):
-            still(svg, key="block")
+        still(svg, narrow, key="block")
         page.reading(reading)
     with margin, st.container(key="aside_block"):
         page.note("block.note")

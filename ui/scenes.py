@@ -13,6 +13,7 @@ Only the open scene runs. Its name is in the URL, and so is everything asked on 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Literal
 
 import pandas as pd
@@ -60,6 +61,7 @@ class Page:
     revealed: bool
     prose: Prose = field(default_factory=lambda: Prose({}))
     _extra_buttons: list[Callable[[], object]] = field(default_factory=list)
+    _splits: Iterator[int] = field(default_factory=count)
 
     def key(self, name: str) -> str:
         """A control's name in the URL: the page's prefix and its own."""
@@ -171,8 +173,9 @@ class Page:
             st.error(escape(error))
 
     def split(self) -> tuple[DeltaGenerator, DeltaGenerator]:
-        """The figure and its margin: 852 and 264 of 1160, one under the other on a phone."""
-        figure, margin = st.columns([852, 264], gap="large")
+        """The figure and its margin: 852 and 264 of 1160, one under the other on a phone and a low wall."""
+        with st.container(key=f"split_{next(self._splits)}"):
+            figure, margin = st.columns([852, 264], gap="large")
         return figure, margin
 
     def ask(

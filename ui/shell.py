@@ -26,10 +26,12 @@ LANGUAGE = "lang"
 
 _SHARED = (*inputs.SCENARIO_NAMES, progress.KEY, "present", inputs.KEYS, LANGUAGE)
 
+_SCRIPTS = ("history.js", "wall.js", "shell.js")
+
 _browser = st.components.v2.component(
     "shardlab_shell",
     html="<i></i>",
-    js=(Path(__file__).parent / "shell.js").read_text(encoding="utf-8"),
+    js="\n".join((Path(__file__).parent / "browser" / name).read_text(encoding="utf-8") for name in _SCRIPTS),
 )
 
 
@@ -105,8 +107,16 @@ def run() -> None:
                 "keys": inputs.keys_act(),
                 "lang": content.language(),
                 "shared": list(_SHARED),
+                "first": {f"{page.prefix}_scene": next(iter(page.scenes.values())) for page in PAGES},
+                "low": low_wall(),
             },
+            default={"low": low_wall()},
+            on_low_change=_heard,
         )
+
+
+def _heard() -> None:
+    """The run that follows is all that a change of the wall asks for."""
 
 
 def tell(*said: str) -> None:
@@ -181,7 +191,12 @@ def presenting() -> bool:
 
 def look() -> theme.Look:
     """The mode and size charts are drawn in."""
-    return theme.Look(_palette(), presenting())
+    return theme.Look(_palette(), presenting(), presenting() and low_wall())
+
+
+def low_wall() -> bool:
+    """Whether the wall that is projected on is a low one, as the browser has told."""
+    return bool(st.session_state.get("shell", {}).get("low", False))
 
 
 def _palette() -> theme.Palette:

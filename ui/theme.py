@@ -10,6 +10,9 @@ SERIF = '"Source Serif", serif'
 CODE = '"Source Code Pro", monospace'
 COLUMN_PX = 1160
 
+LEAST_TYPE, PROJECTED, LOW, TYPE_ON_LOW = 24, 1.8, 1.35, 1.55
+"""Pixels that the back row reads, and by how much a figure and its type grow on a wall and on a low one."""
+
 _OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7")
 
 
@@ -107,16 +110,25 @@ DARK = Palette(
 
 @dataclass(frozen=True)
 class Look:
-    """What a chart needs to know of where it is shown: the mode, and whether it is projected."""
+    """What a chart needs to know of where it is shown: the mode, whether it is projected, and on a low wall."""
 
     palette: Palette
     present: bool = False
+    low: bool = False
 
     @property
     def scale(self) -> float:
-        """How much larger type is drawn: 13.5 px becomes 24 px and more on a projector."""
-        return 1.8 if self.present else 1.0
+        """How much larger a figure is drawn; a low wall has no room to grow it as much as its letters."""
+        return (LOW if self.low else PROJECTED) if self.present else 1.0
 
     def px(self, size: float) -> float:
         """A laptop size in pixels, as it is to be drawn here."""
         return round(size * self.scale, 1)
+
+    def letters(self, size: float) -> float:
+        """What letters of a laptop size take here: 13.5 px becomes 24 px on every wall."""
+        return round(size * (PROJECTED if self.present else 1.0), 1)
+
+    def font(self, size: float) -> float:
+        """A font's laptop size in pixels, as it is to be set here: on a wall never under 24."""
+        return max(LEAST_TYPE, round(size * (TYPE_ON_LOW if self.low else PROJECTED), 1)) if self.present else size

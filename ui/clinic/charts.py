@@ -72,7 +72,7 @@ def term_bars(parts: Iterable[Row], wholes: Iterable[Row], unit: str, look: Look
             "end",
             "said",
             beside_px=left + right,
-            fontSize=look.px(13.5),
+            fontSize=look.font(13.5),
             dx=look.px(7),
             color=own("ink"),
         ),

@@ -142,7 +142,7 @@ def either(test: str, then: Any, otherwise: Any) -> Spec:
 
 def narrower(look: Look, px: float = NARROW) -> str:
     """The expression that holds where the plot is narrower than so many laptop pixels."""
-    return f"width < {look.px(px)}"
+    return f"width < {look.letters(px)}"
 
 
 RIGHT: Spec = {"value": "width"}

@@ -100,9 +100,9 @@ def inside(
     `beside_px` of the plot's width are not the axis's.
     """
     low, high = start["scale"]["domain"]
-    length = f"(datum.{end} - datum.{start['field']}) / {high - low!r} * (width - {look.px(beside_px)})"
-    letters = f"length(datum.{said}) * {look.px(7.4)} + {look.px(14)}"
-    fits = f"{length} > {letters if room_px is None else look.px(room_px)}"
+    length = f"(datum.{end} - datum.{start['field']}) / {high - low!r} * (width - {look.letters(beside_px)})"
+    letters = f"length(datum.{said}) * {look.letters(7.4)} + {look.letters(14)}"
+    fits = f"{length} > {letters if room_px is None else look.letters(room_px)}"
     text = words(look, 14.5, **{"align": "left", "dx": look.px(8), **mark})
     return layer("text", rows, where=fits, x=start, y=at("middle"), text=said, **text)
 
@@ -155,10 +155,10 @@ def key(
                 "fill": sign.fill,
                 "ink": sign.ink,
                 "edge": sign.edge or sign.fill,
-                "left": look.px(left),
-                "right": look.px(left + sign.width),
-                "word": look.px(left + sign.width + 6),
-                "end": look.px(left + wide),
+                "left": look.letters(left),
+                "right": look.letters(left + sign.width),
+                "word": look.letters(left + sign.width + 6),
+                "end": look.letters(left + wide),
                 "top": look.px(2.5),
                 "bottom": look.px(15.5),
             }

@@ -233,7 +233,7 @@ def _fields(spec: Any) -> set[str]:
 
 def words(look: Look, size: float, **mark: Any) -> dict[str, Any]:
     """Keyword arguments of a text mark at a laptop size, in ink unless a colour is given."""
-    return {"fontSize": look.px(size), "color": look.palette.text, "baseline": "middle", **mark}
+    return {"fontSize": look.font(size), "color": look.palette.text, "baseline": "middle", **mark}
 
 
 def serif(look: Look, size: float, **mark: Any) -> dict[str, Any]:
@@ -255,12 +255,12 @@ def over(look: Look, rows: Sequence[Row], /, **mark: Any) -> list[Layer]:
 @lru_cache(maxsize=256)
 def _frame_of(look: Look, height: float, numbers: Style) -> Spec:
     palette = look.palette
-    text = {"font": SANS, "color": palette.text, "fontSize": look.px(14.5)}
+    text = {"font": SANS, "color": palette.text, "fontSize": look.font(14.5)}
     axis = {
         "labelFont": SANS,
         "titleFont": SANS,
-        "labelFontSize": look.px(13.5),
-        "titleFontSize": look.px(13.5),
+        "labelFontSize": look.font(13.5),
+        "titleFontSize": look.font(13.5),
         "titleFontWeight": "normal",
         "labelColor": palette.muted,
         "titleColor": palette.muted,

@@ -1,8 +1,41 @@
 """A few words of SVG: rectangles, lines and text, with the palette's colours."""
 
+from dataclasses import dataclass
 from html import escape
 
-from ui.theme import Palette
+from ui.theme import Look, Palette
+
+
+@dataclass(frozen=True)
+class Measures:
+    """A diagram's width, where its blocks begin, its rows' height and pitch. `over`: the labels stand above.
+
+    `type` is by how much its letters are larger, and `lines` are the baselines of a label's two.
+    """
+
+    width: int
+    left: int
+    row: int
+    pitch: int
+    top: int
+    over: int = 0
+    type: float = 1.0
+    lines: tuple[int, int] = (13, 30)
+
+    @property
+    def right(self) -> int:
+        """Where blocks end, with room for half an outline."""
+        return self.width - 1
+
+
+WIDE = Measures(852, 214, 29, 42, 28)
+NARROW = Measures(350, 1, 29, 74, 30, over=38)
+PROJECTED = Measures(852, 268, 30, 42, 30, type=1.36, lines=(16, 35))
+
+
+def size_of(look: Look) -> Measures:
+    """What a diagram is drawn at, on a page or on a wall."""
+    return PROJECTED if look.present else WIDE
 
 
 def rect(x: float, y: float, width: float, height: float, **style: object) -> str:

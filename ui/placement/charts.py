@@ -174,7 +174,7 @@ def memory_bars(parts: Iterable[Row], labels: Iterable[Row], look: Look) -> Figu
     told = ["rank", "part", "end_gb"]
     layers = [
         stretch(look, drawn, x, "end_gb", by("part", fills), palette.ground, tooltip=told),
-        inside(look, drawn, x, "end_gb", "said", fontSize=look.px(13.5), dx=look.px(6), color=own("ink")),
+        inside(look, drawn, x, "end_gb", "said", fontSize=look.font(13.5), dx=look.px(6), color=own("ink")),
         layer("text", said, x=0, y=at("over"), text="rank", **words(look, 15, align="left", fontWeight=600)),
         layer(
             "text",

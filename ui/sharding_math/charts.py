@@ -39,7 +39,7 @@ def size_strip(table: Iterable[Row], look: Look) -> Figure:
     grey = words(look, 14.5, color=palette.muted)
     layers = [
         layer("text", refused, **said, **grey),
-        layer("text", refused, shown="'—'", **place, **{**grey, "fontSize": look.px(22)}),
+        layer("text", refused, shown="'—'", **place, **{**grey, "fontSize": look.font(22)}),
         layer("rect", copied, fill=palette.ground, stroke=palette.text, **place, **_box(look, 2)),
         layer("text", copied, **said, **words(look, 14.5)),
         layer("rect", allowed, fill=palette.text, **place, **_box(look, 0)),

@@ -1,52 +1,28 @@
 """One decoder layer over its ranks: blocks in the ranks' colours, one bar for each place where they talk."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from core.sharding_math.layer_parts import LayerPart
 from runtime.prose import said
 from runtime.quantities import binary_bytes
-from ui.figures.svg import drawing, rect, text
+from ui.figures.svg import WIDE, Measures, drawing, rect, text
 from ui.theme import CODE, SANS, SERIF, Palette
 
-
-@dataclass(frozen=True)
-class Measures:
-    """A diagram's width, where its blocks begin, its rows' height and pitch. `over`: the labels stand above."""
-
-    width: int
-    left: int
-    row: int
-    pitch: int
-    top: int
-    over: int = 0
-
-    @property
-    def right(self) -> int:
-        """Where blocks end, with room for half an outline."""
-        return self.width - 1
-
-
-WIDE = Measures(852, 214, 29, 42, 28)
-NARROW = Measures(350, 1, 29, 74, 30, over=38)
 MOST_DRAWN = 16
 MOST_ON_A_PHONE = 4
 
 
-def layer_diagram(
-    parts: Sequence[LayerPart], ranks: int, palette: Palette, alt: str, *, narrow: bool = False
-) -> str:
+def layer_diagram(parts: Sequence[LayerPart], ranks: int, palette: Palette, alt: str, size: Measures = WIDE) -> str:
     """Rows from top to bottom, ranks side by side; where there is no room for all, one block with their count.
 
-    On a phone, `narrow`, the labels stand above their rows instead of before them.
+    On a phone, `NARROW`, the labels stand above their rows instead of before them.
     """
-    size = NARROW if narrow else WIDE
-    drawn_ranks = ranks if ranks <= (MOST_ON_A_PHONE if narrow else MOST_DRAWN) else 0
+    drawn_ranks = ranks if ranks <= (MOST_ON_A_PHONE if size.over else MOST_DRAWN) else 0
     drawn = [_rank_names(ranks, palette, size)] if drawn_ranks else []
     for row, part in enumerate(parts):
         top = size.top + row * size.pitch
-        drawn.append(_label(part, ranks, top, palette))
+        drawn.append(_label(part, ranks, top, palette, size))
         top += size.over
         if part.is_collective:
             drawn.append(_bar(part, top, palette, size))
@@ -68,16 +44,19 @@ def _rank_names(ranks: int, palette: Palette, size: Measures) -> str:
         left, _ = _column(rank, ranks, size)
         key = rect(left + 1, 3, 11, 11, fill=palette.rank(rank), stroke=palette.text, stroke_width=1.3)
         word = said("sharding_math", "says.rank", rank=rank) if ranks <= 8 else str(rank)
-        style: dict[str, Any] = {"style": _font(SANS), "font_size": 15, "font_weight": 600}
-        names.append(key + text(left + 18, 14, word, fill=palette.text, **style))
+        style: dict[str, Any] = {"style": _font(SANS), "font_size": 15 * size.type, "font_weight": 600}
+        names.append(key + text(left + 18, 14 * size.type, word, fill=palette.text, **style))
     return "".join(names)
 
 
-def _label(part: LayerPart, ranks: int, top: float, palette: Palette) -> str:
+def _label(part: LayerPart, ranks: int, top: float, palette: Palette, size: Measures) -> str:
     """The name in the serif, and the shape that a rank holds in code."""
     shape = said("sharding_math", "says.sum_over", ranks=ranks) if part.is_collective else _shape(part, ranks)
-    name = text(0, top + 13, part.name, style=_font(SERIF), font_size=17, font_weight=600, fill=palette.text)
-    return name + text(0, top + 30, shape, style=_font(CODE), font_size=13.5, fill=palette.muted)
+    first, second = (top + line for line in size.lines)
+    name = text(
+        0, first, part.name, style=_font(SERIF), font_size=17 * size.type, font_weight=600, fill=palette.text
+    )
+    return name + text(0, second, shape, style=_font(CODE), font_size=13.5 * size.type, fill=palette.muted)
 
 
 def _shape(part: LayerPart, ranks: int) -> str:
@@ -98,7 +77,7 @@ def _blocks(part: LayerPart, ranks: int, drawn: int, top: float, palette: Palett
             palette,
             size,
         )
-    held = _held(part, ranks, _column(0, ranks, size)[1])
+    held = _held(part, ranks, _column(0, ranks, size)[1], size.type)
     blocks = []
     for rank in range(ranks):
         owned = part.cut != "replicated" and ranks > 1
@@ -108,13 +87,13 @@ def _blocks(part: LayerPart, ranks: int, drawn: int, top: float, palette: Palett
     return "".join(blocks)
 
 
-def _held(part: LayerPart, ranks: int, width: float) -> list[str]:
+def _held(part: LayerPart, ranks: int, width: float, larger: float) -> list[str]:
     """Which units each rank holds, as far as there is room to say it of all of them."""
     if not part.num_units:
         return ["whole" if width > 60 else ""] * ranks
     ends = [part.units_of(rank, ranks) for rank in range(ranks)]
     spans = [f"{first}" if first == last else f"{first}–{last}" for first, last in ends]
-    room = int((width - 8) / 8)
+    room = int((width - 8) / (8 * larger))
     for words in ([f"{part.units} {span}" for span in spans], spans):
         if max(map(len, words)) <= room:
             return words
@@ -126,8 +105,8 @@ def _block(
 ) -> str:
     left, width = across
     box = rect(left, top, width, size.row, rx=2, fill=fill, stroke=edge, stroke_width=2)
-    style: dict[str, Any] = {"text_anchor": "middle", "style": _font(SANS), "font_size": 15}
-    return box + text(left + width / 2, top + 20.5, words, fill=palette.text, **style)
+    style: dict[str, Any] = {"text_anchor": "middle", "style": _font(SANS), "font_size": 15 * size.type}
+    return box + text(left + width / 2, top + 13 + 7.5 * size.type, words, fill=palette.text, **style)
 
 
 def _bar(part: LayerPart, top: float, palette: Palette, size: Measures) -> str:
@@ -135,9 +114,11 @@ def _bar(part: LayerPart, top: float, palette: Palette, size: Measures) -> str:
     box = rect(
         size.left, top, size.right - size.left, size.row, rx=3, fill=fill, stroke=palette.text, stroke_width=2
     )
-    style: dict[str, Any] = {"text_anchor": "middle", "style": _font(SANS), "font_size": 15.5}
+    style: dict[str, Any] = {"text_anchor": "middle", "style": _font(SANS), "font_size": 15.5 * size.type}
     words = f"Σ  {binary_bytes(part.payload_bytes)}"
-    return box + text((size.left + size.right) / 2, top + 20.5, words, font_weight=600, fill=ink, **style)
+    return box + text(
+        (size.left + size.right) / 2, top + 13 + 7.5 * size.type, words, font_weight=600, fill=ink, **style
+    )
 
 
 def _font(family: str) -> str:

@@ -12,16 +12,12 @@ from core.sharding_math.mistakes import DEAR_ORDERS, broken
 from runtime.prose import said as phrase
 from ui import inputs
 from ui.figures.frames import frame
+from ui.figures.svg import NARROW, size_of
 from ui.players.block_stepper import block_stepper
 from ui.players.still import still
 from ui.scenes import Page
 from ui.sharding_math import boards, rows
 from ui.sharding_math.drawing import layer_diagram
-
-_EITHER = """<style>
-.st-key-layer_narrow { display: none }
-@media (max-width: 640px) { .st-key-layer_wide { display: none } .st-key-layer_narrow { display: flex } }
-</style>"""
 
 
 def ask_ranks(key: str, kind: Kind, usual: int) -> int:
@@ -57,7 +53,9 @@ def mistake(page: Page, name: str) -> None:
         ("break_it.dear" if is_dear else "break_it.wrong", layer.wrong, layer.unwanted),
     )
     tables = []
-    for column, (title, trace, unwanted) in zip(st.columns(2, gap="large"), sides, strict=True):
+    with st.container(key="split_sides"):
+        columns = st.columns(2, gap="large")
+    for column, (title, trace, unwanted) in zip(columns, sides, strict=True):
         with column:
             page.say(title)
             said = page.prose.plain(title)
@@ -75,11 +73,11 @@ def layer(page: Page) -> None:
     parts = layer_parts(page.scenario.model_spec, page.scenario.tp, page.scenario.batch)
     reading = "count.layer_reading" if page.scenario.tp > 1 else "count.layer_one"
     alt = page.prose.plain(reading)
-    st.html(_EITHER)
-    for narrow in (False, True):
-        with st.container(key="layer_narrow" if narrow else "layer_wide"):
-            svg = layer_diagram(parts, page.scenario.tp, page.look.palette, alt, narrow=narrow)
-            still(svg, key=f"layer_diagram_{narrow}")
+    wide, narrow = (
+        layer_diagram(parts, page.scenario.tp, page.look.palette, alt, size)
+        for size in (size_of(page.look), NARROW)
+    )
+    still(wide, narrow, key="layer_diagram")
     page.reading(reading)
     _as_table(page, frame(rows.layer_rows(parts)), "layer", alt)
 

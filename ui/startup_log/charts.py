@@ -67,7 +67,7 @@ def shrinking_residuals(rows: Iterable[Row], look: Look) -> Figure:
         grid=True,
     )
     first = sorted((row for row in points if row["number"] == 1), key=lambda row: -row["shown"])
-    name = {"fontSize": look.px(13), "fontWeight": "normal", "align": "left", "dx": look.px(4)}
+    name = {"fontSize": look.font(13), "fontWeight": "normal", "align": "left", "dx": look.px(4)}
     layers = [
         layer("line", points, x=x, y=y, detail="log", color=palette.axis, strokeWidth=look.px(1.4)),
         layer("point", points, x=x, y=y, filled=True, opacity=1, size=look.px(80), color=palette.primary),

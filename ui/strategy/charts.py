@@ -225,7 +225,7 @@ def _names(said: list[Row], look: Look, height: float) -> Layer:
         "domain": False,
         "labelExpr": f"{spoken} : ''",
         "labelColor": palette.text,
-        "labelFontSize": look.px(14.5),
+        "labelFontSize": look.font(14.5),
         "labelFontWeight": 600,
         "labelLimit": look.px(170),
         "labelPadding": look.px(8),

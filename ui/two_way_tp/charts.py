@@ -69,7 +69,7 @@ def letters(parts: Iterable[Row], look: Look) -> Figure:
         "title": None,
         "labelAngle": 0,
         "tickSize": 0,
-        "labelFontSize": look.px(15),
+        "labelFontSize": look.font(15),
         "labelColor": palette.text,
         "labelExpr": f"{list(names.values())!r}[datum.value]",
     }

@@ -6,7 +6,8 @@ import pytest
 
 from core.catalog import model
 from core.sharding_math.layer_parts import layer_parts
-from ui.sharding_math.drawing import NARROW, WIDE, layer_diagram
+from ui.figures.svg import NARROW, WIDE
+from ui.sharding_math.drawing import layer_diagram
 from ui.theme import DARK, LIGHT
 
 
@@ -30,15 +31,15 @@ def test_the_diagram_has_two_bars_and_every_rank(tp_size, palette):
 @pytest.mark.parametrize("tp_size", [1, 2, 4, 8, 16, 32])
 def test_every_outline_ends_inside_the_drawing(tp_size):
     """A stroke is two wide, half of it outside its rectangle."""
-    for narrow, size in ((False, WIDE), (True, NARROW)):
+    for size in (WIDE, NARROW):
         parts = layer_parts(model("llama-3-8b"), tp_size)
-        svg = ElementTree.fromstring(layer_diagram(parts, tp_size, LIGHT, "", narrow=narrow))
+        svg = ElementTree.fromstring(layer_diagram(parts, tp_size, LIGHT, "", size))
         boxes = [element.attrib for element in svg.iter() if element.tag.endswith("rect")]
         assert max(float(box["x"]) + float(box["width"]) + 1 for box in boxes) <= size.width
 
 
 def test_a_phone_sees_every_rank_of_two_and_no_side_scroll():
-    said = words(layer_diagram(layer_parts(model("llama-3-8b"), 2), 2, LIGHT, "", narrow=True))
+    said = words(layer_diagram(layer_parts(model("llama-3-8b"), 2), 2, LIGHT, "", NARROW))
     assert {"rank 0", "rank 1", "KV heads 4–7"} <= set(said)
 
 

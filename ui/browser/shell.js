@@ -1,7 +1,9 @@
 // What the browser has to know of the shell: keys, focus, what is said of a change, and links within the course.
-// Mounted once a visit; `data` is { said, present, keys, lang, shared }.
+// Mounted once a visit; `data` is { said, present, keys, lang, shared, first, wall, dark }.
 
 const PHONE_PX = 600;
+const WRITTEN_IN = 'input:not([type=range], [type=radio], [type=checkbox]), textarea, [contenteditable=true], [role=combobox]';
+const TURNS = { n: 1, b: -1, PageDown: 1, PageUp: -1 };
 let now = { said: '', present: false, keys: true, shared: [] };
 let last = null;
 let ask = () => {};
@@ -26,6 +28,12 @@ function onKey(event) {
     return find('.st-key-scenario button')?.focus();
   }
   const [target] = event.composedPath();
+  const by = TURNS[event.key.length > 1 ? event.key : event.key.toLowerCase()];
+  if (by && (now.keys || event.key.length > 1) && !target?.closest?.(WRITTEN_IN) && turn(by)) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    return undefined;
+  }
   if (!now.keys || target?.type !== 'range' || !/^[a-z]$/i.test(event.key)) return;
   const keys = [...document.querySelectorAll('button:enabled kbd')];
   const key = keys.find((kbd) => kbd.textContent.trim().toUpperCase() === event.key.toUpperCase());
@@ -41,6 +49,15 @@ function keepFocus() {
   if (last.isConnected && !last.disabled) return;
   const next = find('.st-key-next button:enabled') ?? find('.st-key-next_page button:enabled');
   next?.focus({ preventScroll: true });
+}
+
+// Next and Back turn the screens of a projected scene first.
+function onPress(event) {
+  const button = event.target.closest?.('.st-key-foot button');
+  const by = button && (button.closest('.st-key-next, .st-key-next_page') ? 1 : button.closest('.st-key-back, .st-key-back_page') ? -1 : 0);
+  if (!by || !turn(by)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
 }
 
 // A link within the course stays in this tab, and takes the scenario along.
@@ -68,16 +85,18 @@ function watchTheConnection() {
 }
 
 document.addEventListener('keydown', onKey, true);
+document.addEventListener('click', onPress, true);
 document.addEventListener('click', onClick, true);
 document.addEventListener('focusin', (event) => { last = event.target; }, true);
 let waiting = null;
-new MutationObserver(() => { waiting ??= setTimeout(() => { waiting = null; keepFocus(); }, 100); }).observe(document.body, { subtree: true, attributeFilter: ['disabled'], childList: true });
+new MutationObserver(() => { waiting ??= setTimeout(() => { waiting = null; keepFocus(); watchWall(now.present); }, 100); }).observe(document.body, { subtree: true, attributeFilter: ['disabled'], childList: true });
 
 watchTheConnection();
 
 export default function ({ data, setStateValue }) {
   ask = () => setStateValue('connected', Date.now());
   document.documentElement.lang = data.lang;
+  firstScenes = data.first;
   if (data.said !== now.said) {
     if (now.said) region().textContent = data.said;
     else region();
@@ -85,4 +104,6 @@ export default function ({ data, setStateValue }) {
   // a projected link on a phone is the same page, for reading
   if (data.present && !now.present && innerWidth <= PHONE_PX) press('.st-key-go_present');
   now = data;
+  watchWall(data.present);
+  if (data.present && wall.low !== data.low) setStateValue('low', wall.low);
 }

@@ -1,0 +1,130 @@
+// One rule of scale for a wall, from its width and its height, for prose and figures alike. From 1280 × 720 to
+// 1920 × 1080 type keeps its least size of 24 px, and a larger wall has more room; beyond, all grows as one; below, all
+// shrinks as one. What a wall has no room for is its next screen: N turns to it before the next scene.
+
+const SMALL = [1280, 720], LARGE = [1920, 1080];
+const LEAST_ROOT = 24, ROOT = 28; // px, on a small and on a large wall
+const LOW_PX = 900; // a wall lower than this draws its figures lower
+const BEYOND = 4000; // px, for what may stand out of its place
+const PARTS = 'p, li, tr, pre, h1, h2, h3, h4, h5, .fraction-row, .stElementContainer';
+const wall = { zoom: 1, low: false, screens: [], at: 0, scene: '', presenting: false, tall: null };
+
+const least = (size) => Math.min(innerWidth / size[0], innerHeight / size[1]);
+
+// The rule.
+function scaleOf() {
+  const [over, under] = [least(LARGE), least(SMALL)];
+  const zoom = under < 1 ? under : Math.max(1, over);
+  const share = Math.max(0, Math.min(1, (under - 1) / (LARGE[1] / SMALL[1] - 1)));
+  return { zoom, root: LEAST_ROOT + share * (ROOT - LEAST_ROOT), low: innerHeight / zoom < LOW_PX };
+}
+
+function scaleWall() {
+  const { style } = document.documentElement;
+  const { zoom, root, low } = scaleOf();
+  style.zoom = wall.presenting ? zoom : '';
+  if (wall.presenting) style.setProperty('--wall-root', `${root}px`);
+  else style.removeProperty('--wall-root');
+  Object.assign(wall, { zoom, low });
+  document.documentElement.dataset.wall = wall.presenting ? (low ? 'low' : 'high') : '';
+}
+
+// A heading has the first lines of what it heads with it.
+function boxOf(part) {
+  const { top, bottom, width, height } = part.getBoundingClientRect();
+  return { top, bottom: bottom + (/^H[2-6]$/.test(part.tagName) ? 1.5 * height : 0), width, height };
+}
+
+// What is never cut: a paragraph, a row of a table, a figure with its controls.
+function partsOf(flow) {
+  return flow.flatMap((part) => [...part.querySelectorAll(PARTS)])
+    .filter((part) => !part.querySelector(PARTS) && !part.closest('[class*="st-key-unseen_"], .katex-mathml') && part.checkVisibility())
+    .map((part) => ({ part, box: boxOf(part) }))
+    .filter(({ box }) => box.width > 2 && box.height > 2);
+}
+
+// Where each screen begins and ends, so that nothing is cut; what is higher than a screen is cut where the screen ends.
+function cut(boxes, top, room) {
+  const end = Math.max(top, ...boxes.map((box) => box.bottom));
+  const screens = [];
+  for (let from = top; from < end - 1;) {
+    let to = from + room;
+    if (to >= end) to = end;
+    else {
+      for (let moved = true; moved;) {
+        const across = boxes.filter((box) => box.top < to - 0.5 && box.bottom > to + 0.5).map((box) => box.top);
+        moved = across.length > 0;
+        if (moved) to = Math.min(...across);
+      }
+      if (to <= from + 1) to = from + room;
+    }
+    screens.push([from, to]);
+    from = Math.max(to, Math.min(...boxes.filter((box) => box.bottom > to + 0.5).map((box) => box.top)));
+  }
+  return screens.length ? screens : [[top, end]];
+}
+
+// Lay the open scene out over its screens, and show the one that is turned to.
+function layScreens() {
+  const [head, tabs, foot] = ['.st-key-head', '[data-testid="stTabs"]', '.st-key-foot'].map((part) => document.querySelector(part));
+  if (!wall.presenting || !head || !tabs || !foot) return showScreens([], []);
+  const flow = [head, tabs];
+  flow.forEach((part) => { part.style.top = ''; });
+  const scene = `${location.pathname} ${tabs.querySelector('[aria-selected=true]')?.textContent}`;
+  if (scene !== wall.scene) Object.assign(wall, { scene, at: 0 });
+  const parts = partsOf(flow);
+  const top = head.getBoundingClientRect().top;
+  wall.screens = cut(parts.map(({ box }) => box), top, foot.getBoundingClientRect().top - top);
+  wall.at = Math.min(wall.at, wall.screens.length - 1);
+  return showScreens(flow, parts);
+}
+
+function showScreens(flow, parts) {
+  const { screens, at, zoom } = wall;
+  const [from, to] = screens[at] ?? [];
+  for (const { part, box } of parts) {
+    const shown = box.bottom > from + 0.5 && box.top < to - 0.5 ? '' : 'hidden';
+    if (part.style.visibility !== shown) part.style.visibility = shown;
+  }
+  for (const part of flow) {
+    const { top, bottom } = part.getBoundingClientRect();
+    const inset = [from - top, bottom - to].map((px) => (px > 0 ? px / zoom : -BEYOND));
+    part.style.clipPath = screens.length > 1 ? `inset(${inset[0]}px -${BEYOND}px ${inset[1]}px -${BEYOND}px)` : '';
+    part.style.top = at ? `${(screens[0][0] - from) / zoom}px` : '';
+  }
+  document.documentElement.style.setProperty('--screen', screens.length > 1 ? `" · ${at + 1}/${screens.length}"` : '""');
+}
+
+// Turn a screen on or back; whether there was one to turn to.
+function turn(by) {
+  const to = wall.at + by;
+  if (!wall.presenting || to < 0 || to >= wall.screens.length) return false;
+  wall.at = to;
+  layScreens();
+  return true;
+}
+
+let laying = null;
+function layLater() {
+  laying ??= requestAnimationFrame(() => {
+    laying = null;
+    layScreens();
+  });
+}
+
+const heights = new ResizeObserver(layLater);
+
+// Told after every run of the page, and of every change in it.
+function watchWall(presenting) {
+  wall.presenting = presenting;
+  scaleWall();
+  const tabs = document.querySelector('[data-testid="stTabs"]');
+  if (tabs && tabs !== wall.tall) {
+    heights.disconnect();
+    heights.observe(tabs);
+    wall.tall = tabs;
+  }
+  layLater();
+}
+
+window.addEventListener('resize', () => watchWall(wall.presenting));
