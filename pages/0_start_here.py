@@ -16,7 +16,7 @@ look = page.look
 
 
 def picture(svg: str, width: int) -> None:
-    with st.container(key=f"drawn_{page.scene}", width=round(look.px(width))):
+    with st.container(key=f"drawn_{page.scene}", width=round(look.letters(width * (1.16 if look.present else 1)))):
         still(svg, key=f"picture_{page.scene}")
 
 

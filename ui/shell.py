@@ -5,6 +5,7 @@ from base64 import b64encode
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
+from typing import TypedDict
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -26,7 +27,7 @@ LANGUAGE = "lang"
 
 _SHARED = (*inputs.SCENARIO_NAMES, progress.KEY, "present", inputs.KEYS, LANGUAGE)
 
-_SCRIPTS = ("history.js", "wall.js", "shell.js")
+_SCRIPTS = ("history.js", "wall.js", "access.js", "shell.js")
 
 _browser = st.components.v2.component(
     "shardlab_shell",
@@ -108,10 +109,12 @@ def run() -> None:
                 "lang": content.language(),
                 "shared": list(_SHARED),
                 "first": {f"{page.prefix}_scene": next(iter(page.scenes.values())) for page in PAGES},
-                "low": low_wall(),
+                "wall": _wall(),
+                "dark": _palette().dark,
             },
-            default={"low": low_wall()},
-            on_low_change=_heard,
+            default={"wall": _wall(), "dark": _palette().dark},
+            on_wall_change=_heard,
+            on_dark_change=_heard,
         )
 
 
@@ -191,12 +194,25 @@ def presenting() -> bool:
 
 def look() -> theme.Look:
     """The mode and size charts are drawn in."""
-    return theme.Look(_palette(), presenting(), presenting() and low_wall())
+    wall = _wall()
+    return theme.Look(_palette(), True, wall["low"], wall["zoom"]) if presenting() else theme.Look(_palette())
 
 
-def low_wall() -> bool:
-    """Whether the wall that is projected on is a low one, as the browser has told."""
-    return bool(st.session_state.get("shell", {}).get("low", False))
+class Wall(TypedDict):
+    """What the browser tells of the wall: whether it is a low one, and by how much all of it is scaled."""
+
+    low: bool
+    zoom: float
+
+
+def _wall() -> Wall:
+    """The wall that is projected on. What a browser sends is held to what a wall can be."""
+    told = st.session_state.get("shell", {}).get("wall") or {}
+    zoom = told.get("zoom", 1)
+    return {
+        "low": told.get("low") is True,
+        "zoom": min(4.0, max(0.5, zoom)) if isinstance(zoom, int | float) else 1,
+    }
 
 
 def _palette() -> theme.Palette:

@@ -110,16 +110,17 @@ DARK = Palette(
 
 @dataclass(frozen=True)
 class Look:
-    """What a chart needs to know of where it is shown: the mode, whether it is projected, and on a low wall."""
+    """What a chart needs to know of where it is shown: the mode, whether it is projected, and on which wall."""
 
     palette: Palette
     present: bool = False
     low: bool = False
+    zoom: float = 1.0
 
     @property
     def scale(self) -> float:
         """How much larger a figure is drawn; a low wall has no room to grow it as much as its letters."""
-        return (LOW if self.low else PROJECTED) if self.present else 1.0
+        return self.zoom * (LOW if self.low else PROJECTED) if self.present else 1.0
 
     def px(self, size: float) -> float:
         """A laptop size in pixels, as it is to be drawn here."""
@@ -127,8 +128,9 @@ class Look:
 
     def letters(self, size: float) -> float:
         """What letters of a laptop size take here: 13.5 px becomes 24 px on every wall."""
-        return round(size * (PROJECTED if self.present else 1.0), 1)
+        return round(size * (PROJECTED * self.zoom if self.present else 1.0), 1)
 
     def font(self, size: float) -> float:
         """A font's laptop size in pixels, as it is to be set here: on a wall never under 24."""
-        return max(LEAST_TYPE, round(size * (TYPE_ON_LOW if self.low else PROJECTED), 1)) if self.present else size
+        larger = TYPE_ON_LOW if self.low else PROJECTED
+        return round(self.zoom * max(LEAST_TYPE, size * larger), 1) if self.present else size

@@ -81,14 +81,15 @@ def cold_server(tmp_path) -> Iterator[str]:
 
 @pytest.fixture
 def open_page(profile) -> Iterator[Callable]:
-    """`open_page(url, width=, height=, scheme=)`: a settled page in a visit of its own.
+    """`open_page(url, width=, height=, scheme=, script=)`: a settled page in a visit of its own.
 
     At teardown no visit may have asked any other host for anything, nor left an unexpected error in the console.
     """
     visits, strangers, errors = [], [], []
 
-    def opened(url: str, *, width: int = 1440, height: int = 900, scheme: str = "light"):
+    def opened(url: str, *, width: int = 1440, height: int = 900, scheme: str = "light", script: str = ""):
         page = profile.new_page()
+        page.add_init_script(script)
         visits.append(page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
@@ -141,9 +142,9 @@ REST_MS, LONGEST_MS = 500, 3000
 """How long nothing may be added to the page; what is still added after three seconds is an animation."""
 
 
-def settle(page) -> None:
+def settle(page, rest_ms: int = REST_MS) -> None:
     """Wait until the app is connected, has run, and has drawn what it was told, with every widget mounted."""
-    page.wait_for_function(AT_REST, arg=[REST_MS, LONGEST_MS])
+    page.wait_for_function(AT_REST, arg=[rest_ms, LONGEST_MS])
 
 
 def press(page, key: str) -> None:

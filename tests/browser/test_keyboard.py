@@ -129,3 +129,48 @@ def test_before_the_style_sheet_has_come_nothing_unseen_is_shown(app, open_page)
     )
     for route in held:
         route.continue_()
+
+
+def views(page, go, times: int) -> list[str]:
+    """The page and scene after each of so many steps in the browser's history."""
+    found = []
+    for _ in range(times):
+        go()
+        page.wait_for_timeout(400)
+        settle(page)
+        scene = page.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text()
+        found.append(f"{page.url.split('/')[-1].split('?')[0]}: {scene}")
+    return found
+
+
+def test_each_view_is_one_entry_of_the_history_and_back_and_forward_bring_it(app, open_page):
+    """Tabs added none, N added some, and leaving a page added two, one of them a view that nobody had seen."""
+    page = open_page(f"{app}/comm_cost")
+    before = page.evaluate("history.length")
+    seen = ["comm_cost: Question"]
+    for act in (
+        lambda: page.get_by_role("tab", name="See it").click(),
+        lambda: page.keyboard.press("n"),
+        lambda: page.keyboard.press("b"),
+        lambda: page.get_by_role("tab", name="Limits").click(),
+        lambda: page.keyboard.press("n"),
+        lambda: page.get_by_role("tab", name="See it").click(),
+        lambda: page.get_by_test_id("stTopNavLink").filter(has_text="01 Sharding").click(),
+    ):
+        seen += views(page, act, 1)
+    assert seen[1:] == [
+        *("comm_cost: See it", "comm_cost: Count it", "comm_cost: See it", "comm_cost: Limits"),
+        *("pipeline_bubble: Serve", "pipeline_bubble: See it", "sharding_math: Question"),
+    ]
+    assert page.evaluate("history.length") == before + 7
+    assert views(page, page.go_back, 7) == seen[-2::-1]
+    assert views(page, page.go_forward, 7) == seen[1:]
+
+
+def test_a_reload_finds_a_player_where_it_was_left(app, open_page):
+    page = open_page(f"{app}/pipeline_bubble?pipe_scene=See+it")
+    for _ in range(3):
+        page.locator("figure.player [data-do=on]").click()
+    page.reload()
+    settle(page)
+    page.locator("figure.player[data-stop='3']").wait_for()

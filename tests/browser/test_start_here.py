@@ -1,7 +1,7 @@
 """Start here in a browser: a term told by pointer, keyboard and tap, and five revealed scenes on a projector."""
 
 from tests.browser.conftest import press, settle
-from tests.browser.test_every_page import fits, open_scene, px_under_the_foot, serious_faults
+from tests.browser.test_every_page import faults, fits, open_scene, px_under_the_foot
 from ui.course.pages import START
 
 ASKING = [scene for scene in START.scenes if scene != "glossary"]
@@ -29,7 +29,7 @@ def test_a_term_tells_its_definition_by_pointer_and_by_keyboard(app, open_page):
     page.keyboard.press("Tab")
     assert told(page) == ["What joins two ranks; it has a latency, paid once a message, and a bandwidth."]
     assert word.get_attribute("aria-describedby") == page.locator("[role=tooltip]").first.get_attribute("id")
-    assert serious_faults(page) == []
+    assert faults(page) == []
 
 
 def test_a_definition_fits_a_phone_over_the_foot(app, open_page):

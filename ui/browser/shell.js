@@ -89,11 +89,14 @@ document.addEventListener('click', onPress, true);
 document.addEventListener('click', onClick, true);
 document.addEventListener('focusin', (event) => { last = event.target; }, true);
 let waiting = null;
-new MutationObserver(() => { waiting ??= setTimeout(() => { waiting = null; keepFocus(); watchWall(now.present); }, 100); }).observe(document.body, { subtree: true, attributeFilter: ['disabled'], childList: true });
+new MutationObserver(() => { waiting ??= setTimeout(() => { waiting = null; keepFocus(); sayOfPage(); watchWall(now.present); }, 100); }).observe(document.body, { subtree: true, attributeFilter: ['disabled'], childList: true });
+
+// The style sheets of the other theme are the server's: it is told where the visitor's system turns dark while the page is open.
+const isDark = (element) => Number(/\d+/.exec(getComputedStyle(element.closest('.stApp') ?? document.body).backgroundColor)) < 128;
 
 watchTheConnection();
 
-export default function ({ data, setStateValue }) {
+export default function ({ data, parentElement, setStateValue }) {
   ask = () => setStateValue('connected', Date.now());
   document.documentElement.lang = data.lang;
   firstScenes = data.first;
@@ -104,6 +107,8 @@ export default function ({ data, setStateValue }) {
   // a projected link on a phone is the same page, for reading
   if (data.present && !now.present && innerWidth <= PHONE_PX) press('.st-key-go_present');
   now = data;
+  Object.assign(wall, { known: JSON.stringify(data.wall), tell: (seen) => setStateValue('wall', seen) });
   watchWall(data.present);
-  if (data.present && wall.low !== data.low) setStateValue('low', wall.low);
+  const dark = isDark(parentElement.host ?? parentElement);
+  if (dark !== data.dark) setStateValue('dark', dark);
 }

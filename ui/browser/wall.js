@@ -4,29 +4,38 @@
 
 const SMALL = [1280, 720], LARGE = [1920, 1080];
 const LEAST_ROOT = 24, ROOT = 28; // px, on a small and on a large wall
-const LOW_PX = 900; // a wall lower than this draws its figures lower
+const LOW = [1500, 900]; // px; a wall smaller than this either way draws its figures lower, and over its whole width
+const CONTROLS = '[class*="st-key-controls_"]'; // one row of them is one part
+const AIR = 4; // px over the foot, for letters that are higher than their line
 const BEYOND = 4000; // px, for what may stand out of its place
-const PARTS = 'p, li, tr, pre, h1, h2, h3, h4, h5, .fraction-row, .stElementContainer';
-const wall = { zoom: 1, low: false, screens: [], at: 0, scene: '', presenting: false, tall: null };
+const PLACES = `${CONTROLS}, .stElementContainer`;
+const WRITTEN = ':is(.stMarkdown, .stHtml, .stHeading)';
+const LINES = 'p, li, tr, pre, h1, h2, h3, h4, h5, .fraction-row';
+const wall = { zoom: 1, low: false, screens: [], at: 0, scene: '', presenting: false, tall: null, known: '', stacks: false, tell: () => {} };
 
 const least = (size) => Math.min(innerWidth / size[0], innerHeight / size[1]);
 
 // The rule.
 function scaleOf() {
   const [over, under] = [least(LARGE), least(SMALL)];
-  const zoom = under < 1 ? under : Math.max(1, over);
+  const zoom = Math.round(20 * (under < 1 ? under : Math.max(1, over))) / 20; // in steps, so that figures are drawn once
   const share = Math.max(0, Math.min(1, (under - 1) / (LARGE[1] / SMALL[1] - 1)));
-  return { zoom, root: LEAST_ROOT + share * (ROOT - LEAST_ROOT), low: innerHeight / zoom < LOW_PX };
+  return { zoom, root: LEAST_ROOT + share * (ROOT - LEAST_ROOT), low: innerWidth / zoom < LOW[0] || innerHeight / zoom < LOW[1] };
 }
 
 function scaleWall() {
   const { style } = document.documentElement;
   const { zoom, root, low } = scaleOf();
-  style.zoom = wall.presenting ? zoom : '';
-  if (wall.presenting) style.setProperty('--wall-root', `${root}px`);
-  else style.removeProperty('--wall-root');
+  for (const [name, value] of [['--wall-root', `${root * zoom}px`], ['--wall-zoom', zoom]]) {
+    if (wall.presenting) style.setProperty(name, value);
+    else style.removeProperty(name);
+  }
+  document.documentElement.dataset.wall = !wall.presenting ? '' : low || wall.stacks ? 'low' : 'high';
   Object.assign(wall, { zoom, low });
-  document.documentElement.dataset.wall = wall.presenting ? (low ? 'low' : 'high') : '';
+  const seen = JSON.stringify({ low, zoom });
+  if (!wall.presenting || seen === wall.known) return;
+  wall.known = seen;
+  wall.tell({ low, zoom });
 }
 
 // A heading has the first lines of what it heads with it.
@@ -37,10 +46,18 @@ function boxOf(part) {
 
 // What is never cut: a paragraph, a row of a table, a figure with its controls.
 function partsOf(flow) {
-  return flow.flatMap((part) => [...part.querySelectorAll(PARTS)])
-    .filter((part) => !part.querySelector(PARTS) && !part.closest('[class*="st-key-unseen_"], .katex-mathml') && part.checkVisibility())
+  return flow.flatMap((part) => [...part.querySelectorAll(PLACES)])
+    .filter((place) => !place.parentElement.closest(CONTROLS) && !place.closest('[class*="st-key-unseen_"]') && place.checkVisibility())
+    .flatMap(linesOf)
     .map((part) => ({ part, box: boxOf(part) }))
     .filter(({ box }) => box.width > 2 && box.height > 2);
+}
+
+// What is written is cut between its lines.
+function linesOf(place) {
+  if (!place.querySelector(`:scope > ${WRITTEN}`)) return [place];
+  const lines = [...place.querySelectorAll(LINES)].filter((line) => !line.querySelector(LINES) && !line.closest('.katex-mathml'));
+  return lines.length ? lines : [place];
 }
 
 // Where each screen begins and ends, so that nothing is cut; what is higher than a screen is cut where the screen ends.
@@ -71,26 +88,36 @@ function layScreens() {
   const flow = [head, tabs];
   flow.forEach((part) => { part.style.top = ''; });
   const scene = `${location.pathname} ${tabs.querySelector('[aria-selected=true]')?.textContent}`;
-  if (scene !== wall.scene) Object.assign(wall, { scene, at: 0 });
+  if (scene !== wall.scene) {
+    Object.assign(wall, { scene, at: 0, stacks: false });
+    scaleWall();
+  }
   const parts = partsOf(flow);
   const top = head.getBoundingClientRect().top;
-  wall.screens = cut(parts.map(({ box }) => box), top, foot.getBoundingClientRect().top - top);
+  wall.screens = cut(parts.map(({ box }) => box), top, foot.getBoundingClientRect().top - top - AIR);
+  if (wall.screens.length > 1 && !wall.stacks) {
+    // what stands side by side is not cut well: one under the other, as on a low wall
+    wall.stacks = true;
+    scaleWall();
+    return layLater();
+  }
   wall.at = Math.min(wall.at, wall.screens.length - 1);
   return showScreens(flow, parts);
 }
 
 function showScreens(flow, parts) {
-  const { screens, at, zoom } = wall;
+  const { screens, at } = wall;
   const [from, to] = screens[at] ?? [];
   for (const { part, box } of parts) {
     const shown = box.bottom > from + 0.5 && box.top < to - 0.5 ? '' : 'hidden';
-    if (part.style.visibility !== shown) part.style.visibility = shown;
+    if (part.style.visibility === shown) continue;
+    Object.assign(part.style, { visibility: shown, opacity: shown && '0' }); // some labels insist on being visible
   }
   for (const part of flow) {
     const { top, bottom } = part.getBoundingClientRect();
-    const inset = [from - top, bottom - to].map((px) => (px > 0 ? px / zoom : -BEYOND));
+    const inset = [from - top, bottom - to].map((px) => (px > 0 ? px : -BEYOND));
     part.style.clipPath = screens.length > 1 ? `inset(${inset[0]}px -${BEYOND}px ${inset[1]}px -${BEYOND}px)` : '';
-    part.style.top = at ? `${(screens[0][0] - from) / zoom}px` : '';
+    part.style.top = at ? `${screens[0][0] - from}px` : '';
   }
   document.documentElement.style.setProperty('--screen', screens.length > 1 ? `" · ${at + 1}/${screens.length}"` : '""');
 }
@@ -127,4 +154,7 @@ function watchWall(presenting) {
   layLater();
 }
 
-window.addEventListener('resize', () => watchWall(wall.presenting));
+window.addEventListener('resize', () => {
+  wall.stacks = false;
+  watchWall(wall.presenting);
+});

@@ -30,7 +30,7 @@ class Measures:
 
 WIDE = Measures(852, 214, 29, 42, 28)
 NARROW = Measures(350, 1, 29, 74, 30, over=38)
-PROJECTED = Measures(852, 268, 30, 42, 30, type=1.36, lines=(16, 35))
+PROJECTED = Measures(852, 264, 31, 42, 30, type=1.35, lines=(16, 35))
 
 
 def size_of(look: Look) -> Measures:

@@ -88,7 +88,7 @@ def _label(name: str, under: str, top: float, palette: Palette, size: Measures) 
     """The name in the serif, and under it what a rank holds, in code."""
     first, second = (top + line for line in size.lines)
     serif = {"style": _font(SERIF), "font_size": 17 * size.type, "font_weight": 600}
-    code = {"style": _font(CODE), "font_size": 13 * size.type}
+    code = {"style": _font(CODE), "font_size": 13.5 * size.type}
     return text(0, first, name, fill=palette.text, **serif) + text(0, second, under, fill=palette.muted, **code)
 
 

@@ -106,7 +106,9 @@ function drawBlock(row, block, index, owner, plan, colours) {
   block.cells.forEach((cells, i) => cells.forEach((value, j) => {
     node.append(text((j + 0.5) * cw, (i + 0.5) * ch + size.text * 0.34, value, isWrong(i, j) ? 'value haloed' : 'value', { style: fitted(value, cw, size.text) }));
   }));
-  block.under.forEach((words, j) => {
+  block.under.forEach((said, j) => {
+    // on a wall nothing is set smaller: a number without room for its unit stands alone
+    const words = size.small >= WALL_PX && naturalWidth(said, size.small) > cw ? said.split(' ')[0] : said;
     const cls = block.wrong.length ? 'under off' : 'under';
     node.append(text((j + 0.5) * cw, height + size.small * 1.15, words, cls, { style: fitted(words, cw, size.small) }));
   });
@@ -114,10 +116,13 @@ function drawBlock(row, block, index, owner, plan, colours) {
   return node;
 }
 
+const WALL_PX = 24;
+const naturalWidth = (shown, size) => shown.length * size * 0.52;
+
 // A wider number is set a little smaller rather than over its neighbour.
 function fitted(shown, cw, size) {
-  const natural = shown.length * size * 0.52;
-  return natural > cw - 3 ? `font-size:${((size * (cw - 3)) / natural).toFixed(1)}px` : '';
+  const natural = naturalWidth(shown, size);
+  return natural > cw - 3 && size < WALL_PX ? `font-size:${((size * (cw - 3)) / natural).toFixed(1)}px` : '';
 }
 
 // Thin lines say what is multiplied with what, and where the product comes to stand.

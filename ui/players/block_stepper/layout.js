@@ -8,8 +8,8 @@ const SIZES = {
   presentLong: { cw: 92, minCw: 68, ch: 36, text: 26, small: 24, gutter: 330, minGap: 16, head: 40, bar: 46, name: 28, code: 24, under: 30, oneLine: true },
   presentTight: { cw: 92, minCw: 64, ch: 29, text: 24, small: 24, gutter: 330, minGap: 16, head: 34, bar: 38, name: 26, code: 24, under: 28, oneLine: true },
   presentTightest: { cw: 92, minCw: 64, ch: 23, text: 24, small: 24, gutter: 330, minGap: 16, head: 26, bar: 28, name: 26, code: 24, under: 26, oneLine: true },
-  presentStill: { cw: 92, minCw: 62, ch: 38, text: 26, small: 24, gutter: 215, minGap: 16, head: 42, bar: 48, name: 28, code: 24, under: 30, nameOnly: true },
-  presentStillTight: { cw: 92, minCw: 62, ch: 26, text: 24, small: 24, gutter: 215, minGap: 16, head: 34, bar: 32, name: 26, code: 24, under: 26, nameOnly: true },
+  presentStill: { cw: 92, minCw: 56, ch: 38, text: 26, small: 24, gutter: 215, minGap: 16, head: 42, bar: 48, name: 28, code: 24, under: 30, nameOnly: true },
+  presentStillTight: { cw: 92, minCw: 56, ch: 26, text: 24, small: 24, gutter: 215, minGap: 16, head: 34, bar: 32, name: 26, code: 24, under: 26, nameOnly: true },
   phone: { cw: 43, minCw: 38, ch: 30, text: 15, small: 14, gutter: 0, minGap: 7, head: 30, bar: 46, name: 16, code: 13.5, under: 21 },
 };
 const GAPS = { first: 0, line: 31, arrow: 44, bar: 41, result: 52, dense: 26, none: 26 };
@@ -55,7 +55,7 @@ function fittingView(views, width, present) {
 // A narrow figure on a projector stands beside another, over a reading.
 function isLow(plan, present) {
   if (!present) return plan.height <= TALLEST;
-  return plan.height <= window.innerHeight * (plan.width > 1000 ? 0.62 : 0.54);
+  return plan.height <= wallHeight() * (plan.width > 1000 ? 0.62 : 0.54);
 }
 
 function layOut(board, available, present) {

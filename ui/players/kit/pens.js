@@ -85,7 +85,7 @@ function canvasPen(context, theme, hatch = HATCH) {
 }
 
 function hatched(context, theme, { tile, line }) {
-  const scale = Math.round(window.devicePixelRatio * 2);
+  const scale = Math.round(sharpness() * 2);
   const canvas = Object.assign(document.createElement('canvas'), { width: tile * scale, height: tile * scale });
   const ink = canvas.getContext('2d');
   ink.scale(scale, scale);
@@ -102,9 +102,14 @@ function hatched(context, theme, { tile, line }) {
   return pattern;
 }
 
+// On a wall all is scaled by one factor (`browser/wall.js`): what a canvas needs of it, and the height that is left.
+const wallZoom = () => parseFloat(getComputedStyle(document.documentElement).getPropertyValue('--wall-zoom')) || 1;
+const sharpness = () => window.devicePixelRatio * wallZoom();
+const wallHeight = () => window.innerHeight / wallZoom();
+
 // A canvas as sharp as the screen, its units CSS pixels.
 function sizedCanvas(canvas, width, height) {
-  const scale = window.devicePixelRatio;
+  const scale = sharpness();
   Object.assign(canvas, { width: Math.round(width * scale), height: Math.round(height * scale) });
   Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
   canvas.getContext('2d').setTransform(scale, 0, 0, scale, 0, 0);

@@ -46,6 +46,7 @@ class Player {
   // The same payload again, which every rerun of the page brings, leaves the player as it stands.
   show(data) {
     if (!same(data, this.data)) {
+      this.isNew = this.data === undefined;
       this.data = data;
       this.pause();
       this.model = this.read(data);
@@ -58,7 +59,17 @@ class Player {
 
   // To where the model says: at rest, at one of the ends.
   load() {
-    this.stand(this.model.start === 'end' ? this.end : 0);
+    this.stand(this.left() ?? (this.model.start === 'end' ? this.end : 0));
+  }
+
+  // Where it was left: in this tab, on this page, over as many stops. A reload or the way back finds it there.
+  get place() {
+    return `${location.pathname} ${this.model.name} ${this.stops.length} ${this.end}`;
+  }
+
+  left() {
+    const kept = this.model.controls === false || !this.isNew ? null : sessionStorage.getItem(this.place);
+    return kept === null ? null : this.stops[Number(kept)];
   }
 
   name() {
@@ -162,6 +173,7 @@ class Player {
   }
 
   tell() {
+    sessionStorage.setItem(this.place, this.index);
     this.live.textContent = this.spoken();
   }
 

@@ -206,7 +206,7 @@ function makeSheets(model, layout, style) {
 
 function drawFrame(canvas, sheets, model, layout, style, view) {
   const context = canvas.getContext('2d');
-  const scale = window.devicePixelRatio;
+  const scale = sharpness();
   const cut = Math.round((PAD + layout.x(view.tick)) * scale);
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.clearRect(0, 0, canvas.width, canvas.height);

@@ -39,7 +39,7 @@ function layOut(model, width) {
 
 // What the rows may take on a wall: 510 px of 1080, and of 720 what title, controls and foot leave.
 function onWall() {
-  return Math.max(200, Math.min(510, 0.72 * window.innerHeight - 268));
+  return Math.max(200, Math.min(510, 0.72 * wallHeight() - 268));
 }
 
 // The grid, rank and tick under a point, or null.

@@ -1,0 +1,49 @@
+// What Streamlit leaves to be said of its own parts: heads in order, lists that are lists, and what scrolls by keyboard.
+
+const HEADS = 'H1 H2 H3 H4 H5 H6'.split(' ');
+
+// Elements in the order of the page, those of components among them.
+function* everyElement(root) {
+  const walk = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
+  for (let element = walk.nextNode(); element; element = walk.nextNode()) {
+    yield element;
+    if (element.shadowRoot) yield* everyElement(element.shadowRoot);
+  }
+}
+
+function setOnce(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+// A head's size is its looks; its level is one below what it stands under.
+function levelHeads(heads) {
+  let above = 0;
+  for (const head of heads) {
+    if (!head.checkVisibility({ visibilityProperty: true })) continue;
+    const level = Math.min(Number(head.tagName[1]), above + 1);
+    above = level;
+    if (level === Number(head.tagName[1])) head.removeAttribute('aria-level');
+    else setOnce(head, 'aria-level', String(level));
+  }
+}
+
+function sayOfPage() {
+  const heads = [];
+  for (const element of everyElement(document.body)) {
+    if (HEADS.includes(element.tagName)) heads.push(element);
+    // a bare block of code, wider than its place
+    if (element.tagName === 'PRE') {
+      if (element.scrollWidth > element.clientWidth + 1) setOnce(element, 'tabindex', '0');
+      else element.removeAttribute('tabindex');
+    }
+  }
+  levelHeads(heads);
+  // what floats over the page is within it
+  const floating = document.querySelector('#stFloatingOverlayPortal');
+  if (floating) {
+    setOnce(floating, 'role', 'region');
+    setOnce(floating, 'aria-label', document.title.split(' · ').at(-1));
+  }
+  // the menu of a phone mixes heads and links in one list
+  for (const item of document.querySelectorAll('[data-testid="stSidebarNavItems"], [data-testid="stSidebarNavItems"] :is(ul, li)')) setOnce(item, 'role', 'none');
+}
