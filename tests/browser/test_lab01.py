@@ -215,7 +215,7 @@ def test_a_phone_sees_every_rank_of_a_layer_without_scrolling_sideways(app, open
     page = open_page(f"{app}/sharding_math?shard_scene=count", width=390, height=844)
     settle(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    seen = page.locator(".st-key-layer_narrow svg text:visible").all_text_contents()
+    seen = page.locator(".still svg text:visible").all_text_contents()
     assert {"rank 0", "rank 1"} <= set(seen)
     right = max(
         box["x"] + box["width"] for box in (one.bounding_box() for one in page.locator("svg text:visible").all())

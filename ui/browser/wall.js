@@ -6,7 +6,7 @@ const SMALL = [1280, 720], LARGE = [1920, 1080];
 const LEAST_ROOT = 24, ROOT = 28; // px, on a small and on a large wall
 const LOW = [1500, 900]; // px; a wall smaller than this either way draws its figures lower, and over its whole width
 const CONTROLS = '[class*="st-key-controls_"]'; // one row of them is one part
-const AIR = 4; // px over the foot, for letters that are higher than their line
+const AIR = 8; // px over the foot, for letters that are higher than their line
 const BEYOND = 4000; // px, for what may stand out of its place
 const PLACES = `${CONTROLS}, .stElementContainer`;
 const WRITTEN = ':is(.stMarkdown, .stHtml, .stHeading)';

@@ -106,9 +106,9 @@ function drawBlock(row, block, index, owner, plan, colours) {
   block.cells.forEach((cells, i) => cells.forEach((value, j) => {
     node.append(text((j + 0.5) * cw, (i + 0.5) * ch + size.text * 0.34, value, isWrong(i, j) ? 'value haloed' : 'value', { style: fitted(value, cw, size.text) }));
   }));
-  block.under.forEach((said, j) => {
+  block.under.forEach((whole, j) => {
     // on a wall nothing is set smaller: a number without room for its unit stands alone
-    const words = size.small >= WALL_PX && naturalWidth(said, size.small) > cw ? said.split(' ')[0] : said;
+    const words = size.small >= WALL_PX && naturalWidth(whole, size.small) > cw ? whole.split(' ')[0] : whole;
     const cls = block.wrong.length ? 'under off' : 'under';
     node.append(text((j + 0.5) * cw, height + size.small * 1.15, words, cls, { style: fitted(words, cw, size.small) }));
   });
