@@ -82,12 +82,12 @@ def server() -> Iterator[str]:
         app.wait()
 
 
-def photograph(browser: Any, url: str, view: Shot, size: str, theme: str, out: Path) -> Path:
+def photograph(browser: Any, url: str, view: Shot, size: str, theme: str, out: Path, lang: str = "") -> Path:
     """One picture, of the whole page on a laptop or phone and of one screen when projected."""
     width, height = SIZES[size]
-    projected = size == "projector"
+    query = {**({"present": "true"} if size == "projector" else {}), **({"lang": lang} if lang else {})}
     joint = "&" if "?" in view.path else "?"
-    address = f"{url}/{view.path}{joint}present=true" if projected else f"{url}/{view.path}"
+    address = f"{url}/{view.path}{joint}{urlencode(query)}"
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
     )
@@ -108,6 +108,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "screenshots")
     parser.add_argument("--only", help="views whose name begins so, such as comm_cost or comm_cost-2")
     parser.add_argument("--size", choices=SIZES, action="append")
+    parser.add_argument("--lang", default="", help="the language's folder, such as es")
     parser.add_argument("--theme", choices=THEMES, action="append")
     asked = parser.parse_args()
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -122,7 +123,7 @@ def main() -> int:
         for view in shots(asked.only):
             for size in asked.size or SIZES:
                 for theme in asked.theme or THEMES:
-                    print(photograph(browser, url, view, size, theme, asked.out))
+                    print(photograph(browser, url, view, size, theme, asked.out, asked.lang))
         browser.close()
     return 0
 
