@@ -38,7 +38,8 @@ def tails(rates: Iterable[Row], clock: Literal["ttft", "itl"], promise_ms: float
     end = 1.08 * max(row["requests_per_s"] for row in rows)
     x = linear("requests_per_s", [0, end], PLAIN, title=said("placement", "says.requests_arriving_second"))
     ends = [0.7 * max(1e-3, min(times)), 1.5 * max(times)]
-    high = log(p99, ends, _MS, ticks=decades(1, 3), grid=True, line=False)
+    named = said("placement", "says.time_first_token" if clock == "ttft" else "says.between_tokens")
+    high = log(p99, ends, _MS, title=named, ticks=decades(1, 3), grid=True, line=False)
     low, promised = also(high, p50), f"{promise_ms / 1e3:g} s" if promise_ms >= 1000 else f"{promise_ms:g} ms"
     red = {"align": "left", "dx": look.px(6), "dy": look.px(-9), "color": palette.off}
     name: Spec = {"row": rows[-1], "x": x, "align": "left", "dx": look.px(8)}

@@ -75,6 +75,7 @@ def test_tails_are_drawn_with_what_was_promised(look, clock, four_by_two):
     assert "promised 250 ms" in svg
     assert look.palette.off in svg
     assert ">p99<" in svg
+    assert {"ttft": "time to first token", "itl": "between tokens"}[clock] in svg
 
 
 def test_the_example_is_a_result_and_is_met(four_by_two):
