@@ -8,7 +8,7 @@ from core.placement.planner import place
 from core.strategy.race import LOADS, REQUESTS, Lane, entrants, race
 from core.units import percent, plain, seconds
 from scripts.asking import add_question, question
-from scripts.terminal import Parser, answer, picked, print_aligned, run
+from scripts.terminal import NOTHING_FITS, Parser, answer, picked, print_aligned, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"first: {winner}" if winner else "nothing fits")
         return {"requests_per_s": rate, "winner": winner, "lanes": [_figures(lane) for lane in lanes]}
 
-    return answer(parser, options, compute, table=False)
+    return answer(
+        parser,
+        options,
+        compute,
+        table=False,
+        status=lambda said: NOTHING_FITS if said["winner"] is None else 0,
+    )
 
 
 def _cells(lane: Lane) -> tuple[str, ...]:

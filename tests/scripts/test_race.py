@@ -3,6 +3,7 @@
 import json
 
 from scripts import race
+from scripts.terminal import NOTHING_FITS
 
 
 def test_the_race_of_the_page_in_a_terminal(capsys):
@@ -22,5 +23,5 @@ def test_json_has_every_lane_and_the_winner_is_the_quickest(capsys):
 
 
 def test_a_model_that_fits_nowhere_races_nowhere(capsys):
-    assert race.main(["--model", "llama-3.1-405b", "--gpu", "l4", "--gpus-per-node", "2"]) == 0
+    assert race.main(["--model", "llama-3.1-405b", "--gpu", "l4", "--gpus-per-node", "2"]) == NOTHING_FITS
     assert "nothing fits" in capsys.readouterr().out
