@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from core.catalog.lookup import by_key, find
 from core.catalog.models_dense import LLAMA, OTHERS, QWEN2, QWEN3
+from core.catalog.models_layered import LAYERED
 from core.catalog.models_mixtures import MIXTURES, QWEN3_MIXTURES
 from core.specs import ModelSpec
 
-MODELS: Mapping[str, ModelSpec] = by_key((*LLAMA, *QWEN2, *QWEN3, *QWEN3_MIXTURES, *OTHERS, *MIXTURES))
+MODELS: Mapping[str, ModelSpec] = by_key((*LLAMA, *QWEN2, *QWEN3, *QWEN3_MIXTURES, *OTHERS, *MIXTURES, *LAYERED))
 """Every model, under its key."""
 
 

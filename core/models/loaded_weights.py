@@ -216,7 +216,7 @@ class _Rank:
             inner = sum(cut.on(self.tp_size) for cut in part.cuts)
             padded = _up(inner, kind.inner_multiple) if inner > 1 else inner
             elements = part.times * padded * (_up(part.by, kind.outer_multiple) if part.by > 1 else part.by)
-        each = {"linear": kind.linear_bytes, "expert": kind.expert_bytes, "other": kind.other_bytes, "fp32": 4}
+        each = {"linear": kind.linear_bytes, "expert": kind.expert_bytes, "other": kind.other_bytes}
         return StoredTensor(part.name, 1, ceil(elements * each[part.width]), part.group)
 
     @property

@@ -27,7 +27,7 @@ from core.specs import ModelSpec
 
 Share = Literal["whole", "cut", "copied"]
 Group = Literal["attention", "mlp", "router", "shared", "experts", "norm"]
-Width = Literal["linear", "expert", "other", "fp32"]
+Width = Literal["linear", "expert", "other"]
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ def _compressed(d: int, spec: CompressedSpec) -> list[Part]:
         Part("kv norm", "attention", _whole(hd), width="other"),
         Part("o down", "attention", (Cut(groups, spec.o_lora_rank, "cut", "o_groups"),), h * hd // groups),
         Part("o", "attention", (Cut(groups, spec.o_lora_rank, "cut", "o_groups"),), d),
-        Part("sinks", "attention", (Cut(h),), width="fp32"),
+        Part("sinks", "attention", (Cut(h),), width="other"),
         *(compressor if spec.ratio else ()),
         *(indexer if spec.index_heads else ()),
     ]

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.catalog import MODELS, model
+from core.catalog.models_layered import LAYERED
 from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError
 from core.models.hf_config import model_from_config
 from core.models.hf_families import FAMILIES
@@ -319,6 +320,8 @@ def as_published(row) -> dict[str, object]:
 
 def test_every_catalog_model_is_read_back_from_its_config():
     for row in MODELS.values():
+        if row in LAYERED:  # test_models_of_today reads these
+            continue
         found = read(as_published(row))
         assert total_parameters(found) == total_parameters(row), row.key
         assert active_parameters(found) == active_parameters(row), row.key

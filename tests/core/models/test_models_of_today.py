@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from core.catalog import model
 from core.errors import OutOfRangeError
 from core.models.hf_config import model_from_config
 from core.models.kv_cache import kv_bytes_per_token, sequence_bytes, state_bytes_per_sequence
@@ -156,6 +157,35 @@ PUBLISHED = {
     "OLMo 2 7B": (OLMO2, 6_888_624_128),
     "Command, 40 layers": (COHERE2, 34_980_831_232),
 }
+
+
+IN_THE_CATALOG = {
+    "qwen3.5-122b-a10b": QWEN35_MOE,
+    "nemotron-3-nano-30b-a3b": NANO,
+    "nemotron-3-super-120b-a12b": SUPER_120B,
+    "minimax-m2": MINIMAX,
+    "minimax-m3": M3,
+    "deepseek-v3.2": V32,
+    "deepseek-v4-flash": V4_FLASH,
+    "gemma-4-26b-a4b": GEMMA4,
+    "llama-4-maverick": MAVERICK,
+    "mimo-v2-flash": MIMO,
+    "glm-5.2": GLM52,
+    "kimi-linear-48b-a3b": KIMI_LINEAR,
+}
+
+
+@pytest.mark.parametrize(("key", "fields"), IN_THE_CATALOG.items(), ids=IN_THE_CATALOG)
+def test_a_row_of_the_catalog_is_what_its_config_says(key, fields):
+    """Parameters, cache, states, and what one of four ranks holds."""
+    row, found = model(key), read(fields)
+    assert total_parameters(row) == total_parameters(found)
+    assert active_parameters(row) == active_parameters(found)
+    assert sequence_bytes(row, 4, 30_000) == sequence_bytes(found, 4, 30_000)
+    whole = [{t.name: t.copies * t.size_bytes for t in rank_tensors(one, 4)} for one in (row, found)]
+    assert {name: size for name, size in whole[0].items() if name != "rotary table"} == {
+        name: size for name, size in whole[1].items() if name != "rotary table"
+    }
 
 
 def read(fields):
