@@ -153,7 +153,7 @@ def _state_bytes(block: Block, model: ModelSpec, tp_size: int) -> float:
             matrix = heads * block.key_dim * block.value_dim * block.state_bytes
         case MambaSpec():
             heads = require_divides("mamba heads", block.heads, "tp_size", tp_size)
-            groups = heads_on_rank(block.groups, tp_size, "mamba groups")
+            groups = 1 if block.groups == 1 else require_divides("mamba groups", block.groups, "tp_size", tp_size)
             channels = heads * block.head_dim + 2 * groups * block.state_size
             matrix = heads * block.head_dim * block.state_size * block.state_bytes
         case ConvSpec():

@@ -244,12 +244,13 @@ def _delta(d: int, spec: DeltaSpec) -> list[Part]:
 
 
 def _mamba(d: int, spec: MambaSpec) -> list[Part]:
-    """A Mamba 2 mixer; a group of B and C is copied where ranks outnumber groups.
+    """A Mamba 2 mixer; a single group of B and C is copied, more are cut.
 
     Source: vllm/model_executor/layers/mamba/mamba_mixer2.py.
     """
     inner, heads = Cut(spec.heads, spec.head_dim, what="mamba heads"), Cut(spec.heads, what="mamba heads")
-    states = Cut(spec.groups, 2 * spec.state_size, "copied", "mamba groups")
+    share: Share = "copied" if spec.groups == 1 else "cut"
+    states = Cut(spec.groups, 2 * spec.state_size, share, "mamba groups")
     return [
         Part("mamba in", "attention", (inner, inner, states, heads), d),
         Part("mamba in bias", "attention", (inner, inner, states, heads), width="other")

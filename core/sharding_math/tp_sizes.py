@@ -5,7 +5,8 @@ from typing import Literal, TypeAlias
 
 from core.errors import require_positive
 from core.models.parameters import padded_vocab_size
-from core.specs import ModelSpec
+from core.models.parts import layer_parts
+from core.specs import AttentionSpec, ModelSpec
 
 LARGEST_TP_SIZE = 64
 
@@ -58,7 +59,15 @@ def divisibility_rules(model: ModelSpec, quantisation_group: int | None = None) 
     if group > 1:
         rules.append(Rule("attention output in groups", _attention_width(model), group))
     rules.append(Rule("padded vocab_size", padded_vocab_size(model.vocab_size)))
-    return tuple(rules)
+    return (*rules, *_of_other_kinds(model))
+
+
+def _of_other_kinds(model: ModelSpec) -> list[Rule]:
+    """What layers of other kinds are cut along: the heads of a window, of linear attention, of Mamba; groups."""
+    cuts = (cut for kind in model.kinds for part in layer_parts(model, kind) for cut in part.cuts)
+    cut_along = {(cut.what, cut.units): None for cut in cuts if cut.share == "cut" and "width" not in cut.what}
+    known = {"num_attention_heads": model.num_attention_heads, "moe_intermediate_size": 0}
+    return [Rule(what, units) for what, units in cut_along if known.get(what) not in (units, 0)]
 
 
 def block_rules(model: ModelSpec) -> tuple[Rule, ...]:
@@ -113,12 +122,17 @@ def check_tp_size(
     cut = (rule for rule in rules if not (experts_whole and rule.quantity == "moe_intermediate_size"))
     broken = [rule.broken_equation(tp_size) for rule in cut if not rule.holds(tp_size)]
     kv_heads = model.num_key_value_heads
-    if model.mla is None and kv_heads % tp_size and tp_size % kv_heads:
-        broken.append(_kv_equation(kv_heads, tp_size))
+    broken += [_kv_equation(heads, tp_size) for heads in _kv_heads(model) if heads % tp_size and tp_size % heads]
     if broken:
         return TpSize(tp_size, "refused", 0, tuple(dict.fromkeys(broken)))
     copies = tp_size if model.mla is not None else max(1, tp_size // kv_heads)
     return TpSize(tp_size, "kv_replicated" if copies > 1 else "allowed", copies)
+
+
+def _kv_heads(model: ModelSpec) -> list[int]:
+    """The numbers of KV heads that a model's layers have; none of latent attention."""
+    mixers = (kind.mixer for kind, _ in model.kinds_of())
+    return list(dict.fromkeys(mixer.kv_heads for mixer in mixers if isinstance(mixer, AttentionSpec)))
 
 
 def _kv_equation(kv_heads: int, tp_size: int) -> str:

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from core.catalog import model
-from core.errors import OutOfRangeError
+from core.errors import IndivisibleError, OutOfRangeError
 from core.models.hf_config import model_from_config
 from core.models.kv_cache import kv_bytes_per_token, sequence_bytes, state_bytes_per_sequence
 from core.models.loaded_weights import loaded_weight_bytes, rank_tensors, stages
 from core.models.parameters import active_parameters, total_parameters
 from core.models.weights import held_weight_bytes
+from core.sharding_math.tp_sizes import check_tp_size
 
 
 def shape(kind: str, d: int, layers: int, heads: int, kv_heads: int, vocabulary: int, **more: object):
@@ -220,12 +221,13 @@ def test_a_hybrid_keeps_rows_of_its_few_attention_layers_and_a_state_of_the_othe
     assert sequence_bytes(spec, 1, 10_000) == 10_000 * kv_bytes_per_token(spec) + states
 
 
-def test_a_mamba_model_splits_its_states_over_ranks_and_copies_a_group():
+def test_a_mamba_model_splits_its_states_over_ranks_and_copies_its_only_group():
     """Nano: 23 layers of 64 heads · 64 · 128 floats, and 3 inputs of 64 · 64 + 2 · 8 · 128 channels."""
     spec = read(NANO)
     assert state_bytes_per_sequence(spec) == 23 * (64 * 64 * 128 * 4 + 3 * 6144 * 2)
-    sixteen = 23 * (4 * 64 * 128 * 4 + 3 * (4 * 64 + 2 * 128) * 2)
-    assert state_bytes_per_sequence(spec, 16) == sixteen
+    assert state_bytes_per_sequence(spec, 8) == state_bytes_per_sequence(spec) / 8
+    one_group = read(GRANITE4)
+    assert state_bytes_per_sequence(one_group, 8) == 3 * (16 * 64 * 128 * 2 + 3 * (16 * 64 + 2 * 128) * 2)
     assert kv_bytes_per_token(spec) == 6 * 2 * 2 * 128 * 2
 
 
@@ -319,3 +321,20 @@ def test_every_config_of_a_folder_is_read_and_split():
         except OutOfRangeError as error:
             refused.append(f"{file.name}: {error}")
     assert refused == []
+
+
+def test_a_size_is_allowed_where_every_part_of_every_kind_divides():
+    """What check_tp_size allows is what a rank can be made of; blocks of FP8 refuse more."""
+    for key in IN_THE_CATALOG:
+        row = model(key)
+        for size in (1, 2, 3, 4, 6, 8, 16, 32):
+            broken = check_tp_size(row, size).broken
+            try:
+                rank_tensors(row, size, dtype=row.weight_dtype)
+            except IndivisibleError:
+                assert broken, (key, size)
+            else:
+                assert not broken or row.weight_block, (key, size, broken)
+    assert check_tp_size(model("deepseek-v4-flash"), 16).broken == ("o_groups: 8 = 0 × 16 + 8",)
+    assert check_tp_size(model("nemotron-3-nano-30b-a3b"), 16).broken == ("mamba groups: 8 = 0 × 16 + 8",)
+    assert "moe_intermediate_size: 1536 / 128 = 1 × 8 + 4" in check_tp_size(model("minimax-m2"), 8).broken
