@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import floor
+from math import ceil, floor
 
 from core.errors import require_divides, require_non_negative, require_positive
 from core.layer_specs import (
@@ -85,6 +85,19 @@ def sequence_bytes(
 def step_cache_bytes(model: ModelSpec, tp_size: int, tokens: float, dtype: str = "bf16") -> float:
     """Bytes of cache that one decode step moves for a sequence: its rows are read, its states read and written."""
     return sequence_bytes(model, tp_size, tokens, dtype) + state_bytes_per_sequence(model, tp_size)
+
+
+def hybrid_block_tokens(model: ModelSpec, tp_size: int, dtype: str = "bf16") -> int | None:
+    """Tokens of a block of attention that is as large as a layer's state, in sixteens; None without such layers.
+
+        16 · ⌈state / (16 · row)⌉
+
+    Source: vllm/model_executor/models/config.py, HybridAttentionMambaModelConfig.verify_and_update_config.
+    """
+    rows = (sum(row.bytes_a_token(dtype) for row in _rows(kind, tp_size)) for kind, _ in model.kinds_of())
+    states = (sum(_state_bytes(block, model, tp_size) for block in kind.blocks) for kind, _ in model.kinds_of())
+    widest, state = max(rows, default=0.0), max(states, default=0.0)
+    return BLOCK_TOKENS * ceil(state / (BLOCK_TOKENS * widest)) if widest and state else None
 
 
 def kept_tokens(model: ModelSpec, tokens: float, step_tokens: int = 0) -> float:

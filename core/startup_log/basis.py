@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError
-from core.models.kv_cache import BLOCK_TOKENS
+from core.models.kv_cache import BLOCK_TOKENS, hybrid_block_tokens, state_bytes_per_sequence
 from core.models.loaded_weights import Stage, rank_tensors, stages
 from core.remark import Remark, remark
 from core.specs import ModelSpec
@@ -81,9 +81,25 @@ class Basis:
 
     @property
     def block_tokens(self) -> int:
-        """Tokens a block: as stated, 128 on an NPU or an HPU, 16 elsewhere."""
+        """Tokens a block: as large as a state where layers keep one; as stated, 128 on an NPU or an HPU, or 16."""
         usual = _ACCELERATOR_BLOCK if self.settings.device in ("npu", "hpu") else BLOCK_TOKENS
-        return self.settings.block_size or usual
+        return self._state_block or self.settings.block_size or usual
+
+    @cached_property
+    def _state_block(self) -> int | None:
+        """What vLLM raises a block to, so that one holds a layer's state; None where it has no need to."""
+        if self.model is None or self.settings.engine != "vllm" or not state_bytes_per_sequence(self.model):
+            return None
+        try:
+            needed = hybrid_block_tokens(self.model, self.sizes.tp_size, "fp8" if self.eight_bit_cache else "bf16")
+        except ShardlabError:
+            return None
+        return max(needed, self.settings.block_size or 0) if needed else None
+
+    @property
+    def eight_bit_cache(self) -> bool:
+        """Whether the cache was asked for in eight bits."""
+        return (self.settings.kv_dtype or "").startswith(("fp8", "float8", "int8"))
 
     @property
     def spanned_tokens(self) -> int:
@@ -222,8 +238,8 @@ def same_count(value: int, formula: Remark) -> Prediction:
 
 
 def windowed(spec: ModelSpec) -> bool:
-    """Whether some layers see only a window: gpt-oss with its sinks, Gemma 2 and 3."""
-    return spec.attention_sinks or four_normed_gemma(spec)
+    """Whether some layers see only a window."""
+    return spec.windowed_layers > 0
 
 
 def four_normed_gemma(spec: ModelSpec) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from math import ceil, floor, isclose
 
+from core.layer_specs import ConvSpec, DeltaSpec, MambaSpec
 from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import Stage
 from core.models.parameters import dtype_bytes
@@ -15,8 +16,7 @@ from core.units import GIB
 DEFAULT_SWAP_GIB = 4.0
 """Host memory for swapped blocks where a log does not say. Source: vLLM's --swap-space."""
 _HIDDEN_RANK = 0.02
-_SINKS_WINDOW = 128
-"""Tokens that every second layer of gpt-oss sees. Source: its config.json, sliding_window."""
+_NEARLY_ALIKE = 1.5
 _FLOAT_CACHE = {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp32", "float": "fp32"}
 _PADDED_LATENT_HEAD = 256
 
@@ -38,10 +38,10 @@ def token_bytes(basis: Basis, part: Stage, engine_dtype: str | None = None) -> f
     if spec.mla and _before_latent(settings):
         heads = spec.num_attention_heads / ranks
         return 2 * part.layers * heads * _PADDED_LATENT_HEAD * dtype_bytes(dtype)
-    each = kv_bytes_per_token_per_rank(spec, ranks, dtype) / spec.num_hidden_layers
     if settings.padded_rows:
-        each = ROW_BYTES * ceil(each / ROW_BYTES)
-    return each * part.layers
+        each = kv_bytes_per_token_per_rank(spec, ranks, dtype) / spec.num_hidden_layers
+        return ROW_BYTES * ceil(each / ROW_BYTES) * part.layers
+    return kv_bytes_per_token_per_rank(spec, ranks, dtype, part.first_layer, part.layers)
 
 
 def _cache_dtype(kv_dtype: str | None, dtype: str | None) -> str | None:
@@ -78,8 +78,8 @@ def from_memory(basis: Basis, figure: Figure, left: tuple[Pair, ...], seen: int,
     if silent is not None:
         return silent
     blocks = [min(bound[at] for bound in bounds if not isinstance(bound, Remark)) for at in range(3)]
-    if basis.model is not None and basis.model.attention_sinks and figure.quantity == "kv_tokens":
-        blocks[2] += 1  # two pools may hold half a block more than one of every layer
+    if basis.model is not None and windowed(basis.model) and figure.quantity == "kv_tokens":
+        blocks[2] += 1  # pools may hold part of a block more than one of every layer
     each = _printed(basis, figure, blocks[1])
     low, value, high = (floor(count * each * (1 + 1e-12)) for count in blocks)
     smallest = min(memory.size_gib for memory, _ in left)
@@ -114,16 +114,27 @@ def _printed(basis: Basis, figure: Figure, blocks: int) -> float:
 def _requests_a_block(basis: Basis, length: int) -> tuple[float, ...]:
     """The part of a request of full length that one block of every layer holds, as caches may be laid out.
 
-    In one pool: 1 / ⌈length / block⌉. gpt-oss has a pool for each half of its layers, and in one of them a request
-    takes what a window and a step see, and a block more: 2 / (⌈length / block⌉ + ⌈seen / block⌉ + 1).
-    Source: vllm/v1/kv_cache_interface.py, SlidingWindowSpec.max_memory_usage_bytes.
+    In one pool: 1 / ⌈length / block⌉. Layers of several kinds are put in groups as large as the smallest kind, and
+    a block is of one group: a request takes ⌈length / block⌉ for each that sees all, what a window and a step
+    see and a block more for each with a window, and one or two for each that keeps a state.
+    Source: vllm/v1/core/kv_cache_planning.py, _get_kv_cache_groups_uniform_page_size; kv_cache_interface.py,
+    SlidingWindowSpec and MambaSpec.max_memory_usage_bytes.
     """
-    block, step = basis.spanned_tokens, basis.settings.batched_tokens
+    block, step, spec = basis.spanned_tokens, basis.settings.batched_tokens, basis.model
     full = ceil(length / block)
-    if basis.model is None or not basis.model.attention_sinks or step is None or basis.settings.v1 is False:
+    if spec is None or basis.settings.v1 is False:
         return (1 / full,)
-    seen = min(_SINKS_WINDOW - 1 + step, length)
-    return 2 / (full + ceil(seen / block) + 1), 1 / full
+    states = sum(n for kind, n in spec.kinds_of() if isinstance(kind.mixer, DeltaSpec | MambaSpec | ConvSpec))
+    seeing = sum(n for kind, n in spec.kinds_of() if kind.mixer is not None) - states
+    kinds = [seeing - spec.windowed_layers, spec.windowed_layers, states]
+    group = min((count for count in kinds if count), default=0)
+    if not group or kinds[1:] == [0, 0] or (kinds[1] and step is None):
+        return (1 / full,)
+    group = max(kinds) if max(kinds) < _NEARLY_ALIKE * group else group
+    groups = [ceil(count / group) for count in kinds]
+    seen = ceil(min(spec.sliding_window - 1 + (step or 0), length) / block) + 1
+    taken = (groups[0] * full + groups[1] * seen + groups[2] * held for held in ((1, 2) if states else (1,)))
+    return (*(seeing / group / blocks for blocks in taken), 1 / full)
 
 
 def _counts(basis: Basis, memory: Memory, stage: int | None, block: int) -> tuple[int, int, int] | Remark:

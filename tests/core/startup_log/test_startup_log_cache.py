@@ -1,7 +1,5 @@
 """The KV cache, in blocks, tokens and requests, as each kind of model keeps it."""
 
-from dataclasses import replace
-
 import pytest
 
 from core.catalog import model
@@ -148,10 +146,32 @@ def test_a_vanished_draft_layer_is_unexplained_not_off():
     assert verdicts(text.replace("410,128", "450,128"))["kv_tokens"] == {"off"}
 
 
-def test_four_norms_a_layer_are_a_window_only_in_gemma():
-    """GLM-4 of 2025 has four norms too, and neither a window nor a head that is the embedding."""
-    gemma = model("gemma-2-9b")
-    assert windowed(gemma)
+def test_windows_are_what_a_models_layers_have():
+    """Gemma 2 and gpt-oss have them; GLM-4.5, Llama 3 and a hybrid of states have none."""
+    assert windowed(model("gemma-2-9b"))
     assert windowed(model("gpt-oss-120b"))
-    assert not windowed(replace(gemma, tie_word_embeddings=False))
-    assert not windowed(model("llama-3-8b"))
+    assert not any(windowed(model(key)) for key in ("glm-4.5", "llama-3-8b", "qwen3.5-35b-a3b"))
+
+
+@pytest.mark.parametrize(
+    ("memory", "tokens", "requests"), [("5.98", "567,978", "4.33"), ("6.01", "569,878", "4.35")]
+)
+def test_a_hybrids_tokens_are_the_blocks_that_its_groups_leave_a_request(memory, tokens, requests):
+    """Qwen3.6-35B-A3B on one RTX 5090, vLLM 0.24.0, its cache in eight bits (club-3090 issues #612 and #652).
+
+    A state of 32 · 128 · 128 floats and 3 inputs of 8,192 channels has 2,146,304 bytes: 2,096 tokens of 1,024 a
+    layer. Ten layers attend, thirty keep a state: four groups of ten. 299 blocks; 63 and twice three a request.
+    """
+    text = (
+        "INFO [api_utils.py:273] non-default args: {'model': '~/qwen3.6-35b-a3b-nvfp4', 'max_model_len': 131072,"
+        " 'quantization': 'modelopt', 'kv_cache_dtype': 'fp8', 'max_num_batched_tokens': 8192}\n"
+        "INFO [core.py:114] Initializing a V1 LLM engine (v0.24.0) with config: model='~/qwen3.6-35b-a3b-nvfp4',"
+        " tensor_parallel_size=1, pipeline_parallel_size=1, kv_cache_dtype=fp8\n"
+        f"INFO [gpu_worker.py:508] Available KV cache memory: {memory} GiB\n"
+        f"INFO [kv_cache_utils.py:2146] GPU KV cache size: {tokens} tokens\n"
+        f"INFO [kv_cache_utils.py:2147] Maximum concurrency for 131,072 tokens per request: {requests}x"
+    )
+    found = verdicts(text)
+    assert (found["kv_tokens"], found["max_concurrency"]) == ({"ok"}, {"ok"})
+    fewer = text.replace(tokens, "467,978")
+    assert verdicts(fewer)["kv_tokens"] == {"off"}
