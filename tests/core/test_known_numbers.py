@@ -23,9 +23,9 @@ from core.units import GB, GIB
 
 @given(st.sampled_from(list(MODELS.values())), st.sampled_from(list(LINKS.values())))
 def test_every_catalog_model_is_priced(row, wire):
-    """2 · layers all-reduces of one row each, on every link, and dearer with more ranks."""
+    """An all-reduce of one row for each block, two a layer in most, on every link, and dearer with more ranks."""
     two, eight = (bill(Step(row, ranks), wire) for ranks in (2, 8))
-    assert two.step.all_reduces == 2 * row.num_hidden_layers
+    assert two.step.all_reduces == row.blocks == (row.blocks if row.kinds else 2 * row.num_hidden_layers)
     assert two.step.payload_bytes == 2 * row.hidden_size
     assert 0 < two.comm_s < eight.comm_s
     assert 0 < two.comm_fraction < 1

@@ -38,7 +38,8 @@ def test_a_sum_is_its_collective_and_its_rounds_make_it_up(trip: Journey):
 @given(TRIPS)
 def test_the_stops_go_forward_and_name_every_round_once(trip: Journey):
     times = [stop.time_s for stop in trip.stops]
-    assert times == sorted(times)
+    # two ways to the last stop may differ in the last bit
+    assert times == pytest.approx(sorted(times), rel=1e-12)
     assert [stop.number for stop in trip.stops if stop.moment == "round"] == list(range(1, trip.rounds + 1))
 
 
