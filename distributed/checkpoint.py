@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
@@ -34,16 +34,27 @@ def require(path: Path) -> None:
         )
 
 
+def open_file(path: Path) -> Any:
+    """A safetensors file, open for reading slices. It is never unpickled, whatever it is named.
+
+    Raises CheckpointError where it cannot be read.
+    """
+    try:
+        return safe_open(path, framework="pt")
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"cannot read {path.name} as safetensors: {error}") from error
+
+
 def load_sharded(model: Decoder, path: Path = CHECKPOINT) -> int:
     """Fill every parameter of this rank's model with its slice of the file; return the bytes read.
 
     A parameter cut along dim d takes rows r·n to (r+1)·n of it; what lies beyond the end is padding and zero.
 
-    Raises CheckpointError when the file is missing, lacks a tensor or holds one of another shape.
+    Raises CheckpointError when the file is missing or no whole one, lacks a tensor or holds one of another shape.
     """
     require(path)
     read = 0
-    with safe_open(path, framework="pt") as file:
+    with open_file(path) as file:
         for name, parameter in model.named_parameters():
             if name not in file.keys():  # noqa: SIM118 - not a dict
                 raise CheckpointError(f"{path.name} holds no tensor named {name}")
@@ -55,7 +66,7 @@ def load_sharded(model: Decoder, path: Path = CHECKPOINT) -> int:
 
 def metadata(path: Path = CHECKPOINT) -> dict[str, str]:
     """How the checkpoint was made, as its writer put it down."""
-    with safe_open(path, framework="pt") as file:
+    with open_file(path) as file:
         return file.metadata() or {}
 
 

@@ -12,12 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
-
 from core.errors import ShardlabError
 from core.models.hf_config import model_from_config
 from core.specs import ModelSpec
-from distributed.checkpoint import CheckpointError, slice_of
+from distributed.checkpoint import CheckpointError, open_file, slice_of
 from distributed.collectives import Group
 from distributed.layers import fill
 from distributed.llama import Llama, LlamaSettings, RopeScaling
@@ -83,20 +81,13 @@ def load_sharded(model: Llama, directory: ModelDirectory) -> int:
 def _opened(directory: ModelDirectory) -> Iterator[dict[str, Any]]:
     with ExitStack() as stack:
         names = sorted(set(directory.files.values()))
-        yield {name: stack.enter_context(_open(directory.path / name)) for name in names}
-
-
-def _open(path: Path) -> Any:
-    try:
-        return safe_open(path, framework="pt")
-    except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"cannot read {path.name}: {error}") from error
+        yield {name: stack.enter_context(open_file(directory.path / name)) for name in names}
 
 
 def _files(path: Path) -> dict[str, str]:
     """Which file holds which tensor: by the index, or all in the one file. A file lies in the directory itself."""
     if (path / ONE_FILE).is_file():
-        with _open(path / ONE_FILE) as file:
+        with open_file(path / ONE_FILE) as file:
             return dict.fromkeys(file.keys(), ONE_FILE)
     places = _json(path / INDEX).get("weight_map")
     if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):

@@ -9,6 +9,7 @@ NO_SPACE = "No space left on device"
 _KNOWN = {
     NO_SPACE: "the disk is full; free some room, or set TMPDIR to a folder on another disk",
     "annot allocate memory": "it wanted more memory than a run may take; choose a smaller model",
+    "Too many open files": "there are too few file handles here; raise the limit with ulimit -n",
     "EADDRINUSE": "the port where the ranks meet is taken; choose another",
     "address already in use": "the port where the ranks meet is taken; choose another",
 }

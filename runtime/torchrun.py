@@ -276,6 +276,9 @@ class TorchRun:
         """Why it failed: by what it printed, or by a disk that had no room even for that."""
         if shutil.disk_usage(self._folder.name).free < FULL_BYTES:
             return plain_failure(self._printed, NO_SPACE)
+        if self._process is not None and self._process.returncode < 0:
+            name = signal.Signals(-self._process.returncode).name
+            return f"The launcher was ended from outside by {name}; its ranks were stopped."
         errors = self._stderr_path.read_text(errors="replace") if self._stderr_path.is_file() else ""
         return plain_failure(self._printed, self._not_started or errors)
 

@@ -15,7 +15,7 @@ from core.errors import IndivisibleError, ShardlabError, UnknownNameError  # noq
 from core.models.kv_cache import kv_bytes_per_token_per_rank  # noqa: E402
 from core.models.parameters import total_parameters  # noqa: E402
 from core.two_way_tp import read_log, read_result, reconcile, weights_per_rank  # noqa: E402
-from distributed import hugging_face  # noqa: E402
+from distributed import checkpoint  # noqa: E402
 from distributed.checkpoint import CheckpointError  # noqa: E402
 from distributed.collectives import Group  # noqa: E402
 from distributed.decode import FixedStep, greedy  # noqa: E402
@@ -153,7 +153,7 @@ class Counting:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_rank_reads_its_slices_and_nothing_else(folders, kind, monkeypatch):
     """Counted at the file: as many bytes as the rank holds, less its rows of padding, which no file has."""
-    directory, whole_open = read_directory(folders[kind]), hugging_face.safe_open
+    directory, whole_open = read_directory(folders[kind]), checkpoint.safe_open
     counts = []
 
     class Opened:
@@ -166,7 +166,7 @@ def test_a_rank_reads_its_slices_and_nothing_else(folders, kind, monkeypatch):
         def __exit__(self, *error):
             return self.opened.__exit__(*error)
 
-    monkeypatch.setattr(hugging_face, "safe_open", Opened)
+    monkeypatch.setattr(checkpoint, "safe_open", Opened)
     for rank in range(2):
         counts.clear()
         model = directory.model(rank_of(rank, 2))

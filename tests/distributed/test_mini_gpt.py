@@ -1,5 +1,7 @@
 """MiniGPT and its checkpoint: what it corrects, what it is cut into, and that its halves make the whole."""
 
+import os
+import pickle
 import random
 import subprocess
 import sys
@@ -169,6 +171,36 @@ def test_a_cache_is_cut_by_heads():
 def test_a_missing_checkpoint_says_how_to_make_one(tmp_path):
     with pytest.raises(checkpoint.CheckpointError, match=r"python -m distributed\.train_grammar"):
         grammar.load(tmp_path / "none.safetensors")
+
+
+class Pickled:
+    """What a pickle runs when it is read."""
+
+    def __reduce__(self):
+        return os._exit, (7,)
+
+
+def cut_in_half(whole):
+    return whole[: len(whole) // 2]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        cut_in_half,
+        lambda whole: whole[:4],
+        lambda whole: b"",
+        lambda whole: pickle.dumps(Pickled()),
+        lambda whole: b"\xff" * 8 + whole[8:],
+        lambda whole: whole[:8] + b"{" + whole[9:40] + b"\0" * 60 + whole[100:],
+    ],
+    ids=["cut", "head alone", "empty", "a pickle", "a header without end", "a header of no JSON"],
+)
+def test_a_checkpoint_that_is_no_whole_safetensors_file_is_refused_and_never_run(content, tmp_path):
+    file = tmp_path / "model.safetensors"
+    file.write_bytes(content(checkpoint.CHECKPOINT.read_bytes()))
+    with pytest.raises(checkpoint.CheckpointError, match=r"cannot read model\.safetensors as safetensors"):
+        checkpoint.load_sharded(MiniGPT(MINI_GPT, Group()), file)
 
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path):

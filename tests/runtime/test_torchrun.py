@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -78,10 +79,11 @@ def test_a_run_ends_with_its_result_and_leaves_nothing():
     assert result.max_logit_difference < 1e-3
 
 
-def test_a_killed_rank_is_told_and_the_others_are_stopped():
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_killed_rank_is_told_and_the_others_are_stopped(rank):
     with start(LONG) as run:
         watch_until(run, "world")
-        os.kill(rank_process(run, 1), signal.SIGKILL)
+        os.kill(rank_process(run, rank), signal.SIGKILL)
         for _ in run.watch():
             pass
     assert run.outcome.message == "A rank was ended from outside by SIGKILL; the others were stopped."
@@ -98,6 +100,49 @@ def test_a_killed_rank_is_told_within_ten_seconds():
         for _ in run.watch():
             pass
     assert time.monotonic() - killed_s < 10
+
+
+def test_a_killed_torchrun_takes_its_ranks_along_and_the_run_says_so():
+    with start(LONG) as run:
+        watch_until(run, "world")
+        os.kill(run._process.pid, signal.SIGKILL)
+        for _ in run.watch():
+            pass
+    assert run.outcome.status == "failed"
+    assert run.outcome.message == "The launcher was ended from outside by SIGKILL; its ranks were stopped."
+    assert events(run.outcome.lines) == ["start", "world"]
+    assert processes(run) == []
+
+
+def test_too_few_file_handles_are_told_and_the_next_run_can_be_made():
+    """The server has none left for the pipes of a process: it says so, and lives."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 2, hard))
+        with start(LONG) as run:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            for _ in run.watch():
+                pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert run.outcome.status == "failed"
+    assert "too few file handles" in run.outcome.message
+    with start(stub("beat", 0)) as run:
+        for _ in run.watch():
+            pass
+    assert run.outcome.status == "done"
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_started(monkeypatch):
+    def read_only(*_, **__):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(torchrun.tempfile, "TemporaryDirectory", read_only)
+    with pytest.raises(RunRefusedError, match="Read-only file system in"):
+        start(LONG)
+    lock = HostLock(torchrun.LOCK_NAME)
+    assert lock.acquire()
+    lock.release()
 
 
 def test_a_hung_rank_is_ended_after_the_silence_it_is_allowed():
