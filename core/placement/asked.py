@@ -67,6 +67,11 @@ def usual_width(model: ModelSpec, gpu: GpuSpec) -> str:
     return "fp16" if own == "bf16" and old else own
 
 
+def asked_width(model: ModelSpec, gpu: GpuSpec, scenario_width: str) -> str:
+    """The scenario's weight dtype; as is usual for the checkpoint and the GPU where it leaves its default."""
+    return usual_width(model, gpu) if scenario_width == Demand().dtype else scenario_width
+
+
 def question_of(
     model: ModelSpec,
     machine: Machine,

@@ -27,6 +27,7 @@ class Request:
     output_tokens: int = 256
     sequences: int = 16
     kv_dtype: str = "bf16"
+    weight_dtype: str = "bf16"
 
     def __post_init__(self) -> None:
         require_positive(
@@ -93,13 +94,13 @@ def handoff(request: Request, link: LinkSpec) -> Handoff:
     ranks = min(group.tp_size, group.gpus_per_node)
     port, efficiency = shared(as_measured(link), ranks), calibration_of(gpu, model).efficiency
     own = request.prompt_tokens * kv_bytes_per_token_per_rank(model, group.tp_size, request.kv_dtype)
-    context = request.prompt_tokens + request.output_tokens / 2
+    context, width = request.prompt_tokens + request.output_tokens / 2, request.weight_dtype
+    prefill = prefill_terms(model, gpu, group, request.prompt_tokens, dtype=width)
+    decode = decode_terms(model, gpu, group, request.sequences, context, width, request.kv_dtype)
     return Handoff(
         kv_bytes=request.prompt_tokens * kv_bytes_per_token(model, request.kv_dtype),
         transfer_s=port.base_s + port.latency_s + own / port.bandwidth_bytes_per_s,
-        prefill_s=prefill_terms(model, gpu, group, request.prompt_tokens).step_s(efficiency),
-        decode_step_s=decode_terms(model, gpu, group, request.sequences, context, kv_dtype=request.kv_dtype).step_s(
-            efficiency
-        ),
+        prefill_s=prefill.step_s(efficiency),
+        decode_step_s=decode.step_s(efficiency),
         request=request,
     )

@@ -1,5 +1,6 @@
 """The strategy page: what it asks, what it draws for every strategy and collective, and what it refuses."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.strategy.block import BLOCKS
 from core.strategy.rooms import ROOMS
+from scripts import strategy
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 
@@ -88,3 +90,13 @@ def test_every_collective_is_played_and_says_who_uses_it(op, ranks):
 def test_prefill_apart_pays_for_many_and_never_for_one(alone):
     said = text_of(opened("Prefill apart", strategy_neighbours=alone))
     assert ("does not pay" in said) == (alone == 1)
+
+
+def test_a_checkpoint_s_own_width_is_asked_as_the_planner_and_the_command_ask_it(capsys):
+    """DeepSeek-V3 in its own fp8 fits eight H200: in bf16, the scenario's untouched default, it would not."""
+    scenario = {"model": "deepseek-v3", "gpu": "h200-sxm", "link": "nvlink-4"}
+    at = opened("The picker", strategy_purpose="serving", strategy_sequences=16, **scenario)
+    given = ("--model", "deepseek-v3", "--gpu", "h200-sxm", "--for", "serve", "--sequences", "16", "--json")
+    assert strategy.main(list(given)) == 0
+    name = json.loads(capsys.readouterr().out)["name"]
+    assert name in text_of(at).replace("\\", "")

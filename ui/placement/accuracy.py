@@ -7,9 +7,11 @@ import streamlit as st
 
 from core.evidence.report import Residual
 from core.evidence.report import residuals as predicted
+from core.placement.beside import promised, regimes
 from core.placement.planner import Plan, Question
 from runtime.foretold import foretold
 from runtime.kept import kept
+from runtime.planners import planners
 from runtime.prose import said
 from runtime.published import shipped_table
 from ui import inputs
@@ -90,7 +92,26 @@ def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> 
         if not page.look.present:
             page.note("accuracy.note_constants", "accuracy.note_roofline")
     if not page.look.present:
+        _beside(page)
         _tables(page, question, plan)
+
+
+def _beside(page: Page) -> None:
+    """Another planner on the same rows."""
+    found = planners()
+    every = regimes(found.rows)[-1]
+    page.fill(
+        {
+            "beside": found,
+            "every": every,
+            "inside": promised(found.rows),
+            "faster": found.seconds_aiconfigurator / found.seconds_shardlab,
+        }
+    )
+    with st.container(key="aside_beside"):
+        page.say("accuracy.beside")
+        table = frame(rows.bands_beside(regimes(found.rows)))
+        page.figure(charts.planners_beside(table, page.look), "accuracy.reading_beside", table, "planners")
 
 
 def _tables(page: Page, question: Question, plan: Plan | None) -> None:

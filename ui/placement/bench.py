@@ -9,7 +9,7 @@ import streamlit as st
 from core.catalog import GPUS
 from core.errors import OutOfRangeError, ShardlabError
 from core.models.hf_config import model_from_config
-from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of, usual_width
+from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, asked_width, question_of
 from core.placement.cluster import MOST_GPUS, own_gpu
 from core.placement.demand import Demand
 from core.placement.planner import Placement, Plan, Question
@@ -289,7 +289,7 @@ def _question(
         concurrency=sizes.concurrency,
         prompt_tokens=scenario.prompt_tokens,
         output_tokens=scenario.output_tokens,
-        dtype=_width(model, scenario.weight_dtype, scenario.gpu_spec),
+        dtype=asked_width(model, scenario.gpu_spec, scenario.weight_dtype),
         kv_dtype=scenario.kv_dtype,
         slo_itl_s=sizes.slo_ms / 1e3 or None,
         slo_ttft_s=details.first_ms / 1e3 or None,
@@ -321,11 +321,6 @@ def _card(gpu: GpuSpec, details: _Details) -> GpuSpec:
         details.bandwidth_gb_s * GB or gpu.memory_bytes_per_s,
         details.tflops * 1e12 or gpu.bf16_flops,
     )
-
-
-def _width(model: ModelSpec, asked: str, gpu: GpuSpec) -> str:
-    """The scenario's weight dtype; as is usual for the checkpoint and the GPU where it leaves its default."""
-    return usual_width(model, gpu) if asked == Demand().dtype else asked
 
 
 def say_what_was_brought(page: Page, asked: Asked) -> None:

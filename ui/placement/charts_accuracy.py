@@ -3,8 +3,22 @@
 from collections.abc import Iterable
 
 from runtime.prose import said
-from ui.figures.dots import dot, key
-from ui.figures.style import Figure, Row, also, either, figure, kept, layer, log, rows_of
+from ui.figures.dots import dot, key, rules
+from ui.figures.style import (
+    PLAIN,
+    Figure,
+    Row,
+    also,
+    decades,
+    either,
+    figure,
+    kept,
+    layer,
+    linear,
+    log,
+    rows_of,
+    words,
+)
 from ui.theme import Look
 
 _MS = (("s", 1e3), ("ms", 1.0))
@@ -44,3 +58,36 @@ def predicted_against_published(dots: Iterable[Row], band: tuple[float, float], 
         ),
     ]
     return figure(layers, look, 235 if look.present else 400)
+
+
+@kept
+def planners_beside(bands: Iterable[Row], look: Look) -> Figure:
+    """Two planners, a regime at a time: where eight in ten measured times lie, as multiples of the predicted one.
+
+    `bands` has place, regime, planner ("shardlab" or "aiconfigurator"), name, low, middle, high, error. The dot is
+    the median; on the line at 1 a prediction is right.
+    """
+    palette, rows = look.palette, rows_of(bands)
+    ends = [0.9 * min(row["low"] for row in rows), 1.1 * max(row["high"] for row in rows)]
+    x = log("low", ends, PLAIN, title=said("placement", "beside.axis"), ticks=decades(1, 2, 3, 5, 7), grid=True)
+    count = max(row["place"] for row in rows) + 1
+    y = linear("place", [count - 0.4, -1.6], PLAIN, ticks=[], line=False)
+    ours = "datum.planner === 'shardlab'"
+    colour = either(ours, palette.primary, palette.muted)
+    named = [row for row in rows if row["planner"] == "shardlab"]
+    told = ["regime", "name", "low", "middle", "high", "error"]
+    circle = dot(look, 7) | {"fill": either(ours, palette.primary, palette.ground), "stroke": colour}
+    layers = [
+        rules(look, "x", x, [1.0], color=palette.text),
+        layer("rule", rows, x=x, x2="high", y=y, strokeWidth=look.px(3), color=colour),
+        layer("point", rows, x=also(x, "middle"), y=y, tooltip=told, **circle),
+        layer("text", named, x=look.px(2), y=y, text="regime", **words(look, 14, align="left", dy=look.px(-13))),
+        *key(
+            look,
+            (
+                (said("placement", "beside.ours"), palette.primary),
+                (said("placement", "beside.theirs"), palette.ground),
+            ),
+        ),
+    ]
+    return figure(layers, look, 45 * (count + 1))

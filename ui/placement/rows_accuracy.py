@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from core.catalog import GPUS
 from core.evidence.foretold import Foretold
 from core.evidence.report import Case, Errors, Residual, by_class, by_regime, by_source, nearest
+from core.placement.beside import Regime
 from core.placement.planner import Plan, Question
 from runtime.prose import named
 from runtime.prose import said as phrase
@@ -216,3 +217,40 @@ def case_of(question: Question, plan: Plan | None) -> Case:
         prompt_tokens=demand.prompt_tokens,
         output_tokens=demand.output_tokens,
     )
+
+
+@dataclass(frozen=True)
+class BandRow:
+    """One planner in one regime: the band of eight in ten measured times, as multiples of the predicted one."""
+
+    regime: str
+    rows: int
+    planner: str
+    name: str
+    low: float
+    middle: float
+    high: float
+    error: str
+    place: float
+
+
+def bands_beside(found: Sequence[Regime]) -> list[BandRow]:
+    """Both planners, regime by regime."""
+    return [
+        BandRow(
+            regime=phrase("placement", f"beside.{one.code}", rows=one.rows),
+            rows=one.rows,
+            planner=planner,
+            name=phrase("placement", f"beside.{side}"),
+            low=held.low,
+            middle=held.middle,
+            high=held.high,
+            error=percent(held.median_error),
+            place=place + (0.0 if side == "ours" else 0.28),
+        )
+        for place, one in enumerate(found)
+        for planner, side, held in (
+            ("shardlab", "ours", one.shardlab),
+            ("aiconfigurator", "theirs", one.aiconfigurator),
+        )
+    ]

@@ -5,6 +5,7 @@ from typing import get_args
 
 import streamlit as st
 
+from core.placement.asked import asked_width
 from core.placement.cluster import ClusterSpec
 from core.specs import LinkSpec
 from core.steps.model import TensorGroup
@@ -69,7 +70,14 @@ def ask(page: Page) -> Asked:
         room_ranks=room_ranks,
         over=scenario.link_spec if over == THE_LINK else scenario.network_spec,
         request=Request(
-            scenario.model_spec, scenario.gpu_spec, group, prompt, output, neighbours, scenario.kv_dtype
+            scenario.model_spec,
+            scenario.gpu_spec,
+            group,
+            prompt,
+            output,
+            neighbours,
+            scenario.kv_dtype,
+            asked_width(scenario.model_spec, scenario.gpu_spec, scenario.weight_dtype),
         ),
     )
 
@@ -133,7 +141,7 @@ def _question(page: Page) -> Question:
         sequences=sequences,
         sequence_tokens=tokens,
         output_tokens=scenario.output_tokens,
-        weight_dtype=scenario.weight_dtype,
+        weight_dtype=asked_width(scenario.model_spec, scenario.gpu_spec, scenario.weight_dtype),
         kv_dtype=scenario.kv_dtype,
     )
 

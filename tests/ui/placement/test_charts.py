@@ -7,17 +7,21 @@ import pytest
 import vl_convert
 
 from core.catalog import gpu, model
+from core.placement.beside import regimes
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
 from core.placement.planner import Question
 from core.placement.rank_memory import measured_budget
 from runtime import content
+from runtime.planners import planners
 from ui.beside import placed
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.figures.frames import frame
 from ui.placement import charts, rows
+from ui.placement.charts_accuracy import planners_beside
 from ui.placement.fields import fields
 from ui.placement.pin import Pin
+from ui.placement.rows_accuracy import bands_beside
 from ui.theme import DARK, LIGHT, Look
 
 BAND = (0.78, 1.54)
@@ -40,6 +44,14 @@ QUESTIONS = [
     question("deepseek-v3", "h200-sxm", 8, 2, dtype="fp8", slo_itl_s=0.03),
     question("llama-3.2-1b", "rtx-4090", 2),
 ]
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_another_planner_is_drawn_beside(look):
+    found = regimes(planners().rows)
+    drawn = bands_beside(found)
+    assert len(drawn) == 2 * len(found)
+    assert "<svg" in vl_convert.vegalite_to_svg(planners_beside(frame(drawn), look).to_dict())
 
 
 @pytest.mark.parametrize("look", LOOKS)

@@ -1,0 +1,57 @@
+"""Two planners on the same rows: errors and bands by hand, and what was kept of the comparison."""
+
+from statistics import median
+
+import pytest
+
+from core.evidence.report import residuals
+from core.placement.beside import Compared, promised, regimes
+from runtime.planners import planners
+from runtime.published import shipped_table
+
+
+def row(measured_s: float, ours_s: float, theirs_s: float, **other: object) -> Compared:
+    usual = {"quantity": "decode", "batch": 1, "tp_size": 1, "pp_size": 1, "source": "one"}
+    said = {"model": "llama-3-8b", "gpu": "a100-80gb-sxm", "dtype": "bf16", "prompt_tokens": 8, "output_tokens": 8}
+    return Compared(
+        **{**said, **usual, **other}, measured_s=measured_s, shardlab_s=ours_s, aiconfigurator_s=theirs_s
+    )
+
+
+def test_errors_are_of_the_prediction_and_bands_of_what_was_measured():
+    rows = [row(1.0, 1.1, 0.5), row(1.0, 0.9, 2.0, source="two"), row(1.0, 1.0, 1.0)]
+    (one, every) = regimes(rows)
+    assert (one.code, every.code, one.rows, one.sources) == ("decode_one", "every", 3, 2)
+    assert one.shardlab.median_error == pytest.approx(0.1)
+    assert one.aiconfigurator.median_error == pytest.approx(0.5)
+    assert one.aiconfigurator.middle == pytest.approx(1.0)
+    assert 0.5 < one.aiconfigurator.low < 1 < one.aiconfigurator.high < 2.0
+
+
+def test_each_row_is_in_one_regime_and_in_all():
+    found = regimes(planners().rows)
+    assert sum(one.rows for one in found[:-1]) == found[-1].rows == len(planners().rows)
+
+
+def test_the_band_holds_what_lies_in_it():
+    """The A100's for dense models: 0.78 to 1.54 times the prediction."""
+    assert promised([row(1.0, 1.0, 1.0), row(1.5, 1.0, 1.0), row(2.0, 1.0, 1.0), row(0.5, 1.0, 1.0)]) == 0.5
+
+
+def test_what_was_kept_names_its_day_and_version():
+    kept = planners()
+    assert kept.date >= "2026-11-22"
+    assert kept.version.count(".") == 2
+    assert kept.seconds_shardlab < kept.seconds_aiconfigurator / 100
+    assert {one.quantity for one in kept.rows} == {"decode", "first_token", "run"}
+
+
+@pytest.mark.slow
+def test_what_was_kept_is_what_shardlab_says_today():
+    """Run benchmarks.bench_planners again where the constants have moved: the page would tell of others."""
+    today = {
+        (one.measurement.source, one.measurement.model.key, one.measurement.measured_s): one.predicted_s
+        for one in residuals(shipped_table())
+    }
+    pairs = [(one.shardlab_s, today[one.source, one.model, one.measured_s]) for one in planners().rows]
+    assert median(abs(kept / now - 1) for kept, now in pairs) < 0.02
