@@ -206,6 +206,13 @@ _VLLM = (
      Says("world_size=%d rank=%d local_rank=%d distributed_init_method=%s"), "core/startup_log/settings.py",
      "0.8.0"),
 )
+_NAMES = (
+    ("group_sum", _STATE, "GroupCoordinator.all_reduce"),
+    ("sum_of_a_group", "distributed/communication_op.py", "tensor_model_parallel_all_reduce"),
+    ("embedding", "model_executor/layers/vocab_parallel_embedding.py", "VocabParallelEmbedding"),
+    ("head", "model_executor/layers/vocab_parallel_embedding.py", "ParallelLMHead"),
+)
+_VLLM += tuple((*row, Defined(), "content/en") for row in _NAMES)
 _SGLANG = (
     ("log_weights", "model_executor/model_runner.py", "", Says("Load weight end. ", "mem usage="), _LOGS),
     ("log_cache", "mem_cache/memory_pool.py", "", Says("#tokens: ", "K size: ", "GB, V size: "), _LOGS),
@@ -229,6 +236,8 @@ _MEGATRON = (
      _ROOMS),
     ("row_bias", "tensor_parallel/layers.py", "RowParallelLinear.forward",
      Says("reduce_from_tensor_model_parallel_region", "output_ + self.bias"), _ROOMS),
+    ("region_sum", "tensor_parallel/mappings.py", "reduce_from_tensor_model_parallel_region", Defined(),
+     "content/en"),
     ("interleaved", "pipeline_parallel/schedules.py", "forward_backward_pipelining_with_interleaving", Defined(),
      "content/en/pipeline_bubble.md"),
     ("one_call", "pipeline_parallel/p2p_communication.py", "P2PCommunicator", Defined(),
@@ -237,6 +246,7 @@ _MEGATRON = (
 _PYTORCH = (
     ("row_wise", "distributed/tensor/parallel/style.py", "RowwiseParallel", Says("Replicate()", "Shard(-1)"),
      "content/en/comm_cost.md"),
+    ("column_wise", "distributed/tensor/parallel/style.py", "ColwiseParallel", Defined(), "content/en"),
     ("parallelize", "distributed/tensor/parallel/api.py", "parallelize_module", Defined(),
      "content/en/two_way_tp.md"),
     *((name.lower(), "distributed/pipelining/schedules.py", name, Defined(),

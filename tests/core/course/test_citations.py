@@ -1,6 +1,7 @@
 """Citations: predicates over text that was never executed, and a row for every claim, each checked and worded."""
 
 import ast
+import re
 
 import pytest
 from hypothesis import given
@@ -77,6 +78,28 @@ def test_every_claim_has_its_words_and_no_two_share_a_key():
     keys = [f"{row.engine}.{row.key}" for row in CITATIONS]
     assert len(set(keys)) == len(keys)
     assert set(keys) <= set(notes)
+
+
+def named_on_pages() -> list[tuple[str, str]]:
+    """Every `Symbol` that a cell of a table says to be in a `file` of an engine that is cited."""
+    roots = tuple(f"{each.root.partition('/')[0]}/" for each in SOURCES)
+    found = []
+    for stem in content.stems():
+        for cell in "\n".join(content.load(stem).values()).replace("\n", "|").split("|"):
+            files = [word for word in re.findall(r"`([\w/.]+\.py)`", cell) if word.startswith(roots)]
+            if len(files) == 1:
+                found += [(files[0], word) for word in re.findall(r"`([A-Za-z_][\w.]*)`", cell) if "/" not in word]
+    return found
+
+
+def test_every_name_in_an_engine_that_a_page_tells_is_a_citation():
+    cited = {(f"{source(row.engine).root}/{row.file}", row.symbol.partition("(")[0]) for row in CITATIONS}
+    told = named_on_pages()
+    assert len(told) > 20
+    for file, symbol in told:
+        assert any(file == at and (name == symbol or name.startswith(f"{symbol}.")) for at, name in cited), (
+            f"{symbol} in {file} is told on a page and was never looked up"
+        )
 
 
 @pytest.mark.parametrize("engine", [each.engine for each in SOURCES])
