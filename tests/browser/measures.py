@@ -66,3 +66,22 @@ def screens(page) -> list[dict]:
     for _ in found[1:]:
         page.keyboard.press("PageUp")
     return found
+
+
+TOUCH = """() => {
+    const small = [];
+    const targets = 'button, a[href], summary, [role=button], [role=tab], [role=radio], [role=combobox], [role=switch]';
+    const visit = (root) => {
+        for (const element of root.querySelectorAll('*')) {
+            if (element.shadowRoot) visit(element.shadowRoot);
+            if (!element.matches(targets) || element.closest('p, li, td, svg')) continue;
+            if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+            const { width, height, left, right } = (element.closest('label') ?? element).getBoundingClientRect();
+            if (width < 2 || right < 0 || left > innerWidth || (width > 43 && height > 43)) continue;
+            small.push(`${element.textContent.trim().slice(0, 30)}: ${Math.round(width)} x ${Math.round(height)}`);
+        }
+    };
+    visit(document.body);
+    return small;
+}"""
+"""What a finger would miss: targets under 44 px, but for words within a line and the cells of a drawing."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.conftest import press, settle, wait_for_address
+from tests.browser.measures import TOUCH
 from ui.course.pages import LABS, PAGES, SCENES, after
 
 SIZES = {"laptop": (1440, 900), "projector": (1920, 1080), "phone": (390, 844)}
@@ -71,7 +72,7 @@ def test_every_scene_fits_a_laptop_and_a_phone_and_axe_finds_nothing(app, open_p
         page.emulate_media(color_scheme="light", reduced_motion="reduce")
         resize(page, "phone")
         assert fits(page, SIZES["phone"][0]), f"{title} on a phone"
-        found[f"{title} on a phone"] = faults(page, *MOVED)
+        found[f"{title} on a phone"] = [*faults(page, *MOVED), *page.evaluate(TOUCH)]
     resize(page, "laptop")
     page.locator(".st-key-scenario button:visible").first.click()
     page.locator(".st-key-scenario_panel").wait_for()

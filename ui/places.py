@@ -1,0 +1,36 @@
+"""The keys of containers that style sheets and scripts know: contracts between a page and `ui/*.css`, `ui/browser`.
+
+Streamlit writes a container's key into its class, as `st-key-…`. A name that ends in `_` begins many keys.
+"""
+
+from collections.abc import Mapping
+
+PLACES: Mapping[str, str] = {
+    "abilities": "what a visitor can do, on the overview",
+    "arrow_": "an arrow from one lab to the next, on the overview",
+    "aside_": "left out when projected",
+    "back": "the button to the scene before",
+    "back_page": "the button to the page before",
+    "bar": "the scenario and Present, fixed in the header",
+    "controls_": "what a scene asks: one row, whole on a screen of a wall, and after its figure on a low one",
+    "entry_": "a page's entry on the overview",
+    "foot": "the buttons that end a scene: fixed on a phone and on a wall",
+    "go_present": "the button that projects; the browser presses it on a phone",
+    "head": "the title of the scene",
+    "line_": "a line of its own among controls",
+    "next": "the button to the next scene; it has the focus after Reveal",
+    "next_page": "the button to the next page",
+    "note_": "a note in the margin, under a hairline",
+    "overview": "the overview",
+    "place": "where one is, in the foot; on a wall also which screen",
+    "place_": "a place of a reading room, or an ability of the overview",
+    "reading_": "the sentence under a figure, in the serif",
+    "scenario": "the button that opens the scenario",
+    "scenario_done": "the button that closes it; Escape presses it",
+    "scenario_panel": "the scenario's fields",
+    "split_": "a figure and its margin: one under the other on a low wall",
+    "tools": "the tools, on the overview",
+    "unseen_": "mounted and not shown",
+    "verdict_": "a sign and what it says",
+}
+"""What each means to who looks at the page."""
