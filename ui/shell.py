@@ -108,7 +108,7 @@ def run() -> None:
                 "keys": inputs.keys_act(),
                 "lang": content.language(),
                 "shared": list(_SHARED),
-                "first": {f"{page.prefix}_scene": next(iter(page.scenes.values())) for page in PAGES},
+                "first": {f"{page.prefix}_scene": next(iter(page.scenes), "") for page in PAGES},
                 "wall": _wall(),
                 "dark": _palette().dark,
             },

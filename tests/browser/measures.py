@@ -70,7 +70,7 @@ def screens(page) -> list[dict]:
 
 TOUCH = """() => {
     const small = [];
-    const targets = 'button, a[href], summary, [role=button], [role=tab], [role=radio], [role=combobox], [role=switch]';
+    const targets = 'button, a[href], summary, [role=button], [role=tab], [role=radio], [role=switch]';
     const visit = (root) => {
         for (const element of root.querySelectorAll('*')) {
             if (element.shadowRoot) visit(element.shadowRoot);

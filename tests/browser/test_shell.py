@@ -80,10 +80,14 @@ def test_back_and_forward_bring_the_scenario_of_their_address_and_the_bar_says_i
     # what a page had of its own comes back with it
     page.get_by_role("tab", name="Bench", exact=True).click()
     wait_for_address(page, "pipe_scene=bench")
+    page.go_back()  # the scene before
+    page.wait_for_function("!location.href.includes('pipe_scene')")
+    settle(page)
     for go, stem, summary in ((page.go_back, "comm_cost", "TP=2"), (page.go_forward, "pipeline_bubble", "TP=8")):
         go()
         arrive(page, stem)
         wait_for_summary(page, summary)
+    page.go_forward()
     wait_for_address(page, "pipe_scene=bench")
 
 

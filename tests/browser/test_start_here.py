@@ -56,7 +56,9 @@ def test_a_projected_scene_is_one_screen_before_and_after_it_is_revealed(app, op
         slider.blur()
         press(page, "v")
         assert_one_screen(page, f"{scene}, revealed")
-        press(page, "n")
+        for _ in range(3):  # what a wall has no room for is its next screen
+            if open_scene(page) == START.scenes[scene]:
+                press(page, "n")
 
 
 def assert_one_screen(page, scene):

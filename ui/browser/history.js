@@ -40,7 +40,9 @@ function written(state, title, url) {
     bare = { before: location.href, state: history.state, timer: setTimeout(keepBare, BARE_MS) };
     return replaced(state, title, url);
   }
-  return (viewOf(there) === viewOf(location.href) ? replaced : pushed)(state, title, url);
+  // before a visitor has done anything it is the address they came with, put into our words
+  const isNew = viewOf(there) !== viewOf(location.href) && navigator.userActivation.hasBeenActive;
+  return (isNew ? pushed : replaced)(state, title, url);
 }
 
 Object.assign(history, { pushState: written, replaceState: written });
