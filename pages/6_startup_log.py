@@ -7,6 +7,7 @@ from core.models.hf_config import model_from_config
 from core.startup_log import weight_rules
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given, Report
+from runtime.prose import named as label_of
 from runtime.prose import said as phrase
 from ui import inputs, paste, scenes
 from ui.figures.frames import frame
@@ -18,7 +19,9 @@ from ui.startup_log.log_table import log_table
 
 AS_LOGGED, UNDECIDED = "as the log says", "undecided"
 MEANINGS = ("weights", "kv_tokens", "gpu_blocks", "cpu_blocks", "max_concurrency", "kv_size", "bytes_per_token")
-QUANTITIES = dict(zip(rows_of.QUANTITY_NAMES, MEANINGS, strict=True))
+QUANTITIES = {
+    label_of("startup_log", name): block for name, block in zip(rows_of.QUANTITY_NAMES, MEANINGS, strict=True)
+}
 EXERCISES = {exercise.key: exercise for exercise in cases.exercises()}
 
 page = scenes.open_page("startup_log", asking=("exercises",))

@@ -6,7 +6,7 @@ from core.clinic import CASES, Case, examine, three_waits
 from core.collectives.custom_all_reduce import RELEASES_READ, Machine, decide
 from core.comm_cost.bill import allreduce_payload_bytes
 from runtime.measurements import measured_all_reduces
-from runtime.prose import said
+from runtime.prose import named, said
 from ui import inputs, scenes
 from ui.clinic import cases as clinic_cases
 from ui.clinic import charts, rows
@@ -68,7 +68,12 @@ hang = clinic_hangs.ask(page)
 def slow_rank() -> None:
     if view == SCATTER:
         table = frame(largest.largest_of())
-        page.figure(clinic_scenes.largest_curves(table, largest.DRAWN, look), "straggler.jitter", table, "largest")
+        page.figure(
+            clinic_scenes.largest_curves(table, named("clinic", largest.DRAWN), look),
+            "straggler.jitter",
+            table,
+            "largest",
+        )
         return
     pictures = {
         "tp": three_waits.tp_bars(knob),

@@ -1,5 +1,6 @@
 """The clinic: what its figures draw, and the answers a visitor has given, as they stand in the URL."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
@@ -8,7 +9,7 @@ from typing import TypeVar
 from core.clinic import CASES, Case
 from core.clinic.case import Bars, Histogram, Lines, Term
 from core.units import GIB
-from runtime.prose import named
+from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, seconds
 
 T = TypeVar("T")
@@ -36,6 +37,15 @@ class BarEnd:
     said: str
 
 
+_NUMBERED = re.compile(r"(rank|stage|hop) (\d.*)")
+
+
+def bar_name(bar: str) -> str:
+    """What a bar or a line is called: core's short name for it, or a kind and its number, in words."""
+    numbered = _NUMBERED.fullmatch(bar)
+    return said("clinic", f"bar.{numbered[1]}", n=numbered[2]) if numbered else named("clinic", bar)
+
+
 def unit_of(bars: Bars) -> str:
     """What the axis of these bars counts."""
     return _scale(bars)[1]
@@ -58,7 +68,9 @@ def bar_parts(bars: Bars) -> list[BarPart]:
         ends[segment.bar] = start + scale * segment.amount
         word = _TERM_WORDS[segment.term] and named("clinic", _TERM_WORDS[segment.term])
         said = f"{word} {_amount(bars, segment.amount)}" if word else ""
-        parts.append(BarPart(segment.bar, places[segment.bar], segment.term, start, ends[segment.bar], said))
+        parts.append(
+            BarPart(bar_name(segment.bar), places[segment.bar], segment.term, start, ends[segment.bar], said)
+        )
     return parts
 
 
@@ -66,7 +78,7 @@ def bar_ends(bars: Bars) -> list[BarEnd]:
     """The length of each bar."""
     scale, _ = _scale(bars)
     return [
-        BarEnd(bar, place, scale * bars.total(bar), _amount(bars, bars.total(bar)))
+        BarEnd(bar_name(bar), place, scale * bars.total(bar), _amount(bars, bars.total(bar)))
         for bar, place in _places(bars).items()
     ]
 
@@ -105,7 +117,7 @@ class LinePoint:
 
 def line_points(lines: Lines) -> list[LinePoint]:
     """The points of every line."""
-    return [LinePoint(point.series, point.x, 1e3 * point.y) for point in lines.points]
+    return [LinePoint(bar_name(point.series), point.x, 1e3 * point.y) for point in lines.points]
 
 
 @dataclass(frozen=True)
@@ -120,7 +132,9 @@ class Step:
 
 def histogram_steps(histogram: Histogram) -> list[Step]:
     """The bins of every series."""
-    return [Step(cut.series, 1e3 * cut.low_s, 1e3 * cut.high_s, 100 * cut.share) for cut in histogram.bins]
+    return [
+        Step(bar_name(cut.series), 1e3 * cut.low_s, 1e3 * cut.high_s, 100 * cut.share) for cut in histogram.bins
+    ]
 
 
 @dataclass(frozen=True)

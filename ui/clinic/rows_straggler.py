@@ -9,6 +9,7 @@ from core.clinic.jitter import (
     exponential_max_quantile,
     sampled_largest,
 )
+from runtime.prose import named
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,9 @@ def largest_of(steps: int = 4000) -> list[Largest]:
 def _largest(ranks: int, steps: int) -> list[Largest]:
     drawn = sampled_largest(ranks, 1.0, steps, SEED)
     return [
-        Largest(MEAN, ranks, expected_max_exponential(1.0, ranks)),
-        Largest(NORMAL, ranks, expected_max_normal(1.0, ranks)),
-        Largest(P99, ranks, exponential_max_quantile(1.0, ranks, 0.99)),
-        Largest(DRAWN, ranks, drawn.mean_s),
+        Largest(named("clinic", MEAN), ranks, expected_max_exponential(1.0, ranks)),
+        Largest(named("clinic", NORMAL), ranks, expected_max_normal(1.0, ranks)),
+        Largest(named("clinic", P99), ranks, exponential_max_quantile(1.0, ranks, 0.99)),
+        Largest(named("clinic", DRAWN), ranks, drawn.mean_s),
         Largest(DRAWN, ranks, drawn.p99_s),
     ]

@@ -23,7 +23,7 @@ from core.steps.batch_sweep import batched_decode_step_s
 from core.steps.model import prefill_step_s
 from runtime.kept import kept
 from runtime.prose import named, said
-from runtime.quantities import bandwidth, grouped, percent, plain, seconds, significant
+from runtime.quantities import bandwidth, grouped, local, percent, plain, seconds, significant
 
 Phase = Literal["decode", "prefill"]
 PHASES: tuple[Phase, ...] = ("decode", "prefill")
@@ -233,9 +233,13 @@ def terms(link: LinkSpec, kernel: str = "ring") -> str:
     speed = bandwidth(wire.bandwidth_bytes_per_s)
     if kernel != "ring" and link.kernel_s is not None:
         return said(
-            "comm_cost", "says.s_each", kernel=kernel, kernel_s=significant(1e6 * link.kernel_s[0]), speed=speed
+            "comm_cost",
+            "says.s_each",
+            kernel=named("comm_cost", kernel),
+            kernel_s=significant(1e6 * link.kernel_s[0]),
+            speed=speed,
         )
-    launch = f" + {seconds(link.base_s)} launch" if link.base_s else ""
+    launch = f" {said('comm_cost', 'says.and_launch', base_s=seconds(link.base_s))}" if link.base_s else ""
     fitted = said("comm_cost", "says.fitted_n", measured_ranks=link.measured_ranks) if link.measured_ranks else ""
     return said(
         "comm_cost", "says.s_hop", latency_s=plain(1e6 * link.latency_s), launch=launch, speed=speed, fitted=fitted
@@ -245,14 +249,14 @@ def terms(link: LinkSpec, kernel: str = "ring") -> str:
 def software(series: str, points: Sequence[MeasuredPoint]) -> str:
     """What was measured, in words: the software and the machine."""
     point = next(point for point in points if point.series == series)
-    return f"{point.software.split(';')[0]}, {point.machine}"
+    return f"{point.software.split(';')[0]}, {named('comm_cost', point.machine)}"
 
 
 def sum_in_ms(first_s: float, second_s: float) -> str:
     """Two terms and their sum, to the decimals the sum has at three figures: in ms, from ten seconds on in s."""
     unit, times = ("s", 1.0) if first_s + second_s >= LONG_S else ("ms", 1e3)
     decimals = len(significant(times * (first_s + second_s)).partition(".")[2])
-    parts = (f"{times * part_s:.{decimals}f}" for part_s in (first_s, second_s, first_s + second_s))
+    parts = (local(f"{times * part_s:.{decimals}f}") for part_s in (first_s, second_s, first_s + second_s))
     return "{} + {} = {} ".format(*parts) + unit
 
 

@@ -25,8 +25,6 @@ from runtime.prose import said, worded
 from runtime.quantities import bandwidth, decimal_bytes, grouped, plain, seconds
 from ui.comm_cost.rows import OwnBill, View, ring_series, short_name, software, step_in_words, terms
 
-_WORDS = {1: "One", 2: "Two", 3: "Three", 4: "Four", 8: "Eight", 16: "Sixteen"}
-
 
 @dataclass(frozen=True)
 class Side:
@@ -92,7 +90,7 @@ def fields(view: View, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping
     step, model = view.step, view.scenario.model_spec
     napkin = replace(view, napkin=True)
     held = held_weight_bytes(model, view.scenario.weight_dtype)
-    gpus = f"{_WORDS.get(step.tp_size, str(step.tp_size))} GPU{'' if step.tp_size == 1 else 's'}"
+    gpus = said("comm_cost", f"gpus.{step.tp_size if step.tp_size in (1, 2, 3, 4, 8, 16) else 'n'}", n=step.tp_size)
     return {
         "scenario": view.scenario,
         "model": model,
@@ -112,12 +110,12 @@ def fields(view: View, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping
         "broken": "; ".join(view.broken),
         "allowed": ", ".join(map(str, view.allowed)),
         "gpus_word": gpus,
-        "share": "shares" if step.tp_size == 1 else "share",
-        "divide": "divides" if step.tp_size == 1 else "divide",
+        "share": said("comm_cost", "says.share", n=step.tp_size),
+        "divide": said("comm_cost", "says.divide", n=step.tp_size),
         "step_time": step_in_words(step.compute_s),
         "share_time": step_in_words(step.compute_s / step.tp_size),
         "step_formula": _step_formula(view),
-        "rows": f"{grouped(step.tokens)} row{'' if step.tokens == 1 else 's'}",
+        "rows": said("comm_cost", "says.rows_of", rows=step.tokens),
         "element_bytes": step.payload_bytes // (step.tokens * model.hidden_size),
         "held_bytes": held,
         "share_bytes": held / step.tp_size,
@@ -164,7 +162,7 @@ def _step_formula(view: View) -> str:
             bf16_flops=plain(gpu.bf16_flops / 1e12),
         )
     weights = held_weight_bytes(model, scenario.weight_dtype)
-    rounded = " rounded" if view.step.compute_s == LAB_STEP_S else ""
+    rounded = f" {said('comm_cost', 'says.rounded')}" if view.step.compute_s == LAB_STEP_S else ""
     streamed = said(
         "comm_cost",
         "says.weights",

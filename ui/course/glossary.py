@@ -13,6 +13,7 @@ from html import escape as escape_html
 from urllib.parse import urlencode
 
 from runtime import content
+from runtime.prose import said
 from ui.course import pages as course
 from ui.prose import escape
 
@@ -132,7 +133,7 @@ def table() -> str:
         f"| **{escape(term.name)}** | {escape(term.definition)} | [{_place(term)}]({term.address}) |"
         for term in rows
     ]
-    return "\n".join(["| term | what it is | taught in |", "|---|---|---|", *lines])
+    return "\n".join([said("shell", "glossary.head"), "|---|---|---|", *lines])
 
 
 def _place(term: Term) -> str:

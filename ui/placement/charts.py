@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import local
 from ui.figures.bars import Bands, Sign, inside, key, stretch
@@ -154,7 +155,7 @@ def memory_bars(parts: Iterable[Row], labels: Iterable[Row], look: Look) -> Figu
     """
     palette = look.palette
     bands = Bands(28, 24, 28 if look.present else 34, 26)
-    inks = {"tables": palette.ground, phrase("placement", "says.kv_cache"): palette.on_primary}
+    inks = {"tables": palette.ground, "KV cache": palette.on_primary}
     drawn = [
         bands.place(row, row["place"], look) | {"ink": inks.get(row["part"], palette.text)}
         for row in rows_of(parts)
@@ -170,7 +171,7 @@ def memory_bars(parts: Iterable[Row], labels: Iterable[Row], look: Look) -> Figu
     x = linear("start_gb", [0, end_gb], _GB, labelOverlap="greedy")
     fills = dict(zip(PARTS, _fills(look), strict=True))
     there = [part for part in PARTS if any(row["part"] == part for row in drawn)]
-    signs = (Sign(part, fills[part], palette.text) for part in there)
+    signs = (Sign(named("placement", part), fills[part], palette.text) for part in there)
     told = ["rank", "part", "end_gb"]
     layers = [
         stretch(look, drawn, x, "end_gb", by("part", fills), palette.ground, tooltip=told),

@@ -159,12 +159,12 @@ def _parts(rank: RankMemory, plan: Plan, index: int) -> list[MemoryPart]:
         "activation": overhead.peak_activation_bytes,
         "non-torch": overhead.non_torch_bytes,
         "graphs": overhead.cuda_graphs_bytes,
-        phrase("placement", "says.kv_cache"): max(0.0, rank.kv_bytes),
+        "KV cache": max(0.0, rank.kv_bytes),
     }
     parts, end = [], 0.0
     for name, size in sizes.items():
         if size:
-            said = f"{name} {_gb(size)}"
+            said = f"{named('placement', name)} {_gb(size)}"
             start, end = end, end + size / GB
             parts.append(MemoryPart(rank_name(rank, plan), index, name, start, end, said))
     return parts

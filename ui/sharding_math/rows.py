@@ -11,7 +11,7 @@ from core.sharding_math.layer_parts import LayerPart
 from core.sharding_math.numerics import precision
 from core.sharding_math.step_ledger import layer_collectives, mlp_order_collectives, step_ledger
 from core.sharding_math.tp_sizes import Rule, check_tp_size, tp_sizes
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import binary_bytes, grouped
 
 KINDS: Mapping[str, Kind] = {
@@ -126,7 +126,7 @@ def ledger_cells(scenario: Scenario) -> tuple[LedgerCell, ...]:
             operation=entry.op.replace("_", "-"),
             payload=binary_bytes(entry.payload_bytes),
             ranks=entry.ranks,
-            why=entry.why,
+            why=named("sharding_math", entry.why),
         )
         for index, entry in enumerate(entries)
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.startup_log.records import Check, Report, Verdict
-from runtime.prose import said, worded
+from runtime.prose import named, said, worded
 from runtime.quantities import percent
 from ui.startup_log.charts import amount
 from ui.two_way_tp.rows import LogRow
@@ -73,7 +73,7 @@ def _row(group: Sequence[Check], formula: object) -> CheckRow:
     return CheckRow(
         first.line,
         _ranks(group),
-        _NAMES[first.quantity],
+        named("startup_log", _NAMES[first.quantity]),
         first.logged,
         first.predicted,
         first.unit,

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from math import log10
 
+from runtime.prose import named
 from runtime.prose import said as phrase
 from ui.figures.bars import Bands, stretch
 from ui.figures.dots import dashed, label, rules
@@ -139,9 +140,14 @@ def handoff_curves(curves: Iterable[Row], prompt_tokens: int, look: Look) -> Fig
 
     `curves` has what, prompt_tokens, time_ms: "prefill", "stalls saved", and a line for each link.
     """
-    palette, height, rows = look.palette, 230 if look.present else 330, rows_of(curves)
-    links = [name for name in dict.fromkeys(row["what"] for row in rows) if name.startswith("over ")]
-    inks = {"prefill": palette.axis, phrase("strategy", "says.stalls_saved"): palette.text}
+    palette, height, rows = (
+        look.palette,
+        230 if look.present else 330,
+        [{**row, "what": named("strategy", row["what"])} for row in rows_of(curves)],
+    )
+    known = [named("strategy", name) for name in ("prefill", "stalls saved")]
+    links = [name for name in dict.fromkeys(row["what"] for row in rows) if name not in known]
+    inks = dict(zip(known, (palette.axis, palette.text), strict=True))
     inks |= dict(zip(links, (mix(palette.bandwidth, palette.ground, 0.6), palette.bandwidth), strict=False))
     sizes, times = [row["prompt_tokens"] for row in rows], [row["time_ms"] for row in rows if row["time_ms"]]
     ends, doubling = [min(sizes), 6 * max(sizes)], [128, 1024, 8192, 65536]

@@ -27,8 +27,6 @@ from ui.strategy.rows import (
 )
 from ui.strategy.rows_scenes import Timed
 
-_COUNTS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
-
 
 def everywhere(scenario: Scenario) -> Mapping[str, object]:
     """What every scene may name."""
@@ -62,7 +60,9 @@ def memory_fields(held: Held) -> Mapping[str, object]:
         "ranks": said("strategy", "says.one_gpu")
         if held.ranks == 1
         else said("strategy", "says.gpus", ranks=held.ranks),
-        "fitting": said("strategy", "says.all") if fitting == len(compared(held)) else _COUNTS[fitting],
+        "fitting": said("strategy", "says.all")
+        if fitting == len(compared(held))
+        else said("strategy", f"number.{fitting}"),
         "capacity": held.capacity_bytes,
         "ddp_total": ends[0].in_words,
         "dear": dearest,
@@ -90,7 +90,9 @@ def room_fields(timed: Sequence[Timed], over: LinkSpec) -> Mapping[str, object]:
     first = min(timed, key=lambda one: one.end_s)
     return {
         "first": first,
-        "ranks_word": said("strategy", "says.ranks_2", counts=_COUNTS[first.played.program.ranks]),
+        "ranks_word": said(
+            "strategy", "says.ranks_2", counts=said("strategy", f"number.{first.played.program.ranks}")
+        ),
         "over": short(over),
     }
 

@@ -16,7 +16,7 @@ from core.two_way_tp import (
     step_comm_s,
     token_parts,
 )
-from runtime.prose import said, written
+from runtime.prose import named, said, written
 from runtime.quantities import binary_bytes, grouped, percent, plain, seconds, significant
 from ui.two_way_tp.rows import usual_work_s, working_s
 
@@ -56,7 +56,7 @@ def fields(
         "parameters": grouped(total_parameters(log.model)),
         "parameters_millions": plain(total_parameters(log.model) / 1e6, 2),
         "layers": str(log.model.num_hidden_layers),
-        "backend": BACKENDS.get(log.backend, log.backend),
+        "backend": named("two_way_tp", BACKENDS.get(log.backend, log.backend)),
         "between": BETWEEN.get(log.backend, log.backend),
         "single": seconds(log.single_token_s),
         "token": seconds(log.token_s),
