@@ -57,9 +57,9 @@ def _cache_dtype(kv_dtype: str | None, dtype: str | None) -> str | None:
 def _before_latent(settings: Settings) -> bool:
     """Whether the release kept MLA's keys and values whole, heads padded to 256: vLLM before 0.7.1."""
     parts = (settings.version or "").split(".")
-    if settings.engine != "vllm" or len(parts) < 2 or not all(part.isdigit() for part in parts[:2]):
+    if settings.engine != "vllm" or len(parts) < 2 or not all(part.isdecimal() for part in parts[:2]):
         return False
-    patch = int(parts[2]) if len(parts) > 2 and parts[2].isdigit() else 0
+    patch = int(parts[2]) if len(parts) > 2 and parts[2].isdecimal() else 0
     return (int(parts[0]), int(parts[1]), patch) < (0, 7, 1)
 
 

@@ -205,6 +205,8 @@ ROW = (
         ("nccl", f"{ROW} 1e{'9' * 30}\n" * 4),
         ("nccl", f"{ROW.replace('8388608', '0', 1)}\n" + f"{ROW.replace('50.29', '25.14')}\n" * 5),
         ("log", DEEPSEEK),
+        ("log", re.sub(r"v?\d+\.\d+\.\d+(\.post\d)?", "0.7.²", DEEPSEEK)),
+        ("nccl", f"{ROW} ²\n" * 4),
         ("log", QWEN2.replace("tensor_parallel_size=2", f"tensor_parallel_size={'9' * 70}")),
         ("log", QWEN2.replace("tensor_parallel_size=2", "tensor_parallel_size=0, block_size=0, tp=-4")),
         ("log", QWEN2.replace("max_seq_len=16384", f"max_seq_len={'9' * 79}")),

@@ -238,7 +238,7 @@ def _is_wrong(text: str, counts: bool) -> bool:
         return True
     if "e" in text:
         return float(text) >= 1 and (counts or "." in text)
-    return text.isdigit() and int(text) > 0
+    return text.isdecimal() and int(text) > 0
 
 
 def _row_warnings(rows: Sequence[Row], refused: Sequence[Remark]) -> list[Remark]:
