@@ -54,9 +54,9 @@ function drawLevel(pen, layout, level, base, untouched, name, style) {
     if (right > cut) pen.rect(Math.max(cut, left + gap), y, right - Math.max(cut, left + gap), height, { fill: part.fill, opacity: 0.4, ...edge });
     const wide = (part.text?.length ?? 0) * size.word * 0.56;
     if (part.text && right - left > wide) {
-      const [middle, base] = [(left + right) / 2, top + size.bar / 2 + size.word * 0.35];
-      if (part.pad) pen.rect(middle - wide / 2 - 4, base - size.word, wide + 8, size.word * 1.35, { fill: style.ground, radius: 3 });
-      pen.text(middle, base, part.text, { size: size.word, weight: 600, fill: part.ink ?? style.text, anchor: 'middle' });
+      const [middle, line] = [(left + right) / 2, top + size.bar / 2 + size.word * 0.35];
+      if (part.pad) pen.rect(middle - wide / 2 - 4, line - size.word, wide + 8, size.word * 1.35, { fill: style.ground, radius: 3 });
+      pen.text(middle, line, part.text, { size: size.word, weight: 600, fill: part.ink ?? style.text, anchor: 'middle' });
     } else if (part.under) pen.text(part.under === 'end' ? x(1) : x(0), top + size.bar + size.axis * 1.3, part.text, { size: size.axis, weight: 600, fill: part.underInk, anchor: part.under });
   }
   if (untouched) return;
