@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from core.placement.asked import GPUS_PER_NODE
 from core.placement.demand import Demand
-from core.placement.planner import place
 from core.strategy.race import LOADS, REQUESTS, Lane, entrants, race
 from core.units import percent, plain, seconds
 from scripts.asking import add_question, question
@@ -18,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def compute() -> Mapping[str, object]:
         asked = question(options, Demand())
-        entered = entrants(place(asked))
+        entered = entrants(asked)
         rate = LOADS[options.load] * max((one.capacity_per_s for one in entered), default=0.0)
         chunk = asked.cluster.gpu.vllm_batched_tokens
         ran = race(entered, rate, chunk, options.seed, options.requests) if entered else None

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from core.errors import ShardlabError
 from core.placement.layout import Layout
-from core.placement.planner import Placement, Plan, Question
+from core.placement.planner import Plan, Question, place
 from core.placement.under_load import engine_cost
 from core.serving.load import EngineCost
 from core.serving.simulate import Course, Floats, follow, poisson_arrivals, seeded
@@ -178,14 +178,15 @@ class Race:
         return min(max(ends), 3 * min(ends))
 
 
-def entrants(placement: Placement) -> tuple[Entrant, ...]:
+def entrants(asked: Question) -> tuple[Entrant, ...]:
     """The plans of a question that race, each kind at most once, and none that uses fewer GPUs than another.
 
     TP over as many as fit, within an NVLink domain where it can be; TP × PP; replicas of as few GPUs as hold the
     model; experts with data-parallel attention; those replicas, divided into readers and writers so that both keep
     up.
     """
-    question, plans = placement.question, [placement.plans[index] for index in placement.fitting]
+    question = replace(asked, expert_parallel=True, context_parallel=False)
+    plans = [plan for plan in place(question).plans if plan.fits]
     most = max((plan.layout.gpus for plan in plans), default=0)
     plans = [plan for plan in plans if plan.layout.gpus == most]
     whole = [plan for plan in plans if plan.layout.dp_size == 1]
@@ -281,9 +282,9 @@ def _relay(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> list[Ticket
     read.sort(key=lambda row: row[2])
     ready = [first + entrant.transfer_s for _, _, first, _ in read]
     tickets = []
-    for place, course in enumerate(_dealt(entrant.writer, entrant.writers, ready, chunk_tokens)):
+    for hand, course in enumerate(_dealt(entrant.writer, entrant.writers, ready, chunk_tokens)):
         for (arrived, begun, first, _), (came, held, _, done) in zip(
-            read[place :: entrant.writers], _rows(course), strict=True
+            read[hand :: entrant.writers], _rows(course), strict=True
         ):
             tickets.append(Ticket(arrived, begun, first, came, held, done, done))
     return tickets

@@ -14,7 +14,7 @@ def test_the_race_of_the_page_in_a_terminal(capsys):
 
 
 def test_json_has_every_lane_and_the_winner_is_the_quickest(capsys):
-    given = ["--model", "mixtral-8x7b", "--gpu", "a100", "--expert-parallel", "--requests", "60", "--json"]
+    given = ["--model", "mixtral-8x7b", "--gpu", "a100", "--requests", "60", "--json"]
     assert race.main(given) == 0
     said = json.loads(capsys.readouterr().out)
     lanes = {lane["kind"]: lane for lane in said["lanes"]}

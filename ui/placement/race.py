@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.placement.planner import Placement
+from core.placement.planner import Question
 from core.strategy.race import LOADS
 from runtime.prose import said
 from runtime.quantities import seconds
@@ -23,14 +23,14 @@ def ask(page: Page) -> str:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _raced(_placement: Placement, load: str, told: str) -> rows.Asked:
+def _raced(_question: Question, load: str, told: str) -> rows.Asked:
     """A race, once for as long as nothing is asked anew. `told` is the question, in words."""
-    return rows.asked(_placement, load)
+    return rows.asked(_question, load)
 
 
-def scene(page: Page, placement: Placement, load: str) -> None:
+def scene(page: Page, question: Question, load: str) -> None:
     """The whole scene: who races, the guess, and after it the race."""
-    asked = _raced(placement, load, repr(placement.question))
+    asked = _raced(question, load, repr(question))
     if asked.ran is None or asked.winner is None:
         page.reading("race.alone")
         return

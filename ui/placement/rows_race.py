@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.placement.planner import Placement
+from core.placement.planner import Question
 from core.strategy.race import LOADS, Entrant, Lane, Race, entrants, race
 from runtime.prose import said
 from runtime.quantities import grouped, percent, seconds
@@ -26,13 +26,13 @@ class Asked:
         return None if self.ran is None else self.ran.lanes[self.ran.winner]
 
 
-def asked(placement: Placement, load: str) -> Asked:
+def asked(question: Question, load: str) -> Asked:
     """A question's race at one of the loads."""
-    entered = entrants(placement)
+    entered = entrants(question)
     if len(entered) < 2:
         return Asked(entered, None)
     rate = LOADS[load] * max(entrant.capacity_per_s for entrant in entered)
-    return Asked(entered, race(entered, rate, placement.question.cluster.gpu.vllm_batched_tokens))
+    return Asked(entered, race(entered, rate, question.cluster.gpu.vllm_batched_tokens))
 
 
 def entrant_cells(entered: Sequence[Entrant]) -> list[tuple[str, ...]]:

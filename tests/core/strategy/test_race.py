@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.catalog import gpu, model
 from core.placement.cluster import usual_cluster
-from core.placement.planner import Question, place
+from core.placement.planner import Question
 from core.placement.rank_memory import Overhead, measured_budget
 from core.placement.steps import Demand
 from core.serving.load import EngineCost
@@ -28,7 +28,7 @@ def entered(case: str) -> tuple[Entrant, ...]:
     """Who races in a case."""
     named, card, gpus = CASES[case]
     budget = measured_budget(gpu(card), 0.9, Overhead())
-    return entrants(place(Question(model(named), usual_cluster(gpu(card), gpus), budget, Demand())))
+    return entrants(Question(model(named), usual_cluster(gpu(card), gpus), budget, Demand()))
 
 
 def ran(case: str, load: str, seed: int = 0, requests: int = 150) -> Race:
@@ -55,7 +55,7 @@ def test_no_group_leaves_its_nvlink_domain():
     """Two nodes of eight: the widest group is a node's."""
     budget = measured_budget(gpu("h100-sxm"), 0.9, Overhead())
     two = usual_cluster(gpu("h100-sxm"), 8, nodes=2)
-    found = entrants(place(Question(model("llama-3-70b"), two, budget, Demand())))
+    found = entrants(Question(model("llama-3-70b"), two, budget, Demand()))
     assert [one.layout.name for one in found[:2]] == ["TP=8 ×2", "TP=8 PP=2"]
 
 
