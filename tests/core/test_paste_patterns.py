@@ -16,6 +16,7 @@ import core.startup_log
 
 READERS = (
     *("core.lines", "core.numbers", "core.serving.bench_reader", "core.placement.topology", "core.clinic.hang_log"),
+    *("core.serving.trace", "core.strategy.own_machine"),
     *(f"core.links.nccl_tests.{module.name}" for module in iter_modules(core.links.nccl_tests.__path__)),
     *(f"core.startup_log.{module.name}" for module in iter_modules(core.startup_log.__path__)),
 )
