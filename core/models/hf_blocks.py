@@ -88,6 +88,8 @@ def _compressed(values: Values, index: int) -> CompressedSpec:
 def _delta(values: Values) -> DeltaSpec:
     """Gated DeltaNet under `linear_…`, or Kimi Delta Attention under `linear_attn_config`."""
     inside = values.inside("linear_attn_config")
+    if "linear_num_heads" in values.fields:  # as transformers 5 writes it
+        inside = values.under({"num_heads": "linear_num_heads", "head_dim": "linear_head_dim"})
     if inside.fields:
         heads, width = inside.whole("num_heads"), inside.whole("head_dim")
         gate = inside.flag("use_full_rank_gate", False)

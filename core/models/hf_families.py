@@ -147,6 +147,8 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
             biases="qkv",
             bias_switch="attention_bias",
             experts="n_routed_experts",
+            router_bias=True,
+            defaults={"swa_num_key_value_heads": 8, "add_swa_attention_sink_bias": True},
             window_names={
                 "num_attention_heads": "swa_num_attention_heads",
                 "num_key_value_heads": "swa_num_key_value_heads",
@@ -181,6 +183,10 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
             defaults=GLM_MOE_DEFAULTS,
         ),
         "granite": LLAMA,
+        "arcee": Family(biases="as_configured", mlp="plain"),
+        "helium": replace(LLAMA, defaults={"head_dim": 128}),
+        "cwm": replace(LLAMA, window_pattern=4),
+        "granitemoeshared": Family(biases="as_configured", experts="num_local_experts", renamed=AS_WIDE),
         "granitemoe": Family(biases="as_configured", experts="num_local_experts", renamed=AS_WIDE),
         "smollm3": Family(biases="as_configured", tied=True, defaults={"num_key_value_heads": 4}),
         "seed_oss": Family(

@@ -28,6 +28,7 @@ _NAMES = {
     "mlp": "dense",
     "minimax_m3_sparse": "full",
     "deepseek_sparse_attention": "full",
+    "indexed_attention": "full",
 }
 _LETTERS = {"M": "mamba", "*": "full", "-": "dense", "E": "sparse"}
 _INNER = ("dense", "sparse", "")
@@ -73,7 +74,7 @@ def _mixing(values: Values, family: Family, layers: int) -> list[str]:
         if isinstance(written, list):
             if len(written) < layers:
                 raise OutOfRangeError(name, len(written), f"must name num_hidden_layers={layers}")
-            return [_named(values, str(one)) for one in written[:layers]]
+            return [_named(values, family, str(one)) for one in written[:layers]]
     swa = values.listed("hybrid_layer_pattern", layers)
     if swa is not None:
         return ["window" if one else "full" for one in swa]
@@ -94,12 +95,14 @@ def _mixing(values: Values, family: Family, layers: int) -> list[str]:
     return _windowed(values, family, layers)
 
 
-def _named(values: Values, name: str) -> str:
+def _named(values: Values, family: Family, name: str) -> str:
     known = _LETTERS.get(name) or _NAMES.get(name)
     if known is None:
         raise OutOfRangeError("layer_types", name[:40], f"is a kind of layer unknown here, of {values.kind}")
     if known == "window" and not window(values):
         return "full"
+    if known == "linear" and family.otherwise == "mamba":
+        return "mamba"
     return known
 
 

@@ -170,6 +170,7 @@ STEP = Family(
 MAMBA = {"mamba_n_groups": 1, "ssm_state_size": 128, "conv_kernel": 4, "mamba_head_dim": 64}
 NEMOTRON_H = Family(
     biases="as_configured",
+    otherwise="mamba",
     mlp="plain",
     norms_per_layer=1,
     one_block=True,

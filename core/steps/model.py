@@ -11,6 +11,7 @@ from core.collectives.across import measured_ratio
 from core.collectives.cost import as_measured, hierarchical_all_reduce, ring_all_reduce
 from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, weight_streaming_s
 from core.errors import OutOfRangeError, require_divides, require_non_negative, require_positive
+from core.layer_specs import AttentionSpec, Block, CompressedSpec, DeltaSpec, MambaSpec, MlaSpec
 from core.models.kv_cache import step_cache_bytes
 from core.models.parameters import count_parameters, multiplied_parameters
 from core.models.weights import read_weight_bytes
@@ -49,14 +50,44 @@ def prefill_flops(model: ModelSpec, prompt_tokens: int, batch: int = 1) -> float
 
         B · (2 · P_layers · S + 2 · L · h · hd · S² + 2 · P_head)
 
-    P_layers counts the experts a token uses; embedding and head are left out of it (15 % of an 8B model).
+    A layer with a window looks at fewer pairs of tokens, and one that keeps a state at none. P_layers counts the
+    experts a token uses; embedding and head are left out of it (15 % of an 8B model).
     """
     require_positive(prompt_tokens=prompt_tokens, batch=batch)
     count = count_parameters(model)
     layers = count.layers - count.experts + count.experts * count.routed_fraction
-    attention = 2 * model.num_hidden_layers * model.num_attention_heads * model.head_dim * prompt_tokens**2
+    attention = sum(
+        n * _mixing_flops(block, model, prompt_tokens) for kind, n in model.kinds_of() for block in kind.blocks
+    )
     head = 2 * model.vocab_size * model.hidden_size
     return batch * (2 * layers * prompt_tokens + attention + head)
+
+
+def _mixing_flops(block: Block, model: ModelSpec, tokens: int) -> float:
+    """What mixes a prompt's tokens, beside its matrices: two products for each pair that is looked at, or states.
+
+    A pair costs two operations an element of a key, and two of a value; a state three products a token.
+    """
+    match block:
+        case AttentionSpec():
+            return 2 * block.heads * (block.head_dim + block.out_dim) * _pairs(tokens, block.window)
+        case MlaSpec():
+            wide = block.qk_nope_head_dim + block.qk_rope_head_dim + block.v_head_dim
+            return 2 * model.num_attention_heads * wide * _pairs(tokens, 0)
+        case CompressedSpec():
+            behind = _pairs(tokens, 0) / block.ratio if block.ratio else 0
+            return 4 * block.heads * block.head_dim * (_pairs(tokens, block.window) + behind)
+        case DeltaSpec():
+            return 6 * block.value_heads * block.key_dim * block.value_dim * tokens
+        case MambaSpec():
+            return 6 * block.heads * block.head_dim * block.state_size * tokens
+    return 0.0
+
+
+def _pairs(tokens: int, window: int) -> float:
+    """Pairs of tokens that causal attention looks at: half of the square, or a band as wide as the window."""
+    seen = min(window, tokens) if window else tokens
+    return seen * tokens - seen**2 / 2
 
 
 def prefill_step_s(model: ModelSpec, gpu: GpuSpec, prompt_tokens: int, batch: int = 1, mfu: float = MFU) -> float:

@@ -154,6 +154,18 @@ PUBLISHED = {
     "MiMo-V2-Flash": (MIMO, 308_778_780_864),
     "GLM-5.2": (GLM52, 743_377_019_904),
     "Kimi-Linear-48B-A3B": (KIMI_LINEAR, 49_122_681_728),
+    "Kimi-Linear-48B-A3B, as transformers 5 writes it": (
+        {name: value for name, value in KIMI_LINEAR.items() if name != "linear_attn_config"}
+        | {
+            "linear_num_heads": 32,
+            "linear_head_dim": 128,
+            "layer_types": [
+                "full_attention" if one % 4 == 3 or one == 26 else "linear_attention" for one in range(27)
+            ],
+            "mlp_layer_types": ["dense"] + ["sparse"] * 26,
+        },
+        49_122_681_728,
+    ),
     "Granite 4, four layers": (GRANITE4, 3_554_468_736),
     "OLMo 2 7B": (OLMO2, 6_888_624_128),
     "Command, 40 layers": (COHERE2, 34_980_831_232),

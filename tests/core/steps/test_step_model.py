@@ -135,3 +135,17 @@ def test_only_weights_that_the_tensor_cores_multiply_are_faster():
 def test_an_impossible_efficiency_is_refused(fraction):
     with pytest.raises(OutOfRangeError, match="reached_fraction"):
         Efficiency(fraction, 0.0)
+
+
+def test_a_window_and_a_state_look_at_fewer_pairs_than_the_whole_prompt():
+    """gpt-oss: 18 layers see S²/2 pairs and 18 a band of 128; in three of four of a hybrid's nothing grows with S².
+
+    What is left of a doubled prompt's arithmetic over twice one's is that of pairs: 2 · h · 2 · hd · (2S)²/2 / 2.
+    """
+    row, tokens = model("gpt-oss-120b"), 4096
+    rest = prefill_flops(row, 2 * tokens) - 2 * prefill_flops(row, tokens)
+    band = 128**2 / 2  # of a band only its corner is not twice as much
+    assert rest == pytest.approx(18 * 4 * 64 * 64 * (tokens**2 + band) - 2 * row.vocab_size * row.hidden_size)
+    hybrid = model("qwen3.5-122b-a10b")
+    growth = prefill_flops(hybrid, 2 * tokens) - 2 * prefill_flops(hybrid, tokens)
+    assert growth == pytest.approx(12 * 4 * 32 * 256 * tokens**2 - 2 * hybrid.vocab_size * hybrid.hidden_size)
