@@ -11,7 +11,7 @@ SCENE = {"place_scene": "race"}
 def test_nobody_is_told_who_wins_before_the_guess_is_revealed():
     app = visit(entry("placement"), **SCENE)
     assert not app.get("bidi_component")[1:] or "standings" not in str(app.get("bidi_component")[-1].proto)
-    assert "answers first" not in said(app)
+    assert "the winner is this plan" not in said(app)
     assert "Name the winner" in said(app)
     assert app.button(key="reveal").disabled
 
