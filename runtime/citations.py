@@ -40,6 +40,16 @@ class Check:
         return sum(each == outcome for each in self.rows.values())
 
     @property
+    def held(self) -> int:
+        """How many claims hold."""
+        return self.count("holds")
+
+    @property
+    def asked(self) -> int:
+        """How many are made of this release."""
+        return len(self.rows) - self.count("not asked")
+
+    @property
     def moved(self) -> tuple[str, ...]:
         """The claims that no longer hold."""
         return tuple(key for key, outcome in self.rows.items() if outcome == "moved")

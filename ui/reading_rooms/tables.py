@@ -20,7 +20,7 @@ def checks_table(prose: Prose) -> str:
     return _table(
         prose.text("checks.head"),
         [
-            (source(each.engine).name, each.release, each.checked, str(each.count("holds")),
+            (source(each.engine).name, each.release, each.checked, prose.text("checks.held", each),
              ", ".join(f"`{key}`" for key in each.moved) or "–")
             for each in recorded()
         ],
