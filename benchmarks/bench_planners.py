@@ -70,7 +70,8 @@ def _both(python: Path) -> dict[str, object]:
     chosen = list(_chosen(found))
     start = time.perf_counter()
     for each in chosen:
-        prediction(each.measurement).predicted_s(calibration_of(each.measurement.gpu).efficiency)
+        said = each.measurement
+        prediction(said).predicted_s(calibration_of(said.gpu, said.model).efficiency)
     ours_s = time.perf_counter() - start
     with tempfile.TemporaryDirectory() as folder:
         answers, version = _asked(python, chosen, Path(folder))
