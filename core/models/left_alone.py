@@ -120,8 +120,7 @@ def _matches(module: str, layer: int, wild: Sequence[str]) -> bool:
 
 def _globs(name: str) -> list[str]:
     """A name as patterns with `*` and `?`, from `layers` on where it has that."""
-    if name.startswith("re:"):
-        name = _unescaped(name)
+    name = _unescaped(name) if name.startswith("re:") else name.rstrip(".")
     for theirs, ours in _FIELD_NAMES:
         name = name.replace(theirs, ours)
     choices = [part.split("|") if index % 2 else [part] for index, part in enumerate(_CHOICE.split(name))]

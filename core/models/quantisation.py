@@ -18,10 +18,18 @@ _FLOATS = {
 _WIDTHS = {("int", 4): "int4", ("int", 8): "int8", ("float", 8): "fp8", ("float", 4): "nvfp4"}
 _FP8_METHODS = {"fp8", "fbgemm_fp8", "finegrained_fp8"}
 _INTEGER_METHODS = {"awq", "gptq", "auto-round", "intel/auto-round", "gptq_marlin", "awq_marlin"}
-_LEFT_ALONE = ("modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules", "exclude")
+_LEFT_ALONE = (
+    "modules_to_not_convert",
+    "ignore",
+    "ignored_layers",
+    "exclude_modules",
+    "exclude",
+    "llm_int8_skip_modules",
+)
 MOST_KEPT, LONGEST_NAME = 16_384, 200
 _EXPERT = re.compile(r"\bexperts\.\d+\b")
 _FIRST_EXPERT = "experts.0"
+_FLOAT_BITS = 16
 BLOCKS = ("quantization_config", "compression_config", "quantization")
 """Where a file says how its weights are kept; the last is MLX's own."""
 
@@ -82,7 +90,8 @@ def _mixed(block: Mapping[str, object]) -> WeightFormat | None:
             targets = group.get("targets") if isinstance(group, Mapping) else None
             for name in targets if isinstance(targets, list) else ():
                 by_width.setdefault(_compressed_group(group), {})[_EXPERT.sub(_FIRST_EXPERT, str(name))] = None
-    if not by_width or any(name == "Linear" for names in by_width.values() for name in names):
+    everything = next((form for form, names in by_width.items() if "Linear" in names), None)
+    if not by_width or (everything is not None and len(by_width) == 1):
         return None
     # the width of the experts, else of the MLPs, is that of most weights
     weight = {
@@ -91,7 +100,7 @@ def _mixed(block: Mapping[str, object]) -> WeightFormat | None:
     }
     forms = sorted(by_width, key=lambda form: (*weight[form], len(by_width[form])), reverse=True)
     listed = tuple((form.dtype, tuple(by_width[form])[:MOST_KEPT]) for form in forms)
-    rest = "fp8" if block.get("quant_method") == "fp8" else "bf16"
+    rest = "fp8" if block.get("quant_method") == "fp8" else everything.dtype if everything else "bf16"
     return replace(forms[0], listed=listed, rest=rest)
 
 
@@ -100,8 +109,8 @@ def _quantised(block: Mapping[str, object]) -> WeightFormat:
     method = str(block.get("quant_method") or "").lower()
     if method in _FP8_METHODS:
         return WeightFormat("fp8", block=_block(block.get("weight_block_size")))
-    if method == "mxfp4":
-        return WeightFormat("mxfp4", 32)
+    if method in ("mxfp4", "mxfp8"):
+        return WeightFormat(method, 32)
     if method in _INTEGER_METHODS:
         return _integers(method, block.get("bits", block.get("w_bit")), block.get("group_size", 128))
     if method == "compressed-tensors" or "config_groups" in block:
@@ -137,7 +146,14 @@ def _modelopt(algorithm: str, block: Mapping[str, object]) -> WeightFormat:
 
 def _kept(block: Mapping[str, object]) -> tuple[str, ...]:
     """The modules that a file leaves alone, under whichever name its dialect has for them."""
-    named = next((names for key in _LEFT_ALONE if isinstance(names := block.get(key), list)), [])
+    named = [*next((names for key in _LEFT_ALONE if isinstance(names := block.get(key), list)), [])]
+    extra, dynamic = block.get("extra_config"), block.get("dynamic")
+    if isinstance(extra, Mapping):  # AutoRound's, by module
+        named += [
+            name for name, how in extra.items() if isinstance(how, Mapping) and how.get("bits") == _FLOAT_BITS
+        ]
+    if isinstance(dynamic, Mapping):  # GPTQModel's, by pattern
+        named += [f"re:{name.removeprefix('-:')}" for name in dynamic if str(name).startswith("-:")]
     return tuple(name for name in named[:MOST_KEPT] if isinstance(name, str) and len(name) <= LONGEST_NAME)
 
 
@@ -176,9 +192,11 @@ def _quark(block: Mapping[str, object]) -> WeightFormat:
     dtype = str(weight.get("dtype")).lower()
     if dtype.startswith("fp8"):
         return WeightFormat("fp8")
+    if dtype == "fp4":
+        return WeightFormat("mxfp4", _group(weight.get("group_size") or 32))
     if dtype in ("int4", "uint4", "int8", "uint8"):
         return WeightFormat(dtype.removeprefix("u"), _group(weight.get("group_size")))
-    raise OutOfRangeError("quark dtype", _shown(dtype), "must be fp8, int4 or int8")
+    raise OutOfRangeError("quark dtype", _shown(dtype), "must be fp8, fp4, int4 or int8")
 
 
 def _compressed(block: Mapping[str, object]) -> WeightFormat:

@@ -350,3 +350,50 @@ def test_a_size_is_allowed_where_every_part_of_every_kind_divides():
     assert check_tp_size(model("deepseek-v4-flash"), 16).broken == ("o_groups: 8 = 0 × 16 + 8",)
     assert check_tp_size(model("nemotron-3-nano-30b-a3b"), 16).broken == ("mamba groups: 8 = 0 × 16 + 8",)
     assert "moe_intermediate_size: 1536 / 128 = 1 × 8 + 4" in check_tp_size(model("minimax-m2"), 8).broken
+
+
+LLAMA_70B = shape("llama", 8192, 80, 64, 8, 128256, intermediate_size=28672)
+TWO_WIDTHS = {
+    "group_0": {"targets": ["Linear"], "weights": {"num_bits": 8, "type": "float"}},
+    "group_1": {"targets": ["re:.*mlp.*"], "weights": {"num_bits": 4, "type": "float", "group_size": 16}},
+}
+
+
+@pytest.mark.parametrize(
+    ("block", "dtype", "wide"),
+    [
+        ({"quant_method": "awq", "bits": 4, "modules_to_not_convert": ["model.layers.0."]}, "int4", {0}),
+        ({"quant_method": "gptq", "bits": 4, "dynamic": {"-:.*layers.3.self_attn.*": {}}}, "int4", {3}),
+        (
+            {
+                "quant_method": "auto-round",
+                "bits": 4,
+                "extra_config": {f"model.layers.5.self_attn.{name}_proj": {"bits": 16} for name in "qkv"},
+            },
+            "int4",
+            {5},
+        ),
+        (
+            {"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "fp4", "group_size": 32}}},
+            "mxfp4",
+            set(),
+        ),
+        ({"quant_method": "mxfp8"}, "mxfp8", set()),
+        ({"quant_method": "compressed-tensors", "config_groups": TWO_WIDTHS}, "nvfp4", set()),
+    ],
+)
+def test_a_file_of_each_quantiser_says_its_width_and_what_it_leaves_alone(block, dtype, wide):
+    spec = read(LLAMA_70B | {"quantization_config": block})
+    assert spec.weight_dtype == dtype
+    assert dict(spec.left_alone).get("qkv", set()) == wide
+
+
+def test_two_groups_of_which_one_is_everything_are_two_widths():
+    """MLPs in NVFP4, the rest in FP8: 0.5625 bytes and one."""
+    spec = read(
+        LLAMA_70B | {"quantization_config": {"quant_method": "compressed-tensors", "config_groups": TWO_WIDTHS}}
+    )
+    narrow, wide = ({t.name: t.size_bytes for t in rank_tensors(one, dtype=width)}
+                    for one, width in ((spec, "nvfp4"), (read(LLAMA_70B), "bf16")))  # fmt: skip
+    assert narrow["qkv"] == wide["qkv"] / 2
+    assert narrow["mlp in"] == wide["mlp in"] * 9 / 32
