@@ -87,7 +87,8 @@ def slow_rank() -> None:
             table = frame(rows.bar_parts(bars))
             chart = charts.term_bars(table, frame(rows.bar_ends(bars)), rows.unit_of(bars), look)
             page.figure(chart, f"straggler.{name}_{told}", table, f"straggler_{name}")
-    table, here = frame(three_waits.response_lines(knob)), frame(three_waits.responses(knob, scenario.slow_percent))
+    lines, circles = three_waits.response_lines(knob), three_waits.responses(knob, scenario.slow_percent)
+    table, here = frame(rows.named_responses(lines)), frame(rows.named_responses(circles))
     with st.container(key="aside_responses"):
         page.figure(clinic_scenes.response_lines(table, here, look), "straggler.lines", table, "responses")
 

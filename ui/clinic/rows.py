@@ -1,13 +1,14 @@
 """The clinic: what its figures draw, and the answers a visitor has given, as they stand in the URL."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from typing import TypeVar
 
 from core.clinic import CASES, Case
 from core.clinic.case import Bars, Histogram, Lines, Term
+from core.clinic.three_waits import Response
 from core.units import GIB
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, seconds
@@ -44,6 +45,11 @@ def bar_name(bar: str) -> str:
     """What a bar or a line is called: core's short name for it, or a kind and its number, in words."""
     numbered = _NUMBERED.fullmatch(bar)
     return said("clinic", f"bar.{numbered[1]}", n=numbered[2]) if numbered else named("clinic", bar)
+
+
+def named_responses(responses: Iterable[Response]) -> list[Response]:
+    """Each kind of work in words."""
+    return [replace(row, kind=bar_name(row.kind)) for row in responses]
 
 
 def unit_of(bars: Bars) -> str:

@@ -380,7 +380,7 @@ def measured_points(view: View, points: Sequence[MeasuredPoint]) -> list[Measure
     """NCCL's measured all-reduces that stand beside the page's two links, at its number of ranks."""
     series = {ring_series(view, link) for link in view.links}
     return [
-        MeasuredDot(point.machine, point.payload_bytes, 1e6 * point.time_s)
+        MeasuredDot(named("comm_cost", point.machine), point.payload_bytes, 1e6 * point.time_s)
         for point in points
         if point.series in series and point.ranks == view.scenario.tp and 512 <= point.payload_bytes <= 2**26
     ]

@@ -172,7 +172,7 @@ def memory_bars(parts: Iterable[Row], labels: Iterable[Row], look: Look) -> Figu
     fills = dict(zip(PARTS, _fills(look), strict=True))
     there = [part for part in PARTS if any(row["part"] == part for row in drawn)]
     signs = (Sign(named("placement", part), fills[part], palette.text) for part in there)
-    told = ["rank", "part", "end_gb"]
+    told = ["rank", "said", "end_gb"]
     layers = [
         stretch(look, drawn, x, "end_gb", by("part", fills), palette.ground, tooltip=told),
         inside(look, drawn, x, "end_gb", "said", fontSize=look.font(13.5), dx=look.px(6), color=own("ink")),

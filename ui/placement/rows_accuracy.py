@@ -56,7 +56,7 @@ def dots(found: Sequence[Residual], chosen: str) -> list[Dot]:
         Dot(
             source=short(each.measurement.source),
             run=run_name(each),
-            quantity=_QUANTITIES[each.measurement.quantity],
+            quantity=named("placement", _QUANTITIES[each.measurement.quantity]),
             role=_ROLES[each.is_decode],
             published_ms=1e3 * each.measurement.measured_s,
             predicted_ms=1e3 * each.predicted_s,
@@ -109,7 +109,14 @@ class ClassLine:
 def class_lines(found: Sequence[Residual]) -> list[ClassLine]:
     """What was tested; a class that has no line never was."""
     return [
-        ClassLine(which, _KINDS[kind], _QUANTITIES[quantity], line.rows, line.sources, *_sizes(line))
+        ClassLine(
+            which,
+            named("placement", _KINDS[kind]),
+            named("placement", _QUANTITIES[quantity]),
+            line.rows,
+            line.sources,
+            *_sizes(line),
+        )
         for (which, kind, quantity), line in by_class(found).items()
     ]
 
@@ -132,7 +139,7 @@ class RegimeLine:
 def regime_lines(found: Sequence[Residual]) -> list[RegimeLine]:
     """What was tested, by what the largest part of the predicted time is."""
     return [
-        RegimeLine(which, _QUANTITIES[quantity], regime, line.rows, line.sources, *_sizes(line))
+        RegimeLine(which, named("placement", _QUANTITIES[quantity]), regime, line.rows, line.sources, *_sizes(line))
         for (which, quantity, regime), line in by_regime(found).items()
     ]
 
@@ -142,7 +149,9 @@ def unknown_table(found: Sequence[Residual], head: str) -> str:
     tested = {(which, quantity) for which, kind, quantity in by_class(found) if kind == "dense"}
     lines = [head, "|---|---|"]
     for which in dict.fromkeys(gpu.gpu_class for gpu in GPUS.values()):
-        never = [name for quantity, name in _QUANTITIES.items() if (which, quantity) not in tested]
+        never = [
+            named("placement", name) for quantity, name in _QUANTITIES.items() if (which, quantity) not in tested
+        ]
         cards = ", ".join(f"`{gpu.key}`" for gpu in GPUS.values() if gpu.gpu_class == which)
         lines.append(f"| {cards} | {', '.join(never) or '–'} |")
     return "\n".join(lines)
@@ -152,7 +161,15 @@ def foretold_table(told: Sequence[Foretold], head: str) -> str:
     """Every prediction that was put down before its figure was seen, and what was seen of it since."""
     lines = [head, "|---|---|---|---|---|---|"]
     for one in told:
-        what = f"`{one.model}`, `{one.gpu}`, TP={one.tp_size}, batch {one.batch}, {_QUANTITIES[one.quantity]}"
+        what = phrase(
+            "placement",
+            "says.put_down",
+            model=one.model,
+            gpu=one.gpu,
+            tp=one.tp_size,
+            batch=one.batch,
+            quantity=named("placement", _QUANTITIES[one.quantity]),
+        )
         seen = "–" if one.measured_s is None else seconds(one.measured_s)
         off = "–" if one.ratio is None else signed(one.ratio - 1)
         lines.append(
@@ -164,7 +181,7 @@ def foretold_table(told: Sequence[Foretold], head: str) -> str:
 def source_lines(found: Sequence[Residual]) -> list[SourceLine]:
     """Each source, by class of GPU and quantity."""
     return [
-        SourceLine(short(source), which, _QUANTITIES[quantity], line.rows, *_sizes(line))
+        SourceLine(short(source), which, named("placement", _QUANTITIES[quantity]), line.rows, *_sizes(line))
         for (source, which, quantity), line in by_source(found).items()
     ]
 
@@ -195,7 +212,7 @@ def near_lines(found: Sequence[Residual], question: Question, plan: Plan | None)
     return [
         NearLine(
             run=run_name(each),
-            quantity=_QUANTITIES[each.measurement.quantity],
+            quantity=named("placement", _QUANTITIES[each.measurement.quantity]),
             published=seconds(each.measurement.measured_s),
             predicted=seconds(each.predicted_s),
             off=signed(each.ratio - 1),

@@ -32,7 +32,7 @@ def fields(scenario: Scenario) -> Mapping[str, object]:
         "unsplit": "1 MiB",
         "padding": VOCAB_PADDING,
         "block": BLOCK_TOKENS,
-        "example_gpus": "two A100",
+        "example_gpus": said("startup_log", "says.example_gpus"),
         "sources": "; ".join(
             said("startup_log", "says.tp", key=key, tp=tp, source=source) for key, tp, _, source in LOGGED_WEIGHTS
         ),
