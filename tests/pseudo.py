@@ -80,5 +80,6 @@ def english_in(text: str, words: set[str]) -> set[str]:
     plain = re.sub(r"\$[^$\n]+\$", " ", plain)
     for name in NAMES:
         plain = plain.replace(name, " ")
+    plain = plain.replace("\\", "")
     found = re.findall(r"(?<![\w/.@=-])[A-Z]?[a-z]{3,}(?![\w/@=(-])", plain)
     return {word for word in found if word.lower() in words}
