@@ -90,8 +90,10 @@ def test_no_plan_beats_its_pipeline_on_the_clock_and_all_plans_serve_as_many(car
     seen = 0
     for key, (each, nodes), network in grid:
         cluster = replace(usual_cluster(gpu(card), each, nodes), network=link(network))
-        for concurrency in (7, 64):
-            question = Question(model(key), cluster, measured_budget(gpu(card)), Demand(concurrency=concurrency))
+        for demand in (Demand(concurrency=7), Demand(concurrency=64, prompt_tokens=16384, dtype="fp8")):
+            question = Question(
+                model(key), cluster, measured_budget(gpu(card)), demand, context_parallel=demand.concurrency > 7
+            )
             seen += judged(shown.plans(question, place(question).plans))
     assert seen > 100
 
