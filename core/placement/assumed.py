@@ -6,7 +6,7 @@ from core.evidence.accuracy import accuracy_of
 from core.evidence.calibration import calibration_of
 from core.evidence.kinds import layer_kind
 from core.evidence.measurements import Quantity
-from core.models.kv_cache import kept_tokens, kv_bytes_per_token
+from core.models.kv_cache import kept_tokens, kv_bytes_per_token, state_bytes_per_sequence
 from core.models.parameters import total_parameters
 from core.placement.planner import Question
 from core.placement.trace import targets
@@ -27,6 +27,8 @@ def assumed(question: Question) -> list[Remark]:
         ),
         remark("placement.assumed_cache", kv=kv_bytes_per_token(model, demand.kv_dtype), kv_dtype=demand.kv_dtype),
     ]
+    if states := state_bytes_per_sequence(model):
+        parts.append(remark("placement.assumed_states", states=states))
     if model.windowed_layers:
         kept = kept_tokens(model, demand.sequence_tokens, cluster.gpu.vllm_batched_tokens)
         parts.append(remark("placement.assumed_windows", model=model, fraction=kept / demand.sequence_tokens))
@@ -75,6 +77,7 @@ def assumptions(question: Question) -> Mapping[str, object]:
         "dtype": demand.dtype,
         "kv_dtype": demand.kv_dtype,
         "kv_bytes_per_token": kv_bytes_per_token(model, demand.kv_dtype),
+        "state_bytes_per_sequence": state_bytes_per_sequence(model),
         "prompt_tokens": demand.prompt_tokens,
         "output_tokens": demand.output_tokens,
         "concurrency": demand.concurrency,

@@ -13,6 +13,7 @@ from core.comm_cost.expert_parallel import expert_parallel_bill
 from core.errors import OutOfRangeError
 from core.models.kv_cache import kv_tokens
 from core.models.loaded_weights import loaded_weight_bytes
+from core.placement.assumed import assumed
 from core.placement.cases import CASES, LATENCY_TARGET_S
 from core.placement.cluster import ClusterSpec, usual_cluster
 from core.placement.demand import Demand
@@ -446,3 +447,10 @@ def test_a_name_from_outside_cannot_break_out_of_the_command():
 def test_what_no_cluster_is_like_is_refused(make):
     with pytest.raises(OutOfRangeError):
         make()
+
+
+def test_a_hybrids_states_are_said_before_its_plans():
+    """Qwen3-Next: 36 layers of 32 · 128 · 128 in two bytes, and three inputs of 8,192 channels: 37.7 MiB."""
+    said = {part.code: part for part in assumed(asked("qwen3-next-80b-a3b", "h100", 8))}
+    assert said["placement.assumed_states"].values["states"] == 36 * (32 * 128 * 128 * 2 + 3 * 8192 * 2)
+    assert "placement.assumed_states" not in {part.code for part in assumed(asked("llama-3-8b", "h100", 1))}
