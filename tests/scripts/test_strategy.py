@@ -5,6 +5,7 @@ import json
 import pytest
 
 from scripts.strategy import main
+from scripts.terminal import NOTHING_FITS
 
 ZERO_1 = ["--model", "llama-3-8b", "--gpu", "a100-80gb-sxm"]
 
@@ -50,3 +51,9 @@ def test_what_cannot_be_answered_ends_in_one_line(arguments, capsys):
     printed = capsys.readouterr()
     assert (ended.value.code, printed.out) == (2, "")
     assert printed.err.count("\n") == 1
+
+
+def test_nothing_that_fits_is_told_by_the_exit_status(capsys):
+    given = ["--model", "llama-3.1-405b", "--gpu", "l4", "--gpus-per-node", "1", "--for", "serve", "--json"]
+    assert main(given) == NOTHING_FITS
+    assert json.loads(capsys.readouterr().out)["fits"] is False
