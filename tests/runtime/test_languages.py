@@ -10,6 +10,7 @@ from core import units
 from core.numbers import number
 from runtime import content, quantities
 from runtime.prose import Prose, said, written
+from ui.comm_cost.rows import sum_in_ms
 
 
 @pytest.fixture
@@ -87,6 +88,11 @@ def test_what_a_page_writes_its_fields_can_read(value, language):
         text = quantities.significant(value, 4)
         assert number(quantities.heard(text)) == number(units.significant(value, 4))
         assert number(quantities.grouped(int(value))) == int(value)
+
+
+def test_a_sum_keeps_its_decimals_in_spanish(spanish):
+    """0.386 ms beside 4 ms: the decimals are counted in core's own form, and written with the comma."""
+    assert sum_in_ms(4e-3, 0.386e-3) == "4,00 + 0,39 = 4,39 ms"
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,10 @@ def _signs(rows: Iterable[Row], look: Look) -> list[Sign]:
             any(row["latency_ms"] > 0 for row in rows),
         ),
         (Sign(named("shell", "bandwidth"), palette.bandwidth, palette.bandwidth_text), True),
-        (Sign("measured", palette.text, palette.text, width=3), any(_known(row["measured_ms"]) for row in rows)),
+        (
+            Sign(named("shell", "measured"), palette.text, palette.text, width=3),
+            any(_known(row["measured_ms"]) for row in rows),
+        ),
     ]
     return [sign for sign, there in entries if there]
 

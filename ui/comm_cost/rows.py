@@ -6,6 +6,7 @@ from dataclasses import astuple, dataclass, replace
 from math import nan
 from typing import Literal
 
+from core import units
 from core.catalog import LINKS
 from core.catalog import link as find_link
 from core.catalog import model as find_model
@@ -255,7 +256,7 @@ def software(series: str, points: Sequence[MeasuredPoint]) -> str:
 def sum_in_ms(first_s: float, second_s: float) -> str:
     """Two terms and their sum, to the decimals the sum has at three figures: in ms, from ten seconds on in s."""
     unit, times = ("s", 1.0) if first_s + second_s >= LONG_S else ("ms", 1e3)
-    decimals = len(significant(times * (first_s + second_s)).partition(".")[2])
+    decimals = len(units.significant(times * (first_s + second_s)).partition(".")[2])
     parts = (local(f"{times * part_s:.{decimals}f}") for part_s in (first_s, second_s, first_s + second_s))
     return "{} + {} = {} ".format(*parts) + unit
 

@@ -218,7 +218,7 @@ def layout_bars(layouts: Sequence[Row], look: Look) -> Figure:
             [
                 Sign(named("shell", "compute"), palette.compute, palette.text),
                 Sign(named("shell", "latency"), palette.latency, palette.latency_text),
-                Sign("bandwidth", palette.bandwidth, palette.bandwidth_text),
+                Sign(named("shell", "bandwidth"), palette.bandwidth, palette.bandwidth_text),
             ],
         ),
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core import units
 from core.two_way_tp import Crossover, Duel, RunLog, ScalingRun, crossover, curve
 from runtime.prose import said
 from runtime.quantities import percent, plain, seconds, significant
@@ -125,7 +126,7 @@ def band_words(found: Crossover) -> str:
 
 def width_words(value: float) -> str:
     """A width as it is said: two figures, for its band is wider than a third."""
-    return f"{float(significant(value, 2)):.0f}"
+    return f"{float(units.significant(value, 2)):.0f}"
 
 
 def duel_rows(on_links: Sequence[Sequence[Duel]]) -> list[DuelRow]:
