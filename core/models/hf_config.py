@@ -121,7 +121,10 @@ def _counted(fields: Config) -> Config:
 def _widths(form: WeightFormat, layers: int) -> tuple[LeftAlone, tuple[tuple[str, frozenset[int], str], ...]]:
     """The parts in 16 bits, and those in a third width."""
     if not form.listed:
-        return left_alone(form.kept, layers), ()
+        kept = left_alone(form.kept, layers)
+        narrow = {part: frozenset(range(layers)) - dict(kept).get(part, frozenset()) for part in PARTS}
+        whole = tuple((part, where, "mxfp4-everywhere") for part, where in narrow.items() if where)
+        return kept, whole if form.everywhere else ()
     named = [(dtype, dict(left_alone(names, layers))) for dtype, names in form.listed]
     rest = {
         part: frozenset(range(layers)).difference(*(parts.get(part, ()) for _, parts in named)) for part in PARTS

@@ -40,7 +40,7 @@ class WeightFormat:
 
     `block` is the outputs and inputs that share one in both ways; `kept` names the modules left in 16 bits, as the
     file names them. Where a file has several widths, `listed` names the modules of each, that of most weights
-    first, and the others have the width `rest`.
+    first, and the others have the width `rest`. MXFP4 holds a mixture's experts alone, unless it is `everywhere`.
     """
 
     dtype: str
@@ -49,6 +49,7 @@ class WeightFormat:
     kept: tuple[str, ...] = ()
     listed: tuple[tuple[str, tuple[str, ...]], ...] = ()
     rest: str = "bf16"
+    everywhere: bool = False
 
 
 def weight_format(config: Mapping[str, object]) -> WeightFormat:
@@ -193,7 +194,7 @@ def _quark(block: Mapping[str, object]) -> WeightFormat:
     if dtype.startswith("fp8"):
         return WeightFormat("fp8")
     if dtype == "fp4":
-        return WeightFormat("mxfp4", _group(weight.get("group_size") or 32))
+        return WeightFormat("mxfp4", _group(weight.get("group_size") or 32), everywhere=True)
     if dtype in ("int4", "uint4", "int8", "uint8"):
         return WeightFormat(dtype.removeprefix("u"), _group(weight.get("group_size")))
     raise OutOfRangeError("quark dtype", _shown(dtype), "must be fp8, fp4, int4 or int8")
@@ -217,9 +218,9 @@ def _compressed_group(group: object) -> WeightFormat:
     if dtype is None:
         raise OutOfRangeError("weights", f"{kind} of {_shown(bits)} bits", "must be int4, int8, fp8 or nvfp4")
     group = _group(weights.get("group_size"))
-    return WeightFormat(
-        "mxfp4" if (dtype, group) == ("nvfp4", 32) else dtype, group, _block(weights.get("block_structure"))
-    )
+    if (dtype, group) == ("nvfp4", 32):
+        return WeightFormat("mxfp4", group, everywhere=True)
+    return WeightFormat(dtype, group, _block(weights.get("block_structure")))
 
 
 def _group(size: object) -> int | None:

@@ -39,6 +39,7 @@ _ALIKE = {
     "fp16": 2.0,
     "fp8": 1.0,
     "mxfp8": 1 + 1 / 32,
+    "mxfp4-everywhere": 0.5 + 1 / 32,
     "int8": 1.0,
     "nvfp4": 0.5 + 1 / 16,
     "int4": 0.5 + 2 / _GROUP,

@@ -397,3 +397,19 @@ def test_two_groups_of_which_one_is_everything_are_two_widths():
                     for one, width in ((spec, "nvfp4"), (read(LLAMA_70B), "bf16")))  # fmt: skip
     assert narrow["qkv"] == wide["qkv"] / 2
     assert narrow["mlp in"] == wide["mlp in"] * 9 / 32
+
+
+def test_mxfp4_of_a_quantiser_holds_what_it_does_not_leave_alone():
+    """AMD's files: shared experts in four bits too, attention in 16; gpt-oss's own leaves all but experts alone."""
+    block = {
+        "quant_method": "quark",
+        "global_quant_config": {"weight": {"dtype": "fp4", "group_size": 32}},
+        "exclude": ["re:.*linear_attn.*", "re:.*self_attn.*", "lm_head"],
+    }
+    narrow, wide = ({t.name: t.size_bytes for t in rank_tensors(one, dtype=width)}
+                    for one, width in ((read(QWEN35_MOE | {"quantization_config": block}), "mxfp4"),
+                                       (read(QWEN35_MOE), "bf16")))  # fmt: skip
+    for name in ("experts in", "shared expert in"):
+        assert narrow[name] == wide[name] * 17 / 64
+    for name in ("qkv", "linear in", "linear out", "router"):
+        assert narrow[name] == wide[name]
