@@ -12,17 +12,12 @@ off, answers that did not come and answers with an error in them.
 
 import argparse
 import asyncio
-import contextlib
 import os
 import random
 import resource
-import socket
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from pathlib import Path
@@ -34,6 +29,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
+from benchmarks.served import start_server, start_servers, stop_server
 from ui.course.pages import LABS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,7 +44,7 @@ batch = st.slider("batch", 1, 8192, 1, key="batch")
 table = pd.DataFrame({"x": range(8), "y": [batch * x for x in range(8)]})
 st.altair_chart(alt.Chart(table).mark_bar().encode(x="x:O", y="y:Q"))
 """
-VIEWS = [(page.stem, urlencode({f"{page.prefix}_scene": name})) for page in LABS for name in page.scenes.values()]
+VIEWS = [(page.stem, urlencode({f"{page.prefix}_scene": name})) for page in LABS for name in page.scenes]
 
 
 class LostError(Exception):
@@ -152,28 +148,6 @@ async def lecture(url: str, views: list[tuple[str, str]], learners: int, seconds
     return hall
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-@contextlib.contextmanager
-def served(command: list[str], url: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A server, or several, until the block ends."""
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
-    try:
-        for _ in range(600):
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/_stcore/health", timeout=2):
-                break
-            time.sleep(0.1)
-        yield server
-    finally:
-        server.terminate()
-        server.wait()
-
-
 def usage(process: int) -> tuple[float, float, int]:
     """A process and its children: CPU seconds, resident bytes of all, and how many of them are servers."""
     children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
@@ -225,30 +199,21 @@ def main() -> int:
         f"{'page':10} {'learners':>8} {'answers':>8} {'p50 ms':>8} {'p95 ms':>8} {'open ms':>8} {'CPU ms':>8}"
         f" {'MiB':>8} {'lost':>5} {'own s':>8}"
     )
-    options = ["--server.headless", "true", "--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
-    streamlit = [sys.executable, "-m", "streamlit", "run"]
     good = True
     for learners in asked.learners:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             if not asked.no_bare:
                 (folder / "bare.py").write_text(BARE)
-                port = free_port()
-                url = f"http://127.0.0.1:{port}"
-                with served(
-                    [*streamlit, str(folder / "bare.py"), "--server.port", str(port), *options], url, folder
-                ) as bare:
-                    held("bare", url, [("", "")], learners, asked.seconds, bare.pid)
+                bare, url = start_server(folder / "log", script=folder / "bare.py")
+                held("bare", url, [("", "")], learners, asked.seconds, bare.pid)
+                stop_server(bare)
             if asked.url:
                 good &= held("shardlab", asked.url, VIEWS, learners, asked.seconds, None)
                 continue
-            port = free_port()
-            url = f"http://127.0.0.1:{port}"
-            command = [*streamlit, "streamlit_app.py", "--server.port", str(port), *options]
-            if asked.servers > 1:
-                command = [sys.executable, "deploy/local.py", "--servers", str(asked.servers), "--port", str(port)]
-            with served(command, url, folder) as server:
-                good &= held("shardlab", url, VIEWS, learners, asked.seconds, server.pid)
+            server, url = start_servers(asked.servers, folder / "log")
+            good &= held("shardlab", url, VIEWS, learners, asked.seconds, server.pid)
+            stop_server(server)
     return int(not good)
 
 

@@ -45,6 +45,23 @@ def start_server(
     return server, url
 
 
+def start_servers(count: int, log: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """As many servers behind `deploy/local.py`, and their address; one stands alone.
+
+    Raises RuntimeError, with the end of its log, where they do not start.
+    """
+    if count == 1:
+        return start_server(log)
+    port = free_port()
+    command = [sys.executable, str(ROOT / "deploy" / "local.py"), "--servers", str(count), "--port", str(port)]
+    with log.open("wb") as output:
+        servers = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)
+    if not _answers(f"http://127.0.0.1:{port}", servers):
+        servers.terminate()
+        raise RuntimeError(f"the servers did not start: {log.read_text()[-2000:]}")
+    return servers, f"http://127.0.0.1:{port}"
+
+
 def _answers(url: str, process: subprocess.Popen[bytes]) -> bool:
     """Whether it answers, having been waited for."""
     deadline_s = time.monotonic() + STARTS_WITHIN_S

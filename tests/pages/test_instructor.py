@@ -138,5 +138,5 @@ def test_every_command_of_the_grader_is_one_it_takes():
     commands = re.findall(r"python -m scripts\.(grade|classroom) ([^\n#]*)", GUIDE)
     assert len(commands) == 6
     for program, command in commands:
-        parser = {"grade": grade, "classroom": classroom}[program]._parser()
+        parser = {"grade": grade, "classroom": classroom}[program].make_parser()
         assert parser.parse_args(shlex.split(command)).lab == "lab-03"

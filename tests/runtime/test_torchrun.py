@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,9 @@ from runtime.locks import HostLock
 from runtime.processes import tagged
 from runtime.torchrun import TAG, RunBusyError, RunRefusedError, RunRequest, start
 
-pytest.importorskip("torch")
+torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are told apart by /proc")
-pytestmark = [pytest.mark.slow, pytest.mark.ranks, linux]
+pytestmark = [pytest.mark.slow, pytest.mark.ranks, linux, torch]
 
 PATIENT = {"wall_s": 600, "silence_s": 90}
 SHORT = RunRequest(options=("--steps-per-prompt", "2"), wall_s=600, silence_s=90)

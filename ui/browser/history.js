@@ -7,7 +7,7 @@
 const BARE_MS = 300;
 const [pushed, replaced] = [history.pushState, history.replaceState].map((write) => write.bind(history));
 let bare = null;
-let firstScenes = {};
+const firstScenes = {};
 
 // A page and its scene; the first scene needs no mention in the address.
 function viewOf(href) {

@@ -99,7 +99,7 @@ watchTheConnection();
 export default function ({ data, parentElement, setStateValue }) {
   ask = () => setStateValue('connected', Date.now());
   document.documentElement.lang = data.lang;
-  firstScenes = data.first;
+  Object.assign(firstScenes, data.first);
   if (data.said !== now.said) {
     if (now.said) region().textContent = data.said;
     else region();
