@@ -21,8 +21,9 @@ _WIDTHS: tuple[tuple[str, str, int | None], ...] = (
 )
 """Endings by which checkpoints are published, the width and the group of each. Without a config a group of 128 is
 taken for integers, as AutoAWQ, GPTQModel and llm-compressor write them unless told otherwise."""
-_BLOCKED = ("qwen3", "deepseek", "kimi", "glm", "minimax")
-"""Makers whose FP8 shares scales in blocks of 128 × 128; of others a whole row or tensor does."""
+_BLOCKED = ("qwen3", "deepseek", "kimi", "glm-5", "minimax", "mimo")
+"""Makers whose FP8 shares scales in blocks of 128 × 128; of others a whole row or tensor does, as of
+GLM-4.5-Air, which vLLM's recipe (docs.vllm.ai, GLM/GLM.html) serves at TP=8."""
 _QUANTISERS = ("redhatai", "neuralmagic", "nvidia", "amd", "unsloth", "nm-testing")
 """Whose FP8 has no blocks, whatever the model."""
 

@@ -94,7 +94,7 @@ def _attention_width(model: ModelSpec) -> int:
 
 
 def _mlp_rules(model: ModelSpec, group: int) -> list[Rule]:
-    """The widths of the MLPs and experts that the model has."""
+    """The widths of the MLPs and experts that the model has; one that is no whole groups cannot be quantised."""
     widths = [("intermediate_size", model.intermediate_size)]
     if model.moe is not None:
         if model.sparse_layers == model.num_hidden_layers:
@@ -103,7 +103,7 @@ def _mlp_rules(model: ModelSpec, group: int) -> list[Rule]:
             ("moe_intermediate_size", model.moe.moe_intermediate_size),
             ("shared_expert_intermediate_size", model.moe.shared_expert_intermediate_size),
         ]
-    return [Rule(name, width, group) for name, width in widths if width]
+    return [Rule(name, width, 1 if width % group else group) for name, width in widths if width]
 
 
 def check_tp_size(

@@ -14,6 +14,7 @@ import pytest
 
 from core.catalog import model
 from core.errors import IndivisibleError, OutOfRangeError
+from core.models.checkpoint import named_checkpoint
 from core.models.hf_config import model_from_config
 from core.models.kv_cache import kv_bytes_per_token, sequence_bytes, state_bytes_per_sequence
 from core.models.loaded_weights import loaded_weight_bytes, rank_tensors, stages
@@ -413,3 +414,16 @@ def test_mxfp4_of_a_quantiser_holds_what_it_does_not_leave_alone():
         assert narrow[name] == wide[name] * 17 / 64
     for name in ("qkv", "linear in", "linear out", "router"):
         assert narrow[name] == wide[name]
+
+
+def test_a_width_of_no_whole_groups_was_not_quantised_and_binds_no_group():
+    """GLM-4.5-Air's dense layer is 10,944 wide, 85.5 groups of 128; at TP=4 its experts are 2.75 groups wide."""
+    found = named_checkpoint("QuantTrio/GLM-4.5-Air-AWQ")
+    assert check_tp_size(found, 1).broken == ()
+    assert check_tp_size(found, 4).broken == ("moe_intermediate_size: 1408 / 128 = 2 × 4 + 3",)
+
+
+def test_glm_4_in_eight_bits_has_no_blocks_and_glm_5_has():
+    """vLLM's recipe (GLM/GLM.html) serves GLM-4.5-Air-FP8 at TP=8, 176 columns a rank; GLM-5-FP8's file has blocks."""
+    assert check_tp_size(named_checkpoint("zai-org/GLM-4.6-FP8"), 8).broken == ()
+    assert named_checkpoint("zai-org/GLM-5-FP8").weight_block == (128, 128)
