@@ -424,6 +424,6 @@ def test_a_width_of_no_whole_groups_was_not_quantised_and_binds_no_group():
 
 
 def test_glm_4_in_eight_bits_has_no_blocks_and_glm_5_has():
-    """vLLM's recipe (GLM/GLM.html) serves GLM-4.5-Air-FP8 at TP=8, 176 columns a rank; GLM-5-FP8's file has blocks."""
+    """vLLM's recipe (GLM/GLM.html) serves GLM-4.5-Air-FP8 at TP=8, 176 columns a rank; GLM-5's file has blocks."""
     assert check_tp_size(named_checkpoint("zai-org/GLM-4.6-FP8"), 8).broken == ()
     assert named_checkpoint("zai-org/GLM-5-FP8").weight_block == (128, 128)
