@@ -6,19 +6,16 @@ import streamlit as st
 
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.strategy.block import Block, block_under
-from core.strategy.mermaid import mermaid
 from core.units import GB
-from runtime.prose import said, worded
+from runtime.prose import worded
 from ui import beside, scenes
 from ui.figures.frames import frame
-from ui.figures.svg import NARROW, size_of
-from ui.players.still import still
 from ui.prose import escape
 from ui.strategy import bench as strategy_bench
+from ui.strategy import block as strategy_block
 from ui.strategy import charts, rows
 from ui.strategy import room as strategy_room
 from ui.strategy import rows_scenes as scene_rows
-from ui.strategy.drawing import block_diagram
 from ui.strategy.fields import everywhere, flip_rows, memory_fields, picker_fields, room_fields, serving_fields
 
 page = scenes.open_page("strategy", asking=("memory",))
@@ -93,41 +90,6 @@ def picker() -> None:
         st.markdown("\n".join(f"1. {escape(worded(reason))}" for reason in given.trace))
 
 
-def block() -> None:
-    drawn, reading = block_asked(), f"block.reading_{asked.strategy.lower()}"
-    alt, text = page.prose.plain(reading), mermaid(drawn)
-    svg, narrow = (block_diagram(drawn, look.palette, alt, size) for size in (size_of(look), NARROW))
-    figure, margin = page.split()
-    with figure:
-        still(svg, narrow, key="block")
-        page.reading(reading)
-    with margin, st.container(key="aside_block"):
-        page.note("block.note")
-        name = f"block_{asked.strategy.lower()}_{asked.block_ranks}"
-        st.download_button(
-            said("strategy", "says.download_svg"), svg.encode(), f"{name}.svg", "image/svg+xml", on_click="ignore"
-        )
-        st.download_button(
-            said("strategy", "says.download_mermaid"), text.encode(), f"{name}.mmd", "text/plain", on_click="ignore"
-        )
-    with st.container(key="aside_mermaid"), st.expander(page.prose.text("block.mermaid")):
-        st.code(text, language=None)
-
-
-def collectives() -> None:
-    figure, margin = page.split()
-    algorithms = timed()
-    with figure:
-        strategy_room.play_room(page, algorithms)
-    with margin:
-        uses = asked.op.replace("-", "_").replace("/", "_")
-        page.note(f"collectives.{uses}", "collectives.colours")
-    with st.container(key="aside_ports"):
-        page.say("collectives.port")
-        table = frame(scene_rows.port_rows(algorithms))
-        st.dataframe(table, hide_index=True, alt=page.prose.plain("collectives.port"))
-
-
 def serving() -> None:
     figure, margin = page.split()
     with figure:
@@ -147,8 +109,8 @@ page.play(
     fields,
     memory=memory,
     picker=picker,
-    block=block,
-    collectives=collectives,
+    block=lambda: strategy_block.draw(page, asked.strategy, asked.block_ranks, block_asked()),
+    collectives=lambda: strategy_room.draw(page, asked.op, timed()),
     serving=serving,
     limits=lambda: page.say("limits.body"),
 )

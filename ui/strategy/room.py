@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
+import streamlit as st
+
 from ui.comm_cost.rows_wire import ticks
+from ui.figures.frames import frame
 from ui.players import ring_player as player
 from ui.scenes import Page
-from ui.strategy.rows_scenes import Timed, arrivals
+from ui.strategy.rows_scenes import Timed, arrivals, port_rows
 
 
-def play_room(page: Page, found: Sequence[Timed]) -> None:
+def _play(page: Page, found: Sequence[Timed]) -> None:
     """Every algorithm of one operation, at rest at its start."""
     longest_s = max(one.end_s for one in found)
     player.ring_player(
@@ -45,3 +48,17 @@ def _course(one: Timed, longest_s: float) -> player.Course:
             tuple(tuple(tuple(sorted(part)) for part in chunks) for chunks in state) for state in one.played.held
         ),
     )
+
+
+def draw(page: Page, op: str, algorithms: Sequence[Timed]) -> None:
+    """The scene: a collective's algorithms on one clock, and who sends how much through which port."""
+    figure, margin = page.split()
+    with figure:
+        _play(page, algorithms)
+    with margin:
+        uses = op.replace("-", "_").replace("/", "_")
+        page.note(f"collectives.{uses}", "collectives.colours")
+    with st.container(key="aside_ports"):
+        page.say("collectives.port")
+        table = frame(port_rows(algorithms))
+        st.dataframe(table, hide_index=True, alt=page.prose.plain("collectives.port"))
