@@ -34,13 +34,11 @@ class Figure:
                 return binary_bytes(self.value)
             case "bytes_per_s":
                 return bandwidth(self.value)
-            case "per_s":
-                return f"{plain(self.value)} a second"
             case "count":
                 return grouped(round(self.value))
             case "times":
                 return significant(self.value, 2)
-            case "plain":
+            case "per_s" | "plain":
                 return plain(self.value)
 
 

@@ -18,7 +18,7 @@ from core.collectives.custom_all_reduce import (
 )
 from core.scenario import Scenario
 from runtime.prose import Prose, named, said
-from runtime.quantities import binary_bytes, grouped, percent, seconds, significant
+from runtime.quantities import binary_bytes, grouped, local, percent, seconds, significant
 from ui.clinic.rows_kernel import asks
 from ui.clinic.rows_straggler import SIZES
 
@@ -61,7 +61,7 @@ def fields(shown: Shown) -> Mapping[str, str]:
     """Every number of the page's prose, from core, with its unit."""
     right, graded = shown.score
     return {
-        **shown.case.fields(),
+        **{name: local(text) for name, text in shown.case.fields().items()},
         "right": str(right),
         "graded": str(graded),
         "one_in": grouped(round(1 / STALL_CHANCE)),
