@@ -68,7 +68,7 @@ def memory_bars(parts: Iterable[Row], ends: Iterable[Row], capacity_gb: float, l
             **limit,
         ),
         layer("text", said, x=also(x, "end_gb"), y=at("middle"), text="in_words", **_beside(look, "left") | red),
-        *_entries(fills, look),
+        *_entries({named("strategy", name): fill for name, fill in fills.items()}, look),
     ]
     return figure(layers, look, height, apart="y")
 
@@ -82,8 +82,8 @@ def saved_and_paid(rows: Iterable[Row], sums: Iterable[Row], look: Look) -> Figu
     palette, wholes = look.palette, rows_of(sums)
     fills = {
         "saved": palette.compute,
-        phrase("strategy", "says.inside_node"): mix(palette.bandwidth, palette.ground, 0.45),
-        phrase("strategy", "says.across_nodes"): palette.bandwidth,
+        "inside the node": mix(palette.bandwidth, palette.ground, 0.45),
+        "across nodes": palette.bandwidth,
     }
     left, right = min(row["left_gb"] for row in wholes), max(row["right_gb"] for row in wholes)
     span = (right - left) or 1.0
@@ -91,12 +91,11 @@ def saved_and_paid(rows: Iterable[Row], sums: Iterable[Row], look: Look) -> Figu
     drawn, said = _placed(rows, wholes, look), _placed(wholes, wholes, look)
     height = _bands(look).height(len(wholes))
     wide, y = f"!({narrower(look, PHONE)})", at("middle")
-    told = {
-        phrase("strategy", "says.sent", name=name)
-        if name != "saved"
-        else phrase("strategy", "says.saved_against_ddp"): fill
-        for name, fill in fills.items()
-    }
+    sent = [
+        phrase("strategy", "says.sent", name=phrase("strategy", where))
+        for where in ("says.inside_node", "says.across_nodes")
+    ]
+    told = dict(zip([phrase("strategy", "says.saved_against_ddp"), *sent], fills.values(), strict=True))
     layers = [
         _names(said, look, height),
         _parts(drawn, x, by("what", fills), ["strategy", "what", "why", "end_gb"], look),

@@ -30,20 +30,21 @@ def _column(rank: int, ranks: int, size: Measures) -> tuple[float, float]:
 
 
 def _names(block: Block, palette: Palette, size: Measures) -> str:
-    word = "stage" if block.strategy == "PP" else "rank"
+    word = "says.stage" if block.strategy == "PP" else "says.rank"
     parts = []
     for rank in range(block.ranks):
         left, width = _column(rank, block.ranks, size)
         key = rect(left + 1, 3, 11, 11, fill=palette.rank(rank), stroke=palette.text, stroke_width=1.3)
-        said = f"{word} {rank}" if width > 72 * size.type else str(rank)
+        said = phrase("strategy", word, number=rank) if width > 72 * size.type else str(rank)
         style = _sans(15 * size.type) | {"font_weight": 600}
         parts.append(key + text(left + 18, 14 * size.type, said, fill=palette.text, **style))
     return "".join(parts)
 
 
 def _weight_label(row: Weight) -> tuple[str, str]:
-    whose = " a rank" if row.cut in ("columns", "rows", "flat", "experts") else ""
-    return row.name, f"[{', '.join(map(str, row.shape))}]{whose}"
+    shape = f"[{', '.join(map(str, row.shape))}]"
+    cut = row.cut in ("columns", "rows", "flat", "experts")
+    return row.name, phrase("strategy", "says.a_rank", shape=shape) if cut else shape
 
 
 def _weight(row: Weight, ranks: int, top: float, palette: Palette, size: Measures) -> str:

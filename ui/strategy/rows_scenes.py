@@ -10,6 +10,7 @@ from core.strategy.disaggregation import Handoff, Request, handoff
 from core.strategy.picker import Answer, layout_family, strategy_family
 from core.strategy.rooms import Played, played
 from core.strategy.training import TrainingChoice, TrainingPlan
+from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes, decimal_bytes, grouped, plain, seconds
 from ui.comm_cost.rows_wire import Moment
@@ -46,7 +47,9 @@ def _trained(found: TrainingChoice) -> Iterator[Kind]:
     for plan in found.plans:
         rate = plan.step.tokens_per_s if plan.step is not None else 0.0
         said = phrase("strategy", "says.tokens_s", rate=grouped(round(rate))) if rate else _refusal(plan)
-        yield Kind(strategy_family(plan.strategy), plan.strategy.name, rate, said, plan is found.taken)
+        yield Kind(
+            named("strategy", strategy_family(plan.strategy)), plan.strategy.name, rate, said, plan is found.taken
+        )
 
 
 def _refusal(plan: TrainingPlan) -> str:
@@ -59,18 +62,18 @@ def _refusal(plan: TrainingPlan) -> str:
 
 def _served(found: Placement) -> Iterator[Kind]:
     for place, plan in enumerate(found.plans):
-        taken = place == found.recommended
+        taken, kind = place == found.recommended, named("strategy", layout_family(plan.layout))
         if plan.timing is None:
             said = (
                 phrase("strategy", "says.does_not_fit")
                 if plan.splits
                 else phrase("strategy", "says.does_not_split")
             )
-            yield Kind(layout_family(plan.layout), plan.layout.name, 0.0, said, taken)
+            yield Kind(kind, plan.layout.name, 0.0, said, taken)
             continue
         rate, itl_s = plan.timing.sustained_tokens_per_s, plan.timing.itl_s
         said = phrase("strategy", "says.tokens_s_between_tokens", rate=grouped(round(rate)), itl_s=seconds(itl_s))
-        yield Kind(layout_family(plan.layout), plan.layout.name, rate, said, taken)
+        yield Kind(kind, plan.layout.name, rate, said, taken)
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,7 @@ class Timed:
     @property
     def detail(self) -> str:
         """In words: `6 rounds, a rank sends up to 24 MiB`."""
-        count = len(self.rounds)
-        rounds = "1 round" if count == 1 else phrase("strategy", "says.rounds", count=count)
+        rounds = phrase("strategy", "says.rounds", count=len(self.rounds))
         return phrase(
             "strategy",
             "says.up_rank",
