@@ -1,0 +1,63 @@
+"""A run as it is read: where its time went, its letters on a clock, its lines, and what goes wrong."""
+
+import streamlit as st
+
+from core.two_way_tp import RunLog
+from core.two_way_tp.run_log import Step
+from runtime.captures import Capture
+from runtime.prose import said
+from ui import inputs
+from ui.figures.frames import frame
+from ui.scenes import Page
+from ui.startup_log.log_table import answer_table, log_table
+from ui.two_way_tp import charts
+from ui.two_way_tp import rows as rows_of
+
+
+def token_figure(page: Page, log: RunLog, reading: str) -> None:
+    """Where a token's time goes on one process and on two."""
+    table = frame(rows_of.token_bars(log))
+    page.figure(charts.stacked_bars(table, page.look), reading, table, "one_token")
+
+
+def see(page: Page, log: RunLog, step: Step) -> None:
+    """One letter on both ranks' clocks, and the letters so far."""
+    figure, margin = page.split()
+    with figure:
+        page.reading("see.written")
+        table = frame(rows_of.timeline(step))
+        chart = charts.token_timeline(table, page.look, rows_of.step_ms(step))
+        page.figure(chart, "see.reading", table, "one_letter")
+        with st.container(key="aside_letters"):
+            written = frame(rows_of.letters(log, step.number))
+            page.figure(charts.letters(written, page.look), "see.letters", written, "letters")
+    with margin:
+        page.note("see.note_sums", "see.note_gather")
+
+
+def count(page: Page, capture: Capture) -> None:
+    """Every line of the run beside its prediction."""
+    log = capture.log
+    with st.container(key="aside_manifest", horizontal=True, vertical_alignment="center"):
+        page.say("count.source")
+        with st.popover(said("two_way_tp", "says.manifest"), width="content"):
+            st.code(capture.result_text, language="json")
+        st.button(said("two_way_tp", "says.run_here"), on_click=inputs.remember, args=(page.key("scene"), "Bench"))
+    rows = rows_of.log_rows(rows_of.shown(log))[int(page.look.present) :]
+    meanings = {topic: page.prose.plain(f"count.{topic}") for topic in rows_of.SHOWN_TOPICS}
+    st.html(log_table(rows, meanings, page.prose.plain("count.table"), page.look.present))
+    if page.look.present:
+        return
+    token_figure(page, log, "count.reading")
+
+
+def break_it(page: Page, log: RunLog, kind: str) -> None:
+    """What one mistake does to the run: another answer, or the same answer late."""
+    if kind == "slow":
+        table = frame(rows_of.slowed_bars(log.slowed)) if log.slowed else None
+        if table is not None:
+            page.figure(charts.stacked_bars(table, page.look), "break_it.reading_slow", table, "slow_rank")
+        return
+    page.say("break_it.ask")
+    st.html(answer_table(rows_of.answers(log, kind), page.prose.plain("break_it.ask")))
+    page.reading(f"break_it.reading_{kind}")
