@@ -1,0 +1,43 @@
+"""A README in another language: the same commands, the same sections, and numbers that differ in their marks alone."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SPANISH = sorted(path for folder in (ROOT, *ROOT.glob("labs/*")) for path in folder.glob("README.es.md"))
+
+
+def commands(text: str) -> list[str]:
+    """What a reader types, without the remark beside it; names of files in a listing count too."""
+    blocks = "\n".join(re.findall(r"^```\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
+    return [re.split(r"\s{2,}", line)[0] for line in blocks.splitlines()]
+
+
+def outside(text: str) -> str:
+    """All but the blocks of commands."""
+    return re.sub(r"^```\n.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def code(text: str) -> set[str]:
+    return set(re.findall(r"`([^`]+)`", outside(text)))
+
+
+def headings(text: str) -> list[int]:
+    return [len(marks) for marks in re.findall(r"^(#+) ", outside(text), re.MULTILINE)]
+
+
+def test_every_lab_has_one():
+    assert len(SPANISH) == 1 + len(list(ROOT.glob("labs/*/README.md")))
+
+
+@pytest.mark.parametrize("path", SPANISH, ids=lambda path: path.parent.name)
+def test_it_says_what_the_english_one_says(path):
+    english, spanish = (path.with_name(name).read_text(encoding="utf-8") for name in ("README.md", path.name))
+    assert commands(spanish) == commands(english)
+    assert headings(spanish) == headings(english)
+    assert code(english) <= code(spanish)
+    marks = str.maketrans(",", ".")
+    digits = lambda text: set(re.findall(r"\d+(?:[.,]\d+)*", text.translate(marks)))  # noqa: E731
+    assert digits(english) == digits(spanish)
