@@ -1,4 +1,4 @@
-"""A README in another language: the same commands, the same sections, and numbers that differ in their marks alone."""
+"""A README in another language: the same commands, sections and numbers."""
 
 import re
 from pathlib import Path
