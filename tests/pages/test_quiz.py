@@ -5,6 +5,7 @@ from runtime import content
 from tests.pages.test_every_scene import said, visit
 from ui.course.pages import entry
 from ui.prose import Prose, plain_text
+from ui.quiz.words import spoken
 
 QUIZ = entry("quiz")
 SEED = 5
@@ -46,6 +47,22 @@ def test_an_answer_without_its_unit_may_be_given_again():
     app = visit(QUIZ, quiz_sheet=Sheet(SEED).with_answer(timed.key, "7").text(), quiz_at=timed.key)
     assert "Give a time" in app.warning[0].value
     assert app.text_input(key=f"answer_{SEED}_{timed.key}") is not None
+
+
+def test_a_number_is_asked_and_answered_in_the_marks_of_the_language():
+    """Spanish writes `5,00 µs`; a lone comma that was typed is a decimal mark; a release keeps its points."""
+    timed = next(question for question in paper(SEED) if getattr(question, "dimension", "count") == "time")
+    app = visit(QUIZ, quiz_sheet=str(SEED), quiz_at=timed.key, lang="es")
+    app.text_input(key=f"answer_{SEED}_{timed.key}").set_value(timed.fields["answer"].replace(".", ","))
+    app.button(key=next(button.key for button in app.button if button.label == "Responder")).click().run()
+    kept = app.session_state["quiz_sheet"]
+    assert Sheet.from_text(kept).answers == {timed.key: timed.fields["answer"]}
+    app = visit(QUIZ, quiz_sheet=kept, quiz_at=timed.key, lang="es")
+    assert not app.exception
+    assert f"Correcto:** {timed.fields['answer'].replace('.', ',')}" in said(app)
+    with content.speaking("es"):
+        fields = [text for question in paper(SEED) for text in spoken(question).values()]
+    assert {"0.9.2", "3,5 MiB"} <= set(fields)
 
 
 def test_all_right_is_a_pass_and_fits_the_address():

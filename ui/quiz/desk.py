@@ -9,9 +9,11 @@ from core.course.quiz.paper import MOST_SEED
 from runtime import content
 from runtime.prose import named
 from runtime.prose import said as phrase
+from runtime.quantities import heard
 from ui import inputs
 from ui.course import pages as course
 from ui.prose import Prose, escape
+from ui.quiz.words import as_spoken, spoken
 from ui.scenes import Page
 
 LONGEST_SHEET = 3900
@@ -33,7 +35,7 @@ def open_question(page: Page, sheet: Sheet, questions: Sequence[Question]) -> Qu
 
 def pose(page: Page, sheet: Sheet, questions: Sequence[Question], question: Question) -> None:
     """Ask, or show what was answered and why it is so; then the way on."""
-    prose = Prose(content.load("quiz"), question.fields)
+    prose = Prose(content.load("quiz"), spoken(question))
     place = questions.index(question)
     st.markdown(
         phrase(
@@ -66,17 +68,19 @@ def _form(page: Page, prose: Prose, sheet: Sheet, question: Question, judged: Ju
             phrase("quiz", "says.answer"),
             type="primary",
             on_click=_commit,
-            args=(page, sheet, question.key, answer),
+            args=(page, sheet, question.key, answer, content.language()),
         )
     if judged is not None:
         st.warning(prose.text(judged.block))
 
 
-def _commit(page: Page, sheet: Sheet, key: str, answer: str) -> None:
-    """Write the answer into the sheet, and stay at its question."""
+def _commit(page: Page, sheet: Sheet, key: str, answer: str, language: str) -> None:
+    """Write the answer into the sheet, read as it was typed in `language`, and stay at its question."""
     said = st.session_state[answer]
     if said:
-        inputs.remember(page.key("sheet"), sheet.with_answer(key, said).text())
+        with content.speaking(language):
+            answered = sheet.with_answer(key, heard(said))
+        inputs.remember(page.key("sheet"), answered.text())
         inputs.remember(page.key("at"), key)
 
 
@@ -84,13 +88,15 @@ def _reply(page: Page, prose: Prose, question: Question, said: str, judged: Judg
     """What was said, whether it was right and why, and where it is taught."""
     if isinstance(question, Choice):
         said = prose.plain(f"{question.key}.say_{question.options[question.letters.index(said.strip().lower())]}")
+    else:
+        said = as_spoken(said)
     mark = ":green[:material/check:]" if judged.right else ":red[:material/close:]"
     with st.container(key="verdict_answer", horizontal=True, gap="small"):
         st.markdown(mark, width="content")
         answered = prose.text("ask.right") if judged.right else prose.text("ask.wrong")
         st.markdown(f"**{answered}** {escape(said)}\n\n{prose.text(judged.block)}", width="stretch")
     if not judged.right and not isinstance(question, Choice):
-        st.markdown(f"{prose.text('ask.answer')} **{escape(question.key_answer)}**")
+        st.markdown(f"{prose.text('ask.answer')} **{escape(as_spoken(question.key_answer))}**")
     taught = course.entry(question.taught.stem)
     link(taught, question.taught.scene, f"{prose.plain('ask.taught')} {taught.title}")
 

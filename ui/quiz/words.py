@@ -1,11 +1,26 @@
 """The quiz's numbers: how far one has come, and what it came to."""
 
+import re
 from collections.abc import Mapping
 from math import ceil
 
-from core.course.quiz import BANK, PASS_FRACTION, Score, Sheet
-from runtime.prose import named
-from runtime.quantities import percent
+from core.course.quiz import BANK, PASS_FRACTION, Question, Score, Sheet
+from runtime.prose import named, said
+from runtime.quantities import local, percent
+
+_QUANTITY = re.compile(r"\$?[\d\u202f]+\.\d+(?![.\d]).*")
+"""A number with decimals, and its unit: neither `0.9.2`, a release, nor `qwen2.5-7b`, a name."""
+
+
+def spoken(question: Question) -> Mapping[str, str]:
+    """A question's fields in the language being spoken: core drew them, and writes them as a terminal does."""
+    fields = {name: as_spoken(value) for name, value in question.fields.items()}
+    return fields | {"asks": said("clinic", "rule.nvlink")} if "asks" in fields else fields
+
+
+def as_spoken(quantity: str) -> str:
+    """A number with its unit, as core writes it or as it was typed, with the marks of the language being spoken."""
+    return local(quantity) if _QUANTITY.fullmatch(quantity) else quantity
 
 
 def fields(sheet: Sheet, score: Score) -> Mapping[str, str]:
