@@ -34,6 +34,11 @@ class Exercise:
         """The letter of the right one."""
         return "abc"[self.right]
 
+    @property
+    def solution(self) -> str:
+        """The right one in words."""
+        return self.options[self.right]
+
 
 def exercises() -> tuple[Exercise, ...]:
     """What a checksum catches, each with figures that somebody's engine printed."""

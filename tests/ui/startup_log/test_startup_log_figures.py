@@ -44,7 +44,7 @@ def test_a_second_model_explains_its_exercise_to_the_block():
     """51.63 GiB by 33 layers of 4 KiB a token, whole blocks: 410,128, as logged."""
     second = next(exercise for exercise in exercises.exercises() if exercise.key == "second")
     assert 51.63 * 2**30 // (16 * 33 * 4096) * 16 == 410128
-    assert second.answers[second.answer] == "33 layers keep a cache, not 32"
+    assert second.solution == second.answers[second.answer] == "33 layers keep a cache, not 32"
 
 
 def test_a_tensor_table_tells_what_is_whole_on_every_rank():
