@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.course.reading_rooms import ROOMS, Place, Room, places
+from runtime.prose import said
 from ui import scenes
 from ui.course import pages as course
 from ui.reading_rooms import tables as facts
@@ -18,7 +19,7 @@ def place(row: Place, root: str) -> None:
         note.markdown(page.prose.text(f"{row.room}.{row.key}"))
         note.page_link(
             lab.path,
-            label=f"Lab {lab.title}: {lab.scenes[row.scene]}",
+            label=said("reading_rooms", "place.lab", title=lab.title, scene=lab.scenes[row.scene]),
             query_params=lab.scene(row.scene),
         )
 
