@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.sharding_math.exercise import LEVELS, Level
 from core.sharding_math.numerics import PRECISIONS, SUM_ORDERS, SumOrder
-from core.sharding_math.rounding import Trial, run_trial
+from core.sharding_math.rounding import Trial
 from core.sharding_math.submission import TASKS
 from runtime.prose import said
 from ui import inputs, learner_panel, scenes
@@ -88,20 +88,6 @@ def count() -> None:
             page.note("count.gather", "count.ends")
 
 
-def rounding() -> None:
-    left, margin = page.split()
-    with left, page.guarded():
-        table = frame(run_trial(bench).rows)
-        page.figure(charts.ulps_bars(table, look), "bench.reading", table, "ulps")
-    with margin:
-        page.note("bench.note", "bench.far")
-
-
-def tp_sizes() -> None:
-    table = frame(rows.size_cells(scenario))
-    page.figure(charts.size_strip(table, look), "bench.sizes_reading", table, "tp_sizes")
-
-
 def build() -> None:
     if own_file is None:
         page.say("build.body")
@@ -119,7 +105,7 @@ page.play(
     see=lambda: figures.stepper(page, kind, num_ranks),
     count=count,
     break_it=lambda: figures.mistake(page, rows.MISTAKES[mistake]),
-    bench=rounding if figure == "rounding" else tp_sizes,
+    bench=lambda: figures.rounding(page, bench) if figure == "rounding" else figures.tp_sizes(page),
     build=build,
     engines=lambda: page.say("engines.body"),
     limits=lambda: page.say("limits.body"),

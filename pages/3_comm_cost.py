@@ -8,15 +8,13 @@ from runtime.measurements import measured_all_reduces
 from runtime.prose import said
 from ui import inputs, scenes
 from ui.comm_cost import bench as comm_bench
+from ui.comm_cost import payloads as comm_payloads
 from ui.comm_cost import rows as rows_of
 from ui.comm_cost import slips as comm_slips
 from ui.comm_cost import wire as comm_wire
 from ui.comm_cost import words as facts
-from ui.comm_cost.rows_residuals import Named, named_residuals
 from ui.comm_cost.rows_slips import CHOICES, HOP, PHASED
 from ui.comm_cost.words_bench import wire as wire_fields
-from ui.figures.frames import frame
-from ui.figures.time_against_payload import time_against_payload
 
 BILL, WIRE = "the bill", "the wire"
 MEASURED, NAPKIN = "as measured", "the lab's napkin"
@@ -91,25 +89,6 @@ def see() -> None:
             page.note("see.note_napkin" if view.napkin else "see.note_rule")
 
 
-def count() -> None:
-    figure, margin = page.split()
-    with figure:
-        warn()
-        model = [point for link in view.links for point in rows_of.curve(view, link)]
-        measured = frame(rows_of.measured_points(view, points), rows_of.MeasuredDot)
-        residuals = frame(named_residuals(view, points), Named)
-        chart = time_against_payload(model, measured, rows_of.marks(view), residuals, page.look)
-        page.figure(chart, "count.reading", frame(model), "all_reduce")
-        page.equation(*rows_of.result_terms(view.price(view.network)))
-        with st.container(key="aside_source"):
-            page.say("count.source")
-    with margin:
-        of = "_napkin" if view.napkin else ""
-        page.note("count.payload", "count.latency", f"count.bandwidth{of}", "count.bill")
-        with st.container(key="aside_share"):
-            page.note(f"count.share{of}")
-
-
 def break_it() -> None:
     with st.container(key="aside_ask"):
         page.say("break_it.ask")
@@ -126,7 +105,7 @@ page.play(
     lambda: {**facts.fields(view, asked.own, points), **wire_fields(wire)},
     question=question,
     see=see,
-    count=count,
+    count=lambda: comm_payloads.draw(page, view, points, warn),
     break_it=break_it,
     bench=bench,
     build=lambda: page.say("build.body"),

@@ -1,7 +1,5 @@
 """Lab 04, pipelines: what crosses between stages, a loop of tokens, and a batch that fills and drains."""
 
-from html import escape
-
 import streamlit as st
 
 from core.pipeline_bubble.bubble import FillDrain
@@ -36,7 +34,6 @@ with page.controls(*sized):
 asked = schedule_bench.ask(page)
 run, flow = FillDrain(stages, microbatches), Serving(stages, in_flight)
 cheat, stuck = Cheat(run, wrong == rows.ONE_EARLY), Stuck(run)
-HERO = """<div style="text-align: right"><div class="key-figure" style="font-size: 2.6rem">{}</div>{}</div>"""
 
 
 def serve() -> None:
@@ -71,22 +68,6 @@ def see() -> None:
                     page.equation(*terms)
 
 
-def count() -> None:
-    grids.at_rest(page, run, "counted_run")
-    left, right = st.columns([2, 1], vertical_alignment="center")
-    with left:
-        page.equation(*rows.triangles_terms(run))
-    with right:
-        st.html(HERO.format(escape(page.prose.plain("count.share")), escape(page.prose.plain("count.of"))))
-    with st.container(key="aside_count"):
-        page.reading("count.reading")
-        for column, block in zip(
-            st.columns(3, gap="medium"), ("count.rows", "count.grid", "count.two"), strict=True
-        ):
-            with column:
-                page.note(block)
-
-
 def break_it() -> None:
     if wrong == rows.WRONG_FORMULA:
         table = rows.formula_rows(run)
@@ -118,7 +99,7 @@ page.play(
     serve=serve,
     question=question,
     see=see,
-    count=count,
+    count=lambda: grids.counted(page, run),
     break_it=break_it,
     bench=lambda: schedule_bench.draw(page, asked),
     build=build,

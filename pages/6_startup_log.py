@@ -7,21 +7,14 @@ from core.models.hf_config import model_from_config
 from core.startup_log import weight_rules
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given, Report
-from runtime.prose import named as label_of
 from runtime.prose import said as phrase
 from ui import inputs, paste, scenes
 from ui.figures.frames import frame
-from ui.prose import escape
-from ui.startup_log import charts, fields
+from ui.startup_log import charts, fields, told
 from ui.startup_log import exercises as cases
 from ui.startup_log import report as rows_of
-from ui.startup_log.log_table import log_table
 
 AS_LOGGED, UNDECIDED = "as the log says", "undecided"
-MEANINGS = ("weights", "kv_tokens", "gpu_blocks", "cpu_blocks", "max_concurrency", "kv_size", "bytes_per_token")
-QUANTITIES = {
-    label_of("startup_log", name): block for name, block in zip(rows_of.QUANTITY_NAMES, MEANINGS, strict=True)
-}
 EXERCISES = {exercise.key: exercise for exercise in cases.exercises()}
 
 page = scenes.open_page("startup_log", asking=("exercises",))
@@ -55,28 +48,7 @@ def read() -> None:
     if not text:
         page.reading("read.example")
     with page.guarded():
-        tell(report_of(text or rows_of.EXAMPLE, config, named, tp_size, pp_size), "read")
-
-
-def tell(report: Report, name: str) -> None:
-    """A report: what the log is about, each figure in its line, the residuals, and what else is said."""
-    page.fill(fields.report(report))
-    page.say("read.about")
-    found = rows_of.check_rows(report)
-    meanings = {quantity: page.prose.text(f"meaning.{block}") for quantity, block in QUANTITIES.items()}
-    caption = page.prose.plain("read.caption")
-    printed = phrase("startup_log", "says.what_engine_printed")
-    if found:
-        st.html(log_table(rows_of.log_rows(found), meanings, caption, page.look.present, printed))
-    else:
-        page.reading("read.nothing")
-    if report.remarks:
-        with st.container(key=f"aside_remarks_{name}"):
-            st.markdown("\n".join(f"- {escape(note)}" for note in rows_of.notes(report)))
-    if name == "read" and any(row.predicted is not None for row in found):
-        with st.container(key="aside_residuals"):
-            table = frame(found)
-            page.figure(charts.residual_marks(table, page.look), "read.reading", table, "startup_log")
+        told.draw(page, report_of(text or rows_of.EXAMPLE, config, named, tp_size, pp_size), "read")
 
 
 def exercises() -> None:
@@ -103,7 +75,7 @@ def exercises() -> None:
         sign = "open" if said == UNDECIDED else "ok" if said == exercise.answer else "off"
         page.verdict(sign, f"exercises.right_{exercise.key}")
         with page.guarded():
-            tell(cases.exercise_report(exercise), exercise.key)
+            told.draw(page, cases.exercise_report(exercise), exercise.key)
     with margin:
         page.note(f"exercises.note_{exercise.key}")
 

@@ -34,8 +34,7 @@ def every_case() -> list[Case]:
 cases, titles_of = every_case(), prose_of("clinic", {})
 with page.controls("cases"):
     titles = {case.key: titles_of.plain(f"{case.key}.title") for case in cases}
-    usual = next(iter(titles))
-    asked = inputs.option(said("clinic", "says.case"), page.key("case"), titles, usual, listed=True)
+    asked = inputs.option(said("clinic", "says.case"), page.key("case"), titles, next(iter(titles)), listed=True)
     case = next(case for case in cases if case.key == asked)
     given = clinic_cases.answers(page)
 with page.controls("straggler"):

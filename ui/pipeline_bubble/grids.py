@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from html import escape
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +15,7 @@ from core.pipeline_bubble.schedules.grid import tick_grid
 from core.pipeline_bubble.schedules.report import held_over_time
 from core.pipeline_bubble.schedules.simulator import Timeline
 from runtime.prose import said
-from ui.pipeline_bubble.rows import fill_drain_run
+from ui.pipeline_bubble.rows import fill_drain_run, triangles_terms
 from ui.players.schedule_player import Grid, Level, Mark, Stop, schedule_player
 from ui.scenes import Page
 
@@ -23,6 +24,7 @@ STUCK_TICKS = 8
 MOST_TABLED = 8192
 """Cells beyond which a run has no table: nobody reads one."""
 _KINDS = "FBIW"
+_HERO = """<div style="text-align: right"><div class="key-figure" style="font-size: 2.6rem">{}</div>{}</div>"""
 
 
 def figure(page: Page, reading: str, *grids: Grid, key: str, **options: object) -> None:
@@ -105,3 +107,20 @@ def _as_sequence(span: Span, in_flight: int) -> Span:
 def _grid(cells: Cells, word: str) -> Grid:
     ranks, ticks = cells.shape
     return Grid(cells.tobytes(), ranks, ticks, tuple(f"{word} {rank}" for rank in range(ranks)))
+
+
+def counted(page: Page, run: FillDrain) -> None:
+    """The scene: idle ticks are two triangles, by count and by formula."""
+    at_rest(page, run, "counted_run")
+    left, right = st.columns([2, 1], vertical_alignment="center")
+    with left:
+        page.equation(*triangles_terms(run))
+    with right:
+        st.html(_HERO.format(escape(page.prose.plain("count.share")), escape(page.prose.plain("count.of"))))
+    with st.container(key="aside_count"):
+        page.reading("count.reading")
+        for column, block in zip(
+            st.columns(3, gap="medium"), ("count.rows", "count.grid", "count.two"), strict=True
+        ):
+            with column:
+                page.note(block)

@@ -9,6 +9,7 @@ from core.sharding_math.examples import Kind, Run
 from core.sharding_math.exercise import Level, calculation, grade, is_given
 from core.sharding_math.layer_parts import layer_parts
 from core.sharding_math.mistakes import DEAR_ORDERS, broken
+from core.sharding_math.rounding import Trial, run_trial
 from runtime.prose import said as phrase
 from ui import inputs
 from ui.figures.frames import frame
@@ -16,7 +17,7 @@ from ui.figures.svg import NARROW, size_of
 from ui.players.block_stepper import block_stepper
 from ui.players.still import still
 from ui.scenes import Page
-from ui.sharding_math import boards, rows
+from ui.sharding_math import boards, charts, rows
 from ui.sharding_math.drawing import layer_diagram
 
 
@@ -118,3 +119,19 @@ def by_hand(page: Page, level: Level) -> None:
             hint = replace(prose, fields={**prose.fields, "product": product}).text(f"by_hand.{remark}")
             verdict.markdown(f":red[:material/close:] {hint}")
     page.reading("count.by_hand")
+
+
+def rounding(page: Page, trial: Trial) -> None:
+    """What a format and an order of summing make of one dot product."""
+    left, margin = page.split()
+    with left, page.guarded():
+        table = frame(run_trial(trial).rows)
+        page.figure(charts.ulps_bars(table, page.look), "bench.reading", table, "ulps")
+    with margin:
+        page.note("bench.note", "bench.far")
+
+
+def tp_sizes(page: Page) -> None:
+    """Which TP sizes each part of the model allows."""
+    table = frame(rows.size_cells(page.scenario))
+    page.figure(charts.size_strip(table, page.look), "bench.sizes_reading", table, "tp_sizes")
