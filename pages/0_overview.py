@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.pipeline_bubble.bubble import fill_drain, run_on_ticks
+from runtime.prose import said
 from ui import shell
 from ui.course import pages as course
 from ui.course import progress
@@ -49,7 +50,7 @@ def mark(entry: course.Entry) -> None:
 
 def lab(entry: course.Entry) -> None:
     with st.container(key=f"entry_{entry.stem}"):
-        st.markdown(f"##### Lab {entry.title[:2]}")
+        st.markdown(said("overview", "lab", number=entry.title[:2]))
         still(picture(entry.stem), key=f"picture_{entry.stem}")
         introduce(entry)
         st.markdown(prose.text(f"{entry.stem}.hands_on"))

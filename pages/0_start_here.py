@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.course.start_here import ridge_tokens, ring_chunks_sent, ring_stages
+from runtime.prose import said
 from ui import scenes
 from ui.course import glossary
 from ui.figures.frames import frame
@@ -40,7 +41,7 @@ def decode() -> None:
 def prefill() -> None:
     figure, notes = page.split()
     with figure:
-        if page.ask(ridge_tokens(rows.GPU), high=500, step=5, unit="tokens"):
+        if page.ask(ridge_tokens(rows.GPU), high=500, step=5, unit=said("start_here", "says.unit_tokens")):
             passes = rows.passes()
             chart = charts.pass_against_tokens(passes, rows.marked_tokens().items(), look)
             page.figure(chart, "prefill.reading", frame(passes), "one_pass")
@@ -52,7 +53,7 @@ def prefill() -> None:
 def bottlenecks() -> None:
     figure, notes = page.split()
     with figure:
-        if page.ask(rows.FEWEST_GPUS, high=20, unit="GPUs"):
+        if page.ask(rows.FEWEST_GPUS, high=20, unit=said("start_here", "says.unit_gpus")):
             shares = rows.shares()
             chart = charts.model_over_gpus(shares, rows.GPU.usable_memory_bytes, look)
             page.figure(chart, "bottlenecks.reading", frame(shares), "over_gpus")
@@ -80,7 +81,7 @@ def collectives() -> None:
     with figure:
         if not (look.present and page.revealed):
             running_ring(page)
-        if page.ask(ring_chunks_sent(rows.ASKED_RANKS), high=40, unit="chunks"):
+        if page.ask(ring_chunks_sent(rows.ASKED_RANKS), high=40, unit=said("start_here", "says.unit_chunks")):
             alt = page.prose.plain("collectives.alt")
             picture(drawing.two_halves(ring_stages(rows.RANKS), look.palette, alt), 640)
             page.reading("collectives.reading")

@@ -7,6 +7,7 @@ import streamlit as st
 from core.sharding_math.examples import Run
 from core.sharding_math.submission import TASKS, Judgement, Submission, judge, reference, submitted_trace
 from runtime import learner_code, learner_grading
+from runtime.prose import said
 from runtime.quantities import grouped
 from ui import shell
 from ui.players.block_stepper import block_stepper
@@ -104,7 +105,7 @@ def _fields(submission: Submission, judged: Judgement) -> dict[str, str]:
 
 
 def _collectives(count: int) -> str:
-    return f"{count} collective{'' if count == 1 else 's'}"
+    return said("sharding_math", "says.collectives", count=count)
 
 
 def heading(path: Path, prose: Prose) -> str:

@@ -10,7 +10,7 @@ from core.sharding_math.examples import Run
 from core.sharding_math.numerics import Precision, largest_error
 from core.sharding_math.trace_diagram import trace_diagram
 from runtime import prose as plain_prose
-from runtime.quantities import binary_bytes
+from runtime.quantities import binary_bytes, local
 from ui.players.block_stepper import Note, View
 from ui.prose import Prose, plain_text
 
@@ -54,15 +54,21 @@ def worded(diagram: Diagram, at_scale: str = "") -> dict[str, Any]:
     ]
     steps = [{"key": step.key, "name": _words(f"board.step_{step.code}")} for step in diagram.steps]
     outputs = [asdict(output) for output in diagram.outputs]
-    for term in (term for output in outputs for term in output["terms"]):
-        term["label"] = _words(f"board.{'product' if term['entry'] else 'term'}", **term)
+    for output in outputs:
+        output["total"] = local(output["total"])
+        for term in output["terms"]:
+            term["label"] = _words(f"board.{'product' if term['entry'] else 'term'}", **term)
+            term["value"] = local(term["value"])
     return {**asdict(diagram), "rows": rows, "steps": steps, "outputs": outputs}
 
 
 def _tensor(row: TensorRow, result: str) -> dict[str, Any]:
     blocks = [asdict(block) for block in row.blocks]
     for block in blocks:
-        block["under"] = block["under"] or [_words("board.ulps", off=off) for off in block["ulps"]]
+        block["cells"] = [[local(value) for value in cells] for cells in block["cells"]]
+        block["under"] = [local(gap) for gap in block["under"]] or [
+            _words("board.ulps", off=off) for off in block["ulps"]
+        ]
     subscript = str(len(blocks)).translate(_SUBSCRIPTS)
     name = f"{row.key}.T" if row.transposed else row.key
     if row.held == "dense":

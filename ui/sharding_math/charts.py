@@ -6,7 +6,7 @@ from runtime.prose import said as phrase
 from ui.figures.style import PLAIN, Figure, Row, Spec, by, figure, kept, layer, linear, rows_of, words
 from ui.theme import Look
 
-_VERDICTS = ("allowed", "KV heads copied", "refused")
+_VERDICTS = ("allowed", "kv_heads_copied", "refused")
 
 
 @kept
@@ -15,8 +15,11 @@ def ledger_strip(table: Iterable[Row], look: Look) -> Figure:
     rows = rows_of(table)
     layers = int(max(row["layer"] for row in rows)) + 1
     ticks = [at for at in range(layers) if at % max(1, layers // 8) == 0 or at == layers - 1]
-    x = _ordinal("layer", 0.25, title="layer", labelAngle=0, values=ticks)
-    y = _ordinal("half", 0.3) | {"type": "nominal", "sort": ["attention", "MLP"]}
+    x = _ordinal("layer", 0.25, title=phrase("sharding_math", "says.layer_axis"), labelAngle=0, values=ticks)
+    y = _ordinal("half", 0.3) | {
+        "type": "nominal",
+        "sort": [phrase("sharding_math", f"says.half_{half}") for half in ("attention", "mlp")],
+    }
     told = ["layer", "half", "operation", "payload", "ranks", "why"]
     cells = layer("rect", rows, x=x, y=y, color=look.palette.text, cornerRadius=2, tooltip=told)
     return figure([cells], look, 96)
@@ -34,7 +37,9 @@ def size_strip(table: Iterable[Row], look: Look) -> Figure:
         "y": _ordinal("row", 0.18, labels=False, grid=False),
         "tooltip": ["tp_size", "verdict", "kv_copies", "equation"],
     }
-    allowed, copied, refused = ([row for row in rows if row["verdict"] == name] for name in _VERDICTS)
+    allowed, copied, refused = (
+        [row for row in rows if row["verdict"] == phrase("sharding_math", f"says.{name}")] for name in _VERDICTS
+    )
     said = {"text": "tp_size", **place}
     grey = words(look, 14.5, color=palette.muted)
     layers = [
@@ -51,7 +56,8 @@ def size_strip(table: Iterable[Row], look: Look) -> Figure:
 @kept
 def ulps_bars(table: Iterable[Row], look: Look) -> Figure:
     """How many entries lie how many ulps from the dense product: column-parallel outlined, row-parallel filled."""
-    palette, rows = look.palette, [row for row in rows_of(table) if row["entries"] > 0]
+    palette, cuts = look.palette, {cut: phrase("sharding_math", f"says.cut_{cut}") for cut in ("column", "row")}
+    rows = [{**row, "cut": cuts[row["cut"]]} for row in rows_of(table) if row["entries"] > 0]
     labels = "datum.value == 9 ? '9+' : datum.label"
     y = linear("entries", [0, 1.2 * max(row["entries"] for row in rows)], PLAIN) | {"axis": None}
     place = {
@@ -67,7 +73,7 @@ def ulps_bars(table: Iterable[Row], look: Look) -> Figure:
         "xOffset": "cut",
         "tooltip": ["cut", "ulps", "entries"],
     }
-    fills = by("cut", {"column": palette.ground, "row": palette.compute})
+    fills = by("cut", {cuts["column"]: palette.ground, cuts["row"]: palette.compute})
     count = words(look, 13.5, baseline="bottom", dy=-look.px(4))
     name = words(look, 13.5, baseline="bottom", dy=-look.px(21), fontWeight=600)
     layers = [

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.sharding_math.layer_parts import LayerPart
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import binary_bytes
 from ui.figures.svg import WIDE, Measures, drawing, rect, text
 from ui.theme import CODE, SANS, SERIF, Palette
@@ -54,7 +54,13 @@ def _label(part: LayerPart, ranks: int, top: float, palette: Palette, size: Meas
     shape = said("sharding_math", "says.sum_over", ranks=ranks) if part.is_collective else _shape(part, ranks)
     first, second = (top + line for line in size.lines)
     name = text(
-        0, first, part.name, style=_font(SERIF), font_size=17 * size.type, font_weight=600, fill=palette.text
+        0,
+        first,
+        named("sharding_math", part.name),
+        style=_font(SERIF),
+        font_size=17 * size.type,
+        font_weight=600,
+        fill=palette.text,
     )
     return name + text(0, second, shape, style=_font(CODE), font_size=13.5 * size.type, fill=palette.muted)
 
@@ -63,7 +69,8 @@ def _shape(part: LayerPart, ranks: int) -> str:
     """What a rank holds: of two matrices that stand in one row, each one's shape."""
     each = (part.rank_shape[0] // part.matrices, *part.rank_shape[1:])
     whole = f"{f'{part.matrices} × ' if part.matrices > 1 else ''}[{', '.join(map(str, each))}]"
-    return whole if ranks == 1 else f"{whole} {'on all' if part.cut == 'replicated' else 'a rank'}"
+    held = "replicas" if part.cut == "replicated" else "slices"
+    return whole if ranks == 1 else said("sharding_math", f"board.held_{held}", shape=whole)
 
 
 def _blocks(part: LayerPart, ranks: int, drawn: int, top: float, palette: Palette, size: Measures) -> str:
@@ -90,11 +97,12 @@ def _blocks(part: LayerPart, ranks: int, drawn: int, top: float, palette: Palett
 def _held(part: LayerPart, ranks: int, width: float, larger: float) -> list[str]:
     """Which units each rank holds, as far as there is room to say it of all of them."""
     if not part.num_units:
-        return ["whole" if width > 60 else ""] * ranks
+        return [said("sharding_math", "says.whole") if width > 60 else ""] * ranks
     ends = [part.units_of(rank, ranks) for rank in range(ranks)]
     spans = [f"{first}" if first == last else f"{first}–{last}" for first, last in ends]
     room = int((width - 8) / (8 * larger))
-    for words in ([f"{part.units} {span}" for span in spans], spans):
+    units = named("sharding_math", part.units)
+    for words in ([f"{units} {span}" for span in spans], spans):
         if max(map(len, words)) <= room:
             return words
     return [""] * ranks

@@ -122,7 +122,7 @@ def ledger_cells(scenario: Scenario) -> tuple[LedgerCell, ...]:
     return tuple(
         LedgerCell(
             layer=index // 2,
-            half=entry.layer.split()[-1],
+            half=said("sharding_math", f"says.half_{entry.layer.split()[-1].lower()}"),
             operation=entry.op.replace("_", "-"),
             payload=binary_bytes(entry.payload_bytes),
             ranks=entry.ranks,
@@ -177,9 +177,9 @@ class SizeCell:
 def size_cells(scenario: Scenario) -> tuple[SizeCell, ...]:
     """Every TP size from 1 to 64."""
     names = {
-        "allowed": "allowed",
+        "allowed": said("sharding_math", "says.allowed"),
         "kv_replicated": said("sharding_math", "says.kv_heads_copied"),
-        "refused": "refused",
+        "refused": said("sharding_math", "says.refused"),
     }
     return tuple(
         SizeCell(size.tp_size, names[size.verdict], size.kv_copies, "; ".join(size.broken))

@@ -10,7 +10,8 @@ from core.sharding_math.mistakes import MISTAKES, Gap, broken
 from core.sharding_math.numerics import LargestError
 from core.sharding_math.rounding import Trial, run_trial
 from core.sharding_math.step_ledger import ends_ledger, layer_collectives, mlp_order_collectives, step_ledger
-from runtime.prose import said
+from runtime.prose import named, said
+from runtime.quantities import local
 from ui.prose import prose_of
 from ui.sharding_math import rows
 
@@ -57,13 +58,13 @@ def fields(scenario: Scenario, kind: Kind, num_ranks: int, mistake: str, bench: 
 
 def _size_fields(scenario: Scenario) -> dict[str, object]:
     sizes = rows.size_cells(scenario)
-    allowed = [cell for cell in sizes if cell.verdict != "refused"]
+    allowed = [cell for cell in sizes if cell.verdict != said(STEM, "says.refused")]
     copied = [str(cell.tp_size) for cell in sizes if cell.verdict == said("sharding_math", "says.kv_heads_copied")]
     return {
         "sizes_allowed": len(allowed),
         "sizes_all": len(sizes),
         "sizes_list": ", ".join(str(cell.tp_size) for cell in allowed),
-        "sizes_copied": ", ".join(copied) or "none",
+        "sizes_copied": ", ".join(copied) or said(STEM, "says.none"),
     }
 
 
@@ -92,7 +93,7 @@ def _mistake_fields(mistake: str, scenario: Scenario) -> dict[str, object]:
 
 
 def _size(gap: Gap) -> str:
-    return f"{abs(gap.largest):.2f}"
+    return local(f"{abs(gap.largest):.2f}")
 
 
 def _bench_fields(bench: Trial) -> dict[str, object]:
@@ -103,6 +104,7 @@ def _bench_fields(bench: Trial) -> dict[str, object]:
     weights = bench.in_features * bench.out_features
     return {
         "bench": bench,
+        "bench_order": named(STEM, bench.order),
         "bench_error": error,
         "bench_where": f"y[{', '.join(map(str, error.index))}]",
         "bench_weights": weights,
