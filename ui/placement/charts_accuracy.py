@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from runtime.prose import said
+from runtime.prose import named, said
 from ui.figures.dots import dot, key, rules
 from ui.figures.style import (
     PLAIN,
@@ -35,7 +35,7 @@ def predicted_against_published(dots: Iterable[Row], band: tuple[float, float], 
     times = [row["published_ms"] for row in rows]
     ends = [0.6 * min(times), 1.7 * max(times)]
     x = log("published_ms", ends, _MS, title="published", grid=True, tickSize=0)
-    y = log("predicted_ms", ends, _MS, title="predicted", grid=True, tickSize=0)
+    y = log("predicted_ms", ends, _MS, title=named("shell", "predicted"), grid=True, tickSize=0)
     low, high = band
     edges = [{"published_ms": end, "below": end / high, "above": end / low, "predicted_ms": end} for end in ends]
     decode = "datum.chosen && datum.role == 'decode'"

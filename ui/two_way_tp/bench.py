@@ -11,7 +11,7 @@ from core.specs import LinkSpec
 from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels, fitted_wire
 from runtime import captures
 from runtime.captures import Capture
-from runtime.prose import said
+from runtime.prose import named, said
 from ui import inputs
 from ui.comm_cost.own_link import offer
 from ui.comm_cost.rows_residuals import Named
@@ -76,7 +76,7 @@ class Bench:
 
     def fields(self) -> Mapping[str, str]:
         """The numbers of their prose."""
-        filled = {**facts.scaling_fields(self.curve, self.between), **facts.host_fields(self.hosts)}
+        filled = {**facts.scaling_fields(self.curve, named("two_way_tp", self.between)), **facts.host_fields(self.hosts)}
         filled["own_wire"] = self.wire.name if self.wire else ""
         if self.inside:
             scenario = self.page.scenario

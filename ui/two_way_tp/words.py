@@ -57,7 +57,7 @@ def fields(
         "parameters_millions": plain(total_parameters(log.model) / 1e6, 2),
         "layers": str(log.model.num_hidden_layers),
         "backend": named("two_way_tp", BACKENDS.get(log.backend, log.backend)),
-        "between": BETWEEN.get(log.backend, log.backend),
+        "between": named("two_way_tp", BETWEEN.get(log.backend, log.backend)),
         "single": seconds(log.single_token_s),
         "token": seconds(log.token_s),
         "times": plain(times, 2),
