@@ -34,7 +34,7 @@ def predicted_against_published(dots: Iterable[Row], band: tuple[float, float], 
     palette, rows = look.palette, rows_of(dots)
     times = [row["published_ms"] for row in rows]
     ends = [0.6 * min(times), 1.7 * max(times)]
-    x = log("published_ms", ends, _MS, title="published", grid=True, tickSize=0)
+    x = log("published_ms", ends, _MS, title=said("placement", "says.published"), grid=True, tickSize=0)
     y = log("predicted_ms", ends, _MS, title=named("shell", "predicted"), grid=True, tickSize=0)
     low, high = band
     edges = [{"published_ms": end, "below": end / high, "above": end / low, "predicted_ms": end} for end in ends]

@@ -217,7 +217,11 @@ def bars_of(found: Placement, shown: int | None, pinned: Plan | None, most: int 
     best = sorted(found.fitting, key=lambda place: -found.timing(place).sustained_tokens_per_s)
     kept = list(dict.fromkeys([*([shown] if shown in found.fitting else []), *best]))[:most]
     rows = [plan_row(found.plans[place].layout.name, found.plans[place]) for place in kept if place is not None]
-    return [*rows, *([plan_row(f"pinned: {pinned.layout.name}", pinned)] if pinned and pinned.timing else [])]
+    return [*rows, *([plan_row(_pinned(pinned), pinned)] if pinned and pinned.timing else [])]
+
+
+def _pinned(pinned: Plan) -> str:
+    return phrase("placement", "says.pinned", name=pinned.layout.name)
 
 
 def case_rows(key: str) -> list[BillRow]:
@@ -260,8 +264,11 @@ def _quantities(plan: Plan, usd_per_gpu_hour: float | None) -> list[tuple[str, s
         (phrase("placement", "says.room_sequences"), grouped(plan.max_concurrency)),
         (phrase("placement", "says.time_first_token"), seconds(timing.ttft_s) if timing else "–"),
         (phrase("placement", "says.between_tokens"), seconds(timing.itl_s) if timing else "–"),
-        ("sustained", rate(timing.sustained_tokens_per_s) if timing else "–"),
-        ("a GPU", rate(timing.sustained_tokens_per_s / plan.layout.gpus) if timing else "–"),
+        (phrase("placement", "says.sustained"), rate(timing.sustained_tokens_per_s) if timing else "–"),
+        (
+            phrase("placement", "says.a_gpu"),
+            rate(timing.sustained_tokens_per_s / plan.layout.gpus) if timing else "–",
+        ),
         (phrase("placement", "says.wires_token"), seconds(timing.comm_s) if timing else "–"),
         (
             phrase("placement", "says.million_tokens"),

@@ -76,7 +76,8 @@ class Bench:
 
     def fields(self) -> Mapping[str, str]:
         """The numbers of their prose."""
-        filled = {**facts.scaling_fields(self.curve, named("two_way_tp", self.between)), **facts.host_fields(self.hosts)}
+        between = named("two_way_tp", self.between)
+        filled = {**facts.scaling_fields(self.curve, between), **facts.host_fields(self.hosts)}
         filled["own_wire"] = self.wire.name if self.wire else ""
         if self.inside:
             scenario = self.page.scenario

@@ -146,7 +146,7 @@ def _in_words(value: float, unit: str) -> str:
 
 def _residual(reading: Reading) -> str:
     if reading.exact:
-        return "exact" if reading.logged == reading.predicted else said("two_way_tp", "says.not_exact")
+        return said("two_way_tp", "says.exact" if reading.logged == reading.predicted else "says.not_exact")
     return f"{100 * reading.residual_fraction:+.0f} %"
 
 
