@@ -4,8 +4,10 @@ A definition is kept with all that it names, in its own module and in those it i
 """
 
 import ast
+import threading
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 from runtime.files import ROOT
@@ -13,29 +15,41 @@ from runtime.files import ROOT
 Name = tuple[str, str]
 """A module and one of its names; "*" for all of them."""
 
+_one_parses = threading.Lock()
+"""CPython 3.11 counts the depth of the tree that it builds for the whole process: two threads' counts would mix.
+Source: python/cpython issue #106905.
+"""
+
 
 def write_given(starter: Path, folder: Path, also: Iterable[Name] = ()) -> None:
     """Write the modules of ours that a starter imports from, each with what it imports, into a folder."""
     wanted: dict[str, set[str]] = defaultdict(set)
-    queue = [*_imports(ast.parse(starter.read_text(encoding="utf-8"))), *also]
+    queue = [*_imports(_tree(starter)), *also]
     while queue:
         module, name = queue.pop()
         if name in wanted[module]:
             continue
         wanted[module].add(name)
-        tree = _tree(module)
+        tree = _tree(_path(module))
         queue += [(module, other) for other in _named_by(tree, name)]
         queue += [found for found in _imports(tree) if _is_named(tree, name, found[1])]
     for module, names in wanted.items():
-        _write(folder, module, ast.unparse(_only(_tree(module), names)))
+        _write(folder, module, ast.unparse(_only(_tree(_path(module)), names)))
 
 
 def _path(module: str) -> Path:
     return ROOT / (module.replace(".", "/") + ".py")
 
 
-def _tree(module: str) -> ast.Module:
-    return ast.parse(_path(module).read_text(encoding="utf-8"))
+def _tree(path: Path) -> ast.Module:
+    """A file's tree, parsed once for every submission. Whoever reads it leaves it as it is."""
+    with _one_parses:
+        return _parsed(path.read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def _imports(tree: ast.Module) -> list[Name]:

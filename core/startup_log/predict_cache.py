@@ -1,14 +1,15 @@
 """The cache predicted from the model's config: bytes of a token, and every count that is made of them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, floor, isclose
 
-from core.layer_specs import ConvSpec, DeltaSpec, MambaSpec
 from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import Stage
 from core.models.parameters import dtype_bytes
 from core.remark import Remark, remark
 from core.startup_log.basis import ROW_BYTES, TOLERANCE, UNNAMED, Basis, same_count, windowed, within
+from core.startup_log.pools import pools, requests
 from core.startup_log.records import Doubt, Figure, Memory, Outcome, Prediction, Settings
 from core.startup_log.starts import Pair
 from core.units import GIB
@@ -16,7 +17,7 @@ from core.units import GIB
 DEFAULT_SWAP_GIB = 4.0
 """Host memory for swapped blocks where a log does not say. Source: vLLM's --swap-space."""
 _HIDDEN_RANK = 0.02
-_NEARLY_ALIKE = 1.5
+_UP = 1 + 1e-12
 _FLOAT_CACHE = {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp32", "float": "fp32"}
 _PADDED_LATENT_HEAD = 256
 
@@ -80,8 +81,7 @@ def from_memory(basis: Basis, figure: Figure, left: tuple[Pair, ...], seen: int,
     blocks = [min(bound[at] for bound in bounds if not isinstance(bound, Remark)) for at in range(3)]
     if basis.model is not None and windowed(basis.model) and figure.quantity == "kv_tokens":
         blocks[2] += 1  # pools may hold part of a block more than one of every layer
-    each = _printed(basis, figure, blocks[1])
-    low, value, high = (floor(count * each * (1 + 1e-12)) for count in blocks)
+    low, value, high = _printed(basis, figure, blocks)
     smallest = min(memory.size_gib for memory, _ in left)
     code = "blocks_of_smallest" if seen > 1 else "blocks_of_memory"
     formula = remark(f"startup_log.{code}", left_gib=smallest, ranks=seen, block=block)
@@ -96,45 +96,20 @@ def _asked(basis: Basis, figure: Figure, blocks: int) -> Prediction:
     return replace(same_count(value, remark("startup_log.blocks_asked")), doubts=(doubt,))
 
 
-def _printed(basis: Basis, figure: Figure, blocks: int) -> float:
-    """What the line prints for each of `blocks`: a block, its tokens, or the tokens of requests that fill it.
+def _printed(basis: Basis, figure: Figure, blocks: Sequence[int]) -> list[int]:
+    """What the line prints for each of `blocks`: blocks, their tokens, or those of requests that fill them.
 
-    Later releases of vLLM print concurrency · length as tokens, which is less where a length ends inside a block.
+    Where layers of several kinds are in groups, tokens are those of one group's blocks, ⌊blocks / groups⌋ · block.
+    Later releases of vLLM print concurrency · length, which is less where a length ends inside a block.
     """
     if figure.quantity != "kv_tokens":
-        return 1
-    block, length = basis.spanned_tokens, basis.settings.max_model_len
-    filled: list[float] = []
-    if length and basis.settings.v1 is not False:
-        filled = [each * length for each in _requests_a_block(basis, length)]
-    whole = [] if filled and figure.value % block else [float(block)]
-    return min((*whole, *filled), key=lambda each: abs(blocks * each - figure.value))
-
-
-def _requests_a_block(basis: Basis, length: int) -> tuple[float, ...]:
-    """The part of a request of full length that one block of every layer holds, as caches may be laid out.
-
-    In one pool: 1 / ⌈length / block⌉. Layers of several kinds are put in groups as large as the smallest kind, and
-    a block is of one group: a request takes ⌈length / block⌉ for each that sees all, what a window and a step
-    see and a block more for each with a window, and one or two for each that keeps a state.
-    Source: vllm/v1/core/kv_cache_planning.py, _get_kv_cache_groups_uniform_page_size; kv_cache_interface.py,
-    SlidingWindowSpec and MambaSpec.max_memory_usage_bytes.
-    """
-    block, step, spec = basis.spanned_tokens, basis.settings.batched_tokens, basis.model
-    full = ceil(length / block)
-    if spec is None or basis.settings.v1 is False:
-        return (1 / full,)
-    states = sum(n for kind, n in spec.kinds_of() if isinstance(kind.mixer, DeltaSpec | MambaSpec | ConvSpec))
-    seeing = sum(n for kind, n in spec.kinds_of() if kind.mixer is not None) - states
-    kinds = [seeing - spec.windowed_layers, spec.windowed_layers, states]
-    group = min((count for count in kinds if count), default=0)
-    if not group or kinds[1:] == [0, 0] or (kinds[1] and step is None):
-        return (1 / full,)
-    group = max(kinds) if max(kinds) < _NEARLY_ALIKE * group else group
-    groups = [ceil(count / group) for count in kinds]
-    seen = ceil(min(spec.sliding_window - 1 + (step or 0), length) / block) + 1
-    taken = (groups[0] * full + groups[1] * seen + groups[2] * held for held in ((1, 2) if states else (1,)))
-    return (*(seeing / group / blocks for blocks in taken), 1 / full)
+        return list(blocks)
+    block, length = basis.spanned_tokens, basis.settings.max_model_len or 0
+    laid = pools(basis, length) if length and basis.settings.v1 is not False else []
+    filled = [[floor(count * pool.held * length * _UP) for count in blocks] for pool in laid]
+    whole = [[floor(count * share * _UP) * block for count in blocks] for share in {1.0, *(p.share for p in laid)}]
+    ways = filled if filled and figure.value % block else whole + filled
+    return min(ways, key=lambda way: abs(way[1] - figure.value))
 
 
 def _counts(basis: Basis, memory: Memory, stage: int | None, block: int) -> tuple[int, int, int] | Remark:
@@ -146,7 +121,7 @@ def _counts(basis: Basis, memory: Memory, stage: int | None, block: int) -> tupl
     if isinstance(each, Remark):
         return each
     sizes = (memory.size_gib - memory.step / 2, memory.size_gib, memory.size_gib + memory.step / 2)
-    low, value, high = (max(0, floor(size * GIB / (block * each) * (1 + 1e-12))) for size in sizes)
+    low, value, high = (max(0, floor(size * GIB / (block * each) * _UP)) for size in sizes)
     return low, value, high
 
 
@@ -216,8 +191,11 @@ def concurrency(basis: Basis, figure: Figure, tokens: int | None) -> Outcome:
     block = basis.spanned_tokens if tokens % basis.spanned_tokens == 0 else BLOCK_TOKENS
     plain, whole = tokens / length, tokens // block / ceil(length / block)
     prefers_whole = basis.settings.v1 is not False
-    shared = max(tokens // block * each for each in _requests_a_block(basis, length))
-    fits = [value for value in (whole, plain, shared) if abs(value - figure.value) <= figure.step / 2 + 1e-9]
+    fits = [
+        value
+        for value in (whole, plain, *requests(basis, tokens, length))
+        if abs(value - figure.value) <= figure.step / 2 + 1e-9
+    ]
     value = (fits[0] if fits else whole) if prefers_whole else plain
     codes = {whole: "requests_of_blocks", plain: "requests_of_tokens"}
     formula = remark(

@@ -52,5 +52,5 @@ def test_a_text_over_the_limit_is_refused_in_a_sentence_and_stays_in_the_field()
     app = AppTest.from_function(script).run()
     app.text_area(key="log_text").set_value("x" * 1_000_001).run()
     assert app.session_state["seen"] == ""
-    assert "1,000,001 characters" in app.error[0].value
+    assert "1\u202f000\u202f001 characters" in app.error[0].value
     assert app.text_area(key="log_text").value

@@ -72,7 +72,7 @@ def test_the_lab_opens_with_serving_and_counts_hand_overs_against_sums():
 
 def test_the_bench_has_three_figures_and_two_more_for_who_asks():
     def figures(at):
-        return at.button_group("pipe_figure").options
+        return at.button_group("pipe_figure_shown").options
 
     usual = figures(opened(pipe_scene="Bench"))
     assert usual == ["serving", "against m", "TP × PP"]

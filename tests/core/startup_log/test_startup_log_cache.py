@@ -175,3 +175,21 @@ def test_a_hybrids_tokens_are_the_blocks_that_its_groups_leave_a_request(memory,
     assert (found["kv_tokens"], found["max_concurrency"]) == ({"ok"}, {"ok"})
     fewer = text.replace(tokens, "467,978")
     assert verdicts(fewer)["kv_tokens"] == {"off"}
+
+
+def test_an_older_release_divides_a_hybrids_blocks_by_its_groups():
+    """Qwen3.5-27B over four GPUs, vLLM 0.19.0: 584 blocks for four groups of 16 layers, 584 // 4 · 784 tokens.
+
+    A request of 32,768 tokens takes 42 blocks of the group that attends, and one of each of three with states.
+    """
+    text = (
+        "INFO [core.py:105] Initializing a V1 LLM engine (v0.19.0) with config: model='Qwen/Qwen3.5-27B',"
+        " dtype=torch.bfloat16, max_seq_len=32768, tensor_parallel_size=4, pipeline_parallel_size=1\n"
+        "INFO [gpu_worker.py:436] Available KV cache memory: 7.0 GiB\n"
+        "INFO [kv_cache_utils.py:1319] GPU KV cache size: 114,464 tokens\n"
+        "INFO [kv_cache_utils.py:1324] Maximum concurrency for 32,768 tokens per request: 12.98x"
+    )
+    found = verdicts(text)
+    assert (found["kv_tokens"], found["max_concurrency"]) == ({"ok"}, {"ok"})
+    for right, wrong in (("114,464", "457,856"), ("12.98", "11.98")):
+        assert "off" in set().union(*verdicts(text.replace(right, wrong)).values())
