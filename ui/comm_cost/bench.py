@@ -320,7 +320,7 @@ def _residuals(page: Page, machine: str, points: Sequence[MeasuredPoint]) -> Non
                 [miss.payload_bytes for miss in large],
                 said("comm_cost", "says.payload_one_all_reduce"),
             )
-            over = charts.misses_by_payload(large, residual_rows.REGIONS, x, page.look)
+            over = charts.misses_by_payload(large, residual_rows.regions(), x, page.look)
             page.figure(over, "bench.residuals_payload", frame(large), "misses_by_payload")
     with margin:
         page.note("bench.residuals_launch", "bench.residuals_kernel")

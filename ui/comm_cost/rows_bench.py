@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.catalog import LINKS, gpu
-from core.comm_cost.bill import Bill, PricedCollective, Verdict, bill, priced_ends
+from core.comm_cost.bill import Bill, PricedCollective, bill, priced_ends
 from core.comm_cost.kernels import in_switch_cost, picked_bill
 from core.comm_cost.measured import MeasuredPoint, measured_bill
 from core.comm_cost.readings import Reading
@@ -12,7 +12,7 @@ from core.comm_cost.remedies import PurchaseAdvice, exposed_s
 from core.errors import OutOfRangeError
 from core.specs import LinkSpec
 from runtime.kept import kept
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, plain, seconds, significant
 from ui.comm_cost.rows import BillRow, View, bar, bill_row, one_gpu_row, ring_series, short_name, software, terms
 
@@ -35,7 +35,7 @@ def kernel_rows(view: View, points: Sequence[MeasuredPoint]) -> list[BillRow]:
             )
         )
         if name != "ring":
-            row = bill_row(picked.bill, f"{short_name(link)}, {name}", terms(link, name))
+            row = bill_row(picked.bill, f"{short_name(link)}, {named('comm_cost', name)}", terms(link, name))
             rows.append(_timed(view, row, view.series(link), points))
         switch = in_switch_cost(view.step.payload_bytes, view.step.tp_size, link)
         if switch is not None:
@@ -67,7 +67,7 @@ class ShareDot:
     link: str
     share_percent: float
     share: str
-    verdict: Verdict
+    verdict: str
     flips: bool
 
 
@@ -94,7 +94,7 @@ def _dot(view: View, other: View, role: str, link: LinkSpec) -> ShareDot:
         link=short_name(link),
         share_percent=100 * there.comm_fraction,
         share=percent(there.comm_fraction),
-        verdict=there.verdict,
+        verdict=named("comm_cost", there.verdict),
         flips=there.verdict != here.verdict,
     )
 
@@ -111,13 +111,15 @@ def slip_rows(found: Sequence[Reading]) -> list[BillRow]:
 
 def _slip_row(slip: Reading) -> BillRow:
     factors = [
-        f"{what} × {plain(factor)}"
+        f"{named('shell', what)} × {plain(factor)}"
         for what, factor in (("bandwidth", slip.bandwidth_factor), ("latency", slip.latency_factor))
         if factor != 1
     ]
-    name = said("comm_cost", f"reading.{slip.key}")
-    row = bill_row(slip.bill, name, ", ".join(factors) or f"verdict: {slip.bill.verdict}", share=True)
-    return replace(row, in_words=f"{row.in_words}, {slip.bill.verdict}") if slip.flips else row
+    name, verdict = said("comm_cost", f"reading.{slip.key}"), named("comm_cost", slip.bill.verdict)
+    row = bill_row(
+        slip.bill, name, ", ".join(factors) or said("comm_cost", "says.verdict", verdict=verdict), share=True
+    )
+    return replace(row, in_words=f"{row.in_words}, {verdict}") if slip.flips else row
 
 
 def remedy_rows(found: PurchaseAdvice, overlap_fraction: float, link: LinkSpec) -> list[BillRow]:

@@ -7,6 +7,7 @@ from math import log
 from core.catalog import link
 from core.comm_cost.measured import MeasuredPoint, residuals, series_of
 from core.units import KIB, MIB
+from runtime.prose import named
 from ui.comm_cost.rows import View, ring_series
 
 NAMES = {
@@ -32,6 +33,11 @@ REGIONS = ((512, 8 * KIB, "launch"), (16 * KIB, 16 * MIB, "protocol"), (16 * MIB
 """Where along the payload each residual has its place: low, high, its name."""
 
 
+def regions() -> tuple[tuple[int, int, str], ...]:
+    """`REGIONS` by their names in the language being spoken."""
+    return tuple((low, high, named("comm_cost", name)) for low, high, name in REGIONS)
+
+
 @dataclass(frozen=True)
 class Miss:
     """The model's time over a measured one: below 1 the model is too optimistic."""
@@ -55,7 +61,7 @@ def misses(points: Sequence[MeasuredPoint], series: str, ranks: int) -> list[Mis
     return [
         Miss(
             series=series,
-            name=NAMES[series],
+            name=named("comm_cost", NAMES[series]),
             ranks=ranks,
             payload_bytes=found.payload_bytes,
             measured_us=1e6 * found.measured_s,
@@ -97,7 +103,7 @@ _STRETCHES = (
 
 def named_residuals(view: View, points: Sequence[MeasuredPoint]) -> list[Named]:
     """For each measured link of a scenario the widest residual of each stretch; a seventh off is none."""
-    named = []
+    stretches = []
     for link_row in view.links:
         wire, chosen = view.timed(link_row), series_of(points, ring_series(view, link_row), view.scenario.tp)
         for low, high, above, below in _STRETCHES:
@@ -108,8 +114,10 @@ def named_residuals(view: View, points: Sequence[MeasuredPoint]) -> list[Named]:
                 and abs(log(widest.ratio)) > 0.15
                 and (name := above if widest.ratio < 1 else below)
             ):
-                named.append(Named(widest.payload_bytes, 1e6 * widest.measured_s, name, widest.ratio < 1))
-    return named
+                stretches.append(
+                    Named(widest.payload_bytes, 1e6 * widest.measured_s, named("comm_cost", name), widest.ratio < 1)
+                )
+    return stretches
 
 
 def small(found: Sequence[Miss], series: str, ranks: int) -> Miss:

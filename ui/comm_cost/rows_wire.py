@@ -8,7 +8,7 @@ from typing import Literal
 from core.collectives.clock import Held, TimedRound, held_after_each_round, timed_rounds
 from core.collectives.programs import Program, program
 from core.specs import LinkSpec
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import binary_bytes, seconds
 
 ALGORITHMS = {"ring": "ring", "binomial_tree": "tree", "one_shot": "one-shot"}
@@ -69,7 +69,7 @@ def races(wire: Wire) -> list[Race]:
 def _race(wire: Wire, name: str) -> Race:
     steps = program("all_reduce", name, wire.ranks)
     rounds = timed_rounds(steps, wire.payload_bytes, wire.link, wire.ranks - 1, wire.slowdown)
-    return Race(ALGORITHMS[name], steps, rounds, held_after_each_round(steps))
+    return Race(named("comm_cost", ALGORITHMS[name]), steps, rounds, held_after_each_round(steps))
 
 
 def rules(race: Race) -> Literal["latency", "bandwidth"]:
@@ -79,7 +79,7 @@ def rules(race: Race) -> Literal["latency", "bandwidth"]:
 
 def detail(race: Race, wire: Wire) -> str:
     """A course in words: `6 rounds, 2 KiB a message`."""
-    rounds = "1 round" if len(race.rounds) == 1 else said("comm_cost", "says.rounds", rounds=len(race.rounds))
+    rounds = said("comm_cost", "says.rounds", rounds=len(race.rounds))
     return said(
         "comm_cost",
         "says.message",

@@ -21,7 +21,7 @@ from core.specs import LinkSpec
 from core.steps.model import MFU
 from core.units import KIB, MIB
 from runtime.kept import kept
-from runtime.prose import said, worded
+from runtime.prose import named, said, worded
 from runtime.quantities import bandwidth, decimal_bytes, grouped, plain, seconds
 from ui.comm_cost.rows import OwnBill, View, ring_series, short_name, software, step_in_words, terms
 
@@ -57,6 +57,11 @@ class Side:
     def short_s(self) -> float:
         """What they take more, for a short transfer does not reach it."""
         return self.ring.bandwidth_s - self.bytes_s
+
+    @property
+    def verdict(self) -> str:
+        """The bill's verdict, in words."""
+        return named("comm_cost", self.bill.verdict)
 
     @property
     def speed(self) -> str:

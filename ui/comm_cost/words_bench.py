@@ -17,7 +17,7 @@ from core.specs import LinkSpec
 from core.steps.batch_sweep import ridge_batch
 from core.steps.model import ACTIVATION_BYTES
 from core.units import GB, GIB
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import decimal_bytes, grouped, percent, plain
 from ui.comm_cost.rows import PHASES, View, short_name
 from ui.comm_cost.rows_bench import ShareDot, flips_in_words
@@ -76,7 +76,12 @@ def units(link: LinkSpec, slips: Sequence[Reading]) -> Fields:
         "unit_round_trip": 2 * link.latency_s,
         "unit_payload_decimal": decimal_bytes(right.step.payload_bytes, 4),
         "right": right,
-        "unit_flips": "; ".join(said("comm_cost", f"slip.{slip.key}", slip) for slip in slips if slip.flips),
+        "right_verdict": named("comm_cost", right.verdict),
+        "unit_flips": "; ".join(
+            said("comm_cost", f"slip.{slip.key}", slip, verdict=named("comm_cost", slip.bill.verdict))
+            for slip in slips
+            if slip.flips
+        ),
     }
 
 
@@ -122,7 +127,9 @@ def batch(view: View, points: Sequence[SharePoint]) -> Fields:
     return {
         "batch_name": name,
         "batch_most": most,
-        "batch_moves": "grows" if own[-1].share_percent > own[0].share_percent else "falls",
+        "batch_moves": said(
+            "comm_cost", f"says.{'grows' if own[-1].share_percent > own[0].share_percent else 'falls'}"
+        ),
         "batch_one": share_of(points, name, 1),
         "batch_many": share_of(points, name, most),
         "batch_turn": said("comm_cost", "says.sequences", carried=grouped(carried[0]))

@@ -21,8 +21,6 @@ from ui.comm_cost.rows_table import (
     priced,
 )
 
-_UNTOLD = "untold"
-
 
 def fields(scenario: Scenario, phase: Phase, own: OwnTable, handover: bool) -> Mapping[str, str]:
     """What was read, what was fitted, and what the scenario's step costs by it."""
@@ -42,7 +40,7 @@ def fields(scenario: Scenario, phase: Phase, own: OwnTable, handover: bool) -> M
         if link and (away := extrapolation(link, scenario.tp))
         else "",
         **_fit_fields(own.fit, own),
-        "handover_error": percent(own.handover.median_relative_error) if own.handover else _UNTOLD,
+        "handover_error": percent(own.handover.median_relative_error) if own.handover else _untold(),
         **_price_fields(own, priced(scenario, phase, own)),
     }
 
@@ -53,9 +51,9 @@ def _fit_fields(fit: LinkFit | None, own: OwnTable) -> dict[str, str]:
     bandwidth, steps = fit.bandwidth_bytes_per_s, fit.steps
     return {
         "own_fixed": microseconds(fit.fixed_us),
-        "own_alpha": _UNTOLD if fit.alpha_us is None else microseconds(fit.alpha_us),
+        "own_alpha": _untold() if fit.alpha_us is None else microseconds(fit.alpha_us),
         "own_steps": str(steps) if steps else said("comm_cost", "says.an_unknown_number"),
-        "own_beta": _UNTOLD if bandwidth is None else f"{plain(bandwidth / GB)} GB/s",
+        "own_beta": _untold() if bandwidth is None else f"{plain(bandwidth / GB)} GB/s",
         "own_base": said("comm_cost", "says.not_told_apart") if fit.base_us is None else microseconds(fit.base_us),
         "own_base_why": (
             said("comm_cost", "says.one_number_ranks_cannot")
@@ -77,9 +75,12 @@ def _bulge(own: OwnTable) -> str:
     if not inside:
         return said("comm_cost", "says.your_table_has_no")
     middle = median(inside)
-    return (
-        f"your rows there take {'more' if middle < 0 else 'less'} than it says, by {percent(abs(middle) / 100, 0)}"
-    )
+    more_or_less = "more" if middle < 0 else "less"
+    return said("comm_cost", f"says.take_{more_or_less}", share=percent(abs(middle) / 100, 0))
+
+
+def _untold() -> str:
+    return said("comm_cost", "says.untold")
 
 
 def _price_fields(own: OwnTable, found: OwnBill | None) -> dict[str, str]:

@@ -14,7 +14,7 @@ from core.pipeline_bubble.schedules.grid import Grid as Cells
 from core.pipeline_bubble.schedules.grid import tick_grid
 from core.pipeline_bubble.schedules.report import held_over_time
 from core.pipeline_bubble.schedules.simulator import Timeline
-from runtime.prose import said
+from runtime.prose import named, said
 from ui.pipeline_bubble.rows import fill_drain_run, triangles_terms
 from ui.players.schedule_player import Grid, Level, Mark, Stop, schedule_player
 from ui.scenes import Page
@@ -106,6 +106,7 @@ def _as_sequence(span: Span, in_flight: int) -> Span:
 
 def _grid(cells: Cells, word: str) -> Grid:
     ranks, ticks = cells.shape
+    word = named("pipeline_bubble", word)
     return Grid(cells.tobytes(), ranks, ticks, tuple(f"{word} {rank}" for rank in range(ranks)))
 
 
