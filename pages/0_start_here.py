@@ -30,7 +30,7 @@ def margin() -> None:
 def decode() -> None:
     figure, notes = page.split()
     with figure:
-        if page.ask(1e3 * rows.TOKEN.bound_s, high=40, unit="ms", digits=2):
+        if page.ask(1e3 * rows.TOKEN.bound_s, high=40, unit="ms", digits=2, slips=rows.slips("decode")):
             needs = rows.token_needs()
             page.figure(charts.token_bars(needs, look), "decode.reading", frame(needs), "one_token")
             page.equation(*words.share_terms())
@@ -41,7 +41,8 @@ def decode() -> None:
 def prefill() -> None:
     figure, notes = page.split()
     with figure:
-        if page.ask(ridge_tokens(rows.GPU), high=500, step=5, unit=said("start_here", "says.unit_tokens")):
+        unit = said("start_here", "says.unit_tokens")
+        if page.ask(ridge_tokens(rows.GPU), high=500, step=5, unit=unit, slips=rows.slips("prefill")):
             passes = rows.passes()
             chart = charts.pass_against_tokens(passes, rows.marked_tokens().items(), look)
             page.figure(chart, "prefill.reading", frame(passes), "one_pass")
@@ -53,7 +54,8 @@ def prefill() -> None:
 def bottlenecks() -> None:
     figure, notes = page.split()
     with figure:
-        if page.ask(rows.FEWEST_GPUS, high=20, unit=said("start_here", "says.unit_gpus")):
+        unit = said("start_here", "says.unit_gpus")
+        if page.ask(rows.FEWEST_GPUS, high=20, unit=unit, slips=rows.slips("bottlenecks")):
             shares = rows.shares()
             chart = charts.model_over_gpus(shares, rows.GPU.usable_memory_bytes, look)
             page.figure(chart, "bottlenecks.reading", frame(shares), "over_gpus")
@@ -70,7 +72,7 @@ def rank() -> None:
             picture(drawing.two_nodes(rows.NODE_GPUS, inside, between, look.palette, alt), 560)
         sent = rows.messages()
         far = sent[-1]
-        if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", digits=0):
+        if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", slips=rows.slips("rank")):
             page.figure(charts.message_bars(sent, look), "rank.reading", frame(sent), "message")
     with notes:
         margin()
@@ -81,7 +83,8 @@ def collectives() -> None:
     with figure:
         if not (look.present and page.revealed):
             running_ring(page)
-        if page.ask(ring_chunks_sent(rows.ASKED_RANKS), high=40, unit=said("start_here", "says.unit_chunks")):
+        unit = said("start_here", "says.unit_chunks")
+        if page.ask(ring_chunks_sent(rows.ASKED_RANKS), high=40, unit=unit, slips=rows.slips("collectives")):
             alt = page.prose.plain("collectives.alt")
             picture(drawing.two_halves(ring_stages(rows.RANKS), look.palette, alt), 640)
             page.reading("collectives.reading")

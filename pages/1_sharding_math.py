@@ -58,7 +58,8 @@ with page.controls("build" if own_file else "nowhere", "learner"):
 
 def question() -> None:
     collectives = len(rows.ledger_cells(scenario))
-    if page.ask(collectives, high=10 * scenario.model_spec.num_hidden_layers) and collectives:
+    slips = rows.slips(scenario)
+    if page.ask(collectives, high=10 * scenario.model_spec.num_hidden_layers, slips=slips) and collectives:
         ledger("question.reading")
 
 

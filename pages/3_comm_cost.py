@@ -60,7 +60,7 @@ def warn() -> None:
 
 def question() -> None:
     priced = view.price(view.asked)
-    if page.ask(100 * priced.speedup, high=200 * view.step.tp_size, unit="%"):
+    if page.ask(100 * priced.speedup, high=200 * view.step.tp_size, unit="%", slips=rows_of.slips(priced)):
         warn()
         links = list({link.key: link for link in (view.link, view.asked, view.network)}.values())
         speed = facts.side(view, view.asked, points).speed

@@ -47,7 +47,7 @@ def serve() -> None:
 
 
 def question() -> None:
-    if page.ask(100 * float(run.fraction), high=100, unit="%", digits=1):
+    if page.ask(100 * float(run.fraction), high=100, unit="%", digits=1, slips=rows.slips(run)):
         grids.at_rest(page, run, "revealed_run")
         page.reading("question.reading")
 

@@ -50,7 +50,7 @@ def fields() -> Mapping[str, object]:
 
 
 def memory() -> None:
-    if not page.ask(rows.paper_gb(3), high=120, unit="GB", digits=1):
+    if not page.ask(rows.paper_gb(3), high=120, unit="GB", digits=1, slips=rows.paper_slips()):
         return
     if not look.present:
         page.say("memory.paper")

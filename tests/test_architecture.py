@@ -65,6 +65,7 @@ ORDER = (
         "lines",
         "remark",
         "errors",
+        "qr",
         "layer_specs",
         "specs",
         "ledger",

@@ -25,6 +25,7 @@ from core.scenario import Scenario
 from runtime import content, operators
 from runtime.prose import said as phrase
 from runtime.quantities import local
+from runtime.rooms import Question
 from ui import inputs, shell, theme
 from ui.course import glossary, progress
 from ui.course import pages as course
@@ -35,6 +36,7 @@ from ui.figures.style import Figure
 from ui.labels import label as word
 from ui.players.save_png import save_png
 from ui.prose import Prose, escape, prose_of
+from ui.room import poll
 
 Scene = Callable[[], None]
 
@@ -186,31 +188,39 @@ class Page:
         unit: str = "",
         step: int = 1,
         digits: int = 0,
-        axis_end: float | None = None,
+        slips: Mapping[str, float] | None = None,
     ) -> bool:
         """The question, the slider that answers it, the number line; whether the truth may be shown.
 
-        Prose: the scene's `ask` and `label`. The slider goes from 0, no answer yet, to `high`; the line to
-        `axis_end` where the truth lies beyond.
+        Prose: the scene's `ask` and `label`. The slider goes from 0, no answer yet, to `high`. `slips` are wrong
+        answers that are known, by their names in room.md: a room that predicts is shown how many made each.
         """
         asked, label = st.container(), self.prose.plain(f"{self.scene}.label")
-        said = self.predict(lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit=unit), 0)
+        line = poll.Line(Question(self.entry.stem, self.scene, truth), high, unit, step, digits, slips or {})
+        polled = self.look.present and poll.is_asked(line.question)
+        if self.look.present and (button := poll.button(line.question, self.revealed)):
+            self._extra_buttons.append(button)
+        said = self.predict(lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit=unit), 0, not polled)
         if not (said.revealed and self.look.present):
             with asked:
                 self.say(f"{self.scene}.ask")
         shown = truth if said.revealed else None
         if said.revealed:
             shell.tell(self.entry.scenes[self.scene], f"{label}: {local(f'{truth:.{digits}f}')} {unit}")
-        line = prediction_line(said.said, shown, self.look, high=axis_end or high, unit=unit, digits=digits)
-        draw(line, label, "figure_prediction")
+        if polled:
+            poll.wall(line, self.look, draw, said.revealed)
+            return said.revealed
+        chart = prediction_line(said.said, shown, self.look, high=high, unit=unit, digits=digits)
+        draw(chart, label, "figure_prediction")
+        poll.send(line, said.said, said.revealed)
         return said.revealed
 
-    def predict(self, ask: Callable[[str], int], untouched: int) -> Prediction:
+    def predict(self, ask: Callable[[str], int], untouched: int, seen: bool = True) -> Prediction:
         """Ask for a number, then let it be revealed. `ask(key)` draws the widget; `untouched` is no answer yet.
 
         A presenter may reveal without answering, and needs the room after: the question is then out of sight.
         """
-        unseen = self.revealed and self.look.present
+        unseen = not seen or (self.revealed and self.look.present)
         with inputs.out_of_sight("guess") if unseen else st.container(key="guess"):
             value = ask(_asked(self.entry, self.scene, "guess"))
         committed = value != untouched

@@ -17,6 +17,7 @@ from ui.course import progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
 from ui.labels import label
 from ui.prose import escape
+from ui.room import poll
 
 _CSS = Path(__file__).parent / "app.css"
 _ICON = f"data:image/png;base64,{b64encode((Path(__file__).parent / 'icon.png').read_bytes()).decode()}"
@@ -25,7 +26,7 @@ _ICON = f"data:image/png;base64,{b64encode((Path(__file__).parent / 'icon.png').
 LANGUAGE = "lang"
 """The language of the visit, in the address of every page once somebody has chosen one."""
 
-_SHARED = (*inputs.SCENARIO_NAMES, progress.KEY, "present", inputs.KEYS, LANGUAGE)
+_SHARED = (*inputs.SCENARIO_NAMES, progress.KEY, "present", inputs.KEYS, LANGUAGE, poll.ROOM, poll.CHAIR)
 
 _SCRIPTS = ("history.js", "wall.js", "access.js", "shell.js")
 
@@ -85,6 +86,7 @@ def run() -> None:
     _settle()
     speak()
     page = navigation()
+    poll.join(page.url_path)
     inputs.read_address()
     st.html(_style(_palette()))
     with inputs.carried(page.url_path, _SHARED):
@@ -99,6 +101,7 @@ def run() -> None:
             page.run()
         inputs.note_own(page.url_path, _SHARED)
         _say_what_was_ignored(notice, page.url_path)
+        poll.say_where(notice)
     with inputs.out_of_sight("shell"):
         _browser(
             key="shell",
@@ -131,6 +134,7 @@ def _bar() -> None:
     with st.container(key="bar", horizontal=True, vertical_alignment="center"):
         inputs.scenario_bar()
         progress.keep()
+        poll.keep()
         inputs.flag("present")
         _switch_language()
         st.button(

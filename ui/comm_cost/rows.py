@@ -385,3 +385,10 @@ def measured_points(view: View, points: Sequence[MeasuredPoint]) -> list[Measure
         for point in points
         if point.series in series and point.ranks == view.scenario.tp and 512 <= point.payload_bytes <= 2**26
     ]
+
+
+def slips(priced: Bill) -> dict[str, float]:
+    """Wrong answers to the question, as speeds in per cent of one GPU's, by their names in room.md."""
+    whole_s, mine_s, comm_s = priced.step.compute_s, priced.step.rank_compute_s, priced.comm_s
+    wrong = {"free": mine_s, "one_a_layer": mine_s + comm_s / 2, "undivided": whole_s + comm_s}
+    return {name: 100 * whole_s / total_s for name, total_s in wrong.items()}

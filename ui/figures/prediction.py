@@ -19,7 +19,7 @@ def prediction_line(
 
     `truth=None` draws the question alone. The bar between the two is the error.
     """
-    x = _axis(high, unit, look)
+    x = axis_of(high, unit, look)
     layers = [layer("point", [{"value": 0.0}], x=x, y=look.px(_LINE), opacity=0)]
     if said is not None and truth is not None:
         layers += _error(said, truth, high, unit, look, x)
@@ -30,7 +30,8 @@ def prediction_line(
     return figure(layers, look, _LINE)
 
 
-def _axis(high: float, unit: str, look: Look) -> Spec:
+def axis_of(high: float, unit: str, look: Look) -> Spec:
+    """From 0 to `high` in tenths, the unit at its end."""
     axis: dict[str, Any] = {
         "values": [high * tenth / 10 for tenth in range(11)],
         "grid": False,

@@ -186,6 +186,12 @@ def formula_rows(sizes: FillDrain) -> list[FormulaRow]:
     return [_formula_row(formula) for formula in formulas(sizes.stages, sizes.microbatches)]
 
 
+def slips(sizes: FillDrain) -> dict[str, float]:
+    """What the formulas that are mistaken for the right one give, in per cent, by their names in room.md."""
+    wrong = formulas(sizes.stages, sizes.microbatches)[1:]
+    return {formula.code: 100 * float(formula.fraction) for formula in wrong}
+
+
 def _formula_row(formula: Formula) -> FormulaRow:
     words = [said(STEM, name, formula) for name in (f"formula.{formula.code}", "formula.value")]
     return FormulaRow(formula.letters, words[0], float(formula.fraction), words[1])

@@ -1,13 +1,14 @@
 """Lab 01: what its figures draw, from core's runs, ledgers and rules."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
 
 from core.errors import OutOfRangeError
 from core.scenario import Scenario
 from core.sharding_math.examples import FULL_WIDTH, NARROW_WIDTH, Kind, Run, run
-from core.sharding_math.layer_parts import LayerPart
+from core.sharding_math.layer_parts import LayerPart, layer_parts
 from core.sharding_math.numerics import precision
 from core.sharding_math.step_ledger import layer_collectives, mlp_order_collectives, step_ledger
 from core.sharding_math.tp_sizes import Rule, check_tp_size, tp_sizes
@@ -185,3 +186,13 @@ def size_cells(scenario: Scenario) -> tuple[SizeCell, ...]:
         SizeCell(size.tp_size, names[size.verdict], size.kv_copies, "; ".join(size.broken))
         for size in tp_sizes(scenario.model_spec)
     )
+
+
+def slips(scenario: Scenario) -> dict[str, float]:
+    """Wrong answers to the question: so many collectives, by their names in room.md."""
+    layers = scenario.model_spec.num_hidden_layers
+    wrong: dict[str, float] = {"one_a_layer": layers, "growing": 2 * layers * scenario.tp}
+    with suppress(OutOfRangeError):  # a layer of experts has no row of matrices to count
+        parts = layer_parts(scenario.model_spec, scenario.tp)
+        wrong["every_matrix"] = layers * sum(part.matrices for part in parts)
+    return wrong

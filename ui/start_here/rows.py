@@ -4,9 +4,18 @@ from dataclasses import dataclass
 
 from core.catalog import model as find_model
 from core.collectives.clock import TimedRound, held_after_each_round, timed_rounds
+from core.collectives.cost import one_shot_all_reduce
 from core.collectives.programs import Program, ring_all_reduce
 from core.comm_cost.bill import allreduce_payload_bytes
-from core.course.start_here import Message, Pass, forward_pass, gpus_to_hold, message, ridge_tokens
+from core.course.start_here import (
+    Message,
+    Pass,
+    forward_pass,
+    gpus_to_hold,
+    message,
+    ridge_tokens,
+    ring_chunks_sent,
+)
 from core.models.weights import held_weight_bytes
 from core.scenario import Scenario
 from core.specs import LinkSpec
@@ -108,3 +117,21 @@ def ring_run(link: LinkSpec = LABS_OWN.link_spec) -> RingRun:
     parts = tuple(tuple(tuple(tuple(sorted(part)) for part in chunks) for chunks in state) for state in held)
     sums = tuple(tuple(tuple(sum(part) + len(part) for part in chunks) for chunks in state) for state in parts)
     return RingRun(program, timed_rounds(program, PAYLOAD_BYTES, link), parts, sums)
+
+
+def slips(scene: str) -> dict[str, float]:
+    """The wrong answers to a scene's question that are known, on its axis, by their names in room.md."""
+    if scene == "decode":
+        widths = {"one_byte": "fp8", "four_bytes": "fp32"}
+        return {name: 1e3 * forward_pass(MODEL, GPU, 1, dtype).memory_s for name, dtype in widths.items()}
+    if scene == "prefill":
+        right = ridge_tokens(GPU)
+        return {"one_operation": 2 * right, "one_byte": right / 2}
+    if scene == "bottlenecks":
+        return {"one_byte": gpus_to_hold(LARGE, GPU, "fp8"), "four_bytes": gpus_to_hold(LARGE, GPU, "fp32")}
+    if scene == "rank":
+        far = messages()[-1]
+        return {"crossing": 100 * (1 - far.latency_s / far.total_s)}
+    half = ring_chunks_sent(ASKED_RANKS) // 2
+    everything = ASKED_RANKS * one_shot_all_reduce(1, ASKED_RANKS, LINKS["NVLink"]).traffic_bytes
+    return {"one_half": half, "everything": everything}

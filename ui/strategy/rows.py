@@ -81,6 +81,11 @@ def paper_gb(zero: int) -> float:
     return model_states(PAPER_PARAMETERS, zero, PAPER_RANKS).total / GB
 
 
+def paper_slips() -> dict[str, float]:
+    """The stages before it, that are taken for the last one, by their names in room.md."""
+    return {name: paper_gb(zero) for zero, name in enumerate(("whole", "states_alone", "weights_whole"))}
+
+
 def compared(asked: Held) -> list[tuple[str, Strategy]]:
     """The strategies side by side, each over all ranks, those that split the model so."""
     return [(name, one) for name, one in _compositions(asked) if _splits(asked, one)]

@@ -1,0 +1,170 @@
+"""Rooms: what a lecture's learners predicted, as counts, in the memory of this process and nowhere else.
+
+An instructor's key opens a room; its code, which learners type, is made from the key and does not tell it. A room
+holds numbers by voter: a random name that a visit gives itself, and no visitor's. All of it is bounded, and gone
+when nobody has asked or voted for two hours.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from math import isfinite
+
+LETTERS = "CDFGHJKLMNPQRTVWXY34679"
+"""Without vowels, which make words, and without what is read as another: 0, 1, 2, 5, 8, and S, Z, B."""
+CODE_LETTERS = 6
+MOST_ROOMS, MOST_QUESTIONS, MOST_VOTERS, MOST_VOTES = 32, 12, 500, 2
+LIFE_S = 2 * 3600.0
+LONGEST_ADDRESS = 1000
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a room is asked: a page's scene, with the settings on which the answer depends, and that answer."""
+
+    stem: str
+    scene: str
+    truth: float
+
+    def agrees(self, other: "Question") -> bool:
+        """Whether both ask for the same number: the settings that the answer does not depend on may differ."""
+        return (self.stem, self.scene) == (other.stem, other.scene) and abs(self.truth - other.truth) < 1e-9
+
+
+@dataclass(frozen=True)
+class Tally:
+    """One vote on a question: how many said each number, the lowest first."""
+
+    counts: tuple[tuple[float, int], ...] = ()
+
+    @property
+    def voters(self) -> int:
+        """How many said anything."""
+        return sum(count for _, count in self.counts)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a room is asking now, where it is found, and whether it still takes votes."""
+
+    question: Question
+    address: tuple[tuple[str, str], ...]
+    takes_votes: bool
+
+
+@dataclass
+class _Room:
+    asked: Asked | None = None
+    votes: dict[Question, list[dict[str, float]]] = field(default_factory=dict)
+    used_s: float = 0.0
+
+
+def code_of(key: str) -> str:
+    """The code of the room that a key opens: 23^6 there are, so that nobody finds one of a few by trying.
+
+    >>> len(code_of("a key"))
+    6
+    """
+    number = int.from_bytes(sha256(key.encode()).digest())
+    return "".join(LETTERS[number // len(LETTERS) ** place % len(LETTERS)] for place in range(CODE_LETTERS))
+
+
+class Rooms:
+    """All rooms of a process. `clock` tells seconds; every call may come from any thread."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._rooms: dict[str, _Room] = {}
+
+    def ask(self, key: str, question: Question, address: tuple[tuple[str, str], ...] = ()) -> bool:
+        """Open the key's room if it is not open, and ask it; what it said before to this question is kept.
+
+        False where there are as many rooms as there may be, or the address is longer than one of ours.
+        """
+        with self._lock:
+            room = self._room(code_of(key), opens=True, uses=True)
+            if room is None or sum(len(name) + len(value) for name, value in address) > LONGEST_ADDRESS:
+                return False
+            votes = room.votes.pop(question, None) or [{}]
+            room.votes[question] = votes
+            for oldest in list(room.votes)[:-MOST_QUESTIONS]:
+                del room.votes[oldest]
+            room.asked = Asked(question, address, True)
+            return True
+
+    def ask_again(self, key: str) -> bool:
+        """Begin a second vote on what is asked; the first one is kept. False where there is none to begin."""
+        with self._lock:
+            room = self._room(code_of(key))
+            if room is None or room.asked is None:
+                return False
+            votes = room.votes[room.asked.question]
+            if len(votes) >= MOST_VOTES or not votes[-1]:
+                return False
+            votes.append({})
+            return True
+
+    def take_votes(self, key: str, wanted: bool) -> None:
+        """Whether what is asked takes votes from now on: none once the answer is shown."""
+        with self._lock:
+            room = self._room(code_of(key))
+            if room is not None and room.asked is not None:
+                room.asked = Asked(room.asked.question, room.asked.address, wanted)
+
+    def vote(self, code: str, question: Question, voter: str, said: float) -> bool:
+        """Count a voter's number, in place of what the same voter said before; whether it was counted."""
+        with self._lock:
+            room = self._room(code, uses=True)
+            if room is None or room.asked is None or not room.asked.takes_votes or not isfinite(said):
+                return False
+            if not room.asked.question.agrees(question):
+                return False
+            votes = room.votes[room.asked.question][-1]
+            if voter not in votes and len(votes) >= MOST_VOTERS:
+                return False
+            votes[voter] = float(said)
+            return True
+
+    def asked(self, code: str) -> Asked | None:
+        """What the room of a code is asking; None where there is no such room."""
+        with self._lock:
+            room = self._room(code)
+            return room.asked if room else None
+
+    def tallies(self, code: str) -> tuple[Tally, ...]:
+        """What was said to what the room is asking: a tally for each vote, the first one first."""
+        with self._lock:
+            room = self._room(code)
+            if room is None or room.asked is None:
+                return ()
+            votes = room.votes[room.asked.question]
+            return tuple(Tally(tuple(sorted(Counter(vote.values()).items()))) for vote in votes)
+
+    def _room(self, code: str, *, opens: bool = False, uses: bool = False) -> _Room | None:
+        """The room of a code; those that nobody has used for so long are gone."""
+        now_s = self._clock()
+        for old in [name for name, room in self._rooms.items() if now_s - room.used_s >= LIFE_S]:
+            del self._rooms[old]
+        room = self._rooms.get(code)
+        if room is None and opens:
+            if len(self._rooms) >= MOST_ROOMS:
+                self._let_go_of_an_empty_one()
+            if len(self._rooms) < MOST_ROOMS:
+                room = self._rooms[code] = _Room()
+        if room is not None and uses:
+            room.used_s = now_s
+        return room
+
+    def _let_go_of_an_empty_one(self) -> None:
+        """The room that has been without a voter for longest makes place; one with voters never does."""
+        empty = [code for code, room in self._rooms.items() if not any(map(any, room.votes.values()))]
+        if empty:
+            del self._rooms[min(empty, key=lambda code: self._rooms[code].used_s)]
+
+
+ROOMS = Rooms()
+"""Those of this process."""

@@ -1,0 +1,98 @@
+"""A lecture's room: one visit asks, others answer with the prediction they make anyway, and it counts them."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from runtime.rooms import ROOMS, code_of
+from ui.course.pages import entry
+
+ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
+
+
+def opened(stem="", **query):
+    at = AppTest.from_file(str(ENTRY), default_timeout=60)
+    for name, value in query.items():
+        at.query_params[name] = str(value)
+    if stem:
+        at.switch_page(entry(stem).path)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def text_of(at):
+    return " ".join(str(element.value) for element in at.markdown)
+
+
+@pytest.fixture
+def wall():
+    """A projected question, and its room asked."""
+    at = opened("pipeline_bubble", pipe_scene="question", present="true")
+    assert not any("room" in str(element.value).lower() for element in at.markdown)
+    at.button(key="ask_room").click().run()
+    assert not at.exception
+    return at
+
+
+def said_in(at, number):
+    at.slider(key="pipe_guess").set_value(number).run()
+    assert not at.exception
+    return text_of(at)
+
+
+def test_a_room_is_off_until_somebody_asks_and_never_on_a_page_that_is_read():
+    with pytest.raises(KeyError):
+        opened("pipeline_bubble", pipe_scene="question").button(key="ask_room")
+
+
+def test_learners_send_the_prediction_they_make_and_the_wall_counts_it_and_names_the_slip(wall):
+    code = wall.session_state["room"]
+    assert code == code_of(wall.session_state["chair"])
+    assert f"room={code}" in text_of(wall).replace("\\", "")
+    learners = [opened("pipeline_bubble", pipe_scene="question", room=code.lower()) for _ in range(3)]
+    for learner, number in zip(learners, (15, 15, 40), strict=True):
+        assert "goes to the room" in text_of(learner)
+        assert f"Sent to the room {code}" in said_in(learner, number)
+    said_in(learners[2], 30)
+    wall.run()
+    assert [tally.counts for tally in ROOMS.tallies(code)] == [((15.0, 2), (30.0, 1))]
+    assert "drain" not in text_of(wall)
+    wall.button(key="ask_room").click().run()
+    said_in(learners[0], 31)
+    wall.run()
+    assert [tally.voters for tally in ROOMS.tallies(code)] == [3, 1]
+    wall.button(key="reveal").click().run()
+    assert "2 predictions near 15.2 %: the drain forgotten" in text_of(wall).replace("\\", "")
+    assert "takes no more predictions" in said_in(learners[1], 20)
+
+
+def test_the_short_address_leads_to_what_the_room_is_asked(wall):
+    code = wall.session_state["room"]
+    learner = opened(room=code)
+    assert learner.session_state["pipe_scene"] == "question"
+    assert "goes to the room" in text_of(learner)
+
+
+def test_other_settings_are_another_question(wall):
+    """At 64 microbatches another share is idle: what is said of it is no answer to what the wall asks."""
+    code = wall.session_state["room"]
+    learner = opened("pipeline_bubble", pipe_scene="question", room=code, pipe_m=64)
+    assert f"Go to its question](./?room={code})" in text_of(learner)
+    said_in(learner, 10)
+    assert ROOMS.tallies(code)[0].voters == 0
+
+
+def test_a_learner_presides_over_nothing(wall):
+    """A code in the address, and a key that is not its own: no button to ask, no count."""
+    code = wall.session_state["room"]
+    other = opened("pipeline_bubble", pipe_scene="question", room=code, chair="guessed", present="true")
+    assert other.button(key="ask_room").label == "Ask the room"
+    other.button(key="ask_room").click().run()
+    assert other.session_state["room"] != code
+    assert ROOMS.asked(code).takes_votes
+
+
+def test_who_comes_too_late_is_told():
+    assert "There is no room" in text_of(opened("pipeline_bubble", room="CCCCCC")).replace("\\", "")

@@ -1,0 +1,1 @@
+"""A lecture's room: what its learners predicted, on the wall."""

@@ -1,0 +1,205 @@
+"""The poll of a lecture: the wall asks, learners send the prediction they make anyway, the wall shows all.
+
+Who holds the room's key presides: it is in the address of that visit alone, as the code is in everybody's.
+"""
+
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urljoin
+
+import streamlit as st
+
+from core.course.heaps import heaps
+from core.qr import LONGEST, qr_code
+from runtime import content
+from runtime.prose import said
+from runtime.quantities import plain
+from runtime.rooms import CODE_LETTERS, MOST_VOTES, ROOMS, Question, Tally, code_of
+from ui import inputs
+from ui.course.pages import entry
+from ui.players.still import still
+from ui.prose import escape
+from ui.room.charts import room_line
+from ui.room.drawing import code_svg, width_px
+from ui.theme import Look
+
+ROOM, CHAIR = "room", "chair"
+"""The code and the key, in the address of every page."""
+
+REFRESH_S = 2.0
+NAMED = 3
+"""How many heaps of wrong answers a wall has room to name."""
+
+_PLAIN = re.compile(r"[\w.,:+%-]{1,80}", re.ASCII)
+_GIVEN = ("guess", "revealed")
+
+
+@dataclass(frozen=True)
+class Line:
+    """The number line of a question: what is asked, the answer's axis, and the wrong answers that are known."""
+
+    question: Question
+    high: float
+    unit: str
+    step: int
+    digits: int
+    slips: Mapping[str, float] = field(default_factory=dict)
+
+
+def word(name: str, **fields: object) -> str:
+    """A block of content/<language>/room.md."""
+    return said("room", name, **fields)
+
+
+def keep() -> None:
+    """Keep the room in the address. Rendered by the entry on every page."""
+    inputs.memo(ROOM, CODE_LETTERS)
+    inputs.memo(CHAIR, 32)
+
+
+def code() -> str:
+    """The code of the room that this visit is in, if it is in one."""
+    return inputs.picked(ROOM, "").strip().upper()[:CODE_LETTERS]
+
+
+def presides() -> bool:
+    """Whether this visit holds the key of its room."""
+    key = inputs.picked(CHAIR, "")
+    return bool(key) and code_of(key) == code()
+
+
+def join(path: str) -> None:
+    """Who comes by the short address, which names no page, begins where the room is."""
+    if path or "_address" in st.session_state:
+        return
+    asked = ROOMS.asked(st.query_params.get(ROOM, "").strip().upper())
+    if asked:
+        kept = {name: st.query_params[name] for name in (ROOM, "lang") if name in st.query_params}
+        st.switch_page(entry(asked.question.stem).path, query_params={**dict(asked.address), **kept})
+
+
+# On the wall
+
+
+def is_asked(question: Question) -> bool:
+    """Whether this visit presides, and its room is being asked just this."""
+    asked = ROOMS.asked(code()) if presides() else None
+    return asked is not None and asked.question.agrees(question)
+
+
+def button(question: Question, revealed: bool) -> Callable[[], object] | None:
+    """The foot's button: ask the room, or let it vote again; none where neither is of use."""
+    if not is_asked(question):
+        name, act = "ask", _ask
+    elif not revealed and len(ROOMS.tallies(code())) < MOST_VOTES:
+        name, act = "again", _again
+    else:
+        return None
+    label, help, keys = word(name), word(f"{name}.help"), inputs.shortcut("A")
+    return lambda: st.button(label, key="ask_room", shortcut=keys, on_click=act, args=(question,), help=help)
+
+
+def _ask(question: Question) -> None:
+    if not presides():
+        st.session_state[CHAIR] = secrets.token_hex(8)
+        st.session_state[ROOM] = code_of(st.session_state[CHAIR])
+    page = entry(question.stem)
+    shown = {
+        name: value
+        for name, value in st.query_params.to_dict().items()
+        if (name in inputs.SCENARIO_NAMES or name.startswith(f"{page.prefix}_"))
+        and not name.endswith(_GIVEN)
+        and _PLAIN.fullmatch(value)
+    }
+    if not ROOMS.ask(st.session_state[CHAIR], question, tuple({**shown, **page.scene(question.scene)}.items())):
+        st.session_state[CHAIR] = st.session_state[ROOM] = ""
+        st.session_state["_room_full"] = True
+
+
+def _again(question: Question) -> None:
+    ROOMS.ask_again(st.session_state[CHAIR])
+
+
+def wall(line: Line, look: Look, draw: Callable[..., None], revealed: bool) -> None:
+    """The room's predictions on the line of the guess, and how to join; after the reveal, which slips they are."""
+    ROOMS.take_votes(st.session_state[CHAIR], not revealed)
+    votes = st.fragment(_votes, run_every=None if revealed else REFRESH_S)
+    asked = (line, look, draw, revealed, content.language())
+    if revealed:
+        votes(*asked)
+        _name_heaps(line)
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="large", key="room_wall"):
+        _how_to_join(look)
+        with st.container(width="stretch"):
+            votes(*asked)
+
+
+def _how_to_join(look: Look) -> None:
+    """The short address of this server, as this visit came to it, to be typed or to point a phone at."""
+    address = f"{urljoin(st.context.url or '', '.')}?{ROOM}={code()}"
+    typed = address.rpartition("//")[2]
+    modules = qr_code(address) if len(address.encode()) <= LONGEST else None
+    with st.container(key="room_join", width=width_px(modules, look.zoom) if modules is not None else 300):
+        if modules is not None:
+            still(code_svg(modules, word("join.alt", address=typed)), key="room_code")
+        st.markdown(f"{word('join')} **{escape(typed)}**")
+
+
+def _votes(line: Line, look: Look, draw: Callable[..., None], revealed: bool, language: str) -> None:
+    with content.speaking(language):  # a fragment runs without the entry, which speaks the visit's language
+        tallies = ROOMS.tallies(code()) or (Tally(),)
+        votes = [(_title(place, tally, len(tallies)), tally.counts) for place, tally in enumerate(tallies)]
+        truth = line.question.truth if revealed else None
+        chart = room_line(votes, truth, look, high=line.high, unit=line.unit, digits=line.digits)
+        draw(chart, "; ".join(title for title, _ in votes), "figure_room")
+
+
+def _title(place: int, tally: Tally, of: int) -> str:
+    name = "votes" if of == 1 else ("before", "after")[place]
+    return word(name, voters=tally.voters)
+
+
+def _name_heaps(line: Line) -> None:
+    reach = max(line.step, 0.02 * line.high)
+    found = heaps(ROOMS.tallies(code())[0].counts, line.question.truth, line.slips, reach)[:NAMED]
+    slips = f"slip.{line.question.stem}.{line.question.scene}"
+    rows = [
+        word("heap", count=one.count, value=plain(one.value), unit=line.unit, slip=word(f"{slips}.{one.slip}"))
+        for one in found
+    ]
+    if rows:
+        with st.container(key="room_heaps"):
+            st.markdown("\n".join(f"- {escape(row)}" for row in rows))
+
+
+# With a learner
+
+
+def send(line: Line, said: int | None, revealed: bool) -> None:
+    """Send the prediction to the room that this visit is in, and say so in one line."""
+    asked = ROOMS.asked(code()) if code() and not presides() else None
+    if asked is None or not asked.question.agrees(line.question):
+        return
+    st.session_state["_at_the_question"] = True
+    voter = st.session_state.setdefault("_voter", secrets.token_hex(8))
+    if said is None or revealed:
+        told = "waits" if asked.takes_votes and not revealed else "over"
+    else:
+        told = "sent" if ROOMS.vote(code(), line.question, voter, said) else "over"
+    with st.container(key="room_sent"):
+        st.markdown(word(told, room=code()))
+
+
+def say_where(place: st.delta_generator.DeltaGenerator) -> None:
+    """One line for who is in a room and not at its question: the way there."""
+    if st.session_state.pop("_room_full", False):
+        place.markdown(word("full"))
+    if st.session_state.pop("_at_the_question", False) or not code() or presides():
+        return
+    if ROOMS.asked(code()) is None:
+        place.markdown(f":gray[{escape(word('unknown', room=code()))}]")
+    else:
+        place.markdown(f"{escape(word('elsewhere', room=code()))} [{word('follow')}](./?{ROOM}={code()})")
