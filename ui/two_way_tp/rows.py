@@ -274,7 +274,17 @@ def _arms(name: str, result: RunResult, one: PerToken, many: PerToken, wide: Per
         (f"TP={result.world_size}", "ranks", many),
     ]
     return [
-        RunRow(name, model, between, arm, kind, 1e3 * t.min_s, 1e3 * t.median_s, 1e3 * t.p95_s, times)
+        RunRow(
+            name,
+            model,
+            named("two_way_tp", between),
+            arm,
+            kind,
+            1e3 * t.min_s,
+            1e3 * t.median_s,
+            1e3 * t.p95_s,
+            times,
+        )
         for arm, kind, t in arms
         if t is not None
     ]
