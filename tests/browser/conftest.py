@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -89,7 +90,7 @@ def open_page(profile) -> Iterator[Callable]:
 
     def opened(url: str, *, width: int = 1440, height: int = 900, scheme: str = "light", script: str = ""):
         page = profile.new_page()
-        page.add_init_script(script)
+        page.add_init_script(f"{ASKED};{script}")
         visits.append(page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
@@ -119,7 +120,21 @@ def _note_error(message, errors: list[str]) -> None:
         errors.append(message.text)
 
 
-AT_REST = """([restMs, longestMs]) => new Promise(resolve => {
+ASKED = """(() => {
+    const send = WebSocket.prototype.send;
+    window.asked = -Infinity;
+    WebSocket.prototype.send = function (...data) {
+        window.asked = performance.now();
+        return send.apply(this, data);
+    };
+    new MutationObserver(changes => {
+        const ended = ({ target }) => target.dataset.testScriptState === 'notRunning';
+        if (changes.some(ended)) window.asked = -Infinity;
+    }).observe(document, { subtree: true, attributeFilter: ['data-test-script-state'] });
+})()"""
+"""Run before the page: since when the server has owed an answer."""
+
+AT_REST = """([restMs, longestMs, owedMs, patienceMs]) => new Promise((resolve, reject) => {
     const began = performance.now();
     let since = began;
     const watch = new MutationObserver(() => {
@@ -127,40 +142,44 @@ AT_REST = """([restMs, longestMs]) => new Promise(resolve => {
     });
     watch.observe(document, { childList: true, subtree: true });
     const look = () => {
+        const now = performance.now();
         const app = document.querySelector('[data-testid="stApp"]');
         const waits = app?.dataset.testScriptState === 'notRunning'
             && app.dataset.testConnectionState === 'CONNECTED' && app.querySelector('h1')
-            && !app.querySelector('[data-testid="stSkeleton"]');
-        if (!waits) since = performance.now();
-        if (performance.now() - since < restMs) return setTimeout(look, 20);
+            && !app.querySelector('[data-testid="stSkeleton"]') && now - window.asked > owedMs;
+        if (!waits) since = now;
+        if (now - since < restMs && now - began < patienceMs) return setTimeout(look, 20);
         watch.disconnect();
-        resolve(true);
+        return now - since < restMs ? reject(new Error('the page never came to rest')) : resolve(true);
     };
     look();
 })"""
-REST_MS, LONGEST_MS = 500, 3000
-"""How long nothing may be added to the page; what is still added after three seconds is an animation."""
+REST_MS, LONGEST_MS, OWED_MS = 250, 3000, 1500
+"""How long nothing may be added to the page; what is still added after three seconds is an animation.
+
+What the server has not answered after a second and a half was no request for a run.
+"""
 
 
 def settle(page, rest_ms: int = REST_MS) -> None:
     """Wait until the app is connected, has run, and has drawn what it was told, with every widget mounted."""
-    page.wait_for_function(AT_REST, arg=[rest_ms, LONGEST_MS])
+    page.evaluate(AT_REST, [rest_ms, LONGEST_MS, OWED_MS, PATIENCE_MS])
 
 
 def press(page, key: str) -> None:
     """Press a shortcut and wait for what it does."""
     page.keyboard.press(key)
-    page.wait_for_timeout(300)
+    page.wait_for_timeout(50)
     settle(page)
 
 
 def wait_for_address(page, text: str) -> None:
     """Wait until the address holds a text: it follows what the page shows, on a busy machine after a while."""
-    page.wait_for_function("text => location.href.includes(text)", arg=text)
+    page.wait_for_url(lambda url: text in url)
     settle(page)
 
 
 def arrive(page, stem: str) -> None:
     """Wait until the app has gone to a page by itself."""
-    page.wait_for_function("stem => location.pathname === `/${stem}`", arg=stem)
+    page.wait_for_url(lambda url: urlsplit(url).path == f"/{stem}")
     settle(page)

@@ -79,4 +79,4 @@ def test_a_killed_server_loses_its_visitors_to_the_other_with_their_view(pair, p
     assert len({answered_by(url, server) for server in servers}) == 1, "both are answered by the server that lives"
     for page in pages:
         press(page, "n")
-        page.wait_for_function("() => !location.href.includes('bill_scene=bench')")
+        page.wait_for_url(lambda url: "bill_scene=bench" not in url)

@@ -8,7 +8,7 @@ from PIL import Image
 
 from core.catalog.own_link import own_link_of
 from runtime.measurements import example_paste
-from tests.browser.conftest import settle, wait_for_address
+from tests.browser.conftest import arrive, settle, wait_for_address
 from ui.theme import LIGHT
 
 WIRE = "comm_cost?bill_scene=see&bill_view=the+wire&bill_numbers=the+lab's+napkin"
@@ -99,8 +99,7 @@ def test_a_pasted_table_becomes_the_link_of_every_lab_and_stays_in_the_address(a
     key = page.url.split("link=")[1].split("&")[0]
     assert own_link_of(key).measured_ranks == 8
     page.get_by_role("link", name="04 Pipelines").first.click()
-    page.wait_for_function("location.pathname === '/pipeline_bubble'")
-    settle(page)
+    arrive(page, "pipeline_bubble")
     wait_for_address(page, f"link={key}")
     assert "Collective test starting" not in page.content()
     shared = open_page(page.url.replace("pipeline_bubble", "comm_cost"))

@@ -1,9 +1,10 @@
 """The shell in a real browser: deep links, the scenario on its way, presenting, the keyboard, phones."""
 
+import re
+
 import pytest
 
 from tests.browser.conftest import arrive, press, settle, wait_for_address
-from ui.course.pages import LABS
 
 
 def navigation(page) -> list[str]:
@@ -15,15 +16,14 @@ def wait_for_summary(page, text: str) -> None:
     page.locator(".st-key-scenario").filter(has_text=text).wait_for()
 
 
-@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.stem)
-def test_a_deep_link_is_right_as_the_first_visit_to_a_cold_server(cold_server, open_page, lab):
+def test_a_deep_link_is_right_as_the_first_visit_to_a_cold_server(cold_server, open_page):
     """Streamlit alone would run the page file without its shell: no navigation, narrow, the title a file name."""
-    page = open_page(f"{cold_server}/{lab.stem}?{lab.prefix}_scene=count&tp=4")
+    page = open_page(f"{cold_server}/comm_cost?bill_scene=count&tp=4")
     wait_for_summary(page, "TP=4")
-    assert lab.title in navigation(page)
+    assert "03 The bill" in navigation(page)
     assert page.get_by_role("tab", name="Count it").get_attribute("aria-selected") == "true"
     assert page.get_by_role("dialog").count() == 0
-    wait_for_address(page, f"{lab.prefix}_scene=count")
+    wait_for_address(page, "bill_scene=count")
     wait_for_address(page, "tp=4")
 
 
@@ -59,7 +59,7 @@ def test_the_scenario_goes_along_though_its_widgets_are_not_mounted_yet(app, ope
     page.route("**/NumberInput*.js", lambda route: held.append(route))
     page.goto(f"{app}/comm_cost?tp=8&model=llama-3-70b&present=true&done=bill.question")
     page.get_by_test_id("stTopNavLink").filter(has_text="04 Pipelines").dispatch_event("click")
-    page.wait_for_function("location.pathname === '/pipeline_bubble'")
+    page.wait_for_url(lambda url: "/pipeline_bubble" in url)
     assert held
     for route in held:
         route.continue_()
@@ -81,7 +81,7 @@ def test_back_and_forward_bring_the_scenario_of_their_address_and_the_bar_says_i
     page.get_by_role("tab", name="Bench", exact=True).click()
     wait_for_address(page, "pipe_scene=bench")
     page.go_back()  # the scene before
-    page.wait_for_function("!location.href.includes('pipe_scene')")
+    page.wait_for_url(lambda url: "pipe_scene" not in url)
     settle(page)
     for go, stem, summary in ((page.go_back, "comm_cost", "TP=2"), (page.go_forward, "pipeline_bubble", "TP=8")):
         go()
@@ -99,7 +99,7 @@ def test_back_from_where_a_question_is_taught_finds_the_answers_as_they_were(app
     page.go_back()
     arrive(page, "quiz")
     wait_for_address(page, "column_or_row%3Da")
-    page.get_by_text("1 of 61 answered").wait_for()
+    page.get_by_text(re.compile(r"^1 of \d+ answered")).wait_for()
 
 
 @pytest.mark.parametrize("width", [1440, 390])

@@ -1,10 +1,6 @@
-"""Start here in a browser: a term told by pointer, keyboard and tap, and five revealed scenes on a projector."""
+"""Start here in a browser: a term told by pointer, keyboard and tap."""
 
-from tests.browser.conftest import press, settle
-from tests.browser.test_every_page import faults, fits, open_scene, px_under_the_foot
-from ui.course.pages import START
-
-ASKING = [scene for scene in START.scenes if scene != "glossary"]
+from tests.browser.test_every_page import faults, sideways
 
 
 def address(app, scene, **query):
@@ -40,27 +36,4 @@ def test_a_definition_fits_a_phone_over_the_foot(app, open_page):
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
         assert box["y"] + box["height"] <= page.locator(".st-key-foot").bounding_box()["y"]
-    assert fits(page, 390)
-
-
-def test_a_projected_scene_is_one_screen_before_and_after_it_is_revealed(app, open_page):
-    page = open_page(f"{app}/start_here?present=true", width=1920, height=1080)
-    for scene in ASKING:
-        assert open_scene(page) == START.scenes[scene]
-        assert_one_screen(page, scene)
-        slider = page.get_by_role("slider").first
-        slider.focus()
-        page.keyboard.press("ArrowRight")
-        page.wait_for_timeout(600)
-        settle(page)
-        slider.blur()
-        press(page, "v")
-        assert_one_screen(page, f"{scene}, revealed")
-        for _ in range(3):  # what a wall has no room for is its next screen
-            if open_scene(page) == START.scenes[scene]:
-                press(page, "n")
-
-
-def assert_one_screen(page, scene):
-    assert fits(page, 1920), scene
-    assert not px_under_the_foot(page), scene
+    assert not sideways(page)
