@@ -1,4 +1,4 @@
-"""A README in another language: the same commands, sections and numbers."""
+"""A README or the guide in another language: the same commands, sections and numbers."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-SPANISH = sorted(path for folder in (ROOT, *ROOT.glob("labs/*")) for path in folder.glob("README.es.md"))
+READMES = sorted(path for folder in (ROOT, *ROOT.glob("labs/*")) for path in folder.glob("README.es.md"))
+SPANISH = (*READMES, ROOT / "docs/instructor.es.md")
 
 
 def commands(text: str) -> list[str]:
@@ -29,12 +30,14 @@ def headings(text: str) -> list[int]:
 
 
 def test_every_lab_has_one():
-    assert len(SPANISH) == 1 + len(list(ROOT.glob("labs/*/README.md")))
+    assert len(READMES) == 1 + len(list(ROOT.glob("labs/*/README.md")))
 
 
 @pytest.mark.parametrize("path", SPANISH, ids=lambda path: path.parent.name)
 def test_it_says_what_the_english_one_says(path):
-    english, spanish = (path.with_name(name).read_text(encoding="utf-8") for name in ("README.md", path.name))
+    english, spanish = (
+        path.with_name(name).read_text(encoding="utf-8") for name in (path.name.replace(".es.", "."), path.name)
+    )
     assert commands(spanish) == commands(english)
     assert headings(spanish) == headings(english)
     assert code(english) <= code(spanish)

@@ -19,7 +19,7 @@ from core.scenario import Scenario
 from core.steps.model import decode_step_s
 from core.two_way_tp import slowdown
 from core.units import percent, plain, seconds
-from runtime import captures
+from runtime import captures, content
 from scripts import classroom, grade
 from ui.course.pages import OVERVIEW, PAGES, entry
 from ui.start_here.rows import ASKED_RANKS, LARGE
@@ -30,6 +30,7 @@ LINK = re.compile(r"\[([^\]]+)\]\(http://localhost:8501/([^)]*)\)")
 LINKS = sorted(set(LINK.findall(GUIDE)))
 STEP = re.compile(r"^1\. (\d+) min: ([^,]+), \[[^\]]+\]\(http://localhost:8501/([^)]*)\)$", re.MULTILINE)
 ROW = re.compile(r"^\| \[[^\]]+\]\(http://localhost:8501/([^)]*)\) \| (\d+) \| \S.* \|$", re.MULTILINE)
+SPANISH = (ROOT / "docs/instructor.es.md").read_text(encoding="utf-8")
 LABS_OWN = Scenario()
 TEACHES_NOTHING_NEW = {"quiz", "find_it"}
 """Pages over what the others teach: they have no wrong answers of their own."""
@@ -89,6 +90,25 @@ def test_a_path_goes_through_the_course_in_its_order():
     for title in ("Fifty minutes", "Eighty minutes"):
         places = [order.index(scene_of(address)[0]) for _, _, address in STEP.findall(section(title))]
         assert places == sorted(places)
+
+
+def timed(text: str) -> list[tuple[tuple[str, str], str]]:
+    """The minutes of every row and of every step, with the scene they are for."""
+    return [(scene_of(address), minutes) for address, minutes in ROW.findall(text)] + [
+        (scene_of(address), minutes) for minutes, _, address in STEP.findall(text)
+    ]
+
+
+def test_the_spanish_guide_leads_to_the_same_scenes_in_spanish():
+    """The same links in the same order, each in Spanish and by its Spanish name, with the same minutes."""
+    leads = LINK.findall(SPANISH)
+    assert [scene_of(address) for _, address in leads] == [scene_of(address) for _, address in LINK.findall(GUIDE)]
+    assert timed(SPANISH) == timed(GUIDE)
+    with content.speaking("es"):
+        for words, address in leads:
+            stem, scene = scene_of(address)
+            assert parse_qs(urlsplit(address).query)["lang"] == ["es"]
+            assert entry(stem).scenes[scene] == words
 
 
 @cache
