@@ -10,7 +10,7 @@ from core.comm_cost.node_boundary import NodeBill, node_bill
 from core.specs import LinkSpec, ModelSpec
 from core.steps.batch_sweep import batched_decode_step_s
 from runtime.kept import kept
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import percent, plain, significant
 from ui.comm_cost.rows import BillRow, OwnBill, View, bar, short_name
 
@@ -99,7 +99,9 @@ WHOLE, DIVIDED = "the step whole", "the step ÷ N"
 def node_shares(bills: Sequence[NodeBill]) -> list[SharePoint]:
     """The same bills as shares of the step: whole, as the napkin counts it, and divided by N."""
     return [
-        SharePoint(series, step.tp_size, 100 * replace(bill.whole, step=step).comm_fraction, series)
+        SharePoint(
+            named("comm_cost", series), step.tp_size, 100 * replace(bill.whole, step=step).comm_fraction, series
+        )
         for series in (WHOLE, DIVIDED)
         for bill in bills
         for step in [replace(bill.whole.step, divided=series == DIVIDED)]

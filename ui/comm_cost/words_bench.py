@@ -148,8 +148,8 @@ def nodes(view: View, bills: Sequence[NodeBill], gpus_per_node: int) -> Fields:
         "node_gpus": gpus_per_node,
         "inside": max((found for found in bills if found.nodes == 1), key=lambda found: found.whole.step.tp_size),
         "past": min((found for found in bills if found.nodes > 1), key=lambda found: found.whole.step.tp_size),
-        "node_whole": share_of(shares, WHOLE, most),
-        "node_divided": share_of(shares, DIVIDED, most),
+        "node_whole": share_of(shares, named("comm_cost", WHOLE), most),
+        "node_divided": share_of(shares, named("comm_cost", DIVIDED), most),
         "node_most": f"TP={most}",
     }
 

@@ -65,7 +65,7 @@ def ask(page: Page) -> Asked:
         label = said("pipeline_bubble", "says.one_sequence_this_pipe")
         guess = inputs.choice(label, page.key("latency"), [UNSAID, SOONER, NO_SOONER], UNSAID)
     with page.controls("compose", *_in_sight(figure == COMPOSE and not present)):
-        gpus = inputs.choice("GPUs", page.key("gpus"), [2, 4, 8, 16], 8)
+        gpus = inputs.choice(said("pipeline_bubble", "says.gpus"), page.key("gpus"), [2, 4, 8, 16], 8)
         sequences = inputs.choice(
             said("pipeline_bubble", "says.sequences"), page.key("sequences"), [1, 8, 64, 128], 64
         )
