@@ -28,6 +28,7 @@ from runtime.quantities import (
     seconds,
     significant,
 )
+from runtime.refusals import translated
 
 UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
     {
@@ -139,14 +140,16 @@ def worded(remark: Sayable) -> str:
 
 
 def explained(error: Exception) -> str:
-    """An error's message, and what core says a line was refused for, in words."""
-    reason = getattr(error, "reason", None)
-    return str(error) if reason is None else f"{error}, {worded(reason)}"
+    """An error's message in the language being spoken, and what core says a line was refused for."""
+    reason, message = getattr(error, "reason", None), translated(str(error))
+    return message if reason is None else f"{message}, {worded(reason)}"
 
 
 def _nested(value: object) -> object:
     if value is None:
         return ""
+    if isinstance(value, Exception):
+        return explained(value)
     if isinstance(value, tuple):
         return ", ".join(str(_nested(one)) for one in value)
     return worded(value) if hasattr(value, "code") and hasattr(value, "values") else value

@@ -17,9 +17,12 @@ _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 def escape(value: object) -> str:
     """A value as Markdown that shows itself and nothing else, no address a link: whoever wrote it is not known.
 
+    An error is said in the language being spoken.
+
     Streamlit links addresses in what is left when escapes are resolved: a joiner of no width parts them.
     """
-    return _SPECIAL.sub(r"\\\1", _ADDRESS.sub(_JOINER, str(value)))
+    text = words.explained(value) if isinstance(value, Exception) else str(value)
+    return _SPECIAL.sub(r"\\\1", _ADDRESS.sub(_JOINER, text))
 
 
 def plain_text(markdown: str) -> str:

@@ -237,7 +237,7 @@ def _model_type(config: Config, outer: Config) -> str:
     if named is None:
         raise OutOfRangeError("model_type", "", f"is missing, and says how the rest is meant{also}")
     known = ", ".join(FAMILIES)
-    raise OutOfRangeError("model_type", str(named)[:40], f"is unknown here; known are {known}{also}")
+    raise OutOfRangeError("model_type", str(named)[:40], f"is unknown here{also}; known are {known}")
 
 
 def _names(value: object) -> list[str]:

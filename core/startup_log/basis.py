@@ -141,7 +141,7 @@ class Basis:
         try:
             rank_tensors(self.model, self.sizes.tp_size, self.stages[0], self.weight_format or "bf16")
         except ShardlabError as error:
-            return remark("startup_log.refusal", reason=str(error))
+            return remark("startup_log.refusal", reason=ShardlabError(str(error)))
         return None
 
 

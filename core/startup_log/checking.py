@@ -82,7 +82,7 @@ def _outcome(basis: Basis, start: Start, figure: Figure, pools: _Pools) -> Outco
             for layout, said in basis.layouts
         ]
     except ShardlabError as error:
-        return remark("startup_log.refusal", reason=str(error))
+        return remark("startup_log.refusal", reason=ShardlabError(str(error)))
     doubts = [
         Doubt(remark("startup_log.other_layout", layout=layout), other.low, other.high)
         for layout, other in others

@@ -89,7 +89,7 @@ def refit(question: Question, log: str = "", table: str = "", bench: str = "", s
         try:
             found, said = reader(found, text, ran)
         except ShardlabError as error:
-            refused.append(remark("placement.refit_refused", error=str(error)))
+            refused.append(remark("placement.refit_refused", error=ShardlabError(str(error))))
             continue
         taken.append(said)
     return Refit(before, place_under_load(found), tuple(taken), tuple(refused))

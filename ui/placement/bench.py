@@ -18,7 +18,7 @@ from core.placement.topology import Topology, read_topology
 from core.specs import GpuSpec, ModelSpec
 from core.strategy.own_machine import Refit
 from core.units import GB
-from runtime.prose import said
+from runtime.prose import explained, said
 from ui import beside, inputs, paste
 from ui.placement import more as placement_more
 from ui.placement.examples import EXAMPLE_CONFIG, EXAMPLE_TOPOLOGY
@@ -271,7 +271,7 @@ def _read(reader: Callable[[str], T], text: str, refusals: list[str]) -> T | Non
     try:
         return paste.read(reader, text)
     except ShardlabError as refusal:
-        refusals.append(str(refusal))
+        refusals.append(explained(refusal))
         return None
 
 

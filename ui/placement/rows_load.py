@@ -12,8 +12,8 @@ from core.serving.bench_results import BenchResult, Clocked, printed_bench
 from core.serving.curve import Promise, highest_kept, load_curve
 from core.serving.load import EngineCost
 from core.serving.simulate import LoadResult, seeded
+from runtime.prose import explained, worded
 from runtime.prose import said as phrase
-from runtime.prose import worded
 from runtime.quantities import plain
 
 REQUESTS = 1000
@@ -117,7 +117,9 @@ def bench_lines(question: Question, plan: Plan, results: Sequence[BenchResult], 
         try:
             found = predict_bench(question, plan, result, seeded(seed))
         except ShardlabError as refusal:
-            lines.append(BenchLine(f"{number}", phrase("placement", "says.not_predicted"), "", str(refusal), ""))
+            lines.append(
+                BenchLine(f"{number}", phrase("placement", "says.not_predicted"), "", explained(refusal), "")
+            )
             continue
         lines += _compared(number, found, plan.layout.replicas)
     return lines

@@ -12,14 +12,14 @@ import streamlit as st
 from core.errors import ShardlabError
 from runtime import captures
 from runtime.captures import Capture
-from runtime.prose import said
+from runtime.prose import explained, said
 from runtime.quantities import local
+from runtime.refusals import translated
 from runtime.torch_here import TorchHere, torch_here
 from runtime.torchrun import Outcome, RunRequest, TorchRun, start
 from ui.prose import escape
 
 NAME = "this machine"
-CANCELLED = "The run was cancelled, and its processes ended."
 _CAPTURE, _GOING, _ENDED, _ARRIVED = "_live_capture", "_live_going", "_live_ended", "_live_arrived"
 _LINES = "_live_lines"
 _SHOWN_LINES = 9
@@ -46,17 +46,21 @@ def here() -> TorchHere:
 def panel(request: RunRequest, can: TorchHere, label: str, refused: str) -> None:
     """The button, or why there is none; while a run goes, its lines and a way to stop it."""
     if st.session_state.pop(_GOING, False):
-        st.session_state[_ENDED] = CANCELLED
+        st.session_state[_ENDED] = _cancelled()
     place = st.empty()
     if not can.can_run:
-        place.markdown(f":gray[{escape(can.why_not)} {escape(refused)}]")
+        place.markdown(f":gray[{escape(translated(can.why_not))} {escape(refused)}]")
         return
     if place.button(label, key="live_start", icon=":material/play_arrow:", type="primary"):
         place.button(said("two_way_tp", "says.cancel"), key="live_cancel", shortcut="X")
         _run(request)
     elif ended := st.session_state.get(_ENDED):
-        (st.caption if ended == CANCELLED else st.error)(escape(ended))
+        (st.caption if ended == _cancelled() else st.error)(escape(ended))
         _printed_so_far()
+
+
+def _cancelled() -> str:
+    return said("two_way_tp", "says.run_cancelled")
 
 
 def _run(request: RunRequest) -> None:
@@ -67,7 +71,7 @@ def _run(request: RunRequest) -> None:
             _watch(run)
         outcome = run.outcome
     except ShardlabError as error:
-        st.session_state[_ENDED] = f"{error}."
+        st.session_state[_ENDED] = f"{explained(error)}."
         outcome = None
     st.session_state[_GOING] = False
     if outcome is not None:
@@ -91,7 +95,7 @@ def _watch(run: TorchRun) -> None:
 def _printed_so_far() -> None:
     """The lines of a run that did not come to its end, whatever ended it."""
     if printed := st.session_state.get(_LINES):
-        with st.expander(f"What it printed: {len(printed)} line{'' if len(printed) == 1 else 's'}"):
+        with st.expander(said("two_way_tp", "says.what_it_printed", lines=len(printed))):
             st.code("\n".join(line[:160] for line in printed), language="json", height=240)
             text = "\n".join(printed) + "\n"
             st.download_button(
@@ -107,12 +111,12 @@ def _share(lines: list[str]) -> float:
 
 def _keep(outcome: Outcome) -> None:
     """Make a finished run the one that the page shows; say how any other ended, and keep what it printed."""
-    st.session_state[_ENDED], st.session_state[_LINES] = outcome.message, list(outcome.lines)
+    st.session_state[_ENDED], st.session_state[_LINES] = translated(outcome.message), list(outcome.lines)
     if outcome.result is None or outcome.status != "done":
         return
     try:
         made = captures.of_texts(NAME, "\n".join(outcome.lines) + "\n", outcome.result)
     except ShardlabError as error:
-        st.session_state[_ENDED] = f"{error}."
+        st.session_state[_ENDED] = f"{explained(error)}."
         return
     st.session_state[_CAPTURE], st.session_state[_ARRIVED] = made, True

@@ -1,0 +1,145 @@
+"""What core refuses is said in the language being spoken: its English message has its block."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.catalog import model
+from core.errors import OutOfRangeError, ShardlabError, UnknownNameError, require_divides
+from core.remark import remark
+from core.scenario import Scenario
+from runtime import content, refusals
+from runtime.prose import explained, worded
+from runtime.run_failure import plain_failure
+from runtime.torch_here import torch_here
+
+ROOT = Path(__file__).resolve().parents[2]
+SENTENCE_AT = {
+    "OutOfRangeError": 2,
+    "UnreadableTextError": 0,
+    "RunLogError": 0,
+    "RunRefusedError": 0,
+    "RunBusyError": 0,
+}
+TERMINAL = (
+    *("core/evidence", "core/course/grading", "core/course/citations", "core/two_way_tp/spend.py"),
+    *(
+        "core/two_way_tp/paid_run.py",
+        "core/pipeline_bubble/submission.py",
+        "runtime/budget.py",
+        "runtime/citations.py",
+    ),
+    *("runtime/foretold.py", "runtime/grading.py", "runtime/published.py", "runtime/paid_run.py"),
+)
+"""What no page shows: commands alone raise it."""
+
+_VALUE = re.compile(r"(?<!\w)\w*\d(?:[\w.:/^+-]*\w)?|\0")
+
+
+def raised() -> Iterator[tuple[str, str]]:
+    """Where a page's error is raised, and its sentence with \0 for what is put in."""
+    for path in sorted([*(ROOT / "core").rglob("*.py"), *(ROOT / "runtime").rglob("*.py")]):
+        where = path.relative_to(ROOT).as_posix()
+        if where.startswith(TERMINAL):
+            continue
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(call, ast.Call) or getattr(call.func, "id", "") not in SENTENCE_AT:
+                continue
+            sentence = (call.args[SENTENCE_AT[call.func.id] :] or [None])[0]
+            if isinstance(sentence, ast.Constant):
+                yield f"{where}:{call.lineno}", sentence.value
+            elif isinstance(sentence, ast.JoinedStr):
+                parts = (part.value if isinstance(part, ast.Constant) else "\0" for part in sentence.values)
+                yield f"{where}:{call.lineno}", "".join(parts)
+
+
+def bare(template: str) -> str:
+    return _VALUE.sub("…", content.FIELD.sub("\0", template))
+
+
+@pytest.fixture
+def spanish():
+    with content.speaking("es"):
+        yield
+
+
+def test_every_message_that_a_page_may_show_has_its_block():
+    blocks = {bare(text) for text in content.blocks(refusals.STEM, content.ENGLISH).values()}
+    assert {where: text for where, text in raised() if bare(text) not in blocks} == {}
+
+
+@pytest.mark.parametrize("name", content.blocks(refusals.STEM, content.ENGLISH))
+def test_a_message_is_found_by_its_words_and_by_no_others(name):
+    """Filled with words that no block has, each block is taken for itself."""
+    filled = content.FIELD.sub(lambda field: f"<{field[1]}>", content.blocks(refusals.STEM, content.ENGLISH)[name])
+    found = refusals.template_of(filled, name.startswith("part."))
+    assert found is not None
+    assert found[0] == name
+    assert {field: text for field, text in found[1].items() if not field.endswith("_")} == {
+        field: f"<{field}>" for field in content.fields_of(content.blocks(refusals.STEM, content.ENGLISH)[name])
+    }
+
+
+def refusal(refused):
+    with pytest.raises(ShardlabError) as error:
+        refused()
+    return error.value
+
+
+def test_english_is_cores_own_message():
+    error = OutOfRangeError("slowdown", 0.5, "must be 1 or more: a straggler is not faster")
+    assert explained(error) == str(error)
+
+
+@pytest.mark.parametrize(
+    ("refused", "words"),
+    [
+        (lambda: Scenario(tp=0), "tp=0 debe ser un número entero de 1 a 64"),
+        (
+            lambda: require_divides("heads", 32, "ranks", 5),
+            "heads=32 no se divide entre ranks=5; usa 1, 2, 4, 8, 16, 32",
+        ),
+        (
+            lambda: model("lama-3-8b"),
+            "no se conoce un modelo con el nombre 'lama-3-8b'; ¿querías decir llama-3-8b? Hay: ",
+        ),
+    ],
+)
+def test_an_error_is_said_in_spanish(spanish, refused, words):
+    assert explained(refusal(refused)).startswith(words)
+
+
+def test_a_value_has_the_marks_of_its_language_and_what_somebody_typed_keeps_its_own(spanish):
+    assert (
+        explained(OutOfRangeError("mfu", 1.5, "must lie in (0, 1]")) == "mfu=1,5 debe ser más de 0 y como mucho 1"
+    )
+    assert explained(OutOfRangeError("release", "0.2.1", "is not one such as 0.9.2")).startswith("release=0.2.1 ")
+
+
+def test_an_error_inside_of_another_is_said_with_it(spanish):
+    inner = OutOfRangeError("requests", 0, "must be above 0")
+    assert "requests=0 debe ser mayor que 0" in explained(ShardlabError(f"this trace is no CSV: {inner}"))
+    assert "debe ser mayor que 0" in worded(remark("startup_log.refusal", reason=inner))
+
+
+def test_an_unknown_message_stays_as_it_is(spanish):
+    assert explained(ShardlabError("something that nobody foresaw")) == "something that nobody foresaw"
+    assert (
+        explained(UnknownNameError("case", "x", ("a", "b"))) == "no se conoce un caso con el nombre 'x'; hay: a, b"
+    )
+
+
+def test_how_a_run_ended_is_said_too(spanish):
+    told = [
+        plain_failure([], "OSError: No space left on device"),
+        plain_failure([], "exitcode : -9"),
+        plain_failure([], ""),
+        torch_here({}).why_not,
+    ]
+    assert [refusals.template_of(one)[0] for one in told] == [
+        *("run.failed", "run.rank_ended", "run.failed_silent", "run.off"),
+    ]
+    assert refusals.translated(told[0]).startswith("La ejecución falló: el disco está lleno;")
