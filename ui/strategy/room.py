@@ -18,7 +18,7 @@ def _play(page: Page, found: Sequence[Timed]) -> None:
         [_course(one, longest_s) for one in found],
         [player.Stop(moment.time_s / longest_s, moment.text) for moment in arrivals(found)],
         [player.Stop(moment.time_s / longest_s, moment.text) for moment in ticks(longest_s)],
-        key="room",
+        key="collectives_ring",
         alt=page.prose.plain("collectives.reading"),
         present=page.look.present,
     )
