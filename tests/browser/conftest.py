@@ -146,7 +146,8 @@ AT_REST = """([restMs, longestMs, owedMs, patienceMs]) => new Promise((resolve, 
         const app = document.querySelector('[data-testid="stApp"]');
         const waits = app?.dataset.testScriptState === 'notRunning'
             && app.dataset.testConnectionState === 'CONNECTED' && app.querySelector('h1')
-            && !app.querySelector('[data-testid="stSkeleton"]') && now - window.asked > owedMs;
+            && !app.querySelector('[data-testid="stSkeleton"]') && now - window.asked > owedMs
+            && document.documentElement.style.getPropertyValue('--screen');
         if (!waits) since = now;
         if (now - since < restMs && now - began < patienceMs) return setTimeout(look, 20);
         watch.disconnect();
@@ -162,7 +163,7 @@ What the server has not answered after a second and a half was no request for a 
 
 
 def settle(page, rest_ms: int = REST_MS) -> None:
-    """Wait until the app is connected, has run, and has drawn what it was told, with every widget mounted."""
+    """Wait until the app is connected, has run, and has drawn what it was told, with all widgets mounted."""
     page.evaluate(AT_REST, [rest_ms, LONGEST_MS, OWED_MS, PATIENCE_MS])
 
 

@@ -60,25 +60,32 @@ function linesOf(place) {
   return lines.length ? lines : [place];
 }
 
-// Where each screen begins and ends, so that nothing is cut; what is higher than a screen is cut where the screen ends.
-function cut(boxes, top, room) {
-  const end = Math.max(top, ...boxes.map((box) => box.bottom));
-  const screens = [];
-  for (let from = top; from < end - 1;) {
-    let to = from + room;
-    if (to >= end) to = end;
-    else {
-      for (let moved = true; moved;) {
-        const across = boxes.filter((box) => box.top < to - 0.5 && box.bottom > to + 0.5).map((box) => box.top);
-        moved = across.length > 0;
-        if (moved) to = Math.min(...across);
-      }
-      if (to <= from + 1) to = from + room;
-    }
-    screens.push([from, to]);
-    from = Math.max(to, Math.min(...boxes.filter((box) => box.bottom > to + 0.5).map((box) => box.top)));
+// The lowest place of a screen where nothing is cut.
+function cleanEnd(boxes, from, room) {
+  let to = from + room;
+  for (let moved = true; moved;) {
+    const across = boxes.filter((box) => box.top < to - 0.5 && box.bottom > to + 0.5).map((box) => box.top);
+    moved = across.length > 0;
+    if (moved) to = Math.min(...across);
   }
-  return screens.length ? screens : [[top, end]];
+  return to;
+}
+
+// Where each screen begins and ends, and what it shows. Where columns leave no place to cut, or one that leaves half the
+// screen empty, what would be cut goes to the next screen alone; what is higher than a screen is cut where the screen ends.
+function cut(boxes, top, room) {
+  const screens = [];
+  for (let [left, from] = [boxes, top]; left.length;) {
+    const clean = cleanEnd(left, from, room);
+    const to = clean < from + room / 2 ? from + room : clean;
+    const end = Math.max(...left.map((box) => box.bottom));
+    const isCut = (box) => box.bottom > to + 0.5;
+    const shown = new Set(left.filter((box) => !isCut(box) || box.top <= from + 1));
+    screens.push({ from, to: Math.min(to, Math.max(end, from + 1)), shown });
+    left = left.filter(isCut);
+    from = Math.min(...left.map((box) => (shown.has(box) ? to : box.top)));
+  }
+  return screens.length ? screens : [{ from: top, to: top, shown: new Set() }];
 }
 
 // Lay the open scene out over its screens, and show the one that is turned to.
@@ -107,17 +114,17 @@ function layScreens() {
 
 function showScreens(flow, parts) {
   const { screens, at } = wall;
-  const [from, to] = screens[at] ?? [];
+  const { from, to, shown } = screens[at] ?? {};
   for (const { part, box } of parts) {
-    const shown = box.bottom > from + 0.5 && box.top < to - 0.5 ? '' : 'hidden';
-    if (part.style.visibility === shown) continue;
-    Object.assign(part.style, { visibility: shown, opacity: shown && '0' }); // some labels insist on being visible
+    const visibility = shown.has(box) ? '' : 'hidden';
+    if (part.style.visibility === visibility) continue;
+    Object.assign(part.style, { visibility, opacity: visibility && '0' }); // some labels insist on being visible
   }
   for (const part of flow) {
     const { top, bottom } = part.getBoundingClientRect();
     const inset = [from - top, bottom - to].map((px) => (px > 0 ? px : -BEYOND));
     part.style.clipPath = screens.length > 1 ? `inset(${inset[0]}px -${BEYOND}px ${inset[1]}px -${BEYOND}px)` : '';
-    part.style.top = at ? `${screens[0][0] - from}px` : '';
+    part.style.top = at ? `${screens[0].from - from}px` : '';
   }
   document.documentElement.style.setProperty('--screen', screens.length > 1 ? `" · ${at + 1}/${screens.length}"` : '""');
 }
