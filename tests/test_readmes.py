@@ -1,4 +1,4 @@
-"""A README or the guide in another language: the same commands, sections and numbers."""
+"""A README or the guide in another language: the same commands, sections, addresses and numbers."""
 
 import re
 from pathlib import Path
@@ -25,6 +25,12 @@ def code(text: str) -> set[str]:
     return set(re.findall(r"`([^`]+)`", outside(text)))
 
 
+def addresses(text: str) -> list[str]:
+    """What it links to, in order, in whatever language; to itself in the other language aside."""
+    links = [link.replace("lang=es&", "").replace(".es.", ".") for link in re.findall(r"\]\(([^)]+)\)", text)]
+    return [link for link in links if link not in ("README.md", "instructor.md")]
+
+
 def headings(text: str) -> list[int]:
     return [len(marks) for marks in re.findall(r"^(#+) ", outside(text), re.MULTILINE)]
 
@@ -41,6 +47,7 @@ def test_it_says_what_the_english_one_says(path):
     assert commands(spanish) == commands(english)
     assert headings(spanish) == headings(english)
     assert code(english) <= code(spanish)
+    assert addresses(spanish) == addresses(english)
     marks = str.maketrans(",", ".")
     digits = lambda text: set(re.findall(r"\d+(?:[.,]\d+)*", text.translate(marks)))  # noqa: E731
     assert digits(english) == digits(spanish)
