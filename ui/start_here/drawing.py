@@ -45,7 +45,7 @@ def _rank(left: float, top: float, rank: int, palette: Palette) -> str:
         + text(
             middle, top + 28, phrase("start_here", "says.rank", rank=rank), font_size=16, font_weight=600, **word
         )
-        + text(middle, top + 47, "a GPU", font_size=14, **word)
+        + text(middle, top + 47, phrase("start_here", "says.a_gpu"), font_size=14, **word)
     )
 
 
