@@ -166,8 +166,9 @@ def _switch_language() -> None:
     for name in content.finished():
         if name != content.language():
             st.button(
-                content.load("language", name)["language"],
+                name.upper(),
                 key=f"speak_{name}",
+                help=content.load("language", name)["language"],
                 type="tertiary",
                 on_click=inputs.remember,
                 args=(LANGUAGE, name),
