@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from core.comm_cost.expert_parallel import require_mixture
 from core.errors import UnknownNameError, require_divides
@@ -17,16 +17,21 @@ from core.specs import ModelSpec
 
 BYTES = 2
 Pass = Literal["forward", "backward"]
+Held: TypeAlias = tuple[str, int, int]
+"""The units, and which of them: `("heads", 0, 7)`."""
 
 
 @dataclass(frozen=True)
 class Weight:
-    """One weight over the ranks: `held` says what each has, `cut` how; a `whole` one is the same on all."""
+    """One weight over the ranks: `cut` says how, `held` what each has, the units' name and the first and the last.
+
+    A `whole` weight is the same on all ranks, and of a `flat` one each has a part: `("", 1, 4)`, one of four.
+    """
 
     name: str
     shape: tuple[int, ...]
     cut: Literal["whole", "columns", "rows", "flat", "layers", "experts"]
-    held: tuple[str, ...]
+    held: tuple[Held, ...]
 
     @property
     def is_owned(self) -> bool:
@@ -90,7 +95,7 @@ def _tensor_parallel(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weig
         elif part.cut == "replicated" or ranks == 1:
             yield _whole(part, ranks)
         else:
-            held = tuple(_span(part.units, *part.units_of(rank, ranks)) for rank in range(ranks))
+            held = tuple((part.units, *part.units_of(rank, ranks)) for rank in range(ranks))
             yield Weight(part.name, part.rank_shape, "columns" if part.cut == "out" else "rows", held)
     if ranks > 1:
         payload = BYTES * tokens * model.hidden_size
@@ -111,14 +116,14 @@ def _fully_sharded(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight
     yield Talk("all-gather", "weights of the block", "forward", payload)
     for part in weights_of(model):
         share = (-(-prod(part.shape) // ranks),)
-        yield Weight(part.name, share, "flat", tuple(f"{rank + 1}/{ranks}" for rank in range(ranks)))
+        yield Weight(part.name, share, "flat", tuple(("", rank + 1, ranks) for rank in range(ranks)))
     yield Talk("all-gather", "weights again", "backward", payload)
     yield Talk("reduce-scatter", "gradients of the block", "backward", payload)
 
 
 def _pipeline(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Talk]:
     each = require_divides("num_hidden_layers", model.num_hidden_layers, "pp_size", ranks)
-    held = tuple(_span("layers", rank * each, (rank + 1) * each - 1) for rank in range(ranks))
+    held = tuple(("layers", rank * each, (rank + 1) * each - 1) for rank in range(ranks))
     for part in weights_of(model):
         yield Weight(part.name, part.shape, "layers", held)
     if ranks > 1:
@@ -135,7 +140,7 @@ def _expert_parallel(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weig
     yield from (_whole(part, ranks) for part in others)
     if ranks > 1:
         yield Talk("all-to-all", "tokens to their experts", "forward", payload)
-    held = tuple(_span("experts", rank * each, (rank + 1) * each - 1) for rank in range(ranks))
+    held = tuple(("experts", rank * each, (rank + 1) * each - 1) for rank in range(ranks))
     yield Weight(experts.name, (each, *experts.shape[1:]), "experts", held)
     if ranks > 1:
         yield Talk("all-to-all", "tokens back to their ranks", "forward", payload)
@@ -161,11 +166,4 @@ def block_bytes(model: ModelSpec) -> float:
 
 
 def _whole(part: LayerPart, ranks: int) -> Weight:
-    return Weight(part.name, part.shape, "whole", ("whole",) * ranks)
-
-
-def _span(units: str, first: int, last: int) -> str:
-    """`heads 0–7`, `expert 3`."""
-    if first == last and units.endswith("s"):
-        return f"{units.removesuffix('s')} {first}"
-    return f"{units} {first}–{last}" if first != last else f"{units} {first}"
+    return Weight(part.name, part.shape, "whole", (("", 0, 0),) * ranks)

@@ -11,6 +11,7 @@ from core.sharding_math.layer_parts import layer_parts
 from core.sharding_math.mistakes import DEAR_ORDERS, broken
 from core.sharding_math.rounding import Trial, run_trial
 from runtime.prose import said as phrase
+from runtime.quantities import heard
 from ui import inputs
 from ui.figures.frames import frame
 from ui.figures.svg import NARROW, size_of
@@ -112,7 +113,7 @@ def by_hand(page: Page, level: Level) -> None:
         answer = entry.text_input(asks, key=f"by_hand_{level}_{number}", max_chars=40)
         if not answer.strip():
             continue
-        remark = grade(answer, line)
+        remark = grade(heard(answer), line)
         if remark == "right":
             verdict.markdown(f":green[:material/check:] {product} = {value}")
         else:

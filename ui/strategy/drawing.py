@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from core.strategy.block import Block, Talk, Weight
+from core.strategy.block import Block, Held, Talk, Weight
+from runtime.content import slug
+from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes
 from ui.figures.svg import WIDE, Measures, drawing, rect, text
@@ -44,7 +46,7 @@ def _names(block: Block, palette: Palette, size: Measures) -> str:
 def _weight_label(row: Weight) -> tuple[str, str]:
     shape = f"[{', '.join(map(str, row.shape))}]"
     cut = row.cut in ("columns", "rows", "flat", "experts")
-    return row.name, phrase("strategy", "says.a_rank", shape=shape) if cut else shape
+    return named("strategy", row.name), phrase("strategy", "says.a_rank", shape=shape) if cut else shape
 
 
 def _weight(row: Weight, ranks: int, top: float, palette: Palette, size: Measures) -> str:
@@ -55,9 +57,17 @@ def _weight(row: Weight, ranks: int, top: float, palette: Palette, size: Measure
         edge = palette.rank_outline(rank) if row.is_owned else palette.axis
         parts.append(rect(left, top, width, size.row, rx=2, fill=fill, stroke=edge, stroke_width=2))
         style = _sans(14.5 * size.type) | {"text_anchor": "middle"}
-        said = _fitting(held, width / size.type)
+        said = _fitting(_said(held), width / size.type)
         parts.append(text(left + width / 2, top + _baseline(size), said, fill=palette.text, **style))
     return "".join(parts)
+
+
+def _said(held: Held) -> str:
+    units, first, last = held
+    if not units:
+        return f"{first}/{last}" if last else phrase("strategy", "block.whole")
+    span = f"{first}" if first == last else f"{first}–{last}"
+    return phrase("strategy", f"block.{slug(units)}", count=last - first + 1, span=span)
 
 
 def _fitting(held: str, width: float) -> str:
@@ -73,14 +83,14 @@ def _baseline(size: Measures) -> float:
 
 
 def _talk_label(row: Talk) -> tuple[str, str]:
-    return row.op, phrase("strategy", "says.in_the", when=row.when)
+    return named("strategy", row.op), phrase("strategy", f"block.in_the_{row.when}")
 
 
 def _talk(row: Talk, top: float, palette: Palette, size: Measures) -> str:
     fill, ink = ("#35322D", palette.text) if palette.dark else (palette.text, palette.ground)
     width = size.right - size.left
     box = rect(size.left, top, width, size.row, rx=3, fill=fill, stroke=palette.text, stroke_width=2)
-    said = f"{row.what}  ·  {binary_bytes(row.payload_bytes)}"
+    said = f"{named('strategy', row.what)}  ·  {binary_bytes(row.payload_bytes)}"
     style = _sans(15 * size.type) | {"text_anchor": "middle", "font_weight": 600}
     return box + text(size.left + width / 2, top + _baseline(size), said, fill=ink, **style)
 
