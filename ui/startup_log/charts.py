@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import grouped
 from ui.figures.dots import rules
@@ -80,4 +81,4 @@ def shrinking_residuals(rows: Iterable[Row], look: Look) -> Figure:
 def amount(value: float, unit: str) -> str:
     """A figure with its unit, four decimals of a size as the engines print it."""
     number = grouped(round(value)) if float(value).is_integer() else f"{value:.4f}".rstrip("0")
-    return f"{number} {unit}"
+    return f"{number} {named('startup_log', unit)}"

@@ -8,10 +8,11 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from runtime.prose import named, said
 from ui.two_way_tp.rows import SIGNS, AnswerRow, LogRow
 
 _CSS = Path(__file__).with_suffix(".css")
-_HEAD = ("", "What the program printed, rank 0", "What it means", "predicted", "logged", "verdict")
+PREDICTED, LOGGED = "predicted", "logged"
 
 
 def log_table(
@@ -19,11 +20,13 @@ def log_table(
     meanings: Mapping[str, str],
     caption: str,
     present: bool = False,
-    printed: str = _HEAD[1],
+    printed: str = "",
 ) -> str:
     """The table. `meanings` holds a sentence a topic; `caption` is only read out; `printed` heads the lines."""
     body = "".join(_row(row, meanings[row.topic]) for row in rows)
-    head = (_HEAD[0], printed, *_HEAD[2:])
+    means, verdict = said("startup_log", "says.what_it_means"), said("startup_log", "says.verdict")
+    printed = printed or said("startup_log", "says.what_program_printed")
+    head = ("", printed, means, _name(PREDICTED), _name(LOGGED), verdict)
     return _table("log-table projected" if present else "log-table", head, body, caption)
 
 
@@ -38,32 +41,37 @@ def _style() -> str:
     return f"<style>{_CSS.read_text(encoding='utf-8')}</style>"
 
 
+def _name(code: str) -> str:
+    return named("startup_log", code)
+
+
 def _right(name: str) -> str:
-    return ' style="text-align: right"' if name in ("predicted", "logged") else ""
+    return ' style="text-align: right"' if name in map(_name, (PREDICTED, LOGGED)) else ""
 
 
 def _row(row: LogRow, meaning: str) -> str:
     line = f"{escape(row.before)}<b>{escape(row.field)}</b>{escape(row.after)}"
     formula = f'<span class="formula">{escape(row.formula)}</span>' if row.formula else ""
-    verdict = f"{SIGNS[row.verdict]} {row.verdict} <small>{escape(row.residual)}</small>"
+    verdict = f"{SIGNS[row.verdict]} {escape(_name(row.verdict))} <small>{escape(row.residual)}</small>"
     return (
         f'<tr><td class="number">{row.number}</td><td class="line">{line}</td>'
         f'<td class="meaning">{escape(meaning)}{formula}</td>'
-        f'<td class="amount" data-label="predicted">{escape(row.predicted)}</td>'
-        f'<td class="amount" data-label="logged">{escape(row.logged)}</td>'
+        f'<td class="amount" data-label="{escape(_name(PREDICTED))}">{escape(row.predicted)}</td>'
+        f'<td class="amount" data-label="{escape(_name(LOGGED))}">{escape(row.logged)}</td>'
         f'<td class="verdict {row.verdict}">{verdict}</td></tr>'
     )
 
 
 def answer_table(rows: Sequence[AnswerRow], caption: str) -> str:
     """What was asked, what two ranks answer, and what they answer when done wrong."""
-    names = ("given", "two ranks", "two ranks, done wrong", "")
+    names = (*(said("startup_log", f"says.{name}") for name in ("given", "two_ranks", "two_ranks_wrong")), "")
     return _table("log-table answers", names, "".join(map(_answer, rows)), caption)
 
 
 def _answer(row: AnswerRow) -> str:
-    verdict, word = ("ok", "the same") if row.same else ("off", "another")
+    verdict, same = ("ok", "the_same") if row.same else ("off", "not_the_same")
+    word = said("startup_log", f"says.{same}")
     return (
         f"<tr><td>{escape(row.given)}</td><td>{escape(row.right)}</td><td>{escape(row.wrong)}</td>"
-        f'<td class="verdict {verdict}">{SIGNS[verdict]} {word}</td></tr>'
+        f'<td class="verdict {verdict}">{SIGNS[verdict]} {escape(word)}</td></tr>'
     )
