@@ -27,7 +27,7 @@ from runtime.prose import said as phrase
 from runtime.quantities import local
 from runtime.rooms import Question
 from ui import inputs, shell, theme
-from ui.course import glossary, progress
+from ui.course import glossary, paths, progress
 from ui.course import pages as course
 from ui.equation import fractions
 from ui.figures.frames import sheet
@@ -225,47 +225,51 @@ class Page:
             value = ask(_asked(self.entry, self.scene, "guess"))
         committed = value != untouched
         ready = (committed or self.look.present) and not self.revealed
+        hides, shown = self.revealed and self.look.present, _asked(self.entry, self.scene, "revealed")
         self._extra_buttons.append(
             lambda: st.button(
-                word("reveal"),
-                key="reveal",
+                word("hide" if hides else "reveal"),
+                key="hide" if hides else "reveal",
                 shortcut=inputs.shortcut("V"),
                 type="primary" if ready else "secondary",
-                disabled=not ready,
-                on_click=progress.reveal,
-                args=(self.entry, self.scene, _asked(self.entry, self.scene, "revealed")),
+                disabled=not (ready or hides),
+                on_click=inputs.remember if hides else progress.reveal,
+                args=(shown, False) if hides else (self.entry, self.scene, shown),
                 help=None if ready or self.revealed else word("reveal.help"),
             )
         )
         return Prediction(value if committed else None, self.revealed)
 
     def _end(self, names: list[str]) -> None:
-        index = names.index(self.scene)
-        last = index == len(names) - 1
-        following, back, go_on = course.after(self.entry), inputs.shortcut("B"), inputs.shortcut("N")
+        around = paths.around(self.entry, self.scene, names)
+        after = around.after
         with self.foot:
-            if index:
-                st.button(word("back"), key="back", shortcut=back, on_click=self._go_to, args=(names[index - 1],))
-            elif st.button(word("back"), key="back_page", shortcut=back):
-                _leave_for(course.before(self.entry))
+            self._step("back", word("back"), around.before, inputs.shortcut("B"), "secondary")
             for draw in self._extra_buttons:
                 draw()
-            if not last:
-                label = word("next", to=self.entry.scenes[names[index + 1]])
-                st.button(
-                    label,
-                    key="next",
-                    shortcut=go_on,
-                    type=self._next_type(),
-                    on_click=self._go_to,
-                    args=(names[index + 1],),
-                )
-            elif st.button(word("next", to=following.title), key="next_page", shortcut=go_on, type="primary"):
-                _leave_for(following)
-            scene = self.entry.scenes[self.scene]
-            place = word("place", page=self.entry.short, at=index + 1, of=len(names), scene=scene)
+            here = after[0] is self.entry
+            label = word("next", to=self.entry.scenes[after[1]] if here else after[0].title)
+            self._step("next", label, after, inputs.shortcut("N"), self._next_type() if here else "primary")
+            place = word(
+                "place", page=self.entry.short, at=around.at, of=around.of, scene=self.entry.scenes[self.scene]
+            )
             with st.container(key="place", width="content"):
-                st.markdown(place, width="content")
+                st.markdown(place + around.told, width="content")
+
+    def _step(
+        self,
+        key: str,
+        label: str,
+        to: tuple[course.Entry, str],
+        shortcut: str | None,
+        type: Literal["primary", "secondary"],
+    ) -> None:
+        """A button to another scene, of this page or of another."""
+        entry, scene = to
+        if entry is self.entry and scene:
+            st.button(label, key=key, shortcut=shortcut, type=type, on_click=self._go_to, args=(scene,))
+        elif st.button(label, key=f"{key}_page", shortcut=shortcut, type=type):
+            _leave_for(entry, scene)
 
     def _next_type(self) -> Literal["primary", "secondary"]:
         return "secondary" if self._extra_buttons and not self.revealed else "primary"
@@ -320,6 +324,6 @@ def _asked(entry: course.Entry, scene: str, part: str) -> str:
     return f"{entry.prefix}_{part}" if scene == "question" else f"{entry.prefix}_{scene}_{part}"
 
 
-def _leave_for(entry: course.Entry) -> None:
+def _leave_for(entry: course.Entry, scene: str) -> None:
     """Go to another page. Without `query_params` Streamlit would refuse, for this page's are bound."""
-    st.switch_page(entry.path, query_params={})
+    st.switch_page(entry.path, query_params=entry.scene(scene) if scene else {})

@@ -13,7 +13,7 @@ from streamlit.navigation.page import StreamlitPage
 from core.scenario import Scenario
 from runtime import content, operators
 from ui import inputs, lighter_state, theme
-from ui.course import progress
+from ui.course import paths, progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
 from ui.labels import label
 from ui.prose import escape
@@ -26,7 +26,16 @@ _ICON = f"data:image/png;base64,{b64encode((Path(__file__).parent / 'icon.png').
 LANGUAGE = "lang"
 """The language of the visit, in the address of every page once somebody has chosen one."""
 
-_SHARED = (*inputs.SCENARIO_NAMES, progress.KEY, "present", inputs.KEYS, LANGUAGE, poll.ROOM, poll.CHAIR)
+_SHARED = (
+    *inputs.SCENARIO_NAMES,
+    progress.KEY,
+    "present",
+    inputs.KEYS,
+    LANGUAGE,
+    poll.ROOM,
+    poll.CHAIR,
+    paths.PATH,
+)
 
 _SCRIPTS = ("history.js", "wall.js", "access.js", "shell.js")
 
@@ -111,6 +120,7 @@ def run() -> None:
                 "keys": inputs.keys_act(),
                 "lang": content.language(),
                 "shared": list(_SHARED),
+                "path": paths.name(),
                 "first": {f"{page.prefix}_scene": next(iter(page.scenes), "") for page in PAGES},
                 "wall": _wall(),
                 "dark": _palette().dark,
@@ -135,6 +145,7 @@ def _bar() -> None:
         inputs.scenario_bar()
         progress.keep()
         poll.keep()
+        paths.keep()
         inputs.flag("present")
         _switch_language()
         st.button(

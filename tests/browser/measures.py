@@ -1,5 +1,7 @@
 """What the eye and the finger would measure of a page: type, what is under the foot, what is too small to touch."""
 
+import re
+
 INK = """(() => {
     const write = CanvasRenderingContext2D.prototype.fillText;
     window.ink = [];
@@ -56,13 +58,11 @@ TYPE = """() => {
 def screens(page) -> list[dict]:
     """The measures of each screen of the projected scene that is open; the first is in sight again after."""
     found = [page.evaluate(TYPE)]
-    while len(found) < 40:
+    most = (re.findall(r"/(\d+)", found[0]["screen"]) or ["1"])[0]
+    for _ in range(int(most) - 1):
         page.keyboard.press("PageDown")
         page.wait_for_timeout(60)
-        screen = page.evaluate(TYPE)
-        if screen["screen"] == found[-1]["screen"]:
-            break
-        found.append(screen)
+        found.append(page.evaluate(TYPE))
     for _ in found[1:]:
         page.keyboard.press("PageUp")
     return found

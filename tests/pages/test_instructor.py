@@ -22,12 +22,13 @@ from core.units import percent, plain, seconds
 from runtime import captures, content
 from scripts import classroom, grade
 from ui.course.pages import OVERVIEW, PAGES, entry
+from ui.course.paths import PATHS
 from ui.start_here.rows import ASKED_RANKS, LARGE
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs/instructor.md").read_text(encoding="utf-8")
 LINK = re.compile(r"\[([^\]]+)\]\(http://localhost:8501/([^)]*)\)")
-LINKS = sorted(set(LINK.findall(GUIDE)))
+LINKS = sorted({(words, address) for words, address in LINK.findall(GUIDE) if "path=" not in address})
 STEP = re.compile(r"^1\. (\d+) min: ([^,]+), \[[^\]]+\]\(http://localhost:8501/([^)]*)\)$", re.MULTILINE)
 ROW = re.compile(r"^\| \[[^\]]+\]\(http://localhost:8501/([^)]*)\) \| (\d+) \| \S.* \|$", re.MULTILINE)
 SPANISH = (ROOT / "docs/instructor.es.md").read_text(encoding="utf-8")
@@ -83,6 +84,12 @@ def test_a_path_takes_its_time_and_every_step_as_long_as_its_page_says(title, mi
     for number, page, address in steps:
         assert int(number) == of_scene[address]
         assert page == entry(scene_of(address)[0]).title
+
+
+def test_the_paths_that_next_and_back_follow_are_the_guides():
+    for name, title in (("50", "Fifty minutes"), ("80", "Eighty minutes")):
+        steps = [(*scene_of(address), int(minutes)) for minutes, _, address in STEP.findall(section(title))]
+        assert [(stop.stem, stop.scene, stop.minutes) for stop in PATHS[name]] == steps
 
 
 def test_a_path_goes_through_the_course_in_its_order():

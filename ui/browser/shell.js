@@ -1,10 +1,12 @@
 // What the browser has to know of the shell: keys, focus, what is said of a change, and links within the course.
-// Mounted once a visit; `data` is { said, present, keys, lang, shared, first, wall, dark }.
+// Mounted once a visit; `data` is { said, present, keys, lang, shared, path, first, wall, dark }.
 
 const PHONE_PX = 600;
 const WRITTEN_IN = 'input:not([type=range], [type=radio], [type=checkbox]), textarea, [contenteditable=true], [role=combobox]';
+const BLANKS = ['.', 'w', 'W'];
+const CLOCK_MS = 5000;
 const TURNS = { n: 1, b: -1, PageDown: 1, PageUp: -1 };
-let now = { said: '', present: false, keys: true, shared: [] };
+let now = { said: '', present: false, keys: true, shared: [], path: '' };
 let last = null;
 let ask = () => {};
 
@@ -19,6 +21,34 @@ function region() {
   return made;
 }
 
+// A dark wall, until any key or click.
+function blank() {
+  const dark = Object.assign(document.createElement('div'), { id: 'shell-blank' });
+  dark.style.cssText = 'position: fixed; inset: 0; z-index: 1000000; background: #000';
+  dark.addEventListener('click', () => dark.remove());
+  document.body.append(dark);
+}
+
+// The minutes since a lecture's path was opened in this window.
+function tellElapsed() {
+  const name = `shardlab-path-${now.path}`;
+  if (now.path && !sessionStorage.getItem(name)) sessionStorage.setItem(name, Date.now());
+  const minutes = now.path ? Math.floor((Date.now() - sessionStorage.getItem(name)) / 60000) : 0;
+  document.documentElement.style.setProperty('--elapsed', now.path ? `" · ${minutes}/${now.path}"` : '""');
+}
+
+// What a presenter's clicker sends: pages turn over scenes, a point or W blanks the wall, Escape leaves it.
+function onClicker(event) {
+  const turned = { PageDown: '.st-key-next, .st-key-next_page', PageUp: '.st-key-back, .st-key-back_page' }[event.key];
+  if (turned) find(turned)?.querySelector('button')?.click();
+  else if (event.key === 'Escape') press('.st-key-go_present');
+  else if (BLANKS.includes(event.key) && now.keys) blank();
+  else return false;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  return true;
+}
+
 // A slider keeps the focus after it is moved; Streamlit hears no shortcut there.
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -28,12 +58,19 @@ function onKey(event) {
     return find('.st-key-scenario button')?.focus();
   }
   const [target] = event.composedPath();
+  const dark = find('#shell-blank');
+  if (dark) {
+    dark.remove();
+    event.preventDefault();
+    return event.stopImmediatePropagation();
+  }
   const by = TURNS[event.key.length > 1 ? event.key : event.key.toLowerCase()];
   if (by && (now.keys || event.key.length > 1) && !target?.closest?.(WRITTEN_IN) && turn(by)) {
     event.preventDefault();
     event.stopImmediatePropagation();
     return undefined;
   }
+  if (now.present && !target?.closest?.(WRITTEN_IN) && onClicker(event)) return undefined;
   if (!now.keys || target?.type !== 'range' || !/^[a-z]$/i.test(event.key)) return;
   const keys = [...document.querySelectorAll('button:enabled kbd')];
   const key = keys.find((kbd) => kbd.textContent.trim().toUpperCase() === event.key.toUpperCase());
@@ -95,6 +132,7 @@ new MutationObserver(() => { waiting ??= setTimeout(() => { waiting = null; keep
 const isDark = (element) => Number(/\d+/.exec(getComputedStyle(element.closest('.stApp') ?? document.body).backgroundColor)) < 128;
 
 watchTheConnection();
+setInterval(tellElapsed, CLOCK_MS);
 
 export default function ({ data, parentElement, setStateValue }) {
   ask = () => setStateValue('connected', Date.now());
@@ -107,6 +145,7 @@ export default function ({ data, parentElement, setStateValue }) {
   // a projected link on a phone is the same page, for reading
   if (data.present && !now.present && innerWidth <= PHONE_PX) press('.st-key-go_present');
   now = data;
+  tellElapsed();
   Object.assign(wall, { known: JSON.stringify(data.wall), tell: (seen) => setStateValue('wall', seen) });
   watchWall(data.present);
   const dark = isDark(parentElement.host ?? parentElement);

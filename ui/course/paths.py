@@ -1,0 +1,123 @@
+"""Paths through the course: which scenes a lecture of so many minutes goes through, in which order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import streamlit as st
+
+from ui import inputs
+from ui.course import pages as course
+from ui.labels import label
+
+PATH = "path"
+"""The path's name in the address of every page: its minutes."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A scene of a page, and how long a lecture stays there."""
+
+    stem: str
+    scene: str
+    minutes: int
+
+
+def _stops(*stops: tuple[str, str, int]) -> tuple[Stop, ...]:
+    return tuple(Stop(*stop) for stop in stops)
+
+
+PATHS: Mapping[str, tuple[Stop, ...]] = MappingProxyType(
+    {
+        "50": _stops(
+            ("start_here", "decode", 4),
+            ("start_here", "prefill", 3),
+            ("start_here", "rank", 3),
+            ("start_here", "collectives", 4),
+            ("sharding_math", "question", 3),
+            ("sharding_math", "see", 6),
+            ("sharding_math", "count", 3),
+            ("comm_cost", "question", 4),
+            ("comm_cost", "see", 4),
+            ("comm_cost", "count", 4),
+            ("pipeline_bubble", "question", 4),
+            ("pipeline_bubble", "see", 4),
+            ("two_way_tp", "see", 4),
+        ),
+        "80": _stops(
+            ("start_here", "decode", 4),
+            ("start_here", "prefill", 3),
+            ("start_here", "bottlenecks", 3),
+            ("start_here", "rank", 3),
+            ("start_here", "collectives", 4),
+            ("sharding_math", "question", 3),
+            ("sharding_math", "see", 6),
+            ("sharding_math", "count", 3),
+            ("sharding_math", "break_it", 4),
+            ("comm_cost", "question", 4),
+            ("comm_cost", "see", 4),
+            ("comm_cost", "count", 4),
+            ("comm_cost", "break_it", 4),
+            ("comm_cost", "bench", 3),
+            ("pipeline_bubble", "question", 4),
+            ("pipeline_bubble", "see", 4),
+            ("pipeline_bubble", "count", 4),
+            ("two_way_tp", "question", 3),
+            ("two_way_tp", "see", 4),
+            ("placement", "plan", 5),
+            ("startup_log", "read", 4),
+        ),
+    }
+)
+"""The guide for instructors has the same, and a test holds one to the other."""
+
+
+def keep() -> None:
+    """Keep the path in the address. Rendered by the entry on every page."""
+    inputs.expect(PATH, list(PATHS))
+    inputs.memo(PATH, 2)
+
+
+def name() -> str:
+    """The path that this visit is on, or nothing."""
+    asked = inputs.picked(PATH, "")
+    return asked if asked in PATHS else ""
+
+
+@dataclass(frozen=True)
+class Around:
+    """What is before a scene and after it, each a page and its scene, and where it is: of its page, or of the path.
+
+    A page without a scene is its first one. `told` is the minutes of a path.
+    """
+
+    before: tuple[course.Entry, str]
+    after: tuple[course.Entry, str]
+    at: int
+    of: int
+    told: str = ""
+
+
+def around(page: course.Entry, scene: str, names: Sequence[str]) -> Around:
+    """Where a scene of a page is; a path comes before the page's own order, and is gone back to from off it."""
+    at = names.index(scene)
+    before = (page, names[at - 1]) if at else (course.before(page), "")
+    after = (page, names[at + 1]) if at + 1 < len(names) else (course.after(page), "")
+    stops = PATHS.get(name(), ())
+    own = Around(before, after, at + 1, len(names))
+    if not stops:
+        return own
+    found = next((at for at, stop in enumerate(stops) if (stop.stem, stop.scene) == (page.stem, scene)), None)
+    left = min(st.session_state.get("_path_at", 0), len(stops) - 1)
+    here = left if found is None else found
+    following = _named(stops[here + 1]) if here + 1 < len(stops) else after
+    if found is None:
+        return replace(own, before=_named(stops[left]), after=following)
+    st.session_state["_path_at"] = found
+    begins = sum(stop.minutes for stop in stops[:found])
+    told = label("path.minutes", begins=begins, ends=begins + stops[found].minutes)
+    return Around(_named(stops[found - 1]) if found else before, following, found + 1, len(stops), told)
+
+
+def _named(stop: Stop) -> tuple[course.Entry, str]:
+    return course.entry(stop.stem), stop.scene
