@@ -70,7 +70,7 @@ def _tensor(row: TensorRow, result: str) -> dict[str, Any]:
             _words("board.ulps", off=off) for off in block["ulps"]
         ]
     subscript = str(len(blocks)).translate(_SUBSCRIPTS)
-    name = f"{row.key}.T" if row.transposed else row.key
+    name = f"{row.key}.T" if row.transposed else plain_prose.named("sharding_math", row.key)
     if row.held == "dense":
         name = _words("board.dense", result=result.removesuffix(" on all"))
     return {
