@@ -17,7 +17,7 @@ from ui.course import paths, progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
 from ui.labels import label
 from ui.prose import escape
-from ui.room import poll
+from ui.room import notes, poll
 
 _CSS = Path(__file__).parent / "app.css"
 _ICON = f"data:image/png;base64,{b64encode((Path(__file__).parent / 'icon.png').read_bytes()).decode()}"
@@ -99,7 +99,7 @@ def run() -> None:
     inputs.read_address()
     st.html(_style(_palette()))
     with inputs.carried(page.url_path, _SHARED):
-        _bar()
+        reads = _bar()
     st.set_page_config(page_title="Shardlab" if page.title == OVERVIEW.title else f"{page.title} · Shardlab")
     st.session_state["_said"] = page.title
     if presenting():
@@ -107,7 +107,7 @@ def run() -> None:
     with st.container(horizontal_alignment="center"), st.container(width=_column_px(), key="column"):
         notice = st.container()
         with operators.rerun(page.url_path or OVERVIEW.stem):
-            page.run()
+            notes.draw() if reads else page.run()
         inputs.note_own(page.url_path, _SHARED)
         _say_what_was_ignored(notice, page.url_path)
         poll.say_where(notice)
@@ -140,7 +140,8 @@ def tell(*said: str) -> None:
     st.session_state["_said"] = ". ".join(said)
 
 
-def _bar() -> None:
+def _bar() -> bool:
+    """What every page shares; whether the notes are read in place of the page."""
     with st.container(key="bar", horizontal=True, vertical_alignment="center"):
         inputs.scenario_bar()
         progress.keep()
@@ -155,6 +156,7 @@ def _bar() -> None:
             type="tertiary",
             on_click=_flip_present,
         )
+        return notes.asked()
 
 
 def speak() -> None:

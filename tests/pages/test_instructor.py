@@ -28,7 +28,14 @@ from ui.start_here.rows import ASKED_RANKS, LARGE
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs/instructor.md").read_text(encoding="utf-8")
 LINK = re.compile(r"\[([^\]]+)\]\(http://localhost:8501/([^)]*)\)")
-LINKS = sorted({(words, address) for words, address in LINK.findall(GUIDE) if "path=" not in address})
+
+
+def scene_links(guide: str) -> list[tuple[str, str]]:
+    """The links that are a scene's name: not those that open a path or its notes."""
+    return [(words, address) for words, address in LINK.findall(guide) if "path=" not in address]
+
+
+LINKS = sorted(set(scene_links(GUIDE)))
 STEP = re.compile(r"^1\. (\d+) min: ([^,]+), \[[^\]]+\]\(http://localhost:8501/([^)]*)\)$", re.MULTILINE)
 ROW = re.compile(r"^\| \[[^\]]+\]\(http://localhost:8501/([^)]*)\) \| (\d+) \| \S.* \|$", re.MULTILINE)
 SPANISH = (ROOT / "docs/instructor.es.md").read_text(encoding="utf-8")
@@ -108,8 +115,8 @@ def timed(text: str) -> list[tuple[tuple[str, str], str]]:
 
 def test_the_spanish_guide_leads_to_the_same_scenes_in_spanish():
     """The same links in the same order, each in Spanish and by its Spanish name, with the same minutes."""
-    leads = LINK.findall(SPANISH)
-    assert [scene_of(address) for _, address in leads] == [scene_of(address) for _, address in LINK.findall(GUIDE)]
+    leads = scene_links(SPANISH)
+    assert [scene_of(address) for _, address in leads] == [scene_of(address) for _, address in scene_links(GUIDE)]
     assert timed(SPANISH) == timed(GUIDE)
     with content.speaking("es"):
         for words, address in leads:

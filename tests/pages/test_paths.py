@@ -70,3 +70,17 @@ def test_an_answer_is_hidden_again_on_a_wall_alone():
     assert at.session_state["start_decode_revealed"] is False
     assert at.button(key="reveal").label == "Reveal"
     assert opened("start_here", "decode", start_decode_revealed="true").button(key="reveal").disabled
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_the_notes_have_a_word_for_every_stop_its_minutes_and_the_way_to_it(name):
+    at = AppTest.from_file(str(ENTRY), default_timeout=60)
+    at.query_params["notes"], at.query_params["path"] = "true", name
+    at.run()
+    assert not at.exception
+    told = [str(element.value) for element in at.markdown if "Minute " in str(element.value)]
+    assert len(told) == len(PATHS[name])
+    for stop, note in zip(PATHS[name], told, strict=True):
+        assert f"(./{stop.stem}?{entry(stop.stem).prefix}_scene={stop.scene}&path={name})" in note
+        assert len(note.split("\n", 1)[1].split()) > 20
+    assert f"to {name}." in told[-1]
