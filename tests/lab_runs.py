@@ -1,15 +1,38 @@
 """Running a lab's tests in a process of their own, and reading what became of each."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 LABS = tuple(sorted(path.name for path in (ROOT / "labs").glob("lab-0*") if (path / "test_lab.py").is_file()))
+
+Mutant = tuple[str, str]
+"""A plausible wrong answer, written after the reference, and the test that is to kill it."""
+
+FORKED = """
+import json, os, sys
+import pytest
+
+loaded, runs = map(json.loads, sys.argv[1:])
+for name in loaded:
+    __import__(name)
+pytest.main([*runs[0][1:], "--collect-only"])
+for implementation, *options in runs:
+    child = os.fork()
+    if not child:
+        os.environ["LAB_IMPL"] = implementation
+        os._exit(pytest.main(options))
+    if (ended := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])) not in (0, 1):
+        sys.exit(f"{implementation}: pytest ended with {ended}")
+"""
+"""Grades one file after another, each in a fork of one process: what all of them need is loaded once."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +41,35 @@ class Outcome:
 
     name: str
     failure: str | None
+
+
+def run_mutants(
+    lab: str, reference: str, mutants: Mapping[str, Mutant], folder: Path, loaded: Iterable[str] = ()
+) -> dict[str, tuple[Outcome, ...]]:
+    """Grade a reference, under the name "", and each of its mutants by one lab's tests.
+
+    `loaded` is imported before any of them. `folder` is written to.
+    """
+    reports, runs = {}, []
+    for number, (name, (code, _)) in enumerate({"": ("", ""), **mutants}.items()):
+        path, reports[name] = folder / f"mutant_{number}.py", folder / f"report_{number}.xml"
+        path.write_text(reference + code, encoding="utf-8")
+        options = (f"labs/{lab}", "-q", "-p", "no:cacheprovider", f"--junitxml={reports[name]}")
+        runs.append((str(path), *options))
+    command = [sys.executable, "-c", FORKED, json.dumps(list(loaded)), json.dumps(runs)]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        raise RuntimeError(f"{done.stdout}\n{done.stderr}")
+    return {name: _outcomes(report) for name, report in reports.items()}
+
+
+def survivors(graded: Mapping[str, tuple[Outcome, ...]], mutants: Mapping[str, Mutant]) -> set[str]:
+    """The mutants that the test of their rule lets pass; the reference lives, or the harness kills."""
+    failed = {name: {one.name for one in outcomes if one.failure} for name, outcomes in graded.items()}
+    assert graded[""]
+    assert not failed[""]
+    return {name for name, (_, killer) in mutants.items() if killer not in failed[name]}
 
 
 def run_lab(lab: str, implementation: str, report: Path, *options: str) -> tuple[Outcome, ...]:
@@ -29,6 +81,10 @@ def run_lab(lab: str, implementation: str, report: Path, *options: str) -> tuple
     )
     if done.returncode not in (0, 1):
         raise RuntimeError(f"pytest ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
+    return _outcomes(report)
+
+
+def _outcomes(report: Path) -> tuple[Outcome, ...]:
     return tuple(_outcome(case) for case in ElementTree.parse(report).iter("testcase"))
 
 

@@ -6,49 +6,63 @@ import pytest
 
 from runtime import content
 from tests.pages.test_every_scene import visit
+from ui import inputs
 from ui.course.old_addresses import KEYS
 from ui.course.pages import LABS, PAGES, entry
 
 PARTS = {page: [name for name in KEYS if name.startswith(f"{page.prefix}_")] for page in PAGES}
-ROUNDS = [
-    (page, number, dict(pair for pair in pairs if pair))
-    for page, names in PARTS.items()
-    for number, pairs in enumerate(
-        zip_longest(*([(name, old) for old in KEYS[name]] for name in names if not name.endswith("_said")))
-    )
-]
-"""Every old name of every part, as many in one visit as the page has parts."""
-SAID = [(name, old) for name in KEYS if name.endswith("_said") for old in KEYS[name]]
-"""Answers, which are asked for one case at a time."""
 
 
 def ignored(app) -> list[str]:
     return [element.value for element in app.markdown if "Ignored in the address" in element.value]
 
 
-@pytest.mark.parametrize(
-    ("page", "query"),
-    [
-        pytest.param(page, query, id=f"{page.stem}-{number}", marks=[pytest.mark.slow] if number else [])
-        for page, number, query in ROUNDS
-    ],
-)
-def test_an_old_address_opens_the_view_it_named(page, query):
-    app = visit(page, **query)
-    assert not app.exception
-    assert not ignored(app)
-    assert {name: app.session_state[name] for name in query} == {
-        name: KEYS[name][old] for name, old in query.items()
-    }
+def rounds(left: dict[str, list[str]]) -> list[dict[str, str]]:
+    """Old names in as few addresses as there are of one part."""
+    columns = ([(name, old) for old in olds] for name, olds in left.items())
+    return [dict(pair for pair in pairs if pair) for pairs in zip_longest(*columns)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "old"), SAID)
-def test_an_old_answer_is_still_the_answer(name, old):
+@pytest.fixture
+def options(monkeypatch):
+    """What each part of an address may be, as the page says when it is asked for it."""
+    heard = {}
+
+    def expect(name, keys, usual=inputs.expect):
+        heard.setdefault(name, set()).update(keys)
+        usual(name, keys)
+
+    monkeypatch.setattr(inputs, "expect", expect)
+    return heard
+
+
+def opens(page, options, names, **query: str) -> None:
+    """Each old name of these parts is an option's. A visit tells most options; the others get their own."""
+    left = {name: list(KEYS[name]) for name in names}
+    while left:
+        asked = rounds(left)[0]
+        app = visit(page, **query, **asked)
+        assert not app.exception
+        assert not ignored(app)
+        assert {name: app.session_state[name] for name in asked} == {
+            name: KEYS[name][old] for name, old in asked.items()
+        }
+        for name, old in asked.items():
+            left[name].remove(old)
+        told = {name: set(options.get(name, ())) for name in left}
+        untold = ((name, [old for old in left[name] if KEYS[name][old] not in told[name]]) for name in left)
+        left = {name: olds for name, olds in untold if olds}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_an_old_address_opens_the_view_it_named(page, options):
+    opens(page, options, [name for name in PARTS[page] if not name.endswith("_said")])
+
+
+@pytest.mark.parametrize("name", [name for name in KEYS if name.endswith("_said")])
+def test_an_old_answer_is_still_the_answer(name, options):
     case = name.removeprefix("log_").removesuffix("_said")
-    app = visit(entry("startup_log"), log_scene="exercises", log_case=case, **{name: old})
-    assert not ignored(app)
-    assert app.session_state[name] == KEYS[name][old]
+    opens(entry("startup_log"), options, [name], log_scene="exercises", log_case=case)
 
 
 def test_every_old_name_belongs_to_a_page():
