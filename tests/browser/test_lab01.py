@@ -57,7 +57,7 @@ def test_n_walks_the_steps_and_then_the_scenes_and_b_walks_back(stepper):
     for name in STEPS[1:]:
         stepper.keyboard.press("n")
         assert step(stepper) == name
-    assert "scene=See" in stepper.url
+    assert "shard_scene=see" in stepper.url
     press(stepper, "n")
     assert "Count" in stepper.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text()
     press(stepper, "b")

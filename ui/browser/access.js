@@ -27,9 +27,18 @@ function levelHeads(heads) {
   }
 }
 
+// A component draws itself after the page has changed, and again at each step.
+const hasHead = (node) => node.querySelector && (HEADS.includes(node.tagName) || node.querySelector(HEADS.join()));
+let saying = null;
+const drawn = new MutationObserver((changes) => {
+  if (!changes.some(({ addedNodes }) => [...addedNodes].some(hasHead))) return;
+  saying ??= setTimeout(() => { saying = null; sayOfPage(); });
+});
+
 function sayOfPage() {
   const heads = [];
   for (const element of everyElement(document.body)) {
+    if (element.shadowRoot) drawn.observe(element.shadowRoot, { subtree: true, childList: true });
     if (HEADS.includes(element.tagName)) heads.push(element);
     // a bare block of code, wider than its place
     if (element.tagName === 'PRE') {

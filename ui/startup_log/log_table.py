@@ -31,7 +31,7 @@ def log_table(
 
 
 def _table(kind: str, names: Sequence[str], body: str, caption: str) -> str:
-    head = "".join(f'<th scope="col"{_right(name)}>{name}</th>' for name in names)
+    head = "".join(f'<th scope="col"{_right(name)}>{name}</th>' if name else "<td></td>" for name in names)
     label = f'aria-label="{escape(caption)}"'
     return f'{_style()}<table class="{kind}" {label}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
