@@ -55,7 +55,10 @@ def shrinking_residuals(rows: Iterable[Row], look: Look) -> Figure:
     Columns: log, number, rule, residual_percent.
     """
     palette = look.palette
-    points = [{**row, "shown": max(_LEAST, row["residual_percent"])} for row in rows_of(rows)]
+    points = [
+        {**row, "shown": max(_LEAST, row["residual_percent"]), "rule": named("startup_log", row["rule"])}
+        for row in rows_of(rows)
+    ]
     order = list(dict.fromkeys(row["rule"] for row in sorted(points, key=lambda row: row["number"])))
     labels = {"title": None, "labelAngle": 0}
     x = {"field": "rule", "type": "nominal", "sort": order, "scale": {"padding": 0.3}, "axis": labels}
