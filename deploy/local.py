@@ -89,7 +89,9 @@ def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
 def _proxy(asked: argparse.Namespace, ports: range, files: Path) -> subprocess.Popen[bytes]:
     lines = "\n".join(f"    server app{port} 127.0.0.1:{port}" for port in ports)
     servers = files / "servers.cfg"
-    servers.write_text(f"backend servers\n{lines}\n")
+    _, _, shared = (HERE / "replicas.cfg").read_text().partition("backend servers\n")
+    rules = [line for line in shared.splitlines() if "server-template" not in line]
+    servers.write_text("\n".join(["backend servers", *rules, lines, ""]))
     command = ["haproxy", "-db", "-f", str(HERE / "haproxy.cfg"), "-f", str(servers)]
     environment = os.environ | {"SHARDLAB_BIND": f"{asked.address}:{asked.port}"}
     with (files / "haproxy.log").open("ab") as log:

@@ -102,6 +102,11 @@ def photograph(browser: Any, url: str, view: Shot, size: str, theme: str, out: P
     return picture
 
 
+def chromium() -> str | None:
+    """The browser of this machine, if it has one."""
+    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+
+
 def main() -> int:
     """Take the pictures that were asked for, and print the path of each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -111,7 +116,7 @@ def main() -> int:
     parser.add_argument("--lang", default="", help="the language's folder, such as es")
     parser.add_argument("--theme", choices=THEMES, action="append")
     asked = parser.parse_args()
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    path = chromium()
     if path is None:
         print("no Chromium found; install it, or name it in CHROMIUM", file=sys.stderr)
         return 2

@@ -53,6 +53,7 @@ ALIKE = {
 
 EXCEPTIONS = {
     "scripts/screenshots.py": {"playwright", "ui.course.pages"},
+    "scripts/slides.py": {"playwright", "ui.course.pages", "ui.course.paths"},
     "runtime/graded_process.py": {"torch", "distributed"},  # a program of its own, that the server never loads
 }
 """One file each, named with what it may import besides."""

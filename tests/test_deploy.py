@@ -3,9 +3,16 @@
 import re
 import shutil
 import subprocess
+import threading
+import time
+import urllib.request
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from benchmarks.served import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 DEPLOY = ROOT / "deploy"
@@ -36,3 +43,67 @@ def test_haproxy_takes_the_configuration_for_containers():
     environment = {"SHARDLAB_BIND": "*:8080", "SHARDLAB_APP": "app", "PATH": "/usr/sbin:/usr/bin"}
     checked = subprocess.run(command, cwd=DEPLOY, env=environment, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.skipif(shutil.which("haproxy") is None, reason="HAProxy is not installed")
+def test_a_rooms_visitors_come_to_the_process_that_it_is_in(tmp_path):
+    """Four processes: whoever has the code comes to the one of whoever has the key, whatever cookie it has."""
+    with four_processes(tmp_path) as address:
+        homes = {}
+        while len(homes) < 2:
+            home, cookie = visited(address)
+            homes[home] = cookie
+        (first, own), (_, other) = homes.items()
+        assert visited(f"{address}/?room=CDFGHJ&chair=1", own)[0] == first
+        for query, cookie in (("room=CDFGHJ", ""), ("room=cdfghj", ""), ("room=CDFGHJ", other)):
+            assert visited(f"{address}/?{query}", cookie)[0] == first
+        assert visited(f"{address}/?room=CDFGHJ&chair=1", other)[0] != first
+        assert visited(f"{address}/?room=CDFGHJ")[0] == first
+        assert len({visited(f"{address}/?room=FFFFFF")[0] for _ in range(8)}) > 1
+
+
+class Process(BaseHTTPRequestHandler):
+    """A process that says its port and nothing else."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(str(self.server.server_port).encode())
+
+    def log_message(self, *_):
+        """Nothing."""
+
+
+@contextmanager
+def four_processes(folder):
+    """The address of HAProxy before four of them, by the configuration that containers have."""
+    processes = [ThreadingHTTPServer(("127.0.0.1", 0), Process) for _ in range(4)]
+    for process in processes:
+        threading.Thread(target=process.serve_forever, daemon=True).start()
+    servers = "\n".join(f"    server app{p.server_port} 127.0.0.1:{p.server_port}" for p in processes)
+    shared = (DEPLOY / "replicas.cfg").read_text().partition("backend servers\n")[2]
+    rules = "\n".join(line for line in shared.splitlines() if "server-template" not in line)
+    (folder / "servers.cfg").write_text(f"backend servers\n{rules}\n{servers}\n")
+    port = free_port()
+    command = ["haproxy", "-db", "-f", DEPLOY / "haproxy.cfg", "-f", folder / "servers.cfg"]
+    environment = {"SHARDLAB_BIND": f"127.0.0.1:{port}", "PATH": "/usr/sbin:/usr/bin"}
+    proxy = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(200):
+            with suppress(OSError):
+                visited(f"http://127.0.0.1:{port}")
+                break
+            time.sleep(0.02)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        proxy.terminate()
+        proxy.wait()
+        for process in processes:
+            process.shutdown()
+
+
+def visited(address, cookie=""):
+    """Which process answered, and the cookie that it leaves."""
+    request = urllib.request.Request(address, headers={"Cookie": cookie} if cookie else {})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return answer.read().decode(), str(answer.headers.get("Set-Cookie", cookie)).partition(";")[0]

@@ -121,6 +121,7 @@ def run() -> None:
                 "lang": content.language(),
                 "shared": list(_SHARED),
                 "path": paths.name(),
+                "presides": poll.code() if poll.presides() else "",
                 "first": {f"{page.prefix}_scene": next(iter(page.scenes), "") for page in PAGES},
                 "wall": _wall(),
                 "dark": _palette().dark,

@@ -1,12 +1,12 @@
 // What the browser has to know of the shell: keys, focus, what is said of a change, and links within the course.
-// Mounted once a visit; `data` is { said, present, keys, lang, shared, path, first, wall, dark }.
+// Mounted once a visit; `data` is { said, present, keys, lang, shared, path, presides, first, wall, dark }.
 
 const PHONE_PX = 600;
 const WRITTEN_IN = 'input:not([type=range], [type=radio], [type=checkbox]), textarea, [contenteditable=true], [role=combobox]';
 const BLANKS = ['.', 'w', 'W'];
 const CLOCK_MS = 5000;
 const TURNS = { n: 1, b: -1, PageDown: 1, PageUp: -1 };
-let now = { said: '', present: false, keys: true, shared: [], path: '' };
+let now = { said: '', present: false, keys: true, shared: [], path: '', presides: '' };
 let last = null;
 let ask = () => {};
 
@@ -144,6 +144,8 @@ export default function ({ data, parentElement, setStateValue }) {
   }
   // a projected link on a phone is the same page, for reading
   if (data.present && !now.present && innerWidth <= PHONE_PX) press('.st-key-go_present');
+  // a proxy before several servers notes by this request which of them the room is in
+  if (data.presides && data.presides !== now.presides) fetch(`${location.pathname}?room=${data.presides}&chair=1`).catch(() => {});
   now = data;
   tellElapsed();
   Object.assign(wall, { known: JSON.stringify(data.wall), tell: (seen) => setStateValue('wall', seen) });

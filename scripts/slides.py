@@ -1,0 +1,137 @@
+"""Slides or a handout of a lecture, as one PDF: every screen of every scene of a path, or of a page.
+
+python -m scripts.slides --path 50 --out talk.pdf
+python -m scripts.slides --page comm_cost --out bill.pdf [--handout] [--lang es] [--theme dark]
+
+A question has two slides, before the answer and after. A handout is on paper, light, with what to say under it.
+"""
+
+import argparse
+import re
+import sys
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from runtime import content
+from runtime.prose import said
+from scripts.screenshots import FLAGS, READY, SIZES, THEMES, chromium, server
+from ui.course.pages import PAGES, entry
+from ui.course.paths import PATHS
+
+WIDTH, HEIGHT = SIZES["projector"]
+SCREEN = "() => document.documentElement.style.getPropertyValue('--screen')"
+SLIDES = f"""@page {{ size: {WIDTH}px {HEIGHT}px; margin: 0 }}
+body {{ margin: 0 }} p {{ display: none }} img {{ width: {WIDTH}px; display: block }}"""
+HANDOUT = """@page { size: A4; margin: 14mm } body { margin: 0; font: 11pt/1.4 serif }
+figure { margin: 0 0 8mm; break-inside: avoid } img { width: 100%; border: 0.3mm solid #999 }"""
+
+
+@dataclass(frozen=True)
+class Slide:
+    """A picture of a screen, and what is said of its scene where this is the scene's first."""
+
+    png: bytes
+    note: str = ""
+
+
+def scenes(path: str | None, page: str | None) -> list[tuple[str, str]]:
+    """The scenes to be shown, each by its page's stem and its name."""
+    if page:
+        return [(page, scene) for scene in entry(page).names]
+    return [(stop.stem, stop.scene) for stop in PATHS[path or "50"]]
+
+
+def note(stem: str, scene: str) -> str:
+    """What a presenter says of a scene, if there is a note for it."""
+    return said("notes", f"{stem}.{scene}") if f"{stem}.{scene}" in content.load("notes") else ""
+
+
+def slides(browser: Any, url: str, stem: str, scene: str, theme: str, lang: str) -> Iterator[Slide]:
+    """Every screen of a scene; of a question, then every screen of its answer."""
+    context = browser.new_context(
+        viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=theme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    query = {**entry(stem).scene(scene), "present": "true", **({"lang": lang} if lang else {})}
+    page.goto(f"{url}/{stem}?{urlencode(query)}")
+    _settle(page)
+    told = note(stem, scene)
+    for png in _screens(page):
+        yield Slide(png, told)
+        told = ""
+    reveal = page.locator(".st-key-reveal button:enabled:visible")
+    if reveal.count():
+        reveal.first.click()
+        _settle(page)
+        yield from map(Slide, _screens(page))
+    context.close()
+
+
+def _settle(page: Any) -> None:
+    for _ in range(2):
+        page.wait_for_selector(READY)
+        page.wait_for_timeout(700)
+
+
+def _screens(page: Any) -> Iterator[bytes]:
+    count = re.search(r"/(\d+)", page.evaluate(SCREEN))
+    for at in range(int(count[1]) if count else 1):
+        if at:
+            page.keyboard.press("PageDown")
+            page.wait_for_timeout(300)
+        yield page.screenshot()
+
+
+def document(shown: list[Slide], style: str) -> str:
+    """The pages that are printed, with nothing outside of them."""
+    figures = (
+        f'<figure><img src="data:image/png;base64,{b64encode(slide.png).decode()}" alt="">'
+        f"<p>{escape(slide.note)}</p></figure>"
+        for slide in shown
+    )
+    return f"<!doctype html><style>figure {{ margin: 0 }} {style}</style>{''.join(figures)}"
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    of = parser.add_mutually_exclusive_group()
+    of.add_argument("--path", choices=PATHS, help="an instructor's path, by its minutes; 50 where nothing is asked")
+    of.add_argument("--page", choices=[page.stem for page in PAGES[1:]], help="a page's scenes, by its stem")
+    parser.add_argument("--out", type=Path, default=Path("talk.pdf"))
+    parser.add_argument("--handout", action="store_true", help="on A4, with the presenter's notes")
+    parser.add_argument("--lang", choices=content.languages(), default=content.ENGLISH)
+    parser.add_argument("--theme", choices=THEMES, default="light", help="of slides; a handout is light")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Photograph the scenes, and print the pictures into one PDF."""
+    asked, path = _asked(), chromium()
+    if path is None:
+        print("no Chromium found; install it, or name it in CHROMIUM", file=sys.stderr)
+        return 2
+    from playwright.sync_api import sync_playwright
+
+    content.speak(asked.lang)
+    theme, lang = ("light" if asked.handout else asked.theme), ("" if asked.lang == content.ENGLISH else asked.lang)
+    shown: list[Slide] = []
+    with server() as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        for stem, scene in scenes(asked.path, asked.page):
+            shown += slides(browser, url, stem, scene, theme, lang)
+            print(f"{len(shown):3} {stem} {scene}")
+        printed = browser.new_page()
+        printed.set_content(document(shown, HANDOUT if asked.handout else SLIDES))
+        printed.pdf(path=asked.out, prefer_css_page_size=True, print_background=True)
+        browser.close()
+    print(asked.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
