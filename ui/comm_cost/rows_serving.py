@@ -9,7 +9,7 @@ from core.comm_cost.decode_attention import WAYS, DecodeAttention, decode_attent
 from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.models.weights import read_weight_bytes
 from core.specs import GpuSpec, LinkSpec, ModelSpec
-from core.steps.model import TensorGroup
+from core.steps.model import CROSSING_S, TensorGroup
 from core.steps.speculation import Speculation, speculation
 from core.strategy.disaggregation import Handoff, Request, handoff
 from runtime.prose import said
@@ -125,7 +125,7 @@ def handed_over(view: View, sequences: int) -> list[tuple[LinkSpec, Handoff]]:
     request = Request(
         scenario.model_spec,
         scenario.gpu_spec,
-        TensorGroup(scenario.tp, view.link),
+        TensorGroup(scenario.tp, view.link, network=view.network, crossing_s=CROSSING_S),
         scenario.prompt_tokens,
         scenario.output_tokens,
         sequences,
