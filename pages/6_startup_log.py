@@ -85,7 +85,7 @@ def formulas() -> None:
     with figure:
         found = frame(weight_rules.steps())
         page.figure(charts.shrinking_residuals(found, page.look), "formulas.reading", found, "weights_rules")
-        page.equation("tokens", "⌊ left ÷ (16 · bytes a token and rank) ⌋ · 16")
+        page.equation(*(phrase("startup_log", f"equation.{side}", block=16) for side in ("left", "right")))
         page.reading("formulas.scenario")
         with page.guarded(), st.expander(phrase("startup_log", "says.every_tensor_one_rank")):
             table = frame(weight_rules.tensor_rows(page.scenario.model_spec, page.scenario.tp))
