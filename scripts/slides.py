@@ -25,8 +25,9 @@ from ui.course.paths import PATHS
 
 WIDTH, HEIGHT = SIZES["projector"]
 SCREEN = "() => document.documentElement.style.getPropertyValue('--screen')"
-SLIDES = f"""@page {{ size: {WIDTH}px {HEIGHT}px; margin: 0 }}
-body {{ margin: 0 }} p {{ display: none }} img {{ width: {WIDTH}px; display: block }}"""
+SLIDES = f"""@page {{ size: {WIDTH}px {HEIGHT}px; margin: 0 }} body {{ margin: 0 }} p {{ display: none }}
+figure {{ height: {HEIGHT - 1}px; overflow: hidden; break-inside: avoid }}
+img {{ width: {WIDTH}px; display: block }}"""
 HANDOUT = """@page { size: A4; margin: 14mm } body { margin: 0; font: 11pt/1.4 serif }
 figure { margin: 0 0 8mm; break-inside: avoid } img { width: 100%; border: 0.3mm solid #999 }"""
 
@@ -60,6 +61,7 @@ def slides(browser: Any, url: str, stem: str, scene: str, theme: str, lang: str)
     query = {**entry(stem).scene(scene), "present": "true", **({"lang": lang} if lang else {})}
     page.goto(f"{url}/{stem}?{urlencode(query)}")
     _settle(page)
+    page.add_style_tag(content=".st-key-foot button { opacity: 0 }")
     told = note(stem, scene)
     for png in _screens(page):
         yield Slide(png, told)

@@ -254,7 +254,7 @@ class Page:
                 "place", page=self.entry.short, at=around.at, of=around.of, scene=self.entry.scenes[self.scene]
             )
             with st.container(key="place", width="content"):
-                st.markdown(place + around.told, width="content")
+                st.markdown(around.told or place, width="content")
 
     def _step(
         self,

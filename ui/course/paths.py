@@ -88,7 +88,7 @@ def name() -> str:
 class Around:
     """What is before a scene and after it, each a page and its scene, and where it is: of its page, or of the path.
 
-    A page without a scene is its first one. `told` is the minutes of a path.
+    A page without a scene is its first one. `told` is the place on a path, with its minutes.
     """
 
     before: tuple[course.Entry, str]
@@ -107,7 +107,7 @@ def around(page: course.Entry, scene: str, names: Sequence[str]) -> Around:
     own = Around(before, after, at + 1, len(names))
     if not stops:
         return own
-    found = next((at for at, stop in enumerate(stops) if (stop.stem, stop.scene) == (page.stem, scene)), None)
+    found = next((place for place, stop in enumerate(stops) if (stop.stem, stop.scene) == (page.stem, scene)), None)
     left = min(st.session_state.get("_path_at", 0), len(stops) - 1)
     here = left if found is None else found
     following = _named(stops[here + 1]) if here + 1 < len(stops) else after
@@ -115,8 +115,8 @@ def around(page: course.Entry, scene: str, names: Sequence[str]) -> Around:
         return replace(own, before=_named(stops[left]), after=following)
     st.session_state["_path_at"] = found
     begins = sum(stop.minutes for stop in stops[:found])
-    told = label("path.minutes", begins=begins, ends=begins + stops[found].minutes)
-    return Around(_named(stops[found - 1]) if found else before, following, found + 1, len(stops), told)
+    told = label("path.minutes", at=found + 1, of=len(stops), begins=begins, ends=begins + stops[found].minutes)
+    return Around(_named(stops[found - 1]) if found else before, following, at + 1, len(names), told)
 
 
 def _named(stop: Stop) -> tuple[course.Entry, str]:

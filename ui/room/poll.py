@@ -97,8 +97,8 @@ def button(question: Question, revealed: bool) -> Callable[[], object] | None:
         name, act = "again", _again
     else:
         return None
-    label, help, keys = word(name), word(f"{name}.help"), inputs.shortcut("A")
-    return lambda: st.button(label, key="ask_room", shortcut=keys, on_click=act, args=(question,), help=help)
+    label, keys = word(name), inputs.shortcut("A")
+    return lambda: st.button(label, key="ask_room", shortcut=keys, on_click=act, args=(question,))
 
 
 def _ask(question: Question) -> None:
