@@ -3,11 +3,15 @@
 A number input, a select box and a text input each ask whether their own key holds None. Streamlit 1.67 answers by
 copying all of the state (`SessionState.filtered_state`), and making the classes of every component anew: a quarter
 of a rerun of lab 03's bench, where thirty of them stand. `install` has them read the same mapping key by key.
+
+Each message of a run also asks for an option of the configuration, under a lock that all visitors' threads share: in
+a hall of 150 they stood in line for it. Options are read, not written, once a server runs: a dict needs no lock.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from streamlit import config
 from streamlit.runtime.state.session_state import SessionState
 
 _whole = vars(SessionState)["filtered_state"].fget
@@ -41,6 +45,16 @@ class OneKeyAtATime(Mapping[str, Any]):
         return dict(_whole(self._state))
 
 
+_locked_option = config.get_option
+
+
+def option(key: str) -> Any:
+    """An option of Streamlit's configuration, read without the lock. Raises RuntimeError for an unknown one."""
+    options = config._config_options
+    return options[key].value if options and key in options else _locked_option(key)
+
+
 def install() -> None:
-    """Let every session of this process read its state so. Doing it again changes nothing."""
+    """Let every session of this process read its state and its options so. Doing it again changes nothing."""
+    config.get_option = option
     SessionState.filtered_state = property(OneKeyAtATime)  # type: ignore[assignment]

@@ -30,7 +30,7 @@ from tests.core.serving.test_bench_results import PRINTED, SAVED
 from tests.core.startup_log.printed_logs import DEEPSEEK, QWEN2
 
 CASES = Path(os.environ.get("SHARDLAB_CASES", ""))
-INPUTS = 15_000
+INPUTS = 22_000
 LONGEST_SEED, WINDOW, WHOLE = 5_000, 600, 0.05
 TOPOLOGY = (
     "\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\n"

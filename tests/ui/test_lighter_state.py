@@ -1,9 +1,11 @@
 """The lighter view of session state against Streamlit's own copy of it."""
 
+import pytest
+from streamlit import config
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest
 
-from ui.lighter_state import OneKeyAtATime, _whole
+from ui.lighter_state import OneKeyAtATime, _locked_option, _whole, option
 
 
 def page() -> None:
@@ -27,3 +29,10 @@ def test_every_key_and_value_are_those_of_streamlits_own_copy():
     for key in [*whole, *state._keys(), "unheard of", "$$STREAMLIT_INTERNAL_KEY_X"]:
         assert (key in lighter) == (key in whole), key
         assert lighter.get(key, "none") == whole.get(key, "none"), key
+
+
+def test_an_option_is_the_one_that_streamlit_reads():
+    for key in config.get_config_options():
+        assert option(key) == _locked_option(key), key
+    with pytest.raises(RuntimeError):
+        option("global.unheardOf")

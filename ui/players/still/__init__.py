@@ -7,7 +7,8 @@ _HTML = """
 """
 _CSS = """
 .still { line-height: 0; }
-.still svg { width: 100%; height: auto; overflow: visible; }
+/* on a wall no higher than one screen of it */
+.still svg { width: 100%; height: auto; max-height: var(--wall-figure, none); overflow: visible; }
 .still text { font-family: var(--st-font); font-feature-settings: "tnum"; }
 .still svg ~ svg { display: none; }
 @media (max-width: 640px) {
