@@ -4,8 +4,8 @@ A number input, a select box and a text input each ask whether their own key hol
 copying all of the state (`SessionState.filtered_state`), and making the classes of every component anew: a quarter
 of a rerun of lab 03's bench, where thirty of them stand. `install` has them read the same mapping key by key.
 
-Each message of a run also asks for an option of the configuration, under a lock that all visitors' threads share: in
-a hall of 150 they stood in line for it. Options are read, not written, once a server runs: a dict needs no lock.
+Each message of a run also asks for an option of the configuration, under a lock that all visitors' threads share:
+in a hall of 150 they stood in line for it. Options are read, not written, once a server runs: no lock is needed.
 """
 
 from collections.abc import Iterator, Mapping
