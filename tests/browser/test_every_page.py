@@ -13,7 +13,7 @@ LEAST_PX = 24
 """The least type on a wall."""
 LEAST_OF_A_WHOLE_PX = 17
 """A puzzle's board of eleven rows and a drawn block stand whole on a screen, and are smaller on a low wall."""
-WHOLE = ".st-key-puzzles:visible, .still:visible"
+WHOLE = ".st-key-puzzles, .still"
 
 
 def revealed(app: str, entry) -> str:
