@@ -438,8 +438,9 @@ def test_an_unknown_architecture_names_the_known_and_what_is_missing():
 @pytest.mark.clock
 @pytest.mark.parametrize("text", ["", "no json", "{", "[1, 2]", '{"a": }', '{"a":' * 100_000 + "}", "{}" * 600_000])
 def test_a_text_that_is_no_config_is_refused_at_once(text):
+    """Empty objects are objects, and lack what a config says; anything else is no JSON of one."""
     began = time.process_time()
-    with pytest.raises(UnreadableTextError):
+    with pytest.raises(OutOfRangeError if text.startswith("{}") else UnreadableTextError):
         model_from_config(text)
     assert time.process_time() - began < 1
 
