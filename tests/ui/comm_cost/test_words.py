@@ -23,7 +23,7 @@ OF_THE_PAGE = re.compile(
 )
 WRONG = re.compile(
     r"\b1[\s\u00a0](GPUs|ranks|hops|rows|verdicts|times|layers)\b"
-    r"|\b[02-9]\d*[\s\u00a0](GPU|rank|hop|row) |One GPU (share|divide) |nan|None"
+    r"|\b[02-9]\d*[\s\u00a0](GPU|rank|hop|row) |One GPU (share|divide) |\bnan\b|\bNone\b"
 )
 
 scenarios = st.builds(
