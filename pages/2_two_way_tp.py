@@ -6,7 +6,6 @@ import streamlit as st
 
 from core.two_way_tp import GPTS, MINI_GPT, slowdown
 from runtime import captures
-from runtime.paid_run import recorded_slowdown
 from runtime.prose import said
 from ui import inputs, scenes
 from ui.two_way_tp import bench as two_way_tp_bench
@@ -67,11 +66,9 @@ def build() -> None:
 
 def fields() -> Mapping[str, str]:
     recorded = [run.log for run in shipped.values()]
-    smallest = [slowdown(one) for one in recorded if (one.model, one.backend) == (MINI_GPT, "gloo")]
-    other = recorded_slowdown(MINI_GPT.key, "gloo")
-    slowdowns = [*smallest, *([other] if other else [])]
+    repeats = {run.log.backend: captures.repeats(run.name) for run in readable.values()}
     told = (log, capture.result, log.steps.index(step), recorded, page.scenario.model_spec)
-    return {**facts.fields(*told, slowdowns), **measured.fields(), **paid.fields()}
+    return {**facts.fields(*told, repeats), **measured.fields(), **paid.fields()}
 
 
 page.play(

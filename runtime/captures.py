@@ -3,6 +3,7 @@
 data/captures/<name>/lines.jsonl    stdout of rank 0, as printed
 data/captures/<name>/result.json    the object, its manifest inside: command, hardware, versions, date
 data/captures/<name>/SHA256SUMS     of both, as sha256sum writes it
+data/repeats/<name>-<i>.json        what a command wrote each time it ran at rest; the capture is their median
 data/curves/<backend>.json          what distributed.run_curve wrote
 """
 
@@ -18,7 +19,7 @@ from core.errors import ShardlabError, UnknownNameError
 from core.two_way_tp import RunLog, RunResult, ScalingRun, read_log, read_result, read_scaling
 
 DATA = Path(__file__).resolve().parent.parent / "data"
-CAPTURES, CURVES = DATA / "captures", DATA / "curves"
+CAPTURES, CURVES, REPEATS = DATA / "captures", DATA / "curves", DATA / "repeats"
 LINES, RESULT, SUMS = "lines.jsonl", "result.json", "SHA256SUMS"
 
 
@@ -76,6 +77,12 @@ def save(lines: Sequence[str], result: str, folder: Path) -> None:
     for file, text in files.items():
         (folder / file).write_text(text, newline="\n")
     (folder / SUMS).write_text(_sums_text(files), newline="\n")
+
+
+@lru_cache(maxsize=16)
+def repeats(name: str, folder: Path = REPEATS) -> tuple[RunResult, ...]:
+    """Every run of a capture's command on the machine at rest, itself among them; none where it ran once."""
+    return tuple(read_result(path.read_text(encoding="utf-8")) for path in sorted(folder.glob(f"{name}-*.json")))
 
 
 @lru_cache(maxsize=8)

@@ -71,15 +71,6 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if manifest.baseline_doubt else 0
 
 
-def recorded_slowdown(model: str, backend: str, folder: Path = FOLDER) -> float | None:
-    """How many times as long a token took at TP=2 in the run of the manifest; None where it is of another model."""
-    path = folder / MANIFEST
-    row = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    if (row.get("model"), row.get("backend")) != (model, backend):
-        return None
-    return float(row["tp2_token_ms"] / row["tp1_token_ms"])
-
-
 def manifest_cost_usd(folder: Path = FOLDER) -> float:
     """What the manifest says was paid; nothing where there is no manifest."""
     path = folder / MANIFEST

@@ -40,6 +40,20 @@ def test_a_captures_lines_and_result_tell_the_same_run(name):
     assert result.tokens_equal is (log.identical == log.prompts)
 
 
+@pytest.mark.parametrize("name", ["gloo-cpu", "shm-cpu"])
+def test_the_capture_shown_is_the_middle_one_of_five_runs_at_rest(name):
+    """By its median token; one command, one day, and TP=1 within a tenth in all of them."""
+    shown, repeats = captures.load(name).result, captures.repeats(name)
+    assert len(repeats) == 5
+    assert shown == sorted(repeats, key=lambda run: run.per_token.median_s)[2]
+    assert {(run.manifest.command, run.manifest.date[:10]) for run in repeats} == {
+        (shown.manifest.command, shown.manifest.date[:10])
+    }
+    singles = [run.single_per_token.median_s for run in repeats]
+    assert max(singles) < 1.1 * min(singles)
+    assert all(run.per_token.median_s > run.single_per_token.median_s for run in repeats)
+
+
 def test_a_changed_capture_is_refused(tmp_path):
     shutil.copytree(captures.CAPTURES / "gloo-cpu", tmp_path / "gloo-cpu")
     lines = tmp_path / "gloo-cpu" / captures.LINES
@@ -77,6 +91,24 @@ def test_a_wire_that_was_shaped_is_measured_as_what_it_was_shaped_to(name, bytes
     fit = fitted_wire(log)
     assert fit.bandwidth_bytes_per_s == pytest.approx(bytes_per_s, rel=0.05)
     assert log.identical == log.prompts
+
+
+@pytest.mark.parametrize("name", ["1gbit", "10gbit", "rest-1gbit", "rest-10gbit"])
+def test_no_sum_beats_the_wire_it_was_shaped_to(name):
+    """A sum on two ranks sends its payload once; the bucket lets a burst of 256 KiB through at any rate."""
+    rate = {"1gbit": 1.25e8, "10gbit": 1.25e9}[name.removeprefix("rest-")]
+    for point in captures.load(name, TWO_HOSTS).log.sweep:
+        assert point.median_s > (point.payload_bytes - 256 * 1024) / rate
+
+
+def test_a_fit_of_noise_is_told_as_one():
+    """At rest 10 Gb/s was fitted at twice the wire: the page says that the fast wires' order is open."""
+    rates = {
+        name: fitted_wire(captures.load(name, TWO_HOSTS).log).bandwidth_bytes_per_s
+        for name in ("rest-10gbit", "rest-1gbit")
+    }
+    assert rates["rest-10gbit"] > 1.25e9
+    assert rates["rest-1gbit"] == pytest.approx(1.25e8, rel=0.05)
 
 
 def test_a_long_prompt_takes_longer_the_slower_the_wire_between_two_hosts():

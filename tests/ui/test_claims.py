@@ -25,7 +25,7 @@ def test_the_boundary_of_a_fast_link_is_told_as_the_nvlink_domain(stem):
         ("comm_cost", "see.reading_prefill", "{{mfu|%0}} of the data sheet"),
         ("start_here", "prefill.reading", "by the data sheet"),
         ("two_way_tp", "limits.body", "contend for {{cores}}"),
-        ("two_way_tp", "limits.body", "{{spread}} times"),
+        ("two_way_tp", "limits.body", "{{spread_tcp}} times"),
         ("reading_rooms", "megatron.seeds", "hree"),
         ("reading_rooms", "megatron.overlap", "backward pass"),
         ("reading_rooms", "megatron.overlap", "NCCL"),

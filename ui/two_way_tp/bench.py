@@ -77,7 +77,7 @@ class Bench:
     def fields(self) -> Mapping[str, str]:
         """The numbers of their prose."""
         between = named("two_way_tp", self.between)
-        filled = {**facts.scaling_fields(self.curve, between), **facts.host_fields(self.hosts)}
+        filled = {**facts.scaling_fields(self.curve, between), **facts.host_fields(self.hosts, _hosts("rest-"))}
         filled["own_wire"] = self.wire.name if self.wire else ""
         if self.inside:
             scenario = self.page.scenario
@@ -87,7 +87,8 @@ class Bench:
     def two_arms(self) -> None:
         """Every run's arms."""
         drawn = ends(self.runs) if self.page.look.present else self.runs
-        table = frame(row for name, run in drawn for row in rows_of.run_rows(name, run.result))
+        arms = (rows_of.run_rows(name, run.result, captures.repeats(run.name)) for name, run in drawn)
+        table = frame(row for rows in arms for row in rows)
         self.page.figure(charts.arms(table, self.page.look), "bench.reading", table, "two_arms")
 
     def wires(self) -> None:
@@ -148,13 +149,19 @@ def open_bench(page: Page, runs: tuple[tuple[str, Capture], ...], backend: str, 
         inside, across = (duels(model, gpu, link, *asked) for link in (scenario.link_spec, scenario.network_spec))
     except ShardlabError as error:
         inside, across, refused = (), (), str(error)
-    hosts = tuple(
-        (words, captures.load(name, TWO_HOSTS).log)
-        for name, words in facts.SHAPED.items()
-        if name in captures.names(TWO_HOSTS)
-    )
+    hosts = _hosts("")
     wire = newest_wire([run for _, run in runs if run.log.backend == backend], backend)
     return Bench(runs, captures.load_curve(backend), between, inside, across, refused, wire, hosts, page)
+
+
+def _hosts(recording: str) -> tuple[tuple[str, RunLog], ...]:
+    """The runs over shaped wires of one recording, by the wire's name."""
+    there = captures.names(TWO_HOSTS)
+    return tuple(
+        (words, captures.load(recording + name, TWO_HOSTS).log)
+        for name, words in facts.SHAPED.items()
+        if recording + name in there
+    )
 
 
 def newest_wire(runs: Sequence[Capture], backend: str) -> LinkSpec | None:

@@ -26,7 +26,8 @@ from ui.figures.style import (
 from ui.theme import Look
 
 _BANDS = Bands(0, 26, 36, 6)
-_KINDS = ("one", "all", "ranks")
+_KINDS = ("one", "all", "ranks", "again")
+_ON_RUNS_LINE = ("ranks", "again")
 _NAME, _LINE, _GAP = 24, 13, 8
 
 
@@ -120,7 +121,8 @@ def arms(runs: Iterable[Row], look: Look) -> Figure:
 
     Between the two, grey, one process on all threads, where it was timed. A model's runs at TP=N stand on lines of
     their own, each with what is between its ranks and how many times it takes as long.
-    Columns: run, model, between, kind ("one", "all", "ranks"), min_ms, median_ms, p95_ms, times.
+    A short stroke is the median of another run.
+    Columns: run, model, between, kind ("one", "all", "ranks", "again"), min_ms, median_ms, p95_ms, times.
     """
     palette = look.palette
     rows, height = _lined(rows_of(runs), look)
@@ -141,8 +143,10 @@ def arms(runs: Iterable[Row], look: Look) -> Figure:
     ]
     crowded = low * (high / low) ** 0.75
     inner, outer = ([row for row in ranks if (row["p95_ms"] > crowded) == far] for far in (False, True))
+    again = {**dot(look, 16, width=2, fill=palette.text), "shape": "stroke", "angle": 90}
     layers = [
         layer("rule", rows, x=x, x2="p95_ms", y=y, strokeWidth=look.px(3), color=palette.axis),
+        layer("point", rows, where="datum.kind === 'again'", x=median, y=y, **again),
         *(
             layer(
                 "point", rows, where=f"datum.kind === '{kind}'", x=median, y=y, **dot(look, 10, width=2, fill=fill)
@@ -169,7 +173,7 @@ def _lined(runs: list[Row], look: Look) -> tuple[list[Row], float]:
         rows = sorted((row for row in runs if row["model"] == model), key=lambda row: _KINDS.index(row["kind"]))
         numbers: dict[str, int] = {}
         for row in rows:
-            line = numbers.setdefault(row["run"] if row["kind"] == "ranks" else row["kind"], len(numbers))
+            line = numbers.setdefault(row["run"] if row["kind"] in _ON_RUNS_LINE else row["kind"], len(numbers))
             placed.append(
                 {**row, "over": look.px(top + _NAME / 2), "line": look.px(top + _NAME + _LINE * (line + 0.5))}
             )

@@ -70,7 +70,8 @@ class RunRow:
     """One arm of one run: its least, median and 95th percentile of a decode step.
 
     `kind` is "one" for one process on a thread, "all" for one on every core's, "ranks" for TP=N, whose `times` is
-    what it takes of the first. A run's name is its model's and, after a comma, what is between the ranks.
+    what it takes of the first, and "again" for the median of another run of the same command. A run's name is its
+    model's and, after a comma, what is between the ranks.
     """
 
     run: str
@@ -250,9 +251,13 @@ def slowed_bars(slowed: Slowed) -> list[Part]:
     return rows
 
 
-def run_rows(name: str, result: RunResult) -> list[RunRow]:
-    """The arms of a run, and of its replayed graphs; not every run has those, or one process on all threads."""
+def run_rows(name: str, result: RunResult, repeats: Sequence[RunResult] = ()) -> list[RunRow]:
+    """The arms of a run, and of its replayed graphs; not every run has those, or one process on all threads.
+
+    `repeats` are all runs of its command, each with its median on the line of TP=N.
+    """
     eager = _arms(name, result, result.single_per_token, result.per_token, result.all_threads_per_token)
+    eager += [_again(eager[-1], repeat) for repeat in repeats]
     if result.graph_per_token is None or result.single_graph_per_token is None:
         return eager
     graphed = _arms(
@@ -265,9 +270,19 @@ def run_rows(name: str, result: RunResult) -> list[RunRow]:
     return [*eager, *graphed]
 
 
+def _again(shown: RunRow, repeat: RunResult) -> RunRow:
+    median_ms = 1e3 * repeat.per_token.median_s
+    times = _times(repeat.single_per_token, repeat.per_token)
+    return replace(shown, kind="again", min_ms=median_ms, median_ms=median_ms, p95_ms=median_ms, times=times)
+
+
+def _times(one: PerToken, many: PerToken) -> str:
+    return f"{significant(many.median_s / one.median_s, 2)} ×"
+
+
 def _arms(name: str, result: RunResult, one: PerToken, many: PerToken, wide: PerToken | None) -> list[RunRow]:
     model, _, between = name.partition(", ")
-    times = f"{significant(many.median_s / one.median_s, 2)} ×"
+    times = _times(one, many)
     arms = [
         ("TP=1", "one", one),
         (said("two_way_tp", "says.tp_all_threads"), "all", wide),

@@ -16,7 +16,7 @@ from core.two_way_tp import (
     step_comm_s,
     token_parts,
 )
-from runtime.prose import named, said, written
+from runtime.prose import named, said
 from runtime.quantities import binary_bytes, grouped, percent, plain, seconds, significant
 from ui.two_way_tp.rows import usual_work_s, working_s
 
@@ -44,12 +44,12 @@ def fields(
     token: int,
     shipped: Sequence[RunLog],
     model: ModelSpec,
-    slowdowns: Sequence[float],
+    repeats: Mapping[str, Sequence[RunResult]],
 ) -> Mapping[str, str]:
     """Every number of the page's prose, with its unit.
 
     `shipped` are the recorded runs, for comparison; `model` is the scenario's, whose bill their wires are asked.
-    `slowdowns` are of every recorded run of the smallest model over TCP.
+    `repeats` are all runs of the smallest model at rest, by backend.
     """
     manifest, times = result.manifest, slowdown(log)
     return {
@@ -66,7 +66,7 @@ def fields(
         "load_average": "not noted" if manifest.load_average is None else plain(manifest.load_average, 2),
         "reading": seconds(reading_s) if (reading_s := _reading_s(log.model, result)) else "not timed",
         "p95_times": plain(result.per_token.p95_s / result.per_token.median_s, 2),
-        **_spread_fields(slowdowns),
+        **_spread_fields(repeats),
         "all_reduces": str(all_reduces_per_token(log.model, log.tp_size)),
         "payload": binary_bytes(all_reduce_payload_bytes(log.model)),
         "logit_difference": _scientific(result.max_logit_difference),
@@ -100,13 +100,17 @@ def dearer(log: RunLog) -> str:
     return "sums" if token_parts(log).all_reduce_s > log.single_token_s else "waiting"
 
 
-def _spread_fields(slowdowns: Sequence[float]) -> dict[str, str]:
-    """From the least to the largest of runs of one program: what a shared machine does to a time."""
-    least, most = plain(min(slowdowns), 2), plain(max(slowdowns), 2)
-    return {
-        "spread": least if least == most else said("two_way_tp", "says.to_2", least=least, most=most),
-        "spread_runs": written(len(slowdowns), said("two_way_tp", "says.recorded_run_recorded_runs")),
-    }
+def _spread_fields(repeats: Mapping[str, Sequence[RunResult]]) -> dict[str, str]:
+    """From the least to the largest slowdown of runs of one command, on either wire."""
+    filled = {"spread_runs": str(max(map(len, repeats.values()), default=0))}
+    for name, backend in (("tcp", "gloo"), ("memory", "shm")):
+        times = [run.per_token.median_s / run.single_per_token.median_s for run in repeats.get(backend, ())]
+        filled[f"spread_{name}"] = (
+            said("two_way_tp", "says.to_2", least=significant(min(times)), most=significant(max(times)))
+            if times
+            else said("two_way_tp", "says.not_recorded")
+        )
+    return filled
 
 
 def _large_fields(shipped: Sequence[RunLog]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Lab 02's bench and paid run: the numbers their prose is filled with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_wire
 from core.two_way_tp.spend import HOURS_A_DAY, Account, cost_usd, hours_for
@@ -59,8 +59,8 @@ def duel_fields(inside: Sequence[Duel], across: Sequence[Duel], model: str, gpu:
     return filled
 
 
-def host_fields(runs: Sequence[tuple[str, RunLog]]) -> Mapping[str, str]:
-    """A prompt over each shaped wire."""
+def host_fields(runs: Sequence[tuple[str, RunLog]], again: Sequence[tuple[str, RunLog]] = ()) -> Mapping[str, str]:
+    """A prompt over each shaped wire, and over each when it was recorded `again`."""
     told = {name: log.prefill for name, log in runs if log.prefill is not None}
     if not told:
         return {}
@@ -73,18 +73,25 @@ def host_fields(runs: Sequence[tuple[str, RunLog]]) -> Mapping[str, str]:
     }
     slowest = max(told, key=lambda name: told[name].median_s)
     fastest = min(told, key=lambda name: told[name].median_s)
-    fits = {name: fitted_wire(log) for name, log in runs}
-    speeds = [(name, fit.bandwidth_bytes_per_s) for name, fit in fits.items() if fit and fit.bandwidth_bytes_per_s]
     return filled | {
-        "host_fits": ", ".join(
-            said("two_way_tp", "says.over", bytes_per_s=bandwidth(bytes_per_s), name=name)
-            for name, bytes_per_s in speeds
-        ),
+        "host_fits": _over(_rates(runs)),
+        "host_fits_again": _over(_rates(again)),
+        "host_again": _over((seconds(log.prefill.median_s), name) for name, log in again if log.prefill),
         "host_slowest": slowest,
         "host_slowest_time": seconds(told[slowest].median_s),
         "host_fastest": fastest,
         "host_fastest_time": seconds(told[fastest].median_s),
     }
+
+
+def _rates(runs: Sequence[tuple[str, RunLog]]) -> Iterator[tuple[str, str]]:
+    for name, log in runs:
+        if (fit := fitted_wire(log)) and fit.bandwidth_bytes_per_s:
+            yield bandwidth(fit.bandwidth_bytes_per_s), name
+
+
+def _over(told: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(said("two_way_tp", "says.over", value=value, name=name) for value, name in told)
 
 
 def paid_fields(account: Account, usd_per_hour: float, forgotten_hours: int) -> Mapping[str, str]:

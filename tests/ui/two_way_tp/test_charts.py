@@ -74,6 +74,16 @@ def test_one_process_on_all_threads_is_a_third_arm_where_it_was_timed():
         assert values_of(arms_charts.arms(table, LOOKS[0]))
 
 
+def test_other_runs_of_a_command_stand_as_strokes_on_its_line():
+    """Five medians, at the height of the bar that is the middle one of them."""
+    shown, repeats = captures.load("gloo-cpu"), captures.repeats("gloo-cpu")
+    table = frame(arm_rows.run_rows("MiniGPT, TCP", shown.result, repeats))
+    drawn = values_of(arms_charts.arms(table, LOOKS[0]))
+    strokes = [row for row in drawn if row.get("kind") == "again"]
+    assert sorted(row["median_ms"] for row in strokes) == sorted(1e3 * run.per_token.median_s for run in repeats)
+    assert {row["line"] for row in strokes} == {row["line"] for row in drawn if row.get("kind") == "ranks"}
+
+
 def test_steps_replayed_as_a_graph_are_a_row_of_their_own():
     """Half of the eager time in both arms: the same ratio, under a name that says so."""
     result = captures.load("gloo-cpu").result
