@@ -75,7 +75,7 @@ def plan() -> None:
             answer.to_run(page, asked, shown)
         if not placement.fitting:
             answer.refused(page, placement)
-        more.say_sizes(page, asked.more, asked.question)
+        more.say_sizes(page, asked.more, placement)
 
 
 def compare() -> None:

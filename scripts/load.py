@@ -14,7 +14,8 @@ from core.placement.asked import GPUS_PER_NODE
 from core.placement.bench_prediction import predict_bench
 from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.placement.planner import Plan, Question, judge
+from core.placement.planner import Placement, Plan, Question, judge
+from core.placement.trace import nothing_fits
 from core.placement.trace_load import run_trace, trace_remark
 from core.placement.under_load import engine_cost
 from core.serving.bench_reader import read_bench_results
@@ -25,7 +26,7 @@ from core.serving.trace import read_trace
 from core.units import plain, seconds
 from runtime.prose import worded
 from scripts.asking import add_question, in_s, question
-from scripts.terminal import Parser, answer, finite, picked, print_aligned, read_text, run
+from scripts.terminal import NOTHING_FITS, Parser, answer, finite, picked, print_aligned, read_text, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,23 +35,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
+        asked, plan = _named(options)
+        refused = [] if plan.fits else [worded(one) for one in nothing_fits(Placement(asked, (plan,)))]
+        if refused:
+            if not options.json:
+                print("\n".join(refused))
+            return {"met": False, "refused": refused}
         report = _trace if options.trace else _bench if options.bench else _ladder
-        return report(options, *_placed(options))
+        return report(options, asked, plan)
 
-    return answer(parser, options, compute, table=False)
+    return answer(
+        parser, options, compute, table=False, status=lambda said: 0 if said.get("met", True) else NOTHING_FITS
+    )
 
 
-def _placed(options: argparse.Namespace) -> tuple[Question, Plan]:
+def _named(options: argparse.Namespace) -> tuple[Question, Plan]:
     """The plan that was named, on one node or as many as its GPUs fill.
 
-    Raises OutOfRangeError for one that does not fit.
+    Raises OutOfRangeError for one that the model does not split into.
     """
     require_positive(gpus_per_node=options.gpus_per_node)
     layout = Layout(options.tp, options.pp, options.replicas, options.dp, options.dcp)
     options.nodes = max(options.nodes, -(-layout.gpus // options.gpus_per_node))
     asked = question(options, Demand())
     plan = judge(asked, layout)
-    if not plan.fits:
+    if not plan.splits:
         raise OutOfRangeError("plan", layout.name, worded(plan.reason))
     return asked, plan
 
@@ -66,7 +75,7 @@ def _trace(options: argparse.Namespace, asked: Question, plan: Plan) -> Mapping[
     return {
         "engines": plan.layout.replicas,
         "trace": picked(trace, "requests", "left_out", "unread", "mean_prompt", "mean_output", "rate_per_s"),
-        "kept": promise.kept(seen),
+        "met": promise.kept(seen),
         **_figures(seen, plan.layout.replicas),
     }
 
@@ -87,6 +96,7 @@ def _ladder(options: argparse.Namespace, asked: Question, plan: Plan) -> Mapping
         "capacity_per_s": engines * cost.capacity_per_s,
         "most_running_per_engine": cost.most_running,
         "prefill_s": cost.prefill_s,
+        "met": kept is not None,
         "kept_per_s": None if kept is None else engines * kept.arrivals_per_s,
         "rates": [
             {

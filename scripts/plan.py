@@ -49,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         found = refit(asked, log, table, bench) if log or table or bench else None
         placement = found.after if found else place_under_load(asked)
-        sizes = sized(placement.question) if options.size else None
+        missed = placement.question.demand.requests_per_s is not None and not placement.met
+        sizes = sized(placement.question) if options.size or missed else None
         if not options.json:
             if found is not None:
                 print("\n".join(["Your machine", *(f"  {worded(one)}" for one in said_of(found)), ""]))
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options,
         compute,
         table=False,
-        status=lambda said: NOTHING_FITS if said["recommended"] is None else 0,
+        status=lambda said: 0 if said["met"] else NOTHING_FITS,
     )
 
 
@@ -85,7 +86,7 @@ def _as_json(placement: Placement) -> Mapping[str, object]:
     return {
         "min_tp_for_fit": placement.min_tp,
         "plans": [_plan_as_json(question, plan) for plan in placement.plans],
-        "recommended": placement.recommended,
+        **picked(placement, "recommended", "met"),
         "trace": [worded(reason) for reason in (*decisions(placement), *losers(placement))],
         "usable_bytes": question.budget.usable_bytes,
         "usable_source": worded(usable_source(question)),
@@ -199,7 +200,8 @@ def _print(placement: Placement, engine: Engine, manifest: str | None) -> None:
         refused = refusals(placement.question, chosen, engine)
         said = [f"{engine} would refuse it: {one.text}" for one in refused]
         print("\n" + ("\n".join(said) or _written(placement.question, chosen, engine, manifest)))
-        print("\n".join(worded(note) for note in remarks(placement.question, chosen)))
+        for note in remarks(placement.question, chosen):
+            print(worded(note))
 
 
 def _written(question: Question, plan: Plan, engine: Engine, manifest: str | None) -> str:

@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from core.placement.asked import GPUS_PER_NODE
 from core.placement.demand import Demand
+from core.placement.planner import place
+from core.placement.trace import nothing_fits
 from core.strategy.race import LOADS, REQUESTS, Lane, entrants, race
 from core.units import percent, plain, seconds
+from runtime.prose import worded
 from scripts.asking import add_question, question
 from scripts.terminal import NOTHING_FITS, Parser, answer, picked, print_aligned, run
 
@@ -23,12 +26,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ran = race(entered, rate, chunk, options.seed, options.requests) if entered else None
         lanes = ran.lanes if ran else ()
         winner = ran.lanes[ran.winner].entrant.kind if ran else None
-        if not options.json:
+        refused = [] if ran else [worded(one) for one in nothing_fits(place(asked))]
+        if not options.json and refused:
+            print("\n".join(refused))
+        elif not options.json:
             heads = ("plan", "layout", "an answer", "first token", "next token", "most waiting", "fullest cache")
             print(f"{plain(rate)} requests a second")
             print_aligned([heads, *map(_cells, lanes)])
-            print(f"first: {winner}" if winner else "nothing fits")
-        return {"requests_per_s": rate, "winner": winner, "lanes": [_figures(lane) for lane in lanes]}
+            print(f"first: {winner}")
+        lanes_said = [_figures(lane) for lane in lanes]
+        return {"requests_per_s": rate, "winner": winner, "refused": refused, "lanes": lanes_said}
 
     return answer(
         parser,

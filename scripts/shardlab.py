@@ -74,7 +74,7 @@ def parsers() -> Mapping[str, Parser]:
 def make_parser() -> Parser:
     """What stands before a command's name."""
     lines = "\n".join(f"  {name:<14} {what}" for name, what in {**COMMANDS, "completion": "for a shell"}.items())
-    statuses = "exit status: 0 answered, 1 something is off, 2 bad input, 3 nothing fits"
+    statuses = "exit status: 0 answered, 1 something is off, 2 bad input, 3 nothing fits or meets the targets"
     parser = Parser(
         description="Inference parallelism from a terminal.",
         usage="shardlab COMMAND …",

@@ -3,7 +3,7 @@
 0    answered
 1    answered, and something does not hold: a log that is off, a place that is missing
 2    what was asked cannot be read or meant; one line on stderr, which with `--json` is a JSON object
-3    answered: nothing fits
+3    answered: nothing fits, or nothing that does meets the targets
 141  whoever read the output has closed it, as `head` does
 """
 

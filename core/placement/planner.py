@@ -83,6 +83,11 @@ class Plan:
         return self.kv_tokens * self.layout.replicas
 
     @property
+    def longest(self) -> int:
+        """Tokens of the longest sequence that fits alone; 0 where not one does."""
+        return min((rank.longest() for rank in self.ranks), default=0)
+
+    @property
     def tokens_per_s_per_gpu(self) -> float | None:
         """Sustained, of each GPU it uses; None where it does not fit."""
         return None if self.timing is None else self.timing.sustained_tokens_per_s / self.layout.gpus
@@ -155,11 +160,15 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class AtRate:
-    """A plan under the rate that was asked: what all its engines can complete, and a percentile of both waits."""
+    """A plan under the rate that was asked: what all its engines can complete, and a percentile of both waits.
+
+    Each step reads up to `chunk_tokens` of prompts.
+    """
 
     capacity_per_s: float
     ttft_s: float
     itl_s: float
+    chunk_tokens: int
 
 
 @dataclass(frozen=True)
@@ -207,6 +216,13 @@ class Placement:
         return max(split, key=lambda index: min(rank.kv_bytes for rank in self.plans[index].ranks), default=None)
 
     @cached_property
+    def roomiest(self) -> int | None:
+        """Where none fits, the plan that holds the most sequences; None where none holds one."""
+        some = [index for index, plan in enumerate(self.plans) if plan.max_concurrency]
+        room = {index: (self.plans[index].max_concurrency, -self.plans[index].layout.gpus) for index in some}
+        return max(some, key=room.__getitem__, default=None)
+
+    @cached_property
     def recommended(self) -> int | None:
         """The plan to take; None where none fits.
 
@@ -232,6 +248,11 @@ class Placement:
         demand, (ttft_s, itl_s) = self.question.demand, self.judged(index)
         first = demand.slo_ttft_s is None or ttft_s <= demand.slo_ttft_s
         return first and (demand.slo_itl_s is None or itl_s <= demand.slo_itl_s)
+
+    @property
+    def met(self) -> bool:
+        """Whether a plan fits that is within every target."""
+        return self.recommended is not None and self.meets(self.recommended)
 
     def judged(self, index: int) -> tuple[float, float]:
         """The first token's time and that between tokens which targets bound: at the rate, else of a full house."""

@@ -3,6 +3,7 @@
 utilisation · usable - weights - peak activation - non-torch - CUDA graphs = KV cache
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,9 @@ from core.placement.layout import Layout
 from core.remark import Remark, remark
 from core.specs import GpuSpec, ModelSpec
 from core.units import GB
+
+MOST_TOKENS = 2**24
+"""Longer sequences are not looked for."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,10 @@ class RankMemory:
         """Tokens of KV cache, in whole blocks, of sequences of that length; 0 where there is no room."""
         each = self.sequence_bytes(sequence_tokens) / sequence_tokens
         return BLOCK_TOKENS * int(max(0.0, self.kv_bytes) / (BLOCK_TOKENS * each))
+
+    def longest(self) -> int:
+        """Tokens of the longest sequence that fits alone, up to MOST_TOKENS."""
+        return bisect_right(range(1, MOST_TOKENS + 1), self.kv_bytes, key=self.sequence_bytes)
 
     def shortage(self, sequences: int, tokens: int) -> Remark | None:
         """The inequality that is broken where so many sequences do not fit; None where they do."""

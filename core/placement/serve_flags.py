@@ -13,7 +13,9 @@ from core.models.loaded_weights import stages
 from core.placement.demand import Demand
 from core.placement.planner import Plan, Question
 from core.placement.preflight import Engine, Refused, preflight
+from core.placement.under_load import chunk_tokens, engine_cost
 from core.remark import Remark, remark
+from core.serving.load import EngineCost
 from core.specs import ModelSpec
 
 PASTED = "config"
@@ -77,6 +79,7 @@ def _vllm(question: Question, plan: Plan) -> Flags:
     flags.append(("gpu-memory-utilization", f"{question.budget.utilisation:g}"))
     flags.append(("max-model-len", str(context_tokens(question))))
     flags += _at_once("max-num-seqs", question, plan)
+    flags += [("max-num-batched-tokens", str(tokens)) for tokens in _a_step(question, plan, layout.dp_size)]
     flags += [("kv-cache-dtype", "fp8")] if question.demand.kv_dtype in _FP8_CACHE else []
     return [*flags, *_widths(question), *_trusting(question.model)]
 
@@ -94,6 +97,7 @@ def _sglang(question: Question, plan: Plan) -> Flags:
     flags.append(("mem-fraction-static", f"{_static_fraction(question, plan):.2f}"))
     flags.append(("context-length", str(context_tokens(question))))
     flags += _at_once("max-running-requests", question, plan, layout.dp_size)
+    flags += [("chunked-prefill-size", str(tokens)) for tokens in _a_step(question, plan)]
     flags += [("kv-cache-dtype", "fp8_e4m3")] if question.demand.kv_dtype in _FP8_CACHE else []
     return [*flags, *_widths(question), *_trusting(question.model)]
 
@@ -106,6 +110,7 @@ def _trtllm(question: Question, plan: Plan) -> Flags:
     flags.append(("kv-cache-free-gpu-memory-fraction", f"{question.budget.utilisation:g}"))
     flags.append(("max-seq-len", str(context_tokens(question))))
     flags += _at_once("max-batch-size", question, plan)
+    flags += [("max-num-tokens", str(tokens)) for tokens in _a_step(question, plan, layout.dp_size)]
     return [*flags, *_trusting(question.model)]
 
 
@@ -133,9 +138,30 @@ def _over_one(name: str, size: int) -> Flags:
 
 
 def _at_once(name: str, question: Question, plan: Plan, copies: int = 1) -> Flags:
-    """How many sequences may run at once; left to the engine where only one was asked for."""
+    """How many sequences may run at once; left to the engine where only one was asked for, and no rate."""
     here = -(-question.demand.concurrency // plan.layout.attention_copies)
-    return [(name, str(here * copies))] if question.demand.concurrency > 1 else []
+    cost = _judged(question, plan)
+    if cost is not None:
+        here = cost.most_running // plan.layout.dp_size
+    return [(name, str(here * copies))] if cost is not None or question.demand.concurrency > 1 else []
+
+
+def _a_step(question: Question, plan: Plan, counted: int | None = None) -> list[int]:
+    """How much of prompts a step may read, where a rate was judged with less than the engine would take.
+
+    An engine that has its `counted` copies of attention count for themselves counts a token of each sequence too.
+    """
+    cost = _judged(question, plan)
+    chunk = question.cluster.gpu.vllm_batched_tokens if cost is None else chunk_tokens(question, cost)
+    if cost is None or chunk == question.cluster.gpu.vllm_batched_tokens:
+        return []
+    return [chunk if counted is None else (chunk + cost.most_running) // counted]
+
+
+def _judged(question: Question, plan: Plan) -> EngineCost | None:
+    """The engine that a plan was judged as at a rate; None where none was asked, or nothing fits."""
+    asked = question.demand.requests_per_s is not None and plan.max_concurrency >= plan.layout.replicas
+    return engine_cost(question, plan) if asked else None
 
 
 def _trusting(model: ModelSpec) -> Flags:

@@ -14,15 +14,12 @@ from core.models.kv_cache import sequence_bytes
 from core.placement.cluster import MOST_GPUS
 from core.placement.layout import Layout, layouts
 from core.placement.planner import Plan, Question, judge
-from core.placement.under_load import REQUESTS, engine_cost
+from core.placement.under_load import REQUESTS, chunk_tokens, engine_cost
 from core.remark import Remark, remark
 from core.serving.curve import Promise, most_kept_per_s
-from core.serving.load import EngineCost
 
 MOST_SHAPES = 12
 """Shapes of an engine that are judged, the smallest first: each is run fifteen times."""
-CHUNKS = (256, 512, 1024, 2048, 4096, 8192, 16384)
-"""Prompt tokens that a step may read, as `--max-num-batched-tokens` sets them."""
 NO_PREFILL_S = 1e-9
 """What a prompt takes of an engine that only writes: the simulator asks for more than nothing."""
 
@@ -177,7 +174,7 @@ def _shape(question: Question, plan: Plan) -> Shape:
     reading = replace(cost, output_tokens=1)
     writing = replace(cost, prefill_s=NO_PREFILL_S, prefill_delay_s=0.0)
     usual, percentile = question.cluster.gpu.vllm_batched_tokens, demand.percentile
-    chunk = min(usual, _chunk(cost, demand.slo_itl_s))
+    chunk = chunk_tokens(question, cost)
     return Shape(
         plan.layout,
         chunk,
@@ -185,15 +182,6 @@ def _shape(question: Question, plan: Plan) -> Shape:
         most_kept_per_s(reading, Promise(first_s, None, percentile), REQUESTS, usual),
         most_kept_per_s(writing, Promise(None, demand.slo_itl_s, percentile), REQUESTS, usual),
     )
-
-
-def _chunk(cost: EngineCost, slo_itl_s: float | None) -> int:
-    """The longest piece of a prompt that a step can read beside half of what it can run, and keep the target."""
-    if slo_itl_s is None:
-        return CHUNKS[-1]
-    left_s = slo_itl_s - cost.decode_at(max(1, cost.most_running // 2))
-    tokens = left_s / cost.prefill_s * cost.prompt_tokens
-    return max((chunk for chunk in CHUNKS if chunk <= tokens), default=CHUNKS[0])
 
 
 def transfer_s(question: Question, prefill: Layout, decode: Layout) -> float:

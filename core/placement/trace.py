@@ -17,7 +17,7 @@ def decisions(placement: Placement) -> list[Remark]:
     ]
     reasons += [_experts(question)]
     if placement.recommended is None:
-        reasons += [_nothing_fits(placement)]
+        reasons += nothing_fits(placement)
     else:
         reasons += [
             _choice(placement),
@@ -65,12 +65,23 @@ def _experts(question: Question) -> Remark | None:
     return remark("placement.experts_cut") if unasked else None
 
 
-def _nothing_fits(placement: Placement) -> Remark:
-    """What is short of fitting by the least."""
+def nothing_fits(placement: Placement) -> list[Remark]:
+    """What is short of fitting by the least, and what would fit: fewer sequences, or a shorter one."""
     if placement.nearest is None:
-        return remark("placement.no_split")
+        return [remark("placement.no_split")]
     nearest = placement.plans[placement.nearest]
-    return remark("placement.no_fit", plan=nearest.layout.name, broken=nearest.broken)
+    short = remark("placement.no_fit", plan=nearest.layout.name, broken=nearest.broken)
+    return [short, *([less] if (less := _instead(placement)) else [])]
+
+
+def _instead(placement: Placement) -> Remark | None:
+    """The most sequences of the length asked that any plan holds, else the longest that one holds alone."""
+    demand = placement.question.demand
+    if placement.roomiest is not None:
+        plan = placement.plans[placement.roomiest]
+        return remark("placement.fewer_fit", plan=plan, name=plan.layout.name, demand=demand)
+    plan = max(placement.plans, key=lambda one: one.longest)
+    return remark("placement.shorter_fits", plan=plan, name=plan.layout.name) if plan.longest else None
 
 
 def _choice(placement: Placement) -> Remark:

@@ -39,6 +39,23 @@ def engine_cost(question: Question, plan: Plan, most_sequences: int | None = Non
     )
 
 
+CHUNKS = (256, 512, 1024, 2048, 4096, 8192, 16384)
+"""Prompt tokens that a step may read, as `--max-num-batched-tokens` sets them."""
+
+
+def chunk_tokens(question: Question, cost: EngineCost) -> int:
+    """The longest piece of a prompt that a step can read beside half of what it can run, and keep the target.
+
+    Of what is read where nobody sets it where no target bounds the time between tokens.
+    """
+    usual, target_s = question.cluster.gpu.vllm_batched_tokens, question.demand.slo_itl_s
+    if target_s is None:
+        return usual
+    left_s = target_s - cost.decode_at(max(1, cost.most_running // 2))
+    tokens = left_s / cost.prefill_s * cost.prompt_tokens
+    return min(usual, max((chunk for chunk in CHUNKS if chunk <= tokens), default=CHUNKS[0]))
+
+
 REQUESTS = 200
 """Requests that each engine is sent where plans are judged at a rate: two of them lie past p99."""
 
@@ -56,14 +73,16 @@ def place_under_load(question: Question) -> Placement:
 def at_rate(question: Question, plan: Plan) -> AtRate:
     """A plan under the rate asked, dealt at random over its replicas; endless waits above what they can complete.
 
+    A step reads as much of a prompt as the target between tokens leaves time for, as where GPUs are counted.
+
     The same arrivals for every plan, from one seed, so that two plans differ by what they are.
     """
     demand, replicas = question.demand, plan.layout.replicas
     assert demand.requests_per_s is not None
     cost = engine_cost(question, plan)
     rate, most = demand.requests_per_s / replicas, replicas * cost.capacity_per_s
+    chunk = chunk_tokens(question, cost)
     if rate >= cost.capacity_per_s:
-        return AtRate(most, inf, inf)
+        return AtRate(most, inf, inf, chunk)
     arrivals = poisson_arrivals(1.0, REQUESTS, seeded(0)) / rate
-    run = simulate(cost, arrivals, question.cluster.gpu.vllm_batched_tokens)
-    return AtRate(most, *run.at(demand.percentile))
+    return AtRate(most, *simulate(cost, arrivals, chunk).at(demand.percentile), chunk)

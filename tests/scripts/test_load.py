@@ -5,6 +5,7 @@ import json
 import pytest
 
 from scripts import load
+from scripts.terminal import NOTHING_FITS
 from ui.placement.rows_load import example_bench
 
 PLAN = ["--model", "qwen2-7b", "--gpu", "a100", "--prompt", "1024", "--output", "128"]
@@ -28,6 +29,13 @@ def test_two_replicas_complete_twice_as_much(capsys):
     one, two = (answered(capsys, "--requests", "50", "--replicas", str(replicas)) for replicas in (1, 2))
     assert two["capacity_per_s"] == pytest.approx(2 * one["capacity_per_s"])
     assert two["most_running_per_engine"] == one["most_running_per_engine"]
+
+
+def test_a_plan_that_does_not_fit_and_a_promise_that_none_keeps_are_told_by_the_status(capsys):
+    assert load.main([*PLAN, "--prompt", "2000000"]) == NOTHING_FITS
+    assert "the longest that does has" in capsys.readouterr().out
+    assert load.main([*PLAN, "--requests", "20", "--itl-p99-ms", "0.1", "--json"]) == NOTHING_FITS
+    assert json.loads(capsys.readouterr().out)["met"] is False
 
 
 def test_a_benchmark_stands_beside_its_prediction(capsys, tmp_path):

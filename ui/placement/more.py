@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from core.placement.demand import MOST_DRAFTED, Demand
-from core.placement.planner import Plan, Question
+from core.placement.planner import Placement, Plan, Question
 from core.placement.sizing import Sizing, sized, sizing_remark
 from core.placement.trace_load import run_trace, trace_remark
 from core.serving.trace import read_trace
@@ -89,9 +89,10 @@ def say_refit(page: Page, found: Refit | None) -> None:
         st.markdown("\n".join(f"- {escape(worded(one))}" for one in said_of(found)))
 
 
-def say_sizes(page: Page, asked: More, question: Question) -> None:
-    """Engines for a rate, or the rate that the GPUs keep, where that was asked."""
-    if not asked.sizes:
+def say_sizes(page: Page, asked: More, placement: Placement) -> None:
+    """Engines for a rate, or the rate that the GPUs keep: where that was asked, or no plan keeps the rate asked."""
+    question = placement.question
+    if not asked.sizes and (question.demand.requests_per_s is None or placement.met):
         return
     found = workers.run(sized, question)
     page.say("plan.sizes")

@@ -356,6 +356,41 @@ def test_nothing_that_fits_recommends_nothing_and_names_the_nearest():
 
 
 @pytest.mark.parametrize(
+    ("key", "card", "gpus", "concurrency", "dtype"),
+    [
+        ("gpt-oss-120b", "h100-sxm", 1, 64, "mxfp4"),
+        ("llama-3-8b", "rtx-4090", 2, 4096, "bf16"),
+        ("deepseek-v3", "h200-sxm", 8, 4096, "fp8"),
+    ],
+)
+def test_where_fewer_sequences_would_fit_the_most_of_them_is_named_and_one_more_does_not(
+    key, card, gpus, concurrency, dtype
+):
+    """A bare refusal would hide that the model does fit: gpt-oss-120b on one H100, with 24 sequences."""
+    refused = place(asked(key, card, gpus, concurrency=concurrency, prompt_tokens=4096, dtype=dtype))
+    assert refused.recommended is None
+    most = refused.plans[refused.roomiest].max_concurrency
+    assert any(f"At most {most}".replace(",", "") in line.replace("\u202f", "") for line in trace(refused))
+    fewer, more = (
+        place(asked(key, card, gpus, concurrency=count, prompt_tokens=4096, dtype=dtype))
+        for count in (most, int(1.02 * most) + 2)
+    )
+    assert fewer.recommended is not None
+    assert more.recommended is None
+
+
+def test_where_not_one_sequence_fits_the_longest_is_named_and_one_token_more_does_not():
+    refused = place(asked("llama-3-70b", "h100-sxm", 2, prompt_tokens=100_000))
+    assert (refused.recommended, refused.roomiest) == (None, None)
+    longest = max(plan.longest for plan in refused.plans)
+    shorter, longer = (
+        place(asked("llama-3-70b", "h100-sxm", 2, prompt_tokens=longest - 256 + more)) for more in (-16, 1)
+    )
+    assert shorter.recommended is not None
+    assert longer.recommended is None
+
+
+@pytest.mark.parametrize(
     ("key", "better", "worse", "field"),
     [
         ("latency", 0, 1, "itl_s"),

@@ -12,9 +12,10 @@ from core.placement.demand import Demand
 from core.placement.layout import Layout, cache_shares
 from core.placement.planner import Question, judge, place
 from core.placement.preflight import preflight
+from core.placement.serve_flags import arguments
 from core.placement.sizing import Sizing, sized, transfer_s
 from core.placement.trace_load import run_trace
-from core.placement.under_load import engine_cost
+from core.placement.under_load import engine_cost, place_under_load
 from core.serving.curve import Promise, most_kept_per_s
 from core.serving.trace import read_trace
 
@@ -51,6 +52,27 @@ def test_on_gpus_that_are_there_no_way_takes_more():
     found = sized(asked(**TARGETS))
     assert all(way.gpus <= 4 for way in (*found.together, *found.apart))
     assert found.together[0].kept_per_s == max(way.kept_per_s for way in found.together)
+
+
+@pytest.mark.parametrize("rate", [2.0, 10.0, 25.0])
+def test_a_plan_at_a_rate_keeps_it_wherever_counting_gpus_finds_that_these_do(rate):
+    """One engine, one length of a step's prompt and one promise: both searches agree on the GPUs that are there."""
+    question = asked(requests_per_s=rate, slo_itl_s=0.012, slo_ttft_s=1.0)
+    enough = any(way.gpus <= 4 for way in sized(question).together)
+    assert place_under_load(question).met == enough
+
+
+def test_the_command_of_a_plan_at_a_rate_reads_no_more_a_step_than_was_judged():
+    """A step counts a token of each sequence that runs, beside what it reads of prompts."""
+    question = asked(requests_per_s=2.0, slo_itl_s=0.012, slo_ttft_s=1.0)
+    placement = place_under_load(question)
+    chosen = placement.plans[placement.recommended]
+    flags = dict(arguments(question, chosen))
+    chunk = placement.at_rate[placement.recommended].chunk_tokens
+    assert int(flags["max-num-batched-tokens"]) == chunk + int(flags["max-num-seqs"])
+    assert dict(arguments(question, chosen, "sglang"))["chunked-prefill-size"] == str(chunk)
+    calm = replace(question, demand=replace(question.demand, requests_per_s=None))
+    assert "max-num-batched-tokens" not in dict(arguments(calm, chosen))
 
 
 def test_targets_that_nothing_meets_leave_nothing():
