@@ -27,6 +27,16 @@ function levelHeads(heads) {
   }
 }
 
+// Stacked on a phone, each cell of a table says its column.
+function nameCells(table) {
+  const names = [...(table.tHead?.rows[0]?.cells ?? [])].map((head) => {
+    const said = head.cloneNode(true);
+    for (const tip of said.querySelectorAll('[role=tooltip]')) tip.remove();
+    return said.textContent.trim();
+  });
+  for (const row of table.tBodies[0]?.rows ?? []) [...row.cells].forEach((cell, at) => { if (names[at]) setOnce(cell, 'data-label', names[at]); });
+}
+
 // A component draws itself after the page has changed, and again at each step.
 const hasHead = (node) => node.querySelector && (HEADS.includes(node.tagName) || node.querySelector(HEADS.join()));
 let saying = null;
@@ -40,6 +50,7 @@ function sayOfPage() {
   for (const element of everyElement(document.body)) {
     if (element.shadowRoot) drawn.observe(element.shadowRoot, { subtree: true, childList: true });
     if (HEADS.includes(element.tagName)) heads.push(element);
+    if (element.tagName === 'TABLE') nameCells(element);
     // a bare block of code, wider than its place
     if (element.tagName === 'PRE') {
       if (element.scrollWidth > element.clientWidth + 1) setOnce(element, 'tabindex', '0');

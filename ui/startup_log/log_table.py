@@ -56,8 +56,8 @@ def _row(row: LogRow, meaning: str) -> str:
     return (
         f'<tr><td class="number">{row.number}</td><td class="line">{line}</td>'
         f'<td class="meaning">{escape(meaning)}{formula}</td>'
-        f'<td class="amount" data-label="{escape(_name(PREDICTED))}">{escape(row.predicted)}</td>'
-        f'<td class="amount" data-label="{escape(_name(LOGGED))}">{escape(row.logged)}</td>'
+        f'<td class="amount">{escape(row.predicted)}</td>'
+        f'<td class="amount">{escape(row.logged)}</td>'
         f'<td class="verdict {row.verdict}">{verdict}</td></tr>'
     )
 

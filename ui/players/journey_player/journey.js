@@ -170,9 +170,13 @@ class Journey extends Player {
       numbers: [], names: [], slow_rank: null,
       rounds: program.rounds.map((messages, k) => ({ messages, start: share(now.launch + k * hop), latency: share(now.latency), bandwidth: share(now.bandwidth) })),
     };
+    if (!layout.size.ring) {
+      const lines = [[course.title, { weight: 600, fill: theme.text }], [course.detail, { fill: theme.muted }]];
+      return lines.forEach(([words, look], i) => pen.text(layout.ring.left, layout.ring.top + i * layout.size.word * 1.3, words, { size: layout.size.word, ...look }));
+    }
     const size = { ...layout.size, course: layout.size.ring };
     const place = layCourse(course, size, layout.ring.left, layout.ring.top, layout.ring.width);
-    drawCourse(pen, model, course, place, size, theme, share(inSum));
+    return drawCourse(pen, model, course, place, size, theme, share(inSum));
   }
 
   fields() {
