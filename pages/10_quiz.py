@@ -1,7 +1,6 @@
 """The quiz: questions over the whole course, their numbers drawn from a seed and answered by core."""
 
 from core.course.quiz import PASS_FRACTION, paper
-from runtime.prose import said
 from ui import inputs, scenes
 from ui.course import pages as course
 from ui.figures.frames import frame
@@ -17,7 +16,7 @@ sheet = quiz_desk.sheet_of(page)
 questions, score = paper(sheet.seed), sheet.score()
 concepts = list(dict.fromkeys(question.concept for question in questions))
 with page.controls("ask"):
-    about = inputs.select(said("quiz", "says.questions_about"), page.key("about"), [ALL, *concepts], ALL)
+    about = page.control(inputs.select, "about", "says.questions_about", [ALL, *concepts], ALL)
 chosen = [question for question in questions if about in (ALL, question.concept)]
 question = quiz_desk.open_question(page, sheet, chosen)
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import inputs, scenes
+from ui import address, scenes
 from ui.players.puzzle_player import puzzle_player
 from ui.puzzles import rows, words
 
@@ -22,5 +22,5 @@ def rules() -> None:
         page.say("rules.counted")
 
 
-inputs.hear(PARAM)
+address.hear(PARAM)
 page.play(words.fields, play=play, rules=rules)

@@ -1,15 +1,12 @@
 """Lab 01, sharding math: one layer cut over ranks, stepped, counted, broken and put together again."""
 
-from typing import cast
-
 import streamlit as st
 
-from core.sharding_math.exercise import LEVELS, Level
-from core.sharding_math.numerics import PRECISIONS, SUM_ORDERS, SumOrder
+from core.sharding_math.exercise import LEVELS
+from core.sharding_math.numerics import PRECISIONS, SUM_ORDERS
 from core.sharding_math.rounding import Trial
 from core.sharding_math.submission import TASKS
-from runtime.prose import said
-from ui import inputs, learner_panel, scenes
+from ui import address, inputs, learner_panel, scenes
 from ui.figures.frames import frame
 from ui.sharding_math import charts, figures, rows, words
 
@@ -18,42 +15,29 @@ scenario, look = page.scenario, page.look
 own_file = learner_panel.file_here()
 
 with page.controls("see"):
-    kind = rows.KINDS[
-        inputs.choice(said("sharding_math", "says.layer"), page.key("layer"), list(rows.KINDS), "Column")
-    ]
+    kind = rows.KINDS[page.control(inputs.choice, "layer", "says.layer", list(rows.KINDS), "Column")]
     num_ranks = figures.ask_ranks(page.key("ranks"), kind, rows.usual_ranks(scenario))
-    inputs.hear(page.key("whole"))
-    if kind == "column" and inputs.toggle(said("sharding_math", "says.all_y_every_rank"), page.key("whole")):
+    address.hear(page.key("whole"))
+    if kind == "column" and page.control(inputs.toggle, "whole", "says.all_y_every_rank"):
         kind = "gathered"
 with page.controls("count"):
-    counted = inputs.choice(
-        said("sharding_math", "says.count"), page.key("count"), ["one layer", "one step", "by hand"], "one layer"
-    )
+    counted = page.control(inputs.choice, "count", "says.count", ["one layer", "one step", "by hand"], "one layer")
 with page.controls("count" if counted == "by hand" else "nowhere", "level"):
-    level = cast(
-        Level, inputs.choice(said("sharding_math", "says.level"), page.key("level"), list(LEVELS), "worked")
-    )
+    level = page.control(inputs.choice, "level", "says.level", list(LEVELS), "worked")
 with page.controls("break_it"):
-    mistake = inputs.choice(
-        said("sharding_math", "says.mistake"), page.key("mistake"), list(rows.MISTAKES), "No all-reduce"
-    )
+    mistake = page.control(inputs.choice, "mistake", "says.mistake", list(rows.MISTAKES), "No all-reduce")
 with page.controls("bench"):
-    figure = inputs.choice(
-        said("sharding_math", "says.figure"), page.key("figure"), ["rounding", "TP sizes"], "rounding"
-    )
+    figure = page.control(inputs.choice, "figure", "says.figure", ["rounding", "TP sizes"], "rounding")
 with page.controls("bench" if figure == "rounding" else "nowhere", "trial"):
     bench = Trial(
-        in_features=inputs.whole(said("sharding_math", "says.inputs_d"), page.key("in"), 1, 512, 64),
-        out_features=inputs.whole(said("sharding_math", "says.outputs_f"), page.key("out"), 1, 512, 64),
-        num_ranks=inputs.whole(said("sharding_math", "says.ranks_n"), page.key("n"), 1, 64, 8),
-        dtype=inputs.select(said("sharding_math", "says.format"), page.key("dtype"), list(PRECISIONS), "bfloat16"),
-        order=cast(
-            SumOrder,
-            inputs.select(said("sharding_math", "says.order_sum"), page.key("order"), list(SUM_ORDERS), "ring"),
-        ),
+        in_features=page.control(inputs.whole, "in", "says.inputs_d", 1, 512, 64),
+        out_features=page.control(inputs.whole, "out", "says.outputs_f", 1, 512, 64),
+        num_ranks=page.control(inputs.whole, "n", "says.ranks_n", 1, 64, 8),
+        dtype=page.control(inputs.select, "dtype", "says.format", list(PRECISIONS), "bfloat16"),
+        order=page.control(inputs.select, "order", "says.order_sum", list(SUM_ORDERS), "ring"),
     )
 with page.controls("build" if own_file else "nowhere", "learner"):
-    task = inputs.choice(said("sharding_math", "says.draw"), page.key("task"), list(TASKS), "row_parallel")
+    task = page.control(inputs.choice, "task", "says.draw", list(TASKS), "row_parallel")
 
 
 def question() -> None:

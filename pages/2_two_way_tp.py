@@ -25,27 +25,23 @@ choices = [*readable, *([live_run.NAME] if own_speaks else [])]
 if own.now and own_speaks:
     st.session_state[page.key("run")] = live_run.NAME
 with page.controls("see", "count", "break_it"):
-    chosen = inputs.choice(said("two_way_tp", "says.run"), page.key("run"), choices, choices[0])
+    chosen = page.control(inputs.choice, "run", "says.run", choices, choices[0])
 capture = own.capture if chosen == live_run.NAME and own.capture else readable[chosen]
 log = capture.log
 with page.controls("see"):
-    token = inputs.slide(said("two_way_tp", "says.letter"), page.key("token"), 1, 18, 4)
+    token = page.control(inputs.slide, "token", "says.letter", 1, 18, 4)
 with page.controls("bench"):
-    model = inputs.choice(said("two_way_tp", "says.model"), page.key("model"), list(GPTS)[:3], MINI_GPT.key)
-    wire = inputs.choice(said("two_way_tp", "says.between_ranks"), page.key("wire"), list(facts.WIRES), "TCP")
+    model = page.control(inputs.choice, "model", "says.model", list(GPTS)[:3], MINI_GPT.key)
+    wire = page.control(inputs.choice, "wire", "says.between_ranks", list(facts.WIRES), "TCP")
     runs = [*shipped.items()]
     if own.capture:
         runs.append((said("two_way_tp", "says.here", run_name=facts.run_name(own.capture.log)), own.capture))
     measured = two_way_tp_bench.open_bench(page, tuple(runs), facts.WIRES[wire], wire)
     drawn = measured.choose()
 with page.controls("break_it"):
-    wrong = inputs.choice(
-        said("two_way_tp", "says.what_goes_wrong"), page.key("wrong"), list(facts.WRONGS), "one rank slow"
-    )
+    wrong = page.control(inputs.choice, "wrong", "says.what_goes_wrong", list(facts.WRONGS), "one rank slow")
 with page.controls("build"):
-    built = inputs.choice(
-        said("two_way_tp", "says.what"), page.key("build"), ["four classes", "a paid run"], "four classes"
-    )
+    built = page.control(inputs.choice, "build", "says.what", ["four classes", "a paid run"], "four classes")
     paid = two_way_tp_paid.ask(page, built == "a paid run")
 step = log.steps[min(token, len(log.steps)) - 1]
 

@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager
 import streamlit as st
 
 from runtime.measurements import measured_all_reduces
-from runtime.prose import said
 from ui import inputs, scenes
 from ui.comm_cost import bench as comm_bench
 from ui.comm_cost import payloads as comm_payloads
@@ -31,19 +30,15 @@ def place(seen: bool) -> AbstractContextManager[object]:
 
 
 with place(page.scene == "see"):
-    shown = inputs.choice(said("comm_cost", "says.figure"), page.key("view"), [BILL, WIRE], BILL)
+    shown = page.control(inputs.choice, "view", "says.figure", [BILL, WIRE], BILL)
 with place(page.scene == "break_it"):
-    slip = inputs.choice(said("comm_cost", "says.what_misread"), page.key("slip"), CHOICES, HOP)
+    slip = page.control(inputs.choice, "slip", "says.what_misread", CHOICES, HOP)
 asked = comm_bench.ask(page, figure, place)
 phases = {"bench": figure in comm_bench.phased(page.look), "break_it": slip in PHASED}
 with place(phases.get(page.scene, True)):
-    picked = inputs.choice(said("comm_cost", "says.phase"), page.key("phase"), rows_of.PHASES, "decode")
-phase: rows_of.Phase = "prefill" if picked == "prefill" else "decode"
+    phase = page.control(inputs.choice, "phase", "says.phase", rows_of.PHASES, "decode")
 with place(page.scene in ("see", "count", "bench") and not (page.look.present and page.scene == "bench")):
-    napkin = (
-        inputs.choice(said("comm_cost", "says.numbers"), page.key("numbers"), [MEASURED, NAPKIN], MEASURED)
-        == NAPKIN
-    )
+    napkin = page.control(inputs.choice, "numbers", "says.numbers", [MEASURED, NAPKIN], MEASURED) == NAPKIN
 # what is asked, and the answer to it, are of a decode step as it is measured
 view = rows_of.View(page.scenario) if page.scene == "question" else rows_of.View(page.scenario, phase, napkin)
 on_the_wire = page.scene == "see" and shown == WIRE

@@ -4,7 +4,6 @@ import streamlit as st
 
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.experiments import Cheat, Compositions, Serving, Stuck
-from runtime.prose import said
 from ui import inputs, scenes
 from ui.pipeline_bubble import bench as schedule_bench
 from ui.pipeline_bubble import charts, grids, rows, words
@@ -18,19 +17,13 @@ usual = page.scenario.pp if page.scenario.pp in (2, 4, 16) else 8
 sized = ["serve", "see", *([] if look.present else ["count"]), "break_it", *(["build"] if own_file else [])]
 with page.controls(*sized):
     with schedule_bench.part(page, "p", page.scene != "break_it" or not look.present):
-        stages = inputs.choice(said("pipeline_bubble", "says.stages_p"), page.key("p"), [2, 4, 8, 16], usual)
+        stages = page.control(inputs.choice, "p", "says.stages_p", [2, 4, 8, 16], usual)
     with schedule_bench.part(page, "flow", page.scene == "serve"):
-        in_flight = inputs.choice(
-            said("pipeline_bubble", "says.sequences_flight"), page.key("flow"), [1, 2, 4, 8, 16], 1
-        )
+        in_flight = page.control(inputs.choice, "flow", "says.sequences_flight", [1, 2, 4, 8, 16], 1)
     with schedule_bench.part(page, "m", page.scene != "serve" and (page.scene != "break_it" or not look.present)):
-        microbatches = inputs.choice(
-            said("pipeline_bubble", "says.microbatches_m"), page.key("m"), [1, 8, 16, 32, 63, 64], 16
-        )
+        microbatches = page.control(inputs.choice, "m", "says.microbatches_m", [1, 8, 16, 32, 63, 64], 16)
     with schedule_bench.part(page, "wrong", page.scene == "break_it"):
-        wrong = inputs.choice(
-            said("pipeline_bubble", "says.what_goes_wrong"), page.key("wrong"), list(rows.WRONGS), rows.NOBODY_WAITS
-        )
+        wrong = page.control(inputs.choice, "wrong", "says.what_goes_wrong", list(rows.WRONGS), rows.NOBODY_WAITS)
 asked = schedule_bench.ask(page)
 run, flow = FillDrain(stages, microbatches), Serving(stages, in_flight)
 cheat, stuck = Cheat(run, wrong == rows.ONE_EARLY), Stuck(run)

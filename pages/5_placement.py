@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.placement.assumed import assumed
 from core.placement.trace import decisions
-from runtime.prose import said, worded
+from runtime.prose import worded
 from ui import inputs, scenes
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.rows import BillRow
@@ -26,7 +26,7 @@ load_asked, source = placement_load.ask(page), placement_accuracy.ask(page)
 race_load = placement_race.ask(page)
 with page.controls("cases"):
     case = rows.CASE_NAMES[
-        inputs.choice(said("placement", "says.decision"), page.key("case"), list(rows.CASE_NAMES), "TP=8 or TP=4")
+        page.control(inputs.choice, "case", "says.decision", list(rows.CASE_NAMES), "TP=8 or TP=4")
     ]
 
 

@@ -8,7 +8,7 @@ from core.startup_log import weight_rules
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given, Report
 from runtime.prose import said as phrase
-from ui import inputs, paste, scenes
+from ui import address, inputs, paste, scenes
 from ui.figures.frames import frame
 from ui.startup_log import charts, fields, told
 from ui.startup_log import exercises as cases
@@ -19,7 +19,7 @@ EXERCISES = {exercise.key: exercise for exercise in cases.exercises()}
 
 page = scenes.open_page("startup_log", asking=("exercises",))
 with page.controls("read"):
-    named = inputs.select(phrase("startup_log", "says.model"), page.key("model"), [AS_LOGGED, *MODELS], AS_LOGGED)
+    named = page.control(inputs.select, "model", "says.model", [AS_LOGGED, *MODELS], AS_LOGGED)
     tp_size = inputs.whole(phrase("startup_log", "says.tp_as_log_says", zero=0), page.key("tp"), 0, 1024, 0)
     pp_size = inputs.whole(phrase("startup_log", "says.pp_as_log_says", zero=0), page.key("pp"), 0, 256, 0)
     with st.popover("config.json", help=phrase("startup_log", "says.model_that_catalog_lacks")):
@@ -31,7 +31,7 @@ with page.controls("exercises"):
     case = inputs.option(phrase("startup_log", "says.case"), page.key("case"), titles, next(iter(titles)))
 shown = {name: inputs.flag(page.key(f"{exercise.key}_shown")) for name, exercise in EXERCISES.items()}
 for exercise in EXERCISES.values():
-    inputs.hear(page.key(f"{exercise.key}_said"))
+    address.hear(page.key(f"{exercise.key}_said"))
 
 
 @st.cache_data(scope="session", max_entries=2, show_spinner=False)

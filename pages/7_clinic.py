@@ -7,7 +7,7 @@ from core.collectives.custom_all_reduce import RELEASES_READ, Machine, decide
 from core.comm_cost.bill import allreduce_payload_bytes
 from runtime.measurements import measured_all_reduces
 from runtime.prose import named, said
-from ui import inputs, scenes
+from ui import inputs, scenario_bar, scenes
 from ui.clinic import cases as clinic_cases
 from ui.clinic import charts, rows
 from ui.clinic import charts_scenes as clinic_scenes
@@ -38,27 +38,22 @@ with page.controls("cases"):
     case = next(case for case in cases if case.key == asked)
     given = clinic_cases.answers(page)
 with page.controls("straggler"):
-    view = inputs.choice(said("clinic", "says.who_late"), page.key("late"), [SLOW, SCATTER], SLOW)
+    view = page.control(inputs.choice, "late", "says.who_late", [SLOW, SCATTER], SLOW)
     if page.scene == "straggler" and view == SLOW:
-        inputs.straggler()
+        scenario_bar.straggler()
 with page.controls("all_reduce"):
     newest_first = list(reversed(RELEASES_READ))
     machine = Machine(
-        release=inputs.select(
-            said("clinic", "says.vllm_release"), page.key("release"), newest_first, newest_first[0]
-        ),
-        world_size=(ranks := inputs.whole(said("clinic", "says.ranks_2"), page.key("ranks"), 1, 64, 8)),
-        nodes=min(ranks, inputs.choice(said("clinic", "says.nodes"), page.key("nodes"), [1, 2], 1)),
-        full_nvlink=inputs.choice(said("clinic", "says.joined"), page.key("joined"), [NVLINK, PCIE], NVLINK)
-        == NVLINK,
-        p2p=inputs.toggle(said("clinic", "says.p_p_copies_arrive"), page.key("p2p"), True),
+        release=page.control(inputs.select, "release", "says.vllm_release", newest_first, newest_first[0]),
+        world_size=(ranks := page.control(inputs.whole, "ranks", "says.ranks_2", 1, 64, 8)),
+        nodes=min(ranks, page.control(inputs.choice, "nodes", "says.nodes", [1, 2], 1)),
+        full_nvlink=page.control(inputs.choice, "joined", "says.joined", [NVLINK, PCIE], NVLINK) == NVLINK,
+        p2p=page.control(inputs.toggle, "p2p", "says.p_p_copies_arrive", True),
         compute_capability=kernel_rows.ARCHITECTURES[
-            inputs.select(
-                said("clinic", "says.architecture"), page.key("sm"), list(kernel_rows.ARCHITECTURES), "Hopper, 9.0"
-            )
+            page.control(inputs.select, "sm", "says.architecture", list(kernel_rows.ARCHITECTURES), "Hopper, 9.0")
         ],
     )
-    tokens = inputs.whole(said("clinic", "says.rows_step"), page.key("rows"), 1, 8192, 1)
+    tokens = page.control(inputs.whole, "rows", "says.rows_step", 1, 8192, 1)
 payload_bytes = round(allreduce_payload_bytes(tokens, scenario.model_spec.hidden_size))
 knob, decision = three_waits.Knob(scenario), decide(machine)
 hang = clinic_hangs.ask(page)

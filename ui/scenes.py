@@ -22,11 +22,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import ShardlabError
 from core.scenario import Scenario
-from runtime import content, operators
-from runtime.prose import said as phrase
+from runtime import operators
 from runtime.quantities import local
 from runtime.rooms import Question
 from ui import inputs, shell, theme
+from ui.controls import Controls
 from ui.course import glossary, paths, progress
 from ui.course import pages as course
 from ui.equation import fractions
@@ -50,10 +50,9 @@ class Prediction:
 
 
 @dataclass
-class Page:
-    """An open page: where its parts go, and what it may say."""
+class Page(Controls):
+    """An open page: where its parts go, what it asks and what it may say."""
 
-    entry: course.Entry
     look: theme.Look
     scenario: Scenario
     scene: str
@@ -64,26 +63,6 @@ class Page:
     prose: Prose = field(default_factory=lambda: Prose({}))
     _extra_buttons: list[Callable[[], object]] = field(default_factory=list)
     _splits: Iterator[int] = field(default_factory=count)
-
-    def key(self, name: str) -> str:
-        """A control's name in the URL: the page's prefix and its own."""
-        return f"{self.entry.prefix}_{name}"
-
-    def label(self, name: str, /, **fields: object) -> str:
-        """A block of the page's own file as a label."""
-        return phrase(self.entry.stem, name, **fields)
-
-    def choose(self, name: str, options: Sequence[str], default: str, *, listed: bool = False) -> str:
-        """One of a few, by its key: the blocks `name.label`, `name.help` if there is one, and `name.<option>`."""
-        words = content.load(self.entry.stem)
-        return inputs.option(
-            words[f"{name}.label"],
-            self.key(name),
-            {option: words[f"{name}.{option}"] for option in options},
-            default,
-            help=words.get(f"{name}.help"),
-            listed=listed,
-        )
 
     def controls(self, *shown_in: str) -> AbstractContextManager[object]:
         """Where the page asks. Runs in every scene, so that the URL keeps it; seen only in those named."""
@@ -313,8 +292,9 @@ def _is_revealed(entry: course.Entry, scene: str, asking: Sequence[str]) -> bool
 
     Every question keeps its place in the URL while another scene is open.
     """
-    for name in set(asking) - {scene}:
-        inputs.keep_number(_asked(entry, name, "guess"))
+    for name in asking:
+        if name != scene:
+            inputs.keep_number(_asked(entry, name, "guess"))
     answers = {name: inputs.flag(_asked(entry, name, "revealed")) for name in asking}
     return answers.get(scene, answers[asking[0]])
 

@@ -12,7 +12,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from core.scenario import Scenario
 from runtime import content, operators
-from ui import inputs, lighter_state, theme
+from ui import address, inputs, lighter_state, scenario_bar, theme
 from ui.course import paths, progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
 from ui.labels import label
@@ -27,7 +27,7 @@ LANGUAGE = "lang"
 """The language of the visit, in the address of every page once somebody has chosen one."""
 
 _SHARED = (
-    *inputs.SCENARIO_NAMES,
+    *address.SCENARIO_NAMES,
     progress.KEY,
     "present",
     inputs.KEYS,
@@ -96,9 +96,9 @@ def run() -> None:
     speak()
     page = navigation()
     poll.join(page.url_path)
-    inputs.read_address()
+    address.read()
     st.html(_style(_palette()))
-    with inputs.carried(page.url_path, _SHARED):
+    with address.carried(page.url_path, _SHARED):
         reads = _bar()
     st.set_page_config(page_title="Shardlab" if page.title == OVERVIEW.title else f"{page.title} · Shardlab")
     st.session_state["_said"] = page.title
@@ -108,7 +108,7 @@ def run() -> None:
         notice = st.container()
         with operators.rerun(page.url_path or OVERVIEW.stem):
             notes.draw() if reads else page.run()
-        inputs.note_own(page.url_path, _SHARED)
+        address.note_own(page.url_path, _SHARED)
         _say_what_was_ignored(notice, page.url_path)
         poll.say_where(notice)
     with inputs.out_of_sight("shell"):
@@ -144,7 +144,7 @@ def tell(*said: str) -> None:
 def _bar() -> bool:
     """What every page shares; whether the notes are read in place of the page."""
     with st.container(key="bar", horizontal=True, vertical_alignment="center"):
-        inputs.scenario_bar()
+        scenario_bar.draw()
         progress.keep()
         poll.keep()
         paths.keep()
@@ -175,7 +175,7 @@ def _preferred() -> str:
 
 def _switch_language() -> None:
     """The choice in the address, and a button for each finished language that is not being spoken."""
-    inputs.expect(LANGUAGE, content.languages())
+    address.expect(LANGUAGE, content.languages())
     inputs.memo(LANGUAGE)
     for name in content.finished():
         if name != content.language():
@@ -200,7 +200,7 @@ def _column_px() -> int:
 def _say_what_was_ignored(place: st.delta_generator.DeltaGenerator, page: str) -> None:
     """One line, on the page the visit opened with."""
     opened_with = st.session_state.setdefault("_opened_with", page)
-    ignored = inputs.ignored_in_address() if opened_with == page else []
+    ignored = address.ignored() if opened_with == page else []
     if ignored:
         what = escape("; ".join(line.rstrip(".") for line in ignored))
         place.markdown(f":gray[{label('ignored', what=what)}]")
@@ -240,4 +240,4 @@ def _palette() -> theme.Palette:
 
 def scenario() -> Scenario:
     """The scenario of this visit."""
-    return inputs.scenario()
+    return scenario_bar.scenario()

@@ -6,7 +6,7 @@ import pytest
 
 from runtime import content
 from tests.pages.test_every_scene import visit
-from ui import inputs
+from ui import address
 from ui.course.old_addresses import KEYS
 from ui.course.pages import LABS, PAGES, entry
 
@@ -28,11 +28,11 @@ def options(monkeypatch):
     """What each part of an address may be, as the page says when it is asked for it."""
     heard = {}
 
-    def expect(name, keys, usual=inputs.expect):
+    def expect(name, keys, usual=address.expect):
         heard.setdefault(name, set()).update(keys)
         usual(name, keys)
 
-    monkeypatch.setattr(inputs, "expect", expect)
+    monkeypatch.setattr(address, "expect", expect)
     return heard
 
 

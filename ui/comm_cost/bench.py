@@ -71,9 +71,7 @@ def choose(page: Page) -> str:
     """Which figure the bench shows."""
     key = page.key("figure")
     with page.controls("bench"):
-        more = inputs.toggle(
-            said("comm_cost", "says.more"), page.key("more"), help=said("comm_cost", "says.all_bench_s_figures")
-        )
+        more = page.control(inputs.toggle, "more", "says.more", help=page.label("says.all_bench_s_figures"))
         open_now = inputs.picked(key, OWN, FIGURES)
         return inputs.choice(
             said("comm_cost", "says.figure"), key, FIGURES if more or open_now in MORE else FIRST, OWN
@@ -89,22 +87,18 @@ def ask(page: Page, figure: str, place: Place) -> Asked:
     with of(OWN):
         own, pinned = _own(page)
     with place(page.scene == "bench" and figure in _OVER_LINK and not (figure == UNITS and page.look.present)):
-        over = inputs.choice(said("comm_cost", "says.over"), page.key("over"), [THE_LINK, THE_NETWORK], THE_NETWORK)
+        over = page.control(inputs.choice, "over", "says.over", [THE_LINK, THE_NETWORK], THE_NETWORK)
     with place(page.scene == "bench" and figure == BUY and not page.look.present):
-        overlap = inputs.slide(
-            said("comm_cost", "says.hidden_behind_compute"), page.key("overlap"), 0, 100, 50, unit="%"
-        )
+        overlap = page.control(inputs.slide, "overlap", "says.hidden_behind_compute", 0, 100, 50, unit="%")
     with of(TABLE):
-        handover = inputs.toggle(said("comm_cost", "says.with_s_hand_over"), page.key("handover"))
+        handover = page.control(inputs.toggle, "handover", "says.with_s_hand_over")
     with of(NODES):
-        gpus_per_node = inputs.choice(said("comm_cost", "says.gpus_node"), page.key("node"), [2, 4, 8, 16], 8)
+        gpus_per_node = page.control(inputs.choice, "node", "says.gpus_node", [2, 4, 8, 16], 8)
     # on a projector the figure takes the room
     with place(page.scene == "bench" and figure == EXPERTS and not page.look.present):
         experts = _experts(page)
     with place(page.scene == "bench" and figure == RESIDUALS and not page.look.present):
-        machine = inputs.choice(
-            said("comm_cost", "says.machine"), page.key("machine"), list(residual_rows.SHORT), "H100 NCCL"
-        )
+        machine = page.control(inputs.choice, "machine", "says.machine", list(residual_rows.SHORT), "H100 NCCL")
     today = serving.ask(page, lambda one: place(page.scene == "bench" and figure == one and not page.look.present))
     return Asked(figure, over, own, pinned, handover, overlap, gpus_per_node, experts, machine, today)
 
@@ -112,12 +106,10 @@ def ask(page: Page, figure: str, place: Place) -> Asked:
 def _own(page: Page) -> tuple[cost.OwnBill, cost.OwnBill | None]:
     """A link and a step of one's own, and the one that is pinned."""
     own = cost.OwnBill(
-        latency_us=inputs.number(said("comm_cost", "says.latency_hop_s"), page.key("alpha"), 0.0, 1e5, 50.0),
-        bandwidth_gb_s=inputs.number(
-            said("comm_cost", "says.bandwidth_one_way_gb"), page.key("beta"), 0.001, 1e5, 1.25
-        ),
-        tokens=inputs.whole(said("comm_cost", "says.tokens_step"), page.key("tokens"), 1, 1_048_576, 1),
-        step_ms=inputs.number(said("comm_cost", "says.compute_ms"), page.key("step"), 0.001, 1e6, 8.0),
+        latency_us=page.control(inputs.number, "alpha", "says.latency_hop_s", 0.0, 1e5, 50.0),
+        bandwidth_gb_s=page.control(inputs.number, "beta", "says.bandwidth_one_way_gb", 0.001, 1e5, 1.25),
+        tokens=page.control(inputs.whole, "tokens", "says.tokens_step", 1, 1_048_576, 1),
+        step_ms=page.control(inputs.number, "step", "says.compute_ms", 0.001, 1e6, 8.0),
         tp=page.scenario.tp,
         model=page.scenario.model,
     )
@@ -135,12 +127,10 @@ def _experts(page: Page) -> scale.Experts:
     here = page.scenario.model
     usual = scale.Experts(here if here in scale.MIXTURES else "mixtral-8x7b")
     return scale.Experts(
-        inputs.select(said("comm_cost", "says.mixture"), page.key("mixture"), list(scale.MIXTURES), usual.mixture),
-        inputs.choice(said("comm_cost", "says.ranks"), page.key("moe_n"), [2, 4, 8, 16, 32], usual.ranks),
-        inputs.whole(said("comm_cost", "says.tokens_step"), page.key("moe_tokens"), 1, 65536, usual.tokens),
-        inputs.number(
-            said("comm_cost", "says.busiest_rank_over_mean"), page.key("imbalance"), 1.0, 32.0, usual.imbalance
-        ),
+        page.control(inputs.select, "mixture", "says.mixture", list(scale.MIXTURES), usual.mixture),
+        page.control(inputs.choice, "moe_n", "says.ranks", [2, 4, 8, 16, 32], usual.ranks),
+        page.control(inputs.whole, "moe_tokens", "says.tokens_step", 1, 65536, usual.tokens),
+        page.control(inputs.number, "imbalance", "says.busiest_rank_over_mean", 1.0, 32.0, usual.imbalance),
     )
 
 

@@ -4,8 +4,7 @@ from contextlib import AbstractContextManager
 
 import streamlit as st
 
-from runtime.prose import said
-from ui import inputs
+from ui import inputs, scenario_bar
 from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_wire as rows
 from ui.players import ring_player as player
@@ -20,12 +19,10 @@ def ask(page: Page, view: rows_of.View, place: AbstractContextManager[object], s
     # two ranks have no ring to look at: the labs' own TP=2 opens on four
     usual = scenario.tp if scenario.tp in (4, 8) else 4
     with place:
-        ranks = inputs.choice(said("comm_cost", "says.ranks"), page.key("wire_n"), [2, 4, 8], usual)
-        over = inputs.choice(
-            said("comm_cost", "says.over"), page.key("wire_link"), [THE_LINK, THE_NETWORK], THE_LINK
-        )
+        ranks = page.control(inputs.choice, "wire_n", "says.ranks", [2, 4, 8], usual)
+        over = page.control(inputs.choice, "wire_link", "says.over", [THE_LINK, THE_NETWORK], THE_LINK)
         if seen:
-            inputs.straggler()
+            scenario_bar.straggler()
     link = view.link if over == THE_LINK else view.network
     return rows.Wire(ranks, view.step.payload_bytes, link, float(scenario.slowdown))
 

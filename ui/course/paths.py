@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import streamlit as st
 
-from ui import inputs
+from ui import address, inputs
 from ui.course import pages as course
 from ui.labels import label
 
@@ -74,7 +74,7 @@ PATHS: Mapping[str, tuple[Stop, ...]] = MappingProxyType(
 
 def keep() -> None:
     """Keep the path in the address. Rendered by the entry on every page."""
-    inputs.expect(PATH, list(PATHS))
+    address.expect(PATH, list(PATHS))
     inputs.memo(PATH, 2)
 
 

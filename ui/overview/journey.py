@@ -5,7 +5,7 @@ import streamlit as st
 from core.scenario import Scenario
 from runtime import content
 from runtime.quantities import seconds
-from ui import inputs
+from ui import address
 from ui.course import pages as course
 from ui.course import progress
 from ui.overview import rows_journey as rows
@@ -24,7 +24,7 @@ def shown(scenario: Scenario) -> Scenario:
 
 def draw(scenario: Scenario, prose: Prose, look: Look) -> None:
     """Every trip of the scenario that is shown, at rest at the start."""
-    inputs.hear(PARAM)
+    address.hear(PARAM)
     player.journey_player(
         *_played(scenario, content.language()),
         layers=scenario.model_spec.num_hidden_layers,

@@ -9,7 +9,7 @@ from core.pipeline_bubble.experiments import Comparison, Compositions, Serving
 from core.pipeline_bubble.schedules.actions import exact
 from core.pipeline_bubble.schedules.families import FAMILIES
 from runtime.prose import said
-from ui import inputs
+from ui import inputs, scenario_bar
 from ui.pipeline_bubble import charts, grids, rows, words
 from ui.prose import Prose
 from ui.scenes import Page
@@ -56,19 +56,17 @@ def ask(page: Page) -> Asked:
     with page.controls("pair", *_in_sight(figure == VERSUS and not present)):
         versus = _versus(page)
         if figure != SERVE:
-            inputs.straggler()
-        path = inputs.toggle(said("pipeline_bubble", "says.critical_path"), page.key("path"))
+            scenario_bar.straggler()
+        path = page.control(inputs.toggle, "path", "says.critical_path")
     with page.controls("served", *_in_sight(figure == SERVE and not present)):
         serve = _serve(page)
         if figure == SERVE:
-            inputs.straggler()
+            scenario_bar.straggler()
         label = said("pipeline_bubble", "says.one_sequence_this_pipe")
         guess = inputs.choice(label, page.key("latency"), [UNSAID, SOONER, NO_SOONER], UNSAID)
     with page.controls("compose", *_in_sight(figure == COMPOSE and not present)):
-        gpus = inputs.choice(said("pipeline_bubble", "says.gpus"), page.key("gpus"), [2, 4, 8, 16], 8)
-        sequences = inputs.choice(
-            said("pipeline_bubble", "says.sequences"), page.key("sequences"), [1, 8, 64, 128], 64
-        )
+        gpus = page.control(inputs.choice, "gpus", "says.gpus", [2, 4, 8, 16], 8)
+        sequences = page.control(inputs.choice, "sequences", "says.sequences", [1, 8, 64, 128], 64)
         compose = Compositions(page.scenario, gpus, sequences)
     return Asked(figure, bench, pin, versus, path, serve, guess, compose)
 
@@ -77,7 +75,7 @@ def _figure(page: Page) -> str:
     """Three figures, and two more for who asks for them; an address that names one of those has asked."""
     key, place = page.key("figure"), st.container(width="content")
     named = inputs.picked(key, "", MORE) in MORE
-    more = inputs.toggle(said("pipeline_bubble", "says.more_figures"), page.key("more")) or named
+    more = page.control(inputs.toggle, "more", "says.more_figures") or named
     with place:
         figure: str = inputs.choice(
             said("pipeline_bubble", "says.figure"), key, [*USUAL, *(MORE if more else ())], USUAL[0]
@@ -97,41 +95,35 @@ def _in_sight(seen: bool) -> tuple[str, ...]:
 
 def _bench(page: Page) -> rows.Bench:
     return rows.Bench(
-        inputs.whole(said("pipeline_bubble", "says.stages_p"), page.key("bench_p"), 1, rows.MOST_STAGES, 8),
-        inputs.whole(
-            said("pipeline_bubble", "says.microbatches_m"), page.key("bench_m"), 1, rows.MOST_MICROBATCHES, 16
-        ),
-        inputs.whole(said("pipeline_bubble", "says.budget_time"), page.key("budget"), 1, 99, 10),
+        page.control(inputs.whole, "bench_p", "says.stages_p", 1, rows.MOST_STAGES, 8),
+        page.control(inputs.whole, "bench_m", "says.microbatches_m", 1, rows.MOST_MICROBATCHES, 16),
+        page.control(inputs.whole, "budget", "says.budget_time", 1, 99, 10),
     )
 
 
 def _versus(page: Page) -> Comparison:
     usual = Comparison()
-    first = inputs.select(said("pipeline_bubble", "says.first"), page.key("first"), list(FAMILIES), usual.first)
-    second = inputs.select(said("pipeline_bubble", "says.second"), page.key("second"), list(FAMILIES), usual.second)
+    first = page.control(inputs.select, "first", "says.first", list(FAMILIES), usual.first)
+    second = page.control(inputs.select, "second", "says.second", list(FAMILIES), usual.second)
     sizes = (
-        inputs.whole(said("pipeline_bubble", "says.stages_p"), page.key("pair_p"), 1, 16, usual.stages),
-        inputs.whole(said("pipeline_bubble", "says.microbatches_m"), page.key("pair_m"), 1, 64, usual.microbatches),
-        inputs.whole(said("pipeline_bubble", "says.chunks_v"), page.key("pair_v"), 1, 4, usual.chunks),
+        page.control(inputs.whole, "pair_p", "says.stages_p", 1, 16, usual.stages),
+        page.control(inputs.whole, "pair_m", "says.microbatches_m", 1, 64, usual.microbatches),
+        page.control(inputs.whole, "pair_v", "says.chunks_v", 1, 4, usual.chunks),
     )
     forward, back, weight = map(int, inputs.select("F : I : W", page.key("costs"), COSTS, COSTS[0]).split(" : "))
-    hop = exact("hop", inputs.choice(said("pipeline_bubble", "says.a_hop"), page.key("hop"), HOPS, HOPS[0]))
+    hop = exact("hop", page.control(inputs.choice, "hop", "says.a_hop", HOPS, HOPS[0]))
     return Comparison(first, second, *sizes, (forward, back, weight), hop, page.scenario.slowdown)
 
 
 def _serve(page: Page) -> Serving:
     usual = Serving()
     return Serving(
-        inputs.whole(said("pipeline_bubble", "says.stages_p"), page.key("serve_p"), 2, 16, usual.stages),
-        inputs.whole(
-            said("pipeline_bubble", "says.microbatches_flight"), page.key("serve_m"), 1, 32, usual.in_flight
-        ),
-        exact("hop", inputs.choice(said("pipeline_bubble", "says.a_hop"), page.key("serve_hop"), HOPS, HOPS[0])),
+        page.control(inputs.whole, "serve_p", "says.stages_p", 2, 16, usual.stages),
+        page.control(inputs.whole, "serve_m", "says.microbatches_flight", 1, 32, usual.in_flight),
+        exact("hop", page.control(inputs.choice, "serve_hop", "says.a_hop", HOPS, HOPS[0])),
         exact(
             "way_back",
-            inputs.choice(
-                said("pipeline_bubble", "says.way_back"), page.key("serve_back"), WAYS_BACK, WAYS_BACK[0]
-            ),
+            page.control(inputs.choice, "serve_back", "says.way_back", WAYS_BACK, WAYS_BACK[0]),
         ),
         page.scenario.slowdown,
     )

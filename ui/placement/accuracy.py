@@ -31,9 +31,10 @@ def every_residual() -> tuple[Residual, ...]:
 def ask(page: Page) -> str:
     """Which source stands in front. Runs in every scene, so that the URL keeps it."""
     with page.controls("accuracy"):
-        return inputs.select(
-            said("placement", "says.source"),
-            page.key("source"),
+        return page.control(
+            inputs.select,
+            "source",
+            "says.source",
             [rows.EVERY, *rows.sources(every_residual())],
             rows.EVERY,
         )

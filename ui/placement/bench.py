@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 import streamlit as st
@@ -18,7 +19,7 @@ from core.placement.topology import Topology, read_topology
 from core.specs import GpuSpec, ModelSpec
 from core.strategy.own_machine import Refit
 from core.units import GB
-from runtime.prose import explained, said
+from runtime.prose import explained
 from ui import beside, inputs, paste
 from ui.placement import more as placement_more
 from ui.placement.examples import EXAMPLE_CONFIG, EXAMPLE_TOPOLOGY
@@ -27,6 +28,7 @@ from ui.prose import escape
 from ui.scenes import Page
 
 T = TypeVar("T")
+N = TypeVar("N", int, float)
 
 USUAL, SCENARIOS = "the GPU's usual", "the scenario's"
 RECOMMENDED = "recommended"
@@ -94,8 +96,8 @@ def ask(page: Page) -> Asked:
     question = own.after.question if own else question
     placement = own.after if own else beside.placed(question)
     with row:
-        name = inputs.select(
-            said("placement", "says.plan_shown"), page.key("plan"), [RECOMMENDED, *_names(placement)], RECOMMENDED
+        name = page.control(
+            inputs.select, "plan", "says.plan_shown", [RECOMMENDED, *_names(placement)], RECOMMENDED
         )
         best = placement.nearest if placement.recommended is None else placement.recommended
         shown = best if name == RECOMMENDED else _names(placement).index(name)
@@ -103,13 +105,11 @@ def ask(page: Page) -> Asked:
             text = Pin.of(question.cluster, placement.plans[shown].layout).text()
             known = question.cluster.gpu.key in GPUS
             help_text = (
-                said("placement", "says.keep_this_plan_compare")
-                if known
-                else said("placement", "says.card_your_own_cannot")
+                page.label("says.keep_this_plan_compare") if known else page.label("says.card_your_own_cannot")
             )
             keep = (page.key("pin"), text)
             st.button(
-                said("placement", "says.pin"),
+                page.label("says.pin"),
                 on_click=inputs.remember,
                 args=keep,
                 help=help_text,
@@ -126,103 +126,45 @@ def _names(placement: Placement) -> list[str]:
 
 def _sizes(page: Page) -> _Sizes:
     return _Sizes(
-        gpus_per_node=inputs.whole(said("placement", "says.gpus_node"), page.key("gpus"), 1, 72, GPUS_PER_NODE),
-        nodes=inputs.whole(said("placement", "says.nodes"), page.key("nodes"), 1, MOST_GPUS // 72, 1),
-        concurrency=inputs.whole(
-            said("placement", "says.sequences_once"), page.key("concurrency"), 1, 65536, Demand().concurrency
+        gpus_per_node=page.control(inputs.whole, "gpus", "says.gpus_node", 1, 72, GPUS_PER_NODE),
+        nodes=page.control(inputs.whole, "nodes", "says.nodes", 1, MOST_GPUS // 72, 1),
+        concurrency=page.control(
+            inputs.whole, "concurrency", "says.sequences_once", 1, 65536, Demand().concurrency
         ),
-        slo_ms=inputs.number(
-            said("placement", "says.target_ms"),
-            page.key("slo"),
-            0.0,
-            1e5,
-            0.0,
-            help=said("placement", "says.slo_help", zero=0),
-        ),
+        slo_ms=_unless_said(page, inputs.number, "slo", "target_ms", 1e5),
     )
 
 
 def _details(page: Page) -> _Details:
+    number = partial(_unless_said, page, inputs.number)
+    whole = partial(_unless_said, page, inputs.whole)
     usual_gb = Overhead().total_bytes / GB
-    with st.expander(said("placement", "says.memory_wires_price")):
+    with st.expander(page.label("says.memory_wires_price")):
         left, middle, right = st.columns(3)
         with left:
-            utilisation = inputs.number(
-                said("placement", "says.utilisation"), page.key("util"), 0.05, 1.0, UTILISATION
-            )
-            overhead_gb = inputs.number(
-                said("placement", "says.overhead_gb"), page.key("overhead"), 0.0, 64.0, usual_gb
-            )
-            first_ms = inputs.number(
-                said("placement", "says.first_token_ms"),
-                page.key("first"),
-                0.0,
-                1e6,
-                0.0,
-                help=said("placement", "says.first_help", zero=0),
-            )
-            price = inputs.number(
-                said("placement", "says.gpu_hour"),
-                page.key("price"),
-                0.0,
-                1000.0,
-                0.0,
-                help=said("placement", "says.price_help", zero=0, p99="p99"),
-            )
+            utilisation = page.control(inputs.number, "util", "says.utilisation", 0.05, 1.0, UTILISATION)
+            overhead_gb = page.control(inputs.number, "overhead", "says.overhead_gb", 0.0, 64.0, usual_gb)
+            first_ms = number("first", "first_token_ms", 1e6)
+            price = number("price", "gpu_hour", 1000.0)
         with middle:
-            domain = inputs.whole(
-                said("placement", "says.nvlink_domain"),
-                page.key("domain"),
-                0,
-                576,
-                0,
-                help=said("placement", "says.domain_help", zero=0),
-            )
-            nics = inputs.whole(
-                said("placement", "says.nics_node"),
-                page.key("nics"),
-                0,
-                64,
-                0,
-                help=said("placement", "says.as_network_s_row", zero=0),
-            )
-            rate = inputs.number(
-                said("placement", "says.requests_second"),
-                page.key("rate"),
-                0.0,
-                1e5,
-                0.0,
-                help=said("placement", "says.rate_help", zero=0, p99="p99"),
-            )
-            wire = inputs.choice(said("placement", "says.wire_node"), page.key("wire"), [USUAL, SCENARIOS], USUAL)
+            domain = whole("domain", "nvlink_domain", 576)
+            nics = whole("nics", "nics_node", 64, "as_network_s_row")
+            rate = number("rate", "requests_second", 1e5)
+            wire = page.control(inputs.choice, "wire", "says.wire_node", [USUAL, SCENARIOS], USUAL)
         with right:
-            memory_gb = inputs.number(
-                said("placement", "says.usable_memory_gb"),
-                page.key("memory"),
-                0.0,
-                1024.0,
-                0.0,
-                help=said("placement", "says.memory_help", zero=0, p99="p99"),
-            )
-            bandwidth = inputs.number(
-                said("placement", "says.bandwidth_gb_s"),
-                page.key("bandwidth"),
-                0.0,
-                1e5,
-                0.0,
-                help=said("placement", "says.own_help", zero=0, p99="p99"),
-            )
-            tflops = inputs.number(
-                said("placement", "says.dense_tflop_s"),
-                page.key("tflops"),
-                0.0,
-                1e5,
-                0.0,
-                help=said("placement", "says.own_help", zero=0, p99="p99"),
-            )
+            memory_gb = number("memory", "usable_memory_gb", 1024.0)
+            bandwidth = number("bandwidth", "bandwidth_gb_s", 1e5, "own_help")
+            tflops = number("tflops", "dense_tflop_s", 1e5, "own_help")
     return _Details(
         utilisation, overhead_gb, memory_gb, bandwidth, tflops, wire, domain, nics, price, first_ms, rate
     )
+
+
+def _unless_said(page: Page, widget: Callable[..., N], name: str, label: str, most: N, help_block: str = "") -> N:
+    """A number of which 0 means that nothing was said, as its help tells."""
+    nothing = type(most)(0)
+    tells = page.label(f"says.{help_block or f'{name}_help'}", zero=0, p99="p99")
+    return page.control(widget, name, f"says.{label}", nothing, most, nothing, help=tells)
 
 
 def _brought(
@@ -232,22 +174,22 @@ def _brought(
 
     A config that is refused is no reason to plan another model: its refusal comes along.
     """
-    with st.expander(said("placement", "says.bring_your_own_config")):
+    with st.expander(page.label("says.bring_your_own_config")):
         left, right = st.columns(2)
         with left:
             config = paste.pasted(
-                said("placement", "says.hugging_face_config_json"),
+                page.label("says.hugging_face_config_json"),
                 page.key("config"),
                 kinds=("json", "txt"),
                 example=EXAMPLE_CONFIG,
-                example_label=said("placement", "says.quantised_qwen_b"),
+                example_label=page.label("says.quantised_qwen_b"),
             )
         with right:
             topo = paste.pasted(
-                said("placement", "says.what_nvidia_smi_topo"),
+                page.label("says.what_nvidia_smi_topo"),
                 page.key("topo"),
                 example=EXAMPLE_TOPOLOGY,
-                example_label=said("placement", "says.two_bridged_pairs"),
+                example_label=page.label("says.two_bridged_pairs"),
             )
         texts = placement_more.machine(page)
     machine = _read(_one_node, topo, refusals) if topo.strip() else None

@@ -25,16 +25,12 @@ def ask(page: Page) -> rows.LoadAsk:
     usual = rows.LoadAsk(chunk_tokens=page.scenario.gpu_spec.vllm_batched_tokens)
     with page.controls("load"):
         return rows.LoadAsk(
-            ttft_ms=inputs.number(
-                said("placement", "says.first_token_ms_p"), page.key("p99_ttft"), 1.0, 1e6, usual.ttft_ms
+            ttft_ms=page.control(inputs.number, "p99_ttft", "says.first_token_ms_p", 1.0, 1e6, usual.ttft_ms),
+            itl_ms=page.control(inputs.number, "p99_itl", "says.between_tokens_ms_p", 0.1, 1e5, usual.itl_ms),
+            chunk_tokens=page.control(
+                inputs.select, "chunk", "says.prompt_tokens_step", CHUNKS, usual.chunk_tokens
             ),
-            itl_ms=inputs.number(
-                said("placement", "says.between_tokens_ms_p"), page.key("p99_itl"), 0.1, 1e5, usual.itl_ms
-            ),
-            chunk_tokens=inputs.select(
-                said("placement", "says.prompt_tokens_step"), page.key("chunk"), CHUNKS, usual.chunk_tokens
-            ),
-            seed=inputs.whole(said("placement", "says.seed"), page.key("seed"), 0, 9999, usual.seed),
+            seed=page.control(inputs.whole, "seed", "says.seed", 0, 9999, usual.seed),
         )
 
 

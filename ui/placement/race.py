@@ -6,7 +6,7 @@ from core.placement.planner import Question
 from core.strategy.race import LOADS
 from runtime.prose import said
 from runtime.quantities import seconds
-from ui import inputs
+from ui import address, inputs
 from ui.figures.frames import frame
 from ui.placement import rows_race as rows
 from ui.players import race_player as player
@@ -70,7 +70,7 @@ def _pick(label: str, key: str, numbers: list[int]) -> int:
     """One of the numbered plans; 0 where none is named yet."""
     if st.session_state.get(key) not in (None, *numbers):
         st.session_state[key] = None  # kept from a scene, or a question, that knew other numbers
-    inputs.hear(key)
+    address.hear(key)
     return st.segmented_control(label, numbers, key=key, bind="query-params") or 0
 
 

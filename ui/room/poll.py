@@ -17,7 +17,7 @@ from runtime import content
 from runtime.prose import said
 from runtime.quantities import plain
 from runtime.rooms import CODE_LETTERS, MOST_VOTES, ROOMS, Question, Tally, code_of
-from ui import inputs
+from ui import address, inputs
 from ui.course.pages import entry
 from ui.players.still import still
 from ui.prose import escape
@@ -109,7 +109,7 @@ def _ask(question: Question) -> None:
     shown = {
         name: value
         for name, value in st.query_params.to_dict().items()
-        if (name in inputs.SCENARIO_NAMES or name.startswith(f"{page.prefix}_"))
+        if (name in address.SCENARIO_NAMES or name.startswith(f"{page.prefix}_"))
         and not name.endswith(_GIVEN)
         and _PLAIN.fullmatch(value)
     }

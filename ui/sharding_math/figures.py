@@ -12,7 +12,7 @@ from core.sharding_math.mistakes import DEAR_ORDERS, broken
 from core.sharding_math.rounding import Trial, run_trial
 from runtime.prose import said as phrase
 from runtime.quantities import heard
-from ui import inputs
+from ui import address, inputs
 from ui.figures.frames import frame
 from ui.figures.svg import NARROW, size_of
 from ui.players.block_stepper import block_stepper
@@ -37,7 +37,7 @@ def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
     runs = rows.drawn_runs(kind, num_ranks)
     views = [boards.view(run, page.prose, kind, payload_bytes, rows.DRAWN_FORMAT) for run in runs]
     param = page.key("step")
-    inputs.hear(param)
+    address.hear(param)
     keys = [step["key"] for step in views[0].board["steps"]]
     asked = st.query_params.get(param, "")
     start = keys.index(asked) if asked in keys else 0

@@ -15,7 +15,7 @@ from core.strategy.picker import Question
 from core.strategy.rooms import ROOMS
 from core.training.layout import Recompute
 from runtime.prose import said as phrase
-from ui import inputs
+from ui import address, inputs
 from ui.scenes import Page
 from ui.strategy.rows import RANKS, Held, held
 
@@ -49,16 +49,16 @@ def ask(page: Page) -> Asked:
     with page.controls("picker"):
         question = _question(page)
     with page.controls("block"):
-        strategy = inputs.choice(phrase("strategy", "says.strategy"), page.key("block"), list(BLOCKS), "TP")
-        block_ranks = inputs.choice(phrase("strategy", "says.ranks"), page.key("block_ranks"), [1, 2, 4, 8], 4)
+        strategy = page.control(inputs.choice, "block", "says.strategy", list(BLOCKS), "TP")
+        block_ranks = page.control(inputs.choice, "block_ranks", "says.ranks", [1, 2, 4, 8], 4)
     with page.controls("collectives"):
-        op = inputs.select(phrase("strategy", "says.collective"), page.key("op"), list(ROOMS), "all-reduce")
-        room_ranks = inputs.choice(phrase("strategy", "says.ranks"), page.key("room_ranks"), [2, 4, 8], 4)
-        over = inputs.choice(phrase("strategy", "says.over"), page.key("over"), [THE_LINK, THE_NETWORK], THE_LINK)
+        op = page.control(inputs.select, "op", "says.collective", list(ROOMS), "all-reduce")
+        room_ranks = page.control(inputs.choice, "room_ranks", "says.ranks", [2, 4, 8], 4)
+        over = page.control(inputs.choice, "over", "says.over", [THE_LINK, THE_NETWORK], THE_LINK)
     with page.controls("serving"):
-        neighbours = inputs.whole(phrase("strategy", "says.sequences_once"), page.key("neighbours"), 1, 1024, 16)
-        prompt = inputs.whole(phrase("strategy", "says.prompt_tokens"), page.key("prompt"), 1, 131_072, 2048)
-        output = inputs.whole(phrase("strategy", "says.output_tokens"), page.key("output"), 1, 131_072, 256)
+        neighbours = page.control(inputs.whole, "neighbours", "says.sequences_once", 1, 1024, 16)
+        prompt = page.control(inputs.whole, "prompt", "says.prompt_tokens", 1, 131_072, 2048)
+        output = page.control(inputs.whole, "output", "says.output_tokens", 1, 131_072, 256)
     group = TensorGroup(scenario.tp, scenario.link_spec, max(8, scenario.tp))
     return Asked(
         held=held(scenario, ranks, question.cluster.gpus_per_node, tokens, microbatches, recompute),
@@ -87,44 +87,39 @@ def _memory(page: Page) -> tuple[int, int, int, Recompute, str]:
     shown = "memory" if page.revealed else "unanswered"
     with page.controls(shown):
         ranks = notch(phrase("strategy", "says.ranks"), page.key("ranks"), RANKS, 64)
-        tokens = inputs.select(phrase("strategy", "says.tokens_sequence"), page.key("sequence"), list(TOKENS), 4096)
+        tokens = page.control(inputs.select, "sequence", "says.tokens_sequence", list(TOKENS), 4096)
         place = st.container(horizontal=True, vertical_alignment="bottom", width="content")
     with place if not page.look.present else page.controls("on_a_laptop"):
-        microbatches = inputs.choice(
-            phrase("strategy", "says.microbatches"), page.key("microbatches"), [1, 8, 32], 8
-        )
+        microbatches = page.control(inputs.choice, "microbatches", "says.microbatches", [1, 8, 32], 8)
         recompute = _recompute(page)
     with place if page.look.present else page.controls("on_a_projector"):
-        view = inputs.choice(phrase("strategy", "says.figure"), page.key("view"), [HOLDS, PAYS], HOLDS)
+        view = page.control(inputs.choice, "view", "says.figure", [HOLDS, PAYS], HOLDS)
     return ranks, tokens, microbatches, recompute, view
 
 
 def _recompute(page: Page) -> Recompute:
     names: list[Recompute] = list(get_args(Recompute))
-    said = inputs.choice(
-        phrase("strategy", "says.recomputed"), page.key("recompute"), [str(name) for name in names], "selective"
-    )
+    said = page.control(inputs.choice, "recompute", "says.recomputed", [str(name) for name in names], "selective")
     return next(name for name in names if name == said)
 
 
 def _question(page: Page) -> Question:
     scenario = page.scenario
     with st.container(horizontal=True, gap="medium", key="line_kinds"):
-        purpose = inputs.choice(phrase("strategy", "says.for"), page.key("purpose"), list(PURPOSES), "training")
-        goal = inputs.choice(
-            phrase("strategy", "says.what_counts"), page.key("goal"), ["throughput", "latency"], "throughput"
-        )
-        gpus_per_node = inputs.choice(phrase("strategy", "says.gpus_node"), page.key("gpus"), [1, 2, 4, 8], 8)
-    nodes = inputs.whole(phrase("strategy", "says.nodes"), page.key("nodes"), 1, MOST_NODES, 1)
-    sequences = inputs.whole(
-        phrase("strategy", "says.sequences"),
-        page.key("sequences"),
+        purpose = page.control(inputs.choice, "purpose", "says.for", list(PURPOSES), "training")
+        goal = page.control(inputs.choice, "goal", "says.what_counts", ["throughput", "latency"], "throughput")
+        gpus_per_node = page.control(inputs.choice, "gpus", "says.gpus_node", [1, 2, 4, 8], 8)
+    nodes = page.control(inputs.whole, "nodes", "says.nodes", 1, MOST_NODES, 1)
+    sequences = page.control(
+        inputs.whole,
+        "sequences",
+        "says.sequences",
         1,
         4096,
         64,
-        help=phrase("strategy", "says.step_or_served_once"),
+        help=page.label("says.step_or_served_once"),
     )
-    tokens = inputs.select(phrase("strategy", "says.tokens_each"), page.key("tokens"), list(TOKENS), 4096)
+    tokens = page.control(inputs.select, "tokens", "says.tokens_each", list(TOKENS), 4096)
     cluster = ClusterSpec(
         scenario.gpu_spec,
         scenario.link_spec,
@@ -148,5 +143,5 @@ def _question(page: Page) -> Question:
 
 def notch(label: str, key: str, options: tuple[int, ...], default: int) -> int:
     """One of an ascending few, slid."""
-    inputs.expect(key, [str(option) for option in options])
+    address.expect(key, [str(option) for option in options])
     return int(st.select_slider(label, options, default, key=key, bind="query-params"))

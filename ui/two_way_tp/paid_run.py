@@ -43,8 +43,8 @@ class Asked:
 def ask(page: Page, seen: bool) -> Asked:
     """Ask for a price and for how long it was forgotten."""
     with st.container(key="paid_controls" if seen else "unseen_paid", horizontal=True, gap="medium"):
-        rate = inputs.number(said("two_way_tp", "says.dollars_an_hour"), page.key("rate"), 0.05, 100.0, 0.7)
-        forgotten = inputs.slide(said("two_way_tp", "says.hours_forgotten"), page.key("forgotten"), 1, 72, 24)
+        rate = page.control(inputs.number, "rate", "says.dollars_an_hour", 0.05, 100.0, 0.7)
+        forgotten = page.control(inputs.slide, "forgotten", "says.hours_forgotten", 1, 72, 24)
     return Asked(rate, forgotten, seen and page.scene == "build")
 
 

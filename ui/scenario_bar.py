@@ -1,0 +1,116 @@
+"""The scenario bar: one model, GPU, links, layout and load, asked for in the entry and carried by every page."""
+
+from functools import lru_cache
+
+import streamlit as st
+
+from core.catalog import GPUS, LINKS, MODELS
+from core.catalog.own_link import extrapolation
+from core.scenario import LIMITS, Scenario, query_name
+from core.specs import DTYPE_BYTES
+from runtime.prose import worded
+from ui.address import SCENARIO_NAMES
+from ui.inputs import KEYS, copy, out_of_sight, remember, select, toggle, whole
+from ui.labels import label as word
+
+
+def draw() -> None:
+    """The one scenario: what runs, on what, over which links. Rendered by the entry on every page.
+
+    Its panel is shown and hidden by its place, not by a popover: a widget that is not mounted loses its part of the
+    URL on the way to the next page. Its head is filled last: the browser's Back is only heard by the widgets.
+    """
+    opened = st.session_state.setdefault("_scenario_open", False)
+    head = st.container()
+    # closed, it is a pixel of Streamlit's own until the style sheet that hides it has come
+    with st.container(key="scenario_panel") if opened else out_of_sight("scenario"):
+        _scenario_widgets()
+        st.button(word("scenario.done"), key="scenario_done", on_click=remember, args=("_scenario_open", False))
+    head.button(
+        _summary(scenario()),
+        key="scenario",
+        type="tertiary",
+        icon=":material/expand_less:" if opened else ":material/expand_more:",
+        icon_position="right",
+        on_click=remember,
+        args=("_scenario_open", not opened),
+        help=word("scenario.help"),
+    )
+
+
+def _scenario_widgets() -> None:
+    default = Scenario()
+    st.markdown(word("scenario.lead"))
+    toggle(word("scenario.keys"), KEYS, True)
+    left, right = st.columns(2)
+    with right:
+        for field in ("tp", "pp", "replicas", "batch", "prompt_tokens", "output_tokens", "slow_percent"):
+            _size(field, getattr(default, field))
+    with left:
+        select(_asked("model"), "model", list(MODELS), default.model)
+        select(_asked("gpu"), "gpu", list(GPUS), default.gpu)
+        _link("link", default.link)
+        _link("network", default.network)
+        select(_asked("weights"), "weights", list(DTYPE_BYTES), default.weight_dtype)
+        select(_asked("kv"), "kv", list(DTYPE_BYTES), default.kv_dtype)
+
+
+def _asked(field: str) -> str:
+    """What a field of the scenario is called."""
+    return word(f"scenario.{field}")
+
+
+def _link(field: str, default: str) -> None:
+    """One of the catalog's links, or a learner's own: the one in use, and those used before in this visit."""
+    now = scenario()
+    wire = now.link_spec if field == "link" else now.network_spec
+    own: list[str] = st.session_state.setdefault("_own_links", [])
+    if wire.measured_ranks is not None and wire.key not in own:
+        own.append(wire.key)
+    select(_asked(field), field, [*LINKS, *own], default)
+    if (away := extrapolation(wire, now.tp)) is not None:
+        st.markdown(f":gray[{worded(away).capitalize()}.]")
+
+
+def _size(field: str, default: int) -> int:
+    return whole(_asked(field), query_name(field), *LIMITS[field], default)
+
+
+def straggler() -> int:
+    """The scenario's slow rank, within reach on a page: by how many per cent it is slower than the others.
+
+    A second handle on the panel's field, since one key may be mounted once: it shows what the panel holds, and what
+    is typed here goes there, and so into the address.
+    """
+    held, handle = query_name("slow_percent"), "_straggler"
+    st.session_state[handle] = st.session_state[held]
+    return int(
+        st.number_input(
+            _asked("slow_percent"),
+            *LIMITS["slow_percent"],
+            step=10,
+            key=handle,
+            on_change=copy,
+            args=(handle, held),
+            width=300,
+        )
+    )
+
+
+def scenario() -> Scenario:
+    """The scenario as the widgets now stand; before they have run, as the address says."""
+    state = {name: str(st.session_state[name]) for name in SCENARIO_NAMES if name in st.session_state}
+    asked = {name: value for name, value in st.session_state["_address"].items() if name in SCENARIO_NAMES}
+    return _scenario(tuple({**asked, **state}.items()))
+
+
+@lru_cache(maxsize=256)
+def _scenario(query: tuple[tuple[str, str], ...]) -> Scenario:
+    return Scenario.from_query(dict(query))[0]
+
+
+def _summary(chosen: Scenario) -> str:
+    layout = [f"TP={chosen.tp}", *([f"PP={chosen.pp}"] if chosen.pp > 1 else [])]
+    copies = [f"×{chosen.replicas}"] if chosen.replicas > 1 else []
+    straggler = [word("scenario.slower", percent=chosen.slow_percent)] if chosen.slow_percent else []
+    return ", ".join([chosen.model, chosen.gpu, *layout, *copies, *straggler])
