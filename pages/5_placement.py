@@ -90,7 +90,7 @@ def compare() -> None:
             page.say("compare.pinned")
             price = asked.question.demand.usd_per_gpu_hour
             table = frame(rows.compared(shown, asked.pinned, price))
-            st.dataframe(table, hide_index=True, height="content", alt=page.prose.plain("compare.pinned"))
+            page.table(table, "compare.pinned")
         else:
             page.say("compare.no_pin")
         answer.losers(page, placement)

@@ -89,7 +89,7 @@ def formulas() -> None:
         page.reading("formulas.scenario")
         with page.guarded(), st.expander(phrase("startup_log", "says.every_tensor_one_rank")):
             table = frame(weight_rules.tensor_rows(page.scenario.model_spec, page.scenario.tp))
-            st.dataframe(table, hide_index=True, alt=page.prose.plain("formulas.scenario"))
+            page.table(table, "formulas.scenario")
     with margin:
         page.note("formulas.heads", "formulas.rotary", "formulas.allocator", "formulas.cache", "formulas.smallest")
 

@@ -85,7 +85,7 @@ def picker() -> None:
     with st.container(key="aside_picker"):
         if flips:
             table = frame(flip_rows(flips))
-            st.dataframe(table, hide_index=True, alt=page.prose.plain("picker.flips"))
+            page.table(table, "picker.flips")
         page.say("picker.trace")
         st.markdown("\n".join(f"1. {escape(worded(reason))}" for reason in given.trace))
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from html import escape
 
+from ui.labels import label
+
 Term = tuple[str, str] | str
 
 
@@ -10,7 +12,7 @@ def fractions(terms: Iterable[Term]) -> str:
     """HTML of `terms` joined by equals signs; a pair is a numerator and a denominator. Text is escaped."""
     terms = tuple(terms)
     drawn = '<span aria-hidden="true">=</span>'.join(_drawn(term) for term in terms)
-    spoken = escape(" equals ".join(_spoken(term) for term in terms), quote=True)
+    spoken = escape(f" {label('math.equals')} ".join(_spoken(term) for term in terms), quote=True)
     return f'<div class="fraction-row" role="math" aria-label="{spoken}">{drawn}</div>'
 
 
@@ -22,4 +24,4 @@ def _drawn(term: Term) -> str:
 
 
 def _spoken(term: Term) -> str:
-    return term if isinstance(term, str) else f"{term[0]} over {term[1]}"
+    return term if isinstance(term, str) else label("math.over", above=term[0], below=term[1])

@@ -30,7 +30,7 @@ from ui.controls import Controls
 from ui.course import glossary, paths, progress
 from ui.course import pages as course
 from ui.equation import fractions
-from ui.figures.frames import sheet
+from ui.figures.frames import Sheet, sheet
 from ui.figures.prediction import prediction_line
 from ui.figures.style import Figure
 from ui.labels import label as word
@@ -128,7 +128,7 @@ class Page(Controls):
             draw(chart, alt, f"figure_{name}")
         self.reading(reading)
         with st.expander(word("figure.table")):
-            st.dataframe(rows.shown, hide_index=True, alt=alt)
+            tabulate(rows, alt)
             with st.container(horizontal=True, gap="small"):
                 st.download_button(
                     word("figure.csv"),
@@ -139,6 +139,10 @@ class Page(Controls):
                     on_click="ignore",
                 )
                 save_png(f"chart_{name}", name, self.look.palette.ground)
+
+    def table(self, rows: pd.DataFrame | Sequence[object], block: str) -> None:
+        """A table that stands by itself, under a block that says what it holds."""
+        tabulate(sheet(rows), self.prose.plain(block))
 
     def equation(self, *terms: tuple[str, str] | str) -> None:
         """Stacked fractions joined by equals signs; a bare string stands as it is. Text, not markup."""
@@ -255,6 +259,11 @@ class Page(Controls):
 
     def _go_to(self, scene: str) -> None:
         inputs.remember(self.key("scene"), scene)
+
+
+def tabulate(rows: Sheet, alt: str) -> None:
+    """A table as tall as its rows, or as a screen has room for."""
+    st.dataframe(rows.shown, hide_index=True, alt=alt)
 
 
 def draw(chart: Figure, alt: str, key: str) -> None:

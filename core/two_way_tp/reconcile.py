@@ -6,6 +6,7 @@ from typing import Literal
 
 from core.models.kv_cache import kv_bytes_per_token_per_rank, kv_heads_per_rank
 from core.models.parameters import dtype_bytes
+from core.remark import Remark, remark
 from core.specs import ModelSpec
 from core.two_way_tp.predictions import (
     all_gather_payload_bytes,
@@ -17,7 +18,6 @@ from core.two_way_tp.predictions import (
     weights_per_rank,
 )
 from core.two_way_tp.run_log import LogLine, RunLog
-from core.units import grouped, plain, seconds
 
 TIME_TOLERANCE_FRACTION = 0.2
 """How far two medians of one busy machine may lie apart before the difference wants a reason."""
@@ -33,7 +33,7 @@ class Reading:
     line: LogLine
     topic: str
     field: str
-    formula: str
+    formula: Remark | None
     predicted: float
     logged: float
     unit: Unit
@@ -103,13 +103,18 @@ def _line(log: RunLog, event: str, index: int = 0) -> LogLine:
 
 def _world(log: RunLog) -> Reading:
     line = _line(log, "world")
-    return Reading(line, "world", "tp_size", "", len(log.weights_bytes), log.tp_size, "count", True)
+    return Reading(line, "world", "tp_size", None, len(log.weights_bytes), log.tp_size, "count", True)
 
 
 def _weights(log: RunLog, model: ModelSpec) -> list[Reading]:
     rank = weights_per_rank(model, log.tp_size)
-    cut, width = grouped(rank.sharded * log.tp_size), plain(rank.bytes_per_element)
-    formula = f"({cut} / {log.tp_size} + {grouped(rank.whole)}) × {width} B"
+    formula = remark(
+        "two_way_tp.weights",
+        cut=rank.sharded * log.tp_size,
+        ranks=log.tp_size,
+        whole=rank.whole,
+        width=rank.bytes_per_element,
+    )
     return [
         Reading(_line(log, "weights", i), "weights", "bytes", formula, rank.bytes, logged, "bytes", True)
         for i, logged in enumerate(log.weights_bytes)
@@ -117,9 +122,9 @@ def _weights(log: RunLog, model: ModelSpec) -> list[Reading]:
 
 
 def _kv(log: RunLog, model: ModelSpec) -> list[Reading]:
-    heads, width = kv_heads_per_rank(model, log.tp_size), plain(dtype_bytes(model.weight_dtype))
+    heads, width = kv_heads_per_rank(model, log.tp_size), dtype_bytes(model.weight_dtype)
     predicted = kv_bytes_per_token_per_rank(model, log.tp_size, model.weight_dtype)
-    formula = f"2 · {model.num_hidden_layers} layers · {heads} heads · {model.head_dim} · {width} B"
+    formula = remark("two_way_tp.kv", kept=2, model=model, heads=heads, width=width)
     return [
         Reading(_line(log, "kv", i), "kv", "bytes_per_token", formula, predicted, logged, "bytes", True)
         for i, logged in enumerate(log.kv_bytes_per_token)
@@ -135,7 +140,7 @@ def _collectives(log: RunLog, model: ModelSpec) -> list[Reading]:
             line,
             "collectives",
             "all_reduces_per_token",
-            f"2 × {model.num_hidden_layers} + 1",
+            remark("two_way_tp.collectives", a_layer=2, model=model, embedding=1),
             count,
             log.all_reduces_per_token,
             "count",
@@ -145,7 +150,7 @@ def _collectives(log: RunLog, model: ModelSpec) -> list[Reading]:
             line,
             "bytes",
             "bytes_per_token",
-            f"{count} × {row} B",
+            remark("two_way_tp.bytes", count=count, row=row),
             sent,
             log.all_reduce_bytes_per_token,
             "bytes",
@@ -155,21 +160,21 @@ def _collectives(log: RunLog, model: ModelSpec) -> list[Reading]:
 
 
 def _payload(log: RunLog, model: ModelSpec) -> Reading:
-    line, width = _line(log, "all_reduce"), plain(dtype_bytes(model.weight_dtype))
-    formula = f"{model.hidden_size} · {width} B"
+    line, width = _line(log, "all_reduce"), dtype_bytes(model.weight_dtype)
+    formula = remark("two_way_tp.row", entries=model.hidden_size, width=width)
     predicted, logged = all_reduce_payload_bytes(model), log.all_reduce_payload_bytes
     return Reading(line, "payload", "payload_bytes", formula, predicted, logged, "bytes", True)
 
 
 def _all_reduce(log: RunLog) -> Reading:
-    formula = f"median of the idle sweep at {log.all_reduce_payload_bytes} B"
+    formula = remark("two_way_tp.sweep", row=log.all_reduce_payload_bytes)
     line = _line(log, "all_reduce")
     return Reading(line, "all_reduce", "median_us", formula, log.sweep_s, log.all_reduce_s, "s", False)
 
 
 def _gather(log: RunLog, model: ModelSpec) -> Reading:
-    line, width = _line(log, "all_gather"), plain(dtype_bytes(model.weight_dtype))
-    formula = f"{padded_vocab_size(model.vocab_size, log.tp_size)} · {width} B"
+    line, width = _line(log, "all_gather"), dtype_bytes(model.weight_dtype)
+    formula = remark("two_way_tp.row", entries=padded_vocab_size(model.vocab_size, log.tp_size), width=width)
     predicted, logged = all_gather_payload_bytes(model, log.tp_size), log.all_gather_payload_bytes
     return Reading(line, "gather", "payload_bytes", formula, predicted, logged, "bytes", True)
 
@@ -177,11 +182,17 @@ def _gather(log: RunLog, model: ModelSpec) -> Reading:
 def _token(log: RunLog, model: ModelSpec) -> Reading:
     count = all_reduces_per_token(model, log.tp_size)
     predicted = token_time_s(log.single_token_s, log.tp_size, count, log.all_reduce_s, log.all_gather_s)
-    sums = f"{count} × {seconds(log.all_reduce_s)} + {seconds(log.all_gather_s)}"
-    formula = f"{seconds(log.single_token_s)} / {log.tp_size} + {sums}"
+    formula = remark(
+        "two_way_tp.token",
+        single_s=log.single_token_s,
+        ranks=log.tp_size,
+        count=count,
+        sum_s=log.all_reduce_s,
+        gather_s=log.all_gather_s,
+    )
     return Reading(_line(log, "token", -1), "token", "median_ms", formula, predicted, log.token_s, "s", False)
 
 
 def _tokens(log: RunLog) -> Reading:
-    line = _line(log, "tokens")
-    return Reading(line, "tokens", "identical", "token by token", log.prompts, log.identical, "count", True)
+    line, formula = _line(log, "tokens"), remark("two_way_tp.tokens")
+    return Reading(line, "tokens", "identical", formula, log.prompts, log.identical, "count", True)

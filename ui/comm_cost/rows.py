@@ -24,7 +24,7 @@ from core.steps.batch_sweep import batched_decode_step_s
 from core.steps.model import prefill_step_s
 from runtime.kept import kept
 from runtime.prose import named, said
-from runtime.quantities import bandwidth, grouped, local, percent, plain, seconds, significant
+from runtime.quantities import bandwidth, local, percent, plain, seconds, significant
 
 Phase = Literal["decode", "prefill"]
 PHASES: tuple[Phase, ...] = ("decode", "prefill")
@@ -250,7 +250,10 @@ def terms(link: LinkSpec, kernel: str = "ring") -> str:
 def software(series: str, points: Sequence[MeasuredPoint]) -> str:
     """What was measured, in words: the software and the machine."""
     point = next(point for point in points if point.series == series)
-    return f"{point.software.split(';')[0]}, {named('comm_cost', point.machine)}"
+    name = point.software.split(";")[0]
+    for what, block in ((" custom all-reduce", "says.own_kernel"), (" over TCP", "says.over_tcp")):
+        name = said("comm_cost", block, software=name.removesuffix(what)) if name.endswith(what) else name
+    return f"{name}, {named('comm_cost', point.machine)}"
 
 
 def sum_in_ms(first_s: float, second_s: float) -> str:
@@ -343,7 +346,7 @@ class OwnBill:
 
     def row(self, name: str, divided: bool = True) -> BillRow:
         """This bill as a bar."""
-        rows = "1 token" if self.tokens == 1 else said("comm_cost", "says.tokens", tokens=grouped(self.tokens))
+        rows = said("comm_cost", "says.tokens", tokens=self.tokens)
         return bill_row(self.bill(divided), name, f"{terms(self.link())}, TP={self.tp}, {rows}, {self.model}")
 
 

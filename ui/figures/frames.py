@@ -1,6 +1,6 @@
-"""Rows to tables: a dataclass is a row, a field is a column; and tables made ready once for whoever asks."""
+"""Rows to tables: a dataclass is a row, a field is a column; and tables worded once for whoever asks."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import lru_cache
 from typing import Any, ParamSpec, TypeAlias, TypeVar
@@ -8,14 +8,19 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 import pandas as pd
 import pyarrow as pa
 
+from core import units
+from runtime.content import language, load, slug
 from runtime.kept import as_key
 from runtime.kept import kept as keep
+from runtime.quantities import grouped, local, style
 
 Row: TypeAlias = Any
 """A dataclass whose fields are columns, or a mapping of columns."""
 
 _KEPT = 256
 """Figures and tables kept ready, for all visitors together."""
+
+_LONGEST_CODE = 24
 
 Asked = ParamSpec("Asked")
 Drawn = TypeVar("Drawn")
@@ -69,27 +74,59 @@ def kept(draw: Callable[Asked, Drawn]) -> Callable[Asked, Drawn]:
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A table as it is shown and as it is taken away."""
+    """A table as it is shown, in the words and marks of a language, and as it is taken away."""
 
-    shown: pa.Table
+    table: pd.DataFrame
+    sent: pa.Table
     csv: bytes
+
+    @property
+    def shown(self) -> Any:
+        """What Streamlit takes. It sorts by the numbers themselves, whatever their marks."""
+        numbers = self.table.select_dtypes("number").columns
+        if style().decimal == "." or not len(numbers):
+            return self.sent
+        return self.table.style.format(_number, subset=list(numbers), na_rep="")
 
 
 def sheet(table: "pd.DataFrame | Sequence[Row]") -> Sheet:
-    """A figure's rows as a table, made ready once for the same content."""
+    """A figure's rows as a table, made ready once for the same content and language."""
     if not isinstance(table, pd.DataFrame):
         table = frame(table)
     try:
-        return _sheet(tuple(map(str, table.dtypes)), Frozen.of(table))
+        return _sheet(language(), tuple(map(str, table.dtypes)), Frozen.of(table))
     except TypeError:  # a cell that has no key
         return _ready(table)
 
 
+def worded(table: pd.DataFrame) -> pd.DataFrame:
+    """A table's columns and codes by their words: the blocks `head.<column>` and `cell.<code>` of tables.md.
+
+    A code that has no words there may be an option of every page (`option.<code>` of shell.md).
+    """
+    words = {**load("shell"), **load("tables")}
+    table = table.rename(columns=lambda name: words.get(f"head.{name}", name))
+    texts = [name for name in table.columns if table[name].map(type).eq(str).any()]
+    return table.assign(**{name: table[name].map(lambda cell: _cell(cell, words)) for name in texts})
+
+
+def _cell(cell: object, words: Mapping[str, str]) -> object:
+    if not isinstance(cell, str) or len(cell) > _LONGEST_CODE:
+        return cell
+    code = slug(cell)
+    return words.get(f"cell.{code}") or words.get(f"option.{code}", cell)
+
+
+def _number(value: float) -> str:
+    return grouped(int(value)) if value == int(value) else local(units.significant(value, 4))
+
+
 @lru_cache(maxsize=_KEPT)
-def _sheet(types: tuple[str, ...], content: Frozen) -> Sheet:
+def _sheet(language: str, types: tuple[str, ...], content: Frozen) -> Sheet:
     table = pd.DataFrame(list(content.rows), columns=list(content.columns))
     return _ready(table.astype(dict(zip(content.columns, types, strict=True))))
 
 
 def _ready(table: pd.DataFrame) -> Sheet:
-    return Sheet(pa.Table.from_pandas(table, preserve_index=False), table.to_csv(index=False).encode())
+    shown = worded(table)
+    return Sheet(shown, pa.Table.from_pandas(shown, preserve_index=False), table.to_csv(index=False).encode())

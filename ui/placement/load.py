@@ -72,7 +72,7 @@ def _bench(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan) -> N
                 results = read(read_bench_results, text)
                 lines = workers.run(rows.bench_lines, question, plan, results, asked.seed)
                 table = frame(lines, rows.BenchLine)
-                st.dataframe(table, hide_index=True, alt=page.prose.plain("load.bench_reading"))
+                page.table(table, "load.bench_reading")
                 for warning in rows.bench_warnings(question, results):
                     st.markdown(escape(warning))
                 page.reading("load.bench_reading")

@@ -99,7 +99,7 @@ def say_sizes(page: Page, asked: More, placement: Placement) -> None:
     st.markdown(escape(worded(sizing_remark(found))))
     table = frame(rows_of(found), Way)
     if len(table):
-        st.dataframe(table, hide_index=True, alt=page.prose.plain("plan.sizes"))
+        page.table(table, "plan.sizes")
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def scene(page: Page, question: Question, load: str) -> None:
         page.reading("race.reading")
         with st.expander(page.prose.plain("race.table")):
             table = frame(rows.lane_rows(asked.ran))
-            st.dataframe(table, hide_index=True, alt=page.prose.plain("race.reading"))
+            page.table(table, "race.reading")
         page.note("race.note")
 
 

@@ -13,11 +13,11 @@ from core.sharding_math.rounding import Trial, run_trial
 from runtime.prose import said as phrase
 from runtime.quantities import heard
 from ui import address, inputs
-from ui.figures.frames import frame
+from ui.figures.frames import frame, sheet
 from ui.figures.svg import NARROW, size_of
 from ui.players.block_stepper import block_stepper
 from ui.players.still import still
-from ui.scenes import Page
+from ui.scenes import Page, tabulate
 from ui.sharding_math import boards, charts, rows
 from ui.sharding_math.drawing import layer_diagram
 
@@ -87,11 +87,11 @@ def layer(page: Page) -> None:
 def _as_table(page: Page, table: pd.DataFrame, name: str, alt: str) -> None:
     """A drawn figure's numbers, for who cannot see it and for a spreadsheet."""
     with st.expander(phrase("sharding_math", "says.figure_as_table")):
-        st.dataframe(table, hide_index=True, alt=alt)
-        csv = table.to_csv(index=False).encode()
+        rows = sheet(table)
+        tabulate(rows, alt)
         st.download_button(
             phrase("sharding_math", "says.download_csv"),
-            csv,
+            rows.csv,
             f"{name}.csv",
             "text/csv",
             key=f"csv_{name}",

@@ -61,4 +61,4 @@ def draw(page: Page, op: str, algorithms: Sequence[Timed]) -> None:
     with st.container(key="aside_ports"):
         page.say("collectives.port")
         table = frame(port_rows(algorithms))
-        st.dataframe(table, hide_index=True, alt=page.prose.plain("collectives.port"))
+        page.table(table, "collectives.port")

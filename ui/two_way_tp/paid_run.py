@@ -73,12 +73,12 @@ def survey() -> None:
         key=_EDITOR,
         hide_index=True,
         column_config={
-            "vendor": st.column_config.TextColumn("vendor", max_chars=40),
+            "vendor": st.column_config.TextColumn(said("tables", "head.vendor"), max_chars=40),
             "instance": st.column_config.TextColumn(said("two_way_tp", "says.instance_type"), max_chars=60),
             "usd_per_hour": st.column_config.NumberColumn(
                 said("two_way_tp", "says.dollars_an_hour"), min_value=0.0, max_value=1000.0
             ),
-            "hours": st.column_config.NumberColumn("hours", min_value=0.0, max_value=100.0),
+            "hours": st.column_config.NumberColumn(said("tables", "head.hours"), min_value=0.0, max_value=100.0),
             "spot": st.column_config.CheckboxColumn(said("two_way_tp", "says.spot_tier")),
             "nvlink": st.column_config.CheckboxColumn("NVLink"),
         },

@@ -17,8 +17,8 @@ from core.two_way_tp import (
     reconcile,
     token_parts,
 )
-from runtime.prose import named, said
-from runtime.quantities import grouped, plain, seconds, significant
+from runtime.prose import named, said, worded
+from runtime.quantities import grouped, local, plain, seconds, significant
 from ui.comm_cost.rows import CurvePoint, Mark, MeasuredDot
 
 SHOWN_TOPICS = ("world", "weights", "kv", "collectives", "bytes", "all_reduce", "gather", "token", "tokens")
@@ -131,7 +131,7 @@ def _log_row(reading: Reading) -> LogRow:
         field,
         after,
         reading.topic,
-        reading.formula,
+        worded(reading.formula) if reading.formula else "",
         _in_words(reading.predicted, reading.unit),
         _in_words(reading.logged, reading.unit),
         reading.verdict,
@@ -148,7 +148,7 @@ def _in_words(value: float, unit: str) -> str:
 def _residual(reading: Reading) -> str:
     if reading.exact:
         return said("two_way_tp", "says.exact" if reading.logged == reading.predicted else "says.not_exact")
-    return f"{100 * reading.residual_fraction:+.0f} %"
+    return local(f"{100 * reading.residual_fraction:+.0f} %")
 
 
 def timeline(step: Step) -> list[Slice]:
@@ -280,6 +280,12 @@ def _times(one: PerToken, many: PerToken) -> str:
     return f"{significant(many.median_s / one.median_s, 2)} ×"
 
 
+def _model(name: str) -> str:
+    """A recorded model by its name, or by its size where it has none: `a GPT of 30M`."""
+    _, nameless, size = name.partition("a GPT of ")
+    return said("two_way_tp", "says.a_gpt", size=size) if nameless else name
+
+
 def _arms(name: str, result: RunResult, one: PerToken, many: PerToken, wide: PerToken | None) -> list[RunRow]:
     model, _, between = name.partition(", ")
     times = _times(one, many)
@@ -290,8 +296,8 @@ def _arms(name: str, result: RunResult, one: PerToken, many: PerToken, wide: Per
     ]
     return [
         RunRow(
-            name,
-            model,
+            name.replace(model, _model(model)).replace(between, named("two_way_tp", between)),
+            _model(model),
             named("two_way_tp", between),
             arm,
             kind,
