@@ -24,7 +24,7 @@ def significant(value: float, digits: int = 3) -> str:
     """`value` to `digits` significant figures, never in exponent form, trailing zeros kept.
 
     >>> significant(0.3861), significant(6.8194), significant(46.01), significant(1234.5)
-    ('0.386', '6.82', '46.0', '1234')
+    ('0.386', '6.82', '46.0', '1230')
     """
     if value == 0:
         return "0"
@@ -56,10 +56,10 @@ def decimal_bytes(count: float, digits: int = 3) -> str:
     return f"{plain(count, digits)} B"
 
 
-def seconds(duration_s: float, digits: int = 3) -> str:
-    """A duration in the largest unit that keeps it at or above one: `6.82 ms`, `50 µs`."""
+def seconds(duration_s: float, digits: int = 3, least: str = "ns") -> str:
+    """A duration in the largest unit that keeps it at or above one, but none below `least`: `6.82 ms`, `50 µs`."""
     for unit, size in _TIME:
-        if abs(duration_s) >= size * (1 - 10.0**-digits / 2):
+        if unit == least or abs(duration_s) >= size * (1 - 10.0**-digits / 2):
             return f"{significant(duration_s / size, digits)} {unit}"
     return "0 s" if duration_s == 0 else f"{significant(duration_s * 1e9, digits)} ns"
 

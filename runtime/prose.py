@@ -36,8 +36,8 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "%0": lambda fraction: percent(fraction, 0),
         "%2": lambda fraction: percent(fraction, 2),
         "s": seconds,
-        "ms": lambda duration_s: f"{significant(1e3 * duration_s)} ms",
-        "us": lambda duration_s: f"{significant(1e6 * duration_s)} µs",
+        "ms": lambda duration_s: seconds(duration_s, least="ms"),
+        "us": lambda duration_s: seconds(duration_s, least="µs"),
         "KiB": binary_bytes,
         "GiB": lambda count: local(f"{count / units.GIB:.2f} GiB"),
         "GB": decimal_bytes,
@@ -55,7 +55,7 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "~": plain,
     }
 )
-"""How a quantity of SI is written. `KiB`, `GB` and `s` choose the prefix themselves.
+"""How a quantity of SI is written. `KiB`, `GB` and `s` choose the prefix themselves; `ms` and `us` none below.
 
 `#`, `g` and `2` write a number as engines and benchmarks print it, to be found again in what was pasted.
 """

@@ -183,7 +183,9 @@ class Page(Controls):
         polled = self.look.present and poll.is_asked(line.question)
         if self.look.present and (button := poll.button(line.question, self.revealed)):
             self._extra_buttons.append(button)
-        said = self.predict(lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit=unit), 0, not polled)
+        said = self.predict(
+            lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit=unit), 0, truth, not polled
+        )
         if not (said.revealed and self.look.present):
             with asked:
                 self.say(f"{self.scene}.ask")
@@ -198,15 +200,16 @@ class Page(Controls):
         poll.send(line, said.said, said.revealed)
         return said.revealed
 
-    def predict(self, ask: Callable[[str], int], untouched: int, seen: bool = True) -> Prediction:
+    def predict(self, ask: Callable[[str], int], untouched: int, truth: float, seen: bool = True) -> Prediction:
         """Ask for a number, then let it be revealed. `ask(key)` draws the widget; `untouched` is no answer yet.
 
         A presenter may reveal without answering, and needs the room after: the question is then out of sight.
+        A guess is held against the truth that was revealed for it; of another, it is said that it was not asked.
         """
         unseen = not seen or (self.revealed and self.look.present)
         with inputs.out_of_sight("guess") if unseen else st.container(key="guess"):
             value = ask(_asked(self.entry, self.scene, "guess"))
-        committed = value != untouched
+            committed = value != untouched and not self._asks_anew(value, untouched, truth)
         ready = (committed or self.look.present) and not self.revealed
         hides, shown = self.revealed and self.look.present, _asked(self.entry, self.scene, "revealed")
         self._extra_buttons.append(
@@ -222,6 +225,22 @@ class Page(Controls):
             )
         )
         return Prediction(value if committed else None, self.revealed)
+
+    def _asks_anew(self, value: int, untouched: int, truth: float) -> bool:
+        """Whether a guess was revealed against another truth than there is now; then it can be made again."""
+        guess, shown, kept = (_asked(self.entry, self.scene, part) for part in ("guess", "revealed", "answered"))
+        if not self.revealed or value == untouched:
+            st.session_state.pop(kept, None)
+            return False
+        guessed, answer = st.session_state.setdefault(kept, (value, truth))
+        if guessed != value:
+            st.session_state[kept] = value, truth
+        if guessed != value or answer == truth:
+            return False
+        with st.container(key="anew", horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(word("anew"), width="content")
+            st.button(word("anew.button"), key="predict_anew", on_click=_forget, args=(guess, shown, untouched))
+        return True
 
     def _end(self, names: list[str]) -> None:
         around = paths.around(self.entry, self.scene, names)
@@ -311,6 +330,12 @@ def _is_revealed(entry: course.Entry, scene: str, asking: Sequence[str]) -> bool
 def _asked(entry: course.Entry, scene: str, part: str) -> str:
     """The name in the URL of a scene's prediction; a lab's one question needs no longer name."""
     return f"{entry.prefix}_{part}" if scene == "question" else f"{entry.prefix}_{scene}_{part}"
+
+
+def _forget(guess: str, shown: str, untouched: int) -> None:
+    """Take a guess back, and hide its answer. For a button's `on_click`."""
+    inputs.remember(guess, untouched)
+    inputs.remember(shown, False)
 
 
 def _leave_for(entry: course.Entry, scene: str) -> None:

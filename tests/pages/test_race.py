@@ -40,3 +40,24 @@ def test_a_guess_that_names_no_plan_is_none(guess):
 def test_one_gpu_has_nothing_to_race():
     app = visit(entry("placement"), **SCENE, place_gpus="1")
     assert "nothing to race" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("stem", "query", "guess", "key", "other"),
+    [
+        ("placement", SCENE, "place_race_guess", "place_race_load", "light"),
+        ("comm_cost", {"bill_scene": "question"}, "bill_guess", "tp", 4),
+    ],
+)
+def test_a_guess_is_not_held_against_another_answer_and_can_be_made_again(stem, query, guess, key, other):
+    shown = guess.replace("guess", "revealed")
+    app = visit(entry(stem), **query, **{guess: "4", shown: "true"})
+    assert "made before" not in said(app)
+    app.session_state[key] = other
+    app.run()
+    assert "made before" in said(app)
+    assert not app.exception
+    app.button(key="predict_anew").click().run()
+    assert "made before" not in said(app)
+    assert app.button(key="reveal").disabled
+    assert not app.session_state[shown]

@@ -32,7 +32,7 @@ PHASES: tuple[Phase, ...] = ("decode", "prefill")
 _NAPKIN = ("nvlink-lab", "ethernet-10g-lab")
 _COMPARED = ("pcie-4", "ib-ndr")
 _SERIES_OF_KERNEL = ("-nccl", "-vllm-graph")
-LONG_S = 10.0
+LONG_S = 1.0
 """From here on a time is told in seconds."""
 
 
@@ -203,7 +203,7 @@ def link_row(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Bil
     words = said(
         "comm_cost",
         "says.measured_ms",
-        total_s=significant(1e3 * found.total_s),
+        total_s=found.total_s,
         software=software(view.series(link), points),
     )
     return replace(row, measured_ms=1e3 * found.total_s, measured=words)
@@ -257,11 +257,17 @@ def software(series: str, points: Sequence[MeasuredPoint]) -> str:
 
 
 def sum_in_ms(first_s: float, second_s: float) -> str:
-    """Two terms and their sum, to the decimals the sum has at three figures: in ms, from ten seconds on in s."""
-    unit, times = ("s", 1.0) if first_s + second_s >= LONG_S else ("ms", 1e3)
-    decimals = len(units.significant(times * (first_s + second_s)).partition(".")[2])
-    parts = (local(f"{times * part_s:.{decimals}f}") for part_s in (first_s, second_s, first_s + second_s))
-    return "{} + {} = {} ".format(*parts) + unit
+    """Two terms and their sum to its third figure, in ms or from a second on in s; a small term has two."""
+    total_s = first_s + second_s
+    unit, size = ("s", 1.0) if total_s >= LONG_S else ("ms", 1e-3)
+    total = units.significant(total_s / size)
+    places = len(total.partition(".")[2]) or 3 - len(total)
+
+    def written(part_s: float) -> str:
+        part = round(part_s / size, places)
+        return local(f"{part:.{max(places, 0)}f}" if part or not part_s else units.significant(part_s / size, 2))
+
+    return f"{written(first_s)} + {written(second_s)} = {local(total)} {unit}"
 
 
 def step_in_words(step_s: float) -> str:

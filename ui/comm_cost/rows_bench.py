@@ -13,7 +13,7 @@ from core.errors import OutOfRangeError
 from core.specs import LinkSpec
 from runtime.kept import kept
 from runtime.prose import named, said
-from runtime.quantities import binary_bytes, percent, plain, seconds, significant
+from runtime.quantities import binary_bytes, percent, plain, seconds
 from ui.comm_cost.rows import BillRow, View, bar, bill_row, one_gpu_row, ring_series, short_name, software, terms
 
 _GPUS = ("b200-sxm", "h200-sxm", "h100-sxm", "mi300x", "a100-80gb-sxm", "l40s", "rtx-3090", "rtx-4090", "a10g")
@@ -50,9 +50,7 @@ def _timed(view: View, row: BillRow, series: str, points: Sequence[MeasuredPoint
         found = measured_bill(points, series, view.step)
     except OutOfRangeError:
         return row
-    words = said(
-        "comm_cost", "says.measured_ms", total_s=significant(1e3 * found.total_s), software=software(series, points)
-    )
+    words = said("comm_cost", "says.measured_ms", total_s=found.total_s, software=software(series, points))
     return replace(row, measured_ms=1e3 * found.total_s, measured=words)
 
 
@@ -159,7 +157,7 @@ def end_rows(view: View, link: LinkSpec) -> list[BillRow]:
     """The layers' all-reduces, and apart from them what both ends of the model send."""
     step, layers = view.step, view.price(link)
     name = said("comm_cost", "bar.layers")
-    total = f"{significant(1e3 * layers.comm_s)} ms"
+    total = seconds(layers.comm_s, least="ms")
     detail = f"{step.all_reduces} × {binary_bytes(step.payload_bytes)}"
     return [
         bar(name, detail, layers.waiting_s, layers.bandwidth_s, total),
@@ -169,7 +167,7 @@ def end_rows(view: View, link: LinkSpec) -> list[BillRow]:
 
 def _end_row(end: PricedCollective) -> BillRow:
     name, detail = (said("comm_cost", f"{what}.{end.layer}") for what in ("bar", "end"))
-    total, waiting_s = f"{significant(1e3 * end.time_s)} ms", end.cost.base_s + end.cost.latency_s
+    total, waiting_s = seconds(end.time_s, least="ms"), end.cost.base_s + end.cost.latency_s
     return bar(name, f"{detail}, {binary_bytes(end.payload_bytes)}", waiting_s, end.cost.bandwidth_s, total)
 
 

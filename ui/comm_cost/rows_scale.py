@@ -11,7 +11,7 @@ from core.specs import LinkSpec, ModelSpec
 from core.steps.batch_sweep import batched_decode_step_s
 from runtime.kept import kept
 from runtime.prose import named, said
-from runtime.quantities import percent, plain, significant
+from runtime.quantities import percent, plain, seconds
 from ui.comm_cost.rows import BillRow, OwnBill, View, bar, short_name
 
 BATCHES = tuple(2**power for power in range(13))
@@ -144,7 +144,7 @@ def layer_rows(ask: Experts, link: LinkSpec) -> list[BillRow]:
 def _row(way: str, layer: CollectiveCost, bill: ExpertParallelBill) -> BillRow:
     cost = layer.times(bill.layers)
     detail = said("comm_cost", f"sends.{way}", copies=plain(bill.copies))
-    total = f"{significant(1e3 * cost.total_s)} ms"
+    total = seconds(cost.total_s, least="ms")
     return bar(said("comm_cost", f"bar.{way}"), detail, cost.latency_s + cost.base_s, cost.bandwidth_s, total)
 
 

@@ -12,7 +12,7 @@ from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor
 from core.units import GB
 from runtime.prose import said
-from runtime.quantities import bandwidth, binary_bytes, seconds, significant
+from runtime.quantities import bandwidth, binary_bytes, seconds
 from ui.comm_cost.rows import BillRow, bar
 
 HOP, TWO_WAY, BUSBW, AVERAGE = "a hop's latency", "900 GB/s one way", "busbw for algbw", "averages over sizes"
@@ -86,7 +86,7 @@ def misread_rows(table: Table) -> list[BillRow]:
 
 
 def _told(found: Misreading) -> BillRow:
-    total = f"{significant(1e3 * found.told_s)} ms"
+    total = seconds(found.told_s, least="ms")
     name, detail = (
         said("comm_cost", f"bar.{found.key}"),
         said("comm_cost", "says.busbw", bandwidth_bytes_per_s=bandwidth(found.bandwidth_bytes_per_s)),
@@ -94,7 +94,7 @@ def _told(found: Misreading) -> BillRow:
     return replace(
         bar(name, detail, 0.0, found.told_s, total),
         measured_ms=1e3 * found.measured_s,
-        measured=said("comm_cost", "says.measured_ms_2", measured_s=significant(1e3 * found.measured_s)),
+        measured=said("comm_cost", "says.measured_ms_2", measured_s=found.measured_s),
     )
 
 

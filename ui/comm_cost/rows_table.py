@@ -125,7 +125,7 @@ def bill_row(found: OwnBill) -> BillRow:
         waiting=f"{named('shell', 'latency')}, {seconds(fitted.waiting_s)}",
         in_words=said("comm_cost", "says.by_and", sum_in_ms=sum_in_ms(fitted.waiting_s, fitted.bandwidth_s)),
         measured_ms=1e3 * found.priced.total_s if by_table and fitted.comm_s else nan,
-        measured=said("comm_cost", "says.ms_table", comm_s=significant(1e3 * found.priced.comm_s))
+        measured=said("comm_cost", "says.ms_table", comm_s=found.priced.comm_s)
         if by_table and fitted.comm_s
         else "",
     )

@@ -10,7 +10,7 @@ from core.links.own_tables import OwnTable
 from core.scenario import Scenario
 from core.units import GB
 from runtime.prose import said, worded
-from runtime.quantities import binary_bytes, percent, plain, significant
+from runtime.quantities import binary_bytes, percent, plain, seconds
 from ui.comm_cost.rows import Phase
 from ui.comm_cost.rows_table import (
     BULGE_BYTES,
@@ -91,7 +91,7 @@ def _price_fields(own: OwnTable, found: OwnBill | None) -> dict[str, str]:
         "own_payload_bytes": binary_bytes(found.step.payload_bytes),
         "own_count": str(found.step.all_reduces),
         "own_one": microseconds(one_us) if one_us else "",
-        "own_price": f"{significant(1e3 * found.priced.comm_s)} ms",
+        "own_price": seconds(found.priced.comm_s, least="ms"),
         "own_price_share": percent(found.priced.comm_fraction),
         "own_explained": percent(found.ratio, 0),
         "own_says": "; ".join(said("comm_cost", f"remark.{remark}", found) for remark in found.remarks),

@@ -39,7 +39,7 @@ def scene(page: Page, question: Question, load: str) -> None:
     numbers = list(range(1, len(asked.entered) + 1))
     label = page.prose.plain("race.label")
     above = st.container()
-    guess = page.predict(lambda key: _pick(label, key, numbers), 0)
+    guess = page.predict(lambda key: _pick(label, key, numbers), 0, asked.answer)
     if not guess.revealed:
         with above:
             page.say("race.ask")

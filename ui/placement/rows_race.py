@@ -25,6 +25,11 @@ class Asked:
         """The lane whose answers take the least time."""
         return None if self.ran is None else self.ran.lanes[self.ran.winner]
 
+    @property
+    def answer(self) -> float:
+        """What tells this race from another: how long its winner takes."""
+        return 0.0 if self.winner is None else self.winner.answer_s
+
 
 def asked(question: Question, load: str) -> Asked:
     """A question's race at one of the loads."""

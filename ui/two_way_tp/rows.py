@@ -141,7 +141,7 @@ def _log_row(reading: Reading) -> LogRow:
 
 def _in_words(value: float, unit: str) -> str:
     if unit == "s":
-        return f"{significant(1e3 * value)} ms" if value >= 1e-3 else f"{significant(1e6 * value)} µs"
+        return seconds(value, least="µs")
     return grouped(round(value)) if value == round(value) else plain(value, 4)
 
 

@@ -218,8 +218,10 @@ def test_thousands_on_the_line_are_grouped_as_everywhere(truth, high):
     ("terms_s", "said"),
     [
         ((6.4e-3, 0.42e-3), "6.40 + 0.42 = 6.82 ms"),
-        ((3e-3, 25.655), "0.0 + 25.7 = 25.7 s"),
-        ((45e-3, 6197.3), "0 + 6197 = 6197 s"),
+        ((3.1e-3, 1.951), "0.0031 + 1.95 = 1.95 s"),
+        ((0.0, 99.97e-3), "0 + 100 = 100 ms"),
+        ((3e-3, 25.655), "0.0030 + 25.7 = 25.7 s"),
+        ((45e-3, 6197.3), "0.045 + 6200 = 6200 s"),
     ],
 )
 def test_the_terms_of_a_long_bill_are_told_in_seconds(terms_s, said):
