@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from core.course.question import Accepted
+
 
 @dataclass(frozen=True)
 class Heap:
@@ -22,10 +24,9 @@ def heaps(
     Each number belongs to the nearest of the truth and the slips, if it is within `reach` of it; of two as near, to
     the truth. So no voter is counted twice, and who is right is in no heap.
     """
-    known = {"": truth, **slips}
+    accepted = Accepted(truth, slips, room=reach)
     made: Counter[str] = Counter()
     for said, count in counts:
-        nearest = min(known, key=lambda name: abs(said - known[name]))
-        if nearest and abs(said - known[nearest]) <= reach:
-            made[nearest] += count
+        if slip := accepted.meant(said):
+            made[slip] += count
     return [Heap(slip, slips[slip], count) for slip, count in made.most_common()]

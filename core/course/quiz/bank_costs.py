@@ -1,6 +1,5 @@
 """Questions on what collectives cost: rings, the two terms, the bill, the node boundary, waiting for one rank."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from core.catalog import gpu, link, model
@@ -10,7 +9,7 @@ from core.collectives.custom_all_reduce import Machine, decide
 from core.comm_cost.bill import Step, balance_payload_bytes, bill, comm_fraction, weight_streaming_s
 from core.comm_cost.readings import altered
 from core.comm_cost.remedies import exposed_s
-from core.course.quiz.question import Choice, Draw, Number, Question, Taught, choice, number, pick
+from core.course.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.models.weights import held_weight_bytes, read_weight_bytes
 from core.steps.straggler import Straggler, lockstep
 from core.units import KIB, MIB, bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds
@@ -19,36 +18,36 @@ SEE, COUNT, BREAK, BENCH = (Taught("comm_cost", scene) for scene in ("see", "cou
 STRAGGLER, CASES, KERNEL = (Taught("clinic", scene) for scene in ("straggler", "cases", "all_reduce"))
 START, DECODE = (Taught("start_here", scene) for scene in ("collectives", "decode"))
 LAB = "llama-3-8b"
+BANK = Bank()
 
 
+@BANK.asks("collectives", START)
 def ring_hops(rng: Draw) -> Number:
     ranks = pick(rng, 4, 8, 16)
     hops = ring_all_reduce(8 * KIB, ranks, link("nvlink-lab")).steps
     slips = {"half": ranks - 1, "all_round": 2 * ranks}
-    return number("ring_hops", "collectives", START, hops, "count", slips, ranks=ranks)
+    return number(hops, "count", slips, ranks=ranks)
 
 
+@BANK.asks("collectives", COUNT)
 def ring_traffic(rng: Draw) -> Number:
     ranks, payload = pick(rng, 4, 8), pick(rng, 16 * MIB, 64 * MIB)
     answer = ring_all_reduce(payload, ranks, link("nvlink-lab")).traffic_bytes
     slips = {"twice": 2 * payload, "once": payload, "half": answer / 2}
-    return number(
-        "ring_traffic", "collectives", COUNT, answer, "bytes", slips, payload=binary_bytes(payload), ranks=ranks
-    )
+    return number(answer, "bytes", slips, payload=binary_bytes(payload), ranks=ranks)
 
 
+@BANK.asks("collectives", START)
 def all_reduce_in_two(rng: Draw) -> Choice:
-    return choice("all_reduce_in_two", "collectives", START, "memory", ("bytes", "hops", "nothing"), rng)
+    return choice("memory", ("bytes", "hops", "nothing"), rng)
 
 
+@BANK.asks("collectives", KERNEL)
 def one_shot_or_ring(rng: Draw) -> Choice:
     wire, small, large = replace(link("nvlink-4"), base_s=0.0, latency_s=2e-6), 8 * KIB, 16 * MIB
     ratio = ring_all_reduce(small, 8, wire).total_s / one_shot_all_reduce(small, 8, wire).total_s
     more = one_shot_all_reduce(large, 8, wire).traffic_bytes / ring_all_reduce(large, 8, wire).traffic_bytes
     return choice(
-        "one_shot_or_ring",
-        "collectives",
-        KERNEL,
         "small",
         ("large", "both", "neither"),
         rng,
@@ -59,22 +58,21 @@ def one_shot_or_ring(rng: Draw) -> Choice:
     )
 
 
+@BANK.asks("collectives", KERNEL)
 def kernel_rule(rng: Draw) -> Choice:
     decision = decide(Machine("0.9.2", 4, full_nvlink=False))
     rule = decision.stopped_by
     asks = rule.asks if rule else ""
     release = decision.machine.release
     wrong = ("p2p", "world_size", "payload")
-    return choice("kernel_rule", "collectives", KERNEL, "nvlink", wrong, rng, release=release, asks=asks)
+    return choice("nvlink", wrong, rng, release=release, asks=asks)
 
 
+@BANK.asks("latency or bandwidth", SEE)
 def ten_times_as_wide(rng: Draw) -> Choice:
     ranks, wire = pick(rng, 2, 4), link("ethernet-10g-lab")
     priced = bill(Step(model(LAB), ranks), wire)
     return choice(
-        "ten_times_as_wide",
-        "latency or bandwidth",
-        SEE,
         "nothing",
         ("tenth", "half", "slower"),
         rng,
@@ -87,6 +85,7 @@ def ten_times_as_wide(rng: Draw) -> Choice:
     )
 
 
+@BANK.asks("latency or bandwidth", COUNT)
 def balance(rng: Draw) -> Number:
     ranks = pick(rng, 2, 4, 8)
     wire = replace(
@@ -94,9 +93,6 @@ def balance(rng: Draw) -> Number:
     )
     answer = balance_payload_bytes(ranks, wire)
     return number(
-        "balance",
-        "latency or bandwidth",
-        COUNT,
         answer,
         "bytes",
         {"one_message": answer / ranks},
@@ -106,13 +102,11 @@ def balance(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("latency or bandwidth", SEE)
 def bytes_share(rng: Draw) -> Number:
     tokens, wire = pick(rng, 1024, 2048, 4096), link("ethernet-10g-lab")
     share = bill(Step(model(LAB), 2, tokens), wire).bandwidth_fraction
     return number(
-        "bytes_share",
-        "latency or bandwidth",
-        SEE,
         share,
         "share",
         {"decode": bill(Step(model(LAB), 2), wire).bandwidth_fraction},
@@ -125,14 +119,12 @@ def bytes_share(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("the bill", DECODE)
 def streaming(rng: Draw) -> Number:
     row = model(pick(rng, LAB, "qwen2.5-7b"))
     card = gpu(pick(rng, "h100-sxm", "h200-sxm", "rtx-4090", "l40s"))
     answer, every = (weight_streaming_s(row, card, counted=counted) for counted in ("read", "held"))
     return number(
-        "streaming",
-        "the bill",
-        DECODE,
         answer,
         "time",
         {"all": every, "half": every / 2, "twice": 2 * every},
@@ -144,6 +136,7 @@ def streaming(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("the bill", COUNT)
 def ethernet_bill(rng: Draw) -> Number:
     wire = replace(link("ethernet-10g-lab"), latency_s=1e-6 * pick(rng, 30, 50, 80))
     priced = bill(Step(model(LAB), 2), wire)
@@ -153,9 +146,6 @@ def ethernet_bill(rng: Draw) -> Number:
         "no_bytes": priced.waiting_s,
     }
     return number(
-        "ethernet_bill",
-        "the bill",
-        COUNT,
         priced.comm_s,
         "time",
         slips,
@@ -166,22 +156,19 @@ def ethernet_bill(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("the bill", COUNT)
 def the_fraction(rng: Draw) -> Number:
     comm_s, step_s = 1e-3 * pick(rng, 2.0, 4.0, 6.8), 1e-3 * pick(rng, 8.0, 12.0)
     slips = {"over_compute": comm_s / step_s}
     answer = comm_fraction(comm_s, step_s)
-    return number(
-        "the_fraction", "the bill", COUNT, answer, "share", slips, comm=seconds(comm_s), step=seconds(step_s)
-    )
+    return number(answer, "share", slips, comm=seconds(comm_s), step=seconds(step_s))
 
 
+@BANK.asks("the bill", BENCH)
 def hidden_communication(rng: Draw) -> Number:
     share, comm_s, step_s = pick(rng, 0.25, 0.4, 0.75), 6e-3, 8e-3
     answer = exposed_s(comm_s, step_s, share)
     return number(
-        "hidden_communication",
-        "the bill",
-        BENCH,
         answer,
         "time",
         {"hidden": comm_s * share},
@@ -191,14 +178,12 @@ def hidden_communication(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("units", BREAK)
 def hop_or_round_trip(rng: Draw) -> Choice:
     wire, row = link("ethernet-10g-lab"), model(LAB)
     whole = bill(Step(row, 2), wire).comm_fraction
     half = bill(Step(row, 2), altered(wire, latency_factor=0.5)).comm_fraction
     return choice(
-        "hop_or_round_trip",
-        "units",
-        BREAK,
         "halves",
         ("nothing", "doubles", "bandwidth"),
         rng,
@@ -208,44 +193,35 @@ def hop_or_round_trip(rng: Draw) -> Choice:
     )
 
 
+@BANK.asks("the node boundary", CASES)
 def over_the_boundary(rng: Draw) -> Number:
     gpus = pick(rng, 4, 8)
     payload = ring_all_reduce(1.0 / gpus, 2, link("ethernet-200g")).traffic_bytes
     flat = ring_all_reduce(1.0, 2 * gpus, link("ethernet-200g")).traffic_bytes
     slips = {"flat": flat, "whole": 1.0}
-    return number(
-        "over_the_boundary", "the node boundary", CASES, payload, "share", slips, gpus=gpus, ranks=2 * gpus
-    )
+    return number(payload, "share", slips, gpus=gpus, ranks=2 * gpus)
 
 
+@BANK.asks("the node boundary", CASES)
 def where_tp_stops(rng: Draw) -> Choice:
-    return choice("where_tp_stops", "the node boundary", CASES, "inside", ("wide", "across", "deep"), rng)
+    return choice("inside", ("wide", "across", "deep"), rng)
 
 
+@BANK.asks("waiting", CASES)
 def rare_stall(rng: Draw) -> Number:
     messages, one_in = pick(rng, 1000, 5000, 20_000), pick(rng, 1_000_000, 200_000)
     answer = hit_fraction(1 / one_in, messages)
     return number(
-        "rare_stall",
-        "waiting",
-        CASES,
-        answer,
-        "share",
-        {"one_message": 1 / one_in},
-        0.06,
-        messages=grouped(messages),
-        one_in=grouped(one_in),
+        answer, "share", {"one_message": 1 / one_in}, 0.06, messages=grouped(messages), one_in=grouped(one_in)
     )
 
 
+@BANK.asks("waiting", STRAGGLER)
 def slow_rank(rng: Draw) -> Number:
     ranks, slow, compute_s, comm_s = pick(rng, 4, 8), pick(rng, 0.2, 0.25, 0.5), 5e-3, 3e-3
     step_s = float(lockstep(Straggler(0, 1 + slow).slow([compute_s] * ranks), comm_s).step)
     slips = {"average": compute_s * (1 + slow / ranks) + comm_s, "all_of_it": (compute_s + comm_s) * (1 + slow)}
     return number(
-        "slow_rank",
-        "waiting",
-        STRAGGLER,
         step_s,
         "time",
         slips,
@@ -257,13 +233,15 @@ def slow_rank(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("waiting", STRAGGLER)
 def late_at_random(rng: Draw) -> Number:
     ranks, mean_s = pick(rng, 2, 4, 8), 1e-3
     slips = {"one_rank": mean_s, "in_turn": ranks * mean_s}
     answer = expected_max_exponential(mean_s, ranks)
-    return number("late_at_random", "waiting", STRAGGLER, answer, "time", slips, ranks=ranks, mean=seconds(mean_s))
+    return number(answer, "time", slips, ranks=ranks, mean=seconds(mean_s))
 
 
+@BANK.asks("the bill", BENCH)
 def larger_model(rng: Draw) -> Choice:
     """Nine times the weights, twice the payload, two and a half times the all-reduces: the share falls."""
     rows, ranks = (model(LAB), model("llama-3-70b")), 8
@@ -271,9 +249,6 @@ def larger_model(rng: Draw) -> Choice:
     steps = [weight_streaming_s(row, gpu("h100-sxm")) for row in rows]
     bills = [bill(Step(row, ranks, compute_s=s, divided=True), wire) for row, s in zip(rows, steps, strict=True)]
     return choice(
-        "larger_model",
-        "the bill",
-        BENCH,
         "falls",
         ("rises", "same"),
         rng,
@@ -287,26 +262,3 @@ def larger_model(rng: Draw) -> Choice:
         small_share=percent(bills[0].comm_fraction),
         large_share=percent(bills[1].comm_fraction),
     )
-
-
-QUESTIONS: tuple[Callable[[Draw], Question], ...] = (
-    ring_hops,
-    ring_traffic,
-    all_reduce_in_two,
-    one_shot_or_ring,
-    kernel_rule,
-    ten_times_as_wide,
-    balance,
-    bytes_share,
-    streaming,
-    ethernet_bill,
-    the_fraction,
-    hidden_communication,
-    hop_or_round_trip,
-    over_the_boundary,
-    where_tp_stops,
-    rare_stall,
-    slow_rank,
-    late_at_random,
-    larger_model,
-)

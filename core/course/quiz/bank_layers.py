@@ -1,11 +1,9 @@
 """Questions on how a layer is cut, what its all-reduces carry, and two real ranks."""
 
-from collections.abc import Callable
-
 from core.catalog import model
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.comm_cost.break_even import crossover_hidden_size
-from core.course.quiz.question import Choice, Draw, Number, Question, Taught, choice, number, pick
+from core.course.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.models.kv_cache import kv_heads_per_rank
 from core.models.loaded_weights import loaded_weight_bytes
 from core.models.parameters import padded_vocab_size, total_parameters
@@ -16,57 +14,50 @@ SEE, COUNT, BREAK, BUILD = (Taught("sharding_math", scene) for scene in ("see", 
 BILL = Taught("comm_cost", "count")
 REAL, LOG = (Taught("two_way_tp", scene) for scene in ("bench", "count"))
 MODELS = ("llama-3-8b", "llama-3-70b", "qwen2.5-7b", "qwen3-32b")
+BANK = Bank()
 
 
+@BANK.asks("sharding", SEE)
 def column_or_row(rng: Draw) -> Choice:
-    return choice("column_or_row", "sharding", SEE, "columns_rows", ("rows_columns", "columns", "rows"), rng)
+    return choice("columns_rows", ("rows_columns", "columns", "rows"), rng)
 
 
+@BANK.asks("sharding", BREAK)
 def activation_and_sum(rng: Draw) -> Choice:
-    return choice("activation_and_sum", "sharding", BREAK, "another", ("rounding", "every_rank", "shapes"), rng)
+    return choice("another", ("rounding", "every_rank", "shapes"), rng)
 
 
+@BANK.asks("sharding", BREAK)
 def row_parallel_bias(rng: Draw) -> Number:
     ranks = pick(rng, 2, 4, 8)
-    return number(
-        "row_parallel_bias", "sharding", BREAK, ranks, "count", {"once": 1, "shared": 1 / ranks}, ranks=ranks
-    )
+    return number(ranks, "count", {"once": 1, "shared": 1 / ranks}, ranks=ranks)
 
 
+@BANK.asks("sharding", COUNT)
 def uneven_heads(rng: Draw) -> Choice:
     row, size = model(pick(rng, "llama-3-8b", "llama-3-70b")), pick(rng, 3, 6, 12)
     broken = "; ".join(check_tp_size(row, size).broken)
     wrong = ("layers", "small", "power")
-    return choice(
-        "uneven_heads",
-        "sharding",
-        COUNT,
-        "heads",
-        wrong,
-        rng,
-        model=row.key,
-        size=size,
-        broken=broken,
-        layers=row.num_hidden_layers,
-    )
+    return choice("heads", wrong, rng, model=row.key, size=size, broken=broken, layers=row.num_hidden_layers)
 
 
+@BANK.asks("sharding", COUNT)
 def replicated_kv(rng: Draw) -> Number:
     row, size = model("llama-3-8b"), pick(rng, 4, 8, 16, 32)
     heads = row.num_key_value_heads
     slips = {"part": heads / size, "all": heads}
     answer = kv_heads_per_rank(row, size)
-    return number("replicated_kv", "sharding", COUNT, answer, "count", slips, model=row.key, heads=heads, size=size)
+    return number(answer, "count", slips, model=row.key, heads=heads, size=size)
 
 
+@BANK.asks("sharding", COUNT)
 def vocabulary_padding(rng: Draw) -> Number:
     rows = pick(rng, 50_257, 32_001, 151_643, 100_277)
     padded = padded_vocab_size(rows)
-    return number(
-        "vocabulary_padding", "sharding", COUNT, padded, "count", {"below": padded - 64}, rows=grouped(rows)
-    )
+    return number(padded, "count", {"below": padded - 64}, rows=grouped(rows))
 
 
+@BANK.asks("sharding", COUNT)
 def counting_parameters(rng: Draw) -> Number:
     row = model(pick(rng, "llama-3-8b", "llama-2-7b", "llama-3-70b"))
     answer = total_parameters(row)
@@ -75,9 +66,6 @@ def counting_parameters(rng: Draw) -> Number:
         "tied": answer - row.vocab_size * row.hidden_size,
     }
     return number(
-        "counting_parameters",
-        "sharding",
-        COUNT,
         answer,
         "count",
         slips,
@@ -93,59 +81,46 @@ def counting_parameters(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("payload", BILL)
 def decode_payload(rng: Draw) -> Number:
     row, batch = model(pick(rng, *MODELS)), pick(rng, 1, 4, 16, 32)
     answer = allreduce_payload_bytes(batch, row.hidden_size)
-    slips = {
-        "one_byte": answer / 2,
-        "one_row": answer / batch,
-        "whole_step": answer * 2 * row.num_hidden_layers,
-    }
-    return number(
-        "decode_payload", "payload", BILL, answer, "bytes", slips, model=row.key, width=row.hidden_size, batch=batch
-    )
+    slips = {"one_byte": answer / 2, "one_row": answer / batch, "whole_step": answer * 2 * row.num_hidden_layers}
+    return number(answer, "bytes", slips, model=row.key, width=row.hidden_size, batch=batch)
 
 
+@BANK.asks("payload", BILL)
 def prefill_payload(rng: Draw) -> Number:
     row, tokens = model(pick(rng, *MODELS)), pick(rng, 512, 2048, 8192)
     answer = allreduce_payload_bytes(tokens, row.hidden_size)
     slips = {"one_row": answer / tokens, "one_byte": answer / 2}
-    return number(
-        "prefill_payload",
-        "payload",
-        BILL,
-        answer,
-        "bytes",
-        slips,
-        model=row.key,
-        width=row.hidden_size,
-        tokens=grouped(tokens),
-    )
+    return number(answer, "bytes", slips, model=row.key, width=row.hidden_size, tokens=grouped(tokens))
 
 
+@BANK.asks("payload", BILL)
 def all_reduces_a_step(rng: Draw) -> Number:
     row = model(pick(rng, *MODELS))
     layers = row.num_hidden_layers
     slips = {"parallel": layers, "backward": 4 * layers}
     answer = all_reduces_per_step(row, 2)
-    return number("all_reduces_a_step", "payload", BILL, answer, "count", slips, model=row.key, layers=layers)
+    return number(answer, "count", slips, model=row.key, layers=layers)
 
 
+@BANK.asks("real ranks", REAL)
 def wider_or_deeper(rng: Draw) -> Choice:
-    return choice("wider_or_deeper", "real ranks", REAL, "wider", ("layers", "ranks", "bandwidth"), rng)
+    return choice("wider", ("layers", "ranks", "bandwidth"), rng)
 
 
+@BANK.asks("real ranks", REAL)
 def last_digits(rng: Draw) -> Choice:
-    return choice("last_digits", "real ranks", REAL, "order", ("equal", "bias", "clocks"), rng)
+    return choice("order", ("equal", "bias", "clocks"), rng)
 
 
+@BANK.asks("real ranks", REAL)
 def crossover(rng: Draw) -> Number:
     wait_s, memory = 1e-6 * pick(rng, 6, 12, 25), 1.008e12
     answer = crossover_hidden_size(wait_s, memory, 2)
     return number(
-        "crossover",
-        "real ranks",
-        REAL,
         answer,
         "count",
         {"one_all_reduce": answer / 2**0.5},
@@ -155,6 +130,7 @@ def crossover(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("real ranks", LOG)
 def startup_lines(rng: Draw) -> Number:
     """Two startup lines of a TP=2 run: half of each sharded matrix and every norm, in GiB."""
     row = model(pick(rng, "llama-3.2-1b", "llama-3-8b", "llama-2-7b"))
@@ -163,28 +139,10 @@ def startup_lines(rng: Draw) -> Number:
     both = 2 * answer
     slips = {"gb_as_gib": answer / GB * GIB, "whole": whole}
     return number(
-        "startup_lines", "real ranks", LOG, answer, "bytes", slips, 0.01, model=row.key, whole=_gib(whole),
+        answer, "bytes", slips, 0.01, model=row.key, whole=_gib(whole),
         exact=_gib(answer), both=_gib(both), twice=binary_bytes(both - whole), decimal=decimal_bytes(whole),
     )  # fmt: skip
 
 
 def _gib(value: float) -> str:
     return f"{value / GIB:.4f} GiB"
-
-
-QUESTIONS: tuple[Callable[[Draw], Question], ...] = (
-    column_or_row,
-    activation_and_sum,
-    row_parallel_bias,
-    uneven_heads,
-    replicated_kv,
-    vocabulary_padding,
-    counting_parameters,
-    decode_payload,
-    prefill_payload,
-    all_reduces_a_step,
-    wider_or_deeper,
-    last_digits,
-    crossover,
-    startup_lines,
-)

@@ -1,11 +1,10 @@
 """Questions on pipelines, on serving from one, and on what a rank's memory holds."""
 
-from collections.abc import Callable
 from fractions import Fraction
 
 from core.catalog import gpu, model
 from core.comm_cost.expert_parallel import expected_distinct_ranks
-from core.course.quiz.question import Choice, Draw, Number, Question, Taught, choice, number, pick
+from core.course.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.models.kv_cache import (
     BLOCK_TOKENS,
     kv_blocks,
@@ -26,8 +25,10 @@ FIT = Taught("start_here", "bottlenecks")
 FORMULAS = Taught("startup_log", "formulas")
 CLINIC = Taught("clinic", "cases")
 PLAN, COMPARE = Taught("placement", "plan"), Taught("placement", "compare")
+BANK = Bank()
 
 
+@BANK.asks("pipelines", COUNT)
 def bubble(rng: Draw) -> Number:
     stages, microbatches = pick(rng, 4, 8, 16), pick(rng, 8, 16, 32)
     share = float(bubble_fraction(stages, microbatches))
@@ -35,44 +36,34 @@ def bubble(rng: Draw) -> Number:
         "overhead": float(bubble_overhead(stages, microbatches)),
         "all_stages": stages / (microbatches + stages - 1),
     }
-    return number(
-        "bubble", "pipelines", COUNT, share, "share", slips, 0.01, stages=stages, microbatches=microbatches
-    )
+    return number(share, "share", slips, 0.01, stages=stages, microbatches=microbatches)
 
 
+@BANK.asks("pipelines", BENCH)
 def microbatches_for(rng: Draw) -> Number:
     stages, percent_allowed = pick(rng, 4, 8), pick(rng, 10, 20)
     budget = Fraction(percent_allowed, 100)
     answer = microbatches_for_budget(stages, budget, under=True)
     slips = {"just": microbatches_for_budget(stages, budget), "overhead": float((stages - 1) / budget)}
-    return number(
-        "microbatches_for",
-        "pipelines",
-        BENCH,
-        answer,
-        "count",
-        slips,
-        stages=stages,
-        budget=percent(percent_allowed / 100, 0),
-    )
+    return number(answer, "count", slips, stages=stages, budget=percent(percent_allowed / 100, 0))
 
 
+@BANK.asks("pipelines", BENCH)
 def one_f_one_b(rng: Draw) -> Choice:
-    return choice("one_f_one_b", "pipelines", BENCH, "memory", ("bubble", "bytes", "order"), rng)
+    return choice("memory", ("bubble", "bytes", "order"), rng)
 
 
+@BANK.asks("serving", SEE)
 def pipeline_latency(rng: Draw) -> Choice:
-    return choice("pipeline_latency", "serving", SEE, "not_sooner", ("stages", "half", "batch"), rng)
+    return choice("not_sooner", ("stages", "half", "batch"), rng)
 
 
+@BANK.asks("serving", BENCH)
 def filling(rng: Draw) -> Number:
     stages, hop = pick(rng, 4, 8), pick(rng, Fraction(0), Fraction(1, 2))
     pipe = Pipe((Fraction(1),) * stages, (hop,) * (stages - 1), hop)
     answer = filling_microbatches(pipe)
     return number(
-        "filling",
-        "serving",
-        BENCH,
         answer,
         "count",
         {"no_hops": stages, "flush": 63},
@@ -81,42 +72,24 @@ def filling(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("serving", BENCH)
 def steady_rate(rng: Draw) -> Number:
     stages, in_flight, stage_ms = 4, pick(rng, 1, 2, 8), pick(rng, 5, 10)
     pipe = Pipe((Fraction(stage_ms, 1000),) * stages)
     rate = float(steady_decode(pipe, in_flight).items_per_time)
     slips = {"full": 1000 / stage_ms, "one": 1000 / stage_ms / stages}
-    return number(
-        "steady_rate",
-        "serving",
-        BENCH,
-        rate,
-        "count",
-        slips,
-        0.01,
-        stages=stages,
-        in_flight=in_flight,
-        stage=seconds(stage_ms / 1000, 2),
-    )
+    return number(rate, "count", slips, 0.01, stages=stages, in_flight=in_flight, stage=seconds(stage_ms / 1000, 2))
 
 
+@BANK.asks("serving", BENCH)
 def chunked_prefill(rng: Draw) -> Number:
     stages, chunks, chunk_s = pick(rng, 4, 8), pick(rng, 8, 16), 1e-2
     answer = float(chunked_prefill_time(stages, chunks, Fraction(1, 100)))
     slips = {"one_piece": stages * chunks * chunk_s, "no_fill": chunks * chunk_s}
-    return number(
-        "chunked_prefill",
-        "serving",
-        BENCH,
-        answer,
-        "time",
-        slips,
-        stages=stages,
-        chunks=chunks,
-        chunk=seconds(chunk_s, 2),
-    )
+    return number(answer, "time", slips, stages=stages, chunks=chunks, chunk=seconds(chunk_s, 2))
 
 
+@BANK.asks("memory", FORMULAS)
 def kv_a_token(rng: Draw) -> Number:
     row = model(pick(rng, "llama-3-8b", "llama-3-70b", "qwen2.5-7b", "qwen3-32b"))
     answer = kv_bytes_per_token(row)
@@ -126,9 +99,6 @@ def kv_a_token(rng: Draw) -> Number:
         "one_layer": answer / row.num_hidden_layers,
     }
     return number(
-        "kv_a_token",
-        "memory",
-        FORMULAS,
         answer,
         "bytes",
         slips,
@@ -140,14 +110,12 @@ def kv_a_token(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("memory", FORMULAS)
 def blocks_at_two(rng: Draw) -> Number:
     row, room = model("llama-3-8b"), pick(rng, 4, 8, 16) * GIB
     answer = kv_blocks(room, row, 2)
     slips = {"one_rank": kv_blocks(room, row, 1), "halved": kv_blocks(room / 2, row, 1)}
     return number(
-        "blocks_at_two",
-        "memory",
-        FORMULAS,
         answer,
         "count",
         slips,
@@ -158,13 +126,11 @@ def blocks_at_two(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("memory", FORMULAS)
 def sequences_that_fit(rng: Draw) -> Number:
     row, room, length = model("llama-3-8b"), pick(rng, 4, 8, 16) * GIB, pick(rng, 4096, 8192, 32_768)
     answer = max_concurrency(room, row, 1, length)
     return number(
-        "sequences_that_fit",
-        "memory",
-        FORMULAS,
         answer,
         "count",
         {"decimal": kv_tokens(room * GB / GIB, row, 1) / length, "keys_alone": 2 * answer},
@@ -176,30 +142,23 @@ def sequences_that_fit(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("memory", CLINIC)
 def nine_tenths(rng: Draw) -> Choice:
-    return choice("nine_tenths", "memory", CLINIC, "budget", ("rounding", "heads", "leak"), rng)
+    return choice("budget", ("rounding", "heads", "leak"), rng)
 
 
+@BANK.asks("memory", COMPARE)
 def two_by_four(rng: Draw) -> Choice:
     row = model("llama-3-70b")
     return choice(
-        "two_by_four",
-        "memory",
-        COMPARE,
-        "once",
-        ("faster", "network", "same"),
-        rng,
-        model=row.key,
-        weights=decimal_bytes(held_weight_bytes(row)),
+        "once", ("faster", "network", "same"), rng, model=row.key, weights=decimal_bytes(held_weight_bytes(row))
     )
 
 
+@BANK.asks("memory", FIT)
 def does_it_fit(rng: Draw) -> Choice:
     row, card = model("llama-3-70b"), gpu("a100-80gb-sxm")
     return choice(
-        "does_it_fit",
-        "memory",
-        FIT,
         "barely",
         ("half", "no", "easily"),
         rng,
@@ -210,34 +169,22 @@ def does_it_fit(rng: Draw) -> Choice:
     )
 
 
+@BANK.asks("mixtures", Taught("comm_cost", "bench"))
 def experts_read(rng: Draw) -> Number:
     row, batch = model("mixtral-8x7b"), pick(rng, 2, 4, 8)
     assert row.moe is not None
     experts, chosen = row.moe.num_experts, row.moe.num_experts_per_tok
     share = distinct_expert_fraction(row, batch)
     slips = {"one_token": chosen / experts, "sum": batch * chosen / experts}
-    return number(
-        "experts_read",
-        "mixtures",
-        Taught("comm_cost", "bench"),
-        share,
-        "share",
-        slips,
-        model=row.key,
-        experts=experts,
-        chosen=chosen,
-        batch=batch,
-    )
+    return number(share, "share", slips, model=row.key, experts=experts, chosen=chosen, batch=batch)
 
 
+@BANK.asks("mixtures", Taught("comm_cost", "bench"))
 def ranks_reached(rng: Draw) -> Number:
     row, ranks = model("deepseek-v3"), pick(rng, 8, 32)
     assert row.moe is not None
     answer = expected_distinct_ranks(row.moe, ranks)
     return number(
-        "ranks_reached",
-        "mixtures",
-        Taught("comm_cost", "bench"),
         answer,
         "count",
         {"all_apart": float(row.moe.num_experts_per_tok)},
@@ -249,43 +196,14 @@ def ranks_reached(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("training", PLAN)
 def zero_memory(rng: Draw) -> Number:
     billions, ranks, zero = pick(rng, 7.5, 13.0), pick(rng, 16, 64), pick(rng, 1, 2, 3)
     totals = [model_states(billions * 1e9, level, ranks).total for level in range(4)]
     slips = {"replicated": totals[0], "another": totals[3 if zero < 3 else 2]}
-    return number(
-        "zero_memory",
-        "training",
-        PLAN,
-        totals[zero],
-        "bytes",
-        slips,
-        billions=plain(billions),
-        ranks=ranks,
-        zero=zero,
-    )
+    return number(totals[zero], "bytes", slips, billions=plain(billions), ranks=ranks, zero=zero)
 
 
+@BANK.asks("training", PLAN)
 def fsdp_traffic(rng: Draw) -> Choice:
-    return choice("fsdp_traffic", "training", PLAN, "half_more", ("same", "twice", "less"), rng)
-
-
-QUESTIONS: tuple[Callable[[Draw], Question], ...] = (
-    bubble,
-    microbatches_for,
-    one_f_one_b,
-    pipeline_latency,
-    filling,
-    steady_rate,
-    chunked_prefill,
-    kv_a_token,
-    blocks_at_two,
-    sequences_that_fit,
-    nine_tenths,
-    two_by_four,
-    does_it_fit,
-    experts_read,
-    ranks_reached,
-    zero_memory,
-    fsdp_traffic,
-)
+    return choice("half_more", ("same", "twice", "less"), rng)

@@ -1,11 +1,9 @@
 """Spot the published error: real slips, and the arithmetic that finds them. Sources are named in the prose."""
 
-from collections.abc import Callable
-
 from core.catalog import link, model
 from core.comm_cost.bill import Step
 from core.comm_cost.readings import unit_slips
-from core.course.quiz.question import Choice, Draw, Number, Question, Taught, choice, number, pick
+from core.course.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.models.parameters import total_parameters
 from core.models.weights import held_weight_bytes
 from core.pipeline_bubble.bubble import bubble_fraction
@@ -16,15 +14,14 @@ LENS = Taught("comm_cost", "break_it")
 EXERCISES = Taught("startup_log", "exercises")
 CLINIC = Taught("clinic", "cases")
 BUBBLE = Taught("pipeline_bubble", "break_it")
+BANK = Bank()
 
 
+@BANK.asks("published slips", BUBBLE)
 def two_bubbles(rng: Draw) -> Choice:
     stages = 4
     few, many = 4, 13
     return choice(
-        "two_bubbles",
-        "published slips",
-        BUBBLE,
         "microbatches",
         ("better", "clock", "bytes"),
         rng,
@@ -36,13 +33,11 @@ def two_bubbles(rng: Draw) -> Choice:
     )
 
 
+@BANK.asks("published slips", EXERCISES)
 def int4_weights(rng: Draw) -> Number:
     billions = 70
     answer = billions * 1e9 * 0.5
     return number(
-        "int4_weights",
-        "published slips",
-        EXERCISES,
         answer,
         "bytes",
         {"bytes": billions * 1e9, "printed": 45e9, "bf16": billions * 2e9},
@@ -51,13 +46,11 @@ def int4_weights(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("published slips", EXERCISES)
 def gib_that_is_gb(rng: Draw) -> Number:
     row = model("llama-3.2-1b")
     weights = held_weight_bytes(row)
     return number(
-        "gib_that_is_gb",
-        "published slips",
-        EXERCISES,
         weights / GIB,
         "count",
         {"decimal": weights / GB, "half": weights / GIB / 2},
@@ -68,27 +61,18 @@ def gib_that_is_gb(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("published slips", LENS)
 def nvlink_both_ways(rng: Draw) -> Number:
     two_way = pick(rng, 600e9, 900e9, 1800e9)
-    return number(
-        "nvlink_both_ways",
-        "published slips",
-        LENS,
-        two_way / 2,
-        "bandwidth",
-        {"both": two_way, "bits": two_way / 8},
-        printed=bandwidth(two_way),
-    )
+    return number(two_way / 2, "bandwidth", {"both": two_way, "bits": two_way / 8}, printed=bandwidth(two_way))
 
 
+@BANK.asks("published slips", EXERCISES)
 def swiglu_matrices(rng: Draw) -> Number:
     row = model("qwen2.5-72b")
     matrix = row.hidden_size * row.intermediate_size
     answer = row.num_hidden_layers * 3 * matrix
     return number(
-        "swiglu_matrices",
-        "published slips",
-        EXERCISES,
         answer,
         "count",
         {"two": answer * 2 / 3, "one_layer": 3 * matrix},
@@ -102,37 +86,31 @@ def swiglu_matrices(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("published slips", EXERCISES)
 def norm_divided(rng: Draw) -> Choice:
-    return choice("norm_divided", "published slips", EXERCISES, "whole", ("half", "one_rank", "none"), rng)
+    return choice("whole", ("half", "one_rank", "none"), rng)
 
 
+@BANK.asks("published slips", CLINIC)
 def two_per_cent(rng: Draw) -> Choice:
-    return choice("two_per_cent", "published slips", CLINIC, "waiting", ("gpu", "cpu", "wider"), rng)
+    return choice("waiting", ("gpu", "cpu", "wider"), rng)
 
 
+@BANK.asks("published slips", EXERCISES)
 def per_rank_total(rng: Draw) -> Choice:
-    return choice("per_rank_total", "published slips", EXERCISES, "rank", ("total", "half_model", "cache"), rng)
+    return choice("rank", ("total", "half_model", "cache"), rng)
 
 
+@BANK.asks("units", LENS)
 def bits_and_bytes(rng: Draw) -> Number:
     gigabits = pick(rng, 10, 25, 100, 400)
-    return number(
-        "bits_and_bytes",
-        "units",
-        LENS,
-        gigabits * 1e9 / 8,
-        "bandwidth",
-        {"bits": gigabits * 1e9},
-        gigabits=gigabits,
-    )
+    return number(gigabits * 1e9 / 8, "bandwidth", {"bits": gigabits * 1e9}, gigabits=gigabits)
 
 
+@BANK.asks("units", LENS)
 def gib_or_gb(rng: Draw) -> Number:
     gib = pick(rng, 16, 24, 80)
     return number(
-        "gib_or_gb",
-        "units",
-        LENS,
         gib * GIB,
         "bytes",
         {"same": gib * GB, "other_way": gib * GB * GB / GIB},
@@ -142,13 +120,11 @@ def gib_or_gb(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("units", LENS)
 def flipped_verdict(rng: Draw) -> Choice:
     slips = {slip.key: slip for slip in unit_slips(Step(model("llama-3-8b"), 2), link("ethernet-10g-lab"))}
     right, wrong = slips["right"].bill, slips["bits_for_bytes"].bill
     return choice(
-        "flipped_verdict",
-        "units",
-        LENS,
         "latency",
         ("eighth", "eightfold", "flips"),
         rng,
@@ -158,12 +134,10 @@ def flipped_verdict(rng: Draw) -> Choice:
     )
 
 
+@BANK.asks("units", Taught("placement", "plan"))
 def forgotten_machine(rng: Draw) -> Number:
     rate = pick(rng, 0.7, 1.2, 2.5)
     return number(
-        "forgotten_machine",
-        "units",
-        Taught("placement", "plan"),
         cost_usd(rate, 24),
         "usd",
         {"hour": rate, "working_day": cost_usd(rate, 8)},
@@ -173,12 +147,10 @@ def forgotten_machine(rng: Draw) -> Number:
     )
 
 
+@BANK.asks("units", LENS)
 def smallest_unit(rng: Draw) -> Choice:
     row = model("llama-3-8b")
     return choice(
-        "smallest_unit",
-        "units",
-        LENS,
         "kib",
         ("kb", "bits", "mib"),
         rng,
@@ -186,20 +158,3 @@ def smallest_unit(rng: Draw) -> Choice:
         kib=binary_bytes(2 * row.hidden_size),
         kb=decimal_bytes(2 * row.hidden_size),
     )
-
-
-QUESTIONS: tuple[Callable[[Draw], Question], ...] = (
-    two_bubbles,
-    int4_weights,
-    gib_that_is_gb,
-    nvlink_both_ways,
-    swiglu_matrices,
-    norm_divided,
-    two_per_cent,
-    per_rank_total,
-    bits_and_bytes,
-    gib_or_gb,
-    flipped_verdict,
-    forgotten_machine,
-    smallest_unit,
-)

@@ -7,8 +7,8 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
+from core.course.question import Concept, Draw, Judged, Question, Taught, judge
 from core.course.quiz import bank_costs, bank_layers, bank_schedules, bank_slips
-from core.course.quiz.question import Concept, Draw, Judged, Question, Taught, judge
 from core.errors import OutOfRangeError, UnknownNameError
 
 PASS_FRACTION = 0.7
@@ -17,9 +17,9 @@ WEAK_FRACTION = PASS_FRACTION
 
 BANK: Mapping[str, Callable[[Draw], Question]] = MappingProxyType(
     {
-        draw.__name__: draw
+        key: draw
         for bank in (bank_layers, bank_costs, bank_schedules, bank_slips)
-        for draw in bank.QUESTIONS
+        for key, draw in bank.BANK.drawn.items()
     }
 )
 """Every question by its key, in the order of the course."""

@@ -1,11 +1,12 @@
-"""A question of the quiz: its numbers, what may be answered, how an answer is judged. Its words are in content/.
+"""A question: its numbers, what may be answered, which wrong answers are known, how an answer is judged.
 
-A choice names its options, of which one is right; a number has an answer in SI, a tolerance, and the slips by which
-it is known to be got wrong. Every option, slip and right answer has a block of prose of its own.
+One engine for the quiz, for a student's own questions to a lab and for what a room predicts. A choice names its
+options, of which one is right; a number has an answer in SI, a tolerance, and the slips by which it is known to be
+got wrong. Words are in content/: every option, slip and right answer has a block of its own.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
 
@@ -18,6 +19,7 @@ TOLERANCE = 0.02
 """Relative: room for rounding in the working, for no other formula."""
 
 Concept = Literal[
+    "",
     "sharding",
     "payload",
     "collectives",
@@ -34,6 +36,8 @@ Concept = Literal[
     "real ranks",
     "published slips",
 ]
+"""What a question of the quiz counts for; "" for one of a lab's."""
+
 Reply = Literal["right", "option", "slip", "wrong", "no_letter", "no_number", "no_unit", "other_unit"]
 Draw = np.random.Generator
 T = TypeVar("T")
@@ -49,16 +53,19 @@ class Taught:
     scene: str
 
 
+NOWHERE = Taught("", "")
+
+
 @dataclass(frozen=True)
 class Choice:
     """A question with options by name, in the order they are shown."""
 
-    key: str
-    concept: Concept
-    taught: Taught
     options: tuple[str, ...]
     right: str
     fields: Mapping[str, str]
+    key: str = ""
+    concept: Concept = ""
+    taught: Taught = NOWHERE
 
     @property
     def letters(self) -> str:
@@ -72,17 +79,53 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Number:
-    """A question whose answer is a quantity in SI. `slips` are the numbers a known mistake leads to."""
+class Accepted:
+    """The right number and the wrong ones that are known; `share` of a number, and `room` beside, is near it."""
 
-    key: str
-    concept: Concept
-    taught: Taught
+    answer: float
+    slips: Mapping[str, float]
+    share: float = 0.0
+    room: float = 1e-12
+
+    def meant(self, value: float) -> str | None:
+        """The slip that a value is nearest to, "" for the answer; None where it is near none of them.
+
+        Of two as near it is the answer, so that nobody who is right is told of a slip.
+        """
+        known = {"": self.answer, **self.slips}
+        near = [
+            name for name, wanted in known.items() if abs(value - wanted) <= self.share * abs(wanted) + self.room
+        ]
+        return min(near, key=lambda name: abs(value - known[name]), default=None)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A question whose answer is a quantity in SI. `slips` are the numbers a known mistake leads to.
+
+    With a `unit` a bare number is taken in it, and a count may be followed by it; without one a unit is asked for.
+    """
+
     answer: float
     dimension: Dimension
     slips: Mapping[str, float]
     tolerance: float
     fields: Mapping[str, str]
+    unit: str = ""
+    key: str = ""
+    concept: Concept = ""
+    taught: Taught = NOWHERE
+
+    @property
+    def in_unit(self) -> float:
+        """The answer in its unit."""
+        return self.answer / self.unit_size
+
+    @property
+    def unit_size(self) -> float:
+        """The unit in SI; 1 for a count, whatever is counted, and where no unit is named."""
+        unit = read_quantity(f"1 {self.unit}")
+        return unit.value if unit else 1.0
 
     @property
     def key_answer(self) -> str:
@@ -91,6 +134,7 @@ class Number:
 
 
 Question: TypeAlias = "Choice | Number"
+Q = TypeVar("Q", bound=Choice | Number)
 
 
 @dataclass(frozen=True)
@@ -121,44 +165,57 @@ def _judge_number(question: Number, said: str) -> Judged:
     quantity = read_quantity(said)
     if quantity is None:
         return Judged(False, "no_number", "judge.no_number", read=False)
-    if not _is_of(question, quantity):
+    value = _in_si(question, quantity)
+    if value is None:
         reply: Reply = "other_unit" if quantity.unit else "no_unit"
         return Judged(False, reply, f"judge.{reply}_{question.dimension}", read=bool(quantity.unit))
-    if _close(quantity.value, question.answer, question.tolerance):
-        return Judged(True, "right", f"{question.key}.why")
-    for name, value in question.slips.items():
-        if _close(quantity.value, value, question.tolerance):
-            return Judged(False, "slip", f"{question.key}.slip_{name}")
-    return Judged(False, "wrong", f"{question.key}.why")
+    meant = Accepted(question.answer, question.slips, question.tolerance).meant(value)
+    if meant:
+        return Judged(False, "slip", f"{question.key}.slip_{meant}")
+    return Judged(meant == "", "wrong" if meant is None else "right", f"{question.key}.why")
 
 
-def _is_of(question: Number, quantity: Quantity) -> bool:
-    """Whether a quantity has the unit that is asked for: a count has none."""
-    wanted = None if question.dimension == "count" else question.dimension
-    return quantity.dimension == wanted and not (wanted is None and quantity.unit)
+def _in_si(question: Number, quantity: Quantity) -> float | None:
+    """What was said, in SI; None where it has another unit than is asked for, or lacks one."""
+    if question.dimension == "count":
+        return quantity.value if quantity.unit in ("", question.unit) else None
+    if quantity.unit or not question.unit:
+        return quantity.value if quantity.dimension == question.dimension else None
+    return quantity.value * question.unit_size
 
 
-def _close(value: float, wanted: float, tolerance: float) -> bool:
-    return abs(value - wanted) <= tolerance * abs(wanted) + 1e-12
+@dataclass(frozen=True)
+class Bank:
+    """Questions by key, in the order in which they are written: each a function that draws its numbers."""
+
+    drawn: dict[str, Callable[[Draw], Question]] = field(default_factory=dict)
+
+    def asks(self, concept: Concept, taught: Taught) -> Callable[[Callable[[Draw], Q]], Callable[[Draw], Q]]:
+        """Put a question into the bank: its function's name is its key."""
+
+        def named(draw: Callable[[Draw], Q]) -> Callable[[Draw], Q]:
+            def question(rng: Draw) -> Q:
+                return replace(draw(rng), key=draw.__name__, concept=concept, taught=taught)
+
+            self.drawn[draw.__name__] = question
+            return question
+
+        return named
 
 
-def choice(
-    key: str, concept: Concept, taught: Taught, right: str, wrong: Sequence[str], rng: Draw, **fields: object
-) -> Choice:
+def choice(right: str, wrong: Sequence[str], rng: Draw, **fields: object) -> Choice:
     """A choice, its options in a drawn order."""
     options = (right, *wrong)
     order = rng.permutation(len(options))
-    return Choice(key, concept, taught, tuple(options[place] for place in order), right, _as_text(fields))
+    return Choice(tuple(options[index] for index in order), right, _as_text(fields))
 
 
 def number(
-    key: str,
-    concept: Concept,
-    taught: Taught,
     answer: float,
     dimension: Dimension,
     slips: Mapping[str, float],
     tolerance: float | None = None,
+    unit: str = "",
     **fields: object,
 ) -> Number:
     """A number to be worked out; a count is exact unless a tolerance is given.
@@ -166,9 +223,10 @@ def number(
     A slip that equals the answer is left out. The prose has the answer as `{{answer}}`, with its unit.
     """
     allowed = tolerance if tolerance is not None else 0.0 if dimension == "count" else TOLERANCE
-    kept = {name: value for name, value in slips.items() if not _close(value, answer, allowed)}
+    right = Accepted(answer, {}, allowed)
+    kept = {name: value for name, value in slips.items() if right.meant(value) is None}
     words = {"answer": shown(answer, dimension), **fields}
-    return Number(key, concept, taught, answer, dimension, MappingProxyType(kept), allowed, _as_text(words))
+    return Number(answer, dimension, MappingProxyType(kept), allowed, _as_text(words), unit)
 
 
 def shown(value: float, dimension: Dimension) -> str:
