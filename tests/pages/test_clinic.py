@@ -133,3 +133,14 @@ def test_a_pasted_log_is_read_and_not_shown():
 @pytest.mark.parametrize("outcome", ["yes", "no"])
 def test_an_outcome_of_every_test_is_taken_though_they_contradict(outcome):
     opened(clinic_scene="Hangs at init", **{f"clinic_test_{test.key}": outcome for test in TESTS})
+
+
+@pytest.mark.parametrize(("diagnosis", "said"), [("rank_hung", "Not that"), ("other_shape", "That is it")])
+def test_a_recorded_fault_is_told_once_a_diagnosis_is_made(diagnosis, said):
+    """The first log is of ranks that sum unlike shapes; nothing of the answer or the command stands before."""
+    asked = {"clinic_scene": "Hangs at init", "clinic_whose": "recorded_faults"}
+    before = opened(**asked)
+    assert "other_shape" not in " ".join(code.value for code in before.code)
+    after = opened(**asked, clinic_fault_1=diagnosis)
+    assert said in text_of(after)
+    assert any("distributed.faulty other_shape" in code.value for code in after.code)

@@ -9,6 +9,7 @@ from core.clinic.hang_log import read_hang
 from core.clinic.silent_init import silent_init
 from runtime.prose import named, said
 from ui import inputs
+from ui.clinic import faults
 from ui.clinic.words import HangState
 from ui.paste import pasted, read
 from ui.prose import prose_of
@@ -19,14 +20,18 @@ SIGNS: Mapping[Standing, str] = {
     "open": ":gray[**?**]",
     "excluded": ":green[:material/check:]",
 }
+OWN, RECORDED = "logs of your own", "recorded faults"
 NOT_RUN = "not run"
 OUTCOMES: Mapping[str, Outcome] = {"yes": "yes", "no": "no"}
 
 
 def ask(page: Page) -> HangState:
     """The log and the outcomes, and what they leave."""
+    with page.controls("hangs"):
+        whose = inputs.choice(said("clinic", "says.whose_logs"), page.key("whose"), [OWN, RECORDED], OWN)
+        fault, diagnosis = faults.ask(page) if whose == RECORDED else (None, "")
     text = ""
-    if page.scene == "hangs":
+    if page.scene == "hangs" and fault is None:
         with page.body.container(key="brought_hangs"):
             text = pasted(
                 said("clinic", "says.logs_all_ranks_started"),
@@ -34,21 +39,24 @@ def ask(page: Page) -> HangState:
                 kinds=("txt", "log", "out"),
                 example=_example(),
             )
-    outcomes = _outcomes(page)
+    outcomes = _outcomes(page, shown=fault is None)
     log = read(read_hang, text)
     findings = judge_causes(log, outcomes)
-    return HangState(log, findings, next_test(findings, outcomes))
+    return HangState(log, findings, next_test(findings, outcomes), fault, diagnosis)
 
 
 def _example() -> str:
     return "\n".join(silent_init().log)
 
 
-def _outcomes(page: Page) -> dict[str, Outcome]:
+def _outcomes(page: Page, shown: bool) -> dict[str, Outcome]:
     """Which tests were run, and how they ended."""
     outcomes: dict[str, Outcome] = {}
     prose = prose_of("clinic", {})
-    with page.controls("tests", "hangs"), st.expander(said("clinic", "says.tests_you_have_run")):
+    with (
+        page.controls("tests", *(["hangs"] if shown else [])),
+        st.expander(said("clinic", "says.tests_you_have_run")),
+    ):
         for test in TESTS:
             asks = prose.plain(f"test.{test.key}")
             answer = inputs.choice(asks, page.key(f"test_{test.key}"), [NOT_RUN, *OUTCOMES], NOT_RUN)
@@ -59,6 +67,9 @@ def _outcomes(page: Page) -> dict[str, Outcome]:
 
 def draw(page: Page, state: HangState) -> None:
     """The causes with where each stands, and beside them what to do next."""
+    if state.fault is not None:
+        faults.draw(page, state.fault, state.diagnosis)
+        return
     page.say("hangs.empty" if state.log.is_empty else "hangs.found")
     figure, margin = page.split()
     with figure:

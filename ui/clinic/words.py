@@ -8,6 +8,7 @@ from core.clinic.cross_node import STALL_CHANCE, STALL_S
 from core.clinic.hang import CAUSES, Cause, Finding, Test
 from core.clinic.hang_log import HangLog
 from core.clinic.jitter import exponential_max_quantile, harmonic
+from core.clinic.ranks_log import Fault
 from core.clinic.three_waits import ONE_TOKEN, PIPELINE, RING, TP, Knob, responses
 from core.collectives.custom_all_reduce import (
     CAPS_SINCE,
@@ -25,11 +26,16 @@ from ui.clinic.rows_straggler import SIZES
 
 @dataclass(frozen=True)
 class HangState:
-    """What the scene of hangs knows: the log's findings, the causes after it and the tests, and the next test."""
+    """What the scene of hangs knows: the log's findings, the causes after it and the tests, and the next test.
+
+    Or the recorded fault that is looked at, and what was said of it.
+    """
 
     log: HangLog
     findings: tuple[Finding, ...]
     next_test: Test | None
+    fault: Fault | None = None
+    diagnosis: str = ""
 
     @property
     def left(self) -> list[Cause]:
@@ -125,6 +131,17 @@ def _hang_fields(hang: HangState) -> Mapping[str, str]:
         "next_yes": _causes(len(left & test.leaves("yes"))) if test else "",
         "next_no": _causes(len(left & test.leaves("no"))) if test else "",
         "causes": str(len(CAUSES)),
+        **(_fault_fields(hang.fault) if hang.fault else {}),
+    }
+
+
+def _fault_fields(fault: Fault) -> Mapping[str, str]:
+    made = fault.manifest
+    return {
+        "fault_date": made.date[:10],
+        "fault_torch": made.torch,
+        "fault_hardware": made.hardware,
+        "fault_lasted": seconds(fault.lasted_s),
     }
 
 

@@ -1,0 +1,13 @@
+"""Faults put into two real ranks here and now: what they print leaves exactly the fault."""
+
+import pytest
+
+from core.clinic.ranks_log import faults_left, read_ranks
+from distributed.faulty import record
+
+pytestmark = pytest.mark.ranks
+
+
+@pytest.mark.parametrize("fault", ["rank_killed", "other_order", "port_taken"])
+def test_a_fault_put_in_again_leaves_itself(fault):
+    assert faults_left(read_ranks(record(fault)["lines"])) == (fault,)
