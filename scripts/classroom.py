@@ -31,7 +31,15 @@ from scripts.grade import ROOT, graded, paper, word_of
 from scripts.terminal import Parser, run
 
 MOST_STUDENTS = 10_000
-_IN_THE_ZIP = ("core", "runtime", "scripts/__init__.py", "scripts/grade.py", "scripts/terminal.py", "content/en")
+_IN_THE_ZIP = (
+    "core",
+    "runtime",
+    "scripts/__init__.py",
+    "scripts/grade.py",
+    "scripts/terminal.py",
+    "scripts/words.py",
+    "content/en",
+)
 _SETUP = """#!/usr/bin/env bash
 set -euo pipefail
 apt-get update -qq && apt-get install -y -qq --no-install-recommends python3 python3-pip util-linux
@@ -94,9 +102,9 @@ def _handouts(lab: Lab, options: argparse.Namespace) -> None:
 def _key(lab: Lab, options: argparse.Namespace) -> None:
     word, students = word_of(options.word_file), roster(options.roster)
     rows = [
-        (student, question.key, f"{question.answer:.6g}", question.unit)
+        (student, f"q{place}", f"{question.in_unit:.6g}", question.unit)
         for student in students
-        for question in questions(lab, seed_of(student, lab, word))
+        for place, question in enumerate(questions(lab, seed_of(student, lab, word)), 1)
     ]
     _write(options.out, ("student", "question", "answer", "unit"), rows)
 

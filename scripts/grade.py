@@ -13,12 +13,14 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.course.grading.questions import Question, answers_in, judge, questions, seed_of
-from core.course.grading.report import Grade, as_gradescope, as_junit, as_text
+from core.course.grading.questions import answers_in, questions, seed_of
+from core.course.grading.report import Answered, Grade, as_gradescope, as_junit, as_text
 from core.course.grading.tasks import Lab, lab_of
+from core.course.question import Number, judge
 from core.errors import OutOfRangeError, ShardlabError
 from runtime.grading import grade
 from scripts.terminal import Parser, run
+from scripts.words import words
 
 ROOT = Path(__file__).resolve().parents[1]
 FORMATS = {"text": as_text, "junit": as_junit, "gradescope": as_gradescope}
@@ -56,13 +58,31 @@ def graded(lab: Lab, file: Path, student: str, answers: str, word: str) -> Grade
     seed = seed_of(student, lab, word)
     asked = questions(lab, seed) if student else ()
     given = answers_in(answers)
-    return Grade(lab, grade(lab, file, seed), tuple(judge(q, given.get(q.key)) for q in asked), student)
+    answered = tuple(answer_to(place, question, given.get(f"q{place}")) for place, question in enumerate(asked, 1))
+    return Grade(lab, grade(lab, file, seed), answered, student)
 
 
-def paper(asked: Sequence[Question]) -> str:
+def answer_to(place: int, question: Number, said: str | None) -> Answered:
+    """What was said to a question, and what is told of it where it is not right."""
+    judged = None if said is None else judge(question, said)
+    block = "judge.unanswered" if judged is None else f"judge.{judged.reply}"
+    if judged and judged.reply == "slip":
+        block = judged.block
+    remark = "" if judged and judged.right else words("grading", block, {**question.fields, "unit": question.unit})
+    return Answered(worded(place, question), said or "", remark)
+
+
+def worded(place: int, question: Number) -> str:
+    """A question as a student reads it."""
+    asks = words("grading", f"{question.key}.asks", question.fields)
+    return f"q{place}. {asks} {words('grading', 'answer_in', {'unit': question.unit})}"
+
+
+def paper(asked: Sequence[Number]) -> str:
     """The questions, and the lines to be filled in."""
-    blanks = [f"{question.key} = ? {question.unit}" for question in asked]
-    return "\n".join([*(question.text for question in asked), "", *blanks])
+    numbered = list(enumerate(asked, 1))
+    blanks = [f"q{place} = ? {question.unit}" for place, question in numbered]
+    return "\n".join([*(worded(place, question) for place, question in numbered), "", *blanks])
 
 
 def _answer(options: argparse.Namespace, lab: Lab) -> str:

@@ -14,6 +14,7 @@ import pytest
 from core.course.grading.questions import questions, seed_of
 from core.course.grading.tasks import LABS
 from scripts import classroom
+from scripts.grade import worded
 
 ROOT = Path(__file__).resolve().parents[2]
 BILL = LABS["lab-03"]
@@ -49,7 +50,7 @@ def submit(folder, student, code=CODE, answers=None, right=True):
     home.mkdir(parents=True)
     (home / "starter.py").write_text(code, encoding="utf-8")
     asked = questions(BILL, seed_of(student, BILL, WORD))
-    lines = [f"{q.key} = {q.answer if right else 3 * q.answer + 1:.6g} {q.unit}" for q in asked]
+    lines = [f"q{n} = {q.in_unit if right else 3 * q.in_unit + 1:.6g} {q.unit}" for n, q in enumerate(asked, 1)]
     (home / "answers.txt").write_text("\n".join(lines) if answers is None else answers, encoding="utf-8")
 
 
@@ -60,11 +61,11 @@ def test_handouts_and_the_key_are_of_the_same_questions(class_of):
     rows = table(folder / "key.csv")
     assert len(rows) == 8
     sheet = (folder / "handouts" / "ada@x.org.md").read_text(encoding="utf-8")
-    for question in questions(BILL, seed_of("ada@x.org", BILL, WORD)):
-        assert question.text in sheet
+    for place, question in enumerate(questions(BILL, seed_of("ada@x.org", BILL, WORD)), 1):
+        assert worded(place, question) in sheet
     assert "allreduce_time_s" in sheet
     (first,) = [row for row in rows if (row["student"], row["question"]) == ("bob", "q1")]
-    assert float(first["answer"]) == pytest.approx(questions(BILL, seed_of("bob", BILL, WORD))[0].answer, rel=1e-4)
+    assert float(first["answer"]) == pytest.approx(questions(BILL, seed_of("bob", BILL, WORD))[0].in_unit, rel=1e-4)
 
 
 def test_a_class_is_graded_from_its_folders(class_of):
@@ -94,7 +95,7 @@ def test_a_notebook_is_what_its_cells_hold(class_of):
         if cell["metadata"]["nbgrader"]["grade_id"] == "submission":
             cell["source"] = CODE.splitlines(keepends=True)
         if cell["metadata"]["nbgrader"]["grade_id"] == "answers":
-            cell["source"] = "\n".join(f"{q.key} = {q.answer:.6g}" for q in asked)
+            cell["source"] = "\n".join(f"q{n} = {q.in_unit:.6g}" for n, q in enumerate(asked, 1))
     home = folder / "submissions" / "ada" / "lab-03"
     home.mkdir(parents=True)
     (home / "lab.ipynb").write_text(json.dumps(document), encoding="utf-8")
@@ -116,7 +117,9 @@ def test_gradescopes_zip_runs_where_gradescope_would_unpack_it(class_of, tmp_pat
     (home / "results").mkdir()
     (submission / "starter.py").write_text(CODE, encoding="utf-8")
     asked = questions(BILL, seed_of("ada@x.org", BILL, WORD))
-    (submission / "answers.txt").write_text("\n".join(f"{q.key} = {q.answer:.6g} {q.unit}" for q in asked))
+    (submission / "answers.txt").write_text(
+        "\n".join(f"q{n} = {q.in_unit:.6g} {q.unit}" for n, q in enumerate(asked, 1))
+    )
     (home / "submission_metadata.json").write_text(json.dumps({"users": [{"email": "ada@x.org", "id": 1}]}))
     script = (home / "source" / "run_autograder").read_text(encoding="utf-8")
     script = script.replace("/autograder", str(home)).replace("python3", sys.executable)

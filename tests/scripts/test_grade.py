@@ -41,7 +41,7 @@ def answers_of(tmp_path, student):
     """A sheet with every answer of a student right."""
     asked = questions(BILL, seed_of(student, BILL, WORD))
     path = tmp_path / "answers.txt"
-    path.write_text("\n".join(f"{q.key} = {q.answer:.6g} {q.unit}" for q in asked), encoding="utf-8")
+    path.write_text("\n".join(f"q{n} = {q.in_unit:.6g} {q.unit}" for n, q in enumerate(asked, 1)), encoding="utf-8")
     return str(path)
 
 
@@ -74,10 +74,10 @@ def test_a_word_is_needed_and_is_taken_out_of_the_environment(capsys, tmp_path, 
 
 def test_questions_are_printed_with_lines_to_fill_in(capsys, graded):
     out = printed(capsys, "--student", "ada", "--questions")
-    for question in questions(BILL, seed_of("ada", BILL, WORD)):
-        assert question.text in out
-        assert f"{question.key} = ? {question.unit}" in out
-        assert f"{question.answer:.4g}" not in out.replace(question.ask, "")
+    for place, question in enumerate(questions(BILL, seed_of("ada", BILL, WORD)), 1):
+        assert grade.worded(place, question) in out
+        assert f"q{place} = ? {question.unit}" in out
+        assert f"{question.in_unit:.4g}" not in out.replace(grade.worded(place, question), "")
     assert graded == []
 
 

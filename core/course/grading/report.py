@@ -11,10 +11,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from xml.etree import ElementTree
 
-from core.course.grading.questions import Answered, points_each
+from core.course.grading.questions import points_each
 from core.course.grading.tasks import Lab, TaskResult, earned
 
 _NOT_XML = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One of a student's own questions in words, what was said, and why it is not right, empty where it is."""
+
+    asked: str
+    said: str
+    remark: str
+
+    @property
+    def right(self) -> bool:
+        """Whether it earns its points."""
+        return not self.remark
 
 
 @dataclass(frozen=True)
@@ -60,7 +74,7 @@ def lines(grade: Grade) -> Iterator[Line]:
     each = points_each(grade.lab)
     for place, answer in enumerate(grade.answers, 1):
         number = f"{len(grade.tasks) + 1}.{place}"
-        yield Line("questions", number, answer.question.text, each if answer.right else 0.0, each, answer.remark)
+        yield Line("questions", number, answer.asked, each if answer.right else 0.0, each, answer.remark)
 
 
 def as_text(grade: Grade) -> str:
@@ -74,7 +88,7 @@ def as_text(grade: Grade) -> str:
         rows += [f"       {test.name}: {_first_line(test.problem)}" for test in result.outcomes if not test.passed]
     for answer in grade.answers:
         said = f"  said {answer.said!r}" if answer.said else ""
-        rows.append(f"{_sign(answer.right)} {answer.question.text}{said}")
+        rows.append(f"{_sign(answer.right)} {answer.asked}{said}")
         rows += [f"       {answer.remark}"] if answer.remark else []
     rows.append(f"{_plain(grade.points)} of {_plain(grade.max_points)} points")
     return "\n".join(rows)

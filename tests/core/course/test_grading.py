@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 
 from core.collectives.cost import ring_all_reduce
 from core.course.grading.probes import probes
-from core.course.grading.questions import answers_in, judge, points_each, questions, seed_of
+from core.course.grading.questions import answers_in, points_each, questions, seed_of
 from core.course.grading.report import Grade, as_gradescope, as_junit, as_text, lines
 from core.course.grading.tasks import LABS, QUESTION_POINTS, Outcome, earned, lab_of, tally
+from core.course.question import judge
 from core.errors import OutOfRangeError, UnknownNameError
 from core.specs import LinkSpec
+from runtime import content
+from scripts.grade import answer_to, worded
 
 ROOT = Path(__file__).resolve().parents[3]
 WORD = "a secret"
@@ -33,7 +36,7 @@ def source(lab, file):
 def graded(lab, *failing, student="ada"):
     """A grade in which these claims failed, and every question is answered rightly."""
     asked = questions(lab, seed_of(student, lab, WORD))
-    answers = tuple(judge(question, repr(question.answer)) for question in asked)
+    answers = tuple(answer_to(place, question, repr(question.in_unit)) for place, question in enumerate(asked, 1))
     return Grade(lab, tally(lab, outcomes(lab, *failing)), answers, student)
 
 
@@ -92,14 +95,15 @@ def test_all_right_is_forty_and_all_wrong_is_nothing(lab):
 def test_every_seed_asks_something_that_its_own_answer_answers(lab):
     for seed in range(200):
         for question in questions(lab, seed):
-            assert judge(question, f"{question.answer!r} {question.unit}").right
+            assert judge(question, f"{question.in_unit!r} {question.unit}").right
+            assert judge(question, repr(question.in_unit)).right
             assert np.isfinite(question.answer)
             assert question.answer > 0
 
 
 @EVERY_LAB
 def test_students_are_asked_different_things_and_the_same_one_the_same(lab):
-    asked = [tuple(q.ask for q in questions(lab, seed_of(f"student-{n}", lab, WORD))) for n in range(100)]
+    asked = [tuple(worded(1, q) for q in questions(lab, seed_of(f"student-{n}", lab, WORD))) for n in range(100)]
     assert max(Counter(asked).values()) == 1
     assert questions(lab, seed_of(" Ada@x.org", lab, WORD)) == questions(lab, seed_of("ada@X.org ", lab, WORD))
     assert seed_of("ada", lab, "2026") != seed_of("ada", lab, "2027")
@@ -112,7 +116,7 @@ def test_a_neighbours_answers_are_hardly_ever_right(lab):
     """Of all four at once never; one by one, in fewer than one case in ten on the average."""
     sheets = [questions(lab, seed_of(f"student-{n}", lab, WORD)) for n in range(40)]
     right = [
-        [judge(question, repr(other.answer)).right for question, other in zip(mine, theirs, strict=True)]
+        [judge(question, repr(other.in_unit)).right for question, other in zip(mine, theirs, strict=True)]
         for mine, theirs in pairwise(sheets)
     ]
     assert not any(all(row) for row in right)
@@ -125,18 +129,18 @@ def test_the_bill_is_asked_of_the_students_own_link():
     for seed in range(20):
         asked = questions(lab, seed)
         ranks, latency_us, gb_s = re.search(
-            r"TP=(\d+) .* with (\d+) µs a hop and (\d+) GB/s", asked[1].ask
+            r"TP=(\d+) .* with (\d+) µs a hop and (\d+) GB/s", worded(2, asked[1])
         ).groups()
         wire = LinkSpec("x", "x", int(latency_us) * 1e-6, int(gb_s) * 1e9)
-        whole = ring_all_reduce(asked[0].answer * 1024, int(ranks), wire)
-        assert asked[1].answer == pytest.approx(1e6 * whole.total_s)
+        whole = ring_all_reduce(asked[0].answer, int(ranks), wire)
+        assert asked[1].answer == pytest.approx(whole.total_s)
 
 
 def test_parameters_of_a_rank_are_those_of_its_arrays():
     """Counted on arrays that are cut, bias dealt with the outputs or whole with the inputs."""
     for seed in range(20):
         column, row, *_ = questions(LABS["lab-02"], seed)
-        features, outputs, ranks = map(int, re.findall(r"\d+", column.ask))
+        features, outputs, ranks = map(int, re.findall(r"\d+", worded(0, column))[1:])
         W, bias = np.zeros((outputs, features), np.int8), np.zeros(outputs, np.int8)
         assert column.answer == np.split(W, ranks, 0)[0].size + np.split(bias, ranks)[0].size
         assert row.answer == np.split(W, ranks, 1)[0].size + bias.size
@@ -147,22 +151,38 @@ def test_parameters_of_a_rank_are_those_of_its_arrays():
 )
 def test_what_is_no_answer_is_wrong_and_says_why(said):
     question = questions(LABS["lab-03"], 1)[1]
-    answered = judge(question, said)
-    assert not answered.right
-    assert answered.remark
+    assert not judge(question, said).right
+    assert answer_to(2, question, said).remark
+
+
+@EVERY_LAB
+def test_every_question_and_slip_has_its_words_and_every_slip_is_told(lab):
+    words = content.load("grading")
+    for seed in range(20):
+        for question in questions(lab, seed):
+            blocks = [f"{question.key}.asks", *(f"{question.key}.slip_{name}" for name in question.slips)]
+            assert all(content.fields_of(words[block]) <= set(question.fields) for block in blocks)
+            for name, value in question.slips.items():
+                said = f"{value / question.unit_size!r} {question.unit}"
+                assert answer_to(1, question, said).remark == words[f"{question.key}.slip_{name}"]
+
+
+def test_an_answer_that_is_missing_earns_nothing_and_says_so():
+    answered = answer_to(1, questions(LABS["lab-01"], 1)[0], None)
+    assert (answered.right, answered.said, answered.remark) == (False, "", "There is no answer.")
 
 
 def test_a_hundredth_is_rounding_and_two_are_not():
     question = questions(LABS["lab-03"], 1)[1]
-    assert judge(question, f"{1.009 * question.answer}").right
-    assert not judge(question, f"{1.02 * question.answer}").right
+    assert judge(question, f"{1.009 * question.in_unit}").right
+    assert not judge(question, f"{1.02 * question.in_unit}").right
 
 
 @pytest.mark.parametrize("said", ["{:.4f} µs", "{:.4f} μs", "{:.4f}us", "{:.4f}", "{milli:.7f} ms"])
 @pytest.mark.parametrize("comma", [False, True])
 def test_a_right_answer_is_right_however_it_is_written(said, comma):
     question = questions(LABS["lab-03"], 1)[1]
-    text = said.format(question.answer, milli=question.answer / 1e3, nano=question.answer * 1e3)
+    text = said.format(question.in_unit, milli=question.in_unit / 1e3, nano=question.in_unit * 1e3)
     assert judge(question, text.replace(".", ",") if comma else text).right
 
 
@@ -238,7 +258,7 @@ def test_junit_counts_what_it_holds():
 def test_no_message_of_a_learner_breaks_a_report(message):
     lab = LABS["lab-03"]
     said = [(number, Outcome(one.name, message)) for number, one in outcomes(lab)]
-    grade = Grade(lab, tally(lab, said), (judge(questions(lab, 1)[0], message),), message)
+    grade = Grade(lab, tally(lab, said), (answer_to(1, questions(lab, 1)[0], message),), message)
     ElementTree.fromstring(as_junit(grade))
     json.loads(as_gradescope(grade))
     as_text(grade)
