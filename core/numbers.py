@@ -8,6 +8,11 @@ decimal. A number is at most `LONGEST` characters, so that nobody's five thousan
 
 import re
 from math import inf, isfinite, isnan
+from typing import TypeVar
+
+from core.errors import OutOfRangeError
+
+T = TypeVar("T", int, float)
 
 LONGEST = 64
 """Characters of a number, blanks between its groups with them."""
@@ -18,6 +23,8 @@ _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?P<mark>[, '_])\d{3}(?:(?P=mark)\d{3})*(?
 _POINTED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+,\d*|[1-9]\d{0,2}(?:\.\d{3}){2,}", re.ASCII)
 _SIGNED = re.compile(r"(?P<sign>[+-]?)(?P<digits>[\d.,'_ ]+)(?P<power>(?:[eE][+-]?\d{1,4})?)", re.ASCII)
 _PLAIN = re.compile(r"\d+(?:[.,]\d*)?|[.,]\d+", re.ASCII)
+_PLAINEST = re.compile(r"[+-]?\d{1,17}(?:\.\d{0,17})?", re.ASCII)
+"""What most numbers of a table or a log are: read without looking for groups."""
 _INFINITE = {"inf": inf, "infinity": inf, "∞": inf}
 
 
@@ -46,6 +53,9 @@ def whole_number(said: object, least: int = -(10**18), most: int = 10**18) -> in
     >>> whole_number("450 192"), whole_number("2e3"), whole_number("1.5"), whole_number("9" * 5000)
     (450192, 2000, None, None)
     """
+    if isinstance(said, str) and len(said) <= 18 and said.isascii() and said.isdecimal():
+        exact = int(said)
+        return exact if least <= exact <= most else None
     value = number(said, least - 1, most + 1)
     if value is None or not value.is_integer():
         return None
@@ -53,8 +63,35 @@ def whole_number(said: object, least: int = -(10**18), most: int = 10**18) -> in
     return exact if least <= exact <= most else None
 
 
+def figure(text: str) -> float:
+    """The number in a text that a pattern has found to be one.
+
+    Raises OutOfRangeError where it is too long or too large all the same.
+    """
+    return _there(number(text), text)
+
+
+def whole(text: str) -> int:
+    """The whole number in a text that a pattern has found to be one.
+
+    Raises OutOfRangeError where it is too long or too large all the same.
+
+    >>> whole("0012"), whole("-3")
+    (12, -3)
+    """
+    return _there(whole_number(text), text)
+
+
+def _there(value: T | None, text: str) -> T:
+    if value is None:
+        raise OutOfRangeError("number", repr(text[:24]), "must be a number, such as 1/10 or 0.1")
+    return value
+
+
 def _read(text: str) -> float | None:
     """A text's number; infinite where it is spelt out, or beyond a float."""
+    if _PLAINEST.fullmatch(text):
+        return float(text)
     text = text.strip()
     if len(text) > LONGEST:
         return None

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError, ShardlabError
+from core.numbers import whole
 from core.remark import Remark, remark
 from core.specs import DTYPE_BYTES, GpuSpec, LinkSpec, ModelSpec, ParallelConfig, Workload
 
@@ -179,7 +180,7 @@ def _whole_number(name: str, text: str) -> int:
     """
     if not re.fullmatch(r"[0-9]{1,12}", text.strip()):
         raise OutOfRangeError(name, _shortened(text), f"must be {LIMITS[name]}")
-    return int(text)
+    return whole(text)
 
 
 def _ignored(name: str, text: str, kept: object) -> Remark:

@@ -27,11 +27,12 @@ def save(model: Decoder, path: Path, metadata: dict[str, str]) -> None:
 
 
 def require(path: Path) -> None:
-    """Raise CheckpointError when there is no file at `path`."""
+    """Raise CheckpointError when there is no file at `path`, or none of safetensors."""
     if not path.is_file():
         raise CheckpointError(
             f"no checkpoint {path.name} in {path.parent.name}/; write it with: python -m distributed.train_grammar"
         )
+    open_file(path)  # its head says how long it is, so that a cut one is told before anything is started
 
 
 def open_file(path: Path) -> Any:

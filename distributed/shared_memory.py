@@ -10,9 +10,7 @@ import mmap
 import os
 import platform
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -26,7 +24,10 @@ FLAG_BYTES = 64
 """A cache line for each rank's counter, so that ranks do not share one."""
 
 SPINS_BEFORE_YIELD = 2_000
-MEMORY_FOLDER = Path("/dev/shm")
+
+
+class SharedMemoryError(OSError):
+    """Ranks of one host that cannot have memory in common: every one of them raises it."""
 
 
 def why_not_here() -> str:
@@ -100,22 +101,38 @@ class SharedMemoryGroup(TorchGroup):
         return self._views[key]
 
     def _map(self) -> mmap.mmap:
-        """Memory that all ranks see. Its file has no name any more once everyone has it: nothing to clean up."""
+        """Memory that all ranks see, or SharedMemoryError on every one of them.
+
+        It never has a name: rank 0 makes it out of nothing, and its peers open it by rank 0's own handle. So it
+        needs no room in /dev/shm, and whatever kills the ranks leaves nothing there.
+        """
         size = self.size * FLAG_BYTES + 2 * self.size * SLOT_BYTES
-        name = [self._create(size) if self.rank == 0 else ""]
-        dist.broadcast_object_list(name)
-        file = os.open(name[0], os.O_RDWR)
-        memory = mmap.mmap(file, size)
-        os.close(file)
-        dist.barrier()
+        handle, told = -1, ["", ""]
         if self.rank == 0:
-            os.unlink(name[0])
+            try:
+                handle = os.memfd_create("shardlab")
+                os.ftruncate(handle, size)
+                told = [f"/proc/{os.getpid()}/fd/{handle}", ""]
+            except OSError as error:
+                told = ["", os.strerror(error.errno or 0)]
+        dist.broadcast_object_list(told)
+        memory, why_not = (None, told[1]) if told[1] else _opened(told[0], size)
+        reasons: list[str] = [""] * self.size
+        dist.all_gather_object(reasons, why_not)
+        if handle >= 0:
+            os.close(handle)
+        if memory is None or any(reasons):
+            raise SharedMemoryError(next(filter(None, reasons)))
         return memory
 
-    @staticmethod
-    def _create(size: int) -> str:
-        folder = MEMORY_FOLDER if MEMORY_FOLDER.is_dir() else None
-        file, name = tempfile.mkstemp(prefix="shardlab-", dir=folder)
-        os.ftruncate(file, size)
-        os.close(file)
-        return name
+
+def _opened(place: str, size: int) -> tuple[mmap.mmap | None, str]:
+    """Rank 0's memory in this process, or why it cannot be had."""
+    try:
+        file = os.open(place, os.O_RDWR)
+        try:
+            return mmap.mmap(file, size), ""
+        finally:
+            os.close(file)
+    except OSError as error:
+        return None, os.strerror(error.errno or 0)

@@ -16,7 +16,7 @@ _KNOWN = {
 """What a library says somewhere in its traceback, and what it means."""
 
 _EXIT_CODE = re.compile(r"exitcode\s*:\s*(-?\d+)")
-_LAST_ERROR = re.compile(r"^(?:\[rank\d+\]: ?)?(\w*(?:Error|Exception)\b.*)$", re.MULTILINE)
+_LAST_ERROR = re.compile(r"^(?:\[rank\d+\]: ?)?(?:\w+\.){0,8}(\w*(?:Error|Exception)\b.*)$", re.MULTILINE)
 
 
 def plain_failure(lines: Sequence[str], errors: str) -> str:

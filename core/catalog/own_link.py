@@ -9,6 +9,7 @@ A link fitted to a sweep of lab 02's says over what: own_120_1.9_0_2_gloo
 import re
 
 from core.errors import OutOfRangeError
+from core.numbers import figure, whole
 from core.remark import Remark, remark
 from core.specs import LinkSpec
 from core.units import GB, plain
@@ -38,9 +39,9 @@ def own_link(
     return LinkSpec(
         key=f"{PREFIX}{latency_us}_{gb_per_s}_{base_us}_{ranks}{f'_{backend}' if backend else ''}",
         name=f"this machine ({backend})" if backend else f"your cluster, {ranks} ranks",
-        latency_s=float(latency_us) * 1e-6,
-        bandwidth_bytes_per_s=float(gb_per_s) * GB,
-        base_s=float(base_us) * 1e-6,
+        latency_s=figure(latency_us) * 1e-6,
+        bandwidth_bytes_per_s=figure(gb_per_s) * GB,
+        base_s=figure(base_us) * 1e-6,
         measured_ranks=ranks,
         measured_note=f"fitted to a table of {ranks} ranks; at another number it is an extrapolation",
         source="lab 02's sweep of idle all-reduces" if backend else "the learner's own nccl-tests table",
@@ -52,9 +53,9 @@ def own_link_of(key: str) -> LinkSpec | None:
     match = _KEY.fullmatch(key.strip().lower())
     if match is None:
         return None
-    latency_us, gb_per_s, base_us = (float(text) for text in match.groups()[:3])
+    latency_us, gb_per_s, base_us = (figure(text) for text in match.groups()[:3])
     try:
-        return own_link(latency_us * 1e-6, gb_per_s * GB, base_us * 1e-6, int(match[4]), match[5] or "")
+        return own_link(latency_us * 1e-6, gb_per_s * GB, base_us * 1e-6, whole(match[4]), match[5] or "")
     except OutOfRangeError:
         return None
 

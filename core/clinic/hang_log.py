@@ -7,6 +7,8 @@ Source of the lines: NVIDIA/nccl at v2.20.5-1 and v2.27.5-1, src/init.cc, bootst
 import re
 from dataclasses import dataclass
 
+from core.numbers import whole
+
 MAX_LINES, MAX_LINE = 20_000, 600
 """What is read of a text: more than any start prints, and little enough to be read at once."""
 
@@ -94,9 +96,9 @@ def _all(pattern: re.Pattern[str], lines: list[str]) -> tuple[str, ...]:
 def _ranks(line: str) -> list[tuple[int, int]]:
     """A line's rank and the size of its world, as NCCL or an engine prints them."""
     if hit := _RANK.search(line):
-        return [(int(hit[1]), int(hit[2]))]
+        return [(whole(hit[1]), whole(hit[2]))]
     if hit := _ENGINE_RANK.search(line):
-        return [(int(hit[2]), int(hit[1]))]
+        return [(whole(hit[2]), whole(hit[1]))]
     return []
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Literal
 
 from core.errors import OutOfRangeError, require_positive
+from core.numbers import whole
 from core.units import KIB, MIB
 
 # fmt: off
@@ -84,7 +85,7 @@ class Machine:
     @property
     def blackwell(self) -> bool:
         """Compute capability 10 or newer: what multi-node NVLink is told from."""
-        return int(self.compute_capability.partition(".")[0]) >= 10
+        return whole(self.compute_capability.partition(".")[0]) >= 10
 
 
 @dataclass(frozen=True)
@@ -298,8 +299,8 @@ def _version(release: str) -> Release:
     numbers = release.strip().removeprefix("v").partition(".post")[0].split(".")
     if not 2 <= len(numbers) <= 4 or not all(part.isascii() and part.isdecimal() for part in numbers):
         raise OutOfRangeError("release", repr(release[:40]), "is not one such as 0.9.2")
-    version = tuple(int(part[:6]) for part in numbers)
-    newest = tuple(map(int, RELEASES_READ[-1].split(".")))
+    version = tuple(whole(part[:6]) for part in numbers)
+    newest = tuple(map(whole, RELEASES_READ[-1].split(".")))
     if not (0, 3) <= version < (newest[0], newest[1] + 1):
         read = f"{RELEASES_READ[0]} to {RELEASES_READ[-1]}"
         raise OutOfRangeError("release", release[:40], f"is outside of what was read, {read}")

@@ -22,6 +22,7 @@ from core.evidence.measurements import (
     SkippedRow,
 )
 from core.evidence.published_names import published_dtype, published_gpu, published_model
+from core.numbers import number, whole_number
 from core.specs import LinkSpec
 from core.steps.model import CROSSING_S, TensorGroup
 
@@ -177,8 +178,8 @@ def _seconds(row: PublishedRow, batch: int | None, output_tokens: int) -> float:
 
     Raises _NotComparableError for a value that is no number above 0, or a rate without what it is of.
     """
-    value, said = float(row.value), row.metric.lower()
-    if not 0 < value < float("inf"):
+    value, said = number(row.value, 0), row.metric.lower()
+    if not value:
         raise _NotComparableError(f"a value that is no measurement: {row.value[:20]}")
     if _is_time(row.metric):
         return value * (1e-3 if re.search(r"\bms\b", said) else 1.0)
@@ -242,13 +243,13 @@ def _kv_dtype(row: PublishedRow, dtype: str) -> str:
 def _expert_ranks(note: str) -> int:
     """How many ways a note says the experts are cut besides."""
     found = re.search(r"\bEP (\d{1,3})\b", note)
-    return int(found[1]) if found else 1
+    return whole_number(found[1] if found else 1) or 1
 
 
 def _utilisation(note: str) -> float:
     """The share of memory a server was allowed, where a note says so."""
     found = re.search(r"\butil (0\.\d{1,3})\b", note)
-    return float(found[1]) if found else DEFAULT_UTILISATION
+    return (number(found[1]) if found else None) or DEFAULT_UTILISATION
 
 
 def _whole(text: str, name: str) -> int:
@@ -256,6 +257,7 @@ def _whole(text: str, name: str) -> int:
 
     Raises _NotComparableError for anything else.
     """
-    if not re.fullmatch(r"[0-9]{1,9}", text.strip()) or int(text) == 0:
+    value = whole_number(text, 1, 10**9)
+    if value is None:
         raise _NotComparableError(f"{name} is not stated as a number: {text[:20] or 'empty'}")
-    return int(text)
+    return value

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from core.catalog import model as find_model
+from core.numbers import whole
 from core.specs import ModelSpec
 
 _WIDTHS: tuple[tuple[str, str, int | None], ...] = (
@@ -69,7 +70,7 @@ def as_served(model: ModelSpec, dtype: str) -> ModelSpec:
     own_group = str(model.quantisation_group or "")
     if width == model.weight_dtype and group.partition("-")[0] in ("", own_group):
         return model
-    size = int(group.partition("-")[0]) if group else 128 if width == "int4" else None
+    size = whole(group.partition("-")[0]) if group else 128 if width == "int4" else None
     return replace(model, weight_dtype=width, quantisation_group=size, weight_block=None, left_alone=())
 
 

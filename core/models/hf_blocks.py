@@ -8,6 +8,7 @@ from core.errors import OutOfRangeError
 from core.layer_specs import AttentionSpec, CompressedSpec, ConvSpec, DeltaSpec, MambaSpec, Mixer, MlaSpec, MoeSpec
 from core.models.hf_family import Family
 from core.models.hf_values import MOST_POSITIONS, Values
+from core.numbers import whole
 
 
 def mixer(values: Values, family: Family, name: str, index: int) -> Mixer:
@@ -79,7 +80,7 @@ def _compressed(values: Values, index: int) -> CompressedSpec:
         values.whole("o_groups"),
         values.whole("o_lora_rank"),
         values.whole("sliding_window", most=MOST_POSITIONS),
-        int(str(ratio)),
+        whole(str(ratio)),
         values.count("index_n_heads") if ratio == 4 else 0,
         values.count("index_head_dim") if ratio == 4 else 0,
     )

@@ -16,6 +16,7 @@ from core.models.hf_layers import layers_of
 from core.models.hf_values import MOST_LAYERS, MOST_POSITIONS, Config, Values
 from core.models.left_alone import PARTS, LeftAlone, left_alone
 from core.models.quantisation import BLOCKS, WeightFormat, weight_format
+from core.numbers import figure
 from core.specs import AttentionSpec, ModelSpec
 
 MOST_CHARACTERS = 2**23
@@ -168,7 +169,7 @@ def _rotary_dim(values: Values, family: Family, head_dim: int, latent: bool) -> 
     if "rotary_dim" in values.fields:
         return values.count("rotary_dim")
     fits = isinstance(factor, int | float) and 0 < factor < 1
-    return int(head_dim * float(str(factor))) if fits else None
+    return int(head_dim * figure(str(factor))) if fits else None
 
 
 def _beyond_layers(values: Values) -> int:

@@ -12,6 +12,7 @@ from itertools import product
 from types import MappingProxyType
 
 from core.errors import OutOfRangeError
+from core.numbers import whole
 
 LeftAlone = tuple[tuple[str, frozenset[int]], ...]
 _QKV = tuple(f"self_attn.{name}_proj" for name in "qkv")
@@ -87,7 +88,10 @@ def left_alone(names: Sequence[str], layers: int) -> LeftAlone:
     for pattern in written:
         parts = tuple(pattern.split("."))
         numbered = parts[0] == "layers" and len(parts) > 1 and parts[1].isdecimal()
-        (by_layer.setdefault(int(parts[1]), []) if numbered else anywhere).append(parts[2:] if numbered else parts)
+        if numbered:
+            by_layer.setdefault(whole(parts[1]), []).append(parts[2:])
+        else:
+            anywhere.append(parts)
     everywhere = {part for part, modules in PARTS.items() if _all_named(modules, anywhere)}
     kept: dict[str, set[int]] = {part: set(range(layers)) for part in everywhere}
     for layer in range(layers):

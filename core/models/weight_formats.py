@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from core.errors import UnknownNameError
+from core.numbers import whole
 from core.specs import ModelSpec
 
 _GROUP = 128
@@ -70,7 +71,7 @@ def weight_format(key: str, model: ModelSpec | None = None) -> WeightFormat:
     """
     grouped = re.fullmatch(r"int4-g([1-9]\d{0,3})(-z16)?", key)
     if grouped is not None:
-        width = 0.5 + (_WIDE_ZERO_BYTES if grouped[2] else _SCALE_AND_ZERO_BYTES) / int(grouped[1])
+        width = 0.5 + (_WIDE_ZERO_BYTES if grouped[2] else _SCALE_AND_ZERO_BYTES) / whole(grouped[1])
         return WeightFormat(key, width, width)
     if key not in FORMATS:
         raise UnknownNameError("weight format", key, FORMATS)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import UnreadableTextError
+from core.numbers import whole_number
 
 MOST_DEVICES = 512
 MOST_TABLES = 64
@@ -205,4 +206,4 @@ def _direct(way: str) -> bool:
 
 def _lanes(way: str) -> int:
     """How many NVLinks are bonded: 12 of NV12; 0 for another way."""
-    return int(way[2:]) if way.startswith("NV") and way[2:].isdecimal() else 0
+    return (whole_number(way[2:], 0) or 0) if way.startswith("NV") else 0

@@ -48,4 +48,5 @@ def trace_remark(trace: Trace, plan: Plan, run: LoadResult) -> Remark:
     """What was sent, and whether all of it."""
     left = remark("placement.trace_left_out", trace=trace) if trace.left_out or trace.unread else None
     cut = remark("placement.trace_cut", run=run) if run.cut else None
-    return remark("placement.trace_sent", trace=trace, engines=plan.layout.replicas, left=left, cut=cut)
+    end = remark("placement.trace_open_end") if trace.open_end else None
+    return remark("placement.trace_sent", trace=trace, engines=plan.layout.replicas, left=left, cut=cut, end=end)

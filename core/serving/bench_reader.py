@@ -13,7 +13,7 @@ from math import inf, isfinite
 
 from core.errors import UnreadableTextError
 from core.lines import without_colours
-from core.numbers import number
+from core.numbers import figure, number
 from core.remark import Remark, remark
 from core.serving.bench_results import CLOCKS, MOST, BenchResult, Clock, Clocked, assembled
 
@@ -116,7 +116,7 @@ class _Draft:
         if which.lower() == "mean":
             self.means[clock] = seconds
         else:
-            self.percentiles.setdefault(clock, {})[float(percent or 50)] = seconds
+            self.percentiles.setdefault(clock, {})[figure(percent or "50")] = seconds
 
     def number(self, name: str, said: object) -> float | None:
         """A figure where it is one; what is out of all bounds is left out, and said."""

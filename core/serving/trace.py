@@ -9,32 +9,38 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from statistics import mean
 
 from core.errors import UnreadableTextError
+from core.numbers import number, whole_number
 
 MOST_REQUESTS = 5000
 """Requests of a trace that are sent; the rest is left out, and counted."""
 MOST_CHARACTERS = 2**20
 LONGEST_TOKENS = 10**7
+MOST_TIME = 1e15
 
 _ARRIVAL = ("arrival", "arrivals", "arrivaltime", "timestamp", "time", "start", "t")
 _PROMPT = ("prompt", "prompttokens", "promptlen", "contexttokens", "inputlength", "inputtokens", "input", "isl")
 _OUTPUT = ("output", "outputtokens", "outputlen", "generatedtokens", "outputlength", "responsetokens", "osl")
-_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)")
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)", re.ASCII)
 _MILLISECONDS = re.compile(r"ms|milli", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Requests in the order in which they arrived, from the first one on. `left_out` were past the most."""
+    """Requests in the order in which they arrived, from the first one on.
+
+    `left_out` were past the most, `unread` are lines that say no request. `open_end`: the last line was not ended,
+    so its last number may be cut.
+    """
 
     arrivals_s: tuple[float, ...]
     prompts: tuple[int, ...]
     outputs: tuple[int, ...]
     left_out: int = 0
     unread: int = 0
+    open_end: bool = False
 
     @property
     def requests(self) -> int:
@@ -62,13 +68,19 @@ def read_trace(text: str) -> Trace:
 
     Raises UnreadableTextError for a text without the three columns, or without a row that can be read.
     """
-    found, unread = [], 0
-    for row in _rows(text[:MOST_CHARACTERS].lstrip("\ufeff")):
+    found, unread, request = [], 0, None
+    beyond = text[MOST_CHARACTERS:]
+    text = text[:MOST_CHARACTERS].lstrip("\ufeff")
+    if beyond:  # the line that the limit cuts is none, and those behind it are counted
+        unread = beyond.count("\n") + (not beyond.endswith("\n"))
+        text = text[: text.rfind("\n") + 1]
+    for row in _rows(text):
         request = _request(row)
         if request is None:
             unread += 1
         else:
             found.append(request)
+    open_end = request is not None and text[-1:] not in ("\n", "\r", "}")
     if not found:
         raise UnreadableTextError("no request in this trace: it needs columns arrival, prompt and output")
     found.sort()
@@ -76,7 +88,7 @@ def read_trace(text: str) -> Trace:
     arrivals, prompts, outputs = zip(
         *((time_s - start, prompt, output) for time_s, prompt, output in kept), strict=True
     )
-    return Trace(arrivals, prompts, outputs, len(found) - len(kept), unread)
+    return Trace(arrivals, prompts, outputs, len(found) - len(kept), unread, open_end)
 
 
 def _rows(text: str) -> Iterator[Mapping[str, str]]:
@@ -123,12 +135,9 @@ def _request(row: Mapping[str, str]) -> tuple[float, int, int] | None:
 
 def _seconds(name: str, text: str, jsonl: bool) -> float | None:
     """A time in seconds: a number, in ms where its name says so or the trace is Mooncake's, or a date."""
-    try:
-        value = float(text)
-    except ValueError:
+    value = number(text, -MOST_TIME, MOST_TIME)
+    if value is None:
         return _dated(text)
-    if not isfinite(value) or abs(value) > 1e15:
-        return None
     return value / 1e3 if jsonl or _MILLISECONDS.search(name) else value
 
 
@@ -137,16 +146,12 @@ def _dated(text: str) -> float | None:
     found = _DATE.match(text.strip())
     if found is None:
         return None
-    year, month, day, hour, minute = map(int, found.groups()[:5])
+    year, month, day, hour, minute = (whole_number(part) or 0 for part in found.groups()[:5])
     # days by the Gregorian count, years beginning in March
     year, month = (year - 1, month + 9) if month < 3 else (year, month - 3)
     days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5 + day
-    return 86_400.0 * days + 3600 * hour + 60 * minute + float(found[6])
+    return 86_400.0 * days + 3600 * hour + 60 * minute + (number(found[6]) or 0.0)
 
 
 def _tokens(text: str) -> int | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return int(value) if 1 <= value <= LONGEST_TOKENS else None
+    return whole_number(text, 1, LONGEST_TOKENS)

@@ -8,6 +8,7 @@ comes before, and a line of another record that was run into it, does not matter
 import re
 from collections.abc import Iterator
 
+from core.numbers import figure, whole
 from core.startup_log.records import Engine, Figure, FigureKind, LogLine, Memory, Quantity
 from core.units import GIB, MIB
 
@@ -77,7 +78,7 @@ def printed(line: LogLine) -> Iterator[Figure | Memory]:
     for pattern in _MEMORY:
         for match in pattern.finditer(line.text):
             values = match.groupdict()
-            yield Memory(*_size(values) if "size" in values else (int(values["bytes"]) / GIB, 1 / GIB), line)
+            yield Memory(*_size(values) if "size" in values else (whole(values["bytes"]) / GIB, 1 / GIB), line)
     for quantity, kind, engine, pattern in _FIGURES:
         for match in pattern.finditer(line.text):
             yield from _figures(line, quantity, kind, engine, match.groupdict())
@@ -89,7 +90,7 @@ def _figures(
     """The figure of one match; keys and values, where a line prints both."""
     tokens = _whole(count) if (count := values.get("tokens")) else None
     if times := values.get("times"):
-        value, step = float(times), _last_digit(times)
+        value, step = figure(times), _last_digit(times)
     elif count := values.get("count"):
         value, step = _whole(count), 1
     else:
@@ -102,7 +103,7 @@ def _figures(
 def _size(values: dict[str, str | None], of: str = "") -> tuple[float, float]:
     """A size in GiB, and one unit of the last digit printed."""
     digits, unit = values[f"{of}size"] or "", _GIB[values[f"{of}unit"] or ""]
-    return float(digits) * unit, _last_digit(digits) * unit
+    return figure(digits) * unit, _last_digit(digits) * unit
 
 
 def _last_digit(digits: str) -> float:
@@ -110,4 +111,4 @@ def _last_digit(digits: str) -> float:
 
 
 def _whole(digits: str) -> int:
-    return int(re.sub(r"\D", "", digits))
+    return whole(re.sub(r"\D", "", digits))

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from core.lines import LONGEST_LINE, without_colours, without_tags
+from core.numbers import whole
 from core.startup_log.records import LogLine
 
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}(?!=)")
@@ -107,14 +108,14 @@ def _spoken(number: int, text: str) -> LogLine:
     """A line with what its prefixes say of who printed it. A worker's is its own, whoever passes it on."""
     text = text[:LONGEST_LINE]
     launcher = _LAUNCHER.match(text)
-    rank = next((int(group) for group in launcher.groups() if group), None) if launcher else None
+    rank = next((whole(group) for group in launcher.groups() if group), None) if launcher else None
     if launcher:
         text = text[launcher.end() :]
     head = text[:400]
     own = _SGLANG.match(head)
     tags = _TAG.findall(head)
     tag = own.group(1) if own else (tags[-1] if tags else "")
-    parts = {name: int(value) for name, value in re.findall(r"(TP|PP|rank=)_?(\d{1,4})", tag)}
+    parts = {name: whole(value) for name, value in re.findall(r"(TP|PP|rank=)_?(\d{1,4})", tag)}
     trt = _TRT.search(head)
     passed_on = None if "Worker" in tag else rank
     return LogLine(
@@ -123,7 +124,7 @@ def _spoken(number: int, text: str) -> LogLine:
         tag,
         parts.get("TP"),
         parts.get("PP"),
-        parts.get("rank=", int(trt.group(1)) if trt else passed_on),
+        parts.get("rank=", whole(trt.group(1)) if trt else passed_on),
     )
 
 

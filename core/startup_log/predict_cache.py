@@ -7,6 +7,7 @@ from math import ceil, floor, isclose
 from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import Stage
 from core.models.parameters import dtype_bytes
+from core.numbers import whole
 from core.remark import Remark, remark
 from core.startup_log.basis import ROW_BYTES, TOLERANCE, UNNAMED, Basis, same_count, windowed, within
 from core.startup_log.pools import pools, requests
@@ -60,8 +61,8 @@ def _before_latent(settings: Settings) -> bool:
     parts = (settings.version or "").split(".")
     if settings.engine != "vllm" or len(parts) < 2 or not all(part.isdecimal() for part in parts[:2]):
         return False
-    patch = int(parts[2]) if len(parts) > 2 and parts[2].isdecimal() else 0
-    return (int(parts[0]), int(parts[1]), patch) < (0, 7, 1)
+    patch = whole(parts[2]) if len(parts) > 2 and parts[2].isdecimal() else 0
+    return (whole(parts[0]), whole(parts[1]), patch) < (0, 7, 1)
 
 
 def from_memory(basis: Basis, figure: Figure, left: tuple[Pair, ...], seen: int, hidden: int) -> Outcome:

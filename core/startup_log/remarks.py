@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from core.errors import divisors
+from core.numbers import whole
 from core.remark import Remark, once, remark
 from core.startup_log.records import LogLine
 
@@ -15,12 +16,12 @@ def _stripped(fields: _Fields) -> _Fields:
 
 
 def _heads(fields: _Fields) -> _Fields:
-    sizes = [size for size in divisors(int(str(fields["heads"])) or 1) if size <= 64]
+    sizes = [size for size in divisors(whole(str(fields["heads"])) or 1) if size <= 64]
     return {**fields, "sizes": ", ".join(map(str, sizes))}
 
 
 def _layers(fields: _Fields) -> _Fields:
-    counts = [int(number) for number in str(fields["layers"]).split(",") if number.strip()]
+    counts = [whole(number) for number in str(fields["layers"]).split(",") if number.strip()]
     return {"layers": "+".join(map(str, counts)), "total": sum(counts)}
 
 

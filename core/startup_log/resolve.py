@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from core.catalog import MODELS, model
 from core.errors import UnknownNameError
+from core.numbers import whole
 from core.specs import ModelSpec
 from core.startup_log.records import LogLine, Settings
 
@@ -107,13 +108,13 @@ def find_ranks(lines: Iterable[LogLine]) -> Ranks:
         if "Worker" in line.speaker and "DP" not in line.speaker:
             workers.add(line.speaker)
         if "in world size" in line.text:
-            for rank, size, replica, stage, part in (map(int, found) for found in _ASSIGNED.findall(line.text)):
+            for rank, size, replica, stage, part in (map(whole, found) for found in _ASSIGNED.findall(line.text)):
                 tp, pp, world = max(tp, part), max(pp, stage), max(world, size)
                 replicas = max(replicas, replica + 1)
                 if line.speaker:
                     of_speaker[line.speaker] = (rank, stage)
         elif "world_size=" in line.text or "MPI size" in line.text:
-            world = max([world, *(int(torch or mpi) for torch, mpi in _WORLD.findall(line.text))])
+            world = max([world, *(whole(torch or mpi) for torch, mpi in _WORLD.findall(line.text))])
     return Ranks(
         of_speaker,
         tp + 1 if tp > 0 else None,

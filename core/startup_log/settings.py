@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import fields, replace
 
-from core.numbers import number, whole_number
+from core.numbers import figure, number, whole, whole_number
 from core.startup_log.records import Engine, LogLine, Settings
 
 _CUES: tuple[tuple[Engine, tuple[str, ...]], ...] = (
@@ -98,13 +98,13 @@ _BLOCK = re.compile(r"(?:attention|kv cache) block size to (\d{1,6})|Number of t
 
 
 def _layers(text: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in text.split(",") if number.strip())
+    return tuple(whole(number) for number in text.split(",") if number.strip())
 
 
 _ASIDES: tuple[tuple[str, str, re.Pattern[str], Callable[[str], object]], ...] = (
     ("architecture", "Resolved architecture", re.compile(r"Resolved architecture: (\w{1,80})"), str),
     ("architecture", "Load weight end", re.compile(r"Load weight end\.[^,]{0,40}?,? ?type=(\w{1,80})"), str),
-    ("max_model_len", "max model len", re.compile(r"Using max model len (\d{1,9})"), int),
+    ("max_model_len", "max model len", re.compile(r"Using max model len (\d{1,9})"), whole),
     ("partition", "unevenly", re.compile(r"unevenly partitioned: \[([\d,\s]{1,400})\]"), _layers),
     ("partition", "LAYER_PARTITION", re.compile(r"VLLM_PP_LAYER_PARTITION=['\"]?([\d,]{1,400})"), _layers),
     ("kv_dtype", "Using KV cache dtype", re.compile(r"Using KV cache dtype: torch\.(\w{1,40})"), str.lower),
@@ -115,11 +115,11 @@ _ASIDES: tuple[tuple[str, str, re.Pattern[str], Callable[[str], object]], ...] =
         re.compile(r"enabled with max_num_batched_tokens=(\d{1,9})"),
         int,
     ),
-    ("host_cache_gib", "CPU_KVCACHE_SPACE", re.compile(r"VLLM_CPU_KVCACHE_SPACE=['\"]?(\d{1,5})"), float),
+    ("host_cache_gib", "CPU_KVCACHE_SPACE", re.compile(r"VLLM_CPU_KVCACHE_SPACE=['\"]?(\d{1,5})"), figure),
     ("device", "cpu", re.compile(r"(?:platform |\[|device_config=)(cpu)\b"), str),
     ("device", "cpu_", re.compile(r"\b(cpu)_(?:executor|worker)\.py"), str),
-    ("dcp_size", "dcp_world_size", re.compile(r"KV cache size by the dcp_world_size (\d{1,5})"), int),
-    ("tp_size", "divisible", re.compile(r"must be divisible by tensor parallel size \((\d{1,5})\)"), int),
+    ("dcp_size", "dcp_world_size", re.compile(r"KV cache size by the dcp_world_size (\d{1,5})"), whole),
+    ("tp_size", "divisible", re.compile(r"must be divisible by tensor parallel size \((\d{1,5})\)"), whole),
 )
 """What is heard once, the first time: the setting, a cue, the words, and how they are read."""
 
@@ -217,7 +217,7 @@ def _asides(settings: Settings, text: str) -> dict[str, object]:
         if cue in text and getattr(settings, name) in (None, ()) and (match := pattern.search(text)):
             said[name] = convert(next(group for group in match.groups() if group))
     if "block" in text and (match := _BLOCK.search(text)):
-        said["block_size"] = int(match.group(1) or match.group(2))
+        said["block_size"] = whole(match.group(1) or match.group(2))
     if any(mark in text for mark in _CACHEFLOW) and settings.block_size is None:
         # the vLLM of before its first release: blocks of 8 tokens, 20 GiB of swap
         said.update(block_size=8, swap_gib=20.0)

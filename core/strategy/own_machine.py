@@ -15,6 +15,7 @@ from core.evidence.accuracy import Band
 from core.evidence.calibration import calibration_of
 from core.links.fit import link_of
 from core.links.own_tables import OwnTable, own_tables
+from core.numbers import figure
 from core.placement.bench_prediction import predict_bench
 from core.placement.planner import Placement, Plan, Question, judge
 from core.placement.rank_memory import Overhead
@@ -119,7 +120,7 @@ def overhead_of(log: str, granted_bytes: float) -> Overhead:
 
 
 def _most(pattern: re.Pattern[str], log: str) -> float | None:
-    sizes = [float(next(filter(None, found.groups()))) * GIB for found in pattern.finditer(log)]
+    sizes = [figure(next(filter(None, found.groups()))) * GIB for found in pattern.finditer(log)]
     return max(sizes, default=None)
 
 

@@ -1,5 +1,7 @@
 """The one-shot all-reduce over shared memory, on two and three real ranks, against Gloo's."""
 
+import errno
+import os
 import time
 from pathlib import Path
 
@@ -7,9 +9,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from distributed import collectives  # noqa: E402
+from distributed import collectives, shared_memory  # noqa: E402
 from distributed.local_ranks import run_ranks  # noqa: E402
-from distributed.shared_memory import SLOT_BYTES, SharedMemoryGroup, why_not_here  # noqa: E402
+from distributed.shared_memory import SLOT_BYTES, SharedMemoryError, SharedMemoryGroup, why_not_here  # noqa: E402
 
 pytestmark = pytest.mark.skipif(bool(why_not_here()), reason=why_not_here())
 SHAPES = [(1,), (7,), (1, 96), (3, 1, 96), (5, 1000)]
@@ -84,11 +86,35 @@ def test_a_peer_that_does_not_come_is_an_error_and_no_endless_wait():
     assert on_ranks(2, lonely)[0].startswith("rank 1 did not come to a sum within 0.5 s")
 
 
-def nothing_left(_, gloo):
-    SharedMemoryGroup(timeout_s=5)
-    gloo.all_reduce(torch.ones(1))
-    return [path.name for path in Path("/dev/shm").glob("shardlab-*")]
+def where_it_lies(_, gloo):
+    group = SharedMemoryGroup(timeout_s=30)
+    group.all_reduce(torch.ones(1))
+    return [
+        line.split(maxsplit=5)[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "memfd" in line
+    ]
 
 
-def test_the_memory_has_no_name_once_both_ranks_have_it():
-    assert on_ranks(2, nothing_left)[0] == []
+def test_the_memory_never_has_a_name():
+    """Whatever kills the ranks or their server, and whenever: there is no file to be left behind."""
+    assert on_ranks(2, where_it_lies) == [["/memfd:shardlab (deleted)"]] * 2
+
+
+def refused(_, gloo, rank):
+    """One rank cannot have the memory, and neither falls out of step with the other."""
+
+    def too_many(*_):
+        raise OSError(errno.EMFILE, "")
+
+    if gloo.rank == rank:
+        os.memfd_create = shared_memory.os.open = too_many
+    try:
+        SharedMemoryGroup(timeout_s=5)
+    except SharedMemoryError as error:
+        return str(error), float(gloo.all_reduce(torch.ones(1)))
+    return "came through"
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_where_one_rank_cannot_have_it_every_rank_says_why(rank):
+    answers = run_ranks(2, Path(__file__), "refused", Path(collectives.__file__), rank=rank)
+    assert answers == [("Too many open files", 2.0)] * 2

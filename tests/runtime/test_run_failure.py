@@ -25,6 +25,7 @@ def line(event, **fields):
         ([], ELASTIC.format(code=-9), "ended from outside by SIGKILL"),
         ([], ELASTIC.format(code=-11), "ended from outside by SIGSEGV"),
         ([], "Traceback\n[rank0]: RuntimeError: Connection closed by peer\n", "RuntimeError: Connection closed"),
+        ([], "distributed.checkpoint.CheckpointError: no tensor named x\n", "failed: CheckpointError: no tensor"),
         (
             [],
             "SafetensorError: I/O error: No space left on device (os error 28)\n",

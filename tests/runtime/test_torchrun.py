@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import pickle
 import resource
 import signal
 import socket
@@ -24,6 +25,7 @@ torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not inst
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are told apart by /proc")
 pytestmark = [pytest.mark.slow, pytest.mark.ranks, linux, torch]
 
+WEIGHTS = torchrun.ROOT / "data/checkpoints/minigpt-grammar.safetensors"
 PATIENT = {"wall_s": 600, "silence_s": 90}
 SHORT = RunRequest(options=("--steps-per-prompt", "2"), wall_s=600, silence_s=90)
 
@@ -250,6 +252,18 @@ def test_a_missing_checkpoint_is_named(tmp_path):
     assert "python -m distributed.train_grammar" in run.outcome.message
 
 
+@pytest.mark.parametrize("content", [WEIGHTS.read_bytes()[:-8], pickle.dumps({"a": 1})], ids=["cut", "a pickle"])
+def test_a_checkpoint_that_is_no_whole_one_is_named_and_never_run(content, tmp_path):
+    file = tmp_path / "mine.safetensors"
+    file.write_bytes(content)
+    with start(RunRequest(options=("--checkpoint", str(file)))) as run:
+        for _ in run.watch():
+            pass
+    assert run.outcome.status == "failed"
+    assert "cannot read mine.safetensors as safetensors" in run.outcome.message
+    assert processes(run) == []
+
+
 @pytest.fixture
 def tiny_disk(tmp_path):
     """A file system of 512 KiB, for those who may mount one."""
@@ -288,6 +302,25 @@ def test_a_full_disk_is_told_and_leaves_the_machine_free_for_the_next_run(tiny_d
 def full_disk(*_, **__):
     """A tmpfs has room for a folder when it has none for a file; other file systems have not."""
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_ranks_share_memory_where_dev_shm_has_no_room_for_it():
+    """As in a container with a tiny /dev/shm that cannot be written either: the run takes none of it."""
+    program = f"""
+import sys
+from runtime import torchrun
+torchrun.LOCK_NAME = {torchrun.LOCK_NAME!r}
+request = torchrun.RunRequest(options=("--steps-per-prompt", "2", "--backend", "shm"), silence_s=90)
+with torchrun.start(request) as run:
+    lines = [line for line in run.watch() if line]
+print(run.outcome.status, run.outcome.message, any('"fallback"' in line for line in lines))
+"""
+    mount = "mount -t tmpfs -o size=4k,ro tmpfs /dev/shm"
+    if os.geteuid() or subprocess.run(["unshare", "-m", "sh", "-c", mount], capture_output=True).returncode:
+        pytest.skip("needs the right to mount a file system")
+    command = ["unshare", "-m", "sh", "-c", f'{mount} && exec "$0" -c "$1"', sys.executable, program]
+    done = subprocess.run(command, cwd=torchrun.ROOT, capture_output=True, text=True, timeout=240)
+    assert done.stdout.split() == ["done", "False"], done.stdout + done.stderr[-500:]
 
 
 def test_a_taken_port_is_refused_at_once_and_named():

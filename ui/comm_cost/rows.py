@@ -17,6 +17,7 @@ from core.comm_cost.measured import MeasuredPoint, measured_bill
 from core.comm_cost.readings import Reading
 from core.errors import OutOfRangeError
 from core.models.weights import held_weight_bytes
+from core.numbers import figure, whole
 from core.scenario import Scenario
 from core.sharding_math.tp_sizes import check_tp_size, tp_sizes
 from core.specs import LinkSpec
@@ -333,8 +334,8 @@ class OwnBill:
     def from_text(cls, text: str) -> "OwnBill | None":
         """The bill a pin means; None for anything that is not one."""
         try:
-            latency, bandwidth_gb, rows, step, tp, name = text.split("_")
-            own = cls(float(latency), float(bandwidth_gb), int(rows), float(step), int(tp), find_model(name).key)
+            latency, gb, rows, step, tp, name = text.split("_")
+            own = cls(figure(latency), figure(gb), whole(rows), figure(step), whole(tp), find_model(name).key)
             own.bill()
         except (ValueError, OverflowError):
             return None

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from core.numbers import whole
 from core.pipeline_bubble.experiments import Comparison, Compositions, Serving
 from core.pipeline_bubble.schedules.actions import exact
 from core.pipeline_bubble.schedules.families import FAMILIES
@@ -110,7 +111,7 @@ def _versus(page: Page) -> Comparison:
         page.control(inputs.whole, "pair_m", "says.microbatches_m", 1, 64, usual.microbatches),
         page.control(inputs.whole, "pair_v", "says.chunks_v", 1, 4, usual.chunks),
     )
-    forward, back, weight = map(int, inputs.select("F : I : W", page.key("costs"), COSTS, COSTS[0]).split(" : "))
+    forward, back, weight = map(whole, inputs.select("F : I : W", page.key("costs"), COSTS, COSTS[0]).split(" : "))
     hop = exact("hop", page.control(inputs.choice, "hop", "says.a_hop", HOPS, HOPS[0]))
     return Comparison(first, second, *sizes, (forward, back, weight), hop, page.scenario.slowdown)
 

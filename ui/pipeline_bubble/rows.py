@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
+from core.numbers import whole
 from core.pipeline_bubble.bubble import (
     Budget,
     FillDrain,
@@ -58,7 +59,7 @@ class Bench:
     def pinned(cls, text: str) -> "Bench | None":
         """The sizes that `text` keeps, or None where it keeps none that the bench could have asked for."""
         kept = re.fullmatch(r"(\d{1,2})x(\d{1,4})", text)
-        stages, microbatches = (int(number) for number in kept.groups()) if kept else (0, 0)
+        stages, microbatches = map(whole, kept.groups()) if kept else (0, 0)
         within = 1 <= stages <= MOST_STAGES and 1 <= microbatches <= MOST_MICROBATCHES
         return cls(stages, microbatches) if within else None
 

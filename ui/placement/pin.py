@@ -4,6 +4,7 @@ from dataclasses import astuple, dataclass, replace
 
 from core.catalog import gpu as find_gpu
 from core.catalog import link as find_link
+from core.numbers import whole
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout
 from core.placement.planner import Plan, Question, judge
@@ -52,7 +53,7 @@ class Pin:
         """The pin that a text means; None for anything that is not one."""
         try:
             gpu, link, network, *sizes = text.split("~")
-            pin = cls(find_gpu(gpu).key, find_link(link).key, find_link(network).key, *map(int, sizes))
+            pin = cls(find_gpu(gpu).key, find_link(link).key, find_link(network).key, *map(whole, sizes))
             pin.cluster()
         except (ValueError, TypeError, OverflowError):
             return None

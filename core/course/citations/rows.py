@@ -12,6 +12,7 @@ from core.course.reading_rooms import PLACES, ROOMS
 from core.errors import UnknownNameError
 from core.models.kv_cache import BLOCK_TOKENS
 from core.models.parameters import VOCAB_PADDING
+from core.numbers import whole
 from core.placement.preflight import REFUSALS
 
 
@@ -50,7 +51,7 @@ def version(release: str) -> tuple[int, ...]:
     for part in release.partition("+")[0].split("."):
         if not part.isascii() or not part.isdecimal():
             break
-        numbers.append(int(part[:6]))
+        numbers.append(whole(part[:6]))
     return tuple(numbers)
 
 

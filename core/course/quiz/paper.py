@@ -10,6 +10,7 @@ import numpy as np
 from core.course.question import Concept, Draw, Judged, Question, Taught, judge
 from core.course.quiz import bank_costs, bank_layers, bank_schedules, bank_slips
 from core.errors import OutOfRangeError, UnknownNameError
+from core.numbers import whole_number
 
 PASS_FRACTION = 0.7
 WEAK_FRACTION = PASS_FRACTION
@@ -122,7 +123,7 @@ class Sheet:
     def from_text(cls, text: str) -> "Sheet":
         """The sheet a text holds. Parts that mean nothing are left out; a text without a seed has seed 0."""
         first, *parts = text[:20_000].strip().split(";")
-        seed = int(first) if first.isascii() and first.isdecimal() and int(first[:11]) <= MOST_SEED else 0
+        seed = whole_number(first, 0, MOST_SEED) or 0
         pairs = (part.partition("=") for part in parts)
         known = {key: unquote(said)[:LONGEST_ANSWER] for key, _, said in pairs if key in BANK and said}
         return cls(seed, known)

@@ -5,6 +5,7 @@ import re
 from core.links.nccl_tests.records import Device
 from core.links.nccl_tests.streams import Stream
 from core.numbers import number as number_in
+from core.numbers import whole
 
 OPS = {
     "all_reduce": "all_reduce", "allreduce": "all_reduce", "all_gather": "all_gather", "allgather": "all_gather",
@@ -65,8 +66,8 @@ def _device(stream: Stream, number: int, line: str) -> bool:
     if match is None:
         return False
     rank, host, device, bus, name = match.groups()
-    section = stream.fresh(again=any(device.rank == int(rank) for device in stream.section.devices))
-    section.devices.append(Device(int(rank), host or "", f"{host} {device} {bus}", name.strip()))
+    section = stream.fresh(again=any(device.rank == whole(rank) for device in stream.section.devices))
+    section.devices.append(Device(whole(rank), host or "", f"{host} {device} {bus}", name.strip()))
     return True
 
 
@@ -91,15 +92,15 @@ def _half_name(stream: Stream, number: int, line: str) -> bool:
 def _asked(stream: Stream, number: int, line: str) -> bool:
     reduced, gpus, asked = _REDUCED.search(line), _GPUS.search(line), _ASKED.search(line)
     if reduced is not None:
-        stream.section.most_bytes = int(reduced.group(1))
+        stream.section.most_bytes = whole(reduced.group(1))
     if gpus is None:
         return reduced is not None
     section = stream.fresh(again=stream.section.process_gpus is not None)
     section.started, section.failure = True, None
-    section.process_gpus = int(gpus.group(1)) * int(gpus.group(2))
+    section.process_gpus = whole(gpus.group(1)) * whole(gpus.group(2))
     if asked is not None:
         smallest, largest, step, kind = asked.groups()
-        section.asked = (int(smallest), int(largest), int(step), kind)
+        section.asked = (whole(smallest), whole(largest), whole(step), kind)
     return True
 
 
@@ -135,7 +136,7 @@ def _hint(stream: Stream, number: int, line: str) -> bool:
     nranks = _NRANKS.search(line)
     if nranks is not None:
         section = stream.fresh() if stream.section.closed and "Destroy" not in line else stream.section
-        section.nranks = int(nranks.group(1))
+        section.nranks = whole(nranks.group(1))
     elif "NCCL " not in line and (names := {OPS[name.lower()] for name in _WORD.findall(line)}):
         stream.weak_op = names.pop() if len(names) == 1 else None
         if not stream.section.has_rows:

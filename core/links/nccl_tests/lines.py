@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from core.lines import without_colours, without_tags
 from core.links.nccl_tests.records import Half
+from core.numbers import figure, whole
 
 TYPE_BYTES = {
     "bfloat16": 2, "double": 8, "float": 4, "half": 2, "uint64": 8, "uint32": 4, "uint8": 1, "int64": 8, "int32": 4,
@@ -123,13 +124,13 @@ def _figures(layout: Layout, words: list[str]) -> Figures:
     if "in-place time" in layout:
         at = layout.index("in-place time")
         second = _half(words[at : at + 3], words[at + 3] if len(layout) > at + 3 else None)
-    root = int(words[0]) if layout[0] == "root" else None
+    root = whole(words[0]) if layout[0] == "root" else None
     return Figures(root, first, second, tuple(words[len(layout) :]), has_wrong)
 
 
 def _half(words: list[str], wrong: str | None) -> Half:
     time, algbw, busbw = (word.removesuffix("us").removesuffix("GB/s") for word in words)
-    return Half(float(time), float(algbw), float(busbw), wrong, (time, algbw, busbw))
+    return Half(figure(time), figure(algbw), figure(busbw), wrong, (time, algbw, busbw))
 
 
 def heads_in(line: str) -> list[re.Match[str]]:

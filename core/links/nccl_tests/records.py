@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from core.numbers import whole
 from core.remark import Remark
 
 
@@ -19,7 +20,7 @@ class Half(NamedTuple):
         """One in the last digit printed of time (0), algbw (1) or busbw (2)."""
         text, _, power = self.printed[figure].partition("e")
         decimals = len(text) - text.find(".") - 1 if "." in text else 0
-        return 10.0 ** (int(power or 0) - decimals)
+        return 10.0 ** (whole(power or "0") - decimals)
 
 
 class PrintedRow(NamedTuple):

@@ -29,6 +29,7 @@ from core.links.nccl_tests.lines import (
 )
 from core.links.nccl_tests.records import PrintedRow
 from core.links.nccl_tests.streams import Pending, Section, Stream
+from core.numbers import whole
 from core.remark import remark
 
 _NOTE = re.compile(r"## [a-z]{1,40}: ")
@@ -85,7 +86,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 def _unnumbered(lines: list[str]) -> list[str]:
     """Lines without the numbers that `grep -n` puts before them: the labels of processes repeat, these do not."""
     matches = [_NUMBER.match(line) for line in lines]
-    numbers = [int(match.group(1)) for match in matches if match is not None]
+    numbers = [whole(match.group(1)) for match in matches if match is not None]
     if len(numbers) < 3 or any(later <= earlier for earlier, later in pairwise(numbers)):
         return lines
     return [line if match is None else line[match.end() :] for line, match in zip(lines, matches, strict=True)]
@@ -111,7 +112,7 @@ def _take_rows(stream: Stream, number: int, line: str, heads: list[re.Match[str]
             rest = rest[redop.end() :]
         rest = without_iterations(rest, "i_min" in stream.section.header)
         size, count, type_name = head.groups()
-        key = (int(size), int(count), TYPE_BYTES[type_name], redop.group(1) if redop else None)
+        key = (whole(size), whole(count), TYPE_BYTES[type_name], redop.group(1) if redop else None)
         figures = _figures_in(stream.section, rest)
         if figures is not None and figures.second is not None:
             stream.section.rows.append(_row(stream.section, number, key, figures))

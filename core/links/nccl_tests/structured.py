@@ -7,8 +7,10 @@ import json
 import re
 from typing import Any
 
+from core.numbers import whole
+
 _BEGINNING = re.compile(r'\{\s{0,200}"version"\s{0,20}:')
-_DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits[:19]))
+_DECODER = json.JSONDecoder(parse_int=lambda digits: whole(digits[:18]))
 MOST_FAILURES = 8
 """Braces that begin no report: each is tried once, over all that follows it."""
 _HALF_COLUMNS = "algbw busbw #wrong"

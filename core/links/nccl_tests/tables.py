@@ -22,6 +22,7 @@ from core.links.nccl_tests.records import Half, PrintedRow, Row, Table
 from core.links.nccl_tests.sections import sections_of
 from core.links.nccl_tests.streams import Section
 from core.links.nccl_tests.structured import as_printed
+from core.numbers import figure
 from core.remark import Remark, remark
 
 
@@ -237,8 +238,8 @@ def _is_wrong(text: str, counts: bool) -> bool:
     if text.endswith("*"):
         return True
     if "e" in text:
-        return float(text) >= 1 and (counts or "." in text)
-    return text.isdecimal() and int(text) > 0
+        return figure(text) >= 1 and (counts or "." in text)
+    return text.isdecimal() and text.strip("0") != ""
 
 
 def _row_warnings(rows: Sequence[Row], refused: Sequence[Remark]) -> list[Remark]:

@@ -79,7 +79,7 @@ def test_a_rate_beside_the_time_of_its_run_is_counted_once():
         ({"tp": "0"}, "tp is not stated"),
         ({"in_len": ""}, "in_len is not stated"),
         ({"value": "nan"}, "no measurement"),
-        ({"value": "fast"}, "could not convert"),
+        ({"value": "fast"}, "no measurement: fast"),
         ({"metric": "p99 ITL ms"}, "not a mean time"),
         ({"metric": "memory bandwidth GB/s per GPU"}, "not a mean time"),
         ({"metric": "joules"}, "not read"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.errors import OutOfRangeError, UnreadableTextError
 from core.serving.load import EngineCost
 from core.serving.simulate import Requests, simulate
-from core.serving.trace import MOST_REQUESTS, read_trace
+from core.serving.trace import MOST_CHARACTERS, MOST_REQUESTS, read_trace
 
 COST = EngineCost(1024, 64, 0.08, (1, 64, 256), (0.010, 0.016, 0.035), most_running=200)
 AZURE = (
@@ -49,6 +49,35 @@ def test_columns_go_by_several_names_and_requests_by_their_time(heads):
 def test_a_long_trace_is_cut_and_says_so():
     trace = read_trace("arrival,prompt,output\n" + "\n".join(f"{i},8,8" for i in range(MOST_REQUESTS + 7)))
     assert (trace.requests, trace.left_out) == (MOST_REQUESTS, 7)
+
+
+@pytest.mark.parametrize("end", range(len(AZURE) - 1))
+def test_a_row_cut_in_half_is_left_out_or_said(end):
+    """Wherever the text is cut: each request kept is one that was there, or its last number is said to be open."""
+    whole = read_trace(AZURE)
+    try:
+        cut = read_trace(AZURE[:end])
+    except UnreadableTextError:
+        return
+    asked = list(zip(whole.prompts, whole.outputs, strict=True))[: cut.requests]
+    kept = list(zip(cut.prompts, cut.outputs, strict=True))
+    assert kept[:-1] == asked[:-1]
+    assert kept[-1] == asked[-1] or cut.open_end
+    assert not (cut.open_end and AZURE[end - 1] == "\n")
+
+
+def test_a_line_that_the_limit_cuts_is_left_out_and_counted():
+    lines = ["arrival,prompt,output", *(f"{i},8,800" for i in range(MOST_CHARACTERS // 8))]
+    trace = read_trace("\n".join(lines))
+    assert set(trace.outputs) == {800}
+    assert trace.requests + trace.left_out + trace.unread == len(lines) - 1
+    assert not trace.open_end
+
+
+def test_a_number_of_tokens_that_is_none_is_left_out():
+    rows = ["1,8.5,3", "2,inf,3", "3,8,1e99", "4,8,--5", "5,1_000,٣", "6,8,9" + "9" * 5000, "7,512.0,1e2"]
+    trace = read_trace("\n".join(["arrival,prompt,output", *rows, ""]))
+    assert (trace.prompts, trace.outputs, trace.unread) == ((512,), (100,), 6)
 
 
 @pytest.mark.parametrize("text", ["", "arrival,prompt\n1,2", "hello", "{}\n[1]", "arrival,prompt,output\n1,-1,5\n"])

@@ -1,0 +1,82 @@
+"""Text becomes a number in one place, `core/numbers.py`: no other module turns a visitor's text into one.
+
+What is looked for is a conversion of what may be text: a name, an item of something, or what a text's own method
+gave. It is looked for wherever text is met: in modules that import `re`, `csv` or `json`, and in functions that
+split or match.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+READERS = sorted(
+    path
+    for room in ("core", "ui", "pages")
+    for path in (ROOT / room).rglob("*.py")
+    if path != ROOT / "core/numbers.py" and ROOT / "core/course/grading" not in path.parents
+)
+CONVERTS = {"int", "float", "complex", "Decimal", "Fraction"}
+PARTS = {"split", "partition", "rpartition", "splitlines", "group", "groups", "findall", "finditer", "fullmatch"}
+PARTS |= {"match", "search", "loads", "replace", "strip", "removeprefix", "removesuffix"}
+NO_VISITORS_TEXT = {
+    ("core/pipeline_bubble/schedules/actions.py", "Fraction(text)"): "behind a pattern of its own, and exact",
+    ("core/placement/step_terms.py", "int(tokens)"): "a count that was computed",
+    ("core/sharding_math/provenance.py", "float(result.parts[rank][row, column])"): "an entry of an array",
+    ("core/two_way_tp/run_log.py", "int(world['tp_size'])"): "what this machine's own run logged",
+    ("ui/inputs.py", "float(text)"): "what Streamlit itself will make of an address, asked before it does",
+    ("ui/pipeline_bubble/rows.py", "float(held)"): "activations that were counted",
+    ("ui/two_way_tp/words.py", "int(exponent)"): "a number of ours, as Python has just written it",
+}
+
+
+def may_be_text(node: ast.expr) -> bool:
+    """Whether a conversion's argument can be text, as far as its form tells."""
+    if isinstance(node, ast.Call):
+        called = node.func
+        return called.attr in PARTS if isinstance(called, ast.Attribute) else ast.unparse(called) in ("str", "next")
+    if isinstance(node, ast.BoolOp):
+        return any(map(may_be_text, node.values))
+    return isinstance(node, ast.Name | ast.Subscript | ast.Starred)
+
+
+def meets_text(node: ast.AST) -> bool:
+    return any(
+        isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in PARTS
+        for one in ast.walk(node)
+    )
+
+
+def conversions(tree: ast.Module) -> set[str]:
+    """What turns text into a number, as it is written; a converter that is handed on, as in `map(int, …)`, too."""
+    imports = {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and meets_text(node)]
+    found = set()
+    for node in [
+        one for scope in ([tree] if imports & {"re", "csv", "json"} else functions) for one in ast.walk(scope)
+    ]:
+        if not isinstance(node, ast.Call):
+            continue
+        if isinstance(node.func, ast.Name) and node.func.id in CONVERTS and any(map(may_be_text, node.args[:1])):
+            found.add(ast.unparse(node))
+        if ast.unparse(node.func) == "map" and ast.unparse(node.args[0]) in CONVERTS:
+            found.add(ast.unparse(node))
+    return found
+
+
+def test_no_other_module_turns_text_into_a_number():
+    found = {
+        (path.relative_to(ROOT).as_posix(), text)
+        for path in READERS
+        for text in conversions(ast.parse(path.read_text("utf-8")))
+    }
+    assert found == set(NO_VISITORS_TEXT)
+
+
+@pytest.mark.parametrize(
+    "line", ["float(match[1])", "int(text)", "int(found.group(1))", "list(map(int, sizes))", "float(a or b)"]
+)
+def test_a_reader_of_its_own_is_found(line):
+    assert conversions(ast.parse(f"import re\ndef read(text):\n    return {line}\n"))
+    assert conversions(ast.parse(f"def read(text):\n    a, b = text.split()\n    return {line}\n"))
