@@ -61,11 +61,11 @@ EXCEPTIONS = {
 ORDER = (
     *(
         "units",
+        "remark",
+        "errors",
         "numbers",
         "quantity",
         "lines",
-        "remark",
-        "errors",
         "qr",
         "layer_specs",
         "specs",
