@@ -58,10 +58,12 @@ def decimal_bytes(count: float, digits: int = 3) -> str:
 
 def seconds(duration_s: float, digits: int = 3, least: str = "ns") -> str:
     """A duration in the largest unit that keeps it at or above one, but none below `least`: `6.82 ms`, `50 µs`."""
+    if duration_s == 0:
+        return f"0 {'s' if least == 'ns' else least}"
     for unit, size in _TIME:
         if unit == least or abs(duration_s) >= size * (1 - 10.0**-digits / 2):
             return f"{significant(duration_s / size, digits)} {unit}"
-    return "0 s" if duration_s == 0 else f"{significant(duration_s * 1e9, digits)} ns"
+    return f"{significant(duration_s / _TIME[-1][1], digits)} {least}"
 
 
 def percent(fraction: float, decimals: int = 1) -> str:

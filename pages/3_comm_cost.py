@@ -9,10 +9,10 @@ from ui import inputs, scenes
 from ui.comm_cost import bench as comm_bench
 from ui.comm_cost import payloads as comm_payloads
 from ui.comm_cost import rows as rows_of
+from ui.comm_cost import rows_slips as slips
 from ui.comm_cost import slips as comm_slips
 from ui.comm_cost import wire as comm_wire
 from ui.comm_cost import words as facts
-from ui.comm_cost.rows_slips import CHOICES, HOP, PHASED
 from ui.comm_cost.words_bench import wire as wire_fields
 
 BILL, WIRE = "the bill", "the wire"
@@ -32,9 +32,9 @@ def place(seen: bool) -> AbstractContextManager[object]:
 with place(page.scene == "see"):
     shown = page.control(inputs.choice, "view", "says.figure", [BILL, WIRE], BILL)
 with place(page.scene == "break_it"):
-    slip = page.control(inputs.choice, "slip", "says.what_misread", CHOICES, HOP)
+    slip = page.control(inputs.choice, "slip", "says.what_misread", slips.CHOICES, slips.HOP)
 asked = comm_bench.ask(page, figure, place)
-phases = {"bench": figure in comm_bench.phased(page.look), "break_it": slip in PHASED}
+phases = {"bench": figure in comm_bench.phased(page.look), "break_it": slip in slips.PHASED}
 with place(phases.get(page.scene, True)):
     phase = page.control(inputs.choice, "phase", "says.phase", rows_of.PHASES, "decode")
 with place(page.scene in ("see", "count", "bench") and not (page.look.present and page.scene == "bench")):
@@ -87,12 +87,14 @@ def see() -> None:
 def break_it() -> None:
     with st.container(key="aside_ask"):
         page.say("break_it.ask")
-    warn()
+    if slip in slips.OF_THE_SCENARIO:
+        warn()
     comm_slips.draw(page, slip, view, points)
 
 
 def bench() -> None:
-    warn()
+    if figure in comm_bench.OF_THE_SCENARIO:
+        warn()
     comm_bench.draw(page, asked, view, points)
 
 

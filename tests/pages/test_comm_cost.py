@@ -229,3 +229,24 @@ def test_a_tables_dropped_lines_are_named_and_a_swamp_of_them_counted():
     rows = "  1024  256  float  sum  -1  XX  XX  XX  0\n" * 100
     said = text_of(pasted(printed().replace("# Out of bounds", rows + "# Out of bounds")))
     assert "and 40 more" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("scene", "key", "name"),
+    [("bench", "bill_figure", name) for name in FIGURES] + [("break_it", "bill_slip", name) for name in CHOICES],
+)
+def test_a_refused_tp_is_told_over_what_is_priced_at_it_and_over_nothing_else(scene, key, name):
+    """TP=6 divides no head count of the model: a figure that is the same at TP=2 and TP=4 has no word of it."""
+
+    def drawn(tp: int):
+        at = opened(bill_scene=scene, bill_more="true", tp=str(tp), **{key: slug(name)})
+        charts = at.get("vega_lite_chart")
+        data = [str(each.data.data) for chart in charts for each in chart.proto.datasets]
+        return at, [*data, *(text.value for text in at.markdown)]
+
+    refused = [error.value for error in drawn(6)[0].error]
+    if drawn(2)[1] == drawn(4)[1]:
+        assert not refused
+    else:
+        assert any("does not" in one for one in refused)

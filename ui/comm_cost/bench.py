@@ -37,6 +37,9 @@ FIGURES = FIRST + MORE
 PHASED = (KERNELS, TABLE, UNITS, GPUS, BUY, NODES, ENDS)
 """Figures of a step that may be a decode or a prefill."""
 
+OF_THE_SCENARIO = (OWN, KERNELS, BATCH, UNITS, GPUS, BUY, ENDS, serving.DRAFTS)
+"""Figures of the scenario's own step: what stands against it stands over them. The others ask for their ranks."""
+
 _OVER_LINK = (UNITS, BUY, EXPERTS, ENDS, serving.ATTENTION, serving.DRAFTS)
 THE_LINK, THE_NETWORK = "the link", "the network"
 THRESHOLDS = (100 * NOISE_BELOW_FRACTION, 100 * FATAL_ABOVE_FRACTION)

@@ -17,6 +17,8 @@ from ui.comm_cost.rows import BillRow, bar
 
 HOP, TWO_WAY, BUSBW, AVERAGE = "a hop's latency", "900 GB/s one way", "busbw for algbw", "averages over sizes"
 CHOICES = [HOP, TWO_WAY, BUSBW, AVERAGE]
+OF_THE_SCENARIO = (HOP, TWO_WAY)
+"""Slips in the scenario's own step; the others are in a table of measurements."""
 PHASED = (HOP, TWO_WAY)
 """Those of a step that may be a decode or a prefill."""
 

@@ -1,6 +1,8 @@
 """The planner's figures: latency against throughput, and what fills each rank's memory."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from runtime.prose import named
 from runtime.prose import said as phrase
@@ -57,10 +59,10 @@ def latency_against_throughput(
     palette, points, pointed = look.palette, rows_of(dots), rows_of(marks)
     times = [row["itl_ms"] for row in points] + [row[name] for row in pointed for name in ("low_ms", "high_ms")]
     rates = [row["tokens_per_s"] for row in (*points, *pointed)]
-    ends = [0.8 * min(times), 1.25 * max(times)]
+    x_ends = [0.8 * min(times), 1.25 * max(times)]
     x = log(
         "itl_ms",
-        ends,
+        x_ends,
         MILLISECONDS,
         title=phrase("placement", "says.time_between_two_tokens"),
         ticks=decades(1, 2, 5),
@@ -72,11 +74,13 @@ def latency_against_throughput(
     front = sorted((row for row in points if row["on_front"]), key=lambda row: row["itl_ms"])
     starts = {row["plan"]: row for row in sorted(points, key=lambda row: -row["concurrency"])}
     named = {row["name"] for row in pointed}
-    apart = _apart([row for row in starts.values() if row["plan"] not in named], pointed)
+    apart = _apart([row for row in starts.values() if row["plan"] not in named], pointed, points)
     red: Spec = {"color": palette.off, "clip": True}
     target = [] if slo_ms is None else [slo_ms]
     circle = dot(look, 13, width=2) | {"fill": either("datum.role == 'shown'", palette.primary, palette.ground)}
-    name = {"align": "left", "dx": look.px(12), "dy": look.px(15), "fontWeight": 600}
+    name = {"dy": look.px(15), "fontWeight": 600}
+    right = [row for row in pointed if _by_the_edge(row, x_ends)]
+    sides = (([row for row in pointed if row not in right], "right", -12), (right, "left", 12))
     layers = [
         # the target as a dashed line with its word
         *(rules(look, "x", x, [end], **dashed(look, strokeWidth=look.px(1.6), **red)) for end in target),
@@ -117,7 +121,11 @@ def latency_against_throughput(
             color=palette.primary,
         ),
         layer("point", pointed, x=x, y=y, tooltip=["role", "name", "itl_ms", "tokens_per_s"], **circle),
-        layer("text", pointed, x=x, y=y, text="name", **words(look, 15, **name)),
+        *(
+            layer("text", rows, x=x, y=y, text="name", **words(look, 15, align=align, dx=look.px(dx), **name))
+            for rows, align, dx in sides
+            if rows
+        ),
     ]
     return figure(layers, look, 205 if look.present else 330)
 
@@ -126,16 +134,21 @@ def _beside(look: Look, mark: Spec) -> Spec:
     return {"align": "left", "dx": look.px(6), **mark}
 
 
-def _apart(starts: list[Row], marks: list[Row]) -> list[Row]:
+def _apart(starts: list[Row], marks: list[Row], points: list[Row]) -> list[Row]:
     """Lines' lower ends that leave room for a name each: the lowest of those that lie close together.
 
-    None stands where a plan that is pointed at has its own.
+    None stands where a plan that is pointed at has its own, nor on another plan's line.
     """
     kept_rows: list[Row] = []
+    lines: dict[str, list[Row]] = {}
+    for point in sorted(points, key=lambda row: row["concurrency"]):
+        lines.setdefault(point["plan"], []).append(point)
     for row in sorted(starts, key=lambda row: row["tokens_per_s"]):
+        if any(_crosses(line, row) for plan, line in lines.items() if plan != row["plan"]):
+            continue
         if any(
             1 / 3 < row["tokens_per_s"] / mark["tokens_per_s"] < 2
-            and 1 / 1.6 < row["itl_ms"] / mark["itl_ms"] < 1.6
+            and 1 / 1.6 < row["itl_ms"] / mark["itl_ms"] < 1.3
             for mark in marks
         ):
             continue
@@ -144,6 +157,23 @@ def _apart(starts: list[Row], marks: list[Row]) -> list[Row]:
         if all(ratio > apart or ratio < 1 / apart for ratio in ratios):
             kept_rows.append(row)
     return kept_rows
+
+
+def _by_the_edge(mark: Row, ends: Sequence[float]) -> bool:
+    """Whether a plan has no room for its name on its left, where no other plan's line can be but a faster one's."""
+    share = math.log(mark["itl_ms"] / ends[0]) / math.log(ends[1] / ends[0])
+    return bool(share < 0.03 * len(mark["name"]))
+
+
+def _crosses(line: list[Row], end: Row) -> bool:
+    """Whether a plan's line runs through the place of a name, which hangs under the lower end of another's."""
+    wide = 1.02 + 0.012 * len(end["plan"])
+    for here, there in pairwise(line):
+        for step in range(9):
+            x, y = (here[name] ** (1 - step / 8) * there[name] ** (step / 8) for name in ("itl_ms", "tokens_per_s"))
+            if 1 / wide < x / end["itl_ms"] < wide and 0.62 < y / end["tokens_per_s"] < 0.96:
+                return True
+    return False
 
 
 @kept

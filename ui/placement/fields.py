@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from core.evidence.accuracy import accuracy_of
-from core.evidence.calibration import calibration_of
+from core.evidence.calibration import Calibration, calibration_of
 from core.evidence.report import Residual, decode_residuals, errors_of
 from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY
 from core.placement.planner import WITHIN_ERROR, Placement, Plan, Question
@@ -142,6 +142,11 @@ def load_fields(load: Loaded) -> Mapping[str, object]:
     }
 
 
+def _told_by(constants: Calibration) -> str:
+    """Which of a class's two constants its own measurements tell."""
+    return "taken" if not constants.rows else "both" if constants.floor_fitted else "share"
+
+
 def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: str) -> Mapping[str, object]:
     """What the tab of measurements names; the source that stands in front under `chosen_`."""
     gpu, model = question.cluster.gpu, question.model
@@ -153,9 +158,7 @@ def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: s
         "model": model,
         "of_steps": accuracy_of(gpu, model, "decode") or accuracy_of(gpu, model, "run"),
         "calibration": here,
-        "fitted_on": said("placement", "says.times_sources", rows=here.rows, sources=here.sources)
-        if here.rows
-        else said("placement", "says.nothing_s"),
+        "constants_from": said("placement", f"says.constants_{_told_by(here)}", here),
         "chosen": said("placement", "says.over_every_source")
         if chosen == EVERY
         else said("placement", "says.in", chosen=chosen),

@@ -70,6 +70,18 @@ def test_every_figure_compiles(asked, look):
         assert "<svg" in vl_convert.vegalite_to_svg(chart.to_dict())
 
 
+def test_a_name_hangs_under_the_lowest_of_the_lines_that_begin_together():
+    """Two lines begin at 10 ms; the upper one's name would stand on the lower one's line."""
+    ends = {"upper": (10, 400), "lower": (10.2, 90), "aside": (30, 80)}
+    dots = [
+        {"plan": plan, "concurrency": n, "itl_ms": ms * n**0.2, "tokens_per_s": rate * n, "on_front": False}
+        for plan, (ms, rate) in ends.items()
+        for n in (1, 4, 16)
+    ]
+    drawn = vl_convert.vegalite_to_svg(charts.latency_against_throughput(dots, [], None, LOOKS[0]).to_dict())
+    assert [plan for plan in ends if f">{plan}</text>" in drawn] == ["lower", "aside"]
+
+
 def test_the_parts_of_a_bar_lie_side_by_side_up_to_the_line():
     plan = placed(question()).plans[-1]
     parts, [label] = rows.memory_parts(plan), rows.memory_labels(plan, 85e9)
