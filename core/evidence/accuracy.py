@@ -45,8 +45,8 @@ TESTED: Mapping[tuple[str, Kind, Quantity], Accuracy] = {
     ("a100", "dense", "first_token"): Accuracy(6, 1, 0.125, 0.205, 0.215, 0.125),
     ("a100", "dense", "run"): Accuracy(365, 4, 0.104, 0.222, 0.392, 0.054),
     ("a100", "dense", "saturated"): Accuracy(29, 1, 0.183, 1.000, 1.111, 0.074),
-    ("a100", "mixture", "decode"): Accuracy(12, 3, 0.068, 0.474, 0.668, -0.038),
-    ("a100", "mixture", "run"): Accuracy(18, 2, 0.127, 0.338, 0.374, 0.061),
+    ("a100", "mixture", "decode"): Accuracy(14, 4, 0.060, 0.445, 0.645, -0.033),
+    ("a100", "mixture", "run"): Accuracy(18, 2, 0.109, 0.338, 0.374, -0.013),
     ("ada", "dense", "saturated"): Accuracy(4, 1, 0.139, 0.570, 0.755, 0.105),
     ("blackwell", "dense", "saturated"): Accuracy(20, 1, 0.271, 1.959, 2.252, -0.050),
     ("cdna3", "mixture", "decode"): Accuracy(6, 2, 0.339, 0.551, 0.583, -0.339),
@@ -55,25 +55,30 @@ TESTED: Mapping[tuple[str, Kind, Quantity], Accuracy] = {
     ("hopper", "dense", "saturated"): Accuracy(98, 2, 0.170, 0.693, 1.329, 0.011),
     ("hopper", "latent", "decode"): Accuracy(10, 2, 0.010, 0.467, 0.501, 0.010),
     ("hopper", "latent", "first_token"): Accuracy(3, 1, 0.023, 0.437, 0.541, -0.023),
-    ("hopper", "mixture", "decode"): Accuracy(8, 2, 0.185, 0.235, 0.259, -0.185),
+    ("hopper", "mixture", "decode"): Accuracy(11, 3, 0.067, 0.314, 0.351, 0.014),
 }
 # fmt: on
 
 BANDS: Mapping[tuple[str, Kind], Band] = {
     ("a100", "dense"): Band(0.81, 1.53),
-    ("a100", "mixture"): Band(0.72, 1.60),
+    ("a100", "mixture"): Band(0.74, 1.52),
     ("hopper", "dense"): Band(0.81, 1.53),
-    ("hopper", "mixture"): Band(0.72, 1.60),
-    ("hopper", "latent"): Band(0.67, 1.60),
-    ("cdna3", "mixture"): Band(0.72, 2.40),
+    ("hopper", "mixture"): Band(0.74, 1.52),
+    ("hopper", "latent"): Band(0.67, 1.52),
+    ("cdna3", "mixture"): Band(0.74, 2.40),
 }
 """Where fewer than three sources time a class and a kind they lie closer than another's would: such a band reaches
 as far as an A100's of that kind, and as its own rows by each other's constants."""
 
+WIDENED = Band(0.74, 1.94)
+"""Of experts in four-bit floats on a card that multiplies in 16 bits: an engine widens them first, in kernels that
+differ by release. gpt-oss-120b on an A100 was met within 3 % in vLLM 0.11, by constants of others; in the preview
+image of its first month (vLLM issue 22331) it took 1.52 times the predicted time, two ranks 1.94 times."""
+
 UNTESTED: Mapping[Kind, Band] = {
     "dense": Band(0.73, 1.84, tested=False),
-    "mixture": Band(0.51, 3.11, tested=False),
-    "latent": Band(0.51, 3.11, tested=False),
+    "mixture": Band(0.38, 2.98, tested=False),
+    "latent": Band(0.38, 2.98, tested=False),
 }
 """As far as any decode time lies from what another class's constants of its kind predict; latent attention is timed
 on one class, and has a mixture's."""
@@ -86,4 +91,13 @@ def accuracy_of(gpu: GpuSpec, model: ModelSpec, quantity: Quantity) -> Accuracy 
 
 def decode_band(gpu: GpuSpec, model: ModelSpec) -> Band:
     """How wide a predicted decode time is to be read."""
-    return BANDS.get((gpu.gpu_class, layer_kind(model)), UNTESTED[layer_kind(model)])
+    kind = layer_kind(model)
+    band = BANDS.get((gpu.gpu_class, kind), UNTESTED[kind])
+    return (
+        Band(min(band.low, WIDENED.low), max(band.high, WIDENED.high), band.tested) if widens(gpu, model) else band
+    )
+
+
+def widens(gpu: GpuSpec, model: ModelSpec) -> bool:
+    """Whether experts in four-bit floats meet a card that multiplies in 16 bits alone."""
+    return model.moe is not None and model.weight_dtype in ("mxfp4", "nvfp4") and gpu.fp8_flops is None

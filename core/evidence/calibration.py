@@ -44,9 +44,9 @@ class Calibration:
 # fmt: off
 _FITTED = (
     Calibration("a100", "A100", "dense", Efficiency(0.75, 86e-6), 466, 9),
-    Calibration("a100", "A100", "mixture", Efficiency(0.81, 120e-6), 30, 5),
+    Calibration("a100", "A100", "mixture", Efficiency(0.82, 120e-6), 32, 6),
     Calibration("hopper", "H100 and H200", "dense", Efficiency(0.73, 32e-6), 111, 4),
-    Calibration("hopper", "H100 and H200", "mixture", Efficiency(0.96, 56e-6), 8, 2),
+    Calibration("hopper", "H100 and H200", "mixture", Efficiency(0.99, 62e-6), 11, 3),
     Calibration("hopper", "H100 and H200", "latent", Efficiency(0.69, 58e-6), 13, 2),
     Calibration("blackwell", "B200", "dense", Efficiency(0.59, 32e-6), 20, 1, floor_fitted=False),
     Calibration("cdna3", "MI300X", "mixture", Efficiency(0.44, 64e-6), 6, 2),

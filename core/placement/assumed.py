@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from core.evidence.accuracy import accuracy_of
+from core.evidence.accuracy import accuracy_of, widens
 from core.evidence.calibration import calibration_of
 from core.evidence.kinds import layer_kind
 from core.evidence.measurements import Quantity
@@ -64,7 +64,10 @@ def _tested(question: Question) -> list[Remark]:
         reasons.append(remark(code, rows=errors.n, median=errors.median_error, p90=errors.p90_error))
     band = question.band
     code = "placement.assumed_band" if band.tested else "placement.assumed_band_untested"
-    code = "placement.assumed_band_own" if question.own_band else code
+    if question.own_band:
+        code = "placement.assumed_band_own"
+    elif widens(gpu, model):
+        reasons.append(remark("placement.assumed_widened", gpu=gpu, dtype=model.weight_dtype))
     return [*reasons, remark(code, low=band.low, high=band.high)]
 
 
