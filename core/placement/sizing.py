@@ -1,7 +1,8 @@
 """How many GPUs a rate takes, and what rate GPUs take: whole engines, or prefill and decode on engines apart.
 
 λ requests a second. An engine of a shape keeps the targets up to r; ⌈λ/r⌉ of them keep them at λ. Apart, x engines
-that only read and y that only write keep min(x·r_read, y·r_write); a prompt's keys and values cross a wire between.
+that only read and y that only write keep min(x·r_read, y·r_write); a prompt's keys and values cross a wire between,
+and an engine sends or takes no more of them a second than its ports carry.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from core.placement.planner import Plan, Question, judge
 from core.placement.under_load import REQUESTS, chunk_tokens, engine_cost
 from core.remark import Remark, remark
 from core.serving.curve import Promise, most_kept_per_s
+from core.specs import LinkSpec
 
 MOST_SHAPES = 12
 """Shapes of an engine that are judged, the smallest first: each is run fifteen times."""
@@ -166,21 +168,23 @@ def _best(ways: Sequence[Sized] | Sequence[Apart]) -> Remark:
 def _shape(question: Question, plan: Plan) -> Shape:
     """One engine's three rates.
 
-    What only reads has its first token after a prompt has crossed the wire; what only writes meets no prompt.
+    What only reads has its first token after a prompt has crossed the wire; what only writes meets no prompt. Both
+    are as slow as their ports.
     """
     demand, cost = question.demand, engine_cost(question, plan)
     crossing_s = transfer_s(question, plan.layout, plan.layout)
     first_s = None if demand.slo_ttft_s is None else demand.slo_ttft_s - crossing_s
     reading = replace(cost, output_tokens=1)
     writing = replace(cost, prefill_s=NO_PREFILL_S, prefill_delay_s=0.0)
+    ports_per_s = 1 / _bytes_s(question, plan.layout)
     usual, percentile = question.cluster.gpu.vllm_batched_tokens, demand.percentile
     chunk = chunk_tokens(question, cost)
     return Shape(
         plan.layout,
         chunk,
         most_kept_per_s(cost, Promise(demand.slo_ttft_s, demand.slo_itl_s, percentile), REQUESTS, chunk),
-        most_kept_per_s(reading, Promise(first_s, None, percentile), REQUESTS, usual),
-        most_kept_per_s(writing, Promise(None, demand.slo_itl_s, percentile), REQUESTS, usual),
+        min(ports_per_s, most_kept_per_s(reading, Promise(first_s, None, percentile), REQUESTS, usual)),
+        min(ports_per_s, most_kept_per_s(writing, Promise(None, demand.slo_itl_s, percentile), REQUESTS, usual)),
     )
 
 
@@ -192,11 +196,16 @@ def transfer_s(question: Question, prefill: Layout, decode: Layout) -> float:
     Over the network where the cluster has nodes, else over the slowest wire of the node. The side with fewer ranks
     sets the pace. Ignored: queueing for the wire, and layers that leave as soon as they are made.
     """
-    model, demand, cluster = question.model, question.demand, question.cluster
-    wire = cluster.port if cluster.nodes > 1 else cluster.inner
-    shares = (
-        sequence_bytes(model, side.tp_size, demand.prompt_tokens, demand.kv_dtype) / side.pp_size / side.dcp_size
-        for side in (prefill, decode)
-    )
-    sent = max(shares)
-    return wire.base_s + wire.latency_s + sent / as_measured(wire).bandwidth_bytes_per_s
+    wire = _between(question)
+    return wire.base_s + wire.latency_s + max(_bytes_s(question, side) for side in (prefill, decode))
+
+
+def _between(question: Question) -> LinkSpec:
+    cluster = question.cluster
+    return cluster.port if cluster.nodes > 1 else cluster.inner
+
+
+def _bytes_s(question: Question, side: Layout) -> float:
+    """How long a prompt's keys and values keep the ports of an engine busy, all its ranks at once."""
+    sent = sequence_bytes(question.model, side.tp_size, question.demand.prompt_tokens, question.demand.kv_dtype)
+    return sent / side.pp_size / side.dcp_size / as_measured(_between(question)).bandwidth_bytes_per_s

@@ -114,10 +114,10 @@ def handed_over(request: Request, link: LinkSpec) -> Iterator[Shown]:
     works = [inside.message(str(rank), rank, apart + rank, own) for rank in range(ranks)]
     told = handoff(request, link)
     yield Shown("strategy", "hand-over", f"{link.key} TP={ranks}", told.transfer_s, replay(works).end_s)
-    least_s = _prefill_least_s(request.model, request.gpu, request.prompt_tokens, ranks, "bf16")
+    least_s = prefill_least_s(request.model, request.gpu, request.prompt_tokens, ranks, "bf16")
     yield Shown("strategy", "prefill", f"TP={ranks}", told.prefill_s, least_s)
     context = request.prompt_tokens + request.output_tokens / 2
-    least_s = _decode_least_s(
+    least_s = decode_least_s(
         request.model, request.gpu, request.sequences, context, ranks, "bf16", request.kv_dtype
     )
     yield Shown("strategy", "step", f"TP={ranks}", told.decode_step_s, least_s)
@@ -131,11 +131,12 @@ def plans(question: Question, judged: Sequence[Plan]) -> Iterator[Shown]:
         timing, layout = plan.timing, plan.layout
         step_s, first_s, hops = _pipeline(question, layout, timing.concurrency)
         microbatches = min(layout.pp_size, max(1, timing.concurrency // layout.attention_copies))
-        around_s = _cycle_s(step_s, hops, microbatches)
+        around_s = _cycle_s(step_s, hops, microbatches) / question.demand.tokens_a_step
         in_flight = timing.tokens_per_s * timing.itl_s
         yield Shown("placement", "between tokens", layout.name, timing.itl_s, around_s, in_flight)
         yield Shown("placement", "first token", layout.name, timing.ttft_s, first_s)
-        arithmetic_s = 2 * multiplied_parameters(question.model) / (
+        checked = (1 + question.demand.draft_tokens) / question.demand.tokens_a_step
+        arithmetic_s = checked * 2 * multiplied_parameters(question.model) / (
             layout.gpus * peak_flops(question.cluster.gpu, question.demand.dtype)
         )  # fmt: skip
         yield Shown("placement", "a token", layout.name, 1 / timing.tokens_per_s, arithmetic_s)
@@ -146,7 +147,7 @@ def plans(question: Question, judged: Sequence[Plan]) -> Iterator[Shown]:
 
 def transfers(model: ModelSpec, strategy: Strategy, cluster: ClusterSpec, job: Job) -> Iterator[Shown]:
     """The strategies: a training step's collectives over data-parallel ranks, all groups of a node at once."""
-    fabric = _fabric(cluster)
+    fabric = fabric_of(cluster)
     for transfer in training_traffic(model, strategy, job):
         if transfer.axis != "dp" or transfer.ranks != strategy.dp_size:
             continue
@@ -197,7 +198,7 @@ def _placed(fabric: Fabric, played: Program, payload_bytes: float, place: _Place
         yield replace(work, name=mark + work.name, after=tuple(mark + before for before in work.after))
 
 
-def _fabric(cluster: ClusterSpec) -> Fabric:
+def fabric_of(cluster: ClusterSpec) -> Fabric:
     """A cluster's wires as they are: a node's NICs as one port, where they are fewer than its GPUs."""
     network, nics = bare(cluster.network), cluster.nics_per_node
     if nics is not None and nics < cluster.gpus_per_node:
@@ -212,7 +213,7 @@ def _pipeline(
 ) -> tuple[list[float], float, list[tuple[float, float]]]:
     """The least a stage's decode step takes, a prompt's way through all, and the hops as (bytes, latency)."""
     model, demand, cluster = question.model, question.demand, question.cluster
-    tp, gpu, fabric = layout.tp_size, question.cluster.gpu, _fabric(question.cluster)
+    tp, gpu, fabric = layout.tp_size, question.cluster.gpu, fabric_of(question.cluster)
     per_copy = max(1.0, concurrency / layout.attention_copies)
     batch = per_copy / min(layout.pp_size, int(per_copy))
     shares = [stage.layers / model.num_hidden_layers for stage in stages(model, layout.pp_size)]
@@ -221,17 +222,20 @@ def _pipeline(
     together = layout.dp_size
     cache = kv_bytes_per_token_per_rank(model, tp, demand.kv_dtype) / layout.dcp_size
     cache_s = batch * kept_tokens(model, demand.mean_context) * cache / gpu.memory_bytes_per_s
-    decode_s = _decode_least_s(model, gpu, together * batch, 0, tp * together, demand.dtype, demand.kv_dtype)
-    decode_s = max(decode_s, cache_s) + _wires_s(model, fabric, layout, batch)
-    prompts = _prefill_least_s(model, gpu, demand.prompt_tokens, tp * together, demand.dtype, together)
-    prefill_s = prompts + _wires_s(model, fabric, layout, float(demand.prompt_tokens))
+    # a draft's tokens go through the layers beside the one that is kept anyway
+    rows = batch * (1 + demand.draft_tokens)
+    decode_s = decode_least_s(model, gpu, together * rows, 0, tp * together, demand.dtype, demand.kv_dtype)
+    decode_s = max(decode_s, cache_s) + _wires_s(model, fabric, layout, rows)
+    unread = demand.prompt_tokens - demand.cached_tokens
+    prompts = prefill_least_s(model, gpu, unread, tp * together, demand.dtype, together)
+    prefill_s = prompts + _wires_s(model, fabric, layout, float(unread))
     hops, prompt_hops_s = [], 0.0
     for boundary in range(layout.pp_size - 1):
         wire = bare(cluster.hop(tp, boundary))
         # a rank may send a slice alone, and the next stage gathers it
         row_s = model.hidden_size * ACTIVATION_BYTES / tp / wire.bandwidth_bytes_per_s
         hops.append((batch * row_s, wire.latency_s))
-        prompt_hops_s += demand.prompt_tokens * row_s + wire.latency_s
+        prompt_hops_s += unread * row_s + wire.latency_s
     return [share * decode_s for share in shares], prefill_s + prompt_hops_s, hops
 
 
@@ -256,7 +260,7 @@ def _cycle_s(stage_s: Sequence[float], hops: Sequence[tuple[float, float]], micr
     return (ran[f"token {LAPS - 1}.0.{last}"].end_s - ran[f"token 1.0.{last}"].end_s) / (LAPS - 2)
 
 
-def _decode_least_s(
+def decode_least_s(
     model: ModelSpec, gpu: GpuSpec, batch: float, context: float, ranks: int, dtype: str, kv_dtype: str
 ) -> float:
     cache = batch * kept_tokens(model, context) * kv_bytes_per_token_per_rank(model, ranks, kv_dtype)
@@ -264,9 +268,7 @@ def _decode_least_s(
     return max(read_s, 2 * multiplied_parameters(model) * batch / ranks / peak_flops(gpu, dtype))
 
 
-def _prefill_least_s(
-    model: ModelSpec, gpu: GpuSpec, tokens: int, ranks: int, dtype: str, prompts: int = 1
-) -> float:
+def prefill_least_s(model: ModelSpec, gpu: GpuSpec, tokens: int, ranks: int, dtype: str, prompts: int = 1) -> float:
     read_s = read_weight_bytes(model, dtype, prompts * tokens) / ranks / gpu.memory_bytes_per_s
     return max(read_s, prefill_flops(model, tokens, prompts) / ranks / peak_flops(gpu, dtype))
 
@@ -277,21 +279,21 @@ def compositions(
     """Lab 04: every TP × PP of some GPUs, with so many sequences, one alone, and one prompt."""
     for one in layouts(model, Cluster(gpu, link, network), gpus, sequences=sequences, prompt_tokens=prompt_tokens):
         microbatches = min(one.pp_size, sequences)
-        least_s = _decode_least_s(model, gpu, sequences / microbatches, 0, one.tp_size, "bf16", "bf16")
+        least_s = decode_least_s(model, gpu, sequences / microbatches, 0, one.tp_size, "bf16", "bf16")
         stage_s = [least_s / one.pp_size] * one.pp_size
         cycle_s = _cycle_s(stage_s, [(0.0, 0.0)] * (one.pp_size - 1), microbatches)
         in_flight = one.tokens_per_s * one.itl_full_s
         yield Shown("pipeline_bubble", "all", one.name, one.itl_full_s, cycle_s, in_flight)
-        alone_s = _decode_least_s(model, gpu, 1, 0, one.tp_size, "bf16", "bf16")
+        alone_s = decode_least_s(model, gpu, 1, 0, one.tp_size, "bf16", "bf16")
         yield Shown("pipeline_bubble", "alone", one.name, one.itl_alone_s, alone_s, 1.0)
-        first_s = _prefill_least_s(model, gpu, prompt_tokens, one.tp_size, "bf16")
+        first_s = prefill_least_s(model, gpu, prompt_tokens, one.tp_size, "bf16")
         yield Shown("pipeline_bubble", "first token", one.name, one.ttft_s, first_s)
 
 
 def step(model: ModelSpec, gpu: GpuSpec, told: Step, prompts: int = 0) -> Shown:
     """Lab 03: what a rank computes in a step over so many rows, of so many prompts where it is a prefill."""
     if prompts:
-        least_s = _prefill_least_s(model, gpu, told.tokens // prompts, 1, "bf16", prompts)
+        least_s = prefill_least_s(model, gpu, told.tokens // prompts, 1, "bf16", prompts)
     else:
-        least_s = _decode_least_s(model, gpu, told.tokens, 0, 1, "bf16", "bf16")
+        least_s = decode_least_s(model, gpu, told.tokens, 0, 1, "bf16", "bf16")
     return Shown("comm_cost", "step", f"{told.tokens} rows", told.compute_s, least_s, told.sequences or 0)

@@ -2,7 +2,7 @@
 
 Every plan sees the same arrivals, dealt in turn over its engines. An engine is core.serving's, its steps priced by
 the planner. Prefill and decode apart are two rows of engines: the first reads a prompt and gives the first token,
-its keys and values cross a wire, and the second writes the rest.
+its keys and values cross a wire, one prompt after another from an engine or to one, and the second writes the rest.
 
 Ignored: lengths that differ, a scheduler that looks at queues, and the prefill side's memory while a cache waits.
 """
@@ -72,7 +72,10 @@ class Entrant:
         """Requests a second that all its engines complete together."""
         if not self.readers:
             return self.engines * self.cost.capacity_per_s
-        return min(self.readers * self.reader.capacity_per_s, self.writers * self.writer.capacity_per_s)
+        carried_per_s = min(self.readers, self.writers) / self.transfer_s
+        return min(
+            self.readers * self.reader.capacity_per_s, self.writers * self.writer.capacity_per_s, carried_per_s
+        )
 
     @property
     def alone_s(self) -> float:
@@ -275,15 +278,18 @@ def _lane(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> Lane:
 
 
 def _relay(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> list[Ticket]:
-    """Readers first, then writers, which take each cache as it arrives."""
-    read = [
-        row for course in _dealt(entrant.reader, entrant.readers, arrivals, chunk_tokens) for row in _rows(course)
-    ]
-    read.sort(key=lambda row: row[2])
-    ready = [first + entrant.transfer_s for _, _, first, _ in read]
+    """Readers first, then writers in turn, which take each cache as it arrives."""
+    readers = _dealt(entrant.reader, entrant.readers, arrivals, chunk_tokens)
+    read = sorted(((row, reader) for reader, course in enumerate(readers) for row in _rows(course)), key=_first_s)
+    free_s: dict[tuple[str, int], float] = {}
+    ready = []
+    for turn, (row, reader) in enumerate(read):
+        ports = ("out", reader), ("in", turn % entrant.writers)
+        ready.append(max(row[2], *(free_s.get(port, 0.0) for port in ports)) + entrant.transfer_s)
+        free_s |= dict.fromkeys(ports, ready[-1])
     tickets = []
     for hand, course in enumerate(_dealt(entrant.writer, entrant.writers, ready, chunk_tokens)):
-        for (arrived, begun, first, _), (came, held, _, done) in zip(
+        for ((arrived, begun, first, _), _), (came, held, _, done) in zip(
             read[hand :: entrant.writers], _rows(course), strict=True
         ):
             tickets.append(Ticket(arrived, begun, first, came, held, done, done))
@@ -298,6 +304,10 @@ def _dealt(cost: EngineCost, engines: int, arrivals: Sequence[float] | Floats, c
 
 def _rows(course: Course) -> list[tuple[float, float, float, float]]:
     return list(zip(course.arrivals_s, course.begun_s, course.first_s, course.done_s, strict=True))
+
+
+def _first_s(read: tuple[tuple[float, float, float, float], int]) -> float:
+    return read[0][2]
 
 
 def _by(time_s: float, until_s: float | None) -> bool:
