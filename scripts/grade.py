@@ -16,8 +16,8 @@ from pathlib import Path
 from core.course.grading.questions import answers_in, questions, seed_of
 from core.course.grading.report import Answered, Grade, as_gradescope, as_junit, as_text
 from core.course.grading.tasks import Lab, lab_of
-from core.course.question import Number, judge
 from core.errors import OutOfRangeError, ShardlabError
+from core.question import Number, judge
 from runtime.grading import grade
 from scripts.terminal import Parser, run
 from scripts.words import words

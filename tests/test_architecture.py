@@ -65,6 +65,7 @@ ORDER = (
         "errors",
         "numbers",
         "quantity",
+        "question",
         "lines",
         "qr",
         "layer_specs",

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from core.course.question import Accepted
+from core.question import Accepted
 
 
 @dataclass(frozen=True)

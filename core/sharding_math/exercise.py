@@ -1,9 +1,9 @@
 """The count of a decode step as an exercise: worked, with its last step blank, or blank; graded with its unit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from core.quantity import read_quantity
+from core.question import Number, number
 from core.sharding_math.step_ledger import activation_bytes, step_ledger
 from core.specs import DTYPE_BYTES, ModelSpec
 from core.units import KB, KIB
@@ -12,12 +12,6 @@ Level: TypeAlias = Literal["worked", "last step", "blank"]
 LEVELS: tuple[Level, ...] = ("worked", "last step", "blank")
 TOLERANCE = 0.01
 """Of the value: room for an answer rounded to three figures, not for another unit (KiB against KB is 2.4 %)."""
-
-BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "KB", "MB", "GB")
-"""What is offered; any unit of bytes is taken."""
-
-
-Remark: TypeAlias = Literal["right", "no_number", "which_unit", "no_unit", "thousands", "half", "twice", "not_yet"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +27,16 @@ class Line:
     def value(self) -> float:
         """The product."""
         return self.first * self.second
+
+    @property
+    def question(self) -> Number:
+        """The line as it is asked, and how it is known to be missed: KB for KiB, half of it, twice."""
+        slips = {"half": self.value / 2, "twice": 2 * self.value}
+        if not self.is_bytes:
+            return replace(number(self.value, "count", slips), key="by_hand")
+        return replace(
+            number(self.value, "bytes", {"thousands": self.value * KB / KIB, **slips}, TOLERANCE), key="by_hand"
+        )
 
 
 def calculation(model: ModelSpec, tokens: int, tp_size: int, dtype: str = "bf16") -> tuple[Line, ...]:
@@ -50,26 +54,3 @@ def calculation(model: ModelSpec, tokens: int, tp_size: int, dtype: str = "bf16"
 def is_given(level: Level, line: int, lines: int) -> bool:
     """Whether a line is worked out for the learner at this level."""
     return level == "worked" or (level == "last step" and line < lines - 1)
-
-
-def grade(answer: str, line: Line) -> Remark:
-    """An answer such as `8 KiB` or `8192 B`, within the tolerance, in whatever unit of bytes it is given."""
-    quantity = read_quantity(answer)
-    if quantity is None:
-        return "no_number"
-    if line.is_bytes and quantity.dimension != "bytes":
-        return "which_unit"
-    if not line.is_bytes and quantity.unit:
-        return "no_unit"
-    value = quantity.value
-    if abs(value - line.value) <= TOLERANCE * line.value:
-        return "right"
-    return _slip(value / line.value, line.is_bytes) if line.value else "not_yet"
-
-
-def _slip(ratio: float, is_bytes: bool) -> Remark:
-    """What a wrong value looks like, by its ratio to the right one."""
-    slips: tuple[tuple[Remark, float], ...] = (("half", 0.5), ("twice", 2.0))
-    if is_bytes:
-        slips = (("thousands", KB / KIB), *slips)
-    return next((remark for remark, slip in slips if abs(ratio - slip) < 0.005), "not_yet")

@@ -1,12 +1,11 @@
 """Lab 01's figures that are more than one call: the stepper, two stills side by side, a layer over its ranks."""
 
-from dataclasses import replace
-
 import pandas as pd
 import streamlit as st
 
+from core.question import judge
 from core.sharding_math.examples import Kind, Run
-from core.sharding_math.exercise import Level, calculation, grade, is_given
+from core.sharding_math.exercise import Level, calculation, is_given
 from core.sharding_math.layer_parts import layer_parts
 from core.sharding_math.mistakes import DEAR_ORDERS, broken
 from core.sharding_math.rounding import Trial, run_trial
@@ -113,11 +112,12 @@ def by_hand(page: Page, level: Level) -> None:
         answer = entry.text_input(asks, key=f"by_hand_{level}_{number}", max_chars=40)
         if not answer.strip():
             continue
-        remark = grade(heard(answer), line)
-        if remark == "right":
+        judged = judge(line.question, heard(answer))
+        if judged.right:
             verdict.markdown(f":green[:material/check:] {product} = {value}")
         else:
-            hint = replace(prose, fields={**prose.fields, "product": product}).text(f"by_hand.{remark}")
+            unread = judged.block.startswith("judge.")
+            hint = phrase("quiz", judged.block) if unread else page.label(judged.block, product=product)
             verdict.markdown(f":red[:material/close:] {hint}")
     page.reading("count.by_hand")
 

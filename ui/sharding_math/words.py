@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from core.errors import IndivisibleError
 from core.scenario import Scenario
 from core.sharding_math.examples import Kind
-from core.sharding_math.exercise import BYTE_UNITS
 from core.sharding_math.mistakes import MISTAKES, Gap, broken
 from core.sharding_math.numerics import LargestError
 from core.sharding_math.rounding import Trial, run_trial
@@ -39,7 +38,6 @@ def fields(scenario: Scenario, kind: Kind, num_ranks: int, mistake: str, bench: 
         "head_ratio": head.payload_bytes / embedding.payload_bytes,
         "hidden_gather": hidden,
         "output_gather": whole,
-        "byte_units": ", ".join(BYTE_UNITS),
         "ranks": num_ranks,
         "share": max(1, rows.DRAWN_LENGTH // num_ranks),
         "drawn_format": rows.DRAWN_FORMAT.name,

@@ -21,7 +21,6 @@ from core.comm_cost.bill import (
     tp_comm_time_per_step,
 )
 from core.course.grading.tasks import QUESTION_POINTS, Lab
-from core.course.question import Draw, Number, number, pick
 from core.errors import OutOfRangeError
 from core.models.kv_cache import kv_bytes_per_token_per_rank
 from core.pipeline_bubble.bubble import (
@@ -32,6 +31,7 @@ from core.pipeline_bubble.bubble import (
     run_on_ticks,
 )
 from core.quantity import Dimension
+from core.question import Draw, Number, number, pick
 from core.specs import LinkSpec, ModelSpec
 from core.two_way_tp.predictions import GPTS, padded_vocab_size
 

@@ -9,8 +9,8 @@ from core.collectives.custom_all_reduce import Machine, decide
 from core.comm_cost.bill import Step, balance_payload_bytes, bill, comm_fraction, weight_streaming_s
 from core.comm_cost.readings import altered
 from core.comm_cost.remedies import exposed_s
-from core.course.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.models.weights import held_weight_bytes, read_weight_bytes
+from core.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.steps.straggler import Straggler, lockstep
 from core.units import KIB, MIB, bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds
 

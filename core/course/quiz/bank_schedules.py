@@ -4,7 +4,6 @@ from fractions import Fraction
 
 from core.catalog import gpu, model
 from core.comm_cost.expert_parallel import expected_distinct_ranks
-from core.course.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.models.kv_cache import (
     BLOCK_TOKENS,
     kv_blocks,
@@ -17,6 +16,7 @@ from core.models.parameters import distinct_expert_fraction
 from core.models.weights import held_weight_bytes
 from core.pipeline_bubble.bubble import bubble_fraction, bubble_overhead, microbatches_for_budget
 from core.pipeline_bubble.schedules.serving import Pipe, chunked_prefill_time, filling_microbatches, steady_decode
+from core.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.training.memory import model_states
 from core.units import GB, GIB, binary_bytes, decimal_bytes, grouped, percent, plain, seconds
 

@@ -7,10 +7,10 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from core.course.question import Concept, Draw, Judged, Question, Taught, judge
 from core.course.quiz import bank_costs, bank_layers, bank_schedules, bank_slips
 from core.errors import OutOfRangeError, UnknownNameError
 from core.numbers import whole_number
+from core.question import Concept, Draw, Judged, Question, Taught, judge
 
 PASS_FRACTION = 0.7
 WEAK_FRACTION = PASS_FRACTION

@@ -18,8 +18,8 @@ from core.course.grading.probes import probes
 from core.course.grading.questions import answers_in, points_each, questions, seed_of
 from core.course.grading.report import Grade, as_gradescope, as_junit, as_text, lines
 from core.course.grading.tasks import LABS, QUESTION_POINTS, Outcome, earned, lab_of, tally
-from core.course.question import judge
 from core.errors import OutOfRangeError, UnknownNameError
+from core.question import judge
 from core.specs import LinkSpec
 from runtime import content
 from scripts.grade import answer_to, worded
