@@ -80,7 +80,7 @@ function cut(boxes, top, room) {
     const to = clean < from + room / 2 ? from + room : clean;
     const end = Math.max(...left.map((box) => box.bottom));
     const isCut = (box) => box.bottom > to + 0.5;
-    const shown = new Set(left.filter((box) => !isCut(box) || box.top <= from + 1));
+    const shown = new Set(left.filter((box) => !isCut(box) || box.top <= from + 1 || (box.bottom - box.top > room && box.top < to)));
     screens.push({ from, to: Math.min(to, Math.max(end, from + 1)), shown });
     left = left.filter(isCut);
     from = Math.min(...left.map((box) => (shown.has(box) ? to : box.top)));

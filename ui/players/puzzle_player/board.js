@@ -24,16 +24,23 @@ function written(bytes) {
   return bytes >= 1024 ? `${number.format(bytes / 1024)} KiB` : `${number.format(bytes)} B`;
 }
 
+// A low wall has room for so many steps one under the other.
+const MOST_IN_ONE_COLUMN = 5;
+
 // The rows of a puzzle, built once: a choice that has the keyboard keeps it. What follows from the choices is set apart.
 function buildBoard(board, player) {
   const { puzzle, words } = player;
   let ask = 0;
-  const rows = puzzle.steps.map((step) => madeRow(step.name, step.options.length ? choices(player, step, ask++) : made('span')));
+  const asked = player.model.present ? answer : choices;
+  const rows = puzzle.steps.map((step) => madeRow(step.name, step.options.length ? asked(player, step, ask++) : made('span'), step.kind));
   board.replaceChildren(madeRow(words.begins, made('span')), ...rows, madeRow(words.goal, made('span')));
+  board.dataset.many = rows.length > MOST_IN_ONE_COLUMN;
+  player.figure.style.setProperty('--half', Math.ceil((rows.length + 2) / 2));
 }
 
-function madeRow(name, asked) {
+function madeRow(name, asked, kind = '') {
   const row = made('li');
+  row.dataset.kind = kind;
   row.append(made('span', { className: 'name', textContent: name }), asked, made('span'), made('span', { className: 'cost' }));
   return row;
 }
@@ -43,7 +50,8 @@ function fillBoard(board, player) {
   const { taken, refused, held } = walked(puzzle, chosen);
   const rows = [...board.children];
   setOutcome(rows[0], picture(player, heldAt(puzzle.begins)));
-  puzzle.steps.forEach((_, i) => fillRow(rows[i + 1], player, taken[i]));
+  puzzle.steps.forEach((step, i) => fillRow(rows[i + 1], player, taken[i]));
+  if (player.model.present) fillAnswers(rows.slice(1, -1), player);
   const last = rows.at(-1);
   setOutcome(last, picture(player, puzzle.goal));
   const off = refused === 'goal';
@@ -78,4 +86,37 @@ function choices(player, step, ask) {
     set.append(choice);
   });
   return set;
+}
+
+// On a wall one choice is asked at a time, under the board; a row tells what was answered, and asks again when pressed.
+function answer(player, step, ask) {
+  return made('button', { type: 'button', className: 'answer', onclick: () => player.askAgain(ask) });
+}
+
+function fillAnswers(rows, player) {
+  const asking = player.puzzle.steps.flatMap((step, i) => (step.options.length ? [{ step, row: rows[i] }] : []));
+  asking.forEach(({ step, row }, ask) => {
+    const [, said = '?'] = step.options[player.chosen[ask]] ?? [];
+    const button = row.querySelector('.answer');
+    row.dataset.answered = said !== '?';
+    row.dataset.asked = ask === player.asking;
+    button.textContent = said;
+    button.ariaLabel = `${step.name}: ${said}`;
+  });
+}
+
+// The choices of the step that is asked. Whoever pressed one has the keyboard at the next.
+function fillAsk(place, player) {
+  const step = player.puzzle.steps.filter(({ options }) => options.length)[player.asking];
+  const held = place.contains(place.getRootNode().activeElement);
+  place.hidden = !step;
+  if (!step) return place.replaceChildren();
+  const buttons = step.options.map(([, label], k) => {
+    const button = made('button', { type: 'button', textContent: label, onclick: () => player.choose(player.asking, k) });
+    button.setAttribute('aria-pressed', player.chosen[player.asking] === k);
+    return button;
+  });
+  place.replaceChildren(made('legend', { textContent: step.name }), ...buttons);
+  if (held) buttons[0].focus();
+  return undefined;
 }

@@ -40,14 +40,28 @@ class Puzzles {
     const asking = this.puzzle.steps.filter((step) => step.options.length);
     this.chosen = asking.map((step, k) => (chosen[k] >= 0 && chosen[k] < step.options.length ? chosen[k] : null));
     this.hinted = false;
+    this.asking = this.firstOpen();
     buildBoard(this.find('.board'), this);
     this.draw();
   }
 
   choose(ask, choice) {
     this.chosen[ask] = choice;
+    this.asking = this.firstOpen();
     this.draw();
     this.live.textContent = this.spoken();
+  }
+
+  // The choice that is asked on a wall: the first one that is open, or one that is taken back.
+  firstOpen() {
+    const open = this.chosen.indexOf(null);
+    return open < 0 ? this.chosen.length : open;
+  }
+
+  askAgain(ask) {
+    this.asking = ask;
+    this.draw();
+    this.find('.ask button')?.focus();
   }
 
   hint() {
@@ -72,10 +86,11 @@ class Puzzles {
     this.find('h3').textContent = filled(this.words.which, { number: this.index + 1, name: this.puzzle.name });
     this.find('.task').textContent = this.puzzle.task;
     fillBoard(this.find('.board'), this);
+    if (this.model.present) fillAsk(this.find('.ask'), this);
     this.find('.sum').textContent = this.sum();
     this.find('.verdict').textContent = this.verdict();
     const { words } = this;
-    this.find('.said').textContent = this.state === 2 ? this.puzzle.moral : this.hinted ? this.puzzle.hint : this.walk.open ? words.open : '';
+    this.find('.said').textContent = this.state === 2 ? this.puzzle.moral : this.hinted ? this.puzzle.hint : this.walk.open && !this.model.present ? words.open : '';
     for (const [name, said] of Object.entries({ hint: words.hint, again: words.again, next: words.next })) this.does[name].textContent = said;
     this.address();
   }
