@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from html import escape
 
-from ui.theme import Look, Palette
+from ui.theme import CODE, SANS, SERIF, Look, Palette
 
 
 @dataclass(frozen=True)
 class Measures:
     """A diagram's width, where its blocks begin, its rows' height and pitch. `over`: the labels stand above.
 
-    `type` is by how much its letters are larger, and `lines` are the baselines of a label's two.
+    `type` is by how much its letters are larger, none of them under `least`, and `lines` are the baselines of a
+    label's two; the second begins `beside` the first. `gap` is between two ranks.
     """
 
     width: int
@@ -21,21 +22,30 @@ class Measures:
     over: int = 0
     type: float = 1.0
     lines: tuple[int, int] = (13, 30)
+    beside: int = 0
+    least: float = 0.0
+    gap: int = 12
 
     @property
     def right(self) -> int:
         """Where blocks end, with room for half an outline."""
         return self.width - 1
 
+    def font(self, size: float) -> float:
+        """A laptop's letters as they are drawn here."""
+        return max(self.least, size * self.type)
+
 
 WIDE = Measures(852, 214, 29, 42, 28)
-NARROW = Measures(350, 1, 29, 74, 30, over=38)
+NARROW = Measures(350, 1, 29, 74, 30, over=38, gap=6)
 PROJECTED = Measures(852, 264, 31, 42, 30, type=1.35, lines=(16, 35))
+LOW_WALL = Measures(1136, 540, 35, 41, 34, type=1.62, lines=(26, 26), beside=190, least=24, gap=8)
+"""As wide as a wall of 1280 × 720 has room, so that no letter is drawn smaller; labels are on one line."""
 
 
 def size_of(look: Look) -> Measures:
     """What a diagram is drawn at, on a page or on a wall."""
-    return PROJECTED if look.present else WIDE
+    return LOW_WALL if look.low else PROJECTED if look.present else WIDE
 
 
 def rect(x: float, y: float, width: float, height: float, **style: object) -> str:
@@ -72,3 +82,23 @@ def drawing(width: float, height: float, alt: str, *parts: str) -> str:
 
 def _attributes(style: dict[str, object]) -> str:
     return "".join(f' {name.replace("_", "-")}="{value}"' for name, value in style.items())
+
+
+def style_of(family: str) -> str:
+    """A font as an inline style, which the page's own rule for text does not override."""
+    return f"font-family:{family}".replace('"', "'")
+
+
+def sans(size: float) -> dict[str, object]:
+    """Letters of the sans."""
+    return {"style": style_of(SANS), "font_size": size}
+
+
+def row_label(name: str, held: str, top: float, palette: Palette, size: Measures) -> str:
+    """A row's name in the serif, and what a rank holds of it, in code."""
+    first, second = (top + line for line in size.lines)
+    serif = {"style": style_of(SERIF), "font_size": size.font(17), "font_weight": 600}
+    code = {"style": style_of(CODE), "font_size": size.font(13.5)}
+    return text(0, first, name, fill=palette.text, **serif) + text(
+        size.beside, second, held, fill=palette.muted, **code
+    )

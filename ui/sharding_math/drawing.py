@@ -1,13 +1,12 @@
 """One decoder layer over its ranks: blocks in the ranks' colours, one bar for each place where they talk."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from core.sharding_math.layer_parts import LayerPart
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes
-from ui.figures.svg import WIDE, Measures, drawing, rect, text
-from ui.theme import CODE, SANS, SERIF, Palette
+from ui.figures.svg import WIDE, Measures, drawing, rect, row_label, sans, text
+from ui.theme import Palette
 
 MOST_DRAWN = 16
 MOST_ON_A_PHONE = 4
@@ -44,7 +43,7 @@ def _rank_names(ranks: int, palette: Palette, size: Measures) -> str:
         left, _ = _column(rank, ranks, size)
         key = rect(left + 1, 3, 11, 11, fill=palette.rank(rank), stroke=palette.text, stroke_width=1.3)
         word = said("sharding_math", "says.rank", rank=rank) if ranks <= 8 else str(rank)
-        style: dict[str, Any] = {"style": _font(SANS), "font_size": 15 * size.type, "font_weight": 600}
+        style = sans(size.font(15)) | {"font_weight": 600}
         names.append(key + text(left + 18, 14 * size.type, word, fill=palette.text, **style))
     return "".join(names)
 
@@ -52,17 +51,7 @@ def _rank_names(ranks: int, palette: Palette, size: Measures) -> str:
 def _label(part: LayerPart, ranks: int, top: float, palette: Palette, size: Measures) -> str:
     """The name in the serif, and the shape that a rank holds in code."""
     shape = said("sharding_math", "says.sum_over", ranks=ranks) if part.is_collective else _shape(part, ranks)
-    first, second = (top + line for line in size.lines)
-    name = text(
-        0,
-        first,
-        named("sharding_math", part.name),
-        style=_font(SERIF),
-        font_size=17 * size.type,
-        font_weight=600,
-        fill=palette.text,
-    )
-    return name + text(0, second, shape, style=_font(CODE), font_size=13.5 * size.type, fill=palette.muted)
+    return row_label(named("sharding_math", part.name), shape, top, palette, size)
 
 
 def _shape(part: LayerPart, ranks: int) -> str:
@@ -113,8 +102,12 @@ def _block(
 ) -> str:
     left, width = across
     box = rect(left, top, width, size.row, rx=2, fill=fill, stroke=edge, stroke_width=2)
-    style: dict[str, Any] = {"text_anchor": "middle", "style": _font(SANS), "font_size": 15 * size.type}
-    return box + text(left + width / 2, top + 13 + 7.5 * size.type, words, fill=palette.text, **style)
+    style = sans(size.font(15)) | {"text_anchor": "middle"}
+    return box + text(left + width / 2, top + _baseline(size), words, fill=palette.text, **style)
+
+
+def _baseline(size: Measures) -> float:
+    return (size.row + 11 * size.type) / 2
 
 
 def _bar(part: LayerPart, top: float, palette: Palette, size: Measures) -> str:
@@ -122,13 +115,13 @@ def _bar(part: LayerPart, top: float, palette: Palette, size: Measures) -> str:
     box = rect(
         size.left, top, size.right - size.left, size.row, rx=3, fill=fill, stroke=palette.text, stroke_width=2
     )
-    style: dict[str, Any] = {"text_anchor": "middle", "style": _font(SANS), "font_size": 15.5 * size.type}
+    style = sans(size.font(15.5)) | {"text_anchor": "middle"}
     words = f"Σ  {binary_bytes(part.payload_bytes)}"
     return box + text(
-        (size.left + size.right) / 2, top + 13 + 7.5 * size.type, words, font_weight=600, fill=ink, **style
+        (size.left + size.right) / 2,
+        top + _baseline(size),
+        words,
+        font_weight=600,
+        fill=ink,
+        **style,
     )
-
-
-def _font(family: str) -> str:
-    """A font as an inline style, which the page's own rule for text does not override."""
-    return f"font-family:{family}".replace('"', "'")

@@ -1,14 +1,12 @@
 """One block under a strategy: a row a weight, a column a rank, a bar across where the ranks talk."""
 
-from typing import Any
-
 from core.strategy.block import Block, Held, Talk, Weight
 from runtime.content import slug
 from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes
-from ui.figures.svg import WIDE, Measures, drawing, rect, text
-from ui.theme import CODE, SANS, SERIF, Palette
+from ui.figures.svg import WIDE, Measures, drawing, rect, row_label, sans, text
+from ui.theme import Palette
 
 
 def block_diagram(block: Block, palette: Palette, alt: str, size: Measures = WIDE) -> str:
@@ -21,14 +19,13 @@ def block_diagram(block: Block, palette: Palette, alt: str, size: Measures = WID
             label, parts = _talk_label(row), _talk(row, top + size.over, palette, size)
         else:
             label, parts = _weight_label(row), _weight(row, block.ranks, top + size.over, palette, size)
-        drawn += [_label(*label, top, palette, size), parts]
+        drawn += [row_label(*label, top, palette, size), parts]
     return drawing(size.width, height, alt, *drawn)
 
 
 def _column(rank: int, ranks: int, size: Measures) -> tuple[float, float]:
-    gap = 12 if size.width > 500 else 6
-    width = (size.right - size.left + gap) / ranks - gap
-    return size.left + rank * (width + gap), width
+    width = (size.right - size.left + size.gap) / ranks - size.gap
+    return size.left + rank * (width + size.gap), width
 
 
 def _names(block: Block, palette: Palette, size: Measures) -> str:
@@ -38,7 +35,7 @@ def _names(block: Block, palette: Palette, size: Measures) -> str:
         left, width = _column(rank, block.ranks, size)
         key = rect(left + 1, 3, 11, 11, fill=palette.rank(rank), stroke=palette.text, stroke_width=1.3)
         said = phrase("strategy", word, number=rank) if width > 72 * size.type else str(rank)
-        style = _sans(15 * size.type) | {"font_weight": 600}
+        style = sans(size.font(15)) | {"font_weight": 600}
         parts.append(key + text(left + 18, 14 * size.type, said, fill=palette.text, **style))
     return "".join(parts)
 
@@ -56,7 +53,7 @@ def _weight(row: Weight, ranks: int, top: float, palette: Palette, size: Measure
         fill = palette.rank_fill(rank) if row.is_owned else palette.ground
         edge = palette.rank_outline(rank) if row.is_owned else palette.axis
         parts.append(rect(left, top, width, size.row, rx=2, fill=fill, stroke=edge, stroke_width=2))
-        style = _sans(14.5 * size.type) | {"text_anchor": "middle"}
+        style = sans(size.font(14.5)) | {"text_anchor": "middle"}
         said = _fitting(_said(held), width / size.type)
         parts.append(text(left + width / 2, top + _baseline(size), said, fill=palette.text, **style))
     return "".join(parts)
@@ -75,11 +72,11 @@ def _fitting(held: str, width: float) -> str:
     if len(held) * 7.6 + 8 <= width:
         return held
     figures = held.rpartition(" ")[2]
-    return figures if len(figures) * 7.6 + 8 <= width else ""
+    return figures if len(figures) * 7.2 + 8 <= width else ""
 
 
 def _baseline(size: Measures) -> float:
-    return 13 + 7 * size.type
+    return (size.row + 10.5 * size.type) / 2
 
 
 def _talk_label(row: Talk) -> tuple[str, str]:
@@ -91,22 +88,5 @@ def _talk(row: Talk, top: float, palette: Palette, size: Measures) -> str:
     width = size.right - size.left
     box = rect(size.left, top, width, size.row, rx=3, fill=fill, stroke=palette.text, stroke_width=2)
     said = f"{named('strategy', row.what)}  ·  {binary_bytes(row.payload_bytes)}"
-    style = _sans(15 * size.type) | {"text_anchor": "middle", "font_weight": 600}
+    style = sans(size.font(15)) | {"text_anchor": "middle", "font_weight": 600}
     return box + text(size.left + width / 2, top + _baseline(size), said, fill=ink, **style)
-
-
-def _label(name: str, under: str, top: float, palette: Palette, size: Measures) -> str:
-    """The name in the serif, and under it what a rank holds, in code."""
-    first, second = (top + line for line in size.lines)
-    serif = {"style": _font(SERIF), "font_size": 17 * size.type, "font_weight": 600}
-    code = {"style": _font(CODE), "font_size": 13.5 * size.type}
-    return text(0, first, name, fill=palette.text, **serif) + text(0, second, under, fill=palette.muted, **code)
-
-
-def _sans(size: float) -> dict[str, Any]:
-    return {"style": _font(SANS), "font_size": size}
-
-
-def _font(family: str) -> str:
-    """A font as an inline style, which the page's own rule for text does not override."""
-    return f"font-family:{family}".replace('"', "'")
