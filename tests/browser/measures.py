@@ -1,71 +1,77 @@
 """What the eye and the finger would measure of a page: type, what is under the foot, what is too small to touch."""
 
+import io
 import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-INK = """(() => {
-    const write = CanvasRenderingContext2D.prototype.fillText;
-    window.ink = [];
-    CanvasRenderingContext2D.prototype.fillText = function (words, ...rest) {
-        const px = Math.abs(this.getTransform().d) * parseFloat(/([\\d.]+)px/.exec(this.font)[1]);
-        window.ink.push([String(words), px / devicePixelRatio]);
-        return write.call(this, words, ...rest);
-    };
-})()"""
-"""Run before the page: what is written on a canvas leaves its size here."""
+import numpy as np
+from PIL import Image
 
-TYPE = """() => {
-    const seen = [], hidden = '.live, #shell-said, .katex-mathml, style, script';
-    const seeable = { visibilityProperty: true, opacityProperty: true };
-    const visit = (root) => {
-        const walk = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
-        for (let node = walk.nextNode(); node; node = walk.nextNode()) {
-            if (node.shadowRoot) visit(node.shadowRoot);
-            const place = node.nodeType === 1 ? node : node.parentElement;
-            const drawn = node.nodeType === 1 && (node.tagName === 'svg' || node.tagName === 'CANVAS');
-            if (node.nodeType === 1 ? !drawn : !/[\\p{L}\\p{N}]/u.test(node.textContent)) continue;
-            if (place.closest(hidden) || !place.checkVisibility(seeable)) continue;
-            const range = document.createRange();
-            range.selectNode(node);
-            const box = drawn ? node.getBoundingClientRect() : range.getBoundingClientRect();
-            if (box.width < 3 || box.height < 3 || box.right < 0) continue;
-            const font = parseFloat(getComputedStyle(place).fontSize);
-            const ctm = place.ownerSVGElement && place.getScreenCTM();
-            const px = drawn ? Infinity : font * (ctm ? Math.hypot(ctm.a, ctm.b) : place.currentCSSZoom);
-            const held = place.closest('.controls');
-            const foot = place.closest('.st-key-foot') ?? (held && getComputedStyle(held).position === 'fixed');
-            const words = drawn ? place.tagName : node.textContent.trim().slice(0, 40);
-            seen.push({ words, px, bottom: foot ? 0 : box.bottom });
-        }
-    };
-    visit(document.querySelector('[data-testid="stMainBlockContainer"]'));
-    const written = window.ink.filter(([words]) => /[\\p{L}\\p{N}]/u.test(words));
-    const all = [...seen, ...written.map(([words, px]) => ({ words, px, bottom: 0 }))];
-    const least = all.reduce((a, b) => (b.px < a.px ? b : a));
-    const lowest = all.reduce((a, b) => (b.bottom > a.bottom ? b : a));
-    const end = document.querySelector('.st-key-foot').getBoundingClientRect().top;
-    return {
-        least: Math.round(least.px * 10) / 10,
-        smallest: least.words,
-        under: Math.round(lowest.bottom - end),
-        lowest: lowest.words,
-        aside: document.documentElement.scrollWidth - innerWidth,
-        screen: document.documentElement.style.getPropertyValue('--screen'),
-    };
-}"""
-"""The least type in sight, how far the lowest reaches under the foot, and which screen this is of how many."""
+HERE = Path(__file__).parent
+
+INK = (HERE / "ink.js").read_text(encoding="utf-8")
+"""Run before the page: what is written on a canvas leaves its size, place and colour here."""
+
+TYPE = (HERE / "type.js").read_text(encoding="utf-8")
+"""The least type in sight, how far the lowest reaches under the foot, which screen this is of how many, and all
+that is written: its words, box, colour as red, green, blue and alpha of 255, and how much it is faded."""
+
+CLEAR = 7.0
+"""The contrast that a projector leaves enough of: WCAG's, enhanced, for letters of any size."""
 
 
 def screens(page) -> list[dict]:
     """The measures of each screen of the projected scene that is open; the first is in sight again after."""
-    found = [page.evaluate(TYPE)]
+    found = [screen_in_sight(page)]
     most = (re.findall(r"/(\d+)", found[0]["screen"]) or ["1"])[0]
     for _ in range(int(most) - 1):
         page.keyboard.press("PageDown")
         page.wait_for_timeout(60)
-        found.append(page.evaluate(TYPE))
+        found.append(screen_in_sight(page))
     for _ in found[1:]:
         page.keyboard.press("PageUp")
     return found
+
+
+def screen_in_sight(page) -> dict:
+    """What is measured of what is in sight, and what is too faint to be read: words with their contrast."""
+    seen = page.evaluate(TYPE)
+    picture = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
+    contrasts = [(one["words"], min(_contrasts(picture, one), default=21.0)) for one in seen.pop("letters")]
+    return {**seen, "faint": [(words, round(ratio, 2)) for words, ratio in contrasts if ratio < CLEAR]}
+
+
+def _contrasts(picture: np.ndarray, written: dict) -> Iterator[float]:
+    """The contrast of words with each ground that they stand on: what most of their box is in the picture."""
+    left, top, right, bottom = (round(edge) for edge in written["box"])
+    box = picture[max(0, top - 1) : bottom + 1, max(0, left - 1) : right + 1].reshape(-1, 3)
+    coarse = (box // 4).astype(int) @ (1 << 12, 1 << 6, 1)
+    common = [
+        (tuple(4 * (colour >> place & 63) + 2 for place in (12, 6, 0)), count)
+        for colour, count in Counter(coarse.tolist()).most_common(2)
+    ]
+    *ink, alpha = written["rgba"]
+    share = written["alpha"] * alpha / 255
+    for ground, count in common:
+        mixed = [share * over + (1 - share) * under for over, under in zip(ink, ground, strict=True)]
+        ratio = _ratio(mixed, ground)
+        is_ink = ratio < 1.25  # letters are so bold that they are what is found
+        if count > max(0.18 * len(box), 0.5 * common[0][1]) and not (is_ink and len(common) > 1):
+            yield ratio
+
+
+def _ratio(one: Sequence[float], other: Sequence[float]) -> float:
+    """WCAG's contrast of two colours."""
+    low, high = sorted(map(_luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: Sequence[float]) -> float:
+    shares = [part / 255 for part in colour]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 TOUCH = """() => {
