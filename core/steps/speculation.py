@@ -4,8 +4,8 @@ a the chance that a drafted token is kept, each alike; k drafts; s the draft's c
 weight bytes. A pass yields the kept drafts and one token more.
 
 Ignored: sampling, the draft's own communication, a tree of drafts, and that acceptance falls along a draft.
-Source: Leviathan, Kalman & Matias, "Fast inference from transformers via speculative decoding", 2023, eq. 1 and
-theorem 3.8.
+Source: Leviathan, Kalman & Matias, "Fast inference from transformers via speculative decoding", 2023
+(arXiv 2211.17192), eq. 1, theorem 3.8, and table 4 for `PUBLISHED`.
 """
 
 from dataclasses import dataclass, replace
@@ -34,6 +34,39 @@ def expected_speedup(acceptance: float, drafts: int, draft_cost: float) -> float
     """Over one token a pass, where a pass takes as long whatever it checks: E / (k·s + 1)."""
     require_non_negative(draft_cost=draft_cost)
     return expected_tokens(acceptance, drafts) / (drafts * draft_cost + 1)
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """One draft model beside T5-XXL: what was profiled, the factor the paper expects, and the one it measured."""
+
+    acceptance: float
+    drafts: int
+    draft_cost: float
+    expected: float
+    measured: float
+
+    @property
+    def over_formula(self) -> float:
+        """Measured over `expected_speedup`."""
+        return self.measured / expected_speedup(self.acceptance, self.drafts, self.draft_cost)
+
+
+PUBLISHED = (
+    PublishedRow(0.75, 7, 0.02, 3.2, 3.4),
+    PublishedRow(0.80, 7, 0.04, 3.3, 2.8),
+    PublishedRow(0.82, 7, 0.11, 2.5, 1.7),
+    PublishedRow(0.62, 7, 0.02, 2.3, 2.6),
+    PublishedRow(0.68, 5, 0.04, 2.4, 2.4),
+    PublishedRow(0.71, 3, 0.11, 2.0, 1.4),
+    PublishedRow(0.65, 5, 0.02, 2.4, 3.1),
+    PublishedRow(0.73, 5, 0.04, 2.6, 3.0),
+    PublishedRow(0.74, 3, 0.11, 2.0, 2.2),
+    PublishedRow(0.53, 5, 0.02, 1.9, 2.3),
+    PublishedRow(0.55, 3, 0.04, 1.8, 2.2),
+    PublishedRow(0.56, 3, 0.11, 1.6, 1.7),
+)
+"""The table's rows as printed: translation, then summaries, each greedy, then sampled; drafts small to large."""
 
 
 @dataclass(frozen=True)

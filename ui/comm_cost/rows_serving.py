@@ -10,7 +10,7 @@ from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.models.weights import read_weight_bytes
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import CROSSING_S, TensorGroup
-from core.steps.speculation import Speculation, speculation
+from core.steps.speculation import PUBLISHED, Speculation, speculation
 from core.strategy.disaggregation import Handoff, Request, handoff
 from runtime.prose import said
 from runtime.quantities import decimal_bytes, percent, plain, seconds, significant
@@ -108,6 +108,9 @@ def draft_fields(ask: Drafted, passes: Sequence[Speculation], link: LinkSpec) ->
         "over_name": short_name(link),
         "no_draft": passes[0],
         "draft": shown,
+        "published_count": len(PUBLISHED),
+        "published_least": min(row.over_formula for row in PUBLISHED),
+        "published_most": max(row.over_formula for row in PUBLISHED),
         "draft_times": passes[0].token_s / shown.token_s,
         "draft_kept": ask.kept_percent / 100,
         "draft_cost": ask.cost_percent / 100,
