@@ -85,7 +85,7 @@ def build() -> None:
 
 
 page.play(
-    lambda: words.fields(scenario, kind, num_ranks, mistake, bench),
+    lambda: words.fields(scenario, kind, num_ranks, mistake, bench, figures.tried),
     question=question,
     see=lambda: figures.stepper(page, kind, num_ranks),
     count=count,

@@ -1,8 +1,9 @@
 """Rooms: what a lecture's learners predicted, as counts, in the memory of this process and nowhere else.
 
-An instructor's key opens a room; its code, which learners type, is made from the key and does not tell it. A room
-holds numbers by voter: a random name that a visit gives itself, and no visitor's. All of it is bounded, and gone
-when nobody has asked or voted for two hours.
+An instructor's key opens a room; its code, which learners type, is made from the key and does not tell it. As a
+machine finds another key of the same code within minutes, a room is its own key's alone. It holds numbers by voter:
+a random name that a visit gives itself, and no visitor's. All of it is bounded, and gone when nobody has asked or
+voted for two hours.
 """
 
 import threading
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
+from hmac import compare_digest
 from math import isfinite
 
 LETTERS = "CDFGHJKLMNPQRTVWXY34679"
@@ -57,6 +59,7 @@ class Asked:
 
 @dataclass
 class _Room:
+    key: bytes
     asked: Asked | None = None
     votes: dict[Question, list[dict[str, float]]] = field(default_factory=dict)
     used_s: float = 0.0
@@ -72,6 +75,11 @@ def code_of(key: str) -> str:
     return "".join(LETTERS[number // len(LETTERS) ** place % len(LETTERS)] for place in range(CODE_LETTERS))
 
 
+def _digest(key: str) -> bytes:
+    """What a room keeps of its key."""
+    return sha256(b"key of a room " + key.encode()).digest()
+
+
 class Rooms:
     """All rooms of a process. `clock` tells seconds; every call may come from any thread."""
 
@@ -83,10 +91,11 @@ class Rooms:
     def ask(self, key: str, question: Question, address: tuple[tuple[str, str], ...] = ()) -> bool:
         """Open the key's room if it is not open, and ask it; what it said before to this question is kept.
 
-        False where there are as many rooms as there may be, or the address is longer than one of ours.
+        False where there are as many rooms as there may be, where the room is another key's, and for an address
+        longer than one of ours.
         """
         with self._lock:
-            room = self._room(code_of(key), opens=True, uses=True)
+            room = self._own(key, opens=True)
             if room is None or sum(len(name) + len(value) for name, value in address) > LONGEST_ADDRESS:
                 return False
             votes = room.votes.pop(question, None) or [{}]
@@ -99,7 +108,7 @@ class Rooms:
     def ask_again(self, key: str) -> bool:
         """Begin a second vote on what is asked; the first one is kept. False where there is none to begin."""
         with self._lock:
-            room = self._room(code_of(key))
+            room = self._own(key)
             if room is None or room.asked is None:
                 return False
             votes = room.votes[room.asked.question]
@@ -111,7 +120,7 @@ class Rooms:
     def take_votes(self, key: str, wanted: bool) -> None:
         """Whether what is asked takes votes from now on: none once the answer is shown."""
         with self._lock:
-            room = self._room(code_of(key))
+            room = self._own(key)
             if room is not None and room.asked is not None:
                 room.asked = Asked(room.asked.question, room.asked.address, wanted)
 
@@ -144,17 +153,28 @@ class Rooms:
             votes = room.votes[room.asked.question]
             return tuple(Tally(tuple(sorted(Counter(vote.values()).items()))) for vote in votes)
 
-    def _room(self, code: str, *, opens: bool = False, uses: bool = False) -> _Room | None:
+    def presides(self, key: str) -> bool:
+        """Whether a key opened its room, or may: nobody else's is open under its code."""
+        with self._lock:
+            room = self._room(code_of(key))
+            return room is None or compare_digest(room.key, _digest(key))
+
+    def _own(self, key: str, *, opens: bool = False) -> _Room | None:
+        """The room that just this key opened, or opens now."""
+        room = self._room(code_of(key), _digest(key) if opens else None, uses=opens)
+        return room if room is not None and compare_digest(room.key, _digest(key)) else None
+
+    def _room(self, code: str, opens: bytes | None = None, *, uses: bool = False) -> _Room | None:
         """The room of a code; those that nobody has used for so long are gone."""
         now_s = self._clock()
         for old in [name for name, room in self._rooms.items() if now_s - room.used_s >= LIFE_S]:
             del self._rooms[old]
         room = self._rooms.get(code)
-        if room is None and opens:
+        if room is None and opens is not None:
             if len(self._rooms) >= MOST_ROOMS:
                 self._let_go_of_an_empty_one()
             if len(self._rooms) < MOST_ROOMS:
-                room = self._rooms[code] = _Room()
+                room = self._rooms[code] = _Room(opens)
         if room is not None and uses:
             room.used_s = now_s
         return room

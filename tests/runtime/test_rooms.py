@@ -41,6 +41,21 @@ def test_a_key_opens_its_room_and_a_code_alone_opens_none(open_rooms):
     assert not open_rooms.ask_again(code_of("key"))
 
 
+def test_another_key_of_the_same_code_presides_over_nothing(open_rooms, monkeypatch):
+    """There are 23^6 codes, so that somebody's machine finds a key with a room's code: it opens nothing."""
+    monkeypatch.setattr(rooms, "code_of", lambda key: "CDFGHJ")
+    assert open_rooms.presides("found")  # while there is no room
+    assert open_rooms.ask("key", BUBBLE)
+    open_rooms.vote("CDFGHJ", BUBBLE, "ada", 15)
+    assert open_rooms.presides("key")
+    assert not open_rooms.presides("found")
+    assert not open_rooms.ask("found", Question("comm_cost", "question", 46))
+    assert not open_rooms.ask_again("found")
+    open_rooms.take_votes("found", False)
+    assert open_rooms.asked("CDFGHJ").takes_votes
+    assert open_rooms.asked("CDFGHJ").question == BUBBLE
+
+
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 100)), max_size=40))
 def test_the_last_number_of_each_voter_counts_once(votes):
     open_rooms = Rooms(Clock())

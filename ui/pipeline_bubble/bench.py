@@ -9,6 +9,7 @@ from core.numbers import whole
 from core.pipeline_bubble.experiments import Comparison, Compositions, Serving
 from core.pipeline_bubble.schedules.actions import exact
 from core.pipeline_bubble.schedules.families import FAMILIES
+from runtime import workers
 from runtime.prose import said
 from ui import inputs, scenario_bar
 from ui.pipeline_bubble import charts, grids, rows, words
@@ -21,6 +22,8 @@ UNSAID, SOONER, NO_SOONER = "not said", "sooner", "no sooner"
 COSTS = ("1 : 1 : 1", "2 : 2 : 1", "2 : 3 : 2")
 HOPS = ("0", "1/4", "1/2", "1")
 WAYS_BACK = ("0", "1", "2", "4")
+AT_ONCE_ACTIONS = 512
+"""Of a schedule: up to so many forwards are compared in some 60 ms; 4,096 take a second, beside the server."""
 
 
 @dataclass(frozen=True)
@@ -169,13 +172,14 @@ def _run(page: Page, asked: Asked) -> None:
 def _two_schedules(page: Page, asked: Asked) -> None:
     versus = asked.versus
     with page.guarded():
-        first, second = pair = [versus.side(key) for key in (versus.first, versus.second)]
+        small = versus.stages * versus.microbatches * versus.chunks <= AT_ONCE_ACTIONS
+        compared = rows.pair(versus, asked.path) if small else workers.run(rows.pair, versus, asked.path)
+        first, second = compared
         page.prose = _with(page.prose, first=first, second=second)
-        ticks = rows.shared_ticks(*(side.timeline for side in pair))
-        drawn = [grids.trained(side, ticks, asked.path) for side in pair]
-        grids.figure(page, "bench.versus", *drawn, key="pair", start="end", ticks_per_unit=ticks)
+        drawn = map(grids.trained, compared)
+        grids.figure(page, "bench.versus", *drawn, key="pair", start="end", ticks_per_unit=first.ticks)
         with st.container(key="aside_held"):
-            held = rows.held_rows(*pair)
+            held = rows.held_rows(*compared)
             page.figure(charts.held_bars(held, page.look), words.held_block(first, second), held, "held")
             page.note("bench.strips", "bench.clocks")
 

@@ -8,14 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from core.pipeline_bubble.bubble import FillDrain
-from core.pipeline_bubble.experiments import Side, Stuck
+from core.pipeline_bubble.experiments import Stuck
 from core.pipeline_bubble.schedules.actions import Span
 from core.pipeline_bubble.schedules.grid import Grid as Cells
 from core.pipeline_bubble.schedules.grid import tick_grid
-from core.pipeline_bubble.schedules.report import held_over_time
 from core.pipeline_bubble.schedules.simulator import Timeline
 from runtime.prose import named, said
-from ui.pipeline_bubble.rows import fill_drain_run, triangles_terms
+from ui.pipeline_bubble.rows import Drawn, fill_drain_run, triangles_terms
 from ui.players.schedule_player import Grid, Level, Mark, Stop, schedule_player
 from ui.scenes import Page
 
@@ -72,17 +71,11 @@ def forward(spans: Iterable[Span], stages: int, title: str = "", marks: tuple[Ma
     return replace(_grid(tick_grid(spans, stages), "stage"), title=title, marks=marks)
 
 
-def trained(side: Side, ticks: int, with_path: bool) -> Grid:
-    """One of two schedules, `ticks` to a unit of time, with what each rank holds and what the run waited for."""
-    timeline = side.timeline
-    cells = tick_grid(timeline, timeline.placement.ranks, ticks_per_unit=ticks)
-    chain = side.longest_chain() if with_path else ()
-    held = tuple(
-        tuple(Level(int(step.start * ticks), step.activations / timeline.placement.chunks) for step in steps)
-        for steps in held_over_time(timeline)
-    )
-    path = tuple(Stop(span.rank, int(span.start * ticks), int(span.end * ticks)) for span in chain)
-    return replace(_grid(cells, "rank"), title=side.name, path=path, held=held)
+def trained(run: Drawn) -> Grid:
+    """One of two schedules, with what each rank holds and what the run waited for."""
+    held = tuple(tuple(Level(*step) for step in steps) for steps in run.levels)
+    path = tuple(Stop(*stop) for stop in run.path)
+    return replace(_grid(run.cells, "rank"), title=run.name, path=path, held=held)
 
 
 def stuck(run: Stuck, notes: Iterable[str]) -> Grid:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.pipeline_bubble.bubble import FillDrain
-from core.pipeline_bubble.experiments import LOAD, Cheat, Compositions, Serving, Side, Stuck, low_traffic
+from core.pipeline_bubble.experiments import LOAD, Cheat, Compositions, Serving, Stuck, low_traffic
 from core.pipeline_bubble.schedules.paths import Wait
 from core.pipeline_bubble.schedules.serving import chunked_prefill_time
 from core.pipeline_bubble.schedules.validity import Violation
 from runtime.prose import said
-from ui.pipeline_bubble.rows import STEM, Bench
+from ui.pipeline_bubble.rows import STEM, Bench, Drawn
 
 CHUNKS_OF_A_PROMPT = 8
 
@@ -77,7 +77,7 @@ def waiting(wait: Wait) -> str:
     return said(STEM, "broken.waits", wait)
 
 
-def held_block(first: Side, second: Side) -> str:
+def held_block(first: Drawn, second: Drawn) -> str:
     """Which sentence holds of what two schedules hold."""
     if first.most_held == second.most_held:
         return "bench.held_same"

@@ -67,7 +67,7 @@ def code() -> str:
 def presides() -> bool:
     """Whether this visit holds the key of its room."""
     key = inputs.picked(CHAIR, "")
-    return bool(key) and code_of(key) == code()
+    return bool(key) and code_of(key) == code() and ROOMS.presides(key)
 
 
 def join(path: str) -> None:

@@ -1,5 +1,7 @@
 """Lab 01's figures that are more than one call: the stepper, two stills side by side, a layer over its ranks."""
 
+from functools import lru_cache
+
 import pandas as pd
 import streamlit as st
 
@@ -8,7 +10,8 @@ from core.sharding_math.examples import Kind, Run
 from core.sharding_math.exercise import Level, calculation, is_given
 from core.sharding_math.layer_parts import layer_parts
 from core.sharding_math.mistakes import DEAR_ORDERS, broken
-from core.sharding_math.rounding import Trial, run_trial
+from core.sharding_math.rounding import Trial, TrialResult, run_trial
+from runtime import workers
 from runtime.prose import said as phrase
 from runtime.quantities import heard
 from ui import address, inputs
@@ -19,6 +22,9 @@ from ui.players.still import still
 from ui.scenes import Page, tabulate
 from ui.sharding_math import boards, charts, rows
 from ui.sharding_math.drawing import layer_diagram
+
+AT_ONCE_WEIGHTS = 128 * 128
+"""Of a trial's layer: up to so many are tried in some 40 ms; 512 × 512 take 200 ms, beside the server."""
 
 
 def ask_ranks(key: str, kind: Kind, usual: int) -> int:
@@ -122,11 +128,22 @@ def by_hand(page: Page, level: Level) -> None:
     page.reading("count.by_hand")
 
 
+@lru_cache(maxsize=16)
+def tried(trial: Trial) -> TrialResult:
+    """What a format and an order make of a layer.
+
+    Raises IndivisibleError, and WorkError where no worker can do it.
+    """
+    if trial.in_features * trial.out_features <= AT_ONCE_WEIGHTS:
+        return run_trial(trial)
+    return workers.run(run_trial, trial)
+
+
 def rounding(page: Page, trial: Trial) -> None:
     """What a format and an order of summing make of one dot product."""
     left, margin = page.split()
     with left, page.guarded():
-        table = frame(run_trial(trial).rows)
+        table = frame(tried(trial).rows)
         page.figure(charts.ulps_bars(table, page.look), "bench.reading", table, "ulps")
     with margin:
         page.note("bench.note", "bench.far")

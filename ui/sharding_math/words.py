@@ -1,13 +1,13 @@
 """Lab 01: what its prose is filled with, rows of core by name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from core.errors import IndivisibleError
+from core.errors import ShardlabError
 from core.scenario import Scenario
 from core.sharding_math.examples import Kind
 from core.sharding_math.mistakes import MISTAKES, Gap, broken
 from core.sharding_math.numerics import LargestError
-from core.sharding_math.rounding import Trial, run_trial
+from core.sharding_math.rounding import Trial, TrialResult, run_trial
 from core.sharding_math.step_ledger import ends_ledger, layer_collectives, mlp_order_collectives, step_ledger
 from runtime.prose import named, said
 from runtime.quantities import local
@@ -17,8 +17,18 @@ from ui.sharding_math import rows
 STEM = "sharding_math"
 
 
-def fields(scenario: Scenario, kind: Kind, num_ranks: int, mistake: str, bench: Trial) -> Mapping[str, object]:
-    """Core's rows by name; the prose names their fields and units. What depends on one drawn run is the view's."""
+def fields(
+    scenario: Scenario,
+    kind: Kind,
+    num_ranks: int,
+    mistake: str,
+    bench: Trial,
+    tried: Callable[[Trial], TrialResult] = run_trial,
+) -> Mapping[str, object]:
+    """Core's rows by name; the prose names their fields and units. What depends on one drawn run is the view's.
+
+    `tried` is who makes the bench's trial.
+    """
     model, ranks = scenario.model_spec, max(2, scenario.tp)
     sums = layer_collectives(model, scenario.batch, ranks)
     step = step_ledger(model, scenario.batch, scenario.tp)
@@ -43,7 +53,7 @@ def fields(scenario: Scenario, kind: Kind, num_ranks: int, mistake: str, bench: 
         "drawn_format": rows.DRAWN_FORMAT.name,
         **_size_fields(scenario),
         **_mistake_fields(rows.MISTAKES[mistake], scenario),
-        **_bench_fields(bench),
+        **_bench_fields(bench, tried),
     }
     title = "refused" if num_ranks in rows.struck_ranks(kind) else "one" if num_ranks == 1 else kind
     blocks = prose_of(STEM, values)
@@ -94,10 +104,10 @@ def _size(gap: Gap) -> str:
     return local(f"{abs(gap.largest):.2f}")
 
 
-def _bench_fields(bench: Trial) -> dict[str, object]:
+def _bench_fields(bench: Trial, tried: Callable[[Trial], TrialResult]) -> dict[str, object]:
     try:
-        error = run_trial(bench).row_error
-    except IndivisibleError:
+        error = tried(bench).row_error
+    except ShardlabError:  # the figure says why
         error = LargestError(0, (0, 0), 0, 0)
     weights = bench.in_features * bench.out_features
     return {

@@ -32,7 +32,7 @@ def test_every_figure_says_what_its_rows_say(look):
     drawn = words(charts.formula_dots(rows.formula_rows(FillDrain(8, 16)), look))
     assert {"30.4 %", "43.8 %", "33.3 %", "15.2 %", "87.5 %"} <= set(drawn)
     versus = Comparison()
-    held = rows.held_rows(versus.side("1f1b"), versus.side("zbv"))
+    held = rows.held_rows(*rows.pair(versus, False))
     assert {"1F1B", "ZBV", "held, microbatches"} <= set(words(charts.held_bars(held, look)))
 
 
@@ -85,4 +85,4 @@ def test_a_schedule_is_a_table_as_well():
     table = grids.table(grids.forward(run, 2))
     assert table.loc["stage 1"].tolist() == ["–", "0", "1", "2"]
     side = Comparison().side("1f1b")
-    assert grids.table(grids.trained(side, 1, False)).loc["rank 3"].tolist()[3:6] == ["0", "B0", "B0"]
+    assert grids.table(grids.trained(rows.drawn(side, 1, False))).loc["rank 3"].tolist()[3:6] == ["0", "B0", "B0"]
