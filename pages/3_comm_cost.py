@@ -71,17 +71,14 @@ def see() -> None:
     if shown == WIRE:
         comm_wire.draw(page, wire)
         return
-    figure, margin = page.split()
-    with figure:
+    with page.beside(
+        "see.note_step", "see.note_payload", rule=["see.note_napkin" if view.napkin else "see.note_rule"]
+    ):
         warn()
         reading = "napkin" if view.napkin else phase
         comm_bench.bars(
             page, rows_of.link_rows(view, view.compared, points), f"see.reading_{reading}", f"bill_{phase}"
         )
-    with margin:
-        page.note("see.note_step", "see.note_payload")
-        with st.container(key="aside_rule"):
-            page.note("see.note_napkin" if view.napkin else "see.note_rule")
 
 
 def break_it() -> None:

@@ -70,19 +70,17 @@ def exercises() -> None:
             args=(state, True),
         )
         return
-    figure, margin = page.split()
-    with figure:
+    with page.beside(f"exercises.note_{exercise.key}"):
         sign = "open" if said == UNDECIDED else "ok" if said == exercise.answer else "off"
         page.verdict(sign, f"exercises.right_{exercise.key}")
         with page.guarded():
             told.draw(page, cases.exercise_report(exercise), exercise.key)
-    with margin:
-        page.note(f"exercises.note_{exercise.key}")
 
 
 def formulas() -> None:
-    figure, margin = page.split()
-    with figure:
+    with page.beside(
+        "formulas.heads", "formulas.rotary", "formulas.allocator", "formulas.cache", "formulas.smallest"
+    ):
         found = frame(weight_rules.steps())
         page.figure(charts.shrinking_residuals(found, page.look), "formulas.reading", found, "weights_rules")
         page.equation(*(phrase("startup_log", f"equation.{side}", block=16) for side in ("left", "right")))
@@ -90,8 +88,6 @@ def formulas() -> None:
         with page.guarded(), st.expander(phrase("startup_log", "says.every_tensor_one_rank")):
             table = frame(weight_rules.tensor_rows(page.scenario.model_spec, page.scenario.tp))
             page.table(table, "formulas.scenario")
-    with margin:
-        page.note("formulas.heads", "formulas.rotary", "formulas.allocator", "formulas.cache", "formulas.smallest")
 
 
 page.play(

@@ -88,8 +88,7 @@ def slow_rank() -> None:
 
 
 def all_reduce() -> None:
-    figure, margin = page.split()
-    with figure:
+    with page.beside("all_reduce.note", caps=["all_reduce.caps"]):
         if machine.world_size == 1:
             page.verdict("open", "all_reduce.alone")
         else:
@@ -99,10 +98,6 @@ def all_reduce() -> None:
         bands = frame(kernel_rows.bands(machine))
         chart = clinic_scenes.payload_bands(bands, payload_bytes, machine.release, look)
         page.figure(chart, "all_reduce.reading", bands, "payloads")
-    with margin:
-        page.note("all_reduce.note")
-        with st.container(key="aside_caps"):
-            page.note("all_reduce.caps")
 
 
 page.play(

@@ -170,82 +170,53 @@ def _your_link(page: Page, asked: Asked, view: cost.View, points: Sequence[Measu
     if asked.pinned is not None:
         shown.append(asked.pinned.row(said("comm_cost", "says.pinned"), not view.napkin))
     shown += cost.link_rows(replace(view, phase="decode"), view.links, points)
-    figure, margin = page.split()
-    with figure:
+    with page.beside("bench.balance", "bench.note", scenario=["bench.scenario"]):
         bars(page, shown, "bench.reading", "bench")
         with st.container(key="aside_ranks"):
             by_ranks = scale.bills_by_ranks(asked.own)
             page.figure(bills.bills_by_ranks(by_ranks, page.look), "bench.ranks", frame(by_ranks), "bills_by_ranks")
-    with margin:
-        page.note("bench.balance", "bench.note")
-        with st.container(key="aside_scenario"):
-            page.note("bench.scenario")
 
 
 def _kernels(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
     page.fill(facts.kernels(view))
-    figure, margin = page.split()
-    with figure:
+    with page.beside("bench.kernels_one", "bench.kernels_cap", switch=["bench.kernels_switch"]):
         bars(page, rows.kernel_rows(view, points), facts.kernels_block(view), "kernels")
-    with margin:
-        page.note("bench.kernels_one", "bench.kernels_cap")
-        with st.container(key="aside_switch"):
-            page.note("bench.kernels_switch")
 
 
 def _constants(page: Page) -> None:
     # a projector has room for the links that somebody measured
     shown = [row for row in rows.constant_rows() if row.measured_gb_s is not None or not page.look.present]
-    figure, margin = page.split()
-    with figure:
+    with page.beside("bench.constants_link", "bench.constants_network", constants=["bench.constants_rule"]):
         page.figure(charts.nominal_and_measured(shown, page.look), "bench.constants", frame(shown), "links")
-    with margin:
-        page.note("bench.constants_link", "bench.constants_network")
-        with st.container(key="aside_constants"):
-            page.note("bench.constants_rule")
 
 
 def _units(page: Page, view: cost.View, over: LinkSpec) -> None:
     slips = unit_slips(view.step, view.timed(over))
     page.fill(facts.units(over, slips))
-    figure, margin = page.split()
-    with figure:
+    with page.beside("bench.units_bandwidth", "bench.units_payload", "bench.units_latency"):
         flips = any(slip.flips for slip in slips)
         shown = [slip for slip in slips if not page.look.present or slip.key != "binary_for_decimal"]
         bars(page, rows.slip_rows(shown), "bench.units_flip" if flips else "bench.units_hold", "units")
-    with margin:
-        page.note("bench.units_bandwidth", "bench.units_payload", "bench.units_latency")
 
 
 def _gpus(page: Page, view: cost.View) -> None:
     dots = rows.share_dots(view)
     page.fill(facts.gpus(view, dots))
-    figure, margin = page.split()
-    with figure:
+    with page.beside("bench.gpus_why", flips=["bench.gpus_flips"]):
         page.figure(charts.share_dots(dots, THRESHOLDS, page.look), "bench.gpus", frame(dots), "gpus")
-    with margin:
-        page.note("bench.gpus_why")
-        with st.container(key="aside_flips"):
-            page.note("bench.gpus_flips")
 
 
 def _buy(page: Page, view: cost.View, over: LinkSpec, share: float) -> None:
     advice = what_to_buy(view.step, view.timed(over))
     page.fill(facts.remedies(view, over, advice))
-    figure, margin = page.split()
-    with figure:
+    with page.beside("bench.buy_payload", "bench.buy_even", overlap=["bench.buy_overlap"]):
         bars(page, rows.remedy_rows(advice, share, over), f"bench.buy_{advice.better or 'either'}", "remedies")
-    with margin:
-        page.note("bench.buy_payload", "bench.buy_even")
-        with st.container(key="aside_overlap"):
-            page.note("bench.buy_overlap")
 
 
 def _batch(page: Page, view: cost.View) -> None:
     points = scale.batch_points(view)
     page.fill(facts.batch(view, points))
-    figure, margin = page.split()
-    with figure:
+    with page.beside("bench.batch_ridge", "bench.batch_note"):
         chart = charts.share_lines(
             points,
             THRESHOLDS,
@@ -254,15 +225,12 @@ def _batch(page: Page, view: cost.View) -> None:
             page.look,
         )
         page.figure(chart, "bench.batch", frame(points), "batch")
-    with margin:
-        page.note("bench.batch_ridge", "bench.batch_note")
 
 
 def _nodes(page: Page, view: cost.View, gpus_per_node: int) -> None:
     priced = scale.node_bills(view, gpus_per_node)
     page.fill(facts.nodes(view, priced, gpus_per_node))
-    figure, margin = page.split()
-    with figure:
+    with page.beside("bench.nodes_levels", "bench.nodes_flat"):
         levels = scale.node_bars(priced)
         page.figure(charts.node_bars(levels, page.look), "bench.nodes", frame(levels), "nodes")
         with st.container(key="aside_shares"):
@@ -271,20 +239,13 @@ def _nodes(page: Page, view: cost.View, gpus_per_node: int) -> None:
                 shares, THRESHOLDS, list(scale.TP_SIZES), said("comm_cost", "says.tp_ranks"), page.look
             )
             page.figure(chart, "bench.node_shares", frame(shares), "node_shares")
-    with margin:
-        page.note("bench.nodes_levels", "bench.nodes_flat")
 
 
 def _mixture(page: Page, experts: scale.Experts, over: LinkSpec) -> None:
     wire = as_measured(over)
     page.fill(facts.experts(experts, wire))
-    figure, margin = page.split()
-    with figure:
+    with page.beside("bench.experts_ratio", experts=["bench.experts_copies", "bench.experts_attention"]):
         bars(page, scale.layer_rows(experts, wire), "bench.experts", "experts")
-    with margin:
-        page.note("bench.experts_ratio")
-        with st.container(key="aside_experts"):
-            page.note("bench.experts_copies", "bench.experts_attention")
 
 
 def _ends(page: Page, view: cost.View, over: LinkSpec) -> None:
@@ -292,19 +253,19 @@ def _ends(page: Page, view: cost.View, over: LinkSpec) -> None:
         page.reading("bench.ends_none")
         return
     page.fill(facts.ends(view, over))
-    figure, margin = page.split()
-    with figure:
+    with page.beside("bench.ends_head", "bench.ends_embedding"):
         bars(page, rows.end_rows(view, over), "bench.ends", "ends")
-    with margin:
-        page.note("bench.ends_head", "bench.ends_embedding")
 
 
 def _residuals(page: Page, machine: str, points: Sequence[MeasuredPoint]) -> None:
     small, series = residual_rows.by_ranks(points), residual_rows.SHORT[machine]
     large = residual_rows.misses(points, series, max(point.ranks for point in points if point.series == series))
     page.fill(facts.residuals(small, large))
-    figure, margin = page.split()
-    with figure:
+    with page.beside(
+        "bench.residuals_launch",
+        "bench.residuals_kernel",
+        residuals=["bench.residuals_protocol", "bench.residuals_switch"],
+    ):
         chart = charts.misses_by_ranks(small, page.look)
         page.figure(chart, "bench.residuals", frame(small), "misses_by_ranks")
         with st.container(key="aside_payload"):
@@ -315,7 +276,3 @@ def _residuals(page: Page, machine: str, points: Sequence[MeasuredPoint]) -> Non
             )
             over = charts.misses_by_payload(large, residual_rows.regions(), x, page.look)
             page.figure(over, "bench.residuals_payload", frame(large), "misses_by_payload")
-    with margin:
-        page.note("bench.residuals_launch", "bench.residuals_kernel")
-        with st.container(key="aside_residuals"):
-            page.note("bench.residuals_protocol", "bench.residuals_switch")

@@ -26,11 +26,8 @@ _NOTES = {rows.HOP: "note", rows.TWO_WAY: "note_two_way", rows.BUSBW: "note_busb
 def draw(page: Page, slip: str, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
     """The slip that is chosen."""
     figures = {rows.HOP: _hop, rows.TWO_WAY: _two_way, rows.BUSBW: _busbw, rows.AVERAGE: _average}
-    figure, margin = page.split()
-    with figure:
+    with page.beside(f"break_it.{_NOTES[slip]}"):
         figures[slip](page, view, points)
-    with margin:
-        page.note(f"break_it.{_NOTES[slip]}")
 
 
 def _hop(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:

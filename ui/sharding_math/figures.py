@@ -17,9 +17,10 @@ from runtime.quantities import heard
 from ui import address, inputs
 from ui.figures.frames import frame, sheet
 from ui.figures.svg import NARROW, size_of
+from ui.page_parts import tabulate
 from ui.players.block_stepper import block_stepper
 from ui.players.still import still
-from ui.scenes import Page, tabulate
+from ui.scenes import Page
 from ui.sharding_math import boards, charts, rows
 from ui.sharding_math.drawing import layer_diagram
 

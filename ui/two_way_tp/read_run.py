@@ -22,8 +22,7 @@ def token_figure(page: Page, log: RunLog, reading: str) -> None:
 
 def see(page: Page, log: RunLog, step: Step) -> None:
     """One letter on both ranks' clocks, and the letters so far."""
-    figure, margin = page.split()
-    with figure:
+    with page.beside("see.note_sums", "see.note_gather"):
         page.reading("see.written")
         table = frame(rows_of.timeline(step))
         chart = charts.token_timeline(table, page.look, rows_of.step_ms(step))
@@ -31,8 +30,6 @@ def see(page: Page, log: RunLog, step: Step) -> None:
         with st.container(key="aside_letters"):
             written = frame(rows_of.letters(log, step.number))
             page.figure(charts.letters(written, page.look), "see.letters", written, "letters")
-    with margin:
-        page.note("see.note_sums", "see.note_gather")
 
 
 def count(page: Page, capture: Capture) -> None:

@@ -1,0 +1,128 @@
+"""The parts a scene is made of: its prose, its figures with their readings and tables, its notes in the margin."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Literal
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.errors import ShardlabError
+from runtime import operators
+from ui import theme
+from ui.controls import Controls
+from ui.course import glossary
+from ui.equation import fractions
+from ui.figures.frames import Sheet, sheet
+from ui.figures.style import Figure
+from ui.labels import label as word
+from ui.players.save_png import save_png
+from ui.prose import Prose, escape
+
+
+@dataclass(kw_only=True)
+class PageParts(Controls):
+    """A page as what it shows, in the look of the visit."""
+
+    look: theme.Look
+    prose: Prose = field(default_factory=lambda: Prose({}))
+    _splits: Iterator[int] = field(default_factory=count)
+
+    def fill(self, fields: Mapping[str, object]) -> None:
+        """Give the prose more fields: those of the figure that is open, which no other scene needs."""
+        self.prose = replace(self.prose, fields={**self.prose.fields, **fields})
+
+    def say(self, block: str, width: Literal["auto", "stretch"] = "auto") -> None:
+        """A block of prose as body text, its terms with their definitions."""
+        st.markdown(glossary.marked(self.prose.text(block), block), width=width, unsafe_allow_html=True)
+
+    def reading(self, block: str) -> None:
+        """The one sentence under a figure, in the serif that says."""
+        with st.container(key=f"reading_{block}"):
+            self.say(block)
+
+    def note(self, *blocks: str) -> None:
+        """Notes in the margin, each under its own hairline."""
+        for block in blocks:
+            with st.container(key=f"note_{block}"):
+                self.say(block)
+
+    def verdict(self, sign: str, block: str) -> None:
+        """`ok`, `off` or `open`; the block's first paragraph is the claim, the rest the assumption it needs.
+
+        The claim holds whatever the sign: bad news has a warning, for a cross would call it untrue.
+        """
+        mark = {"ok": ":green[:material/check:]", "off": ":red[:material/warning:]"}.get(sign, ":gray[**?**]")
+        with st.container(key=f"verdict_{block}", horizontal=True, gap="small"):
+            st.markdown(mark, width="content")
+            self.say(block, width="stretch")
+
+    def figure(self, chart: Figure, reading: str, table: pd.DataFrame | Sequence[object], name: str) -> None:
+        """A chart, its reading (a text alternative as well), its table as CSV and itself as PNG.
+
+        `reading` is a block of prose; `name` is the files', and the key under which the chart keeps its state.
+        """
+        alt, rows = self.prose.plain(reading), sheet(table)
+        with st.container(key=f"chart_{name}"):
+            draw(chart, alt, f"figure_{name}")
+        self.reading(reading)
+        with st.expander(word("figure.table")):
+            tabulate(rows, alt)
+            with st.container(horizontal=True, gap="small"):
+                st.download_button(
+                    word("figure.csv"),
+                    rows.csv,
+                    f"{name}.csv",
+                    "text/csv",
+                    key=f"csv_{name}",
+                    on_click="ignore",
+                )
+                save_png(f"chart_{name}", name, self.look.palette.ground)
+
+    def table(self, rows: pd.DataFrame | Sequence[object], block: str) -> None:
+        """A table that stands by itself, under a block that says what it holds."""
+        tabulate(sheet(rows), self.prose.plain(block))
+
+    def equation(self, *terms: tuple[str, str] | str) -> None:
+        """Stacked fractions joined by equals signs; a bare string stands as it is. Text, not markup."""
+        st.html(fractions(terms))
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """A part of a scene that bad input may refuse: the message stands in its place, the rest goes on."""
+        try:
+            yield
+        except ShardlabError as error:
+            operators.note("refusal", page=self.entry.stem, kind=type(error).__name__)
+            st.error(escape(error))
+
+    def split(self) -> tuple[DeltaGenerator, DeltaGenerator]:
+        """The figure and its margin: 852 and 264 of 1160, one under the other on a phone and a low wall."""
+        with st.container(key=f"split_{next(self._splits)}"):
+            figure, margin = st.columns([852, 264], gap="large")
+        return figure, margin
+
+    @contextmanager
+    def beside(self, *notes: str, **aside: Sequence[str]) -> Iterator[None]:
+        """A figure with notes in its margin; those of an `aside_…` stand there only where it has room."""
+        figure, margin = self.split()
+        with figure:
+            yield
+        with margin:
+            self.note(*notes)
+            for key, blocks in aside.items():
+                with st.container(key=f"aside_{key}"):
+                    self.note(*blocks)
+
+
+def draw(chart: Figure, alt: str, key: str) -> None:
+    """A chart in the page, as it is: our own look, its alternative for who does not see it."""
+    st.vega_lite_chart({**chart.spec, "datasets": {"rows": chart.sent}}, theme=None, alt=alt, key=key)
+
+
+def tabulate(rows: Sheet, alt: str) -> None:
+    """A table as tall as its rows, or as a screen has room for."""
+    st.dataframe(rows.shown, hide_index=True, alt=alt)
