@@ -164,7 +164,7 @@ class TorchRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end("cancelled", "The run was cancelled.")
+        self._end("cancelled", "The run was canceled.")
 
     def watch(self) -> Iterator[str | None]:
         """Each line as it is printed, and None a few times a second when there is none; ends with the run."""
@@ -185,7 +185,7 @@ class TorchRun:
 
     def cancel(self) -> Outcome:
         """End the run now."""
-        return self._end("cancelled", "The run was cancelled.")
+        return self._end("cancelled", "The run was canceled.")
 
     @property
     def elapsed_s(self) -> float:

@@ -205,7 +205,7 @@ def _compressed(block: Mapping[str, object]) -> WeightFormat:
     groups = block.get("config_groups")
     found = {_compressed_group(group) for group in groups.values()} if isinstance(groups, Mapping) else set()
     if len(found) != 1:
-        raise OutOfRangeError("config_groups", _shown(groups), "must name one width for all quantised weights")
+        raise OutOfRangeError("config_groups", _shown(groups), "must name one width for all quantized weights")
     return found.pop()
 
 

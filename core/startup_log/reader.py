@@ -20,7 +20,7 @@ LIMIT_FIGURES = 4096
 def read_log(text: str, given: Given | None = None) -> Report:
     """The report of a startup log, with what `given` adds to it.
 
-    Raises UnreadableTextError where no engine is recognised in it, OutOfRangeError for a weight format that is
+    Raises UnreadableTextError where no engine is recognized in it, OutOfRangeError for a weight format that is
     unknown.
     """
     if len(text) > LIMIT_CHARACTERS:
@@ -35,7 +35,7 @@ def read_log(text: str, given: Given | None = None) -> Report:
     engine = next(iter((*engines, *(run.settings.engine for run in starts if run.settings.engine))), None)
     if engine is None:
         raise UnreadableTextError(
-            "no line of vLLM, SGLang or TensorRT-LLM is recognised in this text;"
+            "no line of vLLM, SGLang or TensorRT-LLM is recognized in this text;"
             " paste what the engine prints as it starts"
         )
     bases = [basis_of(run, starts, given or Given()) for run in starts]

@@ -140,7 +140,7 @@ class TestLive:
         second.get_by_text("one at a time").wait_for()
         ranks_of(server)
         first.get_by_role("button", name="Cancel").click()
-        first.get_by_text("The run was cancelled").wait_for()
+        first.get_by_text("The run was canceled").wait_for()
         server.wait_for_none(5)
         assert first.get_by_role("button", name=RUN).is_visible()
 

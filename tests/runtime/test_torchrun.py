@@ -205,7 +205,7 @@ def test_cancel_ends_every_rank_and_keeps_what_was_printed():
         while run._lines.qsize() == 0:
             time.sleep(0.05)
         outcome = run.cancel()
-    assert (outcome.status, outcome.message) == ("cancelled", "The run was cancelled.")
+    assert (outcome.status, outcome.message) == ("cancelled", "The run was canceled.")
     assert events(outcome.lines) == ["start", "world"]
     assert processes(run) == []
 

@@ -122,3 +122,16 @@ def test_an_address_that_somebody_typed_is_no_link(address):
 
 def test_escape_leaves_plain_words_alone():
     assert escape("8 KiB, 4.6 %") == "8 KiB, 4.6 %"
+
+
+BRITISH = re.compile(
+    r"\b\w*(?:(?:col|neighb|behavi|fav|hon)our|(?:recogn|optim|quant|util|normal|synchron|organ|summar|initial)is[ei]|"
+    r"analys[ei](?!s)|cancelled|labelled|modelled|licence|centre|grey)\w*",
+    re.I,
+)
+
+
+@pytest.mark.parametrize("stem", content.stems())
+def test_english_is_spelled_as_in_america(stem):
+    blocks = {name: content.FIELD.sub("", CODE.sub("", block)) for name, block in content.load(stem).items()}
+    assert not {name: found for name, block in blocks.items() if (found := BRITISH.findall(block))}
