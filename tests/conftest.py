@@ -30,7 +30,7 @@ def pytest_ignore_collect(collection_path, config):
 def pytest_collection_modifyitems(items):
     """Let some tests compute while others wait for a browser; what needs torch is of the slow tier."""
     for item in items:
-        if TORCH in Path(item.fspath).parents:
+        if item.nodeid.startswith("tests/distributed/"):
             item.add_marker(pytest.mark.slow)
     waiting = [item for item in items if is_waiting(item)]
     rest = [item for item in items if not is_waiting(item)]
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items):
 
 def is_waiting(item) -> bool:
     """Whether a test spends its time waiting for a browser."""
-    return Path(item.fspath).parent.name == "browser"
+    return item.nodeid.startswith("tests/browser/")
 
 
 def placed(items) -> list:

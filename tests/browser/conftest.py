@@ -31,7 +31,7 @@ EXPECTED_CONSOLE = re.compile(r"/_stcore/(health|host-config)")
 def pytest_collection_modifyitems(items):
     """Everything in this folder needs a browser."""
     for item in items:
-        if Path(__file__).parent in Path(item.fspath).parents:
+        if item.nodeid.startswith("tests/browser/"):
             item.add_marker(pytest.mark.browser)
 
 
