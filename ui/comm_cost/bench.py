@@ -202,7 +202,7 @@ def _units(page: Page, view: cost.View, over: LinkSpec) -> None:
 def _gpus(page: Page, view: cost.View) -> None:
     dots = rows.share_dots(view)
     page.fill(facts.gpus(view, dots))
-    with page.beside("bench.gpus_why", flips=["bench.gpus_flips"]):
+    with page.beside("bench.gpus_why", "bench.models_why", flips=["bench.gpus_flips"]):
         page.figure(charts.share_dots(dots, THRESHOLDS, page.look), "bench.gpus", frame(dots), "gpus")
 
 

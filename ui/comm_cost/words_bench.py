@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from core.catalog import LINKS
 from core.catalog import link as find_link
-from core.comm_cost.bill import NOISE_BELOW_FRACTION, bill, priced_ends
+from core.comm_cost.bill import NOISE_BELOW_FRACTION, Bill, bill, priced_ends
 from core.comm_cost.kernels import in_switch_cost, picked_all_reduce, picked_bill
 from core.comm_cost.node_boundary import NodeBill
 from core.comm_cost.readings import Reading, misreadings
@@ -28,6 +28,9 @@ from ui.comm_cost.rows_wire import ALGORITHMS, Wire, races
 from ui.comm_cost.words import kernel_key
 
 Fields = Mapping[str, object]
+
+PAIR = ("llama-3-8b", "llama-3-70b")
+"""The seeds' two models: the wider one has the smaller share of communication."""
 
 
 def kernels(view: View) -> Fields:
@@ -85,10 +88,23 @@ def units(link: LinkSpec, slips: Sequence[Reading]) -> Fields:
     }
 
 
+def _decode_of(view: View, key: str) -> Bill:
+    """One sequence's step of another model on the same ranks and link."""
+    asked = replace(view.scenario, model=key, batch=1, tp=max(2, view.scenario.tp))
+    other = replace(view, scenario=asked, phase="decode")
+    return other.price(view.link, other.step)
+
+
 def gpus(view: View, dots: Sequence[ShareDot]) -> Fields:
-    """Which verdicts differ on another GPU."""
+    """Which verdicts differ on another GPU, and what a larger model does to the bill on this one."""
     flips = flips_in_words(dots)
+    small, large = (_decode_of(view, key) for key in PAIR)
     return {
+        "small_bill": small,
+        "large_bill": large,
+        "pair_payload": large.step.payload_bytes / small.step.payload_bytes,
+        "pair_sums": large.step.all_reduces / small.step.all_reduces,
+        "pair_compute": large.step.compute_s / small.step.compute_s,
         "gpu_step": view.step.rank_compute_s,
         "gpu_flips": "\n".join(f"- {line}" for line in flips) or said("comm_cost", "gpus.none"),
         "gpu_flip_count": len(flips),

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,3 +60,12 @@ def test_nothing_above_the_prediction_answers_it():
     """What the question is filled with is no bill: the page computes it only for the reading."""
     asked = BLOCKS["question.ask"] + BLOCKS["question.title"] + BLOCKS["question.label"]
     assert not re.search(r"speedup|total_s|comm_s|fraction", asked)
+
+
+def test_a_larger_model_is_told_to_pay_a_smaller_share_on_a_slow_link():
+    """70B beside 8B: twice the payload, 2.5 times the sums, 8.65 times the lab's 8 ms of compute."""
+    view = View(Scenario(link="ethernet-10g"))
+    told = words_bench.gpus(view, share_dots(view))
+    assert (told["pair_payload"], told["pair_sums"]) == (2, 2.5)
+    assert told["pair_compute"] == pytest.approx(8.65, abs=0.01)
+    assert told["large_bill"].comm_fraction < told["small_bill"].comm_fraction
