@@ -64,22 +64,12 @@ def write(root: Path) -> None:
         (folder / path.name).write_text(text, encoding="utf-8")
 
 
-def vocabulary() -> set[str]:
-    """English words, as content/ uses them: lower case, four letters or more, with a vowel."""
-    words: set[str] = set()
-    for stem in content.stems(content.ENGLISH):
-        for text in content.blocks(stem, content.ENGLISH).values():
-            plain = _KEPT.sub(" ", text)
-            words |= set(re.findall(r"(?<![\w/.@-])[A-Z]?[a-z]{3,}(?![\w/@-])", plain))
-    return {word.lower() for word in words if re.search("[aeiou]", word.lower())}
-
-
-def english_in(text: str, words: set[str]) -> set[str]:
-    """The English words of a text that a pseudo-language left as they are."""
-    plain = re.sub(r"```.*?```|`[^`\n]*`|https?://\S+|\]\([^)]*\)|<[^>]*>|:[a-z-]+\[|:material/\w+:", " ", text)
+def plain_in(text: str) -> list[str]:
+    """The words of a text that no accent was put on, names of the catalog, code, links and formulas apart."""
+    code = r"```.*?```|`[^`\n]*`|https?://\S+|\]\([^)]*\)|<[^>]*>|:[a-z-]+\[|:material/\w+:"
+    plain = re.sub(code, " ", text, flags=re.DOTALL)
     plain = re.sub(r"\$[^$\n]+\$", " ", plain)
     for name in NAMES:
         plain = plain.replace(name, " ")
-    plain = plain.replace("\\", "")
-    found = re.findall(r"(?<![\w/.@=-])[A-Z]?[a-z]{3,}(?![\w/@=(-])", plain)
-    return {word for word in found if word.lower() in words}
+    found = re.findall(r"(?<![\w/.@=-])[A-Za-z]+(?:-[A-Za-z]+)*(?![\w/@=(-])", plain.replace("\\", ""))
+    return [word for word in found if re.search(r"[a-z]{3}", word) and re.search(r"[aeiouy]", word)]

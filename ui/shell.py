@@ -12,6 +12,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from core.scenario import Scenario
 from runtime import content, operators
+from runtime.kept import kept
 from ui import address, inputs, lighter_state, scenario_bar, theme
 from ui.course import paths, progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
@@ -119,6 +120,7 @@ def run() -> None:
                 "present": presenting(),
                 "keys": inputs.keys_act(),
                 "lang": content.language(),
+                "streamlit": _streamlits_own(),
                 "shared": list(_SHARED),
                 "path": paths.name(),
                 "presides": poll.code() if poll.presides() else "",
@@ -130,6 +132,14 @@ def run() -> None:
             on_wall_change=_heard,
             on_dark_change=_heard,
         )
+
+
+@kept
+def _streamlits_own() -> dict[str, str]:
+    """What Streamlit says of its own parts, in English alone, by what it is called here: for the browser to put."""
+    here, there = content.load("shell"), content.blocks("shell", content.ENGLISH)
+    said = {words: here[name] for name, words in there.items() if name.startswith("streamlit.")}
+    return {words: called for words, called in said.items() if words != called}
 
 
 def _heard() -> None:

@@ -48,11 +48,6 @@ class Manifest:
     torch: str
     system: str
 
-    @property
-    def hardware(self) -> str:
-        """The devices in a few words."""
-        return ", ".join(self.gpus) if self.gpus else f"{self.cpu}, {self.cores} cores"
-
 
 @dataclass(frozen=True)
 class RunResult:

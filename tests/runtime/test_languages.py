@@ -1,5 +1,6 @@
 """A language is a folder: its words, its numbers, its plurals, and what stands in where it has none."""
 
+import re
 import threading
 
 import pytest
@@ -136,6 +137,38 @@ def test_a_language_says_what_english_says(stem, language):
     paths = lambda text: {path for path, _ in content.FIELD.findall(text)}  # noqa: E731
     differ = {name: paths(english[name]) ^ paths(text) for name, text in other.items()}
     assert {name: fields for name, fields in differ.items() if fields} == {}
+
+
+SHELL = re.compile(r"^try\.")
+"""Commands with words beside them, in one run of code."""
+
+
+def shape(text: str) -> dict[str, list[str]]:
+    """What a text has whatever its language: rows and their cells, items, heads, code, links, formulas."""
+    return {
+        "rows": [str(line.count("|")) for line in text.splitlines() if line.startswith("|")],
+        "items": re.findall(r"^\s*(?:[-*]|\d+\.) ", text, re.MULTILINE),
+        "heads": re.findall(r"^#+ ", text, re.MULTILINE),
+        "code": sorted({*re.findall(r"`[^`\n]+`", text)}),
+        "blocks": re.findall(r"^```", text, re.MULTILINE),
+        "links": sorted(re.findall(r"\]\(([^)]*)\)", text)),
+        "formulas": sorted(re.findall(r"\$[^$\n]+\$", text)),
+        "colors": sorted(re.findall(r":(\w+)\[", text)),
+        "paragraphs": ["" for part in text.split("\n\n") if part.strip()],
+    }
+
+
+@pytest.mark.parametrize("language", [name for name in content.finished() if name != content.ENGLISH])
+@pytest.mark.parametrize("stem", content.stems())
+def test_a_language_leaves_out_no_row_no_item_and_no_code(stem, language):
+    """A row that English gained is looked for, not only its block."""
+    english, other = content.blocks(stem, content.ENGLISH), content.blocks(stem, language)
+    differ = {
+        name: {part for part, has in shape(text).items() if shape(other[name])[part] != has}
+        for name, text in english.items()
+        if not SHELL.match(name)
+    }
+    assert {name: parts for name, parts in differ.items() if parts} == {}
 
 
 @pytest.mark.parametrize("language", OTHERS)

@@ -11,6 +11,39 @@ function* everyElement(root) {
   }
 }
 
+// What Streamlit says of its own parts, by how that is called in the language of the visit: `Fullscreen`, `Help for …`.
+let called = new Map();
+let begun = [];
+
+function speak(words) {
+  called = new Map(Object.entries(words));
+  begun = [...called].filter(([said]) => said.endsWith('…')).map((pair) => pair.map((said) => said.slice(0, -1)));
+  if (called.size) sayOfPage();
+}
+
+function inOurs(said) {
+  const [head, ...rest] = said.split(': ');
+  if (called.has(head)) return [called.get(head), ...rest].join(': ');
+  const [start, instead] = begun.find(([start]) => said.startsWith(start)) ?? ['', ''];
+  return instead + said.slice(start.length);
+}
+
+function sayInOurs(element) {
+  for (const name of ['aria-label', 'placeholder']) if (element.hasAttribute(name)) setOnce(element, name, inOurs(element.getAttribute(name)));
+  const [text, another] = element.childNodes;
+  if (text?.nodeType === Node.TEXT_NODE && !another && called.has(text.data)) text.data = called.get(text.data);
+}
+
+// A comma typed or pasted where a language's decimals have one. Firefox takes it by the page's language; the others
+// go by their own, where 2,5 may be read as 25; all of them take a point.
+function typeDecimal(event, lang) {
+  const field = event.composedPath()[0], typed = event.key ?? event.clipboardData?.getData('text/plain') ?? '';
+  if (field.type !== 'number' || !/^[^.,]*,[^.,]*$/.test(typed)) return;
+  if (!(1.5).toLocaleString(lang).includes(',') || 'mozInnerScreenX' in window) return;
+  event.preventDefault();
+  document.execCommand('insertText', false, typed.trim().replace(',', '.'));
+}
+
 function setOnce(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
@@ -49,6 +82,7 @@ function sayOfPage() {
   const heads = [];
   for (const element of everyElement(document.body)) {
     if (element.shadowRoot) drawn.observe(element.shadowRoot, { subtree: true, childList: true });
+    if (called.size) sayInOurs(element);
     if (HEADS.includes(element.tagName)) heads.push(element);
     if (element.tagName === 'TABLE') nameCells(element);
     // a bare block of code, wider than its place

@@ -1,5 +1,5 @@
 // What the browser has to know of the shell: keys, focus, what is said of a change, and links within the course.
-// Mounted once a visit; `data` is { said, present, keys, lang, shared, path, presides, first, wall, dark }.
+// Mounted once a visit; `data` is { said, present, keys, lang, streamlit, shared, path, presides, first, wall, dark }.
 
 const PHONE_PX = 600;
 const WRITTEN_IN = 'input:not([type=range], [type=radio], [type=checkbox]), textarea, [contenteditable=true], [role=combobox]';
@@ -122,6 +122,7 @@ function watchTheConnection() {
 }
 
 document.addEventListener('keydown', onKey, true);
+for (const way of ['keydown', 'paste']) document.addEventListener(way, (event) => typeDecimal(event, document.documentElement.lang), true);
 document.addEventListener('click', onPress, true);
 document.addEventListener('click', onClick, true);
 document.addEventListener('focusin', (event) => { last = event.target; }, true);
@@ -137,6 +138,7 @@ setInterval(tellElapsed, CLOCK_MS);
 export default function ({ data, parentElement, setStateValue }) {
   ask = () => setStateValue('connected', Date.now());
   document.documentElement.lang = data.lang;
+  speak(data.streamlit);
   Object.assign(firstScenes, data.first);
   if (data.said !== now.said) {
     if (now.said) region().textContent = data.said;

@@ -22,6 +22,7 @@ from runtime.prose import Prose, named, said
 from runtime.quantities import binary_bytes, grouped, local, percent, seconds, significant
 from ui.clinic.rows_kernel import asks
 from ui.clinic.rows_straggler import SIZES
+from ui.two_way_tp.rows import hardware
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def _fault_fields(fault: Fault) -> Mapping[str, str]:
     return {
         "fault_date": made.date[:10],
         "fault_torch": made.torch,
-        "fault_hardware": made.hardware,
+        "fault_hardware": hardware(made),
         "fault_lasted": seconds(fault.lasted_s),
     }
 

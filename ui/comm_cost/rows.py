@@ -369,7 +369,7 @@ class Mark:
 def marks(view: View) -> list[Mark]:
     """The payloads of this scenario's decode step and of its prefill."""
     phases: tuple[Phase, ...] = ("decode", "prefill")
-    return [Mark(replace(view, phase=phase).step.payload_bytes, phase) for phase in phases]
+    return [Mark(replace(view, phase=phase).step.payload_bytes, named("comm_cost", phase)) for phase in phases]
 
 
 @dataclass(frozen=True)

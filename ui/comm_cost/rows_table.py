@@ -54,9 +54,8 @@ def title(number: int, own: OwnTable) -> str:
         if table.ranks
         else said("comm_cost", "says.ranks_unknown")
     )
-    return said(
-        "comm_cost", "says.rows", number=number, value=table.op or "unnamed", ranks=ranks, rows=len(table.rows)
-    )
+    name = table.op or said("comm_cost", "says.unnamed")
+    return said("comm_cost", "says.rows", number=number, value=name, ranks=ranks, rows=len(table.rows))
 
 
 def error_points(own: OwnTable, handover: bool) -> list[ErrorPoint]:
@@ -83,10 +82,10 @@ def _fit_row(name: str, fit: LinkFit) -> FitRow:
         fixed=microseconds(fit.fixed_us),
         handover=said("comm_cost", "says.s_mib", at=MIB, us_per_sqrt_byte=significant(1024 * fit.us_per_sqrt_byte))
         if fit.us_per_sqrt_byte
-        else "none",
-        alpha="untold" if fit.alpha_us is None else microseconds(fit.alpha_us),
-        base="untold" if fit.base_us is None else microseconds(fit.base_us),
-        bandwidth="untold" if bandwidth is None else f"{plain(bandwidth / GB)} GB/s",
+        else said("comm_cost", "says.no_term"),
+        alpha=said("comm_cost", "says.untold") if fit.alpha_us is None else microseconds(fit.alpha_us),
+        base=said("comm_cost", "says.untold") if fit.base_us is None else microseconds(fit.base_us),
+        bandwidth=said("comm_cost", "says.untold") if bandwidth is None else f"{plain(bandwidth / GB)} GB/s",
         median_error=percent(fit.median_relative_error),
     )
 

@@ -1,6 +1,6 @@
 """Rows to tables: a dataclass is a row, a field is a column; and tables worded once for whoever asks."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import lru_cache
 from typing import Any, ParamSpec, TypeAlias, TypeVar
@@ -99,22 +99,24 @@ def sheet(table: "pd.DataFrame | Sequence[Row]") -> Sheet:
         return _ready(table)
 
 
+def head(column: str) -> str:
+    """What a column is called: the block `head.<column>` of tables.md."""
+    return load("tables").get(f"head.{column}", column)
+
+
+def cell(value: Any) -> Any:
+    """A code by its words: the block `cell.<code>` of tables.md, or an option of every page; else as it is."""
+    if not isinstance(value, str) or len(value) > _LONGEST_CODE:
+        return value
+    code = slug(value)
+    return load("tables").get(f"cell.{code}") or load("shell").get(f"option.{code}", value)
+
+
 def worded(table: pd.DataFrame) -> pd.DataFrame:
-    """A table's columns and codes by their words: the blocks `head.<column>` and `cell.<code>` of tables.md.
-
-    A code that has no words there may be an option of every page (`option.<code>` of shell.md).
-    """
-    words = {**load("shell"), **load("tables")}
-    table = table.rename(columns=lambda name: words.get(f"head.{name}", name))
+    """A table with its columns and its codes by their words."""
+    table = table.rename(columns=head)
     texts = [name for name in table.columns if table[name].map(type).eq(str).any()]
-    return table.assign(**{name: table[name].map(lambda cell: _cell(cell, words)) for name in texts})
-
-
-def _cell(cell: object, words: Mapping[str, str]) -> object:
-    if not isinstance(cell, str) or len(cell) > _LONGEST_CODE:
-        return cell
-    code = slug(cell)
-    return words.get(f"cell.{code}") or words.get(f"option.{code}", cell)
+    return table.assign(**{name: table[name].map(cell) for name in texts})
 
 
 def _number(value: float) -> str:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from runtime.prose import said as phrase
+from runtime.quantities import local
 from ui.figures.dots import dot
 from ui.figures.style import PHONE, Figure, Layer, Spec, figure, kept, layer, narrower, serif, words
 from ui.theme import Look
@@ -26,7 +28,7 @@ def prediction_line(
     if said is not None:
         layers += _said(said, truth, high, unit, look, x)
     if truth is not None:
-        layers += _truth(truth, said, high, f"{truth:.{digits}f} {unit}", look, x)
+        layers += _truth(truth, said, high, local(f"{truth:.{digits}f} {unit}"), look, x)
     return figure(layers, look, _LINE)
 
 
@@ -65,7 +67,7 @@ def _error(said: float, truth: float, high: float, unit: str, look: Look, x: Spe
 
 
 def _said(said: float, truth: float | None, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
-    row = [{"value": said, "text": f"you said {said:g} {unit}"}]
+    row = [{"value": said, "text": phrase("shell", "figure.said", value=said, unit=unit)}]
     text = words(look, 16, align=_lean(said, truth, high))
     return [
         layer("point", row, x=x, y=look.px(_LINE), shape="circle", **dot(look, 15, width=2.5)),
@@ -92,9 +94,9 @@ def _beside(said: float, truth: float, high: float) -> tuple[float, str, int, in
 
 
 def _gap(said: float, truth: float, unit: str) -> str:
-    points = abs(round(truth - said))
-    name = "" if unit != "%" else "point " if points == 1 else "points "
-    return f"{points} {name}{'low' if said < truth else 'high'}" if points else "right"
+    off = abs(round(truth - said))
+    side = "low" if said < truth else "high"
+    return phrase("shell", f"figure.{side}{'_points' if unit == '%' else ''}" if off else "figure.right", off=off)
 
 
 def _lean(value: float, other: float | None, high: float) -> str:

@@ -8,6 +8,7 @@ A chart is plain Vega-Lite, written down once: nothing is copied, compiled or he
 waits. The tests do that (`tests/ui/figures`).
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ from ui.figures.axes import (
     own,
     unit_of,
 )
-from ui.figures.frames import Row, as_row, kept, rows_of
+from ui.figures.frames import Row, as_row, cell, head, kept, rows_of
 from ui.theme import SANS, SERIF, Look
 
 __all__ = [
@@ -147,7 +148,9 @@ def layer(
         properties["text"] = "shown"
     rows = rows if isinstance(rows, list | tuple) else list(rows)
     if "tooltip" in properties:
-        properties["tooltip"] = [_told(field, rows) for field in properties["tooltip"]]
+        told = [_told(field, rows) for field in properties["tooltip"]]
+        properties["tooltip"] = [entry for entry, _ in told]
+        transforms += [words for _, words in told if words]
     encoding = {
         name: _channel(name, properties.pop(name))
         for name in (*_PLACES, *_LOOKS, *_OTHERS)
@@ -159,10 +162,16 @@ def layer(
     return Layer(rows, spec)
 
 
-def _told(field: str, rows: Sequence[Row]) -> Spec:
-    """A field of a tooltip, its numbers in our own form."""
+def _told(field: str, rows: Sequence[Row]) -> tuple[Spec, Spec]:
+    """A field of a tooltip as a table names it, its numbers in our own form; and the words of its codes, if any."""
+    values = {value for row in rows if (value := as_row(row).get(field)) is not None}
     number = bool(rows) and isinstance(as_row(rows[0]).get(field), int | float)
-    return {"field": field, "type": "quantitative" if number else "nominal"}
+    codes = {code: cell(code) for code in sorted(map(str, values)) if cell(code) != code} if not number else {}
+    entry = {"field": field, "type": "quantitative" if number else "nominal", "title": head(field)}
+    if not codes:
+        return entry, {}
+    shown, looked_up = f"told_{field}", f"{json.dumps(codes)}[datum.{field}] || datum.{field}"
+    return {**entry, "field": shown}, {"calculate": looked_up, "as": shown}
 
 
 def _channel(name: str, value: Any) -> Any:
@@ -267,6 +276,7 @@ def _frame_of(look: Look, height: float, numbers: Style) -> Spec:
         "domainColor": palette.axis,
         "tickColor": palette.axis,
         "gridColor": palette.hairline,
+        "aria": False,
         "labelPadding": look.px(4),
         "titlePadding": look.px(8),
     }
@@ -279,7 +289,7 @@ def _frame_of(look: Look, height: float, numbers: Style) -> Spec:
                 "currency": ["$", ""],
             }
         },
-        # marks name themselves to nobody: the figure's one alternative is its reading
+        # marks and axes name themselves to nobody: the figure's one alternative is its reading
         "mark": {"aria": False},
         "view": {"stroke": None, "continuousWidth": 600},
         "text": text,

@@ -204,7 +204,7 @@ def layout_bars(layouts: Sequence[Row], look: Look) -> Figure:
     end = max(row["end"] for row in rows)
     unit, size = unit_of(SECONDS, end)
     for row in rows:
-        row["compute_said"] = f"{row['compute_s'] / size:.3g} {unit}"
+        row["compute_said"] = local(f"{row['compute_s'] / size:.3g} {unit}")
     placed = bands.placed(rows, look)
     x = linear("zero", [0, end], SECONDS)
     layers = [

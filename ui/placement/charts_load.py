@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from runtime.prose import said
+from runtime.quantities import local
 from ui.figures.dots import dashed, dot, label, rules
 from ui.figures.style import (
     PLAIN,
@@ -40,7 +41,10 @@ def tails(rates: Iterable[Row], clock: Literal["ttft", "itl"], promise_ms: float
     ends = [0.7 * max(1e-3, min(times)), 1.5 * max(times)]
     named = said("placement", "says.time_first_token" if clock == "ttft" else "says.between_tokens")
     high = log(p99, ends, _MS, title=named, ticks=decades(1, 3), grid=True, line=False)
-    low, promised = also(high, p50), f"{promise_ms / 1e3:g} s" if promise_ms >= 1000 else f"{promise_ms:g} ms"
+    low, promised = (
+        also(high, p50),
+        local(f"{promise_ms / 1e3:g} s" if promise_ms >= 1000 else f"{promise_ms:g} ms"),
+    )
     red = {"align": "left", "dx": look.px(6), "dy": look.px(-9), "color": palette.off}
     name: Spec = {"row": rows[-1], "x": x, "align": "left", "dx": look.px(8)}
     fill = either("datum.kept", palette.text, palette.ground)

@@ -12,8 +12,9 @@ from core.placement.trace import targets, usable_source
 from core.remark import remark
 from core.serving.curve import LADDER
 from core.serving.load import steady_state
+from runtime.content import slug
 from runtime.prose import said, worded
-from runtime.quantities import percent
+from runtime.quantities import local, percent
 from ui.placement.rows import MOST_LOST, MOST_REFUSED, case_plans, lost
 from ui.placement.rows_accuracy import EVERY, short, signed
 from ui.placement.rows_load import Loaded
@@ -50,7 +51,7 @@ def fields(
         "refused": refused,
         "more_lost": max(0, len(lost(placement)) - MOST_LOST),
         "more_refused": max(0, refused - MOST_REFUSED),
-        "pinned": pinned.layout.name if pinned else "nothing",
+        "pinned": pinned.layout.name if pinned else "–",
         "seen": _seen(topology),
         **_cases(),
     }
@@ -65,8 +66,10 @@ def _answer(placement: Placement, plan: Plan | None) -> str:
 def _links(plan: Plan | None) -> str:
     """What each link is paid for one token."""
     if plan is None or plan.timing is None:
-        return "none"
-    return "; ".join(worded(remark("placement.link_bill", bill=bill)) for bill in plan.timing.bill) or "nothing"
+        return "–"
+    sent = ((bill, remark(f"placement.{slug(bill.what)}", bill=bill)) for bill in plan.timing.bill)
+    paid = [worded(remark("placement.link_bill", bill=bill, sent=what)) for bill, what in sent]
+    return "; ".join(paid) or said("placement", "says.nothing_sent")
 
 
 def _target(question: Question) -> str:
@@ -77,7 +80,7 @@ def _target(question: Question) -> str:
 
 def _cost(plan: Plan | None, usd_per_gpu_hour: float | None) -> str:
     usd = plan.usd_per_million_tokens(usd_per_gpu_hour) if plan else None
-    return said("placement", "says.set_price") if usd is None else f"${usd:.2f}"
+    return said("placement", "says.set_price") if usd is None else local(f"${usd:.2f}")
 
 
 def _seen(topology: Topology | None) -> str:
@@ -163,8 +166,8 @@ def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: s
         if chosen == EVERY
         else said("placement", "says.in", chosen=chosen),
         "chosen_rows": len(rows),
-        "chosen_error": percent(shown.median_error) if shown else "none",
-        "chosen_bias": signed(shown.bias) if shown else "none",
+        "chosen_error": percent(shown.median_error) if shown else "–",
+        "chosen_bias": signed(shown.bias) if shown else "–",
         "rows": len(residuals),
         "above": sum(one.roofline_ratio > 1 for one in residuals),
         "test": errors_of(decode_residuals(residuals)),

@@ -11,7 +11,7 @@ from core.placement.under_load import place_under_load
 from core.units import GB
 from runtime.prose import named
 from runtime.prose import said as phrase
-from runtime.quantities import decimal_bytes, grouped, plain, seconds, significant
+from runtime.quantities import decimal_bytes, grouped, local, plain, seconds, significant
 from ui.comm_cost.rows import BillRow
 
 MOST_CURVES = 10
@@ -272,7 +272,7 @@ def _quantities(plan: Plan, usd_per_gpu_hour: float | None) -> list[tuple[str, s
         (phrase("placement", "says.wires_token"), seconds(timing.comm_s) if timing else "–"),
         (
             phrase("placement", "says.million_tokens"),
-            phrase("placement", "says.set_price") if cost is None else f"${cost:.2f}",
+            phrase("placement", "says.set_price") if cost is None else local(f"${cost:.2f}"),
         ),
     ]
 

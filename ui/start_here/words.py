@@ -84,6 +84,6 @@ def ridge_terms() -> tuple[tuple[str, str] | str, ...]:
     """The ridge as it is written by hand."""
     return (
         ("F · b", "2 · BW"),
-        (f"{GPU.bf16_flops / 1e12:g} T · 2", f"2 · {GPU.memory_bytes_per_s / 1e12:g} T"),
+        (local(f"{GPU.bf16_flops / 1e12:g} T · 2"), local(f"2 · {GPU.memory_bytes_per_s / 1e12:g} T")),
         said("start_here", "says.tokens", ridge_tokens=local(f"{ridge_tokens(GPU):.0f}")),
     )

@@ -142,8 +142,8 @@ def _per_rank() -> Exercise:
     hoped = 2 * gpu - weights - other
     options = (
         said("startup_log", "says.gib_one_gpu_unused", left=local(f"{left:.2f}")),
-        f"{2 * left:.2f} GiB",
-        f"{hoped:.2f} GiB",
+        local(f"{2 * left:.2f} GiB"),
+        local(f"{hoped:.2f} GiB"),
     )
     return Exercise(
         "per_rank",

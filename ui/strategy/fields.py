@@ -14,6 +14,7 @@ from core.strategy.picker import Answer
 from core.strategy.training import ACCUMULATED, RESERVED_BYTES, WITHIN_ERROR
 from core.units import GB
 from runtime.prose import said, worded
+from runtime.quantities import local
 from ui.strategy.rows import (
     ACROSS,
     PAPER_PARAMETERS,
@@ -56,7 +57,7 @@ def memory_fields(held: Held) -> Mapping[str, object]:
     return {
         "paper_parameters": PAPER_PARAMETERS / 1e9,
         "paper_ranks": PAPER_RANKS,
-        **{name: f"{paper_gb(zero):.1f}".removesuffix(".0") + " GB" for zero, name in enumerate(names)},
+        **{name: local(f"{paper_gb(zero):.1f}".removesuffix(".0") + " GB") for zero, name in enumerate(names)},
         "ranks": said("strategy", "says.one_gpu")
         if held.ranks == 1
         else said("strategy", "says.gpus", ranks=held.ranks),

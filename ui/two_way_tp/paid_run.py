@@ -10,6 +10,7 @@ from core.two_way_tp.spend import account, cost_usd
 from runtime.budget import BudgetGuard
 from runtime.paid_run import FOLDER, MANIFEST
 from runtime.prose import said
+from runtime.quantities import local
 from runtime.torch_here import live_runs_allowed
 from ui import inputs
 from ui.prose import escape
@@ -86,7 +87,9 @@ def survey() -> None:
     st.session_state[_NOW] = filled
     priced = with_cost(filled)
     if len(priced):
-        lines = [f"{row.vendor}, {row.instance}: ${row.estimated_usd:.2f}" for row in priced.itertuples()]
+        lines = [
+            f"{row.vendor}, {row.instance}: {local(f'${row.estimated_usd:.2f}')}" for row in priced.itertuples()
+        ]
         st.markdown(escape("; ".join(lines)))
         csv = priced.to_csv(index=False).encode()
         st.download_button(

@@ -7,6 +7,7 @@ from statistics import median
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.specs import ModelSpec
 from core.two_way_tp import (
+    Manifest,
     PerToken,
     Reading,
     RunLog,
@@ -278,6 +279,11 @@ def _again(shown: RunRow, repeat: RunResult) -> RunRow:
 
 def _times(one: PerToken, many: PerToken) -> str:
     return f"{significant(many.median_s / one.median_s, 2)} ×"
+
+
+def hardware(manifest: Manifest) -> str:
+    """The devices of a run in a few words."""
+    return ", ".join(manifest.gpus) or f"{manifest.cpu}, {said('two_way_tp', 'says.cores', cores=manifest.cores)}"
 
 
 def _model(name: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core import units
 from core.two_way_tp import Crossover, Duel, RunLog, ScalingRun, crossover, curve
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import percent, plain, seconds, significant
 from ui.comm_cost.rows import short_name
 
@@ -114,7 +114,7 @@ def crossover_marks(run: ScalingRun) -> list[CrossoverMark]:
 
 def band_words(found: Crossover) -> str:
     """The band of a crossover: `680 to 1420`, open at the top where the slowest sums never pay."""
-    low = width_words(found.fast) if found.fast else "none"
+    low = width_words(found.fast) if found.fast else said("two_way_tp", "says.no_least")
     if found.slow and width_words(found.slow) == low:
         return said("two_way_tp", "says.whether_sums_are_fast")
     return (
@@ -142,8 +142,13 @@ def duel_rows(on_links: Sequence[Sequence[Duel]]) -> list[DuelRow]:
             words = said(
                 "two_way_tp", "says.sums", gain=plain(duel.gain, 2), comm_s=seconds(duel.comm_s), allowed=allowed
             )
-            rows.append(DuelRow(ASKED[duel.kind], duel.kind, short_name(duel.link), duel.gain, duel.tp_wins, words))
+            rows.append(DuelRow(*_asked(duel.kind), short_name(duel.link), duel.gain, duel.tp_wins, words))
     return rows
+
+
+def _asked(kind: str) -> tuple[str, str]:
+    """How a duel was asked, at length and in short."""
+    return named("two_way_tp", ASKED[kind]), named("two_way_tp", kind)
 
 
 def host_rows(runs: Sequence[tuple[str, RunLog]]) -> list[HostRow]:

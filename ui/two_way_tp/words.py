@@ -1,6 +1,6 @@
 """Lab 02: the numbers its prose is filled with, all of them from a run, its manifest, or core."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.models.parameters import dtype_bytes, total_parameters
@@ -18,7 +18,7 @@ from core.two_way_tp import (
 )
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, grouped, percent, plain, seconds, significant
-from ui.two_way_tp.rows import usual_work_s, working_s
+from ui.two_way_tp.rows import hardware, usual_work_s, working_s
 
 BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
 WIRES = {"TCP": "gloo", "shared memory": "shm"}
@@ -31,6 +31,10 @@ def run_name(log: RunLog) -> str:
     """A run by what is sent over what: the model's name, and what lies between its ranks."""
     sharing = said("two_way_tp", "says.ranks_gpu", ranks_per_gpu=log.ranks_per_gpu) if log.ranks_per_gpu > 1 else ""
     return f"{log.model.name.partition('-')[0]}, {BETWEEN.get(log.backend, log.backend)}{sharing}"
+
+
+def _or(missing: str, value: float | None, write: Callable[[float], str]) -> str:
+    return said("two_way_tp", missing) if value is None else write(value)
 
 
 def by_size(log: RunLog) -> tuple[int, str]:
@@ -63,15 +67,15 @@ def fields(
         "times": plain(times, 2),
         "speed": percent(1 / times),
         "cores": said("two_way_tp", "says.cores", cores=manifest.cores),
-        "load_average": "not noted" if manifest.load_average is None else plain(manifest.load_average, 2),
-        "reading": seconds(reading_s) if (reading_s := _reading_s(log.model, result)) else "not timed",
+        "load_average": _or("says.not_noted", manifest.load_average, lambda load: plain(load, 2)),
+        "reading": _or("says.not_timed", _reading_s(log.model, result), seconds),
         "p95_times": plain(result.per_token.p95_s / result.per_token.median_s, 2),
         **_spread_fields(repeats),
         "all_reduces": str(all_reduces_per_token(log.model, log.tp_size)),
         "payload": binary_bytes(all_reduce_payload_bytes(log.model)),
         "logit_difference": _scientific(result.max_logit_difference),
         "prompts": str(log.prompts),
-        "hardware": manifest.hardware,
+        "hardware": hardware(manifest),
         "date": manifest.date[:10],
         "load": said("two_way_tp", "says.run_ahead_other_work") if manifest.priority != "normal" else "",
         "torch": manifest.torch,
@@ -84,10 +88,10 @@ def fields(
     }
 
 
-def _reading_s(model: ModelSpec, result: RunResult) -> float:
-    """Every weight read once at the rate the run timed; 0 where it timed none."""
+def _reading_s(model: ModelSpec, result: RunResult) -> float | None:
+    """Every weight read once at the rate the run timed; None where it timed none."""
     rate = result.memory_bytes_per_s
-    return total_parameters(model) * dtype_bytes(model.weight_dtype) / rate if rate else 0.0
+    return total_parameters(model) * dtype_bytes(model.weight_dtype) / rate if rate else None
 
 
 def _scientific(value: float) -> str:

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_wire
 from core.two_way_tp.spend import HOURS_A_DAY, Account, cost_usd, hours_for
 from runtime.prose import said
-from runtime.quantities import bandwidth, binary_bytes, percent, plain, seconds, significant
+from runtime.quantities import bandwidth, binary_bytes, local, percent, plain, seconds, significant
 from ui.comm_cost.rows import short_name
+from ui.two_way_tp.rows import hardware
 from ui.two_way_tp.rows_scaling import band_words, width_words
 
 NO_BREAK_HYPHEN = "\u2011"
@@ -41,7 +42,7 @@ def scaling_fields(run: ScalingRun | None, between: str) -> Mapping[str, str]:
         "scaling_memory": bandwidth(run.memory_bytes_per_s),
         "scaling_together": bandwidth(run.memory_together_bytes_per_s),
         "scaling_sum": seconds(run.all_reduce_s(4 * 1024)),
-        "scaling_hardware": run.manifest.hardware,
+        "scaling_hardware": hardware(run.manifest),
         "scaling_date": run.manifest.date[:10].replace("-", NO_BREAK_HYPHEN),
     }
 
@@ -122,4 +123,4 @@ def paid_fields(account: Account, usd_per_hour: float, forgotten_hours: int) -> 
 
 
 def _usd(amount: float) -> str:
-    return f"${amount:.2f}"
+    return local(f"${amount:.2f}")
