@@ -3,7 +3,8 @@
 import streamlit as st
 
 from core.clinic import CASES, Case, examine, three_waits
-from core.collectives.custom_all_reduce import RELEASES_READ, Machine, decide
+from core.collectives.custom_all_reduce import Machine, decide
+from core.collectives.releases import RELEASES_READ
 from core.comm_cost.bill import allreduce_payload_bytes
 from runtime.measurements import measured_all_reduces
 from runtime.prose import named, said

@@ -18,10 +18,11 @@ from core.placement.planner import Placement, Plan, Question, judge
 from core.placement.trace import nothing_fits
 from core.placement.trace_load import run_trace, trace_remark
 from core.placement.under_load import engine_cost
+from core.serving.arrivals import seeded
 from core.serving.bench_reader import read_bench_results
 from core.serving.curve import Promise, highest_kept, load_curve
 from core.serving.load import steady_state
-from core.serving.simulate import LoadResult, seeded
+from core.serving.simulate import LoadResult
 from core.serving.trace import read_trace
 from core.units import plain, seconds
 from runtime.prose import worded

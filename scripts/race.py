@@ -6,7 +6,8 @@ from core.placement.asked import GPUS_PER_NODE
 from core.placement.demand import Demand
 from core.placement.planner import place
 from core.placement.trace import nothing_fits
-from core.strategy.race import LOADS, REQUESTS, Lane, entrants, race
+from core.strategy.entrants import entrants
+from core.strategy.race import LOADS, REQUESTS, Lane, race
 from core.units import percent, plain, seconds
 from runtime.prose import worded
 from scripts.asking import add_question, question

@@ -240,35 +240,6 @@ def shared(link: LinkSpec, gpus: int) -> LinkSpec:
     return replace(link, bandwidth_bytes_per_s=link.bandwidth_bytes_per_s / gpus)
 
 
-@dataclass(frozen=True)
-class HierarchicalCost:
-    """An all-reduce over nodes of GPUs, its two levels kept apart."""
-
-    inside: CollectiveCost
-    network: CollectiveCost
-
-    @property
-    def total_s(self) -> float:
-        """The levels run one after the other."""
-        return self.inside.total_s + self.network.total_s
-
-
-def hierarchical_all_reduce(
-    payload_bytes: float, gpus_per_node: int, nodes: int, inside: LinkSpec, network: LinkSpec
-) -> HierarchicalCost:
-    """Cost of reduce-scatter inside each of G nodes of L GPUs, all-reduce of the pieces across, all-gather inside.
-
-        T = t0 + 2(L-1)·α_in + 2(L-1)/L · n/β_in + 2(G-1)·α_out + 2(G-1)/G · (n/L)/β_out
-
-    A link that belongs to the node is shared by its L GPUs. The launch is paid once, the inner link's, or the
-    network's where a node has one GPU.
-    """
-    require_positive(nodes=nodes)
-    within = ring_all_reduce(payload_bytes, gpus_per_node, inside)
-    across = ring_all_reduce(payload_bytes / gpus_per_node, nodes, shared(network, gpus_per_node))
-    return HierarchicalCost(within, across if gpus_per_node == 1 else replace(across, base_s=0.0))
-
-
 def is_power_of_two(ranks: int) -> bool:
     """Whether `ranks` is 1, 2, 4, 8, …"""
     return ranks > 0 and ranks & (ranks - 1) == 0

@@ -9,22 +9,12 @@ in the source packages of the releases in RELEASES_READ; a rule's release is the
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
+from core.collectives.releases import Release, version_of
 from core.errors import OutOfRangeError, require_positive
 from core.numbers import whole
 from core.units import KIB, MIB
-
-# fmt: off
-RELEASES_READ = (
-    "0.3.0", "0.3.3", "0.4.1", "0.4.2", "0.4.3", "0.5.0", "0.5.4", "0.6.0", "0.6.1", "0.6.2", "0.6.3.post1",
-    "0.7.3", "0.8.0", "0.8.1", "0.8.3", "0.8.5", "0.9.0", "0.9.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0", "0.13.0",
-    "0.16.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0", "0.25.0", "0.28.0", "0.29.0", "0.30.0", "0.31.0", "0.32.0",
-    "0.33.0",
-)
-# fmt: on
-"""The releases whose sources these rules were read in; one between two of them is taken to be as the older."""
 
 WORLD_SIZES = (2, 4, 6, 8)
 MAX_BYTES = 8 * MIB
@@ -47,7 +37,6 @@ SYMMETRIC_MEMORY_MOST = {
 
 RuleKey = Literal["one_node", "world_size", "nvlink_gpus", "nvlink", "p2p", "nvlink_domain"]
 Kernel = Literal["one stage", "two stages", "half butterfly", "symmetric memory", "NCCL"]
-Release = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -75,12 +64,12 @@ class Machine:
         require_positive(world_size=self.world_size, nodes=self.nodes)
         if self.nodes > self.world_size:
             raise OutOfRangeError("nodes", self.nodes, f"must be at most world_size={self.world_size}")
-        _version(self.release)
+        version_of(self.release)
 
     @property
     def version(self) -> Release:
         """The release as numbers, `0.6.3.post1` as 0.6.3. Raises OutOfRangeError outside of what was read."""
-        return _version(self.release)
+        return version_of(self.release)
 
     @property
     def blackwell(self) -> bool:
@@ -92,10 +81,12 @@ class Machine:
 class Rule:
     """One condition, the first release read that has it, and the line a log shows where it stops the kernel.
 
-    `until` is the first release read that no longer has it; "" where it stands.
+    All releases' lines have the words of `told_by`. `until` is the first release read that no longer has it; ""
+    where it stands.
     """
 
     key: RuleKey
+    told_by: str
     since: str
     asks: str
     logs: str
@@ -108,6 +99,7 @@ _SILENCE = "To silence this warning, specify disable_custom_all_reduce=True expl
 RULES = (
     Rule(
         "one_node",
+        "spans across nodes",
         "0.5.0",
         "all ranks on one node",
         "Custom allreduce is disabled because this process group spans across nodes.",
@@ -116,6 +108,7 @@ RULES = (
     ),
     Rule(
         "world_size",
+        "unsupported world size",
         "0.3.0",
         "2, 4, 6 or 8 ranks",
         f"Custom allreduce is disabled due to an unsupported world size: %d. Supported world sizes: %s. {_SILENCE}",
@@ -123,6 +116,7 @@ RULES = (
     ),
     Rule(
         "nvlink_gpus",
+        "does not have MNNVL-capable GPUs",
         "0.29.0",
         "one node, or GPUs whose NVLink can span nodes",
         "Custom collectives are disabled because this multi-node group does not have MNNVL-capable GPUs on every"
@@ -131,6 +125,7 @@ RULES = (
     ),
     Rule(
         "nvlink",
+        "more than two PCIe-only GPUs",
         "0.4.1",
         "two ranks, or NVLink between every two",
         f"Custom allreduce is disabled because it's not supported on more than two PCIe-only GPUs. {_SILENCE}",
@@ -138,6 +133,7 @@ RULES = (
     ),
     Rule(
         "p2p",
+        "lacks GPU P2P capability",
         "0.3.0",
         "peer-to-peer copies that arrive",
         "Custom allreduce is disabled because your platform lacks GPU P2P capability or P2P test failed. "
@@ -146,6 +142,7 @@ RULES = (
     ),
     Rule(
         "nvlink_domain",
+        "does not support MNNVL multicast",
         "0.28.0",
         "one node, or one NVLink domain over several",
         "Custom collectives are disabled because this multi-node group does not support MNNVL multicast.",
@@ -242,16 +239,8 @@ def max_bytes(machine: Machine) -> int:
 
 def rule_in(text: str) -> Rule | None:
     """The rule that a log line names, by the words all releases share; None where it names none."""
-    words = {
-        "one_node": "spans across nodes",
-        "nvlink_gpus": "does not have MNNVL-capable GPUs",
-        "nvlink_domain": "does not support MNNVL multicast",
-        "world_size": "unsupported world size",
-        "nvlink": "more than two PCIe-only GPUs",
-        "p2p": "lacks GPU P2P capability",
-    }
     said = " ".join(text.split())
-    return next((rule for rule in RULES if words[rule.key] in said), None)
+    return next((rule for rule in RULES if rule.told_by in said), None)
 
 
 def world_sizes(machine: Machine) -> tuple[int, ...]:
@@ -261,7 +250,7 @@ def world_sizes(machine: Machine) -> tuple[int, ...]:
 
 def at_least(machine: Machine, release: str) -> bool:
     """Whether the machine's release is that one or newer."""
-    return machine.version >= _version(release)
+    return machine.version >= version_of(release)
 
 
 def _symmetric(machine: Machine) -> bool:
@@ -292,16 +281,3 @@ def _within(machine: Machine, payload_bytes: int) -> bool:
     cap = max_bytes(machine)
     strict = at_least(machine, STRICTLY_BELOW_SINCE)
     return payload_bytes < cap if strict else payload_bytes <= cap
-
-
-@lru_cache(maxsize=256)
-def _version(release: str) -> Release:
-    numbers = release.strip().removeprefix("v").partition(".post")[0].split(".")
-    if not 2 <= len(numbers) <= 4 or not all(part.isascii() and part.isdecimal() for part in numbers):
-        raise OutOfRangeError("release", repr(release[:40]), "is not one such as 0.9.2")
-    version = tuple(whole(part[:6]) for part in numbers)
-    newest = tuple(map(whole, RELEASES_READ[-1].split(".")))
-    if not (0, 3) <= version < (newest[0], newest[1] + 1):
-        read = f"{RELEASES_READ[0]} to {RELEASES_READ[-1]}"
-        raise OutOfRangeError("release", release[:40], f"is outside of what was read, {read}")
-    return version

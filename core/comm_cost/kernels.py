@@ -14,7 +14,8 @@ from core.collectives.cost import (
     ring_all_reduce,
     two_shot_all_reduce,
 )
-from core.collectives.custom_all_reduce import RELEASES_READ, WORLD_SIZES, Kernel, Machine, kernel
+from core.collectives.custom_all_reduce import WORLD_SIZES, Kernel, Machine, kernel
+from core.collectives.releases import RELEASES_READ
 from core.comm_cost.bill import Bill, Step
 from core.specs import LinkSpec
 

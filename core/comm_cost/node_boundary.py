@@ -6,7 +6,7 @@ all-reduce keeps all but 1/L of the payload off the network, and a flat ring doe
 
 from dataclasses import dataclass
 
-from core.collectives.cost import hierarchical_all_reduce
+from core.collectives.across import hierarchical_all_reduce
 from core.comm_cost.bill import Bill, Step, bill
 from core.errors import require_divides, require_positive
 from core.specs import LinkSpec

@@ -15,8 +15,9 @@ from math import ceil
 from typing import Literal
 
 from core.errors import OutOfRangeError, require_divides, require_positive
+from core.models.cuts import Group, Part
 from core.models.parameters import padded_vocab_size
-from core.models.parts import Group, Part, layer_parts
+from core.models.parts import layer_parts
 from core.models.weight_formats import WeightFormat, weight_format
 from core.specs import ModelSpec
 from core.units import MIB

@@ -9,8 +9,9 @@ from core.errors import OutOfRangeError
 from core.placement.planner import Plan, Question, judge
 from core.placement.under_load import engine_cost
 from core.remark import Remark, remark
+from core.serving.arrivals import poisson_arrivals
 from core.serving.bench_results import BenchResult
-from core.serving.simulate import LoadResult, poisson_arrivals, simulate
+from core.serving.simulate import LoadResult, simulate
 
 MOST_REQUESTS = 2000
 """Requests that a prediction sends; a benchmark of more has long been steady."""

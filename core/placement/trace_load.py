@@ -7,7 +7,8 @@ from core.errors import OutOfRangeError
 from core.placement.planner import Plan, Question, judge
 from core.placement.under_load import engine_cost
 from core.remark import Remark, remark
-from core.serving.simulate import LoadResult, Requests, simulate
+from core.serving.arrivals import Requests
+from core.serving.simulate import LoadResult, simulate
 from core.serving.trace import Trace
 
 

@@ -5,8 +5,9 @@ from math import inf
 
 from core.errors import OutOfRangeError
 from core.placement.planner import AtRate, Placement, Plan, Question, place
+from core.serving.arrivals import poisson_arrivals, seeded
 from core.serving.load import EngineCost
-from core.serving.simulate import poisson_arrivals, seeded, simulate
+from core.serving.simulate import simulate
 
 
 def engine_cost(question: Question, plan: Plan, most_sequences: int | None = None) -> EngineCost:

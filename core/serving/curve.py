@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 
 from core.errors import OutOfRangeError, require_positive
+from core.serving.arrivals import poisson_arrivals, seeded
 from core.serving.load import CHUNK_TOKENS, EngineCost
-from core.serving.simulate import MOST_STEPS, LoadResult, poisson_arrivals, seeded, simulate
+from core.serving.simulate import MOST_STEPS, LoadResult, simulate
 
 LADDER = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 """Arrival rates as shares of the engine's capacity."""

@@ -11,41 +11,16 @@ from heapq import heappop, heappush
 from math import ceil, inf
 
 import numpy as np
-from numpy.typing import NDArray
 
-from core.errors import OutOfRangeError, require_non_negative, require_positive
+from core.errors import require_positive
+from core.serving.arrivals import Floats, Requests
 from core.serving.load import CHUNK_TOKENS, EngineCost
-
-Floats = NDArray[np.float64]
 
 MOST_STEPS = 60_000
 """Where a run is cut, so that no question takes longer than about half a second."""
 
 WARM_UP = 0.2
 """The share of requests, from the first, that are left out of the percentiles: the engine began empty."""
-
-
-@dataclass(frozen=True)
-class Requests:
-    """Requests whose lengths differ, in the order in which they arrive. `prefill_s` is what reading each takes.
-
-    `room_tokens` is what the engine's cache holds: a request begins when its prompt and its output have room.
-    """
-
-    prompts: tuple[int, ...]
-    outputs: tuple[int, ...]
-    prefill_s: tuple[float, ...]
-    room_tokens: int
-
-    def __post_init__(self) -> None:
-        if not len(self.prompts) == len(self.outputs) == len(self.prefill_s):
-            raise OutOfRangeError("requests", len(self.prompts), "need an output and a time each")
-        require_positive(prompt_tokens=min(self.prompts), output_tokens=min(self.outputs))
-        longest = max(map(sum, zip(self.prompts, self.outputs, strict=True)))
-        if longest > self.room_tokens:
-            raise OutOfRangeError(
-                "tokens of a request", longest, f"is over the {self.room_tokens} that an engine holds"
-            )
 
 
 @dataclass(frozen=True)
@@ -74,21 +49,6 @@ class LoadResult:
     def at(self, percentile: int) -> tuple[float, float]:
         """The first token's time and that between tokens, of the slower half or of the slowest hundredth."""
         return (self.ttft_p50_s, self.itl_p50_s) if percentile == 50 else (self.ttft_p99_s, self.itl_p99_s)
-
-
-def seeded(seed: int) -> np.random.Generator:
-    """The generator that a seed means, for those that ask a learner for one.
-
-    Raises OutOfRangeError for a seed below 0.
-    """
-    require_non_negative(seed=seed)
-    return np.random.default_rng(seed)
-
-
-def poisson_arrivals(arrivals_per_s: float, requests: int, rng: np.random.Generator) -> Floats:
-    """When each of `requests` arrives, in seconds, at random with a mean rate."""
-    require_positive(arrivals_per_s=arrivals_per_s, requests=requests)
-    return np.cumsum(rng.exponential(1 / arrivals_per_s, requests))
 
 
 @dataclass(frozen=True)
@@ -282,7 +242,7 @@ class _Run:
         sojourn = np.array([time_s - self.arrivals_s[request] for request, time_s in self.done])
         gaps = np.array([(gap, weight) for gap, weight, seen in self.gaps if seen > skipped] or [(0.0, 1)])
         span_s = self.now_s or inf
-        p50_s, p99_s = weighted_quantiles(gaps[:, 0], gaps[:, 1], (0.5, 0.99))
+        p50_s, p99_s = np.quantile(gaps[:, 0], (0.5, 0.99), weights=gaps[:, 1], method="inverted_cdf")
         return LoadResult(
             arrivals_per_s=len(self.arrivals_s) / self.arrivals_s[-1] if self.arrivals_s[-1] else inf,
             requests=len(self.done),
@@ -290,8 +250,8 @@ class _Run:
             ttft_p50_s=float(np.quantile(ttft, 0.5)) if ttft.size else inf,
             ttft_p99_s=float(np.quantile(ttft, 0.99)) if ttft.size else inf,
             itl_mean_s=float(np.average(gaps[:, 0], weights=gaps[:, 1])),
-            itl_p50_s=p50_s,
-            itl_p99_s=p99_s,
+            itl_p50_s=float(p50_s),
+            itl_p99_s=float(p99_s),
             tokens_per_s=sum(self.output(request) for request, _ in self.done) / span_s,
             mean_running=self.running_area / span_s,
             mean_waiting=self.waiting_area / span_s,
@@ -300,11 +260,3 @@ class _Run:
             steps=self.steps,
             cut=self.unfinished,
         )
-
-
-def weighted_quantiles(values: Floats, weights: Floats, quantiles: Sequence[float]) -> tuple[float, ...]:
-    """The values below which those shares of the whole weight lie."""
-    order = np.argsort(values)
-    reached = np.cumsum(weights[order])
-    places = np.searchsorted(reached, np.array(quantiles) * reached[-1])
-    return tuple(float(values[order][min(place, len(order) - 1)]) for place in places)

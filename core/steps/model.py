@@ -7,8 +7,8 @@ speed, from which come a roofline, that no measurement should beat, and a calibr
 
 from dataclasses import astuple, dataclass
 
-from core.collectives.across import measured_ratio
-from core.collectives.cost import as_measured, hierarchical_all_reduce, ring_all_reduce
+from core.collectives.across import hierarchical_all_reduce, measured_ratio
+from core.collectives.cost import as_measured, ring_all_reduce
 from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, weight_streaming_s
 from core.errors import OutOfRangeError, require_divides, require_non_negative, require_positive
 from core.layer_specs import AttentionSpec, Block, CompressedSpec, DeltaSpec, MambaSpec, MlaSpec

@@ -21,9 +21,9 @@ from core.placement.planner import Placement, Plan, Question, judge
 from core.placement.rank_memory import Overhead
 from core.placement.under_load import place_under_load
 from core.remark import Remark, remark
+from core.serving.arrivals import seeded
 from core.serving.bench_reader import read_bench_results
 from core.serving.bench_results import BenchResult
-from core.serving.simulate import seeded
 from core.specs import LinkSpec
 from core.steps.model import Efficiency
 from core.units import GIB

@@ -3,16 +3,8 @@
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from core.collectives.custom_all_reduce import (
-    RELEASES_READ,
-    RULES,
-    WORLD_SIZES,
-    Decision,
-    Kernel,
-    Machine,
-    Rule,
-    kernel,
-)
+from core.collectives.custom_all_reduce import RULES, WORLD_SIZES, Decision, Kernel, Machine, Rule, kernel
+from core.collectives.releases import RELEASES_READ
 from core.units import KIB, MIB
 from runtime.prose import said
 

@@ -10,13 +10,8 @@ from core.clinic.hang_log import HangLog
 from core.clinic.jitter import exponential_max_quantile, harmonic
 from core.clinic.ranks_log import Fault
 from core.clinic.three_waits import ONE_TOKEN, PIPELINE, RING, TP, Knob, responses
-from core.collectives.custom_all_reduce import (
-    CAPS_SINCE,
-    RELEASES_READ,
-    SYMMETRIC_MEMORY_DEFAULT_SINCE,
-    Decision,
-    kernel,
-)
+from core.collectives.custom_all_reduce import CAPS_SINCE, SYMMETRIC_MEMORY_DEFAULT_SINCE, Decision, kernel
+from core.collectives.releases import RELEASES_READ
 from core.scenario import Scenario
 from runtime.prose import Prose, named, said
 from runtime.quantities import binary_bytes, grouped, local, percent, seconds, significant

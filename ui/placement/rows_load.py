@@ -8,10 +8,11 @@ from core.errors import ShardlabError, UnknownNameError
 from core.placement.bench_prediction import BenchPrediction, predict_bench
 from core.placement.planner import Plan, Question
 from core.placement.under_load import engine_cost
+from core.serving.arrivals import seeded
 from core.serving.bench_results import BenchResult, Clocked, printed_bench
 from core.serving.curve import Promise, highest_kept, load_curve
 from core.serving.load import EngineCost
-from core.serving.simulate import LoadResult, seeded
+from core.serving.simulate import LoadResult
 from runtime.prose import explained, worded
 from runtime.prose import said as phrase
 from runtime.quantities import plain

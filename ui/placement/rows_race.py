@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.placement.planner import Question
-from core.strategy.race import LOADS, Entrant, Lane, Race, entrants, race
+from core.strategy.entrants import Entrant, entrants
+from core.strategy.race import LOADS, Lane, Race, race
 from runtime.prose import said
 from runtime.quantities import grouped, percent, seconds
 

@@ -3,8 +3,8 @@
 import pytest
 
 from core.catalog import link
-from core.collectives.across import RATIOS, measured_ratio
-from core.collectives.cost import as_measured, hierarchical_all_reduce
+from core.collectives.across import RATIOS, hierarchical_all_reduce, measured_ratio
+from core.collectives.cost import as_measured
 from core.steps.model import TensorGroup
 from core.units import KIB, MIB
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from core.collectives.across import hierarchical_all_reduce as hierarchical_cost
 from core.collectives.cost import ALGORITHMS, collective_cost, is_power_of_two
-from core.collectives.cost import hierarchical_all_reduce as hierarchical_cost
 from core.collectives.programs import PROGRAMS, hierarchical_all_reduce, program, run
 from core.errors import OutOfRangeError, UnknownNameError
 from core.specs import LinkSpec

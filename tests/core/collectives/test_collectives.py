@@ -3,10 +3,10 @@
 import pytest
 
 from core.catalog import link
+from core.collectives.across import hierarchical_all_reduce
 from core.collectives.cost import (
     ALGORITHMS,
     collective_cost,
-    hierarchical_all_reduce,
     one_shot_all_reduce,
     rabenseifner_all_reduce,
     recursive_doubling_all_reduce,

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.collectives.custom_all_reduce import (
-    RELEASES_READ,
     RULES,
     SYMMETRIC_MEMORY_CAPS,
     Machine,
@@ -17,6 +16,7 @@ from core.collectives.custom_all_reduce import (
     max_bytes,
     rule_in,
 )
+from core.collectives.releases import RELEASES_READ
 from core.errors import OutOfRangeError
 from core.units import KIB, MIB
 

@@ -25,7 +25,8 @@ from core.referee import shown
 from core.referee.fabric import Fabric
 from core.referee.shown import Shown
 from core.scenario import Scenario
-from core.serving.simulate import poisson_arrivals, seeded, simulate
+from core.serving.arrivals import poisson_arrivals, seeded
+from core.serving.simulate import simulate
 from core.steps.model import TensorGroup
 from core.strategy import disaggregation
 from core.strategy.disaggregation import Request

@@ -23,7 +23,8 @@ from core.placement.trace_load import run_trace
 from core.placement.under_load import place_under_load
 from core.referee import searched, shown
 from core.serving.trace import Trace
-from core.strategy.race import Entrant, entrants, race
+from core.strategy.entrants import Entrant, entrants
+from core.strategy.race import race
 from tests.core.referee.test_pages import judged
 
 WIRES = ("ethernet-10g-lab", "ib-ndr", "efa-p4d")

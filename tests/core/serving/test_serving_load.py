@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import OutOfRangeError
+from core.serving.arrivals import poisson_arrivals
 from core.serving.curve import LADDER, Promise, highest_kept, load_curve
 from core.serving.load import EngineCost, md1_wait_s, steady_state
-from core.serving.simulate import MOST_STEPS, poisson_arrivals, simulate, weighted_quantiles
+from core.serving.simulate import MOST_STEPS, simulate
 
 LARGE = EngineCost(1024, 256, 0.08, (1, 64, 256), (0.010, 0.016, 0.035), most_running=200)
 """About an 8B model on one A100: 8.5 requests a second at most."""
@@ -153,11 +154,6 @@ def test_a_decode_time_lies_on_straight_lines_between_those_given():
 def test_a_cost_that_cannot_be_is_refused(changed):
     with pytest.raises(OutOfRangeError):
         replace(LARGE, **changed)
-
-
-def test_weighted_quantiles_are_numpy_s_of_the_repeated_values():
-    values, weights = np.array([3.0, 1.0, 2.0]), np.array([1.0, 5.0, 4.0])
-    assert weighted_quantiles(values, weights, (0.5, 0.9, 1.0)) == (1.0, 2.0, 3.0)
 
 
 def test_the_ladder_climbs_and_is_quick():

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import OutOfRangeError, UnreadableTextError
+from core.serving.arrivals import Requests
 from core.serving.load import EngineCost
-from core.serving.simulate import Requests, simulate
+from core.serving.simulate import simulate
 from core.serving.trace import MOST_CHARACTERS, MOST_REQUESTS, read_trace
 
 COST = EngineCost(1024, 64, 0.08, (1, 64, 256), (0.010, 0.016, 0.035), most_running=200)

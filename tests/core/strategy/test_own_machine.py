@@ -15,8 +15,8 @@ from core.placement.bench_prediction import predict_bench
 from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.planner import judge
+from core.serving.arrivals import seeded
 from core.serving.bench_results import BenchResult, Clocked, printed_bench
-from core.serving.simulate import seeded
 from core.steps.model import Efficiency
 from core.strategy.own_machine import REFITTED, overhead_of, refit, said_of
 from core.units import GIB

@@ -13,7 +13,8 @@ from core.placement.rank_memory import Overhead, measured_budget
 from core.placement.steps import Demand
 from core.serving.load import EngineCost
 from core.serving.simulate import follow, simulate
-from core.strategy.race import LOADS, Entrant, Lane, Race, entrants, race
+from core.strategy.entrants import Entrant, entrants
+from core.strategy.race import LOADS, Lane, Race, race
 
 CASES = {
     "dense": ("llama-3-8b", "a100-80gb-sxm", 8),
