@@ -17,8 +17,8 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.bench_pages import ROOT, _spent, _watch
+from ui.address import SCENARIO_NAMES
 from ui.course.pages import LABS, PAGES, Entry
-from ui.inputs import SCENARIO_NAMES
 
 MOST_S = 0.2
 CHOICES = ("selectbox", "radio", "button_group", "toggle", "checkbox", "select_slider")
