@@ -28,6 +28,7 @@ def escape(value: object) -> str:
 def plain_text(markdown: str) -> str:
     """Markdown read aloud: no directives, links or marks. For `alt=` and labels."""
     text = _LINK.sub(r"\1", _DIRECTIVE.sub(r"\1", markdown))
+    text = re.sub(r"^#{1,6} ", "", text, flags=re.MULTILINE)
     text = re.sub(r"(?<!\\)[*`$]|(?<![\\\w])_(?=\w)|(?<=\w)(?<!\\)_(?!\w)", "", text)
     return " ".join(re.sub(r"\\(.)", r"\1", text).replace(_JOINER, "").split())
 

@@ -11,6 +11,8 @@ from ui.theme import Look
 _LINE = 46
 _LABEL = 14
 _OVER, _UNDER = 21, 7
+_LETTER = 0.015
+"""How much of the line a letter takes, projected."""
 
 
 @kept
@@ -47,7 +49,8 @@ def axis_of(high: float, unit: str, look: Look) -> Spec:
 
 
 def _error(said: float, truth: float, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
-    at, align, dx, above = _beside(said, truth, high)
+    gap = _gap(said, truth, unit)
+    at, align, dx, above = _beside(said, truth, high, gap)
     # a phone has no room for them between the marks
     crowded = abs(said - truth) < 0.35 * high
     text = words(look, 14.5, align=align, dx=look.px(dx), color=look.palette.muted)
@@ -56,7 +59,7 @@ def _error(said: float, truth: float, high: float, unit: str, look: Look, x: Spe
         layer("rule", [{"value": said, "end": truth}], x=x, x2="end", **bar),
         layer(
             "text",
-            [{"value": at, "text": _gap(said, truth, unit)}],
+            [{"value": at, "text": gap}],
             where=f"!({narrower(look, PHONE)})" if crowded else (),
             x=x,
             y=look.px(_LINE - above),
@@ -85,10 +88,10 @@ def _truth(truth: float, said: float | None, high: float, text: str, look: Look,
     ]
 
 
-def _beside(said: float, truth: float, high: float) -> tuple[float, str, int, int]:
+def _beside(said: float, truth: float, high: float, words: str) -> tuple[float, str, int, int]:
     """Where the error's words stand, how they lean, how far and how high: over its bar, or beside a short one."""
     low, top = min(said, truth), max(said, truth)
-    if top - low > 0.09 * high:
+    if top - low > _LETTER * len(words) * high:
         return (said + truth) / 2, "center", 0, 16
     return (low, "right", -14, 12) if low > high - top else (top, "left", 14, 12)
 
