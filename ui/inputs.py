@@ -3,9 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from contextvars import ContextVar, Token
+from types import TracebackType
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.numbers import number as number_in
 from core.numbers import whole_number
@@ -93,10 +96,13 @@ def option(
     """One of a few, said in the words of the visit's language and named in the address by its key.
 
     Streamlit puts what it shows into the address, so the widget that is seen is not bound: what is picked there
-    goes to one out of sight, whose options are the keys. A row of buttons, or a list to search.
+    goes to one out of sight, whose options are the keys. A row of buttons, or a list to search. Where nobody sees
+    the first, the second is enough.
     """
     shown, keys = f"{key}_shown", list(words)
     st.session_state[shown] = kept(key, keys, default)
+    if _unseen.get():
+        return str(st.session_state[key])
     asked: dict[str, Any] = {"key": shown, "on_change": copy, "args": (shown, key), "help": help}
     if listed:
         st.selectbox(label, keys, format_func=words.__getitem__, **asked)
@@ -169,12 +175,37 @@ def keep_number(key: str) -> None:
         st.number_input(key, 0, _MOST_KEPT, 0, 1, key=key, bind="query-params")
 
 
-def out_of_sight(name: str) -> AbstractContextManager[object]:
-    """A place for what must be mounted and is not seen.
+_unseen: ContextVar[bool] = ContextVar("unseen", default=False)
+"""Whether what is drawn now is out of sight."""
+
+
+class _OutOfSight(AbstractContextManager[None]):
+    """A place, or where there is none the one around it, in which nothing is seen."""
+
+    def __init__(self, place: DeltaGenerator | None) -> None:
+        self._place = place
+        self._before: list[Token[bool]] = []
+
+    def __enter__(self) -> None:
+        if self._place:
+            self._place.__enter__()
+        self._before.append(_unseen.set(True))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _unseen.reset(self._before.pop())
+        if self._place:
+            self._place.__exit__(kind, error, trace)
+
+
+def out_of_sight(name: str) -> AbstractContextManager[None]:
+    """A place for what must be mounted and is not seen; within another it is that one, for each is a message.
 
     The style sheet hides it; until that has come, on a slow first visit, Streamlit's own box of one pixel does.
     """
-    return st.container(key=f"unseen_{name}", width=1, height=1, border=False)
+    inside = _unseen.get()
+    return _OutOfSight(None if inside else st.container(key=f"unseen_{name}", width=1, height=1, border=False))
 
 
 def keys_act() -> bool:

@@ -235,10 +235,11 @@ def _is_revealed(entry: course.Entry, scene: str, asking: Sequence[str]) -> bool
 
     Every question keeps its place in the URL while another scene is open.
     """
-    for name in asking:
-        if name != scene:
-            inputs.keep_number(_asked(entry, name, "guess"))
-    answers = {name: inputs.flag(_asked(entry, name, "revealed")) for name in asking}
+    with inputs.out_of_sight("answered"):
+        for name in asking:
+            if name != scene:
+                inputs.keep_number(_asked(entry, name, "guess"))
+        answers = {name: inputs.flag(_asked(entry, name, "revealed")) for name in asking}
     return answers.get(scene, answers[asking[0]])
 
 

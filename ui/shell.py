@@ -2,6 +2,7 @@
 
 import gc
 from base64 import b64encode
+from copy import copy
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -72,12 +73,17 @@ def _read(sheet: Path) -> str:
 def navigation() -> StreamlitPage:
     """Declare the course's pages and return the one that is asked for. The tools share one menu."""
     st.session_state["_shell"] = True
-    tools = label("tools")
-    sections: dict[str, list[StreamlitPage]] = {"": [], tools: []}
-    for page in PAGES:
-        section = tools if page in TOOLS else ""
-        sections[section].append(st.Page(page.path, title=page.title, default=page is OVERVIEW))
+    sections: dict[str, list[StreamlitPage]] = {"": [], label("tools"): []}
+    for page, declared in zip(PAGES, _declared(content.language()), strict=True):
+        # one each a run, for a page notes whether it has been run
+        sections[label("tools") if page in TOOLS else ""].append(copy(declared))
     return st.navigation(sections, position="top")
+
+
+@lru_cache(maxsize=4)
+def _declared(language: str) -> list[StreamlitPage]:
+    """The course's pages with their titles in a language: Streamlit looks for the file of each that it declares."""
+    return [st.Page(page.path, title=page.title, default=page is OVERVIEW) for page in PAGES]
 
 
 def boot() -> None:
@@ -155,10 +161,14 @@ def _bar() -> bool:
     """What every page shares; whether the notes are read in place of the page."""
     with st.container(key="bar", horizontal=True, vertical_alignment="center"):
         scenario_bar.draw()
-        progress.keep()
-        poll.keep()
-        paths.keep()
-        inputs.flag("present")
+        with inputs.out_of_sight("shared"):
+            progress.keep()
+            poll.keep()
+            paths.keep()
+            inputs.flag("present")
+            address.expect(LANGUAGE, content.languages())
+            inputs.memo(LANGUAGE)
+            reads = notes.asked()
         _switch_language()
         st.button(
             label("present"),
@@ -167,13 +177,15 @@ def _bar() -> bool:
             type="tertiary",
             on_click=_flip_present,
         )
-        return notes.asked()
+    return reads
 
 
 def speak() -> None:
     """Speak the language of the visit in this run: the one chosen, else the one that the browser prefers."""
     chosen = inputs.picked(LANGUAGE, "")
-    content.speak(chosen if chosen in content.languages() else _preferred())
+    if "_preferred" not in st.session_state:
+        st.session_state["_preferred"] = _preferred()
+    content.speak(chosen if chosen in content.languages() else st.session_state["_preferred"])
 
 
 def _preferred() -> str:
@@ -184,9 +196,7 @@ def _preferred() -> str:
 
 
 def _switch_language() -> None:
-    """The choice in the address, and a button for each finished language that is not being spoken."""
-    address.expect(LANGUAGE, content.languages())
-    inputs.memo(LANGUAGE)
+    """A button for each finished language that is not being spoken."""
     for name in content.finished():
         if name != content.language():
             st.button(
