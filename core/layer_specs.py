@@ -13,7 +13,8 @@ class AttentionSpec:
 
     `value_dim` is a value's width where it is not a key's, `gate` what scales the output: as wide as the queries,
     or one number a head. `qk_norm` norms each head or the whole row. Where `one_projection` is set, values are the
-    keys before their norm. `index_heads` of `index_dim` choose the blocks that are looked at.
+    keys before their norm. `index_heads` of `index_dim` choose the blocks that are looked at. Without
+    `kv_heads` those of an earlier layer are looked at.
     """
 
     heads: int
@@ -106,6 +107,23 @@ class MambaSpec:
 
 
 @dataclass(frozen=True)
+class SelectiveSpec:
+    """A Mamba 1 mixer: a state of `state_size` for each of `channels`, a step of rank `step_rank`.
+
+    `norms` are Jamba's, of what a step comes from.
+    """
+
+    channels: int
+    state_size: int
+    step_rank: int
+    conv_kernel: int = 4
+    conv_bias: bool = True
+    projection_bias: bool = False
+    norms: bool = True
+    state_bytes: int = 4
+
+
+@dataclass(frozen=True)
 class ConvSpec:
     """LFM2's short convolution over gated channels, as wide as the hidden state."""
 
@@ -146,7 +164,7 @@ class MoeSpec:
         return self.n_shared_experts * self.moe_intermediate_size + self.shared_expert_intermediate_size
 
 
-Mixer = AttentionSpec | MlaSpec | CompressedSpec | DeltaSpec | MambaSpec | ConvSpec
+Mixer = AttentionSpec | MlaSpec | CompressedSpec | DeltaSpec | MambaSpec | SelectiveSpec | ConvSpec
 Block = Mixer | MlpSpec | MoeSpec
 
 

@@ -3,7 +3,15 @@
 Letters: d hidden_size, h and k heads, hd head_dim, r a latent rank.
 """
 
-from core.layer_specs import AttentionSpec, CompressedSpec, ConvSpec, DeltaSpec, MambaSpec, MlaSpec
+from core.layer_specs import (
+    AttentionSpec,
+    CompressedSpec,
+    ConvSpec,
+    DeltaSpec,
+    MambaSpec,
+    MlaSpec,
+    SelectiveSpec,
+)
 from core.models.cuts import Cut, Part, Share, whole
 from core.specs import ModelSpec
 
@@ -14,7 +22,7 @@ def attention_parts(d: int, spec: AttentionSpec) -> list[Part]:
     gate = {"": 0, "row": hd, "head": 1}[spec.gate]
     queries = Cut(h, hd + (gate if spec.gate == "row" else 0))
     keys = Cut(spec.kv_heads, hd + (0 if spec.one_projection else vd), "copied", "num_key_value_heads")
-    norms = {"": (0, 0), "head": (1, 1), "row": (h, spec.kv_heads)}[spec.qk_norm]
+    norms = {"": (0, 0), "head": (1, min(1, spec.kv_heads)), "row": (h, spec.kv_heads)}[spec.qk_norm]
     row_norm = spec.qk_norm == "row"
     share: Share = "cut" if row_norm else "whole"
     return [
@@ -154,6 +162,25 @@ def mamba_parts(d: int, spec: MambaSpec) -> list[Part]:
         _vector("mamba vectors", (heads, heads, heads)),
         _vector("mamba norm", (inner,), spec.gated_norm),
         Part("mamba out", "attention", (inner,), d),
+        _vector("mamba out bias", whole(d), spec.projection_bias),
+    ]
+
+
+def selective_parts(d: int, spec: SelectiveSpec) -> list[Part]:
+    """A Mamba 1 mixer by its channels; what its steps come from is summed over the ranks.
+
+    Source: vllm/model_executor/layers/mamba/mamba_mixer.py.
+    """
+    inner, low = (Cut(spec.channels, what="mamba channels"),), spec.step_rank + 2 * spec.state_size
+    return [
+        Part("mamba in", "attention", inner * 2, d),
+        _vector("mamba in bias", inner * 2, spec.projection_bias),
+        Part("mamba conv", "attention", inner, spec.conv_kernel + spec.conv_bias, width="other"),
+        Part("mamba steps down", "attention", inner, low),
+        Part("mamba steps up", "attention", inner, spec.step_rank),
+        Part("mamba vectors", "attention", inner, spec.state_size + 2, width="other"),
+        _vector("mamba norm", whole(low), spec.norms),
+        Part("mamba out", "attention", inner, d),
         _vector("mamba out bias", whole(d), spec.projection_bias),
     ]
 

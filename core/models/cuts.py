@@ -24,7 +24,7 @@ class Cut:
 
         Raises IndivisibleError where ranks and units do not divide as they must.
         """
-        if self.share == "whole" or tp_size == 1:
+        if self.share == "whole" or tp_size == 1 or not self.units:
             return self.units * self.each
         if self.share == "copied" and tp_size > self.units:
             require_divides("tp_size", tp_size, self.what, self.units)

@@ -5,7 +5,17 @@ from dataclasses import replace
 from typing import Literal
 
 from core.errors import OutOfRangeError
-from core.layer_specs import AttentionSpec, CompressedSpec, ConvSpec, DeltaSpec, MambaSpec, Mixer, MlaSpec, MoeSpec
+from core.layer_specs import (
+    AttentionSpec,
+    CompressedSpec,
+    ConvSpec,
+    DeltaSpec,
+    MambaSpec,
+    Mixer,
+    MlaSpec,
+    MoeSpec,
+    SelectiveSpec,
+)
 from core.models.hf_family import Family
 from core.models.hf_values import MOST_POSITIONS, Values
 from core.numbers import whole
@@ -30,7 +40,7 @@ def attention(values: Values, family: Family, name: str, at: int = 0) -> Attenti
     sinks = family.sinks or values.flag(f"add_{'swa' if name == 'window' else 'full'}_attention_sink_bias", False)
     spec = AttentionSpec(
         heads,
-        values.whole("num_key_value_heads", heads),
+        0 if reads_another(values, at) else values.whole("num_key_value_heads", heads),
         values.head_dim(hidden, heads),
         value_dim=values.count("v_head_dim"),
         window=window(values) if name == "window" else 0,
@@ -47,6 +57,11 @@ def attention(values: Values, family: Family, name: str, at: int = 0) -> Attenti
     return replace(
         spec, index_heads=index.count("sparse_num_index_heads"), index_dim=index.count("sparse_index_dim")
     )
+
+
+def reads_another(values: Values, index: int) -> bool:
+    """Whether a layer looks at the keys and values of an earlier one: the last so many."""
+    return index >= values.whole("num_hidden_layers") - values.count("num_kv_shared_layers")
 
 
 def latent_attention(values: Values, index: int = 0) -> MlaSpec | None:
@@ -68,8 +83,14 @@ def latent_attention(values: Values, index: int = 0) -> MlaSpec | None:
     )
 
 
+_RATIOS = {"sliding_attention": 0, "compressed_sparse_attention": 4, "heavily_compressed_attention": 128}
+
+
 def _compressed(values: Values, index: int) -> CompressedSpec:
-    ratios = values.listed("compress_ratios", values.whole("num_hidden_layers")) or []
+    layers = values.whole("num_hidden_layers")
+    ratios = values.listed("compress_ratios", layers)
+    if ratios is None:  # as transformers 5 writes it
+        ratios = [_RATIOS.get(str(name), name) for name in values.listed("layer_types", layers) or [0] * layers]
     ratio = ratios[index]
     if ratio not in (0, 4, 128):
         raise OutOfRangeError("compress_ratios", str(ratio)[:40], "must be 0, 4 or 128")
@@ -112,9 +133,11 @@ def _state_bytes(values: Values, name: str, default: int) -> int:
 
 
 def _mamba(values: Values) -> MambaSpec:
+    heads = values.whole("mamba_num_heads")
+    wide = values.count("mamba_d_ssm") or values.whole("mamba_expand", 2) * values.whole("hidden_size")
     return MambaSpec(
-        values.whole("mamba_num_heads"),
-        values.whole("mamba_head_dim"),
+        heads,
+        wide // heads if values.get("mamba_head_dim") == "auto" else values.whole("mamba_head_dim"),
         values.whole("mamba_n_groups"),
         values.whole("ssm_state_size"),
         values.whole("conv_kernel", 4),
@@ -125,11 +148,31 @@ def _mamba(values: Values) -> MambaSpec:
     )
 
 
+def _selective(values: Values) -> SelectiveSpec:
+    channels = values.whole("mamba_expand", 2) * values.whole("hidden_size")
+    usual = -(-values.whole("hidden_size") // 16)
+    rank = usual if values.get("mamba_dt_rank") == "auto" else values.whole("mamba_dt_rank", usual)
+    return SelectiveSpec(
+        channels,
+        values.whole("ssm_state_size", 16),
+        rank,
+        values.whole("conv_kernel", 4),
+        values.flag("use_conv_bias", True),
+        values.flag("mamba_proj_bias", False),
+        state_bytes=_state_bytes(values, "mamba_ssm_cache_dtype", 2),
+    )
+
+
 def _conv(values: Values) -> ConvSpec:
     return ConvSpec(values.whole("conv_L_cache", 3), values.flag("conv_bias", False))
 
 
-_BUILDERS: Mapping[str, Callable[[Values], Mixer]] = {"linear": _delta, "mamba": _mamba, "conv": _conv}
+_BUILDERS: Mapping[str, Callable[[Values], Mixer]] = {
+    "linear": _delta,
+    "mamba": _mamba,
+    "selective": _selective,
+    "conv": _conv,
+}
 
 
 def window(values: Values) -> int:
@@ -146,6 +189,11 @@ def inner_width(values: Values, family: Family) -> int:
         return values.whole("shared_expert_intermediate_size")
     if family.renamed.get("n_inner"):
         return values.whole("intermediate_size", 4 * values.whole("hidden_size"))
+    if values.flag("block_auto_adjust_ff_dim", False):  # LFM2's
+        wide = int(
+            float(str(values.get("block_ffn_dim_multiplier") or 1)) * (2 * values.whole("intermediate_size") // 3)
+        )
+        return -(-wide // values.whole("block_multiple_of", 256)) * values.whole("block_multiple_of", 256)
     if "intermediate_size" in values.fields:
         return values.whole("intermediate_size")
     if "block_configs" in values.fields:
@@ -183,5 +231,5 @@ def mixture(values: Values, family: Family) -> MoeSpec:
 
 
 def _biased_router(values: Values) -> bool:
-    names = ("use_routing_bias", "use_moe_router_bias", "moe_router_enable_expert_bias")
+    names = ("use_routing_bias", "use_moe_router_bias", "moe_router_enable_expert_bias", "use_expert_bias")
     return any(values.flag(name, False) for name in names)

@@ -254,4 +254,21 @@ def _filled(config: Config, family: Family, nested: bool) -> Config:
     plain = {name: value for name, value in config.items() if name not in names}
     renamed = {names[name]: value for name, value in config.items() if name in names}
     fields = {**(family.sizes if nested else {}), **family.defaults, **plain, **renamed}
-    return {name: value for name, value in fields.items() if value is not None}
+    return {
+        name: _one(value) if name in _ONE_A_LAYER else value for name, value in fields.items() if value is not None
+    }
+
+
+_ONE_A_LAYER = (
+    "intermediate_size",
+    "moe_intermediate_size",
+    "num_experts",
+    "num_experts_per_tok",
+    "n_shared_experts",
+)
+
+
+def _one(value: object) -> object:
+    """A number that a file writes once for each layer; the list itself where layers differ."""
+    same = isinstance(value, list) and bool(value) and all(one == value[0] for one in value)
+    return value[0] if same and isinstance(value, list) else value

@@ -35,6 +35,7 @@ from core.models.hf_makers import (
     STEP,
     sizes,
 )
+from core.models.hf_newer import NEWER
 
 REMOTE_CODE = frozenset(
     {
@@ -53,6 +54,8 @@ REMOTE_CODE = frozenset(
         "qwen",
         "internlm2",
         "exaone",
+        "bailing_moe",
+        "bailing_moe_v2",
     }
 )
 """Families that transformers has no class of: their files bring it, and an engine must be told to trust it."""
@@ -262,6 +265,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
             norm="layernorm",
             defaults={"num_key_value_heads": 2},
         ),
+        **NEWER,
     }
 )
 """By `model_type`. Source: the modelling files of Hugging Face transformers, by class."""

@@ -41,7 +41,7 @@ class Family:
     sinks: bool = False
     extra_positions: int | None = None
     window_pattern: int = 0
-    otherwise: Literal["", "linear", "mamba", "conv", "both"] = ""
+    otherwise: Literal["", "linear", "mamba", "selective", "conv", "both"] = ""
     one_block: bool = False
     both_inner: bool = False
     experts: str = ""
@@ -65,6 +65,9 @@ SAME = {
     "top_k_experts": "num_experts_per_tok",
     "moe_k": "num_experts_per_tok",
     "moe_top_k": "num_experts_per_tok",
+    "moe_topk": "num_experts_per_tok",
+    "num_shared_expert": "n_shared_experts",
+    "num_dense_layers": "first_k_dense_replace",
     "num_shared_experts": "n_shared_experts",
     "moe_num_shared_experts": "n_shared_experts",
     "shared_intermediate_size": "shared_expert_intermediate_size",

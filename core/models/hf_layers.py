@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from core.errors import OutOfRangeError
 from core.layer_specs import Block, LayerSpec, MlpSpec
-from core.models.hf_blocks import attention, inner_width, mixer, mixture, window
+from core.models.hf_blocks import attention, inner_width, mixer, mixture, reads_another, window
 from core.models.hf_family import Family
 from core.models.hf_values import Values
 
@@ -29,6 +29,8 @@ _NAMES = {
     "minimax_m3_sparse": "full",
     "deepseek_sparse_attention": "full",
     "indexed_attention": "full",
+    "compressed_sparse_attention": "full",
+    "heavily_compressed_attention": "full",
 }
 _LETTERS = {"M": "mamba", "*": "full", "-": "dense", "E": "sparse"}
 _INNER = ("dense", "sparse", "")
@@ -87,11 +89,15 @@ def _mixing(values: Values, family: Family, layers: int) -> list[str]:
     whole = values.get("full_attn_idxs")
     if isinstance(whole, list):
         return ["full" if layer in whole else family.otherwise for layer in range(layers)]
+    period = values.count("attn_layer_period")
+    if period:
+        at = values.count("attn_layer_offset")
+        return ["full" if layer % period == at else family.otherwise for layer in range(layers)]
     interval = values.count("full_attention_interval") if family.otherwise == "linear" else 0
     if interval:
         return ["linear" if (layer + 1) % interval else "full" for layer in range(layers)]
-    if family.otherwise == "both":
-        return ["both"] * layers
+    if family.otherwise in ("both", "mamba"):
+        return [family.otherwise] * layers
     return _windowed(values, family, layers)
 
 
@@ -101,8 +107,8 @@ def _named(values: Values, family: Family, name: str) -> str:
         raise OutOfRangeError("layer_types", name[:40], f"is a kind of layer unknown here, of {values.kind}")
     if known == "window" and not window(values):
         return "full"
-    if known == "linear" and family.otherwise == "mamba":
-        return "mamba"
+    if known in ("linear", "mamba") and family.otherwise in ("mamba", "selective"):
+        return family.otherwise
     return known
 
 
@@ -125,12 +131,16 @@ def _inner(values: Values, family: Family, layers: int) -> list[str] | None:
         return ["dense"] * layers
     for name in ("mlp_layer_types", "moe_layer_freq"):
         if isinstance(values.get(name), list):
-            return ["sparse" if one in (1, "sparse") else "dense" for one in values.listed(name, layers) or []]
+            return [_goes_through(name, one) for one in values.listed(name, layers) or []]
     for name in ("moe_layers_enum", "moe_layers"):
         said = values.get(name)
         places = said.split(",") if isinstance(said, str) else said
         if isinstance(places, list):
             return ["sparse" if str(layer) in map(str, places) else "dense" for layer in range(layers)]
+    period = values.count("expert_layer_period")
+    if period:
+        at = values.count("expert_layer_offset")
+        return ["sparse" if layer % period == at else "dense" for layer in range(layers)]
     first, last = values.count("first_k_dense_replace"), values.count("moe_layer_end_index", layers) or layers
     dense = values.get("mlp_only_layers")
     dense = dense if isinstance(dense, list) else []
@@ -143,15 +153,36 @@ def _inner(values: Values, family: Family, layers: int) -> list[str] | None:
     ]
 
 
+_THROUGH = {
+    "1": "sparse", "True": "sparse", "sparse": "sparse", "moe": "sparse", "hash_moe": "sparse",
+    "0": "dense", "False": "dense", "dense": "dense", "mlp": "dense",
+}  # fmt: skip
+
+
+def _goes_through(field: str, name: object) -> str:
+    """What a layer's tokens go through, as a list has it."""
+    if str(name) not in _THROUGH:
+        raise OutOfRangeError(field, str(name)[:40], "is a kind of MLP unknown here")
+    return _THROUGH[str(name)]
+
+
+def _by_a_table(values: Values, index: int) -> bool:
+    """Whether a table chooses a layer's experts, and no router with a bias."""
+    names = values.get("mlp_layer_types")
+    named = isinstance(names, list) and index < len(names) and names[index] == "hash_moe"
+    return named or index < values.count("num_hash_layers")
+
+
 def _layer(values: Values, family: Family, mixing: str, inner: str, index: int) -> LayerSpec:
     """One layer of a kind."""
     blocks: list[Block] = [mixer(values, family, name, index) for name in _BOTH.get(mixing, (mixing,)) if name]
     extra = family.extra(values) if family.extra else 0
     if inner == "dense" or (inner and family.both_inner):
-        blocks.append(MlpSpec(inner_width(values, family)))
+        doubled = values.flag("use_double_wide_mlp", False) and reads_another(values, index)
+        blocks.append(MlpSpec((1 + doubled) * inner_width(values, family)))
     moe = mixture(values, family) if inner == "sparse" else None
-    if moe is not None and index < values.count("num_hash_layers"):
-        moe = replace(moe, router_bias=False)  # a table chooses the experts there
+    if moe is not None and _by_a_table(values, index):
+        moe = replace(moe, router_bias=False)
     norms = family.norms_per_layer
     if moe is not None:
         blocks.append(moe)

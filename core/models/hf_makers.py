@@ -121,6 +121,11 @@ def per_layer_inputs(values: Values) -> int:
     return 1 + (2 * hidden * narrow + hidden if narrow else 0)
 
 
+def per_activation(values: Values) -> int:
+    """Apertus': the two slopes that each layer learns for its activation."""
+    return 2
+
+
 DEEPSEEK_V4 = Family(
     experts="n_routed_experts",
     router_bias=True,
@@ -151,7 +156,6 @@ GEMMA4 = Family(
     qk_norm="head",
     both_inner=True,
     extra=per_layer_inputs,
-    fixed={"use_double_wide_mlp": False, "num_kv_shared_layers": False},
     defaults={"head_dim": 256, "num_key_value_heads": 4, "global_head_dim": 512, "router_scales": True},
     full_names={"head_dim": "global_head_dim", "num_key_value_heads": "num_global_key_value_heads"},
 )

@@ -14,6 +14,7 @@ from core.layer_specs import (
     LayerSpec,
     MambaSpec,
     MlaSpec,
+    SelectiveSpec,
 )
 from core.models.parameters import dtype_bytes
 from core.specs import ModelSpec
@@ -169,6 +170,9 @@ def _state_bytes(block: Block, model: ModelSpec, tp_size: int) -> float:
             groups = 1 if block.groups == 1 else require_divides("mamba groups", block.groups, "tp_size", tp_size)
             channels = heads * block.head_dim + 2 * groups * block.state_size
             matrix = heads * block.head_dim * block.state_size * block.state_bytes
+        case SelectiveSpec():
+            channels = require_divides("mamba channels", block.channels, "tp_size", tp_size)
+            matrix = channels * block.state_size * block.state_bytes
         case ConvSpec():
             return model.hidden_size / tp_size * (block.kernel - 1) * 2
         case _:
@@ -187,8 +191,10 @@ def kv_heads_per_rank(model: ModelSpec, tp_size: int) -> int:
 def heads_on_rank(heads: int, tp_size: int, what: str = "num_key_value_heads") -> int:
     """Of so many heads those of one rank: distributed, and repeated where ranks outnumber them.
 
-    Raises IndivisibleError when neither number divides the other.
+    None of a layer that looks at another's. Raises IndivisibleError when neither number divides the other.
     """
+    if not heads:
+        return 0
     if tp_size > heads:
         require_divides("tp_size", tp_size, what, heads)
         return 1

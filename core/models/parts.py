@@ -20,6 +20,7 @@ from core.layer_specs import (
     MlaSpec,
     MlpSpec,
     MoeSpec,
+    SelectiveSpec,
 )
 from core.models import attention_parts
 from core.models.cuts import Cut, Group, Part, whole
@@ -51,6 +52,8 @@ def block_parts(model: ModelSpec, block: Block) -> Sequence[Part]:
             return attention_parts.delta_parts(model.hidden_size, block)
         case MambaSpec():
             return attention_parts.mamba_parts(model.hidden_size, block)
+        case SelectiveSpec():
+            return attention_parts.selective_parts(model.hidden_size, block)
         case ConvSpec():
             return attention_parts.short_conv_parts(model.hidden_size, block)
         case MlpSpec():

@@ -94,6 +94,18 @@ GEMMA4 = shape(
     moe_intermediate_size=704, num_experts=128, num_global_key_value_heads=2, sliding_window=1024, top_k_experts=8,
     hidden_size_per_layer_input=0,
 ) | {"tie_word_embeddings": True}  # fmt: skip
+E4B = shape(
+    "gemma4_text", 2560, 42, 8, 2, 262144, head_dim=256, global_head_dim=512, intermediate_size=10240,
+    num_kv_shared_layers=18, hidden_size_per_layer_input=256, vocab_size_per_layer_input=262144, sliding_window=512,
+) | {"tie_word_embeddings": True}  # fmt: skip
+JAMBA = shape(
+    "jamba", 4096, 32, 32, 8, 65536, intermediate_size=14336, num_experts=16, num_experts_per_tok=2,
+    mamba_d_state=16, mamba_d_conv=4, mamba_expand=2, mamba_dt_rank="auto",
+)  # fmt: skip
+LFM2 = shape(
+    "lfm2", 2048, 6, 32, 8, 65536, intermediate_size=12288,
+    layer_types=["conv", "conv", "full_attention", "conv", "conv", "full_attention"],
+) | {"tie_word_embeddings": True}  # fmt: skip
 MAVERICK = shape(
     "llama4_text", 5120, 48, 40, 8, 202048, head_dim=128, interleave_moe_layer_step=2, intermediate_size=8192,
     intermediate_size_mlp=16384, num_local_experts=128, num_experts_per_tok=1, attention_chunk_size=8192,
@@ -166,6 +178,122 @@ PUBLISHED = {
             "mlp_layer_types": ["dense"] + ["sparse"] * 26,
         },
         49_122_681_728,
+    ),
+    "DeepSeek-V4-Flash, as transformers 5 writes it": (
+        {name: value for name, value in V4_FLASH.items() if name not in ("compress_ratios", "num_hash_layers")}
+        | {
+            "layer_types": ["heavily_compressed_attention"]
+            + ["heavily_compressed_attention", "compressed_sparse_attention"] * 20
+            + ["heavily_compressed_attention"] * 2,
+            "mlp_layer_types": ["hash_moe"] * 3 + ["moe"] * 40,
+        },
+        284_325_879_255,
+    ),
+    "Gemma 4 E4B, text": (E4B, 7_463_013_418),
+    "Gemma 4 E2B, text": (
+        E4B
+        | {
+            "num_hidden_layers": 35,
+            "num_kv_shared_layers": 20,
+            "hidden_size": 1536,
+            "intermediate_size": 6144,
+            "num_key_value_heads": 1,
+            "use_double_wide_mlp": True,
+            "layer_types": [
+                "full_attention" if one % 6 == 5 or one == 34 else "sliding_attention" for one in range(35)
+            ],
+        },
+        4_621_490_979,
+    ),
+    "Jamba": (JAMBA, 51_570_323_328),
+    "Bamba 9B": (
+        shape(
+            "bamba",
+            4096,
+            32,
+            32,
+            8,
+            128000,
+            intermediate_size=14336,
+            mamba_n_heads=128,
+            mamba_d_head="auto",
+            mamba_d_state=256,
+            mamba_n_groups=1,
+            attn_layer_indices=[9, 18, 27],
+        ),
+        9_808_584_064,
+    ),
+    "Falcon-H1, four layers": (
+        shape(
+            "falcon_h1",
+            5120,
+            4,
+            32,
+            8,
+            128000,
+            intermediate_size=14336,
+            mamba_d_ssm=4096,
+            mamba_n_heads=32,
+            mamba_d_head=128,
+            mamba_n_groups=2,
+            mamba_d_state=256,
+            mamba_rms_norm=True,
+        ),
+        2_727_118_208,
+    ),
+    "LFM2, six layers": (LFM2, 524_339_456),
+    "LFM2-MoE, four layers": (
+        shape(
+            "lfm2_moe",
+            2048,
+            4,
+            32,
+            8,
+            65536,
+            intermediate_size=7168,
+            moe_intermediate_size=1792,
+            num_experts=32,
+            num_experts_per_tok=4,
+            layer_types=["conv", "conv", "full_attention", "conv"],
+        )
+        | {"tie_word_embeddings": True},
+        987_926_720,
+    ),
+    "Apertus 8B, all heads": (shape("apertus", 4096, 32, 32, 32, 131072, intermediate_size=14336), 6_979_596_352),
+    "Hunyuan-A13B, by layer": (
+        shape(
+            "hunyuan_v1_moe",
+            4096,
+            32,
+            32,
+            8,
+            128167,
+            head_dim=128,
+            intermediate_size=3072,
+            num_experts=64,
+            moe_topk=[8] * 32,
+            num_shared_expert=[1] * 32,
+            moe_intermediate_size=[3072] * 32,
+        ),
+        80_918_155_264,
+    ),
+    "dots.llm1, four layers": (
+        shape(
+            "dots1",
+            4096,
+            4,
+            32,
+            32,
+            152064,
+            head_dim=128,
+            intermediate_size=10944,
+            moe_intermediate_size=1408,
+            n_routed_experts=128,
+            n_shared_experts=2,
+            num_experts_per_tok=6,
+            first_k_dense_replace=1,
+        ),
+        8_397_821_312,
     ),
     "Granite 4, four layers": (GRANITE4, 3_554_468_736),
     "OLMo 2 7B": (OLMO2, 6_888_624_128),
@@ -244,6 +372,19 @@ def test_a_mamba_model_splits_its_states_over_ranks_and_copies_its_only_group():
     assert kv_bytes_per_token(spec) == 6 * 2 * 2 * 128 * 2
 
 
+def test_mamba_of_the_first_kind_keeps_a_state_a_channel_and_is_cut_by_channels():
+    """Jamba: 28 of 32 layers, 8,192 channels of 16 numbers, and 3 inputs of each; 4 layers of attention."""
+    spec = read(JAMBA)
+    assert state_bytes_per_sequence(spec) == 28 * (8192 * 16 * 2 + 3 * 8192 * 2)
+    assert state_bytes_per_sequence(spec, 8) == state_bytes_per_sequence(spec) / 8
+    assert kv_bytes_per_token(spec) == 4 * 2 * 8 * 128 * 2
+
+
+def test_a_layer_that_looks_at_anothers_keys_keeps_none_of_its_own():
+    """Gemma 4 E4B: the last 18 of 42 layers; of the 24 others each sixth is full, of heads of 512."""
+    assert kv_bytes_per_token(read(E4B)) == (20 * 2 * 2 * 256 + 4 * 2 * 2 * 512) * 2
+
+
 def test_a_window_keeps_no_more_than_it_sees_whatever_its_heads_are():
     """MiMo-V2-Flash: 9 full layers of 4 KV heads, 39 of 8 that see 128 tokens; a key has 192, a value 128."""
     spec = read(MIMO)
@@ -306,7 +447,7 @@ def test_active_parameters_are_those_in_a_models_name():
         (QWEN35_MOE | {"layer_types": ["linear_attention"] * 3}, "must name num_hidden_layers"),
         (MIMO | {"hybrid_layer_pattern": [1]}, "must be a list of 48 layers"),
         (V4_FLASH | {"compress_ratios": [7] * 43}, "must be 0, 4 or 128"),
-        (GEMMA4 | {"use_double_wide_mlp": True}, "use_double_wide_mlp"),
+        (V4_FLASH | {"mlp_layer_types": ["fancy"] * 43}, "is a kind of MLP unknown here"),
         (shape("rwkv7", 64, 2, 2, 2, 128), "is unknown here"),
     ],
 )
