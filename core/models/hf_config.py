@@ -130,7 +130,7 @@ def _widths(form: WeightFormat, layers: int) -> tuple[LeftAlone, tuple[tuple[str
     rest = {
         part: frozenset(range(layers)).difference(*(parts.get(part, ()) for _, parts in named)) for part in PARTS
     }
-    widths = [*named[1:], (form.rest, rest)]
+    widths = [*named[1:], *([] if form.rest == form.dtype else [(form.rest, rest)])]
     alone = [(part, where) for dtype, parts in widths if dtype == "bf16" for part, where in parts.items() if where]
     others = [
         (part, where, dtype) for dtype, parts in widths if dtype != "bf16" for part, where in parts.items() if where

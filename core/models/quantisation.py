@@ -16,8 +16,11 @@ _FLOATS = {
     "float8_e4m3fn": "fp8",
 }
 _WIDTHS = {("int", 4): "int4", ("int", 8): "int8", ("float", 8): "fp8", ("float", 4): "nvfp4"}
-_FP8_METHODS = {"fp8", "fbgemm_fp8", "finegrained_fp8"}
-_INTEGER_METHODS = {"awq", "gptq", "auto-round", "intel/auto-round", "gptq_marlin", "awq_marlin"}
+_FP8_METHODS = {"fp8", "fbgemm_fp8", "finegrained_fp8", "ptpc_fp8", "w8a8_fp8"}
+_INT8_METHODS = {"w8a8_int8", "eetq", "experts_int8"}
+_INTEGER_METHODS = {
+    *("awq", "gptq", "auto-round", "intel/auto-round", "gptq_marlin", "awq_marlin", "inc", "moe_wna16"),
+}
 _LEFT_ALONE = (
     "modules_to_not_convert",
     "ignore",
@@ -63,7 +66,11 @@ def weight_format(config: Mapping[str, object]) -> WeightFormat:
             raise OutOfRangeError("quantization_config", _shown(quantisation), "must be an object")
         inner = quantisation.get("quantization")
         block = inner if isinstance(inner, Mapping) else quantisation
-        return _mixed(block) or _experts_apart(replace(_quantised(block), kept=_kept(block)), config)
+        return (
+            _mixed(block)
+            or _overridden(block)
+            or _experts_apart(replace(_quantised(block), kept=_kept(block)), config)
+        )
     dtype = str(config.get("torch_dtype") or config.get("dtype") or "bfloat16").removeprefix("torch.")
     if dtype not in _FLOATS:
         raise OutOfRangeError("torch_dtype", _shown(dtype), f"is not one of {', '.join(_FLOATS)}")
@@ -105,11 +112,39 @@ def _mixed(block: Mapping[str, object]) -> WeightFormat | None:
     return replace(forms[0], listed=listed, rest=rest)
 
 
+def _overridden(block: Mapping[str, object]) -> WeightFormat | None:
+    """Whole numbers of one width, and of others in the modules that a file names: AutoRound's, GPTQModel's."""
+    extra, dynamic = block.get("extra_config"), block.get("dynamic")
+    named = {f"re:{name.removeprefix('+:')}": how for name, how in dynamic.items()
+             if not str(name).startswith("-:")} if isinstance(dynamic, Mapping) else {}  # fmt: skip
+    named |= {str(name): how for name, how in extra.items()} if isinstance(extra, Mapping) else {}
+    by_width: dict[str, list[str]] = {}
+    for name, how in named.items():
+        bits = how.get("bits") if isinstance(how, Mapping) else None
+        if bits not in (None, block.get("bits"), _FLOAT_BITS):
+            by_width.setdefault(_integers("extra_config", bits, -1).dtype, []).append(name)
+    if not by_width:
+        return None
+    form = replace(_quantised(block), kept=_kept(block))
+    others = ((dtype, tuple(names[:MOST_KEPT])) for dtype, names in by_width.items())
+    alone = (("bf16", form.kept),) if form.kept else ()
+    return replace(form, listed=((form.dtype, ()), *others, *alone), rest=form.dtype)
+
+
 def _quantised(block: Mapping[str, object]) -> WeightFormat:
     """One dialect after the other, each by its name; MLX's has none."""
     method = str(block.get("quant_method") or "").lower()
     if method in _FP8_METHODS:
         return WeightFormat("fp8", block=_block(block.get("weight_block_size")))
+    if method in _INT8_METHODS:
+        return WeightFormat("int8")
+    if method == "torchao":
+        return _torchao(block.get("quant_type"))
+    if method == "hqq":
+        inner = block.get("quant_config")
+        weights = inner.get("weight_quant_params") if isinstance(inner, Mapping) else None
+        how = weights if isinstance(weights, Mapping) else block
+        return _integers(method, how.get("nbits"), how.get("group_size", 64))
     if method in ("mxfp4", "mxfp8"):
         return WeightFormat(method, 32)
     if method in _INTEGER_METHODS:
@@ -124,7 +159,7 @@ def _quantised(block: Mapping[str, object]) -> WeightFormat:
         return _modelopt(str(block["quant_algo"]).upper(), block)
     if not method and block.get("mode", "affine") == "affine" and "bits" in block:
         return _integers("mlx", block["bits"], block.get("group_size", 64))
-    known = "fp8, awq, gptq, compressed-tensors, bitsandbytes, quark, modelopt, mxfp4"
+    known = "fp8, awq, gptq, compressed-tensors, bitsandbytes, quark, modelopt, mxfp4, torchao, hqq"
     raise OutOfRangeError("quant_method", _shown(method), f"is not one that is known here: {known}")
 
 
@@ -132,6 +167,8 @@ def _modelopt(algorithm: str, block: Mapping[str, object]) -> WeightFormat:
     """NVIDIA's, in config.json or in hf_quant_config.json beside it: FP8, NVFP4 in groups of 16, or AWQ."""
     if algorithm == "MXFP8":
         return WeightFormat("mxfp8", 32)
+    if algorithm in ("W8A16", "W8A8_SQ_PER_CHANNEL"):
+        return WeightFormat("int8")
     if algorithm.startswith("FP8"):
         return WeightFormat("fp8", block=(128, 128) if "PB" in algorithm else None)
     if algorithm in ("NVFP4", "NVFP4_AWQ", "W4A16_NVFP4", "W4A8_NVFP4_FP8"):
@@ -162,9 +199,29 @@ def _block(size: object) -> tuple[int, int] | None:
     """Outputs and inputs that share one scale: `[128, 128]`; None where a file has none."""
     if size is None:
         return None
+    if isinstance(size, str) and re.fullmatch(r"\d{1,5}x\d{1,5}", size):
+        size = [int(edge) for edge in size.split("x")]
     if not isinstance(size, list) or len(size) != 2 or not all(isinstance(edge, int) and edge > 0 for edge in size):
         raise OutOfRangeError("weight_block_size", _shown(size), "must be two whole numbers")
     return size[0], size[1]
+
+
+_TORCHAO = {"float8": "fp8", "int8dynamicactivationint4": "int4", "intx": "int4", "int4": "int4", "int8": "int8"}
+
+
+def _torchao(kind: object) -> WeightFormat:
+    """torchao's: the name of a function, or the class and the fields of a configuration."""
+    inner = kind.get("default") if isinstance(kind, Mapping) else None
+    name, fields = (inner.get("_type"), inner.get("_data")) if isinstance(inner, Mapping) else (kind, None)
+    plain = str(name).lower().replace("_", "")
+    dtype = next((dtype for part, dtype in _TORCHAO.items() if part in plain), None)
+    if dtype is None:
+        raise OutOfRangeError("torchao quant_type", _shown(name), "must name int4, int8 or float8 weights")
+    fields = fields if isinstance(fields, Mapping) else {}
+    granularity = fields.get("weight_granularity")
+    inside = granularity.get("_data") if isinstance(granularity, Mapping) else None
+    group = {**fields, **inside} if isinstance(inside, Mapping) else fields
+    return WeightFormat(dtype, _group(group.get("group_size", 128 if dtype == "int4" else None)))
 
 
 def _integers(method: str, bits: object, group: object) -> WeightFormat:

@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from core.catalog import MODELS, model
 from core.catalog.models_layered import LAYERED
 from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError
+from core.models.checkpoint import own_width
 from core.models.hf_config import model_from_config
 from core.models.hf_families import FAMILIES
 from core.models.kv_cache import kv_bytes_per_token
+from core.models.loaded_weights import rank_tensors
 from core.models.parameters import active_parameters, total_parameters
 
 LLAMA_8B = {
@@ -347,6 +349,41 @@ def test_the_text_part_of_a_multimodal_model_is_read_with_its_class_defaults():
         ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "int4", 64),
         ({"quant_method": "bitsandbytes", "load_in_4bit": False, "load_in_8bit": True}, "int8", None),
         ({"quant_method": "modelopt", "quant_algo": "FP8"}, "fp8", None),
+        ({"quant_method": "modelopt", "quant_algo": "W8A8_SQ_PER_CHANNEL"}, "int8", None),
+        ({"quant_method": "torchao", "quant_type": "int8_weight_only"}, "int8", None),
+        (
+            {"quant_method": "torchao", "quant_type": {"default": {"_type": "Int4WeightOnlyConfig", "_data": {}}}},
+            "int4",
+            128,
+        ),
+        (
+            {
+                "quant_method": "torchao",
+                "quant_type": {"default": {"_type": "Float8DynamicActivationFloat8WeightConfig", "_data": {}}},
+            },
+            "fp8",
+            None,
+        ),
+        (
+            {
+                "quant_method": "torchao",
+                "quant_type": {
+                    "default": {
+                        "_type": "IntxWeightOnlyConfig",
+                        "_data": {"weight_granularity": {"_type": "PerGroup", "_data": {"group_size": 32}}},
+                    }
+                },
+            },
+            "int4",
+            32,
+        ),
+        (
+            {"quant_method": "hqq", "quant_config": {"weight_quant_params": {"nbits": 4, "group_size": 64}}},
+            "int4",
+            64,
+        ),
+        ({"quant_method": "ptpc_fp8"}, "fp8", None),
+        ({"quant_method": "eetq", "weights": "int8"}, "int8", None),
         ({"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "fp8_e4m3"}}}, "fp8", None),
         (
             {"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "uint4", "group_size": 128}}},
@@ -409,7 +446,7 @@ def test_a_file_that_mlx_wrote_says_its_width_under_a_name_of_its_own():
         ({"model_type": "cohere", "use_qk_norm": True}, "use_qk_norm"),
         ({"model_type": "stablelm", "use_parallel_residual": True}, "use_parallel_residual"),
         ({"model_type": "seed_oss", "attention_out_bias": True}, "attention_out_bias"),
-        ({"quantization_config": {"quant_method": "hqq"}}, "hqq"),
+        ({"quantization_config": {"quant_method": "hqq"}}, "hqq bits"),
         ({"quantization_config": {"quant_method": "gptq", "bits": 3}}, "bits"),
         ({"quantization": {"bits": 6, "group_size": 64}}, "bits"),
         ({"quantization": {"bits": 4, "group_size": 32, "mode": "mxfp4"}}, "quant_method"),
@@ -468,3 +505,28 @@ def test_each_field_s_own_bad_values_are_refused_or_read():
         for value in (None, [], {}, "x", -1, 0, 1.5, 10**400, True):
             with suppress(ShardlabError):
                 assert total_parameters(read(DEEPSEEK_V3, **{name: value})) > 0
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"quant_method": "gptq", "dynamic": {r"+:.*\.down_proj.*": {"bits": 8, "group_size": 32}}},
+        {
+            "quant_method": "auto-round",
+            "extra_config": {f"model.layers.{layer}.mlp.down_proj": {"bits": 8} for layer in range(32)},
+        },
+    ],
+)
+def test_modules_of_another_width_weigh_what_they_weigh(named):
+    """Every way down of Llama-3-8B in eight bits among four: 32 · 4096 · 14336 weights at twice the size."""
+    mixed = read(LLAMA_8B, quantization_config={"bits": 4, "group_size": 128, **named})
+    plain = read(LLAMA_8B, quantization_config={"bits": 4, "group_size": 128, "quant_method": "gptq"})
+    sizes = [{t.name: t.size_bytes for t in rank_tensors(one, dtype=own_width(one))} for one in (mixed, plain)]
+    assert sizes[0]["mlp down"] == 4096 * 14336
+    assert {name for name in sizes[1] if sizes[0][name] != sizes[1][name]} == {"mlp down"}
+
+
+def test_a_block_is_written_in_two_ways():
+    weights = {"num_bits": 8, "type": "float", "strategy": "block", "block_structure": "128x128"}
+    block = {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": weights}}}
+    assert read(LLAMA_8B, quantization_config=block).weight_block == (128, 128)
