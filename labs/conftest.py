@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -22,6 +22,7 @@ _TASKS = {
     for test in task.tests
 }
 _RESULTS = pytest.StashKey[dict]()
+_NO_CASE = SimpleNamespace(params={})
 
 
 @pytest.fixture(scope="module")
@@ -70,15 +71,28 @@ def pytest_runtest_makereport(item, call):
     task = _task_of(item)
     if task is None or (report.when != "call" and report.passed):
         return report
-    if report.failed and call.excinfo is not None and not isinstance(call.excinfo.value, AssertionError):
-        line = _line_of(call.excinfo)
+    if report.failed and call.excinfo is not None and isinstance(call.excinfo.value, AssertionError):
+        report.longrepr = _unmet(item, call.excinfo)
+    elif report.failed and call.excinfo is not None:
+        line, raised = _line_of(call.excinfo), f"{call.excinfo.typename}: {call.excinfo.value}"
         if line:
-            report.longrepr = f"{call.excinfo.typename}: {call.excinfo.value} (line {line} of {_file_name()})"
+            report.longrepr = f"{raised} (line {line} of {_file_name()})"
+        elif isinstance(call.excinfo.value, RuntimeError):  # what a rank of the lab raised, in a process of its own
+            report.longrepr = raised
     passed, said = item.config.stash.setdefault(_RESULTS, {}).setdefault(task, ([], []))
     passed.append(report.outcome == "passed")
     if report.failed:
         said.append(str(report.longrepr).strip().splitlines()[-1])
     return report
+
+
+def _unmet(item: pytest.Item, raised: pytest.ExceptionInfo) -> str:
+    """What a test wants, for which case, and what it found instead, in one line."""
+    wanted = next((entry for entry in reversed(raised.traceback) if entry.path == item.path), None)
+    statement = " ".join(str(wanted.statement).split()).removeprefix("assert ") if wanted else item.name
+    case = ", ".join(f"{name}={value!r}" for name, value in getattr(item, "callspec", _NO_CASE).params.items())
+    found = str(raised.value).partition("\n")[0].removeprefix("assert ")
+    return f"wanted: {statement}{f' for {case}' if case else ''}; found: {found}"
 
 
 def _line_of(raised: pytest.ExceptionInfo) -> int:
@@ -89,6 +103,31 @@ def _line_of(raised: pytest.ExceptionInfo) -> int:
 
 def _file_name() -> str:
     return Path(_implementation()).with_suffix(".py").name
+
+
+class _SaidOnce:
+    """Each failure of a lab once: the first case of a test, and the first of the tests that say the same."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter):
+        failed, first, told = terminalreporter.stats.get("failed", []), [], set()
+        for report in failed:
+            ours = Path(report.fspath).parts[0] == "labs"
+            said = {str(report.longrepr), report.nodeid.partition("[")[0]} if ours else {report.nodeid}
+            if not said & told:
+                first.append(report)
+            told |= said
+        if failed:
+            terminalreporter.stats["failed"] = first
+        result = yield
+        if failed:
+            terminalreporter.stats["failed"] = failed
+        return result
+
+
+def pytest_configure(config):
+    if not config.pluginmanager.has_plugin("labs-said-once"):
+        config.pluginmanager.register(_SaidOnce(), "labs-said-once")
 
 
 def pytest_terminal_summary(terminalreporter, config):

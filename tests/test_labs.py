@@ -4,7 +4,10 @@ The bare environment refuses every import outside of the standard library, numpy
 so that a learner without torch or Streamlit can do the labs that need neither.
 """
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -68,3 +71,18 @@ def test_the_bare_environment_refuses_what_the_app_needs(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     outcomes = run_lab(BARE[0], str(tmp_path / "greedy.py"), tmp_path / "report.xml", "-p", "bare_environment")
     assert all("torch is not in the bare environment" in (outcome.failure or "") for outcome in outcomes)
+
+
+@pytest.mark.slow
+def test_a_wrong_answer_is_told_once_and_with_what_was_wanted(tmp_path):
+    """A formula that is wrong in fifty cases is one line, with the first of them."""
+    starter = (ROOT / "labs" / "lab-04-pipeline-bubble" / "starter.py").read_text(encoding="utf-8")
+    untouched = 'raise NotImplementedError("lab-04, task 6: microbatches_for_budget")'
+    assert untouched in starter
+    (tmp_path / "mine.py").write_text(starter.replace(untouched, "return 1"), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "labs/lab-04-pipeline-bubble"]
+    environment = {**os.environ, "LAB_IMPL": str(tmp_path / "mine.py"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    told = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False).stdout
+    assert "wanted: lab.microbatches_for_budget(8, budget) == 63" in told
+    assert "found: 1 == 63" in told
+    assert len(told.splitlines()) < 60
