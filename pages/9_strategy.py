@@ -8,7 +8,7 @@ from core.comm_cost.bill import allreduce_payload_bytes
 from core.strategy.block import Block, block_under
 from core.units import GB
 from runtime.prose import worded
-from ui import beside, scenes
+from ui import beside, scenes, tested
 from ui.figures.frames import frame
 from ui.prose import escape
 from ui.strategy import bench as strategy_bench
@@ -103,6 +103,7 @@ def serving() -> None:
         for column, note in zip(st.columns(2, gap="large"), ("serving.split", "serving.leads"), strict=True):
             with column:
                 page.note(note)
+    tested.beside_times(scenario.gpu_spec, scenario.model_spec)
 
 
 page.play(

@@ -11,6 +11,7 @@ from core.models.parameters import total_parameters
 from core.placement.planner import Question
 from core.placement.trace import targets
 from core.remark import Remark, remark
+from core.specs import GpuSpec, ModelSpec
 
 
 def assumed(question: Question) -> list[Remark]:
@@ -38,7 +39,7 @@ def assumed(question: Question) -> list[Remark]:
     parts.append(remark("placement.assumed_memory", budget=question.budget))
     between = remark("placement.links_between", cluster=cluster) if cluster.nodes > 1 else None
     parts.append(remark("placement.links", cluster=cluster, between=between))
-    return [*parts, _judged(question), *_tested(question)]
+    return [*parts, _judged(question), *held_to(question.cluster.gpu, question.model), *_band(question)]
 
 
 def _judged(question: Question) -> Remark:
@@ -50,9 +51,8 @@ def _judged(question: Question) -> Remark:
     return remark(code, demand=demand, targets=targets(question))
 
 
-def _tested(question: Question) -> list[Remark]:
-    """How far such predictions were off where they could be held to published times."""
-    model, gpu = question.model, question.cluster.gpu
+def held_to(gpu: GpuSpec, model: ModelSpec) -> list[Remark]:
+    """How far predicted times were off where they could be held to published ones: between tokens, first token."""
     tested: tuple[tuple[Quantity, str], ...] = (("decode", "between"), ("first_token", "first"))
     reasons = []
     for quantity, name in tested:
@@ -62,7 +62,12 @@ def _tested(question: Question) -> list[Remark]:
             continue
         code = f"placement.tested_{name}"
         reasons.append(remark(code, rows=errors.n, median=errors.median_error, p90=errors.p90_error))
-    band = question.band
+    return reasons
+
+
+def _band(question: Question) -> list[Remark]:
+    """The band that is read round a decode time, and why it is wider than a class's."""
+    model, gpu, band, reasons = question.model, question.cluster.gpu, question.band, list[Remark]()
     code = "placement.assumed_band" if band.tested else "placement.assumed_band_untested"
     if question.own_band:
         code = "placement.assumed_band_own"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from core.catalog import MODELS
 from core.specs import LinkSpec
 from runtime.prose import said
-from ui import inputs
+from ui import inputs, tested
 from ui.comm_cost import charts as bills
 from ui.comm_cost import rows_serving as rows
 from ui.comm_cost.rows import BillRow, View
@@ -77,6 +77,7 @@ def _apart(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
     page.fill(rows.apart_fields(view, found))
     pays = "pays" if found[-1][1].pays else "not"
     _show(page, rows.apart_rows(found), f"bench.apart_{pays}", "apart", "overlap")
+    tested.beside_times(view.scenario.gpu_spec, view.scenario.model_spec)
 
 
 def _show(page: Page, shown: list[BillRow], reading: str, name: str, *aside: str) -> None:

@@ -6,7 +6,7 @@ from core.placement.planner import Question
 from core.strategy.race import LOADS
 from runtime.prose import said
 from runtime.quantities import seconds
-from ui import address, inputs
+from ui import address, inputs, tested
 from ui.figures.frames import frame
 from ui.placement import rows_race as rows
 from ui.players import race_player as player
@@ -46,6 +46,7 @@ def scene(page: Page, question: Question, load: str) -> None:
             st.markdown(_table(page, asked))
         with st.container(key="aside_race_rule"):
             page.note("race.rule")
+        tested.beside_times(question.cluster.gpu, question.model)
         return
     _play(page, asked, guess.said)
     if guess.said is not None:
@@ -57,6 +58,7 @@ def scene(page: Page, question: Question, load: str) -> None:
             table = frame(rows.lane_rows(asked.ran))
             page.table(table, "race.reading")
         page.note("race.note")
+    tested.beside_times(question.cluster.gpu, question.model)
 
 
 def _table(page: Page, asked: rows.Asked) -> str:

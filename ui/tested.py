@@ -1,0 +1,14 @@
+"""What stands beside a predicted time on any page: how far such times were off, or that none was ever tested."""
+
+import streamlit as st
+
+from core.placement.assumed import held_to
+from core.specs import GpuSpec, ModelSpec
+from runtime.prose import worded
+from ui.prose import escape
+
+
+def beside_times(gpu: GpuSpec, model: ModelSpec) -> None:
+    """The errors on published times of this class of GPU and kind of model, between tokens and to the first."""
+    with st.container(key="aside_tested"):
+        st.markdown("\n\n".join(escape(worded(one)) for one in held_to(gpu, model)))
