@@ -21,12 +21,13 @@ PLAYERS = {
 
 CONTROLS = {"play", "pause", "back", "on", "save"}
 WITHOUT = {
-    "stepper": {"slider"},
+    "stepper": {"slider", "keys"},
+    "schedule": {"keys"},
     "journey": {"slow"},
-    "puzzle": {"play", "pause", "back", "on", "save", "slider", "speed"},
+    "puzzle": {"play", "pause", "back", "on", "save", "slider", "speed", "keys"},
 }
-"""What is named and a player has not: the stepper has a track of steps, the journey's ring no slow rank, and the
-puzzles no clock."""
+"""What is named and a player has not: the stepper has a track of steps, the journey's ring no slow rank, the puzzles
+no clock, and only what is one SVG has a text for its keys."""
 
 
 @pytest.mark.skipif(which("node") is None, reason="node is not installed")
@@ -40,7 +41,13 @@ def test_every_players_scripts_parse_as_one_module(tmp_path):
 
 def test_every_script_of_a_players_folder_is_in_its_module():
     for player in (*PLAYERS.values(), kit):
-        named = set(getattr(player, "SCRIPTS", ())) or {"colours.js", "pens.js", "words.js", "player.js"}
+        named = set(getattr(player, "SCRIPTS", ())) or {
+            "colours.js",
+            "pens.js",
+            "words.js",
+            "player.js",
+            "svg_player.js",
+        }
         named = {script for script in named if not script.startswith("../")}
         assert {path.name for path in Path(player.__file__).parent.glob("*.js")} == named
 

@@ -4,9 +4,7 @@
 const WATCHED_MS = { start: 0, attention: 1100, round: 520, mlp: 1100, sum: 1200, layers: 3200, token: 500 };
 const SUM_MS = 5200;
 
-class Journey extends Player {
-  flows = true;
-
+class Journey extends SvgPlayer {
   constructor(root) {
     super(root);
     this.svg = this.find('.stage svg');
@@ -16,18 +14,13 @@ class Journey extends Player {
     this.asked = null;
   }
 
-  read(model) {
-    return model;
-  }
-
   // Another model keeps what was chosen, where it has it; the first one begins as the address says.
   load() {
     const { tp, links, batch, first } = this.model.choices;
     this.asked ??= (new URL(window.location.href).searchParams.get(this.model.param) ?? '').split('~');
     const place = (options, text, otherwise) => (options.map(String).includes(text) ? options.map(String).indexOf(text) : otherwise);
     this.chosen = { tp: place(tp, this.asked[0], first[0]), link: place(links.map(([key]) => key), this.asked[1], first[1]), batch: place(batch, this.asked[2], first[2]) };
-    this.stage.setAttribute('aria-label', this.model.words.keys);
-    this.svg.setAttribute('aria-label', this.model.alt);
+    this.label();
     this.fillChoices();
     this.take();
     this.stand(this.stops[Math.min(Number(this.asked[3]) || 0, this.stops.length - 1)]);
@@ -138,8 +131,7 @@ class Journey extends Player {
   }
 
   draw() {
-    this.svg.setAttribute('viewBox', `0 0 ${this.layout.width} ${Math.ceil(this.layout.height)}`);
-    this.svg.innerHTML = this.drawn().parts.join('');
+    super.draw();
     this.caption.textContent = this.said();
     if (this.index !== this.shown && !this.playing) this.address();
     this.shown = this.index;
@@ -209,11 +201,6 @@ class Journey extends Player {
     if (first) url.searchParams.delete(param);
     else url.searchParams.set(param, this.asked.join('~'));
     if (url.href !== window.location.href) window.history.replaceState(window.history.state, '', url);
-  }
-
-  saved() {
-    const { width, height } = this.layout;
-    return { name: `${this.model.name}.svg`, file: svgFile(this.drawn().document(width, Math.ceil(height))) };
   }
 }
 

@@ -15,7 +15,7 @@ import streamlit as st
 from runtime import content
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("colours.js", "pens.js", "words.js", "player.js")
+_SCRIPTS = ("colours.js", "pens.js", "words.js", "player.js", "svg_player.js")
 
 
 def source(folder: Path, scripts: Sequence[str]) -> str:

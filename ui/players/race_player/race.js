@@ -2,29 +2,15 @@
 
 const RACE_MS = 14000;
 
-class Race extends Player {
-  flows = true;
-
-  read(model) {
-    return model;
-  }
-
+class Race extends SvgPlayer {
   load() {
     this.stops = this.model.times.map((_, i) => i / (this.model.times.length - 1));
     this.lasts = RACE_MS;
-    this.stage.setAttribute('aria-label', this.model.words.keys);
-    this.find('.stage svg').setAttribute('aria-label', this.model.alt);
     super.load();
   }
 
   layOut(width) {
     return layRace(this.model, width);
-  }
-
-  draw() {
-    const svg = this.find('.stage svg');
-    svg.setAttribute('viewBox', `0 0 ${this.layout.width} ${Math.ceil(this.layout.height)}`);
-    svg.innerHTML = this.drawn().parts.join('');
   }
 
   drawn() {
@@ -94,11 +80,6 @@ class Race extends Player {
     const told = lanes.map((lane) => filled(words.lane, { title: lane.title, ...lane.standings[this.index] }));
     const over = this.at >= 1 - AT_ONCE ? lanes.map((lane) => `${lane.title}: ${lane.verdict}.`) : [];
     return [`${this.position()}.`, ...told, ...over].join(' ');
-  }
-
-  saved() {
-    const { width, height } = this.layout;
-    return { name: `${this.model.name}.svg`, file: svgFile(this.drawn().document(width, Math.ceil(height))) };
   }
 }
 
