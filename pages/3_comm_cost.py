@@ -10,6 +10,7 @@ from ui.comm_cost import bench as comm_bench
 from ui.comm_cost import payloads as comm_payloads
 from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_slips as slips
+from ui.comm_cost import rows_view as views
 from ui.comm_cost import slips as comm_slips
 from ui.comm_cost import wire as comm_wire
 from ui.comm_cost import words as facts
@@ -36,11 +37,11 @@ with place(page.scene == "break_it"):
 asked = comm_bench.ask(page, figure, place)
 phases = {"bench": figure in comm_bench.phased(page.look), "break_it": slip in slips.PHASED}
 with place(phases.get(page.scene, True)):
-    phase = page.control(inputs.choice, "phase", "says.phase", rows_of.PHASES, "decode")
+    phase = page.control(inputs.choice, "phase", "says.phase", views.PHASES, "decode")
 with place(page.scene in ("see", "count", "bench") and not (page.look.present and page.scene == "bench")):
     napkin = page.control(inputs.choice, "numbers", "says.numbers", [MEASURED, NAPKIN], MEASURED) == NAPKIN
 # what is asked, and the answer to it, are of a decode step as it is measured
-view = rows_of.View(page.scenario) if page.scene == "question" else rows_of.View(page.scenario, phase, napkin)
+view = views.View(page.scenario) if page.scene == "question" else views.View(page.scenario, phase, napkin)
 on_the_wire = page.scene == "see" and shown == WIRE
 wire = comm_wire.ask(page, view, place(on_the_wire), on_the_wire and not page.look.present)
 

@@ -17,7 +17,7 @@ from runtime.prose import Prose, named, said
 from runtime.quantities import binary_bytes, grouped, local, percent, seconds, significant
 from ui.clinic.rows_kernel import asks
 from ui.clinic.rows_straggler import SIZES
-from ui.two_way_tp.rows import hardware
+from ui.two_way_tp.rows_runs import hardware
 
 
 @dataclass(frozen=True)

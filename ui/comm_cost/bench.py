@@ -21,6 +21,7 @@ from ui.comm_cost import rows as cost
 from ui.comm_cost import rows_bench as rows
 from ui.comm_cost import rows_residuals as residual_rows
 from ui.comm_cost import rows_scale as scale
+from ui.comm_cost import rows_view as views
 from ui.comm_cost import table as comm_table
 from ui.comm_cost import words_bench as facts
 from ui.figures.frames import frame
@@ -137,7 +138,7 @@ def _experts(page: Page) -> scale.Experts:
     )
 
 
-def draw(page: Page, asked: Asked, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
+def draw(page: Page, asked: Asked, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     """The figure that is asked for."""
     over = view.link if asked.over == THE_LINK else view.network
     figures: dict[str, Callable[[], None]] = {
@@ -165,7 +166,7 @@ def bars(page: Page, rows: Sequence[cost.BillRow], reading: str, name: str) -> N
     page.figure(bills.bill_bars(shown, page.look, bills.axis_end_ms(shown)), reading, frame(shown), name)
 
 
-def _your_link(page: Page, asked: Asked, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
+def _your_link(page: Page, asked: Asked, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     shown = [asked.own.row(said("comm_cost", "says.your_link"), not view.napkin)]
     if asked.pinned is not None:
         shown.append(asked.pinned.row(said("comm_cost", "says.pinned"), not view.napkin))
@@ -177,7 +178,7 @@ def _your_link(page: Page, asked: Asked, view: cost.View, points: Sequence[Measu
             page.figure(bills.bills_by_ranks(by_ranks, page.look), "bench.ranks", frame(by_ranks), "bills_by_ranks")
 
 
-def _kernels(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
+def _kernels(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     page.fill(facts.kernels(view))
     with page.beside("bench.kernels_one", "bench.kernels_cap", switch=["bench.kernels_switch"]):
         bars(page, rows.kernel_rows(view, points), facts.kernels_block(view), "kernels")
@@ -190,7 +191,7 @@ def _constants(page: Page) -> None:
         page.figure(charts.nominal_and_measured(shown, page.look), "bench.constants", frame(shown), "links")
 
 
-def _units(page: Page, view: cost.View, over: LinkSpec) -> None:
+def _units(page: Page, view: views.View, over: LinkSpec) -> None:
     slips = unit_slips(view.step, view.timed(over))
     page.fill(facts.units(over, slips))
     with page.beside("bench.units_bandwidth", "bench.units_payload", "bench.units_latency"):
@@ -199,21 +200,21 @@ def _units(page: Page, view: cost.View, over: LinkSpec) -> None:
         bars(page, rows.slip_rows(shown), "bench.units_flip" if flips else "bench.units_hold", "units")
 
 
-def _gpus(page: Page, view: cost.View) -> None:
+def _gpus(page: Page, view: views.View) -> None:
     dots = rows.share_dots(view)
     page.fill(facts.gpus(view, dots))
     with page.beside("bench.gpus_why", "bench.models_why", flips=["bench.gpus_flips"]):
         page.figure(charts.share_dots(dots, THRESHOLDS, page.look), "bench.gpus", frame(dots), "gpus")
 
 
-def _buy(page: Page, view: cost.View, over: LinkSpec, share: float) -> None:
+def _buy(page: Page, view: views.View, over: LinkSpec, share: float) -> None:
     advice = what_to_buy(view.step, view.timed(over))
     page.fill(facts.remedies(view, over, advice))
     with page.beside("bench.buy_payload", "bench.buy_even", overlap=["bench.buy_overlap"]):
         bars(page, rows.remedy_rows(advice, share, over), f"bench.buy_{advice.better or 'either'}", "remedies")
 
 
-def _batch(page: Page, view: cost.View) -> None:
+def _batch(page: Page, view: views.View) -> None:
     points = scale.batch_points(view)
     page.fill(facts.batch(view, points))
     with page.beside("bench.batch_ridge", "bench.batch_note"):
@@ -227,7 +228,7 @@ def _batch(page: Page, view: cost.View) -> None:
         page.figure(chart, "bench.batch", frame(points), "batch")
 
 
-def _nodes(page: Page, view: cost.View, gpus_per_node: int) -> None:
+def _nodes(page: Page, view: views.View, gpus_per_node: int) -> None:
     priced = scale.node_bills(view, gpus_per_node)
     page.fill(facts.nodes(view, priced, gpus_per_node))
     with page.beside("bench.nodes_levels", "bench.nodes_flat"):
@@ -248,7 +249,7 @@ def _mixture(page: Page, experts: scale.Experts, over: LinkSpec) -> None:
         bars(page, scale.layer_rows(experts, wire), "bench.experts", "experts")
 
 
-def _ends(page: Page, view: cost.View, over: LinkSpec) -> None:
+def _ends(page: Page, view: views.View, over: LinkSpec) -> None:
     if view.step.tp_size == 1:
         page.reading("bench.ends_none")
         return

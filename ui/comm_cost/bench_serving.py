@@ -10,7 +10,8 @@ from runtime.prose import said
 from ui import inputs, tested
 from ui.comm_cost import charts as bills
 from ui.comm_cost import rows_serving as rows
-from ui.comm_cost.rows import BillRow, View
+from ui.comm_cost.rows import BillRow
+from ui.comm_cost.rows_view import View
 from ui.figures.frames import frame
 from ui.scenes import Page
 

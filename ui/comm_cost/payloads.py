@@ -6,8 +6,9 @@ import streamlit as st
 
 from core.comm_cost.measured import MeasuredPoint
 from ui.comm_cost import rows as rows_of
-from ui.comm_cost.rows import View
+from ui.comm_cost import rows_payloads as payload_rows
 from ui.comm_cost.rows_residuals import Named, named_residuals
+from ui.comm_cost.rows_view import View
 from ui.figures.frames import frame
 from ui.figures.time_against_payload import time_against_payload
 from ui.scenes import Page
@@ -18,10 +19,10 @@ def draw(page: Page, view: View, points: Sequence[MeasuredPoint], warn: Callable
     figure, margin = page.split()
     with figure:
         warn()
-        model = [point for link in view.links for point in rows_of.curve(view, link)]
-        measured = frame(rows_of.measured_points(view, points), rows_of.MeasuredDot)
+        model = [point for link in view.links for point in payload_rows.curve(view, link)]
+        measured = frame(payload_rows.measured_points(view, points), payload_rows.MeasuredDot)
         residuals = frame(named_residuals(view, points), Named)
-        chart = time_against_payload(model, measured, rows_of.marks(view), residuals, page.look)
+        chart = time_against_payload(model, measured, payload_rows.marks(view), residuals, page.look)
         page.figure(chart, "count.reading", frame(model), "all_reduce")
         page.equation(*rows_of.result_terms(view.price(view.network)))
         with st.container(key="aside_source"):

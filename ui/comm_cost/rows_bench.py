@@ -14,7 +14,8 @@ from core.specs import LinkSpec
 from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, plain, seconds
-from ui.comm_cost.rows import BillRow, View, bar, bill_row, one_gpu_row, ring_series, short_name, software, terms
+from ui.comm_cost.rows import BillRow, bar, bill_row, one_gpu_row, short_name, software, terms
+from ui.comm_cost.rows_view import View, ring_series
 
 _GPUS = ("b200-sxm", "h200-sxm", "h100-sxm", "mi300x", "a100-80gb-sxm", "l40s", "rtx-3090", "rtx-4090", "a10g")
 

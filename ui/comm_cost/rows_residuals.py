@@ -8,7 +8,7 @@ from core.catalog import link
 from core.comm_cost.measured import MeasuredPoint, residuals, series_of
 from core.units import KIB, MIB
 from runtime.prose import named
-from ui.comm_cost.rows import View, ring_series
+from ui.comm_cost.rows_view import View, ring_series
 
 NAMES = {
     "a100-nccl": "A100, NCCL",

@@ -12,7 +12,8 @@ from core.steps.batch_sweep import batched_decode_step_s
 from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import percent, plain, seconds
-from ui.comm_cost.rows import BillRow, OwnBill, View, bar, short_name
+from ui.comm_cost.rows import BillRow, OwnBill, bar, short_name
+from ui.comm_cost.rows_view import View
 
 BATCHES = tuple(2**power for power in range(13))
 TP_SIZES = (2, 4, 8, 16, 32, 64)

@@ -14,7 +14,8 @@ from core.steps.speculation import PUBLISHED, Speculation, speculation
 from core.strategy.disaggregation import Handoff, Request, handoff
 from runtime.prose import said
 from runtime.quantities import decimal_bytes, percent, plain, seconds, significant
-from ui.comm_cost.rows import BillRow, View, bar, short_name, sum_in_ms
+from ui.comm_cost.rows import BillRow, bar, short_name, sum_in_ms
+from ui.comm_cost.rows_view import View
 
 DRAFTS = (0, 1, 2, 4, 8)
 _BETWEEN = "ib-ndr"

@@ -12,7 +12,8 @@ from core.specs import LinkSpec
 from core.units import GB, MIB
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, plain, seconds, significant
-from ui.comm_cost.rows import BillRow, Phase, View, sum_in_ms
+from ui.comm_cost.rows import BillRow, sum_in_ms
+from ui.comm_cost.rows_view import Phase, View
 
 TWO_NUMBERS, HANDOVER = "two numbers", "with √S"
 BULGE_BYTES = (16 * 2**10, 64 * MIB)

@@ -14,6 +14,7 @@ from runtime.prose import said
 from ui.comm_cost import charts_bench as charts
 from ui.comm_cost import rows as cost
 from ui.comm_cost import rows_slips as rows
+from ui.comm_cost import rows_view as views
 from ui.comm_cost import words_bench as facts
 from ui.comm_cost.bench import bars
 from ui.figures.frames import frame
@@ -23,32 +24,32 @@ from ui.scenes import Page
 _NOTES = {rows.HOP: "note", rows.TWO_WAY: "note_two_way", rows.BUSBW: "note_busbw", rows.AVERAGE: "note_average"}
 
 
-def draw(page: Page, slip: str, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
+def draw(page: Page, slip: str, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     """The slip that is chosen."""
     figures = {rows.HOP: _hop, rows.TWO_WAY: _two_way, rows.BUSBW: _busbw, rows.AVERAGE: _average}
     with page.beside(f"break_it.{_NOTES[slip]}"):
         figures[slip](page, view, points)
 
 
-def _hop(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
+def _hop(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     """The lab's napkin under each assumption: it is there that a word makes the verdict."""
     napkin = replace(view, napkin=True)
     bars(page, cost.reading_rows(readings(napkin.step, napkin.network)), "break_it.reading", "readings")
 
 
-def _two_way(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
+def _two_way(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     told = rows.two_way(view.step.payload_bytes, max(2, view.step.tp_size), points)
     page.fill(facts.two_way(told))
     bars(page, rows.two_way_rows(told), f"break_it.reading_two_way_{view.phase}", "two_way")
 
 
-def _busbw(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
+def _busbw(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     table = _shipped()
     page.fill(facts.table(table))
     bars(page, rows.misread_rows(table), "break_it.reading_busbw", "busbw")
 
 
-def _average(page: Page, view: cost.View, points: Sequence[MeasuredPoint]) -> None:
+def _average(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     table = _shipped()
     page.fill(facts.table(table))
     sizes = rows.bus_rows(table)

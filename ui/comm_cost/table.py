@@ -15,7 +15,7 @@ from ui.comm_cost import charts_table as charts
 from ui.comm_cost import rows_table as rows
 from ui.comm_cost import words_table as facts
 from ui.comm_cost.own_link import offer
-from ui.comm_cost.rows import Phase
+from ui.comm_cost.rows_view import Phase
 from ui.figures.frames import frame
 from ui.paste import pasted, read
 from ui.prose import escape

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 import streamlit as st
 
 from ui import inputs, scenario_bar
-from ui.comm_cost import rows as rows_of
+from ui.comm_cost import rows_view as views
 from ui.comm_cost import rows_wire as rows
 from ui.players import ring_player as player
 from ui.scenes import Page
@@ -13,7 +13,7 @@ from ui.scenes import Page
 THE_LINK, THE_NETWORK = "the link", "the network"
 
 
-def ask(page: Page, view: rows_of.View, place: AbstractContextManager[object], seen: bool) -> rows.Wire:
+def ask(page: Page, view: views.View, place: AbstractContextManager[object], seen: bool) -> rows.Wire:
     """What crosses what: ranks, which of the scenario's two links, and one slow port. Asked in `place`."""
     scenario = page.scenario
     # two ranks have no ring to look at: the labs' own TP=2 opens on four

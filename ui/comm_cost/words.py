@@ -23,7 +23,8 @@ from core.units import KIB, MIB
 from runtime.kept import kept
 from runtime.prose import named, said, worded
 from runtime.quantities import bandwidth, decimal_bytes, grouped, plain, seconds
-from ui.comm_cost.rows import OwnBill, View, ring_series, short_name, software, step_in_words, terms
+from ui.comm_cost.rows import OwnBill, short_name, software, step_in_words, terms
+from ui.comm_cost.rows_view import View, ring_series
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,12 @@ from core.steps.model import ACTIVATION_BYTES
 from core.units import GB, GIB
 from runtime.prose import named, said
 from runtime.quantities import decimal_bytes, grouped, percent, plain
-from ui.comm_cost.rows import PHASES, View, short_name
+from ui.comm_cost.rows import short_name
 from ui.comm_cost.rows_bench import ShareDot, flips_in_words
 from ui.comm_cost.rows_residuals import Miss, small
 from ui.comm_cost.rows_scale import DIVIDED, TP_SIZES, WHOLE, Experts, SharePoint, node_shares, share_of
 from ui.comm_cost.rows_slips import TwoWay, largest
+from ui.comm_cost.rows_view import PHASES, View
 from ui.comm_cost.rows_wire import ALGORITHMS, Wire, races
 from ui.comm_cost.words import kernel_key
 

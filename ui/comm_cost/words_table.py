@@ -11,7 +11,6 @@ from core.scenario import Scenario
 from core.units import GB
 from runtime.prose import said, worded
 from runtime.quantities import binary_bytes, percent, plain, seconds
-from ui.comm_cost.rows import Phase
 from ui.comm_cost.rows_table import (
     BULGE_BYTES,
     TWO_NUMBERS,
@@ -20,6 +19,7 @@ from ui.comm_cost.rows_table import (
     own_link,
     priced,
 )
+from ui.comm_cost.rows_view import Phase
 
 
 def fields(scenario: Scenario, phase: Phase, own: OwnTable, handover: bool) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from core.pipeline_bubble.bubble import bubble_fraction, microbatches_for_budget
 from core.scenario import Scenario
 from core.two_way_tp import MINI_GPT, weights_per_rank
 from runtime.quantities import grouped
-from ui.comm_cost.rows import View
+from ui.comm_cost.rows_view import View
 
 LABS_OWN = Scenario()
 STAGES, MICROBATCHES, BUDGET = 8, 16, "0.10"

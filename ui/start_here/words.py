@@ -9,7 +9,7 @@ from core.models.parameters import multiplied_parameters
 from core.models.weights import held_weight_bytes, read_weight_bytes
 from runtime.prose import said
 from runtime.quantities import bandwidth, decimal_bytes, local, seconds
-from ui.comm_cost.rows import View
+from ui.comm_cost.rows_view import View
 from ui.start_here.rows import (
     ASKED_RANKS,
     FEWEST_GPUS,

@@ -18,7 +18,7 @@ from ui.comm_cost.rows_residuals import Named
 from ui.figures.frames import frame
 from ui.figures.time_against_payload import time_against_payload
 from ui.scenes import Page
-from ui.two_way_tp import charts
+from ui.two_way_tp import charts, rows_runs
 from ui.two_way_tp import charts_scaling as scaling_charts
 from ui.two_way_tp import rows as rows_of
 from ui.two_way_tp import rows_scaling as scaling_rows
@@ -87,7 +87,7 @@ class Bench:
     def two_arms(self) -> None:
         """Every run's arms."""
         drawn = ends(self.runs) if self.page.look.present else self.runs
-        arms = (rows_of.run_rows(name, run.result, captures.repeats(run.name)) for name, run in drawn)
+        arms = (rows_runs.run_rows(name, run.result, captures.repeats(run.name)) for name, run in drawn)
         table = frame(row for rows in arms for row in rows)
         self.page.figure(charts.arms(table, self.page.look), "bench.reading", table, "two_arms")
 

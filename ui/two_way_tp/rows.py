@@ -7,11 +7,8 @@ from statistics import median
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.specs import ModelSpec
 from core.two_way_tp import (
-    Manifest,
-    PerToken,
     Reading,
     RunLog,
-    RunResult,
     Slowed,
     Step,
     fitted_wire,
@@ -20,7 +17,7 @@ from core.two_way_tp import (
 )
 from runtime.prose import named, said, worded
 from runtime.quantities import grouped, local, plain, seconds, significant
-from ui.comm_cost.rows import CurvePoint, Mark, MeasuredDot
+from ui.comm_cost.rows_payloads import CurvePoint, Mark, MeasuredDot, ruled
 
 SHOWN_TOPICS = ("world", "weights", "kv", "collectives", "bytes", "all_reduce", "gather", "token", "tokens")
 """One row each, of rank 0; another rank's line is shown where it differs from its prediction."""
@@ -64,26 +61,6 @@ class Part:
     start_ms: float
     end_ms: float
     words: str
-
-
-@dataclass(frozen=True)
-class RunRow:
-    """One arm of one run: its least, median and 95th percentile of a decode step.
-
-    `kind` is "one" for one process on a thread, "all" for one on every core's, "ranks" for TP=N, whose `times` is
-    what it takes of the first, and "again" for the median of another run of the same command. A run's name is its
-    model's and, after a comma, what is between the ranks.
-    """
-
-    run: str
-    model: str
-    between: str
-    arm: str
-    kind: str
-    min_ms: float
-    median_ms: float
-    p95_ms: float
-    times: str
 
 
 @dataclass(frozen=True)
@@ -252,71 +229,6 @@ def slowed_bars(slowed: Slowed) -> list[Part]:
     return rows
 
 
-def run_rows(name: str, result: RunResult, repeats: Sequence[RunResult] = ()) -> list[RunRow]:
-    """The arms of a run, and of its replayed graphs; not every run has those, or one process on all threads.
-
-    `repeats` are all runs of its command, each with its median on the line of TP=N.
-    """
-    eager = _arms(name, result, result.single_per_token, result.per_token, result.all_threads_per_token)
-    eager += [_again(eager[-1], repeat) for repeat in repeats]
-    if result.graph_per_token is None or result.single_graph_per_token is None:
-        return eager
-    graphed = _arms(
-        said("two_way_tp", "says.cuda_graph", name=name),
-        result,
-        result.single_graph_per_token,
-        result.graph_per_token,
-        None,
-    )
-    return [*eager, *graphed]
-
-
-def _again(shown: RunRow, repeat: RunResult) -> RunRow:
-    median_ms = 1e3 * repeat.per_token.median_s
-    times = _times(repeat.single_per_token, repeat.per_token)
-    return replace(shown, kind="again", min_ms=median_ms, median_ms=median_ms, p95_ms=median_ms, times=times)
-
-
-def _times(one: PerToken, many: PerToken) -> str:
-    return f"{significant(many.median_s / one.median_s, 2)} ×"
-
-
-def hardware(manifest: Manifest) -> str:
-    """The devices of a run in a few words."""
-    return ", ".join(manifest.gpus) or f"{manifest.cpu}, {said('two_way_tp', 'says.cores', cores=manifest.cores)}"
-
-
-def _model(name: str) -> str:
-    """A recorded model by its name, or by its size where it has none: `a GPT of 30M`."""
-    _, nameless, size = name.partition("a GPT of ")
-    return said("two_way_tp", "says.a_gpt", size=size) if nameless else name
-
-
-def _arms(name: str, result: RunResult, one: PerToken, many: PerToken, wide: PerToken | None) -> list[RunRow]:
-    model, _, between = name.partition(", ")
-    times = _times(one, many)
-    arms = [
-        ("TP=1", "one", one),
-        (said("two_way_tp", "says.tp_all_threads"), "all", wide),
-        (f"TP={result.world_size}", "ranks", many),
-    ]
-    return [
-        RunRow(
-            name.replace(model, _model(model)).replace(between, named("two_way_tp", between)),
-            _model(model),
-            named("two_way_tp", between),
-            arm,
-            kind,
-            1e3 * t.min_s,
-            1e3 * t.median_s,
-            1e3 * t.p95_s,
-            times,
-        )
-        for arm, kind, t in arms
-        if t is not None
-    ]
-
-
 def answers(log: RunLog, how: str) -> list[AnswerRow]:
     """The first sentences, answered rightly and by a wrong variant of the layers."""
     wrong = next(one for one in log.broken if one.how == how)
@@ -338,9 +250,7 @@ def wire_curve(log: RunLog, name: str, steps: int = 24) -> list[CurvePoint]:
         return []
     low, high = log.sweep[0].payload_bytes, log.sweep[-1].payload_bytes
     meet = min(max(fit.fixed_us / fit.us_per_byte, low), high)
-    sizes = sorted({low * (high / low) ** (i / steps) for i in range(steps + 1)} | {meet})
-    ruled = [("latency", n) for n in sizes if n <= meet] + [("bandwidth", n) for n in sizes if n >= meet]
-    return [CurvePoint(name, name, n, fit.time_us(n), term) for term, n in ruled]
+    return ruled(name, name, (low * (high / low) ** (i / steps) for i in range(steps + 1)), meet, fit.time_us)
 
 
 def wire_mark(model: ModelSpec) -> Mark:

@@ -18,7 +18,8 @@ from core.two_way_tp import (
 )
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, grouped, percent, plain, seconds, significant
-from ui.two_way_tp.rows import hardware, usual_work_s, working_s
+from ui.two_way_tp.rows import usual_work_s, working_s
+from ui.two_way_tp.rows_runs import hardware
 
 BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
 WIRES = {"TCP": "gloo", "shared memory": "shm"}

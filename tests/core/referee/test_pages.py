@@ -33,7 +33,7 @@ from core.strategy.disaggregation import Request
 from core.strategy.training import cuts
 from core.training.memory import Job
 from runtime.measurements import measured_all_reduces
-from ui.comm_cost.rows import View
+from ui.comm_cost.rows_view import View
 
 NETWORKS = [key for key in LINKS if link(key).reach == "network"]
 LLAMAS = ("llama-3-8b", "llama-3-70b")

@@ -15,9 +15,10 @@ from core.scenario import Scenario
 from runtime.measurements import measured_all_reduces
 from ui.comm_cost import charts
 from ui.comm_cost import rows as rows_of
-from ui.comm_cost.rows import View
+from ui.comm_cost import rows_payloads as payload_rows
 from ui.comm_cost.rows_residuals import Named, named_residuals
 from ui.comm_cost.rows_scale import bills_by_ranks
+from ui.comm_cost.rows_view import View
 from ui.figures.frames import frame
 from ui.figures.prediction import prediction_line
 from ui.figures.time_against_payload import time_against_payload
@@ -114,10 +115,10 @@ def test_where_nobody_measured_no_tick_is_drawn():
 def test_time_against_payload_is_drawn_at_any_number_of_ranks(look, tp):
     """At some of them nothing was measured, and the line stands alone."""
     view = napkin(tp=tp)
-    curve = frame(rows_of.curve(view, view.link))
-    measured = frame(rows_of.measured_points(view, POINTS), rows_of.MeasuredDot)
+    curve = frame(payload_rows.curve(view, view.link))
+    measured = frame(payload_rows.measured_points(view, POINTS), payload_rows.MeasuredDot)
     residuals = frame(named_residuals(view, POINTS), Named)
-    svg = drawn(time_against_payload(curve, measured, frame(rows_of.marks(view)), residuals, look))
+    svg = drawn(time_against_payload(curve, measured, frame(payload_rows.marks(view)), residuals, look))
     assert "payload of one all-reduce" in svg
     assert "decode" in svg
 
@@ -126,9 +127,9 @@ def test_time_against_payload_is_drawn_at_any_number_of_ranks(look, tp):
 def test_a_lines_name_stands_where_no_circle_lies(tp, over):
     """A100 NCCL at N = 2 takes longer than modelled, at 4 and 8 less: there its circles lie under the line."""
     view = napkin(tp=tp)
-    curve = frame(rows_of.curve(view, view.link))
-    measured = frame(rows_of.measured_points(view, POINTS), rows_of.MeasuredDot)
-    named = time_against_payload(curve, measured, frame(rows_of.marks(view)), frame([], Named), LOOKS[0])
+    curve = frame(payload_rows.curve(view, view.link))
+    measured = frame(payload_rows.measured_points(view, POINTS), payload_rows.MeasuredDot)
+    named = time_against_payload(curve, measured, frame(payload_rows.marks(view)), frame([], Named), LOOKS[0])
     drops = [
         layer["mark"]["dy"]
         for layer in named.to_dict()["layer"]
@@ -141,9 +142,9 @@ def test_a_lines_name_stands_where_no_circle_lies(tp, over):
 def test_the_name_of_a_regime_stands_clear_of_the_payloads_pointed_at(tp):
     """Neither an upright nor the end of the axis crosses the part of it, some 0.15, that a name takes."""
     view = napkin(tp=tp)
-    curve = frame([*rows_of.curve(view, view.link), *rows_of.curve(view, view.network)])
-    measured = frame(rows_of.measured_points(view, POINTS), rows_of.MeasuredDot)
-    marks = frame(rows_of.marks(view))
+    curve = frame([*payload_rows.curve(view, view.link), *payload_rows.curve(view, view.network)])
+    measured = frame(payload_rows.measured_points(view, POINTS), payload_rows.MeasuredDot)
+    marks = frame(payload_rows.marks(view))
     spec = time_against_payload(curve, measured, marks, frame([], Named), LOOKS[0]).to_dict()
     named = [row for rows in spec["datasets"].values() for row in rows if "said" in row]
     assert {row["said"] for row in named} == {"latency rules", "bandwidth rules"}
@@ -163,7 +164,7 @@ def test_residuals_are_named_by_the_side_of_the_line_they_lie_on():
 
 
 def test_the_line_turns_colour_where_the_terms_meet():
-    curve = frame(rows_of.curve(napkin(), napkin().network))
+    curve = frame(payload_rows.curve(napkin(), napkin().network))
     turn = curve[curve.rules == "latency"].payload_bytes.max()
     assert turn == curve[curve.rules == "bandwidth"].payload_bytes.min()
     assert turn == pytest.approx(2 * 50e-6 * 1.25e9)

@@ -20,7 +20,7 @@ from ui.comm_cost import rows_table as table
 from ui.comm_cost.bench import THRESHOLDS
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.charts_table import errors_by_size
-from ui.comm_cost.rows import View
+from ui.comm_cost.rows_view import View
 from ui.figures.frames import frame
 from ui.figures.lines import payloads
 from ui.theme import DARK, LIGHT, Look

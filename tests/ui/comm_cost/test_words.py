@@ -12,8 +12,9 @@ from runtime import content
 from runtime.measurements import measured_all_reduces
 from runtime.prose import Prose
 from ui.comm_cost import words, words_bench
-from ui.comm_cost.rows import OwnBill, View
+from ui.comm_cost.rows import OwnBill
 from ui.comm_cost.rows_bench import share_dots
+from ui.comm_cost.rows_view import View
 from ui.comm_cost.rows_wire import Wire
 
 POINTS = measured_all_reduces()

@@ -6,7 +6,7 @@ import pytest
 
 from core.scenario import Scenario
 from core.units import significant
-from ui.comm_cost.rows import View
+from ui.comm_cost.rows_view import View
 from ui.overview import rows_journey as rows
 from ui.players import journey_player as player
 

@@ -26,8 +26,8 @@ WITHOUT = {
     "journey": {"slow"},
     "puzzle": {"play", "pause", "back", "on", "save", "slider", "speed", "keys"},
 }
-"""What is named and a player has not: the stepper has a track of steps, the journey's ring no slow rank, the puzzles
-no clock, and only what is one SVG has a text for its keys."""
+"""What is named and a player has not: the stepper has a track of steps, the journey's ring no slow rank, and the
+puzzles no clock. Only what is one SVG has a text for its keys."""
 
 
 @pytest.mark.skipif(which("node") is None, reason="node is not installed")

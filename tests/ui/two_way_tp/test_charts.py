@@ -13,7 +13,7 @@ from ui.figures.frames import frame
 from ui.theme import DARK, LIGHT, Look
 from ui.two_way_tp import charts as arms_charts
 from ui.two_way_tp import charts_scaling as charts
-from ui.two_way_tp import rows as arm_rows
+from ui.two_way_tp import rows_runs as arm_rows
 from ui.two_way_tp import rows_scaling as rows
 from ui.two_way_tp.bench import ends
 from ui.two_way_tp.words import run_name
