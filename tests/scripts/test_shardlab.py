@@ -59,6 +59,68 @@ def test_the_nearest_name_is_offered_and_errors_are_json_too(capsys, given, said
         assert said in line
 
 
+WITH_JSON = {name: parser for name, parser in parsers().items() if "--json" in parser._option_string_actions}
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("foretell", "budget")])
+def test_a_misspelt_flag_of_any_command_is_one_line_with_the_nearest_there_is(capsys, name):
+    flag = max((flag for flag in parsers()[name]._option_string_actions if flag.startswith("--")), key=len)
+    needed = [word for action in parsers()[name]._actions if action.required for word in _given(action)]
+    with pytest.raises(SystemExit) as ended:
+        main([name, *needed, f"{flag[:-1]}x{flag[-1]}"])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out, err.count("\n")) == (BAD_INPUT, "", 1)
+    assert f"did you mean {flag}?" in err
+
+
+def _given(action):
+    """A word that an argument takes."""
+    word = "1" if action.type is int else str(next(iter(action.choices))) if action.choices else "1"
+    return [action.option_strings[0], word] if action.option_strings else [word]
+
+
+@pytest.mark.parametrize("name", WITH_JSON)
+def test_what_any_command_cannot_read_is_one_json_object_where_json_is_asked(capsys, name):
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--json", "--no-such-flag"])
+    out, err = capsys.readouterr()
+    said = json.loads(err)
+    assert (ended.value.code, out, said["schema_version"]) == (BAD_INPUT, "", 1)
+    assert {"kind", "message", "status"} == set(said["error"])
+
+
+SMALL = {
+    "plan": ["--model", "llama-3-8b", "--gpu", "a100", "--gpus-per-node", "2"],
+    "load": ["--model", "llama-3-8b", "--gpu", "a100", "--requests", "20"],
+    "race": ["--model", "llama-3-8b", "--gpu", "a100", "--gpus-per-node", "2", "--requests", "20"],
+    "strategy": ["--model", "llama-3-8b", "--gpus-per-node", "2", "--for", "serve"],
+    "bill": ["--model", "llama-3-8b", "--tp", "2", "--link", "nvlink-4"],
+    "collective": [*RING, "--bandwidth-gb-s", "100"],
+    "schedule": ["1f1b", "--stages", "2", "--microbatches", "4"],
+    "tp-sizes": ["--model", "llama-3-8b"],
+    "quiz": [],
+}
+"""One invocation of the commands that read no file of one's own; the others' JSON is held in their own tests."""
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_answer_says_its_schema_and_the_inputs_as_they_were_read(capsys, name):
+    given = [word for action in parsers()[name]._actions if action.required for word in _given(action)]
+    status = main([name, *(SMALL[name] or given), "--json"])
+    out, err = capsys.readouterr()
+    said = json.loads(out)
+    assert (status, err, said["schema_version"]) == (0, "", 1)
+    named = {action.dest for action in parsers()[name]._actions} - {"help", "json"}
+    assert set(said["inputs"]) >= named
+
+
+def test_every_module_ends_as_the_installed_command_does():
+    """Quietly where the reader has closed: `run` stands at the end of each."""
+    for name in COMMANDS:
+        text = (ROOT / "scripts" / f"{name.replace('-', '_')}.py").read_text()
+        assert text.rstrip().endswith("run(main)"), name
+
+
 def test_bash_completes_commands_flags_and_names(capsys):
     assert main(["completion", "bash"]) == 0
     script = capsys.readouterr().out
