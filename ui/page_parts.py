@@ -65,10 +65,15 @@ class PageParts(Controls):
 
         `reading` is a block of prose; `name` is the files', and the key under which the chart keeps its state.
         """
-        alt, rows = self.prose.plain(reading), sheet(table)
-        with st.container(key=f"chart_{name}"):
+        alt, drawn = self.prose.plain(reading), f"chart_{name}"
+        with st.container(key=drawn):
             draw(chart, alt, f"figure_{name}")
         self.reading(reading)
+        self.as_table(table, name, alt, drawn)
+
+    def as_table(self, table: pd.DataFrame | Sequence[object], name: str, alt: str, drawn: str = "") -> None:
+        """A figure's numbers, for who cannot see it and for a spreadsheet; of a chart in `drawn` a picture."""
+        rows = sheet(table)
         with st.expander(word("figure.table")):
             tabulate(rows, alt)
             with st.container(horizontal=True, gap="small"):
@@ -80,7 +85,8 @@ class PageParts(Controls):
                     key=f"csv_{name}",
                     on_click="ignore",
                 )
-                save_png(f"chart_{name}", name, self.look.palette.ground)
+                if drawn:
+                    save_png(drawn, name, self.look.palette.ground)
 
     def table(self, rows: pd.DataFrame | Sequence[object], block: str) -> None:
         """A table that stands by itself, under a block that says what it holds."""

@@ -102,3 +102,17 @@ HEADLESS = """() => [...document.querySelectorAll('table')].flatMap((table) => {
     }).map((cell) => `${cell.textContent.trim().slice(0, 40)}: without its column's name`);
 })"""
 """The cells of a table whose head is out of sight, and that do not say it themselves."""
+
+MAGNIFIED = """() => {
+    const main = document.querySelector('[data-testid="stMain"]');
+    const fixed = [...document.querySelectorAll('.st-key-foot, .st-key-bar, [data-testid="stHeader"]')]
+        .filter((part) => getComputedStyle(part).position !== 'static' && part.checkVisibility());
+    const boxes = fixed.map((part) => part.getBoundingClientRect());
+    const rows = Array.from({ length: innerHeight }, (_, y) => y)
+        .filter((y) => boxes.some(({ top, bottom }) => top <= y && y < bottom));
+    const { documentElement: root } = document;
+    const sideways = Math.max(root.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth);
+    return [...(sideways > 0 ? [`${sideways} px wider than the screen`] : []),
+        ...(rows.length > 0.25 * innerHeight ? [`${rows.length} of ${innerHeight} px are fixed`] : [])];
+}"""
+"""What a page that is magnified must be scrolled to sideways for, and whether what is fixed leaves room to read."""

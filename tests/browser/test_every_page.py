@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.browser.conftest import press, settle, wait_for_address
-from tests.browser.measures import HEADLESS, INK, TOUCH, TYPE, screens
+from tests.browser.measures import HEADLESS, INK, MAGNIFIED, TOUCH, TYPE, screens
 from ui.course.pages import LABS, OVERVIEW, PAGES, SCENES, START, after
 
 LAPTOP, PHONE, LOW, HIGH = (1440, 900), (390, 844), (1280, 720), (1920, 1080)
+MAGNIFIED_TO = (320, 256)
+"""A window of 1280 × 1024 at 400 %: WCAG 1.4.10."""
 LEAST_PX = 24
 """The least type on a wall."""
 
@@ -65,6 +67,11 @@ def headless(page) -> list[str]:
     return page.evaluate(HEADLESS)
 
 
+def magnified(page) -> list[str]:
+    """What is lost where a page is read magnified."""
+    return page.evaluate(MAGNIFIED)
+
+
 def open_tab(page, title: str) -> None:
     """Open a scene, on a wall too, where its tab is out of sight."""
     page.get_by_role("tab", name=title, exact=True, include_hidden=True).dispatch_event("click")
@@ -100,7 +107,10 @@ def test_every_scene_fits_every_screen_and_can_be_read_by_all(app, open_page, en
     resize(page, PHONE, "dark")
     for title in opened(page, titles):
         there = [*sideways(page), *lasting(page, faults, *MOVED), *lasting(page, small_targets)]
-        found[f"{title} on a phone in the dark"] = there
+        found[f"{title} on a phone in the dark"] = [*there, *lasting(page, headless)]
+    resize(page, MAGNIFIED_TO)
+    for title in opened(page, titles):
+        found[f"{title}, magnified four times"] = lasting(page, magnified)
     resize(page, LOW)
     if entry is OVERVIEW:
         page.locator(".st-key-scenario button:visible").first.click()

@@ -1,6 +1,6 @@
 """Lab 04's schedules as figures: a run as the player's grid, with its reading and its table."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
 
@@ -30,11 +30,13 @@ def figure(page: Page, reading: str, *grids: Grid, key: str, **options: object) 
     """Runs under one playhead, what they show in a sentence, and every cell as a table."""
     schedule_player(*grids, key=key, alt=page.prose.plain(reading), present=page.look.present, **options)  # type: ignore[arg-type]
     page.reading(reading)
-    tabled = [grid for grid in grids if grid.ranks * grid.ticks <= MOST_TABLED]
+    _as_table(page, grids, key, page.prose.plain(reading))
+
+
+def _as_table(page: Page, grids: Sequence[Grid], name: str, alt: str) -> None:
+    tabled = [table(grid) for grid in grids if grid.ranks * grid.ticks <= MOST_TABLED]
     if tabled:
-        with st.expander(said("pipeline_bubble", "says.figure_as_table")):
-            for grid in tabled:
-                st.dataframe(table(grid), alt=f"{grid.title or page.prose.plain(reading)}")
+        page.as_table(pd.concat(tabled), name, alt)
 
 
 def at_rest(page: Page, run: FillDrain, key: str) -> None:
@@ -45,15 +47,17 @@ def at_rest(page: Page, run: FillDrain, key: str) -> None:
         marks = (Mark("note", 0.757 * p, 0.25 * p, text), Mark("note", 0.243 * p, run.ticks - 0.25 * p, text))
     still, alt = forward(fill_drain_run(run), run.stages, marks=marks), page.prose.plain("question.reading")
     schedule_player(still, key=key, alt=alt, present=page.look.present, start="end", controls=False)
+    _as_table(page, [still], key, alt)
 
 
 def table(grid: Grid) -> pd.DataFrame:
     """A row a rank and a column a tick: `3`, or `B3` where a run goes back, and a dash where it is idle."""
-    return pd.DataFrame(
-        [[_said(code) for code in row] for row in _codes(grid)],
-        index=list(grid.labels),
-        columns=[said("pipeline_bubble", "says.tick", tick=tick) for tick in range(grid.ticks)],
-    )
+    ticks = [said("pipeline_bubble", "says.tick", tick=tick) for tick in range(grid.ticks)]
+    said_of = pd.DataFrame([[_said(code) for code in row] for row in _codes(grid)], columns=ticks)
+    said_of.insert(0, "row", list(grid.labels))
+    if grid.title:
+        said_of.insert(0, "version", grid.title)
+    return said_of
 
 
 def _codes(grid: Grid) -> list[list[int]]:

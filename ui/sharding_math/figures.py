@@ -15,9 +15,8 @@ from runtime import workers
 from runtime.prose import said as phrase
 from runtime.quantities import heard
 from ui import address, inputs
-from ui.figures.frames import frame, sheet
+from ui.figures.frames import frame
 from ui.figures.svg import NARROW, size_of
-from ui.page_parts import tabulate
 from ui.players.block_stepper import block_stepper
 from ui.players.still import still
 from ui.scenes import Page
@@ -50,7 +49,7 @@ def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
     block_stepper(*views, key=f"sharding_{kind}", present=page.look.present, start=start, param=param)
     if not page.look.present:
         page.note("see.pick")
-        _as_table(page, frame(boards.table(views[0])), f"sharding_{kind}", views[0].reading)
+        page.as_table(boards.table(views[0]), f"sharding_{kind}", views[0].reading)
 
 
 def mistake(page: Page, name: str) -> None:
@@ -72,7 +71,7 @@ def mistake(page: Page, name: str) -> None:
             block_stepper(view, key=f"{title}_{name}", present=page.look.present, start=-1, controls=False)
     page.reading(f"break_it.reading_{name}")
     if not page.look.present:
-        _as_table(page, pd.concat(tables), name, page.prose.plain(f"break_it.reading_{name}"))
+        page.as_table(pd.concat(tables), name, page.prose.plain(f"break_it.reading_{name}"))
     page.note("break_it.note_dear" if is_dear else "break_it.note_wrong")
 
 
@@ -87,22 +86,7 @@ def layer(page: Page) -> None:
     )
     still(wide, narrow, key="layer_diagram")
     page.reading(reading)
-    _as_table(page, frame(rows.layer_rows(parts)), "layer", alt)
-
-
-def _as_table(page: Page, table: pd.DataFrame, name: str, alt: str) -> None:
-    """A drawn figure's numbers, for who cannot see it and for a spreadsheet."""
-    with st.expander(phrase("sharding_math", "says.figure_as_table")):
-        rows = sheet(table)
-        tabulate(rows, alt)
-        st.download_button(
-            phrase("sharding_math", "says.download_csv"),
-            rows.csv,
-            f"{name}.csv",
-            "text/csv",
-            key=f"csv_{name}",
-            on_click="ignore",
-        )
+    page.as_table(rows.layer_rows(parts), "layer", alt)
 
 
 def by_hand(page: Page, level: Level) -> None:

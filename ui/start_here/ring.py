@@ -1,5 +1,7 @@
 """A ring all-reduce that runs, with the numbers that every rank holds and its rounds by name."""
 
+import pandas as pd
+
 from ui.players import ring_player as player
 from ui.scenes import Page
 from ui.start_here.rows import RANKS, ring_run
@@ -47,6 +49,15 @@ def running_ring(page: Page) -> None:
         present=page.look.present,
         position="{{now}}",
     )
+    page.as_table(pd.DataFrame(held_rows(course)), "running_ring", say("collectives.ring_alt"))
+
+
+def held_rows(course: player.Course) -> list[dict[str, str]]:
+    """A row a round, a column a rank: the numbers that it holds after that round, chunk by chunk."""
+    return [
+        {"round": name, **{f"r{rank}": " ".join(chunks) for rank, chunks in enumerate(state)}}
+        for name, state in zip(course.names, course.numbers, strict=True)
+    ]
 
 
 class _Round:

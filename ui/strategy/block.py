@@ -1,5 +1,6 @@
 """One block under a strategy: its picture, with what its ranks hold and send, and the files to take away."""
 
+import pandas as pd
 import streamlit as st
 
 from core.strategy.block import Block
@@ -8,7 +9,7 @@ from runtime.prose import said
 from ui.figures.svg import NARROW, size_of
 from ui.players.still import still
 from ui.scenes import Page
-from ui.strategy.drawing import block_diagram
+from ui.strategy.drawing import block_diagram, block_rows
 
 
 def draw(page: Page, strategy: str, ranks: int, drawn: Block) -> None:
@@ -29,5 +30,6 @@ def draw(page: Page, strategy: str, ranks: int, drawn: Block) -> None:
         st.download_button(
             said("strategy", "says.download_mermaid"), text.encode(), f"{name}.mmd", "text/plain", on_click="ignore"
         )
+    page.as_table(pd.DataFrame(block_rows(drawn)), f"block_{strategy.lower()}", alt)
     with st.container(key="aside_mermaid"), st.expander(page.prose.text("block.mermaid")):
         st.code(text, language=None)

@@ -23,6 +23,16 @@ def block_diagram(block: Block, palette: Palette, alt: str, size: Measures = WID
     return drawing(size.width, height, alt, *drawn)
 
 
+def block_rows(block: Block) -> list[dict[str, str]]:
+    """The drawing as a table: a row a weight or a collective, and what each rank holds of it."""
+    rows = []
+    for row in block.rows:
+        name, held = _talk_label(row) if isinstance(row, Talk) else _weight_label(row)
+        each = [_talked(row)] * block.ranks if isinstance(row, Talk) else list(map(_said, row.held))
+        rows.append({"row": name, "a_rank": held, **{f"r{rank}": said for rank, said in enumerate(each)}})
+    return rows
+
+
 def _column(rank: int, ranks: int, size: Measures) -> tuple[float, float]:
     width = (size.right - size.left + size.gap) / ranks - size.gap
     return size.left + rank * (width + size.gap), width
@@ -87,6 +97,9 @@ def _talk(row: Talk, top: float, palette: Palette, size: Measures) -> str:
     fill, ink = ("#35322D", palette.text) if palette.dark else (palette.text, palette.ground)
     width = size.right - size.left
     box = rect(size.left, top, width, size.row, rx=3, fill=fill, stroke=palette.text, stroke_width=2)
-    said = f"{named('strategy', row.what)}  ·  {binary_bytes(row.payload_bytes)}"
     style = sans(size.font(15)) | {"text_anchor": "middle", "font_weight": 600}
-    return box + text(size.left + width / 2, top + _baseline(size), said, fill=ink, **style)
+    return box + text(size.left + width / 2, top + _baseline(size), _talked(row), fill=ink, **style)
+
+
+def _talked(row: Talk) -> str:
+    return f"{named('strategy', row.what)}  ·  {binary_bytes(row.payload_bytes)}"

@@ -14,7 +14,7 @@ from core.units import GB
 from ui.figures.frames import frame
 from ui.strategy import charts, rows
 from ui.strategy import rows_scenes as scene_rows
-from ui.strategy.drawing import block_diagram
+from ui.strategy.drawing import block_diagram, block_rows
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK, present=True)]
@@ -114,6 +114,9 @@ def test_a_drawing_is_a_file_of_its_own(strategy, name, palette):
     said = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "rank 3" in said
     assert any(talk.op in said for talk in block.talks)
+    table = block_rows(block)
+    assert [row["row"] for row in table] == [word for word in said if word in {row["row"] for row in table}]
+    assert all(len(row) == 2 + 4 for row in table)
 
 
 def test_stops_are_the_arrivals_of_every_algorithm():

@@ -1,14 +1,17 @@
 // The figure at one moment: what each rank holds, what is under way, and the stopwatch. It reads, and computes no time.
 
 function drawFigure(pen, model, layout, style, at) {
-  model.courses.forEach((course, i) => drawCourse(pen, model, course, layout.courses[i], layout.size, style, at));
+  model.courses.forEach((course, i) => drawCourse(pen, model, course, layout.courses[i], layout, style, at));
   drawWatch(pen, model, layout, style, at);
 }
 
-function drawCourse(pen, model, course, place, size, style, at) {
+function drawCourse(pen, model, course, place, { size, width }, style, at) {
   const done = roundsDone(course, at);
+  // the name of a round stands beside the slider too
+  const name = course.names[done] ?? course.detail;
+  const hasRoom = !course.names.length || place.left + name.length * size.word * 0.58 < width;
   pen.text(place.left, place.top + size.title, course.title, { size: size.title, weight: 600, fill: style.text });
-  pen.text(place.left, place.top + size.title + size.word * 1.45, course.names[done] ?? course.detail, { size: size.word, fill: course.names.length ? style.text : style.muted, weight: course.names.length ? 600 : 400 });
+  if (hasRoom) pen.text(place.left, place.top + size.title + size.word * 1.45, name, { size: size.word, fill: course.names.length ? style.text : style.muted, weight: course.names.length ? 600 : 400 });
   for (const way of tracksOf(course, place)) pen.line([way.start, way.at(1)], { stroke: style.hairline, line: size.line });
   for (const message of messagesOf(course, done, at)) drawMessage(pen, message, place, size, style, course);
   course.held[done].forEach((chunks, rank) => drawRank(pen, model, rank, chunks, course, place, size, style, course.numbers[done]?.[rank]));

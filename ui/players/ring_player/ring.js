@@ -27,7 +27,13 @@ class RingPlayer extends SvgPlayer {
     return filled(words.position, { now: stops[this.index].text, all: stops[stops.length - 1].text });
   }
 
+  // Of one ring with numbers, what each rank holds now; of several, how far each has come.
   spoken() {
+    const { courses: [first], words } = this.model;
+    if (first.numbers.length) {
+      const held = first.numbers[roundsDone(first, this.at)].map((numbers, rank) => filled(words.holds, { rank, numbers: numbers.join(' ') }));
+      return `${this.position()}. ${held.join(', ')}.`;
+    }
     const rounds = this.model.courses.map((course) => filled(this.model.words.rounds, { title: course.title, done: roundsDone(course, this.at), all: course.rounds.length }));
     return `${this.position()}. ${rounds.join(', ')}.`;
   }
