@@ -22,7 +22,10 @@ PATIENCE_S = 120.0
 
 
 class Visitor:
-    """One session. `texts` are the last run's words, `faults` the exceptions shown, `widgets` ids by key."""
+    """One session. `texts` are the last run's words, `faults` the exceptions shown, `widgets` ids by key.
+
+    `kinds` are those of all messages that came.
+    """
 
     def __init__(self, url: str, opening: str = "", headers: Mapping[str, str] | None = None) -> None:
         address = f"ws{url[4:]}/_stcore/stream"
@@ -35,6 +38,7 @@ class Visitor:
         self.widgets: dict[str, str] = {}
         self.texts: list[str] = []
         self.faults: list[str] = []
+        self.kinds: set[str] = set()
         self.session = ""
         stem, _, query = opening.partition("?")
         self.go(stem, query)
@@ -64,6 +68,10 @@ class Visitor:
         self._states[key] = state
         return self._run()
 
+    def send(self, message: BackMsg) -> None:
+        """Send a message of any kind, and wait for nothing."""
+        self._socket.send(message.SerializeToString())
+
     def _run(self) -> float:
         began_s = time.monotonic()
         message = BackMsg()
@@ -73,7 +81,7 @@ class Visitor:
         script.widget_states.widgets.extend(self._states.values())
         script.context_info.timezone = "UTC"
         script.context_info.url = "http://localhost/"
-        self._socket.send(message.SerializeToString())
+        self.send(message)
         self.texts = []
         while not self._is_finished(ForwardMsg.FromString(self._socket.recv(PATIENCE_S))):  # type: ignore[arg-type]
             continue
@@ -81,6 +89,7 @@ class Visitor:
 
     def _is_finished(self, message: ForwardMsg) -> bool:
         kind = message.WhichOneof("type")
+        self.kinds.add(kind or "")
         if kind == "navigation":
             self.pages = {page.url_pathname: page.page_script_hash for page in message.navigation.app_pages}
         elif kind == "new_session":

@@ -7,14 +7,15 @@ block of the same name in another language says it. A value may be a message of 
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 from runtime import content
 from runtime.quantities import grouped, local
 
 STEM = "errors"
-_HEAD = r"(?:(?P<head_>[^=]{1,40})=(?P<value_>.*?) )?"
-"""What `OutOfRangeError` puts before its rule."""
+_LONGEST_NAME = 40
+"""Of what `OutOfRangeError` puts before its rule: a name, `=` and a value."""
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
@@ -28,9 +29,9 @@ def translated(message: str) -> str:
 
 def template_of(message: str, parts: bool = False) -> tuple[str, Mapping[str, str]] | None:
     """The block that says a message, and the values in it: the one with the most words of its own that fits."""
-    for name, pattern in _patterns(content.CONTENT.as_posix()):
-        if name.startswith(_PART) == parts and (found := pattern.fullmatch(message)):
-            return name, {field: value or "" for field, value in found.groupdict().items()}
+    for template in _templates(content.CONTENT.as_posix()):
+        if template.name.startswith(_PART) == parts and (values := template.values(message)) is not None:
+            return template.name, values
     return None
 
 
@@ -54,19 +55,59 @@ def _value(field: str, text: str) -> str:
     return text if worded is None else text.replace(bare, worded)
 
 
+@dataclass(frozen=True)
+class _Template:
+    """A block as what stands between its fields. A rule may follow a name and a value of its own."""
+
+    name: str
+    fields: tuple[str, ...]
+    between: tuple[str, ...]
+
+    def values(self, message: str) -> dict[str, str] | None:
+        """What the fields hold in a message; None where it is another's."""
+        if self.name.startswith("refused."):
+            head, equals, rest = message.partition("=")
+            if equals and 1 <= len(head) <= _LONGEST_NAME:
+                first, *others = self.between
+                found = _filled(("", f" {first}", *others), rest)
+                if found is not None:
+                    return {"head_": head, **dict(zip(("value_", *self.fields), found, strict=True))}
+        found = _filled(self.between, message)
+        return None if found is None else dict(zip(self.fields, found, strict=True))
+
+
+def _filled(between: tuple[str, ...], text: str) -> list[str] | None:
+    """What stands between some words in a text, each as short as it can be; in time that the text's length bounds.
+
+    Where the words are found at all, they are found each at its first place behind the last.
+    """
+    first, last = between[0], between[-1]
+    if len(between) == 1:
+        return [] if text == first else None
+    at, end = len(first), len(text) - len(last)
+    if not (text.startswith(first) and text.endswith(last) and at <= end):
+        return None
+    values = []
+    for words in between[1:-1]:
+        place = text.find(words, at, end)
+        if place < 0:
+            return None
+        values.append(text[at:place])
+        at = place + len(words)
+    return [*values, text[at:end]]
+
+
 @lru_cache(maxsize=2)
-def _patterns(folder: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Every block as a pattern, those with the most words of their own first. `folder` is content/'s, for tests."""
+def _templates(folder: str) -> tuple[_Template, ...]:
+    """Every block, those with the most words of their own first. `folder` is content/'s, for tests."""
     blocks = content.blocks(STEM, content.ENGLISH)
     by_words = sorted(blocks, key=lambda name: -len(content.FIELD.sub("", blocks[name])))
-    return tuple((name, _pattern(name, blocks[name])) for name in by_words)
+    return tuple(_template(name, blocks[name]) for name in by_words)
 
 
-def _pattern(name: str, template: str) -> re.Pattern[str]:
-    pieces, seen, last = [_HEAD if name.startswith("refused.") else ""], set[str](), 0
-    for field in content.FIELD.finditer(template):
-        assert field[1] not in seen, f"{name} names {field[1]} twice"
-        seen.add(field[1])
-        pieces += [re.escape(template[last : field.start()]), f"(?P<{field[1]}>.*?)"]
-        last = field.end()
-    return re.compile("".join([*pieces, re.escape(template[last:])]), re.DOTALL)
+def _template(name: str, block: str) -> _Template:
+    fields = tuple(field[1] for field in content.FIELD.finditer(block))
+    assert len(set(fields)) == len(fields), f"{name} names a field twice"
+    places = [0, *(place for field in content.FIELD.finditer(block) for place in field.span()), len(block)]
+    between = tuple(block[start:end] for start, end in zip(places[::2], places[1::2], strict=True))
+    return _Template(name, fields, between)

@@ -10,8 +10,8 @@ from runtime import prose as words
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#$|~:])")
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=\w@)(?=\w)", re.IGNORECASE)
 _JOINER = "\N{WORD JOINER}"
-_DIRECTIVE = re.compile(r":[a-z-]+\[([^\]]*)\]")
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_DIRECTIVE = re.compile(r":[a-z-]{1,40}\[([^\[\]]*)\]")
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 
 
 def escape(value: object) -> str:

@@ -14,7 +14,7 @@ from streamlit.navigation.page import StreamlitPage
 from core.scenario import Scenario
 from runtime import content, operators
 from runtime.kept import kept
-from ui import address, inputs, lighter_state, scenario_bar, theme
+from ui import address, inputs, lighter_state, scenario_bar, theme, wanted_messages
 from ui.course import paths, progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
 from ui.labels import label
@@ -53,6 +53,7 @@ def _settle() -> None:
     """Once a server: lighter session state, and imports out of sight of the collector that follows each run."""
     operators.watch()
     lighter_state.install()
+    wanted_messages.install()
     gc.collect()
     gc.freeze()
 

@@ -18,6 +18,7 @@ from core.specs import GpuSpec, ModelSpec
 from core.units import GB
 
 MOST_TOKENS = 2**24
+MOST_KEPT = 2**48
 """Longer sequences are not looked for."""
 
 
@@ -130,8 +131,13 @@ class RankMemory:
         return whole / self.dcp_size
 
     def kv_tokens(self, sequence_tokens: int) -> int:
-        """Tokens of KV cache, in whole blocks, of sequences of that length; 0 where there is no room."""
+        """Tokens of KV cache, in whole blocks, of sequences of that length; 0 where there is no room.
+
+        A stage whose layers keep nothing of a sequence sets no bound: MOST_KEPT.
+        """
         each = self.sequence_bytes(sequence_tokens) / sequence_tokens
+        if each == 0:
+            return MOST_KEPT if self.kv_bytes >= 0 else 0
         return BLOCK_TOKENS * int(max(0.0, self.kv_bytes) / (BLOCK_TOKENS * each))
 
     def longest(self) -> int:

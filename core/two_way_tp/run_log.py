@@ -140,7 +140,7 @@ def read_log(lines: Iterable[str]) -> RunLog:
         raise RunLogError(f"the log has no {missing[0]} line: the run did not finish, or is another program's")
     try:
         return _run_log(texts, rows)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise RunLogError(f"the log lacks what every run prints: {error}") from None
 
 

@@ -15,23 +15,49 @@ import pytest
 
 from core.catalog.own_link import own_link_of
 from core.clinic.hang_log import read_hang
+from core.course.quiz.paper import Sheet
 from core.errors import ShardlabError
 from core.links.nccl_tests import read_tables
 from core.links.own_tables import own_tables
 from core.models.hf_config import model_from_config
 from core.numbers import number, whole_number
 from core.placement.topology import read_topology
+from core.quantity import read_quantity
+from core.scenario import Scenario
 from core.serving.bench_reader import read_bench_results
+from core.serving.trace import read_trace
 from core.startup_log.reader import read_log
+from core.strategy.own_machine import overhead_of
+from core.two_way_tp import read_log as read_run
 from runtime.measurements import example_paste
 from runtime.prose import explained, worded
 from tests.core.links.printed_tables import table
 from tests.core.serving.test_bench_results import PRINTED, SAVED
 from tests.core.startup_log.printed_logs import DEEPSEEK, QWEN2
+from ui.comm_cost.rows import OwnBill
+from ui.pipeline_bubble.rows import Bench
+from ui.placement.examples import EXAMPLE_CONFIG, EXAMPLE_TRACE
+from ui.placement.pin import Pin
 
 CASES = Path(os.environ.get("SHARDLAB_CASES", ""))
 INPUTS = 22_000
 LONGEST_SEED, WINDOW, WHOLE = 5_000, 600, 0.05
+RUN = Path(__file__).resolve().parents[2] / "data/captures/gloo-cpu/lines.jsonl"
+MOONCAKE = '{"timestamp": 0, "input_length": 6758, "output_length": 500, "hash_ids": [0, 1]}\n' * 2
+AZURE = """TIMESTAMP,ContextTokens,GeneratedTokens
+2023-11-16 18:15:46.6805900,374,44
+2023-11-16 18:15:50.9951690,396,109
+"""
+ADDRESSES = (
+    "5_450_4096_0.002_8_llama-3-8b",
+    "h100-sxm~nvlink-4~ib-ndr~8~1~8~8~4~2~1~1",
+    "8x16",
+    "7;ring=32,19 µs;bubble=15/47",
+    "own_5_450_0_8_gloo",
+    "llama-3-8b",
+    "6.7 billion",
+)
+ASKED = ("model", "gpu", "tp", "batch", "prompt", "weights")
 TOPOLOGY = (
     "\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\n"
     "GPU0\t X \tNV12\tNV12\tNV12\tPXB\t0-31\nGPU1\tNV12\t X \tNV12\tNV12\tSYS\t0-31\n"
@@ -93,6 +119,28 @@ def bench(text: str) -> object:
     ]
 
 
+def trace(text: str) -> object:
+    """A trace as the page has it: what was sent of it, and its rates."""
+    read = read_trace(text)
+    return read, read.mean_prompt, read.mean_output, read.rate_per_s
+
+
+def overhead(text: str) -> object:
+    """A startup log as the planner takes it for one's own machine."""
+    return overhead_of(text, 0.9 * 80e9)
+
+
+def run(text: str) -> object:
+    """The lines of a run of lab 02, as they were kept or brought."""
+    return read_run(text.splitlines())
+
+
+def address(text: str) -> object:
+    """A text in every place of an address that holds more than one number."""
+    kept = (OwnBill.from_text(text), Pin.from_text(text), Bench.pinned(text), Sheet.from_text(text))
+    return kept, own_link_of(text), read_quantity(text), Scenario.from_query(dict.fromkeys(ASKED, text))
+
+
 READERS: dict[str, Callable[[str], object]] = {
     "nccl": tables,
     "log": log,
@@ -100,6 +148,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "topology": read_topology,
     "config": model_from_config,
     "hang": read_hang,
+    "trace": trace,
+    "overhead": overhead,
+    "run": run,
+    "address": address,
 }
 
 
@@ -107,9 +159,20 @@ def seeds() -> list[tuple[str, str]]:
     """Each reader with texts it can read."""
     found = [
         *(("nccl", text) for text in (table(), table("all_gather", 4, largest=1 << 20), example_paste())),
-        *(("log", text) for text in (QWEN2, DEEPSEEK)),
+        *((reader, text) for text in (QWEN2, DEEPSEEK) for reader in ("log", "overhead")),
         *(("bench", text) for text in (PRINTED, json.dumps(SAVED), json.dumps([SAVED, SAVED], indent=1))),
         *(("topology", TOPOLOGY), ("config", CONFIG), ("hang", HANG)),
+        *(("trace", text) for text in (AZURE, EXAMPLE_TRACE, MOONCAKE)),
+        ("run", RUN.read_text(encoding="utf-8")),
+        *(
+            ("address", text)
+            for text in ("5_450_4096_0.002_8_llama-3-8b", "h100-sxm~nvlink-4~ib-ndr~8~1~4~2~1", "8x16")
+        ),
+        *(
+            ("address", text)
+            for text in ("7;ring=32,19 µs;bubble=15/47", "own_5_450_0_8_gloo", "llama-3-8b", "6.7 billion")
+        ),
+        ("config", EXAMPLE_CONFIG),
     ]
     for reader, pattern in (("nccl", "nccl/*.txt"), ("log", "logs/*/*.txt")):
         files = sorted(CASES.glob(pattern)) if CASES.name else []
@@ -167,7 +230,7 @@ def test_no_mangled_paste_makes_a_reader_stumble():
     rng = random.Random(23)
     texts, found = seeds(), {}
     for _ in range(INPUTS):
-        reader, text = rng.choice(texts) if rng.random() < 0.5 else texts[rng.randrange(11)]
+        reader, text = rng.choice(texts) if rng.random() < 0.5 else texts[rng.randrange(len(texts) // 2)]
         text = window(rng, reader, text)
         for _ in range(rng.randrange(1, 4)):
             text = mangled(rng, text, rng.choice(texts)[1])
@@ -209,6 +272,7 @@ ROW = (
         ("nccl", f"{ROW} ²\n" * 4),
         ("log", QWEN2.replace("tensor_parallel_size=2", f"tensor_parallel_size={'9' * 70}")),
         ("log", QWEN2.replace("tensor_parallel_size=2", "tensor_parallel_size=0, block_size=0, tp=-4")),
+        ("run", RUN.read_text(encoding="utf-8").replace('"median_us": ', f'"median_us": {"9" * 400}')),
         ("log", QWEN2.replace("max_seq_len=16384", f"max_seq_len={'9' * 79}")),
     ],
 )

@@ -2,6 +2,8 @@
 
 import base64
 import hashlib
+import http.client
+import math
 import re
 import secrets
 import urllib.error
@@ -10,6 +12,8 @@ from pathlib import Path
 
 import pytest
 import streamlit
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from benchmarks.served import ROOT, served
 from benchmarks.visitor import Visitor
@@ -96,6 +100,75 @@ def test_a_message_that_is_too_long_ends_one_visit_and_no_other(public):
         with pytest.raises(Exception, match=r"1009|close|too big"):
             hostile.set("log_text", "a" * (26 * 2**20))
         assert other.go("comm_cost") > 0
+
+
+def hostile_states(widget):
+    """Values of every kind that the protocol knows, whatever the widget's own is."""
+    deep = "[" * 50_000
+    for kind, value in {
+        "trigger_value": True,
+        "bool_value": True,
+        "double_value": math.nan,
+        "int_value": 2**63 - 1,
+        "string_value": "x" * 200_000,
+        "json_value": deep,
+        "json_trigger_value": '{"value": {"wall": [1e999, null, {}]}}',
+        "bytes_value": b"\x80\x04.",
+        "string_trigger_value": None,
+        "double_array_value": [math.inf] * 5_000,
+        "int_array_value": [-(2**63)] * 5_000,
+        "string_array_value": ["", "\x00", "<script>"] * 1_000,
+    }.items():
+        state = WidgetState(id=widget)
+        if kind == "string_trigger_value":
+            state.string_trigger_value.data = "x"
+        elif isinstance(value, list):
+            getattr(state, kind).data.extend(value)
+        else:
+            setattr(state, kind, value)
+        yield state
+
+
+@pytest.mark.parametrize("stem", ["pipeline_bubble", "puzzles"])
+def test_a_widgets_value_of_any_kind_harms_nobody_else(public, stem):
+    """Each kind of value for every widget of a page, players too, and for ids that no page has."""
+    with Visitor(public, stem) as other, Visitor(public, stem) as hostile:
+        ids = [*hostile.widgets.values(), "$$ID-0-none", "", "\x00"]
+        for states in zip(*map(hostile_states, ids), strict=True):
+            with Visitor(public, stem) as visitor:
+                visitor._states = dict(enumerate(states))
+                visitor._run()
+                assert not [fault for fault in visitor.faults if "Traceback" in fault or ".py" in fault]
+        assert other.go("comm_cost") > 0
+        hostile.go("comm_cost")
+        assert other.faults + hostile.faults == []
+
+
+def test_what_no_page_asks_for_is_dropped(public):
+    """Clearing everybody's caches, git's file names, writing beside the app: the answer is to the rerun alone."""
+    folder = {path.name for path in ROOT.iterdir()}
+    with Visitor(public) as visitor:
+        for kind in ("clear_cache", "load_git_info", "set_run_on_save", "debug_shutdown_runtime"):
+            visitor.send(BackMsg(**{kind: True}))
+        asked = BackMsg()
+        asked.backend_operation_request.request_id = "1"
+        asked.backend_operation_request.install_skills.SetInParent()
+        visitor.send(asked)
+        assert visitor.go("comm_cost") > 0
+        assert visitor.kinds.isdisjoint({"git_info_changed", "backend_operation_response"})
+    assert {path.name for path in ROOT.iterdir()} == folder
+
+
+@pytest.mark.parametrize(
+    "path", ["../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd", "..%2f..%2frequirements.txt", "runtime/"]
+)
+@pytest.mark.parametrize("root", ["", "static/", "app/static/", "media/", "_stcore/bidi-components/", "component/"])
+def test_no_path_leads_to_a_file_of_the_server(public, root, path):
+    connection = http.client.HTTPConnection(public.removeprefix("http://"), timeout=30)
+    connection.request("GET", f"/{root}{path}")
+    said = connection.getresponse().read(20_000)
+    assert b"root:x:" not in said
+    assert b"streamlit==" not in said
 
 
 def test_the_proxys_policy_knows_the_one_script_of_the_streamlit_that_is_installed():

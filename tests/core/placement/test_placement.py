@@ -19,7 +19,7 @@ from core.placement.cluster import ClusterSpec, usual_cluster
 from core.placement.demand import Demand
 from core.placement.layout import Layout, layouts
 from core.placement.planner import Placement, Plan, Question, place
-from core.placement.rank_memory import Budget, Overhead, measured_budget, rank_memories
+from core.placement.rank_memory import MOST_KEPT, Budget, Overhead, measured_budget, rank_memories
 from core.placement.serve_flags import remarks, serve_command
 from core.placement.trace import decisions, losers, why_it_lost
 from core.steps.model import DATA_SHEET
@@ -103,6 +103,14 @@ def test_expert_parallelism_deals_whole_experts_out():
     [dealt] = rank_memories(model("deepseek-v3"), Layout(1, 1, 1, 8), budget, "fp8")
     assert dealt.weights.experts_bytes == pytest.approx(cut.weights.experts_bytes, rel=1e-3)
     assert dealt.weights.attention_bytes > 3 * cut.weights.attention_bytes
+
+
+def test_a_stage_that_keeps_nothing_of_a_sequence_sets_no_bound():
+    """On 52 stages some of this hybrid's hold an MLP and nothing else: the planner divided by their cache."""
+    hybrid = model("nemotron-3-nano-30b-a3b")
+    kept = [rank.kv_tokens(4096) for rank in rank_memories(hybrid, Layout(1, 52), Budget(80 * GB), "bf16")]
+    assert min(kept) < MOST_KEPT == max(kept)
+    assert place(asked("nemotron-3-nano-30b-a3b", "h100", 13, nodes=4)).plans
 
 
 def test_a_parameter_dtype_with_groups_carries_its_scales():
