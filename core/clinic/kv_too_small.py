@@ -84,11 +84,6 @@ def kv_too_small() -> Case:
     )
 
 
-def _sharing(row: ModelSpec) -> float:
-    """Query heads that share one key and value head."""
-    return row.num_attention_heads / row.num_key_value_heads
-
-
 def activation_peak_bytes(row: ModelSpec, tokens: int, sequences: int = SEQUENCES) -> float:
     """The least a profiling run of `tokens` must hold at once: one MLP's inputs and outputs, and the logits.
 

@@ -29,18 +29,6 @@ def crossover_hidden_size(
     return sqrt(all_reduce_s * memory_bytes_per_s / (6 * bytes_per_element * share_saved))
 
 
-def all_reduce_at_crossover_s(
-    hidden_size: float, memory_bytes_per_s: float, tp_size: int, bytes_per_element: float = 2
-) -> float:
-    """The all-reduce that a model of this width can just afford: `crossover_hidden_size` the other way round.
-
-    t_ar = d² · 6b · (N-1) / (N · BW)
-    """
-    require_positive(hidden_size=hidden_size, memory_bytes_per_s=memory_bytes_per_s)
-    share_saved = (tp_size - 1) / tp_size
-    return hidden_size**2 * 6 * bytes_per_element * share_saved / memory_bytes_per_s
-
-
 @dataclass(frozen=True)
 class TwoGpus:
     """Two GPUs that either hold the model once between them (TP=2) or twice (replicas)."""

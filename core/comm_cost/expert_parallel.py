@@ -7,11 +7,8 @@ them to the ranks of its experts (dispatch) and gets their outputs back (combine
 Ignored: routing tables and token indices, kernels that copy while others compute, and the experts' own time.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
-
-import numpy as np
 
 from core.collectives.cost import Algorithm, CollectiveCost, direct_all_to_all, ring_all_reduce
 from core.comm_cost.bill import allreduce_payload_bytes
@@ -130,29 +127,6 @@ def expected_distinct_ranks(moe: MoeSpec, ranks: int) -> float:
     here = require_divides("num_experts", moe.num_experts, "ranks", ranks)
     nowhere_here = comb(moe.num_experts - here, moe.num_experts_per_tok)
     return ranks * (1 - nowhere_here / comb(moe.num_experts, moe.num_experts_per_tok))
-
-
-def drawn_imbalance(moe: MoeSpec, tokens: int, ranks: int, rng: np.random.Generator) -> float:
-    """The busiest rank's load over the mean, in one drawing of even routing: chance alone is uneven for few tokens.
-
-    Trained routers are less even than this. Raises IndivisibleError where experts do not divide over the ranks.
-    """
-    here = require_divides("num_experts", moe.num_experts, "ranks", ranks)
-    require_positive(tokens=tokens)
-    order = rng.random((tokens, moe.num_experts)).argpartition(moe.num_experts_per_tok - 1, axis=1)
-    experts = order[:, : moe.num_experts_per_tok]  # (T, K)
-    loads = np.bincount(experts.ravel() // here, minlength=ranks)
-    return float(loads.max() / loads.mean())
-
-
-def imbalance_of(loads: Sequence[float]) -> float:
-    """The busiest rank's load over the mean, from loads that were counted.
-
-    Raises OutOfRangeError where nothing was routed, or a load is below 0.
-    """
-    if not loads or min(loads) < 0 or sum(loads) <= 0:
-        raise OutOfRangeError("loads", list(loads), "must be counts of tokens, not all 0")
-    return max(loads) * len(loads) / sum(loads)
 
 
 def require_mixture(model: ModelSpec) -> MoeSpec:

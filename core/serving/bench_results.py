@@ -88,13 +88,6 @@ class BenchResult:
             return None
         return self.ttft.mean_s + max(0.0, self.mean_output_tokens - 1) * between
 
-    @property
-    def mean_concurrency(self) -> float | None:
-        """Requests in flight on average, by Little's law."""
-        if self.requests_per_s is None or self.mean_time_s is None:
-            return None
-        return self.requests_per_s * self.mean_time_s
-
 
 def _ratio(part: int | None, whole: int | None) -> float | None:
     return part / whole if part is not None and whole else None

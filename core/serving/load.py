@@ -12,7 +12,6 @@ everyone waits while one is read, as with prefill first.
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from math import inf
 
 from core.errors import OutOfRangeError, require_non_negative, require_positive
 
@@ -105,14 +104,3 @@ def steady_state(cost: EngineCost, arrivals_per_s: float) -> SteadyState | None:
         else:
             high = middle
     return SteadyState(high, itl_s(high), prefill_fraction)
-
-
-def md1_wait_s(arrivals_per_s: float, service_s: float) -> float:
-    """The mean wait before a server of one, arrivals Poisson and service always as long; endless from ρ = 1 on.
-
-        W = ρ·s / (2·(1 - ρ)),  ρ = λ·s
-
-    Source: the Pollaczek-Khinchine formula, without a variance of service.
-    """
-    busy = arrivals_per_s * service_s
-    return inf if busy >= 1 else busy * service_s / (2 * (1 - busy))

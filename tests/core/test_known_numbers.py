@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.catalog import GPUS, LINKS, MODELS, gpu, link, model
 from core.comm_cost.bill import Step, bill
-from core.comm_cost.break_even import TwoGpus, all_reduce_at_crossover_s, crossover_hidden_size
+from core.comm_cost.break_even import TwoGpus, crossover_hidden_size
 from core.errors import OutOfRangeError
 from core.models.kv_cache import kv_blocks, kv_bytes_per_token, kv_tokens, max_concurrency
 from core.models.weights import held_weight_bytes
@@ -100,9 +100,7 @@ def test_a_forgotten_gpu_costs_16_80_a_day_and_three_dollars_last_4_29_hours():
 def test_the_width_where_two_4090s_start_to_pay(width, all_reduce_us):
     """fp16 at 1.008 TB/s: widths of 1024 to 2048 mean all-reduces of 6.2 to 25 µs."""
     speed = gpu("rtx-4090").memory_bytes_per_s
-    affordable_s = all_reduce_at_crossover_s(width, speed, 2)
-    assert 1e6 * affordable_s == pytest.approx(all_reduce_us, rel=0.01)
-    assert crossover_hidden_size(affordable_s, speed, 2) == pytest.approx(width)
+    assert crossover_hidden_size(1e-6 * all_reduce_us, speed, 2) == pytest.approx(width, rel=0.01)
 
 
 def test_at_two_ranks_the_crossover_is_the_root_of_t_bw_over_3b():

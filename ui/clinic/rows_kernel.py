@@ -5,7 +5,6 @@ from itertools import pairwise
 
 from core.collectives.custom_all_reduce import RULES, WORLD_SIZES, Decision, Kernel, Machine, Rule, kernel
 from core.collectives.releases import RELEASES_READ
-from core.units import KIB, MIB
 from runtime.prose import said
 
 SIZES = tuple(2**power for power in range(9, 27))
@@ -71,8 +70,3 @@ def _bands(machine: Machine, place: int) -> list[Band]:
         else:
             found.append(Band(machine.release, place, way, low, high))
     return found
-
-
-def usual_payload(rows: int, hidden_size: int) -> int:
-    """The payload of a step over some rows of activations in two bytes."""
-    return min(2 * rows * hidden_size, 64 * MIB) // KIB * KIB or KIB

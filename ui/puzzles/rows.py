@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.course.puzzles.bank import PUZZLES
-from core.course.puzzles.board import Choice, Place, Puzzle, Step, choices_of, move, solve
+from core.course.puzzles.board import Choice, Place, Puzzle, Step, move, solve
 from runtime.prose import said
 
 
@@ -48,11 +48,6 @@ class PuzzleRow:
 def puzzle_rows() -> list[PuzzleRow]:
     """All ten."""
     return [_row(puzzle) for puzzle in PUZZLES]
-
-
-def most_choices() -> int:
-    """How many choices the longest puzzle asks for."""
-    return max(len(choices_of(puzzle)) for puzzle in PUZZLES)
 
 
 def _row(puzzle: Puzzle) -> PuzzleRow:

@@ -5,7 +5,6 @@ the cycle. Letters: t_s time of stage s, l_s delay of the link behind it, ret th
 microbatches in flight.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
@@ -261,17 +260,3 @@ def chunked_prefill_time(stages: int, chunks: int, chunk_time: Time) -> Time:
     Ignored: attention of later chunks to earlier ones, which makes later chunks longer.
     """
     return (whole("chunks", chunks) + whole("stages", stages) - 1) * chunk_time
-
-
-def mixed_bubble(stages: int, times: Sequence[Time]) -> Fraction:
-    """The bubble of one flush whose microbatches differ, as prefill chunks among decode steps do.
-
-        (p - 1) · max t / (Σt + (p - 1) · max t)
-
-    `times` is each microbatch's time on any stage. The longest one is waited for on every stage.
-    """
-    whole("microbatches", len(times))
-    for time in times:
-        require_positive(microbatch_time=float(time))
-    waits = (whole("stages", stages) - 1) * max(times)
-    return Fraction(waits) / (sum(times) + waits)

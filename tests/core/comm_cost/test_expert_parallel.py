@@ -6,10 +6,8 @@ import pytest
 from core.catalog import link, model
 from core.collectives.cost import pairwise_all_to_all
 from core.comm_cost.expert_parallel import (
-    drawn_imbalance,
     expected_distinct_ranks,
     expert_parallel_bill,
-    imbalance_of,
 )
 from core.errors import IndivisibleError, OutOfRangeError
 from core.specs import LinkSpec
@@ -92,21 +90,6 @@ def test_the_busiest_rank_is_the_critical_path():
 def test_a_rank_with_one_token_more_is_waited_for():
     bills = [expert_parallel_bill(DEEPSEEK, tokens, 8, UNIT).dispatch.traffic_bytes for tokens in (1, 8, 9, 16)]
     assert bills[0] == bills[1] < bills[2] == bills[3]
-
-
-def test_chance_alone_is_uneven_for_few_tokens():
-    rng = np.random.default_rng(0)
-    few, many = (np.mean([drawn_imbalance(DEEPSEEK.moe, t, 8, rng) for _ in range(20)]) for t in (8, 4096))
-    assert few > 1.3
-    assert 1.0 < many < 1.05
-
-
-def test_counted_loads_give_their_imbalance():
-    assert imbalance_of([1, 1, 4, 2]) == 2.0
-    assert imbalance_of([3, 3]) == 1.0
-    for loads in ([], [0, 0], [-1, 2]):
-        with pytest.raises(OutOfRangeError, match="loads"):
-            imbalance_of(loads)
 
 
 def test_one_rank_sends_nothing():

@@ -18,7 +18,6 @@ from core.pipeline_bubble.schedules.serving import (
     decode,
     filling_microbatches,
     flush_makespan,
-    mixed_bubble,
     random_traffic,
     simulated_cycle,
     steady_decode,
@@ -148,17 +147,6 @@ def test_chunks_of_a_prompt_follow_one_another_through_the_pipe(stages, chunks):
     assert Fraction(whole, chunked) == Fraction(chunks * stages, chunks + stages - 1)
 
 
-@given(stages=st.integers(1, 6), times=st.lists(TIMES, min_size=1, max_size=7))
-def test_a_long_microbatch_among_short_ones_is_waited_for_on_every_stage(stages, times):
-    """A flow shop worked step by step: a start is the later of the stage before and the microbatch before."""
-    free = [Fraction(0)] * stages
-    for time in times:
-        ready = Fraction(0)
-        for stage in range(stages):
-            ready = free[stage] = max(ready, free[stage]) + time
-    assert mixed_bubble(stages, times) == 1 - sum(times) / max(free)
-
-
 def test_a_deeper_pipe_starves_more_under_the_same_traffic():
     """The model's work is one unit; cut over p stages each is busy 1/p of what one GPU would be, and a token is no
     faster. Seeded, 400 sequences of 20 tokens at a fiftieth of the rate one GPU could take.
@@ -201,7 +189,6 @@ def test_traffic_is_the_same_for_the_same_seed():
         lambda: Pipe((0, 1)),
         lambda: Pipe((1, 1), (-1,)),
         lambda: steady_decode(Pipe((1,)), 0),
-        lambda: mixed_bubble(2, []),
     ],
 )
 def test_a_pipe_that_cannot_be_is_refused(make):
