@@ -20,12 +20,10 @@ On two hosts each starts its own part, with the address at which the ranks meet:
     start(RunRequest(ranks=1, nnodes=2, node_rank=0, rendezvous="10.0.0.1:29500"))     and node_rank=1 on the other
 """
 
-import errno
 import os
 import queue
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -40,6 +38,7 @@ from typing import IO, Literal
 
 from core.errors import ShardlabError
 from runtime.locks import HostLock
+from runtime.ports import RunRefusedError, require_free_port
 from runtime.processes import kill_tagged, processor_s, tagged
 from runtime.run_failure import NO_SPACE, plain_failure
 from runtime.torch_here import has_torch
@@ -57,10 +56,6 @@ Status = Literal["done", "failed", "silent", "overran", "cancelled"]
 
 class RunBusyError(ShardlabError):
     """Another run is going on this machine."""
-
-
-class RunRefusedError(ShardlabError):
-    """A run that this machine cannot make."""
 
 
 @dataclass(frozen=True)
@@ -119,21 +114,6 @@ def start(request: RunRequest) -> "TorchRun":
     except OSError as error:
         lock.release()
         raise RunRefusedError(f"no run can be started: {error.strerror} in {tempfile.gettempdir()}") from error
-
-
-def require_free_port(rendezvous: str) -> None:
-    """Raise RunRefusedError when the address is none, or something of this machine listens at it already."""
-    host, _, port = rendezvous.rpartition(":")
-    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
-        raise RunRefusedError(f"rendezvous={rendezvous} is no address and port; write it as 10.0.0.1:29500")
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((host, int(port)))
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                raise RunRefusedError(f"port {port} is taken on this machine; choose another") from error
-            raise RunRefusedError(f"{rendezvous} cannot be listened at: {error.strerror}") from error
 
 
 @dataclass

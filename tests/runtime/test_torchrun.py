@@ -18,8 +18,9 @@ import pytest
 from core.two_way_tp import read_log, read_result
 from runtime import torchrun
 from runtime.locks import HostLock
+from runtime.ports import RunRefusedError
 from runtime.processes import tagged
-from runtime.torchrun import TAG, RunBusyError, RunRefusedError, RunRequest, start
+from runtime.torchrun import TAG, RunBusyError, RunRequest, start
 
 torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are told apart by /proc")
