@@ -24,7 +24,7 @@ function speak(words) {
 function inOurs(said) {
   const [head, ...rest] = said.split(': ');
   if (called.has(head)) return [called.get(head), ...rest].join(': ');
-  const [start, instead] = begun.find(([start]) => said.startsWith(start)) ?? ['', ''];
+  const [start, instead] = begun.find(([first]) => said.startsWith(first)) ?? ['', ''];
   return instead + said.slice(start.length);
 }
 
