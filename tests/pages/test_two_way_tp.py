@@ -150,7 +150,7 @@ def test_the_checklist_reads_the_ledger_and_ends_with_terminating_before_committ
     monkeypatch.setattr(two_way_tp_paid, "BudgetGuard", lambda: ledger)
     text = text_of(opened(real_scene="Build it", real_build="a paid run")).replace("\\", "")
     assert "$1.25 is spent, and $3.75 may still be authorized" in text
-    assert text.index("Terminate, look that it is gone") > text.index("--spin-up")
+    assert text.index("Terminate it, check that it is gone") > text.index("--spin-up")
 
 
 def test_a_ledger_that_was_edited_stands_as_an_error_where_its_sums_would(monkeypatch, tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.collectives import cost
+from core.collectives import across, cost
 from core.collectives.programs import PROGRAMS, hierarchical_all_reduce, program
 from core.errors import OutOfRangeError, UnknownNameError
 from core.pipeline_bubble.schedules.serving import Pipe, steady_decode
@@ -32,7 +32,7 @@ def test_every_program_ends_on_the_clock_when_its_closed_form_does(op, algorithm
 @given(st.integers(1, 4), st.integers(1, 4), st.floats(1, 1e6))
 def test_two_levels_take_what_the_closed_form_says_where_a_node_has_one_port(gpus, nodes, payload):
     """The port is shared by the node's GPUs: L rings of n/L bytes cross it, one after another."""
-    told = cost.hierarchical_all_reduce(payload, gpus, nodes, WIRE, PORT).total_s
+    told = across.hierarchical_all_reduce(payload, gpus, nodes, WIRE, PORT).total_s
     found = replay(Fabric(WIRE, gpus, PORT).collective(hierarchical_all_reduce(gpus, nodes), payload)).end_s
     assert found <= told * (1 + 1e-9)
     bytes_s = 2 * (nodes - 1) / nodes * payload / PORT.bandwidth_bytes_per_s
