@@ -245,7 +245,8 @@ def _nodes(page: Page, view: views.View, gpus_per_node: int) -> None:
 def _mixture(page: Page, experts: scale.Experts, over: LinkSpec) -> None:
     wire = as_measured(over)
     page.fill(facts.experts(experts, wire))
-    with page.beside("bench.experts_ratio", experts=["bench.experts_copies", "bench.experts_attention"]):
+    copies = f"bench.experts_copies{'_one' if experts.experts_each == 1 else ''}"
+    with page.beside("bench.experts_ratio", experts=[copies, "bench.experts_attention"]):
         bars(page, scale.layer_rows(experts, wire), "bench.experts", "experts")
 
 

@@ -123,6 +123,11 @@ class Experts:
         """The mixture's row."""
         return model(self.mixture)
 
+    @property
+    def experts_each(self) -> int:
+        """Whole experts on a rank."""
+        return self.model.moe.num_experts // self.ranks if self.model.moe else 0
+
     def bill(self, link: LinkSpec, deduplicated: bool) -> ExpertParallelBill:
         """A copy for each expert a token goes to, or `deduplicated`, one for each rank they live on."""
         return expert_parallel_bill(

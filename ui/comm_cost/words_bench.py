@@ -181,6 +181,7 @@ def experts(ask: Experts, link: LinkSpec) -> Fields:
         "once": once,
         "moe_mixed_s": plainly.layers * plainly.mixed.total_s,
         "attention_bytes": ACTIVATION_BYTES * count_parameters(ask.model).attention,
+        "expert_each": ask.experts_each,
         "moe_even": plainly.copies / ask.ranks,
     }
 
