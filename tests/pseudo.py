@@ -5,6 +5,8 @@ from pathlib import Path
 
 from core.catalog import GPUS, LINKS, MODELS
 from runtime import content
+from ui.placement.accuracy import every_residual
+from ui.placement.rows_accuracy import sources
 
 NAME = "xx"
 _ACCENTS = str.maketrans("aeiouyAEIOUY", "áéíóúýÁÉÍÓÚÝ")
@@ -25,10 +27,12 @@ _UNTRANSLATED = {"language"}
 
 
 NAMES = sorted(
-    {name for rows in (MODELS, GPUS, LINKS) for row in rows.values() for name in (row.key, row.name)},
+    {name for rows in (MODELS, GPUS, LINKS) for row in rows.values() for name in (row.key, row.name)}
+    | set(sources(every_residual())),
     key=len,
     reverse=True,
 )
+"""Rows of the catalog and published sources, by their own names."""
 
 
 def accented(text: str, listed: bool = False) -> str:

@@ -18,36 +18,50 @@ _COUNTED = re.compile(r"\{\{[^}|]*\|([^},|]+),([^}]+)\}\}")
 
 _ONE = r"(?<![\w.,·×\u202f\u00a0/=−-])(?<!\+ )1[ \u00a0]"
 _MANY = r"(?<![\w.,])(?:[2-9]|\d[\d\u202f]*[02-9])[ \u00a0]"
-_VERBS = "are|have|were|do|share|need|wait|send|take|hold|run|make|keep|stand|give|pass"
+_VERBS = (
+    "are|have|were|do|share|need|wait|send|take|hold|run|make|keep|stand|give|pass"
+    "|son|están|tienen|eran|hacen|esperan|envían|toman|necesitan|comparten|van|quedan|caben|dan"
+)
 
 _TERM = re.compile(
     r'<span class="term"><span role="button"[^>]*>([^<]*)</span><span role="tooltip".*?</span></span>'
 )
 
 
+_PLURALS = {"en": r"[a-z]{3,}(?:[aeiourtkngmlpd]|ie)s\b(?! of\b)|GPUs", "es": r"\w{3,}(?:as|os|es)\b(?! de\b)"}
+"""What ends as a plural does, in a language."""
+
+_HERS = "GPU|capa|etapa|secuencia|petición|réplica|máquina|ronda|vez|carga|caché|matriz|fila|cabeza|suma|colectiva"
+_HIS = "rango|enlace|token|paso|salto|nodo|modelo|motor|cable|puerto|byte|batch|experto|all-reduce|prompt|trozo"
+_ARTICLES = {"es": rf"|\b(?:un|el|del|al) (?:{_HERS})\b|\b(?:una|las?) (?:{_HIS})s?\b|\b(?:de|a) el\b"}
+"""An article of the other gender than its noun's, and two words that are one."""
+
+
 @cache
-def _disagreement() -> re.Pattern[str]:
-    """One of what is said of many, many of what is said of one, and a verb of many after one."""
+def _disagreement(language: str) -> re.Pattern[str]:
+    """One of what is said of many, many of what is said of one, a verb of many after one, another's article."""
     pairs = {
         pair
-        for stem in content.stems()
-        for block in content.load(stem).values()
+        for stem in content.stems(language)
+        for block in content.blocks(stem, language).values()
         for pair in _COUNTED.findall(block)
     }
     one, many = ("|".join(re.escape(pair[which]) for pair in pairs if pair[0] != pair[1]) for which in (0, 1))
     return re.compile(
-        rf"{_ONE}(?:{many}|[a-z]{{3,}}(?:[aeiourtkngmlpd]|ie)s|GPUs)\b(?! of\b)"
-        rf"|{_MANY}(?:{one})(?![\w-])|{_ONE}(?:{one}) (?:{_VERBS})\b"
+        rf"{_ONE}(?:(?:{many})\b(?! (?:of|de)\b)|{_PLURALS[language]})"
+        rf"|{_MANY}(?:{one})(?![\w-])|{_ONE}(?:{one}) (?:{_VERBS})\b{_ARTICLES.get(language, '')}"
     )
 
 
-def disagreements(text: str) -> list[str]:
+def disagreements(text: str, language: str = content.ENGLISH) -> list[str]:
     """Counts whose noun or verb has the wrong number, as they stand in what a visitor reads.
 
     >>> disagreements("1 GPU, 8 GPUs, 1 pass, 1.5 tokens"), disagreements("1 verdicts are; 2 rank; 1 GPU share")
     ([], ['1 verdicts', '2 rank', '1 GPU share'])
+    >>> disagreements("1 GPU, 8 GPU, una capa, 2 capas", "es"), disagreements("1 capas, 2 capa, un GPU", "es")
+    ([], ['1 capas', '2 capa', 'un GPU'])
     """
-    return [found[0] for found in _disagreement().finditer(without_terms(text))]
+    return [found[0] for found in _disagreement(language).finditer(without_terms(text))]
 
 
 def shown(app: AppTest) -> Iterator[str]:

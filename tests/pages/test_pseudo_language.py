@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from runtime import content
-from tests import pseudo
-from tests.pages.test_every_scene import visit
+from tests import pseudo, said
+from tests.pages.test_every_scene import SCENARIOS, visit
 from ui.course.pages import LABS, OVERVIEW, PAGES
 
 PARTS = {
@@ -123,9 +123,10 @@ def committed(page) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def accented(tmp_path_factory):
-    """English beside a language made from it."""
+    """English and Spanish beside a language made from English."""
     there, root = content.CONTENT, tmp_path_factory.mktemp("languages") / "content"
-    shutil.copytree(there / content.ENGLISH, root / content.ENGLISH)
+    for name in (content.ENGLISH, "es"):
+        shutil.copytree(there / name, root / name)
     pseudo.write(root)
     content.CONTENT = root
     content.forget()
@@ -137,11 +138,14 @@ def accented(tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_says_nothing_in_english_where_english_is_not_spoken(page, accented):
-    """A visit in English goes before, so that what is kept in its words would show."""
+    """Visits in Spanish go before: what is kept in its words would show. They agree in number and gender."""
     left = {}
     for scene in page.names if page is not OVERVIEW else [""]:
         query = (page.scene(scene) if scene else {}) | (committed(page) if page in LABS else {})
-        assert not visit(page, **query).exception
+        for scenario in (SCENARIOS["one of each"], {}):
+            before = visit(page, lang="es", **query, **scenario)
+            assert not before.exception
+            assert not [one for text in said.shown(before) for one in said.disagreements(text, "es")]
         app = visit(page, lang=pseudo.NAME, **query)
         assert not app.exception, scene
         texts = {text for text in shown(app._tree) if isinstance(text, str)}

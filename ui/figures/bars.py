@@ -110,7 +110,8 @@ def inside(
 def measured_tick(look: Look, rows: Sequence[Row], end: Spec, measured: str, said: str = "") -> list[Layer]:
     """An upright over each bar where a machine's own time puts its end, and how far from the modelled one.
 
-    `end` is the axis of the modelled end. Under the bar stands what was measured, on a phone only up to its comma.
+    `end` is the axis of the modelled end. Under the bar stands what was measured, on a phone up to its first
+    comma, but for that of a decimal.
     """
     low, high = end["scale"]["domain"]
     known = [
@@ -122,7 +123,7 @@ def measured_tick(look: Look, rows: Sequence[Row], end: Spec, measured: str, sai
     far = f"datum.{measured} - datum.{end['field']} > {0.03 * (high - low)!r}"
     leader = {"strokeDash": [1.5, 4], "strokeWidth": look.px(1.5), "color": muted}
     tick = {"y": at("tick_top"), "y2": "tick_bottom", "strokeWidth": look.px(3), "color": ink}
-    shown = f"{narrower(look)} ? split(datum.{said}, ',')[0] : datum.{said}"
+    shown = f"{narrower(look)} ? split(datum.{said}, ', ')[0] : datum.{said}"
     foot = words(look, 13.5, align="right", color=muted)
     return [
         layer("rule", known, where=far, x=end, x2=measured, y=at("middle"), **leader),

@@ -52,7 +52,7 @@ def _error(said: float, truth: float, high: float, unit: str, look: Look, x: Spe
     gap = _gap(said, truth, unit)
     at, align, dx, above = _beside(said, truth, high, gap)
     # a phone has no room for them between the marks
-    crowded = abs(said - truth) < 0.35 * high
+    crowded = abs(said - truth) < 0.025 * len(gap) * high
     text = words(look, 14.5, align=align, dx=look.px(dx), color=look.palette.muted)
     bar = {"y": look.px(_LINE), "strokeWidth": look.px(5), "color": look.palette.text}
     return [

@@ -86,7 +86,9 @@ def stuck(run: Stuck, notes: Iterable[str]) -> Grid:
     """What ran of a run that waits for itself, and beside each rank what it waits for."""
     timeline, words = run.timeline, list(notes)
     tick = float(timeline.makespan) + STUCK_TICKS / 2
-    marks = tuple(Mark("note", wait.rank + 0.5, tick, text) for wait, text in zip(run.waits, words, strict=True))
+    marks = tuple(
+        Mark("sentence", wait.rank + 0.5, tick, text) for wait, text in zip(run.waits, words, strict=True)
+    )
     ticks = int(timeline.makespan) + (STUCK_TICKS if words else 0)
     return replace(_grid(tick_grid(timeline, timeline.placement.ranks, ticks=ticks), "rank"), marks=marks)
 

@@ -120,7 +120,7 @@ def replicas_or_tp(duels: Iterable[Row], look: Look) -> Figure:
         layer(
             "text",
             rows,
-            shown=f"{narrow} ? split(datum.in_words, ',')[0] : datum.in_words",
+            shown=f"{narrow} ? split(datum.in_words, ', ')[0] : datum.in_words",
             x=RIGHT,
             y=name,
             **words(look, 14, align="right"),

@@ -8,7 +8,9 @@ import pyarrow as pa
 import pytest
 import vl_convert
 
+from runtime import content
 from ui.figures import bars, dots, lines
+from ui.figures.frames import sheet
 from ui.figures.style import (
     BINARY_BYTES,
     BYTES,
@@ -144,3 +146,55 @@ def test_each_number_of_a_logarithmic_axis_has_its_own_unit():
     assert all(f">{said}<" in svg for said in ("10 µs", "1 ms", "1 s"))
     svg = labels(lines.payloads("v", [512, 2**30], None))
     assert all(f">{said}<" in svg for said in ("512 B", "8 KiB", "16 MiB", "1 GiB"))
+
+
+def test_a_phone_is_told_a_measurement_whole_whatever_its_decimal_mark():
+    """`medido 4,34 ms, NCCL` is cut where the software begins, not within the number."""
+    rows = [{"name": "a", "end_s": 1.0, "measured_s": 0.9, "said": "medido 4,34 ms, NCCL", "place": 0}]
+    placed = bars.Bands(34, 0, 36, 0).placed(rows, LOOK)
+    ticks = bars.measured_tick(LOOK, placed, linear("end_s", [0, 2], SECONDS), "measured_s", "said")
+    spec = figure(ticks, LOOK, 80).to_dict()
+    svg = vl_convert.vegalite_to_svg({**spec, "width": 350})
+    assert "medido 4,34 ms<" in svg
+
+
+@dataclass(frozen=True)
+class Told:
+    """A row with a code and a number."""
+
+    term: str
+    latency_ms: float
+    nobody_names: int
+
+
+def test_a_table_is_headed_and_marked_in_the_language_and_taken_away_as_core_writes_it():
+    """Sorting goes by the numbers: what is shown is only their dress."""
+    rows = [Told("latency", 6.4, 3), Told("TP=2", 0.41943, 1_035_648)]
+    with content.speaking("es"):
+        table = sheet(rows)
+        dressed = table.shown._translate(False, False)
+        assert list(table.table.columns) == ["término", "latencia (ms)", "nobody_names"]
+        assert [[cell["display_value"] for cell in row[1:]] for row in dressed["body"]] == [
+            ["latencia", "6,400", "3"],
+            ["TP=2", "0,4194", "1\u202f035\u202f648"],
+        ]
+        assert table.shown.data["latencia (ms)"].tolist() == [6.4, 0.41943]
+        assert table.csv.decode().splitlines() == [
+            "term,latency_ms,nobody_names",
+            "latency,6.4,3",
+            "TP=2,0.41943,1035648",
+        ]
+    assert sheet(rows).shown.column_names[:2] == ["term", "latency (ms)"]
+
+
+def test_a_tooltip_names_its_fields_and_codes_in_the_language():
+    with content.speaking("es"):
+        drawn = layer("point", [Told("latency", 6.4, 3)], x="latency_ms", tooltip=["term", "latency_ms"]).spec
+    told = drawn["encoding"]["tooltip"]
+    assert [(one["title"], one["field"]) for one in told] == [
+        ("término", "told_term"),
+        ("latencia (ms)", "latency_ms"),
+    ]
+    assert drawn["transform"] == [
+        {"calculate": '{"latency": "latencia"}[datum.term] || datum.term', "as": "told_term"}
+    ]

@@ -21,9 +21,12 @@ _player = kit.component("schedule_player", HERE, SCRIPTS)
 
 @dataclass(frozen=True)
 class Mark:
-    """Something said on a grid: `wrong` outlines a cell, `note` puts a label with its centre there."""
+    """Something said on a grid: `wrong` outlines a cell, `note` puts a label with its centre there.
 
-    kind: Literal["wrong", "note"]
+    A `sentence` is a note as tall as its row; a phone has it under the figure.
+    """
+
+    kind: Literal["wrong", "note", "sentence"]
     rank: float
     tick: float
     text: str = ""

@@ -79,7 +79,7 @@ function paintMarks(pen, model, layout, style) {
 }
 
 // A sentence beside a row would lie out of sight on a phone: there it is listed under the figure.
-const isSentence = (mark) => mark.kind === 'note' && mark.text.length > 10;
+const isSentence = (mark) => mark.kind === 'sentence';
 const isListed = (mark, layout) => isSentence(mark) && layout.size === SIZES.phone;
 
 function paintCross(pen, fill, x, y, r) {
