@@ -1,0 +1,9 @@
+# Lint, format, types.
+ruff check .
+ruff format --check .
+mypy
+if command -v npx >/dev/null; then
+  for script in $(git ls-files '*.js'); do node --check "$script"; done
+  npm install --silent --no-save
+  npx --no-install eslint ui
+fi
