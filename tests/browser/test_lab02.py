@@ -18,6 +18,7 @@ RUN = "Run it here on the CPU"
 live = [
     pytest.mark.slow,
     pytest.mark.ranks,
+    pytest.mark.clock,
     pytest.mark.skipif(sys.platform != "linux", reason="processes are told apart by /proc"),
 ]
 

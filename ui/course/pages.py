@@ -38,9 +38,9 @@ class Entry:
 
     @property
     def scenes(self) -> Mapping[str, str]:
-        """Its scenes as they are called, by name; a lab's are called alike in all of them."""
-        words = content.load("shell")
-        return {name: words.get(f"tab.{self.stem}.{name}") or words[f"tab.{name}"] for name in self.names}
+        """Its scenes as they are called, by name: as the page's own words have it, or as in every lab."""
+        own, every = content.load(self.stem), content.load("shell")
+        return {name: own.get(f"tab.{name}") or every[f"tab.{name}"] for name in self.names}
 
     def scene(self, name: str) -> dict[str, str]:
         """The query that opens a scene. Raises KeyError for one that the page has not."""
