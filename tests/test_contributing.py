@@ -2,11 +2,14 @@
 
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 
 from core.collectives import cost, programs
+from core.course.quiz import paper
 from core.specs import LinkSpec
 from runtime import content
 from runtime.prose import said
@@ -14,6 +17,7 @@ from runtime.prose import said
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"```python (\S+)\n(.*?)```", GUIDE, re.DOTALL))
+SCENE = dict(re.findall(r"```(?:python|markdown-scene) ((?:ui|content|pages)/\S+)\n(.*?)```", GUIDE, re.DOTALL))
 FOLDER = dict(re.findall(r"```markdown (\S+)\n(.*?)```", GUIDE, re.DOTALL))
 LINK = LinkSpec("own", "own", 1e-6, 1e9)
 
@@ -27,7 +31,7 @@ def added(module, file):
 
 def test_a_collective_takes_two_blocks_that_agree():
     """Four ranks: three rounds, and the whole payload through a port in each."""
-    assert set(BLOCKS) == {"core/collectives/cost.py", "core/collectives/programs.py"}
+    assert sum(file.startswith("core/") for file in BLOCKS) == 2
     closed_form = added(cost, "core/collectives/cost.py")(8 * 100, 4, LINK)
     program = added(programs, "core/collectives/programs.py")(4)
     run = programs.run(program, [np.full((1, 100), float(rank)) for rank in range(4)])
@@ -54,6 +58,42 @@ def test_a_language_takes_one_folder(tmp_path, monkeypatch):
             assert set(content.blocks(stem, "fr")) <= set(content.blocks(stem, "en"))
     finally:
         content.forget()
+
+
+def with_the_scene(name: str, text: str) -> str:
+    """A file of the scene's, as the guide says to change it."""
+    block = SCENE[name]
+    match name.split("/")[0], Path(name).suffix:
+        case "content", _:
+            tabs, said = block.split("\n\n", 1)
+            return re.sub(r"## tab\.\*\n(.+\n)+", lambda _: tabs + "\n", text) + "\n" + said
+        case "pages", _:
+            return text[: text.index("page.play(")] + block
+        case _ if block.startswith("    Entry("):
+            return re.sub(re.escape(block.split(", ")[0]) + ".*\n", lambda _: block, text)
+    return text.replace("import FRACTION", "import FRACTION, PLAIN") + block
+
+
+def test_a_scene_takes_four_files(tmp_path):
+    """The four, changed in a copy of the app: the scene has its tab, its words and its figure."""
+    assert len(SCENE) == 4
+    for part in ("core", "ui", "runtime", "content", "data", "pages", "labs", ".streamlit", "streamlit_app.py"):
+        (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, tmp_path / part)
+    for name in SCENE:
+        (tmp_path / name).write_text(with_the_scene(name, (tmp_path / name).read_text("utf-8")), "utf-8")
+    seen = """
+from streamlit.testing.v1 import AppTest
+at = AppTest.from_file("streamlit_app.py", default_timeout=60)
+at.switch_page("pages/10_quiz.py")
+at.query_params["quiz_scene"] = "concepts"
+at.run()
+assert not at.exception and not at.error
+print([tab.label for tab in at.tabs], [title.value for title in at.title], [text.value for text in at.markdown])
+"""
+    done = subprocess.run([sys.executable, "-c", seen], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "['Questions', 'Your score', 'Concepts', 'Limits'] ['What the questions are about']" in done.stdout
+    assert f"A bar is as long as its concept has questions, of {len(paper(1))} in all." in done.stdout
 
 
 def test_every_file_the_guide_names_is_there():

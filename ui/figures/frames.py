@@ -1,6 +1,6 @@
 """Rows to tables: a dataclass is a row, a field is a column; and tables worded once for whoever asks."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import lru_cache
 from typing import Any, ParamSpec, TypeAlias, TypeVar
@@ -27,9 +27,10 @@ Drawn = TypeVar("Drawn")
 
 
 def frame(rows: Iterable[Row], row_type: type | None = None) -> pd.DataFrame:
-    """A tidy frame of dataclass rows. With `row_type` the columns stand even where there is no row."""
+    """A tidy frame of rows. With `row_type` the columns stand even where there is no row."""
     columns = [field.name for field in fields(row_type)] if row_type else None
-    return pd.DataFrame([asdict(row) for row in rows], columns=columns)
+    columns_of = [dict(row) if isinstance(row, Mapping) else asdict(row) for row in rows]
+    return pd.DataFrame(columns_of, columns=columns)
 
 
 def as_row(row: Row) -> dict[str, Any]:
