@@ -213,6 +213,7 @@ def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> P
     st.set_page_config(page_title=f"{titles[index]} · {entry.short} · Shardlab")
     foot = st.container(key="foot", horizontal=True, vertical_alignment="center")
     revealed = _is_revealed(entry, names[index], asking)
+    shell.stand(stem, names[index])
     return Page(
         entry=entry,
         look=look,

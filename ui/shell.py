@@ -39,7 +39,7 @@ _SHARED = (
     paths.PATH,
 )
 
-_SCRIPTS = ("history.js", "wall.js", "access.js", "shell.js")
+_SCRIPTS = ("history.js", "wall.js", "access.js", "follow.js", "shell.js")
 
 _browser = st.components.v2.component(
     "shardlab_shell",
@@ -132,6 +132,8 @@ def run() -> None:
                 "path": paths.name(),
                 "presides": poll.code() if poll.presides() else "",
                 "first": {f"{page.prefix}_scene": next(iter(page.scenes), "") for page in PAGES},
+                "view": st.session_state.pop("_view", ""),
+                "reads": reads,
                 "wall": _wall(),
                 "dark": _palette().dark,
             },
@@ -151,6 +153,11 @@ def _streamlits_own() -> dict[str, str]:
 
 def _heard() -> None:
     """The run that follows is all that a change of the wall asks for."""
+
+
+def stand(stem: str, scene: str) -> None:
+    """Which scene is open: the notes in another window follow it."""
+    st.session_state["_view"] = f"{stem}_{scene}"
 
 
 def tell(*said: str) -> None:

@@ -112,7 +112,10 @@ MAGNIFIED = """() => {
         .filter((y) => boxes.some(({ top, bottom }) => top <= y && y < bottom));
     const { documentElement: root } = document;
     const sideways = Math.max(root.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth);
-    return [...(sideways > 0 ? [`${sideways} px wider than the screen`] : []),
+    const cut = [...document.querySelectorAll('.st-key-foot p')].filter((label) => label.checkVisibility())
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map(({ textContent }) => `${textContent} is cut`);
+    return [...cut, ...(sideways > 0 ? [`${sideways} px wider than the screen`] : []),
         ...(rows.length > 0.25 * innerHeight ? [`${rows.length} of ${innerHeight} px are fixed`] : [])];
 }"""
 """What a page that is magnified must be scrolled to sideways for, and whether what is fixed leaves room to read."""

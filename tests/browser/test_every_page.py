@@ -213,8 +213,15 @@ def open_scene(page) -> str:
 
 
 def test_a_clicker_turns_a_path_from_page_to_page_blanks_the_wall_and_leaves_it(app, open_page):
-    """From lab 01's last stop to lab 03's first one and back, over all their screens; then a point, then Escape."""
+    """From lab 01's last stop to lab 03's first one and back, over all their screens; then a point, then Escape.
+
+    The notes in another window follow it.
+    """
     page = open_page(f"{app}/sharding_math?shard_scene=count&path=50&present=true", width=1920, height=1080)
+    notes = open_page(f"{app}/?notes=true&path=50")
+    now = notes.locator("[data-now]")
+    now.wait_for()
+    assert "Count it" in now.inner_text()
     place = page.locator(".st-key-place p")
     assert place.text_content().startswith("7 of 13, ")
     for key, there in (("PageDown", "8 of 13, "), ("PageUp", "7 of 13, ")):
@@ -223,6 +230,7 @@ def test_a_clicker_turns_a_path_from_page_to_page_blanks_the_wall_and_leaves_it(
                 press(page, key)
         assert place.text_content().startswith(there)
         settle(page)
+        notes.locator(f"[data-now] a[href*={'bill' if key == 'PageDown' else 'shard'}_scene]").wait_for()
     blank = page.locator("#shell-blank")
     page.keyboard.press(".")
     assert blank.is_visible()
