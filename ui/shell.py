@@ -5,7 +5,9 @@ from base64 import b64encode
 from copy import copy
 from dataclasses import asdict
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
+from threading import Timer
 from typing import TypedDict
 
 import streamlit as st
@@ -24,6 +26,9 @@ from ui.room import notes, poll
 _CSS = Path(__file__).parent / "app.css"
 _ICON = f"data:image/png;base64,{b64encode((Path(__file__).parent / 'icon.png').read_bytes()).decode()}"
 """A picture of ours, in the page itself: a Material icon would be fetched from Google's servers."""
+
+FIGURES_AFTER_S = 3.0
+"""By then the first visitor of a fresh server has the first words."""
 
 LANGUAGE = "lang"
 """The language of the visit, in the address of every page once somebody has chosen one."""
@@ -50,10 +55,25 @@ _browser = st.components.v2.component(
 
 @st.cache_resource
 def _settle() -> None:
-    """Once a server: lighter session state, and imports out of sight of the collector that follows each run."""
+    """Once a server: lighter session state, and imports out of sight of the collector.
+
+    What draws figures comes after the first page, which has none: pandas is most of what a server imports.
+    """
     operators.watch()
     lighter_state.install()
     wanted_messages.install()
+    _freeze()
+    figures = Timer(FIGURES_AFTER_S, _import_figures)
+    figures.daemon = True
+    figures.start()
+
+
+def _import_figures() -> None:
+    import_module("ui.scenes")
+    _freeze()
+
+
+def _freeze() -> None:
     gc.collect()
     gc.freeze()
 

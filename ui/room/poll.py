@@ -21,7 +21,6 @@ from ui import address, inputs
 from ui.course.pages import entry
 from ui.players.still import still
 from ui.prose import escape
-from ui.room.charts import room_line
 from ui.room.drawing import code_svg, width_px
 from ui.theme import Look
 
@@ -149,6 +148,8 @@ def _how_to_join(look: Look) -> None:
 
 
 def _votes(line: Line, look: Look, draw: Callable[..., None], revealed: bool, language: str) -> None:
+    from ui.room.charts import room_line  # with pandas, which the first page of a fresh server does without
+
     with content.speaking(language):  # a fragment runs without the entry, which speaks the visit's language
         tallies = ROOMS.tallies(code()) or (Tally(),)
         votes = [(_title(place, tally, len(tallies)), tally.counts) for place, tally in enumerate(tallies)]
