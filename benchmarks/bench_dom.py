@@ -91,7 +91,6 @@ BARE_PAGE = Control("bare", "bare page", "", SLIDER)
 CONTROLS = (
     Control("browser", "step", LAB_01, ".player .track button", ".player svg", True),
     Control("browser", "scrub", LAB_04, SCRUBBER, ".player .stage"),
-    Control("browser", "scrub", "overview", ".journey .clock", ".journey output"),
     Control(
         "browser",
         "phase",

@@ -24,6 +24,7 @@ from core.pipeline_bubble.schedules.grid import common_ticks, tick_grid
 from core.pipeline_bubble.schedules.report import Report, held_over_time
 from core.pipeline_bubble.schedules.serving import steady_decode
 from core.pipeline_bubble.schedules.simulator import Timeline
+from runtime.kept import kept
 from runtime.prose import said
 
 STEM = "pipeline_bubble"
@@ -148,6 +149,7 @@ class ServePoint:
     token_ticks: float
 
 
+@kept
 def serve_curve(serve: Serving) -> list[ServePoint]:
     """From one in flight to twice what fills the pipe."""
     counts = range(1, max(2 * serve.full, serve.in_flight) + 1)

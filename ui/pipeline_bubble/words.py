@@ -8,6 +8,7 @@ from core.pipeline_bubble.experiments import LOAD, Cheat, Compositions, Serving,
 from core.pipeline_bubble.schedules.paths import Wait
 from core.pipeline_bubble.schedules.serving import chunked_prefill_time
 from core.pipeline_bubble.schedules.validity import Violation
+from runtime.kept import kept
 from runtime.prose import said
 from ui.pipeline_bubble.rows import STEM, Bench, Drawn
 
@@ -37,6 +38,7 @@ class Prompt:
         return self.whole / self.chunked
 
 
+@kept
 def fields(
     run: FillDrain, flow: Serving, cheat: Cheat, stuck: Stuck, compose: Compositions, wide: Compositions
 ) -> Mapping[str, object]:

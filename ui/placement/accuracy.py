@@ -97,21 +97,28 @@ def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> 
         _tables(page, question, plan)
 
 
+@kept
+def _beside_fields() -> Mapping[str, object]:
+    found = planners()
+    return {
+        "beside": found,
+        "every": regimes(found.rows)[-1],
+        "inside": promised(found.rows),
+        "faster": found.seconds_aiconfigurator / found.seconds_shardlab,
+    }
+
+
+@kept
+def _bands() -> pd.DataFrame:
+    return frame(rows.bands_beside(regimes(planners().rows)))
+
+
 def _beside(page: Page) -> None:
     """Another planner on the same rows."""
-    found = planners()
-    every = regimes(found.rows)[-1]
-    page.fill(
-        {
-            "beside": found,
-            "every": every,
-            "inside": promised(found.rows),
-            "faster": found.seconds_aiconfigurator / found.seconds_shardlab,
-        }
-    )
+    page.fill(_beside_fields())
     with st.container(key="aside_beside"):
         page.say("accuracy.beside")
-        table = frame(rows.bands_beside(regimes(found.rows)))
+        table = _bands()
         page.figure(charts.planners_beside(table, page.look), "accuracy.reading_beside", table, "planners")
 
 

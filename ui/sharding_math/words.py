@@ -9,6 +9,7 @@ from core.sharding_math.mistakes import MISTAKES, Gap, broken
 from core.sharding_math.numerics import LargestError
 from core.sharding_math.rounding import Trial, TrialResult, run_trial
 from core.sharding_math.step_ledger import ends_ledger, layer_collectives, mlp_order_collectives, step_ledger
+from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import local
 from ui.prose import prose_of
@@ -64,6 +65,7 @@ def fields(
     }
 
 
+@kept
 def _size_fields(scenario: Scenario) -> dict[str, object]:
     sizes = rows.size_cells(scenario)
     allowed = [cell for cell in sizes if cell.verdict != said(STEM, "says.refused")]
@@ -76,6 +78,7 @@ def _size_fields(scenario: Scenario) -> dict[str, object]:
     }
 
 
+@kept
 def _mistake_fields(mistake: str, scenario: Scenario) -> dict[str, object]:
     gap, more = (broken(mistake, ranks).gap() for ranks in (rows.BROKEN_RANKS, rows.MORE_RANKS))
     ranks = max(2, scenario.tp)

@@ -5,7 +5,7 @@ gives it to say. It computes no number: texts, rings and sums all come in the pa
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -58,7 +58,7 @@ def block_stepper(
 def payload(views: Sequence[View], name: str, present: bool, start: int, controls: bool) -> dict[str, object]:
     """What the browser gets, as plain JSON."""
     return {
-        "views": [asdict(view) for view in views],
+        "views": [{**vars(view), "notes": list(map(vars, view.notes))} for view in views],
         "name": name,
         "present": present,
         "start": start,
