@@ -17,7 +17,7 @@ from benchmarks.visitor import Visitor
 from ui.course.pages import PAGES
 
 MOST_GROWTH = 0.10
-LET_GO_S = 6.0
+LET_GO_S = 3.0
 OPTIONS = ("--server.disconnectedSessionTTL", "1")
 STEMS = [page.stem if page.stem != "overview" else "" for page in PAGES]
 
