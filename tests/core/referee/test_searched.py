@@ -47,7 +47,7 @@ CASES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(CASES, st.sampled_from([0.0, 0.9]), st.sampled_from([0, 3]), st.sampled_from([1, 64]))
 def test_no_plan_with_drafts_or_a_cached_prefix_beats_its_roofline(case, prefix, drafts, concurrency):
     question = asked(**case, prefix_fraction=prefix, draft_tokens=drafts, concurrency=concurrency)
@@ -64,7 +64,7 @@ def test_no_search_for_gpus_beats_a_port_or_its_arithmetic():
 
 
 @pytest.mark.slow
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(CASES, st.sampled_from([None, 4.0]))
 def test_no_search_drawn_at_random_beats_a_port_or_its_arithmetic(case, rate):
     assert counted(**case, gpus=2, requests_per_s=rate) >= 0
