@@ -85,13 +85,13 @@ class KVParallelLinear(ColumnParallelLinear):
 
     def __init__(self, spec: ModelSpec, group: Group) -> None:
         copies = max(1, group.size // spec.num_key_value_heads)
-        dealt = Group()
-        dealt.rank, dealt.size = group.rank // copies, group.size // copies
-        super().__init__(spec.hidden_size, spec.num_key_value_heads * spec.head_dim, dealt, spec.qkv_bias)
+        among = Group()
+        among.rank, among.size = group.rank // copies, group.size // copies
+        super().__init__(spec.hidden_size, spec.num_key_value_heads * spec.head_dim, among, spec.qkv_bias)
         for parameter in self.parameters():
             cut = cut_of(parameter)
             assert cut is not None
-            set_cut(parameter, replace(cut, shard=dealt.rank))
+            set_cut(parameter, replace(cut, shard=among.rank))
 
 
 class GroupedAttention(nn.Module):

@@ -41,7 +41,7 @@ def fields() -> Mapping[str, object]:
     elif page.scene == "picker":
         here = picker_fields(beside.answered(asked.question), beside.flipped(asked.question))
     elif page.scene == "block":
-        here = {"talked": sum(one.payload_bytes for one in block_asked().talks)}
+        here = {"talked": sum(one.payload_bytes for one in block_asked().transfers)}
     elif page.scene == "collectives":
         here = room_fields(timed(), asked.over)
     elif page.scene == "serving":

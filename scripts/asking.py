@@ -57,7 +57,7 @@ def add_question(parser: Parser) -> None:
     parser.add_argument("--memory-gb", type=finite, help="usable memory of a GPU, 10^9 bytes; the measured one")
     parser.add_argument("--utilisation", "--utilization", type=finite, default=UTILISATION)
     parser.add_argument("--overhead-gb", type=finite, help=f"{Overhead().total_bytes / GB} unless a log says it")
-    parser.add_argument("--expert-parallel", action="store_true", help="a mixture's experts dealt out as well")
+    parser.add_argument("--expert-parallel", action="store_true", help="a mixture's experts distributed as well")
     parser.add_argument("--context-parallel", action="store_true", help="the cache shared out as well")
 
 

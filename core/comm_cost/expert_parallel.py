@@ -1,6 +1,6 @@
 """The all-to-alls of expert parallelism: what a mixture's layers send where experts live on different ranks.
 
-T tokens of a step, dealt over the ranks; N ranks; E experts, E/N of them on a rank; K experts a token; d
+T tokens of a step, distributed over the ranks; N ranks; E experts, E/N of them on a rank; K experts a token; d
 hidden_size; b bytes an element. Attention is data-parallel: each rank holds its own T/N tokens whole, sends each of
 them to the ranks of its experts (dispatch) and gets their outputs back (combine). Dense layers send nothing.
 

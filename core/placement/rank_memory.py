@@ -201,7 +201,7 @@ def min_tp_for_fit(model: ModelSpec, budget: Budget, demand: Demand, step_tokens
 
         utilisation · usable >= weights/TP + KV(concurrency · (prompt + output)) on a rank + overhead
 
-    Every weight counts at the one width, dealt out evenly; nodes do not matter here.
+    Every weight counts at the one width, distributed evenly; nodes do not matter here.
     """
     weights = held_weight_bytes(model, demand.dtype)
     tp_size = 1

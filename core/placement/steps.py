@@ -1,6 +1,6 @@
 """What a layout gives: time to the first token, time between tokens, tokens a second, and what each wire is paid.
 
-B sequences at once, dealt over the copies of attention; p stages, with m = min(p, B) microbatches going round.
+B sequences at once, spread over the copies of attention; p stages, with m = min(p, B) microbatches going round.
 A cached prefix is not read again; a draft of k tokens is checked in one step, which keeps E of them and one more.
 Ignored: prefills that arrive while others decode (see the load), overlap, uneven routing.
 """

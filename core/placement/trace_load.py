@@ -1,4 +1,4 @@
-"""A placed plan under a trace: requests at their own times and lengths, dealt to its engines in turn."""
+"""A placed plan under a trace: requests at their own times and lengths, distributed to its engines in turn."""
 
 from dataclasses import replace
 from functools import cache

@@ -72,7 +72,7 @@ def place_under_load(question: Question) -> Placement:
 
 
 def at_rate(question: Question, plan: Plan) -> AtRate:
-    """A plan under the rate asked, dealt at random over its replicas; endless waits above what they can complete.
+    """A plan under the rate asked, spread at random over its replicas; endless waits above what they can complete.
 
     A step reads as much of a prompt as the target between tokens leaves time for, as where GPUs are counted.
 

@@ -11,7 +11,7 @@ _NEARLY_ALIKE = 1.5
 
 @dataclass(frozen=True)
 class Pool:
-    """How a cache's blocks are dealt out, counted in blocks that hold every layer that keeps rows of tokens.
+    """How a cache's blocks are distributed, counted in blocks that hold every layer that keeps rows of tokens.
 
     A block is of one group of layers: there are `each` times as many, `groups` of them keep a block's tokens, and a
     request of full length takes `taken`.
@@ -61,5 +61,5 @@ def requests(basis: Basis, tokens: int, length: int) -> list[float]:
     """Requests of full length, by each way to lay out. Tokens are a group's: fewer blocks than groups are over."""
     blocks = tokens // basis.spanned_tokens
     laid = pools(basis, length)
-    dealt = [(blocks * pool.groups + over) / pool.taken for pool in laid for over in range(pool.groups)]
-    return [max(blocks * pool.held for pool in laid), *dealt]
+    shares = [(blocks * pool.groups + over) / pool.taken for pool in laid for over in range(pool.groups)]
+    return [max(blocks * pool.held for pool in laid), *shares]

@@ -1,4 +1,4 @@
-"""One transformer block under each strategy: what every rank holds of each weight, and where the ranks talk.
+"""One transformer block under each strategy: what every rank holds of each weight, and what they send.
 
 The weights are those of the layer list that lab 01 draws, core.sharding_math.layer_parts. Under PP the ranks are
 stages, and each has whole layers of its own; under the others they share one layer.
@@ -40,7 +40,7 @@ class Weight:
 
 
 @dataclass(frozen=True)
-class Talk:
+class Transfer:
     """A collective between weights, and in which pass. `payload_bytes` is the full tensor on one rank."""
 
     op: str
@@ -55,12 +55,12 @@ class Block:
 
     strategy: str
     ranks: int
-    rows: tuple[Weight | Talk, ...]
+    rows: tuple[Weight | Transfer, ...]
 
     @property
-    def talks(self) -> tuple[Talk, ...]:
-        """Where the ranks talk."""
-        return tuple(row for row in self.rows if isinstance(row, Talk))
+    def transfers(self) -> tuple[Transfer, ...]:
+        """What the ranks send."""
+        return tuple(row for row in self.rows if isinstance(row, Transfer))
 
 
 def block_under(strategy: str, model: ModelSpec, ranks: int, tokens: int) -> Block:
@@ -88,10 +88,10 @@ def weights_of(model: ModelSpec) -> tuple[LayerPart, ...]:
     )
 
 
-def _tensor_parallel(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Talk]:
+def _tensor_parallel(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Transfer]:
     for part in layer_parts(model, ranks, tokens):
         if part.is_collective:
-            yield Talk(part.name, "partial sums", "forward", part.payload_bytes)
+            yield Transfer(part.name, "partial sums", "forward", part.payload_bytes)
         elif part.cut == "replicated" or ranks == 1:
             yield _whole(part, ranks)
         else:
@@ -99,56 +99,56 @@ def _tensor_parallel(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weig
             yield Weight(part.name, part.rank_shape, "columns" if part.cut == "out" else "rows", held)
     if ranks > 1:
         payload = BYTES * tokens * model.hidden_size
-        yield Talk("all-reduce", "twice: the inputs' gradients", "backward", payload)
+        yield Transfer("all-reduce", "twice: the inputs' gradients", "backward", payload)
 
 
-def _data_parallel(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Talk]:
+def _data_parallel(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Transfer]:
     yield from (_whole(part, ranks) for part in weights_of(model))
     if ranks > 1:
-        yield Talk("all-reduce", "gradients of the block", "backward", block_bytes(model))
+        yield Transfer("all-reduce", "gradients of the block", "backward", block_bytes(model))
 
 
-def _fully_sharded(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Talk]:
+def _fully_sharded(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Transfer]:
     payload = block_bytes(model)
     if ranks == 1:
         yield from _data_parallel(model, ranks, tokens)
         return
-    yield Talk("all-gather", "weights of the block", "forward", payload)
+    yield Transfer("all-gather", "weights of the block", "forward", payload)
     for part in weights_of(model):
         share = (-(-prod(part.shape) // ranks),)
         yield Weight(part.name, share, "flat", tuple(("", rank + 1, ranks) for rank in range(ranks)))
-    yield Talk("all-gather", "weights again", "backward", payload)
-    yield Talk("reduce-scatter", "gradients of the block", "backward", payload)
+    yield Transfer("all-gather", "weights again", "backward", payload)
+    yield Transfer("reduce-scatter", "gradients of the block", "backward", payload)
 
 
-def _pipeline(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Talk]:
+def _pipeline(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Transfer]:
     each = require_divides("num_hidden_layers", model.num_hidden_layers, "pp_size", ranks)
     held = tuple(("layers", rank * each, (rank + 1) * each - 1) for rank in range(ranks))
     for part in weights_of(model):
         yield Weight(part.name, part.shape, "layers", held)
     if ranks > 1:
         payload = BYTES * tokens * model.hidden_size
-        yield Talk("send", "activations to the next stage", "forward", payload)
-        yield Talk("send", "gradients to the stage before", "backward", payload)
+        yield Transfer("send", "activations to the next stage", "forward", payload)
+        yield Transfer("send", "gradients to the stage before", "backward", payload)
 
 
-def _expert_parallel(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Talk]:
+def _expert_parallel(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Transfer]:
     moe = require_mixture(model)
     each = require_divides("num_experts", moe.num_experts, "ep_size", ranks)
     *others, experts = weights_of(model)
     payload = BYTES * tokens * moe.num_experts_per_tok * model.hidden_size
     yield from (_whole(part, ranks) for part in others)
     if ranks > 1:
-        yield Talk("all-to-all", "tokens to their experts", "forward", payload)
+        yield Transfer("all-to-all", "tokens to their experts", "forward", payload)
     held = tuple(("experts", rank * each, (rank + 1) * each - 1) for rank in range(ranks))
     yield Weight(experts.name, (each, *experts.shape[1:]), "experts", held)
     if ranks > 1:
-        yield Talk("all-to-all", "tokens back to their ranks", "forward", payload)
+        yield Transfer("all-to-all", "tokens back to their ranks", "forward", payload)
         dense = BYTES * sum(prod(part.shape) for part in others)
-        yield Talk("all-reduce", "gradients, but not the experts'", "backward", dense)
+        yield Transfer("all-reduce", "gradients, but not the experts'", "backward", dense)
 
 
-BLOCKS: Mapping[str, Callable[[ModelSpec, int, int], Iterator[Weight | Talk]]] = MappingProxyType(
+BLOCKS: Mapping[str, Callable[[ModelSpec, int, int], Iterator[Weight | Transfer]]] = MappingProxyType(
     {
         "TP": _tensor_parallel,
         "DDP": _data_parallel,

@@ -6,7 +6,7 @@ after another.
 
 from collections.abc import Iterator
 
-from core.strategy.block import Block, Talk, Weight
+from core.strategy.block import Block, Transfer, Weight
 from core.units import binary_bytes
 
 _ENTITIES = {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "`": "#96;", "|": "#124;"}
@@ -33,7 +33,7 @@ def _side_by_side(block: Block) -> Iterator[str]:
     before = ["x"]
     yield 'x(["tokens in"])'
     for row, part in enumerate(block.rows):
-        if isinstance(part, Talk):
+        if isinstance(part, Transfer):
             here = [f"c{row}"]
             yield f'c{row}{{{{"{escape(_said(part))}"}}}}'
         elif part.is_owned:
@@ -65,11 +65,11 @@ def _in_a_row(block: Block) -> Iterator[str]:
     names = ", ".join(dict.fromkeys(part.name for part in weights))
     for rank, held in enumerate(weights[0].held):
         yield f's{rank}["{escape(f"stage {rank}: {held}, each with {names}")}"]'
-    onward, back = block.talks
+    onward, back = block.transfers
     for rank in range(block.ranks - 1):
         yield f's{rank} -->|"{escape(_said(onward))}"| s{rank + 1}'
         yield f's{rank + 1} -.->|"{escape(_said(back))}"| s{rank}'
 
 
-def _said(talk: Talk) -> str:
-    return f"{talk.op}, {talk.when}: {talk.what}, {binary_bytes(talk.payload_bytes)}"
+def _said(transfer: Transfer) -> str:
+    return f"{transfer.op}, {transfer.when}: {transfer.what}, {binary_bytes(transfer.payload_bytes)}"

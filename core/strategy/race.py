@@ -1,6 +1,6 @@
 """One stream of requests through several plans of the same GPUs, on one clock.
 
-Every plan sees the same arrivals, dealt in turn over its engines. An engine is core.serving's, its steps priced by
+Every plan sees the same arrivals, spread in turn over its engines. An engine is core.serving's, its steps priced by
 the planner. Prefill and decode apart are two rows of engines: the first reads a prompt and gives the first token,
 its keys and values cross a wire, one prompt after another from an engine or to one, and the second writes the rest.
 
@@ -140,7 +140,7 @@ def _lane(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> Lane:
     else:
         tickets = [
             Ticket(arrived, begun, first, begun, begun, done, done + entrant.cost.prefill_delay_s)
-            for course in _dealt(entrant.cost, entrant.engines, arrivals, chunk_tokens)
+            for course in _distributed(entrant.cost, entrant.engines, arrivals, chunk_tokens)
             for arrived, begun, first, done in _rows(course)
         ]
     return Lane(entrant, entrant.cost.output_tokens, tuple(tickets))
@@ -148,7 +148,7 @@ def _lane(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> Lane:
 
 def _relay(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> list[Ticket]:
     """Readers first, then writers in turn, which take each cache as it arrives."""
-    readers = _dealt(entrant.reader, entrant.readers, arrivals, chunk_tokens)
+    readers = _distributed(entrant.reader, entrant.readers, arrivals, chunk_tokens)
     read = sorted(((row, reader) for reader, course in enumerate(readers) for row in _rows(course)), key=_first_s)
     free_s: dict[tuple[str, int], float] = {}
     ready = []
@@ -157,7 +157,7 @@ def _relay(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> list[Ticket
         ready.append(max(row[2], *(free_s.get(port, 0.0) for port in ports)) + entrant.transfer_s)
         free_s |= dict.fromkeys(ports, ready[-1])
     tickets = []
-    for hand, course in enumerate(_dealt(entrant.writer, entrant.writers, ready, chunk_tokens)):
+    for hand, course in enumerate(_distributed(entrant.writer, entrant.writers, ready, chunk_tokens)):
         for ((arrived, begun, first, _), _), (came, held, _, done) in zip(
             read[hand :: entrant.writers], _rows(course), strict=True
         ):
@@ -165,8 +165,10 @@ def _relay(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> list[Ticket
     return tickets
 
 
-def _dealt(cost: EngineCost, engines: int, arrivals: Sequence[float] | Floats, chunk_tokens: int) -> list[Course]:
-    """A stream in turn over engines; one that is dealt nothing has no course."""
+def _distributed(
+    cost: EngineCost, engines: int, arrivals: Sequence[float] | Floats, chunk_tokens: int
+) -> list[Course]:
+    """A stream in turn over engines; one that is sent nothing has no course."""
     hands = [arrivals[place::engines] for place in range(engines)]
     return [follow(cost, hand, chunk_tokens) for hand in hands if len(hand)]
 

@@ -1,7 +1,7 @@
 """What one rank sends in a training step, by the axis it serves, and which link that axis lies on.
 
 Ψ bytes of one rank's weights, N data-parallel ranks, t tensor-parallel ones, A bytes of a microbatch's activations
-at a layer's edge (tokens · h · 2), m microbatches, L layers. Ranks are dealt as Megatron deals them: the
+at a layer's edge (tokens · h · 2), m microbatches, L layers. Ranks are spread as Megatron distributes them: the
 tensor-parallel ones are neighbours, then expert and data parallelism, then the stages.
 Ignored: overlap with compute, the collectives of the embedding and the head, and the sum of the gradient's norm.
 """

@@ -155,8 +155,8 @@ def weights_per_rank(model: ModelSpec, tp_size: int) -> RankWeights:
     tables = 1 if model.tie_word_embeddings else 2
     padding = tables * (padded_vocab_size(model.vocab_size, tp_size) - model.vocab_size) * d
     one_kv_head = 2 * layers * model.head_dim * (d + model.qkv_bias)
-    dealt = count.total - whole + padding - model.num_key_value_heads * one_kv_head
-    sharded = dealt // tp_size + kv_heads * one_kv_head
+    divided = count.total - whole + padding - model.num_key_value_heads * one_kv_head
+    sharded = divided // tp_size + kv_heads * one_kv_head
     return RankWeights(sharded, whole, dtype_bytes(model.weight_dtype))
 
 

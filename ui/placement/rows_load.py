@@ -50,7 +50,7 @@ class Loaded:
 
     @property
     def engines(self) -> int:
-        """Replicas that requests are dealt to at random."""
+        """Replicas that requests are distributed to at random."""
         return self.plan.layout.replicas
 
     @property

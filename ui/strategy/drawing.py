@@ -1,6 +1,6 @@
-"""One block under a strategy: a row a weight, a column a rank, a bar across where the ranks talk."""
+"""One block under a strategy: a row a weight, a column a rank, a bar across what they send."""
 
-from core.strategy.block import Block, Held, Talk, Weight
+from core.strategy.block import Block, Held, Transfer, Weight
 from runtime.content import slug
 from runtime.prose import named
 from runtime.prose import said as phrase
@@ -15,8 +15,8 @@ def block_diagram(block: Block, palette: Palette, alt: str, size: Measures = WID
     drawn = [rect(0, 0, size.width, height, fill=palette.ground), _names(block, palette, size)]
     for place, row in enumerate(block.rows):
         top = size.top + place * size.pitch
-        if isinstance(row, Talk):
-            label, parts = _talk_label(row), _talk(row, top + size.over, palette, size)
+        if isinstance(row, Transfer):
+            label, parts = _transfer_label(row), _talk(row, top + size.over, palette, size)
         else:
             label, parts = _weight_label(row), _weight(row, block.ranks, top + size.over, palette, size)
         drawn += [row_label(*label, top, palette, size), parts]
@@ -27,8 +27,8 @@ def block_rows(block: Block) -> list[dict[str, str]]:
     """The drawing as a table: a row a weight or a collective, and what each rank holds of it."""
     rows = []
     for row in block.rows:
-        name, held = _talk_label(row) if isinstance(row, Talk) else _weight_label(row)
-        each = [_talked(row)] * block.ranks if isinstance(row, Talk) else list(map(_said, row.held))
+        name, held = _transfer_label(row) if isinstance(row, Transfer) else _weight_label(row)
+        each = [_talked(row)] * block.ranks if isinstance(row, Transfer) else list(map(_said, row.held))
         rows.append({"row": name, "a_rank": held, **{f"r{rank}": said for rank, said in enumerate(each)}})
     return rows
 
@@ -89,11 +89,11 @@ def _baseline(size: Measures) -> float:
     return (size.row + 10.5 * size.type) / 2
 
 
-def _talk_label(row: Talk) -> tuple[str, str]:
+def _transfer_label(row: Transfer) -> tuple[str, str]:
     return named("strategy", row.op), phrase("strategy", f"block.in_the_{row.when}")
 
 
-def _talk(row: Talk, top: float, palette: Palette, size: Measures) -> str:
+def _talk(row: Transfer, top: float, palette: Palette, size: Measures) -> str:
     fill, ink = ("#35322D", palette.text) if palette.dark else (palette.text, palette.ground)
     width = size.right - size.left
     box = rect(size.left, top, width, size.row, rx=3, fill=fill, stroke=palette.text, stroke_width=2)
@@ -101,5 +101,5 @@ def _talk(row: Talk, top: float, palette: Palette, size: Measures) -> str:
     return box + text(size.left + width / 2, top + _baseline(size), _talked(row), fill=ink, **style)
 
 
-def _talked(row: Talk) -> str:
+def _talked(row: Transfer) -> str:
     return f"{named('strategy', row.what)}  ·  {binary_bytes(row.payload_bytes)}"

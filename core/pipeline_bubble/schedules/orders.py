@@ -1,7 +1,7 @@
 """The orders that schedules give: which action each rank runs after which. They do not depend on costs.
 
 Every function is `schedule(stages, microbatches, chunks) -> list[Action]`, rank by rank. `stages` counts ranks p;
-each holds v = `chunks` stages, dealt in a loop (stage s on rank s mod p), so that a microbatch passes p·v stages.
+each holds v = `chunks` stages, spread in a loop (stage s on rank s mod p), so that a microbatch passes p·v stages.
 Letters: p ranks, m microbatches, v chunks, r a rank.
 """
 

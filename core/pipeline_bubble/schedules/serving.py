@@ -24,7 +24,7 @@ MOST_STEPS = 2**20
 class Pipe:
     """Stages in a row, the links between them, and the way back. `send` is what a link is, as in Costs.
 
-    With v `chunks` the stages are dealt in a loop over p ranks, stage s on rank s mod p, and a token goes round the
+    With v `chunks` the stages stand in a loop over p ranks, stage s on rank s mod p, and a token goes round the
     ranks v times. A hop between two stages of one rank is free.
     """
 

@@ -1,4 +1,4 @@
-"""A block under every strategy: nothing lost, the ranks talk where they must, and Mermaid reads it."""
+"""A block under every strategy: nothing lost, the ranks send where they must, and Mermaid reads it."""
 
 import re
 from math import prod
@@ -8,7 +8,7 @@ import pytest
 from core.catalog import model
 from core.errors import ShardlabError
 from core.models.parameters import count_parameters
-from core.strategy.block import BLOCKS, Talk, Weight, block_bytes, block_under
+from core.strategy.block import BLOCKS, Transfer, Weight, block_bytes, block_under
 from core.strategy.mermaid import escape, mermaid
 
 LLAMA, MIXTRAL = model("llama-3-8b"), model("mixtral-8x7b")
@@ -28,7 +28,7 @@ def test_under_tp_columns_then_rows_and_a_sum_after_each_row_cut(ranks):
     block = block_under("TP", LLAMA, ranks, 1)
     cuts = [row.cut for row in block.rows if isinstance(row, Weight)]
     if ranks == 1:
-        assert (set(cuts), block.talks) == ({"whole"}, ())
+        assert (set(cuts), block.transfers) == ({"whole"}, ())
         return
     assert cuts == ["whole", "columns", "columns", "rows", "whole", "columns", "rows"]
     after_rows = [
@@ -36,7 +36,7 @@ def test_under_tp_columns_then_rows_and_a_sum_after_each_row_cut(ranks):
         for place, row in enumerate(block.rows)
         if isinstance(row, Weight) and row.cut == "rows"
     ]
-    assert [(talk.op, talk.when, talk.payload_bytes) for talk in after_rows] == [
+    assert [(transfer.op, transfer.when, transfer.payload_bytes) for transfer in after_rows] == [
         ("all-reduce", "forward", 8192)
     ] * 2
     owned = sum(prod(row.shape) for row in block.rows if isinstance(row, Weight) and row.is_owned)
@@ -44,20 +44,20 @@ def test_under_tp_columns_then_rows_and_a_sum_after_each_row_cut(ranks):
 
 
 def test_fsdp_gathers_twice_and_scatters_once_where_ddp_sums_once():
-    ddp, fsdp = (block_under(name, LLAMA, 4, 1).talks for name in ("DDP", "FSDP"))
-    assert [(talk.op, talk.when) for talk in ddp] == [("all-reduce", "backward")]
-    assert [(talk.op, talk.when) for talk in fsdp] == [
+    ddp, fsdp = (block_under(name, LLAMA, 4, 1).transfers for name in ("DDP", "FSDP"))
+    assert [(transfer.op, transfer.when) for transfer in ddp] == [("all-reduce", "backward")]
+    assert [(transfer.op, transfer.when) for transfer in fsdp] == [
         ("all-gather", "forward"),
         ("all-gather", "backward"),
         ("reduce-scatter", "backward"),
     ]
-    assert {talk.payload_bytes for talk in (*ddp, *fsdp)} == {block_bytes(LLAMA)}
+    assert {transfer.payload_bytes for transfer in (*ddp, *fsdp)} == {block_bytes(LLAMA)}
 
 
 def test_a_pipeline_sends_one_row_a_token_and_deals_layers_out():
     block = block_under("PP", LLAMA, 4, 10)
     assert block.rows[0].held == tuple(("layers", 8 * rank, 8 * rank + 7) for rank in range(4))
-    assert [talk.payload_bytes for talk in block.talks] == [10 * 8192] * 2
+    assert [transfer.payload_bytes for transfer in block.transfers] == [10 * 8192] * 2
 
 
 def test_experts_are_dealt_out_between_two_all_to_alls():
@@ -103,7 +103,8 @@ def test_labels_cannot_break_out_of_their_quotes():
 def test_every_strategy_talks_over_more_than_one_rank_and_never_alone():
     for name in BLOCKS:
         spec = MIXTRAL if name == "EP" else LLAMA
-        assert not block_under(name, spec, 1, 1).talks
+        assert not block_under(name, spec, 1, 1).transfers
         assert all(
-            isinstance(talk, Talk) and talk.payload_bytes > 0 for talk in block_under(name, spec, 2, 1).talks
+            isinstance(transfer, Transfer) and transfer.payload_bytes > 0
+            for transfer in block_under(name, spec, 2, 1).transfers
         )

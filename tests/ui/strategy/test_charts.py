@@ -113,7 +113,7 @@ def test_a_drawing_is_a_file_of_its_own(strategy, name, palette):
     assert root[0].get("fill") == palette.ground
     said = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "rank 3" in said
-    assert any(talk.op in said for talk in block.talks)
+    assert any(transfer.op in said for transfer in block.transfers)
     table = block_rows(block)
     assert [row["row"] for row in table] == [word for word in said if word in {row["row"] for row in table}]
     assert all(len(row) == 2 + 4 for row in table)
