@@ -69,8 +69,8 @@ def with_the_scene(name: str, text: str) -> str:
             return re.sub(r"## tab\.\*\n(.+\n)+", lambda _: tabs + "\n", text) + "\n" + said
         case "pages", _:
             return text[: text.index("page.play(")] + block
-        case _ if block.startswith("    Entry("):
-            return re.sub(re.escape(block.split(", ")[0]) + ".*\n", lambda _: block, text)
+        case _ if block.startswith("Entry("):
+            return re.sub(re.escape(block.split(", ")[0]) + ".*,", lambda _: block.strip() + ",", text)
     return text.replace("import FRACTION", "import FRACTION, PLAIN") + block
 
 

@@ -116,7 +116,7 @@ KEYS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "two schedules": "two_schedules",
         },
         "pipe_latency": {"not said": "not_said", "no sooner": "no_sooner"},
-        "real_run": {"MiniGPT, shared memory": "minigpt_shared_memory", "this machine": "this_machine"},
+        "real_run": {"MiniGPT, shared memory": "minigpt_shared_memory"},
         "real_wire": {"TCP": "tcp", "shared memory": "shared_memory"},
         "real_figure": {
             "two arms": "two_arms",
