@@ -37,7 +37,8 @@ class ModelSpec:
     `weight_dtype` is the checkpoint's own; of a quantised one, `quantisation_group` inputs share a scale, or
     `weight_block` outputs and inputs, and `left_alone` are the parts that stay in 16 bits, each with its layers
     (core.models.left_alone), and `other_widths` those of a third width. A `vision_tower` is in the checkpoint
-    besides, and not counted. `remote_code` says that an engine must trust the repository's own.
+    besides, of `vision_parameters` where they are known. `remote_code` says that an engine
+    must trust the repository's own.
 
     Where layers are not alike, `kinds` are the kinds there are, and `pattern` has one letter a layer: a for the
     first kind, b for the second. The fields beside them then speak of the layers that attend to everything, and of
@@ -81,6 +82,7 @@ class ModelSpec:
     extra_tables: int = 0
     remote_code: bool = False
     vision_tower: bool = False
+    vision_parameters: int = 0
     aliases: tuple[str, ...] = ()
     source: str = ""
 

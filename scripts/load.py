@@ -139,7 +139,7 @@ def _bench(options: argparse.Namespace, asked: Question, plan: Plan) -> Mapping[
             continue
         sent, load = worded(prediction.sent), prediction.load
         rows.append({**row, "sent": sent, "predicted": _figures(load, engines)})
-        times = (result.ttft.mean_s, load.ttft_mean_s, result.tpot.mean_s, load.itl_mean_s)
+        times = (result.ttft.mean_s, load.ttft_mean_s, result.between_s, load.itl_mean_s)
         cells.append((str(result.line), sent, *("–" if time_s is None else seconds(time_s) for time_s in times)))
     if not options.json:
         heads = ("line", "sent", "first measured", "predicted", "next measured", "predicted")

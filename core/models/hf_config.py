@@ -16,6 +16,7 @@ from core.models.hf_layers import layers_of
 from core.models.hf_values import MOST_LAYERS, MOST_POSITIONS, Config, Values
 from core.models.left_alone import PARTS, LeftAlone, left_alone
 from core.models.quantisation import BLOCKS, WeightFormat, weight_format
+from core.models.vision import vision_parameters
 from core.numbers import figure
 from core.specs import AttentionSpec, ModelSpec
 
@@ -104,6 +105,7 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
         extra_parameters=_beyond_layers(values),
         extra_tables=values.count("vocab_size_per_layer_input") * layers * narrow if narrow else 0,
         vision_tower=any(name in outer for name in ("vision_config", "vision_tower", "vit_config")),
+        vision_parameters=vision_parameters(outer),
         remote_code=kind in REMOTE_CODE,
         source=f"a config.json of model_type {kind}",
     )

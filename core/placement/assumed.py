@@ -28,6 +28,9 @@ def assumed(question: Question) -> list[Remark]:
         ),
         remark("placement.assumed_cache", kv=kv_bytes_per_token(model, demand.kv_dtype), kv_dtype=demand.kv_dtype),
     ]
+    if model.vision_tower:
+        code = "assumed_vision" if model.vision_parameters else "assumed_vision_uncounted"
+        parts.append(remark(f"placement.{code}", parameters=model.vision_parameters))
     if states := state_bytes_per_sequence(model):
         parts.append(remark("placement.assumed_states", states=states))
     if model.windowed_layers:

@@ -17,6 +17,7 @@ from core.remark import Remark, remark
 from core.specs import GpuSpec, ModelSpec
 from core.units import GB
 
+ACTIVATION_BYTES = 2
 MOST_TOKENS = 2**24
 MOST_KEPT = 2**48
 """Longer sequences are not looked for."""
@@ -219,6 +220,7 @@ def min_tp_for_fit(model: ModelSpec, budget: Budget, demand: Demand, step_tokens
 def stage_weights(model: ModelSpec, layout: Layout, stage: Stage, dtype: str) -> RankWeights:
     """Bytes of weights on each rank of a stage, as they are loaded.
 
+    A vision tower is kept in 16 bits, split over the ranks of every stage, with the tables.
     Expert parallelism deals whole experts out over tp · dp ranks: a dp-th of what tensor parallelism leaves a rank.
     """
     tensors = rank_tensors(model, layout.tp_size, stage, dtype)
@@ -226,8 +228,9 @@ def stage_weights(model: ModelSpec, layout: Layout, stage: Stage, dtype: str) ->
     if layout.ep_size > 1 and model.moe is not None:
         require_divides("num_experts", model.moe.num_experts, "ep_size", layout.ep_size)
         experts /= layout.dp_size
+    tower = ACTIVATION_BYTES * model.vision_parameters / layout.tp_size
     return RankWeights(
-        tables_bytes=_bytes_of(tensors, "table", "norm"),
+        tables_bytes=_bytes_of(tensors, "table", "norm") + tower,
         attention_bytes=_bytes_of(tensors, "attention"),
         mlp_bytes=_bytes_of(tensors, "mlp", "shared", "router"),
         experts_bytes=experts,

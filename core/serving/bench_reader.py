@@ -1,9 +1,11 @@
 """Reading benchmark results out of a paste: printed or saved, several in one, with logs and commands between them.
 
 A printed figure is a label and a number on one line, wherever in it; a saved one is JSON: one object, one a line,
-a list of them, or one that was cut off. Every pattern is bounded, and so is what is read of a line and of a paste.
+a list of them, or one that was cut off; a sweep's summary is CSV, a result a row.
+Every pattern is bounded, and so is what is read of a line and of a paste.
 """
 
+import csv
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -76,7 +78,7 @@ def read_bench_results(text: str) -> tuple[BenchResult, ...]:
     Raises UnreadableTextError where there is none.
     """
     printed = islice(_printed(text), MOST_RESULTS)
-    results = sorted((*printed, *_saved(text)), key=lambda result: result.line)
+    results = sorted((*printed, *_saved(text), *_swept(text)), key=lambda result: result.line)
     if not results:
         raise UnreadableTextError(
             'no benchmark result in this text; paste from "Serving Benchmark Result" on, or the saved JSON'
@@ -223,6 +225,16 @@ def _saved(text: str) -> Iterator[BenchResult]:
         if "request_throughput" in pairs:
             values = {name: said.strip('"') for name, said in pairs.items()}
             yield _result(values, text.count("\n", 0, cut_at) + 1, ended=False)
+
+
+def _swept(text: str) -> Iterator[BenchResult]:
+    """The rows of a table whose heads are the keys of a saved result, as `vllm bench sweep` writes it."""
+    lines = text.splitlines()[: MOST_RESULTS + 1]
+    heads = lines[0] if lines and len(lines[0]) <= LONGEST_LINE else ""
+    if "mean_ttft_ms" not in heads.split(","):
+        return
+    for number_of, row in enumerate(csv.DictReader(line[:LONGEST_LINE] for line in lines), start=2):
+        yield _result({name: said for name, said in row.items() if name}, number_of, ended=True)
 
 
 def _result(values: Mapping[str, object], line: int, ended: bool) -> BenchResult:

@@ -76,6 +76,11 @@ class BenchResult:
         return _ratio(self.output_tokens, self.completed)
 
     @property
+    def between_s(self) -> float | None:
+        """The mean time between tokens: an output token's, or where that was not printed the gaps' own."""
+        return self.itl.mean_s if self.tpot.mean_s is None else self.tpot.mean_s
+
+    @property
     def mean_time_s(self) -> float | None:
         """From end to end on average; where it was not printed, the first token and then the others.
 
@@ -83,7 +88,7 @@ class BenchResult:
         """
         if self.e2el.mean_s is not None:
             return self.e2el.mean_s
-        between = self.tpot.mean_s if self.tpot.mean_s is not None else self.itl.mean_s
+        between = self.between_s
         if self.ttft.mean_s is None or between is None or self.mean_output_tokens is None:
             return None
         return self.ttft.mean_s + max(0.0, self.mean_output_tokens - 1) * between

@@ -156,7 +156,7 @@ def _with_bench(question: Question, text: str, ran: Plan | None) -> tuple[Questi
     if ran is None:
         raise UnreadableTextError("no plan fits, so there is none that this benchmark ran")
     plan = judge(question, ran.layout)
-    results = [one for one in read_bench_results(text) if _between_s(one) and one.mean_output_tokens]
+    results = [one for one in read_bench_results(text) if one.between_s and one.mean_output_tokens]
     if not results or not plan.fits:
         raise UnreadableTextError("no result with lengths and a time between tokens, on a plan that fits")
     results = results[:MOST_RESULTS]
@@ -189,12 +189,8 @@ def _halved(low: float, high: float, too_low: Callable[[float], bool]) -> float:
     return (low + high) / 2
 
 
-def _between_s(result: BenchResult) -> float | None:
-    return result.tpot.mean_s if result.tpot.mean_s is not None else result.itl.mean_s
-
-
 def _ratio(question: Question, plan: Plan, result: BenchResult) -> float:
-    measured_s = _between_s(result)
+    measured_s = result.between_s
     assert measured_s is not None
     return predict_bench(question, plan, result, seeded(0), MOST_REQUESTS).load.itl_mean_s / measured_s
 

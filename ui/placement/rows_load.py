@@ -131,11 +131,10 @@ def _compared(number: int, found: BenchPrediction, engines: int) -> list[BenchLi
     name = phrase(
         "placement", "says.requests", number=number, completed=result.completed, worded=worded(found.sent)
     )
-    between = result.tpot.mean_s if result.tpot.mean_s is not None else result.itl.mean_s
     pairs = (
         (phrase("placement", "says.first_token_mean_ms"), result.ttft.mean_s, load.ttft_mean_s, 1e3),
         (phrase("placement", "says.first_token_p_ms"), result.ttft.at(99), load.ttft_p99_s, 1e3),
-        (phrase("placement", "says.between_tokens_mean_ms"), between, load.itl_mean_s, 1e3),
+        (phrase("placement", "says.between_tokens_mean_ms"), result.between_s, load.itl_mean_s, 1e3),
         (phrase("placement", "says.between_tokens_p_ms"), result.itl.at(99), load.itl_p99_s, 1e3),
         (phrase("placement", "says.output_tokens_s"), result.output_tokens_per_s, engines * load.tokens_per_s, 1.0),
     )

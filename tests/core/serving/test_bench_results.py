@@ -107,6 +107,22 @@ def test_figures_behind_tabs_or_hard_blanks_are_read(blank):
     assert only(PRINTED.replace("  ", blank)) == only(PRINTED)
 
 
+def test_a_sweeps_summary_has_a_result_a_row():
+    """`vllm bench sweep` keeps the keys of a saved result as the heads of a CSV."""
+    heads = "tag,max_concurrency,completed,total_input_tokens,total_output_tokens,mean_ttft_ms,mean_tpot_ms"
+    found = read_bench_results(f"{heads}\na,16,64,65536,8192,200,9\nb,32,64,65536,8192,300,11.5\n")
+    assert [(one.line, one.max_concurrency) for one in found] == [(2, 16), (3, 32)]
+    assert [one.between_s for one in found] == pytest.approx([0.009, 0.0115])
+    assert found[0].mean_prompt_tokens == 1024
+
+
+def test_gaps_stand_for_an_output_tokens_time_where_that_is_not_printed():
+    """SGLang prints the gaps alone."""
+    text = "Successful requests: 8\nRequest throughput (req/s): 2.7\nMean ITL (ms): 7.86\n"
+    (found,) = read_bench_results(text)
+    assert (found.tpot.mean_s, found.between_s) == (None, pytest.approx(0.00786))
+
+
 def test_lengths_and_times_follow_from_the_counts():
     """1,024 in and 128 out; without a time of its own a request takes its first token and 127 between."""
     result = only(PRINTED)
