@@ -57,8 +57,8 @@ def option(key: str) -> Any:
 def install() -> None:
     """Let every session of this process read its state and its options so. Doing it again changes nothing.
 
-    Options that a test has put in front of the configuration stay there.
+    Options that AppTest has put in front of the configuration stay there.
     """
-    if config.get_option is _locked_option:
+    if config.get_option.__module__ == config.__name__:
         config.get_option = option
     SessionState.filtered_state = property(OneKeyAtATime)  # type: ignore[assignment]
