@@ -38,6 +38,14 @@ def test_choosing_bends_the_journey_and_asks_the_server_for_nothing(app, open_pa
     settle(page)
     page.wait_for_selector("figure.journey[data-stop='4']")
     assert figure.locator("[data-what=tp] .value").inner_text() == "1"
+    # projected, all of it stands on one low wall
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{app}/?present=true")
+    settle(page)
+    page.wait_for_selector("figure.journey[data-present='true'][data-stop]")
+    box = figure.bounding_box()
+    assert box["y"] + box["height"] <= 720
+    assert page.locator("h1").bounding_box()["height"] < 60
 
 
 def test_a_puzzle_is_solved_by_keyboard_and_kept_in_the_address(app, open_page):

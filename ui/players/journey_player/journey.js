@@ -168,7 +168,7 @@ class Journey extends SvgPlayer {
     }
     const size = { ...layout.size, course: layout.size.ring };
     const place = layCourse(course, size, layout.ring.left, layout.ring.top, layout.ring.width);
-    return drawCourse(pen, model, course, place, size, theme, share(inSum));
+    return drawCourse(pen, model, course, place, { size, width: layout.width }, theme, share(inSum));
   }
 
   fields() {
