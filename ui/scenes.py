@@ -96,11 +96,8 @@ class Page(PageParts):
         """
         asked, label = st.container(), self.prose.plain(f"{self.scene}.label")
         line = poll.Line(Question(self.entry.stem, self.scene, truth), high, unit, step, digits, slips or {})
-        polled = self.look.present and poll.is_asked(line.question)
-        if self.look.present and (button := poll.button(line.question, self.revealed)):
-            self._extra_buttons.append(button)
-        said = self.predict(
-            lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit=unit), 0, truth, not polled
+        said, polled = self.predict_with_room(
+            line, lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit=unit)
         )
         if not (said.revealed and self.look.present):
             with asked:
@@ -109,12 +106,28 @@ class Page(PageParts):
         if said.revealed:
             shell.tell(self.entry.scenes[self.scene], f"{label}: {local(f'{truth:.{digits}f}')} {unit}")
         if polled:
-            poll.wall(line, self.look, draw, said.revealed)
             return said.revealed
         chart = prediction_line(said.said, shown, self.look, high=high, unit=unit, digits=digits)
         draw(chart, label, "figure_prediction")
-        poll.send(line, said.said, said.revealed)
         return said.revealed
+
+    def predict_with_room(
+        self, line: poll.Line, ask: Callable[[str], int], answer: float | None = None
+    ) -> tuple[Prediction, bool]:
+        """A prediction that a room may make too, and whether this wall shows the room's in its place.
+
+        Of a learner in the room it is sent; 0 is no answer yet. `answer` is what the guess is held against, where
+        that is more than the number that the line asks for.
+        """
+        polled = self.look.present and poll.is_asked(line.question)
+        if self.look.present and (button := poll.button(line.question, self.revealed)):
+            self._extra_buttons.append(button)
+        said = self.predict(ask, 0, line.question.truth if answer is None else answer, not polled)
+        if polled:
+            poll.wall(line, self.look, draw, said.revealed)
+        else:
+            poll.send(line, said.said, said.revealed)
+        return said, polled
 
     def predict(self, ask: Callable[[str], int], untouched: int, truth: float, seen: bool = True) -> Prediction:
         """Ask for a number, then let it be revealed. `ask(key)` draws the widget; `untouched` is no answer yet.

@@ -96,3 +96,18 @@ def test_a_learner_presides_over_nothing(wall):
 
 def test_who_comes_too_late_is_told():
     assert "There is no room" in text_of(opened("pipeline_bubble", room="CCCCCC")).replace("\\", "")
+
+
+def test_a_race_is_predicted_by_the_room_as_any_other_question():
+    wall = opened("placement", place_scene="race", present="true")
+    wall.button(key="ask_room").click().run()
+    assert not wall.exception
+    code = wall.session_state["room"]
+    learner = opened("placement", place_scene="race", room=code)
+    learner.session_state["place_race_guess"] = 2
+    learner.run()
+    assert f"Sent to the room {code}" in text_of(learner)
+    assert ROOMS.tallies(code)[0].counts == ((2.0, 1),)
+    wall.run()
+    wall.button(key="reveal").click().run()
+    assert not wall.exception

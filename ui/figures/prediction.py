@@ -35,9 +35,10 @@ def prediction_line(
 
 
 def axis_of(high: float, unit: str, look: Look) -> Spec:
-    """From 0 to `high` in tenths, the unit at its end."""
+    """From 0 to `high` in tenths, or one by one where there are fewer; the unit at its end."""
+    parts = int(min(10, high)) if high == int(high) else 10
     axis: dict[str, Any] = {
-        "values": [high * tenth / 10 for tenth in range(11)],
+        "values": [high * part / parts for part in range(parts + 1)],
         "grid": False,
         "title": None,
         "labelOverlap": True,

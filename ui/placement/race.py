@@ -2,14 +2,16 @@
 
 import streamlit as st
 
-from core.placement.planner import Question
+from core.placement.planner import Question as Plans
 from core.strategy.race import LOADS
 from runtime.prose import said
 from runtime.quantities import seconds
+from runtime.rooms import Question
 from ui import address, inputs, tested
 from ui.figures.frames import frame
 from ui.placement import rows_race as rows
 from ui.players import race_player as player
+from ui.room import poll
 from ui.scenes import Page
 
 RUSH = "rush"
@@ -23,12 +25,12 @@ def ask(page: Page) -> str:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _raced(_question: Question, load: str, told: str) -> rows.Asked:
+def _raced(_question: Plans, load: str, told: str) -> rows.Asked:
     """A race, once for as long as nothing is asked anew. `told` is the question, in words."""
     return rows.asked(_question, load)
 
 
-def scene(page: Page, question: Question, load: str) -> None:
+def scene(page: Page, question: Plans, load: str) -> None:
     """The whole scene: who races, the guess, and after it the race."""
     asked = _raced(question, load, repr(question))
     if asked.ran is None or asked.winner is None:
@@ -39,7 +41,8 @@ def scene(page: Page, question: Question, load: str) -> None:
     numbers = list(range(1, len(asked.entered) + 1))
     label = page.prose.plain("race.label")
     above = st.container()
-    guess = page.predict(lambda key: _pick(label, key, numbers), 0, asked.answer)
+    line = poll.Line(Question("placement", "race", asked.ran.winner + 1), len(numbers), "", 1, 0)
+    guess, _ = page.predict_with_room(line, lambda key: _pick(label, key, numbers), asked.answer)
     if not guess.revealed:
         with above:
             page.say("race.ask")
