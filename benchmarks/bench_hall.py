@@ -1,7 +1,7 @@
 """A lecture hall: learners on real websockets, each moving a control every five seconds; and a bare page.
 
     python -m benchmarks.bench_hall --learners 50 100 150 200 --seconds 180
-    python -m benchmarks.bench_hall --learners 150 --servers 2     # behind deploy/local.py
+    python -m benchmarks.bench_hall --learners 150 --servers 1 2   # one alone, then two behind deploy/local.py
     python -m benchmarks.bench_hall --learners 150 --url http://HOST:PORT
 
 A learner opens a scene of a lab (all of them in turn) and then sets the batch size, which changes every figure of
@@ -191,7 +191,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--learners", type=int, nargs="+", default=[150])
     parser.add_argument("--seconds", type=float, default=180.0)
-    parser.add_argument("--servers", type=int, default=1)
+    parser.add_argument("--servers", type=int, nargs="+", default=[1], help="one hall for each number of them")
     parser.add_argument("--url", help="a deploy that runs already; its CPU and memory are not seen from here")
     parser.add_argument("--no-bare", action="store_true", help="leave out the bare page")
     asked = parser.parse_args()
@@ -211,9 +211,10 @@ def main() -> int:
             if asked.url:
                 good &= held("shardlab", asked.url, VIEWS, learners, asked.seconds, None)
                 continue
-            server, url = start_servers(asked.servers, folder / "log")
-            good &= held("shardlab", url, VIEWS, learners, asked.seconds, server.pid)
-            stop_server(server)
+            for count in asked.servers:
+                server, url = start_servers(count, folder / "log")
+                good &= held(f"servers: {count}", url, VIEWS, learners, asked.seconds, server.pid)
+                stop_server(server)
     return int(not good)
 
 
