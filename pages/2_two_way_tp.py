@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.two_way_tp import GPTS, MINI_GPT, slowdown
 from runtime import captures
+from runtime.content import slug
 from runtime.prose import said
 from ui import inputs, scenes
 from ui.two_way_tp import bench as two_way_tp_bench
@@ -23,7 +24,7 @@ own_speaks = own.capture is not None and own.capture.log.model == MINI_GPT
 readable = {name: run for name, run in shipped.items() if run.log.model == MINI_GPT}
 choices = [*readable, *([live_run.NAME] if own_speaks else [])]
 if own.now and own_speaks:
-    st.session_state[page.key("run")] = live_run.NAME
+    st.session_state[page.key("run")] = slug(live_run.NAME)
 with page.controls("see", "count", "break_it"):
     chosen = page.control(inputs.choice, "run", "says.run", choices, choices[0])
 capture = own.capture if chosen == live_run.NAME and own.capture else readable[chosen]

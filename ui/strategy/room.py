@@ -29,7 +29,7 @@ def _course(one: Timed, longest_s: float) -> player.Course:
     """An algorithm as shares of the longest."""
     program = one.played.program
     return player.Course(
-        title=one.played.algorithm,
+        title=one.name,
         detail=one.detail,
         total=one.total,
         end=one.end_s / longest_s,

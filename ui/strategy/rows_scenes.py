@@ -101,6 +101,11 @@ class Timed:
         )
 
     @property
+    def name(self) -> str:
+        """What it is called."""
+        return named("strategy", self.played.algorithm)
+
+    @property
     def total(self) -> str:
         """How long it takes, in words."""
         return seconds(self.end_s)
@@ -142,7 +147,7 @@ def port_rows(found: Sequence[Timed]) -> list[PortRow]:
     """What each algorithm costs."""
     return [
         PortRow(
-            one.played.algorithm,
+            one.name,
             len(one.rounds),
             binary_bytes(one.played.sent_fraction * one.payload_bytes),
             plain(one.played.sent_fraction),
