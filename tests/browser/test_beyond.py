@@ -45,7 +45,7 @@ def test_choosing_bends_the_journey_and_asks_the_server_for_nothing(app, open_pa
     page.wait_for_selector("figure.journey[data-present='true'][data-stop]")
     box = figure.bounding_box()
     assert box["y"] + box["height"] <= 720
-    assert page.locator("h1").bounding_box()["height"] < 60
+    assert page.locator("h1").bounding_box()["height"] < 90
 
 
 def test_a_puzzle_is_solved_by_keyboard_and_kept_in_the_address(app, open_page):
