@@ -169,7 +169,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "Bfloat16 is only supported on GPUs with compute capability of at least 8.0. Your {gpu} GPU has compute"
         " capability {capability}. You can use float16 instead by explicitly setting the `dtype` flag in CLI, for"
         " example: --dtype=half.",
-        "vLLM main at 002db49",
+        _NEWEST,
         "vllm/platforms/cuda.py, CudaPlatformBase.check_if_supports_dtype",
         checks.no_bf16,
     ),
@@ -177,7 +177,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "capability",
         ("vllm",),
         _TOO_OLD,
-        "vLLM main at 002db49",
+        _NEWEST,
         "vllm/config/vllm.py, VllmConfig._get_quantization_config; get_min_capability of each method",
         checks.too_old("vllm"),
     ),
@@ -188,6 +188,15 @@ REFUSALS: tuple[Refusal, ...] = (
         _SGLANG,
         "sglang/srt/model_loader/loader.py, _get_quantization_config",
         checks.too_old("sglang"),
+    ),
+    Refusal(
+        "narrow_experts",
+        ("trtllm",),
+        "WFP4A16 MoE is unsupported on SM{capability}.",
+        "TensorRT-LLM 1.2.0rc0",
+        "as printed for gpt-oss-120b on an A100 (docs.gpustack.ai, performance-lab/gpt-oss-120b/a100), and on an L4"
+        " (TensorRT-LLM issue 6717)",
+        checks.narrow_experts,
     ),
     Refusal(
         "context",

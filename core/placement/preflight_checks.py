@@ -162,3 +162,10 @@ def too_old(engine: Engine) -> Check:
         return {"width": width, "least": least, "capability": capability} if old else None
 
     return check
+
+
+def narrow_experts(asked: Start) -> Values | None:
+    """Experts in MXFP4 on a GPU older than Hopper."""
+    narrow = asked.model.moe is not None and asked.model.weight_dtype == "mxfp4"
+    old = asked.capability is not None and asked.capability < CAPABILITY["hopper"]
+    return {"capability": asked.capability} if narrow and old else None

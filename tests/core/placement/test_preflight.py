@@ -126,6 +126,18 @@ def test_what_is_assumed_names_all_that_an_answer_hangs_on():
         assert words in said
 
 
+@pytest.mark.parametrize(
+    ("card", "refused"), [("a100", True), ("l4", True), ("h100-sxm", False), ("mi300x", False)]
+)
+def test_tensorrt_llm_has_no_kernel_for_experts_of_four_bits_before_hopper(card, refused):
+    """Printed on an A100: NotImplementedError: WFP4A16 MoE is unsupported on SM80."""
+    said = [
+        one.text
+        for one in preflight(model("gpt-oss-120b"), Layout(2), Demand(dtype="mxfp4"), "trtllm", gpu(card), 8)
+    ]
+    assert any("WFP4A16 MoE is unsupported on SM8" in text for text in said) == refused
+
+
 def under(rate: float, percentile: int = 99) -> Placement:
     return place_under_load(
         asked(
