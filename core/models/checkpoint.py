@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from core.catalog import model as find_model
+from core.models.left_alone import left_alone
 from core.numbers import whole
 from core.specs import ModelSpec
 
@@ -28,6 +29,12 @@ GLM-4.5-Air, which vLLM's recipe (docs.vllm.ai, GLM/GLM.html) serves at TP=8."""
 _QUANTISERS = ("redhatai", "neuralmagic", "nvidia", "amd", "unsloth", "nm-testing")
 """Whose FP8 has no blocks, whatever the model."""
 
+_ATTENTION_AND_ENDS = (
+    *(f"model.layers.{layer}.self_attn.{part}_proj" for layer in range(126) for part in "qkvo"),
+    *(f"model.layers.{layer}.mlp.{part}_proj" for layer in (0, 125) for part in ("gate", "up", "down")),
+)
+"""What Meta's own FP8 of Llama-3.1-405B leaves in 16 bits: `modules_to_not_convert` of its config.json."""
+
 
 def named_checkpoint(name: str) -> ModelSpec:
     """The model that a name means, under that name; a key of the catalog is its own checkpoint.
@@ -45,8 +52,10 @@ def named_checkpoint(name: str) -> ModelSpec:
     maker, _, short = name.lower().rpartition("/")
     blocked = dtype == "fp8" and short.startswith(_BLOCKED) and maker not in _QUANTISERS
     block = (128, 128) if blocked and "dynamic" not in short else None
+    metas = (maker, dtype) == ("meta-llama", "fp8")
+    alone = left_alone(_ATTENTION_AND_ENDS, spec.num_hidden_layers) if metas else ()
     return replace(
-        served, weight_dtype=dtype, quantisation_group=group, weight_block=block, left_alone=(), name=name
+        served, weight_dtype=dtype, quantisation_group=group, weight_block=block, left_alone=alone, name=name
     )
 
 

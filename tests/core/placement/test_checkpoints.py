@@ -110,6 +110,9 @@ def test_layers_left_alone_are_as_wide_as_they_are():
     }
     spec = model_from_config(json.dumps(config))
     assert loaded_weight_bytes(spec, 8, dtype="fp8") / GIB == pytest.approx(57.75, abs=0.02)
+    as_now = model_from_config(json.dumps(config | {"num_key_value_heads": 8}))
+    named = named_checkpoint("meta-llama/Llama-3.1-405B-Instruct-FP8")
+    assert loaded_weight_bytes(named, 8, dtype="fp8") == loaded_weight_bytes(as_now, 8, dtype="fp8")
 
 
 @pytest.mark.parametrize(
