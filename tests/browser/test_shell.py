@@ -140,3 +140,15 @@ def test_a_prediction_is_committed_then_revealed_by_keyboard(app, open_page):
     press(page, "v")
     wait_for_address(page, "bill_revealed=true")
     assert page.get_by_text("times as fast").first.is_visible()
+
+
+def test_in_spanish_a_comma_is_a_decimal_and_streamlits_own_parts_are_named(app, open_page):
+    """Chromium in English drops the comma of 2,5 and would read 25; its own names of buttons are English alone."""
+    page = open_page(f"{app}/comm_cost?lang=es&bill_scene=bench")
+    field = page.get_by_label("Ancho de banda en un sentido, GB/s")
+    field.fill("")
+    field.press_sequentially("2,5")
+    field.press("Enter")
+    wait_for_address(page, "bill_beta=2.5")
+    assert page.locator('button[aria-label="Aumentar"]').count() > 0
+    assert page.locator('button[aria-label="Increment"]').count() == 0
