@@ -25,7 +25,6 @@ NO_VISITORS_TEXT = {
     ("core/placement/step_terms.py", "int(tokens)"): "a count that was computed",
     ("core/sharding_math/provenance.py", "float(result.parts[rank][row, column])"): "an entry of an array",
     ("core/two_way_tp/run_log.py", "int(world['tp_size'])"): "what this machine's own run logged",
-    ("ui/inputs.py", "float(text)"): "what Streamlit itself will make of an address, asked before it does",
     ("ui/pipeline_bubble/rows.py", "float(held)"): "activations that were counted",
     ("ui/two_way_tp/words.py", "int(exponent)"): "a number of ours, as Python has just written it",
 }

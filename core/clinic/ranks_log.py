@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from core.numbers import whole
 from core.two_way_tp.result import Manifest
 
 _STARTED = re.compile(r"rank (\d{1,4}): started, world size (\d{1,4})")
@@ -47,16 +48,16 @@ class RanksLog:
 def read_ranks(lines: Iterable[str]) -> RanksLog:
     """The findings of a log, whatever the order in which its processes wrote it."""
     text = "\n".join(lines)
-    started = [(int(rank), int(size)) for rank, size in _STARTED.findall(text)]
+    started = [(whole(rank), whole(size)) for rank, size in _STARTED.findall(text)]
     met = _CLIENTS.search(text)
     differs = _DIFFERS.search(text)
     return RanksLog(
         world_size=max((size for _, size in started), default=0),
         started=frozenset(rank for rank, _ in started),
-        joined=frozenset(map(int, _JOINED.findall(text))),
-        killed=frozenset(int(rank) for code, rank in _EXIT.findall(text) if int(code) < 0),
-        late=frozenset(map(int, _LATE.findall(text))),
-        clients=(int(met[1]), int(met[2])) if met else None,
+        joined=frozenset(map(whole, _JOINED.findall(text))),
+        killed=frozenset(whole(rank) for code, rank in _EXIT.findall(text) if whole(code) < 0),
+        late=frozenset(map(whole, _LATE.findall(text))),
+        clients=(whole(met[1]), whole(met[2])) if met else None,
         differs=differs[1] if differs else "",
         port_taken="EADDRINUSE" in text,
         no_checkpoint="CheckpointError" in text,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from core.errors import OutOfRangeError
+from core.numbers import whole
 
 _FLOATS = {
     "bfloat16": "bf16",
@@ -200,7 +201,7 @@ def _block(size: object) -> tuple[int, int] | None:
     if size is None:
         return None
     if isinstance(size, str) and re.fullmatch(r"\d{1,5}x\d{1,5}", size):
-        size = [int(edge) for edge in size.split("x")]
+        size = [whole(edge) for edge in size.split("x")]
     if not isinstance(size, list) or len(size) != 2 or not all(isinstance(edge, int) and edge > 0 for edge in size):
         raise OutOfRangeError("weight_block_size", _shown(size), "must be two whole numbers")
     return size[0], size[1]
