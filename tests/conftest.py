@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.nodeid.startswith("tests/distributed/"):
             item.add_marker(pytest.mark.slow)
-    waiting = [item for item in items if is_waiting(item)]
+    waiting = sorted(filter(is_waiting, items), key=lambda item: "test_every_page" not in item.nodeid)
     rest = [item for item in items if not is_waiting(item)]
     items[:] = [item for _, item in sorted([*placed(waiting), *placed(rest)], key=itemgetter(0))]
 

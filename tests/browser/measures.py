@@ -93,12 +93,16 @@ TOUCH = """() => {
 """What a finger would miss: targets under 44 px, but for words within a line and the cells of a drawing."""
 
 HEADLESS = """() => [...document.querySelectorAll('table')].flatMap((table) => {
-    const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
+    const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((head) => {
+        const said = head.cloneNode(true);
+        said.querySelectorAll('[role=tooltip]').forEach((tip) => tip.remove());
+        return { said: said.textContent.trim(), seen: head.checkVisibility() };
+    });
     const told = (cell) => getComputedStyle(cell, '::before').content.replaceAll('"', '').slice(0, 8);
     return [...table.querySelectorAll('tbody td')].filter((cell) => {
         const head = heads[cell.cellIndex];
-        if (!head?.textContent.trim() || !cell.textContent.trim() || !cell.checkVisibility()) return false;
-        return !head.checkVisibility() && !(told(cell) && head.textContent.includes(told(cell)));
+        if (!head?.said || !cell.textContent.trim() || !cell.checkVisibility()) return false;
+        return !head.seen && !(told(cell) && head.said.includes(told(cell)));
     }).map((cell) => `${cell.textContent.trim().slice(0, 40)}: without its column's name`);
 })"""
 """The cells of a table whose head is out of sight, and that do not say it themselves."""

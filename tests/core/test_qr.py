@@ -2,21 +2,20 @@
 
 import numpy as np
 import pytest
-import qrcode
 from hypothesis import given
 from hypothesis import strategies as st
-from qrcode import util
 
 from core.errors import OutOfRangeError
 from core.qr import LONGEST, penalty, qr_code
 
+qrcode = pytest.importorskip("qrcode", reason="the bare Pythons have no second implementation")
 ADDRESSES = st.text("abcdefghijklmnopqrstuvwxyz0123456789:/.?=-ROM%", min_size=1, max_size=LONGEST)
 
 
 def by_qrcode(text, mask):
     """The same by the package `qrcode`, another author's."""
     other = qrcode.QRCode(error_correction=qrcode.constants.ERROR_CORRECT_M, mask_pattern=mask, border=0)
-    other.add_data(util.QRData(text.encode(), mode=util.MODE_8BIT_BYTE))
+    other.add_data(qrcode.util.QRData(text.encode(), mode=qrcode.util.MODE_8BIT_BYTE))
     other.make()
     return np.array(other.get_matrix(), bool)
 
