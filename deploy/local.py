@@ -39,8 +39,9 @@ def main() -> int:
         running = {port: _server(port, files, environment) for port in ports}
         try:
             for port in ports:
-                _wait_for(port, running[port])
+                _wait_for("127.0.0.1", port, running[port])
             proxy = _proxy(asked, ports, files)
+            _wait_for("127.0.0.1" if asked.address == "0.0.0.0" else asked.address, asked.port, proxy)
             print(f"http://{asked.address}:{asked.port} ({asked.servers} servers)", flush=True)
             while proxy.poll() is None:
                 for port, server in running.items():
@@ -76,14 +77,15 @@ def _server(port: int, files: Path, environment: dict[str, str]) -> subprocess.P
     return server
 
 
-def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
-    while server.poll() is None:
+def _wait_for(address: str, port: int, process: subprocess.Popen[bytes]) -> None:
+    """Until it answers. Raises SystemExit where it ends before it has."""
+    while process.poll() is None:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2):
+            with urllib.request.urlopen(f"http://{address}:{port}/_stcore/health", timeout=2):
                 return
         except OSError:
             time.sleep(0.1)
-    raise SystemExit(f"the server at port {port} did not start")
+    raise SystemExit(f"what was started at port {port} did not answer")
 
 
 def _proxy(asked: argparse.Namespace, ports: range, files: Path) -> subprocess.Popen[bytes]:
