@@ -52,11 +52,18 @@ def share_dots(dots: Iterable[Row], thresholds: tuple[float, float], look: Look)
         {**row, "shown": row["share"] if row["flips"] else "", "said": f"{row['gpu']}, {row['step']}"}
         for row in bands.placed(rows_of(dots), look, "gpu")
     ]
-    gpus = list({row["gpu"]: row for row in rows}.values())
+    shares: dict[str, list[float]] = {}
+    for row in rows:
+        shares.setdefault(row["gpu"], []).append(row["share_percent"])
+    gpus = [
+        {**row, "last": max(shares[name]), "clear": _clear(shares[name])}
+        for name, row in {row["gpu"]: row for row in rows}.items()
+    ]
     heads = {row["role"]: row for row in sorted(rows, key=lambda row: row["share_percent"])}
     x, y = _shares(), at("middle")
     narrow = narrower(look)
     name = {"x": RIGHT, "y": y, "text": "said"}
+    roomy = f"(100 - datum.last) / 100 * width > length(datum.said) * {look.letters(6.6)} + {look.letters(14)}"
     layers = [
         rules(look, "x", x, thresholds, **dashed(look)),
         layer("rule", gpus, y=y, color=palette.hairline, strokeWidth=look.px(1)),
@@ -72,8 +79,17 @@ def share_dots(dots: Iterable[Row], thresholds: tuple[float, float], look: Look)
         layer(
             "text", rows, x=x, y=y, text="shown", **words(look, 14, align="left", dx=look.px(10), fontWeight=600)
         ),
-        # beside its row; on a phone, where the dots need the width, between the rows
-        layer("text", gpus, where=f"!({narrow})", **name, **words(look, 13.5, align="right")),
+        # at the end of its row, or in its widest gap where a dot is there; on a phone between the rows
+        layer("text", gpus, where=f"!({narrow}) && {roomy}", **name, **words(look, 13.5, align="right")),
+        layer(
+            "text",
+            gpus,
+            where=f"!({narrow}) && !({roomy})",
+            x=also(x, "clear"),
+            y=y,
+            text="said",
+            **words(look, 13.5),
+        ),
         layer(
             "text",
             gpus,
@@ -84,6 +100,13 @@ def share_dots(dots: Iterable[Row], thresholds: tuple[float, float], look: Look)
         layer("text", list(heads.values()), x=x, y=look.px(10), text="link", **words(look, 14, fontWeight=600)),
     ]
     return figure(layers, look, 44 + band * len(gpus))
+
+
+def _clear(shares: list[float]) -> float:
+    """The middle of the widest part of a row that has no dot, in percent of it."""
+    edges = sorted([0.0, *shares, 100.0])
+    low, high = max(pairwise(edges), key=lambda pair: pair[1] - pair[0])
+    return (low + high) / 2
 
 
 @kept
