@@ -20,16 +20,23 @@ if sys.platform == "linux":
 PROC = Path("/proc")
 GONE_WITHIN_S = 2.0
 PR_SET_PDEATHSIG = 1
+PARENT = "SHARDLAB_PARENT"
+"""Names the process whose child this one is to be, for one that may have died before its child could look."""
 
 
 def end_with_parent() -> None:
-    """Ask Linux to kill this process when its parent ends. Exits at once if that has happened already."""
+    """Ask Linux to kill this process when its parent ends. Exits at once if that has happened already.
+
+    The parent is the one that the environment names, else the one there is now; to its own children this
+    process is then the one named, also if it becomes another program.
+    """
     if sys.platform != "linux":
         return
-    parent = os.getppid()
+    parent = int(os.environ.get(PARENT) or os.getppid())
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit("the parent ended before this process began")
+    os.environ[PARENT] = str(os.getpid())
 
 
 def limit_memory(most_bytes: int) -> None:

@@ -39,7 +39,7 @@ from typing import IO, Literal
 from core.errors import ShardlabError
 from runtime.locks import HostLock
 from runtime.ports import RunRefusedError, require_free_port
-from runtime.processes import kill_tagged, processor_s, tagged
+from runtime.processes import PARENT, kill_tagged, processor_s, tagged
 from runtime.run_failure import NO_SPACE, plain_failure
 from runtime.torch_here import has_torch
 
@@ -187,7 +187,7 @@ class TorchRun:
         self._lines.put(None)
 
     def _popen(self, errors: IO[str]) -> subprocess.Popen[str]:
-        tags = {TAG: self.tag, BEATS: self._folder.name}
+        tags = {TAG: self.tag, BEATS: self._folder.name, PARENT: str(os.getpid())}
         return subprocess.Popen(
             self._command(),
             cwd=ROOT,
@@ -223,9 +223,11 @@ class TorchRun:
         return Path(self._folder.name) / "stderr"
 
     def _overdue(self) -> bool:
-        """End a run that has said nothing, or gone on, for too long."""
+        """End a run that has said nothing, or gone on, for too long, and ranks that outlive torchrun."""
         now_s, request = time.monotonic(), self.request
-        if now_s - max(self._heard_s, self._looked_s) > LOOK_S:
+        if self._process is not None and self._process.poll() is not None:
+            kill_tagged(TAG, self.tag)  # a rank that was only starting holds the pipe open
+        elif now_s - max(self._heard_s, self._looked_s) > LOOK_S:
             self._look()
         if now_s - self._began_s > request.wall_s:
             self._end("overran", f"The run was ended: it took longer than {request.wall_s:.0f} s.")

@@ -3,7 +3,8 @@
     torchrun ... -m tests.runtime.rank_stub --json PATH MODE SECONDS
 
 MODE for SECONDS, before a result is written: `beat` steps on in silence, `compute` works and does not beat, as a
-process does that imports its libraries, `sleep` hangs.
+process does that imports its libraries, `sleep` hangs, `untied` beats and does not end with torchrun. As with a
+model, nobody speaks of a world before every rank is there.
 """
 
 import os
@@ -11,19 +12,24 @@ import sys
 import time
 from pathlib import Path
 
-from distributed.progress import beat, say
+from distributed.progress import BEATS, beat, say
 from runtime.processes import end_with_parent
 
 
 def main(path: str, mode: str, seconds: str) -> None:
-    end_with_parent()
+    if mode != "untied":
+        end_with_parent()
     first = os.environ["RANK"] == "0"
     if first:
         say("start")
+    Path(BEATS, f"here.{os.environ['RANK']}").touch()
+    while len(list(Path(BEATS).glob("here.*"))) < int(os.environ["WORLD_SIZE"]):
+        time.sleep(0.05)
+    if first:
         say("world")
     until_s = time.monotonic() + float(seconds)
     while time.monotonic() < until_s:
-        if mode == "beat":
+        if mode in ("beat", "untied"):
             beat()
         if mode != "compute":
             time.sleep(0.05)

@@ -19,7 +19,7 @@ from core.two_way_tp import read_log, read_result
 from runtime import torchrun
 from runtime.locks import HostLock
 from runtime.ports import RunRefusedError
-from runtime.processes import tagged
+from runtime.processes import PARENT, tagged
 from runtime.torchrun import TAG, RunBusyError, RunRequest, start
 
 torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
@@ -106,8 +106,10 @@ def test_a_killed_rank_is_told_within_ten_seconds():
     assert time.monotonic() - killed_s < 10
 
 
-def test_a_killed_torchrun_takes_its_ranks_along_and_the_run_says_so():
-    with start(LONG) as run:
+@pytest.mark.parametrize("mode", ["beat", "untied"])
+def test_a_killed_torchrun_takes_its_ranks_along_and_the_run_says_so(mode):
+    """Also a rank that was only starting, and had not yet asked to be ended with torchrun."""
+    with start(stub(mode, 600)) as run:
         watch_until(run, "world")
         os.kill(run._process.pid, signal.SIGKILL)
         for _ in run.watch():
@@ -116,6 +118,15 @@ def test_a_killed_torchrun_takes_its_ranks_along_and_the_run_says_so():
     assert run.outcome.message == "The launcher was ended from outside by SIGKILL; its ranks were stopped."
     assert events(run.outcome.lines) == ["start", "world"]
     assert processes(run) == []
+
+
+def test_a_rank_that_begins_after_its_torchrun_has_died_ends_at_once():
+    """Its parent is another process than the one that it was told of."""
+    program = "from runtime.processes import end_with_parent; end_with_parent()"
+    environment = {**os.environ, PARENT: str(os.getppid())}
+    done = subprocess.run([sys.executable, "-c", program], cwd=torchrun.ROOT, env=environment, capture_output=True)
+    assert done.returncode == 1
+    assert b"the parent ended before this process began" in done.stderr
 
 
 def test_too_few_file_handles_are_told_and_the_next_run_can_be_made():
