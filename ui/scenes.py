@@ -32,6 +32,7 @@ from ui.prose import escape, prose_of
 from ui.room import poll
 
 Scene = Callable[[], None]
+_HELD, _LONGEST_HELD = "held", 300
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Page(PageParts):
     body: DeltaGenerator
     foot: DeltaGenerator
     revealed: bool
+    asks: bool
     _extra_buttons: list[Callable[[], object]] = field(default_factory=list)
 
     def controls(self, *shown_in: str) -> AbstractContextManager[object]:
@@ -156,22 +158,30 @@ class Page(PageParts):
         return Prediction(value if committed else None, self.revealed)
 
     def _asks_anew(self, value: int, untouched: int, truth: float) -> bool:
-        """Whether a guess was revealed against another truth than there is now; then it can be made again."""
-        guess, shown, kept = (_asked(self.entry, self.scene, part) for part in ("guess", "revealed", "answered"))
-        if not self.revealed or value == untouched:
-            st.session_state.pop(kept, None)
-            return False
-        guessed, answer = st.session_state.setdefault(kept, (value, truth))
-        if guessed != value:
-            st.session_state[kept] = value, truth
-        if guessed != value or answer == truth:
-            return False
+        """Whether a guess was revealed against another truth than there is now; then it can be made again.
+
+        The address keeps the two, so a copy of it asks as the visit does that it was copied from.
+        """
+        guess, shown = (_asked(self.entry, self.scene, part) for part in ("guess", "revealed"))
+        key, now = f"{self.entry.prefix}_{_HELD}", f"{value}:{truth:.6g}".replace("+", "")
+        held = dict(one.split("=", 1) for one in inputs.picked(key, "").split(",") if "=" in one)
+        guessed, _, answer = held.pop(self.scene, "").partition(":")
+        if self.revealed and value != untouched:
+            if guessed == str(value) and f"{guessed}:{answer}" != now:
+                return self._offer_anew(guess, shown, untouched)
+            held[self.scene] = now
+        inputs.remember(key, ",".join("=".join(one) for one in held.items()))
+        return False
+
+    def _offer_anew(self, guess: str, shown: str, untouched: int) -> bool:
         with st.container(key="anew", horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(word("anew"), width="content")
             st.button(word("anew.button"), key="predict_anew", on_click=_forget, args=(guess, shown, untouched))
         return True
 
     def _end(self, names: list[str]) -> None:
+        if self.asks:
+            inputs.memo(f"{self.entry.prefix}_{_HELD}", _LONGEST_HELD)
         around = paths.around(self.entry, self.scene, names)
         after = around.after
         with self.foot:
@@ -236,6 +246,7 @@ def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> P
         body=tabs[index],
         foot=foot,
         revealed=revealed,
+        asks=any(name in names for name in asking),
     )
 
 

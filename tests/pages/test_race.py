@@ -57,6 +57,12 @@ def test_a_guess_is_not_held_against_another_answer_and_can_be_made_again(stem, 
     app.run()
     assert "made before" in said(app)
     assert not app.exception
+    held = f"{entry(stem).prefix}_held"
+    assert "made before" in said(
+        visit(
+            entry(stem), **query, **{guess: "4", shown: "true", key: str(other)}, **{held: app.session_state[held]}
+        )
+    )
     app.button(key="predict_anew").click().run()
     assert "made before" not in said(app)
     assert app.button(key="reveal").disabled
