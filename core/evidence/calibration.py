@@ -49,12 +49,16 @@ _FITTED = (
     Calibration("hopper", "H100 and H200", "mixture", Efficiency(0.99, 62e-6), 11, 3),
     Calibration("hopper", "H100 and H200", "latent", Efficiency(0.69, 58e-6), 13, 2),
     Calibration("blackwell", "B200", "dense", Efficiency(0.59, 32e-6), 20, 1, floor_fitted=False),
-    Calibration("cdna3", "MI300X", "mixture", Efficiency(0.44, 64e-6), 6, 2),
+    Calibration("cdna3", "MI300X", "dense", Efficiency(0.49, 28e-6), 45, 3),
+    Calibration("cdna3", "MI300X", "mixture", Efficiency(0.40, 64e-6), 16, 4),
+    Calibration("cdna3", "MI300X", "latent", Efficiency(0.40, 120e-6), 5, 1),
 )
 # fmt: on
 CALIBRATIONS: Mapping[tuple[str, Kind], Calibration] = {(row.gpu_class, row.kind): row for row in _FITTED}
 """Blackwell's rows are of full servers, where a floor does not show: it has Hopper's. Experts are read faster than
-even routing would have it, for tokens agree on some of them, and cost more kernels a layer."""
+even routing would have it, for tokens agree on some of them, and cost more kernels a layer. An MI300X's
+mixtures and latent layers stand at the end of what is searched: their kernels differ by engine more than two
+constants say."""
 
 
 def calibration_of(gpu: GpuSpec, model: ModelSpec) -> Calibration:

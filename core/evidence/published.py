@@ -22,6 +22,7 @@ from core.evidence.measurements import (
     SkippedRow,
 )
 from core.evidence.published_names import published_dtype, published_gpu, published_model
+from core.evidence.published_terms import fits
 from core.numbers import number, whole_number
 from core.specs import LinkSpec
 from core.steps.model import CROSSING_S, TensorGroup
@@ -78,6 +79,7 @@ def read_published(rows: Iterable[PublishedRow]) -> PublishedTable:
             if _is_rate(row.metric) and row.run in timed:
                 raise _NotComparableError("the rate of a run whose time stands beside it")
             found = _measurement(row)
+            _refuse_if_set_aside(found)
         except (ShardlabError, ValueError) as error:
             skipped.append(SkippedRow(row.source, row.metric, str(error)))
             continue
@@ -131,7 +133,8 @@ def _engine(row: PublishedRow) -> Engine:
     """FasterTransformer's guide prints Megatron's own times beside its own: those of a training code."""
     if "(megatron)" in row.metric.lower():
         return "megatron"
-    return "vllm" if "vllm" in f"{row.source} {row.note}".lower() else ""
+    said = f"{row.source} {row.note}".lower()
+    return "vllm" if "vllm" in said else "sglang" if "sglang" in said else ""
 
 
 def _quantity(metric: str, batch: int | None) -> Quantity:
@@ -171,6 +174,16 @@ def _refuse_if_guessed(row: PublishedRow) -> None:
     """Raise where a step may give more than one token: a draft guessed, and the model looked it over."""
     if re.search(r"speculat|draft|medusa|eagle|lookahead|\bmtp\b", f"{row.metric} {row.note}".lower()):
         raise _NotComparableError("tokens guessed ahead: a step is worth more than one")
+
+
+def _refuse_if_set_aside(found: Measurement) -> None:
+    """Raise for a token's time at SGLang of more sequences than memory holds.
+
+    It admits them, sets some aside again, and their waiting counts. Gemma 4 31B on an MI300X, 4,096 at once: by
+    Little's law, 1,044 tokens/s of 1.52 s each are 1,590 sequences, where memory holds some 100.
+    """
+    if found.engine == "sglang" and found.quantity == "decode" and not fits(found):
+        raise _NotComparableError("more sequences than memory holds: the time of those set aside counts too")
 
 
 def _seconds(row: PublishedRow, batch: int | None, output_tokens: int) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from core.evidence.kinds import PROMPT_LAYER_S, layer_kind
 from core.evidence.measurements import Measurement
-from core.models.kv_cache import kv_bytes_per_token_per_rank
+from core.models.kv_cache import sequence_bytes
 from core.models.weights import read_weight_bytes
 from core.steps.model import Efficiency, StepTerms, decode_terms, prefill_terms
 from core.units import GIB
@@ -53,7 +53,7 @@ def prediction(found: Measurement) -> Prediction:
     """
     match found.quantity:
         case "decode":
-            resident = _resident(found, _room_tokens(found))
+            resident = _resident(found)
             step = _decode(found, resident).plus(_prefill(found, 1).times(_prompts_a_step(found, resident)))
             return Prediction(found, step, _decode(found, resident).roofline_s)
         case "first_token":
@@ -68,12 +68,12 @@ def prediction(found: Measurement) -> Prediction:
 
 def fits(found: Measurement) -> bool:
     """Whether a rank holds its weights and all sequences that were asked for; one, where none were counted."""
-    return _room_tokens(found) >= (found.batch or 1) * (found.prompt_tokens + found.output_tokens)
+    return _room(found) >= (found.batch or 1)
 
 
 def _of_run(found: Measurement) -> Prediction:
     asked = found.batch or 1
-    resident, most = _resident(found, _room_tokens(found)), _most_resident(found)
+    resident, most = _resident(found), _most_resident(found)
     steps = found.output_tokens - 1
     decode = _decode(found, resident).times(steps * asked / resident)
     prompts = _prefill(found, asked)
@@ -83,7 +83,7 @@ def _of_run(found: Measurement) -> Prediction:
 
 
 def _of_saturated(found: Measurement) -> Prediction:
-    resident, most = _resident(found, _room_tokens(found)), _most_resident(found)
+    resident, most = _resident(found), _most_resident(found)
     share, outputs = 1 / found.pp_size, found.output_tokens
     token = _decode(found, resident).times(share / resident).plus(_prefill(found, 1).times(share / outputs))
     work = _decode(found, most).times(1 / most).plus(_prefill(found, most).times(1 / most / outputs))
@@ -109,9 +109,10 @@ def _prompts_a_step(found: Measurement, resident: float) -> float:
     return (resident - 1) / found.output_tokens * (BURST_SHARE if found.arrival == "burst" else 1.0)
 
 
-def _room_tokens(found: Measurement) -> float:
-    """Tokens of keys and values that a rank has room for; below 0 where its weights alone are too many."""
-    return _free_bytes(found, found.utilisation) / _kv_bytes(found) - RUNTIME_BYTES / _kv_bytes(found)
+def _room(found: Measurement) -> float:
+    """Whole sequences that a rank has room for; below 0 where its weights alone are too many."""
+    free = _free_bytes(found, found.utilisation) - RUNTIME_BYTES
+    return free / _sequence_bytes(found, found.prompt_tokens + found.output_tokens)
 
 
 def _free_bytes(found: Measurement, utilisation: float) -> float:
@@ -120,20 +121,20 @@ def _free_bytes(found: Measurement, utilisation: float) -> float:
     return utilisation * found.gpu.usable_memory_bytes - weights
 
 
-def _kv_bytes(found: Measurement) -> float:
-    return kv_bytes_per_token_per_rank(found.model, found.group.tp_size, found.kv_dtype) / found.pp_size
+def _sequence_bytes(found: Measurement, tokens: float) -> float:
+    """Cache of a sequence on a rank: a layer with a window keeps that much of it, and a state is one."""
+    return sequence_bytes(found.model, found.group.tp_size, tokens, found.kv_dtype) / found.pp_size
 
 
-def _resident(found: Measurement, room_tokens: float) -> float:
+def _resident(found: Measurement) -> float:
     """Sequences that run at once: those asked for, as far as memory and the engine's limit allow; at least one."""
     served = found.engine == "vllm" and found.quantity != "run"
     limit = found.gpu.vllm_sequences if served else MOST_RUNNING
-    whole = room_tokens / (found.prompt_tokens + found.output_tokens)
-    return float(max(1.0, min(found.batch or limit, limit, whole)))
+    return float(max(1.0, min(found.batch or limit, limit, _room(found))))
 
 
 def _most_resident(found: Measurement) -> float:
     """The same with nothing held back, and sequences of average length."""
-    room_tokens = _free_bytes(found, 1.0) / _kv_bytes(found)
-    whole = room_tokens / (found.prompt_tokens + found.output_tokens / 2)
+    average = found.prompt_tokens + found.output_tokens / 2
+    whole = _free_bytes(found, 1.0) / _sequence_bytes(found, average)
     return float(max(1.0, min(found.batch or whole, whole)))

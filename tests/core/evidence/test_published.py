@@ -95,6 +95,22 @@ def test_what_cannot_be_held_against_a_step_model_says_why(changed, said):
     assert said in reason(replace(GPT_FAST, **changed))
 
 
+def test_sequences_that_sglang_sets_aside_are_no_step():
+    """Gemma 4 31B on an MI300X, 1,000 in and 1,000 out: 64 fit, 4,096 do not, and vLLM lets those wait outside."""
+    row = replace(
+        GPT_FAST,
+        source="SGLang",
+        model="gemma-4-31b",
+        gpu="MI300X",
+        in_len="1000",
+        out_len="1000",
+        metric="TPOT ms",
+    )
+    assert read(replace(row, batch="64", value="62.93")).engine == "sglang"
+    assert "set aside" in reason(replace(row, batch="4096", value="1524.16"))
+    assert read(replace(row, batch="4096", value="1524.16", source="vLLM")).quantity == "decode"
+
+
 def test_a_cached_prefix_is_told_by_the_data_sheet():
     """Qwen2-7B, 1,024 tokens, in 36 ms on an A100: at 312 TFLOPS its arithmetic alone takes 43."""
     prefill = prefill_terms(model("qwen2-7b"), gpu("a100"), TensorGroup(1, link("nvlink-3")), 1024)
