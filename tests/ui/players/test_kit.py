@@ -1,5 +1,6 @@
 """What the players share: scripts that are one module each, and words for all that a visitor reads or hears."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -8,6 +9,8 @@ from shutil import which
 import pytest
 
 from runtime import content
+from runtime.prose import written
+from runtime.quantities import significant
 from ui.players import block_stepper, journey_player, kit, puzzle_player, race_player, ring_player, schedule_player
 
 PLAYERS = {
@@ -20,6 +23,9 @@ PLAYERS = {
 }
 
 CONTROLS = {"play", "pause", "back", "on", "save"}
+MARKS = {"lang", "decimal"}
+"""What the words are written with."""
+
 WITHOUT = {
     "stepper": {"slider", "keys"},
     "schedule": {"keys"},
@@ -52,12 +58,30 @@ def test_every_script_of_a_players_folder_is_in_its_module():
         assert {path.name for path in Path(player.__file__).parent.glob("*.js")} == named
 
 
+@pytest.mark.skipif(which("node") is None, reason="node is not installed")
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_number_that_a_script_writes_has_the_marks_of_the_page_at_its_first_drawing(tmp_path, language):
+    """In core's own digits, from the payload alone: the browser's page may not yet say which language it is in."""
+    counts = [0, 999, 28_900, 1_234_567]
+    with content.speaking(language):
+        marks = {name: kit.words("puzzle")[name] for name in MARKS}
+        sizes = [f"{significant(n / 1024, 4)} KiB" if n >= 1024 else f"{n} B" for n in counts]
+        wanted = [*sizes, written(1.5, "tick,ticks"), written(1, "tick,ticks")]
+    files = [Path(kit.__file__).with_name("words.js"), puzzle_player.HERE / "board.js"]
+    scripts = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    ticks = "[1.5, 1].map((count) => filled('{{count|tick,ticks}}', { count }))"
+    asked = f"speakAs({json.dumps(marks)}); console.log(JSON.stringify([...{counts}.map(written), ...{ticks}]));"
+    (tmp_path / "asked.mjs").write_text(f"{scripts}\n{asked}", encoding="utf-8")
+    done = subprocess.run(["node", str(tmp_path / "asked.mjs")], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == wanted
+
+
 @pytest.mark.parametrize("name", PLAYERS)
 def test_every_word_a_script_asks_for_is_there_and_none_is_idle(name):
     """A name is asked for as `words.name`, or as a button's, or as `kind_f`, made of a code at its end."""
     source = kit.source(PLAYERS[name].HERE, PLAYERS[name].SCRIPTS)
     asked = set(re.findall(r"\b(?:words|said)\.([a-z_]+)", source)) | CONTROLS
-    words = set(kit.words(name))
+    words = set(kit.words(name)) - MARKS
     assert asked - WITHOUT.get(name, set()) <= words
     first_parts = ("kind_", *re.findall(r"words\[`(\w+_)\$\{", source))
     made_up = {word for word in words if word.startswith(first_parts) or word in ("latency", "bandwidth")}

@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from runtime import content
+from runtime.quantities import style
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("colours.js", "pens.js", "words.js", "player.js", "svg_player.js")
@@ -34,9 +35,13 @@ def component(name: str, folder: Path, scripts: Sequence[str]) -> Callable[..., 
 
 
 def words(player: str) -> dict[str, str]:
-    """What a player says: content/<language>/players.md, what all of them say and its own, by name."""
-    blocks = content.load("players")
-    return {re.sub(f"^{player}[.]", "", name): text for name, text in blocks.items() if _is_said(name, player)}
+    """What a player says: content/<language>/players.md, what all of them say and its own, by name.
+
+    With them the language's code and its decimal mark, `lang` and `decimal`: a script writes numbers of its own.
+    """
+    blocks, marks = content.load("players"), {"lang": content.language(), "decimal": style().decimal}
+    own = {re.sub(f"^{player}[.]", "", name): text for name, text in blocks.items() if _is_said(name, player)}
+    return own | marks
 
 
 def _is_said(name: str, player: str) -> bool:

@@ -32,7 +32,7 @@ class Player {
     const does = { back: () => this.step(-1), play: () => this.toggle(), on: () => this.step(1), save: () => this.save() };
     this.buttons = Object.fromEntries(Object.entries(does).map(([name, act]) => [name, iconButton(name, act)]));
     const { back, play, on, save } = this.buttons;
-    play.append(made('span'), ' ', made('kbd', { textContent: 'Space' }));
+    play.append(made('span'), ' ', made('kbd'));
     controls.prepend(back, play, on);
     controls.append(save);
     this.live = made('p', { className: 'live', ariaLive: 'polite' });
@@ -50,6 +50,7 @@ class Player {
       this.data = data;
       this.pause();
       this.model = this.read(data);
+      speakAs(this.model.words);
       this.name();
       this.load();
       this.live.textContent = '';
@@ -76,6 +77,7 @@ class Player {
     const { words, present, controls = true } = this.model;
     for (const [name, button] of Object.entries(this.buttons)) button.ariaLabel = words[name] ?? null;
     this.buttons.play.ariaLabel = null;
+    this.buttons.play.querySelector('kbd').textContent = words.space ?? '';
     this.slider?.setAttribute('aria-label', words.slider);
     if (this.find('.speed')) this.find('.speed legend').textContent = words.speed;
     Object.assign(this.figure.dataset, { present, controls });

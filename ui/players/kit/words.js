@@ -1,8 +1,18 @@
 // Words come with the payload, from content/. A field is `{{name}}`, or `{{count|one,many}}`: a count with its noun,
-// in the form that the page's language asks for; `{{count|=is,are}}` is the word alone.
+// in the form that the page's language asks for; `{{count|=is,are}}` is the word alone. The language's code and its
+// decimal mark come along: a player may draw before the shell has put them into the page.
+
+let spoken = { lang: 'en', decimal: '.' };
+
+function speakAs(words) {
+  spoken = words;
+}
+
+// A number in the language's marks; words stay as they are.
+const marked = (value) => (typeof value === 'number' ? String(value).replace('.', spoken.decimal) : value);
 
 function formOf(count, forms) {
-  const rules = new Intl.PluralRules(globalThis.document?.documentElement.lang || 'en');
+  const rules = new Intl.PluralRules(spoken.lang);
   const kinds = ['zero', 'one', 'two', 'few', 'many', 'other'].filter((kind) => rules.resolvedOptions().pluralCategories.includes(kind));
   return forms[Math.min(kinds.indexOf(rules.select(count)), forms.length - 1)];
 }
@@ -10,8 +20,8 @@ function formOf(count, forms) {
 function filled(template, fields) {
   return template.replace(/\{\{(\w+)(?:\|(=?)([^}]+))?\}\}/g, (_, name, alone, forms) => {
     const value = fields[name];
-    if (!forms) return value;
+    if (!forms) return marked(value);
     const noun = formOf(Number(value), forms.split(','));
-    return alone ? noun : `${value} ${noun}`;
+    return alone ? noun : `${marked(value)} ${noun}`;
   });
 }

@@ -20,8 +20,8 @@ const heldAt = (place) => place.split('.')[0];
 const total = (taken, what) => taken.reduce((sum, move) => sum + move[what], 0);
 
 function written(bytes) {
-  const number = new Intl.NumberFormat(document.documentElement.lang || 'en', { maximumSignificantDigits: 4 });
-  return bytes >= 1024 ? `${number.format(bytes / 1024)} KiB` : `${number.format(bytes)} B`;
+  const short = (number) => marked(Number(number.toPrecision(4)));
+  return bytes >= 1024 ? `${short(bytes / 1024)} KiB` : `${short(bytes)} B`;
 }
 
 // A low wall has room for so many steps one under the other.
