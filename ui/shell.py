@@ -2,9 +2,10 @@
 
 import gc
 from base64 import b64encode
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import asdict
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from threading import Timer
@@ -224,13 +225,17 @@ def _preferred() -> str:
 
 
 def _switch_language() -> None:
-    """A button for each finished language that is not being spoken."""
-    for name in content.finished():
-        if name != content.language():
+    """A button for the other finished language; where there are several, one that they open from."""
+    others = [name for name in content.finished() if name != content.language()]
+    alone, here = len(others) == 1, content.language().upper()
+    several = partial(st.popover, here, key="speak_others", type="tertiary", help=label("scenario.language"))
+    with nullcontext() if alone else several():
+        for name in others:
+            called = content.load("language", name)["language"]
             st.button(
-                name.upper(),
+                name.upper() if alone else called,
                 key=f"speak_{name}",
-                help=content.load("language", name)["language"],
+                help=called if alone else None,
                 type="tertiary",
                 on_click=inputs.remember,
                 args=(LANGUAGE, name),
