@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import ShardlabError
 from runtime import operators
-from ui import theme
+from ui import held_axes, theme
 from ui.controls import Controls
 from ui.course import glossary
 from ui.equation import fractions
@@ -125,8 +125,9 @@ class PageParts(Controls):
 
 
 def draw(chart: Figure, alt: str, key: str) -> None:
-    """A chart in the page, as it is: our own look, its alternative for who does not see it."""
-    st.vega_lite_chart({**chart.spec, "datasets": {"rows": chart.sent}}, theme=None, alt=alt, key=key)
+    """A chart in the page: our own look, its alternative for who does not see it; along its held axes, if any."""
+    spec = held_axes.along(chart.spec, key)
+    st.vega_lite_chart({**spec, "datasets": {"rows": chart.sent}}, theme=None, alt=alt, key=key)
 
 
 def tabulate(rows: Sheet, alt: str) -> None:

@@ -22,7 +22,7 @@ from core.errors import ShardlabError
 from core.scenario import Scenario
 from runtime.quantities import local
 from runtime.rooms import Question
-from ui import inputs, shell
+from ui import held_axes, inputs, shell
 from ui.course import pages as course
 from ui.course import paths, progress
 from ui.figures.prediction import prediction_line
@@ -191,6 +191,7 @@ class Page(PageParts):
             here = after[0] is self.entry
             label = word("next", to=self.entry.scenes[after[1]] if here else after[0].title)
             self._step("next", label, after, inputs.shortcut("N"), self._next_type() if here else "primary")
+            held_axes.button()
             place = word(
                 "place", page=self.entry.short, at=around.at, of=around.of, scene=self.entry.scenes[self.scene]
             )
@@ -237,6 +238,7 @@ def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> P
     foot = st.container(key="foot", horizontal=True, vertical_alignment="center")
     revealed = _is_revealed(entry, names[index], asking)
     shell.stand(stem, names[index])
+    held_axes.begin(f"{stem}.{names[index]}")
     return Page(
         entry=entry,
         look=look,

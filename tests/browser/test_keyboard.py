@@ -60,10 +60,34 @@ def test_escape_closes_the_scenario_and_gives_the_focus_back(app, open_page):
 
 def test_single_keys_can_be_switched_off_and_stay_so_on_every_page(app, open_page):
     page = open_page(f"{app}/comm_cost?bill_scene=see&keys=false")
-    press(page, "n")
+    for key in "nft":
+        press(page, key)
     assert "bill_scene=see" in page.url
+    assert not page.get_by_role("button", name="Axes held").is_visible()
     page.get_by_test_id("stTopNavLink").filter(has_text="04 Pipelines").click()
     wait_for_address(page, "keys=false")
+
+
+GROUND = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
+
+
+def test_a_wall_is_turned_dark_by_t_and_holds_its_axes_by_f(app, open_page):
+    """Decode is drawn along prefill's axis then, and along its own once that is let go."""
+    page = open_page(f"{app}/comm_cost?bill_scene=see&bill_phase=prefill&present=true", width=1280, height=720)
+    light = page.evaluate(GROUND)
+    press(page, "t")
+    page.wait_for_function(f"before => {GROUND} !== before", arg=light)
+    press(page, "t")
+    page.wait_for_function(f"before => {GROUND} === before", arg=light)
+    far = page.get_by_test_id("stVegaLiteChart").get_by_text("600 ms", exact=True)
+    press(page, "f")
+    page.get_by_role("button", name="Axes held").wait_for()
+    page.get_by_role("radio", name="decode", include_hidden=True).dispatch_event("click")
+    page.wait_for_url(lambda url: "bill_phase" not in url)
+    settle(page)
+    assert far.count() == 1
+    press(page, "f")
+    far.wait_for(state="detached")
 
 
 def test_a_prediction_stays_in_the_address_of_every_scene(app, open_page):

@@ -4,6 +4,7 @@
 const PHONE_PX = 600;
 const WRITTEN_IN = 'input:not([type=range], [type=radio], [type=checkbox]), textarea, [contenteditable=true], [role=combobox]';
 const BLANKS = ['.', 'w', 'W'];
+const THEMES = ['t', 'T'];
 const CLOCK_MS = 5000;
 const TURNS = { n: 1, b: -1, PageDown: 1, PageUp: -1 };
 let now = { said: '', present: false, keys: true, shared: [], path: '', presides: '' };
@@ -37,12 +38,13 @@ function tellElapsed() {
   document.documentElement.style.setProperty('--elapsed', now.path ? `" · ${minutes}/${now.path}"` : '""');
 }
 
-// What a presenter's clicker sends: pages turn over scenes, a point or W blanks the wall, Escape leaves it.
+// What a presenter's clicker sends: pages turn over scenes, a point or W blanks the wall, Escape leaves it; T is its theme.
 function onClicker(event) {
   const turned = { PageDown: '.st-key-next, .st-key-next_page', PageUp: '.st-key-back, .st-key-back_page' }[event.key];
   if (turned) find(turned)?.querySelector('button')?.click();
   else if (event.key === 'Escape') press('.st-key-go_present');
   else if (BLANKS.includes(event.key) && now.keys) blank();
+  else if (THEMES.includes(event.key) && now.keys) turnTheme(!isDark(find('.stApp')));
   else return false;
   event.preventDefault();
   event.stopImmediatePropagation();

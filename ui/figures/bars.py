@@ -99,8 +99,7 @@ def inside(
 
     `beside_px` of the plot's width are not the axis's.
     """
-    low, high = start["scale"]["domain"]
-    length = f"(datum.{end} - datum.{start['field']}) / {high - low!r} * (width - {look.letters(beside_px)})"
+    length = f"(datum.{end} - datum.{start['field']}) / span_x * (width - {look.letters(beside_px)})"
     letters = f"length(datum.{said}) * {look.letters(7.4)} + {look.letters(14)}"
     fits = f"{length} > {letters if room_px is None else look.letters(room_px)}"
     text = words(look, 14.5, **{"align": "left", "dx": look.px(8), **mark})

@@ -47,6 +47,7 @@ from ui.figures.axes import (
     unit_of,
 )
 from ui.figures.frames import Row, as_row, cell, head, kept, rows_of
+from ui.figures.held import with_span
 from ui.theme import SANS, SERIF, Look
 
 __all__ = [
@@ -218,7 +219,7 @@ def figure(
         spec["resolve"] = {"scale": {apart: "independent"}}
     if padding:
         spec["padding"] = {side: look.px(padding.get(side, 2)) for side in _SIDES}
-    return Figure(spec, rows)
+    return Figure(with_span(spec), rows)
 
 
 def _plain(value: Any) -> Any:

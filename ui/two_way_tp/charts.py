@@ -45,7 +45,7 @@ def token_timeline(slices: Iterable[Row], look: Look, end_ms: float) -> Figure:
         "gather": (palette.ground, palette.latency),
     }
     sums = [{**row, "centre": (row["start_ms"] + row["end_ms"]) / 2} for row in rows if row["kind"] == "sum"]
-    fits = f"(datum.end_ms - datum.start_ms) / {end_ms} * width > {look.px(14)}"
+    fits = f"(datum.end_ms - datum.start_ms) / span_x * width > {look.px(14)}"
     label = words(look, 14, fontWeight=600, color=palette.on_latency)
     layers = [
         *_stretches(rows, fills, x, look),
@@ -200,8 +200,8 @@ def _names(rows: list[Row], by: str, look: Look) -> Layer:
 
 def _said(rows: list[Row], kind: str, x: Spec, look: Look) -> list[Layer]:
     """What a stretch is: inside it where there is room, else behind the last one of its bar."""
-    palette, end_ms = look.palette, x["scale"]["domain"][1]
-    length = f"(datum.end_ms - datum.start_ms) / {end_ms} * width"
+    palette = look.palette
+    length = "(datum.end_ms - datum.start_ms) / span_x * width"
     room = f"({length} > length(datum.words) * {look.px(7.4)} + {look.px(20)})"
     ink = palette.on_latency if kind == "sum" else palette.text
     text = {"y": at("middle"), "text": "words", **words(look, 14.5, align="left", dx=look.px(10))}

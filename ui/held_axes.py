@@ -1,0 +1,50 @@
+"""Holding the axes of a visit's figures, by one key, while what is asked changes."""
+
+import streamlit as st
+
+from ui import inputs
+from ui.figures.axes import Spec
+from ui.figures.held import axes_of, hold
+from ui.labels import label
+
+_HELD, _DRAWN = "_held_axes", "_figures_drawn"
+"""In the state of a visit: the axes of figures, while they are held; the open scene and the keys of its figures."""
+
+
+def are_held() -> bool:
+    """Whether figures keep their axes."""
+    return _HELD in st.session_state
+
+
+def begin(scene: str) -> None:
+    """A scene is drawn anew: its figures are known by their places, for a setting may name them otherwise."""
+    st.session_state[_DRAWN] = [scene]
+
+
+def along(spec: Spec, key: str) -> Spec:
+    """A chart along the axes that its place in the scene had when they were first held, or as it is."""
+    if not are_held():
+        return spec
+    known, (scene, *keys) = st.session_state[_HELD], st.session_state[_DRAWN]
+    if key not in keys:
+        keys.append(key)
+        st.session_state[_DRAWN] = [scene, *keys]
+    place = scene, keys.index(key)
+    held = hold(spec, known.get(place, {}))
+    known[place] = axes_of(held)
+    return held
+
+
+def button() -> None:
+    """What holds them, out of sight behind its key; where they are held, what says so and lets them go."""
+    held = are_held()
+    with st.container(width="content") if held else inputs.out_of_sight("hold"):
+        keys = inputs.shortcut("F")
+        st.button(label("held"), key="held_axes", shortcut=keys, type="tertiary", on_click=_turn, args=(held,))
+
+
+def _turn(held: bool) -> None:
+    if held:
+        del st.session_state[_HELD]
+    else:
+        st.session_state[_HELD] = {}
