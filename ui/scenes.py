@@ -25,7 +25,7 @@ from runtime.rooms import Question
 from ui import held_axes, inputs, shell
 from ui.course import pages as course
 from ui.course import paths, progress
-from ui.figures.prediction import prediction_line
+from ui.figures.prediction import prediction_line, unit_for
 from ui.labels import label as word
 from ui.page_parts import PageParts, draw
 from ui.prose import escape, prose_of
@@ -93,20 +93,23 @@ class Page(PageParts):
     ) -> bool:
         """The question, the slider that answers it, the number line; whether the truth may be shown.
 
+        A unit of several forms (`GPU,GPUs`) stands on the line; the slider has one form for all numbers, so none.
         Prose: the scene's `ask` and `label`. The slider goes from 0, no answer yet, to `high`. `slips` are wrong
         answers that are known, by their names in room.md: a room that predicts is shown how many made each.
         """
         asked, label = st.container(), self.prose.plain(f"{self.scene}.label")
         line = poll.Line(Question(self.entry.stem, self.scene, truth), high, unit, step, digits, slips or {})
         said, polled = self.predict_with_room(
-            line, lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit=unit)
+            line, lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit="" if "," in unit else unit)
         )
         if not (said.revealed and self.look.present):
             with asked:
                 self.say(f"{self.scene}.ask")
         shown = truth if said.revealed else None
         if said.revealed:
-            shell.tell(self.entry.scenes[self.scene], f"{label}: {local(f'{truth:.{digits}f}')} {unit}")
+            shell.tell(
+                self.entry.scenes[self.scene], f"{label}: {local(f'{truth:.{digits}f}')} {unit_for(truth, unit)}"
+            )
         if polled:
             return said.revealed
         chart = prediction_line(said.said, shown, self.look, high=high, unit=unit, digits=digits)

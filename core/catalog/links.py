@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from core.catalog.lookup import by_key, find
 from core.catalog.own_link import own_link_of
-from core.specs import LinkFamily, LinkSpec
+from core.specs import GpuSpec, LinkFamily, LinkSpec
 
 _NCCL = 6.6e-6
 """Launch of a ring all-reduce in the LL protocol. Source: NVIDIA/nccl src/graph/tuning.cc."""
@@ -188,3 +188,13 @@ def link(name: str) -> LinkSpec:
     Raises UnknownNameError.
     """
     return own_link_of(name) or find("link", LINKS, name)
+
+
+def timed_row(napkin: LinkSpec, gpu: GpuSpec) -> LinkSpec:
+    """The row that stands for a link of the labs' napkin: the GPU's own, or the one of the napkin's bandwidth.
+
+    Another link is its own row.
+    """
+    rows = {row.key: row for row in LINKS.values() if row.napkin_key == napkin.key}
+    same = [row for row in rows.values() if row.bandwidth_bytes_per_s == napkin.bandwidth_bytes_per_s]
+    return rows.get(gpu.link_key) or (same[0] if same else napkin)

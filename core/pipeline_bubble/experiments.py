@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from core.catalog.links import timed_row
 from core.errors import OutOfRangeError
 from core.pipeline_bubble.bubble import FillDrain, run_without_waiting
 from core.pipeline_bubble.layouts import Cluster, Layout, layouts
@@ -287,7 +288,12 @@ class Compositions:
         """All-reduces of a token under any tensor parallelism: two in each layer."""
         return 2 * self.scenario.model_spec.num_hidden_layers
 
+    @property
+    def cluster(self) -> Cluster:
+        """The scenario's GPUs and links; for a link of the labs' napkin the timed one that it stands for."""
+        gpu, links = self.scenario.gpu_spec, (self.scenario.link_spec, self.scenario.network_spec)
+        return Cluster(gpu, *(timed_row(link, gpu) for link in links))
+
     def _of(self, gpus: int) -> list[Layout]:
-        cluster = Cluster(self.scenario.gpu_spec, self.scenario.link_spec, self.scenario.network_spec)
         sizes = {"sequences": self.sequences, "prompt_tokens": self.scenario.prompt_tokens}
-        return layouts(self.scenario.model_spec, cluster, gpus, **sizes)
+        return layouts(self.scenario.model_spec, self.cluster, gpus, **sizes)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from core.collectives.cost import CollectiveCost
-from core.comm_cost.bill import Bill, Step, bill
+from core.collectives.cost import CollectiveCost, as_measured
+from core.comm_cost.bill import Bill, Step
+from core.comm_cost.kernels import picked_bill
 from core.errors import IndivisibleError, divisors
 from core.pipeline_bubble.schedules.actions import whole
 from core.pipeline_bubble.schedules.serving import Pipe, steady_decode
@@ -96,6 +97,7 @@ def layout(
 
         t_s = step / (tp · pp) + 2L/pp all-reduces
 
+    An all-reduce is the kernel's that an engine picks, on the link as it was measured, as in lab 03.
     The bill is of a token of one sequence alone. The B `sequences` go round in min(pp, B) microbatches of equal
     size: `itl_full_s` is their cycle. Time to the first token is of one prompt in one piece.
     Raises IndivisibleError when the layers do not divide over the stages.
@@ -153,13 +155,13 @@ class _Pass:
 
 
 def _pass(step: Step, cluster: Cluster, pp_size: int) -> _Pass:
-    links = [cluster.hop_link(step.tp_size, stage) for stage in range(pp_size - 1)]
+    links = [as_measured(cluster.hop_link(step.tp_size, stage)) for stage in range(pp_size - 1)]
     payload = step.payload_bytes
     hops = [
         CollectiveCost(1, payload, link.latency_s, payload / link.bandwidth_bytes_per_s, link.base_s)
         for link in links
     ]
-    return _Pass(bill(step, cluster.tp_link(step.tp_size)), tuple(hops))
+    return _Pass(picked_bill(step, cluster.tp_link(step.tp_size)).bill, tuple(hops))
 
 
 def layouts(

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.catalog import LINKS
 from core.catalog import link as find_link
+from core.catalog.links import timed_row
 from core.collectives.cost import as_measured
 from core.comm_cost.bill import Bill, Step, bill
 from core.comm_cost.kernels import picked_bill, picked_kernel
@@ -63,12 +63,12 @@ class View:
     @property
     def link(self) -> LinkSpec:
         """What joins the GPUs of a node."""
-        return find_link(_NAPKIN[0]) if self.napkin else self._row(self.scenario.link_spec)
+        return self._row(0, self.scenario.link_spec)
 
     @property
     def network(self) -> LinkSpec:
         """What joins nodes."""
-        return find_link(_NAPKIN[1]) if self.napkin else self._row(self.scenario.network_spec)
+        return self._row(1, self.scenario.network_spec)
 
     @property
     def asked(self) -> LinkSpec:
@@ -86,11 +86,8 @@ class View:
         between = () if self.napkin else map(find_link, _COMPARED)
         return list({row.key: row for row in (self.link, *between, self.network)}.values())
 
-    def _row(self, link: LinkSpec) -> LinkSpec:
-        """The row that stands for a napkin link: the GPU's own, or the one of the napkin's bandwidth."""
-        rows = {row.key: row for row in LINKS.values() if row.napkin_key == link.key}
-        same = [row for row in rows.values() if row.bandwidth_bytes_per_s == link.bandwidth_bytes_per_s]
-        return rows.get(self.scenario.gpu_spec.link_key) or (same[0] if same else link)
+    def _row(self, place: int, link: LinkSpec) -> LinkSpec:
+        return find_link(_NAPKIN[place]) if self.napkin else timed_row(link, self.scenario.gpu_spec)
 
     def timed(self, link: LinkSpec) -> LinkSpec:
         """A link with the bandwidth and the ramp that were measured on it; the napkin's as it is."""

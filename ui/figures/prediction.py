@@ -3,7 +3,7 @@
 from typing import Any
 
 from runtime.prose import said as phrase
-from runtime.quantities import local
+from runtime.quantities import form, local
 from ui.figures.dots import dot
 from ui.figures.style import PHONE, Figure, Layer, Spec, figure, kept, layer, narrower, serif, words
 from ui.theme import Look
@@ -21,7 +21,8 @@ def prediction_line(
 ) -> Figure:
     """An axis from 0 to `high`; an open circle where the learner said, and after the reveal the truth upright.
 
-    `truth=None` draws the question alone. The bar between the two is the error.
+    `truth=None` draws the question alone. The bar between the two is the error. `unit` has as many forms as the
+    language needs: `GPU,GPUs`.
     """
     x = axis_of(high, unit, look)
     layers = [layer("point", [{"value": 0.0}], x=x, y=look.px(_LINE), opacity=0)]
@@ -30,7 +31,7 @@ def prediction_line(
     if said is not None:
         layers += _said(said, truth, high, unit, look, x)
     if truth is not None:
-        layers += _truth(truth, said, high, local(f"{truth:.{digits}f} {unit}"), look, x)
+        layers += _truth(truth, said, high, local(f"{truth:.{digits}f} {unit_for(truth, unit)}"), look, x)
     return figure(layers, look, _LINE)
 
 
@@ -43,10 +44,15 @@ def axis_of(high: float, unit: str, look: Look) -> Spec:
         "title": None,
         "labelOverlap": True,
         "labelPadding": look.px(6),
-        "labelExpr": f"datum.label + (datum.value == {high} ? ' {unit}' : '')",
+        "labelExpr": f"datum.label + (datum.value == {high} ? ' {unit_for(high, unit)}' : '')",
     }
     scale = {"domain": [0, high], "nice": False}
     return {"field": "value", "type": "quantitative", "scale": scale, "axis": axis}
+
+
+def unit_for(value: float, unit: str) -> str:
+    """The form of a unit that a number takes."""
+    return form(value, unit.split(","))
 
 
 def _error(said: float, truth: float, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
@@ -71,7 +77,7 @@ def _error(said: float, truth: float, high: float, unit: str, look: Look, x: Spe
 
 
 def _said(said: float, truth: float | None, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
-    row = [{"value": said, "text": phrase("shell", "figure.said", value=said, unit=unit)}]
+    row = [{"value": said, "text": phrase("shell", "figure.said", value=said, unit=unit_for(said, unit))}]
     text = words(look, 16, align=_lean(said, truth, high))
     return [
         layer("point", row, x=x, y=look.px(_LINE), shape="circle", **dot(look, 15, width=2.5)),

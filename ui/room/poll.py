@@ -15,7 +15,7 @@ from core.course.heaps import heaps
 from core.qr import LONGEST, qr_code
 from runtime import content
 from runtime.prose import said
-from runtime.quantities import plain
+from runtime.quantities import form, plain
 from runtime.rooms import CODE_LETTERS, MOST_VOTES, ROOMS, Question, Tally, code_of
 from ui import address, inputs
 from ui.course.pages import entry
@@ -168,7 +168,13 @@ def _name_heaps(line: Line) -> None:
     found = heaps(ROOMS.tallies(code())[0].counts, line.question.truth, line.slips, reach)[:NAMED]
     slips = f"slip.{line.question.stem}.{line.question.scene}"
     rows = [
-        word("heap", count=one.count, value=plain(one.value), unit=line.unit, slip=word(f"{slips}.{one.slip}"))
+        word(
+            "heap",
+            count=one.count,
+            value=plain(one.value),
+            unit=form(one.value, line.unit.split(",")),
+            slip=word(f"{slips}.{one.slip}"),
+        )
         for one in found
     ]
     if rows:

@@ -8,6 +8,7 @@ import pytest
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.experiments import Comparison, Compositions, Serving
 from core.scenario import Scenario
+from ui.comm_cost.rows_view import View
 from ui.pipeline_bubble import charts, grids, rows
 from ui.theme import DARK, LIGHT, Look
 
@@ -78,6 +79,14 @@ def test_a_composition_is_held_against_one_gpu():
     assert compose.hand_overs == 7
     assert compose.widest_speed_up == pytest.approx(8e-3 / (1e-3 + compose.widest.all_reduce_s))
     assert compose.speed_up(compose.deepest) < 1
+
+
+@pytest.mark.parametrize(("model", "gpu"), [("llama-3-8b", "a100-80gb-sxm"), ("llama-3-70b", "h100-sxm")])
+def test_a_composition_pays_what_lab_03_bills_for_its_sums(model, gpu):
+    """The scenario's napkin link stands for the GPU's own, as measured, in both labs."""
+    view = View(Scenario(model=model, gpu=gpu, tp=8))
+    widest = Compositions(view.scenario, 8).widest
+    assert widest.itl_alone_s == pytest.approx(view.price(view.link).total_s)
 
 
 def test_a_schedule_is_a_table_as_well():
