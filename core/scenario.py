@@ -6,11 +6,12 @@ left out, with a remark.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from core.catalog import gpu, link, model
+from core.catalog.links import timed_row
 from core.errors import OutOfRangeError, ShardlabError
 from core.numbers import whole
 from core.remark import Remark, remark
@@ -108,6 +109,15 @@ class Scenario:
     def network_spec(self) -> LinkSpec:
         """The row of the link between nodes."""
         return link(self.network)
+
+    @property
+    def timed(self) -> "Scenario":
+        """The same over links that were timed: a link of the labs' napkin gives way to the row it stands for."""
+        rows = (timed_row(row, self.gpu_spec) for row in (self.link_spec, self.network_spec))
+        inside, between = (row.key for row in rows)
+        return (
+            self if (inside, between) == (self.link, self.network) else replace(self, link=inside, network=between)
+        )
 
     @property
     def parallel(self) -> ParallelConfig:

@@ -23,7 +23,7 @@ SLOW, SCATTER = "one slow rank", "every rank a little late"
 NVLINK, PCIE = "NVLink, every pair", "PCIe only"
 
 page = scenes.open_page("clinic")
-scenario, look = page.scenario, page.look
+scenario, look = page.scenario.timed, page.look
 
 
 @st.cache_data(max_entries=1)

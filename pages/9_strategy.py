@@ -20,7 +20,7 @@ from ui.strategy.fields import everywhere, flip_rows, memory_fields, picker_fiel
 
 page = scenes.open_page("strategy", asking=("memory",))
 asked = strategy_bench.ask(page)
-scenario, look = page.scenario, page.look
+scenario, look = page.scenario.timed, page.look
 links = [scenario.link_spec, scenario.network_spec]
 
 

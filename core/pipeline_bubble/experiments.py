@@ -9,7 +9,6 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from core.catalog.links import timed_row
 from core.errors import OutOfRangeError
 from core.pipeline_bubble.bubble import FillDrain, run_without_waiting
 from core.pipeline_bubble.layouts import Cluster, Layout, layouts
@@ -291,8 +290,8 @@ class Compositions:
     @property
     def cluster(self) -> Cluster:
         """The scenario's GPUs and links; for a link of the labs' napkin the timed one that it stands for."""
-        gpu, links = self.scenario.gpu_spec, (self.scenario.link_spec, self.scenario.network_spec)
-        return Cluster(gpu, *(timed_row(link, gpu) for link in links))
+        timed = self.scenario.timed
+        return Cluster(timed.gpu_spec, timed.link_spec, timed.network_spec)
 
     def _of(self, gpus: int) -> list[Layout]:
         sizes = {"sequences": self.sequences, "prompt_tokens": self.scenario.prompt_tokens}

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.catalog import link as find_link
-from core.catalog.links import timed_row
 from core.collectives.cost import as_measured
 from core.comm_cost.bill import Bill, Step, bill
 from core.comm_cost.kernels import picked_bill, picked_kernel
@@ -63,12 +62,12 @@ class View:
     @property
     def link(self) -> LinkSpec:
         """What joins the GPUs of a node."""
-        return self._row(0, self.scenario.link_spec)
+        return find_link(_NAPKIN[0]) if self.napkin else self.scenario.timed.link_spec
 
     @property
     def network(self) -> LinkSpec:
         """What joins nodes."""
-        return self._row(1, self.scenario.network_spec)
+        return find_link(_NAPKIN[1]) if self.napkin else self.scenario.timed.network_spec
 
     @property
     def asked(self) -> LinkSpec:
@@ -85,9 +84,6 @@ class View:
         """Those, and between them two that were measured; the napkin has no more than its own."""
         between = () if self.napkin else map(find_link, _COMPARED)
         return list({row.key: row for row in (self.link, *between, self.network)}.values())
-
-    def _row(self, place: int, link: LinkSpec) -> LinkSpec:
-        return find_link(_NAPKIN[place]) if self.napkin else timed_row(link, self.scenario.gpu_spec)
 
     def timed(self, link: LinkSpec) -> LinkSpec:
         """A link with the bandwidth and the ramp that were measured on it; the napkin's as it is."""

@@ -44,7 +44,7 @@ class Asked:
 
 def ask(page: Page) -> Asked:
     """Every control, in every scene; only the open scene's are seen, a question's once it is answered."""
-    scenario = page.scenario
+    scenario = page.scenario.timed
     ranks, tokens, microbatches, recompute, view = _memory(page)
     with page.controls("picker"):
         question = _question(page)
@@ -104,7 +104,7 @@ def _recompute(page: Page) -> Recompute:
 
 
 def _question(page: Page) -> Question:
-    scenario = page.scenario
+    scenario = page.scenario.timed
     with st.container(horizontal=True, gap="medium", key="line_kinds"):
         purpose = page.control(inputs.choice, "purpose", "says.for", list(PURPOSES), "training")
         goal = page.control(inputs.choice, "goal", "says.what_counts", ["throughput", "latency"], "throughput")

@@ -142,7 +142,7 @@ def ends(runs: Sequence[tuple[str, Capture]]) -> list[tuple[str, Capture]]:
 
 def open_bench(page: Page, runs: tuple[tuple[str, Capture], ...], backend: str, between: str) -> Bench:
     """The bench of a page: its recorded runs, and the curve of the wire that was chosen."""
-    scenario, refused = page.scenario, ""
+    scenario, refused = page.scenario.timed, ""
     model, gpu = scenario.model_spec, scenario.gpu_spec
     asked = (scenario.weight_dtype, scenario.batch, scenario.prompt_tokens)
     try:
