@@ -8,7 +8,7 @@ from core.catalog import gpu, link
 from core.errors import OutOfRangeError
 from core.models.checkpoint import named_checkpoint
 from core.models.hf_config import model_from_config
-from core.placement.asked import UTILISATION, Machine, question_of, usual_width
+from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of, usual_width
 from core.placement.cluster import own_gpu
 from core.placement.demand import Demand
 from core.placement.planner import Question
@@ -39,7 +39,7 @@ def add_question(parser: Parser) -> None:
     parser.add_argument("--gpu", required=True, help=f"a catalog key, or {OWN} with its three figures")
     parser.add_argument("--bandwidth-gb-s", type=finite, help="memory bandwidth of your own GPU")
     parser.add_argument("--tflops", type=finite, help="dense bf16 TFLOP/s of your own GPU")
-    parser.add_argument("--gpus-per-node", type=int, help="may be left out with --topo")
+    parser.add_argument("--gpus-per-node", type=int, help=f"{GPUS_PER_NODE}, or as --topo shows them")
     parser.add_argument("--nodes", type=int, default=1)
     parser.add_argument(
         "--topo", help="what nvidia-smi topo -m or rocm-smi --showtopo printed; - for standard input"
@@ -93,7 +93,7 @@ def question(options: argparse.Namespace, demand: Demand) -> Question:
 def machine(options: argparse.Namespace) -> Machine:
     """The GPUs, their wires and their memory, as far as they were said."""
     if options.gpus_per_node is None and options.topo is None:
-        raise OutOfRangeError("--gpus-per-node", None, "is needed, or --topo that shows them")
+        options.gpus_per_node = GPUS_PER_NODE
     if options.gpus_per_node is not None and options.gpus_per_node < 1:
         raise OutOfRangeError("gpus_per_node", options.gpus_per_node, "must be above 0")
     return Machine(

@@ -28,7 +28,7 @@ from core.course.grading.report import Grade
 from core.course.grading.tasks import Lab, lab_of
 from core.errors import OutOfRangeError, ShardlabError
 from scripts.grade import ROOT, graded, paper, word_of
-from scripts.terminal import Parser, run
+from scripts.terminal import Parser, run, written_json
 
 MOST_STUDENTS = 10_000
 _IN_THE_ZIP = (
@@ -65,7 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.what
         ](lab, options)
     except (ShardlabError, OSError, UnicodeDecodeError, csv.Error) as error:
-        parser.error(str(error))
+        parser.error(str(error), type(error).__name__)
+    if options.json:
+        print(written_json({"written": Path(options.out)}, options))
     return 0
 
 
@@ -233,6 +235,7 @@ def make_parser() -> Parser:
     parser.add_argument("--submissions", type=Path, help="a folder with a folder for each student")
     parser.add_argument("--word-file", type=Path, help="holds the secret word")
     parser.add_argument("--out", required=True, help="the file, or for handouts the folder, to write")
+    parser.add_argument("--json", action="store_true", help="say what was asked and where it was written")
     return parser
 
 

@@ -13,6 +13,7 @@ from core.errors import OutOfRangeError
 from core.evidence.foretold import Foretold, foretell, predicted_line, seen_line
 from core.units import percent, seconds
 from runtime import foretold as ledger
+from scripts.asking import USUAL
 from scripts.terminal import Parser, answer, finite, print_aligned, run
 
 
@@ -72,8 +73,8 @@ def make_parser() -> Parser:
     add.add_argument("--tp", type=int, default=1)
     add.add_argument("--dtype", default="bf16")
     add.add_argument("--batch", type=int, default=1)
-    add.add_argument("--prompt", type=int, default=1024)
-    add.add_argument("--output", type=int, default=256)
+    add.add_argument("--prompt", type=int, default=USUAL.prompt_tokens)
+    add.add_argument("--output", type=int, default=USUAL.output_tokens)
     add.add_argument("--quantity", choices=("decode", "first_token", "run"), default="decode")
     seen = actions.add_parser("seen", help="append the figure that was then looked up")
     seen.add_argument("key")

@@ -10,16 +10,16 @@ import argparse
 import json
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from core.course.grading.questions import answers_in, questions, seed_of
-from core.course.grading.report import Answered, Grade, as_gradescope, as_junit, as_text
+from core.course.grading.report import Answered, Grade, as_gradescope, as_junit, as_text, lines
 from core.course.grading.tasks import Lab, lab_of
 from core.errors import OutOfRangeError, ShardlabError
 from core.question import Number, judge
 from runtime.grading import grade
-from scripts.terminal import Parser, run
+from scripts.terminal import Parser, run, written_json
 from scripts.words import words
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         text = _answer(options, lab_of(options.lab))
     except (ShardlabError, OSError, UnicodeDecodeError) as error:
-        parser.error(str(error))
+        parser.error(str(error), type(error).__name__)
     if options.out:
         options.out.write_text(text + "\n", encoding="utf-8")
     else:
@@ -91,10 +91,23 @@ def _answer(options: argparse.Namespace, lab: Lab) -> str:
     if options.questions:
         if not student:
             raise OutOfRangeError("student", "none", "must be named: its questions are nobody else's")
-        return paper(questions(lab, seed_of(student, lab, word)))
+        asked = questions(lab, seed_of(student, lab, word))
+        return written_json({"questions": _asked(asked)}, options) if options.json else paper(asked)
     file = options.file or ROOT / "labs" / lab.folder / "starter.py"
     answers = options.answers.read_text(encoding="utf-8") if options.answers else ""
-    return FORMATS[options.format](graded(lab, file, student, answers, word))
+    grade = graded(lab, file, student, answers, word)
+    return written_json(_points(grade), options) if options.json else FORMATS[options.format](grade)
+
+
+def _asked(asked: Sequence[Number]) -> Sequence[Mapping[str, object]]:
+    return [
+        {"number": place, "asks": worded(place, question), "unit": question.unit}
+        for place, question in enumerate(asked, 1)
+    ]
+
+
+def _points(grade: Grade) -> Mapping[str, object]:
+    return {"points": grade.points, "max_points": grade.max_points, "lines": tuple(lines(grade))}
 
 
 def _student(options: argparse.Namespace) -> str:
@@ -122,6 +135,7 @@ def make_parser() -> Parser:
     parser.add_argument("--answers", type=Path, help="a file of lines such as `q1 = 6.82 ms`")
     parser.add_argument("--word-file", type=Path, help=f"holds the instructor's secret word; else {WORD} does")
     parser.add_argument("--practice", action="store_true", help="draw inputs and questions at random instead")
+    parser.add_argument("--json", action="store_true", help="as every command has it, in place of --format")
     parser.add_argument("--questions", action="store_true", help="print the student's questions and grade nothing")
     return parser
 

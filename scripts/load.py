@@ -77,6 +77,7 @@ def _trace(options: argparse.Namespace, asked: Question, plan: Plan) -> Mapping[
         "engines": plan.layout.replicas,
         "trace": picked(trace, "requests", "left_out", "unread", "mean_prompt", "mean_output", "rate_per_s"),
         "met": promise.kept(seen),
+        "kept": promise.kept(seen),  # the name it had first: schema 1 keeps it
         **_figures(seen, plan.layout.replicas),
     }
 

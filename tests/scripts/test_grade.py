@@ -91,6 +91,16 @@ def test_gradescope_reads_who_submitted_and_a_group_is_one_student(capsys, tmp_p
     assert json.loads(out.read_text(encoding="utf-8"))["score"] == 97.5
 
 
+def test_a_grade_and_questions_are_one_json_object_as_of_any_command(capsys, monkeypatch):
+    said = json.loads(printed(capsys, "--json"))
+    assert (said["schema_version"], said["points"], said["max_points"]) == (1, 37.5, 40.0)
+    assert sum(line["points"] for line in said["lines"]) == 37.5
+    monkeypatch.setenv(grade.WORD, WORD)
+    asked = json.loads(printed(capsys, "--json", "--questions", "--student", "ada"))
+    assert len(asked["questions"]) == 4
+    assert WORD not in json.dumps(asked)
+
+
 def test_junit_is_xml_with_the_one_failure(capsys):
     root = ElementTree.fromstring(printed(capsys, "--format", "junit"))
     assert [failure.get("message") for failure in root.iter("failure")] == ["The value is wrong."]

@@ -1,14 +1,20 @@
 """Every command behind one name: the same answers, completion, nearest names, one shape of JSON, quiet endings."""
 
+import argparse
 import json
 import subprocess
 import sys
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from core.catalog import LINKS, MODELS
+from core.placement.asked import GPUS_PER_NODE, UTILISATION
+from core.placement.demand import Demand
+from core.scenario import Scenario
+from core.strategy.picker import Question
 from scripts.shardlab import COMMANDS, main, module_of, parsers
 from scripts.terminal import BAD_INPUT, CLOSED
 
@@ -112,6 +118,85 @@ def test_every_answer_says_its_schema_and_the_inputs_as_they_were_read(capsys, n
     assert (status, err, said["schema_version"]) == (0, "", 1)
     named = {action.dest for action in parsers()[name]._actions} - {"help", "json"}
     assert set(said["inputs"]) >= named
+
+
+OTHER_QUESTIONS = {
+    ("strategy", "gpu"): "the page's own first GPU; the planner's has none",
+    ("strategy", "tokens"): "of a training sequence; core's question has the same",
+    ("bill", "tokens"): "of one decode step",
+    ("schedule", "tokens"): "of a request in a drawn pipeline",
+    ("clinic", "model"): "of a case that is made here",
+    ("clinic", "tp"): "of a case that is made here",
+    ("clinic", "ranks"): "of a case that is made here",
+    ("strategy", "ranks"): "of one block",
+    ("foretell", "dtype"): "a figure's width is put down, not looked up",
+    ("race", "requests"): "of each of many plans",
+}
+"""What two commands name alike and ask of different things."""
+
+
+def _flags(parser):
+    """Flags of a command and of its sub-commands, with their defaults."""
+    for action in (action for one in _leaves(parser) for action in one._actions):
+        if (
+            action.option_strings
+            and action.default not in (None, False)
+            and not isinstance(action.default, Path | list)
+        ):
+            yield action.dest, action.default
+
+
+def test_what_commands_ask_alike_has_one_default_in_all_and_on_the_pages():
+    """Each flag's default over every command; the planner's are the scenario's, which the pages begin with."""
+    found = {}
+    for name, parser in parsers().items():
+        for dest, default in _flags(parser):
+            if (name, dest) not in OTHER_QUESTIONS and dest not in ("help", "ledger"):
+                found.setdefault(dest, {}).setdefault(default, []).append(name)
+    assert {dest: said for dest, said in found.items() if len(said) > 1} == {}
+    usual, begun = Demand(), Scenario()
+    assert (begun.prompt_tokens, begun.output_tokens, begun.kv_dtype) == (
+        usual.prompt_tokens,
+        usual.output_tokens,
+        usual.kv_dtype,
+    )
+    for dest, value in (
+        ("prompt", usual.prompt_tokens),
+        ("output", usual.output_tokens),
+        ("kv_dtype", usual.kv_dtype),
+        ("acceptance", usual.acceptance),
+        ("concurrency", usual.concurrency),
+        ("utilisation", UTILISATION),
+        ("gpus_per_node", GPUS_PER_NODE),
+    ):
+        assert set(found[dest]) == {value}, dest
+    asked = {field.name: field.default for field in fields(Question)}
+    strategy = dict(_flags(parsers()["strategy"]))
+    assert (strategy["tokens"], strategy["output"], strategy["sequences"], strategy["goal"]) == (
+        asked["sequence_tokens"],
+        asked["output_tokens"],
+        asked["sequences"],
+        asked["goal"],
+    )
+
+
+@pytest.mark.parametrize("name", ["plan", "load"])
+def test_a_machine_that_is_not_described_is_one_of_eight(capsys, name):
+    """The inputs that two commands share are read alike where nothing is said of them."""
+    fewer = ["--requests", "20"] if name == "load" else []
+    assert main([name, "--model", "llama-3-8b", "--gpu", "a100", "--json", *fewer]) == 0
+    said = json.loads(capsys.readouterr().out)["inputs"]
+    assert (said["gpus_per_node"], said["nodes"], said["prompt"], said["output"]) == (8, 1, 2048, 256)
+
+
+def _leaves(parser):
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return [one for action in below for one in action.choices.values()] or [parser]
+
+
+def test_every_command_can_answer_as_json():
+    for name, parser in parsers().items():
+        assert all("--json" in one._option_string_actions for one in _leaves(parser)), name
 
 
 def test_every_module_ends_as_the_installed_command_does():
