@@ -5,7 +5,8 @@
 
 Ours are predicted by constants that nothing of a row's source was fitted to; aiconfigurator's data base was
 measured by its makers. Both are asked for a static batch: the time between tokens, the first token, or the whole
-run. Without an interpreter that has aiconfigurator the result that was kept is summed up again, and that is said.
+run. `--refresh` asks ours alone. Without an interpreter that has aiconfigurator the result that was kept is summed
+up again, and that is said.
 """
 
 import argparse
@@ -48,7 +49,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", type=Path, help="an interpreter that has aiconfigurator")
     parser.add_argument("--keep", type=Path, help="where the result is written")
+    parser.add_argument("--refresh", action="store_true", help="our half of what is kept, by today's constants")
     options = parser.parse_args()
+    if options.refresh:
+        _refresh()
+        return
     if options.python is None or not _has_it(options.python):
         print(f"aiconfigurator is not installed for {options.python or 'any interpreter named'}: what {KEPT} keeps")
         _print(planners().rows)
@@ -58,6 +63,15 @@ def main() -> None:
         options.keep.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(json.dumps({name: value for name, value in result.items() if name != "rows"}, indent=1))
     _print([Compared(**row) for row in result["rows"]])
+
+
+def _refresh() -> None:
+    """Predict the kept rows anew by the constants that ship; what aiconfigurator answered stays."""
+    kept, found = json.loads(KEPT.read_text(encoding="utf-8")), list(_chosen(residuals(shipped_table())))
+    for row, each in zip(kept["rows"], found, strict=True):
+        row["shardlab_s"] = each.predicted_s
+    KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    _print([Compared(**row) for row in kept["rows"]])
 
 
 def _has_it(python: Path) -> bool:

@@ -45,10 +45,10 @@ class Calibration:
 _FITTED = (
     Calibration("a100", "A100", "dense", Efficiency(0.75, 86e-6), 466, 9),
     Calibration("a100", "A100", "mixture", Efficiency(0.82, 120e-6), 32, 6),
-    Calibration("hopper", "H100 and H200", "dense", Efficiency(0.73, 32e-6), 111, 4),
+    Calibration("hopper", "H100 and H200", "dense", Efficiency(0.76, 48e-6), 111, 4),
     Calibration("hopper", "H100 and H200", "mixture", Efficiency(0.99, 62e-6), 11, 3),
     Calibration("hopper", "H100 and H200", "latent", Efficiency(0.69, 58e-6), 13, 2),
-    Calibration("blackwell", "B200", "dense", Efficiency(0.59, 32e-6), 20, 1, floor_fitted=False),
+    Calibration("blackwell", "B200", "dense", Efficiency(0.61, 48e-6), 20, 1, floor_fitted=False),
     Calibration("cdna3", "MI300X", "dense", Efficiency(0.49, 28e-6), 45, 3),
     Calibration("cdna3", "MI300X", "mixture", Efficiency(0.40, 64e-6), 16, 4),
     Calibration("cdna3", "MI300X", "latent", Efficiency(0.40, 120e-6), 5, 1),
@@ -59,6 +59,31 @@ CALIBRATIONS: Mapping[tuple[str, Kind], Calibration] = {(row.gpu_class, row.kind
 even routing would have it, for tokens agree on some of them, and cost more kernels a layer. An MI300X's
 mixtures and latent layers stand at the end of what is searched: their kernels differ by engine more than two
 constants say."""
+
+
+PROMPT_FLOOR_S = 86e-6
+"""The least floor of a prompt's layer: no graph of it is recorded, so it is that of engines without, an A100's."""
+
+PROMPTS: Mapping[str, Calibration] = {
+    "hopper": Calibration(
+        "hopper", "H100 and H200", "dense", Efficiency(0.54, PROMPT_FLOOR_S), 7, 2, floor_fitted=False
+    )
+}
+"""What a prompt alone makes of the data sheet where two sources time first tokens, so that one can test the other.
+
+Its matrices wait for arithmetic: on an H100 a smaller share of what is printed, mostly in 8 bits, than its memory
+reaches. Elsewhere a prompt has the share of a class's steps."""
+
+
+def prompt_efficiency(gpu: GpuSpec, model: ModelSpec, own: Efficiency | None = None) -> Efficiency:
+    """The constants of one prompt read alone; of a class whose first tokens one source timed or none, its steps'.
+
+    With constants of one's `own` they move as those do: the share in their ratio, the floor to theirs.
+    """
+    usual = calibration_of(gpu, model).efficiency
+    steps, row = own or usual, PROMPTS.get(gpu.gpu_class)
+    share = row.efficiency.reached_fraction / usual.reached_fraction if row else 1.0
+    return Efficiency(min(1.0, steps.reached_fraction * share), max(steps.layer_floor_s, PROMPT_FLOOR_S))
 
 
 def calibration_of(gpu: GpuSpec, model: ModelSpec) -> Calibration:

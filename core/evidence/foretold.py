@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError, UnknownNameError, UnreadableTextError, require_positive
 from core.evidence.accuracy import accuracy_of
-from core.evidence.calibration import calibration_of
+from core.evidence.calibration import calibration_of, prompt_efficiency
 from core.evidence.measurements import Measurement, Quantity
 from core.evidence.published_terms import prediction
 from core.steps.model import TensorGroup
@@ -72,7 +72,8 @@ def foretell(
         dtype=dtype, kv_dtype="bf16", batch=batch, prompt_tokens=prompt_tokens, output_tokens=output_tokens,
         quantity=quantity, arrival="static", utilisation=0.9, measured_s=1.0,
     )  # fmt: skip
-    constants, tested = calibration_of(card, row).efficiency, accuracy_of(card, row, quantity)
+    usual, tested = calibration_of(card, row).efficiency, accuracy_of(card, row, quantity)
+    constants = prompt_efficiency(card, row) if quantity == "first_token" else usual
     return Foretold(
         key, made, row.key, card.key, tp_size, dtype, batch, prompt_tokens, output_tokens, quantity,
         constants.reached_fraction, constants.layer_floor_s, prediction(asked).predicted_s(constants),

@@ -7,7 +7,7 @@ constants. B sequences asked for, C of them resident, S prompt tokens, O output 
 from dataclasses import dataclass
 
 from core.evidence.kinds import PROMPT_LAYER_S, layer_kind
-from core.evidence.measurements import Measurement
+from core.evidence.measurements import SERVERS, Measurement
 from core.models.kv_cache import sequence_bytes
 from core.models.weights import read_weight_bytes
 from core.steps.model import Efficiency, StepTerms, decode_terms, prefill_terms
@@ -27,7 +27,10 @@ BURST_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Prediction:
-    """A measurement beside what it should have taken; a prompt takes at least `launch_s`."""
+    """A measurement beside what it should have taken; a server's prompt takes at least `launch_s`.
+
+    An engine that was compiled launches faster than one written in Python, and has none of it.
+    """
 
     measurement: Measurement
     terms: StepTerms
@@ -58,7 +61,8 @@ def prediction(found: Measurement) -> Prediction:
             return Prediction(found, step, _decode(found, resident).roofline_s)
         case "first_token":
             prompt = _prefill(found, 1)
-            launch_s = found.model.num_hidden_layers * PROMPT_LAYER_S[layer_kind(found.model)]
+            layer_s = PROMPT_LAYER_S[layer_kind(found.model)] if found.engine in SERVERS else 0.0
+            launch_s = found.model.num_hidden_layers * layer_s
             return Prediction(found, prompt, prompt.roofline_s / found.pp_size, launch_s)
         case "run":
             return _of_run(found)

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from core.evidence.calibration import calibration_for, fit_efficiency
+from core.evidence.calibration import PROMPT_FLOOR_S, calibration_for, fit_efficiency
 from core.evidence.kinds import Kind, layer_kind
 from core.evidence.measurements import Measurement, PublishedTable, Quantity
 from core.evidence.published_terms import Prediction, fits, prediction
@@ -96,8 +96,16 @@ class Errors:
 def residuals(table: PublishedTable) -> tuple[Residual, ...]:
     """Every measurement of a table beside its prediction, by constants that nothing of its source was fitted to."""
     found = [prediction(measurement) for measurement in table.measurements]
-    held_out = {key: _held_out(found, *key) for key in {_group(each) for each in found}}
-    return tuple(Residual(each, each.predicted_s(held_out[_group(each)])) for each in found)
+    steps = {key: _held_out(found, *key) for key in {_group(each) for each in found}}
+    prompts = {key: _held_out_prompt(found, *key, steps[key]) for key in {_group(each) for each in found}}
+    return tuple(
+        Residual(each, each.predicted_s((prompts if is_prompt(each) else steps)[_group(each)])) for each in found
+    )
+
+
+def is_prompt(each: Prediction) -> bool:
+    """Whether it is a prompt read alone, which has constants of its own."""
+    return each.measurement.quantity == "first_token"
 
 
 def fit_rows(found: Iterable[Prediction], gpu_class: str, kind: Kind, without: str = "") -> list[Prediction]:
@@ -109,6 +117,18 @@ def fit_rows(found: Iterable[Prediction], gpu_class: str, kind: Kind, without: s
         and layer_kind(each.measurement.model) == kind
         and each.measurement.source != without
         and each.measurement.engine != "megatron"
+    ]
+
+
+def prompt_rows(found: Iterable[Prediction], gpu_class: str, without: str = "") -> list[Prediction]:
+    """What a class's prompts are fitted on: first tokens of dense models, one source left out."""
+    return [
+        each
+        for each in found
+        if is_prompt(each)
+        and each.measurement.gpu.gpu_class == gpu_class
+        and layer_kind(each.measurement.model) == "dense"
+        and each.measurement.source != without
     ]
 
 
@@ -129,6 +149,15 @@ def _held_out(found: Sequence[Prediction], gpu_class: str, kind: Kind, source: s
         return fit_efficiency(fit_rows(found, "a100", kind, source))
     told = any(each.measurement.quantity in _DECODE for each in rows)
     return fit_efficiency(rows, None if told else calibration_for("hopper", kind).efficiency.layer_floor_s)
+
+
+def _held_out_prompt(
+    found: Sequence[Prediction], gpu_class: str, kind: Kind, source: str, steps: Efficiency
+) -> Efficiency:
+    """The constants of a class's prompts without one source; where no other source times any, its decode steps'."""
+    rows = prompt_rows(found, gpu_class, source)
+    share = fit_efficiency(rows, PROMPT_FLOOR_S) if rows else steps
+    return Efficiency(share.reached_fraction, max(steps.layer_floor_s, PROMPT_FLOOR_S))
 
 
 def errors_of(found: Sequence[Residual]) -> Errors:

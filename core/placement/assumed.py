@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from core.evidence.accuracy import accuracy_of, widens
-from core.evidence.calibration import calibration_of
+from core.evidence.calibration import calibration_of, prompt_efficiency
 from core.evidence.kinds import layer_kind
 from core.evidence.measurements import Quantity
 from core.models.kv_cache import kept_tokens, kv_bytes_per_token, state_bytes_per_sequence
@@ -100,6 +100,7 @@ def assumptions(question: Question) -> Mapping[str, object]:
         "utilisation": budget.utilisation,
         "overhead_bytes": budget.overhead.total_bytes,
         "efficiency": question.efficiency or calibration_of(cluster.gpu, model).efficiency,
+        "prompt_efficiency": prompt_efficiency(cluster.gpu, model, question.efficiency),
         "errors": {name: accuracy_of(cluster.gpu, model, name) for name in ("decode", "first_token")},
         "band": {"low": band.low, "high": band.high, "tested": band.tested},
     }

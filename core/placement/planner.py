@@ -10,7 +10,7 @@ from functools import cached_property
 
 from core.errors import ShardlabError
 from core.evidence.accuracy import Band, decode_band
-from core.evidence.calibration import calibration_of
+from core.evidence.calibration import calibration_of, prompt_efficiency
 from core.models.checkpoint import as_served
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
@@ -50,8 +50,10 @@ class Question:
 
     def timing(self, layout: Layout, concurrency: int | None = None) -> Timing:
         """A layout timed at the concurrency asked, or at another."""
-        constants = self.efficiency or calibration_of(self.cluster.gpu, self.model).efficiency
-        return timing(self.model, self.cluster, layout, self.demand, constants, concurrency)
+        card, model = self.cluster.gpu, self.model
+        constants = self.efficiency or calibration_of(card, model).efficiency
+        prompts = prompt_efficiency(card, model, self.efficiency)
+        return timing(model, self.cluster, layout, self.demand, constants, concurrency, prompts)
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,9 @@ def timing(
     demand: Demand,
     efficiency: Efficiency,
     concurrency: int | None = None,
+    prompts: Efficiency | None = None,
 ) -> Timing:
-    """A layout timed at the demand's concurrency, or at another.
+    """A layout timed at the demand's concurrency, or at another; `prompts` are a prompt's own constants.
 
     Raises IndivisibleError where a group of ranks would leave a node half used.
     """
@@ -81,7 +82,9 @@ def timing(
     prefill = prefill_of(model, cluster, layout, demand)
     itl_s = _cycle_s(model, cluster, layout, decode, efficiency, batch, in_flight)
     handoffs = _handoff_s(model, cluster, layout, demand.prompt_tokens - demand.cached_tokens)
-    prefill_s = max(prefill.step_s(efficiency), model.num_hidden_layers * PROMPT_LAYER_S[layer_kind(model)])
+    prefill_s = max(
+        prefill.step_s(prompts or efficiency), model.num_hidden_layers * PROMPT_LAYER_S[layer_kind(model)]
+    )
     itl_s /= demand.tokens_a_step
     tokens_per_s = sequences / itl_s
     return Timing(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from core.collectives.cost import as_measured, shared
 from core.errors import require_positive
-from core.evidence.calibration import calibration_of
+from core.evidence.calibration import calibration_of, prompt_efficiency
 from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import TensorGroup, decode_terms, prefill_terms
@@ -100,7 +100,7 @@ def handoff(request: Request, link: LinkSpec) -> Handoff:
     return Handoff(
         kv_bytes=request.prompt_tokens * kv_bytes_per_token(model, request.kv_dtype),
         transfer_s=port.base_s + port.latency_s + own / port.bandwidth_bytes_per_s,
-        prefill_s=prefill.step_s(efficiency),
+        prefill_s=prefill.step_s(prompt_efficiency(gpu, model)),
         decode_step_s=decode.step_s(efficiency),
         request=request,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from core.evidence.accuracy import accuracy_of
-from core.evidence.calibration import Calibration, calibration_of
+from core.evidence.calibration import Calibration, calibration_of, prompt_efficiency
 from core.evidence.report import Residual, decode_residuals, errors_of
 from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY
 from core.placement.planner import WITHIN_ERROR, Placement, Plan, Question
@@ -33,6 +33,7 @@ def fields(
         "budget": question.budget,
         "demand": question.demand,
         "calibration": calibration_of(question.cluster.gpu, question.model),
+        "prompts": prompt_efficiency(question.cluster.gpu, question.model),
         "usable_source": worded(usable_source(question)),
         "band_low": 1 - low,
         "band_high": high - 1,
@@ -161,6 +162,7 @@ def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: s
         "model": model,
         "of_steps": accuracy_of(gpu, model, "decode") or accuracy_of(gpu, model, "run"),
         "calibration": here,
+        "prompts": prompt_efficiency(gpu, model),
         "constants_from": said("placement", f"says.constants_{_told_by(here)}", here),
         "chosen": said("placement", "says.over_every_source")
         if chosen == EVERY

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from core.catalog import GPUS, MODELS, gpu, model
 from core.errors import OutOfRangeError
 from core.evidence.accuracy import BANDS, TESTED, UNTESTED, Accuracy, accuracy_of, decode_band, widens
-from core.evidence.calibration import CALIBRATIONS, calibration_for, calibration_of, fit_efficiency
+from core.evidence.calibration import (
+    CALIBRATIONS,
+    PROMPT_FLOOR_S,
+    PROMPTS,
+    calibration_for,
+    calibration_of,
+    fit_efficiency,
+    prompt_efficiency,
+)
 from core.evidence.kinds import PROMPT_LAYER_S, layer_kind
 from core.evidence.published import read_published
 from core.evidence.published_terms import prediction
@@ -24,6 +32,7 @@ from core.evidence.report import (
     errors_of,
     fit_rows,
     nearest,
+    prompt_rows,
     residuals,
 )
 from core.steps.model import Efficiency
@@ -71,6 +80,35 @@ def test_the_constants_are_what_a_class_s_sources_give(shipped):
         floor_s = None if claimed.floor_fitted else CALIBRATIONS["hopper", "dense"].efficiency.layer_floor_s
         assert fit_efficiency(rows, floor_s) == claimed.efficiency
         assert (claimed.rows, claimed.sources) == (len(rows), len({each.measurement.source for each in rows}))
+
+
+def test_a_prompt_s_constants_are_what_first_tokens_give(shipped):
+    """Of dense models, by class, at the floor of engines that record no graph."""
+    assert CALIBRATIONS["a100", "dense"].efficiency.layer_floor_s == PROMPT_FLOOR_S
+    for gpu_class, claimed in PROMPTS.items():
+        rows = prompt_rows((each.prediction for each in shipped), gpu_class)
+        assert fit_efficiency(rows, PROMPT_FLOOR_S) == claimed.efficiency
+        assert (claimed.rows, claimed.sources) == (len(rows), len({each.measurement.source for each in rows}))
+
+
+def test_a_prompt_on_an_h100_reaches_less_of_its_arithmetic_than_a_step_of_its_memory(shipped):
+    """Seven first tokens of two sources: 28 % off in the median by a step's constants, 10 by the other source's."""
+    rows = [each for each in shipped if (each.measurement.gpu.gpu_class, each.kind) == ("hopper", "dense")]
+    rows = [each for each in rows if each.measurement.quantity == "first_token"]
+    steps = CALIBRATIONS["hopper", "dense"].efficiency
+    by_steps = [replace(each, predicted_s=each.prediction.predicted_s(steps)) for each in rows]
+    assert errors_of(rows).median_error < 0.12 < 0.2 < errors_of(by_steps).median_error
+    assert prompt_efficiency(gpu("h100-sxm"), model("llama-3-8b")).reached_fraction < steps.reached_fraction
+
+
+def test_a_prompt_s_constants_follow_one_s_own_and_are_a_step_s_where_none_was_timed():
+    card, row = gpu("h100-sxm"), model("llama-3-8b")
+    usual = prompt_efficiency(card, row)
+    slower = replace(CALIBRATIONS["hopper", "dense"].efficiency, layer_floor_s=200e-6)
+    assert prompt_efficiency(card, row, slower) == replace(usual, layer_floor_s=200e-6)
+    assert prompt_efficiency(card, row, Efficiency(1.0, 0)).reached_fraction <= 1
+    ada = prompt_efficiency(gpu("l40s"), row)
+    assert ada.reached_fraction == calibration_of(gpu("l40s"), row).efficiency.reached_fraction
 
 
 def test_no_source_has_a_part_in_the_constants_that_test_it():

@@ -168,6 +168,6 @@ def test_the_median_is_kept_where_the_99th_percentile_is_not():
 
 
 def test_a_first_token_has_a_target_of_its_own():
-    tight = place(asked("llama-3-70b", "h100-sxm", slo_ttft_s=0.110))
+    tight = place(asked("llama-3-70b", "h100-sxm", slo_ttft_s=0.130))
     assert {tight.plans[index].layout.tp_size for index in tight.fitting if tight.meets(index)} == {8}
     assert tight.plans[tight.recommended].layout.tp_size == 8
