@@ -28,7 +28,7 @@ _PLAINEST = re.compile(r"[+-]?\d{1,17}(?:\.\d{0,17})?", re.ASCII)
 _INFINITE = {"inf": inf, "infinity": inf, "∞": inf}
 
 
-def number(said: object, least: float = -inf, most: float = inf, *, infinite: bool = False) -> float | None:
+def number(given: object, least: float = -inf, most: float = inf, *, infinite: bool = False) -> float | None:
     """The number that a text writes, or that JSON held; None for anything else and outside of least..most.
 
     Infinity is a number only where `infinite` says so; what is too large for a float is none.
@@ -36,10 +36,10 @@ def number(said: object, least: float = -inf, most: float = inf, *, infinite: bo
     >>> number("1,024"), number("1,5"), number("−3"), number("--5"), number("inf"), number(10**400)
     (1024.0, 1.5, -3.0, None, None, None)
     """
-    if isinstance(said, bool) or not isinstance(said, int | float | str):
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
         return None
     try:
-        value = _read(said) if isinstance(said, str) else float(said)
+        value = _read(given) if isinstance(given, str) else float(given)
     except OverflowError:
         return None
     if value is None or isnan(value) or not (infinite or isfinite(value)):
@@ -47,19 +47,19 @@ def number(said: object, least: float = -inf, most: float = inf, *, infinite: bo
     return value if least <= value <= most else None
 
 
-def whole_number(said: object, least: int = -(10**18), most: int = 10**18) -> int | None:
+def whole_number(given: object, least: int = -(10**18), most: int = 10**18) -> int | None:
     """As `number`, where it is whole: exact to the last of eighteen digits.
 
     >>> whole_number("450 192"), whole_number("2e3"), whole_number("1.5"), whole_number("9" * 5000)
     (450192, 2000, None, None)
     """
-    if isinstance(said, str) and len(said) <= 18 and said.isascii() and said.isdecimal():
-        exact = int(said)
+    if isinstance(given, str) and len(given) <= 18 and given.isascii() and given.isdecimal():
+        exact = int(given)
         return exact if least <= exact <= most else None
-    value = number(said, least - 1, most + 1)
+    value = number(given, least - 1, most + 1)
     if value is None or not value.is_integer():
         return None
-    exact = said if isinstance(said, int) else _exact(said) if isinstance(said, str) else int(value)
+    exact = given if isinstance(given, int) else _exact(given) if isinstance(given, str) else int(value)
     return exact if least <= exact <= most else None
 
 

@@ -110,8 +110,8 @@ def _repair(block: list[int], count: int) -> list[int]:
     rest = [*block, *[0] * count]
     for at in range(len(block)):
         lead = rest[at]
-        for place, term in enumerate(generator):
-            rest[at + place] ^= _times(term, lead)
+        for power, term in enumerate(generator):
+            rest[at + power] ^= _times(term, lead)
     return rest[-count:]
 
 
@@ -140,7 +140,7 @@ def _rings(modules: Modules, taken: Modules, y: int, x: int, reach: int, dark: s
 
 def _place(modules: Modules, taken: Modules, codewords: list[int]) -> None:
     """Bits in pairs of columns, from the right, up and down in turn; what is left over stays light."""
-    bits = (word >> place & 1 for word in codewords for place in range(7, -1, -1))
+    bits = (word >> bit & 1 for word in codewords for bit in range(7, -1, -1))
     size, upwards = len(modules), True
     for right in (*range(size - 1, 6, -2), 5, 3, 1):
         for row in range(size - 1, -1, -1) if upwards else range(size):
@@ -155,10 +155,10 @@ def _masked(modules: Modules, taken: Modules, mask: int) -> Modules:
     y, x = np.indices(modules.shape)
     masked: Modules = modules ^ (_MASKS[mask](y, x) & ~taken)
     rest = mask << 10
-    for place in range(14, 9, -1):
-        rest ^= (0x537 << place - 10) * (rest >> place & 1)
+    for bit in range(14, 9, -1):
+        rest ^= (0x537 << bit - 10) * (rest >> bit & 1)
     format_bits = (mask << 10 | rest) ^ 0x5412  # level M is 00
-    told = [bool(format_bits >> place & 1) for place in range(14, -1, -1)]
+    told = [bool(format_bits >> bit & 1) for bit in range(14, -1, -1)]
     masked[8, [0, 1, 2, 3, 4, 5, 7, 8]] = told[:8]
     masked[[7, 5, 4, 3, 2, 1, 0], 8] = told[8:]
     masked[[-1, -2, -3, -4, -5, -6, -7], 8] = told[:7]

@@ -147,13 +147,13 @@ class Judged:
     read: bool = True
 
 
-def judge(question: Question, said: str) -> Judged:
+def judge(question: Question, answer: str) -> Judged:
     """An answer as it was typed or chosen: a letter for a choice, a number with its unit for a number."""
-    return _judge_choice(question, said) if isinstance(question, Choice) else _judge_number(question, said)
+    return _judge_choice(question, answer) if isinstance(question, Choice) else _judge_number(question, answer)
 
 
-def _judge_choice(question: Choice, said: str) -> Judged:
-    letter = said.strip().lower()
+def _judge_choice(question: Choice, answer: str) -> Judged:
+    letter = answer.strip().lower()
     if len(letter) != 1 or letter not in question.letters:
         return Judged(False, "no_letter", "judge.no_letter", read=False)
     option = question.options[question.letters.index(letter)]
@@ -161,8 +161,8 @@ def _judge_choice(question: Choice, said: str) -> Judged:
     return Judged(right, "right" if right else "option", f"{question.key}.why_{option}")
 
 
-def _judge_number(question: Number, said: str) -> Judged:
-    quantity = read_quantity(said)
+def _judge_number(question: Number, answer: str) -> Judged:
+    quantity = read_quantity(answer)
     if quantity is None:
         return Judged(False, "no_number", "judge.no_number", read=False)
     value = _in_si(question, quantity)

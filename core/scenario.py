@@ -195,12 +195,12 @@ def _whole_number(name: str, text: str) -> int:
 
 def _ignored(name: str, text: str, kept: object) -> Remark:
     """Which value of the query was ignored, by which rule, and what stands instead."""
-    said: dict[str, Any] = {"name": query_name(name), "text": _shortened(text), "kept": kept}
+    fields: dict[str, Any] = {"name": query_name(name), "text": _shortened(text), "kept": kept}
     if name in _KEYS:
-        return remark("scenario.unknown_row", **said)
+        return remark("scenario.unknown_row", **fields)
     if name in LIMITS:
-        return remark("scenario.not_whole", **said, **LIMITS[name]._asdict())
-    return remark("scenario.unknown_width", **said, known=tuple(DTYPE_BYTES))
+        return remark("scenario.not_whole", **fields, **LIMITS[name]._asdict())
+    return remark("scenario.unknown_width", **fields, known=tuple(DTYPE_BYTES))
 
 
 def _shortened(text: str) -> str:

@@ -142,9 +142,9 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["record"]:
         FOLDER.mkdir(parents=True, exist_ok=True)
         for fault in arguments[1:] or FAULTS:
-            found = record(fault)
-            (FOLDER / f"{fault}.json").write_text(json.dumps(found, indent=1) + "\n", newline="\n")
-            print(fault, found["lasted_s"], flush=True)
+            recorded = record(fault)
+            (FOLDER / f"{fault}.json").write_text(json.dumps(recorded, indent=1) + "\n", newline="\n")
+            print(fault, recorded["lasted_s"], flush=True)
         return 0
     return run_rank(arguments[0])
 

@@ -100,14 +100,14 @@ def _files(path: Path) -> dict[str, str]:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CheckpointError(f"no {path.name} in {path.parent.name}/: {error.strerror}") from error
     except ValueError as error:
         raise CheckpointError(f"{path.name} in {path.parent.name}/ is no JSON: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         raise CheckpointError(f"{path.name} in {path.parent.name}/ is no JSON object")
-    return found
+    return values
 
 
 def _refuse(config: Mapping[str, Any]) -> None:

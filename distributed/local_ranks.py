@@ -35,11 +35,11 @@ def run_ranks(ranks: int, file: Path, function: str, module: Path, **given: obje
     """
     context = _context()
     with tempfile.TemporaryDirectory() as folder:
-        meeting = (Path(folder) / "store").as_uri()
+        rendezvous = (Path(folder) / "store").as_uri()
         pipes, processes = [], []
         for rank in range(ranks):
             ours, theirs = context.Pipe(duplex=False)
-            task = (rank, ranks, meeting, file, function, module, theirs, given)
+            task = (rank, ranks, rendezvous, file, function, module, theirs, given)
             process = context.Process(target=_rank_main, args=task, daemon=True)
             process.start()
             theirs.close()
@@ -89,7 +89,7 @@ def _answer(pipe: Connection) -> object:
 def _rank_main(
     rank: int,
     ranks: int,
-    meeting: str,
+    rendezvous: str,
     file: Path,
     function: str,
     module: Path,
@@ -98,7 +98,7 @@ def _rank_main(
 ) -> None:
     torch.set_num_threads(1)
     try:
-        group = collectives.join("gloo", TIMEOUT_S, meeting, rank=rank, world_size=ranks)
+        group = collectives.join("gloo", TIMEOUT_S, rendezvous, rank=rank, world_size=ranks)
         check = getattr(_load(file, "checks"), function)
         answer.send(("answer", check(_load(module, "graded"), group, **given)))
         collectives.leave()

@@ -37,7 +37,7 @@ CPU = torch.device("cpu")
 
 def jobs(widths: list[int]) -> list[Job]:
     """A job for every width that fits: both arms' weights in half of what memory is free."""
-    found = []
+    fitting = []
     for width in widths:
         job = make_job(WIDTHS[width].key)
         needed = 2 * held_weight_bytes(job.spec, job.spec.weight_dtype)
@@ -45,8 +45,8 @@ def jobs(widths: list[int]) -> list[Job]:
         if free and needed > free / 2:
             say("left_out", hidden_size=width, needs_bytes=round(needed), free_bytes=free)
             continue
-        found.append(replace(job, given=job.given[:PROMPTS], prompts=job.prompts[:PROMPTS]))
-    return found
+        fitting.append(replace(job, given=job.given[:PROMPTS], prompts=job.prompts[:PROMPTS]))
+    return fitting
 
 
 def measure(group: Group, job: Job, steps: int) -> list[float]:
@@ -85,13 +85,13 @@ def run(args: argparse.Namespace) -> None:
     row_bytes = 4 * min(args.widths)
     idle, both = sweep(group, row_bytes, CPU), together(group)
     points = []
-    for place, job in enumerate(chosen):
+    for index, job in enumerate(chosen):
         took_s = measure(group, job, args.steps_per_prompt)
         if first:
             points.append(
                 {
                     "hidden_size": job.spec.hidden_size,
-                    "single_per_token_s": summary(arms[place].step_s),
+                    "single_per_token_s": summary(arms[index].step_s),
                     "per_token_s": summary(took_s),
                 }
             )

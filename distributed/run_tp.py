@@ -118,7 +118,7 @@ def compare(
     model: Decoder, arm: Arm, alone: Alone, ranks: list[dict[str, int]], waits_s: list[float]
 ) -> dict[str, object]:
     """The one object: counts and times of the TP arm beside the single one."""
-    group, row_bytes, single = model.group, all_reduce_payload_bytes(model.spec), alone.single
+    group, row_bytes, tp1 = model.group, all_reduce_payload_bytes(model.spec), alone.single
     sums_s, steps = group.decode_all_reduces_s, len(arm.step_s)
     say(
         "collectives",
@@ -139,8 +139,8 @@ def compare(
     )
     per_token_s = summary(arm.step_s)
     say_token(group.size, per_token_s)
-    identical = sum(ours == theirs for ours, theirs in zip(arm.tokens, single.tokens, strict=True))
-    apart = max_difference(arm, single)
+    identical = sum(ours == theirs for ours, theirs in zip(arm.tokens, tp1.tokens, strict=True))
+    apart = max_difference(arm, tp1)
     say("tokens", prompts=len(arm.tokens), identical=identical, max_logit_difference=float(f"{apart:.3g}"))
     return {
         "world_size": group.size,
@@ -149,9 +149,9 @@ def compare(
         "max_logit_difference": apart,
         "all_reduces_per_token": per_token(len(sums_s), steps),
         "per_token_s": per_token_s,
-        "single_per_token_s": summary(single.step_s),
+        "single_per_token_s": summary(tp1.step_s),
         "all_threads_per_token_s": summary(alone.all_threads.step_s) if alone.all_threads else None,
-        "memory_bytes_per_s": round(single.memory_bytes_per_s),
+        "memory_bytes_per_s": round(tp1.memory_bytes_per_s),
         "all_reduce_s_per_token": sums_s_per_token,
         "comm_to_compute": comm_to_compute,
         "waited_s_per_token": waits_s,
@@ -192,17 +192,17 @@ def waited_s(group: Group, steps: int) -> list[float]:
     return [sum(stay - own for stay, own in zip(stays, least, strict=True)) / steps for stays in told]
 
 
-def say_prefill(model: Decoder, arm: Arm, single: Arm) -> None:
+def say_prefill(model: Decoder, arm: Arm, tp1: Arm) -> None:
     """Print what a prompt as long as the model allows took in both arms."""
     payload_bytes = model.max_tokens * all_reduce_payload_bytes(model.spec)
-    one_s, both_s = statistics.median(single.prefill_s), statistics.median(arm.prefill_s)
+    one_s, both_s = statistics.median(tp1.prefill_s), statistics.median(arm.prefill_s)
     figures = {"single_ms": ms(one_s), "median_ms": ms(both_s)}
     say("prefill", tokens=model.max_tokens, payload_bytes=payload_bytes, **figures)
 
 
-def max_difference(arm: Arm, single: Arm) -> float:
+def max_difference(arm: Arm, tp1: Arm) -> float:
     """The largest distance of two logits that mean the same token, up to the first token that differs."""
-    pairs = zip(arm.logits, single.logits, strict=True)
+    pairs = zip(arm.logits, tp1.logits, strict=True)
     return max(float((a[: len(b)].cpu() - b[: len(a)]).abs().max()) for a, b in pairs)
 
 

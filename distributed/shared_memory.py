@@ -126,10 +126,10 @@ class SharedMemoryGroup(TorchGroup):
         return memory
 
 
-def _opened(place: str, size: int) -> tuple[mmap.mmap | None, str]:
+def _opened(path: str, size: int) -> tuple[mmap.mmap | None, str]:
     """Rank 0's memory in this process, or why it cannot be had."""
     try:
-        file = os.open(place, os.O_RDWR)
+        file = os.open(path, os.O_RDWR)
         try:
             return mmap.mmap(file, size), ""
         finally:

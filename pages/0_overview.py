@@ -65,18 +65,18 @@ with st.container(key="overview"):
         st.page_link(course.START.path, label=prose.text("start"))
         mark(course.START)
     places = st.columns([236, 72] * (len(course.LABS) - 1) + [236], gap=None)
-    for place, entry in zip(places[::2], course.LABS, strict=True):
-        with place:
+    for region, entry in zip(places[::2], course.LABS, strict=True):
+        with region:
             lab(entry)
-    for place, entry in zip(places[1::2], course.LABS[:-1], strict=True):
-        with place, st.container(key=f"arrow_{entry.stem}", horizontal_alignment="center"):
+    for region, entry in zip(places[1::2], course.LABS[:-1], strict=True):
+        with region, st.container(key=f"arrow_{entry.stem}", horizontal_alignment="center"):
             st.markdown(prose.text(f"{entry.stem}.next"), text_alignment="center")
             still(drawings.arrow(palette), key=f"onward_{entry.stem}")
     with st.container(key="tools"):
         st.markdown(prose.text("tools"))
         for first in range(0, len(course.TOOLS), TOOLS_A_ROW):
-            for place, entry in zip(st.columns(TOOLS_A_ROW, gap="large"), course.TOOLS[first:], strict=False):
-                with place, st.container(key=f"entry_{entry.stem}"):
+            for region, entry in zip(st.columns(TOOLS_A_ROW, gap="large"), course.TOOLS[first:], strict=False):
+                with region, st.container(key=f"entry_{entry.stem}"):
                     introduce(entry)
     with st.container(key="abilities"):
         st.markdown(prose.text("can"))

@@ -21,9 +21,9 @@ found = find(query, index())
 def show(one: Found, number: int) -> None:
     stem, _, asked = one.place.address.partition("?")
     with st.container(key=f"place_find_{number}"):
-        kind, place = st.columns([1, 7], gap="medium")
+        kind, region = st.columns([1, 7], gap="medium")
         kind.markdown(f":gray[{one.place.kind}]")
-        with place:
+        with region:
             entry = course.entry(stem)
             st.page_link(entry.path, label=escape(one.place.title), query_params=dict(parse_qsl(asked)))
             st.markdown(escape(one.passage))

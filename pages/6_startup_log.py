@@ -57,9 +57,9 @@ def exercises() -> None:
     page.say(f"exercises.ask_{exercise.key}")
     options = {UNDECIDED: phrase("startup_log", "option.undecided"), **exercise.answers}
     label = phrase("startup_log", "says.your_answer")
-    said = inputs.option(label, page.key(f"{exercise.key}_said"), options, UNDECIDED)
+    choice = inputs.option(label, page.key(f"{exercise.key}_said"), options, UNDECIDED)
     if not shown[case]:
-        ready = said != UNDECIDED or page.look.present
+        ready = choice != UNDECIDED or page.look.present
         state = page.key(f"{exercise.key}_shown")
         st.button(
             phrase("startup_log", "says.reveal"),
@@ -71,7 +71,7 @@ def exercises() -> None:
         )
         return
     with page.beside(f"exercises.note_{exercise.key}"):
-        sign = "open" if said == UNDECIDED else "ok" if said == exercise.answer else "off"
+        sign = "open" if choice == UNDECIDED else "ok" if choice == exercise.answer else "off"
         page.verdict(sign, f"exercises.right_{exercise.key}")
         with page.guarded():
             told.draw(page, cases.exercise_report(exercise), exercise.key)
@@ -81,8 +81,8 @@ def formulas() -> None:
     with page.beside(
         "formulas.heads", "formulas.rotary", "formulas.allocator", "formulas.cache", "formulas.smallest"
     ):
-        found = frame(weight_rules.steps())
-        page.figure(charts.shrinking_residuals(found, page.look), "formulas.reading", found, "weights_rules")
+        rows = frame(weight_rules.steps())
+        page.figure(charts.shrinking_residuals(rows, page.look), "formulas.reading", rows, "weights_rules")
         page.equation(*(phrase("startup_log", f"equation.{side}", block=16) for side in ("left", "right")))
         page.reading("formulas.scenario")
         with page.guarded(), st.expander(phrase("startup_log", "says.every_tensor_one_rank")):

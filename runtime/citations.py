@@ -100,11 +100,13 @@ class _Opened:
     def __init__(self, path: Path, package: str) -> None:
         self._close: Callable[[], None] = lambda: None
         try:
-            found = self._members(path, package)
+            listed = self._members(path, package)
         except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
             raise UnreadableTextError(f"cannot read {path}: {error}") from error
-        said = next((found[name] for name in sorted(found, key=len) if _is_metadata(name, package)), None)
-        fields = dict(re.findall(r"^(Name|Version): *(\S+) *$", _header(said), re.MULTILINE)) if said else {}
+        metadata = next((listed[name] for name in sorted(listed, key=len) if _is_metadata(name, package)), None)
+        fields = (
+            dict(re.findall(r"^(Name|Version): *(\S+) *$", _header(metadata), re.MULTILINE)) if metadata else {}
+        )
         if _plain(fields.get("Name", "")) != _plain(package) or "Version" not in fields:
             raise UnreadableTextError(
                 f"{path} holds no {package}: give its wheel, its source package, or its folder"
@@ -112,7 +114,7 @@ class _Opened:
         # what a source package holds stands under one folder named for the release
         top = f"{package}-{fields['Version']}/".replace("-", "_").lower()
         members = {name[len(top) :] if name.replace("-", "_").lower().startswith(top) else name: read
-                   for name, read in found.items()}  # fmt: skip
+                   for name, read in listed.items()}  # fmt: skip
         self.archive = Archive(package, fields["Version"], path.name, members)
 
     def _members(self, path: Path, package: str) -> dict[str, Callable[[], bytes]]:

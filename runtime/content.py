@@ -50,8 +50,8 @@ def speaking(name: str) -> Iterator[None]:
 @lru_cache(maxsize=1)
 def languages() -> tuple[str, ...]:
     """Every language there is a folder of, English first."""
-    found = sorted(path.parent.name for path in CONTENT.glob("*/language.md"))
-    return (ENGLISH, *(name for name in found if name != ENGLISH))
+    folders = sorted(path.parent.name for path in CONTENT.glob("*/language.md"))
+    return (ENGLISH, *(name for name in folders if name != ENGLISH))
 
 
 @lru_cache(maxsize=1)
@@ -83,15 +83,15 @@ def blocks(stem: str, name: str) -> MappingProxyType[str, str]:
     Raises FileNotFoundError for an unknown file, ValueError for a block named twice or a line that is no entry.
     """
     text = (CONTENT / name / f"{stem}.md").read_text(encoding="utf-8")
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     _, *parts = _BLOCK.split(text)
     for heading, listed, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         entries = _entries(heading, body) if listed else [(heading, body.strip())]
         for key, words in entries:
-            if key in found:
+            if key in texts:
                 raise ValueError(f"content/{name}/{stem}.md names {key} twice")
-            found[key] = words
-    return MappingProxyType(found)
+            texts[key] = words
+    return MappingProxyType(texts)
 
 
 def _entries(heading: str, body: str) -> Iterator[tuple[str, str]]:

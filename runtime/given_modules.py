@@ -32,7 +32,7 @@ def write_given(starter: Path, folder: Path, also: Iterable[Name] = ()) -> None:
         wanted[module].add(name)
         tree = _tree(_path(module))
         queue += [(module, other) for other in _named_by(tree, name)]
-        queue += [found for found in _imports(tree) if _is_named(tree, name, found[1])]
+        queue += [imported for imported in _imports(tree) if _is_named(tree, name, imported[1])]
     for module, names in wanted.items():
         _write(folder, module, ast.unparse(_only(_tree(_path(module)), names)))
 

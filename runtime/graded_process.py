@@ -246,10 +246,10 @@ def _raised(error: BaseException, file: str) -> str:
     """An error by its name, its message, and where in the submission it came from."""
     frames = traceback.extract_tb(error.__traceback__)
     line = next((frame.lineno or 0 for frame in reversed(frames) if Path(frame.filename) == Path(file)), 0)
-    place = f" (line {line})" if line else ""
+    where = f" (line {line})" if line else ""
     last = str(error).strip().splitlines()[-1:] or [""]
-    said = last[0] if type(error).__name__ == "RankError" else f"{type(error).__name__}: {error}"
-    return said[:300] + place
+    reason = last[0] if type(error).__name__ == "RankError" else f"{type(error).__name__}: {error}"
+    return reason[:300] + where
 
 
 def _say(answers: Any, answer: dict[str, Any]) -> None:

@@ -127,9 +127,9 @@ def _ask(lab: Lab, asked: Sequence[Probe], program: Path, folder: Path, waits: P
                     return [*problems, *[conversation.problem] * (len(asked) - len(problems))]
             request = {"lab": lab.key, "function": probe.function, "given": dict(probe.given)}
             left_s = min(waits.call_s, deadline_s - time.monotonic())
-            said = json.dumps(request)  # probes of one call share it
-            answer = answered[said] if said in answered else conversation.ask(said, left_s)
-            answered[said] = answer
+            line = json.dumps(request)  # probes of one call share it
+            answer = answered[line] if line in answered else conversation.ask(line, left_s)
+            answered[line] = answer
             if isinstance(answer, str):
                 ended[probe.task] = answer
                 conversation.end()

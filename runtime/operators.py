@@ -148,13 +148,13 @@ def _keep(path: Path, told: dict[str, float]) -> None:
 
 def ailments(status: dict[str, float], now_s: float) -> list[str]:
     """What a server suffers from, by its last minute; empty where it is well."""
-    found = []
+    faults = []
     if now_s - status["at_s"] > STALE_S:
-        found.append(f"stuck: its last minute is {now_s - status['at_s']:.0f} s old")
+        faults.append(f"stuck: its last minute is {now_s - status['at_s']:.0f} s old")
     if status["p95_ms"] > WELL_P95_MS:
-        found.append(f"slow: {status['p95_ms']} ms for the slowest twentieth of its reruns")
-    found += [f"{status[name]:.0f} {name}" for name in ("faults", "busy") if status[name]]
-    return found
+        faults.append(f"slow: {status['p95_ms']} ms for the slowest twentieth of its reruns")
+    faults += [f"{status[name]:.0f} {name}" for name in ("faults", "busy") if status[name]]
+    return faults
 
 
 def _write(event: str, **values: float | str | None) -> None:
@@ -170,15 +170,15 @@ def _write(event: str, **values: float | str | None) -> None:
 
 def main(folder: Path) -> int:
     """A line for each server that is going; 1 where one of them is not well, or there is none."""
-    found = []
+    faults = []
     for path in sorted(folder.glob(f"{_FILES}*.json")):
         status = json.loads(path.read_text(encoding="utf-8"))
         if Path(f"/proc/{status['pid']:.0f}").exists():
-            found.append(ill := ailments(status, time.time()))
+            faults.append(ill := ailments(status, time.time()))
             print(json.dumps({**status, "well": not ill, "ailments": ill}))
-    if not found:
+    if not faults:
         print("no server of this machine has had a visit", file=sys.stderr)
-    return int(not found or any(found))
+    return int(not faults or any(faults))
 
 
 if __name__ == "__main__":

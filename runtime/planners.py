@@ -12,7 +12,7 @@ KEPT = DATA / "planners.json"
 @lru_cache(maxsize=1)
 def planners() -> Planners:
     """Both planners' answers, with date and version."""
-    said = json.loads(KEPT.read_text(encoding="utf-8"))
-    rows = tuple(Compared(**row) for row in said["rows"])
-    times = (said["seconds_shardlab"], said["seconds_aiconfigurator"])
-    return Planners(said["date"], said["aiconfigurator"], *times, rows)
+    kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    rows = tuple(Compared(**row) for row in kept["rows"])
+    times = (kept["seconds_shardlab"], kept["seconds_aiconfigurator"])
+    return Planners(kept["date"], kept["aiconfigurator"], *times, rows)

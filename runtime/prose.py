@@ -74,7 +74,7 @@ class Prose:
 
         Raises KeyError for an unknown block, field or unit.
         """
-        return content.FIELD.sub(lambda found: self.escape(self._value(found[1], found[2], row)), self.blocks[name])
+        return content.FIELD.sub(lambda match: self.escape(self._value(match[1], match[2], row)), self.blocks[name])
 
     def has(self, name: str) -> bool:
         """Whether anything is said under this name."""

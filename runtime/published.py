@@ -44,12 +44,12 @@ def shipped_table() -> PublishedTable:
     return published_table(SHIPPED)
 
 
-def write_table(found: Iterable[Measurement], path: Path) -> None:
+def write_table(measurements: Iterable[Measurement], path: Path) -> None:
     """Keep measurements in a file that `published_table` reads back."""
     with path.open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(KEPT_COLUMNS)
-        lines.writerows(astuple(keep(one)) for one in found)
+        lines.writerows(astuple(keep(one)) for one in measurements)
 
 
 def _table(reader: "csv.DictReader[str]", path: Path) -> PublishedTable:

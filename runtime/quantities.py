@@ -72,8 +72,8 @@ def style() -> Style:
 
 @lru_cache(maxsize=16)
 def _style(language: str) -> Style:
-    said = content.load("language", language)
-    return Style(*(MARKS[said[f"numbers.{part}"]] for part in ("decimal", "groups", "percent")))
+    blocks = content.load("language", language)
+    return Style(*(MARKS[blocks[f"numbers.{part}"]] for part in ("decimal", "groups", "percent")))
 
 
 def form(count: float, forms: Sequence[str]) -> str:

@@ -40,8 +40,8 @@ def _found(message: str, parts: bool) -> str | None:
         return None
     name, texts = known
     values = {field: _value(field, text) for field, text in texts.items()}
-    said = content.FIELD.sub(lambda field: values[field[1]], content.load(STEM)[name])
-    return f"{values['head_']}={values['value_']} {said}" if texts.get("head_") else said
+    worded = content.FIELD.sub(lambda field: values[field[1]], content.load(STEM)[name])
+    return f"{values['head_']}={values['value_']} {worded}" if texts.get("head_") else worded
 
 
 def _value(field: str, text: str) -> str:
@@ -69,11 +69,11 @@ class _Template:
             head, equals, rest = message.partition("=")
             if equals and 1 <= len(head) <= _LONGEST_NAME:
                 first, *others = self.between
-                found = _filled(("", f" {first}", *others), rest)
-                if found is not None:
-                    return {"head_": head, **dict(zip(("value_", *self.fields), found, strict=True))}
-        found = _filled(self.between, message)
-        return None if found is None else dict(zip(self.fields, found, strict=True))
+                filled = _filled(("", f" {first}", *others), rest)
+                if filled is not None:
+                    return {"head_": head, **dict(zip(("value_", *self.fields), filled, strict=True))}
+        filled = _filled(self.between, message)
+        return None if filled is None else dict(zip(self.fields, filled, strict=True))
 
 
 def _filled(between: tuple[str, ...], text: str) -> list[str] | None:
@@ -89,11 +89,11 @@ def _filled(between: tuple[str, ...], text: str) -> list[str] | None:
         return None
     values = []
     for words in between[1:-1]:
-        place = text.find(words, at, end)
-        if place < 0:
+        start = text.find(words, at, end)
+        if start < 0:
             return None
-        values.append(text[at:place])
-        at = place + len(words)
+        values.append(text[at:start])
+        at = start + len(words)
     return [*values, text[at:end]]
 
 
@@ -108,6 +108,6 @@ def _templates(folder: str) -> tuple[_Template, ...]:
 def _template(name: str, block: str) -> _Template:
     fields = tuple(field[1] for field in content.FIELD.finditer(block))
     assert len(set(fields)) == len(fields), f"{name} names a field twice"
-    places = [0, *(place for field in content.FIELD.finditer(block) for place in field.span()), len(block)]
+    places = [0, *(edge for field in content.FIELD.finditer(block) for edge in field.span()), len(block)]
     between = tuple(block[start:end] for start, end in zip(places[::2], places[1::2], strict=True))
     return _Template(name, fields, between)

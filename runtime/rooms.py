@@ -72,7 +72,7 @@ def code_of(key: str) -> str:
     6
     """
     number = int.from_bytes(sha256(key.encode()).digest())
-    return "".join(LETTERS[number // len(LETTERS) ** place % len(LETTERS)] for place in range(CODE_LETTERS))
+    return "".join(LETTERS[number // len(LETTERS) ** digit % len(LETTERS)] for digit in range(CODE_LETTERS))
 
 
 def _digest(key: str) -> bytes:
@@ -124,18 +124,18 @@ class Rooms:
             if room is not None and room.asked is not None:
                 room.asked = Asked(room.asked.question, room.asked.address, wanted)
 
-    def vote(self, code: str, question: Question, voter: str, said: float) -> bool:
+    def vote(self, code: str, question: Question, voter: str, value: float) -> bool:
         """Count a voter's number, in place of what the same voter said before; whether it was counted."""
         with self._lock:
             room = self._room(code, uses=True)
-            if room is None or room.asked is None or not room.asked.takes_votes or not isfinite(said):
+            if room is None or room.asked is None or not room.asked.takes_votes or not isfinite(value):
                 return False
             if not room.asked.question.agrees(question):
                 return False
             votes = room.votes[room.asked.question][-1]
             if voter not in votes and len(votes) >= MOST_VOTERS:
                 return False
-            votes[voter] = float(said)
+            votes[voter] = float(value)
             return True
 
     def asked(self, code: str) -> Asked | None:

@@ -44,14 +44,14 @@ def answered(task: bytes) -> bytes:
     try:
         function, given, language = pickle.loads(task)
         with speaking(language):
-            said = function(*given)
+            reply = function(*given)
     except ShardlabError as error:
-        kind, said = "refuses", (type(error), error.args, vars(error))
+        kind, reply = "refuses", (type(error), error.args, vars(error))
     except MemoryError:
-        kind, said = "memory", ""
+        kind, reply = "memory", ""
     except Exception as error:
-        kind, said = "faults", type(error).__name__
-    answer = pickle.dumps((kind, said), pickle.HIGHEST_PROTOCOL)
+        kind, reply = "faults", type(error).__name__
+    answer = pickle.dumps((kind, reply), pickle.HIGHEST_PROTOCOL)
     return answer if len(answer) <= MOST_BYTES else pickle.dumps(("memory", ""))
 
 

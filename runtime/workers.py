@@ -182,10 +182,10 @@ class Workers:
                 self._kept.popitem(last=False)
 
 
-def _rebuilt(kind: type[ShardlabError], said: tuple[Any, ...], state: dict[str, Any]) -> ShardlabError:
+def _rebuilt(kind: type[ShardlabError], arguments: tuple[Any, ...], state: dict[str, Any]) -> ShardlabError:
     """The error a worker met: its own __init__ wants what its message was made of, so that is passed over."""
     error = kind.__new__(kind)
-    error.args = said
+    error.args = arguments
     vars(error).update(state)
     return error
 

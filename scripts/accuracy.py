@@ -37,49 +37,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def compute() -> Mapping[str, object]:
         path = Path(options.table) if options.table else default_table()
         table = published_table(path)
-        found = residuals(table)
+        rows = residuals(table)
         if options.keep:
             write_table((*table.measurements, *table.out_of_memory), Path(options.keep))
         if not options.json:
-            _print_report(path, table, found, options.rows)
-        return _as_json(path, table, found)
+            _print_report(path, table, rows, options.rows)
+        return _as_json(path, table, rows)
 
     return answer(parser, options, compute, table=False)
 
 
-def _as_json(path: Path, table: PublishedTable, found: Sequence[Residual]) -> Mapping[str, object]:
-    decode = decode_residuals(found)
+def _as_json(path: Path, table: PublishedTable, rows: Sequence[Residual]) -> Mapping[str, object]:
+    decode = decode_residuals(rows)
     return {
         "table": path.name,
-        "calibrations": [_calibration(row, found) for row in CALIBRATIONS.values()],
+        "calibrations": [_calibration(row, rows) for row in CALIBRATIONS.values()],
         "classes": [
             {"gpu_class": which, "kind": kind, "quantity": quantity, **asdict(line)}
-            for (which, kind, quantity), line in by_class(found).items()
+            for (which, kind, quantity), line in by_class(rows).items()
         ],
         "regimes": [
             {"gpu_class": which, "quantity": quantity, "regime": regime, **asdict(line)}
-            for (which, quantity, regime), line in by_regime(found).items()
+            for (which, quantity, regime), line in by_regime(rows).items()
         ],
         "rule": RULE,
         "sources": [
             {"source": source, "gpu_class": which, "quantity": quantity, "role": "test", **asdict(line)}
-            for (source, which, quantity), line in by_source(found).items()
+            for (source, which, quantity), line in by_source(rows).items()
         ],
         "decode": {"train": None, "test": _decode(decode) if decode else None},
-        "roofline_above_measured": [_row(each) for each in found if each.roofline_ratio > 1],
+        "roofline_above_measured": [_row(each) for each in rows if each.roofline_ratio > 1],
         "out_of_memory": {"rows": len(table.out_of_memory), "agreed": agreed_out_of_memory(table)},
-        "rows": [_row(each) for each in found],
+        "rows": [_row(each) for each in rows],
         "skipped": [asdict(each) for each in table.skipped],
     }
 
 
-def _decode(found: Sequence[Residual]) -> Mapping[str, object]:
-    low, high = band(found)
-    return {**asdict(errors_of(found)), "band_low": low, "band_high": high}
+def _decode(rows: Sequence[Residual]) -> Mapping[str, object]:
+    low, high = band(rows)
+    return {**asdict(errors_of(rows)), "band_low": low, "band_high": high}
 
 
-def _calibration(row: Calibration, found: Sequence[Residual]) -> Mapping[str, object]:
-    rows = fit_rows((each.prediction for each in found), row.gpu_class, row.kind)
+def _calibration(row: Calibration, residuals_of: Sequence[Residual]) -> Mapping[str, object]:
+    rows = fit_rows((each.prediction for each in residuals_of), row.gpu_class, row.kind)
     return {
         "gpu_class": row.gpu_class,
         "kind": row.kind,
@@ -90,20 +90,20 @@ def _calibration(row: Calibration, found: Sequence[Residual]) -> Mapping[str, ob
 
 
 def _row(each: Residual) -> Mapping[str, object]:
-    said = each.measurement
+    measurement = each.measurement
     return {
-        "source": said.source,
-        "model": said.model.key,
-        "gpu": said.gpu.key,
-        "dtype": said.dtype,
-        "tp": said.group.tp_size,
-        "pp": said.pp_size,
-        "batch": said.batch,
-        "prompt_tokens": said.prompt_tokens,
-        "output_tokens": said.output_tokens,
-        "quantity": said.quantity,
+        "source": measurement.source,
+        "model": measurement.model.key,
+        "gpu": measurement.gpu.key,
+        "dtype": measurement.dtype,
+        "tp": measurement.group.tp_size,
+        "pp": measurement.pp_size,
+        "batch": measurement.batch,
+        "prompt_tokens": measurement.prompt_tokens,
+        "output_tokens": measurement.output_tokens,
+        "quantity": measurement.quantity,
         "role": "test",
-        "measured_s": said.measured_s,
+        "measured_s": measurement.measured_s,
         "predicted_s": each.predicted_s,
         "roofline_s": each.prediction.roofline_s,
     }
@@ -118,16 +118,16 @@ RULE = (
 _HEADS = ("n", "sources", "median", "p90", "worst", "bias", "roofline at most")
 
 
-def _print_report(path: Path, table: PublishedTable, found: Sequence[Residual], every_row: bool) -> None:
-    classes = [(*key, *_cells(line)) for key, line in by_class(found).items()]
+def _print_report(path: Path, table: PublishedTable, rows: Sequence[Residual], every_row: bool) -> None:
+    classes = [(*key, *_cells(line)) for key, line in by_class(rows).items()]
     print_aligned([("GPUs", "layers", "quantity", *_HEADS), *classes])
     print()
-    regimes = [(*key, *_cells(line)) for key, line in by_regime(found).items()]
+    regimes = [(*key, *_cells(line)) for key, line in by_regime(rows).items()]
     print_aligned([("GPUs", "quantity", "regime", *_HEADS), *regimes])
     print()
-    sources = [(_short(source), *rest, *_cells(line)) for (source, *rest), line in by_source(found).items()]
+    sources = [(_short(source), *rest, *_cells(line)) for (source, *rest), line in by_source(rows).items()]
     print_aligned([("source", "GPUs", "quantity", *_HEADS), *sources])
-    decode = decode_residuals(found)
+    decode = decode_residuals(rows)
     if decode:
         line, (low, high) = errors_of(decode), band(decode)
         print(
@@ -135,7 +135,7 @@ def _print_report(path: Path, table: PublishedTable, found: Sequence[Residual], 
             f" {percent(line.median_error)}, 9 of 10 within {percent(line.p90_error)}, bias {_signed(line.bias)},"
             f" 8 of 10 from {plain(low)} to {plain(high)} of the prediction"
         )
-    print(f"roofline above a measurement: {sum(each.roofline_ratio > 1 for each in found)} of {len(found)} rows")
+    print(f"roofline above a measurement: {sum(each.roofline_ratio > 1 for each in rows)} of {len(rows)} rows")
     print(f"ran out of memory: {len(table.out_of_memory)} rows, {agreed_out_of_memory(table)} by our count too")
     for reason, count in Counter(each.reason for each in table.skipped).most_common():
         print(f"left out: {count} rows, {reason[:90]}")
@@ -143,7 +143,7 @@ def _print_report(path: Path, table: PublishedTable, found: Sequence[Residual], 
     print("never tested here: what is not in the first table")
     print(f"table: {path.name}")
     if every_row:
-        print_aligned([_row_cells(each) for each in found])
+        print_aligned([_row_cells(each) for each in rows])
 
 
 def _short(source: str) -> str:
@@ -157,11 +157,25 @@ def _cells(line: Errors) -> tuple[str, ...]:
 
 
 def _row_cells(each: Residual) -> tuple[str, ...]:
-    said = each.measurement
-    asked = "max" if said.batch is None else str(said.batch)
-    where = (said.model.key, said.gpu.key, said.dtype, f"TP={said.group.tp_size}", f"PP={said.pp_size}", asked)
-    lengths = f"{said.prompt_tokens}+{said.output_tokens}"
-    return (*where, lengths, said.quantity, plain(said.measured_s), plain(each.predicted_s), plain(each.ratio))
+    measurement = each.measurement
+    asked = "max" if measurement.batch is None else str(measurement.batch)
+    where = (
+        measurement.model.key,
+        measurement.gpu.key,
+        measurement.dtype,
+        f"TP={measurement.group.tp_size}",
+        f"PP={measurement.pp_size}",
+        asked,
+    )
+    lengths = f"{measurement.prompt_tokens}+{measurement.output_tokens}"
+    return (
+        *where,
+        lengths,
+        measurement.quantity,
+        plain(measurement.measured_s),
+        plain(each.predicted_s),
+        plain(each.ratio),
+    )
 
 
 def _signed(fraction: float) -> str:

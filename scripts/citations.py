@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print(done, options.rows)
         return picked(done, "package", "release", "checked", "archive", "rows", "moved")
 
-    return answer(parser, options, compute, table=False, status=lambda said: OFF if said["moved"] else 0)
+    return answer(parser, options, compute, table=False, status=lambda answered: OFF if answered["moved"] else 0)
 
 
 def _print(done: archives.Check, every_row: bool) -> None:

@@ -104,9 +104,9 @@ def _handouts(lab: Lab, options: argparse.Namespace) -> None:
 def _key(lab: Lab, options: argparse.Namespace) -> None:
     word, students = word_of(options.word_file), roster(options.roster)
     rows = [
-        (student, f"q{place}", f"{question.in_unit:.6g}", question.unit)
+        (student, f"q{number}", f"{question.in_unit:.6g}", question.unit)
         for student in students
-        for place, question in enumerate(questions(lab, seed_of(student, lab, word)), 1)
+        for number, question in enumerate(questions(lab, seed_of(student, lab, word)), 1)
     ]
     _write(options.out, ("student", "question", "answer", "unit"), rows)
 
@@ -184,8 +184,8 @@ def _gradescope(lab: Lab, options: argparse.Namespace) -> None:
 def _files(rooms: Sequence[str]) -> Iterator[Path]:
     for room in rooms:
         path = ROOT / room
-        found = [path] if path.is_file() else sorted(path.rglob("*"))
-        yield from (one for one in found if one.suffix in (".py", ".md") and one.is_file())
+        files = [path] if path.is_file() else sorted(path.rglob("*"))
+        yield from (one for one in files if one.suffix in (".py", ".md") and one.is_file())
 
 
 def _notebook(lab: Lab, options: argparse.Namespace) -> None:

@@ -58,31 +58,33 @@ def graded(lab: Lab, file: Path, student: str, answers: str, word: str) -> Grade
     seed = seed_of(student, lab, word)
     asked = questions(lab, seed) if student else ()
     given = answers_in(answers)
-    answered = tuple(answer_to(place, question, given.get(f"q{place}")) for place, question in enumerate(asked, 1))
+    answered = tuple(
+        answer_to(number, question, given.get(f"q{number}")) for number, question in enumerate(asked, 1)
+    )
     return Grade(lab, grade(lab, file, seed), answered, student)
 
 
-def answer_to(place: int, question: Number, said: str | None) -> Answered:
+def answer_to(number: int, question: Number, answer: str | None) -> Answered:
     """What was said to a question, and what is told of it where it is not right."""
-    judged = None if said is None else judge(question, said)
+    judged = None if answer is None else judge(question, answer)
     block = "judge.unanswered" if judged is None else f"judge.{judged.reply}"
     if judged and judged.reply == "slip":
         block = judged.block
     remark = "" if judged and judged.right else words("grading", block, {**question.fields, "unit": question.unit})
-    return Answered(worded(place, question), said or "", remark)
+    return Answered(worded(number, question), answer or "", remark)
 
 
-def worded(place: int, question: Number) -> str:
+def worded(number: int, question: Number) -> str:
     """A question as a student reads it."""
     asks = words("grading", f"{question.key}.asks", question.fields)
-    return f"q{place}. {asks} {words('grading', 'answer_in', {'unit': question.unit})}"
+    return f"q{number}. {asks} {words('grading', 'answer_in', {'unit': question.unit})}"
 
 
 def paper(asked: Sequence[Number]) -> str:
     """The questions, and the lines to be filled in."""
     numbered = list(enumerate(asked, 1))
-    blanks = [f"q{place} = ? {question.unit}" for place, question in numbered]
-    return "\n".join([*(worded(place, question) for place, question in numbered), "", *blanks])
+    blanks = [f"q{number} = ? {question.unit}" for number, question in numbered]
+    return "\n".join([*(worded(number, question) for number, question in numbered), "", *blanks])
 
 
 def _answer(options: argparse.Namespace, lab: Lab) -> str:

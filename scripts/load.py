@@ -46,7 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report(options, asked, plan)
 
     return answer(
-        parser, options, compute, table=False, status=lambda said: 0 if said.get("met", True) else NOTHING_FITS
+        parser,
+        options,
+        compute,
+        table=False,
+        status=lambda answered: 0 if answered.get("met", True) else NOTHING_FITS,
     )
 
 

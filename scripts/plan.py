@@ -47,25 +47,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         log, table, bench = (
             read_text(name) if name else "" for name in (options.startup_log, options.nccl, options.bench)
         )
-        found = refit(asked, log, table, bench) if log or table or bench else None
-        placement = found.after if found else place_under_load(asked)
+        refitted = refit(asked, log, table, bench) if log or table or bench else None
+        placement = refitted.after if refitted else place_under_load(asked)
         missed = placement.question.demand.requests_per_s is not None and not placement.met
         sizes = sized(placement.question) if options.size or missed else None
         if not options.json:
-            if found is not None:
-                print("\n".join(["Your machine", *(f"  {worded(one)}" for one in said_of(found)), ""]))
+            if refitted is not None:
+                print("\n".join(["Your machine", *(f"  {worded(one)}" for one in said_of(refitted)), ""]))
             _print(placement, options.engine, options.manifest)
             if sizes is not None:
                 _print_sizes(sizes)
         more = {} if sizes is None else {"sizes": _sizes(sizes)}
-        return {**_as_json(placement), **more, **({} if found is None else {"refit": _refit(found)})}
+        return {**_as_json(placement), **more, **({} if refitted is None else {"refit": _refit(refitted)})}
 
     return answer(
         parser,
         options,
         compute,
         table=False,
-        status=lambda said: 0 if said["met"] else NOTHING_FITS,
+        status=lambda answered: 0 if answered["met"] else NOTHING_FITS,
     )
 
 
@@ -141,13 +141,13 @@ def _plan_as_json(question: Question, plan: Plan) -> Mapping[str, object]:
     }
 
 
-def _refit(found: Refit) -> Mapping[str, object]:
+def _refit(refitted: Refit) -> Mapping[str, object]:
     """What was taken of one's own machine, and what the plan was before."""
-    asked, before = found.after.question, found.before.recommended
+    asked, before = refitted.after.question, refitted.before.recommended
     return {
-        "said": said_of(found),
-        "refused": found.refused,
-        "recommended_before": None if before is None else as_sizes(found.before.plans[before].layout),
+        "said": said_of(refitted),
+        "refused": refitted.refused,
+        "recommended_before": None if before is None else as_sizes(refitted.before.plans[before].layout),
         "overhead": asked.budget.overhead,
         "link": picked(asked.cluster.link, "name", "latency_s", "bandwidth_bytes_per_s", "base_s"),
         "efficiency": asked.efficiency,
@@ -155,12 +155,12 @@ def _refit(found: Refit) -> Mapping[str, object]:
     }
 
 
-def _sizes(found: Sizing) -> Mapping[str, object]:
+def _sizes(sizing: Sizing) -> Mapping[str, object]:
     """The best ways of both kinds, each with what starts its engines."""
     names = ("name", "gpus", "kept_per_s")
     return {
         "together": [
-            {**picked(one, *names, "chunk_tokens"), **as_sizes(one.layout)} for one in found.together[:MOST]
+            {**picked(one, *names, "chunk_tokens"), **as_sizes(one.layout)} for one in sizing.together[:MOST]
         ],
         "apart": [
             {
@@ -168,17 +168,17 @@ def _sizes(found: Sizing) -> Mapping[str, object]:
                 "prefill": as_sizes(one.prefill),
                 "decode": as_sizes(one.decode),
             }
-            for one in found.apart[:MOST]
+            for one in sizing.apart[:MOST]
         ],
     }
 
 
-def _print_sizes(found: Sizing) -> None:
-    print("\n" + worded(sizing_remark(found)))
+def _print_sizes(sizing: Sizing) -> None:
+    print("\n" + worded(sizing_remark(sizing)))
     heads = ("engines", "GPUs", "requests/s kept", "")
-    whole = [(one.name, one.gpus, one.kept_per_s, f"reads {one.chunk_tokens} a step") for one in found.together]
-    apart = [(one.name, one.gpus, one.kept_per_s, f"{seconds(one.transfer_s)} between") for one in found.apart]
-    rows = [(name, str(gpus), plain(kept), said) for name, gpus, kept, said in (*whole[:MOST], *apart[:MOST])]
+    whole = [(one.name, one.gpus, one.kept_per_s, f"reads {one.chunk_tokens} a step") for one in sizing.together]
+    apart = [(one.name, one.gpus, one.kept_per_s, f"{seconds(one.transfer_s)} between") for one in sizing.apart]
+    rows = [(name, str(gpus), plain(kept), told) for name, gpus, kept, told in (*whole[:MOST], *apart[:MOST])]
     print_aligned([heads, *rows])
 
 
@@ -198,8 +198,8 @@ def _print(placement: Placement, engine: Engine, manifest: str | None) -> None:
     chosen = _chosen(placement)
     if chosen is not None:
         refused = refusals(placement.question, chosen, engine)
-        said = [f"{engine} would refuse it: {one.text}" for one in refused]
-        print("\n" + ("\n".join(said) or _written(placement.question, chosen, engine, manifest)))
+        lines = [f"{engine} would refuse it: {one.text}" for one in refused]
+        print("\n" + ("\n".join(lines) or _written(placement.question, chosen, engine, manifest)))
         for note in remarks(placement.question, chosen):
             print(worded(note))
 

@@ -47,23 +47,23 @@ def _options(question: Question) -> Mapping[str, str]:
     """A choice's options by their letters; none for a number."""
     if not isinstance(question, Choice):
         return {}
-    said = (_text(question, f"{question.key}.say_{name}") for name in question.options)
-    return dict(zip(question.letters, said, strict=True))
+    answers = (_text(question, f"{question.key}.say_{name}") for name in question.options)
+    return dict(zip(question.letters, answers, strict=True))
 
 
 def _ask(questions: Sequence[Question], sheet: Sheet) -> Sheet:
     """Each question that the sheet has no answer to, until the input ends."""
-    for place, question in enumerate(questions, start=1):
+    for number, question in enumerate(questions, start=1):
         if question.key in sheet.answers:
             continue
-        print(f"\n{place} of {len(questions)}, {question.concept}\n{_text(question, f'{question.key}.asks')}")
+        print(f"\n{number} of {len(questions)}, {question.concept}\n{_text(question, f'{question.key}.asks')}")
         for letter, option in _options(question).items():
             print(f"  {letter}  {option}")
-        said = _reply(question)
-        if said is None:
+        answer = _reply(question)
+        if answer is None:
             break
-        if said:
-            sheet = sheet.with_answer(question.key, said)
+        if answer:
+            sheet = sheet.with_answer(question.key, answer)
     return sheet
 
 
@@ -74,13 +74,13 @@ def _reply(question: Question) -> str | None:
         line = sys.stdin.readline()
         if not line:
             return None
-        said = line.strip()
-        if not said:
+        answer = line.strip()
+        if not answer:
             return ""
-        judged = judge(question, said)
+        judged = judge(question, answer)
         print(f"{'right' if judged.right else 'not so' if judged.read else 'again'}: {_feedback(question, judged)}")
         if judged.read:
-            return said
+            return answer
 
 
 def _feedback(question: Question, judged: Judged) -> str:

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options,
         compute,
         table=False,
-        status=lambda said: NOTHING_FITS if said["winner"] is None else 0,
+        status=lambda answered: NOTHING_FITS if answered["winner"] is None else 0,
     )
 
 

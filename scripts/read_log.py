@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print(report)
         return {**_report(report), "off": report.count("off")}
 
-    return answer(parser, options, compute, table=False, status=lambda said: OFF if said["off"] else 0)
+    return answer(parser, options, compute, table=False, status=lambda answered: OFF if answered["off"] else 0)
 
 
 def _text(file: str) -> str:

@@ -39,7 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _as_json(given, near)
 
     return answer(
-        parser, options, compute, table=False, status=lambda said: 0 if said.get("fits", True) else NOTHING_FITS
+        parser,
+        options,
+        compute,
+        table=False,
+        status=lambda answered: 0 if answered.get("fits", True) else NOTHING_FITS,
     )
 
 

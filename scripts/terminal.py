@@ -48,9 +48,12 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str, kind: str = "usage") -> NoReturn:
         """End the command with one line."""
-        said = " ".join((message + self._meant(message)).split())
-        error = {"schema_version": SCHEMA_VERSION, "error": {"kind": kind, "message": said, "status": BAD_INPUT}}
-        line = json.dumps(error, ensure_ascii=False) if self.as_json else f"{self.prog}: {said}"
+        complaint = " ".join((message + self._meant(message)).split())
+        error = {
+            "schema_version": SCHEMA_VERSION,
+            "error": {"kind": kind, "message": complaint, "status": BAD_INPUT},
+        }
+        line = json.dumps(error, ensure_ascii=False) if self.as_json else f"{self.prog}: {complaint}"
         print(line, file=sys.stderr)
         raise SystemExit(BAD_INPUT)
 

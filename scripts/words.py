@@ -10,4 +10,4 @@ _MARKS = re.compile(r":[a-z-]+\[([^\]]*)\]|\[([^\]]*)\]\([^)]*\)|[*`]+|#+ ")
 
 def words(stem: str, block: str, fields: Mapping[str, str]) -> str:
     """A block as plain text. Raises KeyError for an unknown block, or a field that is not given."""
-    return _MARKS.sub(lambda found: found[1] or found[2] or "", said(stem, block, **fields))
+    return _MARKS.sub(lambda match: match[1] or match[2] or "", said(stem, block, **fields))

@@ -67,10 +67,10 @@ def _worded(key: str, options: Sequence[T]) -> dict[str, tuple[T, str]]:
     if page is None:
         return {}
     blocks = content.load(page.stem)
-    said = {one: blocks.get(f"option.{slug(one)}") for one in options}
-    if not any(said.values()):
+    labels = {one: blocks.get(f"option.{slug(one)}") for one in options}
+    if not any(labels.values()):
         return {}
-    return {slug(one) if text else str(one): (one, text or str(one)) for one, text in said.items()}
+    return {slug(one) if text else str(one): (one, text or str(one)) for one, text in labels.items()}
 
 
 def _keyed(words: Mapping[str, tuple[T, str]], default: T) -> tuple[dict[str, str], str]:
@@ -113,8 +113,8 @@ def option(
 
 def picked(key: str, default: str, options: Sequence[str] = ()) -> str:
     """What is picked at a control that has not run yet: in this visit, or in its address."""
-    found = str(st.session_state.get(key, st.query_params.get(key, default)))
-    return next((one for one in options if slug(one) == found), found)
+    value = str(st.session_state.get(key, st.query_params.get(key, default)))
+    return next((one for one in options if slug(one) == value), value)
 
 
 def whole(label: str, key: str, low: int, high: int, default: int, *, help: str | None = None) -> int:
@@ -182,8 +182,8 @@ _unseen: ContextVar[bool] = ContextVar("unseen", default=False)
 class _OutOfSight(AbstractContextManager[None]):
     """A place, or where there is none the one around it, in which nothing is seen."""
 
-    def __init__(self, place: DeltaGenerator | None) -> None:
-        self._place = place
+    def __init__(self, region: DeltaGenerator | None) -> None:
+        self._place = region
         self._before: list[Token[bool]] = []
 
     def __enter__(self) -> None:

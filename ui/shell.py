@@ -168,8 +168,8 @@ def run() -> None:
 def _streamlits_own() -> dict[str, str]:
     """What Streamlit says of its own parts, in English alone, by what it is called here: for the browser to put."""
     here, there = content.load("shell"), content.blocks("shell", content.ENGLISH)
-    said = {words: here[name] for name, words in there.items() if name.startswith("streamlit.")}
-    return {words: called for words, called in said.items() if words != called}
+    worded = {words: here[name] for name, words in there.items() if name.startswith("streamlit.")}
+    return {words: called for words, called in worded.items() if words != called}
 
 
 def _heard() -> None:
@@ -181,9 +181,9 @@ def stand(stem: str, scene: str) -> None:
     st.session_state["_view"] = f"{stem}_{scene}"
 
 
-def tell(*said: str) -> None:
+def tell(*sentences: str) -> None:
     """What a screen reader is told when it changes: where the visitor is now, and the answer if it is shown."""
-    st.session_state["_said"] = ". ".join(said)
+    st.session_state["_said"] = ". ".join(sentences)
 
 
 def _bar() -> bool:
@@ -250,13 +250,13 @@ def _column_px() -> int:
     return 4000 if presenting() else theme.COLUMN_PX
 
 
-def _say_what_was_ignored(place: st.delta_generator.DeltaGenerator, page: str) -> None:
+def _say_what_was_ignored(region: st.delta_generator.DeltaGenerator, page: str) -> None:
     """One line, on the page the visit opened with."""
     opened_with = st.session_state.setdefault("_opened_with", page)
     ignored = address.ignored() if opened_with == page else []
     if ignored:
         what = escape("; ".join(line.rstrip(".") for line in ignored))
-        place.markdown(f":gray[{label('ignored', what=what)}]")
+        region.markdown(f":gray[{label('ignored', what=what)}]")
 
 
 def presenting() -> bool:

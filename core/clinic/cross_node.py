@@ -30,9 +30,9 @@ def cross_node(rng: np.random.Generator) -> Case:
     hop_s = link(NETWORK).latency_s + inside.whole.step.payload_bytes / link(NETWORK).bandwidth_bytes_per_s
     piped_s = inside.whole.total_s + hop_s
     messages, piped_messages = _messages(wide), GPUS_PER_NODE * (NODES - 1)
-    found = _steps(wide.whole.total_s, messages, rng)
+    steps = _steps(wide.whole.total_s, messages, rng)
     piped = _steps(piped_s, piped_messages, rng)
-    tail, mended = tail_of(found), tail_of(piped)
+    tail, mended = tail_of(steps), tail_of(piped)
     return Case(
         key="cross_node",
         truth="messages",
@@ -59,9 +59,9 @@ def cross_node(rng: np.random.Generator) -> Case:
             Figure("seen_two", SEEN_S[1]),
         ),
         names=(Name("gpu", "H100"), Name("network", link(NETWORK).name.partition(",")[0])),
-        symptom=_histogram({"across": found}),
+        symptom=_histogram({"across": steps}),
         model=Bars("s", (*_parts("inside", inside), *_parts("across", wide))),
-        fix=_histogram({"across": found, "piped": piped}),
+        fix=_histogram({"across": steps, "piped": piped}),
     )
 
 

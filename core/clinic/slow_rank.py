@@ -18,10 +18,10 @@ def slow_rank(points: Sequence[MeasuredPoint]) -> Case:
     """The case: what a profiler shows on each rank, and the lockstep behind it."""
     compute_s, comm_s = _compute_s(RANKS), _comm_s(points, RANKS)
     level = lockstep([compute_s] * RANKS, comm_s)
-    found = lockstep(Straggler(SLOW_RANK, 1 + SLOW_PERCENT / 100).slow([compute_s] * RANKS), comm_s)
-    waits = [float(wait) for wait in found.waits]
+    run = lockstep(Straggler(SLOW_RANK, 1 + SLOW_PERCENT / 100).slow([compute_s] * RANKS), comm_s)
+    waits = [float(wait) for wait in run.waits]
     half = lockstep([_compute_s(RANKS // 2)] * (RANKS // 2), _comm_s(points, RANKS // 2))
-    step_s, level_s = float(found.step), float(level.step)
+    step_s, level_s = float(run.step), float(level.step)
     return Case(
         key="slow_rank",
         truth="slow_rank",
@@ -46,11 +46,11 @@ def slow_rank(points: Sequence[MeasuredPoint]) -> Case:
         ),
         names=(Name("gpu", "H100"),),
         symptom=Bars("s", tuple(Segment(f"rank {r}", "whole", comm_s + waits[r]) for r in range(RANKS))),
-        model=Bars("s", tuple(part for r in range(RANKS) for part in _parts(f"rank {r}", found, r, comm_s))),
+        model=Bars("s", tuple(part for r in range(RANKS) for part in _parts(f"rank {r}", run, r, comm_s))),
         fix=Bars(
             "s",
             (
-                *_parts("found", found, SLOW_RANK, comm_s),
+                *_parts("found", run, SLOW_RANK, comm_s),
                 *_parts("level", level, 0, comm_s),
                 *_parts("without", half, 0, _comm_s(points, RANKS // 2)),
             ),

@@ -239,8 +239,8 @@ def max_bytes(machine: Machine) -> int:
 
 def rule_in(text: str) -> Rule | None:
     """The rule that a log line names, by the words all releases share; None where it names none."""
-    said = " ".join(text.split())
-    return next((rule for rule in RULES if rule.told_by in said), None)
+    line = " ".join(text.split())
+    return next((rule for rule in RULES if rule.told_by in line), None)
 
 
 def world_sizes(machine: Machine) -> tuple[int, ...]:

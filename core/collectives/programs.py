@@ -217,11 +217,11 @@ def hierarchical_all_reduce(gpus_per_node: int, nodes: int) -> Program:
     pieces = [tuple(range(gpu * nodes, (gpu + 1) * nodes)) for gpu in range(gpus_per_node)]
     inside = [range(node * gpus_per_node, (node + 1) * gpus_per_node) for node in range(nodes)]
     across = [range(gpu, nodes * gpus_per_node, gpus_per_node) for gpu in range(gpus_per_node)]
-    single = [[(chunk,) for chunk in piece] for piece in pieces]
+    chunks = [[(chunk,) for chunk in piece] for piece in pieces]
     rounds = (
         _together([_ring(members, pieces, shift=1, adds=True) for members in inside])
-        + _together([_ring(members, single[gpu], shift=1, adds=True) for gpu, members in enumerate(across)])
-        + _together([_ring(members, single[gpu], shift=0, adds=False) for gpu, members in enumerate(across)])
+        + _together([_ring(members, chunks[gpu], shift=1, adds=True) for gpu, members in enumerate(across)])
+        + _together([_ring(members, chunks[gpu], shift=0, adds=False) for gpu, members in enumerate(across)])
         + _together([_ring(members, pieces, shift=0, adds=False) for members in inside])
     )
     return Program(nodes * gpus_per_node, nodes * gpus_per_node, rounds)
@@ -261,8 +261,8 @@ def _ring(members: Sequence[int], blocks: Sequence[tuple[int, ...]], shift: int,
     size = len(members)
     for step in range(size - 1):
         yield tuple(
-            _message(rank, members[(place + 1) % size], blocks[(place - step - shift) % size], adds)
-            for place, rank in enumerate(members)
+            _message(rank, members[(index + 1) % size], blocks[(index - step - shift) % size], adds)
+            for index, rank in enumerate(members)
         )
 
 

@@ -38,9 +38,9 @@ def find(query: str, places: Iterable[Indexed], most: int = 12) -> Sequence[Foun
     wanted = tuple(words(query[:LONGEST_QUERY]))
     if not wanted:
         return []
-    scored = ((_score(wanted, place), place) for place in places)
+    scored = ((_score(wanted, indexed), indexed) for indexed in places)
     best = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: -pair[0])[:most]
-    return [Found(place, score, _passage(wanted[0], place.text)) for score, place in best]
+    return [Found(indexed, score, _passage(wanted[0], indexed.text)) for score, indexed in best]
 
 
 @lru_cache(maxsize=4096)
@@ -49,16 +49,16 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.lower()))
 
 
-def _score(wanted: Sequence[str], place: Indexed) -> float:
+def _score(wanted: Sequence[str], indexed: Indexed) -> float:
     """The sum over the words asked for; 0 where one of them is nowhere."""
     total = 0.0
     for word in wanted:
-        title = words(place.title) or ("",)
+        title = words(indexed.title) or ("",)
         in_title = _hits(word, title) / len(title) ** 0.5
-        found = _TITLE * in_title + _TEXT * min(3.0, _hits(word, words(place.text)))
-        if not found:
+        score = _TITLE * in_title + _TEXT * min(3.0, _hits(word, words(indexed.text)))
+        if not score:
             return 0.0
-        total += found
+        total += score
     return total
 
 

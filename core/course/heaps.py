@@ -26,7 +26,7 @@ def heaps(
     """
     accepted = Accepted(truth, slips, room=reach)
     made: Counter[str] = Counter()
-    for said, count in counts:
-        if slip := accepted.meant(said):
+    for answer, count in counts:
+        if slip := accepted.meant(answer):
             made[slip] += count
     return [Heap(slip, slips[slip], count) for slip, count in made.most_common()]

@@ -79,4 +79,4 @@ PLACES = (
 
 def places(room: Room) -> tuple[Place, ...]:
     """The places of a room, in the order they are read."""
-    return tuple(place for place in PLACES if place.room == room.key)
+    return tuple(reading for reading in PLACES if reading.room == room.key)

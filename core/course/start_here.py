@@ -60,7 +60,7 @@ def ring_stages(ranks: int) -> Stages:
     """What a ring leaves on ranks whose own part is their number counted from one, in every chunk."""
     parts = [np.full((ranks, 1), rank + 1.0) for rank in range(ranks)]
     scattered = _after(ring_reduce_scatter(ranks), parts)
-    own = [[chunk if place == rank else None for place, chunk in enumerate(row)] for rank, row in _rows(scattered)]
+    own = [[chunk if index == rank else None for index, chunk in enumerate(row)] for rank, row in _rows(scattered)]
     whole = _after(ring_all_gather(ranks), scattered)
     return Stages(_grid(parts), tuple(map(tuple, own)), _grid(whole))
 

@@ -90,8 +90,8 @@ def predicted_line(before: str, one: Foretold) -> str:
 def seen_line(before: str, key: str, seen: str, measured_s: float, source: str) -> str:
     """The line of a figure that was seen."""
     require_positive(measured_s=measured_s)
-    said = {"event": "seen", "key": key, "seen": seen, "measured_s": measured_s, "source": source[:300]}
-    return _line(before, said)
+    line = {"event": "seen", "key": key, "seen": seen, "measured_s": measured_s, "source": source[:300]}
+    return _line(before, line)
 
 
 def read_foretold(lines: Sequence[str]) -> tuple[Foretold, ...]:

@@ -128,15 +128,15 @@ def read_kept(rows: Iterable[KeptRow]) -> PublishedTable:
 
     Raises UnreadableTextError that names the first line that holds none.
     """
-    found = []
+    measured = []
     for number, kept in enumerate(rows, start=2):
         try:
-            found.append(_measurement(kept))
+            measured.append(_measurement(kept))
         except (ShardlabError, ValueError) as error:
             raise UnreadableTextError(f"line {number} holds no measurement: {error}") from error
     return PublishedTable(
-        tuple(one for one in found if one.measured_s > 0),
-        out_of_memory=tuple(one for one in found if one.measured_s == 0),
+        tuple(one for one in measured if one.measured_s > 0),
+        out_of_memory=tuple(one for one in measured if one.measured_s == 0),
     )
 
 
@@ -163,19 +163,19 @@ def _measurement(kept: KeptRow) -> Measurement:
     )
 
 
-def keep(found: Measurement) -> KeptRow:
+def keep(measurement: Measurement) -> KeptRow:
     """The line that `read_kept` reads back as this measurement."""
-    network = found.group.network
+    network = measurement.group.network
     texts = {
-        "model": found.model.key,
-        "gpu": found.gpu.key,
-        "tp_size": found.group.tp_size,
-        "link": found.group.link.key,
+        "model": measurement.model.key,
+        "gpu": measurement.gpu.key,
+        "tp_size": measurement.group.tp_size,
+        "link": measurement.group.link.key,
         "network": network.key if network else "",
-        "batch": "" if found.batch is None else found.batch,
-        "measured_s": repr(found.measured_s),
+        "batch": "" if measurement.batch is None else measurement.batch,
+        "measured_s": repr(measurement.measured_s),
     }
-    return KeptRow(*(str(texts.get(name, getattr(found, name, ""))) for name in KEPT_COLUMNS))
+    return KeptRow(*(str(texts.get(name, getattr(measurement, name, ""))) for name in KEPT_COLUMNS))
 
 
 def _one_of(text: str, name: str, known: tuple[Any, ...]) -> Any:

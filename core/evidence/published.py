@@ -78,12 +78,12 @@ def read_published(rows: Iterable[PublishedRow]) -> PublishedTable:
         try:
             if _is_rate(row.metric) and row.run in timed:
                 raise _NotComparableError("the rate of a run whose time stands beside it")
-            found = _measurement(row)
-            _refuse_if_set_aside(found)
+            measurement = _measurement(row)
+            _refuse_if_set_aside(measurement)
         except (ShardlabError, ValueError) as error:
             skipped.append(SkippedRow(row.source, row.metric, str(error)))
             continue
-        (out_of_memory if found.measured_s == 0 else measurements).append(found)
+        (out_of_memory if measurement.measured_s == 0 else measurements).append(measurement)
     return PublishedTable(tuple(measurements), tuple(skipped), tuple(out_of_memory))
 
 
@@ -142,16 +142,16 @@ def _quantity(metric: str, batch: int | None) -> Quantity:
 
     Raises _NotComparableError for percentiles, and for figures derived from another.
     """
-    said = metric.lower()
-    if re.search(r"\bp\d\d|percentile|bandwidth|mfu|cached", said):
+    words = metric.lower()
+    if re.search(r"\bp\d\d|percentile|bandwidth|mfu|cached", words):
         raise _NotComparableError("not a mean time, or derived from one that stands beside it")
     if batch is None:
         return "saturated"
-    if re.search(r"itl|tpot|ms/token|decode|inter-token|/user", said):
+    if re.search(r"itl|tpot|ms/token|decode|inter-token|/user", words):
         return "decode"
-    if re.search(r"ttft|first token", said):
+    if re.search(r"ttft|first token", words):
         return "first_token"
-    if "latency" in said or "tokens/s" in said:
+    if "latency" in words or "tokens/s" in words:
         return "run"
     raise _NotComparableError(f"a metric that is not read: {metric[:60]}")
 
@@ -220,13 +220,15 @@ def _group(ranks: int, usual: LinkSpec, row: PublishedRow) -> TensorGroup:
 
     Raises _NotComparableError for ranks over nodes whose network is not named.
     """
-    said = f"{row.gpu} {row.note}".lower()
-    if 1 < ranks <= NODE_GPUS and re.search(r"\b(two|2|diff|different|separate|several) (nodes|machines)", said):
+    described = f"{row.gpu} {row.note}".lower()
+    if 1 < ranks <= NODE_GPUS and re.search(
+        r"\b(two|2|diff|different|separate|several) (nodes|machines)", described
+    ):
         raise _NotComparableError("ranks over nodes whose network is not named")
     if ranks <= NODE_GPUS:
         inside = link("pcie-4-no-p2p") if _IN_PODS in row.source else usual
         return TensorGroup(ranks, inside, NODE_GPUS)
-    network = _NETWORKS.get(next((words for words in _NETWORKS if words in said), ""))
+    network = _NETWORKS.get(next((words for words in _NETWORKS if words in described), ""))
     if network is None:
         raise _NotComparableError("ranks over nodes whose network is not named")
     crossing_s = CROSSING_S if _engine(row) in SERVERS else 0.0
@@ -255,14 +257,14 @@ def _kv_dtype(row: PublishedRow, dtype: str) -> str:
 
 def _expert_ranks(note: str) -> int:
     """How many ways a note says the experts are cut besides."""
-    found = re.search(r"\bEP (\d{1,3})\b", note)
-    return whole_number(found[1] if found else 1) or 1
+    match = re.search(r"\bEP (\d{1,3})\b", note)
+    return whole_number(match[1] if match else 1) or 1
 
 
 def _utilisation(note: str) -> float:
     """The share of memory a server was allowed, where a note says so."""
-    found = re.search(r"\butil (0\.\d{1,3})\b", note)
-    return (number(found[1]) if found else None) or DEFAULT_UTILISATION
+    match = re.search(r"\butil (0\.\d{1,3})\b", note)
+    return (number(match[1]) if match else None) or DEFAULT_UTILISATION
 
 
 def _whole(text: str, name: str) -> int:

@@ -277,7 +277,7 @@ def doubts(table: Table, fit: LinkFit) -> tuple[Remark, ...]:
         (fit.median_relative_error > 0.25, remark("links.fit_misses", percent=100 * fit.median_relative_error)),
         (bool(flagged), remark("links.spikes", rows=tuple(_spike(error) for error in flagged[:4]))),
     )
-    return tuple(said for applies, said in checks if applies)
+    return tuple(doubt for applies, doubt in checks if applies)
 
 
 def _spike(error: SizeError) -> Remark:

@@ -166,7 +166,7 @@ def _rotary_dim(values: Values, family: Family, head_dim: int, latent: bool) -> 
     inside = values.inside("rope_parameters" if "rope_parameters" in values.fields else "rope_scaling")
     named = ("partial_rotary_factor", "rotary_pct", "rotary_percent")
     factor = next(
-        (value for place in (values, inside) for name in named if (value := place.get(name)) is not None), 1
+        (value for level in (values, inside) for name in named if (value := level.get(name)) is not None), 1
     )
     if "rotary_dim" in values.fields:
         return values.count("rotary_dim")

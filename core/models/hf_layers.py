@@ -133,8 +133,8 @@ def _inner(values: Values, family: Family, layers: int) -> list[str] | None:
         if isinstance(values.get(name), list):
             return [_goes_through(name, one) for one in values.listed(name, layers) or []]
     for name in ("moe_layers_enum", "moe_layers"):
-        said = values.get(name)
-        places = said.split(",") if isinstance(said, str) else said
+        inner = values.get(name)
+        places = inner.split(",") if isinstance(inner, str) else inner
         if isinstance(places, list):
             return ["sparse" if str(layer) in map(str, places) else "dense" for layer in range(layers)]
     period = values.count("expert_layer_period")

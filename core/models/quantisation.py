@@ -261,10 +261,10 @@ def _quark(block: Mapping[str, object]) -> WeightFormat:
 def _compressed(block: Mapping[str, object]) -> WeightFormat:
     """The first group's weights, where the groups agree."""
     groups = block.get("config_groups")
-    found = {_compressed_group(group) for group in groups.values()} if isinstance(groups, Mapping) else set()
-    if len(found) != 1:
+    kinds = {_compressed_group(group) for group in groups.values()} if isinstance(groups, Mapping) else set()
+    if len(kinds) != 1:
         raise OutOfRangeError("config_groups", _shown(groups), "must name one width for all quantized weights")
-    return found.pop()
+    return kinds.pop()
 
 
 def _compressed_group(group: object) -> WeightFormat:

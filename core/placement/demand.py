@@ -55,7 +55,7 @@ class Demand:
 
         Source: Leviathan, Kalman & Matias 2023, equation 1.
         """
-        return sum(self.acceptance**place for place in range(self.draft_tokens + 1))
+        return sum(self.acceptance**draft for draft in range(self.draft_tokens + 1))
 
     @property
     def cached_tokens(self) -> int:

@@ -32,7 +32,7 @@ def compose(question: Question, plan: Plan, engine: Engine = "vllm") -> str | No
     here = min(plan.layout.replicas, node // each)
     if not here:
         return None
-    services = {f"engine-{place}": _service(question, plan, engine, place * each) for place in range(here)}
+    services = {f"engine-{number}": _service(question, plan, engine, number * each) for number in range(here)}
     file: Yaml = {"services": services, "volumes": {"huggingface": {}}}
     return _written(file)
 

@@ -235,15 +235,15 @@ class Placement:
         """
         if not self.fitting:
             return None
-        meeting = [index for index in self.fitting if self.meets(index)]
-        if self.at_rate and meeting:
-            return self._simplest({index: self.at_rate[index].capacity_per_s for index in meeting})
+        on_target = [index for index in self.fitting if self.meets(index)]
+        if self.at_rate and on_target:
+            return self._simplest({index: self.at_rate[index].capacity_per_s for index in on_target})
         target = self.question.demand.slo_itl_s
-        if not meeting:
+        if not on_target:
             return self._simplest({index: 1 / self.timing(index).itl_s for index in self.fitting})
         if target is None or self.at_rate:
-            return self._simplest({index: self.timing(index).sustained_tokens_per_s for index in meeting})
-        return self._simplest({index: self.capacity(index, target) for index in meeting})
+            return self._simplest({index: self.timing(index).sustained_tokens_per_s for index in on_target})
+        return self._simplest({index: self.capacity(index, target) for index in on_target})
 
     def meets(self, index: int) -> bool:
         """Whether a plan that fits is within every target that was set, as `judged`."""

@@ -96,10 +96,10 @@ class Sizing:
         """Prefill and decode apart, the best way of each pair of shapes."""
         return tuple(sorted(self._apart(), key=self._rank))
 
-    def _rank(self, found: Sized | Apart) -> tuple[float, float]:
+    def _rank(self, way: Sized | Apart) -> tuple[float, float]:
         """Fewest GPUs first where a rate is asked, else the highest rate."""
         fewest = self.question.demand.requests_per_s is not None
-        return (found.gpus, -found.kept_per_s) if fewest else (-found.kept_per_s, found.gpus)
+        return (way.gpus, -way.kept_per_s) if fewest else (-way.kept_per_s, way.gpus)
 
     def _together(self) -> Iterator[Sized]:
         rate, cluster = self.question.demand.requests_per_s, self.question.cluster
@@ -145,16 +145,16 @@ def sized(question: Question) -> Sizing:
     return Sizing(question, tuple(_shape(alone, plan) for plan in fitting))
 
 
-def sizing_remark(found: Sizing) -> Remark:
+def sizing_remark(sizing: Sizing) -> Remark:
     """The best way of each kind in a sentence."""
-    demand, cluster = found.question.demand, found.question.cluster
+    demand, cluster = sizing.question.demand, sizing.question.cluster
     code = "placement.sized_at_rate" if demand.requests_per_s else "placement.sized_on_gpus"
     return remark(
         code,
         demand=demand,
         gpus=cluster.gpus,
-        together=_best(found.together),
-        apart=_best(found.apart),
+        together=_best(sizing.together),
+        apart=_best(sizing.apart),
     )
 
 

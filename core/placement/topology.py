@@ -100,12 +100,12 @@ def read_topology(text: str) -> Topology:
     """
     lines = [_bare(line) for line in text.splitlines()]
     refusals = []
-    for place, line in enumerate(lines):
+    for number, line in enumerate(lines):
         start = _first_gpu(line)
         columns = _header(line[start:]) if start >= 0 else []
         if not columns:
             continue
-        below = lines[place + 1 : place + 1 + 3 * MOST_DEVICES]
+        below = lines[number + 1 : number + 1 + 3 * MOST_DEVICES]
         try:
             return _topology(columns, list(_rows(below, columns, bool(line[:start].strip()))))
         except UnreadableTextError as refusal:
@@ -130,8 +130,8 @@ def _bare(line: str) -> str:
 
 def _first_gpu(line: str) -> int:
     """Where the first GPU's name begins, behind what a log may put before each line; -1 for nowhere."""
-    found = _FIRST_GPU.search(line)
-    return -1 if found is None else found.start()
+    match = _FIRST_GPU.search(line)
+    return -1 if match is None else match.start()
 
 
 def _header(line: str) -> list[str]:

@@ -62,7 +62,7 @@ def busiest_s(works: Iterable[Work]) -> float:
 def replay(works: Iterable[Work]) -> Replay:
     """Run them. Raises UnknownNameError for one that waits for what is not there, OutOfRangeError for a circle."""
     named = {work.name: work for work in works}
-    order = {name: place for place, name in enumerate(named)}
+    order = {name: index for index, name in enumerate(named)}
     waiting = {name: len(work.after) for name, work in named.items()}
     followers: dict[str, list[str]] = defaultdict(list)
     for work in named.values():
@@ -77,11 +77,11 @@ def replay(works: Iterable[Work]) -> Replay:
     queue = [(ready_s[name], order[name], name) for name, count in waiting.items() if not count]
     heapify(queue)
     while queue:
-        estimate_s, place, name = heappop(queue)
+        estimate_s, index, name = heappop(queue)
         work = named[name]
         start_s = max([ready_s[name], *(free_s[thing] for thing in work.holds)])
         if start_s > estimate_s:
-            heappush(queue, (start_s, place, name))
+            heappush(queue, (start_s, index, name))
             continue
         ran[name] = Ran(start_s, start_s + work.lasts_s, start_s + work.lasts_s + work.travels_s)
         for thing in work.holds:

@@ -59,8 +59,8 @@ class Fabric:
         works = []
         for number, messages in enumerate(program.rounds):
             arrived: dict[tuple[int, int], tuple[str, ...]] = {}
-            for place, message in enumerate(sorted(messages, key=lambda one: _turn(one, program.ranks))):
-                name = f"{number}.{place} {message.source}>{message.target}"
+            for index, message in enumerate(sorted(messages, key=lambda one: _turn(one, program.ranks))):
+                name = f"{number}.{index} {message.source}>{message.target}"
                 carried = () if program.reads_input else message.chunks
                 after = {before for chunk in carried for before in wrote[message.source, chunk]}
                 sent = len(message.chunks) * chunk_bytes

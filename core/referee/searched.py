@@ -49,13 +49,13 @@ def ports_s(question: Question, side: Layout) -> float:
     return busiest_s(wires.message(str(rank), rank, each + rank, own) for rank in range(each))
 
 
-def searched(found: Sizing) -> Iterator[Shown]:
+def searched(sizing: Sizing) -> Iterator[Shown]:
     """The fewest GPUs for a rate, or the highest rate of some: whole engines, and prefill and decode apart."""
-    question = found.question
-    for way in found.together:
+    question = sizing.question
+    for way in sizing.together:
         least_s = request_least_s(question) / way.gpus
         yield Shown("placement", "engines", way.name, 1 / way.kept_per_s, least_s)
-    for pair in found.apart:
+    for pair in sizing.apart:
         sides = ((pair.prefill, True), (pair.decode, False))
         for side, reads in sides:
             wire_s = ports_s(question, side) / side.replicas
@@ -83,13 +83,13 @@ def _slow(question: Question, layout: Layout, told: AtRate) -> Iterator[Shown]:
     yield Shown("placement", "between tokens at a rate", layout.name, told.itl_s, gap_s)
 
 
-def raced(question: Question, found: Race) -> Iterator[Shown]:
+def raced(question: Question, race: Race) -> Iterator[Shown]:
     """A race: every lane's work on its GPUs, its requests' ways through the wire, one answer at the least.
 
     All lanes serve as many requests, which is what `in_flight` holds of the lanes together.
     """
     model, card, demand = question.model, question.cluster.gpu, question.demand
-    for lane in found.lanes:
+    for lane in race.lanes:
         entrant, tickets = lane.entrant, lane.tickets
         name, engine = f"{entrant.kind} {entrant.layout.name}", entrant.layout.gpus // entrant.engines
         span_s = lane.end_s - min(one.arrived_s for one in tickets)

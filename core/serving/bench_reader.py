@@ -120,12 +120,12 @@ class _Draft:
         else:
             self.percentiles.setdefault(clock, {})[figure(percent or "50")] = seconds
 
-    def number(self, name: str, said: object) -> float | None:
+    def number(self, name: str, given: object) -> float | None:
         """A figure where it is one; what is out of all bounds is left out, and said."""
-        value = number(said, 0, infinite=True)
+        value = number(given, 0, infinite=True)
         beyond = value is not None and value > MOST[name] and not (name == "requests_per_s_asked" and value == inf)
-        if beyond or (value is None and isinstance(said, float) and said == said):
-            self.refused.append(remark("placement.bench_left_out", name=name, figure=str(said)[:24]))
+        if beyond or (value is None and isinstance(given, float) and given == given):
+            self.refused.append(remark("placement.bench_left_out", name=name, figure=str(given)[:24]))
             return None
         return value
 
@@ -189,11 +189,11 @@ def _take_label(draft: _Draft, line: str) -> bool:
 def _take_asked(draft: _Draft, line: str) -> None:
     """What a command line, or the arguments that a benchmark prints, asked for."""
     for match in _ARGUMENT.finditer(line):
-        name, said = match[1].replace("-", "_"), match[2]
+        name, given = match[1].replace("-", "_"), match[2]
         if name == "model":
-            draft.model = said
+            draft.model = given
             continue
-        value = draft.number(_ARGUMENTS[name], said)
+        value = draft.number(_ARGUMENTS[name], given)
         if value is not None and (isfinite(value) or name == "request_rate"):
             draft.asked[_ARGUMENTS[name]] = value
     for name, pattern in _ASKED:
@@ -223,7 +223,7 @@ def _saved(text: str) -> Iterator[BenchResult]:
     if cut_at >= 0:
         pairs = dict(_PAIR.findall(text[cut_at : cut_at + LONGEST_CUT]))
         if "request_throughput" in pairs:
-            values = {name: said.strip('"') for name, said in pairs.items()}
+            values = {name: given.strip('"') for name, given in pairs.items()}
             yield _result(values, text.count("\n", 0, cut_at) + 1, ended=False)
 
 
@@ -234,7 +234,7 @@ def _swept(text: str) -> Iterator[BenchResult]:
     if "mean_ttft_ms" not in heads.split(","):
         return
     for number_of, row in enumerate(csv.DictReader(line[:LONGEST_LINE] for line in lines), start=2):
-        yield _result({name: said for name, said in row.items() if name}, number_of, ended=True)
+        yield _result({name: given for name, given in row.items() if name}, number_of, ended=True)
 
 
 def _result(values: Mapping[str, object], line: int, ended: bool) -> BenchResult:
@@ -244,8 +244,8 @@ def _result(values: Mapping[str, object], line: int, ended: bool) -> BenchResult
     for field_name, key, _ in _NAMES:
         if (value := draft.number(field_name, values.get(key))) is not None:
             draft.figures[field_name] = value
-    for key, said in values.items():
+    for key, given in values.items():
         match = _SAVED_TIME.fullmatch(key) if len(key) <= 40 else None
-        if match is not None and (value := draft.number("time_s", said)) is not None and isfinite(value):
+        if match is not None and (value := draft.number("time_s", given)) is not None and isfinite(value):
             draft.take_time(match["which"], match["percent"], _CLOCKS[match["clock"]], 1e-3 * value)
     return draft.finished(ended)

@@ -107,10 +107,10 @@ def doubts(result: BenchResult, ended: bool) -> tuple[Remark, ...]:
         (not ended, remark("placement.bench_cut")),
         (bool(missing), remark("placement.bench_no_mean", clocks=" or ".join(missing))),
         (bool(result.failed), remark("placement.bench_failed", failed=result.failed)),
-        *((True, said) for said in _disagreements(result)),
+        *((True, doubt) for doubt in _disagreements(result)),
         (several, remark("placement.bench_several_at_a_time")),
     )
-    return tuple(said for applies, said in checks if applies)
+    return tuple(doubt for applies, doubt in checks if applies)
 
 
 def _disagreements(result: BenchResult) -> list[Remark]:
@@ -197,9 +197,9 @@ def printed_bench(result: BenchResult) -> str:
 def _clock_lines(clock: str, seen: Clocked) -> list[str]:
     if seen == Clocked():
         return []
-    said = [("Mean", seen.mean_s)] if seen.mean_s is not None else []
-    said += [("Median" if percent == 50 else f"P{percent:g}", time_s) for percent, time_s in seen.percentiles]
-    return [_TITLES[clock], *(_line(f"{which} {clock.upper()} (ms)", 1e3 * time_s) for which, time_s in said)]
+    named = [("Mean", seen.mean_s)] if seen.mean_s is not None else []
+    named += [("Median" if percent == 50 else f"P{percent:g}", time_s) for percent, time_s in seen.percentiles]
+    return [_TITLES[clock], *(_line(f"{which} {clock.upper()} (ms)", 1e3 * time_s) for which, time_s in named)]
 
 
 def _line(label: str, value: float) -> str:

@@ -68,7 +68,7 @@ def read_trace(text: str) -> Trace:
 
     Raises UnreadableTextError for a text without the three columns, or without a row that can be read.
     """
-    found, unread, request = [], 0, None
+    requests, unread, request = [], 0, None
     beyond = text[MOST_CHARACTERS:]
     text = text[:MOST_CHARACTERS].lstrip("\ufeff")
     if beyond:  # the line that the limit cuts is none, and those behind it are counted
@@ -79,16 +79,16 @@ def read_trace(text: str) -> Trace:
         if request is None:
             unread += 1
         else:
-            found.append(request)
+            requests.append(request)
     open_end = request is not None and text[-1:] not in ("\n", "\r", "}")
-    if not found:
+    if not requests:
         raise UnreadableTextError("no request in this trace: it needs columns arrival, prompt and output")
-    found.sort()
-    kept, start = found[:MOST_REQUESTS], found[0][0]
+    requests.sort()
+    kept, start = requests[:MOST_REQUESTS], requests[0][0]
     arrivals, prompts, outputs = zip(
         *((time_s - start, prompt, output) for time_s, prompt, output in kept), strict=True
     )
-    return Trace(arrivals, prompts, outputs, len(found) - len(kept), unread, open_end)
+    return Trace(arrivals, prompts, outputs, len(requests) - len(kept), unread, open_end)
 
 
 def _rows(text: str) -> Iterator[Mapping[str, str]]:
@@ -143,14 +143,14 @@ def _seconds(name: str, text: str, jsonl: bool) -> float | None:
 
 def _dated(text: str) -> float | None:
     """A date and a time of day as seconds from some day on; a zone, the same on every line, does not matter."""
-    found = _DATE.match(text.strip())
-    if found is None:
+    match = _DATE.match(text.strip())
+    if match is None:
         return None
-    year, month, day, hour, minute = (whole_number(part) or 0 for part in found.groups()[:5])
+    year, month, day, hour, minute = (whole_number(part) or 0 for part in match.groups()[:5])
     # days by the Gregorian count, years beginning in March
     year, month = (year - 1, month + 9) if month < 3 else (year, month - 3)
     days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5 + day
-    return 86_400.0 * days + 3600 * hour + 60 * minute + (number(found[6]) or 0.0)
+    return 86_400.0 * days + 3600 * hour + 60 * minute + (number(match[6]) or 0.0)
 
 
 def _tokens(text: str) -> int | None:

@@ -114,16 +114,16 @@ class Basis:
     @property
     def layouts(self) -> tuple[tuple[Remark, Settings], ...]:
         """How else a latent cache may be kept, where the log does not say: in a kernel's blocks, in padded rows."""
-        said = self.settings
-        if said.engine != "vllm" or self.model is None or not self.model.mla:
+        settings = self.settings
+        if settings.engine != "vllm" or self.model is None or not self.model.mla:
             return ()
-        blocks = (said.block_size,) if said.block_size else (None, *_LATENT_BLOCKS)
-        rows = (False,) if said.v1 else (False, True)
+        blocks = (settings.block_size,) if settings.block_size else (None, *_LATENT_BLOCKS)
+        rows = (False,) if settings.v1 else (False, True)
         return tuple(
-            (_layout(size, padded), replace(said, block_size=size, padded_rows=padded))
+            (_layout(size, padded), replace(settings, block_size=size, padded_rows=padded))
             for size in blocks
             for padded in rows
-            if padded or size != said.block_size
+            if padded or size != settings.block_size
         )
 
     def rank_of(self, line: LogLine) -> tuple[int | None, int | None]:

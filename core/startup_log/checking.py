@@ -78,8 +78,8 @@ def _outcome(basis: Basis, start: Start, figure: Figure, pools: _Pools) -> Outco
         if isinstance(outcome, Remark) or figure.kind not in _OF_NO_RANK:
             return outcome
         others = [
-            (layout, _predicted(replace(basis, settings=said), start, figure, pools))
-            for layout, said in basis.layouts
+            (layout, _predicted(replace(basis, settings=layout_settings), start, figure, pools))
+            for layout, layout_settings in basis.layouts
         ]
     except ShardlabError as error:
         return remark("startup_log.refusal", reason=ShardlabError(str(error)))

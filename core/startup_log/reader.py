@@ -54,7 +54,7 @@ def read_log(text: str, given: Given | None = None) -> Report:
         pp_size=main.sizes.pp_size,
         checks=tuple(sorted((check for basis in bases for check in checks(basis)), key=lambda check: check.line)),
         remarks=once(
-            [*cut, *remarks(lines), *_no_room(starts), *(said for basis in bases for said in basis.remarks)]
+            [*cut, *remarks(lines), *_no_room(starts), *(each for basis in bases for each in basis.remarks)]
         ),
     )
 
@@ -62,4 +62,4 @@ def read_log(text: str, given: Given | None = None) -> Report:
 def _no_room(starts: Iterable[Run]) -> list[Remark]:
     """A remark for memory that leaves nothing for a cache."""
     left = (item for run in starts for item in run.printed if isinstance(item, Memory))
-    return [said for memory in left if (said := no_room(memory.size_gib, memory.line.number))]
+    return [remark for memory in left if (remark := no_room(memory.size_gib, memory.line.number))]

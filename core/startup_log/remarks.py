@@ -72,7 +72,7 @@ _REPEATED = re.compile(r"\s{0,4}\[repeated \d{1,6}x across cluster\]")
 
 def remarks(lines: Iterable[LogLine]) -> tuple[Remark, ...]:
     """What the lines say, each thing once, in the order it is first said."""
-    return once(said for line in lines for said in _of(line))
+    return once(remark for line in lines for remark in _of(line))
 
 
 def no_room(size_gib: float, line: int) -> Remark | None:

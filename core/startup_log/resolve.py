@@ -108,7 +108,7 @@ def find_ranks(lines: Iterable[LogLine]) -> Ranks:
         if "Worker" in line.speaker and "DP" not in line.speaker:
             workers.add(line.speaker)
         if "in world size" in line.text:
-            for rank, size, replica, stage, part in (map(whole, found) for found in _ASSIGNED.findall(line.text)):
+            for rank, size, replica, stage, part in (map(whole, match) for match in _ASSIGNED.findall(line.text)):
                 tp, pp, world = max(tp, part), max(pp, stage), max(world, size)
                 replicas = max(replicas, replica + 1)
                 if line.speaker:

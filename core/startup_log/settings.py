@@ -142,14 +142,14 @@ def heard(settings: Settings, line: LogLine) -> Settings:
     """`settings` with what one line adds."""
     text = line.text
     stated = any(mark in text for mark in _STATED)
-    said: dict[str, object] = {}
+    changes: dict[str, object] = {}
     if engine := engine_of(text):
-        said.update(_engine(settings, text, engine))
+        changes.update(_engine(settings, text, engine))
     if stated or is_launch(text):
-        said.update(_arguments(text), stated=True, resolved=settings.resolved or "with config:" in text)
-    said.update(_model(settings, text, stated))
-    said.update(_asides(settings, text))
-    return replace(settings, **said) if said else settings  # type: ignore[arg-type]
+        changes.update(_arguments(text), stated=True, resolved=settings.resolved or "with config:" in text)
+    changes.update(_model(settings, text, stated))
+    changes.update(_asides(settings, text))
+    return replace(settings, **changes) if changes else settings  # type: ignore[arg-type]
 
 
 def merged(first: Settings, second: Settings) -> Settings:
@@ -165,35 +165,35 @@ def merged(first: Settings, second: Settings) -> Settings:
 
 
 def _engine(settings: Settings, text: str, engine: Engine) -> dict[str, object]:
-    said: dict[str, object] = {} if settings.engine else {"engine": engine}
+    changes: dict[str, object] = {} if settings.engine else {"engine": engine}
     if engine == "vllm":
         if any(mark in text for mark in _V1):
-            said["v1"] = True
+            changes["v1"] = True
         elif settings.v1 is None and any(mark in text for mark in _V0):
-            said["v1"] = False
+            changes["v1"] = False
     if "ersion" in text or "LLM engine" in text or "==" in text:
         for pattern in _VERSIONS:
             match = pattern.search(text)
             if match and not _MASKED_ADDRESS.match(match.group(1)):
-                said["version"] = match.group(1).rstrip(".")
+                changes["version"] = match.group(1).rstrip(".")
                 break
-    return said
+    return changes
 
 
 def _arguments(text: str) -> dict[str, object]:
     """The settings an argument list names."""
-    said: dict[str, object] = {}
+    changes: dict[str, object] = {}
     for name, pattern, convert in _FIELDS:
         match = pattern.search(text)
         if match and match.group(1) not in ("None", "auto", "null"):
             value = convert(match.group(1).rstrip(".:"))
             if value is not None:
-                said[name] = value
+                changes[name] = value
     for word, value, flag in _ON.findall(text):
         if flag or value not in _OFF:
             name = (word or flag).replace("-", "_")
-            said[next(field for prefix, field in _SWITCHES.items() if name.startswith(prefix))] = True
-    return said
+            changes[next(field for prefix, field in _SWITCHES.items() if name.startswith(prefix))] = True
+    return changes
 
 
 def _model(settings: Settings, text: str, stated: bool) -> dict[str, object]:
@@ -212,23 +212,23 @@ def _model(settings: Settings, text: str, stated: bool) -> dict[str, object]:
 
 def _asides(settings: Settings, text: str) -> dict[str, object]:
     """What is said on lines of its own: architecture, length, block size, uneven layers, the cache's type."""
-    said: dict[str, object] = {}
+    changes: dict[str, object] = {}
     for name, cue, pattern, convert in _ASIDES:
         if cue in text and getattr(settings, name) in (None, ()) and (match := pattern.search(text)):
-            said[name] = convert(next(group for group in match.groups() if group))
+            changes[name] = convert(next(group for group in match.groups() if group))
     if "block" in text and (match := _BLOCK.search(text)):
-        said["block_size"] = whole(match.group(1) or match.group(2))
+        changes["block_size"] = whole(match.group(1) or match.group(2))
     if any(mark in text for mark in _CACHEFLOW) and settings.block_size is None:
         # the vLLM of before its first release: blocks of 8 tokens, 20 GiB of swap
-        said.update(block_size=8, swap_gib=20.0)
+        changes.update(block_size=8, swap_gib=20.0)
     if "padding layers, may waste" in text:
-        said["padded_layers"] = True
+        changes["padded_layers"] = True
     if ("arlin" in text or "MARLIN" in text) and _MARLIN.search(text):
-        said["marlin"] = True
+        changes["marlin"] = True
     if any(mark in text for mark in _ROCM):
-        said["rocm"] = True
+        changes["rocm"] = True
     if "npu" in text and settings.device is None and ("device_config=npu" in text or "Ascend" in text):
-        said["device"] = "npu"
+        changes["device"] = "npu"
     if "hpu_" in text and settings.device is None:
-        said["device"] = "hpu"
-    return said
+        changes["device"] = "hpu"
+    return changes

@@ -79,7 +79,7 @@ def entrants(asked: Question) -> tuple[Entrant, ...]:
     plans = [plan for plan in plans if plan.layout.gpus == most]
     whole = [plan for plan in plans if plan.layout.dp_size == 1]
     whole = [plan for plan in whole if plan.layout.tp_size <= question.cluster.domain] or whole
-    found: dict[Kind, Plan | None] = {
+    best: dict[Kind, Plan | None] = {
         "tensor": _last(_of(whole, pp=False), lambda layout: layout.tp_size),
         "stages": _last(_of(whole, pp=True), lambda layout: (-layout.replicas, layout.tp_size)),
         "replicas": _last(_of(whole, pp=False), lambda layout: layout.replicas),
@@ -88,10 +88,10 @@ def entrants(asked: Question) -> tuple[Entrant, ...]:
             lambda layout: (layout.ep_size, layout.dp_size),
         ),
     }
-    if found["replicas"] is found["tensor"]:
-        found["replicas"] = None
-    entered = [_entrant(question, kind, plan) for kind, plan in found.items() if plan is not None]
-    smallest = found["replicas"] or found["tensor"]
+    if best["replicas"] is best["tensor"]:
+        best["replicas"] = None
+    entered = [_entrant(question, kind, plan) for kind, plan in best.items() if plan is not None]
+    smallest = best["replicas"] or best["tensor"]
     apart = None if smallest is None else _apart(question, smallest)
     return (*entered, *([apart] if apart else []))
 

@@ -82,18 +82,18 @@ def refit(question: Question, log: str = "", table: str = "", bench: str = "", s
     refused with its reason, and the rest stands.
     """
     before = place_under_load(question)
-    found, taken, refused = question, list[Remark](), list[Remark]()
+    refitted, taken, refused = question, list[Remark](), list[Remark]()
     ran = shown or _taken(before)
     for text, reader in ((log, _with_log), (table, _with_table), (bench, _with_bench)):
         if not text.strip():
             continue
         try:
-            found, said = reader(found, text, ran)
+            refitted, note = reader(refitted, text, ran)
         except ShardlabError as error:
             refused.append(remark("placement.refit_refused", error=ShardlabError(str(error))))
             continue
-        taken.append(said)
-    return Refit(before, place_under_load(found), tuple(taken), tuple(refused))
+        taken.append(note)
+    return Refit(before, place_under_load(refitted), tuple(taken), tuple(refused))
 
 
 def overhead_of(log: str, granted_bytes: float) -> Overhead:
@@ -120,31 +120,31 @@ def overhead_of(log: str, granted_bytes: float) -> Overhead:
 
 
 def _most(pattern: re.Pattern[str], log: str) -> float | None:
-    sizes = [figure(next(filter(None, found.groups()))) * GIB for found in pattern.finditer(log)]
+    sizes = [figure(next(filter(None, match.groups()))) * GIB for match in pattern.finditer(log)]
     return max(sizes, default=None)
 
 
 def _with_log(question: Question, log: str, ran: Plan | None) -> tuple[Question, Remark]:
     budget = question.budget
     overhead = overhead_of(log, budget.granted_bytes)
-    said = remark("placement.refit_overhead", old=budget.overhead, new=overhead)
-    return replace(question, budget=replace(budget, overhead=overhead)), said
+    note = remark("placement.refit_overhead", old=budget.overhead, new=overhead)
+    return replace(question, budget=replace(budget, overhead=overhead)), note
 
 
 def _with_table(question: Question, text: str, ran: Plan | None) -> tuple[Question, Remark]:
     """The table's wire in place of the node's, or of the network's where its ranks are on more than a node."""
-    found = [(own, link) for own in own_tables(text) if (link := _link(own)) is not None]
-    if not found:
+    linked = [(own, link) for own in own_tables(text) if (link := _link(own)) is not None]
+    if not linked:
         raise UnreadableTextError("no table of this text can be fitted")
-    own, link = max(found, key=lambda pair: (pair[0].table.op == "all_reduce", len(pair[0].table.rows)))
+    own, link = max(linked, key=lambda pair: (pair[0].table.op == "all_reduce", len(pair[0].table.rows)))
     cluster = question.cluster
     ranks = link.measured_ranks or 2
     across = cluster.nodes > 1 and ranks > cluster.gpus_per_node
     old = cluster.network if across else cluster.link
     named = replace(link, scope=old.scope)
     changed = replace(cluster, network=named) if across else replace(cluster, link=named)
-    said = remark("placement.refit_link", old=old, new=link, op=own.table.op or "?", ranks=ranks)
-    return replace(question, cluster=changed), said
+    note = remark("placement.refit_link", old=old, new=link, op=own.table.op or "?", ranks=ranks)
+    return replace(question, cluster=changed), note
 
 
 def _link(own: OwnTable) -> LinkSpec | None:
@@ -168,8 +168,8 @@ def _with_bench(question: Question, text: str, ran: Plan | None) -> tuple[Questi
 
     fitted = _fitted(usual, ratio)
     code = "placement.refit_step" if abs(ratio(fitted) - 1) < 0.05 else "placement.refit_step_beyond"
-    said = remark(code, old=usual, new=fitted, results=len(results), was=ratio(usual), now=ratio(fitted))
-    return replace(question, efficiency=fitted, own_band=REFITTED), said
+    note = remark(code, old=usual, new=fitted, results=len(results), was=ratio(usual), now=ratio(fitted))
+    return replace(question, efficiency=fitted, own_band=REFITTED), note
 
 
 def _fitted(usual: Efficiency, ratio: Callable[[Efficiency], float]) -> Efficiency:
@@ -195,6 +195,6 @@ def _ratio(question: Question, plan: Plan, result: BenchResult) -> float:
     return predict_bench(question, plan, result, seeded(0), MOST_REQUESTS).load.itl_mean_s / measured_s
 
 
-def said_of(found: Refit) -> Sequence[Remark]:
+def said_of(refit: Refit) -> Sequence[Remark]:
     """All there is to say, the plan last."""
-    return (*found.taken, *found.refused, found.changed)
+    return (*refit.taken, *refit.refused, refit.changed)

@@ -169,7 +169,7 @@ def _distributed(
     cost: EngineCost, engines: int, arrivals: Sequence[float] | Floats, chunk_tokens: int
 ) -> list[Course]:
     """A stream in turn over engines; one that is sent nothing has no course."""
-    hands = [arrivals[place::engines] for place in range(engines)]
+    hands = [arrivals[engine::engines] for engine in range(engines)]
     return [follow(cost, hand, chunk_tokens) for hand in hands if len(hand)]
 
 
@@ -186,5 +186,5 @@ def _by(time_s: float, until_s: float | None) -> bool:
 
 
 def _mean(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return mean(found) if found else None
+    seen = list(values)
+    return mean(seen) if seen else None

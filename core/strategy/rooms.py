@@ -37,12 +37,12 @@ def tree_broadcast(ranks: int) -> Program:
 
 def chain_broadcast(ranks: int) -> Program:
     """Rank 0's chunks go from neighbour to neighbour, one behind the other."""
-    return Program(ranks, ranks, _chain(ranks, lambda place: place, adds=False))
+    return Program(ranks, ranks, _chain(ranks, lambda number: number, adds=False))
 
 
 def chain_reduce(ranks: int) -> Program:
     """Chunks go from the last rank towards rank 0, each rank adding its own."""
-    return Program(ranks, ranks, _chain(ranks, lambda place: ranks - 1 - place, adds=True))
+    return Program(ranks, ranks, _chain(ranks, lambda number: ranks - 1 - number, adds=True))
 
 
 def hand_on(ranks: int) -> Program:
@@ -55,9 +55,9 @@ def _chain(ranks: int, rank_at: Callable[[int], int], adds: bool) -> tuple[Round
     """In round s the rank at place k passes chunk s - k on to the next place."""
     return tuple(
         tuple(
-            Message(rank_at(place), rank_at(place + 1), (step - place,), adds, (step - place,))
-            for place in range(ranks - 1)
-            if 0 <= step - place < ranks
+            Message(rank_at(number), rank_at(number + 1), (step - number,), adds, (step - number,))
+            for number in range(ranks - 1)
+            if 0 <= step - number < ranks
         )
         for step in range(2 * ranks - 2)
     )

@@ -71,13 +71,15 @@ def training_traffic(
     """
     job = job or Job()
     own = rank_parameters(model, strategy, stage)
-    found = [
+    traffic = [
         *_data_parallel(own, strategy, job),
         *_tensor_parallel(model, own.num_layers, strategy, job),
         *_expert_parallel(model, strategy, job),
         *_pipeline(model, strategy, job, stage),
     ]
-    return tuple(transfer for transfer in found if transfer.ranks > 1 and transfer.payload_bytes and transfer.count)
+    return tuple(
+        transfer for transfer in traffic if transfer.ranks > 1 and transfer.payload_bytes and transfer.count
+    )
 
 
 def sent_bytes(transfers: Iterable[Transfer], axis: Axis | None = None) -> float:

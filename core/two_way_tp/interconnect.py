@@ -16,7 +16,7 @@ def fitted_wire(log: RunLog) -> LinkFit | None:
 
 def fitted_sweep(median_s: Mapping[int, float], ranks: int) -> LinkFit | None:
     """The fit of all-reduces timed at several payloads in bytes; None where they are too few."""
-    rows = tuple(Row(place, size, 1e6 * time_s, None) for place, (size, time_s) in enumerate(median_s.items(), 1))
+    rows = tuple(Row(number, size, 1e6 * time_s, None) for number, (size, time_s) in enumerate(median_s.items(), 1))
     return fit_link(Table("all_reduce", ranks, rows))
 
 

@@ -57,8 +57,8 @@ class Reading:
     def parts(self) -> tuple[str, str, str]:
         """The line as printed, cut around the field that is read."""
         value = json.loads(self.line.text)[self.field]
-        before, found, after = self.line.text.partition(f"{json.dumps(self.field)}: {json.dumps(value)}")
-        return before, found, after
+        before, value_text, after = self.line.text.partition(f"{json.dumps(self.field)}: {json.dumps(value)}")
+        return before, value_text, after
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class ScalingRun:
     @cached_property
     def _fit(self) -> LinkFit:
         rows = tuple(
-            Row(place, one.payload_bytes, 1e6 * one.median_s, None) for place, one in enumerate(self.sweep)
+            Row(number, one.payload_bytes, 1e6 * one.median_s, None) for number, one in enumerate(self.sweep)
         )
         fit = fit_link(Table("all_reduce", self.tp_size, rows))
         if fit is None:
@@ -124,7 +124,7 @@ def predicted(run: ScalingRun, hidden_size: float, case: Case = "usual") -> Pred
 def curve(run: ScalingRun, case: Case = "usual", steps: int = 48) -> list[Predicted]:
     """Both times from the least width to the largest that lab 02 asks of, evenly in the logarithm."""
     low, high = min(WIDTHS), max(WIDTHS)
-    return [predicted(run, low * (high / low) ** (place / steps), case) for place in range(steps + 1)]
+    return [predicted(run, low * (high / low) ** (step / steps), case) for step in range(steps + 1)]
 
 
 def crossover(run: ScalingRun, widest: float = 2**17) -> Crossover:

@@ -144,7 +144,7 @@ def account(entries: Iterable[SpendEntry], limits: BudgetLimits | None = None) -
             waiting.append(entry)
             continue
         paid.append(entry)
-        settled = next((place for place, one in enumerate(waiting) if one.label == entry.label), None)
+        settled = next((index for index, one in enumerate(waiting) if one.label == entry.label), None)
         if settled is not None:
             del waiting[settled]
     return Account(tuple(paid), tuple(waiting), limits or BudgetLimits())

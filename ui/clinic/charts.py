@@ -153,7 +153,7 @@ def _spread(tips: list[Row], column: str) -> list[Row]:
     places: list[float] = []
     for row in tips:
         places.append(min(row[column], places[-1] - least) if places else row[column])
-    return [{**row, "label": place} for row, place in zip(tips, places, strict=True)]
+    return [{**row, "label": label} for row, label in zip(tips, places, strict=True)]
 
 
 @kept
@@ -182,9 +182,9 @@ def time_histogram(steps: Iterable[Row], look: Look) -> Figure:
         fill = {"color": palette.compute} if order == 0 else {"fill": None}
         edge = {"stroke": palette.text, "strokeWidth": look.px(1 + order)}
         which = f", {'outlined' if order else 'filled'}" if len(series) > 1 else ""
-        said = {"align": "right", "fontWeight": 600}
+        bold = {"align": "right", "fontWeight": 600}
         layers += [
             layer("rect", own_rows, x=x, x2="high_ms", y=y, y2=look.px(190), **fill, **edge),
-            label(look, name + which, 14.5, x=RIGHT, y=look.px(8 + 20 * order), **said),
+            label(look, name + which, 14.5, x=RIGHT, y=look.px(8 + 20 * order), **bold),
         ]
     return figure(layers, look, 190)

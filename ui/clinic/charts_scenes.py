@@ -67,11 +67,11 @@ def largest_curves(rows: Iterable[Row], drawn: str, look: Look) -> Figure:
     top = max(row["times"] for row in points)
     title = phrase("clinic", "says.times_one_rank_s")
     y = linear("times", [0, top], PLAIN, title=title, ticks=5, nice=True, grid=True, line=False)
-    said = words(look, 14, align="right", fontWeight=600, dx=look.px(-6), dy=look.px(-14))
+    names = words(look, 14, align="right", fontWeight=600, dx=look.px(-6), dy=look.px(-14))
     layers = [
         lines(look, curves, x, y, "kind"),
         layer("point", circles, x=x, y=y, **dot(look, 7)),
-        layer("text", ends(curves, "kind", "ranks"), x=x, y=y, text="kind", **said),
+        layer("text", ends(curves, "kind", "ranks"), x=x, y=y, text="kind", **names),
     ]
     return figure(layers, look, 260)
 

@@ -73,9 +73,9 @@ def bar_parts(bars: Bars) -> list[BarPart]:
         start = ends[segment.bar]
         ends[segment.bar] = start + scale * segment.amount
         word = _TERM_WORDS[segment.term] and named("clinic", _TERM_WORDS[segment.term])
-        said = f"{word} {_amount(bars, segment.amount)}" if word else ""
+        text = f"{word} {_amount(bars, segment.amount)}" if word else ""
         parts.append(
-            BarPart(bar_name(segment.bar), places[segment.bar], segment.term, start, ends[segment.bar], said)
+            BarPart(bar_name(segment.bar), places[segment.bar], segment.term, start, ends[segment.bar], text)
         )
     return parts
 
@@ -84,8 +84,8 @@ def bar_ends(bars: Bars) -> list[BarEnd]:
     """The length of each bar."""
     scale, _ = _scale(bars)
     return [
-        BarEnd(bar_name(bar), place, scale * bars.total(bar), _amount(bars, bars.total(bar)))
-        for bar, place in _places(bars).items()
+        BarEnd(bar_name(bar), index, scale * bars.total(bar), _amount(bars, bars.total(bar)))
+        for bar, index in _places(bars).items()
     ]
 
 
@@ -103,7 +103,7 @@ _TERM_WORDS: dict[Term, str] = {
 
 
 def _places(bars: Bars) -> dict[str, int]:
-    return {bar: place for place, bar in enumerate(dict.fromkeys(segment.bar for segment in bars.segments))}
+    return {bar: index for index, bar in enumerate(dict.fromkeys(segment.bar for segment in bars.segments))}
 
 
 def _amount(bars: Bars, amount: float) -> str:
@@ -154,8 +154,8 @@ class Answers:
     def from_text(cls, text: str) -> "Answers":
         """The answers a URL holds; anything unreadable is not answered. `!` is revealed without an answer."""
         letters = text.ljust(len(CASES), "-")[: len(CASES)]
-        said = tuple(_index(letter) for letter in letters)
-        return cls(said, tuple(letter == "!" or letter.isupper() for letter in letters))
+        answers = tuple(_index(letter) for letter in letters)
+        return cls(answers, tuple(letter == "!" or letter.isupper() for letter in letters))
 
     def text(self) -> str:
         """The answers as they stand in the URL."""
@@ -163,10 +163,10 @@ class Answers:
 
     def with_said(self, case: str, index: int) -> "Answers":
         """The same with one diagnosis committed; once revealed it stays."""
-        place = list(CASES).index(case)
-        if self.revealed[place]:
+        at = list(CASES).index(case)
+        if self.revealed[at]:
             return self
-        return Answers(_put(self.said, place, index), self.revealed)
+        return Answers(_put(self.said, at, index), self.revealed)
 
     def with_revealed(self, case: str) -> "Answers":
         """The same with one truth shown."""
@@ -174,24 +174,24 @@ class Answers:
 
     def of(self, case: Case) -> tuple[str | None, bool]:
         """The diagnosis said of a case, if any of its candidates, and whether the truth is shown."""
-        place = list(CASES).index(case.key)
-        index = self.said[place]
+        at = list(CASES).index(case.key)
+        index = self.said[at]
         known = index is not None and index < len(case.candidates)
-        return case.candidates[index] if known and index is not None else None, self.revealed[place]
+        return case.candidates[index] if known and index is not None else None, self.revealed[at]
 
     def right(self, cases: Sequence[Case]) -> tuple[int, int]:
         """How many revealed diagnoses were right, and how many were revealed after one was said."""
-        graded = [(case, said) for case in cases for said, shown in [self.of(case)] if said and shown]
-        return sum(said == case.truth for case, said in graded), len(graded)
+        graded = [(case, answer) for case in cases for answer, shown in [self.of(case)] if answer and shown]
+        return sum(answer == case.truth for case, answer in graded), len(graded)
 
 
-def _put(values: tuple[T, ...], place: int, value: T) -> tuple[T, ...]:
-    return (*values[:place], value, *values[place + 1 :])
+def _put(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
+    return (*values[:index], value, *values[index + 1 :])
 
 
 def _index(letter: str) -> int | None:
-    place = ascii_lowercase.find(letter.lower())
-    return place if letter and place >= 0 else None
+    index = ascii_lowercase.find(letter.lower())
+    return index if letter and index >= 0 else None
 
 
 def _letter(index: int | None, revealed: bool) -> str:

@@ -56,17 +56,17 @@ def bands(machine: Machine) -> list[Band]:
     """The ways a payload goes from 512 B to 64 MiB, in each release drawn and in the machine's own."""
     releases = sorted({*RELEASES, machine.release}, key=lambda name: replace(machine, release=name).version)
     return [
-        band for place, release in enumerate(releases) for band in _bands(replace(machine, release=release), place)
+        band for index, release in enumerate(releases) for band in _bands(replace(machine, release=release), index)
     ]
 
 
-def _bands(machine: Machine, place: int) -> list[Band]:
+def _bands(machine: Machine, index: int) -> list[Band]:
     """One release's ways, cut where they change: at powers of two, or 16 bytes to either side of one."""
-    found: list[Band] = []
+    drawn: list[Band] = []
     for low, high in pairwise(SIZES):
         way = kernel(machine, low + 16)
-        if found and found[-1].kernel == way:
-            found[-1] = replace(found[-1], high_bytes=high)
+        if drawn and drawn[-1].kernel == way:
+            drawn[-1] = replace(drawn[-1], high_bytes=high)
         else:
-            found.append(Band(machine.release, place, way, low, high))
-    return found
+            drawn.append(Band(machine.release, index, way, low, high))
+    return drawn

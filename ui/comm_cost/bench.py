@@ -82,28 +82,28 @@ def choose(page: Page) -> str:
         )
 
 
-def ask(page: Page, figure: str, place: Place) -> Asked:
+def ask(page: Page, figure: str, region: Place) -> Asked:
     """Every control of the bench, those of the open figure in sight. All run, so that the URL keeps them."""
 
     def of(*figures: str) -> AbstractContextManager[object]:
-        return place(page.scene == "bench" and figure in figures)
+        return region(page.scene == "bench" and figure in figures)
 
     with of(OWN):
         own, pinned = _own(page)
-    with place(page.scene == "bench" and figure in _OVER_LINK and not (figure == UNITS and page.look.present)):
+    with region(page.scene == "bench" and figure in _OVER_LINK and not (figure == UNITS and page.look.present)):
         over = page.control(inputs.choice, "over", "says.over", [THE_LINK, THE_NETWORK], THE_NETWORK)
-    with place(page.scene == "bench" and figure == BUY and not page.look.present):
+    with region(page.scene == "bench" and figure == BUY and not page.look.present):
         overlap = page.control(inputs.slide, "overlap", "says.hidden_behind_compute", 0, 100, 50, unit="%")
     with of(TABLE):
         handover = page.control(inputs.toggle, "handover", "says.with_s_hand_over")
     with of(NODES):
         gpus_per_node = page.control(inputs.choice, "node", "says.gpus_node", [2, 4, 8, 16], 8)
     # on a projector the figure takes the room
-    with place(page.scene == "bench" and figure == EXPERTS and not page.look.present):
+    with region(page.scene == "bench" and figure == EXPERTS and not page.look.present):
         experts = _experts(page)
-    with place(page.scene == "bench" and figure == RESIDUALS and not page.look.present):
+    with region(page.scene == "bench" and figure == RESIDUALS and not page.look.present):
         machine = page.control(inputs.choice, "machine", "says.machine", list(residual_rows.SHORT), "H100 NCCL")
-    today = serving.ask(page, lambda one: place(page.scene == "bench" and figure == one and not page.look.present))
+    today = serving.ask(page, lambda one: region(page.scene == "bench" and figure == one and not page.look.present))
     return Asked(figure, over, own, pinned, handover, overlap, gpus_per_node, experts, machine, today)
 
 

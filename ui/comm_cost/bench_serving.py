@@ -74,10 +74,10 @@ def _drafts(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
 
 
 def _apart(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
-    found = rows.handed_over(view, asked.sequences)
-    page.fill(rows.apart_fields(view, found))
-    pays = "pays" if found[-1][1].pays else "not"
-    _show(page, rows.apart_rows(found), f"bench.apart_{pays}", "apart", "overlap")
+    handoffs = rows.handed_over(view, asked.sequences)
+    page.fill(rows.apart_fields(view, handoffs))
+    pays = "pays" if handoffs[-1][1].pays else "not"
+    _show(page, rows.apart_rows(handoffs), f"bench.apart_{pays}", "apart", "overlap")
     tested.beside_times(view.scenario.gpu_spec, view.scenario.model_spec)
 
 

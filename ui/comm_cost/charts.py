@@ -21,8 +21,8 @@ def bill_bars(bills: Iterable[Row], look: Look, end_ms: float) -> Figure:
     # where the figure is narrow a long name's sum moves under its bar, and needs the room; on a projector it stays
     longest = max((len(row["name"]) for row in rows), default=0)
     long = longest if look.present else LONG
-    said = longest > long or any(row["detail"] or row["measured"] for row in rows)
-    bands = Bands(26, 24, 20 if look.present else 36, 28 if said else 7 if look.present else 16)
+    wide = longest > long or any(row["detail"] or row["measured"] for row in rows)
+    bands = Bands(26, 24, 20 if look.present else 36, 28 if wide else 7 if look.present else 16)
     placed = bands.placed(map(_with_ends, rows), look)
     x = linear("zero", [0, end_ms], MILLISECONDS)
     layers = [

@@ -155,11 +155,11 @@ def node_bars(bars: Iterable[Row], look: Look) -> Figure:
     rows = rows_of(bars)
     across = [row for row in rows if row["nodes"] > 1][:1]
     x = {"field": "ranks", "type": "nominal", "sort": None}
-    said = words(look, 13.5, color=look.palette.muted)
+    muted = words(look, 13.5, color=look.palette.muted)
     layers = [
         term_bars(rows, look),
         *(
-            label(look, phrase("comm_cost", "says.past_one_node"), row=row, x=x, y=look.px(8), **said)
+            label(look, phrase("comm_cost", "says.past_one_node"), row=row, x=x, y=look.px(8), **muted)
             for row in across
         ),
     ]
@@ -234,10 +234,10 @@ def misses_by_payload(
     ratios = [row["ratio"] for row in rows]
     low, high = min(0.4, 0.8 * min(ratios)), max(2.5, 1.6 * max(ratios))
     y = log("ratio", [low, high], PLAIN, ticks=[0.03, 0.1, 0.25, 0.5, 1, 2, 4, 8], said=_RATIO, tickSize=0)
-    said = words(look, 13.5, align="left", dx=look.px(5), color=look.palette.muted)
+    muted = words(look, 13.5, align="left", dx=look.px(5), color=look.palette.muted)
     layers = [
         layer("rule", spans, x=x, strokeDash=[2, 4], color=look.palette.axis),
-        layer("text", spans, x=x, y=look.px(8), text="name", **said),
+        layer("text", spans, x=x, y=look.px(8), text="name", **muted),
         rules(look, "y", y, [1.0]),
         layer("line", rows, x=x, y=y, color=look.palette.text, strokeWidth=look.px(1.5)),
         layer("point", rows, x=x, y=y, tooltip=["payload_bytes", "ratio"], **dot(look, 7)),
@@ -261,10 +261,10 @@ def busbw_by_size(sizes: Iterable[Row], average_gb_s: float, x: Spec, look: Look
         line=False,
     )
     mean = {"busbw_gb_s": average_gb_s}
-    said: Spec = {"align": "right", "dy": look.px(-10), "color": palette.off}
+    beside: Spec = {"align": "right", "dy": look.px(-10), "color": palette.off}
     layers = [
         rules(look, "y", y, [average_gb_s], **dashed(look, color=palette.off)),
-        label(look, phrase("comm_cost", "says.average_over_sizes"), row=mean, x=RIGHT, y=y, **said),
+        label(look, phrase("comm_cost", "says.average_over_sizes"), row=mean, x=RIGHT, y=y, **beside),
         layer("line", rows, x=x, y=y, color=palette.bandwidth, strokeWidth=look.px(3)),
         layer("point", rows, x=x, y=y, tooltip=["size_bytes", "busbw_gb_s"], **dot(look, 7)),
     ]

@@ -41,8 +41,8 @@ def _band(bulge_bytes: tuple[int, int], sizes: Sequence[float], x: Spec, look: L
     if low >= high:
         return []
     span = [{"size_bytes": low, "high": high, "name": phrase("comm_cost", "says.known_bulge")}]
-    said = words(look, 13.5, align="left", dx=look.px(7), color=look.palette.muted)
+    beside = words(look, 13.5, align="left", dx=look.px(7), color=look.palette.muted)
     return [
         layer("rect", span, x=x, x2="high", color=look.palette.hairline, opacity=0.35),
-        layer("text", span, x=x, y=look.px(10), text="name", **said),
+        layer("text", span, x=x, y=look.px(10), text="name", **beside),
     ]

@@ -72,16 +72,16 @@ def one_gpu_row(step: Step) -> BillRow:
 def link_row(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> BillRow:
     """The bar of one link, with the measured bill beside it where there is one."""
     row = bill_row(view.price(link), short_name(link), terms(link, view.kernel(link)))
-    found = view.measured(link, points)
-    if found is None:
+    measured = view.measured(link, points)
+    if measured is None:
         return row
     words = said(
         "comm_cost",
         "says.measured_ms",
-        total_s=found.total_s,
+        total_s=measured.total_s,
         software=software(view.series(link), points),
     )
-    return replace(row, measured_ms=1e3 * found.total_s, measured=words)
+    return replace(row, measured_ms=1e3 * measured.total_s, measured=words)
 
 
 @kept
@@ -91,10 +91,10 @@ def link_rows(view: View, links: Sequence[LinkSpec], points: Sequence[MeasuredPo
     return [*first, *(link_row(view, link, points) for link in links)]
 
 
-def reading_rows(found: Sequence[Reading]) -> list[BillRow]:
+def reading_rows(readings: Sequence[Reading]) -> list[BillRow]:
     """One bar an assumption."""
     return [
-        bill_row(reading.bill, said("comm_cost", f"reading.{reading.key}"), "", share=True) for reading in found
+        bill_row(reading.bill, said("comm_cost", f"reading.{reading.key}"), "", share=True) for reading in readings
     ]
 
 

@@ -48,11 +48,11 @@ def kernel_rows(view: View, points: Sequence[MeasuredPoint]) -> list[BillRow]:
 
 def _timed(view: View, row: BillRow, series: str, points: Sequence[MeasuredPoint]) -> BillRow:
     try:
-        found = measured_bill(points, series, view.step)
+        bill = measured_bill(points, series, view.step)
     except OutOfRangeError:
         return row
-    words = said("comm_cost", "says.measured_ms", total_s=found.total_s, software=software(series, points))
-    return replace(row, measured_ms=1e3 * found.total_s, measured=words)
+    words = said("comm_cost", "says.measured_ms", total_s=bill.total_s, software=software(series, points))
+    return replace(row, measured_ms=1e3 * bill.total_s, measured=words)
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,9 @@ def flips_in_words(dots: Sequence[ShareDot]) -> list[str]:
     return [said("comm_cost", "gpus.flip", dot) for dot in dots if dot.flips]
 
 
-def slip_rows(found: Sequence[Reading]) -> list[BillRow]:
+def slip_rows(readings: Sequence[Reading]) -> list[BillRow]:
     """One bar a slip; what it multiplies is said under it, a flipped verdict beside its sum."""
-    return [_slip_row(slip) for slip in found]
+    return [_slip_row(slip) for slip in readings]
 
 
 def _slip_row(slip: Reading) -> BillRow:
@@ -121,10 +121,10 @@ def _slip_row(slip: Reading) -> BillRow:
     return replace(row, in_words=f"{row.in_words}, {verdict}") if slip.flips else row
 
 
-def remedy_rows(found: PurchaseAdvice, overlap_fraction: float, link: LinkSpec) -> list[BillRow]:
+def remedy_rows(advice: PurchaseAdvice, overlap_fraction: float, link: LinkSpec) -> list[BillRow]:
     """The bill as it is, with each purchase, and with a share of it hidden behind compute."""
-    latency, bandwidth = found.purchases
-    now = found.now
+    latency, bandwidth = advice.purchases
+    now = advice.now
     still_s = exposed_s(now.comm_s, now.step.rank_compute_s, overlap_fraction)
     return [
         bill_row(now, said("comm_cost", "reading.right"), terms(link)),

@@ -63,12 +63,12 @@ def misses(points: Sequence[MeasuredPoint], series: str, ranks: int) -> list[Mis
             series=series,
             name=named("comm_cost", NAMES[series]),
             ranks=ranks,
-            payload_bytes=found.payload_bytes,
-            measured_us=1e6 * found.measured_s,
-            modelled_us=1e6 * found.modelled_s,
-            ratio=found.ratio,
+            payload_bytes=residual.payload_bytes,
+            measured_us=1e6 * residual.measured_s,
+            modelled_us=1e6 * residual.modelled_s,
+            ratio=residual.ratio,
         )
-        for found in residuals(chosen, napkin)
+        for residual in residuals(chosen, napkin)
     ]
 
 
@@ -108,7 +108,7 @@ def named_residuals(view: View, points: Sequence[MeasuredPoint]) -> list[Named]:
         wire, chosen = view.timed(link_row), series_of(points, ring_series(view, link_row), view.scenario.tp)
         for low, high, above, below in _STRETCHES:
             within = residuals([point for point in chosen if low <= point.payload_bytes <= high], wire)
-            widest = max(within, key=lambda found: abs(log(found.ratio)), default=None)
+            widest = max(within, key=lambda residual: abs(log(residual.ratio)), default=None)
             if (
                 widest is not None
                 and abs(log(widest.ratio)) > 0.15
@@ -120,6 +120,6 @@ def named_residuals(view: View, points: Sequence[MeasuredPoint]) -> list[Named]:
     return stretches
 
 
-def small(found: Sequence[Miss], series: str, ranks: int) -> Miss:
+def small(misses: Sequence[Miss], series: str, ranks: int) -> Miss:
     """One machine's miss at 8 KiB."""
-    return next(miss for miss in found if (miss.series, miss.ranks) == (series, ranks))
+    return next(miss for miss in misses if (miss.series, miss.ranks) == (series, ranks))

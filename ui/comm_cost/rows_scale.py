@@ -156,5 +156,5 @@ def _row(way: str, layer: CollectiveCost, bill: ExpertParallelBill) -> BillRow:
 
 def share_of(points: Sequence[SharePoint], series: str, size: int) -> str:
     """One point of a line, in words."""
-    found = next(point for point in points if (point.series, point.size) == (series, size))
-    return percent(found.share_percent / 100)
+    dot = next(point for point in points if (point.series, point.size) == (series, size))
+    return percent(dot.share_percent / 100)

@@ -139,9 +139,9 @@ def handed_over(view: View, sequences: int) -> list[tuple[LinkSpec, Handoff]]:
     return [(link, handoff(request, link)) for link in links.values()]
 
 
-def apart_rows(found: Sequence[tuple[LinkSpec, Handoff]]) -> list[BillRow]:
+def apart_rows(handoffs: Sequence[tuple[LinkSpec, Handoff]]) -> list[BillRow]:
     """What a sequence waits in its life: for others' prompts on shared GPUs, for its keys and values apart."""
-    stall_s = found[0][1].stall_s
+    stall_s = handoffs[0][1].stall_s
     shared = bar(said("comm_cost", "bar.shared"), "", 0.0, 0.0, seconds(stall_s), stall_s)
     return [
         replace(shared, compute=""),
@@ -153,19 +153,19 @@ def apart_rows(found: Sequence[tuple[LinkSpec, Handoff]]) -> list[BillRow]:
                 one.transfer_s,
                 seconds(one.transfer_s),
             )
-            for link, one in found
+            for link, one in handoffs
         ),
     ]
 
 
-def apart_fields(view: View, found: Sequence[tuple[LinkSpec, Handoff]]) -> Mapping[str, object]:
+def apart_fields(view: View, handoffs: Sequence[tuple[LinkSpec, Handoff]]) -> Mapping[str, object]:
     """Inside a node and between nodes, and the sum of what is handed over."""
     scenario = view.scenario
     return {
-        "apart": found[-1][1],
-        "apart_near": found[0][1],
-        "apart_name": short_name(found[-1][0]),
-        "apart_near_name": short_name(found[0][0]),
+        "apart": handoffs[-1][1],
+        "apart_near": handoffs[0][1],
+        "apart_name": short_name(handoffs[-1][0]),
+        "apart_near_name": short_name(handoffs[0][0]),
         "apart_token": kv_bytes_per_token(scenario.model_spec, scenario.kv_dtype),
-        "apart_others": found[0][1].request.sequences - 1,
+        "apart_others": handoffs[0][1].request.sequences - 1,
     }

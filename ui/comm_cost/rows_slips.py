@@ -60,13 +60,13 @@ def two_way(payload_bytes: float, ranks: int, points: Sequence[MeasuredPoint]) -
     )
 
 
-def two_way_rows(found: TwoWay) -> list[BillRow]:
+def two_way_rows(two_way: TwoWay) -> list[BillRow]:
     """One bar a reading."""
     right = link("nvlink-4")
     wrong = replace(right, bandwidth_bytes_per_s=2 * right.bandwidth_bytes_per_s)
     return [
-        _row("one_way", bandwidth(right.bandwidth_bytes_per_s), found.right, found.measured_s),
-        _row("two_ways", bandwidth(wrong.bandwidth_bytes_per_s), found.wrong, found.measured_s),
+        _row("one_way", bandwidth(right.bandwidth_bytes_per_s), two_way.right, two_way.measured_s),
+        _row("two_ways", bandwidth(wrong.bandwidth_bytes_per_s), two_way.wrong, two_way.measured_s),
     ]
 
 
@@ -84,19 +84,19 @@ def _row(name: str, detail: str, cost: CollectiveCost, measured_s: float | None)
 
 def misread_rows(table: Table) -> list[BillRow]:
     """A table's largest row, told rightly and by busbw taken for algbw, beside what was measured."""
-    return [_told(found) for found in misreadings(table) if found.key != "average_busbw"]
+    return [_told(misreading) for misreading in misreadings(table) if misreading.key != "average_busbw"]
 
 
-def _told(found: Misreading) -> BillRow:
-    total = seconds(found.told_s, least="ms")
+def _told(misreading: Misreading) -> BillRow:
+    total = seconds(misreading.told_s, least="ms")
     name, detail = (
-        said("comm_cost", f"bar.{found.key}"),
-        said("comm_cost", "says.busbw", bandwidth_bytes_per_s=bandwidth(found.bandwidth_bytes_per_s)),
+        said("comm_cost", f"bar.{misreading.key}"),
+        said("comm_cost", "says.busbw", bandwidth_bytes_per_s=bandwidth(misreading.bandwidth_bytes_per_s)),
     )
     return replace(
-        bar(name, detail, 0.0, found.told_s, total),
-        measured_ms=1e3 * found.measured_s,
-        measured=said("comm_cost", "says.measured_ms_2", measured_s=found.measured_s),
+        bar(name, detail, 0.0, misreading.told_s, total),
+        measured_ms=1e3 * misreading.measured_s,
+        measured=said("comm_cost", "says.measured_ms_2", measured_s=misreading.measured_s),
     )
 
 

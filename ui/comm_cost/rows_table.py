@@ -111,10 +111,10 @@ def priced(scenario: Scenario, phase: Phase, own: OwnTable) -> OwnBill | None:
     return own_bill(own.table, own.fit, View(scenario, phase).step)
 
 
-def bill_row(found: OwnBill) -> BillRow:
+def bill_row(bill: OwnBill) -> BillRow:
     """The bill by α and β as a bar, the table's own price as the tick over it."""
-    step, fitted = found.step, found.fitted
-    by_table = found.by == "table"
+    step, fitted = bill.step, bill.fitted
+    by_table = bill.by == "table"
     return BillRow(
         name=said("comm_cost", "says.your_table") if by_table else said("comm_cost", "says.your_table_s_fit"),
         detail=f"TP={step.tp_size}, {binary_bytes(step.payload_bytes)} × {step.all_reduces}",
@@ -124,8 +124,8 @@ def bill_row(found: OwnBill) -> BillRow:
         compute=said("comm_cost", "says.compute_ms_2", rank_compute_s=plain(1e3 * step.rank_compute_s)),
         waiting=f"{named('shell', 'latency')}, {seconds(fitted.waiting_s)}",
         in_words=said("comm_cost", "says.by_and", sum_in_ms=sum_in_ms(fitted.waiting_s, fitted.bandwidth_s)),
-        measured_ms=1e3 * found.priced.total_s if by_table and fitted.comm_s else nan,
-        measured=said("comm_cost", "says.ms_table", comm_s=found.priced.comm_s)
+        measured_ms=1e3 * bill.priced.total_s if by_table and fitted.comm_s else nan,
+        measured=said("comm_cost", "says.ms_table", comm_s=bill.priced.comm_s)
         if by_table and fitted.comm_s
         else "",
     )

@@ -88,9 +88,9 @@ def detail(race: Race, wire: Wire) -> str:
     )
 
 
-def stops(found: Sequence[Race]) -> list[Moment]:
+def stops(raced: Sequence[Race]) -> list[Moment]:
     """Zero, and every time at which a round of some course has arrived."""
-    ends = sorted({round_.end_s for race in found for round_ in race.rounds})
+    ends = sorted({round_.end_s for race in raced for round_ in race.rounds})
     kept: list[float] = []
     for end_s in ends:
         if kept and end_s - kept[-1] < _TOGETHER * ends[-1]:

@@ -45,8 +45,8 @@ def draw(page: Page, phase: Phase, handover: bool) -> None:
         _told(page, phase, handover, _tables(text))
 
 
-def _told(page: Page, phase: Phase, handover: bool, found: Sequence[OwnTable]) -> None:
-    own = _chosen(found)
+def _told(page: Page, phase: Phase, handover: bool, tables: Sequence[OwnTable]) -> None:
+    own = _chosen(tables)
     page.fill(facts.fields(page.scenario, phase, own, handover))
     figure, margin = page.split()
     with figure:
@@ -63,13 +63,13 @@ def _told(page: Page, phase: Phase, handover: bool, found: Sequence[OwnTable]) -
             _offer(page, own)
 
 
-def _chosen(found: Sequence[OwnTable]) -> OwnTable:
+def _chosen(tables: Sequence[OwnTable]) -> OwnTable:
     """One of several tables, by its number."""
-    if len(found) == 1:
-        return found[0]
-    titles = {rows.title(number, own): own for number, own in enumerate(found, start=1)}
+    if len(tables) == 1:
+        return tables[0]
+    titles = {rows.title(number, own): own for number, own in enumerate(tables, start=1)}
     return titles[
-        st.selectbox(phrase("comm_cost", "says.tables", found=len(found)), list(titles), key="own_table_number")
+        st.selectbox(phrase("comm_cost", "says.tables", found=len(tables)), list(titles), key="own_table_number")
     ]
 
 
@@ -78,7 +78,7 @@ def _doubts(page: Page, own: OwnTable) -> None:
     with st.container(key="aside_doubts"):
         page.say("table.read")
         if own.warnings:
-            st.markdown("\n".join(f"- {escape(_sentence(worded(said)))}" for said in own.warnings))
+            st.markdown("\n".join(f"- {escape(_sentence(worded(warning)))}" for warning in own.warnings))
         if dropped := own.table.dropped:
             with st.expander(page.prose.plain("table.dropped")):
                 lines = [
@@ -90,8 +90,8 @@ def _doubts(page: Page, own: OwnTable) -> None:
                 st.markdown("\n".join(f"- {escape(line)}" for line in lines))
 
 
-def _sentence(said: str) -> str:
-    return f"{said[:1].upper()}{said[1:].rstrip('.')}."
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def _errors(page: Page, own: OwnTable, handover: bool) -> None:

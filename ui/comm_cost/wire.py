@@ -13,12 +13,12 @@ from ui.scenes import Page
 THE_LINK, THE_NETWORK = "the link", "the network"
 
 
-def ask(page: Page, view: views.View, place: AbstractContextManager[object], seen: bool) -> rows.Wire:
+def ask(page: Page, view: views.View, region: AbstractContextManager[object], seen: bool) -> rows.Wire:
     """What crosses what: ranks, which of the scenario's two links, and one slow port. Asked in `place`."""
     scenario = page.scenario
     # two ranks have no ring to look at: the labs' own TP=2 opens on four
     usual = scenario.tp if scenario.tp in (4, 8) else 4
-    with place:
+    with region:
         ranks = page.control(inputs.choice, "wire_n", "says.ranks", [2, 4, 8], usual)
         over = page.control(inputs.choice, "wire_link", "says.over", [THE_LINK, THE_NETWORK], THE_LINK)
         if seen:
@@ -29,17 +29,17 @@ def ask(page: Page, view: views.View, place: AbstractContextManager[object], see
 
 def draw(page: Page, wire: rows.Wire) -> None:
     """Ring, tree and one-shot on one clock, at rest at its start."""
-    found = rows.races(wire)
-    longest_s = max(race.end_s for race in found)
+    raced = rows.races(wire)
+    longest_s = max(race.end_s for race in raced)
 
-    reading = f"see.reading_wire_{rows.rules(found[0])}"
+    reading = f"see.reading_wire_{rows.rules(raced[0])}"
 
     def stop(moment: rows.Moment) -> player.Stop:
         return player.Stop(moment.time_s / longest_s, moment.text)
 
     player.ring_player(
-        [course(race, wire, longest_s) for race in found],
-        [stop(moment) for moment in rows.stops(found)],
+        [course(race, wire, longest_s) for race in raced],
+        [stop(moment) for moment in rows.stops(raced)],
         [stop(moment) for moment in rows.ticks(longest_s)],
         key="wire",
         alt=page.prose.plain(reading),
@@ -48,10 +48,10 @@ def draw(page: Page, wire: rows.Wire) -> None:
     page.reading(reading)
     slow = "see.wire_slow" if wire.slowdown > 1 else "see.wire_alike"
     with st.container(key="aside_wire"):
-        for place, block in zip(
+        for region, block in zip(
             st.columns(3, gap="medium"), ("see.wire_colours", "see.wire_blocks", slow), strict=True
         ):
-            with place:
+            with region:
                 page.note(block)
 
 

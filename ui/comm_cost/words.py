@@ -143,10 +143,10 @@ def fields(view: View, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping
 
 def _measured(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> str:
     """The speed-up at a machine's own times, or what the link's constants are instead."""
-    found = view.measured(link, points)
-    if found is not None:
+    measured = view.measured(link, points)
+    if measured is not None:
         name = "measured.napkin" if view.napkin else "measured.timed"
-        return said("comm_cost", name, found, machine=software(view.series(link), points))
+        return said("comm_cost", name, measured, machine=software(view.series(link), points))
     if link.measured_ranks is not None:
         away = extrapolation(link, view.step.tp_size)
         if away is None:
@@ -179,5 +179,5 @@ def _step_formula(view: View) -> str:
 
 
 def _machines(view: View, points: Sequence[MeasuredPoint]) -> str:
-    series = [found for link in view.links if (found := ring_series(view, link))]
+    series = [ring for link in view.links if (ring := ring_series(view, link))]
     return "; ".join(software(name, points) for name in series) or said("comm_cost", "says.none_these_links")

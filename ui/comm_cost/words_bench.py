@@ -163,8 +163,8 @@ def nodes(view: View, bills: Sequence[NodeBill], gpus_per_node: int) -> Fields:
         "node_link": short_name(view.link),
         "node_network": short_name(view.network),
         "node_gpus": gpus_per_node,
-        "inside": max((found for found in bills if found.nodes == 1), key=lambda found: found.whole.step.tp_size),
-        "past": min((found for found in bills if found.nodes > 1), key=lambda found: found.whole.step.tp_size),
+        "inside": max((bill for bill in bills if bill.nodes == 1), key=lambda bill: bill.whole.step.tp_size),
+        "past": min((bill for bill in bills if bill.nodes > 1), key=lambda bill: bill.whole.step.tp_size),
         "node_whole": share_of(shares, named("comm_cost", WHOLE), most),
         "node_divided": share_of(shares, named("comm_cost", DIVIDED), most),
         "node_most": f"TP={most}",
@@ -219,12 +219,12 @@ def residuals(by_ranks: Sequence[Miss], by_payload: Sequence[Miss]) -> Fields:
     }
 
 
-def two_way(found: TwoWay) -> Fields:
+def two_way(both: TwoWay) -> Fields:
     """What a vendor prints for NVLink 4, and what it does to one all-reduce."""
     one_way = find_link("nvlink-4").bandwidth_bytes_per_s
-    measured = said("comm_cost", "two_way.never" if found.measured_s is None else "two_way.timed", found)
+    measured = said("comm_cost", "two_way.never" if both.measured_s is None else "two_way.timed", both)
     return {
-        "slip": found,
+        "slip": both,
         "slip_link": "NVLink 4",
         "one_way": one_way,
         "two_way": 2 * one_way,
@@ -232,13 +232,13 @@ def two_way(found: TwoWay) -> Fields:
     }
 
 
-def table(found: Table) -> Fields:
+def table(pasted: Table) -> Fields:
     """A shipped table's largest row by three readings of its bandwidth column."""
-    told = {reading.key: reading for reading in misreadings(found)}
+    told = {reading.key: reading for reading in misreadings(pasted)}
     return {
-        "shipped": found,
-        "slip_largest": largest(found),
-        "slip_factor": bus_factor(found.op, found.ranks or 2),
+        "shipped": pasted,
+        "slip_largest": largest(pasted),
+        "slip_factor": bus_factor(pasted.op, pasted.ranks or 2),
         "busbw": told["busbw"],
         "as_algbw": told["busbw_as_algbw"],
         "average": told["average_busbw"],
@@ -248,17 +248,17 @@ def table(found: Table) -> Fields:
 def wire(over: Wire) -> Fields:
     """The three courses in numbers, and what a slow port adds to each."""
     names = {"ring": "ring", "binomial_tree": "tree", "one_shot": "one_shot"}
-    found = dict(zip(ALGORITHMS, races(over), strict=True))
+    by_algorithm = dict(zip(ALGORITHMS, races(over), strict=True))
     alike = dict(zip(ALGORITHMS, races(replace(over, slowdown=1.0)), strict=True))
-    ring, beta = found["ring"], over.link.bandwidth_bytes_per_s
+    ring, beta = by_algorithm["ring"], over.link.bandwidth_bytes_per_s
     return {
         "wire": over,
         "wire_link": short_name(over.link),
         "ring_wait_share": 1 - ring.bandwidth_s / ring.end_s,
         "ring_byte_share": ring.bandwidth_s / ring.end_s,
         "slow_rank": f"r{over.ranks - 1}",
-        **{name: found[key] for key, name in names.items()},
-        **{f"{name}_rounds": len(found[key].rounds) for key, name in names.items()},
+        **{name: by_algorithm[key] for key, name in names.items()},
+        **{f"{name}_rounds": len(by_algorithm[key].rounds) for key, name in names.items()},
         **{f"{name}_bytes": alike[key].bandwidth_s * beta for key, name in names.items()},
-        **{f"slow_{name}": found[key].end_s - alike[key].end_s for key, name in names.items()},
+        **{f"slow_{name}": by_algorithm[key].end_s - alike[key].end_s for key, name in names.items()},
     }

@@ -83,16 +83,16 @@ def _untold() -> str:
     return said("comm_cost", "says.untold")
 
 
-def _price_fields(own: OwnTable, found: OwnBill | None) -> dict[str, str]:
-    if found is None:
+def _price_fields(own: OwnTable, bill: OwnBill | None) -> dict[str, str]:
+    if bill is None:
         return {}
-    one_us = interpolated_us(own.table, found.step.payload_bytes) if found.by == "table" else None
+    one_us = interpolated_us(own.table, bill.step.payload_bytes) if bill.by == "table" else None
     return {
-        "own_payload_bytes": binary_bytes(found.step.payload_bytes),
-        "own_count": str(found.step.all_reduces),
+        "own_payload_bytes": binary_bytes(bill.step.payload_bytes),
+        "own_count": str(bill.step.all_reduces),
         "own_one": microseconds(one_us) if one_us else "",
-        "own_price": seconds(found.priced.comm_s, least="ms"),
-        "own_price_share": percent(found.priced.comm_fraction),
-        "own_explained": percent(found.ratio, 0),
-        "own_says": "; ".join(said("comm_cost", f"remark.{remark}", found) for remark in found.remarks),
+        "own_price": seconds(bill.priced.comm_s, least="ms"),
+        "own_price_share": percent(bill.priced.comm_fraction),
+        "own_explained": percent(bill.ratio, 0),
+        "own_says": "; ".join(said("comm_cost", f"remark.{remark}", bill) for remark in bill.remarks),
     }

@@ -94,17 +94,17 @@ def _by_form(language: str) -> dict[str, Term]:
 def find(markdown: str) -> tuple[Term, ...]:
     """The terms that a text uses, each once, in the order of their first use."""
     language = content.language()
-    found = (match["word"] for match in _pattern(language).finditer(markdown) if match["word"])
-    return tuple(dict.fromkeys(_by_form(language)[word.casefold()] for word in found))
+    terms = (match["word"] for match in _pattern(language).finditer(markdown) if match["word"])
+    return tuple(dict.fromkeys(_by_form(language)[word.casefold()] for word in terms))
 
 
-def marked(markdown: str, place: str) -> str:
+def marked(markdown: str, stem: str) -> str:
     """Markdown whose terms carry their definition, at their first use, as HTML. `place` makes their ids unique."""
-    return _marked(markdown, place, content.language())
+    return _marked(markdown, stem, content.language())
 
 
 @lru_cache(maxsize=512)
-def _marked(markdown: str, place: str, language: str) -> str:
+def _marked(markdown: str, stem: str, language: str) -> str:
     seen: set[str] = set()
 
     def mark(match: re.Match[str]) -> str:
@@ -112,7 +112,7 @@ def _marked(markdown: str, place: str, language: str) -> str:
         if not word or (term := _by_form(language)[word.casefold()]).key in seen:
             return match[0]
         seen.add(term.key)
-        return _button(word, term, f"term-{place.replace('.', '-')}-{term.key}")
+        return _button(word, term, f"term-{stem.replace('.', '-')}-{term.key}")
 
     return _pattern(language).sub(mark, markdown)
 

@@ -107,16 +107,16 @@ def around(page: course.Entry, scene: str, names: Sequence[str]) -> Around:
     own = Around(before, after, at + 1, len(names))
     if not stops:
         return own
-    found = next((place for place, stop in enumerate(stops) if (stop.stem, stop.scene) == (page.stem, scene)), None)
+    index = next((place for place, stop in enumerate(stops) if (stop.stem, stop.scene) == (page.stem, scene)), None)
     left = min(st.session_state.get("_path_at", 0), len(stops) - 1)
-    here = left if found is None else found
+    here = left if index is None else index
     following = _named(stops[here + 1]) if here + 1 < len(stops) else after
-    if found is None:
+    if index is None:
         return replace(own, before=_named(stops[left]), after=following)
-    st.session_state["_path_at"] = found
-    begins = sum(stop.minutes for stop in stops[:found])
-    told = label("path.minutes", at=found + 1, of=len(stops), begins=begins, ends=begins + stops[found].minutes)
-    return Around(_named(stops[found - 1]) if found else before, following, at + 1, len(names), told)
+    st.session_state["_path_at"] = index
+    begins = sum(stop.minutes for stop in stops[:index])
+    told = label("path.minutes", at=index + 1, of=len(stops), begins=begins, ends=begins + stops[index].minutes)
+    return Around(_named(stops[index - 1]) if index else before, following, at + 1, len(names), told)
 
 
 def _named(stop: Stop) -> tuple[course.Entry, str]:

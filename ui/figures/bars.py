@@ -89,7 +89,7 @@ def inside(
     rows: Sequence[Row],
     start: Spec,
     end: str,
-    said: str,
+    label: str,
     room_px: float | None = None,
     *,
     beside_px: float = 0,
@@ -100,10 +100,10 @@ def inside(
     `beside_px` of the plot's width are not the axis's.
     """
     length = f"(datum.{end} - datum.{start['field']}) / span_x * (width - {look.letters(beside_px)})"
-    letters = f"length(datum.{said}) * {look.letters(7.4)} + {look.letters(14)}"
+    letters = f"length(datum.{label}) * {look.letters(7.4)} + {look.letters(14)}"
     fits = f"{length} > {letters if room_px is None else look.letters(room_px)}"
     text = words(look, 14.5, **{"align": "left", "dx": look.px(8), **mark})
-    return layer("text", rows, where=fits, x=start, y=at("middle"), text=said, **text)
+    return layer("text", rows, where=fits, x=start, y=at("middle"), text=label, **text)
 
 
 def measured_tick(look: Look, rows: Sequence[Row], end: Spec, measured: str, said: str = "") -> list[Layer]:

@@ -41,7 +41,7 @@ def label(look: Look, said: str, size: float = 14, *, row: Row | None = None, **
 def key(look: Look, entries: Sequence[tuple[str, str]], left: float = 14, top: float = 14) -> list[Layer]:
     """What circles of each fill are, one under the other from a corner: pairs of a name and a fill."""
     rows: list[Row] = [
-        {"name": name, "fill": fill, "y": look.px(top + 20 * place)} for place, (name, fill) in enumerate(entries)
+        {"name": name, "fill": fill, "y": look.px(top + 20 * index)} for index, (name, fill) in enumerate(entries)
     ]
     return [
         layer("point", rows, x=look.px(left), y=at("y"), **{**dot(look, 7, width=1.3), "fill": own("fill")}),

@@ -42,19 +42,19 @@ def lines(look: Look, rows: Sequence[Row], x: Spec, y: Spec, series: str, **mark
     names = list(dict.fromkeys(as_row(row)[series] for row in rows))
     plain = {"color": look.palette.text, "strokeWidth": look.px(3)}
     if "color" not in mark and "strokeDash" not in mark:
-        dashes = [list(DASHES[place % len(DASHES)]) for place in range(len(names))]
+        dashes = [list(DASHES[index % len(DASHES)]) for index in range(len(names))]
         mark["strokeDash"] = by(series, dict(zip(names, dashes, strict=True)))
     return layer("line", rows, x=x, y=y, detail=series, **{**plain, **mark})
 
 
 def ends(rows: Iterable[Row], series: str, x: str, *, last: bool = True) -> list[dict[str, Any]]:
     """Each series' row at the end of its line, or at the beginning, in the order of the series."""
-    found: dict[Any, dict[str, Any]] = {}
+    latest: dict[Any, dict[str, Any]] = {}
     for row in map(as_row, rows):
-        held = found.get(row[series])
+        held = latest.get(row[series])
         if held is None or (row[x] > held[x] if last else row[x] < held[x]):
-            found[row[series]] = row
-    return list(found.values())
+            latest[row[series]] = row
+    return list(latest.values())
 
 
 def names(look: Look, rows: Sequence[Row], x: Spec, y: Spec, field: str, **mark: Any) -> list[Layer]:

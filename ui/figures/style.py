@@ -251,9 +251,9 @@ def serif(look: Look, size: float, **mark: Any) -> dict[str, Any]:
     return words(look, size, font=SERIF, **mark)
 
 
-def width_of(said: str, size: float) -> float:
+def width_of(text: str, size: float) -> float:
     """About how wide a word is in the sans, in pixels of its size: wide, narrow and other letters."""
-    return size * sum(0.86 if letter in "mwMW" else 0.32 if letter in "fijlrt.,' " else 0.55 for letter in said)
+    return size * sum(0.86 if letter in "mwMW" else 0.32 if letter in "fijlrt.,' " else 0.55 for letter in text)
 
 
 def over(look: Look, rows: Sequence[Row], /, **mark: Any) -> list[Layer]:

@@ -97,7 +97,7 @@ def _payload_names(pointers: Rows, middle: float, x: Spec, look: Look) -> list[L
 def _residual_names(residuals: Rows, x: Spec, y: Spec, look: Look) -> list[Layer]:
     """What each residual is called: over a circle above the line and under one below it, on the side with room."""
     room = f"!({narrower(look, PHONE)}) || length(datum.name) < 10"  # a phone has room for a short name alone
-    said = words(look, 13.5, color=look.palette.muted)
+    muted = words(look, 13.5, color=look.palette.muted)
     return [
         layer(
             "text",
@@ -106,7 +106,7 @@ def _residual_names(residuals: Rows, x: Spec, y: Spec, look: Look) -> list[Layer
             x=x,
             y=y,
             text="name",
-            **{**said, "align": align, "dx": look.px(dx), "dy": look.px(-13 if above else 15)},
+            **{**muted, "align": align, "dx": look.px(dx), "dy": look.px(-13 if above else 15)},
         )
         for first, align, dx in ((False, "right", -3), (True, "left", 0))
         for above in (True, False)
@@ -161,9 +161,9 @@ def _clear_of(in_the_way: Sequence[float], line: Rows, end_bytes: float, reach: 
 
 def _under(measured: Rows, line: Rows) -> list[float]:
     """Payloads of the circles that lie close under a line."""
-    found = []
+    shaded = []
     for row in measured:
         on_line = min(line, key=lambda point: abs(point["payload_bytes"] - row["payload_bytes"]))
         if 0.4 * on_line["time_us"] <= row["time_us"] <= 0.97 * on_line["time_us"]:
-            found.append(row["payload_bytes"])
-    return found
+            shaded.append(row["payload_bytes"])
+    return shaded

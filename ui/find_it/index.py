@@ -30,9 +30,9 @@ def _scenes() -> Iterator[Indexed]:
     for entry in course.PAGES[1:]:
         blocks = content.load(entry.stem)
         for scene, title in entry.scenes.items():
-            said = " ".join(text for name, text in blocks.items() if name.startswith(f"{scene}."))
+            words_in = " ".join(text for name, text in blocks.items() if name.startswith(f"{scene}."))
             address = f"{entry.stem}?{urlencode(entry.scene(scene))}"
-            yield Indexed(phrase("find_it", "says.scene"), f"{entry.title}: {title}", _plain(said), address)
+            yield Indexed(phrase("find_it", "says.scene"), f"{entry.title}: {title}", _plain(words_in), address)
 
 
 def _terms() -> Iterator[Indexed]:

@@ -77,12 +77,12 @@ def small_schedule(spans: Sequence[Span], stages: int, palette: Palette, alt: st
     parts = [idle_pattern(palette, "idle-overview")]
     for stage in range(stages):
         for tick in range(ticks):
-            place = (tick * width + 1.5, 8 + stage * height + 1.5, width - 3, height - 3)
+            box = (tick * width + 1.5, 8 + stage * height + 1.5, width - 3, height - 3)
             if (stage, tick) in busy:
                 edge: dict[str, Any] = {"stroke": palette.rank_outline(stage), "stroke_width": 1.4, "rx": 2}
-                parts.append(rect(*place, fill=palette.rank_fill(stage), **edge))
+                parts.append(rect(*box, fill=palette.rank_fill(stage), **edge))
             else:
-                parts.append(rect(*place, fill="url(#idle-overview)"))
+                parts.append(rect(*box, fill="url(#idle-overview)"))
     return drawing(WIDTH, HEIGHT, alt, *parts)
 
 

@@ -42,12 +42,12 @@ def _played(
     scenario: Scenario, language: str
 ) -> tuple[player.Choices, list[player.Trip], dict[str, player.Program]]:
     """What is played, kept by the language that its words are in."""
-    found = rows.choices(scenario)
+    choices = rows.choices(scenario)
     asked = player.Choices(
         rows.ranks_of(scenario), rows.link_names(scenario), rows.batches_of(scenario), rows.first(scenario)
     )
-    programs = {way: _program(drawn) for way, drawn in rows.programs(found).items()}
-    return asked, [_trip(choice) for choice in found], programs
+    programs = {way: _program(drawn) for way, drawn in rows.programs(choices).items()}
+    return asked, [_trip(choice) for choice in choices], programs
 
 
 def _trip(choice: rows.Choice) -> player.Trip:

@@ -106,9 +106,9 @@ class Drawn:
     held: tuple[Held, ...]
 
 
-def programs(found: list[Choice]) -> dict[str, Drawn]:
+def programs(choices: list[Choice]) -> dict[str, Drawn]:
     """Every program that some trip needs."""
-    named = {choice.way: choice for choice in found}
+    named = {choice.way: choice for choice in choices}
     return {way: _drawn(way.partition("-")[0], choice.trip.bill.step.tp_size) for way, choice in named.items()}
 
 

@@ -77,10 +77,10 @@ def ask(page: Page) -> Asked:
 
 def _figure(page: Page) -> str:
     """Three figures, and two more for who asks for them; an address that names one of those has asked."""
-    key, place = page.key("figure"), st.container(width="content")
+    key, region = page.key("figure"), st.container(width="content")
     named = inputs.picked(key, "", MORE) in MORE
     more = page.control(inputs.toggle, "more", "says.more_figures") or named
-    with place:
+    with region:
         figure: str = inputs.choice(
             said("pipeline_bubble", "says.figure"), key, [*USUAL, *(MORE if more else ())], USUAL[0]
         )
@@ -194,18 +194,18 @@ def _serving(page: Page, asked: Asked) -> None:
         page.verdict("ok" if asked.guess == NO_SOONER else "off", "bench.latency")
     with st.container(key="aside_serving"):
         curve = rows.serve_curve(serve)
-        for place, column, name in zip(
+        for region, column, name in zip(
             st.columns(2, gap="large"),
             ("tokens_per_tick", "token_ticks"),
             ("throughput", "token_time"),
             strict=True,
         ):
-            with place:
+            with region:
                 title = page.prose.plain(f"bench.{name}_axis")
                 chart = charts.serve_curve(curve, column, serve.in_flight, title, page.look)
                 page.figure(chart, f"bench.{name}", curve, name)
-        for place, block in zip(st.columns(2, gap="large"), ("bench.chunks", "bench.starving"), strict=True):
-            with place:
+        for region, block in zip(st.columns(2, gap="large"), ("bench.chunks", "bench.starving"), strict=True):
+            with region:
                 page.note(block)
 
 

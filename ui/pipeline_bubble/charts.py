@@ -100,13 +100,13 @@ def formula_dots(formulas: Sequence[Row], look: Look) -> Figure:
     rows = [
         {
             **as_row(row),
-            "middle": look.px(_ROW * (place + 0.62)),
-            "over": look.px(_ROW * (place + 0.22)),
+            "middle": look.px(_ROW * (index + 0.62)),
+            "over": look.px(_ROW * (index + 0.22)),
             "name": f"{as_row(row)['letters']}: {as_row(row)['what']}",
             "truth": truth,
             "shown": min(as_row(row)["fraction"], 1.0),
         }
-        for place, row in enumerate(formulas)
+        for index, row in enumerate(formulas)
     ]
     ink, x = look.palette.text, linear("shown", [0, 1], FRACTION, ticks=5)
     values = [
@@ -161,12 +161,12 @@ def held_bars(held: Sequence[Row], look: Look) -> Figure:
             x=x,
             y=y,
             size=width,
-            xOffset=(place - (len(names) - 1) / 2) * (width + look.px(4)),
+            xOffset=(index - (len(names) - 1) / 2) * (width + look.px(4)),
             color=fills[name],
             stroke=palette.text,
             strokeWidth=look.px(1.2),
         )
-        for place, name in enumerate(names)
+        for index, name in enumerate(names)
     ]
     signs = [Sign(name, fills[name], palette.text, edge=palette.text) for name in names]
     return figure([*layers, *_raised(key(look, signs, weight=400))], look, 150, padding={"top": 26})

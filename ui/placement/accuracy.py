@@ -99,12 +99,12 @@ def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> 
 
 @kept
 def _beside_fields() -> Mapping[str, object]:
-    found = planners()
+    beside = planners()
     return {
-        "beside": found,
-        "every": regimes(found.rows)[-1],
-        "inside": promised(found.rows),
-        "faster": found.seconds_aiconfigurator / found.seconds_shardlab,
+        "beside": beside,
+        "every": regimes(beside.rows)[-1],
+        "inside": promised(beside.rows),
+        "faster": beside.seconds_aiconfigurator / beside.seconds_shardlab,
     }
 
 

@@ -190,14 +190,14 @@ def memory_bars(parts: Iterable[Row], labels: Iterable[Row], look: Look) -> Figu
         bands.place(row, row["place"], look) | {"ink": inks.get(row["part"], palette.text)}
         for row in rows_of(parts)
     ]
-    said = [
+    named_parts = [
         bands.place(row, row["place"], look)
         | {"whole": phrase("placement", "says.weights_overhead_kv", in_words=row["in_words"])}
         for row in rows_of(labels)
     ]
     # the line that the engine may fill up to stands out over and under the bar
-    limits = [{**row, "top": row["top"] - look.px(4), "bottom": row["bottom"] + look.px(4)} for row in said]
-    end_gb = 1.02 * max(*(row["end_gb"] for row in drawn), *(row["usable_gb"] for row in said))
+    limits = [{**row, "top": row["top"] - look.px(4), "bottom": row["bottom"] + look.px(4)} for row in named_parts]
+    end_gb = 1.02 * max(*(row["end_gb"] for row in drawn), *(row["usable_gb"] for row in named_parts))
     x = linear("start_gb", [0, end_gb], _GB, labelOverlap="greedy")
     fills = dict(zip(PARTS, _fills(look), strict=True))
     there = [part for part in PARTS if any(row["part"] == part for row in drawn)]
@@ -206,10 +206,10 @@ def memory_bars(parts: Iterable[Row], labels: Iterable[Row], look: Look) -> Figu
     layers = [
         stretch(look, drawn, x, "end_gb", by("part", fills), palette.ground, tooltip=told),
         inside(look, drawn, x, "end_gb", "said", fontSize=look.font(13.5), dx=look.px(6), color=own("ink")),
-        layer("text", said, x=0, y=at("over"), text="rank", **words(look, 15, align="left", fontWeight=600)),
+        layer("text", named_parts, x=0, y=at("over"), text="rank", **words(look, 15, align="left", fontWeight=600)),
         layer(
             "text",
-            said,
+            named_parts,
             shown=f"{narrower(look)} ? datum.in_words : datum.whole",
             x=0,
             y=at("under"),
@@ -226,7 +226,7 @@ def memory_bars(parts: Iterable[Row], labels: Iterable[Row], look: Look) -> Figu
         ),
         *key(look, signs, size=13.5, weight=400),
     ]
-    return figure(layers, look, bands.height(len(said)))
+    return figure(layers, look, bands.height(len(named_parts)))
 
 
 def _fills(look: Look) -> list[str]:

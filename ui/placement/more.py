@@ -82,11 +82,11 @@ def refitted(question: Question, texts: tuple[str, str, str]) -> Refit | None:
     return workers.run(refit, question, *texts) if any(text.strip() for text in texts) else None
 
 
-def say_refit(page: Page, found: Refit | None) -> None:
+def say_refit(page: Page, refit: Refit | None) -> None:
     """What was taken of the machine, and what changed."""
-    if found is not None:
+    if refit is not None:
         page.say("plan.refit")
-        st.markdown("\n".join(f"- {escape(worded(one))}" for one in said_of(found)))
+        st.markdown("\n".join(f"- {escape(worded(one))}" for one in said_of(refit)))
 
 
 def say_sizes(page: Page, asked: More, placement: Placement) -> None:
@@ -94,10 +94,10 @@ def say_sizes(page: Page, asked: More, placement: Placement) -> None:
     question = placement.question
     if not asked.sizes and (question.demand.requests_per_s is None or placement.met):
         return
-    found = workers.run(sized, question)
+    sizing = workers.run(sized, question)
     page.say("plan.sizes")
-    st.markdown(escape(worded(sizing_remark(found))))
-    table = frame(rows_of(found), Way)
+    st.markdown(escape(worded(sizing_remark(sizing))))
+    table = frame(rows_of(sizing), Way)
     if len(table):
         page.table(table, "plan.sizes")
 
@@ -112,15 +112,15 @@ class Way:
     note: str
 
 
-def rows_of(found: Sizing) -> list[Way]:
+def rows_of(sizing: Sizing) -> list[Way]:
     """The best of each kind."""
     whole = [
         Way(one.name, one.gpus, plain(one.kept_per_s), said("placement", "more.reads", chunk=one.chunk_tokens))
-        for one in found.together[:SHOWN]
+        for one in sizing.together[:SHOWN]
     ]
     apart = [
         Way(one.name, one.gpus, plain(one.kept_per_s), said("placement", "more.between", s=seconds(one.transfer_s)))
-        for one in found.apart[:SHOWN]
+        for one in sizing.apart[:SHOWN]
     ]
     return [*whole, *apart]
 

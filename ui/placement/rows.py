@@ -34,9 +34,9 @@ CASE_NAMES = {
 
 def settled(question: Question) -> Placement:
     """A placement with all that follows from its plans worked out."""
-    found = place_under_load(question)
-    found.recommended, found.front, found.min_tp, found.nearest  # noqa: B018 - kept with it once they are asked for
-    return found
+    placement = place_under_load(question)
+    placement.recommended, placement.front, placement.min_tp, placement.nearest  # noqa: B018 - kept with it once they are asked for
+    return placement
 
 
 @dataclass(frozen=True)
@@ -50,19 +50,23 @@ class CurveDot:
     on_front: bool
 
 
-def curve_dots(found: Placement, shown: int | None) -> list[CurveDot]:
+def curve_dots(placement: Placement, shown: int | None) -> list[CurveDot]:
     """The curves worth drawing: those that touch the front, the plan shown, then the quickest of the rest."""
-    touching = list(dict.fromkeys(point.plan for point in found.front))
-    first = [*([shown] if shown is not None and shown in found.curves else []), *touching]
-    rest = sorted(found.fitting, key=lambda place: found.timing(place).itl_s)
+    touching = list(dict.fromkeys(point.plan for point in placement.front))
+    first = [*([shown] if shown is not None and shown in placement.curves else []), *touching]
+    rest = sorted(placement.fitting, key=lambda index: placement.timing(index).itl_s)
     kept = list(dict.fromkeys([*first, *rest]))[:MOST_CURVES]
-    front = set(found.front)
+    front = set(placement.front)
     return [
         CurveDot(
-            found.plans[place].layout.name, point.concurrency, 1e3 * point.itl_s, point.tokens_per_s, point in front
+            placement.plans[index].layout.name,
+            point.concurrency,
+            1e3 * point.itl_s,
+            point.tokens_per_s,
+            point in front,
         )
-        for place in kept
-        for point in found.curves[place]
+        for index in kept
+        for point in placement.curves[index]
     ]
 
 
@@ -164,9 +168,9 @@ def _parts(rank: RankMemory, plan: Plan, index: int) -> list[MemoryPart]:
     parts, end = [], 0.0
     for name, size in sizes.items():
         if size:
-            said = f"{named('placement', name)} {_gb(size)}"
+            text = f"{named('placement', name)} {_gb(size)}"
             start, end = end, end + size / GB
-            parts.append(MemoryPart(rank_name(rank, plan), index, name, start, end, said))
+            parts.append(MemoryPart(rank_name(rank, plan), index, name, start, end, text))
     return parts
 
 
@@ -201,10 +205,10 @@ def plan_row(name: str, plan: Plan) -> BillRow:
     )
 
 
-def lost(found: Placement) -> list[int]:
+def lost(placement: Placement) -> list[int]:
     """The plans that fit and were not taken, those that give most first."""
-    places = (place for place in found.fitting if place != found.recommended)
-    return sorted(places, key=lambda place: -found.timing(place).sustained_tokens_per_s)
+    places = (index for index in placement.fitting if index != placement.recommended)
+    return sorted(places, key=lambda index: -placement.timing(index).sustained_tokens_per_s)
 
 
 def without_details(rows: Sequence[BillRow]) -> list[BillRow]:
@@ -212,11 +216,13 @@ def without_details(rows: Sequence[BillRow]) -> list[BillRow]:
     return [replace(row, detail="") for row in rows]
 
 
-def bars_of(found: Placement, shown: int | None, pinned: Plan | None, most: int = MOST_BARS) -> list[BillRow]:
+def bars_of(placement: Placement, shown: int | None, pinned: Plan | None, most: int = MOST_BARS) -> list[BillRow]:
     """The `most` plans that give most, the one shown and the one pinned among them."""
-    best = sorted(found.fitting, key=lambda place: -found.timing(place).sustained_tokens_per_s)
-    kept = list(dict.fromkeys([*([shown] if shown in found.fitting else []), *best]))[:most]
-    rows = [plan_row(found.plans[place].layout.name, found.plans[place]) for place in kept if place is not None]
+    best = sorted(placement.fitting, key=lambda index: -placement.timing(index).sustained_tokens_per_s)
+    kept = list(dict.fromkeys([*([shown] if shown in placement.fitting else []), *best]))[:most]
+    rows = [
+        plan_row(placement.plans[index].layout.name, placement.plans[index]) for index in kept if index is not None
+    ]
     return [*rows, *([plan_row(_pinned(pinned), pinned)] if pinned and pinned.timing else [])]
 
 

@@ -27,13 +27,13 @@ _QUANTITIES = {
 
 def short(source: str) -> str:
     """A source's name without addresses, commits and versions."""
-    said = re.sub(r" \([^)]*\)| @ \w+|^github\.com/|, Plots/.*$| README$", "", source)
-    return said if len(said) <= 52 else f"{said[:51]}…"
+    name = re.sub(r" \([^)]*\)| @ \w+|^github\.com/|, Plots/.*$| README$", "", source)
+    return name if len(name) <= 52 else f"{name[:51]}…"
 
 
-def sources(found: Sequence[Residual]) -> list[str]:
+def sources(rows: Sequence[Residual]) -> list[str]:
     """Each source's short name, as it first comes."""
-    return list(dict.fromkeys(short(each.measurement.source) for each in found))
+    return list(dict.fromkeys(short(each.measurement.source) for each in rows))
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Dot:
     chosen: bool
 
 
-def dots(found: Sequence[Residual], chosen: str) -> list[Dot]:
+def dots(residuals: Sequence[Residual], chosen: str) -> list[Dot]:
     """Every residual; those of the chosen source in front, and all where none is chosen."""
     rows = [
         Dot(
@@ -63,18 +63,25 @@ def dots(found: Sequence[Residual], chosen: str) -> list[Dot]:
             ratio=each.ratio,
             chosen=chosen in (EVERY, short(each.measurement.source)),
         )
-        for each in found
+        for each in residuals
     ]
     return sorted(rows, key=lambda dot: dot.chosen)
 
 
 def run_name(each: Residual) -> str:
     """What was run, in one line."""
-    said = each.measurement
-    batch = named("shell", "full") if said.batch is None else phrase("placement", "says.batch", batch=said.batch)
-    stages = f" PP={said.pp_size}" if said.pp_size > 1 else ""
-    lengths = phrase("placement", "says.tokens", prompt_tokens=said.prompt_tokens, output_tokens=said.output_tokens)
-    return f"{said.model.name}, {said.dtype}, {said.gpu.name}, TP={said.group.tp_size}{stages}, {batch}, {lengths}"
+    measurement = each.measurement
+    batch = (
+        named("shell", "full")
+        if measurement.batch is None
+        else phrase("placement", "says.batch", batch=measurement.batch)
+    )
+    stages = f" PP={measurement.pp_size}" if measurement.pp_size > 1 else ""
+    lengths = phrase(
+        "placement", "says.tokens", prompt_tokens=measurement.prompt_tokens, output_tokens=measurement.output_tokens
+    )
+    placed = f"{measurement.gpu.name}, TP={measurement.group.tp_size}{stages}"
+    return f"{measurement.model.name}, {measurement.dtype}, {placed}, {batch}, {lengths}"
 
 
 @dataclass(frozen=True)
@@ -106,7 +113,7 @@ class ClassLine:
     bias: str
 
 
-def class_lines(found: Sequence[Residual]) -> list[ClassLine]:
+def class_lines(rows: Sequence[Residual]) -> list[ClassLine]:
     """What was tested; a class that has no line never was."""
     return [
         ClassLine(
@@ -117,7 +124,7 @@ def class_lines(found: Sequence[Residual]) -> list[ClassLine]:
             line.sources,
             *_sizes(line),
         )
-        for (which, kind, quantity), line in by_class(found).items()
+        for (which, kind, quantity), line in by_class(rows).items()
     ]
 
 
@@ -136,17 +143,17 @@ class RegimeLine:
     bias: str
 
 
-def regime_lines(found: Sequence[Residual]) -> list[RegimeLine]:
+def regime_lines(rows: Sequence[Residual]) -> list[RegimeLine]:
     """What was tested, by what the largest part of the predicted time is."""
     return [
         RegimeLine(which, named("placement", _QUANTITIES[quantity]), regime, line.rows, line.sources, *_sizes(line))
-        for (which, quantity, regime), line in by_regime(found).items()
+        for (which, quantity, regime), line in by_regime(rows).items()
     ]
 
 
-def unknown_table(found: Sequence[Residual], head: str) -> str:
+def unknown_table(rows: Sequence[Residual], head: str) -> str:
     """Every class of GPU in the catalog, and which quantities of dense models nothing was ever held to."""
-    tested = {(which, quantity) for which, kind, quantity in by_class(found) if kind == "dense"}
+    tested = {(which, quantity) for which, kind, quantity in by_class(rows) if kind == "dense"}
     lines = [head, "|---|---|"]
     for which in dict.fromkeys(gpu.gpu_class for gpu in GPUS.values()):
         never = [
@@ -178,11 +185,11 @@ def foretold_table(told: Sequence[Foretold], head: str) -> str:
     return "\n".join(lines)
 
 
-def source_lines(found: Sequence[Residual]) -> list[SourceLine]:
+def source_lines(rows: Sequence[Residual]) -> list[SourceLine]:
     """Each source, by class of GPU and quantity."""
     return [
         SourceLine(short(source), which, named("placement", _QUANTITIES[quantity]), line.rows, *_sizes(line))
-        for (source, which, quantity), line in by_source(found).items()
+        for (source, which, quantity), line in by_source(rows).items()
     ]
 
 
@@ -207,7 +214,7 @@ class NearLine:
     source: str
 
 
-def near_lines(found: Sequence[Residual], question: Question, plan: Plan | None) -> list[NearLine]:
+def near_lines(rows: Sequence[Residual], question: Question, plan: Plan | None) -> list[NearLine]:
     """The published runs nearest to a plan at the concurrency of one of its engines."""
     return [
         NearLine(
@@ -218,7 +225,7 @@ def near_lines(found: Sequence[Residual], question: Question, plan: Plan | None)
             off=signed(each.ratio - 1),
             source=short(each.measurement.source),
         )
-        for each in nearest(found, case_of(question, plan))
+        for each in nearest(rows, case_of(question, plan))
     ]
 
 
@@ -251,7 +258,7 @@ class BandRow:
     place: float
 
 
-def bands_beside(found: Sequence[Regime]) -> list[BandRow]:
+def bands_beside(regimes: Sequence[Regime]) -> list[BandRow]:
     """Both planners, regime by regime."""
     return [
         BandRow(
@@ -263,9 +270,9 @@ def bands_beside(found: Sequence[Regime]) -> list[BandRow]:
             middle=held.middle,
             high=held.high,
             error=percent(held.median_error),
-            place=place + (0.0 if side == "ours" else 0.28),
+            place=index + (0.0 if side == "ours" else 0.28),
         )
-        for place, one in enumerate(found)
+        for index, one in enumerate(regimes)
         for planner, side, held in (
             ("shardlab", "ours", one.shardlab),
             ("aiconfigurator", "theirs", one.aiconfigurator),

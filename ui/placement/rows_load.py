@@ -81,9 +81,9 @@ class Tail:
     kept: bool
 
 
-def tails(found: Loaded) -> list[Tail]:
+def tails(loaded: Loaded) -> list[Tail]:
     """The ladder as rows."""
-    shares = found.engines
+    shares = loaded.engines
     return [
         Tail(
             requests_per_s=shares * run.arrivals_per_s,
@@ -94,9 +94,9 @@ def tails(found: Loaded) -> list[Tail]:
             tokens_per_s=shares * run.tokens_per_s,
             running=shares * run.mean_running,
             waiting=shares * run.mean_waiting,
-            kept=found.ask.promise.kept(run),
+            kept=loaded.ask.promise.kept(run),
         )
-        for run in found.curve
+        for run in loaded.curve
     ]
 
 
@@ -116,20 +116,20 @@ def bench_lines(question: Question, plan: Plan, results: Sequence[BenchResult], 
     lines = []
     for number, result in enumerate(results[:SHOWN_RESULTS], start=1):
         try:
-            found = predict_bench(question, plan, result, seeded(seed))
+            predicted = predict_bench(question, plan, result, seeded(seed))
         except ShardlabError as refusal:
             lines.append(
                 BenchLine(f"{number}", phrase("placement", "says.not_predicted"), "", explained(refusal), "")
             )
             continue
-        lines += _compared(number, found, plan.layout.replicas)
+        lines += _compared(number, predicted, plan.layout.replicas)
     return lines
 
 
-def _compared(number: int, found: BenchPrediction, engines: int) -> list[BenchLine]:
-    result, load = found.result, found.load
+def _compared(number: int, prediction: BenchPrediction, engines: int) -> list[BenchLine]:
+    result, load = prediction.result, prediction.load
     name = phrase(
-        "placement", "says.requests", number=number, completed=result.completed, worded=worded(found.sent)
+        "placement", "says.requests", number=number, completed=result.completed, worded=worded(prediction.sent)
     )
     pairs = (
         (phrase("placement", "says.first_token_mean_ms"), result.ttft.mean_s, load.ttft_mean_s, 1e3),
@@ -151,9 +151,9 @@ def bench_warnings(question: Question, results: Sequence[BenchResult]) -> list[s
     names = dict.fromkeys(result.model for result in results if result.model)
     return [
         *(
-            phrase("placement", "says.result_line", n=n, line=each.line, worded=worded(said))
+            phrase("placement", "says.result_line", n=n, line=each.line, worded=worded(warning))
             for n, each in enumerate(results, 1)
-            for said in each.warnings
+            for warning in each.warnings
         ),
         *(
             phrase("placement", "says.not_plan_s_model", name=name, plans=plans)

@@ -129,6 +129,6 @@ def standing(lane: Lane, time_s: float) -> dict[str, str]:
 def verdict(ran: Race, index: int) -> str:
     """A lane's place, and how long its answers took."""
     order = sorted(range(len(ran.lanes)), key=lambda other: ran.lanes[other].answer_s)
-    place = order.index(index) + 1
-    block = "race.verdict_first" if place == 1 else "race.verdict"
-    return said("placement", block, ran.lanes[index], place=place)
+    rank = order.index(index) + 1
+    block = "race.verdict_first" if rank == 1 else "race.verdict"
+    return said("placement", block, ran.lanes[index], place=rank)

@@ -77,11 +77,11 @@ def _steps(puzzle: Puzzle) -> tuple[StepRow, ...]:
         reached = set()
         moves = {}
         for place in sorted(places, key=_place):
-            found = [move(puzzle, step, place, choice) for choice in step.options or (None,)]
-            reached |= {one.after for one in found if one.after is not None}
+            made = [move(puzzle, step, place, choice) for choice in step.options or (None,)]
+            reached |= {one.after for one in made if one.after is not None}
             moves[_place(place)] = tuple(
                 MoveRow(_place(one.after) if one.after else "", one.refusal or "", one.traffic_bytes, one.hops)
-                for one in found
+                for one in made
             )
         rows.append(StepRow(step.kind, _name(step), tuple(map(_option, step.options)), moves))
         places = reached

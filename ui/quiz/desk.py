@@ -36,20 +36,20 @@ def open_question(page: Page, sheet: Sheet, questions: Sequence[Question]) -> Qu
 def pose(page: Page, sheet: Sheet, questions: Sequence[Question], question: Question) -> None:
     """Ask, or show what was answered and why it is so; then the way on."""
     prose = Prose(content.load("quiz"), spoken(question))
-    place = questions.index(question)
+    index = questions.index(question)
     st.markdown(
         phrase(
-            "quiz", "says.place", place=place + 1, questions=len(questions), concept=named("quiz", question.concept)
+            "quiz", "says.place", place=index + 1, questions=len(questions), concept=named("quiz", question.concept)
         )
     )
     st.markdown(f"#### {prose.text(f'{question.key}.asks')}")
-    said = sheet.answers.get(question.key)
-    judged = judge(question, said) if said is not None else None
+    answer = sheet.answers.get(question.key)
+    judged = judge(question, answer) if answer is not None else None
     if judged is not None and judged.read:
-        _reply(page, prose, question, said or "", judged)
+        _reply(page, prose, question, answer or "", judged)
     else:
         _form(page, prose, sheet, question, judged)
-    _turn(page, questions, place)
+    _turn(page, questions, index)
 
 
 def _form(page: Page, prose: Prose, sheet: Sheet, question: Question, judged: Judged | None) -> None:
@@ -84,35 +84,37 @@ def _commit(page: Page, sheet: Sheet, key: str, answer: str, language: str) -> N
         inputs.remember(page.key("at"), key)
 
 
-def _reply(page: Page, prose: Prose, question: Question, said: str, judged: Judged) -> None:
+def _reply(page: Page, prose: Prose, question: Question, answer: str, judged: Judged) -> None:
     """What was said, whether it was right and why, and where it is taught."""
     if isinstance(question, Choice):
-        said = prose.plain(f"{question.key}.say_{question.options[question.letters.index(said.strip().lower())]}")
+        answer = prose.plain(
+            f"{question.key}.say_{question.options[question.letters.index(answer.strip().lower())]}"
+        )
     else:
-        said = as_spoken(said)
+        answer = as_spoken(answer)
     mark = ":green[:material/check:]" if judged.right else ":red[:material/close:]"
     with st.container(key="verdict_answer", horizontal=True, gap="small"):
         st.markdown(mark, width="content")
         answered = prose.text("ask.right") if judged.right else prose.text("ask.wrong")
-        st.markdown(f"**{answered}** {escape(said)}\n\n{prose.text(judged.block)}", width="stretch")
+        st.markdown(f"**{answered}** {escape(answer)}\n\n{prose.text(judged.block)}", width="stretch")
     if not judged.right and not isinstance(question, Choice):
         st.markdown(f"{prose.text('ask.answer')} **{escape(as_spoken(question.key_answer))}**")
     taught = course.entry(question.taught.stem)
     link(taught, question.taught.scene, f"{prose.plain('ask.taught')} {taught.title}")
 
 
-def _turn(page: Page, questions: Sequence[Question], place: int) -> None:
+def _turn(page: Page, questions: Sequence[Question], index: int) -> None:
     with st.container(horizontal=True, gap="small"):
-        if place:
-            before = questions[place - 1].key
+        if index:
+            before = questions[index - 1].key
             st.button(
                 phrase("quiz", "says.previous_question"),
                 key="earlier",
                 on_click=inputs.remember,
                 args=(page.key("at"), before),
             )
-        if place + 1 < len(questions):
-            after = questions[place + 1].key
+        if index + 1 < len(questions):
+            after = questions[index + 1].key
             st.button(
                 phrase("quiz", "says.next_question"),
                 key="later",

@@ -32,8 +32,8 @@ def room_line(
     layers = [layer("point", [{"value": 0.0}], x=x, y=look.px(height), opacity=0)]
     tallest = max((count for _, counts in votes for _, count in _heaps(counts, high)), default=1)
     bars, titles = [], []
-    for place, (title, counts) in enumerate(votes):
-        top = _TOP + place * (_TITLE + _HEAP + _BETWEEN)
+    for index, (title, counts) in enumerate(votes):
+        top = _TOP + index * (_TITLE + _HEAP + _BETWEEN)
         base = top + _TITLE + _HEAP
         titles.append({"said": title, "y": look.px(top + _TITLE / 2)})
         bars += [_bar(value, count, base, tallest, look) for value, count in _heaps(counts, high)]

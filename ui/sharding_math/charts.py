@@ -32,7 +32,7 @@ def size_strip(table: Iterable[Row], look: Look) -> Figure:
     rows = [
         {**row, "column": (row["tp_size"] - 1) % 16, "row": (row["tp_size"] - 1) // 16} for row in rows_of(table)
     ]
-    place = {
+    where = {
         "x": _ordinal("column", 0.12, labels=False, grid=False),
         "y": _ordinal("row", 0.18, labels=False, grid=False),
         "tooltip": ["tp_size", "verdict", "kv_copies", "equation"],
@@ -40,15 +40,15 @@ def size_strip(table: Iterable[Row], look: Look) -> Figure:
     allowed, copied, refused = (
         [row for row in rows if row["verdict"] == phrase("sharding_math", f"says.{name}")] for name in _VERDICTS
     )
-    said = {"text": "tp_size", **place}
+    label = {"text": "tp_size", **where}
     grey = words(look, 14.5, color=palette.muted)
     layers = [
-        layer("text", refused, **said, **grey),
-        layer("text", refused, shown="'—'", **place, **{**grey, "fontSize": look.font(22)}),
-        layer("rect", copied, fill=palette.ground, stroke=palette.text, **place, **_box(look, 2)),
-        layer("text", copied, **said, **words(look, 14.5)),
-        layer("rect", allowed, fill=palette.text, **place, **_box(look, 0)),
-        layer("text", allowed, **said, **words(look, 14.5, color=palette.ground, fontWeight=600)),
+        layer("text", refused, **label, **grey),
+        layer("text", refused, shown="'—'", **where, **{**grey, "fontSize": look.font(22)}),
+        layer("rect", copied, fill=palette.ground, stroke=palette.text, **where, **_box(look, 2)),
+        layer("text", copied, **label, **words(look, 14.5)),
+        layer("rect", allowed, fill=palette.text, **where, **_box(look, 0)),
+        layer("text", allowed, **label, **words(look, 14.5, color=palette.ground, fontWeight=600)),
     ]
     return figure(layers, look, 150)
 
@@ -60,7 +60,7 @@ def ulps_bars(table: Iterable[Row], look: Look) -> Figure:
     rows = [{**row, "cut": cuts[row["cut"]]} for row in rows_of(table) if row["entries"] > 0]
     labels = "datum.value == 9 ? '9+' : datum.label"
     y = linear("entries", [0, 1.2 * max(row["entries"] for row in rows)], PLAIN) | {"axis": None}
-    place = {
+    where = {
         "x": _ordinal(
             "ulps",
             0.24,
@@ -77,9 +77,9 @@ def ulps_bars(table: Iterable[Row], look: Look) -> Figure:
     count = words(look, 13.5, baseline="bottom", dy=-look.px(4))
     name = words(look, 13.5, baseline="bottom", dy=-look.px(21), fontWeight=600)
     layers = [
-        layer("bar", rows, **place, color=fills, stroke=palette.axis, strokeWidth=look.px(1)),
-        layer("text", rows, **place, text="entries", **count),
-        layer("text", rows, where="datum.ulps == 0", **place, text="cut", **name),
+        layer("bar", rows, **where, color=fills, stroke=palette.axis, strokeWidth=look.px(1)),
+        layer("text", rows, **where, text="entries", **count),
+        layer("text", rows, where="datum.ulps == 0", **where, text="cut", **name),
     ]
     return figure(layers, look, 190)
 

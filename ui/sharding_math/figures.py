@@ -65,9 +65,9 @@ def mistake(page: Page, name: str) -> None:
     for column, (title, trace, unwanted) in zip(columns, sides, strict=True):
         with column:
             page.say(title)
-            said = page.prose.plain(title)
-            view = boards.still(Run(trace, layer.dense), said, layer.gap().index, unwanted)
-            tables.append(frame(boards.table(view)).assign(version=said))
+            label = page.prose.plain(title)
+            view = boards.still(Run(trace, layer.dense), label, layer.gap().index, unwanted)
+            tables.append(frame(boards.table(view)).assign(version=label))
             block_stepper(view, key=f"{title}_{name}", present=page.look.present, start=-1, controls=False)
     page.reading(f"break_it.reading_{name}")
     if not page.look.present:

@@ -28,11 +28,11 @@ def two_nodes(gpus_a_node: int, inside: str, between: str, palette: Palette, alt
                 left + 2, _TOP - 9, phrase("start_here", "says.node", index=index), font_size=15, fill=palette.muted
             )
         )
-        for place in range(gpus_a_node):
-            start = left + _NODE_PAD + place * pitch
-            if place:
+        for slot in range(gpus_a_node):
+            start = left + _NODE_PAD + slot * pitch
+            if slot:
                 parts.append(_wire(start - _GAP, start, middle, inside, palette))
-            parts.append(_rank(start, _TOP + _NODE_PAD, index * gpus_a_node + place, palette))
+            parts.append(_rank(start, _TOP + _NODE_PAD, index * gpus_a_node + slot, palette))
     return drawing(width, height, alt, *parts)
 
 
@@ -75,8 +75,8 @@ def _grid(held: Grid, left: float, is_sum: bool, palette: Palette) -> str:
     """One cell a chunk: a part in its rank's colour, a finished sum on plain ground with an ink outline."""
     cells = []
     for rank, row in enumerate(held):
-        for place, number in enumerate(row):
-            x, y = left + place * _CELL, _HEAD + rank * _CELL
+        for index, number in enumerate(row):
+            x, y = left + index * _CELL, _HEAD + rank * _CELL
             if number is None:
                 cells.append(rect(x + 2, y + 2, _CELL - 4, _CELL - 4, rx=2, fill="none", stroke=palette.hairline))
                 continue
@@ -95,10 +95,10 @@ def _grid(held: Grid, left: float, is_sum: bool, palette: Palette) -> str:
 def _step(left: float, words: tuple[str, str], y: float, palette: Palette) -> str:
     middle = left + _ARROW / 2
     style: dict[str, Any] = {"font_size": 14, "font_weight": 600, "text_anchor": "middle", "fill": palette.text}
-    said = text(middle, y - 28, words[0], **style) + text(middle, y - 12, words[1], **style)
+    label = text(middle, y - 28, words[0], **style) + text(middle, y - 12, words[1], **style)
     shaft = path(f"M{left + 10:g} {y:g}H{left + _ARROW - 16:g}", stroke=palette.text, stroke_width=2)
     tip = left + _ARROW - 8
-    return said + shaft + path(f"M{tip - 9:g} {y - 5:g}l9 5-9 5z", fill=palette.text)
+    return label + shaft + path(f"M{tip - 9:g} {y - 5:g}l9 5-9 5z", fill=palette.text)
 
 
 def _span(start: float, end: float, palette: Palette) -> str:

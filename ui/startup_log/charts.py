@@ -38,12 +38,12 @@ def residual_marks(rows: Iterable[Row], look: Look) -> Figure:
     off = "datum.verdict == 'off'"
     band = [{"residual_percent": -_TOLERANCE, "high": _TOLERANCE}]
     mark = {"color": either(off, palette.off, palette.ok), "shape": either(off, "cross", "circle")}
-    said = words(look, 13.5, align="left", dx=look.px(10), color=palette.off)
+    beside = words(look, 13.5, align="left", dx=look.px(10), color=palette.off)
     layers = [
         layer("rect", band, x=x, x2="high", color=palette.second_ground),
         rules(look, "x", x, [0.0], strokeWidth=1, color=palette.axis),
         layer("point", marks, x=x, y=y, filled=True, size=look.px(110), opacity=1, **mark),
-        layer("text", marks, where=off, x=x, y=y, text="words", **said),
+        layer("text", marks, where=off, x=x, y=y, text="words", **beside),
     ]
     return figure(layers, look, _ROW * max(2, len({row["quantity"] for row in marks})))
 

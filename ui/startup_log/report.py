@@ -122,9 +122,9 @@ def _picked(row: CheckRow) -> tuple[str, str, str]:
     text = row.text if len(row.text) <= 220 else f"…{row.text[-219:]}"
     value = row.logged
     for form in (f"{value:,}", f"{value:.4f}", f"{value:.2f}", f"{value:g}", f"{value:.0f}"):
-        before, found, after = text.rpartition(form)
-        if found:
-            return before, found, after
+        before, picked, after = text.rpartition(form)
+        if picked:
+            return before, picked, after
     return text, "", ""
 
 

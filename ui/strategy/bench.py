@@ -88,19 +88,19 @@ def _memory(page: Page) -> tuple[int, int, int, Recompute, str]:
     with page.controls(shown):
         ranks = notch(phrase("strategy", "says.ranks"), page.key("ranks"), RANKS, 64)
         tokens = page.control(inputs.select, "sequence", "says.tokens_sequence", list(TOKENS), 4096)
-        place = st.container(horizontal=True, vertical_alignment="bottom", width="content")
-    with place if not page.look.present else page.controls("on_a_laptop"):
+        region = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+    with region if not page.look.present else page.controls("on_a_laptop"):
         microbatches = page.control(inputs.choice, "microbatches", "says.microbatches", [1, 8, 32], 8)
         recompute = _recompute(page)
-    with place if page.look.present else page.controls("on_a_projector"):
+    with region if page.look.present else page.controls("on_a_projector"):
         view = page.control(inputs.choice, "view", "says.figure", [HOLDS, PAYS], HOLDS)
     return ranks, tokens, microbatches, recompute, view
 
 
 def _recompute(page: Page) -> Recompute:
     names: list[Recompute] = list(get_args(Recompute))
-    said = page.control(inputs.choice, "recompute", "says.recomputed", [str(name) for name in names], "selective")
-    return next(name for name in names if name == said)
+    chosen = page.control(inputs.choice, "recompute", "says.recomputed", [str(name) for name in names], "selective")
+    return next(name for name in names if name == chosen)
 
 
 def _question(page: Page) -> Question:

@@ -51,12 +51,12 @@ def memory_bars(parts: Iterable[Row], ends: Iterable[Row], capacity_gb: float, l
     }
     highest = max(capacity_gb, *(row["end_gb"] for row in wholes))
     x = _gb("start_gb", [0, 1.22 * highest])
-    drawn, said = _placed(parts, wholes, look), _placed(wholes, wholes, look)
+    drawn, totals = _placed(parts, wholes, look), _placed(wholes, wholes, look)
     height = _bands(look).height(len(wholes)) + _NAME
     red = {"color": either("datum.short", palette.off, palette.text)}
     limit: Spec = {"align": "left", "dx": look.px(6), "fontWeight": 600}
     layers = [
-        _names(said, look, height),
+        _names(totals, look, height),
         _parts(drawn, x, by("part", fills), ["strategy", "part", "end_gb"], look),
         _upright(x, capacity_gb, height, 2.5, look),
         label(
@@ -67,7 +67,7 @@ def memory_bars(parts: Iterable[Row], ends: Iterable[Row], capacity_gb: float, l
             y=look.px(height - _NAME / 2),
             **limit,
         ),
-        layer("text", said, x=also(x, "end_gb"), y=at("middle"), text="in_words", **_beside(look, "left") | red),
+        layer("text", totals, x=also(x, "end_gb"), y=at("middle"), text="in_words", **_beside(look, "left") | red),
         *_entries({named("strategy", name): fill for name, fill in fills.items()}, look),
     ]
     return figure(layers, look, height, apart="y")
@@ -88,7 +88,7 @@ def saved_and_paid(rows: Iterable[Row], sums: Iterable[Row], look: Look) -> Figu
     left, right = min(row["left_gb"] for row in wholes), max(row["right_gb"] for row in wholes)
     span = (right - left) or 1.0
     x = _gb("start_gb", [left - 0.16 * span, right + 0.16 * span])
-    drawn, said = _placed(rows, wholes, look), _placed(wholes, wholes, look)
+    drawn, totals = _placed(rows, wholes, look), _placed(wholes, wholes, look)
     height = _bands(look).height(len(wholes))
     wide, y = f"!({narrower(look, PHONE)})", at("middle")
     sent = [
@@ -97,10 +97,10 @@ def saved_and_paid(rows: Iterable[Row], sums: Iterable[Row], look: Look) -> Figu
     ]
     told = dict(zip([phrase("strategy", "says.saved_against_ddp"), *sent], fills.values(), strict=True))
     layers = [
-        _names(said, look, height),
+        _names(totals, look, height),
         _parts(drawn, x, by("what", fills), ["strategy", "what", "why", "end_gb"], look),
-        layer("text", said, where=wide, x=also(x, "left_gb"), y=y, text="saved", **_beside(look, "right")),
-        layer("text", said, x=also(x, "right_gb"), y=y, text="paid", **_beside(look, "left")),
+        layer("text", totals, where=wide, x=also(x, "left_gb"), y=y, text="saved", **_beside(look, "right")),
+        layer("text", totals, x=also(x, "right_gb"), y=y, text="paid", **_beside(look, "left")),
         _upright(x, 0.0, height, 2, look),
         *_entries(told, look),
     ]
@@ -113,10 +113,10 @@ def kinds(rows: Iterable[Row], look: Look) -> Figure:
 
     Columns: strategy, composition, tokens_per_s, said, taken.
     """
-    palette, found = look.palette, rows_of(rows)
+    palette, kind_rows = look.palette, rows_of(rows)
     drawn = [
         {**row, "zero": 0.0, "full": f"{row['composition']}  ·  {row['said']}"}
-        for row in _placed(found, found, look)
+        for row in _placed(kind_rows, kind_rows, look)
     ]
     most = max(row["tokens_per_s"] for row in drawn) or 1.0
     x = linear("tokens_per_s", [0, 2.4 * most], PLAIN) | {"axis": None}
@@ -124,7 +124,7 @@ def kinds(rows: Iterable[Row], look: Look) -> Figure:
     ink = {"color": either("datum.tokens_per_s > 0", palette.text, palette.muted)}
     shown = f"{narrower(look, PHONE)} ? datum.said : datum.full"
     box = {"y": at("top"), "y2": "bottom", "color": fill, "tooltip": ["composition"]}
-    height = _bands(look).height(len(found))
+    height = _bands(look).height(len(kind_rows))
     layers = [
         _names(drawn, look, height),
         layer("rect", drawn, x=x, x2="zero", **box),
@@ -198,7 +198,7 @@ def _bands(look: Look) -> Bands:
 
 def _placed(rows: Iterable[Row], order: list[Row], look: Look) -> list[Row]:
     """Rows with their places from top to bottom, in the order of the strategies."""
-    places = {row["strategy"]: place for place, row in enumerate(order)}
+    places = {row["strategy"]: index for index, row in enumerate(order)}
     return [_bands(look).place(row, places[row["strategy"]], look) for row in rows_of(rows)]
 
 
@@ -218,12 +218,12 @@ def _upright(x: Spec, at_gb: float, height: float, width: float, look: Look) -> 
     return rules(look, "x", x, [at_gb], strokeWidth=look.px(width), **ends)
 
 
-def _names(said: list[Row], look: Look, height: float) -> Layer:
+def _names(rows: list[Row], look: Look, height: float) -> Layer:
     """The strategies' names in the margin left of the bars, on one axis `height` laptop pixels high."""
     palette, ends = look.palette, [0, look.px(height)]
-    spoken = " : ".join(f"datum.value == {row['middle']} ? '{row['strategy']}'" for row in said)
+    spoken = " : ".join(f"datum.value == {row['middle']} ? '{row['strategy']}'" for row in rows)
     axis = {
-        "values": [row["middle"] for row in said],
+        "values": [row["middle"] for row in rows],
         "title": None,
         "grid": False,
         "ticks": False,
@@ -237,7 +237,7 @@ def _names(said: list[Row], look: Look, height: float) -> Layer:
     }
     scale = {"domain": ends, "range": ends, "nice": False}
     y = {"field": "middle", "type": "quantitative", "scale": scale, "axis": axis}
-    return layer("point", said, y=y, opacity=0)
+    return layer("point", rows, y=y, opacity=0)
 
 
 def _entries(fills: Mapping[str, str], look: Look) -> list[Layer]:
@@ -260,8 +260,8 @@ def _entries(fills: Mapping[str, str], look: Look) -> list[Layer]:
     sign = {"orient": "vertical", "size": look.px(13), "thickness": look.px(12), "opacity": 1, "color": own("fill")}
     word = {"text": "name", **words(look, 13.5, align="left")}
     return [
-        layer(kind, rows, where=where, x=at(f"{place}_{part}"), y=y, **mark)
-        for where, place, y in ((f"!({phone})", "wide", look.px(9)), (phone, "near", at("near_y")))
+        layer(kind, rows, where=where, x=at(f"{width}_{part}"), y=y, **mark)
+        for where, width, y in ((f"!({phone})", "wide", look.px(9)), (phone, "near", at("near_y")))
         for kind, part, mark in (("tick", "sign", sign), ("text", "word", word))
     ]
 

@@ -13,8 +13,8 @@ def block_diagram(block: Block, palette: Palette, alt: str, size: Measures = WID
     """The block from top to bottom, on the page's ground so that it can be taken away as a file."""
     height = size.top + len(block.rows) * size.pitch
     drawn = [rect(0, 0, size.width, height, fill=palette.ground), _names(block, palette, size)]
-    for place, row in enumerate(block.rows):
-        top = size.top + place * size.pitch
+    for index, row in enumerate(block.rows):
+        top = size.top + index * size.pitch
         if isinstance(row, Transfer):
             label, parts = _transfer_label(row), _talk(row, top + size.over, palette, size)
         else:
@@ -29,7 +29,7 @@ def block_rows(block: Block) -> list[dict[str, str]]:
     for row in block.rows:
         name, held = _transfer_label(row) if isinstance(row, Transfer) else _weight_label(row)
         each = [_talked(row)] * block.ranks if isinstance(row, Transfer) else list(map(_said, row.held))
-        rows.append({"row": name, "a_rank": held, **{f"r{rank}": said for rank, said in enumerate(each)}})
+        rows.append({"row": name, "a_rank": held, **{f"r{rank}": text for rank, text in enumerate(each)}})
     return rows
 
 
@@ -44,9 +44,9 @@ def _names(block: Block, palette: Palette, size: Measures) -> str:
     for rank in range(block.ranks):
         left, width = _column(rank, block.ranks, size)
         key = rect(left + 1, 3, 11, 11, fill=palette.rank(rank), stroke=palette.text, stroke_width=1.3)
-        said = phrase("strategy", word, number=rank) if width > 72 * size.type else str(rank)
+        name = phrase("strategy", word, number=rank) if width > 72 * size.type else str(rank)
         style = sans(size.font(15)) | {"font_weight": 600}
-        parts.append(key + text(left + 18, 14 * size.type, said, fill=palette.text, **style))
+        parts.append(key + text(left + 18, 14 * size.type, name, fill=palette.text, **style))
     return "".join(parts)
 
 
@@ -64,8 +64,8 @@ def _weight(row: Weight, ranks: int, top: float, palette: Palette, size: Measure
         edge = palette.rank_outline(rank) if row.is_owned else palette.axis
         parts.append(rect(left, top, width, size.row, rx=2, fill=fill, stroke=edge, stroke_width=2))
         style = sans(size.font(14.5)) | {"text_anchor": "middle"}
-        said = _fitting(_said(held), width / size.type)
-        parts.append(text(left + width / 2, top + _baseline(size), said, fill=palette.text, **style))
+        label = _fitting(_said(held), width / size.type)
+        parts.append(text(left + width / 2, top + _baseline(size), label, fill=palette.text, **style))
     return "".join(parts)
 
 

@@ -11,12 +11,12 @@ from ui.scenes import Page
 from ui.strategy.rows_scenes import Timed, arrivals, port_rows
 
 
-def _play(page: Page, found: Sequence[Timed]) -> None:
+def _play(page: Page, timed: Sequence[Timed]) -> None:
     """Every algorithm of one operation, at rest at its start."""
-    longest_s = max(one.end_s for one in found)
+    longest_s = max(one.end_s for one in timed)
     player.ring_player(
-        [_course(one, longest_s) for one in found],
-        [player.Stop(moment.time_s / longest_s, moment.text) for moment in arrivals(found)],
+        [_course(one, longest_s) for one in timed],
+        [player.Stop(moment.time_s / longest_s, moment.text) for moment in arrivals(timed)],
         [player.Stop(moment.time_s / longest_s, moment.text) for moment in ticks(longest_s)],
         key="collectives_ring",
         alt=page.prose.plain("collectives.reading"),

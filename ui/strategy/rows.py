@@ -150,8 +150,8 @@ def memory_ends(asked: Held) -> list[MemoryEnd]:
 
 def transfers_of(asked: Held, one: Strategy) -> tuple[Transfer, ...]:
     """What a rank of the first stage sends in a step, inside the node before across nodes."""
-    found = training_traffic(asked.model, one, asked.job)
-    return tuple(sorted(found, key=lambda transfer: transfer.crosses_nodes(asked.gpus_per_node)))
+    transfers = training_traffic(asked.model, one, asked.job)
+    return tuple(sorted(transfers, key=lambda transfer: transfer.crosses_nodes(asked.gpus_per_node)))
 
 
 def saved_and_paid(asked: Held) -> list[SavedOrPaid]:
@@ -175,14 +175,14 @@ def saved_and_paid(asked: Held) -> list[SavedOrPaid]:
 def sums(asked: Held) -> list[Sums]:
     """What stands at both ends of each strategy's bars."""
     rows = saved_and_paid(asked)
-    found = []
+    totals = []
     for name, _ in compared(asked):
         own = [row for row in rows if row.strategy == name]
         left, right = min(row.start_gb for row in own), max(row.end_gb for row in own)
-        found.append(
+        totals.append(
             Sums(name, min(0.0, left), right, decimal_bytes(max(0.0, -left) * GB), decimal_bytes(right * GB))
         )
-    return found
+    return totals
 
 
 def held(

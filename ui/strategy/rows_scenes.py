@@ -43,12 +43,12 @@ def kinds(given: Answer) -> list[Kind]:
     return sorted(best.values(), key=lambda kind: -kind.tokens_per_s)[:MOST_KINDS]
 
 
-def _trained(found: TrainingChoice) -> Iterator[Kind]:
-    for plan in found.plans:
+def _trained(choice: TrainingChoice) -> Iterator[Kind]:
+    for plan in choice.plans:
         rate = plan.step.tokens_per_s if plan.step is not None else 0.0
-        said = phrase("strategy", "says.tokens_s", rate=grouped(round(rate))) if rate else _refusal(plan)
+        text = phrase("strategy", "says.tokens_s", rate=grouped(round(rate))) if rate else _refusal(plan)
         yield Kind(
-            named("strategy", strategy_family(plan.strategy)), plan.strategy.name, rate, said, plan is found.taken
+            named("strategy", strategy_family(plan.strategy)), plan.strategy.name, rate, text, plan is choice.taken
         )
 
 
@@ -60,20 +60,20 @@ def _refusal(plan: TrainingPlan) -> str:
     )
 
 
-def _served(found: Placement) -> Iterator[Kind]:
-    for place, plan in enumerate(found.plans):
-        taken, kind = place == found.recommended, named("strategy", layout_family(plan.layout))
+def _served(placement: Placement) -> Iterator[Kind]:
+    for index, plan in enumerate(placement.plans):
+        taken, kind = index == placement.recommended, named("strategy", layout_family(plan.layout))
         if plan.timing is None:
-            said = (
+            text = (
                 phrase("strategy", "says.does_not_fit")
                 if plan.splits
                 else phrase("strategy", "says.does_not_split")
             )
-            yield Kind(kind, plan.layout.name, 0.0, said, taken)
+            yield Kind(kind, plan.layout.name, 0.0, text, taken)
             continue
         rate, itl_s = plan.timing.sustained_tokens_per_s, plan.timing.itl_s
-        said = phrase("strategy", "says.tokens_s_between_tokens", rate=grouped(round(rate)), itl_s=seconds(itl_s))
-        yield Kind(kind, plan.layout.name, rate, said, taken)
+        text = phrase("strategy", "says.tokens_s_between_tokens", rate=grouped(round(rate)), itl_s=seconds(itl_s))
+        yield Kind(kind, plan.layout.name, rate, text, taken)
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,9 @@ _TOGETHER = 0.015
 """Arrivals closer than this share of the whole are one stop."""
 
 
-def arrivals(found: Sequence[Timed]) -> list[Moment]:
+def arrivals(timed: Sequence[Timed]) -> list[Moment]:
     """Zero, and every time at which a round of some algorithm has arrived."""
-    ends = sorted({round_.end_s for one in found for round_ in one.rounds})
+    ends = sorted({round_.end_s for one in timed for round_ in one.rounds})
     apart = [
         end_s
         for end_s, later in zip(ends, [*ends[1:], float("inf")], strict=True)
@@ -143,7 +143,7 @@ class PortRow:
     time: str
 
 
-def port_rows(found: Sequence[Timed]) -> list[PortRow]:
+def port_rows(timed: Sequence[Timed]) -> list[PortRow]:
     """What each algorithm costs."""
     return [
         PortRow(
@@ -154,7 +154,7 @@ def port_rows(found: Sequence[Timed]) -> list[PortRow]:
             binary_bytes(one.played.port_fraction * one.payload_bytes),
             one.total,
         )
-        for one in found
+        for one in timed
     ]
 
 
@@ -174,13 +174,13 @@ def handoff_curves(request: Request, links: Sequence[LinkSpec]) -> list[HandoffP
     """Prefill, the stalls that a sequence is spared, and the transfer over each link, by prompt length."""
     rows = []
     for tokens in PROMPTS:
-        found = [handoff(replace(request, prompt_tokens=tokens), link) for link in links]
-        rows.append(HandoffPoint(PREFILL, tokens, 1e3 * found[0].prefill_s))
-        if found[0].stall_s:
-            rows.append(HandoffPoint(STALL, tokens, 1e3 * found[0].stall_s))
+        handoffs = [handoff(replace(request, prompt_tokens=tokens), link) for link in links]
+        rows.append(HandoffPoint(PREFILL, tokens, 1e3 * handoffs[0].prefill_s))
+        if handoffs[0].stall_s:
+            rows.append(HandoffPoint(STALL, tokens, 1e3 * handoffs[0].stall_s))
         rows += [
             HandoffPoint(wire_name(link), tokens, 1e3 * one.transfer_s)
-            for link, one in zip(links, found, strict=True)
+            for link, one in zip(links, handoffs, strict=True)
         ]
     return rows
 

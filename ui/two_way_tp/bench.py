@@ -49,13 +49,13 @@ class Bench:
     @property
     def figures(self) -> Mapping[str, Callable[[], None]]:
         """The figures there are, by the name they are chosen by."""
-        found = {"two arms": self.two_arms, "the wires": self.wires}
+        drawings = {"two arms": self.two_arms, "the wires": self.wires}
         if self.curve is not None:
-            found["the width"] = self.width
-        found["two replicas"] = self.replicas
+            drawings["the width"] = self.width
+        drawings["two replicas"] = self.replicas
         if self.hosts:
-            found["two hosts"] = self.two_hosts
-        return found
+            drawings["two hosts"] = self.two_hosts
+        return drawings
 
     def choose(self) -> str:
         """Which figure is drawn: one of the first three, and with *More* one of all."""
@@ -166,9 +166,9 @@ def _hosts(recording: str) -> tuple[tuple[str, RunLog], ...]:
 
 def newest_wire(runs: Sequence[Capture], backend: str) -> LinkSpec | None:
     """The wire of the run that was made last, as a link; None where no run's sweep gives α and β."""
-    found = [
+    newest = [
         (run.result.manifest.date, link)
         for run in runs
         if (fit := fitted_wire(run.log)) and (link := link_of(fit, backend))
     ]
-    return max(found, key=itemgetter(0))[1] if found else None
+    return max(newest, key=itemgetter(0))[1] if newest else None

@@ -105,11 +105,11 @@ def stacked_bars(parts: Iterable[Row], look: Look) -> Figure:
         "waiting": (palette.hatch_ground, palette.hatch),
     }
     ends = {row["bar"]: max(other["end_ms"] for other in rows if other["bar"] == row["bar"]) for row in rows}
-    said = [{**row, "last": row["end_ms"] == ends[row["bar"]]} for row in rows if row["words"]]
+    named = [{**row, "last": row["end_ms"] == ends[row["bar"]]} for row in rows if row["words"]]
     layers = [
         *_stretches(rows, fills, x, look),
         *_hatch([row for row in rows if row["kind"] == "waiting"], x, look),
-        *(text for kind in fills for text in _said([row for row in said if row["kind"] == kind], kind, x, look)),
+        *(text for kind in fills for text in _said([row for row in named if row["kind"] == kind], kind, x, look)),
         _names(rows, "bar", look),
     ]
     return figure(layers, look, _BANDS.height(len(ends)))

@@ -47,12 +47,12 @@ def panel(request: RunRequest, can: TorchHere, label: str, refused: str) -> None
     """The button, or why there is none; while a run goes, its lines and a way to stop it."""
     if st.session_state.pop(_GOING, False):
         st.session_state[_ENDED] = _cancelled()
-    place = st.empty()
+    region = st.empty()
     if not can.can_run:
-        place.markdown(f":gray[{escape(translated(can.why_not))} {escape(refused)}]")
+        region.markdown(f":gray[{escape(translated(can.why_not))} {escape(refused)}]")
         return
-    if place.button(label, key="live_start", icon=":material/play_arrow:", type="primary"):
-        place.button(said("two_way_tp", "says.cancel"), key="live_cancel", shortcut="X")
+    if region.button(label, key="live_start", icon=":material/play_arrow:", type="primary"):
+        region.button(said("two_way_tp", "says.cancel"), key="live_cancel", shortcut="X")
         _run(request)
     elif ended := st.session_state.get(_ENDED):
         (st.caption if ended == _cancelled() else st.error)(escape(ended))

@@ -173,7 +173,7 @@ def letters(log: RunLog, chosen: int) -> list[Letter]:
 
 def token_bars(log: RunLog) -> list[Part]:
     """One token at TP=1, and at TP=N taken apart."""
-    parts, single = token_parts(log), 1e3 * log.single_token_s
+    parts, alone_ms = token_parts(log), 1e3 * log.single_token_s
     sums_at, rest_at = 1e3 * parts.compute_s, 1e3 * (parts.total_s - parts.unexplained_s)
     bar = said("two_way_tp", "says.tp_one_token", tp_size=log.tp_size)
     collectives_s = parts.all_reduce_s + parts.all_gather_s
@@ -188,7 +188,7 @@ def token_bars(log: RunLog) -> list[Part]:
             said("two_way_tp", "says.tp_one_token_2"),
             "work",
             0.0,
-            single,
+            alone_ms,
             said("two_way_tp", "says.compute", single_token_s=seconds(log.single_token_s)),
         ),
         Part(bar, "work", 0.0, sums_at, ""),

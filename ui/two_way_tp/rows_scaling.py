@@ -96,30 +96,33 @@ def width_dots(run: ScalingRun) -> list[WidthDot]:
 
 def crossover_marks(run: ScalingRun) -> list[CrossoverMark]:
     """The crossover with its band, one row; none where no width is wide enough."""
-    found, widest = crossover(run), max(point.hidden_size for point in run.points)
-    if found.usual is None or found.fast is None or found.usual > widest:
+    crossing, widest = crossover(run), max(point.hidden_size for point in run.points)
+    if crossing.usual is None or crossing.fast is None or crossing.usual > widest:
         return []
-    high = min(found.slow or widest, widest)
+    high = min(crossing.slow or widest, widest)
     return [
         CrossoverMark(
-            found.usual,
-            found.fast,
+            crossing.usual,
+            crossing.fast,
             high,
             said(
-                "two_way_tp", "says.crossover", width_words=width_words(found.usual), band_words=band_words(found)
+                "two_way_tp",
+                "says.crossover",
+                width_words=width_words(crossing.usual),
+                band_words=band_words(crossing),
             ),
         )
     ]
 
 
-def band_words(found: Crossover) -> str:
+def band_words(crossing: Crossover) -> str:
     """The band of a crossover: `680 to 1420`, open at the top where the slowest sums never pay."""
-    low = width_words(found.fast) if found.fast else said("two_way_tp", "says.no_least")
-    if found.slow and width_words(found.slow) == low:
+    low = width_words(crossing.fast) if crossing.fast else said("two_way_tp", "says.no_least")
+    if crossing.slow and width_words(crossing.slow) == low:
         return said("two_way_tp", "says.whether_sums_are_fast")
     return (
-        said("two_way_tp", "says.to", low=low, width_words=width_words(found.slow))
-        if found.slow
+        said("two_way_tp", "says.to", low=low, width_words=width_words(crossing.slow))
+        if crossing.slow
         else said("two_way_tp", "says.up", low=low)
     )
 

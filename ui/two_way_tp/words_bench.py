@@ -18,7 +18,7 @@ def scaling_fields(run: ScalingRun | None, between: str) -> Mapping[str, str]:
     """What a machine's curve says of the width at which TP begins to pay."""
     if run is None:
         return {}
-    found, widest = crossover(run), max(point.hidden_size for point in run.points)
+    crossing, widest = crossover(run), max(point.hidden_size for point in run.points)
     gains = [point for point in run.points if point.token_s < point.single_s]
     wins = (
         said("two_way_tp", "says.from", value=min(point.hidden_size for point in gains))
@@ -29,10 +29,10 @@ def scaling_fields(run: ScalingRun | None, between: str) -> Mapping[str, str]:
         said(
             "two_way_tp",
             "says.above_width_about",
-            width_words=width_words(found.usual),
-            band_words=band_words(found),
+            width_words=width_words(crossing.usual),
+            band_words=band_words(crossing),
         )
-        if found.usual
+        if crossing.usual
         else said("two_way_tp", "says.no_width")
     )
     return {
@@ -51,12 +51,12 @@ def duel_fields(inside: Sequence[Duel], across: Sequence[Duel], model: str, gpu:
     """TP=2 against two replicas on the scenario's two links."""
     wires = {"duel_inside": short_name(inside[0].link), "duel_across": short_name(across[0].link)}
     filled = {"duel_model": model, "duel_gpu": gpu, **wires}
-    for place, duels in (("inside", inside), ("across", across)):
+    for where, duels in (("inside", inside), ("across", across)):
         for duel in duels:
             name = duel.kind.replace(" ", "_")
-            filled[f"duel_{place}_{name}"] = said("two_way_tp", "says.times", gain=plain(duel.gain, 2))
-            filled[f"duel_{place}_{name}_sums"] = seconds(duel.comm_s)
-            filled[f"duel_{place}_{name}_allowed"] = seconds(duel.allowed_s)
+            filled[f"duel_{where}_{name}"] = said("two_way_tp", "says.times", gain=plain(duel.gain, 2))
+            filled[f"duel_{where}_{name}_sums"] = seconds(duel.comm_s)
+            filled[f"duel_{where}_{name}_allowed"] = seconds(duel.allowed_s)
     return filled
 
 

@@ -38,13 +38,13 @@ class Says:
 
     def holds(self, text: str, symbol: str) -> bool:
         """Whether each fragment follows the one before it."""
-        said, at = _code(text, symbol), 0
+        code, at = _code(text, symbol), 0
         for fragment in self.fragments:
-            at = said.find(fragment, at)
+            at = code.find(fragment, at)
             if at < 0:
                 return False
             at += len(fragment)
-        return bool(said)
+        return bool(code)
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class Never:
 
     def holds(self, text: str, symbol: str) -> bool:
         """Whether the symbol exists and has none of them."""
-        said = _code(text, symbol)
-        return bool(said) and not any(fragment in said for fragment in self.fragments)
+        code = _code(text, symbol)
+        return bool(code) and not any(fragment in code for fragment in self.fragments)
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class Is:
     def holds(self, text: str, symbol: str) -> bool:
         """Whether it is that value; sums and products of numbers and of the file's own names are worked out."""
         tree = _tree(text)
-        found = _find(tree, symbol)
-        return isinstance(found, ast.expr) and _value(found, tree) == self.value
+        node = _find(tree, symbol)
+        return isinstance(node, ast.expr) and _value(node, tree) == self.value
 
 
 Predicate = Defined | Says | Never | Is
@@ -91,29 +91,29 @@ def _tree(text: str) -> ast.Module:
 def _code(text: str, symbol: str) -> str:
     """A symbol's code on one line, without comments and docstrings; "" where it is not there."""
     try:
-        found = _find(_tree(text), symbol)
+        definition = _find(_tree(text), symbol)
     except UnparsedError:
         if symbol:
             raise
         return " ".join(text.split())
-    if found is None:
+    if definition is None:
         return ""
-    for node in ast.walk(found):
+    for node in ast.walk(definition):
         if isinstance(node, _Scope) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
-    return re.sub(r"\s+", " ", ast.unparse(found))
+    return re.sub(r"\s+", " ", ast.unparse(definition))
 
 
 def _find(tree: ast.Module, symbol: str) -> ast.AST | None:
     """The node of a dotted name: a definition, or the expression that a name is set to."""
     path, _, parameter = symbol.removesuffix(")").partition("(")
-    found: ast.AST = tree
+    node: ast.AST = tree
     for name in path.split(".") if path else []:
-        inside = _named(found, name)
+        inside = _named(node, name)
         if inside is None:
             return None
-        found = inside
-    return _default(found, parameter) if parameter else found
+        node = inside
+    return _default(node, parameter) if parameter else node
 
 
 def _named(scope: ast.AST, name: str) -> ast.AST | None:
@@ -165,8 +165,8 @@ def _value(node: ast.AST, tree: ast.Module) -> object:
         case ast.List(elts=parts):
             return [_value(part, tree) for part in parts]
         case ast.Call(keywords=keywords):
-            said = next((word.value for word in keywords if word.arg == "default"), None)
-            return None if said is None else _value(said, tree)
+            default = next((word.value for word in keywords if word.arg == "default"), None)
+            return None if default is None else _value(default, tree)
         case ast.Constant(value=value):
             return value
     return None

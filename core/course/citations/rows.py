@@ -261,8 +261,8 @@ _PYTORCH = (
 # fmt: on
 
 _PLACED = tuple(
-    Citation(place.room, place.key, place.file, place.symbol, Defined(), "core/course/reading_rooms.py")
-    for place in PLACES
+    Citation(cited.room, cited.key, cited.file, cited.symbol, Defined(), "core/course/reading_rooms.py")
+    for cited in PLACES
 )
 _SAID = {"vllm": _VLLM, "sglang": _SGLANG, "megatron": _MEGATRON, "pytorch": _PYTORCH}
 CITATIONS = (

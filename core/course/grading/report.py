@@ -67,13 +67,18 @@ def lines(grade: Grade) -> Iterator[Line]:
     """Every test of every task, then every answer."""
     for result in grade.tasks:
         task, share = result.task, float(Fraction(result.task.points, len(result.outcomes)))
-        for place, test in enumerate(result.outcomes, 1):
+        for position, test in enumerate(result.outcomes, 1):
             yield Line(
-                task.name, f"{task.number}.{place}", test.name, share if test.passed else 0.0, share, test.problem
+                task.name,
+                f"{task.number}.{position}",
+                test.name,
+                share if test.passed else 0.0,
+                share,
+                test.problem,
             )
     each = points_each(grade.lab)
-    for place, answer in enumerate(grade.answers, 1):
-        number = f"{len(grade.tasks) + 1}.{place}"
+    for position, answer in enumerate(grade.answers, 1):
+        number = f"{len(grade.tasks) + 1}.{position}"
         yield Line("questions", number, answer.asked, each if answer.right else 0.0, each, answer.remark)
 
 
@@ -87,8 +92,8 @@ def as_text(grade: Grade) -> str:
         )
         rows += [f"       {test.name}: {_first_line(test.problem)}" for test in result.outcomes if not test.passed]
     for answer in grade.answers:
-        said = f"  said {answer.said!r}" if answer.said else ""
-        rows.append(f"{_sign(answer.right)} {answer.asked}{said}")
+        quoted = f"  said {answer.said!r}" if answer.said else ""
+        rows.append(f"{_sign(answer.right)} {answer.asked}{quoted}")
         rows += [f"       {answer.remark}"] if answer.remark else []
     rows.append(f"{_plain(grade.points)} of {_plain(grade.max_points)} points")
     return "\n".join(rows)

@@ -184,11 +184,11 @@ def walk(puzzle: Puzzle, choices: tuple[Choice, ...]) -> Iterator[Move]:
     """Every step's move, to the end or the first refusal; a wrong end is a refusal of its own, `goal`."""
     place, left = Place(puzzle.begins, puzzle.width), iter(choices)
     for step in puzzle.steps:
-        found = move(puzzle, step, place, next(left) if step.options else None)
-        yield found
-        if found.after is None:
+        made = move(puzzle, step, place, next(left) if step.options else None)
+        yield made
+        if made.after is None:
             return
-        place = found.after
+        place = made.after
     if place.held != puzzle.goal:
         yield Move(None, "goal")
 
@@ -220,14 +220,14 @@ def solve(puzzle: Puzzle) -> Solved:
         reached: dict[Place, tuple[Score, list[tuple[Choice, ...]]]] = {}
         for place, (so_far, answers) in ways.items():
             for choice in step.options or (None,):
-                found = move(puzzle, step, place, choice)
-                if found.after is None:
+                made = move(puzzle, step, place, choice)
+                if made.after is None:
                     continue
-                total = Score(so_far.traffic_bytes + found.traffic_bytes, so_far.hops + found.hops)
+                total = Score(so_far.traffic_bytes + made.traffic_bytes, so_far.hops + made.hops)
                 longer = [(*answer, *([choice] if choice else [])) for answer in answers]
-                known = reached.get(found.after)
+                known = reached.get(made.after)
                 if known is None or total < known[0]:
-                    reached[found.after] = (total, longer)
+                    reached[made.after] = (total, longer)
                 elif not known[0] < total:
                     known[1].extend(longer)
         ways = reached

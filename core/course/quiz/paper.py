@@ -93,14 +93,14 @@ class Sheet:
     seed: int
     answers: Mapping[str, str] = field(default_factory=dict)
 
-    def with_answer(self, key: str, said: str) -> "Sheet":
+    def with_answer(self, key: str, answer: str) -> "Sheet":
         """The same with one answer. Raises UnknownNameError for a key that is in no bank."""
         _draw(self.seed, key)
-        return Sheet(self.seed, {**self.answers, key: said.strip()[:LONGEST_ANSWER]})
+        return Sheet(self.seed, {**self.answers, key: answer.strip()[:LONGEST_ANSWER]})
 
     def judged(self) -> Mapping[str, Judged]:
         """Each answer judged, under its question's key."""
-        return {key: judge(_draw(self.seed, key), said) for key, said in self.answers.items()}
+        return {key: judge(_draw(self.seed, key), answer) for key, answer in self.answers.items()}
 
     def score(self) -> Score:
         """The answers by concept; one that could not be read is not answered."""
@@ -117,7 +117,9 @@ class Sheet:
 
     def text(self) -> str:
         """The sheet for a URL or a file: the seed, then each key and its answer, escaped."""
-        return ";".join([str(self.seed), *(f"{key}={quote(said, safe='')}" for key, said in self.answers.items())])
+        return ";".join(
+            [str(self.seed), *(f"{key}={quote(answer, safe='')}" for key, answer in self.answers.items())]
+        )
 
     @classmethod
     def from_text(cls, text: str) -> "Sheet":
@@ -125,7 +127,7 @@ class Sheet:
         first, *parts = text[:20_000].strip().split(";")
         seed = whole_number(first, 0, MOST_SEED) or 0
         pairs = (part.partition("=") for part in parts)
-        known = {key: unquote(said)[:LONGEST_ANSWER] for key, _, said in pairs if key in BANK and said}
+        known = {key: unquote(answer)[:LONGEST_ANSWER] for key, _, answer in pairs if key in BANK and answer}
         return cls(seed, known)
 
 

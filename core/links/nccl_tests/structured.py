@@ -38,10 +38,10 @@ def as_printed(text: str) -> str:
 def _report(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
     """The report that begins there and where it ends; None where it is cut or something else."""
     try:
-        found, end = _DECODER.raw_decode(text, start)
+        report, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         return None, start
-    return (found, end) if isinstance(found.get("results"), list) else (None, start)
+    return (report, end) if isinstance(report.get("results"), list) else (None, start)
 
 
 def _lines(report: dict[str, Any]) -> list[str]:

@@ -219,9 +219,9 @@ def _reason(half: Half | None, row: PrintedRow, reading: _Reading) -> Remark | N
         return remark("links.size_is_not_count", row.line, size_bytes=row.size_bytes, elements=row.elements)
     if half.wrong not in (None, "0", "N/A") and _is_wrong(half.wrong, "#wrong" in header):
         return remark("links.wrong_result", row.line, wrong=half.wrong)
-    said = complaint(half, row, reading.convention)
-    if said is not None or reading.ranks is None or not reading.trusted or reading.convention.divided_by > 1:
-        return said
+    reason = complaint(half, row, reading.convention)
+    if reason is not None or reading.ranks is None or not reading.trusted or reading.convention.divided_by > 1:
+        return reason
     factor = bus_factor(reading.op, reading.ranks)
     apart = abs(half.algbw * factor - half.busbw) - 0.01 * half.busbw
     if reading.op is not None and apart > 0.01 and apart > half.rounding(1) * factor + half.rounding(2):
@@ -292,7 +292,7 @@ def _section_warnings(section: Section) -> list[Remark]:
         warnings.append(remark("links.average_differs", printed=printed, mean=mean))
     # a bus without its domain, as older versions print it, may stand for several GPUs
     ranks = Counter(device.place for device in section.devices if device.host)
-    if twice := [place for place, count in ranks.items() if count > 1]:
-        domains = any(":" in place.split()[-1] for place in twice)
+    if twice := [rank for rank, count in ranks.items() if count > 1]:
+        domains = any(":" in rank.split()[-1] for rank in twice)
         warnings.append(remark("links.shared_gpu" if domains else "links.shared_bus"))
     return warnings

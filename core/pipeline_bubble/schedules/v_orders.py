@@ -123,8 +123,8 @@ def _dualpipe_v_rank(rank: int, p: int, m: int) -> list[Action]:
 def _drain_dualpipe_v(program: _Program, rank: int, down: int, up: int) -> None:
     """The last backwards of both chunks by turns, whole at first and halved from the middle on."""
     steps = [stage for _ in range(rank + 1) for stage in (up, down)]
-    for place, stage in enumerate(steps):
-        program.add((stage, "B" if place < rank + 1 else "I"))
+    for index, stage in enumerate(steps):
+        program.add((stage, "B" if index < rank + 1 else "I"))
 
 
 def _sizes(stages: int, microbatches: int, chunks: int) -> tuple[int, int]:
