@@ -108,6 +108,13 @@ class ModelSpec:
 
     def kinds_of(self, first: int = 0, layers: int | None = None) -> tuple[tuple[LayerSpec, int], ...]:
         """The kinds of layer among `layers` from number `first` on, each with how many there are; of all layers."""
+        return self._all_kinds if first == 0 and layers is None else self._counted(first, layers)
+
+    @cached_property
+    def _all_kinds(self) -> tuple[tuple[LayerSpec, int], ...]:
+        return self._counted(0, None)
+
+    def _counted(self, first: int, layers: int | None) -> tuple[tuple[LayerSpec, int], ...]:
         kinds, pattern = self._stack
         end = self.num_hidden_layers if layers is None else first + layers
         return tuple((kinds[ord(letter) - 97], n) for letter, n in Counter(pattern[first:end]).items())

@@ -81,8 +81,7 @@ def plan() -> None:
 def compare() -> None:
     drawn = rows.bars_of(placement, asked.shown, asked.pinned, 4 if look.present else rows.MOST_BARS)
     if drawn:
-        all_fit = len(placement.fitting) == len(placement.plans)
-        bars(drawn, "compare.reading_all_fit" if all_fit else "compare.reading", "plans")
+        bars(drawn, "compare.reading" if placement.refused else "compare.reading_all_fit", "plans")
     else:
         page.say("compare.nothing")
     with st.container(key="aside_compare"):

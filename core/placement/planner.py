@@ -177,17 +177,29 @@ class AtRate:
 class Placement:
     """All plans of a question, in the order of their sizes, and what follows from them.
 
-    `at_rate` is there where a rate was asked: see core.placement.under_load.
+    `at_rate` is there where a rate was asked: see core.placement.under_load. `left_out` counts what was judged too
+    and not kept, plans that fit and plans that do not: see core.placement.shortlist.
     """
 
     question: Question
     plans: tuple[Plan, ...]
     at_rate: Mapping[int, AtRate] = field(default_factory=dict)
+    left_out: tuple[int, int] = (0, 0)
 
     @cached_property
     def fitting(self) -> tuple[int, ...]:
         """The plans that fit."""
         return tuple(index for index, plan in enumerate(self.plans) if plan.fits)
+
+    @property
+    def in_all(self) -> int:
+        """All plans, kept or not."""
+        return len(self.plans) + sum(self.left_out)
+
+    @property
+    def refused(self) -> int:
+        """Those of them that do not fit."""
+        return len(self.plans) - len(self.fitting) + self.left_out[1]
 
     @cached_property
     def curves(self) -> Mapping[int, tuple[CurvePoint, ...]]:

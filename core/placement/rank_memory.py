@@ -5,7 +5,8 @@ utilisation · usable - weights - peak activation - non-torch - CUDA graphs = KV
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from core.errors import OutOfRangeError, ShardlabError, require_divides, require_non_negative
 from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank, sequence_bytes
@@ -223,17 +224,22 @@ def stage_weights(model: ModelSpec, layout: Layout, stage: Stage, dtype: str) ->
     A vision tower is kept in 16 bits, split over the ranks of every stage, with the tables.
     Expert parallelism deals whole experts out over tp · dp ranks: a dp-th of what tensor parallelism leaves a rank.
     """
-    tensors = rank_tensors(model, layout.tp_size, stage, dtype)
-    experts = _bytes_of(tensors, "experts")
-    if layout.ep_size > 1 and model.moe is not None:
-        require_divides("num_experts", model.moe.num_experts, "ep_size", layout.ep_size)
-        experts /= layout.dp_size
-    tower = ACTIVATION_BYTES * model.vision_parameters / layout.tp_size
+    whole = _tensor_parallel_weights(model, layout.tp_size, stage, dtype)
+    if layout.ep_size == 1 or model.moe is None:
+        return whole
+    require_divides("num_experts", model.moe.num_experts, "ep_size", layout.ep_size)
+    return replace(whole, experts_bytes=whole.experts_bytes / layout.dp_size)
+
+
+@lru_cache(maxsize=1024)
+def _tensor_parallel_weights(model: ModelSpec, tp_size: int, stage: Stage, dtype: str) -> RankWeights:
+    """A stage's weights with nothing dealt out: many layouts share them."""
+    tensors = rank_tensors(model, tp_size, stage, dtype)
     return RankWeights(
-        tables_bytes=_bytes_of(tensors, "table", "norm") + tower,
+        tables_bytes=_bytes_of(tensors, "table", "norm") + ACTIVATION_BYTES * model.vision_parameters / tp_size,
         attention_bytes=_bytes_of(tensors, "attention"),
         mlp_bytes=_bytes_of(tensors, "mlp", "shared", "router"),
-        experts_bytes=experts,
+        experts_bytes=_bytes_of(tensors, "experts"),
     )
 
 

@@ -6,6 +6,7 @@ Ignored: prefills that arrive while others decode (see the load), overlap, uneve
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.collectives.cost import as_measured
 from core.evidence.kinds import PROMPT_LAYER_S, layer_kind
@@ -79,23 +80,28 @@ def timing(
     in_flight = min(layout.pp_size, int(per_copy))
     batch = per_copy / in_flight
     decode = decode_of(model, cluster, layout, demand, batch)
-    prefill = prefill_of(model, cluster, layout, demand)
-    itl_s = _cycle_s(model, cluster, layout, decode, efficiency, batch, in_flight)
-    handoffs = _handoff_s(model, cluster, layout, demand.prompt_tokens - demand.cached_tokens)
-    prefill_s = max(
-        prefill.step_s(prompts or efficiency), model.num_hidden_layers * PROMPT_LAYER_S[layer_kind(model)]
-    )
-    itl_s /= demand.tokens_a_step
+    prefill_s, handoffs_s = _prompt_s(model, cluster, layout, demand, prompts or efficiency)
+    itl_s = _cycle_s(model, cluster, layout, decode, efficiency, batch, in_flight) / demand.tokens_a_step
     tokens_per_s = sequences / itl_s
     return Timing(
         concurrency=sequences,
-        ttft_s=prefill_s + sum(handoffs),
+        ttft_s=prefill_s + handoffs_s,
         itl_s=itl_s,
         tokens_per_s=tokens_per_s,
         sustained_tokens_per_s=tokens_per_s * _decoding_share(demand, itl_s, per_copy * prefill_s / layout.pp_size),
         roofline_itl_s=decode.roofline_s * max(1.0, in_flight / layout.pp_size) / demand.tokens_a_step,
         bill=_bill(model, cluster, layout, decode, batch),
     )
+
+
+@lru_cache(maxsize=16)
+def _prompt_s(
+    model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, efficiency: Efficiency
+) -> tuple[float, float]:
+    """What one prompt takes of the layers, and of the wires between stages: the same at every concurrency."""
+    step_s = prefill_of(model, cluster, layout, demand).step_s(efficiency)
+    handoffs = _handoff_s(model, cluster, layout, demand.prompt_tokens - demand.cached_tokens)
+    return max(step_s, model.num_hidden_layers * PROMPT_LAYER_S[layer_kind(model)]), sum(handoffs)
 
 
 def _decoding_share(demand: Demand, itl_s: float, reading_s: float) -> float:

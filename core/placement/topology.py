@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.errors import UnreadableTextError
+from core.errors import OutOfRangeError, UnreadableTextError
 from core.numbers import whole_number
 
 MOST_DEVICES = 512
+MOST_GPUS_A_NODE = 72
 MOST_TABLES = 64
 LONGEST_PREFIX = 300
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|(?:␛|←|\^\[|\\(?:u001b|x1b|033|e))?\[[0-9;]{1,20}m")
@@ -91,6 +92,14 @@ class Topology:
 
     def _joined(self, one: int, other: int) -> bool:
         return _direct(self.links.get((min(one, other), max(one, other)), ""))
+
+
+def read_node(text: str) -> Topology:
+    """The same, of no more GPUs than a node of the planner has. Raises OutOfRangeError for more."""
+    topology = read_topology(text)
+    if topology.gpus > MOST_GPUS_A_NODE:
+        raise OutOfRangeError("GPUs in the table", topology.gpus, f"must be at most {MOST_GPUS_A_NODE}")
+    return topology
 
 
 def read_topology(text: str) -> Topology:

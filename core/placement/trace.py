@@ -3,7 +3,8 @@
 from math import isinf
 
 from core.catalog import GPUS
-from core.placement.planner import WITHIN_ERROR, Placement, Plan, Question
+from core.placement.planner import WITHIN_ERROR, Placement, Question
+from core.placement.shortlist import is_split_of
 from core.remark import Remark, remark
 
 
@@ -128,7 +129,7 @@ def _tp_or_replicas(placement: Placement) -> Remark | None:
     """What a replica more would have cost: weights held and read once more."""
     assert placement.recommended is not None
     chosen = placement.plans[placement.recommended]
-    other = next((plan for plan in placement.plans if _is_split_of(plan, chosen)), None)
+    other = next((plan for plan in placement.plans if is_split_of(plan, chosen)), None)
     if other is None or chosen.weights_bytes is None:
         return None
     if not other.fits:
@@ -139,13 +140,6 @@ def _tp_or_replicas(placement: Placement) -> Remark | None:
         kept=chosen.kv_tokens_in_all,
         instead=other.kv_tokens_in_all,
     )
-
-
-def _is_split_of(plan: Plan, chosen: Plan) -> bool:
-    """Whether a plan is the chosen one with half the TP and twice the replicas."""
-    one, other = chosen.layout, plan.layout
-    same = one.pp_size == other.pp_size and one.dp_size == other.dp_size
-    return same and other.tp_size * 2 == one.tp_size and other.replicas == 2 * one.replicas
 
 
 def _across_nodes(placement: Placement) -> Remark | None:

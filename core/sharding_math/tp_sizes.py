@@ -1,6 +1,7 @@
 """Which tensor-parallel sizes a model allows, and the equation that each refused one breaks."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from core.errors import require_positive
@@ -70,6 +71,7 @@ def _of_other_kinds(model: ModelSpec) -> list[Rule]:
     return [Rule(what, units) for what, units in cut_along if known.get(what) not in (units, 0)]
 
 
+@lru_cache(maxsize=256)
 def block_rules(model: ModelSpec) -> tuple[Rule, ...]:
     """What a rank's part of a weight must be whole blocks of, where outputs and inputs share scales in blocks.
 
@@ -106,6 +108,7 @@ def _mlp_rules(model: ModelSpec, group: int) -> list[Rule]:
     return [Rule(name, width, 1 if width % group else group) for name, width in widths if width]
 
 
+@lru_cache(maxsize=256)
 def check_tp_size(
     model: ModelSpec, tp_size: int, quantisation_group: int | None = None, experts_whole: bool = False
 ) -> TpSize:

@@ -6,6 +6,7 @@ from core.placement.manifests import compose, kubernetes
 from core.placement.planner import Placement, Plan
 from core.placement.preflight import ENGINES, Engine
 from core.placement.serve_flags import refusals, remarks, serve_command
+from core.placement.shortlist import MOST_REFUSED
 from core.placement.trace import why_it_lost
 from runtime.prose import worded
 from ui.figures.frames import frame
@@ -63,7 +64,7 @@ def losers(page: Page, placement: Placement) -> None:
     if lost:
         page.say("compare.lost")
         st.markdown("\n".join(f"- {_why(placement, index)}" for index in lost[: rows.MOST_LOST]))
-    if len(lost) > rows.MOST_LOST:
+    if len(lost) + placement.left_out[0] > rows.MOST_LOST:
         page.say("compare.more_lost")
 
 
@@ -72,8 +73,8 @@ def refused(page: Page, placement: Placement) -> None:
     broken = [plan for plan in placement.plans if not plan.fits]
     if broken:
         page.say("compare.refused")
-        kept = broken[: rows.MOST_REFUSED]
+        kept = broken[:MOST_REFUSED]
         lines = (f"- :gray[~~{escape(plan.layout.name)}~~ {escape(worded(plan.reason))}]" for plan in kept)
         st.markdown("\n".join(lines))
-    if len(broken) > rows.MOST_REFUSED:
+    if placement.refused > MOST_REFUSED:
         page.say("compare.more_refused")

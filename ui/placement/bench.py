@@ -8,14 +8,14 @@ from typing import TypeVar
 import streamlit as st
 
 from core.catalog import GPUS
-from core.errors import OutOfRangeError, ShardlabError
+from core.errors import ShardlabError
 from core.models.hf_config import model_from_config
 from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, asked_width, question_of
 from core.placement.cluster import MOST_GPUS, own_gpu
 from core.placement.demand import Demand
 from core.placement.planner import Placement, Plan, Question
 from core.placement.rank_memory import Overhead
-from core.placement.topology import Topology, read_topology
+from core.placement.topology import MOST_GPUS_A_NODE, Topology, read_node
 from core.specs import GpuSpec, ModelSpec
 from core.strategy.own_machine import Refit
 from core.units import GB
@@ -96,8 +96,14 @@ def ask(page: Page) -> Asked:
     question = own.after.question if own else question
     placement = own.after if own else beside.placed(question)
     with row:
+        few = {"judged": placement.in_all, "listed": len(placement.plans)}
         name = page.control(
-            inputs.select, "plan", "says.plan_shown", [RECOMMENDED, *_names(placement)], RECOMMENDED
+            inputs.select,
+            "plan",
+            "says.plan_shown",
+            [RECOMMENDED, *_names(placement)],
+            RECOMMENDED,
+            help=page.label("says.plans_listed", **few) if any(placement.left_out) else None,
         )
         best = placement.nearest if placement.recommended is None else placement.recommended
         shown = best if name == RECOMMENDED else _names(placement).index(name)
@@ -126,8 +132,8 @@ def _names(placement: Placement) -> list[str]:
 
 def _sizes(page: Page) -> _Sizes:
     return _Sizes(
-        gpus_per_node=page.control(inputs.whole, "gpus", "says.gpus_node", 1, 72, GPUS_PER_NODE),
-        nodes=page.control(inputs.whole, "nodes", "says.nodes", 1, MOST_GPUS // 72, 1),
+        gpus_per_node=page.control(inputs.whole, "gpus", "says.gpus_node", 1, MOST_GPUS_A_NODE, GPUS_PER_NODE),
+        nodes=page.control(inputs.whole, "nodes", "says.nodes", 1, MOST_GPUS // MOST_GPUS_A_NODE, 1),
         concurrency=page.control(
             inputs.whole, "concurrency", "says.sequences_once", 1, 65536, Demand().concurrency
         ),
@@ -192,20 +198,12 @@ def _brought(
                 example_label=page.label("says.two_bridged_pairs"),
             )
         texts = placement_more.machine(page)
-    machine = _read(_one_node, topo, refusals) if topo.strip() else None
+    machine = _read(read_node, topo, refusals) if topo.strip() else None
     try:
         model = paste.read(model_from_config, config) if config.strip() else page.scenario.model_spec
     except ShardlabError as refusal:
         return page.scenario.model_spec, machine, refusal, texts
     return model, machine, None, texts
-
-
-def _one_node(text: str) -> Topology:
-    """A machine's topology, of no more GPUs than a page's nodes have."""
-    topology = read_topology(text)
-    if topology.gpus > 72:
-        raise OutOfRangeError("GPUs in the table", topology.gpus, "must be at most 72")
-    return topology
 
 
 def _read(reader: Callable[[str], T], text: str, refusals: list[str]) -> T | None:

@@ -7,6 +7,7 @@ from core.evidence.calibration import Calibration, calibration_of, prompt_effici
 from core.evidence.report import Residual, decode_residuals, errors_of
 from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY
 from core.placement.planner import WITHIN_ERROR, Placement, Plan, Question
+from core.placement.shortlist import MOST_REFUSED
 from core.placement.topology import Topology
 from core.placement.trace import targets, usable_source
 from core.remark import remark
@@ -15,7 +16,7 @@ from core.serving.load import steady_state
 from runtime.content import slug
 from runtime.prose import said, worded
 from runtime.quantities import local, percent
-from ui.placement.rows import MOST_LOST, MOST_REFUSED, case_plans, lost
+from ui.placement.rows import MOST_LOST, case_plans, lost
 from ui.placement.rows_accuracy import EVERY, short, signed
 from ui.placement.rows_load import Loaded
 
@@ -24,7 +25,7 @@ def fields(
     placement: Placement, plan: Plan | None, pinned: Plan | None, topology: Topology | None
 ) -> Mapping[str, object]:
     """What every scene's prose names; a plan's timing is there where the plan fits."""
-    question, refused = placement.question, len(placement.plans) - len(placement.fitting)
+    question, refused = placement.question, placement.refused
     timing = plan.timing if plan else None
     low, high, _ = question.band
     return {
@@ -48,9 +49,9 @@ def fields(
         "target": _target(question),
         "cost": _cost(plan, question.demand.usd_per_gpu_hour),
         "kv_tokens": plan.kv_tokens if plan else 0,
-        "plans": len(placement.plans),
+        "plans": placement.in_all,
         "refused": refused,
-        "more_lost": max(0, len(lost(placement)) - MOST_LOST),
+        "more_lost": max(0, len(lost(placement)) + placement.left_out[0] - MOST_LOST),
         "more_refused": max(0, refused - MOST_REFUSED),
         "pinned": pinned.layout.name if pinned else "–",
         "seen": _seen(topology),

@@ -10,12 +10,13 @@ from core.placement.planner import Placement, Plan, Question
 from core.placement.sizing import Sizing, sized, sizing_remark
 from core.placement.trace_load import run_trace, trace_remark
 from core.serving.trace import read_trace
-from core.strategy.own_machine import Refit, refit, said_of
+from core.strategy.own_machine import Refit, said_of
 from runtime import workers
 from runtime.prose import said, worded
 from runtime.quantities import plain, seconds
 from ui import inputs, paste
 from ui.figures.frames import frame
+from ui.placement import rows
 from ui.placement.examples import EXAMPLE_TRACE
 from ui.prose import escape
 from ui.scenes import Page
@@ -79,7 +80,7 @@ def machine(page: Page) -> tuple[str, str, str]:
 
 def refitted(question: Question, texts: tuple[str, str, str]) -> Refit | None:
     """The question as one's own machine has it; None where nothing was pasted."""
-    return workers.run(refit, question, *texts) if any(text.strip() for text in texts) else None
+    return workers.run(rows.settled_refit, question, *texts) if any(text.strip() for text in texts) else None
 
 
 def say_refit(page: Page, refit: Refit | None) -> None:

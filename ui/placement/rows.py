@@ -7,7 +7,9 @@ from functools import lru_cache
 from core.placement.cases import CASES, Option
 from core.placement.planner import Placement, Plan, Question
 from core.placement.rank_memory import RankMemory
+from core.placement.shortlist import shortlist
 from core.placement.under_load import place_under_load
+from core.strategy.own_machine import Refit, refit
 from core.units import GB
 from runtime.prose import named
 from runtime.prose import said as phrase
@@ -17,7 +19,6 @@ from ui.comm_cost.rows import BillRow
 MOST_CURVES = 10
 MOST_BARS = 8
 MOST_RANKS = 6
-MOST_REFUSED = 40
 MOST_LOST = 24
 
 CASE_NAMES = {
@@ -33,10 +34,14 @@ CASE_NAMES = {
 
 
 def settled(question: Question) -> Placement:
-    """A placement with all that follows from its plans worked out."""
-    placement = place_under_load(question)
-    placement.recommended, placement.front, placement.min_tp, placement.nearest  # noqa: B018 - kept with it once they are asked for
-    return placement
+    """A placement with all that follows from its plans worked out, and no more of them than are shown."""
+    return shortlist(place_under_load(question))
+
+
+def settled_refit(question: Question, log: str, table: str, bench: str) -> Refit:
+    """The same of both placements of a machine of one's own."""
+    found = refit(question, log, table, bench)
+    return replace(found, before=shortlist(found.before), after=shortlist(found.after))
 
 
 @dataclass(frozen=True)
