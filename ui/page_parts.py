@@ -1,7 +1,7 @@
 """The parts a scene is made of: its prose, its figures with their readings and tables, its notes in the margin."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Literal
@@ -21,6 +21,16 @@ from ui.figures.style import Figure
 from ui.labels import label as word
 from ui.players.save_png import save_png
 from ui.prose import Prose, escape
+
+
+@contextmanager
+def guarded(stem: str) -> Iterator[None]:
+    """A part of a page that may refuse: the message stands in its place, and a line tells the operator."""
+    try:
+        yield
+    except ShardlabError as error:
+        operators.note("refusal", page=stem, kind=type(error).__name__)
+        st.error(escape(error))
 
 
 @dataclass(kw_only=True)
@@ -96,14 +106,9 @@ class PageParts(Controls):
         """Stacked fractions joined by equals signs; a bare string stands as it is. Text, not markup."""
         st.html(fractions(terms))
 
-    @contextmanager
-    def guarded(self) -> Iterator[None]:
+    def guarded(self) -> AbstractContextManager[None]:
         """A part of a scene that bad input may refuse: the message stands in its place, the rest goes on."""
-        try:
-            yield
-        except ShardlabError as error:
-            operators.note("refusal", page=self.entry.stem, kind=type(error).__name__)
-            st.error(escape(error))
+        return guarded(self.entry.stem)
 
     def split(self) -> tuple[DeltaGenerator, DeltaGenerator]:
         """The figure and its margin: 852 and 264 of 1160, one under the other on a phone and a low wall."""

@@ -20,6 +20,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import ShardlabError
 from core.scenario import Scenario
+from runtime import operators
 from runtime.quantities import local
 from runtime.rooms import Question
 from ui import held_axes, inputs, shell
@@ -78,6 +79,7 @@ class Page(PageParts):
         except ShardlabError as error:
             if not self.prose.blocks:
                 self.head.title(self.entry.title, anchor=False)
+            operators.note("refusal", page=self.entry.stem, kind=type(error).__name__)
             self.body.error(escape(error))
         self._end(list(scenes))
 

@@ -21,6 +21,7 @@ from ui import address, inputs, lighter_state, scenario_bar, theme, wanted_messa
 from ui.course import paths, progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
 from ui.labels import label
+from ui.page_parts import guarded
 from ui.prose import escape
 from ui.room import notes, poll
 
@@ -135,7 +136,7 @@ def run() -> None:
         st.html(f"<style>{_read(_CSS.with_name('present.css'))}</style>")
     with st.container(horizontal_alignment="center"), st.container(width=_column_px(), key="column"):
         notice = st.container()
-        with operators.rerun(page.url_path or OVERVIEW.stem):
+        with operators.rerun(page.url_path or OVERVIEW.stem), guarded(page.url_path or OVERVIEW.stem):
             notes.draw() if reads else page.run()
         address.note_own(page.url_path, _SHARED)
         _say_what_was_ignored(notice, page.url_path)

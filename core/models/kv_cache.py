@@ -44,10 +44,11 @@ def kv_bytes_per_token_per_rank(
 
     Raises IndivisibleError when heads and ranks do not divide either way.
     """
-    rows = (rows for kind, n in model.kinds_of(first_layer, layers) for rows in _rows(kind, tp_size) * n)
-    return sum(row.bytes_a_token(dtype) for row in rows)
+    rows = ((n, row) for kind, n in model.kinds_of(first_layer, layers) for row in _rows(kind, tp_size))
+    return sum(n * row.bytes_a_token(dtype) for n, row in rows)
 
 
+@lru_cache(maxsize=1024)
 def state_bytes_per_sequence(
     model: ModelSpec, tp_size: int = 1, first_layer: int = 0, layers: int | None = None
 ) -> float:
@@ -61,6 +62,7 @@ def state_bytes_per_sequence(
     return sum(n * sum(_state_bytes(block, model, tp_size) for block in kind.blocks) for kind, n in kinds)
 
 
+@lru_cache(maxsize=4096)
 def sequence_bytes(
     model: ModelSpec,
     tp_size: int,
@@ -78,8 +80,8 @@ def sequence_bytes(
     itself, which is what a decode step reads.
     Source: vllm/v1/kv_cache_interface.py, SlidingWindowSpec.max_memory_usage_bytes.
     """
-    rows = (rows for kind, n in model.kinds_of(first_layer, layers) for rows in _rows(kind, tp_size) * n)
-    kept = sum(row.bytes_a_token(dtype) * row.kept(tokens, step_tokens) for row in rows)
+    rows = ((n, row) for kind, n in model.kinds_of(first_layer, layers) for row in _rows(kind, tp_size))
+    kept = sum(n * row.bytes_a_token(dtype) * row.kept(tokens, step_tokens) for n, row in rows)
     return kept + state_bytes_per_sequence(model, tp_size, first_layer, layers)
 
 

@@ -138,11 +138,16 @@ def _cycle_s(
 
 def _handoff_s(model: ModelSpec, cluster: ClusterSpec, layout: Layout, tokens: float) -> list[float]:
     """What each hand-over between two stages takes, `tokens` rows of activations at a time."""
-    ranks = layout.tp_size * layout.dp_size
-    links = [cluster.hop(ranks, boundary) for boundary in range(layout.pp_size - 1)]
+    links = _hops(cluster, layout.tp_size * layout.dp_size, layout.pp_size)
     payload = tokens * model.hidden_size * ACTIVATION_BYTES
     priced = {key: _message_s(link, payload) for key, link in {link.key: link for link in links}.items()}
     return [priced[link.key] for link in links]
+
+
+@lru_cache(maxsize=256)
+def _hops(cluster: ClusterSpec, ranks: int, pp_size: int) -> tuple[LinkSpec, ...]:
+    """The wire behind each stage but the last."""
+    return tuple(cluster.hop(ranks, boundary) for boundary in range(pp_size - 1))
 
 
 def _message_s(link: LinkSpec, payload_bytes: float) -> float:
@@ -166,8 +171,9 @@ def _bill(
         name = cluster.wire(layout.tp_size).name
         rows.append(WireBill("all-reduces", name, model.blocks, payload, decode.comm_s, wait_s))
     hops: dict[LinkSpec, list[float]] = {}
-    for boundary, time_s in enumerate(_handoff_s(model, cluster, layout, batch)):
-        hops.setdefault(cluster.hop(layout.tp_size * layout.dp_size, boundary), []).append(time_s)
+    links = _hops(cluster, layout.tp_size * layout.dp_size, layout.pp_size)
+    for link, time_s in zip(links, _handoff_s(model, cluster, layout, batch), strict=True):
+        hops.setdefault(link, []).append(time_s)
     for link, times in hops.items():
         wait_s = len(times) * (link.base_s + link.latency_s)
         rows.append(WireBill("hand-overs", link.name, len(times), payload, sum(times), wait_s))

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from runtime import workers
+from runtime.workers import WorkError
 from scripts import plan
 from tests.said import without_terms
 from ui.course.pages import entry
@@ -164,3 +166,16 @@ def test_engines_for_a_rate_and_a_machine_of_ones_own():
     assert not app.exception
     assert "your log shows 9.79 GB on a rank" in text(app)
     assert "9.79 GB on each are neither weights nor cache" in text(app)
+
+
+def test_a_plan_that_takes_too_long_is_a_sentence_and_the_page_stays(monkeypatch):
+    """What refuses before any scene does is no fault: the message stands where the page would."""
+
+    def refuses(function, *given):
+        raise WorkError("This took longer than a page allows")
+
+    monkeypatch.setattr(workers, "run", refuses)
+    app = visit(place_nodes="28", place_concurrency="4321")
+    assert not app.exception
+    assert [one.value for one in app.error] == ["This took longer than a page allows"]
+    assert app.tabs

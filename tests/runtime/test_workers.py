@@ -130,7 +130,7 @@ def test_no_more_workers_than_allowed_and_who_waits_too_long_is_told():
     first = threading.Thread(target=hasty.run, args=(tasks.busy, 2.0))
     first.start()
     time.sleep(1.0)
-    with pytest.raises(WorkError, match="reading other visitors' texts"):
+    with pytest.raises(WorkError, match="at work for other visitors"):
         hasty.run(tasks.process_id)
     first.join()
     hasty.close()
