@@ -2,8 +2,8 @@
 
 An instructor's key opens a room; its code, which learners type, is made from the key and does not tell it. As a
 machine finds another key of the same code within minutes, a room is its own key's alone. It holds numbers by voter:
-a random name that a visit gives itself, and no visitor's. All of it is bounded, and gone when nobody has asked or
-voted for two hours.
+a random name that a visit gives itself, and no visitor's. Its learners may be the ranks of a ring, too. All of it
+is bounded, and gone when nobody has asked, voted or passed a chunk on for two hours.
 """
 
 import threading
@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
 from math import isfinite
+
+from runtime.room_ring import RoomRing
 
 LETTERS = "CDFGHJKLMNPQRTVWXY34679"
 """Without vowels, which make words, and without what is read as another: 0, 1, 2, 5, 8, and S, Z, B."""
@@ -63,6 +65,17 @@ class _Room:
     asked: Asked | None = None
     votes: dict[Question, list[dict[str, float]]] = field(default_factory=dict)
     used_s: float = 0.0
+    ring: RoomRing | None = None
+
+    @property
+    def last_s(self) -> float:
+        """When somebody last asked, voted, or passed a chunk on."""
+        return max(self.used_s, self.ring.used_s if self.ring else 0.0)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody has voted in it, and no phone is a rank of its ring or waits to be one."""
+        return not any(map(any, self.votes.values())) and (self.ring is None or not self.ring.present())
 
 
 def code_of(key: str) -> str:
@@ -159,6 +172,20 @@ class Rooms:
             room = self._room(code_of(key))
             return room is None or compare_digest(room.key, _digest(key))
 
+    def ring(self, code: str) -> RoomRing | None:
+        """The ring of a room, as its learners have it; None where there is none, or no such room."""
+        with self._lock:
+            room = self._room(code)
+            return room.ring if room else None
+
+    def own_ring(self, key: str) -> RoomRing | None:
+        """The ring of just this key's room, to preside over: made where there is none. None where no room is."""
+        with self._lock:
+            room = self._own(key)
+            if room is not None:
+                room.ring = room.ring or RoomRing(self._clock)
+            return room.ring if room else None
+
     def _own(self, key: str, *, opens: bool = False) -> _Room | None:
         """The room that just this key opened, or opens now."""
         room = self._room(code_of(key), _digest(key) if opens else None, uses=opens)
@@ -167,7 +194,7 @@ class Rooms:
     def _room(self, code: str, opens: bytes | None = None, *, uses: bool = False) -> _Room | None:
         """The room of a code; those that nobody has used for so long are gone."""
         now_s = self._clock()
-        for old in [name for name, room in self._rooms.items() if now_s - room.used_s >= LIFE_S]:
+        for old in [name for name, room in self._rooms.items() if now_s - room.last_s >= LIFE_S]:
             del self._rooms[old]
         room = self._rooms.get(code)
         if room is None and opens is not None:
@@ -181,9 +208,9 @@ class Rooms:
 
     def _let_go_of_an_empty_one(self) -> None:
         """The room that has been without a voter for longest makes place; one with voters never does."""
-        empty = [code for code, room in self._rooms.items() if not any(map(any, room.votes.values()))]
+        empty = [code for code, room in self._rooms.items() if room.is_empty]
         if empty:
-            del self._rooms[min(empty, key=lambda code: self._rooms[code].used_s)]
+            del self._rooms[min(empty, key=lambda code: self._rooms[code].last_s)]
 
 
 ROOMS = Rooms()

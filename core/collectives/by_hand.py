@@ -1,8 +1,8 @@
 """A ring all-reduce whose messages are passed one at a time, each when its sender gets to it.
 
-The program is core.collectives.programs': the same messages in the same rounds, and no round for all at once. A rank's
-round begins when what it is to receive in the round before has come. So a fast rank runs ahead until the ring closes
-on it, and what comes early waits at the door. Times are told by whoever calls.
+The program is core.collectives.programs': the same messages in the same rounds, and no round for all at once.
+A rank's round begins when what it is to receive in the round before has come. So a fast rank runs ahead until the
+ring closes on it, and what comes early waits at the door. Times are told by whoever calls.
 """
 
 from collections import deque
@@ -21,7 +21,7 @@ class RingByHand:
         ranks = len(inputs)
         if ranks < 2 or any(array.shape != (ranks, *inputs[0].shape[1:]) for array in inputs):
             raise OutOfRangeError("inputs", ranks, "must be 2 arrays or more, each of as many chunks as ranks")
-        self.program = ring_all_reduce(ranks)
+        self.program = ring_all_reduce(ranks)  # in each round rank r's message stands in place r
         self.total: Array = np.sum(inputs, axis=0)  # (ranks, numbers)
         # a last column counts whose parts are in a chunk: it travels and adds up with the numbers
         self._held = [np.column_stack([array, np.ones(ranks)]) for array in inputs]
@@ -36,6 +36,7 @@ class RingByHand:
 
     @property
     def ranks(self) -> int:
+        """N."""
         return self.program.ranks
 
     @property
@@ -61,7 +62,7 @@ class RingByHand:
         round_ = self._sent[rank]
         if round_ == self.rounds or self._taken[rank] < round_:
             return None
-        return next(message for message in self.program.rounds[round_] if message.source == rank)
+        return self.program.rounds[round_][rank]
 
     def since_s(self, rank: int) -> float:
         """When a rank's move, or its waiting, began."""
@@ -76,7 +77,7 @@ class RingByHand:
         return self._held[rank][:, -1]
 
     def send(self, rank: int, round_: int, now_s: float) -> bool:
-        """Send a rank's chunk of a round to its neighbor; False, and nothing happens, where that is not its move."""
+        """Send a rank's chunk of a round to its neighbor; False, and nothing changes, where it is not its move."""
         message = self.move(rank)
         if message is None or self._sent[rank] != round_:
             return False
@@ -93,9 +94,8 @@ class RingByHand:
 
     def _take(self, rank: int, now_s: float) -> None:
         """Add or put in its place what has come, as far as the rank's own rounds go."""
-        source = (rank - 1) % self.ranks
         while self._waiting[rank] and self._taken[rank] <= self._sent[rank]:
-            message = next(m for m in self.program.rounds[self._taken[rank]] if m.source == source)
+            message = self.program.rounds[self._taken[rank]][rank - 1]
             chunks, came = list(message.slots), self._waiting[rank].popleft()
             self._held[rank][chunks] = self._held[rank][chunks] + came if message.adds else came
             self._taken[rank] += 1
