@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.collectives.by_hand_rows import WAIT_S
 from core.links.rounds import fit_rounds
 from runtime.room_ring import (
     AT_RANDOM,
@@ -17,7 +18,6 @@ from runtime.room_ring import (
     SIMULATED_ALPHA_S,
     SIMULATED_S_PER_NUMBER,
     SIZES,
-    WAIT_S,
     RoomRing,
 )
 from runtime.rooms import LIFE_S, MOST_ROOMS, Question, Rooms, code_of

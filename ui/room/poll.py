@@ -91,7 +91,7 @@ def is_asked(question: Question) -> bool:
 def button(question: Question, revealed: bool) -> Callable[[], object] | None:
     """The foot's button: ask the room, or let it vote again; none where neither is of use."""
     if not is_asked(question):
-        name, act = "ask", _ask
+        name, act = "ask", call_to
     elif not revealed and len(ROOMS.tallies(code())) < MOST_VOTES:
         name, act = "again", _again
     else:
@@ -100,7 +100,8 @@ def button(question: Question, revealed: bool) -> Callable[[], object] | None:
     return lambda: st.button(label, key="ask_room", shortcut=keys, on_click=act, args=(question,))
 
 
-def _ask(question: Question) -> None:
+def call_to(question: Question) -> None:
+    """Open a room, if this visit presides over none, and have it at a question. For a button's `on_click`."""
     if not presides():
         st.session_state[CHAIR] = secrets.token_hex(8)
         st.session_state[ROOM] = code_of(st.session_state[CHAIR])
@@ -131,12 +132,12 @@ def wall(line: Line, look: Look, draw: Callable[..., None], revealed: bool) -> N
         _name_heaps(line)
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="large", key="room_wall"):
-        _how_to_join(look)
+        how_to_join(look)
         with st.container(width="stretch"):
             votes(*asked)
 
 
-def _how_to_join(look: Look) -> None:
+def how_to_join(look: Look) -> None:
     """The short address of this server, as this visit came to it, to be typed or to point a phone at."""
     address = f"{urljoin(st.context.url or '', '.')}?{ROOM}={code()}"
     typed = address.rpartition("//")[2]
@@ -190,14 +191,23 @@ def send(line: Line, said: int | None, revealed: bool) -> None:
     asked = ROOMS.asked(code()) if code() and not presides() else None
     if asked is None or not asked.question.agrees(line.question):
         return
-    st.session_state["_at_the_question"] = True
-    voter = st.session_state.setdefault("_voter", secrets.token_hex(8))
+    arrive()
     if said is None or revealed:
         told = "waits" if asked.takes_votes and not revealed else "over"
     else:
-        told = "sent" if ROOMS.vote(code(), line.question, voter, said) else "over"
+        told = "sent" if ROOMS.vote(code(), line.question, voter(), said) else "over"
     with st.container(key="room_sent"):
         st.markdown(word(told, room=code()))
+
+
+def arrive() -> None:
+    """This visit is where its room is: it needs no way there."""
+    st.session_state["_at_the_question"] = True
+
+
+def voter() -> str:
+    """The random name that this visit has given itself, and that nobody is told."""
+    return str(st.session_state.setdefault("_voter", secrets.token_hex(8)))
 
 
 def say_where(place: st.delta_generator.DeltaGenerator) -> None:

@@ -1,0 +1,119 @@
+"""On the wall: a ring is opened, filled with phones, begun, and drawn until every rank holds the sum."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.collectives.by_hand_rows import Standing
+from runtime import content
+from runtime.prose import said
+from runtime.room_ring import AT_RANDOM, FEWEST, MOST, SIZES, RoomRing
+from runtime.rooms import ROOMS, Question
+from ui import inputs
+from ui.cluster import words
+from ui.cluster.drawing import NARROW, PROJECTED, WIDE, ring_drawing
+from ui.players.still import still
+from ui.room import poll
+from ui.scenes import Page
+from ui.theme import Look
+
+QUESTION = Question("cluster", "ring", 0.0)
+"""What a room is at while it is a ring: a place, and no number to be guessed."""
+
+REFRESH_S = 1.0
+USUAL_RANKS = 8
+NOBODY, RANDOM = "nobody", "random"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The ring that is to begin."""
+
+    ranks: int
+    numbers: int
+    slow: int | None
+
+
+def ask(page: Page, ring: RoomRing | None, is_rank: bool) -> Asked:
+    """How many ranks, how many numbers a chunk, who is told to be slow: out of sight while a ring is under way."""
+    standing = ring.standing() if ring else None
+    hidden = is_rank or (standing is not None and not standing.is_done)
+    with page.controls("hidden" if hidden else "ring"):
+        ranks = inputs.whole(_word("ask.ranks"), page.key("ranks"), FEWEST, MOST, USUAL_RANKS)
+        numbers = inputs.choice(_word("ask.numbers"), page.key("numbers"), SIZES, SIZES[0])
+        names = (NOBODY, RANDOM, *(f"r{rank}" for rank in range(ranks)))
+        slow = inputs.select(_word("ask.slow"), page.key("slow"), names, NOBODY)
+    return Asked(ranks, numbers, None if slow == NOBODY else AT_RANDOM if slow == RANDOM else names.index(slow) - 2)
+
+
+def draw(page: Page, ring: RoomRing | None, asked: Asked) -> None:
+    """The scene of who presides, or of a visit that is in no room."""
+    if not poll.presides() or ring is None:
+        page.say("ring.lead")
+        st.button(_word("open"), key="open_ring", shortcut=inputs.shortcut("A"), type="primary", on_click=_open)
+        return
+    standing = ring.standing()
+    if standing is None:
+        with st.container(horizontal=True, vertical_alignment="center", gap="large", key="room_wall"):
+            poll.how_to_join(page.look)
+            with st.container(width="stretch"):
+                page.say("ring.join")
+                st.fragment(_lobby, run_every=REFRESH_S)(ring, asked, content.language())
+        return
+    st.fragment(_ring, run_every=REFRESH_S)(ring, asked, page.look, standing.is_done, content.language())
+
+
+def _lobby(ring: RoomRing, asked: Asked, language: str) -> None:
+    with content.speaking(language):
+        present = ring.present()
+        simulated = max(0, asked.ranks - present)
+        watching = max(0, present - asked.ranks)
+        name = "filled" if simulated else "watched" if watching else "full"
+        st.markdown(_word(f"lobby.{name}", present=present, simulated=simulated, watching=watching))
+        _begin(ring, asked, "start")
+    if ring.standing() is not None:
+        st.rerun()
+
+
+def _ring(ring: RoomRing, asked: Asked, look: Look, was_done: bool, language: str) -> None:
+    standing = ring.standing()
+    if standing is None or standing.is_done != was_done:
+        st.rerun()
+    with content.speaking(language):
+        told = words.told(standing)
+        sizes = (PROJECTED,) if look.present else (WIDE, NARROW)
+        still(*(ring_drawing(standing, look.palette, size, told) for size in sizes), key="ring_drawn")
+        with st.container(key="reading_ring"):
+            st.markdown(told)
+        with st.container(horizontal=True, key="ring_acts"):
+            _acts(ring, asked, standing)
+
+
+def _acts(ring: RoomRing, asked: Asked, standing: Standing) -> None:
+    if standing.is_done:
+        _begin(ring, asked, "again")
+        return
+    silent = [rank for rank, one in enumerate(standing.ranks) if one.is_silent]
+    if silent:
+        label = _word("pass_for", ranks=words.named(silent))
+        st.button(label, key="pass_for", type="primary", on_click=ring.pass_for_silent)
+    st.button(_word("stop"), key="stop_ring", on_click=ring.stop)
+
+
+def _begin(ring: RoomRing, asked: Asked, name: str) -> None:
+    keys, label = inputs.shortcut("A"), _word(name)
+    st.button(label, key="start_ring", shortcut=keys, type="primary", on_click=_start, args=(ring, asked))
+
+
+def _start(ring: RoomRing, asked: Asked) -> None:
+    ring.start(asked.ranks, asked.numbers, asked.slow)
+
+
+def _open() -> None:
+    poll.call_to(QUESTION)
+    if poll.presides():
+        ROOMS.own_ring(st.session_state[poll.CHAIR])
+
+
+def _word(name: str, **fields: object) -> str:
+    return said("cluster", name, **fields)

@@ -1,0 +1,74 @@
+"""The room's ring in words: whom all wait for, what the rounds took, and what a slow rank cost."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median
+
+from core.collectives.by_hand_rows import WAIT_S, Run, Standing
+from runtime.prose import said
+from ui.cluster.rows import fitted
+
+NAMED = 4
+"""How many ranks a line has room to name."""
+
+
+def named(ranks: Sequence[int]) -> str:
+    """Ranks by name, the first few of many."""
+    return ", ".join(f"r{rank}" for rank in ranks[:NAMED]) + (" …" if len(ranks) > NAMED else "")
+
+
+def told(standing: Standing) -> str:
+    """How the ring stands, in a sentence or two."""
+    ranks = len(standing.ranks)
+    if standing.is_done:
+        return said("cluster", "told.done", standing, ranks=ranks, total=standing.ranks[0].total)
+    movers = [rank for rank, one in enumerate(standing.ranks) if one.has_move]
+    name = "one" if len(movers) == 1 else "all" if len(movers) == ranks else "some"
+    lines = [said("cluster", f"told.{name}", movers=named(movers), waiting=ranks - len(movers))]
+    if standing.slow_rank is not None:
+        lines.append(said("cluster", "told.slow", standing, wait_s=WAIT_S))
+    silent = [rank for rank, one in enumerate(standing.ranks) if one.is_silent]
+    if silent:
+        lines.append(said("cluster", "told.silent", silent=named(silent)))
+    return " ".join(lines)
+
+
+def reading(runs: Sequence[Run]) -> str:
+    """The block that reads the figure of the rounds."""
+    return "time.fitted" if fitted(runs) else "time.one_size"
+
+
+def notes(runs: Sequence[Run]) -> list[str]:
+    """The blocks beside it."""
+    slow = _slow(runs) is not None and fitted(runs) is not None
+    return ["time.counted", *(["time.slow"] if slow else []), "time.slowest"]
+
+
+def fields(runs: Sequence[Run]) -> Mapping[str, object]:
+    """What the page's prose names."""
+    if not runs:
+        return {}
+    fit, last, slow = fitted(runs), runs[-1], _slow(runs)
+    found: dict[str, object] = {
+        "last": last,
+        "rounds": len(last.rounds_s),
+        "round_s": median(last.rounds_s),
+        "slowest_s": last.ranks_s[last.slowest_rank],
+        "mean_s": fmean(last.ranks_s),
+        "fit": fit,
+    }
+    if fit and slow:
+        found |= {
+            "slow": slow,
+            "others": slow.ranks - 1,
+            "slow_rounds": len(slow.rounds_s),
+            "wait_s": WAIT_S,
+            "without_s": fit.ring_s(slow.ranks, slow.numbers),
+            "envelope_s": fit.ring_s(slow.ranks, slow.numbers, WAIT_S),
+            "cost_s": slow.total_s - fit.ring_s(slow.ranks, slow.numbers),
+        }
+    return found
+
+
+def _slow(runs: Sequence[Run]) -> Run | None:
+    """The last ring in which somebody was told to be slow."""
+    return next((run for run in reversed(runs) if run.slow_rank is not None), None)
