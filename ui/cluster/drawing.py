@@ -5,7 +5,6 @@ from math import cos, hypot, pi, sin
 
 from core.collectives.by_hand_rows import WAIT_S, Rank, Standing
 from runtime.prose import said
-from runtime.quantities import seconds
 from ui.figures.svg import drawing, path, rect, sans, style_of, text
 from ui.theme import SERIF, Palette
 
@@ -91,7 +90,7 @@ def _block(
     drawn.append(rect(left, top, width, height, rx=3, fill="none", **_edge(one, palette)))
     base = top + size.letters * 1.05
     style = sans(size.letters) | {"fill": palette.text}
-    name = f"r{rank}" + (f" +{seconds(WAIT_S)}" if rank == standing.slow_rank and not standing.is_done else "")
+    name = f"r{rank}" + (f" +{WAIT_S:g} s" if rank == standing.slow_rank and not standing.is_done else "")
     drawn.append(text(left + 6, base, name, font_weight=700 if one.has_move else 400, **style))
     if rank != standing.slow_rank or standing.is_done:
         drawn.append(text(left + width - 6, base, str(one.total), text_anchor="end", **style))

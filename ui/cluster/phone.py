@@ -39,15 +39,15 @@ def _rank(ring: RoomRing, language: str) -> None:
 
 
 def _sent(ring: RoomRing) -> Callable[[], None]:
-    """What a press of the phone does. What a browser sends is held to what a press can be."""
+    """What a press of the phone does."""
+    return lambda: pass_told(ring, poll.voter(), st.session_state.get(_HAND, {}).get("sent"))
 
-    def send() -> None:
-        told = st.session_state.get(_HAND, {}).get("sent") or {}
-        run, round_ = (told.get(name) if isinstance(told, dict) else None for name in ("run", "round"))
-        if isinstance(run, int) and isinstance(round_, int):
-            ring.send(poll.voter(), run, round_)
 
-    return send
+def pass_told(ring: RoomRing, who: str, told: object) -> None:
+    """Pass on what a browser says was pressed, as far as that is a press."""
+    run, round_ = (told.get(name) if isinstance(told, dict) else None for name in ("run", "round"))
+    if isinstance(run, int) and isinstance(round_, int):
+        ring.send(who, run, round_)
 
 
 def _leave(ring: RoomRing) -> None:

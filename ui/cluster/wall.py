@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.collectives.by_hand_rows import Standing
+from core.collectives.by_hand_rows import WAIT_S, Standing
 from runtime import content
 from runtime.prose import said
 from runtime.room_ring import AT_RANDOM, FEWEST, MOST, SIZES, RoomRing
@@ -35,14 +35,13 @@ class Asked:
 
 
 def ask(page: Page, ring: RoomRing | None, is_rank: bool) -> Asked:
-    """How many ranks, how many numbers a chunk, who is told to be slow: out of sight while a ring is under way."""
+    """How many ranks, how many numbers a chunk, who is told to be slow: out of sight while there is a ring."""
     standing = ring.standing() if ring else None
-    hidden = is_rank or (standing is not None and not standing.is_done)
-    with page.controls("hidden" if hidden else "ring"):
+    with page.controls("hidden" if is_rank or standing else "ring"):
         ranks = inputs.whole(_word("ask.ranks"), page.key("ranks"), FEWEST, MOST, USUAL_RANKS)
         numbers = inputs.choice(_word("ask.numbers"), page.key("numbers"), SIZES, SIZES[0])
         names = (NOBODY, RANDOM, *(f"r{rank}" for rank in range(ranks)))
-        slow = inputs.select(_word("ask.slow"), page.key("slow"), names, NOBODY)
+        slow = inputs.select(_word("ask.slow", wait_s=WAIT_S), page.key("slow"), names, NOBODY)
     return Asked(ranks, numbers, None if slow == NOBODY else AT_RANDOM if slow == RANDOM else names.index(slow) - 2)
 
 
@@ -60,7 +59,7 @@ def draw(page: Page, ring: RoomRing | None, asked: Asked) -> None:
                 page.say("ring.join")
                 st.fragment(_lobby, run_every=REFRESH_S)(ring, asked, content.language())
         return
-    st.fragment(_ring, run_every=REFRESH_S)(ring, asked, page.look, standing.is_done, content.language())
+    st.fragment(_ring, run_every=REFRESH_S)(ring, page.look, standing.is_done, content.language())
 
 
 def _lobby(ring: RoomRing, asked: Asked, language: str) -> None:
@@ -70,12 +69,14 @@ def _lobby(ring: RoomRing, asked: Asked, language: str) -> None:
         watching = max(0, present - asked.ranks)
         name = "filled" if simulated else "watched" if watching else "full"
         st.markdown(_word(f"lobby.{name}", present=present, simulated=simulated, watching=watching))
-        _begin(ring, asked, "start")
+        keys = inputs.shortcut("A")
+        args = (ring, asked)
+        st.button(_word("start"), key="start_ring", shortcut=keys, type="primary", on_click=_start, args=args)
     if ring.standing() is not None:
         st.rerun()
 
 
-def _ring(ring: RoomRing, asked: Asked, look: Look, was_done: bool, language: str) -> None:
+def _ring(ring: RoomRing, look: Look, was_done: bool, language: str) -> None:
     standing = ring.standing()
     if standing is None or standing.is_done != was_done:
         st.rerun()
@@ -85,24 +86,21 @@ def _ring(ring: RoomRing, asked: Asked, look: Look, was_done: bool, language: st
         still(*(ring_drawing(standing, look.palette, size, told) for size in sizes), key="ring_drawn")
         with st.container(key="reading_ring"):
             st.markdown(told)
-        with st.container(horizontal=True, key="ring_acts"):
-            _acts(ring, asked, standing)
+        with st.container(horizontal=True, vertical_alignment="center", key="ring_acts"):
+            _acts(ring, standing)
 
 
-def _acts(ring: RoomRing, asked: Asked, standing: Standing) -> None:
+def _acts(ring: RoomRing, standing: Standing) -> None:
     if standing.is_done:
-        _begin(ring, asked, "again")
+        keys = inputs.shortcut("A")
+        st.button(_word("again"), key="again_ring", shortcut=keys, type="primary", on_click=ring.stop)
         return
     silent = [rank for rank, one in enumerate(standing.ranks) if one.is_silent]
     if silent:
         label = _word("pass_for", ranks=words.named(silent))
         st.button(label, key="pass_for", type="primary", on_click=ring.pass_for_silent)
     st.button(_word("stop"), key="stop_ring", on_click=ring.stop)
-
-
-def _begin(ring: RoomRing, asked: Asked, name: str) -> None:
-    keys, label = inputs.shortcut("A"), _word(name)
-    st.button(label, key="start_ring", shortcut=keys, type="primary", on_click=_start, args=(ring, asked))
+    st.markdown(_word("key"), width="stretch")
 
 
 def _start(ring: RoomRing, asked: Asked) -> None:

@@ -20,7 +20,7 @@ def told(standing: Standing) -> str:
     """How the ring stands, in a sentence or two."""
     ranks = len(standing.ranks)
     if standing.is_done:
-        return said("cluster", "told.done", standing, ranks=ranks, total=standing.ranks[0].total)
+        return said("cluster", "told.done", standing, all=ranks, total=standing.ranks[0].total)
     movers = [rank for rank, one in enumerate(standing.ranks) if one.has_move]
     name = "one" if len(movers) == 1 else "all" if len(movers) == ranks else "some"
     lines = [said("cluster", f"told.{name}", movers=named(movers), waiting=ranks - len(movers))]
@@ -56,6 +56,8 @@ def fields(runs: Sequence[Run]) -> Mapping[str, object]:
         "mean_s": fmean(last.ranks_s),
         "fit": fit,
     }
+    if fit:
+        found["error"] = round(fit.median_relative_error, 3)
     if fit and slow:
         found |= {
             "slow": slow,
