@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.collectives.by_hand import RingByHand
-from core.collectives.by_hand_rows import WAIT_S, Hand, Rank, Run, Standing
+from core.cluster.by_hand import RingByHand
+from core.cluster.standing import WAIT_S, Hand, Rank, Run, Standing
 from core.collectives.programs import Array
 
 FEWEST, MOST = 2, 64

@@ -75,7 +75,7 @@ ORDER = (
         "scenario",
         "models",
     ),
-    *("collectives", "links"),
+    *("collectives", "links", "cluster"),
     *("sharding_math", "comm_cost", "steps", "pipeline_bubble", "serving", "training", "evidence", "placement"),
     *("two_way_tp", "startup_log", "strategy", "clinic", "course", "referee"),
 )

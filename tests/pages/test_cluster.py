@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.collectives.by_hand_rows import WAIT_S
+from core.cluster.standing import WAIT_S
 from runtime.rooms import ROOMS
 from tests.pages.test_room import opened, text_of
 from ui.cluster import rows, words

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.collectives.by_hand_rows import WAIT_S
-from core.links.rounds import fit_rounds
+from core.cluster.rounds import fit_rounds
+from core.cluster.standing import WAIT_S
 from runtime.room_ring import (
     AT_RANDOM,
     GONE_S,

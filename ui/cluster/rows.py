@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.collectives.by_hand_rows import WAIT_S, Run
-from core.links.rounds import RoundFit, fit_rounds
+from core.cluster.rounds import RoundFit, fit_rounds
+from core.cluster.standing import WAIT_S, Run
 from runtime.prose import said
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 
-from core.collectives.by_hand_rows import WAIT_S, Run, Standing
+from core.cluster.standing import WAIT_S, Run, Standing
 from runtime.prose import said
 from ui.cluster.rows import fitted
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.collectives.by_hand import RingByHand
+from core.cluster.by_hand import RingByHand
 from core.collectives.programs import ring_all_reduce, run
 from core.errors import OutOfRangeError
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.links.rounds import fit_rounds
+from core.cluster.rounds import fit_rounds
 
 SECONDS = st.floats(0.1, 30)
 
