@@ -16,7 +16,8 @@ from core.comm_cost.expert_parallel import expert_parallel_bill
 from core.comm_cost.kernels import picked_bill
 from core.comm_cost.node_boundary import node_bill
 from core.comm_cost.remedies import exposed_s, what_to_buy
-from core.errors import require_positive
+from core.errors import OutOfRangeError, require_positive
+from core.sharding_math.tp_sizes import check_tp_size
 from core.specs import LinkSpec
 from core.units import binary_bytes, percent, seconds
 from runtime.prose import worded
@@ -33,6 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def compute() -> Answer:
         require_positive(step_ms=options.step_ms)
         row, across = model(options.model), link(options.link)
+        require_positive(tp_size=options.tp)
+        if broken := check_tp_size(row, options.tp, experts_whole=options.expert_parallel).broken:
+            raise OutOfRangeError("tp_size", options.tp, f"does not split {row.key}: {'; '.join(broken)}")
         step = Step(row, options.tp, options.tokens, options.step_ms / 1e3)
         priced, beside, more = bill(step, across), priced_ends(step, across), _more(options, step, across)
         if not options.json:

@@ -119,6 +119,7 @@ def test_without_json_a_table_is_printed(capsys, command, arguments):
         (bill, [*NVLINK, "--network", "string"], "no link named 'string'"),
         (bill, [*NVLINK, "--network", "ib-ndr", "--gpus-per-node", "0"], "gpus_per_node"),
         (bill, ["--model", "llama-3-8b", "--tp", "0", "--link", "nvlink-lab"], "tp_size=0"),
+        (bill, ["--model", "llama-3-8b", "--tp", "3", "--link", "nvlink-4"], "32 = 10 × 3 + 2"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_status_2(capsys, command, arguments, says):
