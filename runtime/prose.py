@@ -36,6 +36,7 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "%0": lambda fraction: percent(fraction, 0),
         "%2": lambda fraction: percent(fraction, 2),
         "s": seconds,
+        "s4": lambda duration_s: seconds(duration_s, 4),
         "ms": lambda duration_s: seconds(duration_s, least="ms"),
         "us": lambda duration_s: seconds(duration_s, least="µs"),
         "KiB": binary_bytes,

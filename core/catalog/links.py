@@ -191,10 +191,11 @@ def link(name: str) -> LinkSpec:
 
 
 def timed_row(napkin: LinkSpec, gpu: GpuSpec) -> LinkSpec:
-    """The row that stands for a link of the labs' napkin: the GPU's own, or the one of the napkin's bandwidth.
+    """The row that stands for a link of the labs' napkin: what joins such GPUs, or the network of its bandwidth.
 
-    Another link is its own row.
+    So cards without NVLink are joined by PCIe. Another link is its own row.
     """
-    rows = {row.key: row for row in LINKS.values() if row.napkin_key == napkin.key}
-    same = [row for row in rows.values() if row.bandwidth_bytes_per_s == napkin.bandwidth_bytes_per_s]
-    return rows.get(gpu.link_key) or (same[0] if same else napkin)
+    rows = [row for row in LINKS.values() if row.napkin_key == napkin.key]
+    if not rows:
+        return napkin
+    return rows[0] if napkin.reach == "network" else LINKS[gpu.link_key]

@@ -116,3 +116,17 @@ def test_a_link_of_ones_own_travels_in_the_query():
     assert ignored == []
     assert scenario.link_spec.base_s == pytest.approx(7.26e-6)
     assert Scenario.from_query(scenario.to_query())[0] == scenario
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_the_napkins_links_stand_for_what_joins_such_gpus(gpu):
+    """A card without NVLink is joined by PCIe, whatever the labs' napkin says; the network is the timed 10 GbE."""
+    timed = Scenario(gpu=gpu).timed
+    assert (timed.link, timed.network) == (GPUS[gpu].link_key, "ethernet-10g")
+    assert timed.link_spec.is_fabric or not timed.gpu_spec.nvlink
+    assert timed.timed == timed
+
+
+def test_a_link_that_was_chosen_stays_as_it_is():
+    chosen = Scenario(link="pcie-5", network="ib-ndr")
+    assert chosen.timed == chosen
