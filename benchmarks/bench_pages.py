@@ -100,8 +100,7 @@ def visit(page: Entry, title: str) -> AppTest:
 def rerun_s(app: AppTest, batch: int) -> float:
     """The CPU of one rerun with another batch."""
     del _spent[:]
-    widgets = [*app.number_input, *app.slider]
-    next(widget for widget in widgets if widget.key == "batch").set_value(batch)
+    app.session_state["batch"] = batch
     app.run()
     assert not app.exception, app.exception
     return sum(_spent)

@@ -2,13 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from contextvars import ContextVar, Token
-from types import TracebackType
 from typing import Any, TypeVar
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.numbers import number as number_in
 from core.numbers import whole_number
@@ -16,6 +12,7 @@ from runtime import content
 from runtime.content import slug
 from ui import address
 from ui.course.pages import PAGES
+from ui.unseen import asked, is_unseen, out_of_sight
 
 T = TypeVar("T", bound=int | str)
 KEYS = "keys"
@@ -53,8 +50,13 @@ def select(label: str, key: str, options: Sequence[T], default: T, *, help: str 
 
 
 def _list(label: str, key: str, options: Sequence[T], default: T, help: str | None = None) -> T:
-    index = list(options).index(default)
-    picked = st.selectbox(label, options, index=index, key=key, bind="query-params", help=help)
+    index, given = list(options).index(default), tuple(options)
+    picked = asked(
+        key,
+        ("list", given, default),
+        given.__contains__,
+        lambda: st.selectbox(label, options, index=index, key=key, bind="query-params", help=help),
+    )
     return default if picked is None else picked
 
 
@@ -86,7 +88,7 @@ def _picked_of(words: Mapping[str, tuple[T, str]], key: str) -> T:
 def kept(key: str, options: Sequence[str], default: str) -> str:
     """Which of a few the address names, by its key; what shows it is another widget, in the visit's language."""
     address.expect(key, options)
-    with out_of_sight(f"kept_{key}"):
+    with out_of_sight():
         return _list(key, key, options, default)
 
 
@@ -101,13 +103,13 @@ def option(
     """
     shown, keys = f"{key}_shown", list(words)
     st.session_state[shown] = kept(key, keys, default)
-    if _unseen.get():
+    if is_unseen():
         return str(st.session_state[key])
-    asked: dict[str, Any] = {"key": shown, "on_change": copy, "args": (shown, key), "help": help}
+    given: dict[str, Any] = {"key": shown, "on_change": copy, "args": (shown, key), "help": help}
     if listed:
-        st.selectbox(label, keys, format_func=words.__getitem__, **asked)
+        st.selectbox(label, keys, format_func=words.__getitem__, **given)
     else:
-        st.segmented_control(label, keys, format_func=words.__getitem__, required=True, **asked)
+        st.segmented_control(label, keys, format_func=words.__getitem__, required=True, **given)
     return str(st.session_state[key])
 
 
@@ -120,26 +122,46 @@ def picked(key: str, default: str, options: Sequence[str] = ()) -> str:
 def whole(label: str, key: str, low: int, high: int, default: int, *, help: str | None = None) -> int:
     """A whole number in a range, typed."""
     address.listen(key, lambda text: _is_whole(text, low, high), "whole", low=low, high=high)
-    return int(st.number_input(label, low, high, default, 1, key=key, bind="query-params", help=help))
+    return int(
+        asked(
+            key,
+            ("whole", low, high, default),
+            lambda held: low <= held <= high,
+            lambda: st.number_input(label, low, high, default, 1, key=key, bind="query-params", help=help),
+        )
+    )
 
 
 def number(label: str, key: str, low: float, high: float, default: float, *, help: str | None = None) -> float:
     """A number in a range, typed."""
     address.listen(key, lambda text: _is_number(text, low, high), "number", low=f"{low:g}", high=f"{high:g}")
-    return float(st.number_input(label, low, high, default, key=key, bind="query-params", format="%g", help=help))
+    return float(
+        asked(
+            key,
+            ("number", low, high, default),
+            lambda held: low <= held <= high,
+            lambda: st.number_input(
+                label, low, high, default, key=key, bind="query-params", format="%g", help=help
+            ),
+        )
+    )
 
 
 def line(label: str, key: str, longest: int) -> str:
     """A line of text, typed."""
     address.hear(key)
-    return st.text_input(label, "", max_chars=longest, key=key, bind="query-params")
+    return asked(
+        key,
+        ("line", longest),
+        lambda held: len(held) <= longest,
+        lambda: st.text_input(label, "", max_chars=longest, key=key, bind="query-params"),
+    )
 
 
 def memo(key: str, longest: int = 120) -> str:
     """A text in the URL that a button writes; the page checks what it says."""
-    address.hear(key)
-    with out_of_sight(key):
-        return st.text_input(key, "", max_chars=longest, key=key, bind="query-params")
+    with out_of_sight():
+        return line(key, key, longest)
 
 
 def remember(key: str, value: object) -> None:
@@ -153,59 +175,38 @@ def slide(label: str, key: str, low: int, high: int, default: int, *, step: int 
     if not low <= st.session_state.get(key, default) <= high:
         st.session_state[key] = default  # kept from another scene, which knew no end of it
     form = f"%d {unit.replace('%', '%%')}" if unit else None
-    return int(st.slider(label, low, high, default, step, key=key, format=form, bind="query-params"))
+    return int(
+        asked(
+            key,
+            ("slide", low, high, default, step),
+            lambda held: low <= held <= high,
+            lambda: st.slider(label, low, high, default, step, key=key, format=form, bind="query-params"),
+        )
+    )
 
 
 def toggle(label: str, key: str, default: bool = False, *, help: str | None = None) -> bool:
     """On or off."""
     address.listen(key, lambda text: text in ("true", "false"), "switch")
-    return st.toggle(label, default, key=key, bind="query-params", help=help)
+    return asked(
+        key,
+        ("toggle", default),
+        lambda held: isinstance(held, bool),
+        lambda: st.toggle(label, default, key=key, bind="query-params", help=help),
+    )
 
 
 def flag(key: str) -> bool:
     """A state in the URL that a button sets: no widget of its own to see."""
-    with out_of_sight(key):
+    with out_of_sight():
         return toggle(key, key)
 
 
 def keep_number(key: str) -> None:
     """Keep in the address a number that is asked for in another scene."""
     address.listen(key, lambda text: _is_whole(text, 0, _MOST_KEPT), "some_whole")
-    with out_of_sight(key):
-        st.number_input(key, 0, _MOST_KEPT, 0, 1, key=key, bind="query-params")
-
-
-_unseen: ContextVar[bool] = ContextVar("unseen", default=False)
-"""Whether what is drawn now is out of sight."""
-
-
-class _OutOfSight(AbstractContextManager[None]):
-    """A place, or where there is none the one around it, in which nothing is seen."""
-
-    def __init__(self, region: DeltaGenerator | None) -> None:
-        self._place = region
-        self._before: list[Token[bool]] = []
-
-    def __enter__(self) -> None:
-        if self._place:
-            self._place.__enter__()
-        self._before.append(_unseen.set(True))
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        _unseen.reset(self._before.pop())
-        if self._place:
-            self._place.__exit__(kind, error, trace)
-
-
-def out_of_sight(name: str) -> AbstractContextManager[None]:
-    """A place for what must be mounted and is not seen; within another it is that one, for each is a message.
-
-    The style sheet hides it; until that has come, on a slow first visit, Streamlit's own box of one pixel does.
-    """
-    inside = _unseen.get()
-    return _OutOfSight(None if inside else st.container(key=f"unseen_{name}", width=1, height=1, border=False))
+    with out_of_sight():
+        whole(key, key, 0, _MOST_KEPT, 0)
 
 
 def keys_act() -> bool:

@@ -15,6 +15,7 @@ from runtime.files import text_of
 from runtime.quantities import grouped
 from ui import inputs
 from ui.labels import label as label_of
+from ui.unseen import is_unseen
 
 T = TypeVar("T")
 Given = TypeVarTuple("Given")
@@ -43,6 +44,16 @@ def pasted(
     """
     st.text_area(label, key=key, height=height, placeholder=label_of("paste.here"), persist_state="session")
     text = st.session_state[key] or ""
+    if not is_unseen():
+        _bring(label, key, kinds, example, example_label)
+    if len(text) > LIMIT_CHARACTERS:
+        st.error(label_of("paste.long", characters=grouped(len(text)), limit=grouped(LIMIT_CHARACTERS)))
+        return ""
+    return str(text)
+
+
+def _bring(label: str, key: str, kinds: Sequence[str], example: str, example_label: str) -> None:
+    """What fills the field, and empties it."""
     with st.container(key=f"bring_{key}", horizontal=True, vertical_alignment="center", gap="small"):
         with st.popover(label_of("paste.file"), type="tertiary"):
             taken = f"_files_{key}"
@@ -56,7 +67,7 @@ def pasted(
                 on_click=inputs.remember,
                 args=(key, example),
             )
-        if text:
+        if st.session_state[key]:
             st.button(
                 label_of("paste.clear"),
                 key=f"clear_{key}",
@@ -64,10 +75,6 @@ def pasted(
                 on_click=inputs.remember,
                 args=(key, ""),
             )
-    if len(text) > LIMIT_CHARACTERS:
-        st.error(label_of("paste.long", characters=grouped(len(text)), limit=grouped(LIMIT_CHARACTERS)))
-        return ""
-    return str(text)
 
 
 def read(reader: Callable[[str, *Given], T], text: str, *given: *Given) -> T:

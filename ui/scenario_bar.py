@@ -10,20 +10,20 @@ from core.scenario import LIMITS, Scenario, query_name
 from core.specs import DTYPE_BYTES
 from runtime.prose import worded
 from ui.address import SCENARIO_NAMES
-from ui.inputs import KEYS, copy, out_of_sight, remember, select, toggle, whole
+from ui.inputs import KEYS, copy, remember, select, toggle, whole
 from ui.labels import label as word
+from ui.unseen import out_of_sight
 
 
 def draw() -> None:
     """The one scenario: what runs, on what, over which links. Rendered by the entry on every page.
 
-    Its panel is shown and hidden by its place, not by a popover: a widget that is not mounted loses its part of the
-    URL on the way to the next page. Its head is filled last: the browser's Back is only heard by the widgets.
+    Its panel is no popover: closed, its fields are asked out of sight, and no browser has them. Its head is filled
+    last: the browser's Back is only heard by the widgets.
     """
     opened = st.session_state.setdefault("_scenario_open", False)
     head = st.container()
-    # closed, it is a pixel of Streamlit's own until the style sheet that hides it has come
-    with st.container(key="scenario_panel") if opened else out_of_sight("scenario"):
+    with st.container(key="scenario_panel") if opened else out_of_sight():
         _scenario_widgets()
         st.button(word("scenario.done"), key="scenario_done", on_click=remember, args=("_scenario_open", False))
     head.button(

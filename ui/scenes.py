@@ -31,6 +31,7 @@ from ui.labels import label as word
 from ui.page_parts import PageParts, draw
 from ui.prose import escape, prose_of
 from ui.room import poll
+from ui.unseen import out_of_sight
 
 Scene = Callable[[], None]
 _HELD, _LONGEST_HELD = "held", 300
@@ -60,13 +61,10 @@ class Page(PageParts):
     def controls(self, *shown_in: str) -> AbstractContextManager[object]:
         """Where the page asks. Runs in every scene, so that the URL keeps it; seen only in those named."""
         seen = not shown_in or self.scene in shown_in
-        name = f"{self.entry.stem}_{'_'.join(shown_in)}"
         if not seen:
-            with self.body:
-                return inputs.out_of_sight(name)
-        return self.body.container(
-            key=f"controls_{name}", horizontal=True, vertical_alignment="bottom", gap="medium"
-        )
+            return out_of_sight()
+        key = f"controls_{self.entry.stem}_{'_'.join(shown_in)}"
+        return self.body.container(key=key, horizontal=True, vertical_alignment="bottom", gap="medium")
 
     def play(self, fields: Callable[[], Mapping[str, object]], /, **scenes: Scene) -> None:
         """Fill the prose and run the open scene. An error a learner can cause stands where the scene would."""
@@ -143,7 +141,7 @@ class Page(PageParts):
         A guess is held against the truth that was revealed for it; of another, it is said that it was not asked.
         """
         unseen = not seen or (self.revealed and self.look.present)
-        with inputs.out_of_sight("guess") if unseen else st.container(key="guess"):
+        with out_of_sight() if unseen else st.container(key="guess"):
             value = ask(_asked(self.entry, self.scene, "guess"))
             committed = value != untouched and not self._asks_anew(value, untouched, truth)
         ready = (committed or self.look.present) and not self.revealed
@@ -267,7 +265,7 @@ def _is_revealed(entry: course.Entry, scene: str, asking: Sequence[str]) -> bool
 
     Every question keeps its place in the URL while another scene is open.
     """
-    with inputs.out_of_sight("answered"):
+    with out_of_sight():
         for name in asking:
             if name != scene:
                 inputs.keep_number(_asked(entry, name, "guess"))

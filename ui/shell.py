@@ -17,7 +17,7 @@ from streamlit.navigation.page import StreamlitPage
 from core.scenario import Scenario
 from runtime import content, operators
 from runtime.kept import kept
-from ui import address, inputs, lighter_state, scenario_bar, theme, wanted_messages
+from ui import address, inputs, lighter_state, scenario_bar, theme, unseen, wanted_messages
 from ui.course import paths, progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
 from ui.labels import label
@@ -63,6 +63,7 @@ def _settle() -> None:
     """
     operators.watch()
     lighter_state.install()
+    unseen.install()
     wanted_messages.install()
     _freeze()
     figures = Timer(FIGURES_AFTER_S, _import_figures)
@@ -141,7 +142,8 @@ def run() -> None:
         address.note_own(page.url_path, _SHARED)
         _say_what_was_ignored(notice, page.url_path)
         poll.say_where(notice)
-    with inputs.out_of_sight("shell"):
+    # the style sheet hides it; until that has come, on a slow first visit, Streamlit's own box of one pixel does
+    with st.container(key="unseen_shell", width=1, height=1, border=False):
         _browser(
             key="shell",
             data={
@@ -191,7 +193,7 @@ def _bar() -> bool:
     """What every page shares; whether the notes are read in place of the page."""
     with st.container(key="bar", horizontal=True, vertical_alignment="center"):
         scenario_bar.draw()
-        with inputs.out_of_sight("shared"):
+        with unseen.out_of_sight():
             progress.keep()
             poll.keep()
             paths.keep()

@@ -24,9 +24,10 @@ SCENARIOS = {
 }
 
 
-def opened(**query):
-    """The page as the entry opens it, at an address."""
+def opened(panel=False, **query):
+    """The page as the entry opens it, at an address; with the scenario's panel, where it is open."""
     at = AppTest.from_file(str(ENTRY), default_timeout=60)
+    at.session_state["_scenario_open"] = panel
     for name, value in query.items():
         at.query_params[name] = str(value)
     at.switch_page("pages/3_comm_cost.py")
@@ -152,11 +153,11 @@ def test_a_price_at_another_number_of_ranks_says_that_it_is_none_of_the_tables()
 
 
 def test_an_own_link_in_the_address_is_one_of_the_scenarios_choices():
-    at = opened(link="own_0.55_409_3.2_8", tp=4)
+    at = opened(panel=True, link="own_0.55_409_3.2_8", tp=4)
     assert not at.exception
-    assert at.session_state["link"] == "own_0.55_409_3.2_8"
+    assert at.selectbox("link").value == "own_0.55_409_3.2_8"
     assert "Measured with 8 ranks: at 4 it is an extrapolation" in text_of(at)
-    assert "Measured with 8 ranks" not in text_of(opened(link="own_0.55_409_3.2_8", tp=8))
+    assert "Measured with 8 ranks" not in text_of(opened(panel=True, link="own_0.55_409_3.2_8", tp=8))
 
 
 def test_a_verdict_on_an_own_link_says_what_it_was_fitted_to():

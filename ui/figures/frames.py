@@ -20,6 +20,8 @@ Row: TypeAlias = Any
 _KEPT = 256
 """Figures and tables kept ready, for all visitors together."""
 
+_CONTENT = "_shardlab_content"
+
 _LONGEST_CODE = 24
 
 Asked = ParamSpec("Asked")
@@ -27,10 +29,28 @@ Drawn = TypeVar("Drawn")
 
 
 def frame(rows: Iterable[Row], row_type: type | None = None) -> pd.DataFrame:
-    """A tidy frame of rows. With `row_type` the columns stand even where there is no row."""
+    """A tidy frame of rows. With `row_type` the columns stand even where there is no row.
+
+    One of frozen rows is made once for whoever asks: it is shared, and so never changed in place.
+    """
+    rows = tuple(rows)
+    try:
+        return _kept_frame(rows, row_type, tuple(tuple(map(type, vars(row).values())) for row in rows))
+    except TypeError:  # a mapping, or a field that has no hash
+        return _frame(rows, row_type)
+
+
+def _frame(rows: tuple[Row, ...], row_type: type | None) -> pd.DataFrame:
     columns = [field.name for field in fields(row_type)] if row_type else None
     columns_of = [dict(row) if isinstance(row, Mapping) else asdict(row) for row in rows]
     return pd.DataFrame(columns_of, columns=columns)
+
+
+@lru_cache(maxsize=_KEPT)
+def _kept_frame(rows: tuple[Row, ...], row_type: type | None, types: tuple[Hashable, ...]) -> pd.DataFrame:
+    table = _frame(rows, row_type)
+    object.__setattr__(table, _CONTENT, Frozen.of(table))  # of this very frame: pandas hands it on to no other
+    return table
 
 
 def as_row(row: Row) -> dict[str, Any]:
@@ -57,6 +77,8 @@ class Frozen:
     @classmethod
     def of(cls, table: pd.DataFrame) -> "Frozen":
         """A frame's content; what is not known is None."""
+        if held := vars(table).get(_CONTENT):
+            return held
         names = tuple(map(str, table.columns))
         # NaN is not itself, and would never be found again
         columns = [[None if value != value else value for value in table[name].tolist()] for name in table.columns]

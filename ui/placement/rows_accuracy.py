@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.catalog import GPUS
 from core.evidence.foretold import Foretold
@@ -25,6 +26,7 @@ _QUANTITIES = {
 }
 
 
+@lru_cache(maxsize=1024)
 def short(source: str) -> str:
     """A source's name without addresses, commits and versions."""
     name = re.sub(r" \([^)]*\)| @ \w+|^github\.com/|, Plots/.*$| README$", "", source)

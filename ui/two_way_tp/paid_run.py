@@ -16,6 +16,7 @@ from ui import inputs
 from ui.prose import escape
 from ui.scenes import Page
 from ui.two_way_tp.words_bench import paid_fields
+from ui.unseen import out_of_sight
 
 GPUS = 2
 ROWS = 4
@@ -43,7 +44,7 @@ class Asked:
 
 def ask(page: Page, seen: bool) -> Asked:
     """Ask for a price and for how long it was forgotten."""
-    with st.container(key="paid_controls" if seen else "unseen_paid", horizontal=True, gap="medium"):
+    with st.container(key="paid_controls", horizontal=True, gap="medium") if seen else out_of_sight():
         rate = page.control(inputs.number, "rate", "says.dollars_an_hour", 0.05, 100.0, 0.7)
         forgotten = page.control(inputs.slide, "forgotten", "says.hours_forgotten", 1, 72, 24)
     return Asked(rate, forgotten, seen and page.scene == "build")

@@ -1,0 +1,97 @@
+"""What is asked out of sight: nothing of it is sent, and its value is where it would be were it seen."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui import unseen
+
+unseen.install()
+
+
+def page() -> None:
+    import streamlit as st
+
+    from ui import inputs
+    from ui.unseen import out_of_sight
+
+    st.session_state.setdefault("_address", {})
+    st.session_state.setdefault("_heard", set())
+    with st.container() if st.session_state.get("open") else out_of_sight():
+        said = [
+            inputs.whole("whole", "whole", 1, 64, 2),
+            inputs.number("number", "number", 0.0, 1.0, 0.5),
+            inputs.slide("slide", "slide", 0, 10, 3),
+            inputs.toggle("toggle", "toggle"),
+            inputs.select("select", "select", ["a", "b", "c"], "a"),
+            inputs.line("line", "line", 9),
+        ]
+        st.text_area("text", key="text", persist_state="session")
+    st.session_state["said"] = [*said, st.session_state["text"]]
+
+
+KEYS = ("whole", "number", "slide", "toggle", "select", "line", "text")
+DEFAULTS = [2, 0.5, 3, False, "a", "", ""]
+OTHERS = [8, 0.25, 7, True, "c", "word", "a text"]
+
+
+def widgets(app: AppTest) -> dict:
+    kinds = (app.number_input, app.slider, app.toggle, app.selectbox, app.text_input, app.text_area)
+    return {widget.key: widget for kind in kinds for widget in kind}
+
+
+def said(app: AppTest) -> list:
+    assert not app.exception
+    return app.session_state["said"]
+
+
+def test_nothing_of_it_is_sent_and_it_says_its_defaults():
+    app = AppTest.from_function(page).run()
+    assert not widgets(app)
+    assert said(app) == DEFAULTS
+
+
+@pytest.mark.parametrize("again", [0, 2])
+def test_an_address_is_its_value_and_stays_so(again):
+    app = AppTest.from_function(page)
+    for key, value in zip(KEYS[:-1], OTHERS, strict=False):
+        app.query_params[key] = str(value).lower()
+    app.run()
+    for _ in range(again):
+        app.run()
+    assert said(app)[:-1] == OTHERS[:-1]
+
+
+def test_what_was_asked_in_sight_holds_out_of_it_and_a_browser_that_mounts_it_is_told():
+    app = AppTest.from_function(page)
+    app.session_state["open"] = True
+    app.run()
+    for key, value in zip(KEYS, OTHERS, strict=True):
+        widgets(app)[key].set_value(value)
+    assert said(app.run()) == OTHERS
+    for seen in (False, False, True):
+        app.session_state["open"] = seen
+        app.run()
+        assert said(app) == OTHERS, seen
+        assert bool(widgets(app)) == seen
+    told = {key: widget.proto for key, widget in widgets(app).items()}
+    assert all(proto.set_value for proto in told.values())
+
+
+def test_what_a_button_writes_is_in_the_address_and_a_default_is_not():
+    app = AppTest.from_function(page).run()
+    app.session_state["whole"], app.session_state["toggle"] = 8, True
+    app.run()
+    assert said(app)[0] == 8
+    state = app._session_state._state.query_params
+    assert state.to_dict() == {"whole": "8", "toggle": "true"}
+    app.session_state["toggle"] = False
+    app.run()
+    assert state.to_dict() == {"whole": "8"}
+
+
+def test_a_value_that_new_limits_refuse_is_not_kept():
+    app = AppTest.from_function(page).run()
+    app.session_state["slide"] = 7
+    assert said(app.run())[2] == 7
+    app.session_state["slide"] = 70
+    assert said(app.run())[2] == 3

@@ -1,0 +1,129 @@
+"""What a page asks out of sight: kept by the server and in the address, and in no browser.
+
+The controls of a scene that is not open, the fields of a closed panel and the states that a button writes are more
+than half of a page's widgets. Nobody sees them, so nothing of them is sent: they are drawn into Streamlit's null
+generator, which registers a widget, its value and its place in the address, and sends no message. A browser so has
+less to mount, and on a slow first visit there is nothing that it could show by mistake.
+
+A browser that mounts such a widget later has no value for it: it is told the server's. And since it sends none
+while the widget is out of sight, the server's value is the truth then, and the address is made to say so. Source:
+streamlit 1.67, delta_generator.py, `DeltaGenerator`; runtime/state/session_state.py, `register_widget`.
+"""
+
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager
+from contextvars import ContextVar, Token
+from dataclasses import replace
+from functools import wraps
+from types import TracebackType
+from typing import Any, TypeVar
+
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.utils import _register_element_id
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+from streamlit.runtime.state.common import RegisterWidgetResult, WidgetMetadata
+from streamlit.runtime.state.session_state import SessionState
+from streamlit.runtime.state.widgets import register_widget_from_metadata
+
+T = TypeVar("T")
+MOST_KNOWN = 4096
+"""Of widgets that are registered out of sight: what a visitor brings along may be an option of one."""
+
+_NOWHERE = DeltaGenerator(root_container=None)
+
+_unseen: ContextVar[bool] = ContextVar("unseen", default=False)
+
+
+def is_unseen() -> bool:
+    """Whether what is drawn now is out of sight."""
+    return _unseen.get()
+
+
+class _OutOfSight(AbstractContextManager[None]):
+    def __init__(self) -> None:
+        self._before: list[Token[bool]] = []
+
+    def __enter__(self) -> None:
+        self._before.append(_unseen.set(True))
+        _NOWHERE.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _NOWHERE.__exit__(kind, error, trace)
+        _unseen.reset(self._before.pop())
+
+
+def out_of_sight() -> AbstractContextManager[None]:
+    """Where nothing is seen, and whatever is asked keeps its value and its part of the address."""
+    return _OutOfSight()
+
+
+_known: dict[Hashable, WidgetMetadata[Any]] = {}
+
+
+def asked(key: str, recipe: Hashable, accepts: Callable[[Any], bool], draw: Callable[[], T]) -> T:
+    """What a widget says that `draw` draws; out of sight, one whose recipe is known is registered and no more.
+
+    The recipe is its kind, its default and its limits or options, which tell whether it `accepts` a value.
+    """
+    context = get_script_run_ctx()
+    if context is None or not is_unseen():
+        return draw()
+    state = context.session_state._state
+    name = ThreadState.get().active_script_hash, key, recipe
+    metadata = _known.get(name)
+    if metadata is not None and (key not in state or accepts(state[key])):
+        _register_element_id(context, "unseen", metadata.id)
+        value: T = register_widget_from_metadata(metadata, context).value
+        return value
+    value = draw()
+    widget = state.get_widget_id_from_key(key)
+    metadata = state.get_widget_metadata(widget) if widget else None
+    if metadata:
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        _known[name] = metadata
+    return value
+
+
+def install() -> None:
+    """Let every session of this process keep what is out of sight. Doing it again changes nothing."""
+    register = SessionState.register_widget
+    if hasattr(register, "__wrapped__"):
+        return
+
+    @wraps(register)
+    def kept(state: SessionState, asked: WidgetMetadata[Any], key: str | None) -> RegisterWidgetResult[Any]:
+        if key is None or not (asked.bind or asked.persist_state):
+            return register(state, asked, key)
+        is_mounted = asked.id in state._new_widget_state
+        if is_unseen():
+            _ask_the_address_once(state, asked.id, key)
+        found = register(state, asked, key)
+        if found.value == asked.deserializer(None):
+            return found
+        if is_unseen():
+            _write(state, asked, key, found.value)
+        return found if is_mounted else replace(found, value_changed=True)
+
+    SessionState.register_widget = kept  # type: ignore[method-assign, assignment]
+
+
+def _ask_the_address_once(state: SessionState, widget: str, key: str) -> None:
+    """An address is as old as the browser's last message; but where its history brings one, that is what holds."""
+    context = get_script_run_ctx()
+    if widget in state._old_state and not (context and context.is_history_navigation):
+        state.query_params._initial_query_params.pop(key, None)
+
+
+def _write(state: SessionState, asked: WidgetMetadata[Any], key: str, value: Any) -> None:
+    """Have the address say a value that is not the default; a row with one entry is that entry there."""
+    if not asked.bind:
+        return
+    said, params = asked.serializer(value), state.query_params
+    if isinstance(said, list | tuple) and len(said) == 1:
+        (said,) = said
+    if not params.stored_param_matches_corrected_value(key, said, asked.value_type):
+        params.set_corrected_value(key, said, asked.value_type)
