@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from runtime import content
 from runtime.content import slug
 from runtime.measurements import example_paste
 from tests.core.links.printed_tables import table as printed
@@ -210,12 +211,12 @@ def test_garbage_in_the_address_gives_a_page_all_the_same(garbage):
 
 def test_the_bench_opens_with_three_figures_and_keeps_an_address_of_another():
     """The rest stand behind *More*, or open where the address names one."""
-    assert list(opened(bill_scene="Bench").selectbox(key="bill_figure").options) == [slug(one) for one in FIRST]
-    assert list(opened(bill_scene="Bench", bill_more="true").selectbox(key="bill_figure").options) == [
-        slug(one) for one in FIGURES
-    ]
+    words = content.load("comm_cost")
+    for query, figures in (({}, FIRST), ({"bill_more": "true"}, FIGURES)):
+        offered = opened(bill_scene="Bench", **query).button_group(key="bill_figure_shown").options
+        assert list(offered) == [words[f"option.{slug(one)}"] for one in figures]
     units = opened(bill_scene="Bench", bill_figure="units")
-    assert units.selectbox(key="bill_figure").value == "units"
+    assert units.button_group(key="bill_figure_shown").value == "units"
 
 
 @pytest.mark.parametrize("figure", ["kernels", "batch", "nodes", "ends"])
