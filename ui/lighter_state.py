@@ -6,12 +6,16 @@ of a rerun of lab 03's bench, where thirty of them stand. `install` has them rea
 
 Each message of a run also asks for an option of the configuration, under a lock that all visitors' threads share:
 in a hall of 150 they stood in line for it. Options are read, not written, once a server runs: no lock is needed.
+
+And whatever list or mapping a component is given is tried as a data frame of every library there is, for which
+pandas is imported, half of what a server's first page waits for. No component of this app is given a frame.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from streamlit import config
+from streamlit.components.v2.bidi_component import serialization
 from streamlit.runtime.state.session_state import SessionState
 
 _whole = vars(SessionState)["filtered_state"].fget
@@ -62,3 +66,9 @@ def install() -> None:
     if config.get_option.__module__ == config.__name__:
         config.get_option = option
     SessionState.filtered_state = property(OneKeyAtATime)  # type: ignore[assignment]
+    serialization._extract_dataframes_from_dict = without_frames
+
+
+def without_frames(data: dict[str, Any], frames: dict[str, bytes] | None = None) -> dict[str, Any]:
+    """What a component is given, of which nothing is a data frame."""
+    return data

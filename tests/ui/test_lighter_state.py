@@ -1,11 +1,17 @@
 """The lighter view of session state against Streamlit's own copy of it."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from streamlit import config
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest
 
 from ui.lighter_state import OneKeyAtATime, _locked_option, _whole, option
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def page() -> None:
@@ -36,3 +42,19 @@ def test_an_option_is_the_one_that_streamlit_reads():
         assert option(key) == _locked_option(key), key
     with pytest.raises(RuntimeError):
         option("global.unheardOf")
+
+
+@pytest.mark.slow
+def test_the_first_page_of_a_fresh_server_imports_nothing_that_only_figures_need():
+    """They were most of a cold start: half a second of pandas before the first words."""
+    program = (
+        "import sys\n"
+        "from streamlit.testing.v1 import AppTest\n"
+        "from ui import shell\n"
+        "shell.FIGURES_AFTER_S = 1e6\n"
+        "app = AppTest.from_file('streamlit_app.py', default_timeout=120).run()\n"
+        "assert not app.exception and len(app.markdown) > 5\n"
+        "late = {'pandas', 'pyarrow', 'altair', 'torch', 'ui.scenes'} & set(sys.modules)\n"
+        "assert not late, late\n"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, timeout=300)
