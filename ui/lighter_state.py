@@ -66,7 +66,7 @@ def install() -> None:
     if config.get_option.__module__ == config.__name__:
         config.get_option = option
     SessionState.filtered_state = property(OneKeyAtATime)  # type: ignore[assignment]
-    serialization._extract_dataframes_from_dict = without_frames
+    serialization._extract_dataframes_from_dict = without_frames  # type: ignore[assignment]
 
 
 def without_frames(data: dict[str, Any], frames: dict[str, bytes] | None = None) -> dict[str, Any]:
