@@ -6,6 +6,7 @@ from ui import inputs
 from ui.figures.axes import Spec
 from ui.figures.held import axes_of, hold
 from ui.labels import label
+from ui.unseen import mounted
 
 _HELD, _DRAWN = "_held_axes", "_figures_drawn"
 """In the state of a visit: the axes of figures, while they are held; the open scene and the keys of its figures."""
@@ -38,7 +39,7 @@ def along(spec: Spec, key: str) -> Spec:
 def button() -> None:
     """What holds them, out of sight behind its key; where they are held, what says so and lets them go."""
     held = are_held()
-    with st.container(width="content") if held else inputs.out_of_sight("hold"):
+    with st.container(width="content") if held else mounted("hold"):
         keys = inputs.shortcut("F")
         st.button(label("held"), key="held_axes", shortcut=keys, type="tertiary", on_click=_turn, args=(held,))
 

@@ -142,8 +142,7 @@ def run() -> None:
         address.note_own(page.url_path, _SHARED)
         _say_what_was_ignored(notice, page.url_path)
         poll.say_where(notice)
-    # the style sheet hides it; until that has come, on a slow first visit, Streamlit's own box of one pixel does
-    with st.container(key="unseen_shell", width=1, height=1, border=False):
+    with unseen.mounted("shell"):
         _browser(
             key="shell",
             data={

@@ -18,6 +18,7 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, TypeVar
 
+import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.utils import _register_element_id
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -58,6 +59,14 @@ class _OutOfSight(AbstractContextManager[None]):
 def out_of_sight() -> AbstractContextManager[None]:
     """Where nothing is seen, and whatever is asked keeps its value and its part of the address."""
     return _OutOfSight()
+
+
+def mounted(name: str) -> DeltaGenerator:
+    """A place for what a browser must have, a script or a shortcut, and shows to nobody.
+
+    The style sheet hides it; until that has come, on a slow first visit, Streamlit's own box of one pixel does.
+    """
+    return st.container(key=f"unseen_{name}", width=1, height=1, border=False)
 
 
 _known: dict[Hashable, WidgetMetadata[Any]] = {}
