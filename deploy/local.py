@@ -3,8 +3,8 @@
     python deploy/local.py --servers 2 --port 8600
 
 HAProxy is Debian's (`apt install haproxy`). A server that ends is started anew. Its visitors are at another
-meanwhile, where their address has taken them back to their view. Ctrl-C ends all of them. `--files FOLDER` keeps
-the logs and the process ids.
+meanwhile, where their address has taken them back to their view. Ctrl-C ends all of them, and on Linux whatever
+kills this program does. `--files FOLDER` keeps the logs and the process ids.
 """
 
 import argparse
@@ -21,6 +21,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+PARENT = "SHARDLAB_PARENT"
+"""As runtime.processes has it: whose child a program is."""
 
 
 def main() -> int:
@@ -69,10 +71,9 @@ def _asked() -> argparse.Namespace:
 
 
 def _server(port: int, files: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "streamlit_app.py"), "--server.port", str(port)]
-    command += ["--server.headless", "true", "--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
-    with (files / f"{port}.log").open("ab") as log:
-        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    command = [sys.executable, str(HERE / "serve.py"), "--server.port", str(port), "--server.headless", "true"]
+    command += ["--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
+    server = _started(command, environment, files / f"{port}.log")
     (files / f"{port}.pid").write_text(str(server.pid))
     return server
 
@@ -96,8 +97,16 @@ def _proxy(asked: argparse.Namespace, ports: range, files: Path) -> subprocess.P
     servers.write_text("\n".join(["backend servers", *rules, lines, ""]))
     command = ["haproxy", "-db", "-f", str(HERE / "haproxy.cfg"), "-f", str(servers)]
     environment = os.environ | {"SHARDLAB_BIND": f"{asked.address}:{asked.port}"}
-    with (files / "haproxy.log").open("ab") as log:
-        return subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    return _started(command, environment, files / "haproxy.log")
+
+
+def _started(command: list[str], environment: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
+    """A program that ends with this one, however this one ends."""
+    tied = [sys.executable, "-m", "runtime.processes", "0", *command]
+    with log.open("ab") as lines:
+        return subprocess.Popen(
+            tied, cwd=ROOT, env={**environment, PARENT: str(os.getpid())}, stdout=lines, stderr=lines
+        )
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -117,9 +117,20 @@ def watch(folder: Path | None = None, minute_s: float = MINUTE_S) -> None:
         if _watched:
             return
         _watched.append(threading.current_thread().name)
-    path = (folder or Path(tempfile.gettempdir())) / f"{_FILES}{os.getpid()}.json"
+    folder = folder or Path(tempfile.gettempdir())
+    _forget_the_dead(folder)
+    path = folder / f"{_FILES}{os.getpid()}.json"
     atexit.register(path.unlink, missing_ok=True)
     threading.Thread(target=_go_on, args=(path, minute_s), name="operators", daemon=True).start()
+
+
+def _forget_the_dead(folder: Path) -> None:
+    """Take away what servers left that were killed, as far as their files are this user's."""
+    for path in folder.glob(f"{_FILES}*") if sys.platform == "linux" else ():
+        pid = path.stem.removeprefix(_FILES)
+        if not Path(f"/proc/{pid}").exists():
+            with suppress(OSError):
+                path.unlink()
 
 
 def _go_on(path: Path, minute_s: float) -> None:

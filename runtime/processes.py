@@ -1,8 +1,10 @@
 """Processes that are started and ended: tied to their parent, limited in memory, found again by a tag.
 
     python -m runtime.processes MEMORY_BYTES -m torch.distributed.run ...
+    python -m runtime.processes MEMORY_BYTES haproxy ...
 
-becomes another Python program that ends when its parent thread does, and whose processes take so much memory each.
+becomes another program, Python's own where an option comes first, that ends when its parent thread does, and whose
+processes take so much memory each.
 On Linux the kernel is asked to kill this process with its parent, and remembers it through exec; children inherit
 the limit, and 0 bytes is none. Elsewhere the program is started all the same, and its launcher ends it.
 """
@@ -86,4 +88,5 @@ def _kill(pid: int) -> None:
 if __name__ == "__main__":
     end_with_parent()
     limit_memory(int(sys.argv[1]))
-    os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
+    program = [sys.executable, *sys.argv[2:]] if sys.argv[2].startswith("-") else sys.argv[2:]
+    os.execvp(program[0], program)

@@ -1,8 +1,13 @@
 """What a deploy starts from agrees with the rest of the repository."""
 
+import os
+import random
 import re
+import secrets
 import shutil
+import signal
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -11,8 +16,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from websockets.sync.client import connect
 
 from benchmarks.served import free_port
+from runtime.processes import tagged
 
 ROOT = Path(__file__).resolve().parents[1]
 DEPLOY = ROOT / "deploy"
@@ -43,6 +51,67 @@ def test_haproxy_takes_the_configuration_for_containers():
     environment = {"SHARDLAB_BIND": "*:8080", "SHARDLAB_APP": "app", "PATH": "/usr/sbin:/usr/bin"}
     checked = subprocess.run(command, cwd=DEPLOY, env=environment, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
+
+
+KILLS = 3
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("haproxy") is None or sys.platform != "linux", reason="HAProxy, and Linux")
+def test_servers_and_proxy_end_with_what_started_them_however_that_ends(tmp_path):
+    """Killed at random moments of its start: no process is left, and no file but those of its own folder."""
+    for kill in range(KILLS):
+        tag = secrets.token_hex(8)
+        environment = {**os.environ, "SHARDLAB_TEST": tag, "TMPDIR": str(tmp_path)}
+        command = [sys.executable, DEPLOY / "local.py", "--servers", "2", "--port", str(free_port())]
+        local = subprocess.Popen(
+            [*command, "--files", tmp_path / "own"], env=environment, stdout=subprocess.DEVNULL
+        )
+        time.sleep(random.Random(kill).random() * 6)
+        local.send_signal(signal.SIGKILL)
+        local.wait()
+        assert gone("SHARDLAB_TEST", tag), f"kill {kill}"
+    assert {path.name.partition("-deploy-")[0] for path in tmp_path.iterdir()} <= {"own", "shardlab"}
+
+
+def gone(name: str, tag: str, within_s: float = 120.0) -> bool:
+    """Whether no process carries the tag any more, as soon as that is so."""
+    until_s = time.monotonic() + within_s
+    while tagged(name, tag) and time.monotonic() < until_s:
+        time.sleep(0.1)
+    return not tagged(name, tag)
+
+
+@pytest.mark.slow
+def test_a_server_drops_what_no_page_asks_for_before_anybody_visited(tmp_path):
+    """The first message of a fresh process, before any script has run, is one that no page sends."""
+    port, log = free_port(), tmp_path / "log"
+    command = [sys.executable, DEPLOY / "serve.py", "--server.port", str(port), "--server.headless", "true"]
+    with log.open("wb") as lines:
+        server = subprocess.Popen([*command, "--server.address", "127.0.0.1"], cwd=ROOT, stdout=lines, stderr=lines)
+    try:
+        wait_for(port, server)
+        asked = BackMsg()
+        asked.backend_operation_request.install_skills.SetInParent()
+        with connect(f"ws://127.0.0.1:{port}/_stcore/stream", subprotocols=["streamlit"], max_size=None) as socket:
+            for message in (BackMsg(clear_cache=True), BackMsg(load_git_info=True), asked):
+                socket.send(message.SerializeToString())
+            until_s = time.monotonic() + 60
+            while log.read_bytes().count(b'"dropped"') < 3 and time.monotonic() < until_s:
+                time.sleep(0.1)
+        assert log.read_bytes().count(b'"dropped"') == 3
+    finally:
+        server.kill()
+        server.wait()
+
+
+def wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
+    """Until a server that is starting answers that it is healthy."""
+    while server.poll() is None:
+        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=10):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the server ended")
 
 
 @pytest.mark.skipif(shutil.which("haproxy") is None, reason="HAProxy is not installed")
