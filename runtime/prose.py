@@ -15,7 +15,9 @@ from types import MappingProxyType
 from typing import Protocol
 
 from core import units
+from core.specs import GpuSpec, LinkSpec, ModelSpec
 from runtime import content
+from runtime.catalog_words import told
 from runtime.quantities import (
     bandwidth,
     binary_bytes,
@@ -83,9 +85,12 @@ class Prose:
 
     def _value(self, path: str, unit: str | None, row: object) -> str:
         first, *rest = path.split(".")
-        value = getattr(row, first) if row is not None and hasattr(row, first) else self.fields[first]
+        own = row is not None and hasattr(row, first)
+        owner, value = (row, getattr(row, first)) if own else (None, self.fields[first])
         for name in rest:
-            value = getattr(value, name)
+            owner, value = value, getattr(value, name)
+        if isinstance(value, str) and isinstance(owner, GpuSpec | LinkSpec | ModelSpec):
+            value = told(value)
         return written(value, unit)
 
 

@@ -27,12 +27,12 @@ _UNTRANSLATED = {"language"}
 
 
 NAMES = sorted(
-    {name for rows in (MODELS, GPUS, LINKS) for row in rows.values() for name in (row.key, row.name)}
+    {name for rows in (MODELS, GPUS, LINKS) for row in rows.values() for name in (row.key, row.name.split(",")[0])}
     | set(sources(every_residual())),
     key=len,
     reverse=True,
 )
-"""Rows of the catalog and published sources, by their own names."""
+"""Rows of the catalog, without what qualifies them, and published sources, by their own names."""
 
 
 def accented(text: str, listed: bool = False) -> str:

@@ -28,8 +28,8 @@ WRITTEN = ("text", "tooltip", "x", "y", "row", "column")
 """The channels of a chart whose fields are written: words, and what stands along an axis."""
 
 NAMES = re.compile(
-    # what a program printed, and what a catalog row says of its own source
-    r"your platform lacks GPU P2P capability or P2P test failed|TFLOPS dense|GiB total in public .*? messages"
+    # what a program printed
+    r"your platform lacks GPU P2P capability or P2P test failed"
     # engines, libraries, projects, models and chips, and what chips are joined by
     r"|\b(?:PyTorch|Shardlab|shardlab|Megatron(?:-LM)?|DeepSpeed|FasterTransformer|TensorRT-LLM|SGLang|aiconfigurator"
     r"|LLM-Inference-Bench|gpt-fast|LLaMA|Llama|Mixtral|DeepSeek|Qwen2?|Falcon|MiniGPT|minigpt|gpipe|NVIDIA|Hopper"

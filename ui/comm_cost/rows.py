@@ -1,6 +1,5 @@
 """Lab 03: the bars of its bills, and the bill of a link of one's own."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from math import nan
@@ -13,6 +12,7 @@ from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import Reading
 from core.numbers import figure, whole
 from core.specs import LinkSpec
+from runtime.catalog_words import short_name
 from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import bandwidth, local, percent, plain, seconds, significant
@@ -96,11 +96,6 @@ def reading_rows(readings: Sequence[Reading]) -> list[BillRow]:
     return [
         bill_row(reading.bill, said("comm_cost", f"reading.{reading.key}"), "", share=True) for reading in readings
     ]
-
-
-def short_name(link: LinkSpec) -> str:
-    """A link's name without what qualifies it."""
-    return re.split(r",(?![^(]*\))", link.name)[0].replace(" ", "\u00a0")
 
 
 def terms(link: LinkSpec, kernel: str = "ring") -> str:

@@ -11,10 +11,11 @@ from core.comm_cost.readings import Reading
 from core.comm_cost.remedies import PurchaseAdvice, exposed_s
 from core.errors import OutOfRangeError
 from core.specs import LinkSpec
+from runtime.catalog_words import short_name, told
 from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, plain, seconds
-from ui.comm_cost.rows import BillRow, bar, bill_row, one_gpu_row, short_name, software, terms
+from ui.comm_cost.rows import BillRow, bar, bill_row, one_gpu_row, software, terms
 from ui.comm_cost.rows_view import View, ring_series
 
 _GPUS = ("b200-sxm", "h200-sxm", "h100-sxm", "mi300x", "a100-80gb-sxm", "l40s", "rtx-3090", "rtx-4090", "a10g")
@@ -192,14 +193,14 @@ def constant_rows() -> list[ConstantRow]:
     rows = (
         ConstantRow(
             key=link.key,
-            name=link.name.split(", NCCL")[0],
+            name=told(link.name.split(", NCCL")[0]),
             latency_us=1e6 * link.latency_s,
             base_us=1e6 * link.base_s,
             nominal_gb_s=1e-9 * link.bandwidth_bytes_per_s,
             measured_gb_s=None if link.measured_bytes_per_s is None else 1e-9 * link.measured_bytes_per_s,
             shared_by=link.scope,
-            note=link.measured_note,
-            source=link.source,
+            note=told(link.measured_note),
+            source=told(link.source),
         )
         for link in LINKS.values()
     )

@@ -9,10 +9,11 @@ from core.comm_cost.expert_parallel import ExpertParallelBill, expert_parallel_b
 from core.comm_cost.node_boundary import NodeBill, node_bill
 from core.specs import LinkSpec, ModelSpec
 from core.steps.batch_sweep import batched_decode_step_s
+from runtime.catalog_words import short_name
 from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import percent, plain, seconds
-from ui.comm_cost.rows import BillRow, OwnBill, bar, short_name
+from ui.comm_cost.rows import BillRow, OwnBill, bar
 from ui.comm_cost.rows_view import View
 
 BATCHES = tuple(2**power for power in range(13))

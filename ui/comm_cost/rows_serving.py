@@ -12,9 +12,10 @@ from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import CROSSING_S, TensorGroup
 from core.steps.speculation import PUBLISHED, Speculation, speculation
 from core.strategy.disaggregation import Handoff, Request, handoff
+from runtime.catalog_words import short_name
 from runtime.prose import said
 from runtime.quantities import decimal_bytes, percent, plain, seconds, significant
-from ui.comm_cost.rows import BillRow, bar, short_name, sum_in_ms
+from ui.comm_cost.rows import BillRow, bar, sum_in_ms
 from ui.comm_cost.rows_view import View
 
 DRAFTS = (0, 1, 2, 4, 8)

@@ -20,10 +20,11 @@ from core.models.weights import held_weight_bytes
 from core.specs import LinkSpec
 from core.steps.model import MFU
 from core.units import KIB, MIB
+from runtime.catalog_words import short_name, told
 from runtime.kept import kept
 from runtime.prose import named, said, worded
 from runtime.quantities import bandwidth, decimal_bytes, grouped, plain, seconds
-from ui.comm_cost.rows import OwnBill, short_name, software, step_in_words, terms
+from ui.comm_cost.rows import OwnBill, software, step_in_words, terms
 from ui.comm_cost.rows_view import View, ring_series
 
 
@@ -58,6 +59,11 @@ class Side:
     def short_s(self) -> float:
         """What they take more, for a short transfer does not reach it."""
         return self.ring.bandwidth_s - self.bytes_s
+
+    @property
+    def noted(self) -> str:
+        """What was measured on the link, in words."""
+        return told(self.row.measured_note) or said("comm_cost", "says.by_nobody")
 
     @property
     def verdict(self) -> str:

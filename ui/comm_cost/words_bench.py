@@ -17,9 +17,9 @@ from core.specs import LinkSpec
 from core.steps.batch_sweep import ridge_batch
 from core.steps.model import ACTIVATION_BYTES
 from core.units import GB, GIB
+from runtime.catalog_words import short_name
 from runtime.prose import named, said
 from runtime.quantities import decimal_bytes, grouped, percent, plain
-from ui.comm_cost.rows import short_name
 from ui.comm_cost.rows_bench import ShareDot, flips_in_words
 from ui.comm_cost.rows_residuals import Miss, small
 from ui.comm_cost.rows_scale import DIVIDED, TP_SIZES, WHOLE, Experts, SharePoint, node_shares, share_of

@@ -10,6 +10,7 @@ from core.evidence.foretold import Foretold
 from core.evidence.report import Case, Errors, Residual, by_class, by_regime, by_source, nearest
 from core.placement.beside import Regime
 from core.placement.planner import Plan, Question
+from runtime.catalog_words import told
 from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import percent, seconds
@@ -83,7 +84,7 @@ def run_name(each: Residual) -> str:
         "placement", "says.tokens", prompt_tokens=measurement.prompt_tokens, output_tokens=measurement.output_tokens
     )
     placed = f"{measurement.gpu.name}, TP={measurement.group.tp_size}{stages}"
-    return f"{measurement.model.name}, {measurement.dtype}, {placed}, {batch}, {lengths}"
+    return f"{told(measurement.model.name)}, {measurement.dtype}, {placed}, {batch}, {lengths}"
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from core.strategy.flips import Flip
 from core.strategy.picker import Answer
 from core.strategy.training import ACCUMULATED, RESERVED_BYTES, WITHIN_ERROR
 from core.units import GB
+from runtime.catalog_words import short_name
 from runtime.prose import said, worded
 from runtime.quantities import local
 from ui.strategy.rows import (
@@ -34,17 +35,12 @@ def everywhere(scenario: Scenario) -> Mapping[str, object]:
     return {
         "model": scenario.model_spec.key,
         "gpu": scenario.gpu_spec.name,
-        "link": short(scenario.link_spec),
-        "network": short(scenario.network_spec),
+        "link": short_name(scenario.link_spec),
+        "network": short_name(scenario.network_spec),
         "reserved": RESERVED_BYTES,
         "mfu": MFU,
         "tie": WITHIN_ERROR,
     }
-
-
-def short(link: LinkSpec) -> str:
-    """A link's name without its remark."""
-    return link.name.split(",")[0]
 
 
 def memory_fields(held: Held) -> Mapping[str, object]:
@@ -94,7 +90,7 @@ def room_fields(timed: Sequence[Timed], over: LinkSpec) -> Mapping[str, object]:
         "ranks_word": said(
             "strategy", "says.ranks_2", counts=said("strategy", f"number.{first.played.program.ranks}")
         ),
-        "over": short(over),
+        "over": short_name(over),
     }
 
 

@@ -10,6 +10,7 @@ from core.strategy.disaggregation import Handoff, Request, handoff
 from core.strategy.picker import Answer, layout_family, strategy_family
 from core.strategy.rooms import Played, played
 from core.strategy.training import TrainingChoice, TrainingPlan
+from runtime.catalog_words import short_name
 from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes, decimal_bytes, grouped, plain, seconds
@@ -187,7 +188,7 @@ def handoff_curves(request: Request, links: Sequence[LinkSpec]) -> list[HandoffP
 
 def wire_name(link: LinkSpec) -> str:
     """A transfer's line: the link's name without its remark."""
-    return phrase("strategy", "says.over_2", value=link.name.split(",")[0])
+    return phrase("strategy", "says.over_2", value=short_name(link))
 
 
 def handoffs(request: Request, links: Sequence[LinkSpec]) -> list[Handoff]:

@@ -11,6 +11,7 @@ from core.specs import LinkSpec
 from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels, fitted_wire
 from runtime import captures
 from runtime.captures import Capture
+from runtime.catalog_words import told
 from runtime.prose import named, said
 from ui import inputs
 from ui.comm_cost.own_link import offer
@@ -78,7 +79,7 @@ class Bench:
         """The numbers of their prose."""
         between = named("two_way_tp", self.between)
         filled = {**facts.scaling_fields(self.curve, between), **facts.host_fields(self.hosts, _hosts("rest-"))}
-        filled["own_wire"] = self.wire.name if self.wire else ""
+        filled["own_wire"] = told(self.wire.name) if self.wire else ""
         if self.inside:
             scenario = self.page.scenario
             filled |= facts.duel_fields(self.inside, self.across, scenario.model, scenario.gpu)

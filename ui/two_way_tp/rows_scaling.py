@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from core import units
 from core.two_way_tp import Crossover, Duel, RunLog, ScalingRun, crossover, curve
+from runtime.catalog_words import short_name
 from runtime.prose import named, said
 from runtime.quantities import percent, plain, seconds, significant
-from ui.comm_cost.rows import short_name
 
 ASKED = {
     "full memory": "decode, both memories full",

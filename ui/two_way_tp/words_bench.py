@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_wire
 from core.two_way_tp.spend import HOURS_A_DAY, Account, cost_usd, hours_for
+from runtime.catalog_words import short_name
 from runtime.prose import said
 from runtime.quantities import bandwidth, binary_bytes, local, percent, plain, seconds, significant
-from ui.comm_cost.rows import short_name
 from ui.two_way_tp.rows_runs import hardware
 from ui.two_way_tp.rows_scaling import band_words, width_words
 
