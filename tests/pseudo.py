@@ -68,12 +68,16 @@ def write(root: Path) -> None:
         (folder / path.name).write_text(text, encoding="utf-8")
 
 
-def plain_in(text: str) -> list[str]:
-    """The words of a text that no accent was put on, names of the catalog, code, links and formulas apart."""
+def plain_in(text: str, others: re.Pattern[str] | None = None) -> list[str]:
+    """The words of a text that no accent was put on, names of the catalog, code, links and formulas apart.
+
+    `others` are further names; the catalog's go first, for one of those may hold one of these.
+    """
     code = r"```.*?```|`[^`\n]*`|https?://\S+|\]\([^)]*\)|<[^>]*>|:[a-z-]+\[|:material/\w+:"
     plain = re.sub(code, " ", text, flags=re.DOTALL)
     plain = re.sub(r"\$[^$\n]+\$", " ", plain)
     for name in NAMES:
         plain = plain.replace(name, " ")
+    plain = others.sub(" ", plain) if others else plain
     found = re.findall(r"(?<![\w/.@=-])[A-Za-z]+(?:-[A-Za-z]+)*(?![\w/@=(-])", plain.replace("\\", ""))
     return [word for word in found if re.search(r"[a-z]{3}", word) and re.search(r"[aeiouy]", word)]

@@ -11,7 +11,7 @@ import pytest
 from runtime import content
 from tests import pseudo, said
 from tests.pages.test_every_scene import SCENARIOS, visit
-from ui.course.pages import LABS, OVERVIEW, PAGES
+from ui.course.pages import LABS, OVERVIEW, PAGES, entry
 
 PARTS = {
     *("name", "param", "container", "shared", "lang", "first", "wall", "streamlit"),  # the page's, for the browser
@@ -135,10 +135,17 @@ def accented(tmp_path_factory):
     content.forget()
 
 
+COMPUTED = (*LABS, entry("placement"), entry("strategy"))
+"""Pages that a scenario can be refused on."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_says_nothing_in_english_where_english_is_not_spoken(page, accented):
-    """Visits in Spanish go before: what is kept in its words would show. They agree in number and gender."""
+    """Visits in Spanish go before: what is kept in its words would show. They agree in number and gender.
+
+    A scenario that is refused is told, too.
+    """
     left = {}
     for scene in page.names if page is not OVERVIEW else [""]:
         query = (page.scene(scene) if scene else {}) | (committed(page) if page in LABS else {})
@@ -146,8 +153,10 @@ def test_a_page_says_nothing_in_english_where_english_is_not_spoken(page, accent
             before = visit(page, lang="es", **query, **scenario)
             assert not before.exception
             assert not [one for text in said.shown(before) for one in said.disagreements(text, "es")]
-        app = visit(page, lang=pseudo.NAME, **query)
-        assert not app.exception, scene
-        texts = {text for text in shown(app._tree) if isinstance(text, str)}
-        left[scene] = {(*found, text[:120]) for text in texts if (found := pseudo.plain_in(NAMES.sub(" ", text)))}
+        texts = set()
+        for scenario in ({}, SCENARIOS["refused"])[: 1 + (page in COMPUTED)]:
+            app = visit(page, lang=pseudo.NAME, **query, **scenario)
+            assert not app.exception, scene
+            texts |= {text for text in shown(app._tree) if isinstance(text, str)}
+        left[scene] = {(*found, text[:120]) for text in texts if (found := pseudo.plain_in(text, NAMES))}
     assert {scene: found for scene, found in left.items() if found} == {}

@@ -115,6 +115,10 @@ def stacked_bars(parts: Iterable[Row], look: Look) -> Figure:
     return figure(layers, look, _BANDS.height(len(ends)))
 
 
+_PHONE_LETTERS = 50
+"""How many letters stand beside each other on a phone: a label that ends beyond stands on a mark's other side."""
+
+
 @kept
 def arms(runs: Iterable[Row], look: Look) -> Figure:
     """Least, median and 95th percentile of a decode step at TP=1 (open) and at TP=N (filled), by model.
@@ -141,8 +145,8 @@ def arms(runs: Iterable[Row], look: Look) -> Figure:
         for row in rows
         if row["kind"] == "ranks"
     ]
-    crowded = low * (high / low) ** 0.75
-    inner, outer = ([row for row in ranks if (row["p95_ms"] > crowded) == far] for far in (False, True))
+    ends = lambda row: low * (high / low) ** (1 - len(row["label"]) / _PHONE_LETTERS)  # noqa: E731
+    inner, outer = ([row for row in ranks if (row["p95_ms"] > ends(row)) == far] for far in (False, True))
     again = {**dot(look, 16, width=2, fill=palette.text), "shape": "stroke", "angle": 90}
     layers = [
         layer("rule", rows, x=x, x2="p95_ms", y=y, strokeWidth=look.px(3), color=palette.axis),

@@ -17,7 +17,7 @@ from core.two_way_tp import (
     token_parts,
 )
 from runtime.prose import named, said
-from runtime.quantities import binary_bytes, grouped, percent, plain, seconds, significant
+from runtime.quantities import binary_bytes, grouped, local, percent, plain, seconds, significant
 from ui.two_way_tp.rows import usual_work_s, working_s
 from ui.two_way_tp.rows_runs import hardware
 
@@ -97,7 +97,7 @@ def _reading_s(model: ModelSpec, result: RunResult) -> float | None:
 
 def _scientific(value: float) -> str:
     mantissa, exponent = f"{value:.1e}".split("e")
-    return f"{mantissa} · 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+    return f"{local(mantissa)} · 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
 
 
 def dearer(log: RunLog) -> str:
