@@ -134,7 +134,7 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          "systems/b200_sxm.yaml has 7.7 TB/s); 178.35 GiB total in public out-of-memory messages"),
     _row("b300-sxm", "B300 SXM 288 GB", _BLACKWELL._replace(fp4=6), 2250, 8000, 288, 267.69,
          ("b300", "NVIDIA B300 SXM6 AC"),
-         "2,250 TFLOPS dense and six times that in FP4 (an HGX B300's 36 sparse and 108 dense PFLOPS over eight): "
+         "2,250 TFLOPS dense and six times that in FP4 (36 sparse and 108 dense PFLOPS over eight in an HGX B300): "
          "NVIDIA's data sheet as remembered, unconfirmed here; 8 TB/s: public tables of accelerators; 267.69 GiB "
          "total in public out-of-memory messages"),
     _row("gb200", "GB200 186 GB", _NVL72, 2500, 8000, 186, 184.31,
@@ -167,15 +167,15 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          "accelerators; 47.53 GiB total in public out-of-memory messages; an NVLink bridge is sold apart"),
     _row("rtx-3090", "GeForce RTX 3090 24 GB", _AMPERE_GEFORCE, 71, 936, 24, 23.69,
          ("3090", "rtx3090", "NVIDIA GeForce RTX 3090"),
-         "71 TFLOPS dense with fp32 accumulation, 936 GB/s: karpathy/nanochat harness/runtime.py; 23.69 GiB "
+         "71 TFLOPS dense accumulating in fp32, 936 GB/s: karpathy/nanochat harness/runtime.py; 23.69 GiB "
          "total in public out-of-memory messages; an NVLink bridge is sold apart"),
     _row("rtx-4090", "GeForce RTX 4090 24 GB", _ADA_GEFORCE, 165, 1008, 24, 23.64,
          ("4090", "rtx4090", "NVIDIA GeForce RTX 4090"),
-         "165 TFLOPS dense with fp32 accumulation, 1,008 GB/s: karpathy/nanochat harness/runtime.py; 23.64 GiB "
+         "165 TFLOPS dense accumulating in fp32, 1,008 GB/s: karpathy/nanochat harness/runtime.py; 23.64 GiB "
          "total in public out-of-memory messages; no NVLink, no P2P"),
     _row("rtx-5090", "GeForce RTX 5090 32 GB", _GEFORCE_BLACKWELL, 209.5, 1792, 32, 31.37,
          ("5090", "rtx5090", "NVIDIA GeForce RTX 5090"),
-         "209.5 TFLOPS dense with fp32 accumulation, 1,792 GB/s: karpathy/nanochat harness/runtime.py; 1,676 dense "
+         "209.5 TFLOPS dense accumulating in fp32, 1,792 GB/s: karpathy/nanochat harness/runtime.py; 1,676 dense "
          "in FP4 (3,352 sparse halved): NVIDIA's architecture paper as remembered; 31.37 GiB total in public "
          "out-of-memory messages"),
     _row("rtx-6000-ada", "RTX 6000 Ada 48 GB", _ADA, 364, 960, 48, 47.50,

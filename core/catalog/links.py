@@ -68,7 +68,7 @@ LINKS: Mapping[str, LinkSpec] = by_key((
          source="the labs' assumption: 50 µs a hop (not a round trip); 10 Gb/s over eight"),
     _row("nvlink-2", "NVLink 2 (V100)", _NVLINK, 0.85e-6, 150e9, 9.4e-6,
          lanes=6, napkin_key="nvlink-lab", kernel_s=_ONE_SHOT_A100, aliases=("nvswitch-1",),
-         source="V100 data sheet as remembered: 300 GB/s two-way halved; α and base taken over from NVLink 3"),
+         source="data sheet as remembered, V100: 300 GB/s two-way halved; α and base taken over from NVLink 3"),
     _row("nvlink-3", "NVLink 3 (A100)", _NVLINK, 0.85e-6, 300e9, 9.4e-6,
          measured_bytes_per_s=230e9, lanes=12, napkin_key="nvlink-lab",
          kernel_s=_ONE_SHOT_A100, aliases=("nvswitch-2",),
@@ -111,13 +111,13 @@ LINKS: Mapping[str, LinkSpec] = by_key((
     _row("xgmi-mi300x", "xGMI, 8 x MI300X", _XGMI, 0.88e-6, 448e9, _NCCL,
          measured_bytes_per_s=313e9, aliases=("xgmi-mi325x",),
          measured_note="ring busbw 313 GB/s over 8 GPUs, 48 over 2: a mesh of 7 links, and a pair has one of them",
-         source=("MI300X data sheet as remembered: 7 links of 128 GB/s two-way, halved; α: 18.9 µs for small "
+         source=("data sheet as remembered, MI300X: 7 links of 128 GB/s two-way, halved; α: 18.9 µs for small "
                  "RCCL all-reduces of 8, less the launch, over 14 hops")),
     _row("xgmi-mi355x", "xGMI, 8 x MI355X", _XGMI, 2.8e-6, 535e9, 7.9e-6,
          measured_bytes_per_s=407e9,
          measured_note=("ring busbw 407 GB/s over 8 GPUs, 134 over 4, 44 over 2: a mesh of 7 links, and a pair "
                         "has one of them"),
-         source=("MI355X data sheet as remembered: 7 links of 153 GB/s two-way, halved; α, base: line through "
+         source=("data sheet as remembered, MI355X: 7 links of 153 GB/s two-way, halved; α, base: line through "
                  "small RCCL all-reduces at N = 2, 4, 8 (13.4, 25.7, 46.6 µs)")),
     _row("ib-edr", "InfiniBand EDR", _INFINIBAND, 3e-6, 12.5e9, _NCCL,
          source=("100 Gb/s a port over eight, one port a GPU as in a DGX; α: 12.6 µs for small all-reduces "
@@ -156,8 +156,8 @@ LINKS: Mapping[str, LinkSpec] = by_key((
     _row("ethernet-10g", "10 GbE, NCCL over TCP", _ETHERNET, 84e-6, 1.25e9, _NCCL,
          measured_bytes_per_s=0.8e9, measured_series="a10g-tcp", napkin_key="ethernet-10g-lab",
          aliases=("ethernet-10gbe",),
-         measured_note="ring busbw 0.8 GB/s between two A10G nodes over TCP",
-         source=("10 Gb/s over eight; α: 177 µs for small all-reduces between two A10G nodes over TCP, less the "
+         measured_note="ring busbw 0.8 GB/s between two nodes of A10G over TCP",
+         source=("10 Gb/s over eight; α: 177 µs for small all-reduces between two nodes of A10G over TCP, less the "
                  "launch, over 2 hops")),
     _row("ethernet-25g", "25 GbE, NCCL over TCP", _ETHERNET, 51e-6, 3.125e9, _NCCL,
          source="25 Gb/s over eight; α taken over from 50 GbE"),
@@ -165,8 +165,8 @@ LINKS: Mapping[str, LinkSpec] = by_key((
          source="40 Gb/s over eight; α taken over from 50 GbE"),
     _row("ethernet-50g", "50 GbE, NCCL over TCP", _ETHERNET, 51e-6, 6.25e9, _NCCL,
          measured_bytes_per_s=2e9,
-         measured_note="busbw 2 GB/s between two T4 nodes over TCP",
-         source=("50 Gb/s over eight; α: 108 µs for small all-reduces between two T4 nodes over TCP, less the "
+         measured_note="busbw 2 GB/s between two nodes of T4 over TCP",
+         source=("50 Gb/s over eight; α: 108 µs for small all-reduces between two nodes of T4 over TCP, less the "
                  "launch, over 2 hops")),
     _row("ethernet-100g", "100 GbE, NCCL over TCP", _ETHERNET, 24e-6, 12.5e9, _NCCL,
          source="100 Gb/s over eight; α taken over from 200 GbE"),
