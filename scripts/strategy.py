@@ -15,9 +15,9 @@ from core.models.checkpoint import named_checkpoint
 from core.placement.cluster import usual_cluster
 from core.strategy.block import BLOCKS, block_under
 from core.strategy.flips import Flip, flips
-from core.strategy.mermaid import mermaid
 from core.strategy.picker import Answer, Goal, Purpose, Question
 from core.strategy.picker import answer as pick
+from runtime.mermaid import mermaid
 from runtime.prose import worded
 from scripts.terminal import NOTHING_FITS, Parser, answer, picked, run
 

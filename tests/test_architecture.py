@@ -16,7 +16,14 @@ ROOT = Path(__file__).resolve().parents[1]
 STDLIB = set(sys.stdlib_module_names)
 OURS = {"core", "ui", "pages", "runtime", "distributed", "scripts", "labs", "tests", "benchmarks"}
 
-WORDS = {"runtime.catalog_words", "runtime.content", "runtime.kept", "runtime.prose", "runtime.quantities"}
+WORDS = {
+    "runtime.catalog_words",
+    "runtime.content",
+    "runtime.kept",
+    "runtime.mermaid",
+    "runtime.prose",
+    "runtime.quantities",
+}
 """What says a label, a sentence or a number in the language of the visit."""
 
 FIGURE = {"pandas", "pyarrow", "numpy", "core", "ui.theme", "ui.figures", *WORDS}

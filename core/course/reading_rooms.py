@@ -29,7 +29,7 @@ class Place:
 
 
 MEGATRON = Room("megatron", "Megatron-LM", "core_v0.19.2", "megatron/core")
-FSDP = Room("fsdp", "PyTorch's FSDP", "2.13.0", "torch/distributed/fsdp/_fully_shard")
+FSDP = Room("fsdp", "PyTorch FSDP", "2.13.0", "torch/distributed/fsdp/_fully_shard")
 VLLM = Room("vllm", "vLLM", "0.33.0", "vllm")
 ROOMS = (MEGATRON, FSDP, VLLM)
 

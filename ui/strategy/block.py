@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from core.strategy.block import Block
-from core.strategy.mermaid import mermaid
+from runtime.mermaid import mermaid
 from runtime.prose import said
 from ui.figures.svg import NARROW, size_of
 from ui.players.still import still

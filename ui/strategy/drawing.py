@@ -1,7 +1,7 @@
 """One block under a strategy: a row a weight, a column a rank, a bar across what they send."""
 
-from core.strategy.block import Block, Held, Transfer, Weight
-from runtime.content import slug
+from core.strategy.block import Block, Transfer, Weight
+from runtime.mermaid import held_in_words
 from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes
@@ -28,7 +28,7 @@ def block_rows(block: Block) -> list[dict[str, str]]:
     rows = []
     for row in block.rows:
         name, held = _transfer_label(row) if isinstance(row, Transfer) else _weight_label(row)
-        each = [_talked(row)] * block.ranks if isinstance(row, Transfer) else list(map(_said, row.held))
+        each = [_talked(row)] * block.ranks if isinstance(row, Transfer) else list(map(held_in_words, row.held))
         rows.append({"row": name, "a_rank": held, **{f"r{rank}": text for rank, text in enumerate(each)}})
     return rows
 
@@ -64,17 +64,9 @@ def _weight(row: Weight, ranks: int, top: float, palette: Palette, size: Measure
         edge = palette.rank_outline(rank) if row.is_owned else palette.axis
         parts.append(rect(left, top, width, size.row, rx=2, fill=fill, stroke=edge, stroke_width=2))
         style = sans(size.font(14.5)) | {"text_anchor": "middle"}
-        label = _fitting(_said(held), width / size.type)
+        label = _fitting(held_in_words(held), width / size.type)
         parts.append(text(left + width / 2, top + _baseline(size), label, fill=palette.text, **style))
     return "".join(parts)
-
-
-def _said(held: Held) -> str:
-    units, first, last = held
-    if not units:
-        return f"{first}/{last}" if last else phrase("strategy", "block.whole")
-    span = f"{first}" if first == last else f"{first}–{last}"
-    return phrase("strategy", f"block.{slug(units)}", count=last - first + 1, span=span)
 
 
 def _fitting(held: str, width: float) -> str:

@@ -145,8 +145,7 @@ def arms(runs: Iterable[Row], look: Look) -> Figure:
         for row in rows
         if row["kind"] == "ranks"
     ]
-    ends = lambda row: low * (high / low) ** (1 - len(row["label"]) / _PHONE_LETTERS)  # noqa: E731
-    inner, outer = ([row for row in ranks if (row["p95_ms"] > ends(row)) == far] for far in (False, True))
+    inner, outer = ([row for row in ranks if _ends_beyond(row, low, high) == far] for far in (False, True))
     again = {**dot(look, 16, width=2, fill=palette.text), "shape": "stroke", "angle": 90}
     layers = [
         layer("rule", rows, x=x, x2="p95_ms", y=y, strokeWidth=look.px(3), color=palette.axis),
@@ -164,6 +163,12 @@ def arms(runs: Iterable[Row], look: Look) -> Figure:
         _names(rows, "model", look),
     ]
     return figure(layers, look, height)
+
+
+def _ends_beyond(row: Row, low: float, high: float) -> bool:
+    """Whether a label right of its mark would end beyond a phone."""
+    room = 1 - len(str(row["label"])) / _PHONE_LETTERS
+    return bool(row["p95_ms"] > low * (high / low) ** room)
 
 
 def _label(look: Look, align: str, dx: float) -> Spec:

@@ -9,7 +9,8 @@ from core.catalog import model
 from core.errors import ShardlabError
 from core.models.parameters import count_parameters
 from core.strategy.block import BLOCKS, Transfer, Weight, block_bytes, block_under
-from core.strategy.mermaid import escape, mermaid
+from runtime import content
+from runtime.mermaid import escape, mermaid
 
 LLAMA, MIXTRAL = model("llama-3-8b"), model("mixtral-8x7b")
 DENSE = ("TP", "DDP", "FSDP", "PP")
@@ -94,6 +95,17 @@ def test_mermaid_text_is_a_flow_chart_whose_arrows_join_declared_nodes(strategy,
     assert len(lines) == len(declared) + len(joined)
     assert {name for pair in joined for name in pair} <= declared
     assert all(sum(name in pair for pair in joined) for name in declared) or ranks == 1
+
+
+def test_a_flow_chart_is_in_words_of_the_language_it_is_taken_away_in():
+    block = block_under("TP", LLAMA, 2, 1)
+    assert '["rank 0: Wq, heads 0–15"]' in mermaid(block)
+    with content.speaking("es"):
+        assert '["rango 0: Wq, cabezas 0–15"]' in mermaid(block)
+        assert "all-reduce, en el forward: sumas parciales, 8 KiB" in mermaid(block)
+        stages = mermaid(block_under("PP", LLAMA, 2, 1))
+    assert "etapa 1: capas 16–31, cada una con norma" in stages
+    assert not {"whole", "each", "stage", "layers"} & set(re.findall("[a-z]+", stages))
 
 
 def test_labels_cannot_break_out_of_their_quotes():

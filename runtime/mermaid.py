@@ -1,4 +1,4 @@
-"""A block under a strategy as Mermaid text: a flow chart to paste into a README, a wiki or a slide.
+"""A block under a strategy as Mermaid text: a flow chart for a README, a wiki or a slide, in the visit's language.
 
 Every rank is a column of its own, and a collective one node that all of them meet in. Under PP the ranks stand one
 after another.
@@ -6,8 +6,13 @@ after another.
 
 from collections.abc import Iterator
 
-from core.strategy.block import Block, Transfer, Weight
-from core.units import binary_bytes
+from core.strategy.block import Block, Held, Transfer, Weight
+from runtime.content import slug
+from runtime.prose import named
+from runtime.prose import said as phrase
+from runtime.quantities import binary_bytes
+
+_STEM = "strategy"
 
 _ENTITIES = {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "`": "#96;", "|": "#124;"}
 """What Mermaid reads as markup inside a quoted label, and its own escape for it."""
@@ -31,7 +36,7 @@ def mermaid(block: Block) -> str:
 def _side_by_side(block: Block) -> Iterator[str]:
     """A node a rank where ranks have their own, one node where all have the same or meet."""
     before = ["x"]
-    yield 'x(["tokens in"])'
+    yield f'x(["{escape(phrase(_STEM, "block.tokens_in"))}"])'
     for row, part in enumerate(block.rows):
         if isinstance(part, Transfer):
             here = [f"c{row}"]
@@ -39,15 +44,16 @@ def _side_by_side(block: Block) -> Iterator[str]:
         elif part.is_owned:
             here = [f"w{row}_{rank}" for rank in range(block.ranks)]
             yield from (
-                f'{node}["{escape(f"rank {rank}: {part.name}, {held}")}"]'
+                f'{node}["{escape(_holds(rank, part.name, held))}"]'
                 for rank, (node, held) in enumerate(zip(here, part.held, strict=True))
             )
         else:
             here = [f"w{row}"]
-            yield f'w{row}["{escape(f"{part.name}, whole on every rank")}"]'
+            whole = phrase(_STEM, "block.whole_everywhere", name=named(_STEM, part.name))
+            yield f'w{row}["{escape(whole)}"]'
         yield from _arrows(before, here)
         before = here
-    yield 'y(["tokens out"])'
+    yield f'y(["{escape(phrase(_STEM, "block.tokens_out"))}"])'
     yield from _arrows(before, ["y"])
 
 
@@ -62,14 +68,30 @@ def _arrows(before: list[str], here: list[str]) -> Iterator[str]:
 def _in_a_row(block: Block) -> Iterator[str]:
     """Stages: each all the weights of its own layers, a message each way between neighbours."""
     weights = [part for part in block.rows if isinstance(part, Weight)]
-    names = ", ".join(dict.fromkeys(part.name for part in weights))
+    names = ", ".join(dict.fromkeys(named(_STEM, part.name) for part in weights))
     for rank, held in enumerate(weights[0].held):
-        yield f's{rank}["{escape(f"stage {rank}: {held}, each with {names}")}"]'
+        stage = phrase(_STEM, "says.stage", number=rank)
+        holds = phrase(_STEM, "block.stage_holds", stage=stage, held=held_in_words(held), names=names)
+        yield f's{rank}["{escape(holds)}"]'
     onward, back = block.transfers
     for rank in range(block.ranks - 1):
         yield f's{rank} -->|"{escape(_said(onward))}"| s{rank + 1}'
         yield f's{rank + 1} -.->|"{escape(_said(back))}"| s{rank}'
 
 
+def held_in_words(held: Held) -> str:
+    """What a rank holds of a weight: `heads 0–15`, `1/4`, `whole`."""
+    units, first, last = held
+    if not units:
+        return f"{first}/{last}" if last else phrase(_STEM, "block.whole")
+    span = f"{first}" if first == last else f"{first}–{last}"
+    return phrase(_STEM, f"block.{slug(units)}", count=last - first + 1, span=span)
+
+
+def _holds(rank: int, name: str, held: Held) -> str:
+    return f"{phrase(_STEM, 'says.rank', number=rank)}: {named(_STEM, name)}, {held_in_words(held)}"
+
+
 def _said(transfer: Transfer) -> str:
-    return f"{transfer.op}, {transfer.when}: {transfer.what}, {binary_bytes(transfer.payload_bytes)}"
+    op, when = named(_STEM, transfer.op), phrase(_STEM, f"block.in_the_{transfer.when}")
+    return f"{op}, {when}: {named(_STEM, transfer.what)}, {binary_bytes(transfer.payload_bytes)}"
