@@ -7,7 +7,7 @@ import streamlit as st
 from core.placement.assumed import assumed
 from core.placement.trace import decisions
 from runtime.prose import worded
-from ui import inputs, scenes
+from ui import inputs, scenes, tested
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.rows import BillRow
 from ui.figures.frames import frame
@@ -94,12 +94,14 @@ def compare() -> None:
             page.say("compare.no_pin")
         answer.losers(page, placement)
         answer.refused(page, placement)
+    tested.beside_times(asked.question.cluster.gpu, asked.question.model)
 
 
 def cases() -> None:
     bars(rows.case_rows(case), f"cases.reading_{case}", f"case_{case}")
     with st.container(key="aside_case"):
         page.note("cases.note")
+    tested.beside_each((one.question.cluster.gpu, one.question.model) for one, _ in rows.case_plans(case))
 
 
 page.play(

@@ -88,6 +88,10 @@ def picker() -> None:
             page.table(table, "picker.flips")
         page.say("picker.trace")
         st.markdown("\n".join(f"1. {escape(worded(reason))}" for reason in given.trace))
+        if given.question.purpose == "train":
+            page.say("picker.untested")
+    if given.question.purpose == "serve":
+        tested.beside_times(given.question.cluster.gpu, given.question.model)
 
 
 def serving() -> None:

@@ -1,11 +1,16 @@
 """Words that were wrong once: each claim is told with what it depends on."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from runtime import content
+from tests.test_architecture import imported
+from tests.test_architecture import sources as in_room
 
+ROOT = Path(__file__).resolve().parents[2]
+FITTED = "core.evidence.calibration"
 LABEL_WORDS = 6
 """A label names where a link lies, and claims nothing of where tensor parallelism ends."""
 NODE = re.compile(r"\b(?:inside|within|leaves?) (?:a|one|each|the|its) node\b", re.IGNORECASE)
@@ -35,3 +40,17 @@ def test_the_boundary_of_a_fast_link_is_told_as_the_nvlink_domain(stem):
 )
 def test_a_claim_says_what_it_depends_on(stem, block, said):
     assert said in content.load(stem)[block]
+
+
+def test_only_pages_that_say_their_error_reach_the_fitted_constants():
+    """Whoever else would tell a time by them must say how far such times were off, and stand among these."""
+    core = {".".join(path.relative_to(ROOT).with_suffix("").parts): imported(path) for path in in_room("core")}
+    reach, more = set[str](), {FITTED}
+    while more:
+        reach |= more
+        more = {name for name, taken in core.items() if reach & taken} - reach
+    told = {path.relative_to(ROOT / "ui").parts[0] for path in in_room("ui") if reach & imported(path)}
+    assert told == {"beside.py", "comm_cost", "placement", "strategy", "tested.py"}
+    for name in told - {"beside.py", "tested.py"}:
+        rooms = [*(ROOT / "ui" / name).glob("*.py"), *(ROOT / "pages").glob(f"*_{name}.py")]
+        assert any("tested.beside" in path.read_text(encoding="utf-8") for path in rooms), name

@@ -6,7 +6,7 @@ from core.placement.planner import Plan, Question
 from core.serving.bench_reader import read_bench_results
 from runtime import workers
 from runtime.prose import said
-from ui import inputs
+from ui import inputs, tested
 from ui.figures.frames import frame
 from ui.paste import pasted, read
 from ui.placement import charts_load as charts
@@ -54,6 +54,7 @@ def under_load(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan |
     if not page.look.present:
         _bench(page, asked, question, plan)
         more.trace(page, question, plan, asked.chunk_tokens)
+    tested.beside_times(question.cluster.gpu, question.model)
 
 
 def _bench(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan) -> None:
