@@ -1,5 +1,6 @@
 """What every test needs."""
 
+import functools
 import sys
 from operator import itemgetter
 from pathlib import Path
@@ -53,3 +54,11 @@ def main_module():
     before = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = before
+
+
+@pytest.fixture(autouse=True)
+def components_scanned_once():
+    """AppTest looks through all installed packages for components at every run, most of what a run costs."""
+    scanner = sys.modules.get("streamlit.components.v2.manifest_scanner")
+    if scanner and not hasattr(scanner.scan_component_manifests, "cache_info"):
+        scanner.scan_component_manifests = functools.cache(scanner.scan_component_manifests)

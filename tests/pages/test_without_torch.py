@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
+import functools
 import sys
 
 class NoTorch:
@@ -15,9 +16,12 @@ class NoTorch:
             raise ModuleNotFoundError(f"No module named '{first}'", name=first)
 
 sys.meta_path.insert(0, NoTorch())
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from ui.course.pages import OVERVIEW, PAGES
 
+# else every run looks through all installed packages
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 for page in PAGES:
     for scene in page.names if page is not OVERVIEW else [""]:
         app = AppTest.from_file("cloud/streamlit_app.py", default_timeout=60)
