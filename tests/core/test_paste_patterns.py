@@ -135,7 +135,6 @@ def seconds(pattern: re.Pattern[str], text: str) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.clock
 def test_no_pattern_of_a_reader_takes_more_than_its_share_of_a_longer_text():
     slow = {}
     for pattern in patterns():

@@ -146,7 +146,6 @@ def test_how_a_run_ended_is_said_too(spanish):
     assert refusals.translated(told[0]).startswith("La ejecución falló: el disco está lleno;")
 
 
-@pytest.mark.clock
 def test_no_message_takes_long_to_be_found():
     """Six fields between commas, in a text of commas: told apart by patterns, it took minutes."""
     listed = ", ".join(["a"] * 2_000)

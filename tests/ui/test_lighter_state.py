@@ -25,7 +25,7 @@ def page() -> None:
 
 
 def test_every_key_and_value_are_those_of_streamlits_own_copy():
-    app = AppTest.from_function(page).run()
+    app = AppTest.from_function(page, default_timeout=60).run()
     app.selectbox[0].select("b").run()
     state: SessionState = app._session_state._state
     whole, lighter = _whole(state), OneKeyAtATime(state)

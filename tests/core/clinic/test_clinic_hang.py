@@ -156,14 +156,13 @@ def test_both_outcomes_of_a_test_leave_something_and_together_everything(test):
     assert yes | no == set(CAUSES)
 
 
-@pytest.mark.clock
 @pytest.mark.parametrize(
     "text", ["x" * 1_000_000, "Channel 00 : " * 77_000, "a:1:1 [0] NCCL INFO \n" * 47_000, "1:1:" * 250_000]
 )
 def test_a_megabyte_is_read_in_well_under_a_second(text):
-    start_s = time.perf_counter()
+    began_s = time.process_time()
     read_hang(text)
-    assert time.perf_counter() - start_s < 1
+    assert time.process_time() - began_s < 1
 
 
 def test_nothing_of_a_text_is_kept_but_names_and_counts():

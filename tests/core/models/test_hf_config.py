@@ -472,7 +472,6 @@ def test_an_unknown_architecture_names_the_known_and_what_is_missing():
     assert all(family in str(refusal.value) for family in FAMILIES)
 
 
-@pytest.mark.clock
 @pytest.mark.parametrize("text", ["", "no json", "{", "[1, 2]", '{"a": }', '{"a":' * 100_000 + "}", "{}" * 600_000])
 def test_a_text_that_is_no_config_is_refused_at_once(text):
     """Empty objects are objects, and lack what a config says; anything else is no JSON of one."""

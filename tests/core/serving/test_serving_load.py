@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from statistics import mean
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -163,9 +163,9 @@ def test_a_cost_that_cannot_be_is_refused(changed):
 
 def test_the_ladder_climbs_and_is_quick():
     """Twelve rates of 1,000 requests: the tail grows with the rate, and a page can wait for it (0.5 s)."""
-    began = perf_counter()
+    began = process_time()
     curve = load_curve(LARGE, 1000, rng())
-    assert perf_counter() - began < 2.0
+    assert process_time() - began < 2.0
     tails = [result.ttft_p99_s for result in curve]
     assert len(curve) == len(LADDER)
     assert tails[-1] > tails[len(tails) // 2] > tails[0]
