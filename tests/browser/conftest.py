@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -165,6 +166,14 @@ What the server has not answered after a second and a half was no request for a 
 def settle(page, rest_ms: int = REST_MS) -> None:
     """Wait until the app is connected, has run, and has drawn what it was told, with all widgets mounted."""
     page.evaluate(AT_REST, [rest_ms, LONGEST_MS, OWED_MS, PATIENCE_MS])
+
+
+def until(page, holds: Callable[[], bool]) -> None:
+    """Wait until something holds, however late; at last it fails as an assertion does."""
+    deadline_s = time.monotonic() + PATIENCE_MS / 1000
+    while not holds():
+        assert time.monotonic() < deadline_s, "it never came to hold"
+        page.wait_for_timeout(50)
 
 
 def press(page, key: str) -> None:

@@ -1,6 +1,6 @@
 """Keys, focus, what is announced and where one is: the shell without a mouse, or on a phone."""
 
-from tests.browser.conftest import arrive, press, settle, wait_for_address
+from tests.browser.conftest import arrive, press, settle, until, wait_for_address
 
 
 def in_focus(page) -> str:
@@ -15,7 +15,7 @@ def predict_by_mouse(page) -> None:
     """Click into the question's slider; the focus stays on it."""
     box = page.locator(".st-key-guess").get_by_test_id("stSlider").bounding_box()
     page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + 0.55 * box["height"])
-    page.wait_for_timeout(600)
+    until(page, page.get_by_role("button", name="Reveal").is_enabled)
     settle(page)
 
 
@@ -52,9 +52,8 @@ def test_reveal_leaves_the_focus_on_the_next_step_and_says_the_answer(app, open_
     predict_by_mouse(page)
     page.get_by_role("button", name="Reveal").click()
     wait_for_address(page, "bill_revealed=true")
-    page.wait_for_timeout(500)
-    assert in_focus(page) == "next"
-    assert "183 %" in page.locator("#shell-said").inner_text()
+    until(page, lambda: in_focus(page) == "next")
+    until(page, lambda: "183 %" in page.locator("#shell-said").inner_text())
 
 
 def test_a_new_scene_is_announced_and_names_the_tab_of_the_browser(app, open_page):
@@ -173,16 +172,21 @@ def test_a_first_visit_never_shows_what_is_asked_out_of_sight(app, open_page):
     wait_for_address(page, "shard_guess=3")
 
 
+def view(page) -> str:
+    """The page and scene that are open."""
+    scene = page.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text()
+    return f"{page.url.split('/')[-1].split('?')[0]}: {scene}"
+
+
 def views(page, go, times: int) -> list[str]:
-    """The page and scene after each of so many steps in the browser's history."""
-    found = []
+    """The page and scene after each of so many steps in the browser's history, all of which change it."""
+    found = [view(page)]
     for _ in range(times):
         go()
-        page.wait_for_timeout(400)
+        until(page, lambda: view(page) != found[-1])
         settle(page)
-        scene = page.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text()
-        found.append(f"{page.url.split('/')[-1].split('?')[0]}: {scene}")
-    return found
+        found.append(view(page))
+    return found[1:]
 
 
 def test_each_view_is_one_entry_of_the_history_and_back_and_forward_bring_it(app, open_page):

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.browser.conftest import press, settle
+from tests.browser.conftest import press, settle, until
 
 SEE = "sharding_math?shard_scene=see"
 FOUR = f"{SEE}&shard_layer=Row&shard_ranks=4"
@@ -77,9 +77,8 @@ def test_arrows_walk_too(stepper):
 def test_space_plays_to_the_end_and_stops_there(stepper):
     stepper.keyboard.press("Space")
     assert step(stepper) == "shard"
-    stepper.wait_for_timeout(3 * 1500 + 700)
-    assert step(stepper) == "compare"
-    assert stepper.get_by_role("button", name="Play").is_visible()
+    until(stepper, lambda: step(stepper) == "compare")
+    stepper.get_by_role("button", name="Play").wait_for()
 
 
 def test_space_is_left_to_a_focused_button(stepper):
@@ -144,21 +143,20 @@ def test_other_layers_and_ranks_keep_the_step(stepper):
     stepper.locator(".track button").nth(2).click()
     stepper.locator(".st-key-shard_ranks [role=radio]").nth(1).click()
     settle(stepper)
-    stepper.wait_for_timeout(300)
+    until(stepper, lambda: len(visible_values(stepper, "partial y")) == 2 * 4)
     assert step(stepper) == "local matmul"
-    assert len(visible_values(stepper, "partial y")) == 2 * 4
 
 
 def test_one_rank_can_be_picked_to_see_what_it_holds(stepper):
     """The blocks of the others fade; a second press brings them back."""
     stepper.locator(".track button").nth(2).click()
-    stepper.wait_for_timeout(700)
     opacity = "nodes => nodes.map(node => Number(node.style.opacity))"
     blocks = stepper.locator(".stepper .block[data-row='W']")
+    until(stepper, lambda: blocks.evaluate_all(opacity) == [1, 1, 1, 1])
     stepper.locator(".rank-hit").nth(1).click()
-    assert blocks.evaluate_all(opacity) == [0.14, 1, 0.14, 0.14]
+    until(stepper, lambda: blocks.evaluate_all(opacity) == [0.14, 1, 0.14, 0.14])
     stepper.locator(".rank-hit").nth(1).press("Enter")
-    assert blocks.evaluate_all(opacity) == [1, 1, 1, 1]
+    until(stepper, lambda: blocks.evaluate_all(opacity) == [1, 1, 1, 1])
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 
 from runtime.processes import tagged
-from tests.browser.conftest import settle, start_server, stop_server
+from tests.browser.conftest import PATIENCE_MS, settle, start_server, stop_server, until
 
 BENCH = "two_way_tp?real_scene=bench"
 RUN = "Run it here on the CPU"
 live = [
     pytest.mark.slow,
     pytest.mark.ranks,
-    pytest.mark.clock,
     pytest.mark.skipif(sys.platform != "linux", reason="processes are told apart by /proc"),
 ]
 
@@ -42,7 +41,7 @@ class LiveServer:
         pids = tagged("SHARDLAB_TEST", self.mark)
         return [p for p in pids if any(e.startswith(b"SHARDLAB_RUN=") for e in _environment(p))]
 
-    def wait_for_none(self, within_s: float) -> None:
+    def wait_for_none(self, within_s: float = PATIENCE_MS / 1000) -> None:
         """Fail unless every process of a run is gone in time."""
         deadline_s = time.monotonic() + within_s
         while self.run_processes() and time.monotonic() < deadline_s:
@@ -98,9 +97,7 @@ def test_a_letter_is_stepped_by_keyboard(app, open_page):
     slider = page.get_by_role("slider", name="Letter")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(500)
-    settle(page)
-    assert "he we" in page.locator(".st-key-reading_see-written").inner_text()
+    until(page, lambda: "he we" in page.locator(".st-key-reading_see-written").inner_text())
 
 
 def test_a_public_deployment_offers_no_run(open_page, tmp_path):
@@ -124,7 +121,7 @@ class TestLive:
         begin(page)
         page.get_by_text('"event": "prompt"').first.wait_for(timeout=180_000)
         page.get_by_role("button", name="Download this run").wait_for(timeout=180_000)
-        server.wait_for_none(5)
+        server.wait_for_none()
         settle(page)
         with page.expect_download() as download:
             page.get_by_role("button", name="Download this run").click()
@@ -132,7 +129,7 @@ class TestLive:
         assert (tmp_path / "run.zip").stat().st_size > 1000
         page.get_by_role("tab", name="Count it").click()
         settle(page)
-        assert page.get_by_text("this machine", exact=True).first.is_visible()
+        page.get_by_text("this machine", exact=True).first.wait_for()
 
     def test_cancel_ends_the_run_and_lets_the_next_visitor_go(self, server, open_page):
         first, second = open_page(f"{server.url}/{BENCH}"), open_page(f"{server.url}/{BENCH}")
@@ -142,17 +139,18 @@ class TestLive:
         ranks_of(server)
         first.get_by_role("button", name="Cancel").click()
         first.get_by_text("The run was canceled").wait_for()
-        server.wait_for_none(5)
-        assert first.get_by_role("button", name=RUN).is_visible()
+        server.wait_for_none()
+        first.get_by_role("button", name=RUN).wait_for()
 
     def test_a_killed_rank_is_told_on_the_page(self, server, open_page):
         page = open_page(f"{server.url}/{BENCH}")
         begin(page)
         os.kill(ranks_of(server)[-1], signal.SIGKILL)
-        page.get_by_text("A rank was ended from outside by SIGKILL").wait_for(timeout=30_000)
-        server.wait_for_none(5)
-        assert page.get_by_role("button", name=RUN).is_visible()
+        page.get_by_text("A rank was ended from outside by SIGKILL").wait_for()
+        server.wait_for_none()
+        page.get_by_role("button", name=RUN).wait_for()
 
+    @pytest.mark.clock
     def test_a_closed_browser_ends_its_run(self, server, open_page):
         page = open_page(f"{server.url}/{BENCH}")
         begin(page)
@@ -160,6 +158,7 @@ class TestLive:
         page.close()
         server.wait_for_none(10)
 
+    @pytest.mark.clock
     def test_leaving_the_scene_ends_the_run(self, server, open_page):
         page = open_page(f"{server.url}/{BENCH}")
         begin(page)

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.browser.conftest import settle
+from tests.browser.conftest import settle, until
 
 SEE = "pipeline_bubble?pipe_scene=see"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -36,12 +36,11 @@ def test_the_player_is_at_rest_until_space_is_pressed_and_again_after(player):
     """Space works with nothing focused; the focus of the page decides, not a click into the figure."""
     assert (tick(player), at_rest(player)) == (0, True)
     player.keyboard.press("Space")
-    player.wait_for_timeout(900)
-    assert not at_rest(player)
+    until(player, lambda: tick(player) > 0)
     player.keyboard.press("Space")
+    until(player, lambda: at_rest(player))
     stopped = tick(player)
     assert stopped > 0
-    assert at_rest(player)
     player.wait_for_timeout(500)
     assert tick(player) == stopped
 
@@ -61,10 +60,9 @@ def test_space_plays_after_a_click_on_a_choice(player):
     player.locator(".st-key-pipe_m").get_by_text("32", exact=True).click()
     settle(player)
     player.keyboard.press("Space")
-    player.wait_for_timeout(400)
-    assert not at_rest(player)
+    until(player, lambda: not at_rest(player))
     player.keyboard.press("Space")
-    assert at_rest(player)
+    until(player, lambda: at_rest(player))
 
 
 def test_a_step_is_announced_stage_by_stage(player):
@@ -145,10 +143,8 @@ def test_playing_64_by_1024_sends_nothing_to_the_server(app, open_page):
     )
     drawn(page).locator("figure.player .speed label").last.click()
     page.locator("figure.player .play").click()
-    page.wait_for_timeout(2000)
-    assert not at_rest(page)
+    until(page, lambda: tick(page) > 50)
     page.locator("figure.player .play").click()
-    assert tick(page) > 50
     assert page.evaluate("window.sent || 0") == 0
 
 
@@ -163,10 +159,8 @@ def test_changing_the_theme_keeps_the_tick(player):
 def test_other_sizes_start_again_at_rest(player):
     player.get_by_label("Ticks done").fill("9")
     player.locator(".st-key-pipe_m").get_by_text("32", exact=True).click()
-    player.wait_for_timeout(300)
-    settle(player)
+    until(player, lambda: "0 of 39 ticks" in player.locator("figure.player output").inner_text())
     assert tick(player) == 0
-    assert "0 of 39 ticks" in player.locator("figure.player output").inner_text()
 
 
 def test_the_figure_is_saved_as_svg_as_it_stands(player, tmp_path):
