@@ -205,4 +205,5 @@ def test_the_straggler_set_on_the_page_is_in_the_panel_and_the_address(app, open
     page.wait_for_url("**slow=70**")
     settle(page)
     page.get_by_text("one rank 70 % slower").first.wait_for()
-    assert page.locator(".st-key-slow input").input_value() == "70"
+    page.locator(".st-key-scenario button:visible").first.click()
+    page.locator(".st-key-slow").locator("input[value='70']").wait_for()
