@@ -13,6 +13,7 @@ import time
 import urllib.request
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -176,3 +177,27 @@ def visited(address, cookie=""):
     request = urllib.request.Request(address, headers={"Cookie": cookie} if cookie else {})
     with urllib.request.urlopen(request, timeout=10) as answer:
         return answer.read().decode(), str(answer.headers.get("Set-Cookie", cookie)).partition(";")[0]
+
+
+def test_what_a_thousand_and_a_hundred_thousand_need_follows_from_what_was_measured():
+    """L learners who ask every T seconds and take C seconds each need L · C / T cores, half of them busy."""
+    said = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    sum_of_it = r"At (\d+) ms an answer and (\d+) seconds .*? for (\d+) learners; .*? a core for (\d+)"
+    (found,) = re.findall(sum_of_it, " ".join(said.split()))
+    answer_ms, every_s, a_core, half = map(int, found)
+    measured_ms = [int(found) for found in re.findall(r"^\| Shardlab.* (\d+) ms \|", said, re.MULTILINE)]
+    assert min(measured_ms) <= answer_ms <= max(measured_ms)
+    assert a_core == every_s * 1000 // answer_ms
+    assert half == a_core // 2
+    rows = re.findall(r"^\| ([\d,]+) \| ([\d.,]+) \| ([\d,]+).*? \| ([\d.]+) GiB", said, re.MULTILINE)
+    assert [learners for learners, *_ in rows] == ["30", "150", "1,000", "100,000"]
+    for learners, cores, servers, memory in rows:
+        needed = 2 * number(learners) / a_core
+        assert number(cores) == max(1, round(needed, 1))
+        assert number(servers) == ceil(number(cores))
+        assert number(memory) == 0.25 * number(servers)
+
+
+def number(said: str) -> float:
+    """A number with its commas."""
+    return float(said.replace(",", ""))
