@@ -14,6 +14,7 @@ from core.scenario import FIELD_NAMES, Scenario, query_name
 from runtime.prose import worded
 from ui.course.old_addresses import key_of
 from ui.labels import label as word
+from ui.lighter_state import state
 
 SCENARIO_NAMES = tuple(query_name(name) for name in FIELD_NAMES)
 LONGEST_VALUE = 4000
@@ -103,9 +104,10 @@ def ignored() -> list[str]:
 
 def listen(name: str, accepts: Callable[[str], bool], expected: str, **fields: object) -> None:
     """Take `name` out of the address, noting a value that the widget will drop, and what it was to be."""
-    if name in st.session_state["_heard"]:
+    heard = state()["_heard"]
+    if name in heard:
         return
-    st.session_state["_heard"].add(name)
+    heard.add(name)
     value = st.session_state["_address"].get(name)
     if value is not None and not accepts(value):
         wanted = word(f"address.{expected}", **fields)
@@ -115,7 +117,7 @@ def listen(name: str, accepts: Callable[[str], bool], expected: str, **fields: o
 
 def hear(name: str) -> None:
     """Take `name` as one of the page's own, though its widget stands in another scene."""
-    st.session_state["_heard"].add(name)
+    state()["_heard"].add(name)
 
 
 def expect(name: str, options: Sequence[str]) -> None:

@@ -11,11 +11,13 @@ And whatever list or mapping a component is given is tried as a data frame of ev
 pandas is imported, half of what a server's first page waits for. No component of this app is given a frame.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
+import streamlit as st
 from streamlit import config
 from streamlit.components.v2.bidi_component import serialization
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state.session_state import SessionState
 
 _whole = vars(SessionState)["filtered_state"].fget
@@ -47,6 +49,12 @@ class OneKeyAtATime(Mapping[str, Any]):
 
     def _all(self) -> dict[str, Any]:
         return dict(_whole(self._state))
+
+
+def state() -> MutableMapping[str, Any]:
+    """The visit's state as it is: asked without a lock, and without a look at whether the run is to end."""
+    context = get_script_run_ctx()
+    return context.session_state._state if context else st.session_state  # type: ignore[return-value]
 
 
 _locked_option = config.get_option

@@ -12,6 +12,7 @@ from runtime.prose import worded
 from ui.address import SCENARIO_NAMES
 from ui.inputs import KEYS, copy, remember, select, toggle, whole
 from ui.labels import label as word
+from ui.lighter_state import state
 from ui.unseen import out_of_sight
 
 
@@ -99,9 +100,10 @@ def straggler() -> int:
 
 def scenario() -> Scenario:
     """The scenario as the widgets now stand; before they have run, as the address says."""
-    state = {name: str(st.session_state[name]) for name in SCENARIO_NAMES if name in st.session_state}
-    asked = {name: value for name, value in st.session_state["_address"].items() if name in SCENARIO_NAMES}
-    return _scenario(tuple({**asked, **state}.items()))
+    now = state()
+    held = {name: str(now[name]) for name in SCENARIO_NAMES if name in now}
+    asked = {name: value for name, value in now["_address"].items() if name in SCENARIO_NAMES}
+    return _scenario(tuple({**asked, **held}.items()))
 
 
 @lru_cache(maxsize=256)
