@@ -151,3 +151,10 @@ def test_in_spanish_a_comma_is_a_decimal_and_streamlits_own_parts_are_named(app,
     wait_for_address(page, "bill_beta=2.5")
     assert page.locator('button[aria-label="Aumentar"]').count() > 0
     assert page.locator('button[aria-label="Increment"]').count() == 0
+    page.locator('[aria-label="Atajo N"]').wait_for()
+    page.locator('[aria-roledescription="figura"]').first.wait_for(state="attached")
+    page.wait_for_function(
+        "!document.querySelector('[aria-label^=Shortcut], [aria-roledescription=visualization]')"
+        " && document.documentElement.lang === 'es'"
+        " && document.title === 'Banco de pruebas · La factura · Shardlab'"
+    )

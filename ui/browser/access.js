@@ -11,6 +11,9 @@ function* everyElement(root) {
   }
 }
 
+// Where Streamlit says what is read aloud.
+const SPOKEN = ['aria-label', 'aria-roledescription', 'placeholder'];
+
 // What Streamlit says of its own parts, by how that is called in the language of the visit: `Fullscreen`, `Help for …`.
 let called = new Map();
 let begun = [];
@@ -29,7 +32,7 @@ function inOurs(said) {
 }
 
 function sayInOurs(element) {
-  for (const name of ['aria-label', 'placeholder']) if (element.hasAttribute(name)) setOnce(element, name, inOurs(element.getAttribute(name)));
+  for (const name of SPOKEN) if (element.hasAttribute(name)) setOnce(element, name, inOurs(element.getAttribute(name)));
   const [text, another] = element.childNodes;
   if (text?.nodeType === Node.TEXT_NODE && !another && called.has(text.data)) text.data = called.get(text.data);
 }
