@@ -95,6 +95,7 @@ class Pass {
 
   drawChunks() {
     const { model, words } = this;
+    this.find('.chunks').dataset.long = model.held[0].length > 2;
     this.find('.chunks').replaceChildren(...model.held.map((numbers, chunk) => {
       const item = made('li');
       const whole = model.parts[chunk] === model.ranks;

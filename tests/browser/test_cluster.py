@@ -1,0 +1,45 @@
+"""The room is the cluster: two phones pass a ring all-reduce by hand, and all three screens end with one sum."""
+
+from urllib.parse import parse_qs, urlsplit
+
+from tests.browser.conftest import wait_for_address
+
+TAPS = ".pass .numbers button[aria-pressed=false]"
+LEAST_TARGET_PX = 44
+
+
+def pass_on(phone):
+    """Carry each number across by the keyboard, as the focus goes, and send the chunk."""
+    numbers = phone.locator(TAPS)
+    numbers.first.focus()
+    while numbers.count():
+        phone.keyboard.press("Enter")
+    phone.locator(".pass .send:enabled").wait_for()
+    phone.keyboard.press("Enter")
+
+
+def test_a_wall_and_two_phones_end_with_one_sum(app, open_page):
+    """Two ranks, two numbers a chunk: two rounds, each phone sends once in each."""
+    wall = open_page(f"{app}/cluster?present=true&cluster_ranks=2&cluster_numbers=2", width=1280, height=720)
+    wall.keyboard.press("a")
+    wait_for_address(wall, "chair=")
+    room = parse_qs(urlsplit(wall.url).query)["room"][0]
+    phones = [open_page(f"{app}/?room={room}", width=390, height=844) for _ in range(2)]
+    wall.get_by_text("2 phones are here").wait_for()
+    wall.locator(".st-key-start_ring button").click()
+    for round_ in (1, 2):
+        for phone in phones:
+            phone.get_by_text(f"Round {round_} of 2").wait_for()
+            phone.locator(TAPS).first.wait_for()
+        for phone in phones:
+            pass_on(phone)
+    wall.get_by_text("2 of 2 ranks hold the same sum").first.wait_for()
+    held = []
+    for phone in phones:
+        phone.get_by_text("You hold the whole sum").first.wait_for()
+        held.append(phone.locator(".pass .chunks").inner_text())
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+        targets = phone.locator(".st-key-ring_leave button, .pass .send").all()
+        assert min(target.bounding_box()["height"] for target in targets) >= LEAST_TARGET_PX
+    assert held[0] == held[1]
+    assert wall.locator(".st-key-again_ring button").is_visible()
