@@ -63,7 +63,7 @@ class Standing:
 
     @property
     def movers(self) -> tuple[int, ...]:
-        """The ranks that everybody waits for: those with a move that are furthest behind."""
+        """The ranks with a move that are furthest behind: everybody waits for them."""
         movers = [rank for rank, one in enumerate(self.ranks) if one.has_move]
         least = min((self.ranks[rank].done for rank in movers), default=0)
         return tuple(rank for rank in movers if self.ranks[rank].done == least)

@@ -24,61 +24,74 @@ WIDE = Size(1136, 400, 17, (104, 48), 16)
 NARROW = Size(350, 420, 15, (74, 42), 8)
 PROJECTED = Size(1136, 420, 24, (132, 56), 16)
 """As wide as a wall of 1280 × 720 has room, so that no letter is drawn smaller."""
+EACH, BESIDE = 8, 3
+"""Where there are many, each eighth rank is named, unless the slow one is so near."""
+
+
+@dataclass(frozen=True)
+class _Ellipse:
+    """What the ranks stand on: r0 at the top, clockwise."""
+
+    x: float
+    y: float
+    radius_x: float
+    radius_y: float
+    ranks: int
+
+    def turn(self, rank: float) -> tuple[float, float]:
+        """Which way a rank lies from the middle."""
+        angle = 2 * pi * (rank / self.ranks - 0.25)
+        return cos(angle), sin(angle)
+
+    def at(self, rank: float) -> tuple[float, float]:
+        """Where a rank stands, or what lies between two."""
+        across, down = self.turn(rank)
+        return self.x + self.radius_x * across, self.y + self.radius_y * down
 
 
 def ring_drawing(standing: Standing, palette: Palette, size: Size, alt: str) -> str:
-    """Ranks on an ellipse, r0 at the top, clockwise: blocks with their chunks, or dots where there are many."""
+    """Ranks around an ellipse: blocks with their chunks, or dots where there are many."""
     ranks = len(standing.ranks)
     blocks = ranks <= size.most
-    places = [_place(rank, ranks, size, blocks) for rank in range(ranks)]
-    parts = [
-        _way(places[rank], places[(rank + 1) % ranks], one, palette) for rank, one in enumerate(standing.ranks)
-    ]
-    for rank, one in enumerate(standing.ranks):
-        if blocks:
-            parts.append(_block(rank, one, standing, places[rank], palette, size))
-        else:
-            parts.append(_dot(rank, one, standing, places[rank], palette, size))
+    margin_x, margin_y = (size.block[0] / 2, size.block[1] / 2) if blocks else (4 * size.letters, 2 * size.letters)
+    middle = size.width / 2, size.height / 2
+    ring = _Ellipse(*middle, middle[0] - margin_x - 3, middle[1] - margin_y - 3, ranks)
+    parts = [_way(ring, rank, one, blocks, palette) for rank, one in enumerate(standing.ranks)]
+    draw = _block if blocks else _dot
+    parts += [draw(rank, one, standing, ring, palette, size) for rank, one in enumerate(standing.ranks)]
     return drawing(size.width, size.height, alt, *parts, *_middle(standing, palette, size))
 
 
-def _place(rank: int, ranks: int, size: Size, blocks: bool) -> tuple[float, float]:
-    margin_x, margin_y = (
-        (size.block[0] / 2 + 3, size.block[1] / 2 + 3) if blocks else (4 * size.letters, size.letters)
-    )
-    angle = 2 * pi * (rank / ranks - 0.25)
-    radius_x, radius_y = size.width / 2 - margin_x, size.height / 2 - margin_y
-    return size.width / 2 + radius_x * cos(angle), size.height / 2 + radius_y * sin(angle)
-
-
-def _way(start: tuple[float, float], end: tuple[float, float], one: Rank, palette: Palette) -> str:
+def _way(ring: _Ellipse, rank: int, one: Rank, head: bool, palette: Palette) -> str:
     """The link to the next rank: strong, with a head, where a chunk is about to go over it."""
-    line = f"M{start[0]:g} {start[1]:g}L{end[0]:g} {end[1]:g}"
+    (x, y), (to_x, to_y) = ring.at(rank), ring.at(rank + 1)
+    line = f"M{x:.1f} {y:.1f}A{ring.radius_x:.1f} {ring.radius_y:.1f} 0 0 1 {to_x:.1f} {to_y:.1f}"
     if not one.has_move:
-        return path(line, stroke=palette.axis, stroke_width=1.5)
-    across, down = end[0] - start[0], end[1] - start[1]
-    length = hypot(across, down) or 1.0
-    x, y = start[0] + across / 2, start[1] + down / 2
-    unit_x, unit_y = 9 * across / length, 9 * down / length
-    head = (
-        f"M{x + unit_x:.1f} {y + unit_y:.1f}L{x - unit_x - unit_y:.1f} {y - unit_y + unit_x:.1f}"
-        f"L{x - unit_x + unit_y:.1f} {y - unit_y - unit_x:.1f}Z"
-    )
-    return path(line, stroke=palette.primary, stroke_width=4) + path(head, fill=palette.primary)
+        return path(line, stroke=palette.axis, stroke_width=1.5, fill="none")
+    drawn = path(line, stroke=palette.primary, stroke_width=4, fill="none")
+    if not head:
+        return drawn
+    (x, y), (across, down) = ring.at(rank + 0.5), ring.turn(rank + 0.5)
+    along, beside = -ring.radius_x * down, ring.radius_y * across
+    length = hypot(along, beside)
+    unit_x, unit_y = 9 * along / length, 9 * beside / length
+    tip = f"M{x + unit_x:.1f} {y + unit_y:.1f}"
+    left = f"L{x - unit_x - unit_y:.1f} {y - unit_y + unit_x:.1f}"
+    right = f"L{x - unit_x + unit_y:.1f} {y - unit_y - unit_x:.1f}Z"
+    return drawn + path(tip + left + right, fill=palette.primary)
 
 
 def _edge(one: Rank, palette: Palette) -> dict[str, object]:
     """A rank with the move has a strong outline, a simulated one a dashed one, a silent one that of what is off."""
     colour = palette.off if one.is_silent else palette.primary if one.has_move else palette.axis
     dashes = {"stroke_dasharray": "5 4"} if one.is_simulated else {}
-    return {"stroke": colour, "stroke_width": 4 if one.has_move else 2, **dashes}
+    return {"stroke": colour, "stroke_width": 3.5 if one.has_move else 2, **dashes}
 
 
-def _block(
-    rank: int, one: Rank, standing: Standing, place: tuple[float, float], palette: Palette, size: Size
-) -> str:
+def _block(rank: int, one: Rank, standing: Standing, ring: _Ellipse, palette: Palette, size: Size) -> str:
     width, height = size.block
-    left, top = place[0] - width / 2, place[1] - height / 2
+    x, y = ring.at(rank)
+    left, top = x - width / 2, y - height / 2
     strip = height - size.letters * 1.3
     column = width / len(one.parts)
     drawn = [rect(left, top, width, height, rx=3, fill=palette.ground)]
@@ -90,30 +103,38 @@ def _block(
     drawn.append(rect(left, top, width, height, rx=3, fill="none", **_edge(one, palette)))
     base = top + size.letters * 1.05
     style = sans(size.letters) | {"fill": palette.text}
-    name = f"r{rank}" + (f" +{WAIT_S:g} s" if rank == standing.slow_rank and not standing.is_done else "")
-    drawn.append(text(left + 6, base, name, font_weight=700 if one.has_move else 400, **style))
+    drawn.append(text(left + 6, base, _name(rank, standing), font_weight=700 if one.has_move else 400, **style))
     if rank != standing.slow_rank or standing.is_done:
         drawn.append(text(left + width - 6, base, str(one.total), text_anchor="end", **style))
     return "".join(drawn)
 
 
-def _dot(rank: int, one: Rank, standing: Standing, place: tuple[float, float], palette: Palette, size: Size) -> str:
-    radius = min(12.0, size.height / len(standing.ranks))
+def _dot(rank: int, one: Rank, standing: Standing, ring: _Ellipse, palette: Palette, size: Size) -> str:
+    radius = min(11.0, 400 / len(standing.ranks))
     share = one.done / standing.rounds
-    left, top = place[0] - radius, place[1] - radius
+    (x, y), (across, down) = ring.at(rank), ring.turn(rank)
+    left, top = x - radius, y - radius
     drawn = [
         rect(left, top, 2 * radius, 2 * radius, rx=2, fill=palette.ground),
         rect(left, top + 2 * radius * (1 - share), 2 * radius, 2 * radius * share, fill=palette.rank_fill(rank)),
         rect(left, top, 2 * radius, 2 * radius, rx=2, fill="none", **_edge(one, palette)),
     ]
-    if rank % 8 == 0 or rank == standing.slow_rank:
-        outside = 1 if place[0] >= size.width / 2 else -1
-        anchor = {"text_anchor": "start" if outside > 0 else "end"}
-        x = place[0] + outside * (radius + 5)
-        drawn.append(
-            text(x, place[1] + size.letters / 3, f"r{rank}", fill=palette.text, **sans(size.letters), **anchor)
-        )
+    slow = standing.slow_rank
+    if rank == slow or (rank % EACH == 0 and (slow is None or abs(rank - slow) > BESIDE)):
+        style = sans(size.letters) | {"fill": palette.text, "text_anchor": _anchor(across)}
+        x, y = x + (radius + 5) * across, y + (radius + 0.7 * size.letters) * down + size.letters / 3
+        drawn.append(text(x, y, _name(rank, standing), **style))
     return "".join(drawn)
+
+
+def _anchor(across: float) -> str:
+    return "start" if across > 0.3 else "end" if across < -0.3 else "middle"
+
+
+def _name(rank: int, standing: Standing) -> str:
+    """What a rank is called, with what it waits, if it is told to."""
+    waits = rank == standing.slow_rank and not standing.is_done
+    return f"r{rank}" + (f" +{WAIT_S:g} s" if waits else "")
 
 
 def _middle(standing: Standing, palette: Palette, size: Size) -> list[str]:

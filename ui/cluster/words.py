@@ -21,9 +21,9 @@ def told(standing: Standing) -> str:
     ranks = len(standing.ranks)
     if standing.is_done:
         return said("cluster", "told.done", standing, all=ranks, total=standing.ranks[0].total)
-    movers = [rank for rank, one in enumerate(standing.ranks) if one.has_move]
-    name = "one" if len(movers) == 1 else "all" if len(movers) == ranks else "some"
-    lines = [said("cluster", f"told.{name}", movers=named(movers), waiting=ranks - len(movers))]
+    moving = sum(one.has_move for one in standing.ranks)
+    name = "one" if moving == 1 else "all" if moving == ranks else "some"
+    lines = [said("cluster", f"told.{name}", movers=named(standing.movers), waiting=ranks - moving)]
     if standing.slow_rank is not None:
         lines.append(said("cluster", "told.slow", standing, wait_s=WAIT_S))
     silent = [rank for rank, one in enumerate(standing.ranks) if one.is_silent]
