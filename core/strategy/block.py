@@ -26,12 +26,14 @@ class Weight:
     """One weight over the ranks: `cut` says how, `held` what each has, the units' name and the first and the last.
 
     A `whole` weight is the same on all ranks, and of a `flat` one each has a part: `("", 1, 4)`, one of four.
+    Of several `matrices` in one row each has an equal share of `shape`.
     """
 
     name: str
     shape: tuple[int, ...]
     cut: Literal["whole", "columns", "rows", "flat", "layers", "experts"]
     held: tuple[Held, ...]
+    matrices: int = 1
 
     @property
     def is_owned(self) -> bool:
@@ -96,7 +98,9 @@ def _tensor_parallel(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weig
             yield _whole(part, ranks)
         else:
             held = tuple((part.units, *part.units_of(rank, ranks)) for rank in range(ranks))
-            yield Weight(part.name, part.rank_shape, "columns" if part.cut == "out" else "rows", held)
+            yield Weight(
+                part.name, part.rank_shape, "columns" if part.cut == "out" else "rows", held, part.matrices
+            )
     if ranks > 1:
         payload = BYTES * tokens * model.hidden_size
         yield Transfer("all-reduce", "twice: the inputs' gradients", "backward", payload)
@@ -125,7 +129,7 @@ def _pipeline(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Tr
     each = require_divides("num_hidden_layers", model.num_hidden_layers, "pp_size", ranks)
     held = tuple(("layers", rank * each, (rank + 1) * each - 1) for rank in range(ranks))
     for part in weights_of(model):
-        yield Weight(part.name, part.shape, "layers", held)
+        yield Weight(part.name, part.shape, "layers", held, part.matrices)
     if ranks > 1:
         payload = BYTES * tokens * model.hidden_size
         yield Transfer("send", "activations to the next stage", "forward", payload)
@@ -166,4 +170,4 @@ def block_bytes(model: ModelSpec) -> float:
 
 
 def _whole(part: LayerPart, ranks: int) -> Weight:
-    return Weight(part.name, part.shape, "whole", (("", 0, 0),) * ranks)
+    return Weight(part.name, part.shape, "whole", (("", 0, 0),) * ranks, part.matrices)

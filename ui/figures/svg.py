@@ -1,5 +1,6 @@
 """A few words of SVG: rectangles, lines and text, with the palette's colours."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -92,6 +93,12 @@ def style_of(family: str) -> str:
 def sans(size: float) -> dict[str, object]:
     """Letters of the sans."""
     return {"style": style_of(SANS), "font_size": size}
+
+
+def shapes(shape: Sequence[int], matrices: int) -> str:
+    """A shape in code; where several matrices share it, one above the other, how many there are of each's."""
+    each = [shape[0] // matrices, *shape[1:]]
+    return f"{f'{matrices} × ' if matrices > 1 else ''}[{', '.join(map(str, each))}]"
 
 
 def row_label(name: str, held: str, top: float, palette: Palette, size: Measures) -> str:

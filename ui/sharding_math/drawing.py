@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from core.sharding_math.layer_parts import LayerPart
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes
-from ui.figures.svg import WIDE, Measures, drawing, rect, row_label, sans, text
+from ui.figures.svg import WIDE, Measures, drawing, rect, row_label, sans, shapes, text
 from ui.theme import Palette
 
 MOST_DRAWN = 16
@@ -56,8 +56,7 @@ def _label(part: LayerPart, ranks: int, top: float, palette: Palette, size: Meas
 
 def _shape(part: LayerPart, ranks: int) -> str:
     """What a rank holds: of two matrices that stand in one row, each one's shape."""
-    each = (part.rank_shape[0] // part.matrices, *part.rank_shape[1:])
-    whole = f"{f'{part.matrices} × ' if part.matrices > 1 else ''}[{', '.join(map(str, each))}]"
+    whole = shapes(part.rank_shape, part.matrices)
     held = "replicas" if part.cut == "replicated" else "slices"
     return whole if ranks == 1 else said("sharding_math", f"board.held_{held}", shape=whole)
 

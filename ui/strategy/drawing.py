@@ -5,7 +5,7 @@ from runtime.mermaid import held_in_words
 from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes
-from ui.figures.svg import WIDE, Measures, drawing, rect, row_label, sans, text
+from ui.figures.svg import WIDE, Measures, drawing, rect, row_label, sans, shapes, text
 from ui.theme import Palette
 
 
@@ -51,7 +51,7 @@ def _names(block: Block, palette: Palette, size: Measures) -> str:
 
 
 def _weight_label(row: Weight) -> tuple[str, str]:
-    shape = f"[{', '.join(map(str, row.shape))}]"
+    shape = shapes(row.shape, row.matrices)
     cut = row.cut in ("columns", "rows", "flat", "experts")
     return named("strategy", row.name), phrase("strategy", "says.a_rank", shape=shape) if cut else shape
 

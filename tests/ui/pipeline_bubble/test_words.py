@@ -68,3 +68,18 @@ def test_a_deadlock_is_told_from_its_first_and_its_last_rank():
 def test_a_model_that_no_pipe_divides_is_refused_in_its_own_words():
     with pytest.raises(ShardlabError, match="llama-3-8b"):
         list(Compositions(Scenario(), 11).layouts)
+
+
+def test_a_schedule_that_holds_as_much_pays_nothing_for_its_order():
+    """1F1B and ZBV each hold four microbatches on the fullest rank: no memory is called a price."""
+    sides = [Comparison(stages=4, microbatches=8).side(key) for key in ("1f1b", "zbv")]
+    first, second = (rows.drawn(side, 2, with_path=False) for side in sides)
+    assert first.most_held == second.most_held
+    told = Prose(content.load("pipeline_bubble"), {"first": first, "second": second})
+    assert "neither pays" in told.text(words.held_block(first, second))
+
+
+def test_the_bubble_is_said_to_depend_on_both_sizes():
+    """More stages idle for a larger share, more microbatches for a smaller one."""
+    assert FillDrain(4, 8).fraction < FillDrain(8, 8).fraction > FillDrain(8, 16).fraction
+    assert "depends on both sizes" in content.load("pipeline_bubble")["count.grid"]

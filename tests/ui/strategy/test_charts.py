@@ -125,3 +125,12 @@ def test_stops_are_the_arrivals_of_every_algorithm():
     assert stops[0].time_s == 0
     assert stops[-1].time_s == max(one.end_s for one in found)
     assert [stop.time_s for stop in stops] == sorted(stop.time_s for stop in stops)
+
+
+def test_two_matrices_in_one_row_are_not_written_as_one():
+    """Gate and up at TP=2 are [7168, 4096] each on a rank; [14336, 4096] is each of them whole."""
+    rows = {row["row"]: row["a_rank"] for row in block_rows(block_under("TP", model("llama-3-8b"), 2, 1))}
+    assert rows["Wgate, Wup"] == "2 × [7168, 4096] a rank"
+    assert rows["Wk, Wv"] == "2 × [512, 4096] a rank"
+    whole = {row["row"]: row["a_rank"] for row in block_rows(block_under("DDP", model("llama-3-8b"), 2, 1))}
+    assert whole["Wgate, Wup"] == "2 × [14336, 4096]"
