@@ -59,7 +59,7 @@ class ModelSpec:
     max_position_embeddings: int
     tie_word_embeddings: bool = False
     mlp: Literal["gated", "plain"] = "gated"
-    norm: Literal["rmsnorm", "layernorm"] = "rmsnorm"
+    norm: Literal["rmsnorm", "layernorm", "bare"] = "rmsnorm"
     norms_per_layer: int = 2
     qkv_bias: bool = False
     o_bias: bool = False

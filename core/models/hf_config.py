@@ -45,7 +45,8 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
     config = _text_part(outer)
     kind = _model_type(config, outer)
     family = FAMILIES[kind]
-    values = Values(kind, _counted(_filled(config, family, nested=config is not outer)))
+    fields = _counted(_filled(config, family, nested=config is not outer))
+    values = Values(kind, family.derived(fields) if family.derived else fields)
     values.require(*_REQUIRED)
     values.refuse_unknown_parts({**_unknown_parts(family), **family.fixed})
     if family.experts and config.get(family.experts) is None:

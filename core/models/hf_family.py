@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from core.models.hf_values import Values
+from core.models.hf_values import Config, Values
 
 Biases = Literal["none", "qkv", "all", "as_configured"]
 
@@ -23,14 +23,15 @@ class Family:
     an MLP, not both; `both_inner` ones an MLP and a mixture side by side. `full_names` and `window_names` are
     fields that replace the usual ones in layers of that kind, `extra` the parameters of a layer that no block has.
     `defaults` are the class's own values of fields that a file may leave out, `sizes` of those that only a file
-    nested in another leaves out; `renamed` maps a file's name of a field to the usual one.
+    nested in another leaves out; `renamed` maps a file's name of a field to the usual one, and `derived` writes
+    fields that follow from others.
     """
 
     biases: Biases = "none"
     bias_switch: str = ""
     tied: bool = False
     mlp: Literal["gated", "plain"] = "gated"
-    norm: Literal["rmsnorm", "layernorm"] = "rmsnorm"
+    norm: Literal["rmsnorm", "layernorm", "bare"] = "rmsnorm"
     norms_per_layer: int = 2
     norms_of_experts: int = 0
     qk_norm: Literal["", "head", "row"] = ""
@@ -55,6 +56,7 @@ class Family:
     full_names: Mapping[str, str] = field(default_factory=dict)
     window_names: Mapping[str, str] = field(default_factory=dict)
     extra: Callable[[Values], int] | None = None
+    derived: Callable[[Config], Config] | None = None
 
 
 SAME = {

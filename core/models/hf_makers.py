@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from core.models.hf_family import Family
-from core.models.hf_values import Values
+from core.models.hf_values import Config, Values
 
 
 def sizes(hidden: int, inner: int, layers: int, heads: int, vocabulary: int, positions: int) -> Mapping[str, int]:
@@ -124,6 +124,23 @@ def per_layer_inputs(values: Values) -> int:
 def per_activation(values: Values) -> int:
     """Apertus': the two slopes that each layer learns for its activation."""
     return 2
+
+
+def falcon_widths(fields: Config) -> Config:
+    """Falcon's MLP of four times its width, and its KV heads: one, or with the newer decoder those named."""
+    hidden, heads = fields.get("hidden_size"), fields.get("num_attention_heads")
+    newer, one = fields.get("new_decoder_architecture"), fields.get("multi_query", True)
+    kept = fields.get("num_kv_heads", heads) if newer else 1 if one else heads
+    wide = fields.get("ffn_hidden_size", 4 * hidden if isinstance(hidden, int) else None)
+    written = {"num_key_value_heads": kept, "intermediate_size": wide}
+    return {**fields, **{name: value for name, value in written.items() if value is not None}}
+
+
+def second_norm(values: Values) -> int:
+    """Falcon's newer decoder has a norm before attention and one before the MLP; the older has one for both."""
+    newer = values.flag("new_decoder_architecture", False)
+    two = newer and values.count("num_ln_in_parallel_attn", 2) == 2
+    return 2 * values.whole("hidden_size") if two else 0
 
 
 DEEPSEEK_V4 = Family(

@@ -4,7 +4,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from core.models.hf_family import Family
-from core.models.hf_makers import AS_WIDE, LATENT, LLAMA, MAMBA, OLMO2, QWEN3_MOE, per_activation
+from core.models.hf_makers import (
+    AS_WIDE,
+    LATENT,
+    LLAMA,
+    MAMBA,
+    OLMO2,
+    QWEN3_MOE,
+    falcon_widths,
+    per_activation,
+    second_norm,
+)
 
 _LFM2 = Family(tied=True, otherwise="conv", qk_norm="head", defaults={"num_key_value_heads": 8, "conv_L_cache": 3})
 _K_EXAONE = Family(
@@ -67,6 +77,15 @@ NEWER: Mapping[str, Family] = {
         defaults={"num_key_value_heads": 32},
     ),
     "exaone_moe": _K_EXAONE,
+    "falcon": Family(
+        mlp="plain",
+        norm="layernorm",
+        norms_per_layer=1,
+        tied=True,
+        fixed={"alibi": False, "parallel_attn": True},
+        extra=second_norm,
+        derived=falcon_widths,
+    ),
     "falcon_h1": Family(
         biases="as_configured",
         otherwise="both",
@@ -116,6 +135,7 @@ NEWER: Mapping[str, Family] = {
         biases="as_configured", tied=True, defaults={**LATENT, "q_lora_rank": 768, "kv_lora_rank": 256}
     ),
     "nemotron": Family(biases="as_configured", mlp="plain", norm="layernorm"),
+    "olmo": Family(biases="as_configured", norm="bare"),
     "solar_open": _SOLAR,
     "vaultgemma": Family(
         biases="as_configured",

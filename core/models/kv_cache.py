@@ -86,8 +86,26 @@ def sequence_bytes(
 
 
 def step_cache_bytes(model: ModelSpec, tp_size: int, tokens: float, dtype: str = "bf16") -> float:
-    """Bytes of cache that one decode step moves for a sequence: its rows are read, its states read and written."""
-    return sequence_bytes(model, tp_size, tokens, dtype) + state_bytes_per_sequence(model, tp_size)
+    """Bytes of cache that one decode step moves for a sequence: its rows are read, its states read and written.
+
+    A layer that looks at an earlier one's rows keeps none of its own, and reads those as often.
+    """
+    again = sum(n * _read_again(kind, model, tp_size, tokens, dtype) for kind, n in model.kinds_of())
+    return sequence_bytes(model, tp_size, tokens, dtype) + state_bytes_per_sequence(model, tp_size) + again
+
+
+def _read_again(layer: LayerSpec, model: ModelSpec, tp_size: int, tokens: float, dtype: str) -> float:
+    """What a layer without rows of its own reads: those of a layer with the same window."""
+    windows = [block.window for block in layer.blocks if isinstance(block, AttentionSpec) and not block.kv_heads]
+    if not windows:
+        return 0.0
+    kinds = (kind for kind, _ in model.kinds_of())
+    seen = next(kind for kind in kinds if any(_keeps(block, windows[0]) for block in kind.blocks))
+    return sum(row.bytes_a_token(dtype) * row.kept(tokens, 0) for row in _rows(seen, tp_size))
+
+
+def _keeps(block: Block, window: int) -> bool:
+    return isinstance(block, AttentionSpec) and block.kv_heads > 0 and block.window == window
 
 
 def hybrid_block_tokens(model: ModelSpec, tp_size: int, dtype: str = "bf16") -> int | None:

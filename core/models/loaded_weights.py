@@ -17,7 +17,7 @@ from typing import Literal
 from core.errors import OutOfRangeError, require_divides, require_positive
 from core.models.cuts import Group, Part
 from core.models.parameters import padded_vocab_size
-from core.models.parts import layer_parts
+from core.models.parts import VECTORS_A_NORM, layer_parts
 from core.models.weight_formats import WeightFormat, weight_format
 from core.specs import ModelSpec
 from core.units import MIB
@@ -222,7 +222,7 @@ class _Rank:
 
     @property
     def _vectors_a_norm(self) -> int:
-        return 2 if self.model.norm == "layernorm" else 1
+        return VECTORS_A_NORM[self.model.norm]
 
     def _other(self, name: str, elements: int) -> StoredTensor:
         return StoredTensor(name, 1, elements * self.kind.other_bytes)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.errors import OutOfRangeError
-from core.models.parts import layer_parts
+from core.models.parts import VECTORS_A_NORM, layer_parts
 from core.specs import DTYPE_BYTES, ModelSpec
 
 VOCAB_PADDING = 64
@@ -69,7 +69,7 @@ def count_parameters(model: ModelSpec) -> ParameterCount:
         router=sizes["router"],
         shared_experts=sizes["shared"],
         experts=sizes["experts"],
-        norms=sizes["norm"] + model.hidden_size * (2 if model.norm == "layernorm" else 1) + model.extra_parameters,
+        norms=sizes["norm"] + model.hidden_size * VECTORS_A_NORM[model.norm] + model.extra_parameters,
         head=(0 if model.tie_word_embeddings else table) + (model.vocab_size if model.head_bias else 0),
         routed_fraction=moe.num_experts_per_tok / moe.num_experts if moe else 1.0,
     )

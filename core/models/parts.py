@@ -103,10 +103,13 @@ def _mixture(model: ModelSpec, moe: MoeSpec) -> list[Part]:
     ]
 
 
+VECTORS_A_NORM = {"rmsnorm": 1, "layernorm": 2, "bare": 0}
+
+
 def _matrices(model: ModelSpec) -> int:
     return 2 if model.mlp == "gated" else 1
 
 
 def _vectors(model: ModelSpec) -> int:
-    """Vectors that a norm has: a LayerNorm has a bias too."""
-    return 2 if model.norm == "layernorm" else 1
+    """Vectors that a norm has: a LayerNorm has a bias too, a bare one has neither."""
+    return VECTORS_A_NORM[model.norm]

@@ -16,7 +16,7 @@ from core.catalog import model
 from core.errors import IndivisibleError, OutOfRangeError
 from core.models.checkpoint import named_checkpoint
 from core.models.hf_config import model_from_config
-from core.models.kv_cache import kv_bytes_per_token, sequence_bytes, state_bytes_per_sequence
+from core.models.kv_cache import kv_bytes_per_token, sequence_bytes, state_bytes_per_sequence, step_cache_bytes
 from core.models.loaded_weights import loaded_weight_bytes, rank_tensors, stages
 from core.models.parameters import active_parameters, total_parameters
 from core.models.weights import held_weight_bytes
@@ -383,6 +383,46 @@ def test_mamba_of_the_first_kind_keeps_a_state_a_channel_and_is_cut_by_channels(
 def test_a_layer_that_looks_at_anothers_keys_keeps_none_of_its_own():
     """Gemma 4 E4B: the last 18 of 42 layers; of the 24 others each sixth is full, of heads of 512."""
     assert kv_bytes_per_token(read(E4B)) == (20 * 2 * 2 * 256 + 4 * 2 * 2 * 512) * 2
+
+
+def test_a_layer_that_looks_at_anothers_keys_reads_them_as_if_they_were_its_own():
+    """Gemma 4 E4B: a step moves what it would with no layer shared, from a cache that is four sevenths as large."""
+    spec, alone = read(E4B), read({**E4B, "num_kv_shared_layers": 0})
+    for tokens in (100, 5000):
+        assert step_cache_bytes(spec, 1, tokens) == step_cache_bytes(alone, 1, tokens)
+        assert sequence_bytes(spec, 1, tokens) < sequence_bytes(alone, 1, tokens)
+
+
+@pytest.mark.parametrize(
+    ("fields", "total", "kv_heads"),
+    [
+        ({"hidden_size": 4544, "num_hidden_layers": 32, "num_attention_heads": 71}, 6_921_720_704, 1),
+        (
+            {"hidden_size": 8192, "num_hidden_layers": 60, "num_attention_heads": 128, "num_kv_heads": 8}
+            | {"new_decoder_architecture": True},
+            41_303_293_952,
+            8,
+        ),
+    ],
+)
+def test_a_falcon_has_one_key_for_all_queries_or_as_many_as_it_names(fields, total, kv_heads):
+    """Falcon 7B and 40B."""
+    spec = read({"model_type": "falcon", "vocab_size": 65024, "multi_query": True, "alibi": False, **fields})
+    assert (total_parameters(spec), spec.num_key_value_heads) == (total, kv_heads)
+
+
+def test_a_falcon_with_alibi_or_one_thing_after_the_other_is_refused():
+    fields = {"model_type": "falcon", "hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 32}
+    for part in ({"alibi": True}, {"parallel_attn": False}):
+        with pytest.raises(OutOfRangeError, match=next(iter(part))):
+            read({**fields, "vocab_size": 50304, **part})
+
+
+def test_a_norm_without_weights_has_no_parameters():
+    """OLMo 7B: 32 layers of four projections and three matrices, and two tables of 50,304 words."""
+    fields = {"model_type": "olmo", "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32}
+    spec = read({**fields, "num_attention_heads": 32, "vocab_size": 50304})
+    assert total_parameters(spec) == 6_888_095_744
 
 
 def test_a_window_keeps_no_more_than_it_sees_whatever_its_heads_are():
