@@ -116,7 +116,8 @@ MAGNIFIED = """() => {
         .filter((y) => boxes.some(({ top, bottom }) => top <= y && y < bottom));
     const { documentElement: root } = document;
     const sideways = Math.max(root.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth);
-    const cut = [...document.querySelectorAll('.st-key-foot p')].filter((label) => label.checkVisibility())
+    const labels = [...document.querySelectorAll('.st-key-foot p, [data-testid="stPageLink"] p')];
+    const cut = labels.filter((label) => label.checkVisibility())
         .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
         .map(({ textContent }) => `${textContent} is cut`);
     return [...cut, ...(sideways > 0 ? [`${sideways} px wider than the screen`] : []),

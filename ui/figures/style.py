@@ -279,6 +279,7 @@ def _frame_of(look: Look, height: float, numbers: Style) -> Spec:
         "gridColor": palette.hairline,
         "aria": False,
         "labelPadding": look.px(4),
+        "labelSeparation": look.px(5),
         "titlePadding": look.px(8),
     }
     config = {
