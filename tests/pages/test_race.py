@@ -24,6 +24,17 @@ def test_a_guess_is_held_against_the_race(guess, word):
     assert any("standings" in str(one.proto) for one in app.get("bidi_component"))
 
 
+@pytest.mark.parametrize(("load", "pace"), [("light", "A token, alone"), ("rush", "A token, when full")])
+def test_a_wall_shows_the_pace_at_the_load_that_is_asked_and_a_laptop_both(load, pace):
+    """A table of one line a plan: with more columns the polled question took a third screen of 720 lines."""
+    paces = {"A token, alone", "A token, when full"}
+    wall = said(visit(entry("placement"), **SCENE, place_race_load=load, present="true"))
+    assert {one for one in paces if one in wall} == {pace}
+    laptop = said(visit(entry("placement"), **SCENE, place_race_load=load))
+    assert "Between tokens, one sequence" in laptop
+    assert "Between tokens, all it runs" in laptop
+
+
 def test_the_guess_waits_while_another_scene_is_open():
     app = visit(entry("placement"), place_scene="limits", place_race_guess="2")
     assert not app.exception

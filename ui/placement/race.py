@@ -14,7 +14,7 @@ from ui.players import race_player as player
 from ui.room import poll
 from ui.scenes import Page
 
-RUSH = "rush"
+LIGHT, RUSH = "light", "rush"
 
 
 def ask(page: Page) -> str:
@@ -46,7 +46,7 @@ def scene(page: Page, question: Plans, load: str) -> None:
     if not guess.revealed:
         with above:
             page.say("race.ask")
-            st.markdown(_table(page, asked))
+            st.markdown(_table(page, asked, load))
         with st.container(key="aside_race_rule"):
             page.note("race.rule")
         tested.beside_times(question.cluster.gpu, question.model)
@@ -64,11 +64,15 @@ def scene(page: Page, question: Plans, load: str) -> None:
     tested.beside_times(question.cluster.gpu, question.model)
 
 
-def _table(page: Page, asked: rows.Asked) -> str:
-    """Who takes part, as a table in Markdown."""
-    heads = [page.prose.text(f"race_head.{head}") for head in rows.HEADS]
+def _table(page: Page, asked: rows.Asked, load: str) -> str:
+    """Who takes part, as a table in Markdown; a wall has room for short heads and this load's own pace."""
+    left_out = ("full" if load == LIGHT else "alone") if page.look.present else ""
+    shown = [place for place, head in enumerate(rows.HEADS) if head != left_out]
+    short = {head: f"race_head_wall.{head}" for head in rows.HEADS if page.look.present}
+    blocks = [short[head] if page.prose.has(short.get(head, "")) else f"race_head.{head}" for head in rows.HEADS]
+    heads = [page.prose.text(block) for block in blocks]
     lines = [heads, ["---"] * len(heads), *rows.entrant_cells(asked.entered)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(line[place] for place in shown)} |" for line in lines)
 
 
 def _pick(label: str, key: str, numbers: list[int]) -> int:
