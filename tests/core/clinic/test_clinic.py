@@ -10,6 +10,7 @@ from core.clinic.hang_log import read_hang
 from core.clinic.kv_too_small import activation_peak_bytes
 from core.errors import UnknownNameError
 from core.units import GIB
+from runtime import content
 from runtime.measurements import measured_all_reduces
 
 POINTS = measured_all_reduces()
@@ -115,6 +116,19 @@ def test_the_cache_is_what_the_driver_leaves_after_the_weights_and_the_peak():
     room_gib = 23.64 * 0.9 - 14.9575 - peak_gib - 0.1
     assert figure("kv_too_small", "tokens") == int(room_gib * GIB / 131072 / 16) * 16 == 43024
     assert figure("kv_too_small", "expected_tokens") == int((24 * 0.9 - 14.9575) * GIB / 131072 / 16) * 16
+
+
+@pytest.mark.parametrize("language", content.languages())
+def test_the_fix_of_a_small_cache_is_one_that_its_release_accepts(language):
+    """vLLM 0.9: a step smaller than the longest sequence is a ValueError unless prompts come in chunks."""
+
+    def refused(chunked: bool) -> bool:
+        return figure("kv_too_small", "fewer") < figure("kv_too_small", "batched") and not chunked
+
+    said = content.load("clinic", language)["kv_too_small.fix"]
+    assert refused(chunked=False)
+    assert not refused(chunked="enable_chunked_prefill" in said)
+    assert "max_model_len" in said
 
 
 def test_the_peak_of_a_profiling_run_by_hand():

@@ -411,6 +411,17 @@ def test_a_falcon_has_one_key_for_all_queries_or_as_many_as_it_names(fields, tot
     assert (total_parameters(spec), spec.num_key_value_heads) == (total, kv_heads)
 
 
+def test_ling_s_mixture_has_the_parameters_that_its_makers_publish():
+    """Ling-mini-2.0: 16.26B in all, 1.43B for a token, 789M of them outside of the tables (its README)."""
+    fields = {"model_type": "bailing_moe_v2", "hidden_size": 2048, "num_hidden_layers": 20, "vocab_size": 157184}
+    fields |= {"num_attention_heads": 16, "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 5120}
+    fields |= {"moe_intermediate_size": 512, "num_experts": 256, "num_shared_experts": 1, "num_experts_per_tok": 8}
+    spec = read({**fields, "first_k_dense_replace": 1, "use_qkv_bias": False, "use_qk_norm": True})
+    assert round(total_parameters(spec) / 1e9, 2) == 16.26
+    assert round(active_parameters(spec) / 1e9, 2) == 1.43
+    assert round((active_parameters(spec) - 2 * 157184 * 2048) / 1e6) == 789
+
+
 def test_a_falcon_with_alibi_or_one_thing_after_the_other_is_refused():
     fields = {"model_type": "falcon", "hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 32}
     for part in ({"alibi": True}, {"parallel_attn": False}):
