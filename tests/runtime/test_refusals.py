@@ -1,6 +1,7 @@
 """What core refuses is said in the language being spoken: its English message has its block."""
 
 import ast
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -10,8 +11,15 @@ import pytest
 
 from core.catalog import model
 from core.errors import OutOfRangeError, ShardlabError, UnknownNameError, require_divides
+from core.links.nccl_tests.tables import read_tables
+from core.links.own_tables import own_tables
+from core.models.hf_config import model_from_config
+from core.placement.topology import read_node, read_topology
 from core.remark import remark
 from core.scenario import Scenario
+from core.serving.bench_reader import read_bench_results
+from core.serving.trace import read_trace
+from core.startup_log.reader import read_log
 from runtime import content, refusals
 from runtime.prose import explained, worded
 from runtime.run_failure import plain_failure
@@ -153,3 +161,46 @@ def test_no_message_takes_long_to_be_found():
     for text in (f"x=y is none of {listed} or so", listed, "=" * 4_000, "a=b must be " * 400):
         refusals.template_of(text)
     assert time.process_time() - began_s < 0.5
+
+
+READERS = (
+    model_from_config,
+    read_log,
+    read_node,
+    read_topology,
+    read_trace,
+    read_bench_results,
+    read_tables,
+    own_tables,
+)
+CONFIG = {"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32}
+CONFIG |= {"intermediate_size": 14336, "vocab_size": 128256}
+PASTED = (
+    *("", "{", "[]", "{}", "hello", "1,2,3", "\x00", "vllm serve", "a" * 2_000_000, '{"model_type": "no-such"}'),
+    *(json.dumps({**CONFIG, name: value}) for name in CONFIG for value in (-1, 0, 7, "x", None, 1e30, [1])),
+    *(json.dumps({name: value for name, value in CONFIG.items() if name != left}) for left in CONFIG),
+    *(json.dumps({**CONFIG, "quantization_config": value}) for value in ("x", {}, {"quant_method": "no-such"})),
+    *("GPU0 GPU1\nGPU0 X NV1\n", "\tGPU0\tGPU1\nGPU0\tX\tNV1\nGPU1\tNV2\tX\n", "\tGPU0\tGPU1\nGPU0\tX\n"),
+    *("\tGPU0\tGPU1\nGPU0\tNV1\tX\nGPU1\tX\tNV1\n", "Link type: XGMI\nGPU0 GPU1\n"),
+    *("arrival,prompt\n1,2", "arrival,prompt,output\n1,2,-3", "arrival,prompt,output\n", '{"arrival": 1}'),
+    *("============ Serving Benchmark Result ============\n", '{"mean_itl_ms": 1}', "# nThread 1\n  8 2 float sum"),
+)
+"""What no reader, or only one of them, can make sense of."""
+
+ENGLISH = re.compile(r"\b(?:the|is|are|must|not|of|and|or|with|have|be|in this|needs?|which|paste|use)\b")
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
+def test_what_a_reader_refuses_is_said_in_spanish(spanish, reader):
+    """Nonsense, halves and contradictions, pasted into every box: names of a text's own parts stay as they are."""
+    left, refusals_of = {}, 0
+    for text in PASTED:
+        try:
+            reader(text)
+        except ShardlabError as error:
+            refusals_of += 1
+            own = re.sub(r"'[^']*'|\"[^\"]*\"|«[^»]*»|\w+_\w+|\w+=\S*", " ", explained(error))
+            if found := ENGLISH.findall(own):
+                left[text[:80]] = (found, explained(error)[:200])
+    assert refusals_of
+    assert left == {}
