@@ -42,6 +42,6 @@ def plain_failure(lines: Sequence[str], errors: str) -> str:
 def _event(line: str) -> dict[str, object]:
     try:
         row = json.loads(line)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return {}
     return row if isinstance(row, dict) else {}

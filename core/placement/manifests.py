@@ -6,6 +6,7 @@ YAML that is used.
 """
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 
 from core.placement.planner import Plan, Question
@@ -111,7 +112,10 @@ def _joined(question: Question, plan: Plan, engine: Engine, worker: bool) -> Seq
 
     LWS_LEADER_ADDRESS, LWS_GROUP_SIZE and LWS_WORKER_INDEX are set in each pod by LeaderWorkerSet.
     """
-    words = " ".join(json.dumps(word) if _odd(word) else word for word in _start(question, plan, engine))
+    served = repository(question.model)
+    words = " ".join(
+        shlex.quote(word) if _odd(word) or word == served else word for word in _start(question, plan, engine)
+    )
     line = words.replace("$HEAD_ADDRESS", "$LWS_LEADER_ADDRESS") + " --host 0.0.0.0"
     if engine == "sglang":
         line = line.replace("--node-rank 0", "--node-rank $LWS_WORKER_INDEX")
@@ -146,7 +150,7 @@ def _image(question: Question, engine: Engine) -> str:
 
 
 def _written(value: Yaml, indent: str = "") -> str:
-    """YAML in blocks; texts and empty things as JSON writes them, which YAML reads alike."""
+    """YAML in blocks; texts and empty things as JSON writes them in ASCII, which YAML reads alike."""
     if isinstance(value, Mapping) and value:
         return "".join(f"{indent}{name}:{_below(one, indent)}" for name, one in value.items())
     assert not isinstance(value, str | int)
@@ -175,4 +179,4 @@ def _flat(value: Yaml) -> bool:
 
 
 def _plain(value: Yaml) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value)

@@ -8,7 +8,7 @@ from core.remark import Remark, once, remark
 from core.startup_log.basis import Run, basis_of, main_basis, runs
 from core.startup_log.checking import checks
 from core.startup_log.lines import LIMIT_LINES, read_lines
-from core.startup_log.records import Given, Memory, Report
+from core.startup_log.records import Check, Given, Memory, Report
 from core.startup_log.remarks import no_room, remarks
 
 LIMIT_CHARACTERS = 20_000_000
@@ -19,6 +19,9 @@ LIMIT_FIGURES = 4096
 
 def read_log(text: str, given: Given | None = None) -> Report:
     """The report of a startup log, with what `given` adds to it.
+
+    A figure that the text ends in may have been cut: where it is the beginning of the one that was predicted, it is
+    left out, and that is said.
 
     Raises UnreadableTextError where no engine is recognized in it, OutOfRangeError for a weight format that is
     unknown.
@@ -46,17 +49,31 @@ def read_log(text: str, given: Given | None = None) -> Report:
         for number, line in enumerate(text.split("\n", LIMIT_LINES)[:LIMIT_LINES], start=1)
         if len(line) > LONGEST_LINE
     ][:1]
+    checked = tuple(sorted((check for basis in bases for check in checks(basis)), key=lambda check: check.line))
+    last = text.count("\n") + 1 if text[-1:].isdigit() else 0
+    unsure = [one for one in checked if one.line == last and one.verdict == "off" and _may_be_cut(one)]
+    cut += [remark("startup_log.end_cut", last, number=last)] if unsure else []
     return Report(
         engine=engine,
         version=main.run.settings.version,
         model=main.model,
         tp_size=main.sizes.tp_size,
         pp_size=main.sizes.pp_size,
-        checks=tuple(sorted((check for basis in bases for check in checks(basis)), key=lambda check: check.line)),
+        checks=tuple(check for check in checked if check not in unsure),
         remarks=once(
             [*cut, *remarks(lines), *_no_room(starts), *(each for basis in bases for each in basis.remarks)]
         ),
     )
+
+
+def _may_be_cut(check: Check) -> bool:
+    """Whether a count has the first digits of the predicted one, within a fiftieth, and lacks others."""
+    logged, predicted = check.logged, check.predicted
+    if logged is None or predicted is None or not 1 <= logged < predicted < 1e15:
+        return False
+    missing = 10 ** (len(str(int(predicted))) - len(str(int(logged))))
+    low, high = int(logged) * missing, (int(logged) + 1) * missing
+    return bool(missing > 1 and 0.98 * low <= predicted <= 1.02 * high)
 
 
 def _no_room(starts: Iterable[Run]) -> list[Remark]:

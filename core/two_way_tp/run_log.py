@@ -147,7 +147,7 @@ def read_log(lines: Iterable[str]) -> RunLog:
 def _parse(number: int, text: str) -> Mapping[str, Any]:
     try:
         row = json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict) or not isinstance(row.get("event"), str):
         raise RunLogError(f"line {number} is no event: {text[:60]}")

@@ -4,10 +4,11 @@ import streamlit as st
 
 from core.placement.planner import Question as Plans
 from core.strategy.race import LOADS
+from runtime import workers
 from runtime.prose import said
 from runtime.quantities import seconds
 from runtime.rooms import Question
-from ui import address, inputs, tested
+from ui import address, beside, inputs, tested
 from ui.figures.frames import frame
 from ui.placement import rows_race as rows
 from ui.players import race_player as player
@@ -27,7 +28,8 @@ def ask(page: Page) -> str:
 @st.cache_data(max_entries=32, show_spinner=False)
 def _raced(_question: Plans, load: str, told: str) -> rows.Asked:
     """A race, once for as long as nothing is asked anew. `told` is the question, in words."""
-    return rows.asked(_question, load)
+    at_once = _question.cluster.gpus <= beside.AT_ONCE_GPUS
+    return rows.asked(_question, load) if at_once else workers.run(rows.asked, _question, load)
 
 
 def scene(page: Page, question: Plans, load: str) -> None:

@@ -1,7 +1,9 @@
 """A plan as a manifest: the words of its command, its GPUs dealt out once, read back by a parser of our own."""
 
 import json
+import random
 import re
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -113,3 +115,64 @@ def test_ranks_that_leave_a_node_half_used_are_refused_by_sglang():
     assert [one.text for one in refusals(question, plan, "sglang")] == [
         "tp_size must be divisible by number of nodes"
     ]
+
+
+PIECES = (
+    *(
+        '"',
+        "'",
+        "\\",
+        "\n",
+        "\r",
+        "\x85",
+        "\u2028",
+        "\t",
+        ": ",
+        "- x",
+        "\n---\n",
+        "#",
+        "&a",
+        "*a",
+        "!!python/none",
+        "%",
+        "|",
+    ),
+    *(
+        "$(id)",
+        "`id`",
+        "${HOME}",
+        "$HOME",
+        ";id;",
+        "&&id",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        "é",
+        "😀",
+        "--host",
+        "a",
+        "-7b",
+    ),
+)
+
+
+def test_no_name_of_a_model_leaves_its_place_in_a_manifest_or_a_command():
+    """100 seeded names: each is one word of the shell's, and one text of the manifest's, exactly as it was."""
+    one = planned("llama-3-8b", "h100-sxm", 8, 1, Layout(2, 1, 4))
+    two = planned("llama-3-70b", "h100-sxm", 8, 2, Layout(8, 2, 1))
+    rng = random.Random(7)
+    for _ in range(100):
+        name = "org/" + "".join(rng.choices(PIECES, k=rng.randrange(1, 6)))
+        (question, plan), (wide, over_two) = (
+            (replace(asked, model=replace(asked.model, aliases=(name,))), judged) for asked, judged in (one, two)
+        )
+        assert name in shlex.split(serve_command(question, plan)), name
+        (file,) = read(compose(question, plan))
+        assert set(file) == {"services", "volumes"}
+        assert all(name in each["entrypoint"] + each["command"] for each in file["services"].values()), name
+        group, service = read(kubernetes(wide, over_two))
+        leader = group["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]
+        assert name in shlex.split(leader["command"][2]), name
+        assert {group["kind"], service["kind"]} == {"LeaderWorkerSet", "Service"}
