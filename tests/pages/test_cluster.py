@@ -64,6 +64,7 @@ def test_a_room_is_opened_joined_begun_passed_and_ends_with_one_sum(wall, clock)
     assert "3 of 3 ranks hold the same sum" in text_of(wall)
     assert hand(ada)["held"] == hand(bob)["held"] == [list(chunk) for chunk in ROOMS.ring(code).standing().sums]
     assert "4 rounds" in drawn(wall)
+    assert "same sum" in wall.session_state["_said"]  # and a screen reader is told so
     late = opened(room=code)
     assert "You get a rank when the next one begins" in text_of(late)
 

@@ -9,7 +9,7 @@ from runtime import content
 from runtime.prose import said
 from runtime.room_ring import AT_RANDOM, FEWEST, MOST, SIZES, RoomRing
 from runtime.rooms import ROOMS, Question
-from ui import inputs
+from ui import inputs, shell
 from ui.cluster import words
 from ui.cluster.drawing import NARROW, PROJECTED, WIDE, ring_drawing
 from ui.players.still import still
@@ -59,6 +59,8 @@ def draw(page: Page, ring: RoomRing | None, asked: Asked) -> None:
                 page.say("ring.join")
                 st.fragment(_lobby, run_every=REFRESH_S)(ring, asked, content.language())
         return
+    if standing.is_done:
+        shell.tell(page.entry.scenes[page.scene], words.told(standing))
     st.fragment(_ring, run_every=REFRESH_S)(ring, page.look, standing.is_done, content.language())
 
 
