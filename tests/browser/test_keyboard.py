@@ -189,6 +189,13 @@ def views(page, go, times: int) -> list[str]:
     return found[1:]
 
 
+SLOWER = """() => {
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (...data) { setTimeout(() => send.apply(this, data), 1000); };
+}"""
+"""Makes what a page asks arrive a second late."""
+
+
 def test_each_view_is_one_entry_of_the_history_and_back_and_forward_bring_it(app, open_page):
     """Tabs added none, N added some, and leaving a page added two, one of them a view that nobody had seen."""
     page = open_page(f"{app}/comm_cost")
@@ -211,6 +218,10 @@ def test_each_view_is_one_entry_of_the_history_and_back_and_forward_bring_it(app
     assert page.evaluate("history.length") == before + 7
     assert views(page, page.go_back, 7) == seen[-2::-1]
     assert views(page, page.go_forward, 7) == seen[1:]
+    page.evaluate(SLOWER)
+    page.get_by_test_id("stTopNavLink").filter(has_text="03 The bill").click()
+    arrive(page, "comm_cost")
+    assert page.evaluate("history.length") == before + 8, "a server that answers late adds no entry"
 
 
 def test_a_reload_finds_a_player_where_it_was_left(app, open_page):

@@ -1,8 +1,8 @@
 // One entry of the browser's history for each view: a page with one of its scenes. Whatever else an address says, its
 // settings and its predictions, is written into the entry of the view that is open. So Back is the view before, always.
 //
-// Streamlit pushes an entry for some changes and replaces it for others, and leaves a page in two writes: first its
-// address without settings, then the next page's.
+// Streamlit pushes an entry for some changes and replaces it for others, and leaves a page in several writes: first its
+// address without settings, or with those of the next page, then the next page's.
 
 const BARE_MS = 300;
 const [pushed, replaced] = [history.pushState, history.replaceState].map((write) => write.bind(history));
@@ -15,6 +15,13 @@ function viewOf(href) {
   const scenes = [...searchParams].filter(([name, title]) => name.endsWith('_scene') && firstScenes[name] !== title);
   return JSON.stringify([pathname.replace(/\/$/, ''), scenes]);
 }
+
+// A link to another page has been followed: its address comes with the server's answer, however late that is.
+let leaves = false;
+window.addEventListener('click', (event) => {
+  const link = event.composedPath()[0].closest?.('a[href]');
+  leaves = Boolean(link) && !link.target && new URL(link.href).pathname !== location.pathname;
+}, true);
 
 // What was written bare was the view itself, and no page was left by it.
 function keepBare() {
@@ -31,19 +38,24 @@ function keepBare() {
 function written(state, title, url) {
   if (!url) return replaced(state, title);
   const there = new URL(url, location.href);
-  if (bare && there.pathname !== location.pathname) {
+  const stays = there.pathname === location.pathname;
+  if (bare && !stays) {
     clearTimeout(bare.timer);
     replaced(bare.state, '', bare.before);
     bare = null;
-  } else keepBare();
-  if (there.pathname === location.pathname && !there.search && location.search) {
-    bare = { before: location.href, state: history.state, timer: setTimeout(keepBare, BARE_MS) };
+  } else if (!leaves) keepBare();
+  if (stays && (leaves || (!there.search && location.search))) {
+    bare ??= { before: location.href, state: history.state, timer: leaves ? 0 : setTimeout(keepBare, BARE_MS) };
     return replaced(state, title, url);
   }
+  leaves = leaves && stays;
   // before a visitor has done anything it is the address they came with, put into our words
   const isNew = viewOf(there) !== viewOf(location.href) && navigator.userActivation.hasBeenActive;
   return (isNew ? pushed : replaced)(state, title, url);
 }
 
 Object.assign(history, { pushState: written, replaceState: written });
-window.addEventListener('popstate', () => { bare = null; }, true);
+window.addEventListener('popstate', () => {
+  bare = null;
+  leaves = false;
+}, true);
