@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 APP = ROOT / "streamlit_app.py"
-STARTS_WITHIN_S = 60.0
+STARTS_WITHIN_S = 180.0
 
 
 def free_port() -> int:

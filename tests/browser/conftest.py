@@ -22,7 +22,7 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE_MS = 60_000
+PATIENCE_MS = 180_000
 """How long a page is waited for: a machine that others use answers late, and that is no fault of the page."""
 
 # Streamlit asks for these beside a deep link, and falls back: no fault of the page.

@@ -73,7 +73,7 @@ def begin(page) -> None:
 
 def ranks_of(server) -> list[int]:
     """Both ranks, once they are there."""
-    deadline_s = time.monotonic() + 60
+    deadline_s = time.monotonic() + PATIENCE_MS / 1000
     while len(server.ranks()) < 2 and time.monotonic() < deadline_s:
         time.sleep(0.1)
     return server.ranks()
@@ -119,8 +119,8 @@ class TestLive:
     def test_a_run_replaces_the_recorded_one_and_can_be_kept(self, server, open_page, tmp_path):
         page = open_page(f"{server.url}/{BENCH}")
         begin(page)
-        page.get_by_text('"event": "prompt"').first.wait_for(timeout=180_000)
-        page.get_by_role("button", name="Download this run").wait_for(timeout=180_000)
+        page.get_by_text('"event": "prompt"').first.wait_for(timeout=600_000)
+        page.get_by_role("button", name="Download this run").wait_for(timeout=600_000)
         server.wait_for_none()
         settle(page)
         with page.expect_download() as download:
