@@ -10,8 +10,11 @@ const AIR = 8; // px over the foot, for letters that are higher than their line
 const BEYOND = 4000; // px, for what may stand out of its place
 const PLACES = `${CONTROLS}, .stElementContainer`;
 const WRITTEN = ':is(.stMarkdown, .stHtml, .stHeading)';
+const FIGURES = 'figure, [data-testid="stVegaLiteChart"], [data-testid^="stBidiComponent"]';
 const LINES = 'p, li, tr, pre, h1, h2, h3, h4, h5, .fraction-row';
-const wall = { zoom: 1, low: false, screens: [], at: 0, scene: '', presenting: false, tall: null, known: '', stacks: false, tell: () => {} };
+const ASKS = ['last', 'first', 'after']; // where a low wall has its controls: the first of these that leaves no screen to them alone
+const ANEW = { stacks: false, asks: 0, screensBefore: 0 };
+const wall = { zoom: 1, low: false, screens: [], at: 0, scene: '', presenting: false, tall: null, known: '', ...ANEW, tell: () => {} };
 
 const least = (size) => Math.min(innerWidth / size[0], innerHeight / size[1]);
 
@@ -31,6 +34,7 @@ function scaleWall() {
     else style.removeProperty(name);
   }
   document.documentElement.dataset.wall = !wall.presenting ? '' : low || wall.stacks ? 'low' : 'high';
+  document.documentElement.dataset.asks = ASKS[wall.asks];
   Object.assign(wall, { zoom, low });
   const seen = JSON.stringify({ low, zoom });
   if (!wall.presenting || seen === wall.known) return;
@@ -96,7 +100,7 @@ function layScreens() {
   flow.forEach((part) => { part.style.top = ''; });
   const scene = `${location.pathname} ${tabs.querySelector('[aria-selected=true]')?.textContent}`;
   if (scene !== wall.scene) {
-    Object.assign(wall, { scene, at: 0, stacks: false });
+    Object.assign(wall, { scene, at: 0, ...ANEW });
     scaleWall();
   }
   const parts = partsOf(flow);
@@ -108,8 +112,46 @@ function layScreens() {
     scaleWall();
     return layLater();
   }
+  if (asksAnew(parts)) return layLater();
+  fillLast(wall.screens, parts, foot.getBoundingClientRect().top - top - AIR);
   wall.at = Math.min(wall.at, wall.screens.length - 1);
   return showScreens(flow, parts);
+}
+
+const on = (screen, parts) => parts.filter(({ box }) => screen.shown.has(box)).sort((one, other) => one.box.top - other.box.top);
+const isBare = (screen, parts) => on(screen, parts).every(({ part }) => part.matches(`${CONTROLS}, h1`));
+const isFigure = ({ part }) => part.matches(FIGURES) || part.querySelector(FIGURES);
+const drawnOn = (screen, parts) => on(screen, parts).some(isFigure);
+
+// Controls stand after their figure, so that it comes first. Where that leaves them a screen of their own they go before
+// it, unless they then drive it to another screen.
+function asksAnew(parts) {
+  const { asks, screens, screensBefore } = wall;
+  const isPoor = asks === ASKS.indexOf('first') && (screens.length > screensBefore || !drawnOn(screens[0], parts));
+  if (asks === ASKS.length - 1 || !(isPoor || screens.some((screen) => isBare(screen, parts)))) return false;
+  Object.assign(wall, { asks: asks + 1, screensBefore: screens.length });
+  scaleWall();
+  return true;
+}
+
+// A last screen of a line or a row of controls takes along what is written before them, but no figure.
+function fillLast(screens, parts, room) {
+  const [before, last] = screens.slice(-2);
+  if (!last) return;
+  const end = Math.max(...on(last, parts).map(({ box }) => box.bottom));
+  const drawn = on(before, parts).filter(isFigure).map(({ box }) => box.bottom);
+  const keeps = drawn.length ? Math.max(...drawn) : before.from + room / 5;
+  const written = on(before, parts).filter(({ box }) => box.top >= keeps - 0.5);
+  while (written.length && !drawnOn(last, parts) && (isBare(last, parts) || end - last.from < room / 3)) {
+    const boxes = on(before, parts).map(({ box }) => box);
+    const from = cleanEnd(boxes, before.from, written.pop().box.top - before.from);
+    if (from < keeps - 0.5 || end - from > room) return;
+    for (const box of boxes.filter(({ top }) => top >= from - 0.5)) {
+      before.shown.delete(box);
+      last.shown.add(box);
+    }
+    before.to = last.from = from;
+  }
 }
 
 function showScreens(flow, parts) {
@@ -162,6 +204,6 @@ function watchWall(presenting) {
 }
 
 window.addEventListener('resize', () => {
-  wall.stacks = false;
+  Object.assign(wall, ANEW);
   watchWall(wall.presenting);
 });

@@ -39,14 +39,13 @@ class Measures:
 
 WIDE = Measures(852, 214, 29, 42, 28)
 NARROW = Measures(350, 1, 29, 74, 30, over=38, gap=6)
-PROJECTED = Measures(852, 264, 31, 42, 30, type=1.35, lines=(16, 35))
-LOW_WALL = Measures(1136, 540, 35, 41, 34, type=1.62, lines=(26, 26), beside=190, least=24, gap=8)
+WALL = Measures(1136, 540, 35, 41, 34, type=1.62, lines=(26, 26), beside=190, least=24, gap=8)
 """As wide as a wall of 1280 × 720 has room, so that no letter is drawn smaller; labels are on one line."""
 
 
 def size_of(look: Look) -> Measures:
     """What a diagram is drawn at, on a page or on a wall."""
-    return LOW_WALL if look.low else PROJECTED if look.present else WIDE
+    return WALL if look.present else WIDE
 
 
 def rect(x: float, y: float, width: float, height: float, **style: object) -> str:

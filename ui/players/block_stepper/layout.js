@@ -14,6 +14,7 @@ const SIZES = {
 };
 const GAPS = { first: 0, line: 31, arrow: 44, bar: 41, result: 52, dense: 26, none: 26 };
 const LABEL_ABOVE = 22;
+const LOW_WALL = 900, SHARES = { beside: 0.54, alone: 0.62, underControls: 0.43 }; // of a wall's height
 const TALLEST = 620; // of a figure on a laptop, so that its controls stand above the fold
 
 // The sizes to try, best first. A longer story is drawn smaller; on a projector with a row's name and shape on one line.
@@ -47,20 +48,21 @@ function leastWidth(board, size) {
 }
 
 // The first view that fits, and on a projector leaves room below; or the last one, in a box that scrolls sideways.
-function fittingView(views, width, present) {
+function fittingView(views, width, present, played) {
   const fits = ({ board }) => leastWidth(board, sizesFor(board, width, present)[0]) <= width;
-  return views.find((view) => fits(view) && isLow(layOut(view.board, width, present), present)) ?? views[views.length - 1];
+  return views.find((view) => fits(view) && isLow(layOut(view.board, width, present, played), present, played)) ?? views[views.length - 1];
 }
 
-// A narrow figure on a projector stands beside another, over a reading.
-function isLow(plan, present) {
+// A narrow figure on a projector stands beside another, over a reading; one that is played, on a low one, with what is asked.
+function isLow(plan, present, played) {
   if (!present) return plan.height <= TALLEST;
-  return plan.height <= wallHeight() * (plan.width > 1000 ? 0.62 : 0.54);
+  const stands = plan.width <= 1000 ? 'beside' : played && wallHeight() < LOW_WALL ? 'underControls' : 'alone';
+  return plan.height <= wallHeight() * SHARES[stands];
 }
 
-function layOut(board, available, present) {
+function layOut(board, available, present, played) {
   const plans = sizesFor(board, available, present).map((size) => layOutAt(board, available, present, size));
-  return plans.find((plan) => isLow(plan, present)) ?? plans[plans.length - 1];
+  return plans.find((plan) => isLow(plan, present, played)) ?? plans[plans.length - 1];
 }
 
 function layOutAt(board, available, present, size) {
