@@ -66,6 +66,8 @@ class _Room:
     votes: dict[Question, list[dict[str, float]]] = field(default_factory=dict)
     used_s: float = 0.0
     ring: RoomRing | None = None
+    view: str = ""
+    notes: str = ""
 
     @property
     def last_s(self) -> float:
@@ -86,6 +88,11 @@ def code_of(key: str) -> str:
     """
     number = int.from_bytes(sha256(key.encode()).digest())
     return "".join(LETTERS[number // len(LETTERS) ** digit % len(LETTERS)] for digit in range(CODE_LETTERS))
+
+
+def pass_of(key: str) -> str:
+    """What lets the notes follow a key's wall, and nothing else: it does not tell the key."""
+    return sha256(b"notes of a room " + key.encode()).hexdigest()[:16]
 
 
 def _digest(key: str) -> bytes:
@@ -165,6 +172,22 @@ class Rooms:
                 return ()
             votes = room.votes[room.asked.question]
             return tuple(Tally(tuple(sorted(Counter(vote.values()).items()))) for vote in votes)
+
+    def show(self, key: str, view: str) -> bool:
+        """Keep which view the key's wall shows, in its room, opened if need be; False where there is none."""
+        with self._lock:
+            room = self._own(key, opens=True)
+            if room is None or len(view) > LONGEST_ADDRESS:
+                return False
+            room.view, room.notes = view, pass_of(key)
+            return True
+
+    def shown(self, code: str, notes: str) -> str:
+        """The view that a room's wall shows, to who has the pass of its notes; nothing to others."""
+        with self._lock:
+            room = self._room(code)
+            may = room is not None and bool(room.notes) and compare_digest(room.notes.encode(), notes.encode())
+            return room.view if room is not None and may else ""
 
     def presides(self, key: str) -> bool:
         """Whether a key opened its room, or may: nobody else's is open under its code."""

@@ -43,6 +43,7 @@ _SHARED = (
     LANGUAGE,
     poll.ROOM,
     poll.CHAIR,
+    notes.FOLLOW,
     paths.PATH,
 )
 
@@ -141,7 +142,10 @@ def run() -> None:
             notes.draw() if reads else page.run()
         address.note_own(page.url_path, _SHARED)
         _say_what_was_ignored(notice, page.url_path)
-        poll.say_where(notice)
+        if not reads:
+            poll.say_where(notice)
+    if presenting():
+        poll.show(st.session_state.get("_view", ""))
     with unseen.mounted("shell"):
         _browser(
             key="shell",

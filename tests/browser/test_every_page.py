@@ -1,12 +1,13 @@
 """What holds of every page in a real browser: it fits and can be read by all, on a laptop, a phone and a wall."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from runtime import content
-from tests.browser.conftest import press, settle, wait_for_address
+from tests.browser.conftest import arrive, press, settle, wait_for_address
 from tests.browser.measures import HEADLESS, INK, MAGNIFIED, TOUCH, TYPE, screens
 from ui.course.pages import LABS, OVERVIEW, PAGES, SCENES, START, after
 
@@ -258,6 +259,27 @@ def test_a_lab_is_presented_by_keyboard_alone(app, open_page, lab):
 def open_scene(page) -> str:
     """The scene that is open."""
     return page.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text()
+
+
+def test_notes_on_another_device_follow_the_wall_by_the_server(app, open_page):
+    """The other device has no channel between windows; it has a pass, and not the key that presides."""
+    page = open_page(f"{app}/?notes=true&path=50")
+    page.locator(".st-key-notes_offer button").click()
+    shown = page.get_by_text("follow=", exact=False).first
+    shown.wait_for()
+    address = re.search(r"\S+follow=\w+", shown.inner_text())[0]
+    without = "window.BroadcastChannel = class { postMessage() {} }"
+    device = open_page(f"http://{address}", width=390, height=844, script=without)
+    assert "chair" not in device.url
+    assert device.locator("[data-now]").count() == 0
+    page.locator(".st-key-note_comm_cost_see a").first.click()
+    arrive(page, "comm_cost")
+    press(page, "p")
+    wait_for_address(page, "present=true")
+    device.locator(".st-key-note_comm_cost_see[data-now]").wait_for()
+    press(page, "PageDown")
+    page.locator(".st-key-next button").click()
+    device.locator(".st-key-note_comm_cost_see[data-now]").wait_for(state="detached")
 
 
 def test_a_clicker_turns_a_path_from_page_to_page_blanks_the_wall_and_leaves_it(app, open_page):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.course.heaps import heaps
 from runtime import rooms
-from runtime.rooms import LIFE_S, MOST_QUESTIONS, MOST_ROOMS, MOST_VOTERS, Question, Rooms, code_of
+from runtime.rooms import LIFE_S, MOST_QUESTIONS, MOST_ROOMS, MOST_VOTERS, Question, Rooms, code_of, pass_of
 
 BUBBLE = Question("pipeline_bubble", "question", 30.4)
 
@@ -54,6 +54,24 @@ def test_another_key_of_the_same_code_presides_over_nothing(open_rooms, monkeypa
     open_rooms.take_votes("found", False)
     assert open_rooms.asked("CDFGHJ").takes_votes
     assert open_rooms.asked("CDFGHJ").question == BUBBLE
+
+
+def test_a_walls_scene_is_told_to_the_pass_of_its_notes_and_to_nobody_else(open_rooms, clock):
+    """Neither the code, which the whole room has, nor the pass of another key; and the pass presides over nothing."""
+    code = code_of("key")
+    assert open_rooms.shown(code, pass_of("key")) == ""
+    assert open_rooms.show("key", "comm_cost_see")
+    assert open_rooms.shown(code, pass_of("key")) == "comm_cost_see"
+    assert [open_rooms.shown(code, other) for other in ("", code, pass_of("other"), "key", "é")] == [""] * 5
+    assert code_of(pass_of("key")) != code
+    assert not open_rooms.show("key", "x" * 2000)
+    clock.now_s += LIFE_S
+    assert open_rooms.shown(code, pass_of("key")) == ""
+
+
+def test_a_room_that_only_votes_has_no_notes_to_follow(open_rooms):
+    open_rooms.ask("key", BUBBLE)
+    assert open_rooms.shown(code_of("key"), "") == open_rooms.shown(code_of("key"), pass_of("key")) == ""
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 100)), max_size=40))

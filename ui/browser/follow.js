@@ -1,4 +1,4 @@
-// The notes follow the wall: windows of one browser tell each other which scene is projected, without the server.
+// The notes follow the wall: windows of one browser tell each other which scene is projected.
 
 const channel = new BroadcastChannel('shardlab-wall');
 const follow = { view: '', presents: false, reads: false };
@@ -15,6 +15,12 @@ channel.onmessage = ({ data: { view, asks } }) => {
   if (asks && follow.presents) channel.postMessage({ view: follow.view });
   if (view && follow.reads) markNote(view);
 };
+
+// On another device the server tells it, to who has the pass of the notes.
+function markFromServer() {
+  const view = document.querySelector('[data-wall-at]')?.dataset.wallAt;
+  if (view && follow.reads) markNote(view);
+}
 
 // Told after every run of the page: the scene that is open, whether it is projected, and whether the notes are read.
 function followTheWall(view, presents, reads) {

@@ -1,22 +1,33 @@
 """What a presenter says and asks, scene by scene along a path: for a phone, or a second window."""
 
-from urllib.parse import urlencode
+import html
+from urllib.parse import urlencode, urljoin
 
 import streamlit as st
 
+from core.qr import LONGEST, qr_code
 from runtime.prose import said
+from runtime.rooms import ROOMS, pass_of
 from ui import inputs
 from ui.course.pages import entry
 from ui.course.paths import PATH, PATHS, name
+from ui.players.still import still
+from ui.prose import escape
+from ui.room import poll
+from ui.room.drawing import code_svg
 
 NOTES = "notes"
 """In the address: the notes in place of the page."""
+
+FOLLOW = "follow"
+"""In the address: the pass of a reader on another device, whom the server tells which scene the wall shows."""
 
 USUAL = "50"
 
 
 def asked() -> bool:
     """Whether this visit reads the notes. Keeps that in the address; rendered by the entry on every page."""
+    inputs.memo(FOLLOW, 16)
     return inputs.flag(NOTES)
 
 
@@ -26,6 +37,10 @@ def draw() -> None:
     st.title(said(NOTES, "title"), anchor=False)
     with st.container(key="notes_lead"):
         st.markdown(said(NOTES, "lead", minutes=path))
+    if given := inputs.picked(FOLLOW, ""):
+        _follow(poll.code(), given)
+    else:
+        _offer(path)
     begins = 0
     for stop in PATHS[path]:
         page = entry(stop.stem)
@@ -35,3 +50,24 @@ def draw() -> None:
         with st.container(key=f"note_{stop.stem}_{stop.scene}"):
             head = said(NOTES, "row", page=page.title, scene=page.scenes[stop.scene], **row)
             st.markdown(f"##### {head}\n{said(NOTES, f'{stop.stem}.{stop.scene}')}")
+
+
+def _offer(path: str) -> None:
+    """The way for another device to these notes, which then follow the wall of this visit."""
+    if not poll.presides():
+        st.button(said(NOTES, "offer"), key="notes_offer", type="tertiary", on_click=poll.open_key)
+        return
+    ROOMS.show(st.session_state[poll.CHAIR], "")
+    asked = {NOTES: "true", PATH: path, poll.ROOM: poll.code(), FOLLOW: pass_of(st.session_state[poll.CHAIR])}
+    address = f"{urljoin(st.context.url or '', '.')}?{urlencode(asked)}"
+    st.markdown(said(NOTES, "offered", address=f"**{escape(address.rpartition('//')[2])}**"))
+    if len(address.encode()) <= LONGEST:
+        with st.container(key="notes_code", width=300):
+            still(code_svg(qr_code(address), said(NOTES, "offered.alt")), key="notes_code_drawn")
+
+
+@st.fragment(run_every=poll.REFRESH_S)
+def _follow(code: str, given: str) -> None:
+    """Tell the browser which scene the wall shows; `follow.js` marks its note."""
+    with st.container(key="wall_at"):
+        st.html(f'<i data-wall-at="{html.escape(ROOMS.shown(code, given))}"></i>')

@@ -69,9 +69,22 @@ def presides() -> bool:
     return bool(key) and code_of(key) == code() and ROOMS.presides(key)
 
 
+def open_key() -> None:
+    """Give this visit a key to a room of its own, if it has none."""
+    if not presides():
+        st.session_state[CHAIR] = secrets.token_hex(8)
+        st.session_state[ROOM] = code_of(st.session_state[CHAIR])
+
+
+def show(view: str) -> None:
+    """Keep which scene the wall shows, for the notes on another device, where this visit presides over a room."""
+    if presides():
+        ROOMS.show(st.session_state[CHAIR], view)
+
+
 def join(path: str) -> None:
-    """Who comes by the short address, which names no page, begins where the room is."""
-    if path or "_address" in st.session_state:
+    """Who comes by the short address, which names no page, begins where the room is; who reads the notes, there."""
+    if path or "_address" in st.session_state or "notes" in st.query_params:
         return
     asked = ROOMS.asked(st.query_params.get(ROOM, "").strip().upper())
     if asked:
@@ -102,9 +115,7 @@ def button(question: Question, revealed: bool) -> Callable[[], object] | None:
 
 def call_to(question: Question) -> None:
     """Open a room, if this visit presides over none, and have it at a question. For a button's `on_click`."""
-    if not presides():
-        st.session_state[CHAIR] = secrets.token_hex(8)
-        st.session_state[ROOM] = code_of(st.session_state[CHAIR])
+    open_key()
     page = entry(question.stem)
     shown = {
         name: value
