@@ -204,6 +204,8 @@ def flag(key: str) -> bool:
 
 def keep_number(key: str) -> None:
     """Keep in the address a number that is asked for in another scene."""
+    if st.session_state.get(key, 0) is None:
+        st.session_state[key] = 0  # a row of buttons of which none was pressed
     address.listen(key, lambda text: _is_whole(text, 0, _MOST_KEPT), "some_whole")
     with out_of_sight():
         whole(key, key, 0, _MOST_KEPT, 0)
