@@ -57,7 +57,7 @@ def test_another_key_of_the_same_code_presides_over_nothing(open_rooms, monkeypa
 
 
 def test_a_walls_scene_is_told_to_the_pass_of_its_notes_and_to_nobody_else(open_rooms, clock):
-    """Neither the code, which the whole room has, nor the pass of another key; and the pass presides over nothing."""
+    """Neither the code, which the room has, nor the pass of another key; and the pass presides over nothing."""
     code = code_of("key")
     assert open_rooms.shown(code, pass_of("key")) == ""
     assert open_rooms.show("key", "comm_cost_see")

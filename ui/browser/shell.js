@@ -129,7 +129,14 @@ document.addEventListener('click', onPress, true);
 document.addEventListener('click', onClick, true);
 document.addEventListener('focusin', (event) => { last = event.target; }, true);
 let waiting = null;
-new MutationObserver(() => { waiting ??= setTimeout(() => { waiting = null; keepFocus(); sayOfPage(); markFromServer(); watchWall(now.present); }, 100); }).observe(document.body, { subtree: true, attributeFilter: ['disabled'], childList: true });
+function afterChange() {
+  waiting = null;
+  keepFocus();
+  sayOfPage();
+  markFromServer();
+  watchWall(now.present);
+}
+new MutationObserver(() => { waiting ??= setTimeout(afterChange, 100); }).observe(document.body, { subtree: true, attributeFilter: ['disabled'], childList: true });
 
 // The style sheets of the other theme are the server's: it is told where the visitor's system turns dark while the page is open.
 const isDark = (element) => Number(/\d+/.exec(getComputedStyle(element.closest('.stApp') ?? document.body).backgroundColor)) < 128;
