@@ -35,8 +35,14 @@ def choice(label: str, key: str, options: Sequence[T], default: T, *, help: str 
     if words := _worded(key, options):
         return _picked_of(words, option(label, key, *_keyed(words, default), help=help))
     address.listen(key, lambda text: text in map(str, options), "options", options=", ".join(map(str, options)))
-    picked = st.segmented_control(
-        label, options, default=default, key=key, bind="query-params", required=True, help=help
+    given = tuple(options)
+    picked = asked(
+        key,
+        ("choice", given, default),
+        given.__contains__,
+        lambda: st.segmented_control(
+            label, options, default=default, key=key, bind="query-params", required=True, help=help
+        ),
     )
     return default if picked is None else picked
 

@@ -1,6 +1,7 @@
 """A machine as an interconnect: α and β of the wire between its ranks, by lab 03's fit of the run's own sweep."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.links.fit import LinkFit, fit_link
@@ -16,7 +17,12 @@ def fitted_wire(log: RunLog) -> LinkFit | None:
 
 def fitted_sweep(median_s: Mapping[int, float], ranks: int) -> LinkFit | None:
     """The fit of all-reduces timed at several payloads in bytes; None where they are too few."""
-    rows = tuple(Row(number, size, 1e6 * time_s, None) for number, (size, time_s) in enumerate(median_s.items(), 1))
+    return _fit(tuple(median_s.items()), ranks)
+
+
+@lru_cache(maxsize=256)
+def _fit(median_s: tuple[tuple[int, float], ...], ranks: int) -> LinkFit | None:
+    rows = tuple(Row(number, size, 1e6 * time_s, None) for number, (size, time_s) in enumerate(median_s, 1))
     return fit_link(Table("all_reduce", ranks, rows))
 
 

@@ -23,19 +23,28 @@ def page() -> None:
             inputs.slide("slide", "slide", 0, 10, 3),
             inputs.toggle("toggle", "toggle"),
             inputs.select("select", "select", ["a", "b", "c"], "a"),
+            inputs.choice("choice", "choice", [1, 2, 4], 2),
             inputs.line("line", "line", 9),
         ]
         st.text_area("text", key="text", persist_state="session")
     st.session_state["said"] = [*said, st.session_state["text"]]
 
 
-KEYS = ("whole", "number", "slide", "toggle", "select", "line", "text")
-DEFAULTS = [2, 0.5, 3, False, "a", "", ""]
-OTHERS = [8, 0.25, 7, True, "c", "word", "a text"]
+KEYS = ("whole", "number", "slide", "toggle", "select", "choice", "line", "text")
+DEFAULTS = [2, 0.5, 3, False, "a", 2, "", ""]
+OTHERS = [8, 0.25, 7, True, "c", 4, "word", "a text"]
 
 
 def widgets(app: AppTest) -> dict:
-    kinds = (app.number_input, app.slider, app.toggle, app.selectbox, app.text_input, app.text_area)
+    kinds = (
+        app.number_input,
+        app.slider,
+        app.toggle,
+        app.selectbox,
+        app.button_group,
+        app.text_input,
+        app.text_area,
+    )
     return {widget.key: widget for kind in kinds for widget in kind}
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_wire
 from core.two_way_tp.spend import HOURS_A_DAY, Account, cost_usd, hours_for
 from runtime.catalog_words import short_name
+from runtime.kept import kept
 from runtime.prose import said
 from runtime.quantities import bandwidth, binary_bytes, local, percent, plain, seconds, significant
 from ui.two_way_tp.rows_runs import hardware
@@ -14,6 +15,7 @@ NO_BREAK_HYPHEN = "\u2011"
 SHAPED = {"loopback": "loopback", "10gbit": "10 Gb/s", "1gbit": "1 Gb/s"}
 
 
+@kept
 def scaling_fields(run: ScalingRun | None, between: str) -> Mapping[str, str]:
     """What a machine's curve says of the width at which TP begins to pay."""
     if run is None:
