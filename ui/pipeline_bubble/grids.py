@@ -13,6 +13,7 @@ from core.pipeline_bubble.schedules.actions import Span
 from core.pipeline_bubble.schedules.grid import Grid as Cells
 from core.pipeline_bubble.schedules.grid import tick_grid
 from core.pipeline_bubble.schedules.simulator import Timeline
+from runtime.kept import kept
 from runtime.prose import named, said
 from ui.pipeline_bubble.rows import Drawn, fill_drain_run, triangles_terms
 from ui.players.schedule_player import Grid, Level, Mark, Stop, schedule_player
@@ -50,6 +51,7 @@ def at_rest(page: Page, run: FillDrain, key: str) -> None:
     _as_table(page, [still], key, alt)
 
 
+@kept
 def table(grid: Grid) -> pd.DataFrame:
     """A row a rank and a column a tick: `3`, or `B3` where a run goes back, and a dash where it is idle."""
     ticks = [said("pipeline_bubble", "says.tick", tick=tick) for tick in range(grid.ticks)]

@@ -10,6 +10,7 @@ from core.sharding_math.examples import Run
 from core.sharding_math.numerics import Precision, largest_error
 from core.sharding_math.trace_diagram import trace_diagram
 from runtime import prose as plain_prose
+from runtime.kept import kept
 from runtime.quantities import binary_bytes, local
 from ui.players.block_stepper import Note, View
 from ui.prose import Prose, plain_text
@@ -47,6 +48,7 @@ def still(run: Run, caption: str, follow: int, unwanted: Sequence[int] = ()) -> 
     return View(worded(diagram), (caption,) * len(diagram.steps), (), "")
 
 
+@kept
 def worded(diagram: Diagram, at_scale: str = "") -> dict[str, Any]:
     """A diagram with its names, shapes and texts, as the browser gets it."""
     rows = [

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from urllib.parse import quote, unquote
 
@@ -40,6 +41,7 @@ def paper(seed: int, keys: Iterable[str] = ()) -> tuple[Question, ...]:
     return tuple(_draw(seed, key) for key in (tuple(keys) or BANK))
 
 
+@lru_cache(maxsize=1024)
 def _draw(seed: int, key: str) -> Question:
     if key not in BANK:
         raise UnknownNameError("question", key[:60], BANK)

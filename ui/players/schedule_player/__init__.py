@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from runtime.kept import kept
 from ui.players import kit
 
 SCRIPTS = ("cells.js", "layout.js", "figure.js", "schedule.js")
@@ -108,6 +109,7 @@ def payload(grids: Sequence[Grid], head: dict[str, object]) -> bytes:
     return struct.pack("<I", len(packed)) + packed + b"".join(grid.cells for grid in grids)
 
 
+@kept
 def _head_of(grid: Grid) -> dict[str, object]:
     """A grid without its cells; levels as bare pairs, for there may be thousands."""
     head = asdict(grid)
