@@ -1,9 +1,9 @@
 """What a page asks out of sight: kept by the server and in the address, and in no browser.
 
-The controls of a scene that is not open, the fields of a closed panel and the states that a button writes are more
-than half of a page's widgets. Nobody sees them, so nothing of them is sent: they are drawn into Streamlit's null
-generator, which registers a widget, its value and its place in the address, and sends no message. A browser so has
-less to mount, and on a slow first visit there is nothing that it could show by mistake.
+The controls of a scene that is not open, the fields of a closed panel and the states that a button writes are two
+thirds of a page's widgets (lab 03's *see*: 49 of 71). Nobody sees them, so nothing of them is sent: they are drawn
+into Streamlit's null generator, which registers a widget, its value and its place in the address, and sends no
+message. A browser so has less to mount, and on a slow first visit there is nothing that it could show by mistake.
 
 A browser that mounts such a widget later has no value for it: it is told the server's. And since it sends none
 while the widget is out of sight, the server's value is the truth then, and the address is made to say so. Source:
