@@ -18,7 +18,7 @@ def test_a_term_tells_its_definition_by_pointer_and_by_keyboard(app, open_page):
     assert told(page) == []
     word = page.locator(".term > [role=button]").first
     word.hover()
-    assert told(page) == ["One process with one accelerator of its own, known to the others by its number."]
+    assert told(page) == ["One process with one GPU of its own, known to the other processes by its number."]
     page.mouse.move(0, 0)
     assert told(page) == []
     word.focus()
