@@ -10,27 +10,16 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.errors import ShardlabError
-from runtime import operators
 from ui import held_axes, theme
 from ui.controls import Controls
 from ui.course import glossary
 from ui.equation import fractions
 from ui.figures.frames import Sheet, sheet
 from ui.figures.style import Figure
+from ui.guarded import guarded
 from ui.labels import label as word
 from ui.players.save_png import save_png
-from ui.prose import Prose, escape
-
-
-@contextmanager
-def guarded(stem: str) -> Iterator[None]:
-    """A part of a page that may refuse: the message stands in its place, and a line tells the operator."""
-    try:
-        yield
-    except ShardlabError as error:
-        operators.note("refusal", page=stem, kind=type(error).__name__)
-        st.error(escape(error))
+from ui.prose import Prose
 
 
 @dataclass(kw_only=True)

@@ -20,8 +20,8 @@ from runtime.kept import kept
 from ui import address, inputs, lighter_state, scenario_bar, theme, unseen, wanted_messages
 from ui.course import paths, progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
+from ui.guarded import guarded
 from ui.labels import label
-from ui.page_parts import guarded
 from ui.prose import escape
 from ui.room import notes, poll
 
