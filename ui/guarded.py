@@ -1,4 +1,4 @@
-"""A part of a page that may refuse. Apart from the parts that draw, for it stands in the first page without pandas."""
+"""A part of a page that may refuse, apart from those that draw: the first page has it without pandas."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
