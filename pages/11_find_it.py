@@ -15,7 +15,7 @@ from ui.prose import escape
 page = scenes.open_page("find_it")
 with page.controls("find"):
     query = inputs.line(said("find_it", "says.words_scene_term_or"), page.key("words"), LONGEST_QUERY)
-found = find(query, index())
+results = find(query, index())
 
 
 def show(one: Found, number: int) -> None:
@@ -30,10 +30,10 @@ def show(one: Found, number: int) -> None:
 
 
 def search() -> None:
-    if not found:
+    if not results:
         page.say("find.nothing" if query.strip() else "find.lead")
-    for number, one in enumerate(found):
+    for number, one in enumerate(results):
         show(one, number)
 
 
-page.play(lambda: facts.fields(query, found), find=search, keys=lambda: page.say("keys.body"))
+page.play(lambda: facts.fields(query, results), find=search, keys=lambda: page.say("keys.body"))

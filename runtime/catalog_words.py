@@ -24,9 +24,9 @@ def told(text: str) -> str:
         return text
     english, spoken = content.blocks(STEM, content.ENGLISH), content.load(STEM)
     here = {words: spoken[name] for name, words in english.items()}
-    worded = phrases(content.CONTENT.as_posix()).sub(lambda found: here[found[0]], text)
-    worded = _THOUSANDS.sub(lambda found: grouped(int(found[0].replace(",", ""))), worded)
-    return _NUMBER.sub(lambda found: local(found[0]), worded)
+    worded = phrases(content.CONTENT.as_posix()).sub(lambda match: here[match[0]], text)
+    worded = _THOUSANDS.sub(lambda match: grouped(int(match[0].replace(",", ""))), worded)
+    return _NUMBER.sub(lambda match: local(match[0]), worded)
 
 
 def short_name(link: LinkSpec) -> str:

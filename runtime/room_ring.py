@@ -180,8 +180,8 @@ class RoomRing:
         while (due_s := min(dues_s)) <= now_s:
             rank = dues_s.index(due_s)
             ring.send(rank, ring.sent(rank), due_s)
-            for place in (rank, (rank + 1) % ring.ranks):
-                dues_s[place] = self._due_s(ring, place)
+            for affected in (rank, (rank + 1) % ring.ranks):
+                dues_s[affected] = self._due_s(ring, affected)
         if ring.is_done and self._noted != self._number:
             self._noted = self._number
             means = tuple(map(float, np.mean(ring.took_s, axis=0)))

@@ -11,7 +11,7 @@ from core.models.hf_config import model_from_config
 from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of, usual_width
 from core.placement.cluster import own_gpu
 from core.placement.demand import Demand
-from core.placement.planner import Question
+from core.placement.plan import Question
 from core.placement.rank_memory import Overhead
 from core.placement.topology import read_topology
 from core.specs import DTYPE_BYTES, GpuSpec, ModelSpec

@@ -103,8 +103,8 @@ def _answer(options: argparse.Namespace, lab: Lab) -> str:
 
 def _asked(asked: Sequence[Number]) -> Sequence[Mapping[str, object]]:
     return [
-        {"number": place, "asks": worded(place, question), "unit": question.unit}
-        for place, question in enumerate(asked, 1)
+        {"number": number, "asks": worded(number, question), "unit": question.unit}
+        for number, question in enumerate(asked, 1)
     ]
 
 

@@ -14,7 +14,8 @@ from core.placement.asked import GPUS_PER_NODE
 from core.placement.bench_prediction import predict_bench
 from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.placement.planner import Placement, Plan, Question, judge
+from core.placement.plan import Plan, Question, judge
+from core.placement.planner import Placement
 from core.placement.trace import nothing_fits
 from core.placement.trace_load import run_trace, trace_remark
 from core.placement.under_load import engine_cost

@@ -12,7 +12,8 @@ from core.placement.assumed import assumed, assumptions
 from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.manifests import compose, kubernetes
-from core.placement.planner import Placement, Plan, Question
+from core.placement.plan import Plan, Question
+from core.placement.planner import Placement
 from core.placement.preflight import ENGINES, Engine
 from core.placement.serve_flags import refusals, remarks, serve_command
 from core.placement.sizing import Sizing, sized, sizing_remark

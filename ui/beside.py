@@ -2,7 +2,8 @@
 
 from functools import lru_cache
 
-from core.placement.planner import Placement, Question
+from core.placement.plan import Question
+from core.placement.planner import Placement
 from core.placement.under_load import place_under_load
 from core.strategy import picker
 from core.strategy.flips import Flip, flips

@@ -30,9 +30,9 @@ def along(spec: Spec, key: str) -> Spec:
     if key not in keys:
         keys.append(key)
         st.session_state[_DRAWN] = [scene, *keys]
-    place = scene, keys.index(key)
-    held = hold(spec, known.get(place, {}))
-    known[place] = axes_of(held)
+    at = scene, keys.index(key)
+    held = hold(spec, known.get(at, {}))
+    known[at] = axes_of(held)
     return held
 
 

@@ -99,22 +99,22 @@ class Page(PageParts):
         """
         asked, label = st.container(), self.prose.plain(f"{self.scene}.label")
         line = poll.Line(Question(self.entry.stem, self.scene, truth), high, unit, step, digits, slips or {})
-        said, polled = self.predict_with_room(
+        guess, polled = self.predict_with_room(
             line, lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit="" if "," in unit else unit)
         )
-        if not (said.revealed and self.look.present):
+        if not (guess.revealed and self.look.present):
             with asked:
                 self.say(f"{self.scene}.ask")
-        shown = truth if said.revealed else None
-        if said.revealed:
+        shown = truth if guess.revealed else None
+        if guess.revealed:
             shell.tell(
                 self.entry.scenes[self.scene], f"{label}: {local(f'{truth:.{digits}f}')} {unit_for(truth, unit)}"
             )
         if polled:
-            return said.revealed
-        chart = prediction_line(said.said, shown, self.look, high=high, unit=unit, digits=digits)
+            return guess.revealed
+        chart = prediction_line(guess.said, shown, self.look, high=high, unit=unit, digits=digits)
         draw(chart, label, "figure_prediction")
-        return said.revealed
+        return guess.revealed
 
     def predict_with_room(
         self, line: poll.Line, ask: Callable[[str], int], answer: float | None = None
@@ -127,12 +127,12 @@ class Page(PageParts):
         polled = self.look.present and poll.is_asked(line.question)
         if self.look.present and (button := poll.button(line.question, self.revealed)):
             self._extra_buttons.append(button)
-        said = self.predict(ask, 0, line.question.truth if answer is None else answer, not polled)
+        guess = self.predict(ask, 0, line.question.truth if answer is None else answer, not polled)
         if polled:
-            poll.wall(line, self.look, draw, said.revealed)
+            poll.wall(line, self.look, draw, guess.revealed)
         else:
-            poll.send(line, said.said, said.revealed)
-        return said, polled
+            poll.send(line, guess.said, guess.revealed)
+        return guess, polled
 
     def predict(self, ask: Callable[[str], int], untouched: int, truth: float, seen: bool = True) -> Prediction:
         """Ask for a number, then let it be revealed. `ask(key)` draws the widget; `untouched` is no answer yet.
@@ -195,11 +195,11 @@ class Page(PageParts):
             label = word("next", to=self.entry.scenes[after[1]] if here else after[0].title)
             self._step("next", label, after, inputs.shortcut("N"), self._next_type() if here else "primary")
             held_axes.button()
-            place = word(
+            position = word(
                 "place", page=self.entry.short, at=around.at, of=around.of, scene=self.entry.scenes[self.scene]
             )
             with st.container(key="place", width="content"):
-                st.markdown(around.told or place, width="content")
+                st.markdown(around.told or position, width="content")
 
     def _step(
         self,

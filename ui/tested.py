@@ -22,4 +22,4 @@ def beside_each(pairs: Iterable[tuple[GpuSpec, ModelSpec]]) -> None:
         f"{gpu.name}, {model.name}": " ".join(worded(one) for one in held_to(gpu, model)) for gpu, model in pairs
     }
     with st.container(key="aside_tested"):
-        st.markdown("\n".join(f"- {escape(name)}: {escape(said)}" for name, said in told.items()))
+        st.markdown("\n".join(f"- {escape(name)}: {escape(sentence)}" for name, sentence in told.items()))

@@ -110,12 +110,12 @@ def install() -> None:
         is_mounted = asked.id in state._new_widget_state
         if is_unseen():
             _ask_the_address_once(state, asked.id, key)
-        found = register(state, asked, key)
-        if found.value == asked.deserializer(None):
-            return found
+        registered = register(state, asked, key)
+        if registered.value == asked.deserializer(None):
+            return registered
         if is_unseen():
-            _write(state, asked, key, found.value)
-        return found if is_mounted else replace(found, value_changed=True)
+            _write(state, asked, key, registered.value)
+        return registered if is_mounted else replace(registered, value_changed=True)
 
     SessionState.register_widget = kept  # type: ignore[method-assign, assignment]
 
@@ -131,8 +131,8 @@ def _write(state: SessionState, asked: WidgetMetadata[Any], key: str, value: Any
     """Have the address say a value that is not the default; a row with one entry is that entry there."""
     if not asked.bind:
         return
-    said, params = asked.serializer(value), state.query_params
-    if isinstance(said, list | tuple) and len(said) == 1:
-        (said,) = said
-    if not params.stored_param_matches_corrected_value(key, said, asked.value_type):
-        params.set_corrected_value(key, said, asked.value_type)
+    written, params = asked.serializer(value), state.query_params
+    if isinstance(written, list | tuple) and len(written) == 1:
+        (written,) = written
+    if not params.stored_param_matches_corrected_value(key, written, asked.value_type):
+        params.set_corrected_value(key, written, asked.value_type)

@@ -85,8 +85,8 @@ class RingByHand:
         self._waiting[message.target].append(self._held[rank][list(message.chunks)].copy())
         self._sent[rank] += 1
         self._since_s[rank] = now_s
-        for place in (rank, message.target):
-            self._take(place, now_s)
+        for affected in (rank, message.target):
+            self._take(affected, now_s)
         self._passed[round_] += 1
         while len(self._ends_s) < self.rounds and self._passed[len(self._ends_s)] == self.ranks:
             self._ends_s.append(now_s)

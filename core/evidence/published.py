@@ -133,8 +133,8 @@ def _engine(row: PublishedRow) -> Engine:
     """FasterTransformer's guide prints Megatron's own times beside its own: those of a training code."""
     if "(megatron)" in row.metric.lower():
         return "megatron"
-    said = f"{row.source} {row.note}".lower()
-    return "vllm" if "vllm" in said else "sglang" if "sglang" in said else ""
+    described = f"{row.source} {row.note}".lower()
+    return "vllm" if "vllm" in described else "sglang" if "sglang" in described else ""
 
 
 def _quantity(metric: str, batch: int | None) -> Quantity:
@@ -176,13 +176,13 @@ def _refuse_if_guessed(row: PublishedRow) -> None:
         raise _NotComparableError("tokens guessed ahead: a step is worth more than one")
 
 
-def _refuse_if_set_aside(found: Measurement) -> None:
+def _refuse_if_set_aside(measurement: Measurement) -> None:
     """Raise for a token's time at SGLang of more sequences than memory holds.
 
     It admits them, sets some aside again, and their waiting counts. Gemma 4 31B on an MI300X, 4,096 at once: by
     Little's law, 1,044 tokens/s of 1.52 s each are 1,590 sequences, where memory holds some 100.
     """
-    if found.engine == "sglang" and found.quantity == "decode" and not fits(found):
+    if measurement.engine == "sglang" and measurement.quantity == "decode" and not fits(measurement):
         raise _NotComparableError("more sequences than memory holds: the time of those set aside counts too")
 
 
@@ -191,20 +191,20 @@ def _seconds(row: PublishedRow, batch: int | None, output_tokens: int) -> float:
 
     Raises _NotComparableError for a value that is no number above 0, or a rate without what it is of.
     """
-    value, said = number(row.value, 0), row.metric.lower()
+    value, metric = number(row.value, 0), row.metric.lower()
     if not value:
         raise _NotComparableError(f"a value that is no measurement: {row.value[:20]}")
     if _is_time(row.metric):
-        return value * (1e-3 if re.search(r"\bms\b", said) else 1.0)
-    if "requests/s" in said or "req/s" in said:
+        return value * (1e-3 if re.search(r"\bms\b", metric) else 1.0)
+    if "requests/s" in metric or "req/s" in metric:
         value *= output_tokens
-    if re.search(r"(/|per )gpu", said):
+    if re.search(r"(/|per )gpu", metric):
         value *= _whole(row.tp, "tp") * _whole(row.pp, "pp")
-    if batch is None or "/user" in said:
+    if batch is None or "/user" in metric:
         return 1 / value
-    if "decode" in said:
+    if "decode" in metric:
         return batch / value
-    both = "input" in said and "output" in said
+    both = "input" in metric and "output" in metric
     return batch * (output_tokens + (_whole(row.in_len, "in_len") if both else 0)) / value
 
 

@@ -42,7 +42,7 @@ class Prediction:
         return max(self.terms.step_s(efficiency), self.roofline_s, self.launch_s)
 
 
-def prediction(found: Measurement) -> Prediction:
+def prediction(measurement: Measurement) -> Prediction:
     """The terms of a measurement's quantity, and the least it can be.
 
         decode       D(C) + others' prompts a step, P(1)·(C - 1)/O in a closed loop, half of it in a burst
@@ -54,91 +54,112 @@ def prediction(found: Measurement) -> Prediction:
     them busy. The roofline has data-sheet speed, free communication and no other prompts; where sequences share the
     cost of the weights, it has all the memory there is.
     """
-    match found.quantity:
+    match measurement.quantity:
         case "decode":
-            resident = _resident(found)
-            step = _decode(found, resident).plus(_prefill(found, 1).times(_prompts_a_step(found, resident)))
-            return Prediction(found, step, _decode(found, resident).roofline_s)
+            resident = _resident(measurement)
+            step = _decode(measurement, resident).plus(
+                _prefill(measurement, 1).times(_prompts_a_step(measurement, resident))
+            )
+            return Prediction(measurement, step, _decode(measurement, resident).roofline_s)
         case "first_token":
-            prompt = _prefill(found, 1)
-            layer_s = PROMPT_LAYER_S[layer_kind(found.model)] if found.engine in SERVERS else 0.0
-            launch_s = found.model.num_hidden_layers * layer_s
-            return Prediction(found, prompt, prompt.roofline_s / found.pp_size, launch_s)
+            prompt = _prefill(measurement, 1)
+            layer_s = PROMPT_LAYER_S[layer_kind(measurement.model)] if measurement.engine in SERVERS else 0.0
+            launch_s = measurement.model.num_hidden_layers * layer_s
+            return Prediction(measurement, prompt, prompt.roofline_s / measurement.pp_size, launch_s)
         case "run":
-            return _of_run(found)
+            return _of_run(measurement)
         case "saturated":
-            return _of_saturated(found)
+            return _of_saturated(measurement)
 
 
-def fits(found: Measurement) -> bool:
+def fits(measurement: Measurement) -> bool:
     """Whether a rank holds its weights and all sequences that were asked for; one, where none were counted."""
-    return _room(found) >= (found.batch or 1)
+    return _room(measurement) >= (measurement.batch or 1)
 
 
-def _of_run(found: Measurement) -> Prediction:
-    asked = found.batch or 1
-    resident, most = _resident(found), _most_resident(found)
-    steps = found.output_tokens - 1
-    decode = _decode(found, resident).times(steps * asked / resident)
-    prompts = _prefill(found, asked)
-    least = prompts.roofline_s / found.pp_size + steps * asked / most * _decode(found, most).roofline_s
-    microbatches = min(asked, found.pp_size)
-    return Prediction(found, prompts.times((microbatches + found.pp_size - 1) / found.pp_size).plus(decode), least)
+def _of_run(measurement: Measurement) -> Prediction:
+    asked = measurement.batch or 1
+    resident, most = _resident(measurement), _most_resident(measurement)
+    steps = measurement.output_tokens - 1
+    decode = _decode(measurement, resident).times(steps * asked / resident)
+    prompts = _prefill(measurement, asked)
+    least = prompts.roofline_s / measurement.pp_size + steps * asked / most * _decode(measurement, most).roofline_s
+    microbatches = min(asked, measurement.pp_size)
+    return Prediction(
+        measurement,
+        prompts.times((microbatches + measurement.pp_size - 1) / measurement.pp_size).plus(decode),
+        least,
+    )
 
 
-def _of_saturated(found: Measurement) -> Prediction:
-    resident, most = _resident(found), _most_resident(found)
-    share, outputs = 1 / found.pp_size, found.output_tokens
-    token = _decode(found, resident).times(share / resident).plus(_prefill(found, 1).times(share / outputs))
-    work = _decode(found, most).times(1 / most).plus(_prefill(found, most).times(1 / most / outputs))
-    return Prediction(found, token, share * work.roofline_s)
+def _of_saturated(measurement: Measurement) -> Prediction:
+    resident, most = _resident(measurement), _most_resident(measurement)
+    share, outputs = 1 / measurement.pp_size, measurement.output_tokens
+    token = (
+        _decode(measurement, resident).times(share / resident).plus(_prefill(measurement, 1).times(share / outputs))
+    )
+    work = _decode(measurement, most).times(1 / most).plus(_prefill(measurement, most).times(1 / most / outputs))
+    return Prediction(measurement, token, share * work.roofline_s)
 
 
-def _decode(found: Measurement, resident: float) -> StepTerms:
+def _decode(measurement: Measurement, resident: float) -> StepTerms:
     """One step of the resident sequences at their average context; a microbatch of them in a pipeline."""
-    batch = max(1.0, resident / found.pp_size)
-    context = found.prompt_tokens + found.output_tokens / 2
-    return decode_terms(found.model, found.gpu, found.group, batch, context, found.dtype, found.kv_dtype)
+    batch = max(1.0, resident / measurement.pp_size)
+    context = measurement.prompt_tokens + measurement.output_tokens / 2
+    return decode_terms(
+        measurement.model,
+        measurement.gpu,
+        measurement.group,
+        batch,
+        context,
+        measurement.dtype,
+        measurement.kv_dtype,
+    )
 
 
-def _prefill(found: Measurement, prompts: float) -> StepTerms:
-    batch = max(1.0, prompts / found.pp_size)
-    return prefill_terms(found.model, found.gpu, found.group, found.prompt_tokens, batch, found.dtype)
+def _prefill(measurement: Measurement, prompts: float) -> StepTerms:
+    batch = max(1.0, prompts / measurement.pp_size)
+    return prefill_terms(
+        measurement.model, measurement.gpu, measurement.group, measurement.prompt_tokens, batch, measurement.dtype
+    )
 
 
-def _prompts_a_step(found: Measurement, resident: float) -> float:
+def _prompts_a_step(measurement: Measurement, resident: float) -> float:
     """How many other prompts are read for each step of a sequence: one each time another begins."""
-    if found.arrival == "static":
+    if measurement.arrival == "static":
         return 0.0
-    return (resident - 1) / found.output_tokens * (BURST_SHARE if found.arrival == "burst" else 1.0)
+    return (resident - 1) / measurement.output_tokens * (BURST_SHARE if measurement.arrival == "burst" else 1.0)
 
 
-def _room(found: Measurement) -> float:
+def _room(measurement: Measurement) -> float:
     """Whole sequences that a rank has room for; below 0 where its weights alone are too many."""
-    free = _free_bytes(found, found.utilisation) - RUNTIME_BYTES
-    return free / _sequence_bytes(found, found.prompt_tokens + found.output_tokens)
+    free = _free_bytes(measurement, measurement.utilisation) - RUNTIME_BYTES
+    return free / _sequence_bytes(measurement, measurement.prompt_tokens + measurement.output_tokens)
 
 
-def _free_bytes(found: Measurement, utilisation: float) -> float:
-    ranks = found.group.tp_size * found.pp_size
-    weights = read_weight_bytes(found.model, found.dtype, 1e9) / ranks
-    return utilisation * found.gpu.usable_memory_bytes - weights
+def _free_bytes(measurement: Measurement, utilisation: float) -> float:
+    ranks = measurement.group.tp_size * measurement.pp_size
+    weights = read_weight_bytes(measurement.model, measurement.dtype, 1e9) / ranks
+    return utilisation * measurement.gpu.usable_memory_bytes - weights
 
 
-def _sequence_bytes(found: Measurement, tokens: float) -> float:
+def _sequence_bytes(measurement: Measurement, tokens: float) -> float:
     """Cache of a sequence on a rank: a layer with a window keeps that much of it, and a state is one."""
-    return sequence_bytes(found.model, found.group.tp_size, tokens, found.kv_dtype) / found.pp_size
+    return (
+        sequence_bytes(measurement.model, measurement.group.tp_size, tokens, measurement.kv_dtype)
+        / measurement.pp_size
+    )
 
 
-def _resident(found: Measurement) -> float:
+def _resident(measurement: Measurement) -> float:
     """Sequences that run at once: those asked for, as far as memory and the engine's limit allow; at least one."""
-    served = found.engine == "vllm" and found.quantity != "run"
-    limit = found.gpu.vllm_sequences if served else MOST_RUNNING
-    return float(max(1.0, min(found.batch or limit, limit, _room(found))))
+    served = measurement.engine == "vllm" and measurement.quantity != "run"
+    limit = measurement.gpu.vllm_sequences if served else MOST_RUNNING
+    return float(max(1.0, min(measurement.batch or limit, limit, _room(measurement))))
 
 
-def _most_resident(found: Measurement) -> float:
+def _most_resident(measurement: Measurement) -> float:
     """The same with nothing held back, and sequences of average length."""
-    average = found.prompt_tokens + found.output_tokens / 2
-    whole = _free_bytes(found, 1.0) / _sequence_bytes(found, average)
-    return float(max(1.0, min(found.batch or whole, whole)))
+    average = measurement.prompt_tokens + measurement.output_tokens / 2
+    whole = _free_bytes(measurement, 1.0) / _sequence_bytes(measurement, average)
+    return float(max(1.0, min(measurement.batch or whole, whole)))

@@ -95,11 +95,14 @@ class Errors:
 
 def residuals(table: PublishedTable) -> tuple[Residual, ...]:
     """Every measurement of a table beside its prediction, by constants that nothing of its source was fitted to."""
-    found = [prediction(measurement) for measurement in table.measurements]
-    steps = {key: _held_out(found, *key) for key in {_group(each) for each in found}}
-    prompts = {key: _held_out_prompt(found, *key, steps[key]) for key in {_group(each) for each in found}}
+    predictions = [prediction(measurement) for measurement in table.measurements]
+    steps = {key: _held_out(predictions, *key) for key in {_group(each) for each in predictions}}
+    prompts = {
+        key: _held_out_prompt(predictions, *key, steps[key]) for key in {_group(each) for each in predictions}
+    }
     return tuple(
-        Residual(each, each.predicted_s((prompts if is_prompt(each) else steps)[_group(each)])) for each in found
+        Residual(each, each.predicted_s((prompts if is_prompt(each) else steps)[_group(each)]))
+        for each in predictions
     )
 
 
@@ -108,11 +111,11 @@ def is_prompt(each: Prediction) -> bool:
     return each.measurement.quantity == "first_token"
 
 
-def fit_rows(found: Iterable[Prediction], gpu_class: str, kind: Kind, without: str = "") -> list[Prediction]:
+def fit_rows(predictions: Iterable[Prediction], gpu_class: str, kind: Kind, without: str = "") -> list[Prediction]:
     """What a class and a kind are fitted on: their times of engines made to serve, one source left out."""
     return [
         each
-        for each in found
+        for each in predictions
         if each.measurement.gpu.gpu_class == gpu_class
         and layer_kind(each.measurement.model) == kind
         and each.measurement.source != without
@@ -120,11 +123,11 @@ def fit_rows(found: Iterable[Prediction], gpu_class: str, kind: Kind, without: s
     ]
 
 
-def prompt_rows(found: Iterable[Prediction], gpu_class: str, without: str = "") -> list[Prediction]:
+def prompt_rows(predictions: Iterable[Prediction], gpu_class: str, without: str = "") -> list[Prediction]:
     """What a class's prompts are fitted on: first tokens of dense models, one source left out."""
     return [
         each
-        for each in found
+        for each in predictions
         if is_prompt(each)
         and each.measurement.gpu.gpu_class == gpu_class
         and layer_kind(each.measurement.model) == "dense"
@@ -133,90 +136,90 @@ def prompt_rows(found: Iterable[Prediction], gpu_class: str, without: str = "") 
 
 
 def _group(each: Prediction) -> tuple[str, Kind, str]:
-    said = each.measurement
-    return said.gpu.gpu_class, layer_kind(said.model), said.source
+    measurement = each.measurement
+    return measurement.gpu.gpu_class, layer_kind(measurement.model), measurement.source
 
 
-def _held_out(found: Sequence[Prediction], gpu_class: str, kind: Kind, source: str) -> Efficiency:
+def _held_out(predictions: Sequence[Prediction], gpu_class: str, kind: Kind, source: str) -> Efficiency:
     """The constants of a class and a kind without one source; those of dense layers where no other source times it.
 
     Without decode steps among them the rows cannot tell a floor, and it is taken over too.
     """
-    rows = fit_rows(found, gpu_class, kind, source)
+    rows = fit_rows(predictions, gpu_class, kind, source)
     if not rows and kind != "dense":
-        return _held_out(found, gpu_class, "dense", source)
+        return _held_out(predictions, gpu_class, "dense", source)
     if not rows:
-        return fit_efficiency(fit_rows(found, "a100", kind, source))
+        return fit_efficiency(fit_rows(predictions, "a100", kind, source))
     told = any(each.measurement.quantity in _DECODE for each in rows)
     return fit_efficiency(rows, None if told else calibration_for("hopper", kind).efficiency.layer_floor_s)
 
 
 def _held_out_prompt(
-    found: Sequence[Prediction], gpu_class: str, kind: Kind, source: str, steps: Efficiency
+    predictions: Sequence[Prediction], gpu_class: str, kind: Kind, source: str, steps: Efficiency
 ) -> Efficiency:
     """The constants of a class's prompts without one source; where no other source times any, its decode steps'."""
-    rows = prompt_rows(found, gpu_class, source)
+    rows = prompt_rows(predictions, gpu_class, source)
     share = fit_efficiency(rows, PROMPT_FLOOR_S) if rows else steps
     return Efficiency(share.reached_fraction, max(steps.layer_floor_s, PROMPT_FLOOR_S))
 
 
-def errors_of(found: Sequence[Residual]) -> Errors:
+def errors_of(rows: Sequence[Residual]) -> Errors:
     """The errors of some residuals, at least one."""
-    sizes = [each.error for each in found]
+    sizes = [each.error for each in rows]
     return Errors(
-        rows=len(found),
-        sources=len({each.measurement.source for each in found}),
+        rows=len(rows),
+        sources=len({each.measurement.source for each in rows}),
         median_error=median(sizes),
         p90_error=float(np.quantile(sizes, 0.9)),
         worst_error=max(sizes),
-        bias=median(each.ratio for each in found) - 1,
-        highest_roofline_ratio=max(each.roofline_ratio for each in found),
+        bias=median(each.ratio for each in rows) - 1,
+        highest_roofline_ratio=max(each.roofline_ratio for each in rows),
     )
 
 
-def grouped(found: Iterable[Residual], key: Callable[[Residual], T]) -> dict[T, Errors]:
+def grouped(rows: Iterable[Residual], key: Callable[[Residual], T]) -> dict[T, Errors]:
     """The errors of each group of residuals, in the order that its first one has."""
     groups: dict[T, list[Residual]] = defaultdict(list)
-    for each in found:
+    for each in rows:
         groups[key(each)].append(each)
     return {name: errors_of(group) for name, group in groups.items()}
 
 
-def by_class(found: Iterable[Residual]) -> dict[tuple[str, Kind, Quantity], Errors]:
+def by_class(rows: Iterable[Residual]) -> dict[tuple[str, Kind, Quantity], Errors]:
     """The errors by class of GPU, kind of layer and quantity, of engines made to serve."""
-    served = [each for each in found if each.measurement.engine != "megatron"]
+    served = [each for each in rows if each.measurement.engine != "megatron"]
     lines = grouped(served, lambda each: (each.measurement.gpu.gpu_class, each.kind, each.measurement.quantity))
     return dict(sorted(lines.items()))
 
 
-def by_regime(found: Iterable[Residual]) -> dict[tuple[str, Quantity, Regime], Errors]:
+def by_regime(rows: Iterable[Residual]) -> dict[tuple[str, Quantity, Regime], Errors]:
     """The errors by class of GPU, quantity and regime, of engines made to serve."""
-    served = [each for each in found if each.measurement.engine != "megatron"]
+    served = [each for each in rows if each.measurement.engine != "megatron"]
     lines = grouped(served, lambda each: (each.measurement.gpu.gpu_class, each.measurement.quantity, each.regime))
     return dict(sorted(lines.items()))
 
 
-def by_source(found: Iterable[Residual]) -> dict[tuple[str, str, Quantity], Errors]:
+def by_source(rows: Iterable[Residual]) -> dict[tuple[str, str, Quantity], Errors]:
     """The errors by source, class of GPU and quantity; a training code's beside its guide's own."""
 
     def key(each: Residual) -> tuple[str, str, Quantity]:
-        said = each.measurement
-        beside = ", Megatron" if said.engine == "megatron" else ""
-        return said.source + beside, said.gpu.gpu_class, said.quantity
+        measurement = each.measurement
+        beside = ", Megatron" if measurement.engine == "megatron" else ""
+        return measurement.source + beside, measurement.gpu.gpu_class, measurement.quantity
 
-    return dict(sorted(grouped(found, key).items()))
+    return dict(sorted(grouped(rows, key).items()))
 
 
-def decode_residuals(found: Iterable[Residual]) -> list[Residual]:
+def decode_residuals(rows: Iterable[Residual]) -> list[Residual]:
     """The decode latencies of engines made to serve."""
-    return [each for each in found if each.is_decode and each.measurement.engine != "megatron"]
+    return [each for each in rows if each.is_decode and each.measurement.engine != "megatron"]
 
 
-def band(found: Sequence[Residual]) -> tuple[float, float]:
+def band(tested: Sequence[Residual]) -> tuple[float, float]:
     """The multiples of a predicted time between which eight of ten published ones lie, each source heard alike."""
-    rows = {source: each.rows for source, each in grouped(found, lambda one: one.measurement.source).items()}
-    weights = [1 / rows[each.measurement.source] for each in found]
-    ratios = [1 / each.ratio for each in found]
+    rows = {source: each.rows for source, each in grouped(tested, lambda one: one.measurement.source).items()}
+    weights = [1 / rows[each.measurement.source] for each in tested]
+    ratios = [1 / each.ratio for each in tested]
     low, high = np.quantile(ratios, BAND_QUANTILES, weights=weights, method="inverted_cdf")
     return float(low), float(high)
 
@@ -238,16 +241,25 @@ class Case:
     output_tokens: int
 
 
-def nearest(found: Iterable[Residual], case: Case, count: int = 6) -> list[Residual]:
+def nearest(rows: Iterable[Residual], case: Case, count: int = 6) -> list[Residual]:
     """The published times nearest to a case, by factors: of parameters, bandwidth, ranks, batch and context.
 
     One of a shape and two of a source, so that a long table does not fill the list.
     """
-    ordered = sorted(found, key=lambda residual: distance(residual.measurement, case))
+    ordered = sorted(rows, key=lambda residual: distance(residual.measurement, case))
     seen: dict[tuple[object, ...], Residual] = {}
     for residual in ordered:
-        said = residual.measurement
-        seen.setdefault((said.source, said.model.key, said.group.tp_size, said.batch, said.gpu.key), residual)
+        measurement = residual.measurement
+        seen.setdefault(
+            (
+                measurement.source,
+                measurement.model.key,
+                measurement.group.tp_size,
+                measurement.batch,
+                measurement.gpu.key,
+            ),
+            residual,
+        )
     kept: list[Residual] = []
     for residual in seen.values():
         source = residual.measurement.source
@@ -256,14 +268,17 @@ def nearest(found: Iterable[Residual], case: Case, count: int = 6) -> list[Resid
     return kept[:count]
 
 
-def distance(found: Measurement, case: Case) -> float:
+def distance(measurement: Measurement, case: Case) -> float:
     """How far a published run is from a case: a factor of e in one respect is 1; another class of GPU adds 1."""
     sizes = (
-        (total_parameters(found.model), total_parameters(case.model)),
-        (found.gpu.memory_bytes_per_s, case.gpu.memory_bytes_per_s),
-        (found.group.tp_size, case.tp_size),
-        (found.batch or 64, case.batch),
+        (total_parameters(measurement.model), total_parameters(case.model)),
+        (measurement.gpu.memory_bytes_per_s, case.gpu.memory_bytes_per_s),
+        (measurement.group.tp_size, case.tp_size),
+        (measurement.batch or 64, case.batch),
     )
-    contexts = (found.prompt_tokens + found.output_tokens / 2, case.prompt_tokens + case.output_tokens / 2)
+    contexts = (
+        measurement.prompt_tokens + measurement.output_tokens / 2,
+        case.prompt_tokens + case.output_tokens / 2,
+    )
     apart = sum(abs(log(theirs / ours)) for theirs, ours in sizes) + 0.25 * abs(log(contexts[0] / contexts[1]))
-    return apart + (0.0 if found.gpu.gpu_class == case.gpu.gpu_class else 1.0)
+    return apart + (0.0 if measurement.gpu.gpu_class == case.gpu.gpu_class else 1.0)

@@ -9,7 +9,7 @@ from core.errors import OutOfRangeError
 from core.models.checkpoint import own_width
 from core.placement.cluster import ClusterSpec, seen_cluster, usual_cluster
 from core.placement.demand import Demand
-from core.placement.planner import Question
+from core.placement.plan import Question
 from core.placement.preflight_checks import BF16_CAPABILITY, CAPABILITY
 from core.placement.rank_memory import Budget, Overhead, measured_budget
 from core.placement.topology import Topology

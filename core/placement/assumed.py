@@ -8,7 +8,7 @@ from core.evidence.kinds import layer_kind
 from core.evidence.measurements import Quantity
 from core.models.kv_cache import kept_tokens, kv_bytes_per_token, state_bytes_per_sequence
 from core.models.parameters import total_parameters
-from core.placement.planner import Question
+from core.placement.plan import Question
 from core.placement.trace import targets
 from core.remark import Remark, remark
 from core.specs import GpuSpec, ModelSpec

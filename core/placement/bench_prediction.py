@@ -6,7 +6,7 @@ from math import inf, isfinite
 import numpy as np
 
 from core.errors import OutOfRangeError
-from core.placement.planner import Plan, Question, judge
+from core.placement.plan import Plan, Question, judge
 from core.placement.under_load import engine_cost
 from core.remark import Remark, remark
 from core.serving.arrivals import poisson_arrivals

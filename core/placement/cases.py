@@ -10,7 +10,7 @@ from core.catalog import gpu, link, model
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.placement.planner import Plan, Question, judge
+from core.placement.plan import Plan, Question, judge
 from core.placement.rank_memory import measured_budget
 
 LATENCY_TARGET_S = 0.016

@@ -9,7 +9,7 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 
-from core.placement.planner import Plan, Question
+from core.placement.plan import Plan, Question
 from core.placement.preflight import Engine
 from core.placement.serve_flags import PROGRAMS, arguments, repository
 

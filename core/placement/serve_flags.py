@@ -11,7 +11,7 @@ from dataclasses import replace
 from core.models.checkpoint import own_width
 from core.models.loaded_weights import stages
 from core.placement.demand import Demand
-from core.placement.planner import Plan, Question
+from core.placement.plan import Plan, Question
 from core.placement.preflight import Engine, Refused, preflight
 from core.placement.under_load import chunk_tokens, engine_cost
 from core.remark import Remark, remark

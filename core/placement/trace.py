@@ -3,7 +3,8 @@
 from math import isinf
 
 from core.catalog import GPUS
-from core.placement.planner import WITHIN_ERROR, Placement, Question
+from core.placement.plan import Question
+from core.placement.planner import WITHIN_ERROR, Placement
 from core.placement.shortlist import is_split_of
 from core.remark import Remark, remark
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 from core.errors import OutOfRangeError
-from core.placement.planner import Plan, Question, judge
+from core.placement.plan import Plan, Question, judge
 from core.placement.under_load import engine_cost
 from core.remark import Remark, remark
 from core.serving.arrivals import Requests

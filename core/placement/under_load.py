@@ -4,7 +4,8 @@ from dataclasses import replace
 from math import inf
 
 from core.errors import OutOfRangeError
-from core.placement.planner import AtRate, Placement, Plan, Question, place
+from core.placement.plan import Plan, Question
+from core.placement.planner import AtRate, Placement, place
 from core.serving.arrivals import poisson_arrivals, seeded
 from core.serving.load import EngineCost
 from core.serving.simulate import simulate

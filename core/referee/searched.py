@@ -15,7 +15,8 @@ from core.models.kv_cache import kv_bytes_per_token, sequence_bytes
 from core.models.parameters import multiplied_parameters
 from core.models.weights import read_weight_bytes
 from core.placement.layout import Layout
-from core.placement.planner import AtRate, Placement, Question
+from core.placement.plan import Question
+from core.placement.planner import AtRate, Placement
 from core.placement.sizing import Sizing
 from core.referee.clock import busiest_s
 from core.referee.fabric import Fabric

@@ -21,7 +21,7 @@ from core.models.weights import read_weight_bytes
 from core.pipeline_bubble.layouts import Cluster, layouts
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout
-from core.placement.planner import Plan, Question
+from core.placement.plan import Plan, Question
 from core.referee.clock import Work, busiest_s, replay
 from core.referee.fabric import Fabric, around
 from core.specs import GpuSpec, LinkSpec, ModelSpec

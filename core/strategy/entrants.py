@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from core.errors import ShardlabError
 from core.placement.layout import Layout
-from core.placement.planner import Plan, Question, place
+from core.placement.plan import Plan, Question
+from core.placement.planner import place
 from core.placement.under_load import engine_cost
 from core.serving.load import EngineCost
 from core.strategy.disaggregation import Request, handoff

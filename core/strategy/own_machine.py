@@ -17,7 +17,8 @@ from core.links.fit import link_of
 from core.links.own_tables import OwnTable, own_tables
 from core.numbers import figure
 from core.placement.bench_prediction import predict_bench
-from core.placement.planner import Placement, Plan, Question, judge
+from core.placement.plan import Plan, Question, judge
+from core.placement.planner import Placement
 from core.placement.rank_memory import Overhead
 from core.placement.under_load import place_under_load
 from core.remark import Remark, remark

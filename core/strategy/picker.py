@@ -10,8 +10,8 @@ from core.models.checkpoint import own_width
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
 from core.placement.layout import Layout
+from core.placement.plan import Question as ServingQuestion
 from core.placement.planner import WITHIN_ERROR, Placement, place
-from core.placement.planner import Question as ServingQuestion
 from core.placement.rank_memory import measured_budget
 from core.placement.trace import decisions, taken
 from core.remark import Remark, remark

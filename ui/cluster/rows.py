@@ -56,7 +56,7 @@ def wait_s(run: Run) -> float:
 def rounds(runs: Sequence[Run]) -> list[Round]:
     """Every round, one ring after another."""
     took_s = [took_s for run in runs for took_s in run.rounds_s]
-    return [Round(place + 0.5, one) for place, one in enumerate(took_s)]
+    return [Round(index + 0.5, one) for index, one in enumerate(took_s)]
 
 
 def bands(runs: Sequence[Run]) -> list[Band]:

@@ -48,7 +48,7 @@ def fields(runs: Sequence[Run]) -> Mapping[str, object]:
     if not runs:
         return {}
     fit, last, slow = fitted(runs), runs[-1], _slow(runs)
-    found: dict[str, object] = {
+    worded: dict[str, object] = {
         "last": last,
         "rounds": len(last.rounds_s),
         "round_s": median(last.rounds_s),
@@ -57,9 +57,9 @@ def fields(runs: Sequence[Run]) -> Mapping[str, object]:
         "fit": fit,
     }
     if fit:
-        found["error"] = round(fit.median_relative_error, 3)
+        worded["error"] = round(fit.median_relative_error, 3)
     if fit and slow:
-        found |= {
+        worded |= {
             "slow": slow,
             "others": slow.ranks - 1,
             "slow_rounds": len(slow.rounds_s),
@@ -68,7 +68,7 @@ def fields(runs: Sequence[Run]) -> Mapping[str, object]:
             "envelope_s": fit.ring_s(slow.ranks, slow.numbers, WAIT_S),
             "cost_s": slow.total_s - fit.ring_s(slow.ranks, slow.numbers),
         }
-    return found
+    return worded
 
 
 def _slow(runs: Sequence[Run]) -> Run | None:

@@ -54,8 +54,8 @@ class Bands:
         """The rows, each on a band of its own, or one for each value of the column `name`."""
         numbers: dict[Any, int] = {}
         return [
-            self.place(row, numbers.setdefault(as_row(row)[name] if name else place, len(numbers)), look)
-            for place, row in enumerate(rows)
+            self.place(row, numbers.setdefault(as_row(row)[name] if name else index, len(numbers)), look)
+            for index, row in enumerate(rows)
         ]
 
 

@@ -14,10 +14,10 @@ _SAID = ("title", "labelExpr", "tickCount", "values")
 
 def axes_of(spec: Spec) -> Axes:
     """The axes of a finished chart."""
-    found: dict[str, Spec] = {}
+    by_channel: dict[str, Spec] = {}
     for _, _, axis, channel in _measured(spec):
-        found.setdefault(axis, channel)
-    return found
+        by_channel.setdefault(axis, channel)
+    return by_channel
 
 
 def with_span(spec: Spec) -> Spec:
@@ -37,9 +37,9 @@ def hold(spec: Spec, before: Axes) -> Spec:
     held = {axis: _longer(before.get(axis), now) for axis, now in axes_of(spec).items()}
     layers = list(spec["layer"])
     for number, name, axis, channel in _measured(spec):
-        said = {what: words for what, words in (held[axis]["axis"] or {}).items() if what in _SAID}
+        titles = {what: words for what, words in (held[axis]["axis"] or {}).items() if what in _SAID}
         own = channel["axis"] and {what: how for what, how in channel["axis"].items() if what not in _SAID}
-        along = {**channel, "scale": held[axis]["scale"], "axis": own and {**own, **said}}
+        along = {**channel, "scale": held[axis]["scale"], "axis": own and {**own, **titles}}
         layers[number] = {**layers[number], "encoding": {**layers[number]["encoding"], name: along}}
     return with_span({**spec, "layer": layers})
 

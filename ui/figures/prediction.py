@@ -17,7 +17,7 @@ _LETTER = 0.015
 
 @kept
 def prediction_line(
-    said: float | None, truth: float | None, look: Look, *, high: float, unit: str, digits: int = 1
+    guess: float | None, truth: float | None, look: Look, *, high: float, unit: str, digits: int = 1
 ) -> Figure:
     """An axis from 0 to `high`; an open circle where the learner said, and after the reveal the truth upright.
 
@@ -26,12 +26,12 @@ def prediction_line(
     """
     x = axis_of(high, unit, look)
     layers = [layer("point", [{"value": 0.0}], x=x, y=look.px(_LINE), opacity=0)]
-    if said is not None and truth is not None:
-        layers += _error(said, truth, high, unit, look, x)
-    if said is not None:
-        layers += _said(said, truth, high, unit, look, x)
+    if guess is not None and truth is not None:
+        layers += _error(guess, truth, high, unit, look, x)
+    if guess is not None:
+        layers += _said(guess, truth, high, unit, look, x)
     if truth is not None:
-        layers += _truth(truth, said, high, local(f"{truth:.{digits}f} {unit_for(truth, unit)}"), look, x)
+        layers += _truth(truth, guess, high, local(f"{truth:.{digits}f} {unit_for(truth, unit)}"), look, x)
     return figure(layers, look, _LINE)
 
 
@@ -55,15 +55,15 @@ def unit_for(value: float, unit: str) -> str:
     return form(value, unit.split(","))
 
 
-def _error(said: float, truth: float, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
-    gap = _gap(said, truth, unit)
-    at, align, dx, above = _beside(said, truth, high, gap)
+def _error(guess: float, truth: float, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
+    gap = _gap(guess, truth, unit)
+    at, align, dx, above = _beside(guess, truth, high, gap)
     # a phone has no room for them between the marks
-    crowded = abs(said - truth) < 0.025 * len(gap) * high
+    crowded = abs(guess - truth) < 0.025 * len(gap) * high
     text = words(look, 14.5, align=align, dx=look.px(dx), color=look.palette.muted)
     bar = {"y": look.px(_LINE), "strokeWidth": look.px(5), "color": look.palette.text}
     return [
-        layer("rule", [{"value": said, "end": truth}], x=x, x2="end", **bar),
+        layer("rule", [{"value": guess, "end": truth}], x=x, x2="end", **bar),
         layer(
             "text",
             [{"value": at, "text": gap}],
@@ -76,18 +76,18 @@ def _error(said: float, truth: float, high: float, unit: str, look: Look, x: Spe
     ]
 
 
-def _said(said: float, truth: float | None, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
-    row = [{"value": said, "text": phrase("shell", "figure.said", value=said, unit=unit_for(said, unit))}]
-    text = words(look, 16, align=_lean(said, truth, high))
+def _said(guess: float, truth: float | None, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
+    row = [{"value": guess, "text": phrase("shell", "figure.said", value=guess, unit=unit_for(guess, unit))}]
+    text = words(look, 16, align=_lean(guess, truth, high))
     return [
         layer("point", row, x=x, y=look.px(_LINE), shape="circle", **dot(look, 15, width=2.5)),
         layer("text", row, x=x, y=look.px(_LABEL), text="text", **text),
     ]
 
 
-def _truth(truth: float, said: float | None, high: float, text: str, look: Look, x: Spec) -> list[Layer]:
+def _truth(truth: float, guess: float | None, high: float, text: str, look: Look, x: Spec) -> list[Layer]:
     row = [{"value": truth, "text": text}]
-    label = serif(look, 23, fontWeight=600, align=_lean(truth, said, high))
+    label = serif(look, 23, fontWeight=600, align=_lean(truth, guess, high))
     upright = {"y": look.px(_LINE - _OVER), "y2": look.px(_LINE + _UNDER), "strokeWidth": look.px(5)}
     return [
         layer("rule", row, x=x, **upright, color=look.palette.text),
@@ -95,17 +95,17 @@ def _truth(truth: float, said: float | None, high: float, text: str, look: Look,
     ]
 
 
-def _beside(said: float, truth: float, high: float, words: str) -> tuple[float, str, int, int]:
+def _beside(guess: float, truth: float, high: float, words: str) -> tuple[float, str, int, int]:
     """Where the error's words stand, how they lean, how far and how high: over its bar, or beside a short one."""
-    low, top = min(said, truth), max(said, truth)
+    low, top = min(guess, truth), max(guess, truth)
     if top - low > _LETTER * len(words) * high:
-        return (said + truth) / 2, "center", 0, 16
+        return (guess + truth) / 2, "center", 0, 16
     return (low, "right", -14, 12) if low > high - top else (top, "left", 14, 12)
 
 
-def _gap(said: float, truth: float, unit: str) -> str:
-    off = abs(round(truth - said))
-    side = "low" if said < truth else "high"
+def _gap(guess: float, truth: float, unit: str) -> str:
+    off = abs(round(truth - guess))
+    side = "low" if guess < truth else "high"
     return phrase("shell", f"figure.{side}{'_points' if unit == '%' else ''}" if off else "figure.right", off=off)
 
 

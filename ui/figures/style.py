@@ -12,13 +12,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import isnan
 from typing import Any
 
 import pyarrow as pa
 
-from runtime.quantities import Style, style
 from ui.figures.axes import (
     BINARY_BYTES,
     BYTES,
@@ -46,9 +45,10 @@ from ui.figures.axes import (
     own,
     unit_of,
 )
+from ui.figures.canvas import SIDES, canvas
 from ui.figures.frames import Row, as_row, cell, head, kept, rows_of
 from ui.figures.held import with_span
-from ui.theme import SANS, SERIF, Look
+from ui.theme import SERIF, Look
 
 __all__ = [
     "BINARY_BYTES",
@@ -91,7 +91,6 @@ __all__ = [
 ]
 """The whole grammar from one place; `axes` and `frames` are parts of it."""
 
-_SIDES = ("left", "top", "right", "bottom")
 _PLACES = ("x", "y", "x2", "y2")
 _LOOKS = ("color", "fill", "stroke", "shape", "strokeDash", "size", "opacity")
 _OTHERS = ("xOffset", "text", "detail", "order", "tooltip", "angle")
@@ -214,11 +213,11 @@ def figure(
         for name, rows, fields in parts.values()
         for row in map(as_row, rows)
     )
-    spec = {"data": {"name": "rows"}, "layer": specs, **_frame(look, height)}
+    spec = {"data": {"name": "rows"}, "layer": specs, **canvas(look, height)}
     if apart:
         spec["resolve"] = {"scale": {apart: "independent"}}
     if padding:
-        spec["padding"] = {side: look.px(padding.get(side, 2)) for side in _SIDES}
+        spec["padding"] = {side: look.px(padding.get(side, 2)) for side in SIDES}
     return Figure(with_span(spec), rows)
 
 
@@ -260,53 +259,3 @@ def over(look: Look, rows: Sequence[Row], /, **mark: Any) -> list[Layer]:
     """Text that a line may pass under: its ground first, a little wider than the letters. As `layer`'s keywords."""
     ground = {"stroke": look.palette.ground, "strokeWidth": look.px(5), "strokeJoin": "round"}
     return [layer("text", rows, **mark, **ground), layer("text", rows, **mark)]
-
-
-@lru_cache(maxsize=256)
-def _frame_of(look: Look, height: float, numbers: Style) -> Spec:
-    palette = look.palette
-    text = {"font": SANS, "color": palette.text, "fontSize": look.font(14.5)}
-    axis = {
-        "labelFont": SANS,
-        "titleFont": SANS,
-        "labelFontSize": look.font(13.5),
-        "titleFontSize": look.font(13.5),
-        "titleFontWeight": "normal",
-        "labelColor": palette.muted,
-        "titleColor": palette.muted,
-        "domainColor": palette.axis,
-        "tickColor": palette.axis,
-        "gridColor": palette.hairline,
-        "aria": False,
-        "labelPadding": look.px(4),
-        "labelSeparation": look.px(5),
-        "titlePadding": look.px(8),
-    }
-    config = {
-        "locale": {
-            "number": {
-                "decimal": numbers.decimal,
-                "thousands": numbers.groups,
-                "grouping": [3],
-                "currency": ["$", ""],
-            }
-        },
-        # marks and axes name themselves to nobody: the figure's one alternative is its reading
-        "mark": {"aria": False},
-        "view": {"stroke": None, "continuousWidth": 600},
-        "text": text,
-        "axis": axis,
-        "legend": {"disable": True},
-    }
-    return {
-        "width": "container",
-        "height": look.px(height),
-        "background": "transparent",
-        "padding": dict.fromkeys(_SIDES, look.px(2)),
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "config": config,
-    }
-
-
-def _frame(look: Look, height: float) -> Spec:
-    return dict(_frame_of(look, height, style()))

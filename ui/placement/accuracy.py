@@ -8,7 +8,7 @@ import streamlit as st
 from core.evidence.report import Residual
 from core.evidence.report import residuals as predicted
 from core.placement.beside import promised, regimes
-from core.placement.planner import Plan, Question
+from core.placement.plan import Plan, Question
 from runtime.foretold import foretold
 from runtime.kept import kept
 from runtime.planners import planners

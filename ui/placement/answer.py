@@ -3,7 +3,8 @@
 import streamlit as st
 
 from core.placement.manifests import compose, kubernetes
-from core.placement.planner import Placement, Plan
+from core.placement.plan import Plan
+from core.placement.planner import Placement
 from core.placement.preflight import ENGINES, Engine
 from core.placement.serve_flags import refusals, remarks, serve_command
 from core.placement.shortlist import MOST_REFUSED

@@ -13,7 +13,8 @@ from core.models.hf_config import model_from_config
 from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, asked_width, question_of
 from core.placement.cluster import MOST_GPUS, own_gpu
 from core.placement.demand import Demand
-from core.placement.planner import Placement, Plan, Question
+from core.placement.plan import Plan, Question
+from core.placement.planner import Placement
 from core.placement.rank_memory import Overhead
 from core.placement.topology import MOST_GPUS_A_NODE, Topology, read_node
 from core.specs import GpuSpec, ModelSpec

@@ -6,7 +6,8 @@ from core.evidence.accuracy import accuracy_of
 from core.evidence.calibration import Calibration, calibration_of, prompt_efficiency
 from core.evidence.report import Residual, decode_residuals, errors_of
 from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY
-from core.placement.planner import WITHIN_ERROR, Placement, Plan, Question
+from core.placement.plan import Plan, Question
+from core.placement.planner import WITHIN_ERROR, Placement
 from core.placement.shortlist import MOST_REFUSED
 from core.placement.topology import Topology
 from core.placement.trace import targets, usable_source

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.placement.planner import Plan, Question
+from core.placement.plan import Plan, Question
 from core.serving.bench_reader import read_bench_results
 from runtime import workers
 from runtime.prose import said

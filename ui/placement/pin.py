@@ -7,7 +7,7 @@ from core.catalog import link as find_link
 from core.numbers import whole
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout
-from core.placement.planner import Plan, Question, judge
+from core.placement.plan import Plan, Question, judge
 from core.placement.rank_memory import measured_budget
 
 

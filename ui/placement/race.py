@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.placement.planner import Question as Plans
+from core.placement.plan import Question as Plans
 from core.strategy.race import LOADS
 from runtime import workers
 from runtime.prose import said
@@ -69,12 +69,12 @@ def scene(page: Page, question: Plans, load: str) -> None:
 def _table(page: Page, asked: rows.Asked, load: str) -> str:
     """Who takes part, as a table in Markdown; a wall has room for short heads and this load's own pace."""
     left_out = ("full" if load == LIGHT else "alone") if page.look.present else ""
-    shown = [place for place, head in enumerate(rows.HEADS) if head != left_out]
+    shown = [column for column, head in enumerate(rows.HEADS) if head != left_out]
     short = {head: f"race_head_wall.{head}" for head in rows.HEADS if page.look.present}
     blocks = [short[head] if page.prose.has(short.get(head, "")) else f"race_head.{head}" for head in rows.HEADS]
     heads = [page.prose.text(block) for block in blocks]
     lines = [heads, ["---"] * len(heads), *rows.entrant_cells(asked.entered)]
-    return "\n".join(f"| {' | '.join(line[place] for place in shown)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(line[column] for column in shown)} |" for line in lines)
 
 
 def _pick(label: str, key: str, numbers: list[int]) -> int:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from core.placement.cases import CASES, Option
-from core.placement.planner import Placement, Plan, Question
+from core.placement.plan import Plan, Question
+from core.placement.planner import Placement
 from core.placement.rank_memory import RankMemory
 from core.placement.shortlist import shortlist
 from core.placement.under_load import place_under_load
@@ -40,8 +41,8 @@ def settled(question: Question) -> Placement:
 
 def settled_refit(question: Question, log: str, table: str, bench: str) -> Refit:
     """The same of both placements of a machine of one's own."""
-    found = refit(question, log, table, bench)
-    return replace(found, before=shortlist(found.before), after=shortlist(found.after))
+    refitted = refit(question, log, table, bench)
+    return replace(refitted, before=shortlist(refitted.before), after=shortlist(refitted.after))
 
 
 @dataclass(frozen=True)

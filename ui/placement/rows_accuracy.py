@@ -9,7 +9,7 @@ from core.catalog import GPUS
 from core.evidence.foretold import Foretold
 from core.evidence.report import Case, Errors, Residual, by_class, by_regime, by_source, nearest
 from core.placement.beside import Regime
-from core.placement.planner import Plan, Question
+from core.placement.plan import Plan, Question
 from runtime.catalog_words import told
 from runtime.prose import named
 from runtime.prose import said as phrase

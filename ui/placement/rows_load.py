@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from core.catalog import model as find_model
 from core.errors import ShardlabError, UnknownNameError
 from core.placement.bench_prediction import BenchPrediction, predict_bench
-from core.placement.planner import Plan, Question
+from core.placement.plan import Plan, Question
 from core.placement.under_load import engine_cost
 from core.serving.arrivals import seeded
 from core.serving.bench_results import BenchResult, Clocked, printed_bench

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.placement.planner import Question
+from core.placement.plan import Question
 from core.strategy.entrants import Entrant, entrants
 from core.strategy.race import LOADS, Lane, Race, race
 from runtime.prose import said

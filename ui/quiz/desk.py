@@ -56,12 +56,12 @@ def _form(page: Page, prose: Prose, sheet: Sheet, question: Question, judged: Ju
     answer = f"answer_{sheet.seed}_{question.key}"
     with st.form(f"form_{question.key}", border=False):
         if isinstance(question, Choice):
-            said = {
+            replies = {
                 letter: prose.text(f"{question.key}.say_{name}")
                 for letter, name in zip(question.letters, question.options, strict=True)
             }
             label = prose.plain("ask.options")
-            st.radio(label, said, index=None, format_func=lambda letter: said[letter], key=answer)
+            st.radio(label, replies, index=None, format_func=lambda letter: replies[letter], key=answer)
         else:
             st.text_input(prose.plain(f"ask.number_{question.dimension}"), key=answer, max_chars=40)
         st.form_submit_button(
@@ -76,10 +76,10 @@ def _form(page: Page, prose: Prose, sheet: Sheet, question: Question, judged: Ju
 
 def _commit(page: Page, sheet: Sheet, key: str, answer: str, language: str) -> None:
     """Write the answer into the sheet, read as it was typed in `language`, and stay at its question."""
-    said = st.session_state[answer]
-    if said:
+    reply = st.session_state[answer]
+    if reply:
         with content.speaking(language):
-            answered = sheet.with_answer(key, heard(said))
+            answered = sheet.with_answer(key, heard(reply))
         inputs.remember(page.key("sheet"), answered.text())
         inputs.remember(page.key("at"), key)
 

@@ -164,20 +164,22 @@ def _votes(line: Line, look: Look, draw: Callable[..., None], revealed: bool, la
 
     with content.speaking(language):  # a fragment runs without the entry, which speaks the visit's language
         tallies = ROOMS.tallies(code()) or (Tally(),)
-        votes = [(_title(place, tally, len(tallies)), tally.counts) for place, tally in enumerate(tallies)]
+        votes = [
+            (_title(round_index, tally, len(tallies)), tally.counts) for round_index, tally in enumerate(tallies)
+        ]
         truth = line.question.truth if revealed else None
         chart = room_line(votes, truth, look, high=line.high, unit=line.unit, digits=line.digits)
         draw(chart, "; ".join(title for title, _ in votes), "figure_room")
 
 
-def _title(place: int, tally: Tally, of: int) -> str:
-    name = "votes" if of == 1 else ("before", "after")[place]
+def _title(round_index: int, tally: Tally, of: int) -> str:
+    name = "votes" if of == 1 else ("before", "after")[round_index]
     return word(name, voters=tally.voters)
 
 
 def _name_heaps(line: Line) -> None:
     reach = max(line.step, 0.02 * line.high)
-    found = heaps(ROOMS.tallies(code())[0].counts, line.question.truth, line.slips, reach)[:NAMED]
+    named = heaps(ROOMS.tallies(code())[0].counts, line.question.truth, line.slips, reach)[:NAMED]
     slips = f"slip.{line.question.stem}.{line.question.scene}"
     rows = [
         word(
@@ -187,7 +189,7 @@ def _name_heaps(line: Line) -> None:
             unit=form(one.value, line.unit.split(",")),
             slip=word(f"{slips}.{one.slip}"),
         )
-        for one in found
+        for one in named
     ]
     if rows:
         with st.container(key="room_heaps"):
@@ -197,16 +199,16 @@ def _name_heaps(line: Line) -> None:
 # With a learner
 
 
-def send(line: Line, said: int | None, revealed: bool) -> None:
+def send(line: Line, guess: int | None, revealed: bool) -> None:
     """Send the prediction to the room that this visit is in, and say so in one line."""
     asked = ROOMS.asked(code()) if code() and not presides() else None
     if asked is None or not asked.question.agrees(line.question):
         return
     arrive()
-    if said is None or revealed:
+    if guess is None or revealed:
         told = "waits" if asked.takes_votes and not revealed else "over"
     else:
-        told = "sent" if ROOMS.vote(code(), line.question, voter(), said) else "over"
+        told = "sent" if ROOMS.vote(code(), line.question, voter(), guess) else "over"
     with st.container(key="room_sent"):
         st.markdown(word(told, room=code()))
 
@@ -221,13 +223,13 @@ def voter() -> str:
     return str(st.session_state.setdefault("_voter", secrets.token_hex(8)))
 
 
-def say_where(place: st.delta_generator.DeltaGenerator) -> None:
+def say_where(region: st.delta_generator.DeltaGenerator) -> None:
     """One line for who is in a room and not at its question: the way there."""
     if st.session_state.pop("_room_full", False):
-        place.markdown(word("full"))
+        region.markdown(word("full"))
     if st.session_state.pop("_at_the_question", False) or not code() or presides():
         return
     if ROOMS.asked(code()) is None:
-        place.markdown(f":gray[{escape(word('unknown', room=code()))}]")
+        region.markdown(f":gray[{escape(word('unknown', room=code()))}]")
     else:
-        place.markdown(f"{escape(word('elsewhere', room=code()))} [{word('follow')}](./?{ROOM}={code()})")
+        region.markdown(f"{escape(word('elsewhere', room=code()))} [{word('follow')}](./?{ROOM}={code()})")

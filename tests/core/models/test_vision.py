@@ -12,7 +12,7 @@ from core.placement.asked import Machine, question_of
 from core.placement.assumed import assumed
 from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.placement.planner import judge
+from core.placement.plan import judge
 from runtime.prose import worded
 
 QWEN3_VL = {

@@ -10,7 +10,8 @@ from core.models.hf_config import model_from_config
 from core.models.loaded_weights import loaded_weight_bytes
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
-from core.placement.planner import Placement, Question, place
+from core.placement.plan import Question
+from core.placement.planner import Placement, place
 from core.placement.rank_memory import Budget, measured_budget
 from core.placement.serve_flags import serve_command
 from core.sharding_math.tp_sizes import check_tp_size

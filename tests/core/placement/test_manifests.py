@@ -13,7 +13,7 @@ from core.placement.asked import Machine, question_of, usual_width
 from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.manifests import compose, kubernetes
-from core.placement.planner import Plan, Question, judge
+from core.placement.plan import Plan, Question, judge
 from core.placement.preflight import ENGINES
 from core.placement.serve_flags import arguments, refusals, serve_command
 

@@ -18,7 +18,8 @@ from core.placement.cases import CASES, LATENCY_TARGET_S
 from core.placement.cluster import ClusterSpec, usual_cluster
 from core.placement.demand import Demand
 from core.placement.layout import Layout, layouts
-from core.placement.planner import Placement, Plan, Question, place
+from core.placement.plan import Plan, Question
+from core.placement.planner import Placement, place
 from core.placement.rank_memory import MOST_KEPT, Budget, Overhead, measured_budget, rank_memories
 from core.placement.serve_flags import remarks, serve_command
 from core.placement.trace import decisions, losers, why_it_lost

@@ -10,7 +10,8 @@ from core.placement.assumed import assumed
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.placement.planner import Placement, Question, judge, place
+from core.placement.plan import Question, judge
+from core.placement.planner import Placement, place
 from core.placement.preflight import ENGINES, REFUSALS, preflight
 from core.placement.rank_memory import measured_budget
 from core.placement.serve_flags import as_emitted, remarks, serve_command

@@ -12,7 +12,7 @@ from core.placement.bench_prediction import MOST_REQUESTS, predict_bench
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.placement.planner import Question, judge
+from core.placement.plan import Question, judge
 from core.placement.rank_memory import measured_budget
 from core.placement.under_load import engine_cost
 from core.serving.bench_results import BenchResult, Clocked

@@ -10,7 +10,8 @@ from core.models.checkpoint import own_width
 from core.placement.asked import Machine, question_of
 from core.placement.demand import Demand
 from core.placement.layout import Layout, cache_shares
-from core.placement.planner import Question, judge, place
+from core.placement.plan import Question, judge
+from core.placement.planner import place
 from core.placement.preflight import preflight
 from core.placement.serve_flags import arguments
 from core.placement.sizing import Sizing, sized, transfer_s

@@ -9,7 +9,8 @@ from core.models.kv_cache import kv_bytes_per_token_per_rank
 from core.placement.asked import Machine, question_of, usual_width
 from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.placement.planner import Placement, judge, place
+from core.placement.plan import judge
+from core.placement.planner import Placement, place
 from core.placement.serve_flags import serve_command
 from core.placement.under_load import engine_cost, place_under_load
 from core.serving.arrivals import seeded

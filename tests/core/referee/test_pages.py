@@ -17,7 +17,8 @@ from core.collectives.programs import program
 from core.comm_cost.bill import Step, all_reduces_per_step, weight_streaming_s
 from core.models.weights import read_weight_bytes
 from core.placement.cluster import usual_cluster
-from core.placement.planner import Question, place
+from core.placement.plan import Question
+from core.placement.planner import place
 from core.placement.rank_memory import measured_budget
 from core.placement.steps import Demand
 from core.placement.under_load import engine_cost

@@ -16,7 +16,8 @@ from core.comm_cost.bill import Step, weight_streaming_s
 from core.placement import sizing
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
-from core.placement.planner import Question, place
+from core.placement.plan import Question
+from core.placement.planner import place
 from core.placement.rank_memory import measured_budget
 from core.placement.sizing import sized
 from core.placement.trace_load import run_trace

@@ -14,7 +14,7 @@ from core.placement.asked import Machine, question_of
 from core.placement.bench_prediction import predict_bench
 from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.placement.planner import judge
+from core.placement.plan import judge
 from core.serving.arrivals import seeded
 from core.serving.bench_results import BenchResult, Clocked, printed_bench
 from core.steps.model import Efficiency

@@ -10,7 +10,7 @@ from core.catalog import gpu, model
 from core.placement.beside import regimes
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
-from core.placement.planner import Question
+from core.placement.plan import Question
 from core.placement.rank_memory import measured_budget
 from runtime import content
 from runtime.planners import planners

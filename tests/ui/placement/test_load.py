@@ -12,7 +12,7 @@ from core.evidence.report import residuals
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.placement.planner import Question, judge
+from core.placement.plan import Question, judge
 from core.placement.rank_memory import measured_budget
 from core.serving.bench_reader import read_bench_results
 from core.serving.bench_results import printed_bench

@@ -1,0 +1,141 @@
+"""One layout judged: does the model split so, does it fit, what does it give, or which equation it breaks."""
+
+from dataclasses import dataclass
+
+from core.errors import ShardlabError
+from core.evidence.accuracy import Band, decode_band
+from core.evidence.calibration import calibration_of, prompt_efficiency
+from core.models.checkpoint import as_served
+from core.placement.cluster import ClusterSpec
+from core.placement.demand import Demand
+from core.placement.layout import Layout
+from core.placement.preflight import preflight
+from core.placement.rank_memory import Budget, RankMemory, rank_memories
+from core.placement.steps import Timing, timing
+from core.remark import Remark, remark
+from core.sharding_math.tp_sizes import check_tp_size
+from core.specs import ModelSpec
+from core.steps.model import Efficiency
+
+HOUR_S = 3600
+MILLION = 1e6
+
+
+@dataclass(frozen=True)
+class Question:
+    """All that a placement depends on. Without an `efficiency` the GPU's class has its own, and without a band."""
+
+    model: ModelSpec
+    cluster: ClusterSpec
+    budget: Budget
+    demand: Demand
+    efficiency: Efficiency | None = None
+    expert_parallel: bool = True
+    context_parallel: bool = False
+    own_band: Band | None = None
+
+    @property
+    def band(self) -> Band:
+        """How wide a time between tokens is to be read: by published times, or by the machine's own."""
+        return self.own_band or decode_band(self.cluster.gpu, self.model)
+
+    def timing(self, layout: Layout, concurrency: int | None = None) -> Timing:
+        """A layout timed at the concurrency asked, or at another."""
+        card, model = self.cluster.gpu, self.model
+        constants = self.efficiency or calibration_of(card, model).efficiency
+        prompts = prompt_efficiency(card, model, self.efficiency)
+        return timing(model, self.cluster, layout, self.demand, constants, concurrency, prompts)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One layout, judged. `broken` is what refuses it; `timing` is there where it fits."""
+
+    layout: Layout
+    broken: Remark | None
+    splits: bool
+    ranks: tuple[RankMemory, ...] = ()
+    kv_tokens: int = 0
+    max_concurrency: int = 0
+    timing: Timing | None = None
+    crossing: Remark | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether weights, overhead and the cache of all sequences fit every rank."""
+        return self.broken is None
+
+    @property
+    def weights_bytes(self) -> float | None:
+        """Weights of the rank that holds most of them."""
+        return max(rank.weights.total_bytes for rank in self.ranks) if self.ranks else None
+
+    @property
+    def kv_tokens_in_all(self) -> int:
+        """Tokens of KV cache over all replicas."""
+        return self.kv_tokens * self.layout.replicas
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest sequence that fits alone; 0 where not one does."""
+        return min((rank.longest() for rank in self.ranks), default=0)
+
+    @property
+    def tokens_per_s_per_gpu(self) -> float | None:
+        """Sustained, of each GPU it uses; None where it does not fit."""
+        return None if self.timing is None else self.timing.sustained_tokens_per_s / self.layout.gpus
+
+    @property
+    def reason(self) -> Remark:
+        """Why it is refused, and what is to be known of it either way."""
+        noted = remark("placement.noted", crossing=self.crossing) if self.crossing else None
+        return remark("placement.reason", verdict=self.broken or remark("placement.fits"), noted=noted)
+
+    def usd_per_million_tokens(self, usd_per_gpu_hour: float | None) -> float | None:
+        """What a million output tokens cost, prompts read besides; None without a price, or where none come."""
+        if usd_per_gpu_hour is None or self.timing is None:
+            return None
+        return self.layout.gpus * usd_per_gpu_hour / HOUR_S / self.timing.sustained_tokens_per_s * MILLION
+
+
+def judge(question: Question, layout: Layout) -> Plan:
+    """One layout: split, weighed, timed."""
+    model, demand = question.model, question.demand
+    crossing = crossing_notice(question.cluster, layout)
+    split = check_tp_size(as_served(model, demand.dtype), layout.tp_size, experts_whole=layout.ep_size > 1)
+    if split.broken:
+        quoted = next((one.text for one in preflight(model, layout, demand)), None)
+        code = "placement.indivisible" if quoted is None else "placement.indivisible_quoted"
+        broken = remark(code, equations="; ".join(split.broken), quoted=quoted)
+        return Plan(layout, broken, splits=False, crossing=crossing)
+    try:
+        step_tokens = question.cluster.gpu.vllm_batched_tokens
+        ranks = rank_memories(model, layout, question.budget, demand.dtype, demand.kv_dtype, step_tokens)
+        timed = question.timing(layout)
+    except ShardlabError as refusal:
+        return Plan(layout, remark("placement.refused", error=str(refusal)), splits=False, crossing=crossing)
+    here = -(-demand.concurrency // layout.attention_copies)
+    shortages = (rank.shortage(here, demand.sequence_tokens) for rank in ranks)
+    shortage = next((one for one in shortages if one is not None), None)
+    tokens = min(rank.kv_tokens(demand.sequence_tokens) for rank in ranks)
+    return Plan(
+        layout=layout,
+        broken=shortage,
+        splits=True,
+        ranks=ranks,
+        kv_tokens=tokens * layout.dp_size,
+        max_concurrency=tokens // demand.sequence_tokens * layout.attention_copies,
+        timing=None if shortage else timed,
+        crossing=crossing,
+    )
+
+
+def crossing_notice(cluster: ClusterSpec, layout: Layout) -> Remark | None:
+    """What is to be said of a layout whose groups reach over a boundary; None where none does."""
+    ranks, axis = max((layout.tp_size, "TP"), (layout.ep_size, "EP"))
+    if cluster.crosses(ranks):
+        boundary = "domain" if cluster.domain > cluster.gpus_per_node else "node"
+        return remark(f"placement.crosses_{boundary}", axis=axis, ranks=ranks, cluster=cluster)
+    if ranks > cluster.domain:
+        return remark("placement.leaves_domain", axis=axis, ranks=ranks, cluster=cluster)
+    return None
