@@ -72,9 +72,10 @@ def see() -> None:
     if shown == WIRE:
         comm_wire.draw(page, wire)
         return
-    with page.beside(
-        "see.note_step", "see.note_payload", rule=["see.note_napkin" if view.napkin else "see.note_rule"]
-    ):
+    rule = ["see.note_napkin" if view.napkin else "see.note_rule"]
+    if any(view.measured(link, points) for link in view.compared):
+        rule.append("see.note_tick")
+    with page.beside("see.note_step", "see.note_payload", rule=rule):
         warn()
         reading = "napkin" if view.napkin else phase
         comm_bench.bars(

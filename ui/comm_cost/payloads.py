@@ -27,6 +27,8 @@ def draw(page: Page, view: View, points: Sequence[MeasuredPoint], warn: Callable
         page.equation(*rows_of.result_terms(view.price(view.network)))
         with st.container(key="aside_source"):
             page.say("count.source")
+            if view.kernel(view.link) != "ring":
+                page.say("count.kernel")
     with margin:
         of = "_napkin" if view.napkin else ""
         page.note("count.payload", "count.latency", f"count.bandwidth{of}", "count.bill")

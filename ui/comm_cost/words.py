@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from core.catalog import link as find_link
 from core.catalog.own_link import extrapolation
-from core.collectives.cost import CollectiveCost, ring_all_reduce
+from core.collectives.cost import CollectiveCost, as_measured, ring_all_reduce
 from core.comm_cost.bill import (
     FATAL_ABOVE_FRACTION,
     LAB_STEP_S,
@@ -16,9 +17,9 @@ from core.comm_cost.bill import (
 )
 from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import readings
-from core.models.weights import held_weight_bytes
+from core.models.weights import held_weight_bytes, read_weight_bytes
 from core.specs import LinkSpec
-from core.steps.model import MFU
+from core.steps.model import MFU, decode_step_s
 from core.units import KIB, MIB
 from runtime.catalog_words import short_name, told
 from runtime.kept import kept
@@ -49,6 +50,11 @@ class Side:
         """One of the bill's all-reduces."""
         count = self.bill.step.all_reduces
         return self.bill.comm_s / count if count else 0.0
+
+    @property
+    def waiting(self) -> float:
+        """The share of the bill that is latency; 0 where there is no bill."""
+        return 1 - self.bill.bandwidth_fraction if self.bill.comm_s else 0.0
 
     @property
     def bytes_s(self) -> float:
@@ -91,6 +97,40 @@ def side(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Side:
     )
 
 
+@dataclass(frozen=True)
+class Gain:
+    """What TP gains over a link: the speed-ups of a prefill and of a decode step."""
+
+    name: str
+    prefill: float
+    decode: float
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Why TP stays on a fabric: a prefill at `ranks` and a decode step at `many`, over three links."""
+
+    ranks: int
+    many: int
+    fabric: Gain
+    pcie: Gain
+    network: Gain
+
+
+def rule(view: View) -> Rule:
+    """The scenario's own fabric, or an A100's, beside PCIe and the nearest of the networks."""
+    ranks = max(2, view.scenario.tp)
+    many = max((size for size in view.allowed if ranks <= size <= max(8, ranks)), default=ranks)
+    prefill = View(replace(view.scenario, tp=ranks), "prefill")
+    decode = View(replace(view.scenario, tp=many))
+
+    def over(link: LinkSpec) -> Gain:
+        return Gain(short_name(link), prefill.price(link).speedup, decode.price(link).speedup)
+
+    fabric = prefill.link if prefill.link.is_fabric else find_link("nvlink-3")
+    return Rule(ranks, many, over(fabric), over(find_link("pcie-4")), over(find_link("ib-ndr")))
+
+
 def kernel_key(kernel: str) -> str:
     """A kernel as the name of a block: `one_stage`; NCCL's is the ring."""
     return "ring" if kernel == "NCCL" else kernel.replace(" ", "_")
@@ -100,7 +140,7 @@ def kernel_key(kernel: str) -> str:
 def fields(view: View, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping[str, object]:
     """What the page's prose names: rows of core, and words beside them."""
     step, model = view.step, view.scenario.model_spec
-    napkin = replace(view, napkin=True)
+    napkin, timed = replace(view, napkin=True), as_measured(view.scenario.timed.network_spec)
     held = held_weight_bytes(model, view.scenario.weight_dtype)
     gpus = said("comm_cost", f"gpus.{step.tp_size if step.tp_size in (1, 2, 3, 4, 8, 16) else 'n'}", n=step.tp_size)
     return {
@@ -117,6 +157,9 @@ def fields(view: View, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping
         "lab_name": short_name(napkin.network),
         "lab_near_name": short_name(napkin.link),
         "lab_link": napkin.network,
+        "timed_network": timed,
+        "timed_network_name": short_name(timed),
+        "rule": rule(view),
         "lab_hop_s": napkin.network.latency_s / 2,
         "decode": replace(view, phase="decode").step,
         "broken": "; ".join(view.broken),
@@ -126,6 +169,7 @@ def fields(view: View, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping
         "divide": said("comm_cost", "says.divide", n=step.tp_size),
         "step_time": step_in_words(step.compute_s),
         "share_time": step_in_words(step.compute_s / step.tp_size),
+        "rank_time": step_in_words(step.rank_compute_s),
         "step_formula": _step_formula(view),
         "rows": said("comm_cost", "says.rows_of", rows=step.tokens),
         "element_bytes": step.payload_bytes // (step.tokens * model.hidden_size),
@@ -181,7 +225,17 @@ def _step_formula(view: View) -> str:
         weights=decimal_bytes(weights, 4),
         memory_bytes_per_s=bandwidth(gpu.memory_bytes_per_s, 4),
     )
-    return f"{streamed} = {seconds(weights / gpu.memory_bytes_per_s)}{rounded}"
+    summed = f"{streamed} = {seconds(weights / gpu.memory_bytes_per_s)}{rounded}"
+    read = read_weight_bytes(model, scenario.weight_dtype, scenario.batch)
+    if read == weights or view.step.compute_s != decode_step_s(model, gpu, scenario.weight_dtype):
+        return summed
+    least = said(
+        "comm_cost",
+        "says.weights_read",
+        read=decimal_bytes(read, 4),
+        least_s=seconds(read / gpu.memory_bytes_per_s),
+    )
+    return f"{summed}. {least}"
 
 
 def _machines(view: View, points: Sequence[MeasuredPoint]) -> str:
