@@ -70,14 +70,22 @@ class Learner:
     script_hash: str = ""
     control: str = ""
     slides: bool = False
+    panel: str = ""
 
-    async def ask(self, batch: int | None) -> float:
-        """Run the page, with another batch if one is given. Returns seconds; raises LostError."""
+    async def open_panel(self) -> None:
+        """Open the scenario's panel, where there is one, in which the control stands. Raises LostError."""
+        if self.panel:
+            await self.ask(None, self.panel)
+
+    async def ask(self, batch: int | None, pressed: str = "") -> float:
+        """Run the page, with another batch if one is given, or a button. Returns seconds; raises LostError."""
         message = BackMsg()
         rerun = message.rerun_script
         rerun.query_string, rerun.page_script_hash = self.query, self.script_hash
         if not self.script_hash:
             rerun.page_name = self.page
+        if pressed:
+            rerun.widget_states.widgets.add(id=pressed, trigger_value=True)
         if batch is not None:
             state = rerun.widget_states.widgets.add(id=self.control)
             if self.slides:
@@ -104,6 +112,8 @@ class Learner:
                 element = message.delta.new_element
                 if element.WhichOneof("type") == "exception":
                     raise LostError(f"{self.page}?{self.query}: {element.exception.message}")
+                if element.button.id.endswith("-scenario"):
+                    self.panel = element.button.id
                 for kind in ("slider", "number_input"):
                     identity = getattr(element, kind).id
                     if identity.endswith("-batch"):
@@ -127,6 +137,7 @@ async def attend(
             learner = Learner(websocket, *view)
             await learner.ask(None)
             hall.opened_s.append(time.perf_counter() - began)
+            await learner.open_panel()
             await asyncio.sleep(draw.uniform(0, EVERY_S))
             while (now := time.perf_counter()) < until:
                 hall.answered_s.append(await learner.ask(draw.choice(BATCHES)))

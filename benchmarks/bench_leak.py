@@ -29,7 +29,9 @@ def resident_mb(pid: int) -> float:
 
 
 def reruns(visitor: Visitor, count: int) -> None:
-    """Go round the pages, with another batch each time."""
+    """Go round the pages, the scenario's panel open, with another batch each time."""
+    if "batch" not in visitor.widgets:
+        visitor.press("scenario")
     for number in range(count):
         if number % 2:
             visitor.set("batch", number % 64 + 1)
@@ -38,9 +40,10 @@ def reruns(visitor: Visitor, count: int) -> None:
 
 
 def visits(url: str, count: int) -> None:
-    """Open a visit on one page, move something, leave."""
+    """Open a visit on one page and its scenario's panel, move something, leave."""
     for number in range(count):
         with Visitor(url, STEMS[number % len(STEMS)]) as visitor:
+            visitor.press("scenario")
             visitor.set("batch", number % 64 + 1)
 
 

@@ -40,6 +40,7 @@ def measured(rounds: int, reruns: int) -> tuple[list[float], list[float]]:
         other = context.Process(target=hostile, args=(url, at_work, over), daemon=True)
         other.start()
         with Visitor(url, "comm_cost") as visitor:
+            visitor.press("scenario")
             for batch in range(1, 21):
                 visitor.set("batch", batch)
             alone, beside = [], []

@@ -1,6 +1,7 @@
 """A visitor without a browser: the app's own messages over its WebSocket, as a page in Chromium would send them.
 
     with Visitor("http://127.0.0.1:8501", "comm_cost?tp=4") as visitor:
+        visitor.press("scenario")  # opens the panel, whose fields are sent to nobody before
         visitor.set("batch", 32)
         visitor.go("clinic")
 
@@ -68,17 +69,21 @@ class Visitor:
         self._states[key] = state
         return self._run()
 
+    def press(self, key: str) -> float:
+        """Press a button that the last run drew."""
+        return self._run(WidgetState(id=self.widgets[key], trigger_value=True))
+
     def send(self, message: BackMsg) -> None:
         """Send a message of any kind, and wait for nothing."""
         self._socket.send(message.SerializeToString())
 
-    def _run(self) -> float:
+    def _run(self, *once: WidgetState) -> float:
         began_s = time.monotonic()
         message = BackMsg()
         script = message.rerun_script
         script.query_string = self._query
         script.page_name, script.page_script_hash = "" if self.pages else self._page, self.pages.get(self._page, "")
-        script.widget_states.widgets.extend(self._states.values())
+        script.widget_states.widgets.extend((*self._states.values(), *once))
         script.context_info.timezone = "UTC"
         script.context_info.url = "http://localhost/"
         self.send(message)
