@@ -30,7 +30,7 @@ with page.controls("see", "count", "break_it"):
 capture = own.capture if chosen == live_run.NAME and own.capture else readable[chosen]
 log = capture.log
 with page.controls("see"):
-    token = page.control(inputs.slide, "token", "says.letter", 1, 18, 4)
+    token = page.control(inputs.slide, "token", "says.letter", 1, 18, 6)
 with page.controls("bench"):
     model = page.control(inputs.choice, "model", "says.model", list(GPTS)[:3], MINI_GPT.key)
     wire = page.control(inputs.choice, "wire", "says.between_ranks", list(facts.WIRES), "TCP")

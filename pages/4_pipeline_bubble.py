@@ -3,7 +3,8 @@
 import streamlit as st
 
 from core.pipeline_bubble.bubble import FillDrain
-from core.pipeline_bubble.experiments import Cheat, Compositions, Serving, Stuck
+from core.pipeline_bubble.compositions import Compositions
+from core.pipeline_bubble.experiments import Cheat, Serving, Stuck
 from ui import inputs, scenes
 from ui.pipeline_bubble import bench as schedule_bench
 from ui.pipeline_bubble import charts, grids, rows, words

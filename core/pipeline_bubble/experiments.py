@@ -1,4 +1,4 @@
-"""What may be asked of a pipe beyond its bubble, and what follows: wrong runs, two schedules, serving, TP × PP.
+"""What may be asked of a pipe beyond its bubble, and what follows: wrong runs, two schedules, serving.
 
 Each is a question as a frozen row, and its answers are what the row works out. Letters: p stages, m microbatches.
 """
@@ -9,9 +9,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from core.errors import OutOfRangeError
 from core.pipeline_bubble.bubble import FillDrain, run_without_waiting
-from core.pipeline_bubble.layouts import Cluster, Layout, layouts
 from core.pipeline_bubble.schedules.actions import Placement, Span, Time
 from core.pipeline_bubble.schedules.families import FAMILIES, run_same_model
 from core.pipeline_bubble.schedules.orders import mismatched
@@ -28,7 +26,6 @@ from core.pipeline_bubble.schedules.serving import (
 )
 from core.pipeline_bubble.schedules.simulator import Costs, Timeline, simulate
 from core.pipeline_bubble.schedules.validity import Violation, violations
-from core.scenario import Scenario
 from core.steps.straggler import Straggler
 
 ROUNDS = 3
@@ -214,85 +211,3 @@ def low_traffic(stages: int) -> Traffic:
     """
     pipe = Pipe((Fraction(1, stages),) * stages)
     return random_traffic(pipe, float(LOAD / TOKENS_EACH), SEQUENCES, TOKENS_EACH, np.random.default_rng(SEED))
-
-
-@dataclass(frozen=True)
-class Compositions:
-    """Every TP x PP of some GPUs, priced on the page's scenario."""
-
-    scenario: Scenario
-    gpus: int = 8
-    sequences: int = 64
-
-    @cached_property
-    def layouts(self) -> list[Layout]:
-        """The compositions that the model's layers and heads allow. Raises OutOfRangeError where there is none."""
-        priced = self._of(self.gpus)
-        if not priced:
-            rule = f"cannot be split evenly over the layers of {self.scenario.model}"
-            raise OutOfRangeError("gpus", self.gpus, rule)
-        return priced
-
-    @property
-    def one(self) -> Layout:
-        """One GPU, were it large enough for the whole model."""
-        return self._of(1)[0]
-
-    @property
-    def soonest(self) -> Layout:
-        """Where a sequence alone gets its tokens soonest."""
-        return min(self.layouts, key=lambda layout: layout.itl_alone_s)
-
-    @property
-    def most(self) -> Layout:
-        """The most tokens a second for all sequences."""
-        return max(self.layouts, key=lambda layout: layout.tokens_per_s)
-
-    @property
-    def prompt(self) -> Layout:
-        """Where a prompt is read soonest."""
-        return min(self.layouts, key=lambda layout: layout.ttft_s)
-
-    @property
-    def widest(self) -> Layout:
-        """The most tensor parallelism."""
-        return max(self.layouts, key=lambda layout: layout.tp_size)
-
-    @property
-    def deepest(self) -> Layout:
-        """The most stages."""
-        return max(self.layouts, key=lambda layout: layout.pp_size)
-
-    def speed_up(self, layout: Layout) -> float:
-        """How many times as often a sequence alone gets a token as from one GPU."""
-        return self.one.itl_alone_s / layout.itl_alone_s
-
-    @property
-    def best_speed_up(self) -> float:
-        """That of the soonest."""
-        return self.speed_up(self.soonest)
-
-    @property
-    def widest_speed_up(self) -> float:
-        """That of the widest."""
-        return self.speed_up(self.widest)
-
-    @property
-    def hand_overs(self) -> int:
-        """Of a token that passes the deepest pipe."""
-        return self.deepest.pp_size - 1
-
-    @property
-    def sums(self) -> int:
-        """All-reduces of a token under any tensor parallelism: two in each layer."""
-        return 2 * self.scenario.model_spec.num_hidden_layers
-
-    @property
-    def cluster(self) -> Cluster:
-        """The scenario's GPUs and links; for a link of the labs' napkin the timed one that it stands for."""
-        timed = self.scenario.timed
-        return Cluster(timed.gpu_spec, timed.link_spec, timed.network_spec)
-
-    def _of(self, gpus: int) -> list[Layout]:
-        sizes = {"sequences": self.sequences, "prompt_tokens": self.scenario.prompt_tokens}
-        return layouts(self.scenario.model_spec, self.cluster, gpus, **sizes)

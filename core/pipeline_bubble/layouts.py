@@ -155,13 +155,16 @@ class _Pass:
 
 
 def _pass(step: Step, cluster: Cluster, pp_size: int) -> _Pass:
-    links = [as_measured(cluster.hop_link(step.tp_size, stage)) for stage in range(pp_size - 1)]
-    payload = step.payload_bytes
-    hops = [
-        CollectiveCost(1, payload, link.latency_s, payload / link.bandwidth_bytes_per_s, link.base_s)
-        for link in links
-    ]
-    return _Pass(picked_bill(step, cluster.tp_link(step.tp_size)).bill, tuple(hops))
+    links = [cluster.hop_link(step.tp_size, stage) for stage in range(pp_size - 1)]
+    hops = tuple(hand_over(step.payload_bytes, link) for link in links)
+    return _Pass(picked_bill(step, cluster.tp_link(step.tp_size)).bill, hops)
+
+
+def hand_over(payload_bytes: float, link: LinkSpec) -> CollectiveCost:
+    """One stage's rows sent to the next, over a link as it was measured: base + α + n/β."""
+    wire = as_measured(link)
+    sending_s = payload_bytes / wire.bandwidth_bytes_per_s
+    return CollectiveCost(1, payload_bytes, wire.latency_s, sending_s, wire.base_s)
 
 
 def layouts(

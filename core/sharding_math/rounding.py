@@ -10,6 +10,9 @@ from core.sharding_math.layers import column_layer, row_layer
 from core.sharding_math.numerics import LargestError, SumOrder, largest_error, precision, ulps_apart
 from core.sharding_math.tensors import Array
 
+TOKENS = 16
+"""Rows of x that a trial multiplies."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -41,12 +44,12 @@ class TrialResult:
 
 @lru_cache(maxsize=16)
 def run_trial(trial: Trial) -> TrialResult:
-    """One random layer of 16 tokens, cut both ways, in the format and order asked for.
+    """One random layer of `TOKENS` tokens, cut both ways, in the format and order asked for.
 
     Raises IndivisibleError.
     """
     rng, fmt = np.random.default_rng(0), precision(trial.dtype)
-    x, W = rng.normal(size=(16, trial.in_features)), rng.normal(size=(trial.out_features, trial.in_features))
+    x, W = rng.normal(size=(TOKENS, trial.in_features)), rng.normal(size=(trial.out_features, trial.in_features))
     by_column, alone = (Group(n, fmt=fmt, order=trial.order) for n in (trial.num_ranks, 1))
     dense = column_layer(alone, alone.replicate("x", x), W).full()
     column = column_layer(by_column, by_column.replicate("x", x), W).full()

@@ -97,7 +97,7 @@ def test_a_letter_is_stepped_by_keyboard(app, open_page):
     slider = page.get_by_role("slider", name="Letter")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    until(page, lambda: "he we" in page.locator(".st-key-reading_see-written").inner_text())
+    until(page, lambda: "he went" in page.locator(".st-key-reading_see-written").inner_text())
 
 
 def test_a_public_deployment_offers_no_run(open_page, tmp_path):

@@ -1,6 +1,7 @@
 """Lab 02's page: the recorded runs, every scene of each, and numbers that come from the run that is chosen."""
 
 from pathlib import Path
+from statistics import median
 
 import pytest
 import streamlit as st
@@ -61,6 +62,27 @@ def test_the_truth_is_the_recorded_slowdown_and_hidden_until_revealed():
     text = text_of(opened(real_guess=60, real_revealed="true"))
     assert f"{plain(times, 2)} times as long" in text
     assert f"{100 / times:.1f} % of one process's speed" in text.replace("\u00a0", " ")
+
+
+def test_the_weights_of_the_log_and_of_the_question_differ_by_the_row_that_is_added():
+    """31 rows do not divide by 2, so one of 96 parameters is added."""
+    text = text_of(opened(real_scene="Count it"))
+    assert "filled up to 32, which adds 96 parameters" in text
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_sleep_costs_about_what_was_slept(run):
+    """Against the same sentence without it, not against the run's median."""
+    text = text_of(opened(real_scene="Break it", real_run=run)).replace("\u00a0", " ")
+    assert 5.0 < float(text.split("so the sleep costs ")[1].split(" ms")[0]) < 6.0
+
+
+def test_the_letter_that_is_shown_first_is_an_ordinary_one():
+    """Of 18 letters, four at most are as much nearer the median."""
+    steps = [max(rank.ended_s for rank in step.ranks) for step in captures.load("gloo-cpu").log.steps]
+    far = [abs(one - median(steps)) for one in steps]
+    shown = opened(real_scene="See it").session_state["real_token"]
+    assert sum(one < far[int(shown) - 1] for one in far) <= 4
 
 
 @pytest.mark.parametrize("letter", [1, 18])

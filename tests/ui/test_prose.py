@@ -14,7 +14,7 @@ from ui.prose import Prose, escape, plain_text
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\([^)]*\)|https?://\S+")
 LAB = re.compile(r"\b[Ll]abs? \d\d(?:(?:, | and |–|-)\d\d)*|^0[1-4] ")
-NAMES = re.compile(r"\b(?:bf16|fp8|p99|[HAL]\d{2,3}[SG]?|99 of 100|Qwen3 32B|RTX \d{4}|900 GB/s)\b")
+NAMES = re.compile(r"\b(?:bf16|fp8|p9[59]|[HAL]\d{2,3}[SG]?|99 of 100|Qwen3 32B|RTX \d{4}|900 GB/s)\b")
 """Formats, quantiles and machines, that are called so."""
 
 LABEL = re.compile(r"\b(?:TP|PP|EP|DP)=\d+\b|\bW[12]\b|\bZeRO-\d\b|\b1F1B\b|\bP2P\b|\bDeepSeek-V\d\b")

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from core.numbers import whole
-from core.pipeline_bubble.experiments import Comparison, Compositions, Serving
+from core.pipeline_bubble.compositions import Compositions
+from core.pipeline_bubble.experiments import Comparison, Serving
 from core.pipeline_bubble.schedules.actions import exact
 from core.pipeline_bubble.schedules.families import FAMILIES
 from runtime import workers

@@ -16,7 +16,8 @@ from core.pipeline_bubble.bubble import (
     formulas,
     run_on_ticks,
 )
-from core.pipeline_bubble.experiments import Comparison, Compositions, Serving, Side
+from core.pipeline_bubble.compositions import Compositions
+from core.pipeline_bubble.experiments import Comparison, Serving, Side
 from core.pipeline_bubble.layouts import Layout
 from core.pipeline_bubble.schedules.actions import Span
 from core.pipeline_bubble.schedules.grid import Grid as Cells

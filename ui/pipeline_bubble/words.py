@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.pipeline_bubble.bubble import FillDrain
-from core.pipeline_bubble.experiments import LOAD, Cheat, Compositions, Serving, Stuck, low_traffic
+from core.pipeline_bubble.compositions import Compositions
+from core.pipeline_bubble.experiments import LOAD, SEQUENCES, TOKENS_EACH, Cheat, Serving, Stuck, low_traffic
 from core.pipeline_bubble.schedules.paths import Wait
 from core.pipeline_bubble.schedules.serving import chunked_prefill_time
 from core.pipeline_bubble.schedules.validity import Violation
@@ -64,6 +65,8 @@ def bench_fields(bench: Bench, pin: Bench | None, serve: Serving) -> Mapping[str
         "serve": serve,
         "prompt": Prompt(serve.stages),
         "load": LOAD,
+        "requests": SEQUENCES,
+        "tokens_each": TOKENS_EACH,
         "one": low_traffic(1),
         "piped": low_traffic(serve.stages),
     }

@@ -7,7 +7,7 @@ from core.scenario import Scenario
 from core.sharding_math.examples import Kind
 from core.sharding_math.mistakes import MISTAKES, Gap, broken
 from core.sharding_math.numerics import LargestError
-from core.sharding_math.rounding import Trial, TrialResult, run_trial
+from core.sharding_math.rounding import TOKENS, Trial, TrialResult, run_trial
 from core.sharding_math.step_ledger import ends_ledger, layer_collectives, mlp_order_collectives, step_ledger
 from runtime.kept import kept
 from runtime.prose import named, said
@@ -117,6 +117,7 @@ def _bench_fields(bench: Trial, tried: Callable[[Trial], TrialResult]) -> dict[s
         "bench": bench,
         "bench_order": named(STEM, bench.order),
         "bench_error": error,
+        "bench_tokens": TOKENS,
         "bench_where": f"y[{', '.join(map(str, error.index))}]",
         "bench_weights": weights,
         "bench_rank_weights": weights // bench.num_ranks,

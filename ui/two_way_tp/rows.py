@@ -155,6 +155,11 @@ def usual_work_s(log: RunLog) -> float:
     return median(working_s(step, 0) for step in log.steps[1:])
 
 
+def sums_in_steps_s(log: RunLog) -> list[float]:
+    """Every all-reduce of the traced sentence as rank 0 stood in it; a step's last collective gathers."""
+    return [end - begin for step in log.steps for begin, end in step.ranks[0].collectives_s[:-1]]
+
+
 def step_ms(step: Step) -> float:
     """A step, from the first rank's beginning to the last one's end."""
     return 1e3 * max(one.ended_s for one in step.ranks)

@@ -1,6 +1,7 @@
 """Lab 02: the numbers its prose is filled with, all of them from a run, its manifest, or core."""
 
 from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean, median
 
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.models.parameters import dtype_bytes, total_parameters
@@ -12,13 +13,15 @@ from core.two_way_tp import (
     all_reduce_payload_bytes,
     all_reduces_per_token,
     fitted_wire,
+    padded_vocab_size,
     slowdown,
     step_comm_s,
     token_parts,
+    weights_per_rank,
 )
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, grouped, local, percent, plain, seconds, significant
-from ui.two_way_tp.rows import usual_work_s, working_s
+from ui.two_way_tp.rows import step_ms, sums_in_steps_s, usual_work_s, working_s
 from ui.two_way_tp.rows_runs import hardware
 
 BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
@@ -70,6 +73,7 @@ def fields(
         "cores": said("two_way_tp", "says.cores", cores=manifest.cores),
         "load_average": _or("says.not_noted", manifest.load_average, lambda load: plain(load, 2)),
         "reading": _or("says.not_timed", _reading_s(log.model, result), seconds),
+        "unexplained_undivided": _or("says.not_timed", _unexplained_undivided_s(log, result), seconds),
         "p95_times": plain(result.per_token.p95_s / result.per_token.median_s, 2),
         **_spread_fields(repeats),
         "all_reduces": str(all_reduces_per_token(log.model, log.tp_size)),
@@ -83,6 +87,7 @@ def fields(
         **_large_fields(shipped),
         **_wire_fields(shipped, model),
         **_token_fields(log),
+        **_padding_fields(log),
         **_step_fields(log, token),
         **_slowed_fields(log),
         **_broken_fields(log),
@@ -93,6 +98,25 @@ def _reading_s(model: ModelSpec, result: RunResult) -> float | None:
     """Every weight read once at the rate the run timed; None where it timed none."""
     rate = result.memory_bytes_per_s
     return total_parameters(model) * dtype_bytes(model.weight_dtype) / rate if rate else None
+
+
+def _unexplained_undivided_s(log: RunLog, result: RunResult) -> float | None:
+    """What a token's parts leave over, were only the reading of weights divided; None where that was not timed."""
+    reading_s, parts = _reading_s(log.model, result), token_parts(log)
+    if reading_s is None:
+        return None
+    return max(0.0, parts.unexplained_s - (log.single_token_s - reading_s) * (1 - 1 / log.tp_size))
+
+
+def _padding_fields(log: RunLog) -> dict[str, str]:
+    """The vocabulary filled up until it divides, and the parameters that this adds to the cut matrices."""
+    rank = weights_per_rank(log.model, log.tp_size)
+    return {
+        "tp_size": str(log.tp_size),
+        "vocabulary": str(log.model.vocab_size),
+        "padded_vocabulary": str(padded_vocab_size(log.model.vocab_size, log.tp_size)),
+        "padding": grouped(rank.sharded * log.tp_size + rank.whole - total_parameters(log.model)),
+    }
 
 
 def _scientific(value: float) -> str:
@@ -159,6 +183,9 @@ def _token_fields(log: RunLog) -> dict[str, str]:
         "sums": seconds(parts.all_reduce_s),
         "work": seconds(usual_work_s(log)),
         "unexplained": seconds(parts.unexplained_s),
+        "sum_at_rest": seconds(log.sweep_s),
+        "sum_median": seconds(median(sums_in_steps_s(log))),
+        "sum_mean": seconds(fmean(sums_in_steps_s(log))),
     }
 
 
@@ -166,12 +193,16 @@ def _step_fields(log: RunLog, token: int) -> dict[str, str]:
     step: Step = log.steps[token]
     work_s = [working_s(step, rank) for rank in range(len(step.ranks))]
     whole_s = max(one.ended_s for one in step.ranks)
+    steps_s = [1e-3 * step_ms(one) for one in log.steps]
     written = "".join(one.token for one in log.steps[: token + 1]).replace("\n", " ↵")
     return {
         "given": log.answers[0].given,
         "written": written,
         "step_work": seconds(work_s[0]),
         "step_whole": seconds(whole_s),
+        "step_least": seconds(min(steps_s)),
+        "step_most": seconds(max(steps_s)),
+        "step_median": seconds(median(steps_s)),
         "step_inside_share": percent((whole_s - work_s[0]) / whole_s, 0),
     }
 
@@ -181,13 +212,15 @@ def _slowed_fields(log: RunLog) -> dict[str, str]:
         return {}
     slow = log.slowed.rank
     fast = next(rank for rank in range(log.tp_size) if rank != slow)
-    sums_s = log.slowed.all_reduce_s
+    sums_s, traced_s = log.slowed.all_reduce_s, 1e-3 * fmean(map(step_ms, log.steps))
     return {
         "slow_rank": str(slow),
         "fast_rank": str(fast),
         "delay": f"{plain(1e3 * log.slowed.delay_s)} ms",
         "slow_token": seconds(log.slowed.token_s[slow]),
         "fast_token": seconds(log.slowed.token_s[fast]),
+        "traced_token": seconds(traced_s),
+        "sleep_costs": seconds(log.slowed.token_s[fast] - traced_s),
         "fast_waits_more": seconds(sums_s[fast] - sums_s[slow]),
     }
 

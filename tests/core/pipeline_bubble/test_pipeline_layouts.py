@@ -5,7 +5,9 @@ import pytest
 from core.catalog import gpu, link, model
 from core.comm_cost.bill import tp_comm_time_per_step
 from core.errors import IndivisibleError
+from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.layouts import Cluster, compositions, layout, layouts
+from core.scenario import Scenario
 
 LLAMA = model("llama-3-8b")
 NVLINK, ETHERNET = link("nvlink-lab"), link("ethernet-10g-lab")
@@ -77,3 +79,19 @@ def test_a_token_is_compute_and_waiting_and_bytes(tp, pp):
     found = layout(LLAMA, CLUSTER, tp, pp)
     assert found.itl_alone_s == pytest.approx(found.compute_s + found.latency_s + found.bandwidth_s)
     assert found.bandwidth_s == pytest.approx(found.all_reduce_s + found.handoff_s - found.latency_s)
+
+
+@pytest.mark.parametrize("gpus", [2, 8, 16])
+def test_the_parts_that_are_told_make_up_the_token(gpus):
+    """One GPU's time and the hand-overs, or its share of it and the sums; apart, all of them on the network."""
+    inside = Compositions(Scenario(), gpus)
+    for placed in (inside, inside.apart):
+        sums_s = placed.sums * placed.sum_s
+        assert placed.widest.itl_alone_s == pytest.approx(placed.one.itl_alone_s / gpus + sums_s)
+    apart = inside.apart
+    assert apart.deepest.network_handoffs == apart.hand_overs
+    assert apart.deepest.itl_alone_s == pytest.approx(apart.one.itl_alone_s + apart.hand_overs * apart.hand_over_s)
+    assert (apart.widest_link, inside.widest_link) == (
+        apart.cluster.network,
+        inside.cluster.link if gpus <= 8 else inside.cluster.network,
+    )

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from core.pipeline_bubble.bubble import FillDrain
-from core.pipeline_bubble.experiments import Comparison, Compositions, Serving
+from core.pipeline_bubble.compositions import Compositions
+from core.pipeline_bubble.experiments import Comparison, Serving
 from core.scenario import Scenario
 from ui.comm_cost.rows_view import View
 from ui.pipeline_bubble import charts, grids, rows
