@@ -74,7 +74,7 @@ def see() -> None:
         return
     rule = ["see.note_napkin" if view.napkin else "see.note_rule"]
     if any(view.measured(link, points) for link in view.compared):
-        rule.append("see.note_tick")
+        rule.insert(0, "see.note_tick")
     with page.beside("see.note_step", "see.note_payload", rule=rule):
         warn()
         reading = "napkin" if view.napkin else phase
