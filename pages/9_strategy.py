@@ -63,10 +63,7 @@ def memory() -> None:
     if not look.present or asked.view == strategy_bench.PAYS:
         paid, sums = frame(rows.saved_and_paid(asked.held)), frame(rows.sums(asked.held))
         page.figure(charts.saved_and_paid(paid, sums, look), "memory.paid", paid, "saved_and_paid")
-    with st.container(key="aside_memory"):
-        for column, note in zip(st.columns(2, gap="large"), ("memory.note", "memory.misread"), strict=True):
-            with column:
-                page.note(note)
+    page.notes_beside("aside_memory", "memory.note", "memory.misread")
 
 
 def picker() -> None:
@@ -103,10 +100,7 @@ def serving() -> None:
         page.figure(chart, "serving.reading_pays" if pays else "serving.reading_not", curves, "handoff")
     with margin:
         page.note("serving.note", "serving.interference")
-    with st.container(key="aside_serving"):
-        for column, note in zip(st.columns(2, gap="large"), ("serving.split", "serving.leads"), strict=True):
-            with column:
-                page.note(note)
+    page.notes_beside("aside_serving", "serving.split", "serving.leads")
     tested.beside_times(scenario.gpu_spec, scenario.model_spec)
 
 

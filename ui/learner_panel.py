@@ -9,7 +9,7 @@ from core.sharding_math.submission import TASKS, Judgement, Submission, judge, r
 from runtime import learner_code, learner_grading
 from runtime.prose import said
 from runtime.quantities import grouped
-from ui import shell
+from ui import language
 from ui.players.block_stepper import block_stepper
 from ui.prose import Prose, escape
 from ui.sharding_math import boards
@@ -27,7 +27,7 @@ def file_here() -> Path | None:
 @st.fragment(run_every=WATCH_S)
 def panel(path: Path, task: str, prose: Prose, present: bool) -> None:
     """Every task's verdict, and the chosen task's picture. Looks at the file again every moment or so."""
-    shell.speak()
+    language.speak()
     submitted = _submitted(path)
     for submission in submitted:
         _verdict(submission, judge(submission), prose)

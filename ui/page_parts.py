@@ -49,6 +49,13 @@ class PageParts(Controls):
             with st.container(key=f"note_{block}"):
                 self.say(block)
 
+    def notes_beside(self, key: str, *blocks: str) -> None:
+        """Notes one beside the other, under a figure; `key` is what the style sheet knows them by."""
+        with st.container(key=key):
+            for column, block in zip(st.columns(len(blocks), gap="large"), blocks, strict=True):
+                with column:
+                    self.note(block)
+
     def verdict(self, sign: str, block: str) -> None:
         """`ok`, `off` or `open`; the block's first paragraph is the claim, the rest the assumption it needs.
 

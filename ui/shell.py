@@ -2,10 +2,9 @@
 
 import gc
 from base64 import b64encode
-from contextlib import nullcontext
 from copy import copy
 from dataclasses import asdict
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from threading import Timer
@@ -17,7 +16,7 @@ from streamlit.navigation.page import StreamlitPage
 from core.scenario import Scenario
 from runtime import content, operators
 from runtime.kept import kept
-from ui import address, inputs, lighter_state, scenario_bar, theme, unseen, wanted_messages
+from ui import address, inputs, language, lighter_state, scenario_bar, theme, unseen, wanted_messages
 from ui.course import paths, progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
 from ui.guarded import guarded
@@ -32,15 +31,12 @@ _ICON = f"data:image/png;base64,{b64encode((Path(__file__).parent / 'icon.png').
 FIGURES_AFTER_S = 3.0
 """By then the first visitor of a fresh server has the first words."""
 
-LANGUAGE = "lang"
-"""The language of the visit, in the address of every page once somebody has chosen one."""
-
 _SHARED = (
     *address.SCENARIO_NAMES,
     progress.KEY,
     "present",
     inputs.KEYS,
-    LANGUAGE,
+    language.KEY,
     poll.ROOM,
     poll.CHAIR,
     notes.FOLLOW,
@@ -73,7 +69,7 @@ def _settle() -> None:
 
 
 def _import_figures() -> None:
-    import_module("ui.scenes")
+    import_module("ui.figures.prediction")
     _freeze()
 
 
@@ -125,7 +121,7 @@ def run() -> None:
     """The entry point's whole work."""
     st.set_page_config(page_title="Shardlab", page_icon=_ICON, layout="wide")
     _settle()
-    speak()
+    language.speak()
     page = navigation()
     poll.join(page.url_path)
     address.read()
@@ -201,10 +197,9 @@ def _bar() -> bool:
             poll.keep()
             paths.keep()
             inputs.flag("present")
-            address.expect(LANGUAGE, content.languages())
-            inputs.memo(LANGUAGE)
+            language.keep()
             reads = notes.asked()
-        _switch_language()
+        language.switch()
         st.button(
             label("present"),
             key="go_present",
@@ -213,39 +208,6 @@ def _bar() -> bool:
             on_click=_flip_present,
         )
     return reads
-
-
-def speak() -> None:
-    """Speak the language of the visit in this run: the one chosen, else the one that the browser prefers."""
-    chosen = inputs.picked(LANGUAGE, "")
-    if "_preferred" not in st.session_state:
-        st.session_state["_preferred"] = _preferred()
-    content.speak(chosen if chosen in content.languages() else st.session_state["_preferred"])
-
-
-def _preferred() -> str:
-    """The first finished language that the browser asks for; English where it asks for none."""
-    asked = [st.context.locale or "", *str(st.context.headers.get("Accept-Language", "")).split(",")]
-    names = (name.strip().partition(";")[0].partition("-")[0].lower() for name in asked)
-    return next((name for name in names if name in content.finished()), content.ENGLISH)
-
-
-def _switch_language() -> None:
-    """A button for the other finished language; where there are several, one that they open from."""
-    others = [name for name in content.finished() if name != content.language()]
-    alone, here = len(others) == 1, content.language().upper()
-    several = partial(st.popover, here, key="speak_others", type="tertiary", help=label("scenario.language"))
-    with nullcontext() if alone else several():
-        for name in others:
-            called = content.load("language", name)["language"]
-            st.button(
-                name.upper() if alone else called,
-                key=f"speak_{name}",
-                help=called if alone else None,
-                type="tertiary",
-                on_click=inputs.remember,
-                args=(LANGUAGE, name),
-            )
 
 
 def _flip_present() -> None:

@@ -9,7 +9,7 @@ from core.pipeline_bubble.schedules.actions import Span
 from core.pipeline_bubble.schedules.validity import violations
 from core.pipeline_bubble.submission import RUN, Judgement, Submission, judge, run_of
 from runtime import learner_code, learner_schedule
-from ui import shell
+from ui import language
 from ui.learner_panel import WATCH_S, heading
 from ui.pipeline_bubble import grids, words
 from ui.players.schedule_player import Mark, schedule_player
@@ -28,7 +28,7 @@ def file_here() -> Path | None:
 @st.fragment(run_every=WATCH_S)
 def panel(path: Path, stages: int, microbatches: int, prose: Prose, present: bool) -> None:
     """Every task's verdict, and the learner's run. Looks at the file again every moment or so."""
-    shell.speak()
+    language.speak()
     st.markdown(heading(path, prose))
     submissions = _submissions(path, stages, microbatches)
     for submission in submissions:

@@ -1,0 +1,52 @@
+"""The language of a visit: the one chosen, else the one that the browser prefers."""
+
+from contextlib import nullcontext
+from functools import partial
+
+import streamlit as st
+
+from runtime import content
+from ui import address, inputs
+from ui.labels import label
+
+KEY = "lang"
+"""In the address of every page once somebody has chosen one."""
+
+
+def keep() -> None:
+    """Keep the language in the address, where it is one that there is."""
+    address.expect(KEY, content.languages())
+    inputs.memo(KEY)
+
+
+def speak() -> None:
+    """Speak the language of the visit in this run: the one chosen, else the one that the browser prefers."""
+    chosen = inputs.picked(KEY, "")
+    if "_preferred" not in st.session_state:
+        st.session_state["_preferred"] = _preferred()
+    content.speak(chosen if chosen in content.languages() else st.session_state["_preferred"])
+
+
+def _preferred() -> str:
+    """The first finished language that the browser asks for; English where it asks for none."""
+    asked = [st.context.locale or "", *str(st.context.headers.get("Accept-Language", "")).split(",")]
+    names = (name.strip().partition(";")[0].partition("-")[0].lower() for name in asked)
+    return next((name for name in names if name in content.finished()), content.ENGLISH)
+
+
+def switch() -> None:
+    """A button for the other finished language; where there are several, one that they open from."""
+    others = [name for name in content.finished() if name != content.language()]
+    alone, here = len(others) == 1, content.language().upper()
+    several = partial(st.popover, here, key="speak_others", type="tertiary", help=label("scenario.language"))
+    with nullcontext() if alone else several():
+        for name in others:
+            called = content.load("language", name)["language"]
+            st.button(
+                name.upper() if alone else called,
+                key=f"speak_{name}",
+                help=called if alone else None,
+                type="tertiary",
+                on_click=inputs.remember,
+                args=(KEY, name),
+            )
