@@ -41,7 +41,8 @@ NAMES = re.compile(
     # formats, paths, files, names in code, fields that a player fills
     r"|\b(?:bfloat|float|int)\d+\b|[\w.-]+/[\w./-]+|\b\w+\.(?:py|json|md|safetensors)\b|\b\w+_\w+\b|\{\{.*?\}\}"
     # what a source is called there, what a model wrote
-    r"|(?:issue|pull) #?\d+|main @ \w+|\w*-overview\b|NIM benchmarking|-instruct\b|\+cpu\b|he go(?:ed|es) to school"
+    r"|(?:issue|pull) #?\d+|main @ \w+|\w*-overview\b|NIM benchmarking|-instruct\b|\+cpu\b"
+    r"|he go(?:ed|es) to school(?:\*\* → he \w+)?"
 )
 """What every language calls so."""
 
