@@ -120,7 +120,8 @@ def _log_row(reading: Reading) -> LogRow:
 def _in_words(value: float, unit: str) -> str:
     if unit == "s":
         return seconds(value, least="µs")
-    return grouped(round(value)) if value == round(value) else plain(value, 4)
+    written = grouped(round(value)) if value == round(value) else plain(value, 4)
+    return f"{written}\u00a0B" if unit == "bytes" else written
 
 
 def _residual(reading: Reading) -> str:
