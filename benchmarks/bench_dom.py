@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from benchmarks.bench_hall import BARE
 from benchmarks.served import APP, served
-from tests.browser.conftest import ASKED, CHROMIUM_FLAGS, PATIENCE_MS, settle
+from scripts.settled import ASKED, FLAGS, PATIENCE_MS, settle
 
 AT_MOST = {"browser": 1.0, "server": 1.5}
 START_AT_MOST = 1.5
@@ -200,7 +200,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         (folder / "bare.py").write_text(BARE)
-        browser = playwright.chromium.launch(executable_path=which("chromium"), args=CHROMIUM_FLAGS)
+        browser = playwright.chromium.launch(executable_path=which("chromium"), args=FLAGS)
         if asked.rounds:
             with served(folder / "log") as shardlab, served(folder / "bare.log", script=folder / "bare.py") as bare:
                 visits = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from tests.browser.conftest import CHROMIUM_FLAGS, settle, start_server, stop_server
+from benchmarks.served import start_server, stop_server
+from scripts.settled import FLAGS, settle
 
 QUERY = "pipe_scene=Bench&pipe_figure=the+run&pipe_bench_p=64&pipe_bench_m=1024"
 SECONDS = 5
@@ -51,7 +52,7 @@ def main(chromium: str) -> None:
     """Serve the app, open it, count, and end both."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         server, url = start_server(Path(folder) / "log")
-        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         try:
             context = browser.new_context(viewport={"width": 1440, "height": 900})
             json.dump(measured(context.new_page(), url), sys.stdout, indent=2)

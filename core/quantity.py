@@ -33,6 +33,9 @@ _BITS = re.compile(r"([kMGT]?)b(?:it)?(?:/s|ps)")
 _PARTED = re.compile(r"(\$?)\s*([^A-Za-zµμ%$]*(?:[eE][-+]?\d{1,3})?)\s*(\S{0,12})")
 """A currency's sign, what may be a number, and what stands behind it."""
 
+_LONE = re.compile(r"(?P<before>[^.,\d]*[1-9]\d{0,2})(?P<mark>[.,])(?P<behind>\d{3}(?:[^.,\d][^.,]*)?)")
+"""One mark in all, before three digits."""
+
 _WORDS = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 
 LONGEST = 60
@@ -67,6 +70,21 @@ def read_quantity(text: str) -> Quantity | None:
         return Quantity(value, None, "")
     known = _unit(unit)
     return Quantity(value * known[1], known[0], unit) if known else Quantity(value, None, unit)
+
+
+def readings(text: str, marks: str = ",") -> tuple[Quantity, ...]:
+    """What a typed answer may mean, as `read_quantity` has it first; none where it is no number.
+
+    A lone comma before three digits parts thousands for some and decimals for others, so it has both meanings. A
+    point has them only where `marks` names it: 6.819 ms may be a slip of a unit.
+
+    >>> [read.value for read in readings("6,819 ms")], [read.value for read in readings("16.384", ",.")]
+    ([6.819, 0.006819], [16.384, 16384.0])
+    """
+    lone = _LONE.fullmatch(text)
+    other = {",": ".", ".": ","}[lone["mark"]] if lone and lone["mark"] in marks else ""
+    texts = (text, f"{lone['before']}{other}{lone['behind']}") if lone and other else (text,)
+    return tuple(read for one in texts if (read := read_quantity(one)))
 
 
 def _number(text: str) -> float | None:

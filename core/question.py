@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from core.quantity import Dimension, Quantity, read_quantity
+from core.quantity import Dimension, Quantity, read_quantity, readings
 from core.units import bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds
 
 TOLERANCE = 0.02
@@ -162,9 +162,14 @@ def _judge_choice(question: Choice, answer: str) -> Judged:
 
 
 def _judge_number(question: Number, answer: str) -> Judged:
-    quantity = read_quantity(answer)
-    if quantity is None:
-        return Judged(False, "no_number", "judge.no_number", read=False)
+    """By the meaning that is right, where a mark may be a decimal one or not; by the first where none is."""
+    meant = readings(answer, ",." if question.dimension == "count" else ",")
+    judged = [_judge_quantity(question, quantity) for quantity in meant]
+    unread = Judged(False, "no_number", "judge.no_number", read=False)
+    return next((one for one in judged if one.right), judged[0] if judged else unread)
+
+
+def _judge_quantity(question: Number, quantity: Quantity) -> Judged:
     value = _in_si(question, quantity)
     if value is None:
         reply: Reply = "other_unit" if quantity.unit else "no_unit"

@@ -97,7 +97,7 @@ class Prose:
 def written(value: object, unit: str | None = None) -> str:
     """A value in a unit of `UNITS`, or as a count with its noun, `one,many`; without a unit as it is.
 
-    A noun has as many forms as the language has (`runtime.quantities.PLURALS`); behind `=` they stand alone.
+    A noun has as many forms as the language has (`runtime.plurals`); behind `=` they stand alone.
     Raises KeyError for an unknown unit.
 
     >>> written(0.46, "%"), written(8192, "KiB"), written(1, "GPU,GPUs"), written(3, "=is,are")

@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import ParamSpec
 
 from core import units
-from runtime import content
+from core.quantity import LONGEST
+from runtime import content, plurals
 
 MARKS = MappingProxyType(
     {"point": ".", "comma": ",", "narrow": "\u202f", "space": "\u00a0", "none": "", "apostrophe": "’"}
@@ -23,30 +24,10 @@ MARKS = MappingProxyType(
 
 _DECIMAL = re.compile(r"(?<=\d)\.(?=\d)")
 _GROUP = re.compile(r"(?<=\d)\u202f(?=\d)")
+_WORDED = re.compile(r"(?P<figures>.*\d)\s*(?P<word>[^\W\d_]\D*)")
 _PERCENT = re.compile(r"(?<=\d)[\u00a0\u202f ]%")
 
-PLURALS: MappingProxyType[str, Callable[[float], int]] = MappingProxyType(
-    {
-        "one": lambda count: 0,
-        "one-other": lambda count: 0 if count == 1 else 1,
-        "upto-one-other": lambda count: 0 if abs(count) < 2 else 1,
-        "one-few-many": lambda count: _east_slavic(count),
-        "one-few-other": lambda count: 0 if count == 1 else 1 if count in (2, 3, 4) else 2,
-    }
-)
-"""Which of a noun's forms a count takes, as CLDR has it: Chinese; English, Spanish; French; Ukrainian; Czech."""
-
 Asked = ParamSpec("Asked")
-
-
-def _east_slavic(count: float) -> int:
-    """`1 год`, `2 года`, `5 лет`, and a broken number as few."""
-    if count != int(count):
-        return 1
-    tens, ones = int(count) % 100, int(count) % 10
-    if ones == 1 and tens != 11:
-        return 0
-    return 1 if ones in (2, 3, 4) and tens not in (12, 13, 14) else 2
 
 
 @dataclass(frozen=True)
@@ -78,7 +59,12 @@ def _style(language: str) -> Style:
 
 def form(count: float, forms: Sequence[str]) -> str:
     """The form of a noun that a count takes, by the rule of the language being spoken; the last of too few."""
-    return forms[min(PLURALS[content.load("language")["plural"]](count), len(forms) - 1)]
+    return forms[min(_plural(content.language())(count), len(forms) - 1)]
+
+
+@lru_cache(maxsize=16)
+def _plural(language: str) -> plurals.Rule:
+    return plurals.rule(content.blocks("language", language))
 
 
 def local(number: str) -> str:
@@ -87,9 +73,26 @@ def local(number: str) -> str:
 
 
 def heard(typed: str) -> str:
-    """What a visitor typed, as core's reader of numbers takes it: a lone comma is a decimal mark in Spanish."""
+    """What a visitor typed, as core's reader of numbers takes it.
+
+    Where the decimal mark is a comma a lone one is decimal, and `6,7 mil millones` is 6.7 billion.
+    """
     lone = typed.count(",") == 1 and "." not in typed
-    return typed.replace(",", ".") if lone and style().decimal == "," else typed
+    typed = typed.replace(",", ".") if lone and style().decimal == "," else typed
+    worded = _WORDED.fullmatch(typed) if len(typed) <= LONGEST else None
+    numeral = worded and _numerals(content.language()).get(worded["word"].rstrip().lower())
+    return f"{worded['figures']} {numeral}" if worded and numeral else typed
+
+
+@lru_cache(maxsize=16)
+def _numerals(language: str) -> dict[str, str]:
+    """What a language calls a thousand and more, by each of its words, and core's word for it."""
+    named = {
+        name: text for name, text in content.load("language", language).items() if name.startswith("numerals.")
+    }
+    return {
+        word.strip(): name.removeprefix("numerals.") for name, text in named.items() for word in text.split(",")
+    }
 
 
 def _styled(write: Callable[Asked, str]) -> Callable[Asked, str]:

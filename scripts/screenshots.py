@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from scripts.settled import FLAGS, picture, screens, visit
 from ui.course.pages import PAGES, entry
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,17 +26,6 @@ SIZES = {"laptop": (1440, 900), "projector": (1920, 1080), "phone": (390, 844)}
 THEMES = ("light", "dark")
 GUESSES = {"sharding_math": "32", "comm_cost": "15", "pipeline_bubble": "15", "two_way_tp": "160"}
 """A prediction for each question, so that its error is in the picture."""
-
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-READY = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"] h1'
 
 
 @dataclass(frozen=True)
@@ -82,24 +72,18 @@ def server() -> Iterator[str]:
         app.wait()
 
 
-def photograph(browser: Any, url: str, view: Shot, size: str, theme: str, out: Path, lang: str = "") -> Path:
-    """One picture, of the whole page on a laptop or phone and of one screen when projected."""
-    width, height = SIZES[size]
+def photograph(browser: Any, url: str, view: Shot, size: str, theme: str, out: Path, lang: str = "") -> list[Path]:
+    """One picture, of the whole page on a laptop or phone; of every screen when projected."""
     query = {**({"present": "true"} if size == "projector" else {}), **({"lang": lang} if lang else {})}
     joint = "&" if "?" in view.path else "?"
-    address = f"{url}/{view.path}{joint}{urlencode(query)}"
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
-    )
-    page = context.new_page()
-    page.goto(address)
-    for _ in range(2):
-        page.wait_for_selector(READY)
-        page.wait_for_timeout(700)
-    picture = out / f"{view.name}-{size}-{theme}.png"
-    page.screenshot(path=picture)
-    context.close()
-    return picture
+    page = visit(browser, f"{url}/{view.path}{joint}{urlencode(query)}", SIZES[size], theme)
+    shown = list(screens(page)) if size == "projector" else [picture(page, whole=True)]
+    page.context.close()
+    paths = []
+    for number, png in enumerate(shown, 1):
+        paths.append(out / f"{view.name}-{size}-{theme}{f'-{number}' if number > 1 else ''}.png")
+        paths[-1].write_bytes(png)
+    return paths
 
 
 def chromium() -> str | None:
@@ -128,7 +112,7 @@ def main() -> int:
         for view in shots(asked.only):
             for size in asked.size or SIZES:
                 for theme in asked.theme or THEMES:
-                    print(photograph(browser, url, view, size, theme, asked.out, asked.lang))
+                    print(*photograph(browser, url, view, size, theme, asked.out, asked.lang), sep="\n")
         browser.close()
     return 0
 

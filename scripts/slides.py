@@ -7,7 +7,6 @@ A question has two slides, before the answer and after. A handout is on paper, l
 """
 
 import argparse
-import re
 import sys
 from base64 import b64encode
 from collections.abc import Iterator
@@ -19,12 +18,12 @@ from urllib.parse import urlencode
 
 from runtime import content
 from runtime.prose import said
-from scripts.screenshots import FLAGS, READY, SIZES, THEMES, chromium, server
+from scripts.screenshots import SIZES, THEMES, chromium, server
+from scripts.settled import FLAGS, screens, settle, visit
 from ui.course.pages import PAGES, entry
 from ui.course.paths import PATHS
 
 WIDTH, HEIGHT = SIZES["projector"]
-SCREEN = "() => document.documentElement.style.getPropertyValue('--screen')"
 SLIDES = f"""@page {{ size: {WIDTH}px {HEIGHT}px; margin: 0 }} body {{ margin: 0 }} p {{ display: none }}
 figure {{ height: {HEIGHT - 1}px; overflow: hidden; break-inside: avoid }}
 img {{ width: {WIDTH}px; display: block }}"""
@@ -54,39 +53,19 @@ def note(stem: str, scene: str) -> str:
 
 def slides(browser: Any, url: str, stem: str, scene: str, theme: str, lang: str) -> Iterator[Slide]:
     """Every screen of a scene; of a question, then every screen of its answer."""
-    context = browser.new_context(
-        viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=theme, reduced_motion="reduce"
-    )
-    page = context.new_page()
     query = {**entry(stem).scene(scene), "present": "true", **({"lang": lang} if lang else {})}
-    page.goto(f"{url}/{stem}?{urlencode(query)}")
-    _settle(page)
+    page = visit(browser, f"{url}/{stem}?{urlencode(query)}", (WIDTH, HEIGHT), theme)
     page.add_style_tag(content=".st-key-foot button { opacity: 0 }")
     told = note(stem, scene)
-    for png in _screens(page):
+    for png in screens(page):
         yield Slide(png, told)
         told = ""
     reveal = page.locator(".st-key-reveal button:enabled:visible")
     if reveal.count():
         reveal.first.click()
-        _settle(page)
-        yield from map(Slide, _screens(page))
-    context.close()
-
-
-def _settle(page: Any) -> None:
-    for _ in range(2):
-        page.wait_for_selector(READY)
-        page.wait_for_timeout(700)
-
-
-def _screens(page: Any) -> Iterator[bytes]:
-    count = re.search(r"/(\d+)", page.evaluate(SCREEN))
-    for at in range(int(count[1]) if count else 1):
-        if at:
-            page.keyboard.press("PageDown")
-            page.wait_for_timeout(300)
-        yield page.screenshot()
+        settle(page)
+        yield from map(Slide, screens(page))
+    page.context.close()
 
 
 def document(shown: list[Slide], style: str) -> str:

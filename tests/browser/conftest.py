@@ -11,19 +11,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from benchmarks.served import proxied, served, start_server, stop_server
+from scripts.settled import ASKED, FLAGS, PATIENCE_MS, settle
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-PATIENCE_MS = 180_000
-"""How long a page is waited for: a machine that others use answers late, and that is no fault of the page."""
 
 # Streamlit asks for these beside a deep link, and falls back: no fault of the page.
 EXPECTED_CONSOLE = re.compile(r"/_stcore/(health|host-config)")
@@ -57,7 +47,7 @@ def profile(tmp_path_factory):
         (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Chromium and playwright")
     folder = tmp_path_factory.mktemp("profile")
     with sync_playwright() as playwright:
-        profile = playwright.chromium.launch_persistent_context(folder, executable_path=path, args=CHROMIUM_FLAGS)
+        profile = playwright.chromium.launch_persistent_context(folder, executable_path=path, args=FLAGS)
         yield profile
         profile.close()
 
@@ -119,53 +109,6 @@ def _note_stranger(url: str, host: str, strangers: list[str]) -> None:
 def _note_error(message, errors: list[str]) -> None:
     if message.type == "error" and not EXPECTED_CONSOLE.search(f"{message.text} {message.location.get('url', '')}"):
         errors.append(message.text)
-
-
-ASKED = """(() => {
-    const send = WebSocket.prototype.send;
-    window.asked = -Infinity;
-    WebSocket.prototype.send = function (...data) {
-        window.asked = performance.now();
-        return send.apply(this, data);
-    };
-    new MutationObserver(changes => {
-        const ended = ({ target }) => target.dataset.testScriptState === 'notRunning';
-        if (changes.some(ended)) window.asked = -Infinity;
-    }).observe(document, { subtree: true, attributeFilter: ['data-test-script-state'] });
-})()"""
-"""Run before the page: since when the server has owed an answer."""
-
-AT_REST = """([restMs, longestMs, owedMs, patienceMs]) => new Promise((resolve, reject) => {
-    const began = performance.now();
-    let since = began;
-    const watch = new MutationObserver(() => {
-        if (performance.now() - began < longestMs) since = performance.now();
-    });
-    watch.observe(document, { childList: true, subtree: true });
-    const look = () => {
-        const now = performance.now();
-        const app = document.querySelector('[data-testid="stApp"]');
-        const waits = app?.dataset.testScriptState === 'notRunning'
-            && app.dataset.testConnectionState === 'CONNECTED' && app.querySelector('h1')
-            && !app.querySelector('[data-testid="stSkeleton"]') && now - window.asked > owedMs
-            && document.documentElement.style.getPropertyValue('--screen');
-        if (!waits) since = now;
-        if (now - since < restMs && now - began < patienceMs) return setTimeout(look, 20);
-        watch.disconnect();
-        return now - since < restMs ? reject(new Error('the page never came to rest')) : resolve(true);
-    };
-    look();
-})"""
-REST_MS, LONGEST_MS, OWED_MS = 250, 3000, 1500
-"""How long nothing may be added to the page; what is still added after three seconds is an animation.
-
-What the server has not answered after a second and a half was no request for a run.
-"""
-
-
-def settle(page, rest_ms: int = REST_MS) -> None:
-    """Wait until the app is connected, has run, and has drawn what it was told, with all widgets mounted."""
-    page.evaluate(AT_REST, [rest_ms, LONGEST_MS, OWED_MS, PATIENCE_MS])
 
 
 def until(page, holds: Callable[[], bool]) -> None:

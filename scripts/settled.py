@@ -1,0 +1,112 @@
+"""When a page of the app has come to rest: what a picture of it waits for, and every browser test."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+"""What Chromium is started with: no GPU, and nothing asked of any other host."""
+
+PATIENCE_MS = 180_000
+"""How long a page is waited for: a machine that others use answers late, and that is no fault of the page."""
+
+ASKED = """(() => {
+    const send = WebSocket.prototype.send;
+    window.asked = -Infinity;
+    WebSocket.prototype.send = function (...data) {
+        window.asked = performance.now();
+        return send.apply(this, data);
+    };
+    new MutationObserver(changes => {
+        const ended = ({ target }) => target.dataset.testScriptState === 'notRunning';
+        if (changes.some(ended)) window.asked = -Infinity;
+    }).observe(document, { subtree: true, attributeFilter: ['data-test-script-state'] });
+})()"""
+"""Run before the page: since when the server has owed an answer."""
+
+AT_REST = """([restMs, longestMs, owedMs, patienceMs]) => new Promise((resolve, reject) => {
+    const began = performance.now();
+    let since = began;
+    const watch = new MutationObserver(() => {
+        if (performance.now() - began < longestMs) since = performance.now();
+    });
+    watch.observe(document, { childList: true, subtree: true });
+    const look = () => {
+        const now = performance.now();
+        const app = document.querySelector('[data-testid="stApp"]');
+        const waits = app?.dataset.testScriptState === 'notRunning'
+            && app.dataset.testConnectionState === 'CONNECTED' && app.querySelector('h1')
+            && !app.querySelector('[data-testid="stSkeleton"]') && now - window.asked > owedMs
+            && document.documentElement.style.getPropertyValue('--screen');
+        if (!waits) since = now;
+        if (now - since < restMs && now - began < patienceMs) return setTimeout(look, 20);
+        watch.disconnect();
+        return now - since < restMs ? reject(new Error('the page never came to rest')) : resolve(true);
+    };
+    look();
+})"""
+REST_MS, LONGEST_MS, OWED_MS = 250, 3000, 1500
+"""How long nothing may be added to the page; what is still added after three seconds is an animation.
+
+What the server has not answered after a second and a half was no request for a run.
+"""
+
+_HEIGHT = "Math.ceil(Math.max(innerHeight, document.querySelector('[data-testid=\"stMain\"]').scrollHeight))"
+_SCREEN = "document.documentElement.style.getPropertyValue('--screen')"
+_TRIES, _BETWEEN_MS = 40, 150
+
+
+def settle(page: Any, rest_ms: int = REST_MS) -> None:
+    """Wait until the app is connected, has run, and has drawn what it was told, with all widgets mounted."""
+    page.evaluate(AT_REST, [rest_ms, LONGEST_MS, OWED_MS, PATIENCE_MS])
+
+
+def visit(browser: Any, address: str, size: tuple[int, int], theme: str) -> Any:
+    """A settled page in a visit of its own, of a width and a height in px, light or dark; nothing moves in it."""
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme=theme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.add_init_script(ASKED)
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(address)
+    settle(page)
+    return page
+
+
+def picture(page: Any, *, whole: bool = False) -> bytes:
+    """A page as a PNG once two pictures of it are alike: letters, figures and players are drawn by then.
+
+    `whole` gives the window the height of what it scrolls. What never comes to rest is given as it is at last.
+    """
+    if whole:
+        page.set_viewport_size({"width": page.viewport_size["width"], "height": page.evaluate(_HEIGHT)})
+        settle(page)
+    page.evaluate("document.fonts.ready.then(() => true)")
+    before: bytes = b""
+    for _ in range(_TRIES):
+        now: bytes = page.screenshot()
+        if now == before:
+            break
+        before = now
+        page.wait_for_timeout(_BETWEEN_MS)
+    return before
+
+
+def screens(page: Any) -> Iterator[bytes]:
+    """Every screen of a projected scene, as a PNG each."""
+    count = re.search(r"/(\d+)", page.evaluate(_SCREEN))
+    for at in range(int(count[1]) if count else 1):
+        if at:
+            before = page.evaluate(_SCREEN)
+            page.keyboard.press("PageDown")
+            page.wait_for_function(f"before => {_SCREEN} !== before", arg=before)
+        yield picture(page)
