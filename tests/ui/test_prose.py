@@ -36,7 +36,8 @@ def typed_digits(markdown: str) -> list[str]:
 
 @pytest.mark.parametrize("stem", content.stems())
 def test_no_number_is_typed_in_prose(stem):
-    found = {name: typed_digits(block) for name, block in content.load(stem).items()}
+    read = {name: block for name, block in content.load(stem).items() if not name.startswith("plural.")}
+    found = {name: typed_digits(block) for name, block in read.items()}
     assert not {name: words for name, words in found.items() if words}
 
 
