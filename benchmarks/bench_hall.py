@@ -159,17 +159,17 @@ async def lecture(url: str, views: list[tuple[str, str]], learners: int, seconds
     return hall
 
 
-def usage(process: int) -> tuple[float, float, int]:
-    """A process and its children: CPU seconds, resident bytes of all, and how many of them are servers."""
+def usage(process: int) -> tuple[float, int]:
+    """A process and its children: the CPU seconds of all, and the resident bytes of their largest server."""
     children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    cpu_s, resident, servers = 0.0, 0, 0
+    cpu_s, resident = 0.0, 0
     for one in (str(process), *children):
         fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
         cpu_s += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        if "streamlit" in Path(f"/proc/{one}/cmdline").read_text():
-            servers += 1
+        command = Path(f"/proc/{one}/cmdline").read_text()
+        if "streamlit" in command or "serve.py" in command:
             resident = max(resident, int(fields[21]) * os.sysconf("SC_PAGE_SIZE"))
-    return cpu_s, resident, servers
+    return cpu_s, resident
 
 
 def held(
@@ -183,7 +183,7 @@ def held(
     answers = np.array(hall.answered_s or [np.nan])
     p50, p95 = np.quantile(answers, [0.5, 0.95])
     opened_s = np.quantile(hall.opened_s or [np.nan], 0.95)
-    after, resident, _ = usage(process) if process else (np.nan, np.nan, 1)
+    after, resident = usage(process) if process else (np.nan, np.nan)
     cpu_s = (after - before) / max(1, len(answers))
     print(
         f"{name:10} {learners:8} {len(hall.answered_s):8} {1e3 * p50:8.0f} {1e3 * p95:8.0f}"
