@@ -29,6 +29,7 @@ Reason = Literal[
     "p2p_unused",
     "p2p_silent",
     "after_init",
+    "lazy",
     "tested",
 ]
 
@@ -69,13 +70,32 @@ def judge_causes(log: HangLog, outcomes: Mapping[str, Outcome] | None = None) ->
     for cause in CAUSES:
         standing, reason = judged[cause]
         if log.is_complete and cause != "p2p_blocked":
-            standing, reason = "excluded", "complete"
+            standing, reason = _after_init(log, cause, (standing, reason))
         if cause not in left:
             standing, reason = "excluded", "tested"
         elif len(left) == 1:
             standing, reason = "supported", "tested"
         findings.append(Finding(cause, standing, reason))
     return tuple(findings)
+
+
+def _after_init(log: HangLog, cause: Cause, before: tuple[Standing, Reason]) -> tuple[Standing, Reason]:
+    """A cause after every rank's Init COMPLETE: all have met; the ways for the data may be made only now.
+
+    The bootstrap has gone over one interface, the data go over every one that was found. Source: NVIDIA/nccl
+    src/init.cc (`runtimeConn`), NVIDIA/nccl-tests#284.
+    """
+    if cause == "shm_small" and log.shm_error:
+        return before
+    if cause in ("rank_missing", "version_mismatch", "shm_small") or not log.connects_lazily:
+        return "excluded", "complete"
+    if log.unreached:
+        return before
+    if log.hosts == 1:
+        return "excluded", "complete"
+    if cause == "wrong_interface" and any(_VIRTUAL.match(name) for name in log.sockets):
+        return "supported", "virtual"
+    return "open", "lazy"
 
 
 def _rank_missing(log: HangLog) -> tuple[Standing, Reason]:

@@ -13,6 +13,8 @@ MAX_LINES, MAX_LINE = 20_000, 600
 """What is read of a text: more than any start prints, and little enough to be read at once."""
 
 _BOOTSTRAP = re.compile(r"Bootstrap ?: ?Using (?:\[\d+\])?([A-Za-z0-9_.@-]{1,32})(?::|$|\s)")
+_SOCKETS = re.compile(r"NET/Socket ?: ?Using ((?:\[\d{1,3}\][^\s<]{1,80}<\d{1,6}>[ ;]{0,3}){1,16})")
+_SOCKET = re.compile(r"\[\d{1,3}\]([A-Za-z0-9_.@-]{1,32}):")
 _VERSION = re.compile(r"(?:NCCL version |vLLM is using nccl==)(\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)")
 _RANK = re.compile(r"\brank (\d{1,6}) nranks (\d{1,6})\b")
 _ENGINE_RANK = re.compile(r"world_size=(\d{1,6}) rank=(\d{1,6})\b")
@@ -25,11 +27,17 @@ _WAITING = re.compile(r"waiting for clients|\d{1,6}/\d{1,6} clients joined|\d{1,
 _P2P_OFF = re.compile(r"NCCL_P2P_DISABLE set (?:by environment )?to 1|Could not enable P2P between")
 
 WORLD_LIMIT = 4096
+LAZY_SINCE = (2, 22)
+"""`NCCL_RUNTIME_CONNECT`, on by default where memory can be mapped (NVIDIA/nccl src/init.cc)."""
 
 
 @dataclass(frozen=True)
 class HangLog:
-    """The findings. `ranks` have printed a line of their own, `complete` is how many of them ended their init."""
+    """The findings. `ranks` have printed a line of their own, `complete` is how many of them ended their init.
+
+    `interfaces` are those of the bootstrap, which takes one; data goes over all of `sockets`. `connected`: some
+    rank has said that its ring stands.
+    """
 
     world_size: int | None = None
     ranks: frozenset[int] = frozenset()
@@ -37,6 +45,8 @@ class HangLog:
     hosts: int = 0
     versions: tuple[str, ...] = ()
     interfaces: tuple[str, ...] = ()
+    sockets: tuple[str, ...] = ()
+    connected: bool = False
     transports: frozenset[str] = frozenset()
     unreached: bool = False
     unreached_virtual: bool = False
@@ -54,6 +64,12 @@ class HangLog:
     def is_complete(self) -> bool:
         """Whether every rank of the world has ended its init."""
         return self.world_size is not None and self.complete >= self.world_size
+
+    @property
+    def connects_lazily(self) -> bool:
+        """Whether the ring may still be unconnected after the init: since 2.22 the first collective connects it."""
+        numbers = [tuple(whole(part) for part in version.split(".")) for version in self.versions]
+        return not self.connected and not (numbers and max(numbers) < LAZY_SINCE)
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -78,6 +94,10 @@ def read_hang(text: str) -> HangLog:
         hosts=len({host for line in lines if (host := _host(line))}),
         versions=_all(_VERSION, lines),
         interfaces=_all(_BOOTSTRAP, lines),
+        sockets=tuple(
+            sorted({name for line in lines if (hit := _SOCKETS.search(line)) for name in _SOCKET.findall(hit[1])})
+        ),
+        connected=any("Connected all rings" in line for line in lines),
         transports=frozenset(_all(_CHANNEL, lines)),
         unreached=bool(failed),
         unreached_virtual=any(_VIRTUAL_ADDRESS.search(line) for line in failed),

@@ -86,6 +86,38 @@ def test_after_the_init_only_copies_that_never_arrive_are_left():
     assert set(standings(log).values()) == {"excluded"}
 
 
+def after_init(*lines: str, version: str = "2.25.1", hosts: str = "ab") -> dict[str, str]:
+    """Where causes stand after two ranks' Init COMPLETE, and what was printed since."""
+    done = [nccl(host, 0, start(rank, done=True)) for rank, host in enumerate(hosts)]
+    return standings(read_hang("\n".join([f"NCCL version {version}+cuda12.4", *done, *lines])))
+
+
+def test_an_init_that_is_complete_excludes_no_interface_that_only_data_take():
+    """Since 2.22 the first collective connects the ring, over all interfaces found: NVIDIA/nccl-tests#284."""
+    found = nccl("a", 0, "NET/Socket : Using [0]eno1:192.0.2.7<0> [1]virbr0:192.168.122.1<0>")
+    left = after_init(found)
+    assert left["wrong_interface"] == "supported"
+    assert {left[cause] for cause in ("rank_missing", "version_mismatch", "shm_small")} == {"excluded"}
+    assert after_init(found.partition(" [1]")[0])["firewall"] == "open"
+    refused = nccl("a", 0, "socketStartConnect: Connect to 198.51.100.7<40231> failed : Connection timed out")
+    assert after_init(refused)["firewall"] == "supported"
+
+
+def test_a_ring_that_stands_or_that_one_host_holds_excludes_the_network():
+    """Before 2.22 the init connects it, and a line says so in every release."""
+    network = ("wrong_interface", "firewall")
+    for left in (
+        after_init(version="2.20.5"),
+        after_init(nccl("a", 0, "Connected all rings")),
+        after_init(hosts="aa"),
+    ):
+        assert {left[cause] for cause in network} == {"excluded"}
+
+
+def test_shared_memory_that_could_not_be_made_after_the_init_is_supported():
+    assert after_init(EXCERPTS["shm_small"][-1], hosts="aa")["shm_small"] == "supported"
+
+
 @pytest.mark.parametrize(
     "lines",
     [
