@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.collectives.cost import as_measured
+from core.comm_cost.kernels import picked_all_reduce, picked_kernel
 from core.evidence.kinds import PROMPT_LAYER_S, layer_kind
 from core.models.loaded_weights import stages
 from core.placement.cluster import ClusterSpec
@@ -25,7 +26,10 @@ from core.steps.model import (
 
 @dataclass(frozen=True)
 class WireBill:
-    """What one token's way through an engine pays one wire; `latency_s` of it is waiting, the rest is bytes."""
+    """What one token's way through an engine pays one wire; `latency_s` of it is waiting, the rest is bytes.
+
+    All-reduces are NCCL's rings; `kernel_s` is what the engine's own kernel would take, None where it has none.
+    """
 
     what: str
     wire: str
@@ -33,6 +37,7 @@ class WireBill:
     payload_bytes: float
     time_s: float
     latency_s: float
+    kernel_s: float | None = None
 
     @property
     def bandwidth_s(self) -> float:
@@ -155,6 +160,13 @@ def _message_s(link: LinkSpec, payload_bytes: float) -> float:
     return link.base_s + link.latency_s + payload_bytes / as_measured(link).bandwidth_bytes_per_s
 
 
+def _kernel_s(model: ModelSpec, wire: LinkSpec, payload_bytes: float, ranks: int) -> float | None:
+    """The same all-reduces by the kernel that an engine picks; None where that is NCCL's ring."""
+    if picked_kernel(round(payload_bytes), ranks, wire) == "NCCL":
+        return None
+    return model.blocks * picked_all_reduce(payload_bytes, ranks, wire).total_s
+
+
 def _bill(
     model: ModelSpec, cluster: ClusterSpec, layout: Layout, decode: StepTerms, batch: float
 ) -> tuple[WireBill, ...]:
@@ -168,8 +180,9 @@ def _bill(
         rows.append(WireBill("dispatch and combine", wire.name, messages, payload, decode.comm_s, wait_s))
     elif layout.tp_size > 1:
         wait_s = model.blocks * cluster.group(layout.tp_size).all_reduce_s(0.0)
-        name = cluster.wire(layout.tp_size).name
-        rows.append(WireBill("all-reduces", name, model.blocks, payload, decode.comm_s, wait_s))
+        wire = cluster.wire(layout.tp_size)
+        kernel_s = _kernel_s(model, wire, payload, layout.tp_size)
+        rows.append(WireBill("all-reduces", wire.name, model.blocks, payload, decode.comm_s, wait_s, kernel_s))
     hops: dict[LinkSpec, list[float]] = {}
     links = _hops(cluster, layout.tp_size * layout.dp_size, layout.pp_size)
     for link, time_s in zip(links, _handoff_s(model, cluster, layout, batch), strict=True):

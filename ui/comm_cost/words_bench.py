@@ -159,11 +159,13 @@ def batch(view: View, points: Sequence[SharePoint]) -> Fields:
 def nodes(view: View, bills: Sequence[NodeBill], gpus_per_node: int) -> Fields:
     """The last size inside one node, the first past it, and the shares of both ways to count the step."""
     shares, most = node_shares(bills), TP_SIZES[-1]
+    inside = max((bill for bill in bills if bill.nodes == 1), key=lambda bill: bill.whole.step.tp_size)
     return {
         "node_link": short_name(view.link),
         "node_network": short_name(view.network),
         "node_gpus": gpus_per_node,
-        "inside": max((bill for bill in bills if bill.nodes == 1), key=lambda bill: bill.whole.step.tp_size),
+        "inside": inside,
+        "inside_picked": picked_bill(inside.whole.step, view.link).bill,
         "past": min((bill for bill in bills if bill.nodes > 1), key=lambda bill: bill.whole.step.tp_size),
         "node_whole": share_of(shares, named("comm_cost", WHOLE), most),
         "node_divided": share_of(shares, named("comm_cost", DIVIDED), most),

@@ -2,6 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from core import catalog
+from core.collectives.cost import as_measured
+from core.comm_cost import bill as bills
+from core.comm_cost.kernels import picked_bill
 from core.evidence.accuracy import accuracy_of
 from core.evidence.calibration import Calibration, calibration_of, prompt_efficiency
 from core.evidence.report import Residual, decode_residuals, errors_of
@@ -14,6 +18,7 @@ from core.placement.trace import targets, usable_source
 from core.remark import remark
 from core.serving.curve import LADDER
 from core.serving.load import steady_state
+from runtime.catalog_words import short_name
 from runtime.content import slug
 from runtime.prose import said, worded
 from runtime.quantities import local, percent
@@ -40,6 +45,7 @@ def fields(
         "band_low": 1 - low,
         "band_high": high - 1,
         "within": WITHIN_ERROR,
+        **_kernel(),
         "plan": plan,
         "answer": _answer(placement, plan),
         "timing": timing,
@@ -60,6 +66,13 @@ def fields(
     }
 
 
+def _kernel() -> Mapping[str, object]:
+    """What an engine's kernel saves of a token's rings, where it saves most: one sequence over eight GPUs."""
+    step, wire = bills.Step(catalog.model("llama-3-8b"), tp_size=8), catalog.link("nvlink-4")
+    saves = 1 - picked_bill(step, wire).bill.comm_s / bills.bill(step, as_measured(wire)).comm_s
+    return {"kernel_ranks": step.tp_size, "kernel_link": short_name(wire), "kernel_saves": saves}
+
+
 def _answer(placement: Placement, plan: Plan | None) -> str:
     if not placement.fitting or plan is None:
         return said("placement", "says.no_plan_fits")
@@ -70,7 +83,8 @@ def _links(plan: Plan | None) -> str:
     """What each link is paid for one token."""
     if plan is None or plan.timing is None:
         return "–"
-    sent = ((bill, remark(f"placement.{slug(bill.what)}", bill=bill)) for bill in plan.timing.bill)
+    codes = ((bill, slug(bill.what) + ("_kernel" if bill.kernel_s else "")) for bill in plan.timing.bill)
+    sent = ((bill, remark(f"placement.{code}", bill=bill)) for bill, code in codes)
     paid = [worded(remark("placement.link_bill", bill=bill, sent=what)) for bill, what in sent]
     return "; ".join(paid) or said("placement", "says.nothing_sent")
 
