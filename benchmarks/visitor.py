@@ -8,12 +8,14 @@
 Each call waits until the app says that its script has finished, and gives the seconds this took.
 """
 
+import json
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -25,7 +27,8 @@ PATIENCE_S = 120.0
 class Visitor:
     """One session. `texts` are the last run's words, `faults` the exceptions shown, `widgets` ids by key.
 
-    `kinds` are those of all messages that came.
+    `kinds` are those of all messages that came, `told` what components were last told, by key; `repeats` are the
+    fragments that a page repeats by itself, which here nobody does but `repeat`.
     """
 
     def __init__(self, url: str, opening: str = "", headers: Mapping[str, str] | None = None) -> None:
@@ -34,12 +37,15 @@ class Visitor:
         self._closing = ExitStack()
         self._socket = self._closing.enter_context(connect(address, **options))
         self._states: dict[str, WidgetState] = {}
+        self._sliders: set[str] = set()
         self._page, self._query = "", ""
         self.pages: dict[str, str] = {}
         self.widgets: dict[str, str] = {}
         self.texts: list[str] = []
         self.faults: list[str] = []
         self.kinds: set[str] = set()
+        self.told: dict[str, Any] = {}
+        self.repeats: list[str] = []
         self.session = ""
         stem, _, query = opening.partition("?")
         self.go(stem, query)
@@ -60,7 +66,9 @@ class Visitor:
     def set(self, key: str, value: str | float | bool) -> float:
         """Give a widget that the last run drew a value, and rerun."""
         state = WidgetState(id=self.widgets[key])
-        if isinstance(value, bool):
+        if key in self._sliders:
+            state.double_array_value.data.append(float(value))
+        elif isinstance(value, bool):
             state.bool_value = value
         elif isinstance(value, str):
             state.string_value = value
@@ -69,18 +77,29 @@ class Visitor:
         self._states[key] = state
         return self._run()
 
-    def press(self, key: str) -> float:
-        """Press a button that the last run drew."""
-        return self._run(WidgetState(id=self.widgets[key], trigger_value=True))
+    def press(self, key: str, fragment: str = "") -> float:
+        """Press a button that the last run drew, in a fragment that then runs alone if one is given."""
+        return self._run(WidgetState(id=self.widgets[key], trigger_value=True), fragment=fragment)
+
+    def repeat(self, fragment: str) -> float:
+        """Run a fragment again, as a page does by itself."""
+        return self._run(fragment=fragment)
+
+    def tell(self, key: str, event: str, value: object, fragment: str = "") -> float:
+        """Have a component tell the server of an event."""
+        name = _make_trigger_id(self.widgets[key], "events")
+        told = json.dumps([{"event": event, "value": value}])
+        return self._run(WidgetState(id=name, json_trigger_value=told), fragment=fragment)
 
     def send(self, message: BackMsg) -> None:
         """Send a message of any kind, and wait for nothing."""
         self._socket.send(message.SerializeToString())
 
-    def _run(self, *once: WidgetState) -> float:
+    def _run(self, *once: WidgetState, fragment: str = "") -> float:
         began_s = time.monotonic()
         message = BackMsg()
         script = message.rerun_script
+        script.fragment_id = fragment
         script.query_string = self._query
         script.page_name, script.page_script_hash = "" if self.pages else self._page, self.pages.get(self._page, "")
         script.widget_states.widgets.extend((*self._states.values(), *once))
@@ -97,6 +116,8 @@ class Visitor:
         self.kinds.add(kind or "")
         if kind == "navigation":
             self.pages = {page.url_pathname: page.page_script_hash for page in message.navigation.app_pages}
+        elif kind == "auto_rerun":
+            self.repeats = [*self.repeats, message.auto_rerun.fragment_id]
         elif kind == "new_session":
             self.session = message.new_session.initialize.session_id
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
@@ -110,6 +131,11 @@ class Visitor:
         if kind == "exception":
             self.faults.append(f"{drawn.type}: {drawn.message} {drawn.stack_trace}")
         if hasattr(drawn, "id") and isinstance(drawn.id, str) and drawn.id.count("-") >= 2:
-            self.widgets[drawn.id.split("-", 2)[2]] = drawn.id
+            key = drawn.id.split("-", 2)[2]
+            self.widgets[key] = drawn.id
+            if kind == "slider":
+                self._sliders.add(key)
+            if kind == "bidi_component" and drawn.json:
+                self.told[key] = json.loads(drawn.json)
         if hasattr(drawn, "body"):
             self.texts.append(str(drawn.body))

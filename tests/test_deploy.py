@@ -126,7 +126,9 @@ def test_a_rooms_visitors_come_to_the_process_that_it_is_in(tmp_path):
         (first, own), (_, other) = homes.items()
         assert visited(f"{address}/?room=CDFGHJ&chair=1", own)[0] == first
         for query, cookie in (("room=CDFGHJ", ""), ("room=cdfghj", ""), ("room=CDFGHJ", other)):
-            assert visited(f"{address}/?{query}", cookie)[0] == first
+            home, kept = visited(f"{address}/?{query}", cookie)
+            assert home == first
+            assert visited(f"{address}/_stcore/stream", kept)[0] == first, "a websocket's address has no code"
         assert visited(f"{address}/?room=CDFGHJ&chair=1", other)[0] != first
         assert visited(f"{address}/?room=CDFGHJ")[0] == first
         assert len({visited(f"{address}/?room=FFFFFF")[0] for _ in range(8)}) > 1
@@ -173,10 +175,12 @@ def four_processes(folder):
 
 
 def visited(address, cookie=""):
-    """Which process answered, and the cookie that it leaves."""
+    """Which process answered, and the cookies that a browser then has."""
     request = urllib.request.Request(address, headers={"Cookie": cookie} if cookie else {})
     with urllib.request.urlopen(request, timeout=10) as answer:
-        return answer.read().decode(), str(answer.headers.get("Set-Cookie", cookie)).partition(";")[0]
+        given = [line.partition(";")[0] for line in answer.headers.get_all("Set-Cookie") or []]
+        kept = dict(one.split("=", 1) for one in (*filter(None, cookie.split("; ")), *given))
+        return answer.read().decode(), "; ".join("=".join(one) for one in kept.items())
 
 
 def test_what_a_thousand_and_a_hundred_thousand_need_follows_from_what_was_measured():

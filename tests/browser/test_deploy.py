@@ -1,16 +1,20 @@
 """Two servers behind HAProxy, and one of them is killed."""
 
 import os
+import secrets
 import shutil
 import signal
 import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import ExitStack
 
 import pytest
 
 from benchmarks.served import free_port, stop_server
+from benchmarks.visitor import Visitor
+from runtime.rooms import code_of
 from tests.browser.conftest import ROOT, press, settle
 
 VIEW = "comm_cost?model=llama-3-70b&tp=4&bill_scene=bench"
@@ -45,15 +49,70 @@ def bars(page) -> str:
     return page.locator(".st-key-bar").inner_text()
 
 
-def answered_by(url: str, server: str) -> str:
-    """The cookie that a visitor of one server has after a further request."""
-    request = urllib.request.Request(f"{url}/_stcore/health", headers={"Cookie": f"shardlab={server}"})
+def kept(url: str, server: str, path: str = "_stcore/health") -> dict[str, str]:
+    """The cookies that a visitor of one server has after a further request."""
+    request = urllib.request.Request(f"{url}/{path}", headers={"Cookie": f"shardlab={server}"})
     with urllib.request.urlopen(request, timeout=30) as answer:
-        set_cookies = answer.headers.get_all("Set-Cookie") or []
-    return next((line[9:].partition(";")[0] for line in set_cookies if line.startswith("shardlab=")), server)
+        given = [line.partition(";")[0] for line in answer.headers.get_all("Set-Cookie") or []]
+    return {"shardlab": server, **dict(one.split("=", 1) for one in given)}
+
+
+def answered_by(url: str, server: str) -> str:
+    """The server that answers who was at this one."""
+    return kept(url, server)["shardlab"]
+
+
+QUESTION, RING = "pipe_scene=question", "cluster_scene=ring"
+
+
+def at(url: str, server: str, path: str) -> Visitor:
+    """A visit as of a browser with a server's cookie: its websocket is where the page came from."""
+    return Visitor(url, path, {"Cookie": "; ".join("=".join(one) for one in kept(url, server, path).items())})
+
+
+def gather(url: str, servers: list[str], key: str, home: str) -> None:
+    """A room on the wall of one server: phones of both send their predictions to it, and are ranks of its ring."""
+    code = code_of(key)
+    presides = f"room={code}&chair={key}&present=true"
+    kept(url, home, f"?{presides}")  # what a wall's browser asks for, so that the proxy knows
+    with at(url, home, f"pipeline_bubble?{QUESTION}&{presides}") as wall, ExitStack() as closing:
+        wall.press("ask_room")
+        phones = [closing.enter_context(at(url, server, f"?room={code}")) for server in servers]
+        for phone, guess in zip(phones, (15, 30), strict=True):
+            assert f"goes to the room {code}" in " ".join(phone.texts)
+            phone.go("pipeline_bubble", f"{QUESTION}&room={code}")
+            phone.set("pipe_guess", guess)
+            assert f"Sent to the room {code}" in " ".join(phone.texts)
+        wall.press("reveal")
+        assert "the drain forgotten" in " ".join(wall.texts)
+        wall.go("cluster", f"{RING}&{presides}&cluster_ranks=2")
+        wall.press("open_ring")
+        for phone in phones:
+            phone.go("cluster", f"{RING}&room={code}")
+        wall.repeat(wall.repeats[-1])
+        assert "2 phones are here" in " ".join(wall.texts)
+        wall.press("start_ring", wall.repeats[-1])
+        for round_ in range(2):
+            for phone in phones:
+                phone.repeat(phone.repeats[-1])
+                hand = phone.told["rank_in_hand"]
+                assert (hand["round"], hand["chunk"] is None) == (round_, False)
+                phone.tell("rank_in_hand", "sent", {"run": hand["run"], "round": round_}, phone.repeats[-1])
+        wall.go("cluster", f"{RING}&{presides}")
+        assert "2 of 2 ranks hold the same sum" in " ".join(wall.texts)
+
+
+def told(url: str, servers: list[str], key: str) -> set[bool]:
+    """Whether phones that come with the code are told that there is no such room, whichever server they were at."""
+    said = []
+    for server in servers:
+        with at(url, server, f"?room={code_of(key)}") as phone:
+            said.append("There is no room" in " ".join(phone.texts))
+    return set(said)
 
 
 def test_a_killed_server_loses_its_visitors_to_the_other_with_their_view(pair, profile, open_page):
+    """Before, phones of both servers share a room, its poll and its ring; after, those of a dead room are told."""
     url, process = pair
     pages, servers = [], []
     for _ in range(2):
@@ -63,6 +122,10 @@ def test_a_killed_server_loses_its_visitors_to_the_other_with_their_view(pair, p
     assert len(set(servers)) == 2, "each visitor has a server of its own"
     assert [answered_by(url, server) for server in servers] == servers
     before = [(page.url, bars(page)) for page in pages]
+    keys = [secrets.token_hex(8) for _ in servers]
+    for key, home in zip(keys, servers, strict=True):
+        gather(url, servers, key, home)
+    assert [told(url, servers, key) for key in keys] == [{False}, {False}]
     connected = [[], []]
     for page, sockets in zip(pages, connected, strict=True):
         page.on("websocket", lambda socket, sockets=sockets: sockets.append(socket))
@@ -77,6 +140,8 @@ def test_a_killed_server_loses_its_visitors_to_the_other_with_their_view(pair, p
     assert sorted(map(bool, connected)) == [False, True], "one comes back, the other notices nothing"
     assert [(page.url, bars(page)) for page in pages] == before
     assert len({answered_by(url, server) for server in servers}) == 1, "both are answered by the server that lives"
+    gone = [told(url, servers, key) for key in keys]
+    assert sorted(gone, key=max) == [{False}, {True}], "one room is gone, and said so"
     for page in pages:
         press(page, "n")
         page.wait_for_url(lambda url: "bill_scene=bench" not in url)

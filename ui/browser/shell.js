@@ -112,13 +112,21 @@ function onClick(event) {
   link.target = '_self';
 }
 
+// A proxy before several servers notes by this request which of them the room is in, and again where it may have forgotten.
+function nameRoom() {
+  if (now.presides) fetch(`${location.pathname}?room=${now.presides}&chair=1`).catch(() => {});
+}
+
 // A visitor whose server is gone is connected to one that has not run the page yet, and that would lose the next press.
 function watchTheConnection() {
   const app = find('[data-testid="stApp"]');
   let before = app.dataset.testConnectionState;
   new MutationObserver(() => {
     const state = app.dataset.testConnectionState;
-    if (state === 'CONNECTED' && before !== state) ask();
+    if (state === 'CONNECTED' && before !== state) {
+      ask();
+      nameRoom();
+    }
     before = state;
   }).observe(app, { attributeFilter: ['data-test-connection-state'] });
 }
@@ -155,9 +163,9 @@ export default function ({ data, parentElement, setStateValue }) {
   }
   // a projected link on a phone is the same page, for reading
   if (data.present && !now.present && innerWidth <= PHONE_PX) press('.st-key-go_present');
-  // a proxy before several servers notes by this request which of them the room is in
-  if (data.presides && data.presides !== now.presides) fetch(`${location.pathname}?room=${data.presides}&chair=1`).catch(() => {});
+  const isOpened = data.presides !== now.presides;
   now = data;
+  if (isOpened) nameRoom();
   tellElapsed();
   Object.assign(wall, { known: JSON.stringify(data.wall), tell: (seen) => setStateValue('wall', seen) });
   watchWall(data.present);
