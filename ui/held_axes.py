@@ -36,6 +36,15 @@ def along(spec: Spec, key: str) -> Spec:
     return held
 
 
+def span(player: str, now: float) -> float:
+    """How long a player draws its axis of time: as long as `now`, or as it has been drawn while axes are held."""
+    if not are_held():
+        return now
+    known, (scene, *_) = st.session_state[_HELD], st.session_state[_DRAWN]
+    known[scene, player] = max(known.get((scene, player), now), now)
+    return float(known[scene, player])
+
+
 def button() -> None:
     """What holds them, out of sight behind its key; where they are held, what says so and lets them go."""
     held = are_held()

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.browser.conftest import settle, until
+from tests.browser.conftest import press, settle, until
 
 SEE = "pipeline_bubble?pipe_scene=see"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -156,11 +156,18 @@ def test_changing_the_theme_keeps_the_tick(player):
     assert tick(player) == 9
 
 
-def test_other_sizes_start_again_at_rest(player):
+def test_other_sizes_start_again_at_rest_along_an_axis_that_is_held(player):
+    canvas = player.locator("canvas.grid")
     player.get_by_label("Ticks done").fill("9")
     player.locator(".st-key-pipe_m").get_by_text("32", exact=True).click()
     until(player, lambda: "0 of 39 ticks" in player.locator("figure.player output").inner_text())
     assert tick(player) == 0
+    wide = canvas.bounding_box()["width"]
+    press(player, "f")
+    player.get_by_role("button", name="Axes held").wait_for()
+    player.locator(".st-key-pipe_m").get_by_text("16", exact=True).click()
+    until(player, lambda: "0 of 23 ticks" in player.locator("figure.player output").inner_text())
+    assert (canvas.bounding_box()["width"] - 20) / (wide - 20) == pytest.approx(23 / 39, rel=0.01)
 
 
 def test_the_figure_is_saved_as_svg_as_it_stands(player, tmp_path):

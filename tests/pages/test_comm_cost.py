@@ -1,5 +1,6 @@
 """Lab 03's page: every figure of its bench and every slip, and a learner's table on its way to a link."""
 
+import json
 import re
 from pathlib import Path
 
@@ -107,6 +108,17 @@ def test_the_wire_is_shown_for_any_ranks_and_a_slow_port(ranks, slow):
     assert not at.exception
     assert [element.key for element in at.get("bidi_component")] == ["wire", "shell"]
     assert ("take 1.5 times as long" in text_of(at)) == bool(slow)
+
+
+def test_held_axes_keep_the_clock_of_the_wire_though_it_ends_sooner():
+    """A ring of eight takes 14 hops, and one of two takes 2."""
+    at = opened(bill_scene="See it", bill_view="the wire", bill_wire_n=8, bill_numbers=NAPKIN)
+    at.button(key="held_axes").click().run()
+    at.session_state["bill_wire_n"] = 2
+    at.run()
+    wire = json.loads(at.get("bidi_component")[0].proto.json)
+    assert wire["stops"][-1]["at"] == pytest.approx(2 / 14, rel=0.02)
+    assert wire["ticks"][-1]["at"] > 0.8
 
 
 def test_a_slow_port_makes_a_prefills_ring_half_as_long_again_and_a_decodes_hardly():

@@ -102,6 +102,20 @@ def test_the_player_is_at_rest_on_opening_and_holds_the_run():
     assert (cells.size, (cells == -1).sum()) == (184, 56)
 
 
+def test_held_axes_keep_a_shorter_run_on_the_ticks_of_the_longer_and_grow_with_one_that_is_longer_yet():
+    """Eight stages: 32 microbatches take 39 ticks, 16 take 23 and 64 take 71."""
+    at = opened(pipe_scene="See it", pipe_m=32)
+    at.button(key="held_axes").click().run()
+    for microbatches, span in ((32, 39), (16, 39), (64, 71), (8, 71)):
+        at.session_state["pipe_m"] = microbatches
+        at.run()
+        ((head, _),) = players(at)
+        assert head["span"] == span
+    at.button(key="held_axes").click().run()
+    ((head, _),) = players(at)
+    assert head["span"] == 15
+
+
 def test_counted_and_formula_end_in_the_same_fraction():
     html = " ".join(element.proto.body for element in opened(pipe_scene="See it").get("html"))
     assert html.count("equals 7 over 23") == 2

@@ -1,5 +1,7 @@
 """The planner's race: the winner is named, and only then shown."""
 
+import json
+
 import pytest
 
 from tests.pages.test_every_scene import said, visit
@@ -22,6 +24,24 @@ def test_a_guess_is_held_against_the_race(guess, word):
     assert not app.exception
     assert word in said(app)
     assert any("standings" in str(one.proto) for one in app.get("bidi_component"))
+
+
+def test_a_held_axis_is_as_long_as_the_race_that_it_was_held_in():
+    app = visit(entry("placement"), **SCENE, place_race_revealed="true")
+    app.button(key="held_axes").click().run()
+    rush = raced(app)
+    app.session_state["place_race_load"] = "light"
+    app.run()
+    light = raced(app)
+    own = raced(visit(entry("placement"), **SCENE, place_race_load="light", place_race_revealed="true"))
+    assert light["times"][-1] == max(rush["times"][-1], own["times"][-1], key=lambda said: float(said.split()[0]))
+    assert light["mostWaiting"] == max(rush["mostWaiting"], own["mostWaiting"])
+
+
+def raced(app):
+    """What the race's player is told."""
+    (told,) = [one for one in app.get("bidi_component") if "race_player" in one.proto.component_name]
+    return json.loads(told.proto.json)
 
 
 @pytest.mark.parametrize(("load", "pace"), [("light", "A token, alone"), ("rush", "A token, when full")])

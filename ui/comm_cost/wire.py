@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager
 
 import streamlit as st
 
-from ui import inputs, scenario_bar
+from ui import held_axes, inputs, scenario_bar
 from ui.comm_cost import rows_view as views
 from ui.comm_cost import rows_wire as rows
 from ui.players import ring_player as player
@@ -30,7 +30,7 @@ def ask(page: Page, view: views.View, region: AbstractContextManager[object], se
 def draw(page: Page, wire: rows.Wire) -> None:
     """Ring, tree and one-shot on one clock, at rest at its start."""
     raced = rows.races(wire)
-    longest_s = max(race.end_s for race in raced)
+    longest_s = held_axes.span("wire", max(race.end_s for race in raced))
 
     reading = f"see.reading_wire_{rows.rules(raced[0])}"
 

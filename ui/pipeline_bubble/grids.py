@@ -15,6 +15,7 @@ from core.pipeline_bubble.schedules.grid import tick_grid
 from core.pipeline_bubble.schedules.simulator import Timeline
 from runtime.kept import kept
 from runtime.prose import named, said
+from ui import held_axes
 from ui.pipeline_bubble.rows import Drawn, fill_drain_run, triangles_terms
 from ui.players.schedule_player import Grid, Level, Mark, Stop, schedule_player
 from ui.scenes import Page
@@ -27,9 +28,12 @@ _KINDS = "FBIW"
 _HERO = """<div style="text-align: right"><div class="key-figure" style="font-size: 2.6rem">{}</div>{}</div>"""
 
 
-def figure(page: Page, reading: str, *grids: Grid, key: str, **options: object) -> None:
+def figure(page: Page, reading: str, *grids: Grid, key: str, ticks_per_unit: int = 1, **options: object) -> None:
     """Runs under one playhead, what they show in a sentence, and every cell as a table."""
-    schedule_player(*grids, key=key, alt=page.prose.plain(reading), present=page.look.present, **options)  # type: ignore[arg-type]
+    units = max(grid.ticks for grid in grids) / ticks_per_unit
+    span = round(ticks_per_unit * held_axes.span(key, units))
+    head: dict[str, object] = {"span": span, "ticks_per_unit": ticks_per_unit, "present": page.look.present}
+    schedule_player(*grids, key=key, alt=page.prose.plain(reading), **head, **options)  # type: ignore[arg-type]
     page.reading(reading)
     _as_table(page, grids, key, page.prose.plain(reading))
 

@@ -8,7 +8,7 @@ from runtime import workers
 from runtime.prose import said
 from runtime.quantities import seconds
 from runtime.rooms import Question
-from ui import address, beside, inputs, tested
+from ui import address, beside, held_axes, inputs, tested
 from ui.figures.frames import frame
 from ui.placement import rows_race as rows
 from ui.players import race_player as player
@@ -88,7 +88,8 @@ def _pick(label: str, key: str, numbers: list[int]) -> int:
 def _play(page: Page, asked: rows.Asked, named: int | None) -> None:
     ran = asked.ran
     assert ran is not None
-    samples, stops = rows.sample_times(ran), rows.stop_times(ran)
+    end_s = held_axes.span("race", ran.end_s)
+    samples, stops = rows.sample_times(end_s), rows.stop_times(end_s)
     lanes = [
         player.Lane(
             title=f"{number}  {rows.name(lane.entrant)}",
@@ -105,7 +106,7 @@ def _play(page: Page, asked: rows.Asked, named: int | None) -> None:
     player.race_player(
         lanes,
         [seconds(time_s) for time_s in stops],
-        most_waiting=max(max(lane.waiting) for lane in lanes),
+        most_waiting=round(held_axes.span("race queue", max(max(lane.waiting) for lane in lanes))),
         key="race",
         alt=page.prose.plain("race.alt"),
         present=page.look.present,

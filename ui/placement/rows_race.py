@@ -102,14 +102,14 @@ def lane_rows(ran: Race) -> list[LaneRow]:
     ]
 
 
-def sample_times(ran: Race) -> list[float]:
-    """Every moment that is drawn, from the start to when the race is called."""
-    return [ran.end_s * sample / (STOPS * SAMPLES) for sample in range(STOPS * SAMPLES + 1)]
+def sample_times(end_s: float) -> list[float]:
+    """Every moment that is drawn, from the start to when the race is called, or to the end of a longer axis."""
+    return [end_s * sample / (STOPS * SAMPLES) for sample in range(STOPS * SAMPLES + 1)]
 
 
-def stop_times(ran: Race) -> list[float]:
+def stop_times(end_s: float) -> list[float]:
     """The moments that a step goes to."""
-    return sample_times(ran)[::SAMPLES]
+    return sample_times(end_s)[::SAMPLES]
 
 
 def standing(lane: Lane, time_s: float) -> dict[str, str]:

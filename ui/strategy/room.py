@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from ui import held_axes
 from ui.comm_cost.rows_wire import ticks
 from ui.figures.frames import frame
 from ui.players import ring_player as player
@@ -13,7 +14,7 @@ from ui.strategy.rows_scenes import Timed, arrivals, port_rows
 
 def _play(page: Page, timed: Sequence[Timed]) -> None:
     """Every algorithm of one operation, at rest at its start."""
-    longest_s = max(one.end_s for one in timed)
+    longest_s = held_axes.span("ring", max(one.end_s for one in timed))
     player.ring_player(
         [_course(one, longest_s) for one in timed],
         [player.Stop(moment.time_s / longest_s, moment.text) for moment in arrivals(timed)],

@@ -78,8 +78,8 @@ def ring_player(
 ) -> None:
     """Show courses side by side over one stopwatch, at rest at the `start` or the `end`.
 
-    A step goes from stop to stop; the first stop is 0 and the last 1. `present` draws for a projector. `position`
-    says where it stands in other words than the player's own.
+    A step goes from stop to stop; the first stop is 0, and the last 1 unless the axis is longer than the clock.
+    `present` draws for a projector. `position` says where it stands in other words than the player's own.
     """
     _player(
         key=key,

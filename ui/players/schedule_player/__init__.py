@@ -82,11 +82,12 @@ def schedule_player(
     follow: int | None = None,
     controls: bool = True,
     ticks_per_unit: int = 1,
+    span: int = 0,
 ) -> None:
     """Show one or more grids under one playhead, at rest at the `start` or the `end`.
 
     `follow` rings one microbatch along its path from the first; a click on a cell changes it. `present`
-    draws for a projector.
+    draws for a projector. The axis is as long as `span` ticks where the grids are shorter.
     """
     head = {
         "alt": alt,
@@ -95,6 +96,7 @@ def schedule_player(
         "follow": follow,
         "controls": controls,
         "ticksPerUnit": ticks_per_unit,
+        "span": span,
         "name": key,
     }
     _player(key=key, data=payload(grids, head))

@@ -12,7 +12,7 @@ const SCROLL_LIMIT = 48;
 function layOut(model, width) {
   const size = SIZES[model.present ? 'present' : width < 600 ? 'phone' : 'laptop'];
   const room = width - size.gutter;
-  const fit = Math.min(room / model.ticks, size.cell);
+  const fit = Math.min(room / Math.max(model.ticks, model.span), size.cell);
   const scrolls = size === SIZES.phone && fit < SCROLL_BELOW && model.ticks <= SCROLL_LIMIT;
   const cell = scrolls ? SCROLL_CELL : fit;
   const titled = model.grids.some((grid) => grid.title);
