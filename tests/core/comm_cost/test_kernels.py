@@ -112,7 +112,7 @@ def test_the_napkin_and_links_of_ones_own_stay_two_numbers():
 
 def measured_of(card, wire, ranks, payload_bytes, kernel):
     """What somebody timed on this link: the kernel where one is picked, NCCL or TCP otherwise; None for nobody."""
-    series = gpu.measured_series if wire.family == "nvlink" else wire.measured_series
+    series = card.measured_series if wire.family == "nvlink" else wire.measured_series
     if not series:
         return None
     if kernel != "NCCL":
@@ -141,7 +141,7 @@ def test_no_order_of_links_contradicts_the_measured_one():
                     if (measured := measured_of(card, wire, ranks, payload_bytes, kernel)) is not None
                 ]
                 for (one, shown_one), (other, shown_other) in combinations(told, 2):
-                    assert (one < other) == (shown_one < shown_other), (gpu.key, ranks, payload_bytes)
+                    assert (one < other) == (shown_one < shown_other), (card.key, ranks, payload_bytes)
                     compared += 1
     assert compared > 100
 
