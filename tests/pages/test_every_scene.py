@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.core.referee.replayed import held
 from tests.said import disagreements, shown, without_terms
 from ui.course.pages import LABS, OVERVIEW, PAGES, entry
 
@@ -62,6 +63,18 @@ def revealed(page, scene: str) -> dict[str, str]:
     return {f"{one}revealed": "true" for one in asked} | {f"{one}guess": "1" for one in asked}
 
 
+TIMES = re.compile(r"' ?(?:ms|s|µs|\\u00b5s)'|(?:_s|_ms|_us|_ticks|_per_tick)\"")
+"""What a figure's axes or columns are written with where it draws a time or a rate."""
+
+
+def draws_times(app: AppTest) -> bool:
+    """Whether a figure has times along it, or a player moves on a clock of ours."""
+    players = (player.proto.component_name for player in app.get("bidi_component"))
+    return any(name.endswith("_player") for name in players) or any(
+        TIMES.search(chart.proto.spec) for chart in app.get("vega_lite_chart")
+    )
+
+
 def said(app: AppTest) -> str:
     """All text of a page."""
     texts = (element.value for kind in ("title", "markdown", "error") for element in app.get(kind))
@@ -76,8 +89,11 @@ def test_every_scene_runs_and_leaves_no_field_unfilled(page, scene, scenario):
     assert "{{" not in said(app)
     assert "nan" not in said(app).split()
     assert not [found for text in shown(app) for found in disagreements(text)]
-    if (page.stem, scene) in PREDICTED and app.get("vega_lite_chart"):
+    drawn = bool(app.get("vega_lite_chart")) or draws_times(app)
+    if (page.stem, scene) in PREDICTED and drawn:
         assert ERRORS.search(said(app)), "a predicted time stands without how far such times were off"
+    if draws_times(app):
+        assert held(f"{page.stem}/{scene}"), "a time is drawn that no clock replays and no test holds"
 
 
 @pytest.mark.parametrize("presenting", ["true", "false"])

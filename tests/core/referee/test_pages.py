@@ -12,10 +12,7 @@ from itertools import chain, product
 import pytest
 
 from core.catalog import LINKS, gpu, link, model
-from core.clinic import CASES, examine
-from core.collectives.programs import program
-from core.comm_cost.bill import Step, all_reduces_per_step, weight_streaming_s
-from core.models.weights import read_weight_bytes
+from core.comm_cost.bill import Step, weight_streaming_s
 from core.placement.cluster import usual_cluster
 from core.placement.plan import Question
 from core.placement.planner import place
@@ -23,7 +20,6 @@ from core.placement.rank_memory import measured_budget
 from core.placement.steps import Demand
 from core.placement.under_load import engine_cost
 from core.referee import shown
-from core.referee.fabric import Fabric
 from core.referee.shown import Shown
 from core.scenario import Scenario
 from core.serving.arrivals import poisson_arrivals, seeded
@@ -33,7 +29,6 @@ from core.strategy import disaggregation
 from core.strategy.disaggregation import Request
 from core.strategy.training import cuts
 from core.training.memory import Job
-from runtime.measurements import measured_all_reduces
 from ui.comm_cost.rows_view import View
 
 NETWORKS = [key for key in LINKS if link(key).reach == "network"]
@@ -125,39 +120,6 @@ def test_no_step_of_lab_03_beats_its_roofline(key):
         for phase, prompts in (("decode", 0), ("prefill", batch)):
             told = View(asked, phase).step
             assert judged([shown.step(asked.model_spec, asked.gpu_spec, told, prompts)])
-
-
-def test_no_case_of_the_clinic_beats_its_wires_or_its_memory():
-    """Measured all-reduces stay over their wires' data sheets, and every step over reading its weights once."""
-    cases = {key: examine(key, measured_all_reduces()) for key in CASES}
-
-    def told(case: str, name: str) -> float:
-        return cases[case].figure(name).value
-
-    def read_s(key: str, card: str, ranks: int) -> float:
-        return read_weight_bytes(model(key)) / ranks / gpu(card).memory_bytes_per_s
-
-    def sums_s(key: str, wire: str, ranks: int, tokens: int, algorithm: str = "in_switch") -> float:
-        payload = 2 * tokens * model(key).hidden_size
-        one_s = shown.played_s(Fabric(shown.bare(link(wire))), program("all_reduce", algorithm, ranks), payload)
-        return all_reduces_per_step(model(key), ranks) * (one_s - link(wire).latency_s)
-
-    large, small = "llama-3-70b", "llama-3-8b"
-    rows = {
-        "slow_rank step_before": (read_s(large, "h100-sxm", 8) + sums_s(large, "nvlink-4", 8, 8)),
-        "slow_rank comm": sums_s(large, "nvlink-4", 8, 8),
-        "slow_rank half_step": read_s(large, "h100-sxm", 4),
-        "cross_node inside_step": read_s(large, "h100-sxm", 8),
-        "cross_node p50": read_s(large, "h100-sxm", 16),
-        "starved_pipeline stage": read_s(large, "h100-sxm", 4),
-        "starved_pipeline stages": read_s(large, "h100-sxm", 1),
-        "starved_pipeline wide_token": read_s(large, "h100-sxm", 4) + sums_s(large, "nvlink-4", 4, 1),
-        "kernel_off pair_step": read_s(small, "l40s", 2),
-        "kernel_off custom": sums_s(small, "nvlink-4", 4, 1),
-        "silent_init with_p2p": sums_s(small, "pcie-4", 2, 2048, "ring"),
-    }
-    found = [Shown("clinic", name, name, told(*name.split()), least_s) for name, least_s in rows.items()]
-    assert judged(found) == len(rows)
 
 
 def test_an_engine_under_load_obeys_littles_law():
