@@ -1,8 +1,17 @@
 """Shardlab: how one language model is split over many GPUs, and what the split costs.
 
 streamlit run streamlit_app.py
+
+Streamlit runs this file once a rerun. Before anybody has visited it imports it, for the server that it names.
 """
 
-from ui import shell
+import streamlit as st
 
-shell.run()
+if __name__ == "__main__":
+    from ui import shell
+
+    shell.run()
+else:
+    from ui import server
+
+    app = st.App(__file__, lifespan=server.lifespan)

@@ -71,8 +71,8 @@ def _asked() -> argparse.Namespace:
 
 
 def _server(port: int, files: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, str(HERE / "serve.py"), "--server.port", str(port), "--server.headless", "true"]
-    command += ["--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "streamlit_app.py"), "--server.port", str(port)]
+    command += ["--server.headless", "true", "--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
     server = _started(command, environment, files / f"{port}.log")
     (files / f"{port}.pid").write_text(str(server.pid))
     return server

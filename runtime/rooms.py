@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
-from math import isfinite
 
 from runtime.room_ring import RoomRing
 
@@ -23,6 +22,8 @@ CODE_LETTERS = 6
 MOST_ROOMS, MOST_QUESTIONS, MOST_VOTERS, MOST_VOTES = 32, 12, 500, 2
 LIFE_S = 2 * 3600.0
 LONGEST_ADDRESS = 1000
+LARGEST_VOTE = 1e15
+"""Of what is no prediction: beyond it a heap has no place on any axis."""
 
 
 @dataclass(frozen=True)
@@ -86,18 +87,23 @@ def code_of(key: str) -> str:
     >>> len(code_of("a key"))
     6
     """
-    number = int.from_bytes(sha256(key.encode()).digest())
+    number = int.from_bytes(sha256(_bytes(key)).digest())
     return "".join(LETTERS[number // len(LETTERS) ** digit % len(LETTERS)] for digit in range(CODE_LETTERS))
 
 
 def pass_of(key: str) -> str:
     """What lets the notes follow a key's wall, and nothing else: it does not tell the key."""
-    return sha256(b"notes of a room " + key.encode()).hexdigest()[:16]
+    return sha256(b"notes of a room " + _bytes(key)).hexdigest()[:16]
 
 
 def _digest(key: str) -> bytes:
     """What a room keeps of its key."""
-    return sha256(b"key of a room " + key.encode()).digest()
+    return sha256(b"key of a room " + _bytes(key)).digest()
+
+
+def _bytes(text: str) -> bytes:
+    """A text of any letters, half a pair of UTF-16's among them."""
+    return text.encode(errors="surrogatepass")
 
 
 class Rooms:
@@ -148,7 +154,7 @@ class Rooms:
         """Count a voter's number, in place of what the same voter said before; whether it was counted."""
         with self._lock:
             room = self._room(code, uses=True)
-            if room is None or room.asked is None or not room.asked.takes_votes or not isfinite(value):
+            if room is None or room.asked is None or not room.asked.takes_votes or not abs(value) <= LARGEST_VOTE:
                 return False
             if not room.asked.question.agrees(question):
                 return False
@@ -186,7 +192,7 @@ class Rooms:
         """The view that a room's wall shows, to who has the pass of its notes; nothing to others."""
         with self._lock:
             room = self._room(code)
-            may = room is not None and bool(room.notes) and compare_digest(room.notes.encode(), notes.encode())
+            may = room is not None and bool(room.notes) and compare_digest(room.notes.encode(), _bytes(notes))
             return room.view if room is not None and may else ""
 
     def presides(self, key: str) -> bool:

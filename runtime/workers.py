@@ -30,7 +30,7 @@ from runtime.work_process import received, send
 T = TypeVar("T")
 Given = TypeVarTuple("Given")
 ROOT = Path(__file__).resolve().parents[1]
-CPU_S, WALL_S, WAIT_S = 20, 60.0, 30.0
+CPU_S, WALL_S, WAIT_S = 20, 150.0, 30.0
 """Of one task: its processor time, its time on a machine that others keep busy, its wait for a free worker."""
 MEMORY_BYTES = 512 * 2**20
 MOST_WORKERS = 4

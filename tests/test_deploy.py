@@ -1,5 +1,6 @@
 """What a deploy starts from agrees with the rest of the repository."""
 
+import asyncio
 import os
 import random
 import re
@@ -20,8 +21,9 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.sync.client import connect
 
-from benchmarks.served import free_port
+from benchmarks.served import free_port, served
 from runtime.processes import tagged
+from ui import server
 
 ROOT = Path(__file__).resolve().parents[1]
 DEPLOY = ROOT / "deploy"
@@ -86,33 +88,31 @@ def gone(name: str, tag: str, within_s: float = 120.0) -> bool:
 @pytest.mark.slow
 def test_a_server_drops_what_no_page_asks_for_before_anybody_visited(tmp_path):
     """The first message of a fresh process, before any script has run, is one that no page sends."""
-    port, log = free_port(), tmp_path / "log"
-    command = [sys.executable, DEPLOY / "serve.py", "--server.port", str(port), "--server.headless", "true"]
-    with log.open("wb") as lines:
-        server = subprocess.Popen([*command, "--server.address", "127.0.0.1"], cwd=ROOT, stdout=lines, stderr=lines)
-    try:
-        wait_for(port, server)
+    log = tmp_path / "log"
+    with served(log) as url:
         asked = BackMsg()
         asked.backend_operation_request.install_skills.SetInParent()
-        with connect(f"ws://127.0.0.1:{port}/_stcore/stream", subprotocols=["streamlit"], max_size=None) as socket:
+        with connect(f"ws{url[4:]}/_stcore/stream", subprotocols=["streamlit"], max_size=None) as socket:
             for message in (BackMsg(clear_cache=True), BackMsg(load_git_info=True), asked):
                 socket.send(message.SerializeToString())
             until_s = time.monotonic() + 60
             while log.read_bytes().count(b'"dropped"') < 3 and time.monotonic() < until_s:
                 time.sleep(0.1)
         assert log.read_bytes().count(b'"dropped"') == 3
-    finally:
-        server.kill()
-        server.wait()
 
 
-def wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
-    """Until a server that is starting answers that it is healthy."""
-    while server.poll() is None:
-        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=10):
-            return
-        time.sleep(0.1)
-    raise AssertionError("the server ended")
+@pytest.mark.parametrize(("headless", "shown"), [(False, ["http://localhost:8501"]), (True, [])])
+def test_who_starts_the_app_on_a_machine_with_a_screen_is_shown_it(monkeypatch, headless, shown):
+    opened, told = [], {"server.headless": headless, "browser.serverAddress": "localhost", "server.port": 8501}
+    monkeypatch.setattr(server, "open_browser", opened.append)
+    monkeypatch.setattr(server.st, "get_option", told.__getitem__)
+
+    async def start() -> None:
+        async with server.lifespan(None):
+            pass
+
+    asyncio.run(start())
+    assert opened == shown
 
 
 @pytest.mark.skipif(shutil.which("haproxy") is None, reason="HAProxy is not installed")

@@ -246,13 +246,14 @@ class Wall(TypedDict):
 
 
 def _wall() -> Wall:
-    """The wall that is projected on. What a browser sends is held to what a wall can be."""
-    told = st.session_state.get("shell", {}).get("wall") or {}
-    zoom = told.get("zoom", 1)
-    return {
-        "low": told.get("low") is True,
-        "zoom": min(4.0, max(0.5, zoom)) if isinstance(zoom, int | float) else 1,
-    }
+    """The wall that is projected on."""
+    return wall_of(st.session_state.get("shell", {}).get("wall"))
+
+
+def wall_of(told: object) -> Wall:
+    """What a browser says of its wall, which may be anything, held to what a wall can be."""
+    low, zoom = (told.get(name) if isinstance(told, dict) else None for name in ("low", "zoom"))
+    return {"low": low is True, "zoom": min(4.0, max(0.5, zoom)) if isinstance(zoom, int | float) else 1}
 
 
 def _palette() -> theme.Palette:

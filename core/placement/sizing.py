@@ -8,6 +8,7 @@ and an engine sends or takes no more of them a second than its ports carry.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from math import ceil
 
 from core.collectives.cost import as_measured
@@ -141,7 +142,7 @@ def sized(question: Question) -> Sizing:
     ways = layouts(question.model, question.cluster, question.expert_parallel, question.context_parallel)
     shapes = sorted({replace(layout, replicas=1) for layout in ways}, key=lambda one: (one.gpus, one.name))
     plans = (judge(alone, shape) for shape in shapes)
-    fitting = [plan for plan in plans if plan.fits and plan.max_concurrency][:MOST_SHAPES]
+    fitting = islice((plan for plan in plans if plan.fits and plan.max_concurrency), MOST_SHAPES)
     return Sizing(question, tuple(_shape(alone, plan) for plan in fitting))
 
 

@@ -150,12 +150,12 @@ class _Run:
         read = min(self.chunk_tokens, sum(self.unread)) if self.unread else 0
         step_s = self.cost.decode_at(batch) if batch else 0.0
         step_s += self._reading_s(read)
-        count = 1 if read else self._undisturbed(step_s)
+        count = self._undisturbed(step_s, read)
         self.steps += 1
         self.busy_s += count * step_s
         self._pass(count * step_s, batch)
         self._write(step_s, count, batch)
-        self._read(read)
+        self._read(count * read)
 
     def _admit(self) -> None:
         """Take in what has come, and begin what there is room for."""
@@ -187,10 +187,15 @@ class _Run:
                 break
         return time_s
 
-    def _undisturbed(self, step_s: float) -> int:
-        """Steps until a sequence ends, or until the one in which the next request arrives that could begin."""
-        left = self.ends[0][0] - self.decoded
-        if self.arrived == len(self.arrivals_s) or len(self.ends) >= self.cost.most_running:
+    def _undisturbed(self, step_s: float, read: int) -> int:
+        """Steps until a sequence ends, or the oldest prompt has no whole chunk left to be read.
+
+        Or until the one in which the next request arrives that could begin.
+        """
+        whole = max(1, self.unread[0] // self.chunk_tokens) if read else MOST_STEPS
+        left = min(whole, self.ends[0][0] - self.decoded) if self.ends else whole
+        full = len(self.ends) + len(self.unread) >= self.cost.most_running
+        if full or self.arrived == len(self.arrivals_s) or step_s == 0:
             return left
         return max(1, min(left, ceil((self.arrivals_s[self.arrived] - self.now_s) / step_s)))
 

@@ -119,9 +119,12 @@ def _entrant(question: Question, kind: Kind, plan: Plan) -> Entrant:
 
 
 def _apart(question: Question, plan: Plan) -> Entrant | None:
-    """A plan's engines, some of which only read: as many as complete most; None of one engine, or of stages."""
+    """A plan's engines, some of which only read: as many as complete most.
+
+    None of one engine, or of stages, or where a prompt's first token is all that is asked.
+    """
     engine = _entrant(question, "apart", plan)
-    if engine.engines < 2:
+    if engine.engines < 2 or question.demand.output_tokens == 1:
         return None
     model, cluster, demand = question.model, question.cluster, question.demand
     request = Request(

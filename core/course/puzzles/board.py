@@ -181,10 +181,13 @@ def choices_of(puzzle: Puzzle) -> tuple[Step, ...]:
 
 
 def walk(puzzle: Puzzle, choices: tuple[Choice, ...]) -> Iterator[Move]:
-    """Every step's move, to the end or the first refusal; a wrong end is a refusal of its own, `goal`."""
+    """Every step's move, to the end or the first refusal; a wrong end is a refusal of its own, `goal`.
+
+    A choice that is missing is refused where it is asked for.
+    """
     place, left = Place(puzzle.begins, puzzle.width), iter(choices)
     for step in puzzle.steps:
-        made = move(puzzle, step, place, next(left) if step.options else None)
+        made = move(puzzle, step, place, next(left, None) if step.options else None)
         yield made
         if made.after is None:
             return

@@ -1,6 +1,6 @@
 """An engine under Poisson load, against the closed forms: M/D/1, Little's law, and the batch where it settles."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from statistics import mean
 from time import process_time
 
@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import OutOfRangeError
+from core.serving import simulate as simulated
 from core.serving.arrivals import poisson_arrivals
 from core.serving.curve import LADDER, Promise, highest_kept, load_curve
 from core.serving.load import EngineCost, steady_state
@@ -120,11 +121,25 @@ def test_one_output_token_is_the_prefill_s_and_nothing_is_decoded():
     assert (result.requests, result.itl_mean_s) == (300, 0.0)
 
 
-def test_a_run_too_long_is_cut_and_says_so():
-    """One token of a prompt a step, 256,000 of them."""
-    result = simulate(LARGE, [0.0] * 250, chunk_tokens=1)
+def test_a_run_too_long_is_cut_and_says_so(monkeypatch):
+    monkeypatch.setattr(simulated, "MOST_STEPS", 100)
+    result = simulate(LARGE, [0.0] * 250)
     assert result.cut
-    assert result.steps == MOST_STEPS
+    assert result.steps == 100
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 3000), st.integers(1, 40), st.sampled_from([64, 500, 5000]), st.integers(0, 999))
+def test_steps_that_are_alike_are_taken_at_once_as_one_by_one(prompt_tokens, output_tokens, chunk, seed):
+    """Whole chunks of one prompt, and tokens of one batch: a run that takes every step alone ends the same."""
+    cost = replace(LARGE, prompt_tokens=prompt_tokens, output_tokens=output_tokens, most_running=3)
+    arrivals = poisson_arrivals(5.0, 12, rng(seed))
+    with pytest.MonkeyPatch.context() as patch:
+        at_once = simulate(cost, arrivals, chunk)
+        patch.setattr(simulated._Run, "_undisturbed", lambda *_: 1)
+        one_by_one = simulate(cost, arrivals, chunk)
+    assert at_once.steps <= one_by_one.steps
+    assert asdict(replace(at_once, steps=0)) == pytest.approx(asdict(replace(one_by_one, steps=0)), rel=1e-9)
 
 
 def test_the_same_seed_gives_the_same_run():

@@ -3,6 +3,19 @@
 const LETTERS = '0123456789';
 const STATES = ['open', 'solved', 'best'];
 
+// What an address holds: the puzzle's number, a digit a choice, a digit a puzzle for how far it is solved. It may
+// be any text: a number that is no puzzle's is the first's or the last's, and what is no digit is no choice.
+function heldBy(text, count) {
+  const [number, chosen = '', solved = ''] = text.split('.');
+  const digits = (letters) => [...letters].map((letter) => LETTERS.indexOf(letter));
+  const states = digits(solved);
+  return {
+    index: Math.min(Math.max(1, /^\d+$/.test(number) ? Number(number) : 1), count) - 1,
+    chosen: digits(chosen),
+    solved: Array.from({ length: count }, (_, i) => (states[i] > 0 && states[i] < STATES.length ? states[i] : 0)),
+  };
+}
+
 class Puzzles {
   constructor(root) {
     this.figure = root.querySelector('figure');
@@ -27,11 +40,11 @@ class Puzzles {
     else this.open(this.index, this.chosen);
   }
 
-  // What the address holds: the puzzle's number, a digit a choice, a digit a puzzle for how far it is solved.
   asked() {
-    const [number, chosen = '', solved = ''] = (new URL(window.location.href).searchParams.get(this.model.param) ?? '').split('.');
-    this.solved = this.model.puzzles.map((_, i) => Math.max(0, STATES.length > Number(solved[i]) ? Number(solved[i]) || 0 : 0));
-    return [Math.min(Math.max(1, Number(number) || 1), this.model.puzzles.length) - 1, [...chosen].map((letter) => LETTERS.indexOf(letter))];
+    const text = new URL(window.location.href).searchParams.get(this.model.param) ?? '';
+    const { index, chosen, solved } = heldBy(text, this.model.puzzles.length);
+    this.solved = solved;
+    return [index, chosen];
   }
 
   open(index, chosen = []) {
