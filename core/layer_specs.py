@@ -14,7 +14,9 @@ class AttentionSpec:
     `value_dim` is a value's width where it is not a key's, `gate` what scales the output: as wide as the queries,
     or one number a head. `qk_norm` norms each head or the whole row. Where `one_projection` is set, values are the
     keys before their norm. `index_heads` of `index_dim` choose the blocks that are looked at. Without
-    `kv_heads` those of an earlier layer are looked at.
+    `kv_heads` those of an earlier layer are looked at. Queries come up from a row of `query_rank`, which is whole
+    on every rank with the keys, where that is given. It reads rows of `reads`, of the hidden size at 0, and has the
+    weights of an earlier layer where it `borrows` them.
     """
 
     heads: int
@@ -30,6 +32,9 @@ class AttentionSpec:
     one_projection: bool = False
     index_heads: int = 0
     index_dim: int = 0
+    query_rank: int = 0
+    reads: int = 0
+    borrows: bool = False
 
     @property
     def out_dim(self) -> int:
@@ -41,7 +46,8 @@ class AttentionSpec:
 class MlaSpec:
     """Multi-head latent attention: keys and values are kept as one latent row a token, whole on every rank.
 
-    With `index_heads` an indexer with a key of `index_dim` a token chooses what is looked at.
+    With `index_heads` an indexer with a key of `index_dim` a token chooses what is looked at. The output may be
+    gated by a number an element, or one a head.
     """
 
     kv_lora_rank: int
@@ -52,6 +58,7 @@ class MlaSpec:
     index_heads: int = 0
     index_dim: int = 0
     output_gate: bool = False
+    head_gate: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ class DeltaSpec:
     """Linear attention by the gated delta rule: a state of key_dim × value_dim a value head, whatever the context.
 
     `decay` is one number a head (Gated DeltaNet, whose output gate is as wide as its values) or one a channel (Kimi
-    Delta Attention, with gates of low rank, or an output gate of full rank).
+    Delta Attention, with gates of low rank, or an output gate of full rank, or a decay of full rank too).
     """
 
     key_heads: int
@@ -88,7 +95,18 @@ class DeltaSpec:
     conv_kernel: int = 4
     decay: Literal["head", "channel"] = "head"
     full_gate: bool = True
+    full_decay: bool = False
     state_bytes: int = 4
+
+
+@dataclass(frozen=True)
+class LightningSpec:
+    """Linear attention of a fixed decay: a state of head_dim × head_dim a head, a norm of the row, and a gate."""
+
+    heads: int
+    head_dim: int
+    qk_norm: bool = False
+    state_bytes: int = 2
 
 
 @dataclass(frozen=True)
@@ -143,7 +161,8 @@ class MoeSpec:
     """A mixture of experts in place of the MLP, in every layer from `first_k_dense_replace` on.
 
     Routed experts read rows of `latent_size` where that is given, and `latent_norm` norms what they give back.
-    `router_scales` are Gemma 4's: one a channel and one an expert.
+    `router_scales` are Gemma 4's: one a channel and one an expert. The router also chooses among `idle_experts`,
+    which give a token back as it is.
     """
 
     num_experts: int
@@ -157,6 +176,12 @@ class MoeSpec:
     latent_size: int = 0
     latent_norm: bool = False
     router_scales: bool = False
+    idle_experts: int = 0
+
+    @property
+    def chosen_fraction(self) -> float:
+        """The share of experts that a token is routed to."""
+        return self.num_experts_per_tok / (self.num_experts + self.idle_experts)
 
     @property
     def shared_width(self) -> int:
@@ -164,7 +189,9 @@ class MoeSpec:
         return self.n_shared_experts * self.moe_intermediate_size + self.shared_expert_intermediate_size
 
 
-Mixer = AttentionSpec | MlaSpec | CompressedSpec | DeltaSpec | MambaSpec | SelectiveSpec | ConvSpec
+StateSpec = DeltaSpec | LightningSpec | MambaSpec | SelectiveSpec | ConvSpec
+"""Mixers that keep a state, and no row a token."""
+Mixer = AttentionSpec | MlaSpec | CompressedSpec | StateSpec
 Block = Mixer | MlpSpec | MoeSpec
 
 

@@ -8,6 +8,7 @@ from core.layer_specs import (
     CompressedSpec,
     ConvSpec,
     DeltaSpec,
+    LightningSpec,
     MambaSpec,
     MlaSpec,
     SelectiveSpec,
@@ -18,6 +19,8 @@ from core.specs import ModelSpec
 
 def attention_parts(d: int, spec: AttentionSpec) -> list[Part]:
     """Column-parallel q, k, v in one tensor, and row-parallel o. Its bias is whole on every rank."""
+    if spec.borrows:
+        return []
     h, hd, vd = spec.heads, spec.head_dim, spec.out_dim
     gate = {"": 0, "row": hd, "head": 1}[spec.gate]
     queries = Cut(h, hd + (gate if spec.gate == "row" else 0))
@@ -25,8 +28,17 @@ def attention_parts(d: int, spec: AttentionSpec) -> list[Part]:
     norms = {"": (0, 0), "head": (1, min(1, spec.kv_heads)), "row": (h, spec.kv_heads)}[spec.qk_norm]
     row_norm = spec.qk_norm == "row"
     share: Share = "cut" if row_norm else "whole"
+    inward = (
+        [
+            Part("q down and kv", "attention", whole(spec.query_rank + spec.kv_heads * (hd + vd)), d),
+            _vector("q norm", whole(spec.query_rank)),
+            Part("q up", "attention", (queries,), spec.query_rank),
+        ]
+        if spec.query_rank
+        else [Part("qkv", "attention", (queries, keys), spec.reads or d)]
+    )
     return [
-        Part("qkv", "attention", (queries, keys), d),
+        *inward,
         Part("o", "attention", (Cut(h, vd),), d),
         _vector("qkv bias", (queries, keys), spec.qkv_bias),
         _vector("o bias", whole(d), spec.o_bias),
@@ -71,6 +83,7 @@ def latent_parts(model: ModelSpec, mla: MlaSpec) -> list[Part]:
         Part("kv up, dequantised", "attention", up, mla.kv_lora_rank, width="other", derived=True),
         Part("o", "attention", (Cut(h, mla.v_head_dim),), d),
         Part("output gate", "attention", (Cut(h, mla.v_head_dim),), d, times=mla.output_gate),
+        Part("output gate", "attention", (Cut(h),), d, times=mla.head_gate),
         *_indexer(d, r or d, mla.index_heads, mla.index_dim),
     ]
 
@@ -133,8 +146,9 @@ def delta_parts(d: int, spec: DeltaSpec) -> list[Part]:
         Part("linear gate down", "attention", low, d),
         Part("linear gate up", "attention", wide, spec.value_dim),
     ]
+    channels = [Part("linear decay up", "attention", wide, d)] if spec.full_decay else gates
     decays = [Part("linear decay", "attention", (heads, heads), d)] if a_head else [
-        Part("linear decay", "attention", (heads,), d), *gates,
+        Part("linear decay", "attention", (heads,), d), *channels,
     ]  # fmt: skip
     return [
         Part("linear in", "attention", (keys, values, *z), d),
@@ -144,6 +158,21 @@ def delta_parts(d: int, spec: DeltaSpec) -> list[Part]:
         _vector("linear vectors", (heads, heads) if a_head else (heads, values)),
         _vector("linear norm", whole(spec.value_dim)),
         Part("linear out", "attention", (values,), d),
+    ]
+
+
+def lightning_parts(d: int, spec: LightningSpec) -> list[Part]:
+    """q, k, v and a gate in, a norm of the row, and row-parallel out.
+
+    Source: transformers/models/minimax/modeling_minimax.py; vLLM's layers/mamba/linear/bailing_linear_attn.py.
+    """
+    heads = Cut(spec.heads, spec.head_dim)
+    return [
+        Part("linear in", "attention", (heads,) * 3, d),
+        Part("output gate", "attention", (heads,), d),
+        _vector("linear vectors", (heads,)),
+        _vector("q norm", whole(2 * spec.head_dim * spec.qk_norm)),
+        Part("linear out", "attention", (heads,), d),
     ]
 
 

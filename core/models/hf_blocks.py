@@ -10,6 +10,7 @@ from core.layer_specs import (
     CompressedSpec,
     ConvSpec,
     DeltaSpec,
+    LightningSpec,
     MambaSpec,
     Mixer,
     MlaSpec,
@@ -34,6 +35,7 @@ def mixer(values: Values, family: Family, name: str, index: int) -> Mixer:
 def attention(values: Values, family: Family, name: str, at: int = 0) -> AttentionSpec:
     """Grouped-query attention with the names that a family gives to layers of this sort."""
     values = values.under(family.full_names if name == "full" else family.window_names)
+    values = _of_layer(values, at)
     heads, hidden = values.whole("num_attention_heads"), values.whole("hidden_size")
     index = values.inside("sparse_attention_config")
     gate = family.gate if family.gate and values.flag(family.gate_switch, True) else ""
@@ -50,6 +52,8 @@ def attention(values: Values, family: Family, name: str, at: int = 0) -> Attenti
         sinks=sinks,
         gate=gate,
         one_projection=name == "full" and values.flag("attention_k_eq_v", False),
+        query_rank=values.count("share_q_dim"),
+        reads=values.count("attention_hidden_size"),
     )
     chosen = index.get("sparse_attention_freq")
     if isinstance(chosen, list) and not (at < len(chosen) and chosen[at]):
@@ -57,6 +61,12 @@ def attention(values: Values, family: Family, name: str, at: int = 0) -> Attenti
     return replace(
         spec, index_heads=index.count("sparse_num_index_heads"), index_dim=index.count("sparse_index_dim")
     )
+
+
+def _of_layer(values: Values, index: int) -> Values:
+    """The fields with the heads of one layer, where a file counts those of each."""
+    heads = values.listed("num_attention_heads_per_layer", values.whole("num_hidden_layers"))
+    return values if heads is None else Values(values.kind, {**values.fields, "num_attention_heads": heads[index]})
 
 
 def reads_another(values: Values, index: int) -> bool:
@@ -80,6 +90,7 @@ def latent_attention(values: Values, index: int = 0) -> MlaSpec | None:
         index_heads=values.count("index_n_heads") if chooses else 0,
         index_dim=values.count("index_head_dim") if chooses else 0,
         output_gate=values.flag("mla_use_output_gate", False),
+        head_gate=values.flag("mla_head_gate", False),
     )
 
 
@@ -115,7 +126,8 @@ def _delta(values: Values) -> DeltaSpec:
     if inside.fields:
         heads, width = inside.whole("num_heads"), inside.whole("head_dim")
         gate = inside.flag("use_full_rank_gate", False)
-        return DeltaSpec(heads, heads, width, width, inside.whole("short_conv_kernel_size", 4), "channel", gate)
+        kernel, decay = inside.whole("short_conv_kernel_size", 4), inside.flag("full_rank_decay", False)
+        return DeltaSpec(heads, heads, width, width, kernel, "channel", gate, decay)
     return DeltaSpec(
         values.whole("linear_num_key_heads"),
         values.whole("linear_num_value_heads"),
@@ -123,6 +135,14 @@ def _delta(values: Values) -> DeltaSpec:
         values.whole("linear_value_head_dim"),
         values.whole("linear_conv_kernel_dim", 4),
         state_bytes=_state_bytes(values, "mamba_ssm_dtype", 2),
+    )
+
+
+def _lightning(values: Values) -> LightningSpec:
+    heads = values.whole("num_attention_heads")
+    width = values.head_dim(values.whole("hidden_size"), heads)
+    return LightningSpec(
+        heads, width, values.flag("use_qk_norm", False), _state_bytes(values, "mamba_ssm_cache_dtype", 2)
     )
 
 
@@ -149,7 +169,7 @@ def _mamba(values: Values) -> MambaSpec:
 
 
 def _selective(values: Values) -> SelectiveSpec:
-    channels = values.whole("mamba_expand", 2) * values.whole("hidden_size")
+    channels = values.count("mamba_d_ssm") or values.whole("mamba_expand", 2) * values.whole("hidden_size")
     usual = -(-values.whole("hidden_size") // 16)
     rank = usual if values.get("mamba_dt_rank") == "auto" else values.whole("mamba_dt_rank", usual)
     return SelectiveSpec(
@@ -159,6 +179,7 @@ def _selective(values: Values) -> SelectiveSpec:
         values.whole("conv_kernel", 4),
         values.flag("use_conv_bias", True),
         values.flag("mamba_proj_bias", False),
+        values.flag("mamba_step_norms", True),
         state_bytes=_state_bytes(values, "mamba_ssm_cache_dtype", 2),
     )
 
@@ -169,6 +190,7 @@ def _conv(values: Values) -> ConvSpec:
 
 _BUILDERS: Mapping[str, Callable[[Values], Mixer]] = {
     "linear": _delta,
+    "lightning": _lightning,
     "mamba": _mamba,
     "selective": _selective,
     "conv": _conv,
@@ -227,6 +249,7 @@ def mixture(values: Values, family: Family) -> MoeSpec:
         latent_size=values.count("latent_size"),
         latent_norm=values.flag("latent_norm", False),
         router_scales=values.flag("router_scales", False),
+        idle_experts=values.count("zero_expert_num"),
     )
 
 

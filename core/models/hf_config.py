@@ -181,6 +181,8 @@ def _beyond_layers(values: Values) -> int:
     streams, narrow = values.count("hc_mult"), values.count("hidden_size_per_layer_input")
     mixed = streams * (streams * hidden + 1) + 1 if streams else 0
     residual = 2 * hidden if values.get("attn_res_block_size") is not None else 0
+    residual += 2 * max(0, values.count("altup_num_inputs") - 1) * hidden**2
+    residual += 2 * hidden if values.flag("embedding_norm", False) else 0
     return mixed + residual + (narrow * (layers * hidden + 1) if narrow else 0)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from core.models.hf_family import Family
+from core.models.hf_hybrids import HYBRIDS
 from core.models.hf_makers import (
     AS_WIDE,
     DEEPSEEK_V3,
@@ -36,6 +37,7 @@ from core.models.hf_makers import (
     sizes,
 )
 from core.models.hf_newer import NEWER
+from core.models.hf_older import OLDER
 
 REMOTE_CODE = frozenset(
     {
@@ -56,6 +58,12 @@ REMOTE_CODE = frozenset(
         "exaone",
         "bailing_moe",
         "bailing_moe_v2",
+        "internlm",
+        "minicpm",
+        "minimax_m1",
+        "minimax_text_01",
+        "step3_text",
+        "AXK1",
     }
 )
 """Families that transformers has no class of: their files bring it, and an engine must be told to trust it."""
@@ -266,6 +274,8 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
             defaults={"num_key_value_heads": 2},
         ),
         **NEWER,
+        **HYBRIDS,
+        **OLDER,
     }
 )
 """By `model_type`. Source: the modelling files of Hugging Face transformers, by class."""

@@ -20,7 +20,8 @@ class Family:
     counts a mixture's experts; a field in `fixed` with another value changes parts in a way that is not counted
     here. Where a file has a sliding window and says not where, each `window_pattern`-th layer is without; 0: none
     is. `otherwise` is what mixes in the layers that are not named as attention. `one_block` layers hold a mixer or
-    an MLP, not both; `both_inner` ones an MLP and a mixture side by side. `full_names` and `window_names` are
+    an MLP, not both; `both_inner` ones an MLP and a mixture side by side, and of such ones those that are `twice`
+    have attention and an MLP once more. `full_names` and `window_names` are
     fields that replace the usual ones in layers of that kind, `extra` the parameters of a layer that no block has.
     `defaults` are the class's own values of fields that a file may leave out, `sizes` of those that only a file
     nested in another leaves out; `renamed` maps a file's name of a field to the usual one, and `derived` writes
@@ -42,8 +43,9 @@ class Family:
     sinks: bool = False
     extra_positions: int | None = None
     window_pattern: int = 0
-    otherwise: Literal["", "linear", "mamba", "selective", "conv", "both"] = ""
+    otherwise: Literal["", "linear", "lightning", "mamba", "selective", "conv", "both"] = ""
     one_block: bool = False
+    twice: bool = False
     both_inner: bool = False
     experts: str = ""
     router_bias: bool = False

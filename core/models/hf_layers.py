@@ -11,6 +11,7 @@ from core.errors import OutOfRangeError
 from core.layer_specs import Block, LayerSpec, MlpSpec
 from core.models.hf_blocks import attention, inner_width, mixer, mixture, reads_another, window
 from core.models.hf_family import Family
+from core.models.hf_shared import shared_layer
 from core.models.hf_values import Values
 
 _NAMES = {
@@ -80,6 +81,9 @@ def _mixing(values: Values, family: Family, layers: int) -> list[str]:
     swa = values.listed("hybrid_layer_pattern", layers)
     if swa is not None:
         return ["window" if one else "full" for one in swa]
+    seeing = values.listed("attn_type_list", layers)
+    if seeing is not None:
+        return ["full" if one else family.otherwise for one in seeing]
     kda = values.inside("linear_attn_config").get("kda_layers")
     if isinstance(kda, list):
         return ["linear" if layer + 1 in kda else "full" for layer in range(layers)]
@@ -93,10 +97,10 @@ def _mixing(values: Values, family: Family, layers: int) -> list[str]:
     if period:
         at = values.count("attn_layer_offset")
         return ["full" if layer % period == at else family.otherwise for layer in range(layers)]
-    interval = values.count("full_attention_interval") if family.otherwise == "linear" else 0
+    interval = values.count("full_attention_interval") if family.otherwise in ("linear", "lightning") else 0
     if interval:
-        return ["linear" if (layer + 1) % interval else "full" for layer in range(layers)]
-    if family.otherwise in ("both", "mamba"):
+        return [family.otherwise if (layer + 1) % interval else "full" for layer in range(layers)]
+    if family.otherwise in ("both", "mamba", "selective"):
         return [family.otherwise] * layers
     return _windowed(values, family, layers)
 
@@ -107,7 +111,7 @@ def _named(values: Values, family: Family, name: str) -> str:
         raise OutOfRangeError("layer_types", name[:40], f"is a kind of layer unknown here, of {values.kind}")
     if known == "window" and not window(values):
         return "full"
-    if known in ("linear", "mamba") and family.otherwise in ("mamba", "selective"):
+    if known in ("linear", "mamba") and family.otherwise in ("lightning", "mamba", "selective"):
         return family.otherwise
     return known
 
@@ -175,6 +179,8 @@ def _by_a_table(values: Values, index: int) -> bool:
 
 def _layer(values: Values, family: Family, mixing: str, inner: str, index: int) -> LayerSpec:
     """One layer of a kind."""
+    if values.count("num_mem_blocks"):
+        return shared_layer(values, family, mixing, index)
     blocks: list[Block] = [mixer(values, family, name, index) for name in _BOTH.get(mixing, (mixing,)) if name]
     extra = family.extra(values) if family.extra else 0
     if inner == "dense" or (inner and family.both_inner):
@@ -183,13 +189,14 @@ def _layer(values: Values, family: Family, mixing: str, inner: str, index: int) 
     moe = mixture(values, family) if inner == "sparse" else None
     if moe is not None and _by_a_table(values, index):
         moe = replace(moe, router_bias=False)
+    again = list(blocks) if family.twice else []
     norms = family.norms_per_layer
     if moe is not None:
         blocks.append(moe)
         norms += family.norms_of_experts
     elif inner == "dense" and not blocks[-1].width:  # type: ignore[union-attr]
         blocks.pop()
-    return LayerSpec(tuple(blocks), norms, extra)
+    return LayerSpec((*blocks, *again), norms, extra)
 
 
 _BOTH = {"both": ("full", "mamba")}

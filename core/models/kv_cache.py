@@ -12,6 +12,7 @@ from core.layer_specs import (
     ConvSpec,
     DeltaSpec,
     LayerSpec,
+    LightningSpec,
     MambaSpec,
     MlaSpec,
     SelectiveSpec,
@@ -185,6 +186,9 @@ def _state_bytes(block: Block, model: ModelSpec, tp_size: int) -> float:
             keys = require_divides("linear_num_key_heads", block.key_heads, "tp_size", tp_size)
             channels = 2 * keys * block.key_dim + heads * block.value_dim
             matrix = heads * block.key_dim * block.value_dim * block.state_bytes
+        case LightningSpec():
+            heads = require_divides("num_attention_heads", block.heads, "tp_size", tp_size)
+            return heads * block.head_dim**2 * block.state_bytes
         case MambaSpec():
             heads = require_divides("mamba heads", block.heads, "tp_size", tp_size)
             groups = 1 if block.groups == 1 else require_divides("mamba groups", block.groups, "tp_size", tp_size)

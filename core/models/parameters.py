@@ -71,7 +71,7 @@ def count_parameters(model: ModelSpec) -> ParameterCount:
         experts=sizes["experts"],
         norms=sizes["norm"] + model.hidden_size * VECTORS_A_NORM[model.norm] + model.extra_parameters,
         head=(0 if model.tie_word_embeddings else table) + (model.vocab_size if model.head_bias else 0),
-        routed_fraction=moe.num_experts_per_tok / moe.num_experts if moe else 1.0,
+        routed_fraction=moe.chosen_fraction if moe else 1.0,
     )
 
 
@@ -92,7 +92,7 @@ def distinct_expert_fraction(model: ModelSpec, batch: float) -> float:
     """
     if model.moe is None:
         return 1.0
-    return 1.0 - float((1.0 - model.moe.num_experts_per_tok / model.moe.num_experts) ** batch)
+    return 1.0 - float((1.0 - model.moe.chosen_fraction) ** batch)
 
 
 def multiplied_parameters(model: ModelSpec) -> int:

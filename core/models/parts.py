@@ -16,6 +16,7 @@ from core.layer_specs import (
     ConvSpec,
     DeltaSpec,
     LayerSpec,
+    LightningSpec,
     MambaSpec,
     MlaSpec,
     MlpSpec,
@@ -50,6 +51,8 @@ def block_parts(model: ModelSpec, block: Block) -> Sequence[Part]:
             return attention_parts.compressed_parts(model.hidden_size, block)
         case DeltaSpec():
             return attention_parts.delta_parts(model.hidden_size, block)
+        case LightningSpec():
+            return attention_parts.lightning_parts(model.hidden_size, block)
         case MambaSpec():
             return attention_parts.mamba_parts(model.hidden_size, block)
         case SelectiveSpec():
@@ -80,6 +83,7 @@ def _mlp(model: ModelSpec, name: str, group: Group, width: int) -> list[Part]:
 def _mixture(model: ModelSpec, moe: MoeSpec) -> list[Part]:
     """The router, whole on every rank, the experts as two stacked tensors, and the shared experts."""
     d, experts, n = model.hidden_size, moe.num_experts, _matrices(model)
+    chosen = experts + moe.idle_experts
     reads, inner = moe.latent_size or d, (Cut(moe.moe_intermediate_size, what="moe_intermediate_size"),)
     latent = [
         Part("latent in", "router", whole(moe.latent_size), d),
@@ -91,8 +95,8 @@ def _mixture(model: ModelSpec, moe: MoeSpec) -> list[Part]:
         Part("experts down bias", "experts", whole(1), reads, experts, width="other"),
     ]
     return [
-        Part("router", "router", whole(experts), d, width="other"),
-        Part("router bias", "router", whole(experts * moe.router_bias), width="other"),
+        Part("router", "router", whole(chosen), d, width="other"),
+        Part("router bias", "router", whole(chosen * moe.router_bias), width="other"),
         Part("router scales", "router", whole((d + experts) * moe.router_scales), width="other"),
         *(latent if moe.latent_size else ()),
         Part("experts in", "experts", inner, reads, experts * n, "expert"),

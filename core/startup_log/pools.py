@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import ceil
 
-from core.layer_specs import ConvSpec, DeltaSpec, MambaSpec
+from core.layer_specs import StateSpec
 from core.startup_log.basis import Basis
 
 _NEARLY_ALIKE = 1.5
@@ -44,7 +44,7 @@ def pools(basis: Basis, length: int) -> list[Pool]:
     alone = Pool(1, 1, full)
     if spec is None or basis.settings.v1 is False:
         return [alone]
-    states = sum(n for kind, n in spec.kinds_of() if isinstance(kind.mixer, DeltaSpec | MambaSpec | ConvSpec))
+    states = sum(n for kind, n in spec.kinds_of() if isinstance(kind.mixer, StateSpec))
     seeing = sum(n for kind, n in spec.kinds_of() if kind.mixer is not None) - states
     kinds = [seeing - spec.windowed_layers, spec.windowed_layers, states]
     group = min((count for count in kinds if count), default=0)

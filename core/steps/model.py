@@ -11,7 +11,16 @@ from core.collectives.across import hierarchical_all_reduce, measured_ratio
 from core.collectives.cost import as_measured, ring_all_reduce
 from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, weight_streaming_s
 from core.errors import OutOfRangeError, require_divides, require_non_negative, require_positive
-from core.layer_specs import AttentionSpec, Block, CompressedSpec, DeltaSpec, MambaSpec, MlaSpec, SelectiveSpec
+from core.layer_specs import (
+    AttentionSpec,
+    Block,
+    CompressedSpec,
+    DeltaSpec,
+    LightningSpec,
+    MambaSpec,
+    MlaSpec,
+    SelectiveSpec,
+)
 from core.models.kv_cache import step_cache_bytes
 from core.models.parameters import count_parameters, multiplied_parameters
 from core.models.weights import read_weight_bytes
@@ -79,6 +88,8 @@ def _mixing_flops(block: Block, model: ModelSpec, tokens: int) -> float:
             return 4 * block.heads * block.head_dim * (_pairs(tokens, block.window) + behind)
         case DeltaSpec():
             return 6 * block.value_heads * block.key_dim * block.value_dim * tokens
+        case LightningSpec():
+            return 6 * block.heads * block.head_dim**2 * tokens
         case SelectiveSpec():
             return 6 * block.channels * block.state_size * tokens
         case MambaSpec():

@@ -429,7 +429,7 @@ def test_a_file_that_mlx_wrote_says_its_width_under_a_name_of_its_own():
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"model_type": "mamba"}, "mamba"),
+        ({"model_type": "rwkv"}, "rwkv"),
         ({"model_type": None}, "is missing"),
         ({"vocab_size": None, "num_hidden_layers": None}, "num_hidden_layers, vocab_size"),
         ({"hidden_size": "4096"}, "hidden_size=4096"),
@@ -466,7 +466,7 @@ def test_what_cannot_be_counted_is_refused_by_name(changed, said):
 def test_an_unknown_architecture_names_the_known_and_what_is_missing():
     with pytest.raises(OutOfRangeError) as refusal:
         model_from_config(
-            '{"model_type": "mamba", "hidden_size": 768, "num_hidden_layers": 24, "vocab_size": 50280}'
+            '{"model_type": "rwkv", "hidden_size": 768, "num_hidden_layers": 24, "vocab_size": 50280}'
         )
     assert "num_attention_heads" in str(refusal.value)
     assert all(family in str(refusal.value) for family in FAMILIES)

@@ -1,0 +1,200 @@
+"""Families by `model_type` that keep states, share blocks, or go twice through a layer: the same table, on."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from core.models.hf_family import Family
+from core.models.hf_makers import AS_WIDE, DEEPSEEK_V3, LATENT, MAMBA, per_layer_inputs, sizes
+from core.models.hf_values import Config, Values
+
+_NO_END = 2**20
+"""Positions of a model that only keeps states: it has no end, and an engine takes any length that is asked."""
+
+
+def scales_of_a_layer(values: Values) -> int:
+    """Gemma 3n: per-layer inputs, a residual of low rank and its norm, and what mixes its streams."""
+    hidden, streams = values.whole("hidden_size"), values.whole("altup_num_inputs", 4)
+    beside = 2 * hidden * values.whole("laurel_rank", 64) + hidden
+    mixing = streams**2 + streams**3 + hidden * (streams + 2)
+    return per_layer_inputs(values) - 1 + beside + mixing
+
+
+def channels(fields: Config) -> Config:
+    """Mamba's channels, as many as a file says or a multiple of its width; its heads where it has some."""
+    hidden, expand = fields.get("hidden_size"), fields.get("mamba_expand", 2)
+    inner = fields.get(
+        "mamba_d_ssm", hidden * expand if isinstance(hidden, int) and isinstance(expand, int) else None
+    )
+    heads = fields.get("mamba_num_heads", inner)
+    written = {
+        "intermediate_size": inner,
+        "num_attention_heads": heads,
+        "head_dim": fields.get("mamba_head_dim", 1),
+    }
+    return {**fields, **{name: value for name, value in written.items() if value is not None}}
+
+
+def beside_the_embedding(fields: Config) -> Config:
+    """Zamba 2: shared blocks read the embedding beside the stream; Mamba heads share twice its width."""
+    hidden, heads = fields.get("hidden_size"), fields.get("num_attention_heads")
+    expand, mamba = fields.get("mamba_expand", 2), fields.get("mamba_num_heads", 8)
+    written: dict[str, object] = {"mamba_num_heads": mamba, "num_mem_blocks": fields.get("num_mem_blocks", 1)}
+    if isinstance(hidden, int) and isinstance(heads, int) and heads:
+        written |= {"attention_hidden_size": 2 * hidden, "head_dim": fields.get("head_dim", 2 * hidden // heads)}
+        written |= {"intermediate_size": fields.get("intermediate_size", 4 * hidden)}
+    if isinstance(hidden, int) and isinstance(expand, int) and isinstance(mamba, int) and mamba:
+        written |= {"mamba_head_dim": fields.get("mamba_head_dim", expand * hidden // mamba)}
+    return {**fields, **written}
+
+
+def groups_of_layers(fields: Config) -> Config:
+    """Ling's layers in groups, each ending in one that sees all; its delta rule has attention's heads."""
+    inside = {
+        "num_heads": fields.get("num_attention_heads"),
+        "head_dim": fields.get("linear_head_dim", fields.get("head_dim", 128)),
+        "short_conv_kernel_size": fields.get("short_conv_kernel_size", 4),
+        "use_full_rank_gate": True,
+        "full_rank_decay": True,
+    }
+    own = {name: value for name, value in fields.items() if name != "linear_num_heads"}
+    return {**own, "full_attention_interval": fields.get("layer_group_size", 6), "linear_attn_config": inside}
+
+
+def three_quarters(fields: Config) -> Config:
+    """OLMo Hybrid's delta rule: attention's heads, keys of three quarters of their width, values twice as wide."""
+    hidden, heads = fields.get("hidden_size"), fields.get("num_attention_heads")
+    if not isinstance(hidden, int) or not isinstance(heads, int) or not heads:
+        return fields
+    keys = fields.get("linear_num_key_heads", heads)
+    narrow = int(0.75 * hidden / keys) if isinstance(keys, int) and keys else 1
+    wide = fields.get("linear_key_head_dim", narrow)
+    usual = {
+        "linear_num_key_heads": keys,
+        "linear_num_value_heads": heads,
+        "linear_key_head_dim": wide,
+        "linear_value_head_dim": 2 * wide if isinstance(wide, int) else wide,
+    }
+    return {**usual, **fields}
+
+
+_SELECTIVE = Family(
+    otherwise="selective",
+    norms_per_layer=1,
+    one_block=True,
+    no_rotary=True,
+    tied=True,
+    defaults={"ssm_state_size": 16, "max_position_embeddings": _NO_END, "mamba_step_norms": False},
+    renamed={
+        "state_size": "ssm_state_size",
+        "expand": "mamba_expand",
+        "time_step_rank": "mamba_dt_rank",
+        "use_bias": "mamba_proj_bias",
+        "intermediate_size": "mamba_d_ssm",
+        "d_model": "hidden_size",
+        "n_layer": "num_hidden_layers",
+        "num_heads": "mamba_num_heads",
+        "head_dim": "mamba_head_dim",
+    },
+    derived=channels,
+)
+_LIGHTNING = Family(
+    otherwise="lightning",
+    experts="num_local_experts",
+    defaults={"num_key_value_heads": 8},
+    renamed=AS_WIDE,
+)
+
+_AXK1 = replace(DEEPSEEK_V3, norms_of_experts=1, defaults={**DEEPSEEK_V3.defaults, "first_k_dense_replace": 1})
+_NO_QUERY_RANK = {name: width for name, width in LATENT.items() if name != "q_lora_rank"}
+
+HYBRIDS: Mapping[str, Family] = {
+    "AXK1": _AXK1,
+    "axk1": _AXK1,
+    "bailing_hybrid": Family(
+        otherwise="linear",
+        experts="num_experts",
+        router_bias=True,
+        fixed={"attention_bias": False},
+        defaults={**_NO_QUERY_RANK, "n_shared_experts": 1, "first_k_dense_replace": 2, "mla_head_gate": True},
+        renamed={"model_max_length": "max_position_embeddings"},
+        derived=groups_of_layers,
+    ),
+    "falcon_mamba": replace(_SELECTIVE, tied=True),
+    "gemma3n_text": Family(
+        biases="as_configured",
+        tied=True,
+        window_pattern=5,
+        norms_per_layer=4,
+        qk_norm="head",
+        extra=scales_of_a_layer,
+        defaults={
+            "head_dim": 256,
+            "num_key_value_heads": 2,
+            "altup_num_inputs": 4,
+            "hidden_size_per_layer_input": 256,
+            "vocab_size_per_layer_input": 262144,
+            "num_kv_shared_layers": 15,
+            "sliding_window": 512,
+        },
+        sizes=sizes(2048, 16384, 35, 8, 262400, 32768),
+    ),
+    "laguna": Family(
+        biases="as_configured",
+        qk_norm="head",
+        gate="head",
+        router_bias=True,
+        experts="num_experts",
+        fixed={"gating": True},
+        defaults={"head_dim": 128, "num_key_value_heads": 8, "first_k_dense_replace": 1},
+    ),
+    "longcat_flash": Family(
+        twice=True,
+        both_inner=True,
+        norms_per_layer=4,
+        router_bias=True,
+        experts="n_routed_experts",
+        fixed={"attention_bias": False, "router_bias": False},
+        defaults={**LATENT, "zero_expert_num": 256},
+        renamed={
+            "num_layers": "num_hidden_layers",
+            "ffn_hidden_size": "intermediate_size",
+            "expert_ffn_hidden_size": "moe_intermediate_size",
+        },
+    ),
+    "mamba": _SELECTIVE,
+    "mamba2": replace(
+        _SELECTIVE,
+        otherwise="mamba",
+        tied=False,
+        defaults={**MAMBA, "mamba_num_heads": 128, "mamba_n_groups": 8, "max_position_embeddings": _NO_END},
+    ),
+    "minimax": _LIGHTNING,
+    "minimax_m1": _LIGHTNING,
+    "minimax_text_01": _LIGHTNING,
+    "olmo_hybrid": Family(
+        biases="as_configured",
+        qk_norm="row",
+        otherwise="linear",
+        defaults={"full_attention_interval": 4},
+        derived=three_quarters,
+    ),
+    "step3_text": Family(
+        experts="moe_num_experts",
+        defaults={"num_key_value_heads": 1, "head_dim": 256},
+        renamed={"max_position_embedding": "max_position_embeddings", "max_seq_len": "max_position_embeddings"},
+        sizes=sizes(7168, 18432, 61, 64, 128815, 65536),
+    ),
+    "zamba2": Family(
+        tied=True,
+        otherwise="mamba",
+        fixed={"add_bias_linear": False},
+        defaults={"mamba_n_groups": 1, "ssm_state_size": 64, "use_mem_rope": False},
+        renamed={
+            "n_mamba_heads": "mamba_num_heads",
+            "mamba_headdim": "mamba_head_dim",
+            "mamba_ngroups": "mamba_n_groups",
+        },
+        derived=beside_the_embedding,
+    ),
+}
+"""Source: the modelling files of Hugging Face transformers 5.23, by class; vLLM 0.33.0's step3_text.py."""
