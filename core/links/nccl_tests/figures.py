@@ -3,7 +3,7 @@
 a algbw, b busbw, n size, t time. nccl-tests prints a = n/t and b = a·k, where k is 2(N-1)/N for an all-reduce,
 (N-1)/N for all-gather, reduce-scatter and all-to-all, 1 for broadcast and reduce. Before mid-2020 all-gather and
 reduce-scatter printed a = n/(N·t) and b = a·(N-1); in 2019 times were milliseconds under a header without units.
-A hypercube prints what leaves a rank, a = b = n(N-1)/(N·t).
+A hypercube, and RCCL's all-gather of 2020, print what leaves a rank, a = b = n(N-1)/(N·t).
 """
 
 from collections import Counter
@@ -68,7 +68,7 @@ def convention_of(rows: Sequence[PrintedRow], header: str | None = None, op: str
         return Convention()
     shares = set(shares_of(rows))
     for unit_us in (1.0, MILLISECONDS):
-        for divided_by in (1, *sorted(shares - {1})):
+        for divided_by in (1, *sorted(shares - {1}), *(n / (n - 1) for n in sorted(shares - {1}))):
             if 0.93 < ratio / (unit_us * divided_by) < 1.07:
                 return Convention(unit_us, divided_by)
     return Convention()

@@ -24,6 +24,8 @@ _GLUED = rf"(?=\W|$|{_INFO_START})"
 _TYPES = "|".join(TYPE_BYTES)
 _REDOPS = "sum|prod|max|min|avg|none|mulsum|premulsum|all"
 _TAG = re.compile(r"\[(?:[^\s\[\]]{1,120}@)?\d{1,9},(\d{1,9})\]<std\w{1,9}>:?")
+_PROCESS = re.compile(r"(?<!\S)\[\d{1,6}\](?!\s{0,4}NCCL)|(?<=\d)\[\d{1,6}\](?=\s)")
+"""A tag that some launchers write before every piece of a line; NCCL's own messages have one too."""
 _PLAIN = re.compile(r"[^:&<\[|\t\xa0\"'`;,]*")
 """A line that has nothing to take off."""
 _SLURM = re.compile(r"^\s{0,40}(\d{1,9}):(?=\s)")
@@ -157,6 +159,8 @@ def clean(line: str) -> tuple[str, str]:
         line = _TAG.sub(" ", line)
     elif (slurm := _SLURM.match(line)) is not None:
         label, line = slurm.group(1), line[slurm.end() :]
+    if "[" in line and HEAD.search(line) is not None:
+        line = _PROCESS.sub(" ", line)
     line = without_tags(line, " ")
     return (_without_markup(line) if not _SEPARATORS.isdisjoint(line) else line), label
 
