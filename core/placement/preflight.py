@@ -1,31 +1,18 @@
 """The refusals that an engine makes itself, in its own words, before it loads a byte: a command passes them all.
 
-Each row says which engine, where in its source, and in which releases its words were read. A layout is refused here
-with the sentence that the engine would print, so that it can be searched for.
+A layout is refused here with the sentence that the engine would print, so that it can be searched for.
 """
 
 from dataclasses import dataclass
 
 from core.models.checkpoint import as_served
-from core.placement import preflight_checks as checks
 from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.placement.preflight_checks import ENGINES, Check, Engine, Start
+from core.placement.preflight_checks import ENGINES, Engine, Start
+from core.placement.preflight_rows import REFUSALS, Refusal
 from core.specs import GpuSpec, ModelSpec
 
 __all__ = ["ENGINES", "REFUSALS", "Engine", "Refusal", "Refused", "preflight"]
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """One refusal. `check` returns what its sentence names where it holds, None where the engine goes on."""
-
-    code: str
-    engines: tuple[Engine, ...]
-    message: str
-    read_in: str
-    source: str
-    check: Check
 
 
 @dataclass(frozen=True)
@@ -34,189 +21,6 @@ class Refused:
 
     refusal: Refusal
     text: str
-
-
-_TRT = "TensorRT-LLM main at 05ebebb"
-_TOO_OLD = (
-    "The quantization method {width} is not supported for the current GPU. Minimum capability: {least}. Current"
-    " capability: {capability}."
-)
-
-_NEWEST, _SGLANG = "vLLM 0.33.0", "SGLang 0.5.23"
-_FP8 = "vllm/model_executor/layers/quantization/utils/fp8_utils.py"
-
-REFUSALS: tuple[Refusal, ...] = (
-    Refusal(
-        "heads",
-        ("vllm",),
-        "Total number of attention heads ({heads}) must be divisible by tensor parallel size ({tp}).",
-        _NEWEST,
-        "vllm/config/model.py, ModelConfig.verify_with_parallel_config",
-        checks.heads,
-    ),
-    Refusal(
-        "heads",
-        ("sglang",),
-        "assert self.total_num_heads % tp_size == 0",
-        _SGLANG,
-        "sglang/srt/models/llama.py, LlamaAttention",
-        checks.heads,
-    ),
-    Refusal(
-        "heads",
-        ("trtllm",),
-        "assert self.num_heads % (tp_size * cp_size) == 0",
-        _TRT,
-        "tensorrt_llm/_torch/modules/attention.py, Attention.__init__",
-        checks.heads,
-    ),
-    Refusal(
-        "kv_heads",
-        ENGINES,
-        "assert {kv_heads} % {tp} == 0",
-        _NEWEST,
-        "vllm/model_executor/models/llama.py, LlamaAttention: KV heads divide over the ranks, or ranks over them",
-        checks.kv_heads,
-    ),
-    Refusal(
-        "expert_blocks",
-        ("vllm", "sglang"),
-        "The output_size of gate's and up's weight = {part} is not divisible by weight quantization"
-        " block_n = {block}.",
-        _NEWEST,
-        f"{_FP8}, validate_fp8_block_shape_moe; SGLang's is a copy of it",
-        checks.expert_blocks,
-    ),
-    Refusal(
-        "column_blocks",
-        ("vllm", "sglang"),
-        "Weight output_partition_size = {part} is not divisible by weight quantization block_n = {block}.",
-        _NEWEST,
-        f"{_FP8}, validate_fp8_block_shape",
-        checks.column_blocks,
-    ),
-    Refusal(
-        "row_blocks",
-        ("vllm", "sglang"),
-        "Weight input_size_per_partition = {part} is not divisible by weight quantization block_k = {block}.",
-        _NEWEST,
-        f"{_FP8}, validate_fp8_block_shape",
-        checks.row_blocks,
-    ),
-    Refusal(
-        "groups",
-        ("vllm", "sglang"),
-        "The input size is not aligned with the quantized weight shape. This can be caused by too large tensor"
-        " parallel size.",
-        _NEWEST,
-        "vllm/model_executor/layers/quantization/auto_awq.py, create_weights; issue #13980 at 0.7.3",
-        checks.groups,
-    ),
-    Refusal(
-        "shared_ranks",
-        ("vllm",),
-        "tensor parallel size {tp} must be greater than total num kv heads {kv_heads} when enable decode context"
-        " parallel for GQA/MQA",
-        _NEWEST,
-        "vllm/config/model.py, ModelConfig.verify_with_parallel_config",
-        checks.shared_ranks,
-    ),
-    Refusal(
-        "shared_copies",
-        ("vllm",),
-        "decode context parallel size must less than or equal to (tensor parallel size {tp} // total num kv heads"
-        " {kv_heads}) = {most}, but got {dcp}",
-        _NEWEST,
-        "vllm/config/model.py, ModelConfig.verify_with_parallel_config",
-        checks.shared_copies,
-    ),
-    Refusal(
-        "shared_queries",
-        ("vllm",),
-        "Total number of q per kv attn heads ({queries}) must be divisible by dcp world size when enable decode"
-        " context parallel for GQA ({dcp}).",
-        _NEWEST,
-        "vllm/config/model.py, ModelConfig.verify_with_parallel_config",
-        checks.shared_queries,
-    ),
-    Refusal(
-        "shared_cache",
-        ("trtllm",),
-        "No such option: --decode_context_parallel_size",
-        _TRT,
-        "tensorrt_llm/commands/serve.py: its --cp_size takes GPUs of its own",
-        checks.no_shared_cache,
-    ),
-    Refusal(
-        "stages",
-        ("trtllm",),
-        "pp size cannot be larger than num_hidden_layers",
-        _TRT,
-        "tensorrt_llm/mapping.py, Mapping.pp_layers",
-        checks.stages,
-    ),
-    Refusal(
-        "nodes",
-        ("sglang",),
-        "tp_size must be divisible by number of nodes",
-        _SGLANG,
-        "sglang/srt/arg_groups/validation_hook.py, check_server_args",
-        checks.nodes,
-    ),
-    Refusal(
-        "bf16",
-        ("vllm",),
-        "Bfloat16 is only supported on GPUs with compute capability of at least 8.0. Your {gpu} GPU has compute"
-        " capability {capability}. You can use float16 instead by explicitly setting the `dtype` flag in CLI, for"
-        " example: --dtype=half.",
-        _NEWEST,
-        "vllm/platforms/cuda.py, CudaPlatformBase.check_if_supports_dtype",
-        checks.no_bf16,
-    ),
-    Refusal(
-        "capability",
-        ("vllm",),
-        _TOO_OLD,
-        _NEWEST,
-        "vllm/config/vllm.py, VllmConfig._get_quantization_config; get_min_capability of each method",
-        checks.too_old("vllm"),
-    ),
-    Refusal(
-        "capability",
-        ("sglang",),
-        _TOO_OLD,
-        _SGLANG,
-        "sglang/srt/model_loader/loader.py, _get_quantization_config",
-        checks.too_old("sglang"),
-    ),
-    Refusal(
-        "narrow_experts",
-        ("trtllm",),
-        "WFP4A16 MoE is unsupported on SM{capability}.",
-        "TensorRT-LLM 1.2.0rc0",
-        "as printed for gpt-oss-120b on an A100 (docs.gpustack.ai, performance-lab/gpt-oss-120b/a100), and on an L4"
-        " (TensorRT-LLM issue 6717)",
-        checks.narrow_experts,
-    ),
-    Refusal(
-        "context",
-        ("sglang",),
-        "Warning: User-specified context_length ({asked}) is greater than the derived context_length ({most}).",
-        _SGLANG,
-        "sglang/srt/configs/model_config.py, ModelConfig._derive_context_length",
-        checks.context,
-    ),
-    Refusal(
-        "context",
-        ("vllm",),
-        "User-specified max_model_len ({asked}) is greater than the derived max_model_len"
-        " (max_position_embeddings={most} or model_max_length=None in model's config.json).",
-        _NEWEST,
-        "vllm/config/model.py, _get_and_verify_max_len",
-        checks.context,
-    ),
-)
-"""What is checked, in the order in which an engine meets it."""
 
 
 def preflight(

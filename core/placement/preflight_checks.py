@@ -57,11 +57,33 @@ def heads(asked: Start) -> Values | None:
     return {"heads": heads, "tp": ranks} if heads % ranks else None
 
 
-def kv_heads(asked: Start) -> Values | None:
-    """KV heads and ranks of which neither divides the other."""
-    heads, ranks = asked.model.num_key_value_heads, asked.layout.tp_size
-    split = asked.model.mla is not None or heads % ranks == 0 or ranks % heads == 0
-    return None if split else {"kv_heads": heads, "tp": ranks}
+def kv_heads(heads_name: str, ranks_name: str) -> Check:
+    """KV heads and ranks of which neither divides the other, under the names an engine gives to both."""
+
+    def check(asked: Start) -> Values | None:
+        heads, ranks = asked.model.num_key_value_heads, asked.layout.tp_size
+        if asked.model.mla is not None or heads % ranks == 0 or ranks % heads == 0:
+            return None
+        left, right = (heads_name, ranks_name) if heads >= ranks else (ranks_name, heads_name)
+        return {"left": left, "right": right}
+
+    return check
+
+
+def widths(asked: Start) -> Values | None:
+    """Columns of a dense MLP that do not divide."""
+    width, ranks = asked.model.intermediate_size, asked.layout.tp_size
+    return {"width": width, "tp": ranks} if _has_dense(asked) and width % ranks else None
+
+
+def expert_widths(asked: Start) -> Values | None:
+    """Columns of an expert that do not divide; experts that stay whole are not cut."""
+    moe, ranks = asked.model.moe, asked.layout.tp_size
+    return {} if moe is not None and asked.layout.ep_size == 1 and moe.moe_intermediate_size % ranks else None
+
+
+def _has_dense(asked: Start) -> bool:
+    return asked.model.sparse_layers < asked.model.num_hidden_layers
 
 
 def expert_blocks(asked: Start) -> Values | None:
@@ -73,8 +95,7 @@ def expert_blocks(asked: Start) -> Values | None:
 
 def column_blocks(asked: Start) -> Values | None:
     """Columns of a dense layer on a rank that are no whole blocks."""
-    dense = asked.model.sparse_layers < asked.model.num_hidden_layers
-    return _part_of(asked, "intermediate_size", asked.model.intermediate_size) if dense else None
+    return _part_of(asked, "intermediate_size", asked.model.intermediate_size) if _has_dense(asked) else None
 
 
 def row_blocks(asked: Start) -> Values | None:

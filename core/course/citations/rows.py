@@ -71,7 +71,7 @@ _OURS = "core/collectives/custom_all_reduce.py"
 _ROOMS, _LOGS, _REFUSES = (
     "content/en/reading_rooms.md",
     "core/startup_log/figures.py",
-    "core/placement/preflight.py",
+    "core/placement/preflight_rows.py",
 )
 
 

@@ -67,6 +67,34 @@ def test_a_refusal_quotes_the_engine(name, layout, words):
     assert words in said
 
 
+@pytest.mark.parametrize(
+    ("engine", "name", "tp", "quoted"),
+    [
+        ("trtllm", "llama-3-70b", 6, "assert self.num_heads % (tp_size * cp_size) == 0"),
+        ("trtllm", "llama-3-70b", 6, "assert num_kv_heads % tensor_parallel_size == 0"),
+        ("trtllm", "llama-3-70b", 6, "in_features 28672 must be divisible by tp_size 6"),
+        ("sglang", "llama-3-70b", 12, "assert tp_size % self.total_num_kv_heads == 0"),
+        ("sglang", "llama-3-70b", 6, "28672 is not divisible by 6"),
+        ("vllm", "llama-3-70b", 6, "assert self.total_num_kv_heads % tp_size == 0"),
+        ("vllm", "qwen3-30b-a3b", 512, "assert self.intermediate_size % tp_size == 0"),
+        ("sglang", "qwen3-30b-a3b", 512, "assert intermediate_size % self.moe_tp_size == 0"),
+    ],
+)
+def test_each_engine_is_quoted_in_its_own_words(engine, name, tp, quoted):
+    met = preflight(model(name), Layout(tp), Demand(dtype=own_width(model(name))), engine)
+    assert quoted in [one.text for one in met]
+
+
+def test_tensorrt_llm_cuts_a_context_that_is_too_long_and_goes_on():
+    """It warns (model_engine.py, _init_max_seq_len, main at 1a0dc5f), where vLLM and SGLang stop."""
+    long = Demand(dtype="bf16", prompt_tokens=400_000)
+    codes = {
+        engine: {one.refusal.code for one in preflight(model("llama-3-70b"), Layout(8), long, engine)}
+        for engine in ENGINES
+    }
+    assert codes == {"vllm": {"context"}, "sglang": {"context"}, "trtllm": set()}
+
+
 def test_a_row_says_where_its_words_are_from():
     for row in REFUSALS:
         assert row.source
