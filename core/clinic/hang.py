@@ -19,6 +19,7 @@ Reason = Literal[
     "mismatch",
     "two_versions",
     "one_version",
+    "same_version",
     "shm_error",
     "unreached",
     "virtual",
@@ -130,6 +131,8 @@ def _version_mismatch(log: HangLog) -> tuple[Standing, Reason]:
         return "supported", "two_versions"
     if log.versions and log.whole_on_one_host:
         return "excluded", "one_version"
+    if log.versions and log.hosts_with_version >= log.hosts > 1 and log.world_size and not log.missing:
+        return "excluded", "same_version"
     return "open", "nothing"
 
 

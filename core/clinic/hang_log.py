@@ -36,7 +36,7 @@ class HangLog:
     """The findings. `ranks` have printed a line of their own, `complete` is how many of them ended their init.
 
     `interfaces` are those of the bootstrap, which takes one; data goes over all of `sockets`. `connected`: some
-    rank has said that its ring stands.
+    rank has said that its ring stands. Rank 0 alone printed its version before 2.22, every process since.
     """
 
     world_size: int | None = None
@@ -44,6 +44,7 @@ class HangLog:
     complete: int = 0
     hosts: int = 0
     versions: tuple[str, ...] = ()
+    hosts_with_version: int = 0
     interfaces: tuple[str, ...] = ()
     sockets: tuple[str, ...] = ()
     connected: bool = False
@@ -93,6 +94,7 @@ def read_hang(text: str) -> HangLog:
         complete=len({rank for rank, _, complete in seen if complete}),
         hosts=len({host for line in lines if (host := _host(line))}),
         versions=_all(_VERSION, lines),
+        hosts_with_version=len({host for line in lines if _VERSION.search(line) and (host := _host(line))}),
         interfaces=_all(_BOOTSTRAP, lines),
         sockets=tuple(
             sorted({name for line in lines if (hit := _SOCKETS.search(line)) for name in _SOCKET.findall(hit[1])})

@@ -144,6 +144,15 @@ def test_rank_0_alone_prints_nccls_version():
     assert standings(log)["version_mismatch"] == "open"
 
 
+def test_every_hosts_own_version_excludes_another():
+    """Since 2.22 every process prints its version: the same on all hosts leaves no mismatch."""
+    ranks = [nccl(host, 0, start(rank)) for rank, host in enumerate("ab")]
+    said = [nccl(host, 0, "NCCL version 2.25.1+cuda12.4") for host in "ab"]
+    for count, standing in ((2, "excluded"), (1, "open")):
+        log = read_hang("\n".join([*said[:count], *ranks]))
+        assert standings(log)["version_mismatch"] == standing
+
+
 def test_p2p_that_is_not_used_does_not_block():
     log = read_hang("\n".join([*BOTH, nccl("a", 0, "Channel 00 : 0[0] -> 1[1] via SHM/direct/direct")]))
     assert standings(log)["p2p_blocked"] == "excluded"
