@@ -105,14 +105,16 @@ class _Opened:
             raise UnreadableTextError(f"cannot read {path}: {error}") from error
         metadata = next((listed[name] for name in sorted(listed, key=len) if _is_metadata(name, package)), None)
         fields = (
-            dict(re.findall(r"^(Name|Version): *(\S+) *$", _header(metadata), re.MULTILINE)) if metadata else {}
+            dict(re.findall(r"^(Name|Version): *(\S+) *$", _header(metadata), re.MULTILINE))
+            if metadata
+            else _made_of(listed)
         )
         if _plain(fields.get("Name", "")) != _plain(package) or "Version" not in fields:
             raise UnreadableTextError(
                 f"{path} holds no {package}: give its wheel, its source package, or its folder"
             )
         # what a source package holds stands under one folder named for the release
-        top = f"{package}-{fields['Version']}/".replace("-", "_").lower()
+        top = fields.get("Top", f"{package}-{fields['Version']}/").replace("-", "_").lower()
         members = {name[len(top) :] if name.replace("-", "_").lower().startswith(top) else name: read
                    for name, read in listed.items()}  # fmt: skip
         self.archive = Archive(package, fields["Version"], path.name, members)
@@ -138,6 +140,16 @@ class _Opened:
     def close(self) -> None:
         """Let the file go."""
         self._close()
+
+
+def _made_of(listed: Mapping[str, Callable[[], bytes]]) -> dict[str, str]:
+    """Name, release and folder of NCCL's sources, which say them in a makefile; nothing of others."""
+    makefile = next((name for name in listed if name.endswith("makefiles/version.mk")), None)
+    if makefile is None:
+        return {}
+    said = listed[makefile]().decode("utf-8", "replace")
+    numbers = re.findall(r"^NCCL_(?:MAJOR|MINOR|PATCH) *:= *(\d{1,4}) *$", said, re.MULTILINE)
+    return {"Name": "nccl", "Version": ".".join(numbers), "Top": makefile.removesuffix("makefiles/version.mk")}
 
 
 def _tar_bytes(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:

@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         engine = source(options.engine)
         if options.wheel is None:
             last = [f"{one.release} on {one.checked}" for one in archives.recorded() if one.engine == engine.engine]
-            fetch = f"must be an archive: `pip download --no-deps {engine.package}` fetches one"
+            fetch = f"must be an archive: {engine.fetched_by}"
             raise OutOfRangeError("wheel", "none", f"{fetch}; last checked: {', '.join(last) or 'never'}")
         done = archives.check(engine, options.wheel, datetime.now(UTC).date().isoformat())
         if options.record:

@@ -53,6 +53,24 @@ def test_an_archive_is_read_and_never_executed(archive):
     assert done.rows["claim.log_weights"] == "moved"
 
 
+def test_nccl_sources_say_their_release_in_a_makefile(tmp_path):
+    """They come as the archive of a tag, and have no package's metadata."""
+    path = tmp_path / "nccl-2.30.7-1.tar.gz"
+    numbers = "# c\n\nNCCL_MAJOR   := 2\nNCCL_MINOR   := 30\nNCCL_PATCH   := 7\n"
+    members = {"makefiles/version.mk": numbers, "src/misc/socket.cc": 'find("^docker,lo,virbr")'}
+    with tarfile.open(path, "w:gz") as tar:
+        for name, text in members.items():
+            info = tarfile.TarInfo(f"nccl-2.30.7-1/{name}")
+            info.size = len(text)
+            tar.addfile(info, io.BytesIO(text.encode()))
+    done = check(source("nccl"), path, "2026-11-22")
+    assert (done.release, done.rows["claim.not_docker"], done.rows["claim.complete"]) == (
+        "2.30.7",
+        "holds",
+        "moved",
+    )
+
+
 def test_the_command_names_what_has_moved_and_ends_in_exit_1(archive, capsys):
     assert main(["--engine", "sglang", "--wheel", str(archive)]) == 1
     said = capsys.readouterr().out

@@ -47,6 +47,16 @@ class Says:
         return bool(code)
 
 
+@dataclass(frozen=True, init=False)
+class Has(Says):
+    """Every fragment is in the symbol's code, in whatever order: the flags that a command takes."""
+
+    def holds(self, text: str, symbol: str) -> bool:
+        """Whether none is missing."""
+        code = _code(text, symbol)
+        return bool(code) and all(fragment in code for fragment in self.fragments)
+
+
 @dataclass(frozen=True)
 class Never:
     """No fragment is in the symbol's code, and the symbol is there."""

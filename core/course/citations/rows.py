@@ -7,6 +7,7 @@ claim stands from `since` to before `until`, releases of the package; outside of
 from dataclasses import dataclass
 
 from core.collectives import custom_all_reduce as kernel
+from core.course.citations import starts
 from core.course.citations.predicates import Defined, Is, Never, Predicate, Says
 from core.course.reading_rooms import PLACES, ROOMS
 from core.errors import UnknownNameError
@@ -24,6 +25,13 @@ class Source:
     name: str
     package: str
     root: str
+
+    @property
+    def fetched_by(self) -> str:
+        """How its archive is had."""
+        if self.engine == "nccl":
+            return "the source archive of a tag of github.com/NVIDIA/nccl is one"
+        return f"`pip download --no-deps {self.package}` fetches one"
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,7 @@ SOURCES = (
     *(Source(room.key, room.name, _PACKAGES[room.key], room.root) for room in ROOMS),
     Source("pytorch", "PyTorch", "torch", "torch"),
     Source("sglang", "SGLang", "sglang", "sglang/srt"),
+    Source("nccl", "NCCL", "nccl", "src"),
 )
 
 _COMMS = "distributed/device_communicators"
@@ -264,7 +273,13 @@ _PLACED = tuple(
     Citation(cited.room, cited.key, cited.file, cited.symbol, Defined(), "core/course/reading_rooms.py")
     for cited in PLACES
 )
-_SAID = {"vllm": _VLLM, "sglang": _SGLANG, "megatron": _MEGATRON, "pytorch": _PYTORCH}
+_SAID = {
+    "vllm": (*_VLLM, *starts.VLLM),
+    "sglang": (*_SGLANG, *starts.SGLANG),
+    "megatron": _MEGATRON,
+    "pytorch": (*_PYTORCH, *starts.PYTORCH),
+    "nccl": starts.NCCL,
+}
 CITATIONS = (
     *_PLACED,
     *(Citation(engine, f"claim.{row[0]}", *row[1:]) for engine, rows in _SAID.items() for row in rows),

@@ -7,10 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.catalog import gpu, model
 from core.course.citations import CITATIONS, SOURCES, Defined, Is, Never, Says, citations, source
-from core.course.citations.predicates import UnparsedError
+from core.course.citations.predicates import Has, UnparsedError
 from core.course.citations.rows import version
 from core.errors import UnknownNameError
+from core.placement.cluster import usual_cluster
+from core.placement.demand import Demand
+from core.placement.plan import Question
+from core.placement.planner import place
+from core.placement.rank_memory import measured_budget
+from core.placement.serve_flags import arguments
 from runtime import content
 from runtime.citations import recorded
 
@@ -38,6 +45,8 @@ START = "Kernel.__init__"
         (Defined(), START, True),
         (Defined(), "Kernel.start", False),
         (Says("self.size not in Kernel.SIZES", "self.far"), START, True),
+        (Has("self.far", "self.size not in Kernel.SIZES"), START, True),
+        (Has("self.far", "spans nodes"), START, False),
         (Says("self.far", "self.size not in Kernel.SIZES"), START, False),
         (Says("cut over two lines: %d"), START, True),
         (Says("spans nodes"), START, False),
@@ -117,6 +126,35 @@ def test_the_three_newest_releases_of_vllm_were_checked():
     releases = [check.release for check in recorded() if check.engine == "vllm"]
     assert releases[:3] == ["0.33.0", "0.32.0", "0.31.0"]
     assert releases == sorted(releases, key=version, reverse=True)
+
+
+def test_every_flag_of_a_plans_command_is_a_citation():
+    """Of vLLM and SGLang, over clusters and demands that need all of them; TensorRT-LLM has no sources at hand."""
+    taken = {
+        engine: {
+            word
+            for row in citations(engine)
+            if row.key.startswith("claim.flag")
+            for word in row.predicate.fragments
+        }
+        for engine in ("vllm", "sglang")
+    }
+    asked = (
+        ("mixtral-8x7b", 1, Demand(concurrency=8)),
+        ("llama-3-70b", 2, Demand(concurrency=64, kv_dtype="fp8", dtype="fp8", requests_per_s=1.0)),
+        ("deepseek-v3", 2, Demand(concurrency=64)),
+        ("llama-3-70b", 1, Demand(concurrency=4, prompt_tokens=100_000)),
+    )
+    told = set()
+    for key, nodes, demand in asked:
+        cluster = usual_cluster(gpu("h100-sxm"), 8, nodes)
+        question = Question(model(key), cluster, measured_budget(gpu("h100-sxm")), demand, context_parallel=True)
+        for plan in place(question).plans:
+            told |= {(engine, flag) for engine in taken for flag, _ in arguments(question, plan, engine)}
+    assert len(told) > 24
+    for engine, flag in sorted(told):
+        names = {f"'--{flag}'", f"{flag.replace('-', '_')}: A["}
+        assert names & taken[engine], f"--{flag} of {engine} was never looked up"
 
 
 def test_an_engine_that_is_not_cited_is_named():
