@@ -101,11 +101,15 @@ class DeltaSpec:
 
 @dataclass(frozen=True)
 class LightningSpec:
-    """Linear attention of a fixed decay: a state of head_dim × head_dim a head, a norm of the row, and a gate."""
+    """Linear attention of a fixed decay: a state of head_dim × head_dim a head, a norm of the row, and a gate.
+
+    The row is normed in `norm_groups`, which no cut goes through; each head by itself at 0.
+    """
 
     heads: int
     head_dim: int
     qk_norm: bool = False
+    norm_groups: int = 0
     state_bytes: int = 2
 
 

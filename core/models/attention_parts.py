@@ -166,11 +166,12 @@ def lightning_parts(d: int, spec: LightningSpec) -> list[Part]:
 
     Source: transformers/models/minimax/modeling_minimax.py; vLLM's layers/mamba/linear/bailing_linear_attn.py.
     """
-    heads = Cut(spec.heads, spec.head_dim)
+    heads, groups = Cut(spec.heads, spec.head_dim), spec.norm_groups or spec.heads
+    normed = Cut(groups, spec.heads * spec.head_dim // groups, what="group_norm_size")
     return [
         Part("linear in", "attention", (heads,) * 3, d),
         Part("output gate", "attention", (heads,), d),
-        _vector("linear vectors", (heads,)),
+        _vector("linear vectors", (normed,)),
         _vector("q norm", whole(2 * spec.head_dim * spec.qk_norm)),
         Part("linear out", "attention", (heads,), d),
     ]

@@ -140,9 +140,15 @@ def _delta(values: Values) -> DeltaSpec:
 
 def _lightning(values: Values) -> LightningSpec:
     heads = values.whole("num_attention_heads")
-    width = values.head_dim(values.whole("hidden_size"), heads)
+    groups = values.count("group_norm_size")
+    if groups and heads % groups:
+        raise OutOfRangeError("group_norm_size", groups, f"must divide num_attention_heads={heads}")
     return LightningSpec(
-        heads, width, values.flag("use_qk_norm", False), _state_bytes(values, "mamba_ssm_cache_dtype", 2)
+        heads,
+        values.head_dim(values.whole("hidden_size"), heads),
+        values.flag("use_qk_norm", False),
+        groups,
+        _state_bytes(values, "mamba_ssm_cache_dtype", 2),
     )
 
 

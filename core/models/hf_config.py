@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from core.errors import OutOfRangeError, UnreadableTextError
 from core.models.hf_blocks import has_bias, inner_width, latent_attention
-from core.models.hf_families import ARCHITECTURES, FAMILIES, REMOTE_CODE
+from core.models.hf_families import ARCHITECTURES, FAMILIES, OF_ANOTHER_CODE, REMOTE_CODE
 from core.models.hf_family import SAME, Family
 from core.models.hf_layers import layers_of
 from core.models.hf_values import MOST_LAYERS, MOST_POSITIONS, Config, Values
@@ -152,7 +152,7 @@ def _unknown_parts(family: Family) -> dict[str, bool]:
     read = {
         "attn_output_gate": bool(family.gate),
         "index_topk": "index_n_heads" in family.defaults,
-        "full_attention_interval": family.otherwise == "linear",
+        "full_attention_interval": family.otherwise in ("linear", "lightning"),
         "linear_num_key_heads": family.otherwise == "linear",
     }
     return {name: False for name in _UNKNOWN_PARTS if not read.get(name)}
@@ -234,7 +234,8 @@ def _model_type(config: Config, outer: Config) -> str:
     """
     named = config.get("model_type") or outer.get("model_type")
     if isinstance(named, str) and named in FAMILIES:
-        return named
+        classes = _names(config.get("architectures")) + _names(outer.get("architectures"))
+        return next((kind for own in classes if (kind := OF_ANOTHER_CODE.get((named, own)))), named)
     for architecture in _names(config.get("architectures")) + _names(outer.get("architectures")):
         if architecture in ARCHITECTURES:
             return ARCHITECTURES[architecture]

@@ -58,6 +58,7 @@ REMOTE_CODE = frozenset(
         "exaone",
         "bailing_moe",
         "bailing_moe_v2",
+        "bailing_moe_linear",
         "internlm",
         "minicpm",
         "minimax_m1",
@@ -282,3 +283,5 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
 
 ARCHITECTURES = {"DeepseekV2ForCausalLM": "deepseek_v2", "DeepseekV3ForCausalLM": "deepseek_v3"}
 """Checkpoints with a `model_type` of their own that run another's code."""
+OF_ANOTHER_CODE = {("bailing_hybrid", "BailingMoeV2_5ForCausalLM"): "bailing_moe_linear"}
+"""A `model_type` that two classes share, by the class."""

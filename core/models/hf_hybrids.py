@@ -107,6 +107,15 @@ _LIGHTNING = Family(
 _AXK1 = replace(DEEPSEEK_V3, norms_of_experts=1, defaults={**DEEPSEEK_V3.defaults, "first_k_dense_replace": 1})
 _NO_QUERY_RANK = {name: width for name, width in LATENT.items() if name != "q_lora_rank"}
 
+_LING_25 = Family(
+    otherwise="lightning",
+    experts="num_experts",
+    router_bias=True,
+    fixed={"use_bias": False, "use_qkv_bias": False},
+    defaults={"first_k_dense_replace": 1, "num_shared_experts": 1, "group_norm_size": 1},
+    renamed={"layer_group_size": "full_attention_interval"},
+)
+
 HYBRIDS: Mapping[str, Family] = {
     "AXK1": _AXK1,
     "axk1": _AXK1,
@@ -119,6 +128,7 @@ HYBRIDS: Mapping[str, Family] = {
         renamed={"model_max_length": "max_position_embeddings"},
         derived=groups_of_layers,
     ),
+    "bailing_moe_linear": _LING_25,
     "falcon_mamba": replace(_SELECTIVE, tied=True),
     "gemma3n_text": Family(
         biases="as_configured",

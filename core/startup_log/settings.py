@@ -33,6 +33,8 @@ _MODEL = re.compile(rf"(?<![\w.])['\"]?(?:model|model_path|model_tag)['\"]?\s{{0
 _MODEL_FLAG = re.compile(
     r"(?:--model(?:-path|_path)?[= ]\s{0,3}|vllm serve\s{1,3}|trtllm-serve\s{1,3})['\"]?([^\s'\"-][^\s'\"]{0,299})"
 )
+_BARE = ("--trust", "--enable", "--disable", "--enforce", "--no-")
+"""How flags begin that take no value."""
 _STARTING = re.compile(r"Starting to load model\s+([^\s]{1,300}?)(?:\.\.\.|\s|$)")
 _BANNER = re.compile(r"█\s{1,4}model\s{1,6}(\S{1,300})")
 _VERSIONS = (
@@ -202,12 +204,21 @@ def _model(settings: Settings, text: str, stated: bool) -> dict[str, object]:
         return {"model_path": match.group(1)}
     if is_launch(text) and (match := _MODEL_FLAG.search(text)):
         return {"model_path": match.group(1)}
+    if "vllm serve -" in text and (last := _last_word(text)):
+        return {"model_path": last}
     if settings.model_path is None and any(cue in text for cue in ("Starting to load model", "█", ".safetensors")):
         match = _STARTING.search(text) or _BANNER.search(text)
         if match is None and (loaded := _LOADED.search(text)):
             return {"model_path": loaded.group(1).rpartition("/")[0]}
         return {"model_path": match.group(1)} if match else {}
     return {}
+
+
+def _last_word(text: str) -> str:
+    """A path that stands behind all flags of a command, and belongs to none of them; empty where there is none."""
+    *_, before, last = text.split() or ("", "", "")
+    of_a_flag = before.startswith("-") and "=" not in before and not before.startswith(_BARE)
+    return "" if of_a_flag or last.startswith("-") or "/" not in last or "=" in last else last.strip("'\"")
 
 
 def _asides(settings: Settings, text: str) -> dict[str, object]:

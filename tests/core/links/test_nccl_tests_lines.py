@@ -29,6 +29,7 @@ INFO = "node0:16629:16655 [3] NCCL INFO Launch mode Parallel"
     "disguise",
     [
         lambda line: f"[1,0]<stdout>:{line}",
+        lambda line: f"[0] {line}".replace("     -1 ", "     -1[0] ") if "float" in line else line,
         lambda line: f"[1,0]&lt;stdout&gt;:{line}",
         lambda line: f"[prterun-node0-4242@1,0]<stdout>: {line}",
         lambda line: f"0: {line}",
@@ -42,6 +43,7 @@ INFO = "node0:16629:16655 [3] NCCL INFO Launch mode Parallel"
     ],
     ids=[
         "mpi",
+        "mpi-rank-alone",
         "escaped",
         "mpi-5",
         "slurm",

@@ -15,6 +15,7 @@ from core.models.loaded_weights import loaded_weight_bytes, rank_tensors, stages
 from core.models.parameters import active_parameters, total_parameters
 from core.models.weights import held_weight_bytes
 from core.sharding_math.tp_sizes import check_tp_size
+from tests.core.models.configs_of_others import LING_26, LONGCAT, MAMBA2, OTHERS, ROUNDED, STEP3, ZAMBA2
 from tests.core.models.configs_of_today import (
     E4B,
     GLM52,
@@ -50,12 +51,23 @@ def read(fields):
     return model_from_config(json.dumps({name: value for name, value in fields.items() if value is not None}))
 
 
-@pytest.mark.parametrize(("fields", "total"), PUBLISHED.values(), ids=PUBLISHED)
+EXACT = {**PUBLISHED, **OTHERS}
+CUT_IN_TWO = [fields for fields, *_ in (*EXACT.values(), *ROUNDED.values()) if fields is not OTHERS["Falcon 7B"][0]]
+
+
+@pytest.mark.parametrize(("fields", "total"), EXACT.values(), ids=EXACT)
 def test_a_model_of_today_has_the_parameters_of_its_own_class(fields, total):
     assert total_parameters(read(fields)) == total
 
 
-@pytest.mark.parametrize("fields", [fields for fields, _ in PUBLISHED.values()], ids=PUBLISHED)
+@pytest.mark.parametrize(("fields", "billions", "used"), ROUNDED.values(), ids=ROUNDED)
+def test_a_total_that_is_published_rounded_is_met(fields, billions, used):
+    spec = read(fields)
+    assert total_parameters(spec) / 1e9 == pytest.approx(billions, rel=0.002)
+    assert active_parameters(spec) / 1e9 == pytest.approx(used, rel=0.012)
+
+
+@pytest.mark.parametrize("fields", CUT_IN_TWO)
 def test_ranks_and_stages_hold_the_whole_model_between_them(fields):
     """Cut in two, a rank has half of what is cut and all of what is whole; stages share out every layer."""
     spec = read(fields)
@@ -76,6 +88,35 @@ def test_a_hybrid_keeps_rows_of_its_few_attention_layers_and_a_state_of_the_othe
     assert state_bytes_per_sequence(spec) == states
     assert state_bytes_per_sequence(spec, 4) == states / 4
     assert sequence_bytes(spec, 1, 10_000) == 10_000 * kv_bytes_per_token(spec) + states
+
+
+def test_layers_that_share_a_block_keep_rows_of_their_own_and_hold_it_once():
+    """Zamba 2: nine of 54 layers look through two blocks: nine caches of 2 · 32 · 160 a token."""
+    spec = read(ZAMBA2)
+    assert kv_bytes_per_token(spec) == 9 * 2 * 32 * 160 * 2
+    assert {t.name: t.copies for t in rank_tensors(spec)}["qkv"] == 2
+
+
+def test_a_model_without_attention_keeps_states_alone_and_is_planned():
+    """Mamba 2: 64 layers of 128 heads · 64 · 128 numbers, and 3 inputs of 128 · 64 + 2 · 8 · 128 channels."""
+    spec = read(MAMBA2)
+    assert kv_bytes_per_token(spec) == 0
+    assert state_bytes_per_sequence(spec) == 64 * (128 * 64 * 128 * 2 + 3 * (8192 + 2048) * 2)
+    assert check_tp_size(spec, 8).verdict == "allowed"
+
+
+def test_a_layer_of_two_attentions_keeps_both_latent_rows():
+    """LongCat: 28 layers, two latent rows of 512 + 64 in each; Step 3 one key and value of 256 a layer on all."""
+    assert kv_bytes_per_token(read(LONGCAT)) == 28 * 2 * 576 * 2
+    assert kv_bytes_per_token(read(STEP3)) == 61 * 2 * 256 * 2
+
+
+def test_a_norm_in_groups_is_not_cut_through():
+    """Ling 2.6: a state of 32 · 128 · 128 in 28 layers of 32, normed in four groups: TP=4 at the most."""
+    spec = read(LING_26)
+    assert state_bytes_per_sequence(spec) == 28 * 32 * 128 * 128 * 2
+    assert check_tp_size(spec, 4).verdict == "kv_replicated"
+    assert check_tp_size(spec, 8).broken == ("group_norm_size: 4 = 0 × 8 + 4",)
 
 
 def test_a_mamba_model_splits_its_states_over_ranks_and_copies_its_only_group():

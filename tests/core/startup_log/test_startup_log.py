@@ -45,6 +45,17 @@ def test_a_command_over_many_lines_names_its_model_and_ranks():
     assert report.checks[0].verdict == "ok"
 
 
+@pytest.mark.parametrize("before", ["--gpu-memory-utilization=0.98", "--trust-remote-code", "--seed 1"])
+def test_a_model_behind_all_flags_of_a_command_is_found(before):
+    """As in vLLM's issue 13061; a path that a flag takes is none."""
+    text = (
+        f"vllm serve --tensor_parallel_size 2 {before}  /root/deepseek-ai/DeepSeek-R1-Distill-Qwen-14B\n"
+        "INFO 02-11 07:40:45 model_runner.py:1115] Loading model weights took 13.9476 GB"
+    )
+    assert [check.verdict for check in read_log(text).checks] == ["ok"]
+    assert read_log(text.replace(before, "--chat-template")).model is None
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "quantity"),
     [
