@@ -54,6 +54,7 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "~2": lambda value: plain(value, 2),
         "2": lambda value: f"{value:.2f}",
         "x": significant,
+        "x2": lambda value: local(f"{value:.2f}"),
         "rate": lambda rate: grouped(int(units.significant(rate))) if rate >= 100 else significant(rate),
         "~": plain,
     }

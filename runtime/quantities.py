@@ -72,6 +72,11 @@ def local(number: str) -> str:
     return style().put(number)
 
 
+def in_a_row(numbers: Sequence[str]) -> str:
+    """Numbers beside each other; apart by more than a comma where that is the decimal mark."""
+    return ("; " if style().decimal == "," else ", ").join(numbers)
+
+
 def heard(typed: str) -> str:
     """What a visitor typed, as core's reader of numbers takes it.
 

@@ -35,6 +35,10 @@ NAMES = sorted(
 """Rows of the catalog, without what qualifies them, and published sources, by their own names."""
 
 
+SHORT = ("an", "as", "at", "by", "if", "in", "is", "it", "of", "on", "or", "to")
+"""Words of a sentence that are as short as names in code."""
+
+
 def accented(text: str, listed: bool = False) -> str:
     """A text with an accent on every vowel of its words; fields, code and links stay."""
     parts, last = [], 0
@@ -80,4 +84,5 @@ def plain_in(text: str, others: re.Pattern[str] | None = None) -> list[str]:
         plain = plain.replace(name, " ")
     plain = others.sub(" ", plain) if others else plain
     found = re.findall(r"(?<![\w/.@=-])[A-Za-z]+(?:-[A-Za-z]+)*(?![\w/@=(-])", plain.replace("\\", ""))
-    return [word for word in found if re.search(r"[a-z]{3}", word) and re.search(r"[aeiouy]", word)]
+    longer = (word for word in found if re.search(r"[a-z]{3}", word) and re.search(r"[aeiouy]", word))
+    return [*longer, *(word for word in found if word in SHORT)]

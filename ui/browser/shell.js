@@ -136,10 +136,20 @@ for (const way of ['keydown', 'paste']) document.addEventListener(way, (event) =
 document.addEventListener('click', onPress, true);
 document.addEventListener('click', onClick, true);
 document.addEventListener('focusin', (event) => { last = event.target; }, true);
+// A phone's row of tabs is longer than it is wide: the tab of a scene that was opened by its address is in sight.
+let tabbed = '';
+function showTab() {
+  const tab = find('[role="tab"][aria-selected="true"]'), place = tab?.getBoundingClientRect();
+  if (!place?.width || tabbed === now.view) return;
+  tabbed = now.view;
+  if (place.top >= 0 && place.bottom <= innerHeight) tab.scrollIntoView({ block: 'nearest', inline: 'center' });
+}
+
 let waiting = null;
 function afterChange() {
   waiting = null;
   keepFocus();
+  showTab();
   sayOfPage();
   markFromServer();
   watchWall(now.present);
@@ -170,6 +180,7 @@ export default function ({ data, parentElement, setStateValue }) {
   Object.assign(wall, { known: JSON.stringify(data.wall), tell: (seen) => setStateValue('wall', seen) });
   watchWall(data.present);
   followTheWall(data.view, data.present, data.reads);
+  waiting ??= setTimeout(afterChange, 100);
   const dark = isDark(parentElement.host ?? parentElement);
   if (dark !== data.dark) setStateValue('dark', dark);
 }

@@ -25,7 +25,7 @@ _UNTOUCHED = (
     r"(?<!\\)\$[^$\n]*\$",  # formulas
     r"<[^>\n]*>",
 )
-"""What prose says in another language than its own: no term is looked for in it."""
+"""What prose says in another language than its own: no term is looked for in it, nor in the name of a scene."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,10 @@ def _pattern(language: str) -> re.Pattern[str]:
     """What to leave alone, or a form of a term: the longest first, whole words, no part of a longer compound."""
     forms = sorted((word for term in _terms(language) for word in term.words), key=len, reverse=True)
     words = "|".join(map(re.escape, forms))
+    scenes = "|".join(sorted({re.escape(title) for page in course.PAGES for title in page.scenes.values()}))
     return re.compile(
-        rf"(?:{'|'.join(_UNTOUCHED)})|(?<![\w=/-])(?P<word>{words})(?![\w=/-])", re.DOTALL | re.MULTILINE | re.I
+        rf"(?:{'|'.join(_UNTOUCHED)}|\*(?-i:{scenes})\*)|(?<![\w=/-])(?P<word>{words})(?![\w=/-])",
+        re.DOTALL | re.MULTILINE | re.I,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from ui.figures.style import (
@@ -20,6 +21,12 @@ from ui.figures.style import (
     words,
 )
 from ui.theme import Look
+
+_PHONE_PLOT = 340
+"""Pixels that a figure is wide on a phone, at the least."""
+
+_EDGES = {"top": -6.5, "middle": 0.0, "bottom": 6.5}
+"""Of a patch, from the middle of its line."""
 
 LONG = 20
 """Characters of a name beside which a phone has no room for a sum."""
@@ -145,10 +152,24 @@ class Sign:
 def key(
     look: Look, signs: Iterable[Sign], *, size: float = 14.5, weight: int = 600, gap: float = 14
 ) -> list[Layer]:
-    """What each fill is, in words on one line over the first bar, as far as there is room."""
-    rows, left = [], 0.0
+    """What each fill is, in words over the first bar: on one line, or on two where a phone has no room for all."""
+    signs = list(signs)
+    one, wide = _lined(look, signs, size, gap, inf)
+    two, _ = _lined(look, signs, size, gap, look.px(_PHONE_PLOT))
+    if wide <= look.px(_PHONE_PLOT):
+        return _key(look, one, size, weight, "true")
+    return [*_key(look, one, size, weight, f"{wide} <= width"), *_key(look, two, size, weight, f"{wide} > width")]
+
+
+def _lined(look: Look, signs: Sequence[Sign], size: float, gap: float, room: float) -> tuple[list[Row], float]:
+    """The signs one behind the other, on a second line from where `room` is full, and where the last ends."""
+    rows: list[Row] = []
+    left = end = 0.0
+    second = False
     for sign in signs:
-        wide = sign.width + 6 + width_of(sign.name, size)
+        end = left + sign.width + 6 + width_of(sign.name, size)
+        if look.letters(end) > room and rows and not second:
+            second, left, end = True, 0.0, end - left
         rows.append(
             {
                 "name": sign.name,
@@ -158,25 +179,23 @@ def key(
                 "left": look.letters(left),
                 "right": look.letters(left + sign.width),
                 "word": look.letters(left + sign.width + 6),
-                "end": look.letters(left + wide),
-                "top": look.px(2.5),
-                "bottom": look.px(15.5),
+                "end": look.letters(end),
+                "line": int(second),
             }
         )
-        left += wide + gap
-    fits = "datum.end <= width"
+        left = end + gap
+    middles = [3, 19.5] if second else [9]
+    drawn = [{**row, **{name: look.px(middles[row["line"]] + far) for name, far in _EDGES.items()}} for row in rows]
+    return drawn, look.letters(end)
+
+
+def _key(look: Look, rows: list[Row], size: float, weight: int, where: str) -> list[Layer]:
+    fits = [where, "datum.end <= width"]
     patch = {"x": at("left"), "x2": "right", "y": at("top"), "y2": "bottom"}
+    font = {**words(look, size, align="left", fontWeight=weight), "color": own("ink")}
     return [
         layer("rect", rows, where=fits, **patch, color=own("fill"), stroke=own("edge"), strokeWidth=look.px(1)),
-        layer(
-            "text",
-            rows,
-            where=fits,
-            x=at("word"),
-            y=look.px(9),
-            text="name",
-            **{**words(look, size, align="left", fontWeight=weight), "color": own("ink")},
-        ),
+        layer("text", rows, where=fits, x=at("word"), y=at("middle"), text="name", **font),
     ]
 
 

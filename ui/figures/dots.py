@@ -34,8 +34,8 @@ def rules(look: Look, axis: str, scale: Spec, values: Sequence[float], **mark: A
 
 
 def label(look: Look, text: str, size: float = 14, *, row: Row | None = None, **mark: Any) -> Layer:
-    """One piece of text at a place: `x` and `y` in pixels, or axes whose fields `row` has."""
-    return layer("text", [{"said": text, **(row or {})}], text="said", **words(look, size, **mark))
+    """One piece of text at a place: `x` and `y` in pixels, or axes whose fields `row` has, as `shown` has."""
+    return layer("text", [{"said": text, **(row or {})}], **{"text": "said", **words(look, size, **mark)})
 
 
 def key(look: Look, entries: Sequence[tuple[str, str]], left: float = 14, top: float = 14) -> list[Layer]:

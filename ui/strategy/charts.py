@@ -155,12 +155,13 @@ def handoff_curves(curves: Iterable[Row], prompt_tokens: int, look: Look) -> Fig
     dashes = [[1, 0], [1, 0], [look.px(7), look.px(4)], [look.px(2), look.px(3)]]
     style = {"color": by("what", inks), "strokeDash": by("what", dict(zip(inks, dashes, strict=False)))}
     last = [row for row in rows if row["prompt_tokens"] == max(sizes)]
+    shown = f"{narrower(look, PHONE)} ? split(datum.said, ' (')[0] : datum.said"
     moves = _names_apart(last, max(times) / min(times), look, height)
     layers = [
         rules(look, "x", x, [prompt_tokens], **dashed(look, (2, 4))),
         layer("line", rows, x=x, y=y, strokeWidth=look.px(3), **style),
         *(
-            label(look, row["what"], row=row, x=x, y=y, dy=moves[row["what"]], **_bold(look))
+            label(look, row["what"], row=row, shown=shown, x=x, y=y, dy=moves[row["what"]], **_bold(look))
             for row in last
             if row["time_ms"]
         ),

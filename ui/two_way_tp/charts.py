@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 
+from runtime.prose import named
 from runtime.prose import said as phrase
 from ui.figures.bars import Bands, stretch
 from ui.figures.dots import dot
 from ui.figures.style import (
     MILLISECONDS,
+    PHONE,
     PLAIN,
     Figure,
     Layer,
@@ -20,6 +22,7 @@ from ui.figures.style import (
     layer,
     linear,
     log,
+    narrower,
     rows_of,
     words,
 )
@@ -140,11 +143,15 @@ def arms(runs: Iterable[Row], look: Look) -> Figure:
     )
     y, median = at("line"), also(x, "median_ms")
     fills = {"one": palette.ground, "all": palette.axis, "ranks": palette.text}
+    brief = {named("two_way_tp", "shared memory"): phrase("two_way_tp", "says.memory_on_a_phone")}
     ranks = [
-        {**row, "label": " ".join(filter(None, (row["between"], row["times"])))}
+        row
+        | {"label": " ".join(filter(None, (row["between"], row["times"])))}
+        | {"brief": " ".join(filter(None, (brief.get(row["between"], row["between"]), row["times"])))}
         for row in rows
         if row["kind"] == "ranks"
     ]
+    shown = f"{narrower(look, PHONE)} ? datum.brief : datum.label"
     inner, outer = ([row for row in ranks if _ends_beyond(row, low, high) == far] for far in (False, True))
     again = {**dot(look, 16, width=2, fill=palette.text), "shape": "stroke", "angle": 90}
     layers = [
@@ -156,10 +163,8 @@ def arms(runs: Iterable[Row], look: Look) -> Figure:
             )
             for kind, fill in fills.items()
         ),
-        layer(
-            "text", inner, x=also(x, "p95_ms"), y=y, text="label", **words(look, 14, align="left", dx=look.px(8))
-        ),
-        layer("text", outer, x=x, y=y, text="label", **words(look, 14, align="right", dx=look.px(-8))),
+        layer("text", inner, x=also(x, "p95_ms"), y=y, shown=shown, **words(look, 14, align="left", dx=look.px(8))),
+        layer("text", outer, x=x, y=y, shown=shown, **words(look, 14, align="right", dx=look.px(-8))),
         _names(rows, "model", look),
     ]
     return figure(layers, look, height)

@@ -62,7 +62,7 @@ def hardware(manifest: Manifest) -> str:
     return ", ".join(manifest.gpus) or f"{manifest.cpu}, {said('two_way_tp', 'says.cores', cores=manifest.cores)}"
 
 
-def _model(name: str) -> str:
+def recorded_model(name: str) -> str:
     """A recorded model by its name, or by its size where it has none: `a GPT of 30M`."""
     _, nameless, size = name.partition("a GPT of ")
     return said("two_way_tp", "says.a_gpt", size=size) if nameless else name
@@ -78,8 +78,8 @@ def _arms(name: str, result: RunResult, one: PerToken, many: PerToken, wide: Per
     ]
     return [
         RunRow(
-            name.replace(model, _model(model)).replace(between, named("two_way_tp", between)),
-            _model(model),
+            name.replace(model, recorded_model(model)).replace(between, named("two_way_tp", between)),
+            recorded_model(model),
             named("two_way_tp", between),
             arm,
             kind,

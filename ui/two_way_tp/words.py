@@ -20,9 +20,9 @@ from core.two_way_tp import (
     weights_per_rank,
 )
 from runtime.prose import named, said
-from runtime.quantities import binary_bytes, grouped, local, percent, plain, seconds, significant
+from runtime.quantities import binary_bytes, grouped, in_a_row, local, percent, plain, seconds, significant
 from ui.two_way_tp.rows import step_ms, sums_in_steps_s, usual_work_s, working_s
-from ui.two_way_tp.rows_runs import hardware
+from ui.two_way_tp.rows_runs import hardware, recorded_model
 
 BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
 WIRES = {"TCP": "gloo", "shared memory": "shm"}
@@ -149,10 +149,10 @@ def _large_fields(shipped: Sequence[RunLog]) -> dict[str, str]:
     shares = {log.backend: f"{round(100 * slowdown(log))} %" for log in shipped if log.model == largest}
     times = [significant(slowdown(log), 2) for log in by_model if log.backend == "gloo"]
     return {
-        "sizes_tcp": said("two_way_tp", "says.and", join=", ".join(times[:-1]), times=times[-1])
+        "sizes_tcp": said("two_way_tp", "says.and", join=in_a_row(times[:-1]), times=times[-1])
         if len(times) > 1
         else "".join(times),
-        "large_name": largest.name,
+        "large_name": recorded_model(largest.name),
         "large_tcp": shares.get("gloo", said("two_way_tp", "says.not_recorded")),
         "large_memory": shares.get("shm", said("two_way_tp", "says.not_recorded")),
     }

@@ -8,7 +8,7 @@ from runtime.catalog_words import short_name
 from runtime.kept import kept
 from runtime.prose import said
 from runtime.quantities import bandwidth, binary_bytes, local, percent, plain, seconds, significant
-from ui.two_way_tp.rows_runs import hardware
+from ui.two_way_tp.rows_runs import hardware, recorded_model
 from ui.two_way_tp.rows_scaling import band_words, width_words
 
 NO_BREAK_HYPHEN = "\u2011"
@@ -69,7 +69,7 @@ def host_fields(runs: Sequence[tuple[str, RunLog]], again: Sequence[tuple[str, R
         return {}
     first = next(iter(told.values()))
     filled = {
-        "host_model": runs[0][1].model.name,
+        "host_model": recorded_model(runs[0][1].model.name),
         "host_tokens": str(first.tokens),
         "host_payload": binary_bytes(first.payload_bytes),
         "host_single": seconds(first.single_s),

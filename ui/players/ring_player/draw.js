@@ -111,7 +111,7 @@ function drawRow(pen, course, layout, style, at, top) {
   for (const term of [launch, ...terms]) if (term.to > term.from) drawTerm(pen, term, x, y, size.bar, at);
   const type = { size: size.word, weight: 600, fill: style.text };
   const base = phone ? y - 5 : y + size.bar * 0.76;
-  pen.text(0, base, course.title, type);
+  pen.text(phone ? 6 : 0, base, course.title, type); // beside the line that stands at the beginning
   if (phone) pen.text(layout.width, base, course.total, { ...type, anchor: 'end' });
   else pen.text(x(course.rounds.length ? course.end : 0) + 8, base, course.total, type);
 }
