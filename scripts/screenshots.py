@@ -44,7 +44,7 @@ def shots(only: str | None = None) -> list[Shot]:
             views.append(Shot(f"{page.stem}-{number}-{scene}", f"{page.stem}?{urlencode(page.scene(scene))}"))
     for stem, guess in GUESSES.items():
         prefix = entry(stem).prefix
-        query = {f"{prefix}_guess": guess, f"{prefix}_revealed": "true"}
+        query = {**entry(stem).scene("question"), f"{prefix}_guess": guess, f"{prefix}_revealed": "true"}
         views.append(Shot(f"{stem}-1-question-revealed", f"{stem}?{urlencode(query)}"))
     return [view for view in views if only is None or view.name.startswith(only)]
 

@@ -184,7 +184,7 @@ def _lined(look: Look, signs: Sequence[Sign], size: float, gap: float, room: flo
             }
         )
         left = end + gap
-    middles = [3, 19.5] if second else [9]
+    middles = [0, 15.5] if second else [9]
     drawn = [{**row, **{name: look.px(middles[row["line"]] + far) for name, far in _EDGES.items()}} for row in rows]
     return drawn, look.letters(end)
 

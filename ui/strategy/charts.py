@@ -155,7 +155,7 @@ def handoff_curves(curves: Iterable[Row], prompt_tokens: int, look: Look) -> Fig
     dashes = [[1, 0], [1, 0], [look.px(7), look.px(4)], [look.px(2), look.px(3)]]
     style = {"color": by("what", inks), "strokeDash": by("what", dict(zip(inks, dashes, strict=False)))}
     last = [row for row in rows if row["prompt_tokens"] == max(sizes)]
-    shown = f"{narrower(look, PHONE)} ? split(datum.said, ' (')[0] : datum.said"
+    shown = f"{narrower(look, PHONE)} ? trim(split(datum.said, '(')[0]) : datum.said"
     moves = _names_apart(last, max(times) / min(times), look, height)
     layers = [
         rules(look, "x", x, [prompt_tokens], **dashed(look, (2, 4))),
@@ -166,7 +166,7 @@ def handoff_curves(curves: Iterable[Row], prompt_tokens: int, look: Look) -> Fig
             if row["time_ms"]
         ),
     ]
-    return figure(layers, look, height)
+    return figure(layers, look, height, padding={"right": 14})
 
 
 def _names_apart(last: list[Row], ratio: float, look: Look, height: float) -> dict[str, float]:
