@@ -43,7 +43,7 @@ def _watch(profiled: bool) -> None:
 
     def timed(self: ScriptRunner, *args: Any, **named: Any) -> None:
         began = time.thread_time()
-        profile = cProfile.Profile() if profiled else None
+        profile = cProfile.Profile(time.thread_time) if profiled else None
         if profile:
             _profiles.append(profile)
             profile.enable()

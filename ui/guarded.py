@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.errors import ShardlabError
 from runtime import operators
+from ui import replay
 from ui.prose import escape
 
 
@@ -16,5 +17,6 @@ def guarded(stem: str) -> Iterator[None]:
     try:
         yield
     except ShardlabError as error:
+        replay.spoil()
         operators.note("refusal", page=stem, kind=type(error).__name__)
         st.error(escape(error))
