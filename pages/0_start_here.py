@@ -6,7 +6,6 @@ from core.course.start_here import ridge_tokens, ring_chunks_sent, ring_stages
 from runtime.prose import said
 from ui import scenes
 from ui.course import glossary
-from ui.figures.frames import frame
 from ui.players.still import still
 from ui.start_here import charts, drawing, rows, words
 from ui.start_here.ring import running_ring
@@ -32,7 +31,7 @@ def decode() -> None:
     with figure:
         if page.ask(1e3 * rows.TOKEN.bound_s, high=40, unit="ms", digits=2, slips=rows.slips("decode")):
             needs = rows.token_needs()
-            page.figure(charts.token_bars(needs, look), "decode.reading", frame(needs), "one_token")
+            page.figure(charts.token_bars(needs, look), "decode.reading", needs, "one_token")
             page.equation(*words.share_terms())
     with notes:
         margin()
@@ -45,7 +44,7 @@ def prefill() -> None:
         if page.ask(ridge_tokens(rows.GPU), high=500, step=5, unit=unit, slips=rows.slips("prefill")):
             passes = rows.passes()
             chart = charts.pass_against_tokens(passes, rows.marked_tokens().items(), look)
-            page.figure(chart, "prefill.reading", frame(passes), "one_pass")
+            page.figure(chart, "prefill.reading", passes, "one_pass")
             page.equation(*words.ridge_terms())
     with notes:
         margin()
@@ -58,7 +57,7 @@ def bottlenecks() -> None:
         if page.ask(rows.FEWEST_GPUS, high=20, unit=unit, slips=rows.slips("bottlenecks")):
             shares = rows.shares()
             chart = charts.model_over_gpus(shares, rows.GPU.usable_memory_bytes, look)
-            page.figure(chart, "bottlenecks.reading", frame(shares), "over_gpus")
+            page.figure(chart, "bottlenecks.reading", shares, "over_gpus")
     with notes:
         margin()
 
@@ -73,7 +72,7 @@ def rank() -> None:
         sent = rows.messages()
         far = sent[-1]
         if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", slips=rows.slips("rank")):
-            page.figure(charts.message_bars(sent, look), "rank.reading", frame(sent), "message")
+            page.figure(charts.message_bars(sent, look), "rank.reading", sent, "message")
     with notes:
         margin()
 

@@ -24,7 +24,6 @@ from ui.comm_cost import rows_scale as scale
 from ui.comm_cost import rows_view as views
 from ui.comm_cost import table as comm_table
 from ui.comm_cost import words_bench as facts
-from ui.figures.frames import frame
 from ui.figures.lines import payloads
 from ui.scenes import Page
 from ui.theme import Look
@@ -163,7 +162,7 @@ def bars(page: Page, rows: Sequence[cost.BillRow], reading: str, name: str) -> N
     """Bills on one axis of milliseconds. Of many, a projector has no room for what is said under each."""
     crowded = page.look.present and len(rows) > 2
     shown = [replace(row, detail="", measured="") for row in rows] if crowded else rows
-    page.figure(bills.bill_bars(shown, page.look, bills.axis_end_ms(shown)), reading, frame(shown), name)
+    page.figure(bills.bill_bars(shown, page.look, bills.axis_end_ms(shown)), reading, shown, name)
 
 
 def _your_link(page: Page, asked: Asked, view: views.View, points: Sequence[MeasuredPoint]) -> None:
@@ -175,7 +174,7 @@ def _your_link(page: Page, asked: Asked, view: views.View, points: Sequence[Meas
         bars(page, shown, "bench.reading", "bench")
         with st.container(key="aside_ranks"):
             by_ranks = scale.bills_by_ranks(asked.own)
-            page.figure(bills.bills_by_ranks(by_ranks, page.look), "bench.ranks", frame(by_ranks), "bills_by_ranks")
+            page.figure(bills.bills_by_ranks(by_ranks, page.look), "bench.ranks", by_ranks, "bills_by_ranks")
 
 
 def _kernels(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
@@ -188,7 +187,7 @@ def _constants(page: Page) -> None:
     # a projector has room for the links that somebody measured
     shown = [row for row in rows.constant_rows() if row.measured_gb_s is not None or not page.look.present]
     with page.beside("bench.constants_link", "bench.constants_network", constants=["bench.constants_rule"]):
-        page.figure(charts.nominal_and_measured(shown, page.look), "bench.constants", frame(shown), "links")
+        page.figure(charts.nominal_and_measured(shown, page.look), "bench.constants", shown, "links")
 
 
 def _units(page: Page, view: views.View, over: LinkSpec) -> None:
@@ -204,7 +203,7 @@ def _gpus(page: Page, view: views.View) -> None:
     dots = rows.share_dots(view)
     page.fill(facts.gpus(view, dots))
     with page.beside("bench.gpus_why", "bench.models_why", flips=["bench.gpus_flips"]):
-        page.figure(charts.share_dots(dots, THRESHOLDS, page.look), "bench.gpus", frame(dots), "gpus")
+        page.figure(charts.share_dots(dots, THRESHOLDS, page.look), "bench.gpus", dots, "gpus")
 
 
 def _buy(page: Page, view: views.View, over: LinkSpec, share: float) -> None:
@@ -225,7 +224,7 @@ def _batch(page: Page, view: views.View) -> None:
             said("comm_cost", "says.sequences_batch"),
             page.look,
         )
-        page.figure(chart, "bench.batch", frame(points), "batch")
+        page.figure(chart, "bench.batch", points, "batch")
 
 
 def _nodes(page: Page, view: views.View, gpus_per_node: int) -> None:
@@ -233,13 +232,13 @@ def _nodes(page: Page, view: views.View, gpus_per_node: int) -> None:
     page.fill(facts.nodes(view, priced, gpus_per_node))
     with page.beside("bench.nodes_levels", "bench.nodes_flat"):
         levels = scale.node_bars(priced)
-        page.figure(charts.node_bars(levels, page.look), "bench.nodes", frame(levels), "nodes")
+        page.figure(charts.node_bars(levels, page.look), "bench.nodes", levels, "nodes")
         with st.container(key="aside_shares"):
             shares = scale.node_shares(priced)
             chart = charts.share_lines(
                 shares, THRESHOLDS, list(scale.TP_SIZES), said("comm_cost", "says.tp_ranks"), page.look
             )
-            page.figure(chart, "bench.node_shares", frame(shares), "node_shares")
+            page.figure(chart, "bench.node_shares", shares, "node_shares")
 
 
 def _mixture(page: Page, experts: scale.Experts, over: LinkSpec) -> None:
@@ -269,7 +268,7 @@ def _residuals(page: Page, machine: str, points: Sequence[MeasuredPoint]) -> Non
         residuals=["bench.residuals_protocol", "bench.residuals_switch"],
     ):
         chart = charts.misses_by_ranks(small, page.look)
-        page.figure(chart, "bench.residuals", frame(small), "misses_by_ranks")
+        page.figure(chart, "bench.residuals", small, "misses_by_ranks")
         with st.container(key="aside_payload"):
             x = payloads(
                 "payload_bytes",
@@ -277,4 +276,4 @@ def _residuals(page: Page, machine: str, points: Sequence[MeasuredPoint]) -> Non
                 said("comm_cost", "says.payload_one_all_reduce"),
             )
             over = charts.misses_by_payload(large, residual_rows.regions(), x, page.look)
-            page.figure(over, "bench.residuals_payload", frame(large), "misses_by_payload")
+            page.figure(over, "bench.residuals_payload", large, "misses_by_payload")

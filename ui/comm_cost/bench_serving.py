@@ -12,7 +12,6 @@ from ui.comm_cost import charts as bills
 from ui.comm_cost import rows_serving as rows
 from ui.comm_cost.rows import BillRow
 from ui.comm_cost.rows_view import View
-from ui.figures.frames import frame
 from ui.scenes import Page
 
 ATTENTION, DRAFTS, APART = "attention", "drafts", "prefill apart"
@@ -85,7 +84,7 @@ def _show(page: Page, shown: list[BillRow], reading: str, name: str, *aside: str
     """The bars, the sum beside them, and what else a reader of a page has room for."""
     figure, margin = page.split()
     with figure:
-        page.figure(bills.bill_bars(shown, page.look, bills.axis_end_ms(shown)), reading, frame(shown), name)
+        page.figure(bills.bill_bars(shown, page.look, bills.axis_end_ms(shown)), reading, shown, name)
     with margin:
         page.note(f"bench.{name}_sum")
         if not page.look.present:

@@ -23,7 +23,7 @@ def draw(page: Page, view: View, points: Sequence[MeasuredPoint], warn: Callable
         measured = frame(payload_rows.measured_points(view, points), payload_rows.MeasuredDot)
         residuals = frame(named_residuals(view, points), Named)
         chart = time_against_payload(model, measured, payload_rows.marks(view), residuals, page.look)
-        page.figure(chart, "count.reading", frame(model), "all_reduce")
+        page.figure(chart, "count.reading", model, "all_reduce")
         page.equation(*rows_of.result_terms(view.price(view.network)))
         with st.container(key="aside_source"):
             page.say("count.source")

@@ -17,7 +17,6 @@ from ui.comm_cost import rows_slips as rows
 from ui.comm_cost import rows_view as views
 from ui.comm_cost import words_bench as facts
 from ui.comm_cost.bench import bars
-from ui.figures.frames import frame
 from ui.figures.lines import payloads
 from ui.scenes import Page
 
@@ -55,9 +54,7 @@ def _average(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> N
     sizes = rows.bus_rows(table)
     x = payloads("size_bytes", [row.size_bytes for row in sizes], said("comm_cost", "says.size_message"))
     mean = fmean(row.busbw_gb_s for row in sizes)
-    page.figure(
-        charts.busbw_by_size(sizes, mean, x, page.look), "break_it.reading_average", frame(sizes), "average"
-    )
+    page.figure(charts.busbw_by_size(sizes, mean, x, page.look), "break_it.reading_average", sizes, "average")
 
 
 @st.cache_resource

@@ -1,8 +1,10 @@
 """Rows to tables: a dataclass is a row, a field is a column; and tables worded once for whoever asks."""
 
+import csv
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import lru_cache
+from io import StringIO
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import pandas as pd
@@ -23,6 +25,10 @@ _KEPT = 256
 _CONTENT = "_shardlab_content"
 
 _LONGEST_CODE = 24
+
+_ARROW: Mapping[str, pa.DataType] = {"int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_()}
+_PLAIN_TYPES = {*_ARROW, "str", "object"}
+"""Columns of a frame that are told without pandas, which takes milliseconds for each table."""
 
 Asked = ParamSpec("Asked")
 Drawn = TypeVar("Drawn")
@@ -84,6 +90,28 @@ class Frozen:
         columns = [[None if value != value else value for value in table[name].tolist()] for name in table.columns]
         return cls(names, tuple(zip(*columns, strict=True)))
 
+    @classmethod
+    def of_rows(cls, rows: Iterable[Row]) -> "tuple[Frozen, tuple[str, ...]]":
+        """What a frame of these rows would hold, and its types. Raises TypeError where one is needed to tell."""
+        columns_of = [as_row(row) for row in rows]
+        names = tuple(columns_of[0]) if columns_of else ()
+        if not names or any(row.keys() != columns_of[0].keys() for row in columns_of):
+            raise TypeError("a frame of nothing, or of rows of several kinds")
+        columns, types = zip(*(_column([row[name] for row in columns_of]) for name in names), strict=True)
+        return cls(names, tuple(zip(*columns, strict=True))), types
+
+
+def _column(values: list[Any]) -> tuple[list[Any], str]:
+    """A column as a frame gives it back, numbers of one kind, what is not known None; and its type."""
+    plain = [value.item() if hasattr(value, "item") else value for value in values]
+    known = [None if value is None or value != value else value for value in plain]
+    kinds = set(map(type, plain)) - {type(None)}
+    if not any(kinds <= told for told in ({int, float}, {str}, {bool})):
+        raise TypeError("a column of several kinds")
+    if float in kinds or (kinds == {int} and None in known):
+        return [None if value is None else float(value) for value in known], "float64"
+    return known, "int64" if kinds == {int} else "object"
+
 
 def frozen(value: Any) -> Hashable:
     """A figure's argument as a key: frames and lists by what they hold. Raises TypeError where there is none."""
@@ -99,27 +127,34 @@ def kept(draw: Callable[Asked, Drawn]) -> Callable[Asked, Drawn]:
 class Sheet:
     """A table as it is shown, in the words and marks of a language, and as it is taken away."""
 
-    table: pd.DataFrame
     sent: pa.Table
     csv: bytes
 
     @property
     def shown(self) -> Any:
         """What Streamlit takes. It sorts by the numbers themselves, whatever their marks."""
-        numbers = self.table.select_dtypes("number").columns
-        if style().decimal == "." or not len(numbers):
+        if style().decimal == ".":
             return self.sent
-        return self.table.style.format(_number, subset=list(numbers), na_rep="")
+        table = self.sent.to_pandas()
+        numbers = table.select_dtypes("number").columns
+        return table.style.format(_number, subset=list(numbers), na_rep="") if len(numbers) else self.sent
 
 
 def sheet(table: "pd.DataFrame | Sequence[Row]") -> Sheet:
     """A figure's rows as a table, made ready once for the same content and language."""
     if not isinstance(table, pd.DataFrame):
-        table = frame(table)
+        try:
+            content, types = Frozen.of_rows(table)
+            return _sheet(language(), types, content)
+        except TypeError:  # a field of another kind
+            table = frame(table)
+    types = tuple(map(str, table.dtypes))
+    if not _PLAIN_TYPES.issuperset(types):
+        return _worded_frame(table)
     try:
-        return _sheet(language(), tuple(map(str, table.dtypes)), Frozen.of(table))
+        return _sheet(language(), types, Frozen.of(table))
     except TypeError:  # a cell that has no key
-        return _ready(table)
+        return _worded_frame(table)
 
 
 def head(column: str) -> str:
@@ -148,10 +183,13 @@ def _number(value: float) -> str:
 
 @lru_cache(maxsize=_KEPT)
 def _sheet(language: str, types: tuple[str, ...], content: Frozen) -> Sheet:
-    table = pd.DataFrame(list(content.rows), columns=list(content.columns))
-    return _ready(table.astype(dict(zip(content.columns, types, strict=True))))
+    columns = list(zip(*content.rows, strict=True)) or [()] * len(content.columns)
+    shown = [list(map(cell, column)) if str in set(map(type, column)) else column for column in columns]
+    arrays = [pa.array(column, _ARROW.get(kind)) for column, kind in zip(shown, types, strict=True)]
+    written = StringIO()
+    csv.writer(written, lineterminator="\n").writerows([content.columns, *content.rows])
+    return Sheet(pa.Table.from_arrays(arrays, list(map(head, content.columns))), written.getvalue().encode())
 
 
-def _ready(table: pd.DataFrame) -> Sheet:
-    shown = worded(table)
-    return Sheet(shown, pa.Table.from_pandas(shown, preserve_index=False), table.to_csv(index=False).encode())
+def _worded_frame(table: pd.DataFrame) -> Sheet:
+    return Sheet(pa.Table.from_pandas(worded(table), preserve_index=False), table.to_csv(index=False).encode())
