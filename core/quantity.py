@@ -52,7 +52,7 @@ class Quantity:
 
 
 def read_quantity(text: str) -> Quantity | None:
-    """What a typed answer means; None where it is no number. A bare number has no dimension.
+    """What a typed answer means; None where it is no number. A bare number has no dimension, a fraction is a share.
 
     >>> read_quantity("8 KiB").value, read_quantity("46 %").value, read_quantity("63").dimension
     (8192.0, 0.46, None)
@@ -67,7 +67,7 @@ def read_quantity(text: str) -> Quantity | None:
     if unit.lower() in _WORDS:
         return Quantity(value * _WORDS[unit.lower()], None, "")
     if not unit:
-        return Quantity(value, None, "")
+        return Quantity(value, "share" if "/" in match[2] else None, "")
     known = _unit(unit)
     return Quantity(value * known[1], known[0], unit) if known else Quantity(value, None, unit)
 

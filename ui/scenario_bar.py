@@ -70,7 +70,8 @@ def _link(field: str, default: str) -> None:
         own.append(wire.key)
     select(_asked(field), field, [*LINKS, *own], default)
     if (away := extrapolation(wire, now.tp)) is not None:
-        st.markdown(f":gray[{worded(away).capitalize()}.]")
+        said = worded(away)  # its first letter alone is raised: `capitalize` would lower TP and GB/s
+        st.markdown(f":gray[{said[:1].upper()}{said[1:]}.]")
 
 
 def _size(field: str, default: int) -> int:

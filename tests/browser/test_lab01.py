@@ -147,8 +147,9 @@ def test_other_layers_and_ranks_keep_the_step(stepper):
     assert step(stepper) == "local matmul"
 
 
-def test_one_rank_can_be_picked_to_see_what_it_holds(stepper):
-    """The blocks of the others fade; a second press brings them back."""
+def test_a_rank_is_picked_by_its_name_as_a_hint_on_the_page_says(stepper):
+    """The blocks of the others fade; a second press brings them back. That names can be pressed was said nowhere."""
+    assert stepper.get_by_text("Pick a rank's name to see only what it holds.").is_visible()
     stepper.locator(".track button").nth(2).click()
     opacity = "nodes => nodes.map(node => Number(node.style.opacity))"
     blocks = stepper.locator(".stepper .block[data-row='W']")

@@ -73,9 +73,22 @@ def test_every_slip_is_drawn_beside_the_right_reading(slip, scenario):
     assert len(at.get("vega_lite_chart")) == 1
 
 
-def test_the_question_is_a_speed_up_and_tells_no_answer_before_it():
+@pytest.fixture(scope="module")
+def revealed():
+    """The page with its question answered, as two tests read it."""
+    return opened(bill_revealed="true")
+
+
+def test_a_true_claim_that_is_bad_news_has_a_warning_and_no_cross(revealed):
+    """Over 10 GbE a token *is* slower than on one GPU: a red cross beside it called that untrue."""
+    marks = [element.value for element in revealed.markdown if ":material/" in element.value]
+    assert ":red[:material/warning:]" in marks
+    assert not [mark for mark in marks if "close" in mark]
+
+
+def test_the_question_is_a_speed_up_and_tells_no_answer_before_it(revealed):
     """4 ms + 64 x 5.75 us = 4.37 ms of 8: all of it but the result stands in the question."""
-    asked, told = text_of(opened()), text_of(opened(bill_revealed="true"))
+    asked, told = text_of(opened()), text_of(revealed)
     for given in ("8 ms", "32 layers", "two all-reduces", "8 KiB then takes 5.75 µs"):
         assert given in asked
     for answer in ("4.37 ms", "1.83", "0.42", "46.0 %"):
@@ -136,8 +149,9 @@ def test_another_gpu_flips_a_verdict_and_the_page_says_by_how_much():
 
 
 def test_a_hop_halved_as_if_it_were_a_round_trip_flips_the_verdict():
-    said = text_of(opened(bill_scene="Bench", bill_figure="units", bill_numbers=NAPKIN))
-    assert "with a hop read as a round trip it is noticeable at 31.1 %" in said
+    at = opened(bill_scene="Bench", bill_figure="units", bill_numbers=NAPKIN)
+    assert "with a hop read as a round trip it is noticeable at 31.1 %" in text_of(at)
+    assert "Gb/s read as GB/s" in list(shown(at))  # and not "gb/s read as gb/s"
 
 
 def test_a_pasted_table_is_read_fitted_priced_and_offered_as_a_link():

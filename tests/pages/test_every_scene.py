@@ -1,9 +1,11 @@
 """Every page and scene as a visitor can ask for it: it runs, says all it means to, refuses nonsense."""
 
+import logging.handlers
 import re
 from pathlib import Path
 
 import pytest
+from streamlit.elements.lib import policies
 from streamlit.testing.v1 import AppTest
 
 from tests.core.referee.replayed import held
@@ -37,6 +39,9 @@ PREDICTED = {
 }
 """Scenes that tell a time of a real machine by fitted constants; the others' are a data sheet's, or measured."""
 ERRORS = re.compile("published times of this class of GPU|never tested here")
+
+LOWERED = re.compile(r"(?<![\w./-])(?:[kmgt]i?b(?:it)?(?:/s)?|tflop/s)(?![\w/-])")
+"""A unit without its capitals: `gb/s` is neither GB/s nor Gb/s."""
 
 VISITS = [
     pytest.param(page, scene, scenario, id=f"{page.stem}-{scene}-{name}")
@@ -81,14 +86,45 @@ def said(app: AppTest) -> str:
     return without_terms("\n".join(texts))
 
 
+@pytest.fixture
+def widgets_log(monkeypatch):
+    """What Streamlit logs of widgets that are given two values; it would do so once a process only."""
+    lines = logging.handlers.BufferingHandler(1000)
+    monkeypatch.setattr(policies, "_shown_default_value_warning", False)
+    monkeypatch.setattr(policies._LOGGER, "handlers", [lines])
+    return lines.buffer
+
+
+def _slow_rank_twice():
+    """The panel's field, after the handle on a page wrote into it, as its callback does."""
+    import streamlit as st  # AppTest runs this function's text alone
+
+    from ui import address, scenario_bar
+
+    address.read()
+    st.session_state["slow"] = 20
+    scenario_bar._size("slow_percent", 0)
+    scenario_bar.straggler()
+
+
+def test_the_slow_rank_on_a_page_and_in_the_panel_logs_no_warning(widgets_log):
+    """The panel's field `slow` had a default and a value set beside it: a warning in the server's log."""
+    app = AppTest.from_function(_slow_rank_twice).run()
+    assert not app.exception
+    assert [field.value for field in app.number_input] == [20, 20]
+    assert not [record.getMessage() for record in widgets_log]
+
+
 @pytest.mark.parametrize(("page", "scene", "scenario"), VISITS)
-def test_every_scene_runs_and_leaves_no_field_unfilled(page, scene, scenario):
+def test_every_scene_runs_and_leaves_no_field_unfilled(page, scene, scenario, widgets_log):
     app = visit(page, **page.scene(scene), **revealed(page, scene), **scenario)
     assert not app.exception
     assert app.title
     assert "{{" not in said(app)
     assert "nan" not in said(app).split()
     assert not [found for text in shown(app) for found in disagreements(text)]
+    assert not [found for text in shown(app) for found in LOWERED.findall(text)]
+    assert not [record.getMessage() for record in widgets_log]
     drawn = bool(app.get("vega_lite_chart")) or draws_times(app)
     if (page.stem, scene) in PREDICTED and drawn:
         assert ERRORS.search(said(app)), "a predicted time stands without how far such times were off"

@@ -23,12 +23,22 @@ def test_the_quiz_cuts_as_lab_01_does_by_inputs_and_outputs():
     assert not [text for text in cuts if "by rows" in text or "by columns" in text]
 
 
+def test_as_many_questions_are_asked_as_are_said():
+    """60 were said and 61 asked: the lead, the place, the score and, below, the progress count the same paper."""
+    asked = len(paper(SEED))
+    text = said(visit(QUIZ, quiz_sheet=str(SEED)))
+    for told in (f"There are {asked} questions", f"1 of {asked}"):
+        assert told in text
+    assert Sheet(SEED).score().questions == asked == len({question.key for question in paper(SEED)})
+
+
 def test_a_right_choice_is_told_so_with_its_reason_and_goes_into_the_address():
     app = visit(QUIZ, quiz_sheet=str(SEED))
     app.radio[0].set_value(FIRST.key_answer)
     app.button(key=next(button.key for button in app.button if button.label == "Answer")).click().run()
     assert not app.exception
     assert "Right:" in said(app)
+    assert f"1 of {len(paper(SEED))} answered" in said(app)
     assert Sheet.from_text(app.session_state["quiz_sheet"]).answers == {FIRST.key: FIRST.key_answer}
 
 

@@ -45,6 +45,22 @@ def test_the_digit_rule_catches_a_typed_number():
     assert typed_digits("It takes 8 ms, see lab 03 and `x[4]` at TP=2 on llama-3-8b.") == ["8"]
 
 
+FORMULA = re.compile(r"`[^`\n]*(?:[·÷×−√^Σ]| / )[^`\n]*`")
+LETTER = re.compile(r"(?<![^\W\d_])[A-Za-zα-ω](?![A-Za-zα-ω_\d])")
+
+
+@pytest.mark.parametrize("language", content.languages())
+def test_the_letters_of_a_formula_are_named_where_it_is_met(language):
+    """Lab 03's bill was `T · d · b` and `2(N−1)/N · n/β`, and no word of what they stand for."""
+    unnamed = {}
+    for stem in content.stems(language):
+        for name, block in content.blocks(stem, language).items():
+            beside = set(LETTER.findall(content.FIELD.sub("", FORMULA.sub("", block))))
+            missing = {letter for formula in FORMULA.findall(block) for letter in LETTER.findall(formula)} - beside
+            unnamed |= {(stem, name): missing} if missing else {}
+    assert not unnamed
+
+
 @pytest.mark.parametrize("stem", content.stems())
 def test_every_scene_of_a_page_has_a_title(stem):
     scenes = {page.stem: page.scenes for page in PAGES[1:]}.get(stem, {})

@@ -128,7 +128,7 @@ def test_a_published_figure_comes_out_of_the_functions(key):
         ("32,19 μs", 32.19e-6, "time"),
         ("0.03219 ms", 32.19e-6, "time"),
         ("1\u202f035\u202f648", 1035648, None),
-        ("15/47", 15 / 47, None),
+        ("15/47", 15 / 47, "share"),
         ("6.7 billion", 6.7e9, None),
     ],
 )
@@ -153,6 +153,16 @@ def test_units_are_graded():
     assert judge(question, "a lot").reply == "no_number"
     (counted,) = paper(0, ["ring_hops"])
     assert judge(counted, f"{counted.key_answer} ms").reply == "other_unit"
+
+
+def test_a_share_as_a_fraction_and_a_count_in_billions_are_not_refused():
+    """The bubble of 16 stages and 32 microbatches is 15/47: what is worked out on paper is typed as it stands."""
+    for question in filter(lambda one: isinstance(one, Number) and one.dimension in ("share", "count"), QUESTIONS):
+        exact = f"{1000 * question.answer:.6f}/1000"
+        assert judge(question, exact).right, (question.key, exact)
+        assert question.answer < 1e9 or judge(question, f"{question.answer / 1e9:.9f} billion").right
+    (timed,) = paper(0, ["streaming"])
+    assert judge(timed, "1/2").reply == "no_unit"
 
 
 def test_every_reply_has_its_words():

@@ -164,6 +164,7 @@ def test_another_order_of_cuts_needs_neither_of_its_collectives():
         layer = broken(order, 2)
         drawn = trace_diagram(layer.wrong, layer.dense, unwanted=layer.unwanted)
         assert [bar.fault for bar in bars(drawn)] == [True, True]
+        assert [bar.fault for bar in bars(trace_diagram(layer.right, layer.dense))] == [False]
 
 
 def test_a_mistake_is_held_against_the_result_it_should_have():

@@ -77,6 +77,14 @@ def test_every_mistake_can_be_worded():
         assert "all-reduce" in names
 
 
+def test_the_activation_first_stands_beside_a_dense_result_after_its_activation():
+    """`dense y` stood there, beside numbers that are σ(y)."""
+    layer = broken("activation_before_sum", 2)
+    for trace in (layer.right, layer.wrong):
+        (dense,) = (row for row in worded(trace_diagram(trace, layer.dense))["rows"] if row.get("held") == "dense")
+        assert dense["name"] == "dense σ(y)"
+
+
 def test_a_view_is_plain_json_with_a_caption_a_step_and_notes():
     trial = Trial(in_features=8, out_features=8, num_ranks=4, dtype="float32", order="ring")
     prose = prose_of("sharding_math", fields(Scenario(), "row", 4, "No all-reduce", trial))
