@@ -77,8 +77,8 @@ def pytest_runtest_makereport(item, call):
         line, raised = _line_of(call.excinfo), f"{call.excinfo.typename}: {call.excinfo.value}"
         if line:
             report.longrepr = f"{raised} (line {line} of {_file_name()})"
-        elif isinstance(call.excinfo.value, RuntimeError):  # what a rank of the lab raised, in a process of its own
-            report.longrepr = raised
+        elif not isinstance(call.excinfo.value, pytest.fail.Exception):
+            report.longrepr = raised  # where the lab met what it was given, or a rank did, in a process of its own
     passed, said = item.config.stash.setdefault(_RESULTS, {}).setdefault(task, ([], []))
     passed.append(report.outcome == "passed")
     if report.failed:

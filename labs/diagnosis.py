@@ -1,6 +1,8 @@
 """What a graded lab says of a wrong answer: one sentence that names the slip, where it is a known one."""
 
 from collections.abc import Mapping
+from fractions import Fraction
+from numbers import Number
 
 import numpy as np
 import pytest
@@ -29,9 +31,40 @@ def agree(y, due, slips: Mapping[str, object] | None = None, *, within=0.0):
     )
 
 
+def is_due(found, due, case: str, slips: Mapping[str, object] | None = None, *, rel=0.0):
+    """Fail unless a number is the one that is due, to `rel`; where a Fraction is due, nothing but one will do.
+
+    `case` says for what it was asked; `slips` are wrong numbers by what is to be said of each.
+    """
+    __tracebackhide__ = True
+    if found is None:
+        pytest.fail(f"{case}: the function returned nothing.", pytrace=False)
+    if isinstance(found, bool) or not isinstance(found, Number):
+        pytest.fail(f"{case}: a {type(found).__name__} was returned; a number is expected.", pytrace=False)
+    if isinstance(due, Fraction) and not isinstance(found, Fraction | int):
+        pytest.fail(
+            f"{case}: {found:g} was returned as a {type(found).__name__}; a Fraction is due.", pytrace=False
+        )
+    if _near(found, due, rel):
+        return
+    known = (words for words, wrong in (slips or {}).items() if _near(found, wrong, max(rel, 1e-9)))
+    why = next((f" {words[:1].upper()}{words[1:]}." for words in known), "")
+    pytest.fail(f"{case}: {_written(found)} was returned, and {_written(due)} is due.{why}", pytrace=False)
+
+
+def _near(found, due, rel: float) -> bool:
+    return bool(abs(found - due) <= rel * abs(due) + (1e-12 if rel else 0))
+
+
+def _written(value) -> str:
+    return str(value) if isinstance(value, int | Fraction) else f"{value:.6g}"
+
+
 def summed(due, num_ranks: int, terms=()) -> dict[str, object]:
     """The slips of a sum over ranks: taken not at all, twice, or as a mean."""
-    alone = {f"y is rank {rank}'s term alone: all_reduce adds all of them": term for rank, term in enumerate(terms)}
+    alone = {
+        f"rank {rank} has its own term alone: all_reduce adds all of them": term for rank, term in enumerate(terms)
+    }
     return {
         **alone,
         f"every entry is {num_ranks} times too large: the sum over {num_ranks} ranks was taken twice": num_ranks

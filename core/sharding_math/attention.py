@@ -74,8 +74,11 @@ def attend(q: Array, k: Array, v: Array, head_dim: int) -> Array:
         q (T, H·h), k and v (S, K·h) → (T, H·h)
 
     The T queries are the last of S tokens: S - T keys come from a cache.
-    Raises OutOfRangeError where the query heads do not share the KV heads evenly.
+    Raises OutOfRangeError where a head was cut, and where the query heads do not share the KV heads evenly.
     """
+    if any(array.shape[1] % head_dim for array in (q, k, v)):
+        widths = ", ".join(f"{name} has {array.shape[1]}" for name, array in zip("qkv", (q, k, v), strict=True))
+        raise OutOfRangeError("head_dim", head_dim, f"does not divide the columns ({widths}): heads are never cut")
     if not k.shape[1] or q.shape[1] % k.shape[1]:
         heads, kv_heads = q.shape[1] // head_dim, k.shape[1] // head_dim
         raise OutOfRangeError("kv_heads", kv_heads, f"cannot serve {heads} query heads: give a rank at least one")

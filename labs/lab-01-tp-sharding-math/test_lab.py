@@ -3,6 +3,8 @@
 A tensor that a rank holds only a share of comes as a `Whole`: it can be cut, and only a share of it multiplies.
 """
 
+import re
+
 import numpy as np
 import pytest
 
@@ -57,7 +59,7 @@ def row(lab, x, W, num_ranks, ledger=None, bias=None):
 def mlp(lab, x, W1, W2, num_ranks, ledger=None, **options):
     W1, W2 = to_cut("W1", W1, num_ranks), to_cut("W2", W2, num_ranks)
     y = lab.mlp_tp(x, W1, W2, num_ranks, ledger, **options)
-    if ledger is not None and len(ledger) == 1:  # what was sent says more where it is wrong
+    if ledger is not None and len(ledger) <= 1:  # more lines say more of what is wrong
         cut_along(0, W1)
         cut_along(1, W2)
     return y
@@ -141,10 +143,11 @@ def test_row_parallel_of_fractions_is_within_rounding(lab):
 def test_mlp_equals_the_dense_mlp(lab):
     for num_ranks in SIZES:
         for tokens in (1, 3):
-            x, W1, W2 = whole_numbers(tokens, 4), whole_numbers(16, 4, seed=1), whole_numbers(4, 16, seed=2)
+            x, W1, W2 = whole_numbers(tokens, 8), whole_numbers(16, 8, seed=1), whole_numbers(8, 16, seed=2)
             due = relu(x @ W1.T) @ W2.T
             slips = {
                 "the activation is missing between the two matrices": x @ W1.T @ W2.T,
+                "the activation was applied to y: it belongs between the two matrices": relu(x @ W1.T @ W2.T),
                 **summed(due, num_ranks),
             }
             agree(mlp(lab, x, W1, W2, num_ranks), due, slips)
@@ -155,7 +158,8 @@ def test_mlp_applies_the_activation_it_is_given(lab):
     for num_ranks in SIZES:
         x, W1, W2 = whole_numbers(2, 4), whole_numbers(8, 4, seed=1), whole_numbers(4, 8, seed=2)
         slips = {
-            "relu was applied, not the activation that was given": relu(x @ W1.T) @ W2.T,
+            "not the activation that was given was applied, but relu": relu(x @ W1.T) @ W2.T,
+            "the activation was applied to y: it belongs between the two matrices": np.square(x @ W1.T @ W2.T),
             "the activation was applied to the terms of h, before they were summed": sum(
                 np.square(term) for term in terms(x, W1, min(num_ranks, 4))
             )
@@ -175,8 +179,21 @@ def test_mlp_costs_exactly_one_all_reduce(lab):
 
 def refuses(run, width, num_ranks):
     """Fail unless an IndivisibleError names the width and the ranks."""
-    with pytest.raises(IndivisibleError, match=f"{width} does not divide over .*={num_ranks}"):
+    __tracebackhide__ = True
+    asked = (
+        f"A width of {width} over {num_ranks} ranks has to be refused, by require_divides, before anything is cut"
+    )
+    try:
         run()
+    except NotImplementedError:
+        raise
+    except IndivisibleError as error:
+        if not re.search(f"{width} does not divide over .*={num_ranks}", str(error)):
+            pytest.fail(f"{asked}; it was refused, but as: {error}.", pytrace=False)
+    except Exception as error:
+        pytest.fail(f"{asked}; instead it stops with {type(error).__name__}: {error}.", pytrace=False)
+    else:
+        pytest.fail(f"{asked}; instead it returns a result.", pytrace=False)
 
 
 def test_outputs_that_do_not_divide_are_refused(lab):

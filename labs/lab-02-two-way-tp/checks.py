@@ -25,24 +25,18 @@ def whole_numbers(*shape, seed=0):
     return torch.randint(-4, 5, shape, generator=torch.Generator().manual_seed(seed)).float()
 
 
-def side_by_side(parts):
-    return torch.cat([torch.tensor(part) for part in parts], dim=-1).tolist()
-
-
-def same(given, expected):
-    return torch.equal(torch.tensor(given), expected)
-
-
-def apart(given, expected):
-    return float((torch.tensor(given) - expected).abs().max())
-
-
 def plain_linear():
     return F.linear(whole_numbers(T, D, seed=2), whole_numbers(HIDDEN, D), whole_numbers(HIDDEN, seed=1))
 
 
 def plain_row():
     return F.linear(whole_numbers(T, D, seed=2), whole_numbers(HIDDEN, D))
+
+
+def row_terms():
+    """What each of two ranks has before the sum."""
+    halves = (whole_numbers(T, D, seed=2).chunk(2, dim=-1), whole_numbers(HIDDEN, D).chunk(2, dim=-1))
+    return [F.linear(x, W).numpy() for x, W in zip(*halves, strict=True)]
 
 
 def plain_bias():
@@ -57,9 +51,10 @@ def plain_logits():
     return whole_numbers(T, D, seed=2) @ plain_table().T
 
 
-def plain_mlp():
+def plain_mlp(bent=True):
     W1, b1, W2, b2, x = mlp_weights()
-    return F.linear(F.gelu(F.linear(x, W1, b1)), W2, b2)
+    hidden = F.linear(x, W1, b1)
+    return F.linear(F.gelu(hidden) if bent else hidden, W2, b2)
 
 
 @torch.no_grad()

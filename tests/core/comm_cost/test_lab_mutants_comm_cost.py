@@ -87,6 +87,23 @@ def comm_fraction(comm_s, step_s):
 }
 
 
-def test_each_plausible_bug_dies_by_the_test_of_its_rule(tmp_path):
+SAYS = {
+    "elements counted for bytes": "That is the number of entries, and each takes bytes_per_element",
+    "the width forgotten when it is not two bytes": "The bytes of an element were taken for two",
+    "only the reduce-scatter's half of the traffic": "Only one half was counted",
+    "the limit of many ranks taken for every number of them": "Twice the payload is what many ranks come close to",
+    "one latency a collective instead of one a hop": "One latency was counted",
+    "two latencies whatever the ranks, which is right at two": "Two hops were counted whatever N",
+    "both directions of the wire added up": "Both directions of the link were added up",
+    "one all-reduce a layer": "One all-reduce a layer was counted",
+    "the all-reduces divided over the ranks": "The all-reduces were divided over the ranks",
+    "communication over compute": "That is communication over compute",
+}
+"""What the learner is told of each."""
+
+
+def test_each_plausible_bug_dies_by_the_test_of_its_rule_and_is_told_why(tmp_path):
     graded = run_mutants("lab-03-tp-comm-cost", REFERENCE, MUTANTS, tmp_path)
     assert survivors(graded, MUTANTS) == set()
+    for name, words in SAYS.items():
+        assert words in " ".join(one.failure or "" for one in graded[name]), name

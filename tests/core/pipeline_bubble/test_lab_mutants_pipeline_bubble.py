@@ -122,6 +122,26 @@ def is_valid(spans, stages, microbatches):
 }
 
 
-def test_each_plausible_bug_dies_by_the_test_of_its_rule(tmp_path):
+SAYS = {
+    "the microbatches in turned order": "stage 0 takes [4, 3, 2, 1, 0]; each once, in order, is due",
+    "stages that do not wait for their input": "its input 0F0 ends at 1",
+    "the formula in place of a simulation": "its stage is busy, in its order",
+    "the fill counted and the drain forgotten": "Only the fill was counted",
+    "the rows that are there taken for all rows": "A stage that ran nothing is a row too",
+    "p for p - 1": "One stage too many waits",
+    "the overhead given as the fraction": "That is idle over work, the overhead",
+    "a float where a fraction was asked for": "was returned as a float; a Fraction is due",
+    "the budget in floating point": "Fraction(str(budget)) is exact",
+    "under taken for at most": "That many meet the budget exactly; under it takes one more",
+    "the overhead held to the budget": "That holds the overhead, (p - 1)/m, to the budget",
+    "valid by count alone": "1F0 starts before its input 0F0 has ended",
+    "a pause taken for an error": "late is slow, not wrong",
+}
+"""What the learner is told of each."""
+
+
+def test_each_plausible_bug_dies_by_the_test_of_its_rule_and_is_told_why(tmp_path):
     graded = run_mutants("lab-04-pipeline-bubble", REFERENCE, MUTANTS, tmp_path)
     assert survivors(graded, MUTANTS) == set()
+    for name, words in SAYS.items():
+        assert words in " ".join(one.failure or "" for one in graded[name]), name

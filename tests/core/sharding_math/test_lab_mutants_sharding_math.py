@@ -166,7 +166,7 @@ def column_parallel(x, W, num_ranks, ledger=None, bias=None):
 
 SAYS = {
     "the whole product, never cut": "is more than one rank holds: cut it into",
-    "the all-reduce forgotten: rank 0 keeps its own term": "Y is rank 0's term alone",
+    "the all-reduce forgotten: rank 0 keeps its own term": "Rank 0 has its own term alone",
     "the sum taken by hand, with no collective": "The ledger is empty",
     "reduced twice": "Every entry is 2 times too large: the sum",
     "the mean for the sum": "that is a mean, not a sum",
