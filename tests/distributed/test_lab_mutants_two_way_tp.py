@@ -104,9 +104,23 @@ class ColumnParallelLinear(layers.ColumnParallelLinear):
 }
 
 
-def test_each_plausible_bug_dies_by_the_test_of_its_rule(tmp_path):
+SAYS = {
+    "the bias added before the sum, on every rank": "Every entry is too large by 1 · bias",
+    "the all-reduce left out": "Rank 0 has its own term alone",
+    "y gathered where the next layer wants a shard": "The result has the shape (3, 24); (3, 12) is expected",
+    "another rank's token looked up as row 0": "A token that a rank does not hold has to give zeros there",
+    "the padding scored as a token": "The result has the shape (3, 8); (3, 7) is expected",
+    "a sum before the activation as well": "2 was returned, and 1 is due. Each of the two layers took a sum",
+    "a remainder cut off in silence": "a width of 8 over 5 ranks has to be refused",
+}
+"""What the learner is told of each slip that the lab knows."""
+
+
+def test_each_plausible_bug_dies_by_the_test_of_its_rule_and_is_told_why(tmp_path):
     graded = run_mutants(LAB, REFERENCE, MUTANTS, tmp_path, ["torch"])
     assert survivors(graded, MUTANTS) == set()
+    for name, words in SAYS.items():
+        assert words in " ".join(one.failure or "" for one in graded[name]), name
 
 
 def test_an_untouched_starter_fails_every_test_by_lab_and_task(tmp_path):
