@@ -43,6 +43,7 @@ class ModelSpec:
     Where layers are not alike, `kinds` are the kinds there are, and `pattern` has one letter a layer: a for the
     first kind, b for the second. The fields beside them then speak of the layers that attend to everything, and of
     those with experts. `rotary_dim` is the part of a head that is turned, all of it where it is None.
+    Where a layer's blocks stand `side_by_side`, ranks add what they give once, not after each.
     `extra_parameters` are of no layer and no table, `extra_tables` rows beside the embedding's, looked up like
     them.
     """
@@ -78,6 +79,7 @@ class ModelSpec:
     kinds: tuple[LayerSpec, ...] = ()
     pattern: str = ""
     rotary_dim: int | None = None
+    side_by_side: bool = False
     extra_parameters: int = 0
     extra_tables: int = 0
     remote_code: bool = False
@@ -151,8 +153,8 @@ class ModelSpec:
 
     @property
     def blocks(self) -> int:
-        """Blocks of all layers; each ends in a sum over the ranks that share it."""
-        return sum(n * len(kind.blocks) for kind, n in self.kinds_of())
+        """Blocks of all layers that end in a sum over the ranks: each, or of those side by side one a layer."""
+        return sum(n if self.side_by_side else n * len(kind.blocks) for kind, n in self.kinds_of())
 
     @property
     def sparse_layers(self) -> int:

@@ -102,6 +102,7 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
         other_widths=others,
         kinds=kinds,
         pattern=pattern,
+        side_by_side=family.side_by_side,
         rotary_dim=_rotary_dim(values, family, head_dim, mla is not None),
         extra_parameters=_beyond_layers(values),
         extra_tables=values.count("vocab_size_per_layer_input") * layers * narrow if narrow else 0,

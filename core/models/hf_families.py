@@ -216,11 +216,14 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "internlm2": PLAIN,
         "baichuan": Family(renamed={"model_max_length": "max_position_embeddings"}),
         "Yi": PLAIN,
-        "cohere": Family(biases="as_configured", tied=True, norms_per_layer=1, fixed={"use_qk_norm": False}),
+        "cohere": Family(
+            biases="as_configured", tied=True, norms_per_layer=1, side_by_side=True, fixed={"use_qk_norm": False}
+        ),
         "cohere2": Family(
             biases="as_configured",
             tied=True,
             norms_per_layer=1,
+            side_by_side=True,
             window_pattern=4,
             fixed={"use_qk_norm": False},
         ),

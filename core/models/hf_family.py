@@ -21,8 +21,9 @@ class Family:
     here. Where a file has a sliding window and says not where, each `window_pattern`-th layer is without; 0: none
     is. `otherwise` is what mixes in the layers that are not named as attention. `one_block` layers hold a mixer or
     an MLP, not both; `both_inner` ones an MLP and a mixture side by side, and of such ones those that are `twice`
-    have attention and an MLP once more. `full_names` and `window_names` are
-    fields that replace the usual ones in layers of that kind, `extra` the parameters of a layer that no block has.
+    have attention and an MLP once more. Blocks stand `side_by_side` where vLLM adds what attention and MLP give
+    before one sum over the ranks. `full_names` and `window_names` are fields that replace the usual ones in layers
+    of that kind, `extra` the parameters of a layer that no block has.
     `defaults` are the class's own values of fields that a file may leave out, `sizes` of those that only a file
     nested in another leaves out; `renamed` maps a file's name of a field to the usual one, and `derived` writes
     fields that follow from others.
@@ -47,6 +48,7 @@ class Family:
     one_block: bool = False
     twice: bool = False
     both_inner: bool = False
+    side_by_side: bool = False
     experts: str = ""
     router_bias: bool = False
     shared_gate: bool = False

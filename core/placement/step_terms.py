@@ -113,7 +113,8 @@ def _expert_step(
     exchange = expert_parallel_bill(
         model, max(1, round(together)), layout.ep_size, as_measured(cluster.wire(layout.ep_size)), deduplicated=True
     )
-    reduces = model.blocks - model.sparse_layers if layout.tp_size > 1 else 0
+    exchanged = 0 if model.side_by_side else model.sparse_layers
+    reduces = model.blocks - exchanged if layout.tp_size > 1 else 0
     payload = tokens * model.hidden_size * ACTIVATION_BYTES
     return StepTerms(
         weights_s=((read - hit) / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s,

@@ -19,13 +19,17 @@ def layer_collectives(
 ) -> tuple[Collective, ...]:
     """The two all-reduces of a decoder layer: after the attention's output projection, and after the MLP.
 
-    Holds for sequential blocks. One that runs attention and MLP side by side (GPT-J, PaLM) adds their outputs
-    before one all-reduce. None at `tp_size` 1.
+    Blocks that stand side by side (Cohere, Falcon) are added before one all-reduce. None at `tp_size` 1.
+    Source: vllm/model_executor/models/commandr.py and falcon.py; its gpt_j.py sums after each all the same.
     """
     require_positive(tokens=tokens, tp_size=tp_size)
     if tp_size == 1:
         return ()
     payload = activation_bytes(model, tokens, dtype)
+    if model.side_by_side:
+        return (
+            Collective("all_reduce", payload, tp_size, f"layer {layer}", "adds the terms of attention and MLP"),
+        )
     mlp = "experts' outputs" if model.moe is not None else "down projection's terms"
     return (
         Collective(

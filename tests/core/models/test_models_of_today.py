@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.catalog import model
+from core.comm_cost.bill import all_reduces_per_step
 from core.errors import IndivisibleError, OutOfRangeError
 from core.models.checkpoint import named_checkpoint
 from core.models.hf_config import model_from_config
@@ -14,6 +15,7 @@ from core.models.kv_cache import kv_bytes_per_token, sequence_bytes, state_bytes
 from core.models.loaded_weights import loaded_weight_bytes, rank_tensors, stages
 from core.models.parameters import active_parameters, total_parameters
 from core.models.weights import held_weight_bytes
+from core.sharding_math.step_ledger import step_ledger
 from core.sharding_math.tp_sizes import check_tp_size
 from tests.core.models.configs_of_others import LING_26, LONGCAT, MAMBA2, OTHERS, ROUNDED, STEP3, ZAMBA2
 from tests.core.models.configs_of_today import (
@@ -109,6 +111,13 @@ def test_a_layer_of_two_attentions_keeps_both_latent_rows():
     """LongCat: 28 layers, two latent rows of 512 + 64 in each; Step 3 one key and value of 256 a layer on all."""
     assert kv_bytes_per_token(read(LONGCAT)) == 28 * 2 * 576 * 2
     assert kv_bytes_per_token(read(STEP3)) == 61 * 2 * 256 * 2
+
+
+def test_blocks_side_by_side_are_summed_once_where_the_engine_does():
+    """Command's and Falcon's 40 and 32 layers once each (vLLM's commandr.py, falcon.py); GPT-J's 28 twice."""
+    once = [read(PUBLISHED["Command, 40 layers"][0]), read(OTHERS["Falcon 7B"][0]), read(OTHERS["GPT-J 6B"][0])]
+    assert [all_reduces_per_step(spec, 2) for spec in once] == [40, 32, 56]
+    assert [step_ledger(spec, 1, 2).count() for spec in once] == [40, 32, 56]
 
 
 def test_a_norm_in_groups_is_not_cut_through():
