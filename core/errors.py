@@ -57,7 +57,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     'llama-3-8b'
     """
     names = {one.lower(): one for one in known}
-    close = get_close_matches(name[:80].lower().rpartition("/")[2], names, n=1)
+    short = name[:80].lower().rpartition("/")[2]
+    plain = short.replace("-instruct", "").replace("-chat", "").removesuffix("-it")
+    close = get_close_matches(short if short in names else plain, names, n=1)
     return names[close[0]] if close else None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from core.catalog import gpu, link
 from core.errors import OutOfRangeError
 from core.models.checkpoint import named_checkpoint
-from core.models.hf_config import model_from_config
+from core.models.hf_config import MOST_CHARACTERS, model_from_config
 from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of, usual_width
 from core.placement.cluster import own_gpu
 from core.placement.demand import Demand
@@ -128,13 +128,13 @@ def checkpoint(options: argparse.Namespace) -> ModelSpec:
         if options.model is None:
             raise OutOfRangeError("--model", None, "or --config says what to place")
         return named_checkpoint(options.model)
-    text = read_text(options.config)
+    text = read_text(options.config, MOST_CHARACTERS)
     beside = Path(options.config).with_name("hf_quant_config.json")
     if options.config != "-" and beside.is_file():
-        text = f"{text}\n{read_text(str(beside))}"
+        text = f"{text}\n{read_text(str(beside), MOST_CHARACTERS)}"
     placed = model_from_config(text)
-    folder = Path(options.config).resolve().parent
-    served = options.model or ("" if options.config == "-" else str(folder))
+    file = Path(options.config).resolve()
+    served = options.model or (str(file.parent) if file.name == "config.json" else "")
     return replace(placed, aliases=(served,)) if served else placed
 
 

@@ -154,16 +154,16 @@ def picked(row: object, *names: str, **renamed: str) -> dict[str, object]:
     return {name: attrgetter(path)(row) for name, path in {**{name: name for name in names}, **renamed}.items()}
 
 
-def read_text(path: str) -> str:
-    """A file's text, or for `-` standard input's; no more than MOST_CHARACTERS of it.
+def read_text(path: str, most: int = MOST_CHARACTERS) -> str:
+    """A file's text, or for `-` standard input's; no more than `most` characters of it.
 
     Raises UnreadableTextError for a file that cannot be read.
     """
     try:
         if path == "-":
-            return sys.stdin.read(MOST_CHARACTERS)
+            return sys.stdin.read(most)
         with Path(path).open(encoding="utf-8", errors="replace") as file:
-            return file.read(MOST_CHARACTERS)
+            return file.read(most)
     except OSError as error:
         raise UnreadableTextError(f"cannot read {path}: {error.strerror}") from error
 

@@ -9,7 +9,8 @@ from core.errors import UnknownNameError
 
 _VARIANT = re.compile(
     r"[-_.](?:instruct|chat|it|hf|base|pt|bf16|fp16|fp8|fp4|nvfp4|bnb|mxfp4|int8|int4|4bit|8bit|awq|gptq|marlin|gguf|"
-    r"w\d+a\d+|q\d\w*|\d+g|dynamic|quantized|mindie|v0\.\d)$"
+    r"w\d+a\d+|q\d\w*|\d+g|dynamic|quantized|mindie|v0\.\d|"
+    r"\db-\d+g|g\d+|eo8|kv|qat|qlora|spinquant|autoround|auto-round|hqq|mlx|preview|ct|(?:fp8|nvfp4|fp4)-v\d)$"
 )
 
 

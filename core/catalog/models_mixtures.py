@@ -17,7 +17,8 @@ QWEN3_MIXTURES = (
           "config.json kept in ai-dynamo/aiconfigurator model_configs",
           head_dim=128, weight_dtype="fp8", weight_block=(128, 128), moe=MoeSpec(128, 8, 1536)),
     qwen3("qwen3-30b-a3b-2507", "Qwen3 30B-A3B 2507", 48, 2048, 32, 4, 6144, 151936, 262144,
-          "Qwen/Qwen3-30B-A3B-Instruct-2507 Qwen/Qwen3-30B-A3B-Thinking-2507",
+          "Qwen/Qwen3-30B-A3B-Instruct-2507 Qwen/Qwen3-30B-A3B-Thinking-2507 Qwen/Qwen3-Coder-30B-A3B-Instruct"
+          " Qwen/Qwen3-Coder-30B-A3B",
           "Lightning-AI/litgpt litgpt/config.py: the shape of Qwen3 30B-A3B, with 262,144 positions",
           head_dim=128, moe=MoeSpec(128, 8, 768)),
     qwen3("qwen3-235b-a22b-2507", "Qwen3 235B-A22B 2507", 94, 4096, 64, 4, 12288, 151936, 262144,
@@ -56,7 +57,8 @@ MIXTURES = (
            "235,741,434,880 parameters of DeepSeek-V2 that a public table prints",
            moe=MoeSpec(160, 6, 1536, n_shared_experts=2, first_k_dense_replace=1), mla=MLA),
     latent("deepseek-v3", "DeepSeek-V3", 61, 7168, 128, 128, 18432, 129280, 163840,
-           "deepseek-ai/DeepSeek-V3 deepseek-ai/DeepSeek-V3-0324 deepseek-ai/DeepSeek-V3.1",
+           "deepseek-ai/DeepSeek-V3 deepseek-ai/DeepSeek-V3-0324 deepseek-ai/DeepSeek-V3.1"
+           " deepseek-ai/DeepSeek-V3.1-Terminus",
            "config.json kept in ai-dynamo/aiconfigurator model_configs; without the MTP module",
            weight_dtype="fp8", weight_block=(128, 128),
            moe=MoeSpec(256, 8, 2048, n_shared_experts=1, first_k_dense_replace=3, router_bias=True), mla=MLA),

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from core.catalog import model as find_model
+from core.errors import OutOfRangeError
 from core.models.left_alone import left_alone
 from core.numbers import whole
 from core.specs import ModelSpec
@@ -15,14 +16,17 @@ _WIDTHS: tuple[tuple[str, str, int | None], ...] = (
     (r"nvfp4|fp4", "nvfp4", 16),
     (r"mxfp4", "mxfp4", 32),
     (r"w8a8-fp8|fp8", "fp8", None),
-    (r"w4a16[-_]?g?32|g32", "int4", 32),
-    (r"awq|gptq-int4|gptq|w4a16|int4|4bit|q4\w*", "int4", 128),
+    (r"w4a16[-_]?g?32|4b-32g|g32|q4\w*", "int4", 32),
+    (r"4b-64g|g64", "int4", 64),
     (r"gptq-int8|w8a8|w8a16|int8|8bit|q8\w*", "int8", None),
+    (r"awq|gptq-int4|gptq|w4a16|int4|4bit|4b-128g|g128", "int4", 128),
     (r"bf16|bfloat16", "bf16", None),
     (r"fp16|float16", "fp16", None),
 )
 """Endings by which checkpoints are published, the width and the group of each. Without a config a group of 128 is
 taken for integers, as AutoAWQ, GPTQModel and llm-compressor write them unless told otherwise."""
+_MORE = r"dynamic|block|kv|v\d+|hf|marlin|\w{0,8}quantized|autoround|auto-round|preview|mlx|ct|eo8|gguf"
+"""What may stand behind a width: how it was made, or what else is narrow."""
 _BLOCKED = ("qwen3", "deepseek", "kimi", "glm-5", "minimax", "mimo")
 """Makers whose FP8 shares scales in blocks of 128 × 128; of others a whole row or tensor does, as of
 GLM-4.5-Air, which vLLM's recipe (docs.vllm.ai, GLM/GLM.html) serves at TP=8."""
@@ -39,12 +43,15 @@ _ATTENTION_AND_ENDS = (
 def named_checkpoint(name: str) -> ModelSpec:
     """The model that a name means, under that name; a key of the catalog is its own checkpoint.
 
-    Raises UnknownNameError where the catalog has no model of such a shape.
+    Raises UnknownNameError where the catalog has no model of such a shape, OutOfRangeError for a GGUF whose name
+    says no width.
     """
     spec = find_model(name)
     if name == spec.key:
         return spec
     width = width_in(name)
+    if width is None and name.lower().endswith("gguf"):
+        raise OutOfRangeError("model", name, "is a GGUF, whose name must say its width, as in -Q4_K_M")
     served = replace(spec, aliases=(name, *spec.aliases)) if "/" in name or width is not None else spec
     if width is None or width[0] == spec.weight_dtype:
         return served
@@ -67,7 +74,7 @@ def width_in(name: str) -> tuple[str, int | None] | None:
     """
     short = re.split(r"[/\\]", name.lower())[-1]
     for ending, dtype, group in _WIDTHS:
-        if re.search(rf"[-_.](?:{ending})(?:[-_.](?:dynamic|block|v\d+|hf|marlin|\w{{0,8}}quantized))?$", short):
+        if re.search(rf"[-_.](?:{ending})(?:[-_.](?:{_MORE}))?(?:[-_.](?:{_MORE}))?$", short):
             return dtype, group
     quantised = re.search(r"[-_.]quantized[-_.](w4a16|w8a8|w8a16)$", short)
     return ("int4", 128) if quantised and quantised[1] == "w4a16" else ("int8", None) if quantised else None

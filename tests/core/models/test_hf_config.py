@@ -268,6 +268,10 @@ def test_a_layer_of_each_further_family_by_hand(kind, changed, layer):
 FAMILY_OF = {
     "llama": "llama",
     "codellama": "llama",
+    "yi": "llama",
+    "phi-4": "llama",
+    "smollm3": "llama",
+    "solar": "llama",
     "tinyllama": "llama",
     "deepseek-coder": "llama",
     "mistral": "mistral",

@@ -11,6 +11,12 @@ from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.models.parameters import active_parameters, count_parameters, distinct_expert_fraction, total_parameters
 
 PUBLISHED = {
+    "codellama-34b": 33_743_970_304,
+    "yi-34b": 34_388_917_248,
+    "phi-4": 14_659_507_200,
+    "phi-4-mini": 3_836_021_760,
+    "smollm3-3b": 3_075_098_624,
+    "solar-10.7b": 10_731_524_096,
     "codellama-13b": 13_016_028_160,
     "deepseek-coder-6.7b": 6_740_512_768,
     "deepseek-v2-lite": 15_706_484_224,

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from core.catalog import gpu, model
+from core.errors import OutOfRangeError
 from core.models.checkpoint import named_checkpoint, own_width
 from core.models.hf_config import model_from_config
 from core.models.loaded_weights import loaded_weight_bytes
@@ -214,3 +215,31 @@ def test_no_plan_that_is_taken_is_beaten_on_every_axis_that_is_shown(name, card,
             and plan.max_concurrency > taken.max_concurrency
             and plan.layout.gpus <= taken.layout.gpus
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "width"),
+    [
+        ("neuralmagic/Meta-Llama-3-8B-Instruct-FP8-KV", "llama-3-8b", "fp8"),
+        ("nvidia/DeepSeek-R1-NVFP4-v2", "deepseek-r1", "nvfp4"),
+        ("amd/DeepSeek-R1-MXFP4-Preview", "deepseek-r1", "mxfp4"),
+        ("ISTA-DASLab/gemma-3-27b-it-GPTQ-4b-128g", "gemma-3-27b", "int4-g128"),
+        ("Intel/Qwen3-30B-A3B-Instruct-2507-int4-AutoRound", "qwen3-30b-a3b-2507", "int4-g128"),
+        ("cyankiwi/Qwen3-Coder-30B-A3B-Instruct-AWQ-8bit", "qwen3-30b-a3b-2507", "int8"),
+        ("lmstudio-community/Qwen3-32B-MLX-4bit", "qwen3-32b", "int4-g128"),
+        ("Llama-3-70B-Instruct-W4A16-G128", "llama-3-70b", "int4-g128"),
+        ("meta-llama/Llama-3.1-70B-Instruct-HQQ-4bit", "llama-3.1-70b", "int4-g128"),
+        ("meta-llama/Llama-3.1-8B-Instruct-QLORA_INT4_EO8", "llama-3.1-8b", "int4-g128"),
+        ("google/gemma-3-12b-it-qat-q4_0-gguf", "gemma-3-12b", "int4-g32"),
+        ("qwen3.6-27b-autoround-int4", "qwen3.5-27b", "int4-g128"),
+        ("Qwen/Qwen2.5-72B-Instruct-GPTQ-Int8", "qwen2.5-72b", "int8"),
+    ],
+)
+def test_a_width_is_read_through_whatever_stands_around_it(name, key, width):
+    spec = named_checkpoint(name)
+    assert (spec.key, own_width(spec), spec.aliases[0]) == (key, width, name)
+
+
+def test_a_gguf_that_says_no_width_is_not_taken_for_sixteen_bits():
+    with pytest.raises(OutOfRangeError, match="must say its width"):
+        named_checkpoint("bartowski/Llama-3.3-70B-Instruct-GGUF")
