@@ -68,6 +68,8 @@ def memory() -> None:
 
 def picker() -> None:
     given, flips = beside.answered(asked.question), beside.flipped(asked.question)
+    served = given.question.purpose == "serve"
+    page.errors = tested.columns(given.question.cluster.gpu, given.question.model) if served else {}
     figure, margin = page.split()
     with figure:
         page.say("picker.answer" if given.stands else "picker.nothing")
@@ -87,11 +89,12 @@ def picker() -> None:
         st.markdown("\n".join(f"1. {escape(worded(reason))}" for reason in given.trace))
         if given.question.purpose == "train":
             page.say("picker.untested")
-    if given.question.purpose == "serve":
+    if served:
         tested.beside_times(given.question.cluster.gpu, given.question.model)
 
 
 def serving() -> None:
+    page.errors = tested.columns(scenario.gpu_spec, scenario.model_spec)
     figure, margin = page.split()
     with figure:
         pays = scene_rows.handoffs(asked.request, links)[1].pays

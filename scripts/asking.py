@@ -9,6 +9,7 @@ from core.errors import OutOfRangeError
 from core.models.checkpoint import named_checkpoint
 from core.models.hf_config import MOST_CHARACTERS, model_from_config
 from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of, usual_width
+from core.placement.assumed import held_to
 from core.placement.cluster import own_gpu
 from core.placement.demand import Demand
 from core.placement.plan import Question
@@ -16,6 +17,7 @@ from core.placement.rank_memory import Overhead
 from core.placement.topology import read_topology
 from core.specs import DTYPE_BYTES, GpuSpec, ModelSpec
 from core.units import GB
+from runtime.prose import worded
 from scripts.terminal import Parser, finite, read_text
 
 OWN = "own"
@@ -30,6 +32,11 @@ ENGINES_WORDS = {
 }
 """Widths as engines' own flags name them."""
 USUAL = Demand()
+
+
+def tested(gpu_spec: GpuSpec, model: ModelSpec) -> list[str]:
+    """What stands beside every predicted time: how far such times were off, or that none was ever tested."""
+    return [worded(one) for one in held_to(gpu_spec, model)]
 
 
 def add_question(parser: Parser) -> None:

@@ -27,7 +27,7 @@ from core.serving.simulate import LoadResult
 from core.serving.trace import read_trace
 from core.units import plain, seconds
 from runtime.prose import worded
-from scripts.asking import add_question, in_s, question
+from scripts.asking import add_question, in_s, question, tested
 from scripts.terminal import NOTHING_FITS, Parser, answer, finite, picked, print_aligned, read_text, run
 
 
@@ -44,7 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print("\n".join(refused))
             return {"met": False, "refused": refused}
         report = _trace if options.trace else _bench if options.bench else _ladder
-        return report(options, asked, plan)
+        told, beside = report(options, asked, plan), tested(asked.cluster.gpu, asked.model)
+        if not options.json:
+            print("\n".join(beside))
+        return {**told, "tested": beside}
 
     return answer(
         parser,

@@ -10,7 +10,7 @@ from core.strategy.entrants import entrants
 from core.strategy.race import LOADS, REQUESTS, Lane, race
 from core.units import percent, plain, seconds
 from runtime.prose import worded
-from scripts.asking import add_question, question
+from scripts.asking import add_question, question, tested
 from scripts.terminal import NOTHING_FITS, Parser, answer, picked, print_aligned, run
 
 
@@ -27,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ran = race(entered, rate, chunk, options.seed, options.requests) if entered else None
         lanes = ran.lanes if ran else ()
         winner = ran.lanes[ran.winner].entrant.kind if ran else None
+        beside = tested(asked.cluster.gpu, asked.model)
         refused = [] if ran else [worded(one) for one in nothing_fits(place(asked))]
         if not options.json and refused:
             print("\n".join(refused))
@@ -34,9 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             heads = ("plan", "layout", "an answer", "first token", "next token", "most waiting", "fullest cache")
             print(f"{plain(rate)} requests a second")
             print_aligned([heads, *map(_cells, lanes)])
-            print(f"first: {winner}")
+            print("\n".join([f"first: {winner}", *beside]))
         lanes_said = [_figures(lane) for lane in lanes]
-        return {"requests_per_s": rate, "winner": winner, "refused": refused, "lanes": lanes_said}
+        return {"requests_per_s": rate, "winner": winner, "refused": refused, "lanes": lanes_said, "tested": beside}
 
     return answer(
         parser,

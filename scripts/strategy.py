@@ -19,6 +19,7 @@ from core.strategy.picker import Answer, Goal, Purpose, Question
 from core.strategy.picker import answer as pick
 from runtime.mermaid import mermaid
 from runtime.prose import worded
+from scripts.asking import tested
 from scripts.terminal import NOTHING_FITS, Parser, answer, picked, run
 
 MOST_GPUS, MOST_RANKS = 512, 64
@@ -32,11 +33,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def compute() -> Mapping[str, object]:
         if options.block is not None:
             return _block(options)
-        given = pick(_question(options))
+        asked = _question(options)
+        given = pick(asked)
         near = flips(given)
+        # a training step is told by the data sheet
+        beside = tested(asked.cluster.gpu, asked.model) if options.purpose == "serve" else []
         if not options.json:
             _print(given, near)
-        return _as_json(given, near)
+            print("".join(f"- {sentence}\n" for sentence in beside), end="")
+        return {**_as_json(given, near), "tested": beside}
 
     return answer(
         parser,

@@ -20,6 +20,7 @@ from ui.guarded import guarded
 from ui.labels import label as word
 from ui.players.save_png import save_png
 from ui.prose import Prose
+from ui.tested import marked
 
 
 @dataclass(kw_only=True)
@@ -28,6 +29,8 @@ class PageParts(Controls):
 
     look: theme.Look
     prose: Prose = field(default_factory=lambda: Prose({}))
+    errors: Mapping[str, float] = field(default_factory=dict)
+    """What a table of predicted times takes along as it is saved: how far such times were off."""
     _splits: Iterator[int] = field(default_factory=count)
 
     def fill(self, fields: Mapping[str, object]) -> None:
@@ -85,7 +88,7 @@ class PageParts(Controls):
             with st.container(horizontal=True, gap="small"):
                 st.download_button(
                     word("figure.csv"),
-                    rows.csv,
+                    marked(rows.csv, self.errors),
                     f"{name}.csv",
                     "text/csv",
                     key=f"csv_{name}",

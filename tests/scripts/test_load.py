@@ -22,6 +22,7 @@ def test_the_ladder_is_one_json_object(capsys):
     said = answered(capsys, "--requests", "200", "--itl-p99-ms", "200")
     assert said["rates"][-1]["requests_per_s"] == pytest.approx(said["capacity_per_s"], rel=0.2)
     assert said["rates"][0]["kept"]
+    assert all("published times of this class of GPU" in sentence for sentence in said["tested"])
     assert said["kept_per_s"] >= said["rates"][0]["requests_per_s"]
 
 
@@ -53,6 +54,7 @@ def test_without_json_it_is_a_table(capsys, tmp_path):
     assert load.main([*PLAN, "--requests", "50"]) == load.main([*PLAN, "--bench", str(path)]) == 0
     out, _ = capsys.readouterr()
     assert "requests a second" in out
+    assert out.count("Error, between tokens: 66 published times") == 2
     assert "all at once" in out
 
 

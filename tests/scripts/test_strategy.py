@@ -24,6 +24,7 @@ def test_without_json_it_is_read_line_by_line(capsys):
     first, *lines = capsys.readouterr().out.splitlines()
     assert first.startswith("TP: TP=")
     assert any(line.startswith("- Take TP=") for line in lines)
+    assert lines[-1].startswith("- Error, first token: 6 published times")
 
 
 def test_a_block_is_printed_as_mermaid(capsys):

@@ -1,0 +1,35 @@
+"""The errors that stand beside predicted times, as a table takes them along."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from core.catalog import GPUS, gpu, model
+from core.evidence.accuracy import accuracy_of
+from ui import tested
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("key", GPUS)
+def test_a_saved_table_of_predicted_times_says_how_far_such_times_were_off(key):
+    """n, median and p90 of the class and quantity, in every row; 0 published times where none was tested."""
+    row = model("llama-3-8b")
+    saved = tested.marked(b"plan,itl_ms\nTP=1,7.5\nTP=2,5\n", tested.columns(gpu(key), row))
+    first, second = csv.DictReader(io.StringIO(saved.decode()))
+    known = accuracy_of(gpu(key), row, "decode")
+    assert int(first["decode_published_times"]) == (known.n if known else 0)
+    assert ("decode_median_error" in first) is (known is not None)
+    assert {name: first[name] for name in first if "_" in name and name != "itl_ms"}.items() <= second.items()
+
+
+def test_a_table_of_no_prediction_is_saved_as_it_is():
+    assert tested.marked(b"a\n1\n", {}) == b"a\n1\n"
+
+
+@pytest.mark.parametrize("path", ["pages/5_placement.py", "pages/9_strategy.py", "ui/comm_cost/bench_serving.py"])
+def test_a_page_that_says_its_errors_puts_them_into_its_tables_first(path):
+    text = (ROOT / path).read_text(encoding="utf-8")
+    assert text.index("tested.columns(") < text.index("tested.beside")
