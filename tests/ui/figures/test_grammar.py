@@ -7,10 +7,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import vl_convert
+from hypothesis import given
+from hypothesis import strategies as st
 
 from runtime import content
 from ui.figures import bars, dots, lines
-from ui.figures.frames import sheet
+from ui.figures.frames import frame, sheet, worded
 from ui.figures.style import (
     BINARY_BYTES,
     BYTES,
@@ -173,7 +175,7 @@ def test_a_table_is_headed_and_marked_in_the_language_and_taken_away_as_core_wri
     with content.speaking("es"):
         table = sheet(rows)
         dressed = table.shown._translate(False, False)
-        assert list(table.table.columns) == ["término", "latencia (ms)", "nobody_names"]
+        assert table.sent.column_names == ["término", "latencia (ms)", "nobody_names"]
         assert [[cell["display_value"] for cell in row[1:]] for row in dressed["body"]] == [
             ["latencia", "6,400", "3"],
             ["TP=2", "0,4194", "1\u202f035\u202f648"],
@@ -185,6 +187,15 @@ def test_a_table_is_headed_and_marked_in_the_language_and_taken_away_as_core_wri
             "TP=2,0.41943,1035648",
         ]
     assert sheet(rows).shown.column_names[:2] == ["term", "latency (ms)"]
+
+
+@given(st.lists(st.tuples(st.text(), st.floats() | st.none() | st.integers(0, 9), st.integers(0, 9) | st.none())))
+def test_rows_and_their_frame_make_one_table(cells):
+    """Rows are made a table without pandas; a frame of them is pandas's own."""
+    rows = [Told(*row) for row in cells]
+    table, framed = sheet(rows), frame(rows)
+    assert table.csv.decode() == framed.to_csv(index=False, lineterminator="\n")
+    assert table.sent.to_pandas().equals(pa.Table.from_pandas(worded(framed)).to_pandas())
 
 
 def test_a_tooltip_names_its_fields_and_codes_in_the_language():
