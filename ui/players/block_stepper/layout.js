@@ -115,7 +115,13 @@ function stack(rows, size, spread, isWhole, first) {
     y += tops.get(row.key).h + underHeight(row, size);
     previous = row;
   }
-  return { tops, height: y + 4 };
+  return { tops, height: Math.max(y + 4, labelFoot(tops.get(previous?.key), size)) };
+}
+
+// Where a row's shape ends, on a line of its own under the name.
+function labelFoot(top, size) {
+  const twoLines = top && size.gutter && !size.oneLine && !size.nameOnly;
+  return twoLines ? top.y + Math.min(top.h, 3 * size.ch) / 2 + 1.7 * size.code : 0;
 }
 
 function gapBefore(row, previous, isWhole, size) {
