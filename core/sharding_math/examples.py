@@ -107,9 +107,12 @@ def _embedding(group: Group, width: int) -> None:
 
 
 def _sequence(group: Group, width: int) -> None:
-    """A row-parallel layer of four tokens whose sum is scattered over them, and gathered before the next matrix."""
-    x = np.concatenate([np.roll(_X, token, axis=1) for token in range(4)])
-    partial = row_product(group, group.shard("x", x, -1, "in_features"), _W[: min(width, 2)])
+    """A row-parallel layer of four tokens whose sum is scattered over them, and gathered before the next matrix.
+
+    Drawn narrow, of two tokens: of so many as two ranks can share.
+    """
+    x = np.concatenate([np.roll(_X, token, axis=1) for token in range(width)])
+    partial = row_product(group, group.shard("x", x, -1, "in_features"), _W[:2])
     group.all_gather("y on all", group.reduce_scatter("y", partial, 0, "tokens"))
 
 

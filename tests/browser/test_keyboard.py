@@ -126,6 +126,9 @@ def test_a_projected_link_on_a_phone_is_the_page_as_it_is_read(app, open_page):
     assert page.locator(".st-key-scenario button:visible").count() == 1
     assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") < 20
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 844, "height": 390})  # on its side it is one, too
+    page.goto(f"{app}/comm_cost?present=true")
+    page.wait_for_url(lambda url: "present=true" not in url)
 
 
 def test_nothing_in_the_header_lies_over_the_scenario(app, open_page):

@@ -1,7 +1,7 @@
 // What the browser has to know of the shell: keys, focus, what is said of a change, and links within the course.
 // Mounted once a visit; `data` is { said, present, keys, lang, streamlit, shared, path, presides, first, view, reads, wall, dark }.
 
-const PHONE_PX = 600;
+const PHONE_PX = [600, 480]; // a screen narrower or lower than this is a phone's, upright or on its side
 const WRITTEN_IN = 'input:not([type=range], [type=radio], [type=checkbox]), textarea, [contenteditable=true], [role=combobox]';
 const BLANKS = ['.', 'w', 'W'];
 const THEMES = ['t', 'T'];
@@ -172,7 +172,7 @@ export default function ({ data, parentElement, setStateValue }) {
     else region();
   }
   // a projected link on a phone is the same page, for reading
-  if (data.present && !now.present && innerWidth <= PHONE_PX) press('.st-key-go_present');
+  if (data.present && !now.present && (innerWidth <= PHONE_PX[0] || innerHeight <= PHONE_PX[1])) press('.st-key-go_present');
   const isOpened = data.presides !== now.presides;
   now = data;
   if (isOpened) nameRoom();

@@ -13,7 +13,8 @@ const WRITTEN = ':is(.stMarkdown, .stHtml, .stHeading)';
 const FIGURES = 'figure, [data-testid="stVegaLiteChart"], [data-testid^="stBidiComponent"]';
 const LINES = 'p, li, tr, pre, h1, h2, h3, h4, h5, .fraction-row';
 const ASKS = ['last', 'first', 'after']; // where a low wall has its controls: the first of these that leaves no screen to them alone
-const ANEW = { stacks: false, asks: 0, screensBefore: 0 };
+const ANEW = { stacks: false, asks: 0, screensBefore: 0, tight: 0, looseScreens: 0 };
+const TIGHT = 1, LOOSE_AGAIN = 2; // all stands a little closer; that was of no use
 const wall = { zoom: 1, low: false, screens: [], at: 0, scene: '', presenting: false, tall: null, known: '', ...ANEW, tell: () => {} };
 
 const least = (size) => Math.min(innerWidth / size[0], innerHeight / size[1]);
@@ -35,6 +36,7 @@ function scaleWall() {
   }
   document.documentElement.dataset.wall = !wall.presenting ? '' : low || wall.stacks ? 'low' : 'high';
   document.documentElement.dataset.asks = ASKS[wall.asks];
+  document.documentElement.dataset.tight = wall.tight === TIGHT;
   Object.assign(wall, { zoom, low });
   const seen = JSON.stringify({ low, zoom });
   if (!wall.presenting || seen === wall.known) return;
@@ -112,8 +114,9 @@ function layScreens() {
     scaleWall();
     return layLater();
   }
-  if (asksAnew(parts)) return layLater();
-  fillLast(wall.screens, parts, foot.getBoundingClientRect().top - top - AIR);
+  const room = foot.getBoundingClientRect().top - top - AIR;
+  if (tightens(parts, room) || asksAnew(parts)) return layLater();
+  fillLast(wall.screens, parts, room);
   wall.at = Math.min(wall.at, wall.screens.length - 1);
   return showScreens(flow, parts);
 }
@@ -121,15 +124,29 @@ function layScreens() {
 const on = (screen, parts) => parts.filter(({ box }) => screen.shown.has(box)).sort((one, other) => one.box.top - other.box.top);
 const isBare = (screen, parts) => on(screen, parts).every(({ part }) => part.matches(`${CONTROLS}, h1`));
 const isFigure = ({ part }) => part.matches(FIGURES) || part.querySelector(FIGURES);
+const asksOn = (screen, parts) => on(screen, parts).some(({ part }) => part.matches(CONTROLS));
 const drawnOn = (screen, parts) => on(screen, parts).some(isFigure);
 
-// Controls stand after their figure, so that it comes first. Where that leaves them a screen of their own they go before
+// A last screen that is nearly empty is one screen less where all stands a little closer; else that was of no use.
+function tightens(parts, room) {
+  const { screens, looseScreens } = wall;
+  const last = screens.at(-1), end = Math.max(last.from, ...on(last, parts).map(({ box }) => box.bottom));
+  const isNearlyEmpty = screens.length > 1 && (isBare(last, parts) || end - last.from < room / 3);
+  if (wall.tight === TIGHT && screens.length >= looseScreens) wall.tight = LOOSE_AGAIN;
+  else if (!wall.tight && isNearlyEmpty) Object.assign(wall, { tight: TIGHT, looseScreens: screens.length });
+  else return false;
+  scaleWall();
+  return true;
+}
+
+// Controls stand after their figure, so that it comes first. Where that leaves them a screen without it they go before
 // it, unless they then drive it to another screen.
 function asksAnew(parts) {
   const { asks, screens, screensBefore } = wall;
   const isPoor = asks === ASKS.indexOf('first') && (screens.length > screensBefore || !drawnOn(screens[0], parts));
-  if (asks === ASKS.length - 1 || !(isPoor || screens.some((screen) => isBare(screen, parts)))) return false;
-  Object.assign(wall, { asks: asks + 1, screensBefore: screens.length });
+  const isApart = parts.some(isFigure) && screens.some((screen) => asksOn(screen, parts) && !drawnOn(screen, parts));
+  if (asks === ASKS.length - 1 || !(isPoor || isApart || screens.some((screen) => isBare(screen, parts)))) return false;
+  Object.assign(wall, { asks: asks + 1, screensBefore: screens.length, tight: 0 });
   scaleWall();
   return true;
 }
@@ -156,16 +173,15 @@ function fillLast(screens, parts, room) {
 
 function showScreens(flow, parts) {
   const { screens, at } = wall;
-  const { from, to, shown } = screens[at] ?? {};
+  const { from, shown } = screens[at] ?? {};
   for (const { part, box } of parts) {
     const visibility = shown.has(box) ? '' : 'hidden';
     if (part.style.visibility === visibility) continue;
     Object.assign(part.style, { visibility, opacity: visibility && '0' }); // some labels insist on being visible
   }
   for (const part of flow) {
-    const { top, bottom } = part.getBoundingClientRect();
-    const inset = [from - top, bottom - to].map((px) => (px > 0 ? px : -BEYOND));
-    part.style.clipPath = screens.length > 1 ? `inset(${inset[0]}px -${BEYOND}px ${inset[1]}px -${BEYOND}px)` : '';
+    const over = from - part.getBoundingClientRect().top; // what is lower than the screen is under the foot
+    part.style.clipPath = screens.length > 1 && over > 0 ? `inset(${over}px -${BEYOND}px -${BEYOND}px -${BEYOND}px)` : '';
     part.style.top = at ? `${screens[0].from - from}px` : '';
   }
   document.documentElement.style.setProperty('--screen', screens.length > 1 ? `" · ${at + 1}/${screens.length}"` : '""');

@@ -31,6 +31,7 @@ def view(run: Run, prose: Prose, kind: str, payload_bytes: int, fmt: Precision |
     name, where = run.trace.result.name.split()[0], error.index if run.dense.shape[0] > 1 else error.index[1:]
     own = {
         "drawn_collectives": len(run.trace.collectives),
+        "tokens": len(run.dense),
         "error": error,
         "where": f"{name}[{', '.join(map(str, where))}]",
     }

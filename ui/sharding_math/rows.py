@@ -57,6 +57,8 @@ def drawn_runs(kind: Kind, num_ranks: int) -> tuple[Run, ...]:
     Raises IndivisibleError.
     """
     widths = (NARROW_WIDTH,) if num_ranks > 4 else (FULL_WIDTH, NARROW_WIDTH)
+    if kind == "sequence" and num_ranks > NARROW_WIDTH:
+        widths = (FULL_WIDTH,)  # each rank has a token at least
     return tuple(run(kind, num_ranks, width, DRAWN_FORMAT) for width in widths)
 
 

@@ -88,7 +88,7 @@ function layOutAt(board, available, present, size) {
 function spreadOf(board, size, present) {
   if (size === SIZES.presentStill) return 0.62;
   if (size === SIZES.presentTight) return 0.4;
-  if (size === SIZES.presentTightest) return 0.2;
+  if (size === SIZES.presentTightest) return 0.08;
   if (size === SIZES.presentStillTight) return 0.17;
   if (size === SIZES.tall) return 0.56;
   return (isLong(board) ? 0.62 : 1) * (present && !isLong(board) ? 0.85 : 1) * (size.gutter ? 1 : 0.6);
