@@ -2,6 +2,7 @@
 
 import functools
 import sys
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
@@ -10,15 +11,22 @@ from hypothesis import settings
 
 settings.register_profile("shardlab", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=25)
+settings.register_profile("sample", deadline=None, max_examples=5)
 # a deadline is a timed test, and machines are noisy
 
 
 TORCH = Path(__file__).parent / "distributed"
 
 
+def pytest_addoption(parser):
+    every = "run of each test's cases the first, the last and every K-th, and few examples of what Hypothesis draws"
+    parser.addoption("--sample", type=int, metavar="K", help=every)
+
+
 def pytest_configure(config):
     """A quarter of the examples where the slow tier is left out, which tries all of them."""
-    settings.load_profile("quick" if "not (slow" in config.option.markexpr else "shardlab")
+    quick = "sample" if config.option.sample else "quick"
+    settings.load_profile(quick if "not (slow" in config.option.markexpr else "shardlab")
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -28,14 +36,26 @@ def pytest_ignore_collect(collection_path, config):
     return None
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Let some tests compute while others wait for a browser; what needs torch is of the slow tier."""
+    if every := config.option.sample:
+        items[:] = [item for _, cases in groupby(items, key=function_of) for item in sampled(list(cases), every)]
     for item in items:
         if item.nodeid.startswith("tests/distributed/"):
             item.add_marker(pytest.mark.slow)
     waiting = sorted(filter(is_waiting, items), key=lambda item: "test_every_page" not in item.nodeid)
     rest = [item for item in items if not is_waiting(item)]
     items[:] = [item for _, item in sorted([*placed(waiting), *placed(rest)], key=itemgetter(0))]
+
+
+def function_of(item) -> str:
+    """The test that an item is a case of."""
+    return item.nodeid.partition("[")[0]
+
+
+def sampled(cases: list, every: int) -> list:
+    """The first of a test's cases, the last and every so many in between: no test goes without."""
+    return [case for number, case in enumerate(cases) if number % every == 0 or case is cases[-1]]
 
 
 def is_waiting(item) -> bool:

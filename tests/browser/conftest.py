@@ -5,6 +5,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -47,7 +48,9 @@ def profile(tmp_path_factory):
         (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Chromium and playwright")
     folder = tmp_path_factory.mktemp("profile")
     with sync_playwright() as playwright:
-        profile = playwright.chromium.launch_persistent_context(folder, executable_path=path, args=FLAGS)
+        # one process for all visits: the scripts of the app are compiled once
+        flags = [*FLAGS, "--process-per-site"]
+        profile = playwright.chromium.launch_persistent_context(folder, executable_path=path, args=flags)
         yield profile
         profile.close()
 
@@ -71,15 +74,17 @@ def cold_server(tmp_path) -> Iterator[str]:
     stop_server(server)
 
 
-@pytest.fixture
-def open_page(profile) -> Iterator[Callable]:
-    """`open_page(url, width=, height=, scheme=, script=)`: a settled page in a visit of its own.
+@contextmanager
+def visiting(profile) -> Iterator[Callable]:
+    """`opened(url, width=, height=, scheme=, script=)`: a settled page in a visit of its own, closed at the end.
 
-    At teardown no visit may have asked any other host for anything, nor left an unexpected error in the console.
+    No visit may then have asked any other host for anything, nor left an unexpected error in the console.
     """
     visits, strangers, errors = [], [], []
 
     def opened(url: str, *, width: int = 1440, height: int = 900, scheme: str = "light", script: str = ""):
+        if profile.pages[0].url == "about:blank":  # stays, and with it the process that all visits share
+            profile.pages[0].goto(f"http://{url.split('/')[2]}/_stcore/health")
         page = profile.new_page()
         page.add_init_script(f"{ASKED};{script}")
         visits.append(page)
@@ -99,6 +104,46 @@ def open_page(profile) -> Iterator[Callable]:
         page.close()
     assert not strangers, f"asked other hosts: {strangers}"
     assert not errors, f"console: {errors}"
+
+
+@pytest.fixture
+def open_page(profile) -> Iterator[Callable]:
+    """Opens pages for one test."""
+    with visiting(profile) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def same_page(profile) -> Iterator[Callable]:
+    """`same_page(url)`: one page for all tests of a file that ask for an address, as it was when it was opened.
+
+    Opened anew where a test has left another address; where a player stands is the test's to put back.
+    """
+    pages, stood = {}, {}
+    with visiting(profile) as opened:
+
+        def same(url: str):
+            if url not in pages:
+                page = pages[url] = opened(url)
+                stood[url] = _without_step(page.url)
+                return page
+            page = pages[url]
+            page.mouse.move(0, 0)
+            page.evaluate("document.activeElement.blur()")
+            page.set_viewport_size({"width": 1440, "height": 900})
+            page.emulate_media(color_scheme="light", reduced_motion="reduce")
+            settle(page)
+            if _without_step(page.url) != stood[url]:
+                page.goto(url)
+                settle(page)
+            return page
+
+        yield same
+
+
+def _without_step(url: str) -> str:
+    """An address without the step that a player keeps there."""
+    return re.sub(r"[?&]\w+_step=\w+", "", url)
 
 
 def _note_stranger(url: str, host: str, strangers: list[str]) -> None:

@@ -25,7 +25,7 @@ def revealed(app: str, entry) -> str:
 
 
 AXE = """({ rules, colours }) => axe.run(document, {
-    resultTypes: ['violations'], rules: { 'color-contrast': { enabled: colours } },
+    resultTypes: ['violations'], preload: false, rules: { 'color-contrast': { enabled: colours } },
     ...(rules.length ? { runOnly: { type: 'rule', values: rules } } : {}),
 }).then(({ violations }) => violations.flatMap(
     ({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 120)}`)))"""

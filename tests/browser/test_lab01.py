@@ -12,9 +12,11 @@ STEPS = ["whole", "shard", "local matmul", "all-reduce", "compare"]
 
 
 @pytest.fixture
-def stepper(app, open_page):
-    """The See scene with four ranks of a row-parallel layer, allowed to move."""
-    page = drawn(open_page(f"{app}/{FOUR}"))
+def stepper(app, same_page):
+    """The See scene with four ranks of a row-parallel layer at its first step, allowed to move."""
+    page = drawn(same_page(f"{app}/{FOUR}"))
+    page.locator(".track button").first.click()
+    page.evaluate("document.activeElement.blur()")
     page.emulate_media(reduced_motion="no-preference")
     return page
 
@@ -96,34 +98,29 @@ def test_each_rank_multiplies_and_the_sum_is_on_all(stepper):
     assert "1 all-reduce, 8 KiB" in stepper.locator("aside").inner_text()
 
 
-def test_pointing_at_an_output_writes_its_sum_out(stepper):
-    stepper.locator(".track button").nth(3).click()
-    assert followed(stepper) == "y[2], followed"
-    stepper.locator(".hit[data-follow='1']").first.hover()
-    assert followed(stepper) == "y[1], followed"
-    assert stepper.locator(".followed .number").all_inner_texts() == ["0.08", "−0.72", "−0.21", "1.10", "0.25"]
-
-
-def test_outputs_are_reached_and_walked_by_keyboard(stepper):
+def test_an_outputs_sum_is_written_out_for_pointer_and_keyboard_and_the_server_is_asked_nothing(app, open_page):
     """Arrow keys on an output go to its neighbour, not to the next step."""
-    stepper.locator(".track button").nth(3).click()
-    stepper.wait_for_timeout(1100)
-    stepper.locator(".hit[data-follow][tabindex='0']").focus()
-    stepper.keyboard.press("ArrowLeft")
-    assert followed(stepper) == "y[1], followed"
-    assert step(stepper) == "all-reduce"
-
-
-def test_stepping_sends_nothing_to_the_server(stepper):
-    stepper.evaluate(
+    page = drawn(open_page(f"{app}/{FOUR}"))
+    page.emulate_media(reduced_motion="no-preference")
+    page.evaluate(
         "() => { WebSocket.prototype.send = (send => function (...data) { window.sent = (window.sent || 0) + 1;"
         " return send.apply(this, data); })(WebSocket.prototype.send); }"
     )
-    for _ in range(4):
-        stepper.keyboard.press("n")
-    stepper.locator(".hit[data-follow='0']").first.hover()
-    stepper.wait_for_timeout(500)
-    assert stepper.evaluate("window.sent || 0") == 0
+    for _ in range(3):
+        page.keyboard.press("n")
+    assert followed(page) == "y[2], followed"
+    page.wait_for_timeout(1100)
+    page.locator(".hit[data-follow][tabindex='0']").focus()
+    page.keyboard.press("ArrowLeft")
+    assert (followed(page), step(page)) == ("y[1], followed", "all-reduce")
+    page.locator(".hit[data-follow='0']").first.hover()
+    assert followed(page) == "y[0], followed"
+    page.locator(".hit[data-follow='1']").first.hover()
+    assert followed(page) == "y[1], followed"
+    assert page.locator(".followed .number").all_inner_texts() == ["0.08", "−0.72", "−0.21", "1.10", "0.25"]
+    page.keyboard.press("n")
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.sent || 0") == 0
 
 
 def test_the_step_is_in_the_address_and_a_reload_opens_there(stepper):
@@ -160,22 +157,26 @@ def test_a_rank_is_picked_by_its_name_as_a_hint_on_the_page_says(stepper):
     until(stepper, lambda: blocks.evaluate_all(opacity) == [1, 1, 1, 1])
 
 
-@pytest.mark.parametrize(
-    ("layer", "names"),
-    [
-        ("Attention", ["whole", "shard", "project", "attend", "output", "all-reduce", "compare"]),
-        ("Embedding", ["whole", "shard", "look up", "all-reduce", "compare"]),
-        ("Sequence", ["whole", "shard", "local matmul", "reduce-scatter", "all-gather", "compare"]),
-    ],
-)
-def test_every_layer_can_be_walked(app, open_page, layer, names):
-    page = drawn(open_page(f"{app}/{SEE}&shard_layer={layer}"))
-    walked = [step(page)]
-    for _ in names[1:]:
-        page.keyboard.press("n")
-        walked.append(step(page))
-        assert page.locator(".stepper aside .step p").inner_text()
-    assert walked == names
+LAYERS = {
+    "Attention": ["whole", "shard", "project", "attend", "output", "all-reduce", "compare"],
+    "Embedding": ["whole", "shard", "look up", "all-reduce", "compare"],
+    "Sequence": ["whole", "shard", "local matmul", "reduce-scatter", "all-gather", "compare"],
+}
+
+
+def test_every_layer_can_be_walked(app, open_page):
+    page = drawn(open_page(f"{app}/{SEE}&shard_layer=Attention"))
+    for layer, names in LAYERS.items():
+        page.locator(".st-key-shard_layer_shown").get_by_text(layer, exact=True).click()
+        settle(page)
+        until(page, lambda names=names: page.locator(".track button").all_inner_texts() == names)
+        page.locator(".track button").first.click()
+        walked = [step(page)]
+        for _ in names[1:]:
+            page.keyboard.press("n")
+            walked.append(step(page))
+            assert page.locator(".stepper aside .step p").inner_text()
+        assert walked == names
 
 
 def test_a_struck_size_says_which_equation_it_breaks(app, open_page):
@@ -185,10 +186,10 @@ def test_a_struck_size_says_which_equation_it_breaks(app, open_page):
     assert "line-through" in struck.evaluate("e => getComputedStyle(e).textDecorationLine")
 
 
-def test_with_reduced_motion_play_shows_the_end_at_once(app, open_page):
-    page = drawn(open_page(f"{app}/{SEE}"))
-    page.keyboard.press("Space")
-    assert step(page) == "compare"
+def test_with_reduced_motion_play_shows_the_end_at_once(stepper):
+    stepper.emulate_media(reduced_motion="reduce")
+    stepper.keyboard.press("Space")
+    assert step(stepper) == "compare"
 
 
 def test_the_figure_is_saved_as_svg_as_it_stands(stepper, tmp_path):
@@ -203,16 +204,14 @@ def test_the_figure_is_saved_as_svg_as_it_stands(stepper, tmp_path):
     assert "partial y" in words
 
 
-def test_a_phone_shows_four_ranks_without_scrolling_sideways(app, open_page):
+def test_a_phone_shows_four_ranks_and_every_rank_of_a_layer_without_scrolling_sideways(app, open_page):
     page = drawn(open_page(f"{app}/{FOUR}", width=390, height=844))
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     stage = page.locator(".stepper .stage")
     assert stage.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
-
-
-def test_a_phone_sees_every_rank_of_a_layer_without_scrolling_sideways(app, open_page):
-    page = open_page(f"{app}/sharding_math?shard_scene=count", width=390, height=844)
+    page.get_by_role("tab", name="Count it").click()
     settle(page)
+    page.locator(".still svg text:visible").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     seen = page.locator(".still svg text:visible").all_text_contents()
     assert {"rank 0", "rank 1"} <= set(seen)

@@ -16,9 +16,11 @@ TABLE = "comm_cost?bill_scene=bench&bill_figure=your+table&tp=8"
 
 
 @pytest.fixture
-def player(app, open_page):
-    """The wire's player over four ranks, allowed to move, and the page it is on."""
-    page = drawn(open_page(f"{app}/{WIRE}"))
+def player(app, same_page):
+    """The wire's player over four ranks at its first stop, allowed to move, and the page it is on."""
+    page = drawn(same_page(f"{app}/{WIRE}"))
+    page.locator("figure.ring .stage").press("Home")
+    page.evaluate("document.activeElement.blur()")
     page.emulate_media(reduced_motion="no-preference")
     return page
 
@@ -72,10 +74,10 @@ def said_after(page, *keys: str) -> str:
     return page.locator("figure.ring .live").inner_text()
 
 
-def test_with_reduced_motion_play_shows_the_end_at_once(app, open_page):
-    page = drawn(open_page(f"{app}/{WIRE}"))
-    page.keyboard.press("Space")
-    assert (stop(page), at_rest(page)) == (6, True)
+def test_with_reduced_motion_play_shows_the_end_at_once(player):
+    player.emulate_media(reduced_motion="reduce")
+    player.keyboard.press("Space")
+    assert (stop(player), at_rest(player)) == (6, True)
 
 
 def test_the_wire_is_saved_as_svg_as_it_stands(player, tmp_path):

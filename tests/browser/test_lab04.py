@@ -1,5 +1,6 @@
 """Lab 04 in a real browser: the schedule player under keyboard and mouse, and the walk through the scenes."""
 
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -11,9 +12,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture
-def player(app, open_page):
-    """The See scene's player, allowed to move, and the page it is on."""
-    page = drawn(open_page(f"{app}/{SEE}"))
+def player(app, same_page):
+    """The See scene's player at its first tick, allowed to move, and the page it is on."""
+    page = drawn(same_page(f"{app}/{SEE}"))
+    for key in ("End", "Home"):
+        page.locator("canvas.grid").press(key)
+    page.evaluate("document.activeElement.blur()")
     page.emulate_media(reduced_motion="no-preference")
     return page
 
@@ -97,8 +101,11 @@ def test_arrows_move_and_choose_when_the_figure_has_the_focus(player):
     assert tick(player) == 23
     player.keyboard.press("Home")
     assert tick(player) == 0
-    player.keyboard.press("ArrowDown")
-    assert "following microbatch 7" in player.locator("figure.player .live").inner_text()
+    live, chosen = player.locator("figure.player .live"), []
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp"):
+        player.keyboard.press(key)
+        chosen.append(int(re.search(r"following microbatch (\d+)", live.inner_text())[1]))
+    assert chosen == [chosen[0], chosen[0] + 1, chosen[0]]
 
 
 def test_the_slider_scrubs(player):
@@ -125,10 +132,10 @@ def test_a_click_on_an_idle_cell_counts_the_bubble(player):
     assert "1 of 23 ticks" in player.locator("figure.player output").inner_text()
 
 
-def test_with_reduced_motion_play_shows_the_end_at_once(app, open_page):
-    page = drawn(open_page(f"{app}/{SEE}"))
-    page.keyboard.press("Space")
-    assert (tick(page), at_rest(page)) == (23, True)
+def test_with_reduced_motion_play_shows_the_end_at_once(player):
+    player.emulate_media(reduced_motion="reduce")
+    player.keyboard.press("Space")
+    assert (tick(player), at_rest(player)) == (23, True)
 
 
 def test_playing_64_by_1024_sends_nothing_to_the_server(app, open_page):
