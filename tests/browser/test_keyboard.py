@@ -1,5 +1,7 @@
 """Keys, focus, what is announced and where one is: the shell without a mouse, or on a phone."""
 
+import re
+
 from tests.browser.conftest import arrive, press, settle, until, wait_for_address
 
 
@@ -35,16 +37,27 @@ WATCH_FRAMES = """() => {
 """Run before a page that shows no widget: what is painted of any, in each frame from the first."""
 
 
-def test_after_a_prediction_by_mouse_v_reveals_and_n_goes_on(app, open_page):
-    """The focus is on the range input then, where Streamlit hears no shortcut."""
+def test_after_a_prediction_by_mouse_v_reveals_n_goes_on_and_the_guess_stays(app, open_page):
+    """The focus is on the range input then, where Streamlit hears no shortcut.
+
+    The guess left with its slider: after a reload and B it was 0, with the truth shown.
+    """
     page = open_page(f"{app}/comm_cost")
     predict_by_mouse(page)
     assert in_focus(page) == "guess" or page.evaluate("document.activeElement.type") == "range"
     press(page, "v")
     wait_for_address(page, "bill_revealed=true")
+    guess = re.search(r"bill_guess=(\d+)", page.url)[1]
     page.get_by_role("slider").first.focus()
     press(page, "n")
     wait_for_address(page, "bill_scene=see")
+    assert f"bill_guess={guess}" in page.url
+    page.reload()
+    settle(page)
+    press(page, "b")
+    page.get_by_role("tab", name="Question", selected=True).wait_for()
+    wait_for_address(page, f"bill_guess={guess}")
+    assert page.get_by_role("slider").first.input_value() == guess
 
 
 def test_reveal_leaves_the_focus_on_the_next_step_and_says_the_answer(app, open_page):
@@ -56,16 +69,13 @@ def test_reveal_leaves_the_focus_on_the_next_step_and_says_the_answer(app, open_
     until(page, lambda: "183 %" in page.locator("#shell-said").inner_text())
 
 
-def test_a_new_scene_is_announced_and_names_the_tab_of_the_browser(app, open_page):
+def test_a_new_scene_is_announced_and_escape_closes_the_scenario_and_gives_the_focus_back(app, open_page):
+    """And names the tab of the browser."""
     page = open_page(f"{app}/comm_cost?bill_scene=see")
     assert page.title() == "See it · The bill · Shardlab"
     press(page, "n")
     assert page.title().startswith("Count it")
     assert page.locator("#shell-said").inner_text().startswith("Count it")
-
-
-def test_escape_closes_the_scenario_and_gives_the_focus_back(app, open_page):
-    page = open_page(f"{app}/comm_cost")
     page.locator(".st-key-scenario button:visible").first.click()
     page.locator(".st-key-scenario_panel .st-key-scenario_done button").wait_for()
     press(page, "Escape")
@@ -103,20 +113,6 @@ def test_a_wall_is_turned_dark_by_t_and_holds_its_axes_by_f(app, open_page):
     assert far.count() == 1
     press(page, "f")
     far.wait_for(state="detached")
-
-
-def test_a_prediction_stays_in_the_address_of_every_scene(app, open_page):
-    """It left with its slider: after a reload and B the guess was 0, with the truth shown."""
-    page = open_page(f"{app}/comm_cost?bill_guess=15&bill_revealed=true")
-    press(page, "n")
-    wait_for_address(page, "bill_scene=see")
-    assert "bill_guess=15" in page.url
-    page.reload()
-    settle(page)
-    press(page, "b")
-    page.get_by_role("tab", name="Question", selected=True).wait_for()
-    wait_for_address(page, "bill_guess=15")
-    assert page.get_by_role("slider").first.input_value() == "15"
 
 
 def test_a_projected_link_on_a_phone_is_the_page_as_it_is_read(app, open_page):

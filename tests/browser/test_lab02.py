@@ -79,8 +79,8 @@ def ranks_of(server) -> list[int]:
     return server.ranks()
 
 
-def test_every_line_of_the_recorded_run_has_its_verdict(app, open_page):
-    """Bytes, counts and tokens are met exactly."""
+def test_a_recorded_run_has_its_verdicts_its_letters_and_offers_no_run_in_public(app, open_page):
+    """Bytes, counts and tokens are met exactly, and a letter is stepped by keyboard."""
     page = open_page(f"{app}/two_way_tp?real_scene=count")
     rows = page.locator("table.log-table tbody tr")
     verdicts = {
@@ -90,25 +90,13 @@ def test_every_line_of_the_recorded_run_has_its_verdict(app, open_page):
     assert set(verdicts) >= {"tp_size", "bytes", "bytes_per_token", "all_reduces_per_token", "identical"}
     for field in ("tp_size", "bytes", "bytes_per_token", "all_reduces_per_token", "identical"):
         assert "ok" in verdicts[field], field
-
-
-def test_a_letter_is_stepped_by_keyboard(app, open_page):
-    page = open_page(f"{app}/two_way_tp?real_scene=see")
-    slider = page.get_by_role("slider", name="Letter")
-    slider.focus()
+    page.get_by_role("tab", name="See it", exact=True).click()
+    page.get_by_role("slider", name="Letter").focus()
     page.keyboard.press("ArrowRight")
     until(page, lambda: "he went" in page.locator(".st-key-reading_see-written").inner_text())
-
-
-def test_a_public_deployment_offers_no_run(open_page, tmp_path):
-    process, url = start_server(tmp_path / "log")
-    try:
-        page = open_page(f"{url}/{BENCH}")
-        assert page.get_by_role("button", name=RUN).count() == 0
-        assert "Live runs are off" in page.locator("body").inner_text()
-        page.close()
-    finally:
-        stop_server(process)
+    page.get_by_role("tab", name="Bench", exact=True).click()
+    page.get_by_text("Live runs are off").first.wait_for()
+    assert page.get_by_role("button", name=RUN).count() == 0
 
 
 class TestLive:

@@ -190,16 +190,6 @@ def test_the_figure_is_saved_as_svg_as_it_stands(player, tmp_path):
     assert sum(element.get("fill") == "url(#idle)" for element in root.iter(f"{SVG}rect")) == 56
 
 
-def test_projected_controls_are_at_least_24_px(app, open_page):
-    page = open_page(f"{app}/{SEE}&present=true", width=1920, height=1080)
-    sizes = page.locator("figure.player").evaluate(
-        "figure => [...figure.querySelectorAll('button.play, kbd, output, .speed span, legend')]"
-        ".map(element => parseFloat(getComputedStyle(element).fontSize))"
-    )
-    assert len(sizes) >= 7
-    assert min(sizes) >= 24
-
-
 def test_on_a_phone_a_deadlock_is_told_without_scrolling_sideways(app, open_page):
     """Eight ranks that wait, each in a line of text that ends within the screen."""
     page = drawn(

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.browser.conftest import settle
+from tests.browser.conftest import press, settle, wait_for_address
 
 SCHEDULE = "pipeline_bubble?pipe_scene=see"
 PLAYERS = {
@@ -28,14 +28,10 @@ def drawn(page):
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-def test_every_control_has_a_name_on_a_wall(app, open_page, name):
-    figure = drawn(open_page(f"{app}/{PLAYERS[name]}&present=true", width=1280, height=720))
-    assert figure.evaluate(NAMELESS) == []
-
-
-@pytest.mark.parametrize("name", PLAYERS)
-def test_on_a_phone_controls_have_names_and_44_px_and_a_step_is_announced(app, open_page, name):
-    figure = drawn(open_page(f"{app}/{PLAYERS[name]}", width=390, height=844))
+def test_controls_have_names_and_on_a_phone_44_px_and_a_step_is_announced(app, open_page, name):
+    """On a phone, then on a low wall."""
+    page = open_page(f"{app}/{PLAYERS[name]}", width=390, height=844)
+    figure = drawn(page)
     assert figure.evaluate(NAMELESS) == []
     assert figure.evaluate(SMALL) == []
     assert figure.locator(".live").inner_text() == ""
@@ -47,19 +43,11 @@ def test_on_a_phone_controls_have_names_and_44_px_and_a_step_is_announced(app, o
         "journey": "All GPUs have read their parts of the attention weights",
     }
     assert said[name] in figure.locator(".live").inner_text()
-
-
-def test_forced_colours_keep_the_slider_and_the_chosen_speed(app, open_page):
-    page = open_page(f"{app}/{SCHEDULE}")
-    figure = drawn(page)
-    page.emulate_media(forced_colors="active")
+    page.set_viewport_size({"width": 1280, "height": 720})
     settle(page)
-    colours = figure.evaluate(
-        "figure => ['.speed input:checked + span', '.speed input:not(:checked) + span']"
-        ".map(which => getComputedStyle(figure.querySelector(which)).backgroundColor)"
-    )
-    assert colours[0] != colours[1]
-    assert figure.locator("input[type=range]").evaluate("slider => getComputedStyle(slider).appearance") == "auto"
+    press(page, "p")
+    wait_for_address(page, "present=true")
+    assert drawn(page).evaluate(NAMELESS) == []
 
 
 def saved(page, tmp_path):
@@ -72,22 +60,34 @@ def saved(page, tmp_path):
     return [(element.text, float(element.get("font-size"))) for element in texts]
 
 
-def test_every_cell_of_64_microbatches_has_its_number(app, open_page, tmp_path):
-    """They come and go together: each of 64 on eight stages, and the followed one once more in its frame."""
+def test_64_microbatches_have_their_numbers_and_forced_colours_keep_the_chosen_speed(app, open_page, tmp_path):
+    """The numbers come and go together: each on eight stages, and the followed one once more in its frame."""
     page = open_page(f"{app}/{SCHEDULE}&pipe_m=64")
-    drawn(page)
+    figure = drawn(page)
     counted = Counter(text for text, size in saved(page, tmp_path) if text.isdigit() and size < 13)
     assert counted == {str(k): 16 if k == 6 else 8 for k in range(64)}
+    page.emulate_media(forced_colors="active")
+    settle(page)
+    colours = figure.evaluate(
+        "figure => ['.speed input:checked + span', '.speed input:not(:checked) + span']"
+        ".map(which => getComputedStyle(figure.querySelector(which)).backgroundColor)"
+    )
+    assert colours[0] != colours[1]
+    assert figure.locator("input[type=range]").evaluate("slider => getComputedStyle(slider).appearance") == "auto"
 
 
-def test_no_type_on_a_wall_is_under_24_px(app, open_page, tmp_path):
-    page = open_page(f"{app}/{SCHEDULE}&present=true", width=1920, height=1080)
-    drawn(page)
-    assert min(size for _, size in saved(page, tmp_path)) >= 24
-
-
-def test_a_low_wall_has_the_whole_schedule_and_its_controls(app, open_page):
+def test_a_wall_has_the_whole_schedule_its_controls_and_no_type_under_24_px(app, open_page, tmp_path):
+    """A low one first, then a large one, on the page and in what is saved of it."""
     page = open_page(f"{app}/{SCHEDULE}&present=true", width=1280, height=720)
     play = drawn(page).locator(".play").bounding_box()
     foot = page.locator(".st-key-foot").bounding_box()
     assert play["y"] + play["height"] <= foot["y"]
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    settle(page)
+    sizes = drawn(page).evaluate(
+        "figure => [...figure.querySelectorAll('button.play, kbd, output, .speed span, legend')]"
+        ".map(element => parseFloat(getComputedStyle(element).fontSize))"
+    )
+    assert len(sizes) >= 7
+    assert min(sizes) >= 24
+    assert min(size for _, size in saved(page, tmp_path)) >= 24

@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from tests.browser.conftest import arrive, press, settle, wait_for_address
 
 
@@ -36,17 +34,14 @@ def test_garbage_in_the_address_gives_defaults_and_one_line(app, open_page):
     assert page.get_by_test_id("stException").count() == 0
 
 
-def test_an_alias_in_the_address_becomes_the_catalog_key(app, open_page):
-    page = open_page(f"{app}/comm_cost?model=meta-llama/Meta-Llama-3-70B-Instruct")
-    wait_for_summary(page, "llama-3-70b")
-    wait_for_address(page, "model=llama-3-70b")
-
-
 def test_the_scenario_goes_along_to_the_next_page_and_survives_a_reload(app, open_page):
-    page = open_page(f"{app}/comm_cost?tp=8&model=llama-3-70b")
+    """While its panel is closed no browser has its fields: they are the server's, and in the address."""
+    page = open_page(f"{app}/comm_cost?tp=8&model=llama-3-70b&done=bill.question")
     page.get_by_test_id("stTopNavLink").filter(has_text="04 Pipelines").click()
     arrive(page, "pipeline_bubble")
     wait_for_address(page, "tp=8")
+    for text in ("model=llama-3-70b", "done=bill.question"):
+        assert text in page.url
     page.reload()
     settle(page)
     wait_for_summary(page, "llama-3-70b")
@@ -54,18 +49,6 @@ def test_the_scenario_goes_along_to_the_next_page_and_survives_a_reload(app, ope
     # the panel, opened only now, is told what was asked out of sight
     page.locator(".st-key-scenario button:visible").first.click()
     page.get_by_label("TP, ranks that cut a layer").and_(page.locator("input[value='8']")).wait_for()
-
-
-def test_the_scenario_goes_along_though_its_widgets_are_not_mounted(app, open_page):
-    """While its panel is closed no browser has its fields: they are the server's, and in the address."""
-    page = open_page(app)
-    page.goto(f"{app}/comm_cost?tp=8&model=llama-3-70b&done=bill.question")
-    # not on a wall: there the menu is out of sight, and Streamlit may have folded its links away
-    page.get_by_test_id("stTopNavLink").filter(has_text="04 Pipelines").click()
-    page.wait_for_url(lambda url: "/pipeline_bubble" in url)
-    wait_for_address(page, "tp=8")
-    for text in ("model=llama-3-70b", "done=bill.question"):
-        assert text in page.url
 
 
 def test_back_and_forward_bring_the_scenario_of_their_address_and_the_bar_says_it(app, open_page):
@@ -102,20 +85,24 @@ def test_back_from_where_a_question_is_taught_finds_the_answers_as_they_were(app
     page.get_by_text(re.compile(r"^1 of \d+ answered")).wait_for()
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-def test_the_scenarios_panel_has_room_for_its_fields_on_any_screen(app, open_page, width):
-    """It used to be no wider than the bar it hangs from: 192 px on a phone."""
-    page = open_page(f"{app}/comm_cost", width=width)
+def test_an_alias_becomes_the_key_the_panel_has_room_and_presenting_hides_the_shell(app, open_page):
+    """The panel used to be no wider than the bar it hangs from, 192 px on a phone; P begins and ends presenting."""
+    page = open_page(f"{app}/comm_cost?model=meta-llama/Meta-Llama-3-70B-Instruct")
+    wait_for_summary(page, "llama-3-70b")
+    wait_for_address(page, "model=llama-3-70b")
     page.locator(".st-key-scenario button:visible").first.click()
+    page.locator(".st-key-scenario_panel").wait_for()
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        panel = page.locator(".st-key-scenario_panel").bounding_box()
+        assert panel["width"] >= 0.9 * min(680, width)
+        assert panel["x"] >= 0
+        assert panel["x"] + panel["width"] <= width
+    page.set_viewport_size({"width": 1920, "height": 1080})
     settle(page)
-    panel = page.locator(".st-key-scenario_panel").bounding_box()
-    assert panel["width"] >= 0.9 * min(680, width)
-    assert panel["x"] >= 0
-    assert panel["x"] + panel["width"] <= width
-
-
-def test_presenting_hides_the_shell_and_is_left_by_the_key_that_began_it(app, open_page):
-    page = open_page(f"{app}/comm_cost", width=1920, height=1080)
+    press(page, "Escape")
+    page.locator(".st-key-scenario_panel").wait_for(state="detached")
     press(page, "p")
     wait_for_address(page, "present=true")
     assert not page.get_by_test_id("stHeader").is_visible()
