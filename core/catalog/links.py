@@ -22,9 +22,10 @@ _NCCL = 6.6e-6
 
 
 _ONE_SHOT_A100, _ONE_SHOT_H100, _ONE_SHOT_L40S = (5.07e-6, 0.17e-6), (4.26e-6, 0.12e-6), (5.2e-6, 0.0)
+_ONE_SHOT_B200 = (6.92e-6, 0.14e-6)
 """One stage of vLLM's kernel in a CUDA graph, for the first peer and each more: lines through measured 8 KiB
-all-reduces at N = 2, 4, 8 (A100 5.29, 5.53, 6.32 µs; H100 4.38, 4.81, 5.11; L40S at N = 2 5.72). Source:
-aiconfigurator silicon data."""
+all-reduces at N = 2, 4, 8 (A100 5.29, 5.53, 6.32 µs; H100 4.38, 4.81, 5.11; B200 6.99, 7.13, 7.82; L40S at N = 2
+5.72). Source: aiconfigurator silicon data."""
 
 
 class _Kind(NamedTuple):
@@ -82,11 +83,12 @@ LINKS: Mapping[str, LinkSpec] = by_key((
                         "print 473 to 483"),
          source=("900 GB/s two-way halved (aiconfigurator systems: 450); α, base: line through 8 KiB NCCL 2.29 "
                  "all-reduces at N = 2, 4, 8 (6.77, 10.04, 15.96 µs, aiconfigurator)")),
-    _row("nvlink-5", "NVLink 5 (B200)", _NVLINK, 0.76e-6, 900e9, 5.3e-6,
+    _row("nvlink-5", "NVLink 5 (B200)", _NVLINK, 1.3e-6, 900e9, 7.8e-6,
          measured_bytes_per_s=678e9, in_switch_bytes_per_s=841e9, lanes=18, napkin_key="nvlink-lab",
-         kernel_s=_ONE_SHOT_H100, aliases=("nvswitch-4",),
+         kernel_s=_ONE_SHOT_B200, aliases=("nvswitch-4",),
          measured_note="ring busbw 673 to 682 GB/s; in-switch reductions print 838 to 845",
-         source="1,800 GB/s two-way halved (aiconfigurator systems: 900); α and base taken over from NVLink 4"),
+         source=("1,800 GB/s two-way halved (aiconfigurator systems: 900); α, base: line through 8 KiB NCCL 2.29 "
+                 "all-reduces at N = 2, 4, 8 (10.48, 15.66, 26.02 µs, aiconfigurator)")),
     _row("pcie-3", "PCIe 3 x16", _PCIE, 1.4e-6, 15.75e9, _NCCL,
          measured_bytes_per_s=10.5e9, kernel_s=_ONE_SHOT_L40S,
          measured_note="ring busbw 10.5 GB/s over 4 GPUs; 4.0 over 2 without P2P",
