@@ -32,7 +32,7 @@ def main() -> int:
         print("HAProxy is not installed: apt install haproxy", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with tempfile.TemporaryDirectory(prefix="shardlab-deploy-") as scratch:
+    with tempfile.TemporaryDirectory(prefix=f"shardlab-deploy-{os.getpid()}-") as scratch:
         files = asked.files or Path(scratch)
         files.mkdir(parents=True, exist_ok=True)
         ports = range(asked.port + 1, asked.port + 1 + asked.servers)

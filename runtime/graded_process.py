@@ -6,9 +6,11 @@ It knows no expected value, and sees of our modules those alone that the lab's s
 submission's word: numbers, texts and lists, of the types that JSON has and of no other.
 """
 
+import ctypes
 import importlib.util
 import json
 import os
+import signal
 import sys
 import traceback
 from fractions import Fraction
@@ -18,6 +20,12 @@ from typing import Any
 NOBODY = 65534
 LONGEST = 4_000_000
 """Characters of an answer."""
+
+
+def end_with_judge() -> None:
+    """Ask Linux to kill this process when its judge ends, whatever ends it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def limit(cpu_s: int, memory_bytes: int, file_bytes: int, processes: int | None) -> None:
@@ -39,6 +47,7 @@ def limit(cpu_s: int, memory_bytes: int, file_bytes: int, processes: int | None)
 
 def main(file: str, limits: str) -> None:
     """Load the submission, say so, then answer calls until there are no more."""
+    end_with_judge()
     limit(**json.loads(limits))
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_WRONLY)

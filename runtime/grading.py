@@ -10,7 +10,6 @@ import os
 import select
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -25,6 +24,8 @@ from runtime import confinement
 from runtime.files import ROOT
 from runtime.given_modules import write_given
 from runtime.learner_code import PASSED_ON
+from runtime.processes import PARENT
+from runtime.scratch import scratch
 
 PROGRAM = Path(__file__).with_name("graded_process.py")
 SCRATCH = "scratch"
@@ -87,7 +88,7 @@ def grade(lab: Lab, file: Path, seed: int, patience: Patience | None = None) -> 
         raise ShardlabError(f"{lab.key} runs on PyTorch: pip install -r requirements.txt")
     asked = probes(lab, seed)
     waits = patience or (WITH_RANKS if lab.needs_torch else Patience())
-    with tempfile.TemporaryDirectory(prefix="shardlab-grading-") as name:
+    with scratch("grading") as name:
         folder = Path(name)
         submission = folder / "submission.py"
         submission.write_bytes(file.read_bytes())
@@ -167,6 +168,7 @@ class _Conversation:
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "TMPDIR": str(folder / SCRATCH)}
         environment |= {"PYTHONPATH": str(folder / "given"), "GLOO_SOCKET_IFNAME": "lo"}
+        environment |= {PARENT: str(os.getpid())}
         self._waits = waits
         self._process = subprocess.Popen(
             confinement.confined(command, folder, _HIDDEN),

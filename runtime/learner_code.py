@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,8 @@ import numpy as np
 from core.ledger import Collective
 from core.sharding_math.submission import TASKS, CodeError, Submission, Task
 from core.sharding_math.tensors import Array
+from runtime.processes import PARENT
+from runtime.scratch import scratch
 from runtime.torch_here import live_runs_allowed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,11 +65,12 @@ def run_program(
     program: Path, path: Path, sizes: Sequence[int], wall_s: float
 ) -> tuple[dict[str, dict[str, object]], str]:
     """A program over a file: its lines by task, as far as it came, and why it came no further."""
-    with tempfile.TemporaryDirectory(prefix="shardlab-learner-") as folder:
+    with scratch("learner") as folder:
         results = Path(folder) / "results"
         command = [sys.executable, "-I", "-B", str(program), str(ROOT), str(path), *map(str, sizes), str(results)]
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        environment |= {"TMPDIR": folder, PARENT: str(os.getpid())}
         stopped = _run(command, environment, folder, wall_s)
         lines = results.read_text(encoding="utf-8").splitlines() if results.is_file() else []
     return {row["task"]: row for row in map(json.loads, lines)}, stopped

@@ -3,18 +3,20 @@
 import os
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 from runtime.learner_code import LAB, PASSED_ON, ROOT
+from runtime.processes import PARENT
+from runtime.scratch import scratch
 
 WALL_S = 60.0
 CPU_S = 30
 _PROGRAM = (
     "import sys; sys.path.insert(0, {root!r}); from runtime.learner_process import limit; limit({cpu_s});"
+    " from runtime.processes import end_with_parent; end_with_parent();"
     " import pytest; sys.exit(pytest.main(sys.argv[1:]))"
 )
 
@@ -36,11 +38,12 @@ class TaskGrade:
 
 def grade(path: Path, wall_s: float = WALL_S) -> tuple[TaskGrade, ...]:
     """Run the lab's tests in a process of their own; no grade when they did not come to an end."""
-    with tempfile.TemporaryDirectory(prefix="shardlab-grading-") as folder:
+    with scratch("grading") as folder:
         report = Path(folder) / "report.xml"
         program = _PROGRAM.format(root=str(ROOT), cpu_s=CPU_S)
         command = [sys.executable, "-B", "-c", program, str(LAB), "-q", "-p", "no:cacheprovider"]
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        environment |= {"TMPDIR": folder, PARENT: str(os.getpid())}
         environment |= {"LAB_IMPL": str(path), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         try:
             subprocess.run(

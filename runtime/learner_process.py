@@ -31,7 +31,9 @@ def main(repository: str, file: str, ranks: int, results: str) -> None:
     """Try every task of the file."""
     sys.path.insert(0, repository)
     from core.sharding_math.submission import TASKS
+    from runtime.processes import end_with_parent
 
+    end_with_parent()
     limit()
     given = _record_all_reduces()
     with open(results, "w", encoding="utf-8") as out:

@@ -14,7 +14,9 @@ def main(repository: str, file: str, stages: int, microbatches: int, results: st
     sys.path.insert(0, repository)
     from core.pipeline_bubble.submission import RUN, TASKS, result_of
     from runtime.learner_process import failure, limit, load
+    from runtime.processes import end_with_parent
 
+    end_with_parent()
     limit()
     with open(results, "w", encoding="utf-8") as out:
         for task in (*TASKS, RUN):

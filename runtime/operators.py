@@ -22,11 +22,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import quantiles
+
+from runtime.scratch import forget_the_dead
 
 MOST, MINUTE_S = 30, 60.0
 SLOW_S = 2.0
@@ -118,29 +120,20 @@ def watch(folder: Path | None = None, minute_s: float = MINUTE_S) -> None:
             return
         _watched.append(threading.current_thread().name)
     folder = folder or Path(tempfile.gettempdir())
-    _forget_the_dead(folder)
+    forget_the_dead(folder)
     path = folder / f"{_FILES}{os.getpid()}.json"
     atexit.register(path.unlink, missing_ok=True)
-    threading.Thread(target=_go_on, args=(path, minute_s), name="operators", daemon=True).start()
+    threading.Thread(target=_go_on, args=(path, minute_s, _minute), name="operators", daemon=True).start()
 
 
-def _forget_the_dead(folder: Path) -> None:
-    """Take away what servers left that were killed, as far as their files are this user's."""
-    for path in folder.glob(f"{_FILES}*") if sys.platform == "linux" else ():
-        pid = path.stem.removeprefix(_FILES)
-        if not Path(f"/proc/{pid}").exists():
-            with suppress(OSError):
-                path.unlink()
-
-
-def _go_on(path: Path, minute_s: float) -> None:
-    _keep(path, _minute.told())
+def _go_on(path: Path, minute_s: float, minute: _Minute) -> None:
+    _keep(path, minute.told())
     while True:
         time.sleep(minute_s)
         with _lock:
-            told = _minute.told()
-            _minute.reruns_s.clear()
-            _minute.events.clear()
+            told = minute.told()
+            minute.reruns_s.clear()
+            minute.events.clear()
         _write("minute", **told)
         _keep(path, told)
 

@@ -41,6 +41,7 @@ from runtime.locks import HostLock
 from runtime.ports import RunRefusedError, require_free_port
 from runtime.processes import PARENT, kill_tagged, processor_s, tagged
 from runtime.run_failure import NO_SPACE, plain_failure
+from runtime.scratch import scratch
 from runtime.torch_here import has_torch
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -126,7 +127,7 @@ class TorchRun:
     outcome: Outcome | None = None
 
     def __post_init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="shardlab-run-", ignore_cleanup_errors=True)
+        self._folder = scratch("run")
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._printed: list[str] = []
         self._process: subprocess.Popen[str] | None = None
@@ -187,7 +188,7 @@ class TorchRun:
         self._lines.put(None)
 
     def _popen(self, errors: IO[str]) -> subprocess.Popen[str]:
-        tags = {TAG: self.tag, BEATS: self._folder.name, PARENT: str(os.getpid())}
+        tags = {TAG: self.tag, BEATS: self._folder.name, "TMPDIR": self._folder.name, PARENT: str(os.getpid())}
         return subprocess.Popen(
             self._command(),
             cwd=ROOT,

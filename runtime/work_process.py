@@ -10,6 +10,8 @@ an argument, never a name. The system ends the process where one task takes more
 import os
 import pickle
 import sys
+import threading
+import time
 from typing import IO, Literal
 
 from core.errors import ShardlabError
@@ -20,6 +22,7 @@ LENGTH_BYTES = 8
 MOST_BYTES = 32_000_000
 """Of an answer: reading it costs the server time."""
 LESS_URGENT = 10
+LOOKS_EVERY_S = 1.0
 
 Kind = Literal["gives", "refuses", "memory", "faults"]
 
@@ -59,11 +62,19 @@ def main(memory_bytes: int, cpu_s: int) -> None:
     """Answer until the server closes the pipe, or dies, which closes it too."""
     tasks, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr
+    threading.Thread(target=_end_with_server, args=(os.getppid(),), daemon=True).start()
     limit_memory(memory_bytes)
     os.nice(LESS_URGENT)
     while (task := received(tasks)) is not None:
         _bound_time(cpu_s)
         send(answers, answered(task))
+
+
+def _end_with_server(server: int) -> None:
+    """A task that is being done is nobody's any more once the server has died."""
+    while os.getppid() == server:
+        time.sleep(LOOKS_EVERY_S)
+    os._exit(1)
 
 
 def _bound_time(cpu_s: int) -> None:

@@ -17,7 +17,6 @@ import argparse
 import csv
 import json
 import os
-import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +26,7 @@ from core.course.grading.questions import questions, seed_of
 from core.course.grading.report import Grade
 from core.course.grading.tasks import Lab, lab_of
 from core.errors import OutOfRangeError, ShardlabError
+from runtime.scratch import scratch
 from scripts.grade import ROOT, graded, paper, word_of
 from scripts.terminal import Parser, run, written_json
 
@@ -122,7 +122,7 @@ def _grades(lab: Lab, options: argparse.Namespace) -> None:
 
 def _row(lab: Lab, student: str, folder: Path, word: str) -> Sequence[object]:
     """One student's line: a missing or unreadable submission earns nothing and says so."""
-    with tempfile.TemporaryDirectory(prefix="shardlab-class-") as name:
+    with scratch("class") as name:
         try:
             code, answers = _submission(folder, Path(name))
             grade = graded(lab, code, student, answers, word)
