@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.catalog import gpu, link
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, UnknownNameError
 from core.models.checkpoint import named_checkpoint
 from core.models.hf_config import MOST_CHARACTERS, model_from_config
 from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of, usual_width
@@ -134,7 +134,11 @@ def checkpoint(options: argparse.Namespace) -> ModelSpec:
     if options.config is None:
         if options.model is None:
             raise OutOfRangeError("--model", None, "or --config says what to place")
-        return named_checkpoint(options.model)
+        try:
+            return named_checkpoint(options.model)
+        except UnknownNameError as error:
+            error.args = (f"{error}; a model of no row is read from its config.json: --config",)
+            raise
     text = read_text(options.config, MOST_CHARACTERS)
     beside = Path(options.config).with_name("hf_quant_config.json")
     if options.config != "-" and beside.is_file():
