@@ -86,7 +86,10 @@ def _as_json(placement: Placement) -> Mapping[str, object]:
     question, chosen = placement.question, _chosen(placement)
     return {
         "min_tp_for_fit": placement.min_tp,
-        "plans": [_plan_as_json(question, plan) for plan in placement.plans],
+        "plans": [
+            {**_plan_as_json(question, plan), "tokens_per_s_within_target": _most(placement, index)}
+            for index, plan in enumerate(placement.plans)
+        ],
         **picked(placement, "recommended", "met"),
         "trace": [worded(reason) for reason in (*decisions(placement), *losers(placement))],
         "usable_bytes": question.budget.usable_bytes,
@@ -110,6 +113,12 @@ def _started(question: Question, plan: Plan, engine: Engine) -> Mapping[str, obj
         "kubernetes": None if refused else kubernetes(question, plan, engine),
         "refused": [{"text": one.text, **picked(one.refusal, "read_in", "source")} for one in refused],
     }
+
+
+def _most(placement: Placement, index: int) -> float | None:
+    """The most tokens a second of a plan at any concurrency within the target; None where none is set."""
+    target = _target(placement)
+    return None if target is None or not placement.plans[index].fits else placement.capacity(index, target)
 
 
 def _chosen(placement: Placement) -> Plan | None:
@@ -194,7 +203,9 @@ def _print(placement: Placement, engine: Engine, manifest: str | None) -> None:
     print()
     print("\n".join(worded(reason) for reason in decisions(placement)))
     print()
-    heads = ("plan", "fits", "weights/rank", "KV tokens", "TTFT", "between tokens", "tokens/s", "$/M tokens", "why")
+    heads = ["plan", "fits", "weights/rank", "KV tokens", "TTFT", "between tokens", "tokens/s", "$/M tokens", "why"]
+    if _target(placement) is not None:
+        heads.insert(7, "in target")
     print_aligned([heads, *(_row(placement, index) for index in range(len(placement.plans)))])
     chosen = _chosen(placement)
     if chosen is not None:
@@ -213,10 +224,15 @@ def _written(question: Question, plan: Plan, engine: Engine, manifest: str | Non
     return text or serve_command(question, plan, engine)
 
 
+def _target(placement: Placement) -> float | None:
+    """The time between tokens that plans are ranked within at any concurrency; None where a rate was asked."""
+    return None if placement.at_rate else placement.question.demand.slo_itl_s
+
+
 def _row(placement: Placement, index: int) -> tuple[str, ...]:
     plan, timing = placement.plans[index], placement.plans[index].timing
     cost = plan.usd_per_million_tokens(placement.question.demand.usd_per_gpu_hour)
-    weights = plan.weights_bytes
+    weights, target = plan.weights_bytes, _target(placement)
     return (
         ("> " if index == placement.recommended else "  ") + plan.layout.name,
         "yes" if plan.fits else "no",
@@ -225,6 +241,7 @@ def _row(placement: Placement, index: int) -> tuple[str, ...]:
         seconds(timing.ttft_s) if timing else "",
         seconds(timing.itl_s) if timing else "",
         significant(timing.sustained_tokens_per_s) if timing else "",
+        *(() if target is None else (significant(placement.capacity(index, target)) if timing else "",)),
         "" if cost is None else f"{cost:.2f}",
         worded(plan.reason),
     )

@@ -95,9 +95,11 @@ def _choice(placement: Placement) -> Remark:
         why = remark("placement.take_quickest", targets=targets(placement.question))
     elif placement.at_rate:
         why = remark("placement.take_at_rate", targets=targets(placement.question), demand=demand)
+    elif demand.slo_itl_s is None:
+        why = remark("placement.take_within_first", targets=targets(placement.question))
     else:
-        code = "placement.take_within" if demand.slo_itl_s else "placement.take_within_first"
-        why = remark(code, targets=targets(placement.question))
+        most = placement.capacity(placement.recommended, demand.slo_itl_s)
+        why = remark("placement.take_within", targets=targets(placement.question), rate=most)
     return taken(placement, remark("placement.taken", timing=timing, why=why, tie=WITHIN_ERROR))
 
 

@@ -12,9 +12,12 @@ from core.placement.layout import Layout
 from core.placement.plan import judge
 from core.placement.planner import Placement, place
 from core.placement.serve_flags import serve_command
+from core.placement.trace import decisions
 from core.placement.under_load import engine_cost, place_under_load
 from core.serving.arrivals import seeded
 from core.serving.curve import Promise, highest_kept, load_curve
+from core.units import significant
+from runtime.prose import worded
 
 
 def placed(name: str, card: str, gpus: int = 8, nodes: int = 1, network: str = "", **demand: object) -> Placement:
@@ -52,6 +55,16 @@ def test_no_plan_is_taken_that_another_beats_on_every_axis():
     """405B in FP8 on eight H100: TP=8, where TP4×2 was taken at 42.4 ms and 412 against 29.4 and 258."""
     found = placed("meta-llama/Llama-3.1-405B-Instruct-FP8", "h100-sxm", prompt_tokens=1024, concurrency=8)
     assert taken(found) == "TP=8"
+
+
+def test_what_is_taken_for_its_most_within_a_target_says_that_most():
+    """Eight engines of one rank, slower on every other axis, are taken for what they give at 100 ms a token."""
+    found = placed("google/gemma-3-27b-it", "mi300x", prompt_tokens=128, output_tokens=64, slo_itl_s=0.1)
+    most = {plan.layout.name: found.capacity(index, 0.1) for index, plan in enumerate(found.plans) if plan.fits}
+    assert taken(found) == "TP=1 ×8"
+    assert most["TP=1 ×8"] >= 0.9 * max(most.values())
+    told = f"at any concurrency that stays within: {significant(most['TP=1 ×8'])} tokens/s"
+    assert any(told in worded(one) for one in decisions(found))
 
 
 def test_tensor_parallelism_over_nodes_is_priced_as_it_was_measured():
