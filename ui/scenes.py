@@ -113,7 +113,8 @@ class Page(PageParts):
             )
         if polled:
             return guess.revealed
-        chart = prediction_line(guess.said, shown, self.look, high=high, unit=unit, digits=digits)
+        slider = _asked(self.entry, self.scene, "guess")
+        chart = prediction_line(guess.said, shown, self.look, high=high, unit=unit, digits=digits, slider=slider)
         draw(chart, label, "figure_prediction")
         return guess.revealed
 

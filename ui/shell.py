@@ -43,7 +43,7 @@ _SHARED = (
     paths.PATH,
 )
 
-_SCRIPTS = ("history.js", "theme.js", "wall.js", "access.js", "follow.js", "shell.js")
+_SCRIPTS = ("history.js", "theme.js", "wall.js", "access.js", "follow.js", "live.js", "shell.js")
 
 _browser = st.components.v2.component(
     "shardlab_shell",

@@ -120,8 +120,7 @@ def test_a_prediction_is_committed_then_revealed_by_keyboard(app, open_page):
     slider.focus()
     for _ in range(15):
         page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(600)
-    settle(page)
+    page.wait_for_function("document.querySelector('input[name=live_bill_guess]').value === '15'")
     wait_for_address(page, "bill_guess=15")
     slider.blur()
     press(page, "v")

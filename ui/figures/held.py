@@ -26,7 +26,8 @@ def with_span(spec: Spec) -> Spec:
     if x is None:
         return spec
     low, high = x["scale"]["domain"]
-    return {**spec, "params": [{"name": "span_x", "value": abs(high - low)}]}
+    others = [param for param in spec.get("params", ()) if param["name"] != "span_x"]
+    return {**spec, "params": [*others, {"name": "span_x", "value": abs(high - low)}]}
 
 
 def hold(spec: Spec, before: Axes) -> Spec:

@@ -1,30 +1,44 @@
 """One number line: what the learner said, the truth, and the error between them."""
 
+import json
 from typing import Any
 
 from runtime.prose import said as phrase
 from runtime.quantities import form, local
 from ui.figures.dots import dot
-from ui.figures.style import PHONE, Figure, Layer, Spec, figure, kept, layer, narrower, serif, words
+from ui.figures.style import PHONE, Figure, Layer, Spec, also, figure, kept, layer, narrower, serif, words
 from ui.theme import Look
 
 _LINE = 46
 _LABEL = 14
 _OVER, _UNDER = 21, 7
+_EDGE = 0.14
+"""How near the end of the line, of all of it, a label leans inwards."""
+_ANY = 987653
+"""A number that no learner says, in whose place the browser puts what was said."""
 _LETTER = 0.015
 """How much of the line a letter takes, projected."""
 
 
 @kept
 def prediction_line(
-    guess: float | None, truth: float | None, look: Look, *, high: float, unit: str, digits: int = 1
+    guess: float | None,
+    truth: float | None,
+    look: Look,
+    *,
+    high: float,
+    unit: str,
+    digits: int = 1,
+    slider: str = "",
 ) -> Figure:
     """An axis from 0 to `high`; an open circle where the learner said, and after the reveal the truth upright.
 
     `truth=None` draws the question alone. The bar between the two is the error. `unit` has as many forms as the
-    language needs: `GPU,GPUs`.
+    language needs: `GPU,GPUs`. Before the reveal the browser moves the circle as `slider`, by its key, is moved.
     """
     x = axis_of(high, unit, look)
+    if slider and truth is None:
+        return figure(_moved(guess, high, unit, look, x, live := f"live_{slider}"), look, _LINE, live=live)
     layers = [layer("point", [{"value": 0.0}], x=x, y=look.px(_LINE), opacity=0)]
     if guess is not None and truth is not None:
         layers += _error(guess, truth, high, unit, look, x)
@@ -85,6 +99,49 @@ def _said(guess: float, truth: float | None, high: float, unit: str, look: Look,
     ]
 
 
+def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, live: str) -> list[Layer]:
+    """What was said, where the slider stands: until it is moved, where the server knows it; at 0, nothing."""
+    row = [{"said": guess or 0.0}]
+    at = {"at": f"{live} === '' ? datum.said : toNumber({live})"}
+    forms = list(dict.fromkeys(unit_for(value, unit) for value in range(int(high) + 1)))
+    which = "".join(str(forms.index(unit_for(value, unit))) for value in range(int(high) + 1))
+    texts = [phrase("shell", "figure.said", value=_ANY, unit=form) for form in forms]
+    form = f"[toNumber(substring('{which}', datum.at, datum.at + 1))]" if forms[1:] else "[0]"
+    text = f"replace({json.dumps(texts)}{form}, '{_ANY}', datum.at)"
+    sides = {
+        "left": f"datum.at > 0 && datum.at < {_EDGE * high}",
+        "center": f"datum.at >= {_EDGE * high} && datum.at <= {(1 - _EDGE) * high}",
+        "right": f"datum.at > {(1 - _EDGE) * high}",
+    }
+    x = also(x, "at")
+    return [
+        layer("point", [{"at": 0.0}], x=x, y=look.px(_LINE), opacity=0),
+        layer(
+            "point",
+            row,
+            reckoned=at,
+            where="datum.at > 0",
+            x=x,
+            y=look.px(_LINE),
+            shape="circle",
+            **dot(look, 15, width=2.5),
+        ),
+        *(
+            layer(
+                "text",
+                row,
+                reckoned=at,
+                where=where,
+                shown=text,
+                x=x,
+                y=look.px(_LABEL),
+                **words(look, 16, align=side),
+            )
+            for side, where in sides.items()
+        ),
+    ]
+
+
 def _truth(truth: float, guess: float | None, high: float, text: str, look: Look, x: Spec) -> list[Layer]:
     row = [{"value": truth, "text": text}]
     label = serif(look, 23, fontWeight=600, align=_lean(truth, guess, high))
@@ -113,4 +170,4 @@ def _lean(value: float, other: float | None, high: float) -> str:
     """Which way a label leans: inside the axis, and away from a neighbour that is near."""
     if other is not None and abs(value - other) < 0.28 * high and value != other:
         return "right" if value < other else "left"
-    return "left" if value < 0.14 * high else "right" if value > 0.86 * high else "center"
+    return "left" if value < _EDGE * high else "right" if value > (1 - _EDGE) * high else "center"

@@ -134,15 +134,18 @@ def layer(
     *,
     where: Any = (),
     shown: Any = "",
+    reckoned: Any = (),
     **properties: Any,
 ) -> Layer:
     """A mark over rows; layers given the same list of rows share its place in the data.
 
-    `where` keeps the rows for which an expression holds, or each of several (`datum.latency_s > 0`, `width < 520`);
+    `reckoned` are fields that the browser reckons first, by their expressions. `where` keeps the rows for which an
+    expression holds, or each of several (`datum.latency_s > 0`, `width < 520`);
     `shown` is the expression whose value a text mark writes. Places (`x`, `y`, `x2`, `y2`) are an axis, a field's
     name or pixels; colours, shapes and dashes a value or a scale (`by`, `either`); all else is the mark's own.
     """
-    transforms = [{"filter": condition} for condition in ([where] if isinstance(where, str) else where)]
+    transforms = [{"calculate": how, "as": field} for field, how in dict(reckoned).items()]
+    transforms += [{"filter": condition} for condition in ([where] if isinstance(where, str) else where)]
     if shown:
         transforms.append({"calculate": shown, "as": "shown"})
         properties["text"] = "shown"
@@ -194,11 +197,13 @@ def figure(
     *,
     padding: Mapping[str, float] | None = None,
     apart: str = "",
+    live: str = "",
 ) -> Figure:
     """A finished chart: layers from back to front, our type and lines, no frame, as wide as its place.
 
     `height` is the plot's, in laptop pixels; axes come on top of it. `padding` is a side's own, in laptop
-    pixels; along the axis `apart` each layer has a scale of its own.
+    pixels; along the axis `apart` each layer has a scale of its own. The browser tells `live`, a parameter named
+    `live_` and the key of a control in the page, what is asked there, before the server has answered.
     """
     layers = [drawn for drawn in layers if len(drawn.rows)]
     parts: dict[int, tuple[str, Sequence[Row], set[str]]] = {}
@@ -216,6 +221,8 @@ def figure(
     spec = {"data": {"name": "rows"}, "layer": specs, **canvas(look, height)}
     if apart:
         spec["resolve"] = {"scale": {apart: "independent"}}
+    if live:
+        spec["params"] = [{"name": live, "value": "", "bind": {"input": "hidden", "name": " "}}]
     if padding:
         spec["padding"] = {side: look.px(padding.get(side, 2)) for side in SIDES}
     return Figure(with_span(spec), rows)

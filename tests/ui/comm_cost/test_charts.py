@@ -208,6 +208,25 @@ def test_before_the_reveal_only_what_was_said_is_there(said, truth, words):
     assert ("46.0 %" in svg) == (truth is not None)
 
 
+@pytest.mark.parametrize(
+    ("said", "moved", "words"),
+    [
+        (None, "", None),
+        (1, "", "you said 1 GPU"),
+        (1, "3", "you said 3 GPUs"),
+        (3, "1", "you said 1 GPU"),
+        (3, "0", None),
+    ],
+)
+def test_the_browser_moves_the_line_as_the_slider_is_moved(said, moved, words):
+    line = prediction_line(said, None, LOOKS[0], high=20, unit="GPU,GPUs", slider="start_guess").to_dict()
+    (live,) = (param for param in line["params"] if param["name"] == "live_start_guess")
+    assert "bind" in live
+    live["value"] = moved
+    svg = vl_convert.vegalite_to_svg(line)
+    assert re.findall("you said[^<]*", svg) == ([words] if words else [])
+
+
 @pytest.mark.parametrize(("truth", "high"), [(1540.0, 2000), (46.0, 100)])
 def test_thousands_on_the_line_are_grouped_as_everywhere(truth, high):
     svg = drawn(prediction_line(None, truth, LOOKS[0], high=high, unit="%"))
