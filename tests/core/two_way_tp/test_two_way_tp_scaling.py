@@ -2,13 +2,16 @@
 
 import json
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
 from core.catalog import gpu, link, model
+from core.comm_cost.bill import tp_comm_time_per_step
 from core.comm_cost.break_even import crossover_hidden_size
 from core.errors import OutOfRangeError
-from core.models.weights import read_weight_bytes
+from core.models.kv_cache import kv_bytes_per_token
+from core.models.weights import held_weight_bytes, read_weight_bytes
 from core.two_way_tp import WIDTHS, RunLogError, crossover, curve, duels, gpt, read_scaling
 from core.two_way_tp.scaling import predicted
 
@@ -105,6 +108,12 @@ def test_the_curve_runs_over_the_four_widths():
     assert [round(point.hidden_size) for point in drawn] == [64, 128, 256, 512, 1024, 2048, 4096]
 
 
+def test_a_width_is_two_layers_with_a_vocabulary_of_512():
+    """The models that `distributed.run_curve` decodes: almost all of a step is layers."""
+    assert {(spec.num_hidden_layers, spec.vocab_size) for spec in WIDTHS.values()} == {(2, 512)}
+    assert [spec.num_attention_heads for spec in WIDTHS.values()] == [2, 4, 16, 64]
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"points": []}', '{"world_size": 2}'])
 def test_a_text_that_is_no_curve_is_refused(text):
     with pytest.raises(RunLogError, match=r"no result of distributed\.run_curve"):
@@ -129,6 +138,16 @@ def test_on_ethernet_two_replicas_do():
     found = {duel.kind: duel for duel in duels(*PAIR, ETHERNET)}
     assert not any(duel.tp_wins for duel in found.values())
     assert found["same batch"].gain == pytest.approx(7.88 / (3.94 + 6.82), rel=1e-2)
+
+
+def test_a_full_memory_sums_as_many_sequences_as_fit_beside_the_weights():
+    """Of 2,048 tokens each, in what two GPUs hold beyond one copy of the weights; one more would not fit."""
+    spec, card = PAIR
+    comm_s = next(duel for duel in duels(*PAIR, NVLINK) if duel.kind == "full memory").comm_s
+    cache_bytes = 2 * card.usable_memory_bytes - held_weight_bytes(spec)
+    sequences = next(n for n in count(1) if (n + 1) * 2048 * kv_bytes_per_token(spec) > cache_bytes)
+    assert comm_s == tp_comm_time_per_step(spec, sequences, 2, NVLINK)
+    assert comm_s != tp_comm_time_per_step(spec, sequences + 1, 2, NVLINK)
 
 
 @pytest.mark.parametrize("wire", [NVLINK, ETHERNET])
