@@ -58,7 +58,7 @@ def run_mutants(
         runs.append((str(path), *options))
     command = [sys.executable, "-c", FORKED, json.dumps(list(loaded)), json.dumps(runs)]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1200)
     if done.returncode:
         raise RuntimeError(f"{done.stdout}\n{done.stderr}")
     return {name: _outcomes(report) for name, report in reports.items()}
@@ -77,7 +77,7 @@ def run_lab(lab: str, implementation: str, report: Path, *options: str) -> tuple
     command = [sys.executable, "-m", "pytest", f"labs/{lab}", "-q", "-p", "no:cacheprovider", *options]
     environment = {**os.environ, "LAB_IMPL": implementation, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
-        [*command, f"--junitxml={report}"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
+        [*command, f"--junitxml={report}"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1200
     )
     if done.returncode not in (0, 1):
         raise RuntimeError(f"pytest ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")

@@ -1,6 +1,7 @@
 """What a page says, without the definitions that its terms carry."""
 
 import io
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -28,6 +29,7 @@ _TERM = re.compile(
 )
 
 
+_DATUM = re.compile(r"\bdatum\.(\w+)")
 _PLURALS = {"en": r"[a-z]{3,}(?:[aeiourtkngmlpd]|ie)s\b(?! of\b)|GPUs", "es": r"\w{3,}(?:as|os|es)\b(?! de\b)"}
 """What ends as a plural does, in a language."""
 
@@ -74,6 +76,23 @@ def shown(app: AppTest) -> Iterator[str]:
         for data in chart.proto.datasets:
             for column in pa.ipc.open_stream(io.BytesIO(data.data.data)).read_all().columns:
                 yield from (str(value) for value in column.to_pylist() if isinstance(value, str))
+
+
+def unknown_fields(app: AppTest) -> list[str]:
+    """What the figures of a page compute with and neither their rows nor an earlier step have: `undefined`."""
+    unknown = []
+    for chart in app.get("vega_lite_chart"):
+        columns = {
+            name
+            for data in chart.proto.datasets
+            for name in pa.ipc.open_stream(io.BytesIO(data.data.data)).schema.names
+        }
+        for layer in json.loads(chart.proto.spec).get("layer", ()):
+            steps = layer.get("transform", ())
+            known = columns | {step["as"] for step in steps if isinstance(step.get("as"), str)}
+            used = (_DATUM.findall(str(step.get("calculate", step.get("filter", "")))) for step in steps)
+            unknown += [field for fields in used for field in fields if field not in known]
+    return unknown
 
 
 def without_terms(markdown: str) -> str:

@@ -9,8 +9,9 @@ from streamlit.elements.lib import policies
 from streamlit.testing.v1 import AppTest
 
 from tests.core.referee.replayed import held
-from tests.said import disagreements, shown, without_terms
+from tests.said import disagreements, shown, unknown_fields, without_terms
 from ui.course.pages import LABS, OVERVIEW, PAGES, entry
+from ui.scenes import Page
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = {
@@ -95,6 +96,16 @@ def widgets_log(monkeypatch):
     return lines.buffer
 
 
+@pytest.fixture
+def predictions(monkeypatch):
+    """Of each question that is asked with a slider: the answer, and where the slider ends."""
+    asked, ask = [], Page.ask
+    monkeypatch.setattr(
+        Page, "ask", lambda page, truth, **how: asked.append((truth, how["high"])) or ask(page, truth, **how)
+    )
+    return asked
+
+
 def _slow_rank_twice():
     """The panel's field, after the handle on a page wrote into it, as its callback does."""
     import streamlit as st  # AppTest runs this function's text alone
@@ -116,7 +127,7 @@ def test_the_slow_rank_on_a_page_and_in_the_panel_logs_no_warning(widgets_log):
 
 
 @pytest.mark.parametrize(("page", "scene", "scenario"), VISITS)
-def test_every_scene_runs_and_leaves_no_field_unfilled(page, scene, scenario, widgets_log):
+def test_every_scene_runs_and_leaves_no_field_unfilled(page, scene, scenario, widgets_log, predictions):
     app = visit(page, **page.scene(scene), **revealed(page, scene), **scenario)
     assert not app.exception
     assert app.title
@@ -125,6 +136,8 @@ def test_every_scene_runs_and_leaves_no_field_unfilled(page, scene, scenario, wi
     assert not [found for text in shown(app) for found in disagreements(text)]
     assert not [found for text in shown(app) for found in LOWERED.findall(text)]
     assert not [record.getMessage() for record in widgets_log]
+    assert not unknown_fields(app)
+    assert all(high == 100 or truth <= 0.8 * high for truth, high in predictions), "a range gives its answer away"
     drawn = bool(app.get("vega_lite_chart")) or draws_times(app)
     if (page.stem, scene) in PREDICTED and drawn:
         assert ERRORS.search(said(app)), "a predicted time stands without how far such times were off"

@@ -235,12 +235,12 @@ def _plain(value: Any) -> Any:
 
 
 def _fields(spec: Any) -> set[str]:
-    """Every field a piece of Vega-Lite names, in a channel or in an expression."""
+    """Every field a piece of Vega-Lite names, in a channel or an expression; a tick's datum is no row of ours."""
     if isinstance(spec, str):
-        return set(re.findall(r"\bdatum\.(\w+)", spec)) - {"value", "label"}
+        return set(re.findall(r"\bdatum\.(\w+)", spec))
     if isinstance(spec, Mapping):
         named = {spec["field"]} if isinstance(spec.get("field"), str) else set()
-        return named.union(*map(_fields, spec.values()))
+        return named.union(*(_fields(value) for key, value in spec.items() if key != "labelExpr"))
     return set().union(*map(_fields, spec)) if isinstance(spec, list | tuple) else set()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from runtime.prose import named
 from runtime.prose import said as phrase
-from ui.figures.bars import Bands, stretch
+from ui.figures.bars import Bands, Sign, key, stretch
 from ui.figures.dots import dot
 from ui.figures.style import (
     MILLISECONDS,
@@ -32,6 +32,8 @@ _BANDS = Bands(0, 26, 36, 6)
 _KINDS = ("one", "all", "ranks", "again")
 _ON_RUNS_LINE = ("ranks", "again")
 _NAME, _LINE, _GAP = 24, 13, 8
+_KEY = 34
+"""Room over the first model for what the signs are, on a phone in two lines."""
 
 
 @kept
@@ -154,7 +156,16 @@ def arms(runs: Iterable[Row], look: Look) -> Figure:
     shown = f"{narrower(look, PHONE)} ? datum.brief : datum.label"
     inner, outer = ([row for row in ranks if _ends_beyond(row, low, high) == far] for far in (False, True))
     again = {**dot(look, 16, width=2, fill=palette.text), "shape": "stroke", "angle": 90}
+    drawn = {row["kind"] for row in rows}
+    signs = (
+        Sign(
+            phrase("two_way_tp", f"says.key_{kind}"), fill, palette.text, 3 if kind == "again" else 12, palette.text
+        )
+        for kind, fill in {**fills, "again": palette.text}.items()
+        if kind in drawn
+    )
     layers = [
+        *key(look, signs, weight=400),
         layer("rule", rows, x=x, x2="p95_ms", y=y, strokeWidth=look.px(3), color=palette.axis),
         layer("point", rows, where="datum.kind === 'again'", x=median, y=y, **again),
         *(
@@ -182,7 +193,7 @@ def _label(look: Look, align: str, dx: float) -> Spec:
 
 def _lined(runs: list[Row], look: Look) -> tuple[list[Row], float]:
     """Each arm on its line under its model's name, in px from the top; the height in px of a laptop."""
-    top, placed = 0.0, []
+    top, placed = float(_KEY), []
     for model in dict.fromkeys(row["model"] for row in runs):
         rows = sorted((row for row in runs if row["model"] == model), key=lambda row: _KINDS.index(row["kind"]))
         numbers: dict[str, int] = {}
