@@ -2,8 +2,10 @@
 
 import re
 import threading
+from pathlib import Path
 
 import pytest
+import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -245,3 +247,21 @@ def test_a_language_has_no_file_that_english_has_not(language):
 def test_a_field_may_be_told_twice_and_agree_with_its_count(spanish):
     prose = Prose({"left": "{{gpus|=Queda,Quedan}} {{gpus|GPU libre,GPU libres}}"}, {"gpus": 2})
     assert prose.text("left") == "Quedan 2 GPU libres"
+
+
+COMPOSED = {"svg", "marks", "enter", "apply_many", "submit", "option", "options", "no_page_says", "no_page_at_all"}
+"""Put together from pieces only where they are shown."""
+
+
+@pytest.mark.slow
+def test_what_is_put_in_the_place_of_streamlits_words_is_what_streamlit_says():
+    """Each in the scripts of the release that is installed; a number or a name in it may be anything."""
+    scripts = (Path(streamlit.__file__).parent / "static" / "static" / "js").glob("*.js")
+    said = b"\n".join(path.read_bytes() for path in scripts)
+    words = {name.partition("streamlit.")[2]: text for name, text in content.blocks("shell", "en").items()}
+    split = {
+        name: [part.encode() for part in re.split("…|Error: ", text) if part]
+        for name, text in words.items()
+        if name
+    }
+    assert {name for name, found in split.items() if not all(part in said for part in found)} <= COMPOSED

@@ -11,38 +11,54 @@ function* everyElement(root) {
   }
 }
 
-// Where Streamlit says what is read aloud.
-const SPOKEN = ['aria-label', 'aria-roledescription', 'placeholder'];
+// Where our own words stand: what they say is in the language already.
+const OURS = '[data-testid="stMarkdownContainer"], [data-testid="stHtml"], [data-testid="stBidiComponent"], pre, script, style';
 
-// What Streamlit says of its own parts, by how that is called in the language of the visit: `Fullscreen`, `Help for …`.
+// Where Streamlit says what is read aloud.
+const SPOKEN = ['aria-label', 'aria-roledescription', 'placeholder', 'title'];
+
+// A file's size, and a number within a sentence, as Streamlit writes them.
+const SIZE = /^\d+\.\d+[KMGT]?B$/, NUMBER = /^\d+\.\d+([KMGT]?B)?$/;
+const inOurMarks = (number, known) => (known.test(number) ? number.replace('.', decimalMark()) : number);
+const pattern = (said) => new RegExp(`^${said.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')).join('(.+?)')}$`);
+const decimalMark = () => (1.5).toLocaleString(document.documentElement.lang)[1];
+
+// What Streamlit says of its own parts, by how that is called in the language of the visit: `Fullscreen`, `… per file`.
 let called = new Map();
-let begun = [];
+let open = [];
 
 function speak(words) {
   called = new Map(Object.entries(words));
-  begun = [...called].filter(([said]) => said.endsWith('…')).map((pair) => pair.map((said) => said.slice(0, -1)));
+  open = [...called].filter(([said]) => said.includes('…')).map(([said, ours]) => [pattern(said), ours.split('…')]);
   if (called.size) sayOfPage();
 }
 
 function inOurs(said) {
+  if (called.has(said)) return called.get(said);
   const [head, ...rest] = said.split(': ');
-  if (called.has(head)) return [called.get(head), ...rest].join(': ');
-  const [start, instead] = begun.find(([first]) => said.startsWith(first)) ?? ['', ''];
-  return instead + said.slice(start.length);
+  if (rest.length && called.has(head)) return [called.get(head), ...rest].join(': ');
+  const found = open.map(([known, ours]) => [known.exec(said), ours]).find(([match]) => match);
+  if (!found) return inOurMarks(said, SIZE);
+  const [[, ...middles], [before, ...behind]] = found;
+  return before + behind.map((words, at) => inOurMarks(middles[at], NUMBER) + words).join('');
 }
 
 function sayInOurs(element) {
   for (const name of SPOKEN) if (element.hasAttribute(name)) setOnce(element, name, inOurs(element.getAttribute(name)));
-  const [text, another] = element.childNodes;
-  if (text?.nodeType === Node.TEXT_NODE && !another && called.has(text.data)) text.data = called.get(text.data);
+  const texts = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+  if (!texts.length || (element.closest(OURS) && !element.closest('[role="dialog"]'))) return;
+  for (const text of texts) {
+    const said = text.data.trim(), ours = inOurs(said);
+    if (ours !== said) text.data = text.data.replace(said, ours);
+  }
 }
 
 // A comma typed or pasted where a language's decimals have one. Firefox takes it by the page's language; the others
 // go by their own, where 2,5 may be read as 25; all of them take a point.
-function typeDecimal(event, lang) {
+function typeDecimal(event) {
   const field = event.composedPath()[0], typed = event.key ?? event.clipboardData?.getData('text/plain') ?? '';
   if (field.type !== 'number' || !/^[^.,]*,[^.,]*$/.test(typed)) return;
-  if (!(1.5).toLocaleString(lang).includes(',') || 'mozInnerScreenX' in window) return;
+  if (decimalMark() !== ',' || 'mozInnerScreenX' in window) return;
   event.preventDefault();
   document.execCommand('insertText', false, typed.trim().replace(',', '.'));
 }

@@ -132,7 +132,7 @@ function watchTheConnection() {
 }
 
 document.addEventListener('keydown', onKey, true);
-for (const way of ['keydown', 'paste']) document.addEventListener(way, (event) => typeDecimal(event, document.documentElement.lang), true);
+for (const way of ['keydown', 'paste']) document.addEventListener(way, typeDecimal, true);
 document.addEventListener('click', onPress, true);
 document.addEventListener('click', onClick, true);
 document.addEventListener('focusin', (event) => { last = event.target; }, true);

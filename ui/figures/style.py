@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isnan
+from math import isfinite, isnan
 from typing import Any
 
 import pyarrow as pa
@@ -171,10 +171,20 @@ def _told(field: str, rows: Sequence[Row]) -> tuple[Spec, Spec]:
     number = bool(rows) and isinstance(as_row(rows[0]).get(field), int | float)
     codes = {code: cell(code) for code in sorted(map(str, values)) if cell(code) != code} if not number else {}
     entry = {"field": field, "type": "quantitative" if number else "nominal", "title": head(field)}
+    if number:
+        entry["format"] = _rounded(abs(value) for value in values if isinstance(value, int | float))
     if not codes:
         return entry, {}
     shown, looked_up = f"told_{field}", f"{json.dumps(codes)}[datum.{field}] || datum.{field}"
     return {**entry, "field": shown}, {"calculate": looked_up, "as": shown}
+
+
+def _rounded(numbers: Iterable[float]) -> str:
+    """How a tooltip writes such numbers: whole ones as they are, others in four figures or to a tenth."""
+    numbers = [value for value in numbers if isfinite(value)]
+    if all(value == int(value) for value in numbers):  # and where there are none
+        return ",.0f"
+    return ",.4~r" if max(numbers) < 1e4 else ",.1~f"
 
 
 def _channel(name: str, value: Any) -> Any:

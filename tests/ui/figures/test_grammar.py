@@ -209,3 +209,14 @@ def test_a_tooltip_names_its_fields_and_codes_in_the_language():
     assert drawn["transform"] == [
         {"calculate": '{"latency": "latencia"}[datum.term] || datum.term', "as": "told_term"}
     ]
+
+
+@pytest.mark.parametrize(
+    ("values", "written"),
+    [((8030261248, 3.0), ",.0f"), ((112.569859231, -3), ",.4~r"), ((20480.55,), ",.1~f"), ((), ",.0f")],
+)
+def test_a_tooltip_rounds_what_is_not_whole(values, written):
+    (told,) = layer("point", [{"bytes": value} for value in values] or [{"bytes": 1}], x=0, tooltip=["bytes"]).spec[
+        "encoding"
+    ]["tooltip"]
+    assert told["format"] == written
