@@ -3,6 +3,7 @@
 import re
 
 from tests.browser.conftest import arrive, press, settle, until, wait_for_address
+from tests.browser.heard import ASKED, REVEALED, hear
 
 
 def in_focus(page) -> str:
@@ -60,13 +61,14 @@ def test_after_a_prediction_by_mouse_v_reveals_n_goes_on_and_the_guess_stays(app
     assert page.get_by_role("slider").first.input_value() == guess
 
 
-def test_reveal_leaves_the_focus_on_the_next_step_and_says_the_answer(app, open_page):
+def test_a_page_is_heard_in_order_and_reveal_leaves_the_focus_on_the_next_step_and_says_the_answer(app, open_page):
     page = open_page(f"{app}/comm_cost")
+    hear(page.locator("body"), ASKED)
     predict_by_mouse(page)
     page.get_by_role("button", name="Reveal").click()
     wait_for_address(page, "bill_revealed=true")
     until(page, lambda: in_focus(page) == "next")
-    until(page, lambda: "183 %" in page.locator("#shell-said").inner_text())
+    hear(page.locator("body"), REVEALED)
 
 
 def test_a_new_scene_is_announced_and_escape_closes_the_scenario_and_gives_the_focus_back(app, open_page):

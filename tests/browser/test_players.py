@@ -6,6 +6,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.browser.conftest import press, settle, wait_for_address
+from tests.browser.heard import PLAYERS as AT_REST
+from tests.browser.heard import STEPPED, hear
 
 SCHEDULE = "pipeline_bubble?pipe_scene=see"
 PLAYERS = {
@@ -28,21 +30,15 @@ def drawn(page):
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-def test_controls_have_names_and_on_a_phone_44_px_and_a_step_is_announced(app, open_page, name):
+def test_controls_have_names_and_on_a_phone_44_px_and_all_is_heard_in_order_a_step_too(app, open_page, name):
     """On a phone, then on a low wall."""
     page = open_page(f"{app}/{PLAYERS[name]}", width=390, height=844)
     figure = drawn(page)
     assert figure.evaluate(NAMELESS) == []
     assert figure.evaluate(SMALL) == []
-    assert figure.locator(".live").inner_text() == ""
+    hear(figure, AT_REST[name])
     figure.locator("[data-do=on]").click()
-    said = {
-        "schedule": "stage 0: forward of microbatch 0",
-        "ring": "ring: 1 of 6 rounds",
-        "stepper": "Step 2 of 5, shard",
-        "journey": "All GPUs have read their parts of the attention weights",
-    }
-    assert said[name] in figure.locator(".live").inner_text()
+    hear(figure, STEPPED[name])
     page.set_viewport_size({"width": 1280, "height": 720})
     settle(page)
     press(page, "p")

@@ -67,6 +67,15 @@ function setOnce(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
+// A chart is one picture with its reading as its name, and not each word of its axes; the buttons over it do not say that
+// reading again, four times before it; and a slider says its name once.
+function sayOnce(element) {
+  const testid = element.getAttribute('data-testid');
+  if (testid === 'stVegaLiteChart') setOnce(element, 'role', 'img');
+  if (testid === 'stBaseButton-elementToolbar' && element.ariaLabel) setOnce(element, 'aria-label', element.ariaLabel.split(': ')[0]);
+  if (element.type === 'range' && element.ariaLabel) element.removeAttribute('aria-labelledby');
+}
+
 // A head's size is its looks; its level is one below what it stands under.
 function levelHeads(heads) {
   let above = 0;
@@ -101,6 +110,7 @@ function sayOfPage() {
   const heads = [];
   for (const element of everyElement(document.body)) {
     if (element.shadowRoot) drawn.observe(element.shadowRoot, { subtree: true, childList: true });
+    sayOnce(element);
     if (called.size) sayInOurs(element);
     if (HEADS.includes(element.tagName)) heads.push(element);
     if (element.tagName === 'TABLE') nameCells(element);

@@ -1,0 +1,164 @@
+"""What a screen reader goes through, in order: the players and a page, as the accessible tree has them.
+
+A line is a role and a name, or what is said there. `/children: equal` leaves nothing out between them.
+"""
+
+from tests.browser.conftest import PATIENCE_MS
+
+
+def hear(place, expected: str) -> None:
+    """Wait until a place of a page is heard so."""
+    from playwright.sync_api import expect  # where there is no browser, its tests are skipped and not broken
+
+    expect(place).to_match_aria_snapshot(expected, timeout=PATIENCE_MS)
+
+
+_SPEEDS = """  - group "speed":
+    - radio "½"
+    - text: ½
+    - radio "1×" [checked]
+    - text: 1×
+    - radio "2×"
+    - text: 2×
+    - radio "4×"
+    - text: 4×
+"""
+
+PLAYERS = {
+    "schedule": f"""- figure:
+  - /children: equal
+  - img /Stage 7 waits 7 ticks for its first microbatch.+/
+  - button "One tick back"
+  - button "Play"
+  - button "One tick on"
+  - slider "Ticks done": "0"
+  - status: 0 of 23 ticks
+{_SPEEDS}  - button "Save the figure as an image"
+  - paragraph
+""",
+    "ring": """- figure:
+  - /children: equal
+  - group "Left and right step from arrival to arrival":
+    - img /At 8 KiB over NVLink.+/
+  - button "One arrival back"
+  - button "Play"
+  - button "One arrival on"
+  - slider "Time on the stopwatch": "0"
+  - status: /0 of [0-9.]+ µs/
+  - button "Save the figure as SVG"
+  - paragraph
+""",
+    "stepper": """- figure /W is cut by its outputs.+/:
+  - /children: equal
+  - group /Step 1 of 5, whole.+/
+  - button "Back one step" [disabled]
+  - button "Play"
+  - button "Next"
+  - list:
+    - listitem:
+      - button "whole"
+    - listitem:
+      - button "shard"
+    - listitem:
+      - button "local matmul"
+    - listitem:
+      - button "no collective"
+    - listitem:
+      - button "compare"
+  - button "Save the figure as SVG"
+  - text: /W is cut by its outputs.+/
+  - complementary:
+    - heading "Step 1 of 5, whole" [level=3]
+    - paragraph: /One device multiplies x by W.T.+/
+    - heading "Ledger" [level=3]
+    - paragraph: empty so far
+    - paragraph: No rank has sent anything.
+  - paragraph
+""",
+    "journey": """- figure /A token enters the first layer.+/:
+  - slider "GPUs"
+  - group "Joined by":
+    - radio "NVLink 3"
+  - slider "Sequences"
+  - group /Left and right step.+/:
+    - img /One token.+/
+  - button "One moment back"
+  - button "Play"
+  - button "One moment on"
+  - slider "The token's clock": "0"
+  - status
+""",
+}
+"""Each player at rest: its picture, its controls in the order of their use, and where it stands."""
+
+STEPPED = {
+    "schedule": """- figure:
+  - slider "Ticks done": "1"
+  - status: 1 of 23 ticks
+  - paragraph: /1 of 23 ticks. stage 0. forward of microbatch 0, stage 1. idle.+/
+""",
+    "ring": """- figure:
+  - slider "Time on the stopwatch": "1"
+  - paragraph: /.+ring. 1 of 6 rounds, tree. 1 of 4 rounds, one-shot. 1 of 1 round./
+""",
+    "stepper": """- figure /W is cut by its outputs.+/:
+  - group /Step 2 of 5, shard.+/:
+    - button "Only what rank 0 holds"
+    - button "Only what rank 1 holds"
+  - button "Back one step"
+  - complementary:
+    - heading "Step 2 of 5, shard" [level=3]
+  - paragraph: /Step 2 of 5, shard.+/
+""",
+    "journey": """- figure /All GPUs have read their parts.+/:
+  - slider "The token's clock": "1"
+  - paragraph: /.+ of .+All GPUs have read their parts.+/
+""",
+}
+"""Each player after one step on: the slider and what is announced have moved."""
+
+ASKED = """- banner:
+  - navigation "App pages":
+    - link "Overview"
+    - link "Start here"
+    - link "01 Sharding"
+    - link "03 The bill"
+    - link "04 Pipelines"
+    - link "02 Real ranks"
+    - button "Tools"
+- main:
+  - button /llama-3-8b.+/
+  - button "ES"
+  - button /Present.+/
+  - heading /Two GPUs share every layer.+/ [level=1]
+  - tablist:
+    - tab "Question" [selected]
+    - tab "See it"
+  - tabpanel "Question":
+    - /children: equal
+    - paragraph
+    - group "Speed of a token, in per cent of one GPU's":
+      - slider "Speed of a token, in per cent of one GPU's"
+    - button "Show data"
+    - button "Download as PNG"
+    - button "Copy Vega-Lite spec"
+    - button "Fullscreen"
+    - img "Speed of a token, in per cent of one GPU's"
+  - button /Back.+/
+  - button /Reveal.+/
+  - button /Next. See it.+/
+  - paragraph: "The bill, 1 of 8: Question"
+- status
+"""
+"""Lab 03's question: the course, the scenario, the title, the scenes, what is asked, and the way on."""
+
+REVEALED = """- main:
+  - tabpanel "Question":
+    - img "Speed of a token, in per cent of one GPU's"
+    - img /Over PCIe 4 x16 a token takes.+/
+    - paragraph: /Over .+/
+  - button /Reveal.+/ [disabled]
+  - button /Next. See it.+/
+- status: /Question. Speed of a token, in per cent of one GPU's. 183 %/
+"""
+"""After the reveal: the figure is heard as its reading, which then stands under it, and the answer is announced."""
