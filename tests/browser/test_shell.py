@@ -146,5 +146,5 @@ def test_in_spanish_a_comma_is_a_decimal_and_streamlits_own_parts_are_named(app,
         " && document.title === 'Banco de pruebas · La factura · Shardlab'"
     )
     page.get_by_test_id("stMainMenu").get_by_role("button").click()
-    for own in ("Imprimir", "Grabar la pantalla", "Oscuro"):
+    for own in ("Imprimir", "Grabar la pantalla"):
         page.get_by_text(own, exact=True).wait_for()
