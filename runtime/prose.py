@@ -72,12 +72,20 @@ class Prose:
     blocks: Mapping[str, str]
     fields: Mapping[str, object] = field(default_factory=dict)
     escape: Callable[[str], str] = str
+    _texts: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def text(self, name: str, row: object = None) -> str:
-        """A block with its fields filled, from `row`'s attributes first.
+        """A block with its fields filled, from `row`'s attributes first; what no row is named for, once.
 
         Raises KeyError for an unknown block, field or unit.
         """
+        if row is not None:
+            return self._filled(name, row)
+        if name not in self._texts:
+            self._texts[name] = self._filled(name, None)
+        return self._texts[name]
+
+    def _filled(self, name: str, row: object) -> str:
         return content.FIELD.sub(lambda match: self.escape(self._value(match[1], match[2], row)), self.blocks[name])
 
     def has(self, name: str) -> bool:
