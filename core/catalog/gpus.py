@@ -85,7 +85,7 @@ _AMPERE_GEFORCE = _AMPERE._replace(link_key="pcie-4-no-p2p")
 _ADA = _Family("ada", 2)
 _ADA_GEFORCE = _ADA._replace(link_key="pcie-4-no-p2p")
 _RTX_BLACKWELL = _Family("rtx-blackwell", 2, 4, link_key="pcie-5", bus_key="pcie-5")
-_GEFORCE_BLACKWELL = _RTX_BLACKWELL._replace(fp4=8)
+_GEFORCE_BLACKWELL = _RTX_BLACKWELL._replace(fp4=8, link_key="pcie-5-no-p2p")
 _CDNA3 = _Family("cdna3", 2, link_key="xgmi-mi300x", bus_key="pcie-5")
 _CDNA4 = _Family("cdna4", 2, 4, link_key="xgmi-mi355x", bus_key="pcie-5")
 
@@ -177,7 +177,7 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          ("5090", "rtx5090", "NVIDIA GeForce RTX 5090"),
          "209.5 TFLOPS dense accumulating in fp32, 1,792 GB/s: karpathy/nanochat harness/runtime.py; 1,676 dense "
          "in FP4 (3,352 sparse halved): NVIDIA's architecture paper as remembered; 31.37 GiB total in public "
-         "out-of-memory messages"),
+         "out-of-memory messages; no NVLink, no P2P"),
     _row("rtx-6000-ada", "RTX 6000 Ada 48 GB", _ADA, 364, 960, 48, 47.50,
          ("NVIDIA RTX 6000 Ada Generation",),
          "364 TFLOPS dense (728 sparse halved), 960 GB/s: NVIDIA's data sheet as remembered, unconfirmed here; "

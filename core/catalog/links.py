@@ -108,6 +108,11 @@ LINKS: Mapping[str, LinkSpec] = by_key((
          measured_bytes_per_s=42e9, kernel_s=_ONE_SHOT_L40S,
          measured_note="ring busbw 39 to 46 GB/s over 8 GPUs behind switches, 27 over 4 without",
          source="32 GT/s x 16 lanes, 128b/130b, over eight; α and base taken over from PCIe 4"),
+    _row("pcie-5-no-p2p", "PCIe 5 x16, no P2P", _PCIE, 1.2e-6, 63e9, 5.7e-6,
+         measured_bytes_per_s=6e9,
+         measured_note="in no table: taken as twice what the wire half as wide reaches without P2P",
+         source=("the wire of PCIe 5 x16; GeForce drivers refuse peer-to-peer, so copies are staged; α and base "
+                 "taken over from PCIe 4, both too small by that")),
     _row("pcie-6", "PCIe 6 x16", _PCIE, 1.2e-6, 121e9, 5.7e-6, kernel_s=_ONE_SHOT_L40S,
          source="64 GT/s x 16 lanes in flits, 121 GB/s one way after overhead; α and base taken over from PCIe 4"),
     _row("xgmi-mi300x", "xGMI, 8 x MI300X", _XGMI, 0.88e-6, 448e9, _NCCL,

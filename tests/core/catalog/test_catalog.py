@@ -141,6 +141,8 @@ def test_figures_that_are_easily_taken_from_another_card():
     """The Server Edition's memory, not the Workstation's; a GeForce's FP4; the Python model's tokens."""
     assert gpu("rtx-pro-6000").memory_bytes_per_s == 1597e9
     assert gpu("rtx-5090").fp4_flops == 1676e12
+    # the stock driver grants no peer access: NVIDIA/nccl#1637, tinygrad/open-gpu-kernel-modules#29
+    assert {gpu(f"rtx-{name}").link_key[-6:] for name in ("3090", "4090", "5090")} == {"no-p2p"}
     assert gpu("a100-pcie").memory_bytes_per_s == 1935e9
     assert model("codellama/CodeLlama-13b-Python-hf").vocab_size == 32000
     assert model("codellama/CodeLlama-13b-Instruct-hf").vocab_size == 32016
