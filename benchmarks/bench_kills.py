@@ -102,8 +102,20 @@ def killed(kind: str, after_s: float, folder: Path) -> Left:
     swept = NEXT.replace("FOLDER", repr(str(temporary)))
     subprocess.run([sys.executable, "-c", swept], cwd=ROOT, check=True)
     files = tuple(path.name for path in temporary.iterdir() if path.suffix != ".lock")
-    shared = tuple(path.name for path in (set(SHM.iterdir()) - before if SHM.is_dir() else ()))
+    new = (set(SHM.iterdir()) - before) if SHM.is_dir() else set()
+    shared = tuple(path.name for path in new if not _is_held(path))
     return Left(orphans, len(_children()), files, shared)
+
+
+def _is_held(segment: Path) -> bool:
+    """Whether a process that lives has a segment of shared memory: then it is that one's, and not left."""
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        try:
+            if str(segment) in maps.read_text():
+                return True
+        except OSError:
+            continue
+    return not segment.exists()
 
 
 def _children() -> list[int]:

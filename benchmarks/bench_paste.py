@@ -15,12 +15,18 @@ import time
 from collections.abc import Callable, Mapping
 
 from core.clinic.hang_log import read_hang
+from core.clinic.ranks_log import read_ranks
 from core.errors import ShardlabError
 from core.links.own_tables import own_tables
 from core.models.hf_config import model_from_config
-from core.placement.topology import read_topology
+from core.placement.topology import read_node, read_topology
+from core.quantity import read_quantity
 from core.serving.bench_reader import read_bench_results
+from core.serving.trace import read_trace
 from core.startup_log.reader import read_log
+from core.two_way_tp.result import read_result
+from core.two_way_tp.run_log import read_log as read_run
+from core.two_way_tp.scaling import read_scaling
 from scripts.terminal import print_aligned
 
 SIZE = 1_000_000
@@ -33,6 +39,13 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "topology": read_topology,
     "config.json": model_from_config,
     "hang log": read_hang,
+    "trace": read_trace,
+    "node": read_node,
+    "run's lines": lambda text: read_run(text.splitlines()),
+    "run's result": read_result,
+    "scaling": read_scaling,
+    "ranks' log": lambda text: read_ranks(text.splitlines()),
+    "quantity": read_quantity,
 }
 
 _ROW = "8388608 2097152 float sum -1 166.8 50.29 88.00 0 166.8 50.29 88.00 0\n"
@@ -99,12 +112,12 @@ def main() -> int:
     """Print the table; status 1 where something is over the bound."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--over", type=float, default=0.0, help="only above this part of either bound")
-    parser.add_argument("--reader", choices=READERS, help="one reader alone")
+    parser.add_argument("--reader", choices=READERS, nargs="+", help="these readers alone")
     options = parser.parse_args()
     rows = [("reader", "payload", "CPU s", "MB", "answer")]
     over = 0
     with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:
-        for reader in [options.reader] if options.reader else READERS:
+        for reader in options.reader or READERS:
             for name, text in payloads().items():
                 try:
                     spent, memory, answer = pool.apply_async(measured, (reader, text)).get(timeout=60)

@@ -16,7 +16,7 @@ from typing import IO, Literal
 
 from core.errors import ShardlabError
 from runtime.content import speaking
-from runtime.processes import limit_memory
+from runtime.processes import PARENT, limit_memory
 
 LENGTH_BYTES = 8
 MOST_BYTES = 32_000_000
@@ -62,7 +62,7 @@ def main(memory_bytes: int, cpu_s: int) -> None:
     """Answer until the server closes the pipe, or dies, which closes it too."""
     tasks, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr
-    threading.Thread(target=_end_with_server, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with_server, daemon=True).start()
     limit_memory(memory_bytes)
     os.nice(LESS_URGENT)
     while (task := received(tasks)) is not None:
@@ -70,9 +70,10 @@ def main(memory_bytes: int, cpu_s: int) -> None:
         send(answers, answered(task))
 
 
-def _end_with_server(server: int) -> None:
+def _end_with_server() -> None:
     """A task that is being done is nobody's any more once the server has died."""
-    while os.getppid() == server:
+    server = os.environ.get(PARENT) or str(os.getppid())
+    while str(os.getppid()) == server:
         time.sleep(LOOKS_EVERY_S)
     os._exit(1)
 

@@ -24,6 +24,7 @@ from typing import Any, TypeVar, TypeVarTuple
 
 from core.errors import ShardlabError
 from runtime import content, operators
+from runtime.processes import PARENT
 from runtime.prose import said
 from runtime.work_process import received, send
 
@@ -55,7 +56,7 @@ class _Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "runtime.work_process", str(memory_bytes), str(cpu_s)],
             cwd=ROOT,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", PARENT: str(os.getpid())},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
