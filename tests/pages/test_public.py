@@ -4,6 +4,7 @@ import base64
 import hashlib
 import http.client
 import math
+import random
 import re
 import secrets
 import urllib.error
@@ -17,6 +18,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from benchmarks.served import ROOT, served
 from benchmarks.visitor import Visitor
+from ui.course.pages import OVERVIEW, PAGES
 
 pytestmark = pytest.mark.slow
 HOSTILE = {
@@ -110,7 +112,7 @@ def hostile_states(widget):
         "bool_value": True,
         "double_value": math.nan,
         "int_value": 2**63 - 1,
-        "string_value": "x" * 200_000,
+        "string_value": "x" * 20_000,
         "json_value": deep,
         "json_trigger_value": '{"value": {"wall": [1e999, null, {}]}}',
         "bytes_value": b"\x80\x04.",
@@ -129,19 +131,21 @@ def hostile_states(widget):
         yield state
 
 
-@pytest.mark.parametrize("stem", ["pipeline_bubble", "puzzles"])
-def test_a_widgets_value_of_any_kind_harms_nobody_else(public, stem):
-    """Each kind of value for every widget of a page, players too, and for ids that no page has."""
-    with Visitor(public, stem) as other, Visitor(public, stem) as hostile:
-        ids = [*hostile.widgets.values(), "$$ID-0-none", "", "\x00"]
-        for states in zip(*map(hostile_states, ids), strict=True):
+def test_a_widgets_value_of_any_kind_harms_nobody_else(public):
+    """A value of some kind for every widget of every page, players too, and for ids that no page has."""
+    rng, sent = random.Random(8), set()
+    with Visitor(public, "pipeline_bubble") as other:
+        for page in PAGES:
+            stem = "" if page is OVERVIEW else page.stem
             with Visitor(public, stem) as visitor:
-                visitor._states = dict(enumerate(states))
+                ids = [*visitor.widgets.values(), "$$ID-0-none", "", "\x00"]
+                visitor._states = {id_: rng.choice([*hostile_states(id_)]) for id_ in ids}
+                sent |= {state.WhichOneof("value") for state in visitor._states.values()}
                 visitor._run()
-                assert not [fault for fault in visitor.faults if "Traceback" in fault or ".py" in fault]
+                assert not [fault for fault in visitor.faults if "Traceback" in fault or ".py" in fault], stem
         assert other.go("comm_cost") > 0
-        hostile.go("comm_cost")
-        assert other.faults + hostile.faults == []
+        assert other.faults == []
+    assert len(sent) == len([*hostile_states("")])
 
 
 def test_what_no_page_asks_for_is_dropped(public):
