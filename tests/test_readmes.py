@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from runtime import content
+
 ROOT = Path(__file__).resolve().parents[1]
 READMES = sorted(path for folder in (ROOT, *ROOT.glob("labs/*")) for path in folder.glob("README.es.md"))
 SPANISH = (*READMES, ROOT / "docs/instructor.es.md")
@@ -33,6 +35,15 @@ def addresses(text: str) -> list[str]:
 
 def headings(text: str) -> list[int]:
     return [len(marks) for marks in re.findall(r"^(#+) ", outside(text), re.MULTILINE)]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_readme_and_overview_ask_and_do_not_answer(language):
+    """64 sums, 1.85 and 0.42 times as fast, 46 %, 7/23: a lab asks for each, and none of them is told before."""
+    readme = ROOT / {"en": "README.md", "es": "README.es.md"}[language]
+    asked = {name: text for name, text in content.blocks("overview", language).items() if ".answer" not in name}
+    for text in (outside(readme.read_text(encoding="utf-8")), *asked.values()):
+        assert not re.search(r"\b64\b|\b1[.,]8[35]\b|\b0[.,]42|\b46[\u00a0 ]?%|\b7/23\b|\b30[.,]4\b", text)
 
 
 def test_every_lab_has_one():

@@ -146,7 +146,7 @@ def test_other_layers_and_ranks_keep_the_step(stepper):
 
 def test_a_rank_is_picked_by_its_name_as_a_hint_on_the_page_says(stepper):
     """The blocks of the others fade; a second press brings them back. No word said that a name can be pressed."""
-    assert stepper.get_by_text("Pick a rank's name to see only what it holds.").is_visible()
+    stepper.get_by_text("name to see only what it holds.").wait_for()
     stepper.locator(".track button").nth(2).click()
     opacity = "nodes => nodes.map(node => Number(node.style.opacity))"
     blocks = stepper.locator(".stepper .block[data-row='W']")

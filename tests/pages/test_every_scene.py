@@ -147,12 +147,17 @@ def test_every_scene_runs_and_leaves_no_field_unfilled(page, scene, scenario, wi
 
 @pytest.mark.parametrize("presenting", ["true", "false"])
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_runs_in_the_dark_and_on_a_projector(page, presenting):
+def test_a_page_runs_in_the_dark_and_on_a_projector_and_answers_nothing_before_it_asks(
+    page, presenting, predictions
+):
     app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
     app.context = {"theme": "dark"}
     app.query_params["present"] = presenting
     app.switch_page(page.path)
     assert not app.run().exception
+    for truth, _ in predictions:
+        answers = "|".join(re.escape(f"{truth:.{digits}f}") for digits in range(3))
+        assert not re.search(rf"(?<![\w.,\u202f])(?:{answers})(?!\w|[.,\u202f]\d)", said(app))
 
 
 @pytest.mark.parametrize(
