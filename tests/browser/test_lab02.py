@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.served import served
 from runtime.processes import tagged
 from tests.browser.conftest import PATIENCE_MS, settle, start_server, stop_server, until
 
@@ -65,6 +66,28 @@ def server(tmp_path_factory):
     stop_server(process)
 
 
+QUICK = """
+from ui import shell
+from ui.two_way_tp import bench_scene
+if not hasattr(bench_scene, "asked_for"):
+    bench_scene.asked_for = bench_scene.RunRequest
+    bench_scene.RunRequest = lambda options, **limits: bench_scene.asked_for(
+        options=(*options, "--steps-per-prompt", "5"), **limits)
+shell.run()
+"""
+"""The app, whose runs take five steps a prompt and not a hundred."""
+
+
+@pytest.fixture
+def quick(tmp_path):
+    """The address of a server whose runs are short."""
+    pytest.importorskip("torch")
+    script = tmp_path / "quick.py"
+    script.write_text(QUICK)
+    with served(tmp_path / "log", script=script, TMPDIR=str(tmp_path), SHARDLAB_LIVE_RUNS="1") as url:
+        yield url
+
+
 def begin(page) -> None:
     """Start a run and wait until its first line is on the page."""
     page.get_by_role("button", name=RUN).click()
@@ -104,12 +127,11 @@ class TestLive:
 
     pytestmark = live
 
-    def test_a_run_replaces_the_recorded_one_and_can_be_kept(self, server, open_page, tmp_path):
-        page = open_page(f"{server.url}/{BENCH}")
+    def test_a_run_replaces_the_recorded_one_and_can_be_kept(self, quick, open_page, tmp_path):
+        page = open_page(f"{quick}/{BENCH}")
         begin(page)
         page.get_by_text('"event": "prompt"').first.wait_for(timeout=600_000)
         page.get_by_role("button", name="Download this run").wait_for(timeout=600_000)
-        server.wait_for_none()
         settle(page)
         with page.expect_download() as download:
             page.get_by_role("button", name="Download this run").click()
