@@ -33,7 +33,7 @@ _BITS = re.compile(r"([kMGT]?)b(?:it)?(?:/s|ps)")
 _PARTED = re.compile(r"(\$?)\s*([^A-Za-zµμ%$]*(?:[eE][-+]?\d{1,3})?)\s*(\S{0,12})")
 """A currency's sign, what may be a number, and what stands behind it."""
 
-_LONE = re.compile(r"(?P<before>[^.,\d]*[1-9]\d{0,2})(?P<mark>[.,])(?P<behind>\d{3}(?:[^.,\d][^.,]*)?)")
+_LONE = re.compile(r"(?P<before>[^.,\d]{0,60}[1-9]\d{0,2})(?P<mark>[.,])(?P<behind>\d{3}(?:[^.,\d][^.,]{0,60})?)")
 """One mark in all, before three digits."""
 
 _WORDS = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}

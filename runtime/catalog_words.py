@@ -31,7 +31,7 @@ def told(text: str) -> str:
 
 def short_name(link: LinkSpec) -> str:
     """A link's name without what qualifies it."""
-    return told(re.split(r",(?![^(]*\))", link.name)[0]).replace(" ", "\u00a0")
+    return told(re.split(r",(?![^(]{0,200}\))", link.name)[0]).replace(" ", "\u00a0")
 
 
 @lru_cache(maxsize=2)

@@ -24,7 +24,7 @@ MARKS = MappingProxyType(
 
 _DECIMAL = re.compile(r"(?<=\d)\.(?=\d)")
 _GROUP = re.compile(r"(?<=\d)\u202f(?=\d)")
-_WORDED = re.compile(r"(?P<figures>.*\d)\s*(?P<word>[^\W\d_]\D*)")
+_WORDED = re.compile(r"(?P<figures>.{0,60}\d)\s{0,9}(?P<word>[^\W\d_]\D{0,60})")
 _PERCENT = re.compile(r"(?<=\d)[\u00a0\u202f ]%")
 
 Asked = ParamSpec("Asked")

@@ -23,6 +23,12 @@ import pytest
 loaded, runs = map(json.loads, sys.argv[1:])
 for name in loaded:
     __import__(name)
+if "distributed.local_ranks" in loaded:
+    from multiprocessing import forkserver
+    forkserver.set_forkserver_preload(["distributed.local_ranks"])
+    forkserver.ensure_running()
+    # a fork is not the server's parent, and may not ask after it
+    os.register_at_fork(after_in_child=lambda: setattr(forkserver._forkserver, "ensure_running", lambda: None))
 pytest.main([*runs[0][1:], "--collect-only"])
 for implementation, *options in runs:
     child = os.fork()
@@ -32,7 +38,8 @@ for implementation, *options in runs:
     if (ended := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])) not in (0, 1):
         sys.exit(f"{implementation}: pytest ended with {ended}")
 """
-"""Grades one file after another, each in a fork of one process: what all of them need is loaded once."""
+"""Grades one file after another, each in a fork of one process: what all of them need is loaded once, and their ranks
+are forked from one server."""
 
 
 @dataclass(frozen=True)

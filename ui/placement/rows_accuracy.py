@@ -30,7 +30,7 @@ _QUANTITIES = {
 @lru_cache(maxsize=1024)
 def short(source: str) -> str:
     """A source's name without addresses, commits and versions."""
-    name = re.sub(r" \([^)]*\)| @ \w+|^github\.com/|, Plots/.*$| README$", "", source)
+    name = re.sub(r" \([^)]{0,200}\)| @ \w+|^github\.com/|, Plots/.*$| README$", "", source)
     return name if len(name) <= 52 else f"{name[:51]}…"
 
 
