@@ -38,7 +38,7 @@ for implementation, *options in runs:
     if (ended := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])) not in (0, 1):
         sys.exit(f"{implementation}: pytest ended with {ended}")
 """
-"""Grades one file after another, each in a fork of one process: what all of them need is loaded once, and their ranks
+"""Grades one file after another, each in a fork of one process: what all of them need is loaded once, their ranks
 are forked from one server."""
 
 

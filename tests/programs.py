@@ -6,7 +6,7 @@ import sys
 import pytest
 
 
-def run_module(*module_and_options: str, timeout_s: float = 120) -> str:
+def run_module(*module_and_options: str, timeout_s: float = 600) -> str:
     """What `python -m …` printed; a test whose program fails shows what it said last."""
     command = [sys.executable, "-m", *module_and_options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
@@ -17,7 +17,7 @@ def run_module(*module_and_options: str, timeout_s: float = 120) -> str:
     return done.stdout
 
 
-def run_two_ranks(*module_and_options: str, timeout_s: float = 180) -> str:
+def run_two_ranks(*module_and_options: str, timeout_s: float = 600) -> str:
     """What two ranks of this machine printed under torchrun."""
     torchrun = ("torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m")
     return run_module(*torchrun, *module_and_options, timeout_s=timeout_s)

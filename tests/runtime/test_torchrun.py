@@ -211,15 +211,20 @@ def test_a_run_that_wants_more_memory_than_it_may_take_is_told_so():
 
 
 def test_cancel_ends_every_rank_and_keeps_what_was_printed():
-    """Two lines are out, and nobody has read the second."""
+    """Two lines are out, and nobody has read the second. A second run was told to wait, and the next one is not."""
     with start(LONG) as run:
         watch_until(run, "start")
+        with pytest.raises(RunBusyError, match="one at a time; it ends within 600 s"):
+            start(SHORT)
         while run._lines.qsize() == 0:
             time.sleep(0.05)
         outcome = run.cancel()
     assert (outcome.status, outcome.message) == ("cancelled", "The run was canceled.")
     assert events(outcome.lines) == ["start", "world"]
     assert processes(run) == []
+    lock = HostLock(torchrun.LOCK_NAME)
+    assert lock.acquire()
+    lock.release()
 
 
 @pytest.mark.clock
@@ -243,16 +248,6 @@ def test_a_page_that_goes_away_takes_its_run_with_it():
     with pytest.raises(KeyboardInterrupt):
         page(runs := [])
     assert processes(runs[0]) == []
-
-
-def test_a_second_run_is_told_to_wait_and_the_next_one_is_not():
-    with start(LONG) as run:
-        with pytest.raises(RunBusyError, match="one at a time; it ends within 600 s"):
-            start(SHORT)
-        run.cancel()
-    lock = HostLock(torchrun.LOCK_NAME)
-    assert lock.acquire()
-    lock.release()
 
 
 def test_a_missing_checkpoint_is_named(tmp_path):
@@ -331,7 +326,7 @@ print(run.outcome.status, run.outcome.message, any('"fallback"' in line for line
     if os.geteuid() or subprocess.run(["unshare", "-m", "sh", "-c", mount], capture_output=True).returncode:
         pytest.skip("needs the right to mount a file system")
     command = ["unshare", "-m", "sh", "-c", f'{mount} && exec "$0" -c "$1"', sys.executable, program]
-    done = subprocess.run(command, cwd=torchrun.ROOT, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, cwd=torchrun.ROOT, capture_output=True, text=True, timeout=800)
     assert done.stdout.split() == ["done", "False"], done.stdout + done.stderr[-500:]
 
 
@@ -393,7 +388,7 @@ with torchrun.start(torchrun.RunRequest("tests.runtime.rank_stub", ("beat", "600
             print(run.tag, flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=800)
     tag = done.stdout.strip()
     assert done.returncode == -signal.SIGKILL
     deadline_s = time.monotonic() + 60
@@ -422,7 +417,7 @@ program.main()
     options = ["--json", str(tmp_path / "result.json"), "--steps-per-prompt", "2"]
     environment = {**os.environ, "PYTHONPATH": str(torchrun.ROOT), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [*command, str(tmp_path / "tampered.py"), *options], env=environment, capture_output=True, timeout=240
+        [*command, str(tmp_path / "tampered.py"), *options], env=environment, capture_output=True, timeout=800
     )
     assert done.returncode == 1
     assert json.loads((tmp_path / "result.json").read_text())["tokens_equal"] is False
