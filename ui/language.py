@@ -23,11 +23,11 @@ def speak() -> None:
     """Speak the language of the visit in this run: the one chosen, else the one that the browser prefers."""
     chosen = inputs.picked(KEY, "")
     if "_preferred" not in st.session_state:
-        st.session_state["_preferred"] = _preferred()
+        st.session_state["_preferred"] = preferred()
     content.speak(chosen if chosen in content.languages() else st.session_state["_preferred"])
 
 
-def _preferred() -> str:
+def preferred() -> str:
     """The first finished language that the browser asks for; English where it asks for none."""
     asked = [st.context.locale or "", *str(st.context.headers.get("Accept-Language", "")).split(",")]
     names = (name.strip().partition(";")[0].partition("-")[0].lower() for name in asked)

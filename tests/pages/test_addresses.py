@@ -1,12 +1,13 @@
 """An address names options by key; as it was spelt before it opens the same view; and it holds the language."""
 
 from itertools import zip_longest
+from types import SimpleNamespace
 
 import pytest
 
 from runtime import content
 from tests.pages.test_every_scene import visit
-from ui import address
+from ui import address, language
 from ui.course.old_addresses import KEYS
 from ui.course.pages import LABS, PAGES, entry
 
@@ -74,6 +75,22 @@ def test_a_key_stands_for_itself():
     for name, keys in KEYS.items():
         clash = {old for old, key in keys.items() if old in keys.values() and old != key}
         assert not clash, name
+
+
+@pytest.mark.parametrize(
+    ("locale", "header", "spoken"),
+    [
+        ("es-MX", "", "es"),
+        ("es", "en", "es"),
+        ("en-GB", "en-GB,es;q=0.9", "en"),
+        ("de-DE", "de-DE,es;q=0.7,en;q=0.3", "es"),
+        ("fr", "fr,de", "en"),
+        (None, "", "en"),
+    ],
+)
+def test_a_first_visit_is_in_the_first_language_that_the_browser_asks_for(monkeypatch, locale, header, spoken):
+    monkeypatch.setattr(language.st, "context", SimpleNamespace(locale=locale, headers={"Accept-Language": header}))
+    assert language.preferred() == spoken
 
 
 @pytest.mark.parametrize("name", [*content.languages(), "xx"])
