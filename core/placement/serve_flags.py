@@ -190,6 +190,8 @@ def remarks(question: Question, plan: Plan) -> list[Remark]:
     if layout.replicas > 1:
         notes.append(remark("placement.run_replicas", layout=layout))
     notes += _other_nodes(question, plan)
+    if layout.dp_size > 1:
+        notes.append(remark("placement.run_attention_flag"))
     if question.demand.draft_tokens:
         notes.append(remark("placement.run_draft", demand=question.demand))
     layers = [stage.layers for stage in stages(model, layout.pp_size)] if plan.splits else []

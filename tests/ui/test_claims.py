@@ -10,16 +10,22 @@ from tests.test_architecture import sources as in_room
 
 ROOT = Path(__file__).resolve().parents[2]
 FITTED = "core.evidence.calibration"
-LABEL_WORDS = 6
+LABEL_WORDS = {"en": 6, "es": 8}
 """A label names where a link lies, and claims nothing of where tensor parallelism ends."""
-NODE = re.compile(r"\b(?:inside|within|leaves?) (?:a|one|each|the|its) node\b", re.IGNORECASE)
+NODE = {
+    "en": re.compile(r"\b(?:inside|within|leaves?) (?:a|one|each|the|its) node\b", re.IGNORECASE),
+    "es": re.compile(r"\b(?:dentro de|salen de|salir de) (?:un|cada|el|su) nodo\b", re.IGNORECASE),
+}
 
 
+@pytest.mark.parametrize("language", NODE)
 @pytest.mark.parametrize("stem", content.stems())
-def test_the_boundary_of_a_fast_link_is_told_as_the_nvlink_domain(stem):
+def test_the_boundary_of_a_fast_link_is_told_as_the_nvlink_domain(stem, language):
     """Since racks of 72 GPUs share NVLink, a node is the usual case and not the rule."""
-    sentences = {name: text for name, text in content.load(stem).items() if len(text.split()) > LABEL_WORDS}
-    assert not {name for name, text in sentences.items() if NODE.search(text) and "NVLink" not in text}
+    sentences = {
+        n: text for n, text in content.load(stem, language).items() if len(text.split()) > LABEL_WORDS[language]
+    }
+    assert not {name for name, text in sentences.items() if NODE[language].search(text) and "NVLink" not in text}
 
 
 CLAIMS = {

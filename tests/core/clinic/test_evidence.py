@@ -5,6 +5,7 @@ A prediction reads only what a visitor sees before the answer: the story's figur
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import pytest
 
 from core.clinic import CASES, Case, examine
@@ -100,6 +101,14 @@ FITS: Mapping[str, Mapping[str, Callable[[Case], bool]]] = {
 def test_the_evidence_leaves_exactly_the_keyed_answer(key):
     case = examine(key, POINTS)
     assert set(FITS[key]) == set(case.candidates)
+    assert [name for name in case.candidates if FITS[key][name](case)] == [case.truth]
+
+
+@pytest.mark.parametrize("key", ["cross_node", "starved_pipeline"])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_case_drawn_anew_leaves_the_keyed_answer_too(key, seed):
+    """The two that are drawn at random: the answer is in the fault, not in the one patient that is shown."""
+    case = CASES[key](POINTS, np.random.default_rng(seed))
     assert [name for name in case.candidates if FITS[key][name](case)] == [case.truth]
 
 

@@ -38,6 +38,11 @@ def test_two_four_six_and_eight_ranks_are_served_in_every_release(release, world
     assert world_size <= 8 or kernel(machine, 8 * KIB) == "NCCL"
 
 
+@pytest.mark.parametrize(("release", "enabled"), [("0.25.0", False), ("0.28.0", True), ("0.33.0", True)])
+def test_sixteen_ranks_are_served_from_0_28_on(release, enabled):
+    assert decide(Machine(release, 16)).enabled is enabled
+
+
 @pytest.mark.parametrize(
     ("release", "machine", "rule"),
     [
