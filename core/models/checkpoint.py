@@ -51,7 +51,7 @@ def named_checkpoint(name: str) -> ModelSpec:
         return spec
     width = width_in(name)
     if width is None and name.lower().endswith("gguf"):
-        raise OutOfRangeError("model", name, "is a GGUF, whose name must say its width, as in -Q4_K_M")
+        raise OutOfRangeError("model", name, "is a GGUF, whose name must say its width")
     served = replace(spec, aliases=(name, *spec.aliases)) if "/" in name or width is not None else spec
     if width is None or width[0] == spec.weight_dtype:
         return served

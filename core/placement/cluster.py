@@ -163,11 +163,23 @@ def seen_link(gpu: GpuSpec, usual: LinkSpec, seen: Topology) -> LinkSpec:
         β · bonded links / links of a GPU
 
     A card that is not known to have NVLink is taken to have that of an A100; a GeForce's links are slower still.
+
+    Raises OutOfRangeError where the table can only be another card's: more links than the GPU has, or AMD's.
     """
     if not seen.nvlink_present:
         return over_pcie(find_link(gpu.bus_key) if usual.is_fabric else usual, seen.worst_way)
     link = usual if usual.is_fabric else find_link("nvlink-3")
     whole = link.lanes
+    if seen.of_amd and gpu.nvlink:
+        raise OutOfRangeError(
+            "topology", "XGMI", f"joins GPUs of AMD, and {gpu.name} is none; name the GPU that the table is of"
+        )
+    if gpu.nvlink and 0 < whole < seen.most_bonded:
+        raise OutOfRangeError(
+            "topology",
+            f"NV{seen.most_bonded}",
+            f"bonds more than the {whole} links of {gpu.name}; name the GPU that the table is of",
+        )
     if not 0 < seen.bonded < whole:
         return link
     share, measured = seen.bonded / whole, link.measured_bytes_per_s

@@ -77,6 +77,16 @@ class Topology:
         return min((_lanes(way) for way in self.links.values() if _lanes(way)), default=0)
 
     @property
+    def most_bonded(self) -> int:
+        """NVLinks between the two GPUs of a pair that has most; 0 without any."""
+        return max((_lanes(way) for way in self.links.values()), default=0)
+
+    @property
+    def of_amd(self) -> bool:
+        """Whether xGMI joins any two."""
+        return "XGMI" in self.links.values()
+
+    @property
     def worst_way(self) -> str:
         """The farthest that two GPUs are apart: NV#, or a way over PCIe; `X` for one GPU alone."""
         over_pcie = [way for way in self.links.values() if way in _PCIE]
