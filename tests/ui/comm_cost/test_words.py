@@ -24,7 +24,7 @@ OF_THE_PAGE = re.compile(
     r"(fits|question|verdict|see|count|limits)\.|refused$|bench\.(reading|ranks|constants|gpus|kernels)"
 )
 WRONG = re.compile(
-    r"\b1[\s\u00a0](GPUs|ranks|hops|rows|verdicts|times|layers)\b"
+    r"(?<![\d.,])1[\s\u00a0](GPUs|ranks|hops|rows|verdicts|times|layers)\b"
     r"|\b[02-9]\d*[\s\u00a0](GPU|rank|hop|row) |One GPU (share|divide) |\bnan\b|\bNone\b"
 )
 
