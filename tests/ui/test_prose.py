@@ -45,6 +45,27 @@ def test_the_digit_rule_catches_a_typed_number():
     assert typed_digits("It takes 8 ms, see lab 03 and `x[4]` at TP=2 on llama-3-8b.") == ["8"]
 
 
+LEFT = (
+    r"costs? (?:two|\{\{[^}]*\}\}) all-reduces; a",
+    r"a wait and a crossing",
+    r"were that the (?:one-way|round trip)|were that a round trip",
+    r"must be hidden to more than|hides no more than it is long",
+    r"bars? runs? from the least to the value",
+    r"right so far,|\}\} pass\.",
+    r"\b(?:counting|taking|dividing|adding|forgetting) (?:one|a|the|only) [^.]{0,40}(?:half|for a byte)\.",
+    r"nothing more need be said",
+    r"verdicts are another than",
+    r"less bubble than there can be",
+)
+"""Terse or foreign phrases that were on the pages once, in any form."""
+
+
+@pytest.mark.parametrize("stem", content.stems())
+def test_the_words_that_a_newcomer_stumbled_over_are_gone(stem):
+    text = "\n".join(content.load(stem).values())
+    assert not [found[0] for pattern in LEFT for found in re.finditer(pattern, text, re.IGNORECASE)]
+
+
 FORMULA = re.compile(r"`[^`\n]*(?:[·÷×−√^Σ]| / )[^`\n]*`")
 LETTER = re.compile(r"(?<![^\W\d_])[A-Za-zα-ω](?![A-Za-zα-ω_\d])")
 
