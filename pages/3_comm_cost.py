@@ -72,10 +72,12 @@ def see() -> None:
     if shown == WIRE:
         comm_wire.draw(page, wire)
         return
-    rule = ["see.note_napkin" if view.napkin else "see.note_rule"]
+    rules = ["napkin" if view.napkin else "rule"]
     if any(view.measured(link, points) for link in view.compared):
-        rule.insert(0, "see.note_tick")
-    with page.beside("see.note_step", "see.note_payload", rule=rule):
+        rules.insert(0, "tick")
+    # a wall has room for a sentence of each
+    in_short = [f"see.wall_{rule}" for rule in rules if page.look.present]
+    with page.beside("see.note_step", "see.note_payload", *in_short, rule=[f"see.note_{rule}" for rule in rules]):
         warn()
         reading = "napkin" if view.napkin else phase
         comm_bench.bars(

@@ -64,6 +64,15 @@ def test_after_a_prediction_by_mouse_v_reveals_n_goes_on_and_the_guess_stays(app
 def test_a_page_is_heard_in_order_and_reveal_leaves_the_focus_on_the_next_step_and_says_the_answer(app, open_page):
     page = open_page(f"{app}/comm_cost")
     hear(page.locator("body"), ASKED)
+    for name, seen in (("Main menu", "Main menu"), ("Show data", "Fullscreen")):
+        page.get_by_role("button", name=name).focus()
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Tab")  # so that the keyboard is known to be used
+        ring = "element => getComputedStyle(element).outlineStyle"
+        assert page.get_by_role("button", name=name).evaluate(ring) == "solid"
+        assert page.get_by_role("button", name=seen).evaluate(
+            "element => element.checkVisibility({ opacityProperty: true })"
+        )
     predict_by_mouse(page)
     page.get_by_role("button", name="Reveal").click()
     wait_for_address(page, "bill_revealed=true")
@@ -124,6 +133,11 @@ def test_a_projected_link_on_a_phone_is_the_page_as_it_is_read(app, open_page):
     assert page.locator(".st-key-scenario button:visible").count() == 1
     assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") < 20
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    menu, bar = page.get_by_test_id("stSidebarNavLink").first, page.locator(".st-key-bar")
+    assert not menu.is_visible(), "a closed menu is no place for the keyboard"
+    page.get_by_test_id("stExpandSidebarButton").click()
+    menu.wait_for()
+    bar.wait_for(state="hidden")
     page.set_viewport_size({"width": 844, "height": 390})  # on its side it is one, too
     page.goto(f"{app}/comm_cost?present=true")
     page.wait_for_url(lambda url: "present=true" not in url)
