@@ -21,7 +21,7 @@ from core.referee.shown import bare, played_s
 from core.units import KIB
 
 SEEDS = st.integers(0, MOST_SEED)
-FEW = settings(max_examples=12)
+FEW = settings(max_examples=8)
 """A question on pipelines has four to nine draws."""
 TIME = re.compile(r"\d[\u00a0\u202f ]?(?:s|ms|µs)\b")
 UNTIMED = {
@@ -81,7 +81,7 @@ def run_through(stages, items, each_s=1.0):
 
 def decoded_per_s(stage_s, stages, in_flight, hop_s=0.0):
     """Tokens a second of a pipe that has settled; the way back is a hop to a stage that takes no time."""
-    laps, early = 24, 12
+    laps, early = 9, 4
     works = around([stage_s] * stages + [0.0], [(0.0, hop_s)] * stages, in_flight, laps)
     ran = replay(works).ran
     ends = [ran[f"token {lap}.0.{stages}"].end_s for lap in (early, laps - 1)]
@@ -167,6 +167,7 @@ def test_communication_that_is_hidden_runs_beside_the_compute(seed):
 
 
 @of("ten_times_as_wide", "bytes_share", "hop_or_round_trip", "flipped_verdict")
+@FEW
 @given(SEEDS)
 def test_shares_over_ethernet_are_those_of_its_rings_message_by_message(seed):
     wire, row = bare(link("ethernet-10g-lab")), model("llama-3-8b")
