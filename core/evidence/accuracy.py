@@ -7,7 +7,7 @@ constants that nothing of its source was fitted to. Where nothing was published,
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from core.evidence.kinds import Kind, layer_kind
+from core.evidence.kinds import Kind, layer_kind, never_timed
 from core.evidence.measurements import Quantity
 from core.specs import GpuSpec, ModelSpec
 
@@ -95,13 +95,13 @@ mixture's."""
 
 def accuracy_of(gpu: GpuSpec, model: ModelSpec, quantity: Quantity) -> Accuracy | None:
     """The errors on published times of a GPU's class and a model's kind; None: never tested here."""
-    return TESTED.get((gpu.gpu_class, layer_kind(model), quantity))
+    return None if never_timed(model) else TESTED.get((gpu.gpu_class, layer_kind(model), quantity))
 
 
 def decode_band(gpu: GpuSpec, model: ModelSpec) -> Band:
     """How wide a predicted decode time is to be read."""
     kind = layer_kind(model)
-    band = BANDS.get((gpu.gpu_class, kind), UNTESTED[kind])
+    band = UNTESTED[kind] if never_timed(model) else BANDS.get((gpu.gpu_class, kind), UNTESTED[kind])
     return (
         Band(min(band.low, WIDENED.low), max(band.high, WIDENED.high), band.tested) if widens(gpu, model) else band
     )

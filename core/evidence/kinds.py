@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from core.layer_specs import CompressedSpec, StateSpec
 from core.specs import ModelSpec
 
 Kind = Literal["dense", "mixture", "latent"]
@@ -13,6 +14,13 @@ PROMPT_LAYER_S: Mapping[Kind, float] = {"dense": 0.41e-3, "mixture": 0.56e-3, "l
 
 Of prompts of 128 tokens: Qwen3-1.7B's 28 layers in 11.4 ms and Qwen3-30B-A3B's 48 in 27.0 (tt-inference-server
 issue #340, A100, vLLM), DeepSeek-R1's 61 in 180 (issue #356, 16 H100, SGLang). One source each."""
+
+
+def never_timed(model: ModelSpec) -> bool:
+    """Whether layers keep states, or compress what is behind: no published time here is of such a model."""
+    return any(
+        isinstance(block, StateSpec | CompressedSpec) for kind, _ in model.kinds_of() for block in kind.blocks
+    )
 
 
 def layer_kind(model: ModelSpec) -> Kind:
