@@ -13,7 +13,7 @@ from runtime import content
 from runtime.quantities import grouped, local
 
 STEM = "catalog"
-_THOUSANDS = re.compile(r"\b\d{1,3}(?:,\d{3})+\b")
+_THOUSANDS = re.compile(r"\b\d{1,3}(?:,\d{3}){1,9}\b")
 _NUMBER = re.compile(r"(?<!NCCL )\b\d+\.\d+\b(?!\.)")
 """A number with decimals; a release is none."""
 

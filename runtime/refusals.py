@@ -18,7 +18,7 @@ _LONGEST_NAME = 40
 """Of what `OutOfRangeError` puts before its rule: a name, `=` and a value."""
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3}){1,9}")
 _PART = "part."
 
 

@@ -13,18 +13,49 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 READERS = sorted(
     path
-    for room in ("core", "ui", "pages")
+    for room in ("core", "ui", "pages", "runtime")
     for path in (ROOT / room).rglob("*.py")
-    if path != ROOT / "core/numbers.py" and ROOT / "core/course/grading" not in path.parents
+    if path != ROOT / "core/numbers.py"
 )
 CONVERTS = {"int", "float", "complex", "Decimal", "Fraction"}
 PARTS = {"split", "partition", "rpartition", "splitlines", "group", "groups", "findall", "finditer", "fullmatch"}
 PARTS |= {"match", "search", "loads", "replace", "strip", "removeprefix", "removesuffix"}
 NO_VISITORS_TEXT = {
+    ("core/course/grading/questions.py", "float(ticks)"): "a count that was computed",
+    ("core/course/grading/tasks.py", "int(number)"): "a task's number, of our own table",
+    ("runtime/budget.py", "float(usd)"): "a price that was computed",
+    ("runtime/budget.py", "float(gpu_hours)"): "hours that were computed",
+    ("runtime/catalog_words.py", "int(match[0].replace(',', ''))"): "thousands in a note of the catalog",
+    ("runtime/citations.py", "int(part)"): "a release of PyTorch's",
+    ("runtime/graded_process.py", "Fraction(parts[0])"): "within a submission's own process",
+    ("runtime/graded_process.py", "map(int, share)"): "within a submission's own process",
+    ("runtime/learner_process.py", "int(sys.argv[3])"): "a number of ours, as we started the program",
+    ("runtime/learner_schedule_process.py", "int(sys.argv[3])"): "a number of ours, as we started the program",
+    ("runtime/learner_schedule_process.py", "int(sys.argv[4])"): "a number of ours, as we started the program",
+    ("runtime/measurements.py", "float(row['time_us'])"): "a measurement of this repository",
+    ("runtime/measurements.py", "int(row['payload_bytes'])"): "a measurement of this repository",
+    ("runtime/measurements.py", "int(row['ranks'])"): "a measurement of this repository",
+    ("runtime/operators.py", "int(Path('/proc/self/statm').read_text().split()[1])"): "what the system tells",
+    ("runtime/paid_run.py", "float(json.loads(path.read_text(encoding='utf-8'))['actual_cost_usd'])"): "our file",
+    ("runtime/plurals.py", "int(count)"): "a number of ours, as Python has just written it",
+    ("runtime/plurals.py", "int(decimals or '0')"): "a number of ours, as Python has just written it",
+    ("runtime/plurals.py", "int(end)"): "a rule of a language",
+    ("runtime/plurals.py", "int(modulus)"): "a rule of a language",
+    ("runtime/ports.py", "int(port)"): "whoever starts the server says where ranks meet",
+    ("runtime/processes.py", "int(fields[11])"): "what the system tells",
+    ("runtime/processes.py", "int(fields[12])"): "what the system tells",
+    ("runtime/prose.py", "float(value)"): "a fraction that was computed",
+    ("runtime/prose.py", "int(number)"): "a number that was computed",
+    ("runtime/refusals.py", "int(bare.replace(',', ''))"): "at most thirty digits of a message, by its pattern",
+    ("runtime/run_failure.py", "int(code[1])"): "torchrun's own line",
     ("core/pipeline_bubble/schedules/actions.py", "Fraction(text)"): "behind a pattern of its own, and exact",
     ("core/placement/step_terms.py", "int(tokens)"): "a count that was computed",
     ("core/sharding_math/provenance.py", "float(result.parts[rank][row, column])"): "an entry of an array",
     ("core/two_way_tp/run_log.py", "int(world['tp_size'])"): "what this machine's own run logged",
+    ("ui/figures/frames.py", "float(value)"): "a table's cell, a number already",
+    ("ui/figures/frames.py", "int(value)"): "a table's cell, a number already",
+    ("ui/figures/prediction.py", "int(high)"): "an axis's end, a number already",
+    ("ui/figures/style.py", "int(value)"): "a chart's value, a number already",
     ("ui/pipeline_bubble/rows.py", "float(held)"): "activations that were counted",
     ("ui/two_way_tp/words.py", "int(exponent)"): "a number of ours, as Python has just written it",
 }

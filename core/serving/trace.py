@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import mean
 
 from core.errors import UnreadableTextError
@@ -102,8 +103,8 @@ def _rows(text: str) -> Iterator[Mapping[str, str]]:
         return
     delimiter = next((one for one in "\t;," if one in filled[0]), ",")
     reader = csv.reader(filled, delimiter=delimiter)
-    heads = next(reader)
     try:
+        heads = next(reader)
         for cells in reader:
             yield dict(zip(heads, cells, strict=False))
     except csv.Error as error:
@@ -121,16 +122,23 @@ def _objects(lines: Sequence[str]) -> Iterator[Mapping[str, str]]:
 
 def _request(row: Mapping[str, str]) -> tuple[float, int, int] | None:
     """When, how much in, how much out; None for a row that does not say."""
-    names = {re.sub(r"[\W_]|(?:ms|seconds|sec|s)$", "", name.lower()): name for name in row}
-    names |= {re.sub(r"[\W_]", "", name.lower()): name for name in row}
-    arrival, prompt, output = (
-        next((names[one] for one in known if one in names), None) for known in (_ARRIVAL, _PROMPT, _OUTPUT)
-    )
+    arrival, prompt, output = _columns(tuple(row))
     if arrival is None or prompt is None or output is None:
         return None
     time_s = _seconds(arrival, row[arrival], jsonl="hash_ids" in row)
     tokens = (_tokens(row[prompt]), _tokens(row[output]))
     return None if time_s is None or None in tokens else (time_s, tokens[0], tokens[1])  # type: ignore[return-value]
+
+
+@lru_cache(maxsize=8)
+def _columns(heads: tuple[str, ...]) -> tuple[str | None, str | None, str | None]:
+    """The names of the three columns among a row's; the rows of a trace have the same."""
+    names = {re.sub(r"[\W_]|(?:ms|seconds|sec|s)$", "", name.lower()): name for name in heads}
+    names |= {re.sub(r"[\W_]", "", name.lower()): name for name in heads}
+    arrival, prompt, output = (
+        next((names[one] for one in known if one in names), None) for known in (_ARRIVAL, _PROMPT, _OUTPUT)
+    )
+    return arrival, prompt, output
 
 
 def _seconds(name: str, text: str, jsonl: bool) -> float | None:

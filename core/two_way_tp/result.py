@@ -80,7 +80,7 @@ def read_result(text: str) -> RunResult:
     """
     try:
         return _result(json.loads(text))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, RecursionError, TypeError, ValueError) as error:
         raise RunLogError(f"this is no result of distributed.run_tp: {error}") from None
 
 

@@ -158,7 +158,7 @@ def read_scaling(text: str) -> ScalingRun:
     """
     try:
         return _scaling(json.loads(text))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise RunLogError(f"this is no result of distributed.run_curve: {error}") from None
 
 

@@ -32,6 +32,9 @@ from core.serving.trace import read_trace
 from core.startup_log.reader import read_log
 from core.strategy.own_machine import overhead_of
 from core.two_way_tp import read_log as read_run
+from core.two_way_tp.result import read_result
+from core.two_way_tp.scaling import read_scaling
+from runtime import captures
 from runtime.measurements import example_paste
 from runtime.prose import explained, worded
 from tests.core.links.printed_tables import table
@@ -160,6 +163,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "overhead": overhead,
     "run": run,
     "address": address,
+    "result": read_result,
+    "scaling": read_scaling,
 }
 
 
@@ -172,6 +177,8 @@ def seeds() -> list[tuple[str, str]]:
         *(("topology", TOPOLOGY), ("config", CONFIG), ("hang", HANG)),
         *(("trace", text) for text in (AZURE, EXAMPLE_TRACE, MOONCAKE)),
         ("run", RUN.read_text(encoding="utf-8")),
+        ("result", RUN.with_name("result.json").read_text(encoding="utf-8")),
+        ("scaling", next(captures.CURVES.glob("*.json")).read_text(encoding="utf-8")),
         *(
             ("address", text)
             for text in ("5_450_4096_0.002_8_llama-3-8b", "h100-sxm~nvlink-4~ib-ndr~8~1~4~2~1", "8x16")
@@ -320,6 +327,10 @@ ROW = (
         ("log", QWEN2.replace("tensor_parallel_size=2", "tensor_parallel_size=0, block_size=0, tp=-4")),
         ("run", RUN.read_text(encoding="utf-8").replace('"median_us": ', f'"median_us": {"9" * 400}')),
         ("log", QWEN2.replace("max_seq_len=16384", f"max_seq_len={'9' * 79}")),
+        ("trace", "9" * 200_000),
+        ("trace", f"{'x' * 200_000}\n1,2,3\n"),
+        ("result", "[" * 100_000),
+        ("scaling", "[" * 100_000),
     ],
 )
 def test_what_once_raised_is_answered_or_refused(reader, text):

@@ -154,6 +154,14 @@ def test_how_a_run_ended_is_said_too(spanish):
     assert refusals.translated(told[0]).startswith("La ejecución falló: el disco está lleno;")
 
 
+def test_a_number_of_any_length_in_a_message_is_said_as_it_stands():
+    """Six thousand digits in groups: Python refuses to make a number of them."""
+    long = "1" + ",111" * 2_000
+    with content.speaking("es"):
+        assert refusals._value("value", long) == long
+        assert refusals._value("value", "1,111,111") != "1,111,111"
+
+
 def test_no_message_takes_long_to_be_found():
     """Six fields between commas, in a text of commas: told apart by patterns, it took minutes."""
     listed = ", ".join(["a"] * 2_000)

@@ -201,6 +201,13 @@ def test_more_requests_than_a_page_can_wait_for_are_refused():
         load_curve(LARGE, 100_000, rng())
 
 
+def test_a_long_prompt_takes_no_more_work_to_follow_than_a_short_one():
+    """A million tokens in pieces of 256: 4,096 steps a request, of which those that are alike are one."""
+    result = simulate(replace(LARGE, prompt_tokens=1_048_576, prefill_s=160.0), [0.0] * 50, chunk_tokens=256)
+    assert not result.cut
+    assert result.steps < 50 * 12
+
+
 def test_long_prompts_are_asked_for_fewer_times():
     """A prompt of 131,072 tokens is 64 chunks: twelve runs of 1,000 would be 800,000 steps."""
     curve = load_curve(replace(LARGE, prompt_tokens=131_072, prefill_s=20.0), 1000, rng())
