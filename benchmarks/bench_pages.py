@@ -86,10 +86,10 @@ def bare() -> None:
     st.altair_chart(alt.Chart(table).mark_bar().encode(x="x:O", y="y:Q"))
 
 
-def visit(page: Entry, title: str) -> AppTest:
+def visit(page: Entry, scene: str) -> AppTest:
     """The app with a scene open, its question answered."""
     app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=120)
-    app.query_params[f"{page.prefix}_scene"] = title
+    app.query_params[f"{page.prefix}_scene"] = scene
     if page in LABS:
         app.query_params[f"{page.prefix}_guess"] = "15"
         app.query_params[f"{page.prefix}_revealed"] = "true"
@@ -127,10 +127,11 @@ def main() -> int:
     batches = list(range(3, 3 + asked.rounds))
     rows, slow = [], 0
     for page in PAGES[1:]:
-        for scene, title in page.scenes.items():
+        for scene in page.names:
             if asked.profile not in (None, f"{page.stem}.{scene}") or asked.only not in (None, page.stem):
                 continue
-            app = visit(page, title)
+            app = visit(page, scene)
+            replay.forget()
             rerun_s(app, 2)
             bare_s = median(measured(base, batches))
             del _profiles[:]
