@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.catalog import model
+from core.catalog import link, model
 from core.clinic import CASES, SEED, examine
 from core.clinic.case import Bars, Figure, Histogram, Lines
 from core.clinic.hang import judge_causes
@@ -91,6 +91,9 @@ def test_a_pipeline_alone_gives_no_token_sooner_than_one_gpu():
     alone, token = figure("starved_pipeline", "alone"), figure("starved_pipeline", "token")
     assert alone < token < 1.02 * alone
     assert figure("starved_pipeline", "in_flight") < 1 < figure("starved_pipeline", "filling")
+    wire, state_bytes = link("ib-ndr"), 2 * model("llama-3-70b").hidden_size
+    hop_s = wire.base_s + wire.latency_s + state_bytes / wire.bandwidth_bytes_per_s
+    assert figure("starved_pipeline", "hops") == pytest.approx(3 * hop_s, rel=1e-9)
 
 
 def test_the_load_on_a_stage_is_rate_times_tokens_times_stage_time():

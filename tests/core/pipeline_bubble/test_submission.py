@@ -92,6 +92,15 @@ def test_whatever_comes_is_judged_and_drawn_only_where_it_has_a_place(gave, task
         assert 0 <= span.start < span.end
 
 
+@pytest.mark.parametrize("microbatch", [-1, 4, True, 1.0, "1", None])
+def test_no_microbatch_but_a_whole_one_of_the_batch_has_a_place(microbatch):
+    def run(last):
+        return run_of([Submission(RUN, [[0, "F", 0, 0, 0, 1], [0, "F", last, 0, 1, 2]])], 3, 4)
+
+    assert len(run(1)) == 2
+    assert not run(microbatch)
+
+
 def test_a_list_too_long_to_read_is_refused():
     with pytest.raises(ValueError, match="at most 4096"):
         plain([0] * 5000)

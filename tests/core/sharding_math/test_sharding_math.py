@@ -136,6 +136,7 @@ def test_an_ulp_is_the_gap_to_the_next_number():
     assert ulps_apart(one, np.nextafter(one, np.inf)).tolist() == [1, 1, 1, 1]
     assert ulps_apart(np.array([-0.0]), np.array([0.0])).tolist() == [0]
     assert ulps_apart(np.array([1.0], np.float16), np.array([1.5], np.float16)).tolist() == [512]
+    assert ulps_apart(np.array([3, -2]), np.array([7, -2])).tolist() == [4, 0]
 
 
 def test_bfloat16_keeps_eight_bits_and_rounds_ties_to_even():

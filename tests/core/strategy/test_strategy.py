@@ -18,6 +18,7 @@ from core.strategy.training import (
     cuts,
     judge,
     room_bytes,
+    step_time,
     training_flops,
     wire_of,
 )
@@ -95,6 +96,17 @@ def test_a_flip_changes_one_input_and_is_the_nearest_of_its_kind(question):
         assert all(answer(one.question).family in (given.family, NONE) for one in nearer)
 
 
+def test_what_is_counted_is_tried_doubled_and_halved():
+    """Of six sequences: up to fourfold either way, and whole numbers only."""
+    tried = [
+        one.question.sequences
+        for knob in KNOBS
+        for one in knob(replace(REACHED["TP"], sequences=6))
+        if one.question.sequences != 6
+    ]
+    assert sorted(tried) == [3, 12, 24]
+
+
 def test_seventy_billion_do_not_train_on_eight_gpus():
     """16 bytes a parameter are 1.13 TB; eight A100s have 0.64 TB. Two nodes more, and it fits."""
     given = answer(asked("llama-3-70b", A100))
@@ -135,6 +147,15 @@ def test_cuts_use_every_gpu_and_split_the_model():
     for cut in cuts(model("qwen3-30b-a3b"), 24):
         assert cut.world_size == 24
         assert 32 % cut.tp_size == 48 % cut.pp_size == 128 % cut.ep_size == 0
+        assert cut.sequence_parallel == (cut.tp_size > 1)
+    assert {cut.ep_size for cut in cuts(model("llama-3-8b"), 24)} == {1}
+
+
+@pytest.mark.parametrize(("stages", "microbatches"), [(1, 3), (4, 8), (8, 1)])
+def test_a_pipeline_that_trains_idles_p_minus_1_of_m_of_its_work(stages, microbatches):
+    """(p - 1) / m of the compute, the bubble of 1F1B beside what it computes."""
+    step = step_time(model("llama-3-8b"), H100, Strategy(pp_size=stages), Job(microbatches=microbatches))
+    assert step.bubble_s == pytest.approx(step.compute_s * (stages - 1) / microbatches)
 
 
 def test_recomputing_layers_costs_a_third_and_six_operations_a_parameter_are_the_rest():
