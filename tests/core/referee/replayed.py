@@ -1,9 +1,9 @@
 """Where every time on screen is replayed on the referee's clock, or why it is not and which test holds it instead.
 
 The keys are what shows a time: a block of prose (`stem.block`, or all that begin so), a scene with a figure or a
-player (`stem/scene`), a figure of a bench (`stem:figure`). The list is complete by
-`test_replayed` for prose and benches, by `test_every_scene` for scenes as they run, by `test_cases` for the figures
-of the clinic, and by `test_questions` for the quiz.
+player (`stem/scene`), a figure of a bench (`stem:figure`). The list is complete by `test_every_time` for prose and
+benches, by `test_every_scene` for scenes as they run, by `test_cases` for the figures of the clinic, and by
+`test_questions` for the quiz.
 """
 
 from typing import NamedTuple

@@ -9,7 +9,7 @@ from runtime import content
 from tests.core.referee.replayed import HELD, held
 from ui.comm_cost.bench import FIGURES
 
-TESTS = Path(__file__).resolve().parents[2]
+TESTS = Path(__file__).resolve().parents[1]
 IN_SECONDS = ("s", "s4", "ms", "us", "rate")
 """The units in which prose writes a time or a rate."""
 
