@@ -25,7 +25,7 @@ from streamlit.runtime.scriptrunner import ScriptRunner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest
 
-from ui import lighter_state, replay
+from ui import lighter_state
 from ui.course.pages import LABS, PAGES, Entry
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -121,7 +121,6 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--profile", help="a page's stem and a scene's name in code: what its reruns spend")
     asked = parser.parse_args()
-    replay.in_tests = True
     _watch(bool(asked.profile))
     base = AppTest.from_function(bare, default_timeout=60).run()
     batches = list(range(3, 3 + asked.rounds))
@@ -131,7 +130,6 @@ def main() -> int:
             if asked.profile not in (None, f"{page.stem}.{scene}") or asked.only not in (None, page.stem):
                 continue
             app = visit(page, scene)
-            replay.forget()
             rerun_s(app, 2)
             bare_s = median(measured(base, batches))
             del _profiles[:]

@@ -7,7 +7,6 @@ import streamlit as st
 
 from core.errors import ShardlabError
 from runtime import operators
-from ui import replay
 from ui.prose import escape
 
 
@@ -17,6 +16,5 @@ def guarded(stem: str) -> Iterator[None]:
     try:
         yield
     except ShardlabError as error:
-        replay.spoil()
         operators.note("refusal", page=stem, kind=type(error).__name__)
         st.error(escape(error))

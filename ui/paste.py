@@ -13,7 +13,7 @@ import streamlit as st
 from runtime import workers
 from runtime.files import text_of
 from runtime.quantities import grouped
-from ui import inputs, replay
+from ui import inputs
 from ui.labels import label as label_of
 from ui.unseen import is_unseen
 
@@ -44,8 +44,6 @@ def pasted(
     """
     st.text_area(label, key=key, height=height, placeholder=label_of("paste.here"), persist_state="session")
     text = st.session_state[key] or ""
-    if text:
-        replay.spoil()  # it ends with the visit
     if not is_unseen():
         _bring(label, key, kinds, example, example_label)
     if len(text) > LIMIT_CHARACTERS:

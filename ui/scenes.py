@@ -23,7 +23,7 @@ from core.scenario import Scenario
 from runtime import operators
 from runtime.quantities import local
 from runtime.rooms import Question
-from ui import held_axes, inputs, replay, shell
+from ui import held_axes, inputs, shell
 from ui.course import pages as course
 from ui.course import paths, progress
 from ui.figures.prediction import prediction_line, unit_for
@@ -75,7 +75,6 @@ class Page(PageParts):
             with self.body:
                 scenes[self.scene]()
         except ShardlabError as error:
-            replay.spoil()
             if not self.prose.blocks:
                 self.head.title(self.entry.title, anchor=False)
             operators.note("refusal", page=self.entry.stem, kind=type(error).__name__)

@@ -16,7 +16,7 @@ from streamlit.navigation.page import StreamlitPage
 from core.scenario import Scenario
 from runtime import content, operators
 from runtime.kept import kept
-from ui import address, inputs, language, lighter_state, replay, scenario_bar, theme, unseen, wanted_messages
+from ui import address, inputs, language, lighter_state, scenario_bar, theme, unseen, wanted_messages
 from ui.course import paths, progress
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
 from ui.guarded import guarded
@@ -62,7 +62,6 @@ def _settle() -> None:
     lighter_state.install()
     unseen.install()
     wanted_messages.install()
-    replay.install()
     _freeze()
     figures = Timer(FIGURES_AFTER_S, _import_figures)
     figures.daemon = True
@@ -136,7 +135,7 @@ def run() -> None:
     with st.container(horizontal_alignment="center"), st.container(width=_column_px(), key="column"):
         notice = st.container()
         with operators.rerun(page.url_path or OVERVIEW.stem), guarded(page.url_path or OVERVIEW.stem):
-            notes.draw() if reads else _run(page)
+            notes.draw() if reads else page.run()
         address.note_own(page.url_path, _SHARED)
         _say_what_was_ignored(notice, page.url_path)
         if not reads:
@@ -165,14 +164,6 @@ def run() -> None:
             on_wall_change=_heard,
             on_dark_change=_heard,
         )
-
-
-def _run(page: StreamlitPage) -> None:
-    """Run a page. Who is in a room shares it with others, and the overview knows how far a visit has come."""
-    if poll.code() or page.title == OVERVIEW.title:
-        page.run()
-    else:
-        replay.run(page, repr(look()))
 
 
 @kept

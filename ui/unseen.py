@@ -10,8 +10,8 @@ while the widget is out of sight, the server's value is the truth then, and the 
 streamlit 1.67, delta_generator.py, `DeltaGenerator`; runtime/state/session_state.py, `register_widget`.
 """
 
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
 from dataclasses import replace
 from functools import wraps
@@ -59,16 +59,6 @@ class _OutOfSight(AbstractContextManager[None]):
 def out_of_sight() -> AbstractContextManager[None]:
     """Where nothing is seen, and whatever is asked keeps its value and its part of the address."""
     return _OutOfSight()
-
-
-@contextmanager
-def registering(unseen: bool) -> Iterator[None]:
-    """Register widgets anew that were registered out of sight, or in it, drawing nothing."""
-    before = _unseen.set(unseen)
-    try:
-        yield
-    finally:
-        _unseen.reset(before)
 
 
 def mounted(name: str) -> DeltaGenerator:

@@ -192,7 +192,7 @@ def row_parallel(x, W, num_ranks, ledger=None, bias=None):
     grades = {one.task: one for one in grade(written(tmp_path, code))}
     assert grades[1].done
     assert 0 <= grades[2].passed < grades[2].tests
-    assert "rank 0's term alone" in grades[2].first_failure
+    assert "Rank 0 has its own term alone" in grades[2].first_failure
     assert all(one.done for one in grade(LAB / "solution.py"))
 
 
