@@ -14,4 +14,4 @@ if __name__ == "__main__":
 else:
     from ui import server
 
-    app = st.App(__file__, lifespan=server.lifespan)
+    app = st.App(__file__, lifespan=server.lifespan, middleware=server.MIDDLEWARE)

@@ -91,14 +91,7 @@ BARE_PAGE = Control("bare", "bare page", "", SLIDER)
 CONTROLS = (
     Control("browser", "step", LAB_01, ".player .track button", ".player svg", True),
     Control("browser", "scrub", LAB_04, SCRUBBER, ".player .stage"),
-    Control(
-        "browser",
-        "phase",
-        "comm_cost?bill_scene=see",
-        ".st-key-bill_phase_shown [role=radio]",
-        ".st-key-split_0",
-        True,
-    ),
+    Control("browser", "phase", "comm_cost?bill_scene=see", ".st-key-bill_phase_shown [role=radio]", clicked=True),
     Control("browser", "predict", "comm_cost?bill_scene=question", f".st-key-guess {SLIDER}"),
     Control("server", "letter", "two_way_tp?real_scene=see", f".st-key-real_token {SLIDER}"),
     Control("server", "stages", LAB_04, ".st-key-pipe_p [role=radio]", ".player .stage", True),

@@ -4,17 +4,20 @@
 
 First: the batch becomes one that nobody has asked for. Again: one that somebody has seen. The scenario's panel is
 closed, as it is for who follows a page; open, it is fifteen widgets more. All in one process and one run, the bare
-page between the others: the script, its messages and Streamlit's own collection.
+page between the others: the script, its messages and Streamlit's own collection. Last, a bare page with as many
+widgets as a scene shows, and as it shows and keeps.
 """
 
 import argparse
 import cProfile
+import inspect
 import pstats
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from textwrap import dedent
 from typing import Any
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -30,6 +33,8 @@ from ui.course.pages import LABS, PAGES, Entry
 
 ROOT = Path(__file__).resolve().parents[1]
 FIRST_AT_MOST, AGAIN_AT_MOST = 2.0, 1.2
+PARAGRAPHS, WIDGETS = 20, (20, 70)
+"""Of Streamlit's own, what a scene shows, and what it shows and keeps: what they cost with nothing of ours."""
 
 _spent: list[float] = []
 _profiles: list[cProfile.Profile] = []
@@ -86,6 +91,18 @@ def bare() -> None:
     st.altair_chart(alt.Chart(table).mark_bar().encode(x="x:O", y="y:Q"))
 
 
+def bare_with(widgets: int) -> AppTest:
+    """Such a page with so many widgets in the address besides, and as many paragraphs as a scene has."""
+    said = inspect.getsource(bare).partition("\n")[2]
+    asked = f"""
+for number in range({widgets}):
+    st.number_input(f"number {{number}}", 0, 9, key=f"number_{{number}}", bind="query-params")
+for number in range({PARAGRAPHS}):
+    st.markdown(f"Paragraph {{number}} of *{{batch}}*.")
+"""
+    return AppTest.from_string(dedent(said) + asked, default_timeout=60).run()
+
+
 def visit(page: Entry, scene: str) -> AppTest:
     """The app with a scene open, its question answered."""
     app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=120)
@@ -138,6 +155,9 @@ def main() -> int:
             slow += first_s > FIRST_AT_MOST * bare_s or again_s > AGAIN_AT_MOST * bare_s
             print(f"{page.stem:16} {scene:12} {1e3 * bare_s:6.1f} ms {rows[-1][3]:6.1f} {rows[-1][4]:6.1f}")
             sys.stdout.flush()
+    for widgets in () if asked.profile or asked.only else WIDGETS:
+        ratios = [one / median(measured(base, batches)) for one in measured(bare_with(widgets), batches)]
+        print(f"{'bare page, with':16} {widgets:3} widgets {'':12} {ratios[0]:6.1f} {ratios[1]:6.1f}")
     if asked.profile:
         half = len(_profiles) // 2
         for name, some in (("first", _profiles[:half]), ("again", _profiles[half:])):

@@ -9,6 +9,12 @@ LONGEST_MESSAGE = 2_000
 """Characters of a message: what somebody typed may stand in it, and be of any length."""
 
 
+def shortened(value: object, most: int = 40) -> str:
+    """At most `most` printable characters of what anyone may have written."""
+    text = "".join(character for character in str(value) if character.isprintable())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 class ShardlabError(ValueError):
     """Anything a learner can put in and core refuses, in one line. Pages show it where the figure would stand."""
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from core.catalog import gpu, link, model
 from core.catalog.links import timed_row
-from core.errors import OutOfRangeError, ShardlabError
+from core.errors import OutOfRangeError, ShardlabError, shortened
 from core.numbers import whole
 from core.remark import Remark, remark
 from core.specs import DTYPE_BYTES, GpuSpec, LinkSpec, ModelSpec, ParallelConfig, Workload
@@ -92,12 +92,10 @@ class Scenario:
 
     @property
     def model_spec(self) -> ModelSpec:
-        """The model's row."""
         return model(self.model)
 
     @property
     def gpu_spec(self) -> GpuSpec:
-        """The accelerator's row."""
         return gpu(self.gpu)
 
     @property
@@ -187,21 +185,15 @@ def _whole_number(name: str, text: str) -> int:
     Raises OutOfRangeError for anything else.
     """
     if not re.fullmatch(r"[0-9]{1,12}", text.strip()):
-        raise OutOfRangeError(name, _shortened(text), f"must be {LIMITS[name]}")
+        raise OutOfRangeError(name, shortened(text), f"must be {LIMITS[name]}")
     return whole(text)
 
 
 def _ignored(name: str, text: str, kept: object) -> Remark:
     """Which value of the query was ignored, by which rule, and what stands instead."""
-    fields: dict[str, Any] = {"name": query_name(name), "text": _shortened(text), "kept": kept}
+    fields: dict[str, Any] = {"name": query_name(name), "text": shortened(text), "kept": kept}
     if name in _KEYS:
         return remark("scenario.unknown_row", **fields)
     if name in LIMITS:
         return remark("scenario.not_whole", **fields, **LIMITS[name]._asdict())
     return remark("scenario.unknown_width", **fields, known=tuple(DTYPE_BYTES))
-
-
-def _shortened(text: str) -> str:
-    """At most 40 printable characters of a text that anyone may have written."""
-    printable = "".join(character for character in text if character.isprintable())
-    return printable if len(printable) <= 40 else f"{printable[:39]}…"

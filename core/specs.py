@@ -152,8 +152,8 @@ class ModelSpec:
         )
 
     @property
-    def blocks(self) -> int:
-        """Blocks of all layers that end in a sum over the ranks: each, or of those side by side one a layer."""
+    def all_reduces(self) -> int:
+        """Of a forward pass over tensor-parallel ranks: one a block, or one a layer of blocks side by side."""
         return sum(n if self.side_by_side else n * len(kind.blocks) for kind, n in self.kinds_of())
 
     @property
@@ -272,7 +272,6 @@ class ParallelConfig:
 
     @property
     def world_size(self) -> int:
-        """GPUs in all."""
         return self.tp_size * self.pp_size * self.replicas
 
 

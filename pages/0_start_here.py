@@ -1,5 +1,7 @@
 """Start here: five ideas before lab 01, a prediction for each, and the words of the course."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from core.course.start_here import ridge_tokens, ring_chunks_sent, ring_stages
@@ -15,9 +17,10 @@ page = scenes.open_page("start_here", asking=ASKING)
 look = page.look
 
 
-def picture(svg: str, width: int) -> None:
+def picture(draw: Callable[..., str], *drawn: object, width: int) -> None:
+    alt = page.prose.plain(f"{page.scene}.alt")
     with st.container(key=f"drawn_{page.scene}", width=round(look.letters(width * (1.16 if look.present else 1)))):
-        still(svg, key=f"picture_{page.scene}")
+        still(*(draw(*drawn, look.palette, alt, narrow) for narrow in (False, True)), key=f"picture_{page.scene}")
 
 
 def margin() -> None:
@@ -66,9 +69,7 @@ def rank() -> None:
     figure, notes = page.split()
     with figure:
         if not (look.present and page.revealed):
-            alt = page.prose.plain("rank.alt")
-            inside, between = rows.LINKS
-            picture(drawing.two_nodes(rows.NODE_GPUS, inside, between, look.palette, alt), 560)
+            picture(drawing.two_nodes, rows.NODE_GPUS, *rows.LINKS, width=560)
         sent = rows.messages()
         far = sent[-1]
         if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", slips=rows.slips("rank")):
@@ -84,8 +85,7 @@ def collectives() -> None:
             running_ring(page)
         unit = said("start_here", "says.unit_chunks")
         if page.ask(ring_chunks_sent(rows.ASKED_RANKS), high=40, unit=unit, slips=rows.slips("collectives")):
-            alt = page.prose.plain("collectives.alt")
-            picture(drawing.two_halves(ring_stages(rows.RANKS), look.palette, alt), 640)
+            picture(drawing.two_halves, ring_stages(rows.RANKS), width=640)
             page.reading("collectives.reading")
     with notes:
         margin()

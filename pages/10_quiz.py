@@ -4,10 +4,8 @@ from core.course.quiz import PASS_FRACTION, paper
 from ui import inputs, scenes
 from ui.course import pages as course
 from ui.figures.frames import frame
-from ui.quiz import charts
+from ui.quiz import charts, words
 from ui.quiz import desk as quiz_desk
-from ui.quiz import rows as rows_of
-from ui.quiz import words as facts
 
 ALL = "the whole course"
 
@@ -31,7 +29,7 @@ def your_score() -> None:
         page.say("score.none")
         return
     page.verdict("ok" if score.passed else "open", "score.passed" if score.passed else "score.not_yet")
-    bars = frame(rows_of.concept_bars(score))
+    bars = frame(words.concept_bars(score))
     page.figure(charts.score_bars(bars, PASS_FRACTION, page.look), "score.reading", bars, "score")
     if score.weak:
         page.say("score.weak")
@@ -41,4 +39,4 @@ def your_score() -> None:
     page.note("score.kept")
 
 
-page.play(lambda: facts.fields(sheet, score), ask=ask, score=your_score, limits=lambda: page.say("limits.body"))
+page.play(lambda: words.fields(sheet, score), ask=ask, score=your_score, limits=lambda: page.say("limits.body"))

@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui import address, scenes
 from ui.players.puzzle_player import puzzle_player
-from ui.puzzles import rows, words
+from ui.puzzles import rows
 
 page = scenes.open_page("puzzles")
 PARAM = page.key("at")
@@ -23,4 +23,4 @@ def rules() -> None:
 
 
 address.hear(PARAM)
-page.play(words.fields, play=play, rules=rules)
+page.play(rows.fields, play=play, rules=rules)

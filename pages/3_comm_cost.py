@@ -1,6 +1,7 @@
 """Lab 03, the communication bill: price the all-reduces of a step on the links there are."""
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import streamlit as st
 
@@ -80,9 +81,9 @@ def see() -> None:
     with page.beside("see.note_step", "see.note_payload", *in_short, rule=[f"see.note_{rule}" for rule in rules]):
         warn()
         reading = "napkin" if view.napkin else phase
-        comm_bench.bars(
-            page, rows_of.link_rows(view, view.compared, points), f"see.reading_{reading}", f"bill_{phase}"
-        )
+        both = [rows_of.link_rows(replace(view, phase=one), view.compared, points) for one in views.PHASES]
+        bars, by = both[views.PHASES.index(phase)], f"{page.key('phase')}_shown"
+        comm_bench.bars(page, bars, f"see.reading_{reading}", "bill", by=by, states=both)
 
 
 def break_it() -> None:

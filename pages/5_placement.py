@@ -24,7 +24,7 @@ asked = placement_bench.ask(page)
 placement, shown, look = asked.placement, asked.plan, page.look
 load_asked, source = placement_load.ask(page), placement_accuracy.ask(page)
 race_load = placement_race.ask(page)
-page.errors = tested.columns(asked.question.cluster.gpu, asked.question.model)
+page.errors = tested.columns((asked.question.cluster.gpu, asked.question.model))
 with page.controls("cases"):
     case = rows.CASE_NAMES[
         page.control(inputs.choice, "case", "says.decision", list(rows.CASE_NAMES), "TP=8 or TP=4")
@@ -99,12 +99,12 @@ def compare() -> None:
 
 
 def cases() -> None:
-    asks = [one.question for one, _ in rows.case_plans(case)]
-    page.errors = tested.columns(asks[0].cluster.gpu, asks[0].model)
+    compared = [(one.question.cluster.gpu, one.question.model) for one, _ in rows.case_plans(case)]
+    page.errors = tested.columns(*compared)
     bars(rows.case_rows(case), f"cases.reading_{case}", f"case_{case}")
     with st.container(key="aside_case"):
         page.note("cases.note")
-    tested.beside_each((one.cluster.gpu, one.model) for one in asks)
+    tested.beside_each(compared)
 
 
 page.play(

@@ -69,7 +69,7 @@ def memory() -> None:
 def picker() -> None:
     given, flips = beside.answered(asked.question), beside.flipped(asked.question)
     served = given.question.purpose == "serve"
-    page.errors = tested.columns(given.question.cluster.gpu, given.question.model) if served else {}
+    page.errors = tested.columns((given.question.cluster.gpu, given.question.model)) if served else {}
     figure, margin = page.split()
     with figure:
         page.say("picker.answer" if given.stands else "picker.nothing")
@@ -94,7 +94,7 @@ def picker() -> None:
 
 
 def serving() -> None:
-    page.errors = tested.columns(scenario.gpu_spec, scenario.model_spec)
+    page.errors = tested.columns((scenario.gpu_spec, scenario.model_spec))
     figure, margin = page.split()
     with figure:
         pays = scene_rows.handoffs(asked.request, links)[1].pays

@@ -203,6 +203,8 @@ def _manifest(
         actual_cost_usd=spent_usd,
         tp1_token_ms=round(1e3 * result.single_per_token.median_s, 4),
         tp2_token_ms=round(1e3 * result.per_token.median_s, 4),
+        tp1_token_mean_ms=round(1e3 * result.single_per_token.mean_s, 4),
+        tp2_token_mean_ms=round(1e3 * result.per_token.mean_s, 4),
         speed_up=round(paid_run.speed_up(result), 4),
         comm_fraction=round(paid_run.comm_fraction_of(result), 4),
         crossover_hidden_size=paid_run.crossover_of(result, model),

@@ -14,7 +14,7 @@ def require_free_port(rendezvous: str) -> None:
     """Raise RunRefusedError when the address is none, or something of this machine listens at it already."""
     host, _, port = rendezvous.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
-        raise RunRefusedError(f"rendezvous={rendezvous} is no address and port; write it as 10.0.0.1:29500")
+        raise RunRefusedError(f"rendezvous={rendezvous} is not an address and a port; write it as 10.0.0.1:29500")
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -183,7 +183,6 @@ def _signed(fraction: float) -> str:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="accuracy", description="Predicted against published: median error and bias.")
     parser.add_argument(
         "table", nargs="?", help="without one, $SHARDLAB_CASES/measurements.csv, or the one shipped"

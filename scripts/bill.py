@@ -7,19 +7,23 @@ its ranks, on the link as it was measured, by the kernel an engine picks.
 
 import argparse
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from core.catalog import link, model
 from core.catalog.own_link import extrapolation
+from core.collectives.across import HELD
 from core.comm_cost.bill import LAB_STEP_S, Bill, PricedCollective, Step, bill, comm_fraction, priced_ends
 from core.comm_cost.expert_parallel import expert_parallel_bill
 from core.comm_cost.kernels import picked_bill
+from core.comm_cost.measured import measured_bill
 from core.comm_cost.node_boundary import node_bill
 from core.comm_cost.remedies import exposed_s, what_to_buy
 from core.errors import OutOfRangeError, require_positive
 from core.sharding_math.tp_sizes import check_tp_size
 from core.specs import LinkSpec
 from core.units import binary_bytes, percent, seconds
+from runtime.measurements import measured_all_reduces
 from runtime.prose import worded
 from scripts.terminal import Parser, answer, finite, print_aligned, run
 
@@ -63,7 +67,7 @@ def _as_json(priced: Bill, beside: Sequence[PricedCollective]) -> Answer:
 
 def _more(options: argparse.Namespace, step: Step, over: LinkSpec) -> Answer:
     """What was asked beside the bill, under one key each, and what must be said unasked."""
-    priced, asked = bill(step, over), dict[str, object]()
+    priced, asked = bill(step, over), dict[str, object](timed=_timed(step, over))
     if (warning := extrapolation(over, step.tp_size)) is not None:
         asked["warning"] = worded(warning)
     if options.overlap is not None:
@@ -81,6 +85,9 @@ def _more(options: argparse.Namespace, step: Step, over: LinkSpec) -> Answer:
             "comm_s": (comm_s := nodes.inside.comm_s + nodes.network.comm_s),
             "comm_fraction": comm_fraction(comm_s, step.rank_compute_s),
             "flat_ring_s": nodes.flat.comm_s,
+            "published_tables": HELD.n,
+            "median_error": HELD.median_error,
+            "p90_error": HELD.p90_error,
         }
     if options.as_measured:
         picked = picked_bill(replace(step, divided=True), over)
@@ -103,6 +110,16 @@ def _more(options: argparse.Namespace, step: Step, over: LinkSpec) -> Answer:
             "traffic_ratio": experts.traffic_ratio,
         }
     return asked
+
+
+def _timed(step: Step, over: LinkSpec) -> Answer | str:
+    """One all-reduce beside what NCCL took for it on machines with such a link, or that nobody timed it."""
+    points = [one for one in measured_all_reduces() if over.key in (one.link, link(one.link).napkin_key)]
+    seen = dict[str, object]()
+    for series in dict.fromkeys(one.series for one in points if "NCCL" in one.software):
+        with suppress(OutOfRangeError):
+            seen[f"{series}_s"] = measured_bill(points, series, step).comm_s / step.all_reduces
+    return {"one_s": bill(step, over).comm_s / step.all_reduces, **seen} if seen else "never tested here"
 
 
 def _print_bill(priced: Bill, beside: Sequence[PricedCollective], more: Answer) -> None:
@@ -137,7 +154,6 @@ def _text(name: str, value: object) -> str:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="bill", description="What one step of a model pays to its link.")
     parser.add_argument("--model", required=True, help="a catalog key or a Hugging Face repository")
     parser.add_argument("--tp", required=True, type=int)

@@ -60,7 +60,6 @@ def _limits(options: argparse.Namespace) -> BudgetLimits:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="budget", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     default = BudgetLimits()
     shared = Parser(add_help=False)

@@ -48,7 +48,6 @@ def _print(done: archives.Check, every_row: bool) -> None:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="citations", description="Check what is said of an engine against its source.")
     parser.add_argument("--engine", required=True, choices=[each.engine for each in SOURCES])
     parser.add_argument("--wheel", type=Path, help="a wheel, a source package, or a folder it is installed in")

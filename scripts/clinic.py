@@ -175,7 +175,6 @@ def _read(name: str) -> str:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="clinic", description="The classics of distributed serving, case by case.")
     parser.add_argument("case", nargs="?", help=f"one of {', '.join(CASES)}; without it, their list")
     parser.add_argument(

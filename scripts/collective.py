@@ -34,7 +34,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="collective", description="Steps, bytes and seconds of one collective.")
     parser.add_argument("--op", required=True, help="all_reduce, reduce_scatter, all_gather, all_to_all")
     parser.add_argument("--algorithm", required=True, help="ring, one_shot, …; for all_to_all direct, pairwise")

@@ -120,7 +120,6 @@ def _cells(entry: Fitted) -> tuple[str, ...]:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="fit_links", description="Fit a link to what nccl-tests or rccl-tests printed.")
     parser.add_argument("file", help="the output, as text; prefixes, logs and several tables do not matter")
     parser.add_argument(

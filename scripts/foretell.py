@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             one = foretell(
                 options.key, now, model_key=options.model, gpu_key=options.gpu, tp_size=options.tp,
                 dtype=options.dtype, batch=options.batch, prompt_tokens=options.prompt,
-                output_tokens=options.output, quantity=options.quantity,
+                output_tokens=options.output, quantity=options.quantity, arrival=options.arrival,
             )  # fmt: skip
             told = ledger.append(lambda before: predicted_line(before, one), options.ledger)
         elif options.action == "seen":
@@ -63,7 +63,6 @@ def _cells(one: Foretold) -> tuple[str, ...]:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="foretell", description="Predictions made before a figure was seen.")
     actions = parser.add_subparsers(dest="action", required=True)
     add = actions.add_parser("add", help="predict one time and append it")
@@ -76,6 +75,7 @@ def make_parser() -> Parser:
     add.add_argument("--prompt", type=int, default=USUAL.prompt_tokens)
     add.add_argument("--output", type=int, default=USUAL.output_tokens)
     add.add_argument("--quantity", choices=("decode", "first_token", "run"), default="decode")
+    add.add_argument("--arrival", choices=("static", "burst", "closed"), default="static")
     seen = actions.add_parser("seen", help="append the figure that was then looked up")
     seen.add_argument("key")
     seen.add_argument("--measured-ms", type=finite, required=True)

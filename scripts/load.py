@@ -172,7 +172,6 @@ def _finite(figures: Mapping[str, object]) -> dict[str, object]:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="load", description="Percentiles of a plan under Poisson arrivals.")
     add_question(parser)
     parser.set_defaults(gpus_per_node=GPUS_PER_NODE)

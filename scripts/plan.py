@@ -6,7 +6,7 @@ printed (`--topo`); `-` reads standard input.
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from core.placement.assumed import assumed, assumptions
 from core.placement.demand import Demand
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
-        asked = question(options, _demand(options))
+        asked = replace(question(options, _demand(options)), engine=options.engine)
         log, table, bench = (
             read_text(name) if name else "" for name in (options.startup_log, options.nccl, options.bench)
         )
@@ -248,7 +248,6 @@ def _row(placement: Placement, index: int) -> tuple[str, ...]:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="plan", description="Place a model on a cluster.")
     add_question(parser)
     parser.add_argument("--concurrency", type=int, default=USUAL.concurrency, help="sequences at once, in all")
@@ -262,7 +261,12 @@ def make_parser() -> Parser:
         help="the fewest GPUs for --requests-per-s, or the most requests on these; prefill and decode apart too",
     )
     add_own_machine(parser)
-    parser.add_argument("--engine", choices=ENGINES, default="vllm", help="whose command is printed")
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default="vllm",
+        help="whose command is printed, and whose words a refusal quotes",
+    )
     parser.add_argument("--manifest", choices=("compose", "kubernetes"), help="printed instead of the command")
     parser.add_argument("--usd-per-gpu-hour", type=finite)
     parser.add_argument("--json", action="store_true")

@@ -145,7 +145,6 @@ def _question(question: Question, solutions: bool) -> Answer:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="quiz", description="Questions over the whole course, their numbers from a seed.")
     parser.add_argument("--seed", type=int, default=0, help="which numbers; the same seed asks the same")
     parser.add_argument("--sheet", help="a seed and answers as printed before, to go on from")

@@ -73,7 +73,6 @@ def _figures(lane: Lane) -> dict[str, object]:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="race", description="One stream of requests through several plans.")
     add_question(parser)
     parser.set_defaults(gpus_per_node=GPUS_PER_NODE)

@@ -104,7 +104,6 @@ def _number(value: float) -> str:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="read_log", description="Hold a startup log to its model's config.")
     parser.add_argument("file", help="a log of vLLM, SGLang or TensorRT-LLM; - for standard input")
     source = parser.add_mutually_exclusive_group()

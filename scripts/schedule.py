@@ -161,7 +161,6 @@ def _programme(rank: RankReport, most: int = 24) -> str:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="schedule", description="Time a pipeline schedule and count its bubble.")
     parser.add_argument("name", choices=[*FAMILIES, DECODE], metavar="NAME", help=", ".join([*FAMILIES, DECODE]))
     parser.add_argument("--stages", type=int, required=True, help="ranks")

@@ -101,12 +101,17 @@ def picture(page: Any, *, whole: bool = False) -> bytes:
     return before
 
 
+def turn(page: Any, to: str) -> None:
+    """Turn a projected scene's screens by the foot's button, `next` or `back`: a key would step a figure first."""
+    page.locator(f".st-key-{to} button, .st-key-{to}_page button").first.dispatch_event("click")
+
+
 def screens(page: Any) -> Iterator[bytes]:
     """Every screen of a projected scene, as a PNG each."""
     count = re.search(r"/(\d+)", page.evaluate(_SCREEN))
     for at in range(int(count[1]) if count else 1):
         if at:
             before = page.evaluate(_SCREEN)
-            page.keyboard.press("PageDown")
+            turn(page, "next")
             page.wait_for_function(f"before => {_SCREEN} !== before", arg=before)
         yield picture(page)

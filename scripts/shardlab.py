@@ -57,7 +57,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def program() -> None:
-    """The installed command."""
     run(main)
 
 
@@ -67,7 +66,6 @@ def module_of(name: str) -> str:
 
 
 def parsers() -> Mapping[str, Parser]:
-    """Every command's parser."""
     return {name: import_module(module_of(name)).make_parser() for name in COMMANDS}
 
 

@@ -53,7 +53,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="strategy", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="a model of the catalog")
     parser.add_argument("--gpu", default="h100-sxm")

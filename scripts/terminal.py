@@ -118,7 +118,7 @@ def written_json(result: Mapping[str, object], options: argparse.Namespace) -> s
     try:
         return json.dumps(as_json({**head, **result}), allow_nan=False, ensure_ascii=False)
     except ValueError as error:
-        raise OutOfRangeError("a figure of the answer", "infinity", "is no JSON; ask for less") from error
+        raise OutOfRangeError("a figure of the answer", "infinity", "is not JSON; ask for less") from error
 
 
 def as_json(value: object) -> object:

@@ -42,7 +42,6 @@ def _row(size: TpSize) -> tuple[str, str, str]:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="tp_sizes", description="Which tensor-parallel sizes a model allows.")
     parser.add_argument("--model", required=True, help="a catalog key or a Hugging Face repository")
     parser.add_argument("--largest", type=int, default=LARGEST_TP_SIZE)

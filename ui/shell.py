@@ -43,7 +43,7 @@ _SHARED = (
     paths.PATH,
 )
 
-_SCRIPTS = ("history.js", "theme.js", "wall.js", "access.js", "follow.js", "live.js", "shell.js")
+_SCRIPTS = ("history.js", "theme.js", "wall.js", "access.js", "follow.js", "voter.js", "live.js", "shell.js")
 
 _browser = st.components.v2.component(
     "shardlab_shell",
@@ -119,16 +119,17 @@ def boot() -> None:
 
 def run() -> None:
     """The entry point's whole work."""
-    st.set_page_config(page_title="Shardlab", page_icon=_ICON, layout="wide")
     _settle()
     language.speak()
     page = navigation()
+    title = "Shardlab" if page.title == OVERVIEW.title else f"{page.title} · Shardlab"
+    st.set_page_config(page_title=title, page_icon=_ICON, layout="wide")
     poll.join(page.url_path)
+    poll.recall(st.session_state.get("shell", {}).get("voter"))
     address.read()
     st.html(_style(_palette()))
     with address.carried(page.url_path, _SHARED):
         reads = _bar()
-    st.set_page_config(page_title="Shardlab" if page.title == OVERVIEW.title else f"{page.title} · Shardlab")
     st.session_state["_said"] = page.title
     if presenting():
         st.html(f"<style>{_read(_CSS.with_name('present.css'))}</style>")
@@ -154,14 +155,16 @@ def run() -> None:
                 "shared": list(_SHARED),
                 "path": paths.name(),
                 "presides": poll.code() if poll.presides() else "",
+                "voter": poll.named(),
                 "first": {f"{page.prefix}_scene": next(iter(page.scenes), "") for page in PAGES},
                 "view": st.session_state.pop("_view", ""),
                 "reads": reads,
                 "wall": _wall(),
                 "dark": _palette().dark,
             },
-            default={"wall": _wall(), "dark": _palette().dark},
+            default={"wall": _wall(), "dark": _palette().dark, "voter": None},
             on_wall_change=_heard,
+            on_voter_change=_heard,
             on_dark_change=_heard,
         )
 

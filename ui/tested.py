@@ -1,6 +1,7 @@
 """What stands beside a predicted time on any page: how far such times were off, or that none was ever tested."""
 
 from collections.abc import Iterable, Mapping
+from itertools import product
 
 import streamlit as st
 
@@ -27,18 +28,20 @@ def beside_each(pairs: Iterable[tuple[GpuSpec, ModelSpec]]) -> None:
         st.markdown("\n".join(f"- {escape(name)}: {escape(sentence)}" for name, sentence in told.items()))
 
 
-def columns(gpu: GpuSpec, model: ModelSpec) -> Mapping[str, float]:
+def columns(*pairs: tuple[GpuSpec, ModelSpec]) -> Mapping[str, float]:
     """The same for a table that is taken away: how many published times, the median error, that of nine in ten.
 
-    0 published times is "never tested here", and then there are no errors.
+    0 published times is "never tested here", and then there are no errors. Of several GPUs or models each has
+    columns of its own, which begin with its name.
     """
     quantities: tuple[Quantity, ...] = ("decode", "first_token")
     told: dict[str, float] = {}
-    for quantity in quantities:
-        found = accuracy_of(gpu, model, quantity)
-        told[f"{quantity}_published_times"] = found.n if found else 0
+    alone = len(dict.fromkeys(pairs)) == 1
+    for (gpu, model), quantity in product(dict.fromkeys(pairs), quantities):
+        found, name = accuracy_of(gpu, model, quantity), quantity if alone else f"{gpu.key}_{model.key}_{quantity}"
+        told[f"{name}_published_times"] = found.n if found else 0
         if found:
-            told |= {f"{quantity}_median_error": found.median_error, f"{quantity}_p90_error": found.p90_error}
+            told |= {f"{name}_median_error": found.median_error, f"{name}_p90_error": found.p90_error}
     return told
 
 

@@ -36,9 +36,11 @@ def row(
 ) -> ModelSpec:
     """A model. `repositories` are its names on the Hub, apart by spaces; `facts` are ModelSpec's other fields.
 
-    A head is a share of the hidden size unless its width is given. Layers go round a `cycle`, where `a` stands for
-    one that sees a `window`, `b` for one that sees everything.
+    A head is a share of the hidden size, of latent attention both parts of a key, unless its width is given. Layers
+    go round a `cycle`, where `a` stands for one that sees a `window`, `b` for one that sees everything.
     """
+    latent = facts.get("mla")
+    usual = latent.qk_nope_head_dim + latent.qk_rope_head_dim if latent else hidden // heads
     spec = ModelSpec(
         key=key,
         name=name,
@@ -46,7 +48,7 @@ def row(
         num_hidden_layers=layers,
         num_attention_heads=heads,
         num_key_value_heads=kv_heads,
-        head_dim=head_dim or hidden // heads,
+        head_dim=head_dim or usual,
         intermediate_size=inner,
         vocab_size=vocabulary,
         max_position_embeddings=positions,
@@ -72,4 +74,4 @@ qwen3 = partial(row, qk_norm=True)
 gemma = partial(row, norms_per_layer=4, tie_word_embeddings=True)
 opt = partial(_biased, mlp="plain", norm="layernorm", learned_positions=2050, tie_word_embeddings=True)
 gpt_oss = partial(_biased, attention_sinks=True, weight_dtype="mxfp4", head_dim=64)
-latent = partial(row, head_dim=192)
+latent = row

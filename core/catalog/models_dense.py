@@ -153,6 +153,10 @@ OTHERS = (
           "config.json quoted as a test fixture in public repositories; gives the 23,572,403,200 parameters "
           "that checkpoints' metadata print",
           head_dim=128),
+    llama("ministral-3-14b", "Ministral 3 14B, text", 40, 5120, 32, 8, 16384, 131072, 262144,
+          "mistralai/Ministral-3-14B-Instruct-2512 mistralai/Ministral-3-14B-Reasoning-2512",
+          "config.json as remembered; gives the 13.5 B that public guides print of its language model; the vision "
+          "tower is not counted", head_dim=128, weight_dtype="fp8", vision_tower=True),
     gemma("gemma-2-2b", "Gemma 2 2B", 26, 2304, 8, 4, 9216, 256000, 8192,
           "google/gemma-2-2b",
           "Lightning-AI/litgpt litgpt/config.py; gives the published 2,614,341,888 parameters exactly",

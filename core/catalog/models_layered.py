@@ -119,7 +119,7 @@ LAYERED = (
         "meta-llama/Llama-4-Maverick-17B-128E-Instruct meta-llama/Llama-4-Maverick-17B-128E", _AIC,
         moe=MoeSpec(128, 1, 8192, n_shared_experts=1), vision_tower=True), "abac"),
     _delta(_qwen("qwen3-next-80b-a3b", "Qwen3-Next 80B-A3B", 48, 2048, 16, 2, 5120, 151936, 262144,
-        "Qwen/Qwen3-Next-80B-A3B-Instruct Qwen/Qwen3-Next-80B-A3B-Thinking",
+        "Qwen/Qwen3-Next-80B-A3B-Instruct Qwen/Qwen3-Next-80B-A3B-Thinking Qwen/Qwen3-Coder-Next",
         "transformers 5.23 models/qwen3_next, whose class's own sizes are this model's; without the MTP module",
         moe=_qwen_experts(512, 10, 512)), 16, 32, 2),
     _delta(_qwen35("qwen3.5-27b", "Qwen3.5 27B", 64, 5120, 24, 4, 17408, 248320, 262144,

@@ -4,7 +4,9 @@ The columns are `row`'s (core.catalog.model_rows); a mixture's are experts, expe
 """
 
 from core.catalog.model_rows import CONFIG_LITGPT, MLA, MLA_LITE, gpt_oss, latent, llama, qwen3
-from core.specs import MoeSpec
+from core.specs import MlaSpec, MoeSpec
+
+_KIMI_EXPERTS = MoeSpec(384, 8, 2048, n_shared_experts=1, first_k_dense_replace=1, router_bias=True)
 
 # fmt: off
 QWEN3_MIXTURES = (
@@ -72,8 +74,20 @@ MIXTURES = (
            "config.json kept in ai-dynamo/aiconfigurator model_configs; gives the 1,026,408,232,448 parameters"
            " of the published checkpoint",
            weight_dtype="fp8", weight_block=(128, 128),
-           moe=MoeSpec(384, 8, 2048, n_shared_experts=1, first_k_dense_replace=1, router_bias=True), mla=MLA,
-           remote_code=True),
+           moe=_KIMI_EXPERTS, mla=MLA, remote_code=True),
+    latent("kimi-k2-0905", "Kimi K2 0905", 61, 7168, 64, 64, 18432, 163840, 262144,
+           "moonshotai/Kimi-K2-Instruct-0905", "the shape of Kimi K2, with the 262,144 positions of its page",
+           weight_dtype="fp8", weight_block=(128, 128), moe=_KIMI_EXPERTS, mla=MLA, remote_code=True),
+    latent("glm-4.7-flash", "GLM-4.7-Flash 30B-A3B", 47, 2048, 20, 20, 10240, 154880, 202752,
+           "zai-org/GLM-4.7-Flash",
+           "vllm-project/vllm tests of glm4_moe_lite quote its config; gives 29,943,393,920 parameters",
+           moe=MoeSpec(64, 4, 1536, n_shared_experts=1, first_k_dense_replace=1, router_bias=True),
+           mla=MlaSpec(512, 64, 192, 256, q_lora_rank=768)),
+    llama("ernie-4.5-21b-a3b", "ERNIE 4.5 21B-A3B", 28, 2560, 20, 4, 12288, 103424, 131072,
+          "baidu/ERNIE-4.5-21B-A3B-PT baidu/ERNIE-4.5-21B-A3B-Base-PT baidu/ERNIE-4.5-21B-A3B-Thinking",
+          "config.json as public tests of MLX and of KV planners quote it; gives 21,825,437,888 parameters",
+          head_dim=128, tie_word_embeddings=True, moe=MoeSpec(64, 6, 1536, n_shared_experts=2,
+          first_k_dense_replace=1, router_bias=True)),
     gpt_oss("gpt-oss-20b", "gpt-oss 20B", 24, 2880, 64, 8, 2880, 201088, 131072,
             "openai/gpt-oss-20b",
             "config.json kept in ai-dynamo/aiconfigurator model_configs; mxfp4 holds the experts only, the "

@@ -27,11 +27,14 @@ class Rank(NamedTuple):
 def nccl_start(fault: Cause, hosts: int = 1, per_host: int = 2) -> tuple[str, ...]:
     """The lines of all ranks of such a start. The last rank is the one that is missing, apart or too small.
 
-    Raises OutOfRangeError for a fault that one host cannot have: there nothing is between its ranks but the host.
+    Raises OutOfRangeError for a fault that one host cannot have: there nothing is between its ranks but the host;
+    and for one that a host with one rank cannot have, which shares nothing with a neighbor.
     """
     require_positive(hosts=hosts, per_host=per_host)
     if hosts == 1 and fault in ("wrong_interface", "firewall", "version_mismatch"):
         raise OutOfRangeError("hosts", hosts, f"must be 2 or more for {fault}")
+    if per_host == 1 and fault in ("p2p_blocked", "shm_small"):
+        raise OutOfRangeError("per_host", per_host, f"must be 2 or more for {fault}")
     ranks = [Rank(n, *divmod(n, per_host)) for n in range(hosts * per_host)]
     names = ["box"] if hosts == 1 else [f"box{host}" for host in range(hosts)]
     return tuple(

@@ -16,12 +16,12 @@ OUTSIDE_TORCH_BYTES = 0.1 * GIB
 
 def kv_too_small() -> Case:
     """The case: an 8B model on one 24 GB card, expected by the name on the box, and found."""
-    row, card = model(MODEL), gpu(GPU)
+    row, gpu_spec = model(MODEL), gpu(GPU)
     weights = held_weight_bytes(row)
     peak = activation_peak_bytes(row, MAX_MODEL_LEN)
     lean_peak = activation_peak_bytes(row, FEWER_TOKENS)
     expected = UTILISATION * 24 * GIB - weights
-    budget = UTILISATION * card.usable_memory_bytes
+    budget = UTILISATION * gpu_spec.usable_memory_bytes
     room = budget - weights - peak - OUTSIDE_TORCH_BYTES
     lean_room = room + peak - lean_peak
     blocks, tokens = kv_blocks(room, row, 1), kv_tokens(room, row, 1)
@@ -33,7 +33,7 @@ def kv_too_small() -> Case:
         figures=(
             Figure("utilisation", UTILISATION, "fraction"),
             Figure("named", 24 * GIB, "bytes"),
-            Figure("reported", card.usable_memory_bytes, "bytes"),
+            Figure("reported", gpu_spec.usable_memory_bytes, "bytes"),
             Figure("weights", weights, "bytes"),
             Figure("expected", expected, "bytes"),
             Figure("expected_tokens", kv_tokens(expected, row, 1), "count"),
@@ -43,7 +43,7 @@ def kv_too_small() -> Case:
             Figure("over", expected / room - 1, "fraction"),
             Figure("peak", peak, "bytes"),
             Figure("outside", OUTSIDE_TORCH_BYTES, "bytes"),
-            Figure("name_costs", UTILISATION * (24 * GIB - card.usable_memory_bytes), "bytes"),
+            Figure("name_costs", UTILISATION * (24 * GIB - gpu_spec.usable_memory_bytes), "bytes"),
             Figure("rounding", (BLOCK_TOKENS - 1) * kv_bytes_per_token(row), "bytes"),
             Figure("token_bytes", kv_bytes_per_token(row), "bytes"),
             Figure(

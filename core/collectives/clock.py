@@ -64,7 +64,7 @@ def held_after_each_round(program: Program) -> tuple[Held, ...]:
     Raises OutOfRangeError for a program that reads its input, which is no reduction.
     """
     if program.reads_input:
-        raise OutOfRangeError("reads_input", True, "is no reduction: nothing is added up in it")
+        raise OutOfRangeError("reads_input", True, "is not a reduction: nothing is added up in it")
     held = [[frozenset({rank})] * program.chunks for rank in range(program.ranks)]
     states = [_frozen(held)]
     for messages in program.rounds:

@@ -237,12 +237,6 @@ def max_bytes(machine: Machine) -> int:
     return min(MAX_BYTES, caps.get(machine.world_size, MAX_BYTES))
 
 
-def rule_in(text: str) -> Rule | None:
-    """The rule that a log line names, by the words all releases share; None where it names none."""
-    line = " ".join(text.split())
-    return next((rule for rule in RULES if rule.told_by in line), None)
-
-
 def world_sizes(machine: Machine) -> tuple[int, ...]:
     """The numbers of ranks that the machine's release builds the kernels for."""
     return (*WORLD_SIZES, 16) if at_least(machine, SIXTEEN_RANKS_SINCE) else WORLD_SIZES

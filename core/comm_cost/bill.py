@@ -72,12 +72,9 @@ def comm_fraction(comm_s: float, step_s: float) -> float:
 
 
 def all_reduces_per_step(model: ModelSpec, tp_size: int) -> int:
-    """One a block, two a layer where attention and an MLP follow each other; none when one rank holds the layer.
-
-    A parallel block (GPT-J, PaLM) would have one.
-    """
+    """Two a layer where attention and an MLP follow each other; none when one rank holds the layer."""
     require_positive(tp_size=tp_size)
-    return model.blocks if tp_size > 1 else 0
+    return model.all_reduces if tp_size > 1 else 0
 
 
 @dataclass(frozen=True)
@@ -138,12 +135,10 @@ class Bill:
 
     @property
     def comm_s(self) -> float:
-        """All terms together."""
         return self.cost.total_s + self.untold_s
 
     @property
     def total_s(self) -> float:
-        """Compute, then communication."""
         return self.step.rank_compute_s + self.comm_s
 
     @property

@@ -34,7 +34,6 @@ class OwnBill:
 
     @property
     def step(self) -> Step:
-        """What is priced."""
         return self.priced.step
 
     @property

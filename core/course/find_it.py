@@ -69,7 +69,7 @@ def _hits(word: str, among: Sequence[str]) -> float:
 def _passage(word: str, text: str) -> str:
     """Some words around the first that begins as asked, cut at words; the text's beginning where none does."""
     at = next((match.start() for match in _WORD.finditer(text) if match[0].lower().startswith(word)), 0)
-    first = text.rfind(" ", 0, max(0, at - _AROUND)) + 1 if at > _AROUND else 0
+    first = text.rfind(" ", 0, at - _AROUND) + 1 if at > _AROUND else 0
     last = text.find(" ", at + _AROUND)
     last = len(text) if last < 0 else last
     return f"{'… ' if first else ''}{text[first:last]}{' …' if last < len(text) else ''}"

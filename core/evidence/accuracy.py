@@ -7,7 +7,7 @@ constants that nothing of its source was fitted to. Where nothing was published,
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from core.evidence.kinds import Kind, layer_kind, never_timed
+from core.evidence.kinds import KINDS, Kind, layer_kind
 from core.evidence.measurements import Quantity
 from core.specs import GpuSpec, ModelSpec
 
@@ -41,67 +41,76 @@ class Band(NamedTuple):
 # fmt: off
 TESTED: Mapping[tuple[str, Kind, Quantity], Accuracy] = {
     # class, kind, quantity: n, sources, median, p90, worst, bias
-    ("a100", "dense", "decode"): Accuracy(66, 3, 0.147, 0.360, 0.755, 0.038),
-    ("a100", "dense", "first_token"): Accuracy(6, 1, 0.129, 0.211, 0.220, 0.129),
-    ("a100", "dense", "run"): Accuracy(365, 4, 0.103, 0.221, 0.392, 0.051),
-    ("a100", "dense", "saturated"): Accuracy(29, 1, 0.183, 1.000, 1.111, 0.074),
-    ("a100", "mixture", "decode"): Accuracy(14, 4, 0.060, 0.445, 0.645, -0.033),
-    ("a100", "mixture", "run"): Accuracy(18, 2, 0.109, 0.338, 0.374, -0.013),
-    ("ada", "dense", "saturated"): Accuracy(4, 1, 0.139, 0.570, 0.755, 0.105),
-    ("blackwell", "dense", "saturated"): Accuracy(20, 1, 0.227, 2.235, 2.724, -0.050),
-    ("cdna3", "dense", "decode"): Accuracy(3, 1, 0.139, 0.222, 0.242, 0.139),
-    ("cdna3", "dense", "first_token"): Accuracy(1, 1, 0.023, 0.023, 0.023, -0.023),
-    ("cdna3", "dense", "run"): Accuracy(41, 2, 0.108, 0.205, 0.351, -0.016),
-    ("cdna3", "latent", "decode"): Accuracy(4, 1, 0.557, 0.691, 0.743, -0.557),
+    ("a100", "dense", "decode"): Accuracy(72, 4, 0.138, 0.353, 0.751, 0.028),
+    ("a100", "dense", "first_token"): Accuracy(6, 1, 0.104, 0.186, 0.195, 0.104),
+    ("a100", "dense", "run"): Accuracy(365, 4, 0.095, 0.205, 0.404, 0.029),
+    ("a100", "dense", "saturated"): Accuracy(29, 1, 0.153, 0.954, 1.063, 0.046),
+    ("a100", "mixture", "decode"): Accuracy(14, 4, 0.094, 0.467, 0.726, 0.077),
+    ("a100", "mixture", "run"): Accuracy(18, 2, 0.105, 0.342, 0.377, -0.026),
+    ("ada", "dense", "saturated"): Accuracy(4, 1, 0.136, 0.547, 0.713, 0.077),
+    ("blackwell", "dense", "saturated"): Accuracy(20, 1, 0.231, 2.227, 2.720, -0.058),
+    ("blackwell", "hybrid", "decode"): Accuracy(13, 3, 0.151, 0.417, 0.636, -0.069),
+    ("blackwell", "latent", "decode"): Accuracy(18, 2, 0.327, 0.500, 0.517, 0.070),
+    ("blackwell", "mixture", "decode"): Accuracy(17, 3, 0.252, 0.610, 0.778, 0.237),
+    ("cdna3", "dense", "decode"): Accuracy(8, 3, 0.146, 0.354, 0.509, 0.021),
+    ("cdna3", "dense", "first_token"): Accuracy(1, 1, 0.019, 0.019, 0.019, 0.019),
+    ("cdna3", "dense", "run"): Accuracy(41, 2, 0.084, 0.239, 0.307, -0.002),
+    ("cdna3", "hybrid", "decode"): Accuracy(3, 1, 0.050, 0.245, 0.293, -0.035),
+    ("cdna3", "latent", "decode"): Accuracy(13, 2, 0.143, 0.276, 0.319, -0.143),
     ("cdna3", "latent", "first_token"): Accuracy(1, 1, 0.607, 0.607, 0.607, -0.607),
-    ("cdna3", "mixture", "decode"): Accuracy(12, 3, 0.245, 0.697, 0.735, -0.048),
-    ("cdna3", "mixture", "first_token"): Accuracy(1, 1, 0.692, 0.692, 0.692, -0.692),
-    ("cdna3", "mixture", "run"): Accuracy(3, 1, 0.508, 0.624, 0.653, -0.508),
-    ("hopper", "dense", "decode"): Accuracy(6, 1, 0.028, 0.049, 0.051, 0.028),
+    ("cdna3", "mixture", "decode"): Accuracy(35, 8, 0.330, 0.656, 0.786, 0.185),
+    ("cdna3", "mixture", "first_token"): Accuracy(1, 1, 0.651, 0.651, 0.651, -0.651),
+    ("cdna3", "mixture", "run"): Accuracy(3, 1, 0.513, 0.636, 0.667, -0.513),
+    ("hopper", "dense", "decode"): Accuracy(10, 2, 0.019, 0.058, 0.192, 0.008),
     ("hopper", "dense", "first_token"): Accuracy(7, 2, 0.102, 0.201, 0.210, 0.033),
-    ("hopper", "dense", "saturated"): Accuracy(98, 2, 0.166, 0.713, 1.334, 0.005),
-    ("hopper", "latent", "decode"): Accuracy(10, 2, 0.010, 0.467, 0.501, 0.010),
+    ("hopper", "dense", "saturated"): Accuracy(98, 2, 0.163, 0.733, 1.369, 0.025),
+    ("hopper", "hybrid", "decode"): Accuracy(1, 1, 0.522, 0.522, 0.522, -0.522),
+    ("hopper", "latent", "decode"): Accuracy(10, 2, 0.020, 0.162, 0.192, 0.020),
     ("hopper", "latent", "first_token"): Accuracy(3, 1, 0.023, 0.437, 0.541, -0.023),
-    ("hopper", "mixture", "decode"): Accuracy(11, 3, 0.071, 0.351, 0.369, 0.014),
+    ("hopper", "mixture", "decode"): Accuracy(18, 5, 0.153, 0.538, 0.694, -0.020),
 }
 # fmt: on
 
 BANDS: Mapping[tuple[str, Kind], Band] = {
-    ("a100", "dense"): Band(0.81, 1.53),
-    ("a100", "mixture"): Band(0.74, 1.52),
-    ("hopper", "dense"): Band(0.81, 1.53),
-    ("hopper", "mixture"): Band(0.73, 1.52),
-    ("hopper", "latent"): Band(0.67, 1.52),
-    ("cdna3", "dense"): Band(0.81, 1.53),
-    ("cdna3", "mixture"): Band(0.67, 2.88),
-    ("cdna3", "latent"): Band(0.74, 3.90),
+    ("a100", "dense"): Band(0.83, 1.53),
+    ("hopper", "dense"): Band(0.83, 1.53),
+    ("cdna3", "dense"): Band(0.82, 1.53),
+    ("a100", "mixture"): Band(0.72, 1.55),
+    ("hopper", "mixture"): Band(0.62, 1.55),
+    ("blackwell", "mixture"): Band(0.56, 1.55),
+    ("cdna3", "mixture"): Band(0.62, 2.05),
+    ("hopper", "latent"): Band(0.72, 1.55),
+    ("blackwell", "latent"): Band(0.67, 1.80),
+    ("cdna3", "latent"): Band(0.72, 1.55),
+    ("blackwell", "hybrid"): Band(0.72, 2.75),
+    ("cdna3", "hybrid"): Band(0.72, 1.55),
 }
 """Where fewer than three sources time a class and a kind they lie closer than another's would: such a band reaches
-as far as an A100's of that kind, and as its own rows by each other's constants."""
+as far as an A100's of that kind, or of mixtures, and as its own rows by constants of others. One time alone makes
+no band."""
 
-WIDENED = Band(0.74, 1.94)
+WIDENED = Band(0.72, 1.99)
 """Of experts in four-bit floats on a card that multiplies in 16 bits: an engine widens them first, in kernels that
-differ by release. gpt-oss-120b on an A100 was met within 3 % in vLLM 0.11, by constants of others; in the preview
-image of its first month (vLLM issue 22331) it took 1.52 times the predicted time, two ranks 1.94 times."""
+differ by release. gpt-oss-120b on an A100 was met within 5 % in vLLM 0.11, by constants of others; in the preview
+image of its first month (vLLM issue 22331) it took 1.55 times the predicted time, two ranks 1.99 times."""
 
+_UNTESTED_MIXTURE = Band(0.31, 5.63, tested=False)
 UNTESTED: Mapping[Kind, Band] = {
-    "dense": Band(0.51, 1.86, tested=False),
-    "mixture": Band(0.32, 6.85, tested=False),
-    "latent": Band(0.32, 6.85, tested=False),
+    kind: Band(0.47, 2.76, tested=False) if kind == "dense" else _UNTESTED_MIXTURE for kind in KINDS
 }
-"""As far as any decode time lies from what another class's constants of its kind predict; latent attention has a
-mixture's."""
+"""As far as any decode time lies from what another class's constants of its kind predict; latent attention and
+states have a mixture's, whose constants they share."""
 
 
 def accuracy_of(gpu: GpuSpec, model: ModelSpec, quantity: Quantity) -> Accuracy | None:
     """The errors on published times of a GPU's class and a model's kind; None: never tested here."""
-    return None if never_timed(model) else TESTED.get((gpu.gpu_class, layer_kind(model), quantity))
+    return TESTED.get((gpu.gpu_class, layer_kind(model), quantity))
 
 
 def decode_band(gpu: GpuSpec, model: ModelSpec) -> Band:
     """How wide a predicted decode time is to be read."""
     kind = layer_kind(model)
-    band = UNTESTED[kind] if never_timed(model) else BANDS.get((gpu.gpu_class, kind), UNTESTED[kind])
+    band = BANDS.get((gpu.gpu_class, kind), UNTESTED[kind])
     return (
         Band(min(band.low, WIDENED.low), max(band.high, WIDENED.high), band.tested) if widens(gpu, model) else band
     )

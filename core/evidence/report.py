@@ -40,7 +40,6 @@ class Residual:
 
     @property
     def measurement(self) -> Measurement:
-        """What was published."""
         return self.prediction.measurement
 
     @property
@@ -112,12 +111,15 @@ def is_prompt(each: Prediction) -> bool:
 
 
 def fit_rows(predictions: Iterable[Prediction], gpu_class: str, kind: Kind, without: str = "") -> list[Prediction]:
-    """What a class and a kind are fitted on: their times of engines made to serve, one source left out."""
+    """What a class and a kind are fitted on: their times of engines made to serve, one source left out.
+
+    Layers that are counted by their kernels are fitted together, whatever is in them.
+    """
     return [
         each
         for each in predictions
         if each.measurement.gpu.gpu_class == gpu_class
-        and layer_kind(each.measurement.model) == kind
+        and (layer_kind(each.measurement.model) == "dense") == (kind == "dense")
         and each.measurement.source != without
         and each.measurement.engine != "megatron"
     ]

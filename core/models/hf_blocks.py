@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal
 
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, shortened
 from core.layer_specs import (
     AttentionSpec,
     CompressedSpec,
@@ -104,7 +104,7 @@ def _compressed(values: Values, index: int) -> CompressedSpec:
         ratios = [_RATIOS.get(str(name), name) for name in values.listed("layer_types", layers) or [0] * layers]
     ratio = ratios[index]
     if ratio not in (0, 4, 128):
-        raise OutOfRangeError("compress_ratios", str(ratio)[:40], "must be 0, 4 or 128")
+        raise OutOfRangeError("compress_ratios", shortened(ratio), "must be 0, 4 or 128")
     return CompressedSpec(
         values.whole("num_attention_heads"),
         values.whole("head_dim"),
@@ -239,7 +239,6 @@ def has_bias(values: Values, family: Family, part: Literal["qkv", "o", "mlp"]) -
 
 
 def mixture(values: Values, family: Family) -> MoeSpec:
-    """A layer's experts."""
     values.require("moe_intermediate_size")
     experts, shared = values.whole("num_experts"), values.count("shared_expert_intermediate_size")
     first = values.count("first_k_dense_replace")

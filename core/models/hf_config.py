@@ -8,7 +8,7 @@ is refused, for a guess would be wrong in silence. Of a multimodal model the tex
 import json
 from dataclasses import replace
 
-from core.errors import OutOfRangeError, UnreadableTextError
+from core.errors import OutOfRangeError, UnreadableTextError, shortened
 from core.models.hf_blocks import has_bias, inner_width, latent_attention
 from core.models.hf_families import ARCHITECTURES, FAMILIES, OF_ANOTHER_CODE, REMOTE_CODE
 from core.models.hf_family import SAME, Family
@@ -38,7 +38,7 @@ _REQUIRED = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_s
 def model_from_config(text: str, key: str = "config") -> ModelSpec:
     """The model that a config.json describes; `key` names it.
 
-    Raises UnreadableTextError where the text is no JSON object, OutOfRangeError where its architecture is unknown,
+    Raises UnreadableTextError where the text is not JSON object, OutOfRangeError where its architecture is unknown,
     a field is missing or a value is none that a model can have.
     """
     outer = _parsed(text)
@@ -202,7 +202,7 @@ def _parsed(text: str) -> Config:
     except (ValueError, RecursionError) as error:
         where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise UnreadableTextError(
-            f"the text is no JSON{where}; paste the whole config.json, from {{ to }}"
+            f"the text is not JSON{where}; paste the whole config.json, from {{ to }}"
         ) from error
     own = {name: value for name, value in config.items() if name != "quantization_config" or value}
     return {**beside, **own}
@@ -245,7 +245,7 @@ def _model_type(config: Config, outer: Config) -> str:
     if named is None:
         raise OutOfRangeError("model_type", "", f"is missing, and says how the rest is meant{also}")
     known = ", ".join(FAMILIES)
-    raise OutOfRangeError("model_type", str(named)[:40], f"is unknown here{also}; known are {known}")
+    raise OutOfRangeError("model_type", shortened(named), f"is unknown here{also}; known are {known}")
 
 
 def _names(value: object) -> list[str]:

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from core.models.hf_derived import beside_the_embedding, channels, groups_of_layers, three_quarters
 from core.models.hf_family import Family
 from core.models.hf_makers import AS_WIDE, DEEPSEEK_V3, LATENT, MAMBA, per_layer_inputs, sizes
-from core.models.hf_values import Config, Values
+from core.models.hf_values import Values
 
 _NO_END = 2**20
 """Positions of a model that only keeps states: it has no end, and an engine takes any length that is asked."""
@@ -17,64 +18,6 @@ def scales_of_a_layer(values: Values) -> int:
     beside = 2 * hidden * values.whole("laurel_rank", 64) + hidden
     mixing = streams**2 + streams**3 + hidden * (streams + 2)
     return per_layer_inputs(values) - 1 + beside + mixing
-
-
-def channels(fields: Config) -> Config:
-    """Mamba's channels, as many as a file says or a multiple of its width; its heads where it has some."""
-    hidden, expand = fields.get("hidden_size"), fields.get("mamba_expand", 2)
-    inner = fields.get(
-        "mamba_d_ssm", hidden * expand if isinstance(hidden, int) and isinstance(expand, int) else None
-    )
-    heads = fields.get("mamba_num_heads", inner)
-    written = {
-        "intermediate_size": inner,
-        "num_attention_heads": heads,
-        "head_dim": fields.get("mamba_head_dim", 1),
-    }
-    return {**fields, **{name: value for name, value in written.items() if value is not None}}
-
-
-def beside_the_embedding(fields: Config) -> Config:
-    """Zamba 2: shared blocks read the embedding beside the stream; Mamba heads share twice its width."""
-    hidden, heads = fields.get("hidden_size"), fields.get("num_attention_heads")
-    expand, mamba = fields.get("mamba_expand", 2), fields.get("mamba_num_heads", 8)
-    written: dict[str, object] = {"mamba_num_heads": mamba, "num_mem_blocks": fields.get("num_mem_blocks", 1)}
-    if isinstance(hidden, int) and isinstance(heads, int) and heads:
-        written |= {"attention_hidden_size": 2 * hidden, "head_dim": fields.get("head_dim", 2 * hidden // heads)}
-        written |= {"intermediate_size": fields.get("intermediate_size", 4 * hidden)}
-    if isinstance(hidden, int) and isinstance(expand, int) and isinstance(mamba, int) and mamba:
-        written |= {"mamba_head_dim": fields.get("mamba_head_dim", expand * hidden // mamba)}
-    return {**fields, **written}
-
-
-def groups_of_layers(fields: Config) -> Config:
-    """Ling's layers in groups, each ending in one that sees all; its delta rule has attention's heads."""
-    inside = {
-        "num_heads": fields.get("num_attention_heads"),
-        "head_dim": fields.get("linear_head_dim", fields.get("head_dim", 128)),
-        "short_conv_kernel_size": fields.get("short_conv_kernel_size", 4),
-        "use_full_rank_gate": True,
-        "full_rank_decay": True,
-    }
-    own = {name: value for name, value in fields.items() if name != "linear_num_heads"}
-    return {**own, "full_attention_interval": fields.get("layer_group_size", 6), "linear_attn_config": inside}
-
-
-def three_quarters(fields: Config) -> Config:
-    """OLMo Hybrid's delta rule: attention's heads, keys of three quarters of their width, values twice as wide."""
-    hidden, heads = fields.get("hidden_size"), fields.get("num_attention_heads")
-    if not isinstance(hidden, int) or not isinstance(heads, int) or not heads:
-        return fields
-    keys = fields.get("linear_num_key_heads", heads)
-    narrow = int(0.75 * hidden / keys) if isinstance(keys, int) and keys else 1
-    wide = fields.get("linear_key_head_dim", narrow)
-    usual = {
-        "linear_num_key_heads": keys,
-        "linear_num_value_heads": heads,
-        "linear_key_head_dim": wide,
-        "linear_value_head_dim": 2 * wide if isinstance(wide, int) else wide,
-    }
-    return {**usual, **fields}
 
 
 _SELECTIVE = Family(

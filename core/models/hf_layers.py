@@ -7,11 +7,10 @@ and what each token goes through (`dense`, `sparse`, or nothing).
 
 from dataclasses import replace
 
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, shortened
 from core.layer_specs import Block, LayerSpec, MlpSpec
 from core.models.hf_blocks import attention, inner_width, mixer, mixture, reads_another, window
 from core.models.hf_family import Family
-from core.models.hf_shared import shared_layer
 from core.models.hf_values import Values
 
 _NAMES = {
@@ -108,7 +107,7 @@ def _mixing(values: Values, family: Family, layers: int) -> list[str]:
 def _named(values: Values, family: Family, name: str) -> str:
     known = _LETTERS.get(name) or _NAMES.get(name)
     if known is None:
-        raise OutOfRangeError("layer_types", name[:40], f"is a kind of layer unknown here, of {values.kind}")
+        raise OutOfRangeError("layer_types", shortened(name), f"is a kind of layer unknown here, of {values.kind}")
     if known == "window" and not window(values):
         return "full"
     if known in ("linear", "mamba") and family.otherwise in ("lightning", "mamba", "selective"):
@@ -166,7 +165,7 @@ _THROUGH = {
 def _goes_through(field: str, name: object) -> str:
     """What a layer's tokens go through, as a list has it."""
     if str(name) not in _THROUGH:
-        raise OutOfRangeError(field, str(name)[:40], "is a kind of MLP unknown here")
+        raise OutOfRangeError(field, shortened(name), "is a kind of MLP unknown here")
     return _THROUGH[str(name)]
 
 
@@ -180,7 +179,7 @@ def _by_a_table(values: Values, index: int) -> bool:
 def _layer(values: Values, family: Family, mixing: str, inner: str, index: int) -> LayerSpec:
     """One layer of a kind."""
     if values.count("num_mem_blocks"):
-        return shared_layer(values, family, mixing, index)
+        return _shared_layer(values, family, mixing, index)
     blocks: list[Block] = [mixer(values, family, name, index) for name in _BOTH.get(mixing, (mixing,)) if name]
     extra = family.extra(values) if family.extra else 0
     if inner == "dense" or (inner and family.both_inner):
@@ -220,7 +219,29 @@ def _block_config(values: Values, family: Family, block: object) -> LayerSpec:
     if not inner.flag("no_op", False):
         mult = inner.get("ffn_mult")
         if not isinstance(mult, int | float) or not 0 < mult < 1000:
-            raise OutOfRangeError("ffn_mult", str(mult)[:40], "must be a number above 0")
+            raise OutOfRangeError("ffn_mult", shortened(mult), "must be a number above 0")
         wide = int(2 * mult * values.whole("hidden_size") / 3)
         blocks.append(MlpSpec(-(-wide // _WIDE_UP) * _WIDE_UP))
     return LayerSpec(tuple(blocks), len(blocks))
+
+
+def _shared_layer(values: Values, family: Family, mixing: str, index: int) -> LayerSpec:
+    """A Mamba layer, with a shared block before it where it is a hybrid one: layers look through one block in turn.
+
+    The first `num_mem_blocks` of them hold the blocks, which read the embedding beside the stream; the others
+    borrow. Each hybrid layer has a way back into the stream of its own, and adapters of low rank.
+    Source: transformers/models/zamba2/modeling_zamba2.py, Zamba2Model.get_layers.
+    """
+    mamba = mixer(values, family, "mamba", index)
+    if mixing != "both":
+        return LayerSpec((mamba,), 1)
+    names = values.get("layers_block_type")
+    before = sum(name == "hybrid" for name in names[:index]) if isinstance(names, list) else 0
+    hidden, rank, wide = values.whole("hidden_size"), values.whole("adapter_rank", 128), inner_width(values, family)
+    reads = values.whole("attention_hidden_size")
+    own = attention(values, family, "full", index)
+    adapters = rank * (hidden + 2 * wide)
+    adapters += 6 * reads * rank if values.flag("use_shared_attention_adapter", False) else 0
+    if before < values.whole("num_mem_blocks"):
+        return LayerSpec((own, MlpSpec(wide), mamba), 1, hidden**2 + adapters + reads + hidden)
+    return LayerSpec((replace(own, borrows=True), mamba), 1, hidden**2 + adapters)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from core.models.hf_family import Family
-from core.models.hf_values import Config, Values
+from core.models.hf_values import Values
 
 
 def sizes(hidden: int, inner: int, layers: int, heads: int, vocabulary: int, positions: int) -> Mapping[str, int]:
@@ -124,16 +124,6 @@ def per_layer_inputs(values: Values) -> int:
 def per_activation(values: Values) -> int:
     """Apertus': the two slopes that each layer learns for its activation."""
     return 2
-
-
-def falcon_widths(fields: Config) -> Config:
-    """Falcon's MLP of four times its width, and its KV heads: one, or with the newer decoder those named."""
-    hidden, heads = fields.get("hidden_size"), fields.get("num_attention_heads")
-    newer, one = fields.get("new_decoder_architecture"), fields.get("multi_query", True)
-    kept = fields.get("num_kv_heads", heads) if newer else 1 if one else heads
-    wide = fields.get("ffn_hidden_size", 4 * hidden if isinstance(hidden, int) else None)
-    written = {"num_key_value_heads": kept, "intermediate_size": wide}
-    return {**fields, **{name: value for name, value in written.items() if value is not None}}
 
 
 def second_norm(values: Values) -> int:

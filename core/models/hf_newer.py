@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from core.models.hf_derived import falcon_widths
 from core.models.hf_family import Family
 from core.models.hf_makers import (
     AS_WIDE,
@@ -11,7 +12,6 @@ from core.models.hf_makers import (
     MAMBA,
     OLMO2,
     QWEN3_MOE,
-    falcon_widths,
     per_activation,
     second_norm,
 )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, shortened
 
 Config = Mapping[str, object]
 _MOST = 10**7
@@ -36,7 +36,7 @@ class Values:
         if isinstance(value, float) and value.is_integer() and value <= most:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise OutOfRangeError(name, str(value)[:40], f"must be a whole number from 1 to {most}")
+            raise OutOfRangeError(name, shortened(value), f"must be a whole number from 1 to {most}")
         return value
 
     def count(self, name: str, default: int = 0) -> int:
@@ -47,7 +47,7 @@ class Values:
         """True or false; the default where the field is missing."""
         value = self.fields.get(name, default)
         if not isinstance(value, bool):
-            raise OutOfRangeError(name, str(value)[:40], "must be true or false")
+            raise OutOfRangeError(name, shortened(value), "must be true or false")
         return value
 
     def listed(self, name: str, length: int) -> list[object] | None:
@@ -59,7 +59,7 @@ class Values:
         if value is None:
             return None
         if not isinstance(value, list) or not length <= len(value) <= MOST_LAYERS:
-            raise OutOfRangeError(name, str(value)[:40], f"must be a list of {length} layers")
+            raise OutOfRangeError(name, shortened(value), f"must be a list of {length} layers")
         return value[:length]
 
     def inside(self, name: str) -> "Values":
@@ -77,11 +77,11 @@ class Values:
         for name, value in fixed.items():
             if bool(self.fields.get(name, value)) != value:
                 raise OutOfRangeError(
-                    name, str(self.fields[name])[:40], "changes parts whose parameters are unknown here"
+                    name, shortened(self.fields[name]), "changes parts whose parameters are unknown here"
                 )
         narrow = self.fields.get("word_embed_proj_dim", self.fields["hidden_size"])
         if narrow != self.fields["hidden_size"]:
-            raise OutOfRangeError("word_embed_proj_dim", str(narrow)[:40], "must be the hidden_size")
+            raise OutOfRangeError("word_embed_proj_dim", shortened(narrow), "must be the hidden_size")
 
     def head_dim(self, hidden: int, heads: int) -> int:
         """The width of a head: written, or the hidden size divided over the heads."""

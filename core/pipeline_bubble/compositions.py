@@ -64,12 +64,10 @@ class Compositions:
 
     @property
     def best_speed_up(self) -> float:
-        """That of the soonest."""
         return self.speed_up(self.soonest)
 
     @property
     def widest_speed_up(self) -> float:
-        """That of the widest."""
         return self.speed_up(self.widest)
 
     @property

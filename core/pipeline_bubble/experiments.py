@@ -75,7 +75,6 @@ class Stuck:
 
     @cached_property
     def timeline(self) -> Timeline:
-        """What ran."""
         return simulate(mismatched(self.sizes.stages, self.sizes.microbatches), Placement(self.sizes.stages))
 
     @cached_property
@@ -85,7 +84,6 @@ class Stuck:
 
     @property
     def ran(self) -> int:
-        """Actions that ran."""
         return len(self.timeline.actions)
 
     @property
@@ -128,7 +126,6 @@ class Side:
 
     @cached_property
     def report(self) -> Report:
-        """Its numbers."""
         return report(self.timeline)
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from core.evidence.accuracy import accuracy_of, widens
 from core.evidence.calibration import calibration_of, prompt_efficiency
-from core.evidence.kinds import layer_kind, never_timed
+from core.evidence.kinds import layer_kind
 from core.evidence.measurements import Quantity
 from core.models.kv_cache import kept_tokens, kv_bytes_per_token, state_bytes_per_sequence
 from core.models.parameters import total_parameters
@@ -61,13 +61,7 @@ def held_to(gpu: GpuSpec, model: ModelSpec) -> list[Remark]:
     for quantity, name in tested:
         errors = accuracy_of(gpu, model, quantity)
         if errors is None:
-            reasons.append(
-                remark(
-                    f"placement.untested_{name}",
-                    gpu=gpu,
-                    kind="hybrid" if never_timed(model) else layer_kind(model),
-                )
-            )
+            reasons.append(remark(f"placement.untested_{name}", gpu=gpu, kind=layer_kind(model)))
             continue
         code = f"placement.tested_{name}"
         reasons.append(remark(code, rows=errors.n, median=errors.median_error, p90=errors.p90_error))

@@ -45,14 +45,14 @@ class Case:
 
 
 def _on(
-    name: str, card: str, gpus: int, nodes: int = 1, wire: str = "", network: str = "", **demand: object
+    name: str, gpu_key: str, gpus: int, nodes: int = 1, wire: str = "", network: str = "", **demand: object
 ) -> Question:
     """A model on a usual cluster, with another wire where one is named."""
-    cluster = usual_cluster(gpu(card), gpus, nodes)
+    cluster = usual_cluster(gpu(gpu_key), gpus, nodes)
     cluster = replace(cluster, link=link(wire) if wire else cluster.link)
     cluster = replace(cluster, network=link(network) if network else cluster.network)
     asked = Demand(**demand)  # type: ignore[arg-type]
-    return Question(model(name), cluster, measured_budget(gpu(card)), asked)
+    return Question(model(name), cluster, measured_budget(gpu(gpu_key)), asked)
 
 
 def _latency() -> Case:

@@ -46,7 +46,6 @@ class ClusterSpec:
 
     @property
     def gpus(self) -> int:
-        """GPUs in all."""
         return self.gpus_per_node * self.nodes
 
     @cached_property
@@ -174,7 +173,8 @@ def seen_link(gpu: GpuSpec, usual: LinkSpec, seen: Topology) -> LinkSpec:
         raise OutOfRangeError(
             "topology", "XGMI", f"joins GPUs of AMD, and {gpu.name} is none; name the GPU that the table is of"
         )
-    if gpu.nvlink and 0 < whole < seen.most_bonded:
+    # a bridge joins an A100 over PCIe with all twelve of its links
+    if (gpu.nvlink or gpu.gpu_class == "a100") and 0 < whole < seen.most_bonded:
         raise OutOfRangeError(
             "topology",
             f"NV{seen.most_bonded}",

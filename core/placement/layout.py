@@ -39,7 +39,6 @@ class Layout:
 
     @property
     def gpus(self) -> int:
-        """GPUs it uses."""
         return self.gpus_per_replica * self.replicas
 
     @property

@@ -33,20 +33,22 @@ def compose(question: Question, plan: Plan, engine: Engine = "vllm") -> str | No
     here = min(plan.layout.replicas, node // each)
     if not here:
         return None
-    services = {f"engine-{number}": _service(question, plan, engine, number * each) for number in range(here)}
+    start = _start(question, plan, engine)
+    services = {f"engine-{number}": _service(question, engine, start, number, each) for number in range(here)}
     file: Yaml = {"services": services, "volumes": {"huggingface": {}}}
     return _written(file)
 
 
-def _service(question: Question, plan: Plan, engine: Engine, first: int) -> Yaml:
-    each, port = plan.layout.gpus_per_replica, PORTS[engine]
-    gpus = [str(first + rank) for rank in range(each)]
+def _service(question: Question, engine: Engine, start: list[str], number: int, each: int) -> Yaml:
+    """One engine of a node, on as many GPUs as `each` takes."""
+    program, port = len(PROGRAMS[engine]), PORTS[engine]
+    gpus = [str(number * each + rank) for rank in range(each)]
     device: Yaml = {"driver": "nvidia", "device_ids": gpus, "capabilities": ["gpu"]}
     common: dict[str, Yaml] = {
         "image": _image(question, engine),
-        "entrypoint": _start(question, plan, engine)[: len(PROGRAMS[engine])],
-        "command": [*_start(question, plan, engine)[len(PROGRAMS[engine]) :], "--host", "0.0.0.0"],
-        "ports": [f"{port + first // each}:{port}"],
+        "entrypoint": start[:program],
+        "command": [*start[program:], "--host", "0.0.0.0"],
+        "ports": [f"{port + number}:{port}"],
         "ipc": "host",
         "environment": {"HF_TOKEN": "${HF_TOKEN:-}"},
         "volumes": [f"huggingface:{_CACHE}"],

@@ -10,6 +10,7 @@ from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.preflight import preflight
+from core.placement.preflight_checks import ENGINE_NAMES, Engine
 from core.placement.rank_memory import Budget, RankMemory, rank_memories
 from core.placement.steps import Timing, timing
 from core.remark import Remark, remark
@@ -23,7 +24,10 @@ MILLION = 1e6
 
 @dataclass(frozen=True)
 class Question:
-    """All that a placement depends on. Without an `efficiency` the GPU's class has its own, and without a band."""
+    """All that a placement depends on. Without an `efficiency` the GPU's class has its own, and without a band.
+
+    The `engine` is the one whose words a refusal quotes.
+    """
 
     model: ModelSpec
     cluster: ClusterSpec
@@ -33,6 +37,7 @@ class Question:
     expert_parallel: bool = True
     context_parallel: bool = False
     own_band: Band | None = None
+    engine: Engine = "vllm"
 
     @property
     def band(self) -> Band:
@@ -41,9 +46,9 @@ class Question:
 
     def timing(self, layout: Layout, concurrency: int | None = None) -> Timing:
         """A layout timed at the concurrency asked, or at another."""
-        card, model = self.cluster.gpu, self.model
-        constants = self.efficiency or calibration_of(card, model).efficiency
-        prompts = prompt_efficiency(card, model, self.efficiency)
+        gpu, model = self.cluster.gpu, self.model
+        constants = self.efficiency or calibration_of(gpu, model).efficiency
+        prompts = prompt_efficiency(gpu, model, self.efficiency)
         return timing(model, self.cluster, layout, self.demand, constants, concurrency, prompts)
 
 
@@ -104,9 +109,10 @@ def judge(question: Question, layout: Layout) -> Plan:
     crossing = crossing_notice(question.cluster, layout)
     split = check_tp_size(as_served(model, demand.dtype), layout.tp_size, experts_whole=layout.ep_size > 1)
     if split.broken:
-        quoted = next((one.text for one in preflight(model, layout, demand)), None)
+        quoted = next((one.text for one in preflight(model, layout, demand, question.engine)), None)
         code = "placement.indivisible" if quoted is None else "placement.indivisible_quoted"
-        broken = remark(code, equations="; ".join(split.broken), quoted=quoted)
+        said_by = ENGINE_NAMES[question.engine]
+        broken = remark(code, equations="; ".join(split.broken), quoted=quoted, engine=said_by)
         return Plan(layout, broken, splits=False, crossing=crossing)
     try:
         step_tokens = question.cluster.gpu.vllm_batched_tokens

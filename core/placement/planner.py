@@ -56,7 +56,6 @@ class Placement:
 
     @cached_property
     def fitting(self) -> tuple[int, ...]:
-        """The plans that fit."""
         return tuple(index for index, plan in enumerate(self.plans) if plan.fits)
 
     @property

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import ceil
 from typing import Literal
 
+from core.numbers import whole
 from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.sharding_math.tp_sizes import block_rules, divisibility_rules
@@ -11,6 +13,7 @@ from core.specs import GpuSpec, ModelSpec
 
 Engine = Literal["vllm", "sglang", "trtllm"]
 ENGINES: tuple[Engine, ...] = ("vllm", "sglang", "trtllm")
+ENGINE_NAMES: Mapping[Engine, str] = {"vllm": "vLLM", "sglang": "SGLang", "trtllm": "TensorRT-LLM"}
 Values = Mapping[str, object]
 
 
@@ -111,6 +114,24 @@ def _part_of(asked: Start, quantity: str, width: int) -> Values | None:
     edge = max(asked.model.weight_block or (1,))
     broken = bound and asked.layout.tp_size > 1 and width // asked.layout.tp_size % edge
     return {"part": width // asked.layout.tp_size, "block": edge} if broken else None
+
+
+def short_scales(blocks: Check) -> Check:
+    """Scales that are dealt out in whole rows, of which a late rank gets fewer than its part of the blocks has.
+
+    A rank takes ⌈blocks/N⌉ of them; one row alone is spread over all, and nothing is said.
+    """
+
+    def check(asked: Start) -> Values | None:
+        broken, ranks = blocks(asked), asked.layout.tp_size
+        if broken is None:
+            return None
+        part, edge = (whole(str(broken[name])) for name in ("part", "block"))
+        rows, in_all = ceil(part / edge), ceil(part * ranks / edge)
+        left = in_all % ceil(in_all / ranks)
+        return {"rows": rows, "left": left} if rows > 1 != left else None
+
+    return check
 
 
 def groups(asked: Start) -> Values | None:

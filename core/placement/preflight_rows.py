@@ -24,6 +24,8 @@ class Refusal:
 _TRT = "TensorRT-LLM main at 05ebebb"
 _TRT_HEADS, _TRT_KEYS = "TensorRT-LLM main at 00547a2", "TensorRT-LLM main at cb4c622"
 _TRT_WIDTHS = "TensorRT-LLM main at ed53795"
+_TRT_LINEAR, _TRT_EXPERTS = "TensorRT-LLM main at 00bbf71", "TensorRT-LLM main at 002366a"
+_TRT_SCALES = "tensorrt_llm/_torch/modules/linear.py, load_weight_shard: the scales"
 _TOO_OLD = (
     "The quantization method {width} is not supported for the current GPU. Minimum capability: {least}. Current"
     " capability: {capability}."
@@ -145,6 +147,28 @@ REFUSALS: tuple[Refusal, ...] = (
         _NEWEST,
         f"{_FP8}, validate_fp8_block_shape",
         checks.row_blocks,
+    ),
+    *(
+        Refusal(
+            code,
+            ("trtllm",),
+            "The size of tensor a ({rows}) must match the size of tensor b ({left}) at non-singleton dimension "
+            f"{dimension}",
+            read_in,
+            source,
+            checks.short_scales(check),
+        )
+        for code, check, dimension, read_in, source in (
+            (
+                "expert_blocks",
+                checks.expert_blocks,
+                0,
+                _TRT_EXPERTS,
+                f"{_TRT_SCALES} of an expert's gate and up, copied in fused_moe/quantization.py; a later one"
+                " asserts intermediate_size_per_partition % FP8_QUANT_BLOCK_SIZE == 0 there",
+            ),
+            ("row_blocks", checks.row_blocks, 1, _TRT_LINEAR, f"{_TRT_SCALES} of the attention's output"),
+        )
     ),
     Refusal(
         "groups",

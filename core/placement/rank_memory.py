@@ -96,7 +96,6 @@ class RankWeights:
 
     @property
     def total_bytes(self) -> float:
-        """All of them."""
         return self.tables_bytes + self.attention_bytes + self.mlp_bytes + self.experts_bytes
 
 

@@ -51,7 +51,6 @@ class Sized:
 
     @property
     def gpus(self) -> int:
-        """GPUs they take."""
         return self.layout.gpus
 
     @property
@@ -71,7 +70,6 @@ class Apart:
 
     @property
     def gpus(self) -> int:
-        """GPUs of both."""
         return self.prefill.gpus + self.decode.gpus
 
     @property

@@ -11,6 +11,7 @@ from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.specs import ModelSpec
+from core.steps.launches import launched_layers
 from core.steps.model import (
     ACTIVATION_BYTES,
     StepTerms,
@@ -114,7 +115,7 @@ def _expert_step(
         model, max(1, round(together)), layout.ep_size, as_measured(cluster.wire(layout.ep_size)), deduplicated=True
     )
     exchanged = 0 if model.side_by_side else model.sparse_layers
-    reduces = model.blocks - exchanged if layout.tp_size > 1 else 0
+    reduces = model.all_reduces - exchanged if layout.tp_size > 1 else 0
     payload = tokens * model.hidden_size * ACTIVATION_BYTES
     return StepTerms(
         weights_s=((read - hit) / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s,
@@ -122,5 +123,5 @@ def _expert_step(
         arithmetic_s=(flops / layout.tp_size + routed_flops) / peak_flops(gpu, demand.dtype),
         comm_s=exchange.comm_s
         + (reduces * cluster.group(layout.tp_size).all_reduce_s(payload) if reduces else 0.0),
-        layers=model.num_hidden_layers,
+        layers=launched_layers(model, demand.dtype, layout.tp_size),
     )

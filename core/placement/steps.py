@@ -164,7 +164,7 @@ def _kernel_s(model: ModelSpec, wire: LinkSpec, payload_bytes: float, ranks: int
     """The same all-reduces by the kernel that an engine picks; None where that is NCCL's ring."""
     if picked_kernel(round(payload_bytes), ranks, wire) == "NCCL":
         return None
-    return model.blocks * picked_all_reduce(payload_bytes, ranks, wire).total_s
+    return model.all_reduces * picked_all_reduce(payload_bytes, ranks, wire).total_s
 
 
 def _bill(
@@ -179,10 +179,10 @@ def _bill(
         wait_s = min(decode.comm_s, messages * (wire.base_s + wire.latency_s))
         rows.append(WireBill("dispatch and combine", wire.name, messages, payload, decode.comm_s, wait_s))
     elif layout.tp_size > 1:
-        wait_s = model.blocks * cluster.group(layout.tp_size).all_reduce_s(0.0)
+        wait_s = model.all_reduces * cluster.group(layout.tp_size).all_reduce_s(0.0)
         wire = cluster.wire(layout.tp_size)
         kernel_s = _kernel_s(model, wire, payload, layout.tp_size)
-        rows.append(WireBill("all-reduces", wire.name, model.blocks, payload, decode.comm_s, wait_s, kernel_s))
+        rows.append(WireBill("all-reduces", wire.name, model.all_reduces, payload, decode.comm_s, wait_s, kernel_s))
     hops: dict[LinkSpec, list[float]] = {}
     links = _hops(cluster, layout.tp_size * layout.dp_size, layout.pp_size)
     for link, time_s in zip(links, _handoff_s(model, cluster, layout, batch), strict=True):

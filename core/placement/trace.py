@@ -3,6 +3,7 @@
 from math import isinf
 
 from core.catalog import GPUS
+from core.collectives.across import HELD
 from core.placement.plan import Question
 from core.placement.planner import WITHIN_ERROR, Placement
 from core.placement.shortlist import is_split_of
@@ -152,7 +153,7 @@ def _across_nodes(placement: Placement) -> Remark | None:
     if cluster.nodes == 1:
         return None
     if plan.crossing:
-        return remark("placement.across_group", crossing=plan.crossing)
+        return remark("placement.across_group", crossing=plan.crossing, held=HELD)
     hops = [link for link in placement.timing(placement.recommended).bill if link.what == "hand-overs"]
     if hops:
         counted = tuple(remark("placement.across_hop", messages=hop.messages, link=hop.wire) for hop in hops)

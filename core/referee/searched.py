@@ -75,11 +75,11 @@ def judged_at_rate(question: Question, placement: Placement) -> Iterator[Shown]:
 
 
 def _slow(question: Question, layout: Layout, told: AtRate) -> Iterator[Shown]:
-    model, card, demand = question.model, question.cluster.gpu, question.demand
+    model, gpu, demand = question.model, question.cluster.gpu, question.demand
     ranks = layout.gpus // layout.replicas
     unread = demand.prompt_tokens - demand.cached_tokens
-    first_s = prefill_least_s(model, card, unread, ranks, demand.dtype)
-    gap_s = decode_least_s(model, card, 1, 0, ranks, demand.dtype, demand.kv_dtype) / demand.tokens_a_step
+    first_s = prefill_least_s(model, gpu, unread, ranks, demand.dtype)
+    gap_s = decode_least_s(model, gpu, 1, 0, ranks, demand.dtype, demand.kv_dtype) / demand.tokens_a_step
     yield Shown("placement", "first token at a rate", layout.name, told.ttft_s, first_s)
     yield Shown("placement", "between tokens at a rate", layout.name, told.itl_s, gap_s)
 
@@ -89,16 +89,16 @@ def raced(question: Question, race: Race) -> Iterator[Shown]:
 
     All lanes serve as many requests, which is what `in_flight` holds of the lanes together.
     """
-    model, card, demand = question.model, question.cluster.gpu, question.demand
+    model, gpu, demand = question.model, question.cluster.gpu, question.demand
     for lane in race.lanes:
         entrant, tickets = lane.entrant, lane.tickets
         name, engine = f"{entrant.kind} {entrant.layout.name}", entrant.layout.gpus // entrant.engines
         span_s = lane.end_s - min(one.arrived_s for one in tickets)
         work_s = len(tickets) * request_least_s(question) / entrant.layout.gpus
         yield Shown("strategy", "race", name, span_s, work_s, float(len(tickets)))
-        alone_s = prefill_least_s(model, card, demand.prompt_tokens, engine, demand.dtype)
+        alone_s = prefill_least_s(model, gpu, demand.prompt_tokens, engine, demand.dtype)
         alone_s += (demand.output_tokens - 1) * decode_least_s(
-            model, card, 1, 0, engine, demand.dtype, demand.kv_dtype
+            model, gpu, 1, 0, engine, demand.dtype, demand.kv_dtype
         )
         yield Shown("strategy", "an answer", name, lane.answer_s, alone_s)
         if entrant.readers:
@@ -111,19 +111,19 @@ def raced(question: Question, race: Race) -> Iterator[Shown]:
 
 def traced(question: Question, layout: Layout, run: LoadResult, output_tokens: float) -> Iterator[Shown]:
     """A trace through an engine: its tokens' arithmetic, and the first token and the gap of its median request."""
-    model, card, demand = question.model, question.cluster.gpu, question.demand
+    model, gpu, demand = question.model, question.cluster.gpu, question.demand
     ranks = layout.gpus // layout.replicas
-    token_s = 2 * multiplied_parameters(model) / (ranks * peak_flops(card, demand.dtype))
+    token_s = 2 * multiplied_parameters(model) / (ranks * peak_flops(gpu, demand.dtype))
     yield Shown("placement", "a trace's tokens", layout.name, 1 / run.tokens_per_s, token_s)
-    gap_s = decode_least_s(model, card, 1, 0, ranks, demand.dtype, demand.kv_dtype)
+    gap_s = decode_least_s(model, gpu, 1, 0, ranks, demand.dtype, demand.kv_dtype)
     _, itl_s = run.at(50)
     yield Shown("placement", "a trace's gap", layout.name, itl_s, gap_s if output_tokens > 1 else 0.0)
 
 
-def walked(step: Step, card: GpuSpec, link: LinkSpec) -> Iterator[Shown]:
+def walked(step: Step, gpu: GpuSpec, link: LinkSpec) -> Iterator[Shown]:
     """Lab 03's journey of a token: its sums on the clock, its parts against the roofline, all of it at once."""
     told = journey(step, link)
-    least_s = decode_least_s(step.model, card, step.tokens, 0, step.tp_size, "bf16", "bf16")
+    least_s = decode_least_s(step.model, gpu, step.tokens, 0, step.tp_size, "bf16", "bf16")
     where = f"{link.key} TP={step.tp_size}"
     computed_s = told.total_s - told.layers * told.sums * told.sum_s
     yield Shown("overview", "a journey's compute", where, computed_s, least_s)
@@ -133,27 +133,27 @@ def walked(step: Step, card: GpuSpec, link: LinkSpec) -> Iterator[Shown]:
     yield Shown("overview", "a journey's sum", where, told.sum_s, sum_s)
 
 
-def drafted(step: Step, card: GpuSpec, link: LinkSpec, drafts: Sequence[int], acceptance: float) -> Iterator[Shown]:
+def drafted(step: Step, gpu: GpuSpec, link: LinkSpec, drafts: Sequence[int], acceptance: float) -> Iterator[Shown]:
     """Lab 03's drafts: a token of a pass that reads the weights once, or multiplies all that it checks."""
     weight_bytes = read_weight_bytes(step.model)
     for count in drafts:
-        told = speculation(step, card, link, weight_bytes, count, acceptance, 0.1)
+        told = speculation(step, gpu, link, weight_bytes, count, acceptance, 0.1)
         rows = step.tokens * (count + 1)
-        least_s = decode_least_s(step.model, card, rows, 0, step.tp_size, "bf16", "bf16") / told.tokens
+        least_s = decode_least_s(step.model, gpu, rows, 0, step.tp_size, "bf16", "bf16") / told.tokens
         yield Shown("comm_cost", "drafts", f"{link.key} {count}", told.token_s, least_s, float(step.tokens))
 
 
 def shared_caches(
-    model: ModelSpec, card: GpuSpec, link: LinkSpec, ranks: int, sequences: int, context: int
+    model: ModelSpec, gpu: GpuSpec, link: LinkSpec, ranks: int, sequences: int, context: int
 ) -> Iterator[Shown]:
     """Lab 03's three ways of a decode step's attention: each cache read once by somebody, each sum on the clock."""
     wire = Fabric(bare(link))
     cache = sequences * context * kv_bytes_per_token(model)
-    read_s = cache / ranks / card.memory_bytes_per_s
+    read_s = cache / ranks / gpu.memory_bytes_per_s
     payload = sequences * model.hidden_size * ACTIVATION_BYTES
     ring_s = played_s(wire, program("all_reduce", "ring", ranks), payload)
     for way in WAYS:
-        told = decode_attention(model, card, link, way, ranks, sequences, context)
+        told = decode_attention(model, gpu, link, way, ranks, sequences, context)
         yield Shown("comm_cost", "attention", f"{link.key} {way}", told.read_s, read_s, float(sequences))
         least_s = 0.0 if way == "data" else model.num_hidden_layers * ring_s
         yield Shown("comm_cost", "attention's wire", f"{link.key} {way}", told.cost.total_s, least_s)

@@ -80,19 +80,6 @@ class BenchResult:
         """The mean time between tokens: an output token's, or where that was not printed the gaps' own."""
         return self.itl.mean_s if self.tpot.mean_s is None else self.tpot.mean_s
 
-    @property
-    def mean_time_s(self) -> float | None:
-        """From end to end on average; where it was not printed, the first token and then the others.
-
-        TTFT + (O - 1)·TPOT
-        """
-        if self.e2el.mean_s is not None:
-            return self.e2el.mean_s
-        between = self.between_s
-        if self.ttft.mean_s is None or between is None or self.mean_output_tokens is None:
-            return None
-        return self.ttft.mean_s + max(0.0, self.mean_output_tokens - 1) * between
-
 
 def _ratio(part: int | None, whole: int | None) -> float | None:
     return part / whole if part is not None and whole else None

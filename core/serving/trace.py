@@ -45,7 +45,6 @@ class Trace:
 
     @property
     def requests(self) -> int:
-        """How many are sent."""
         return len(self.arrivals_s)
 
     @property
@@ -108,7 +107,7 @@ def _rows(text: str) -> Iterator[Mapping[str, str]]:
         for cells in reader:
             yield dict(zip(heads, cells, strict=False))
     except csv.Error as error:
-        raise UnreadableTextError(f"this trace is no CSV: {error}") from error
+        raise UnreadableTextError(f"this trace is not a CSV: {error}") from error
 
 
 def _objects(lines: Sequence[str]) -> Iterator[Mapping[str, str]]:

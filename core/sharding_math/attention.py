@@ -25,12 +25,10 @@ class AttentionWeights:
 
     @property
     def num_heads(self) -> int:
-        """H."""
         return int(self.Wq.shape[0] // self.head_dim)
 
     @property
     def num_kv_heads(self) -> int:
-        """K."""
         return int(self.Wk.shape[0] // self.head_dim)
 
 

@@ -56,7 +56,7 @@ def layer_parts(model: ModelSpec, tp_size: int, tokens: int = 1) -> tuple[LayerP
     attention, experts, a plain MLP.
     """
     if model.mla is not None or model.moe is not None or model.mlp != "gated":
-        raise OutOfRangeError("model", model.key, "has a layer of another make; the diagram knows dense gated ones")
+        raise OutOfRangeError("model", model.key, "has a layer of another kind; the diagram draws dense gated ones")
     size = check_tp_size(model, tp_size)
     if size.broken:
         broken, use = (

@@ -125,11 +125,6 @@ class LargestError:
     entries_apart: int
     entries: int
 
-    @property
-    def bit_equal(self) -> bool:
-        """No entry differs."""
-        return self.entries_apart == 0
-
 
 def largest_error(a: Array, b: Array, fmt: Precision | None = None) -> LargestError:
     """The largest distance in ulps between entries of `a` and `b`, the first place it occurs, and how many differ.

@@ -1,6 +1,6 @@
 """The collectives of one forward step of a whole model: what the sharding lab counts and the bill prices."""
 
-from core.errors import require_positive
+from core.errors import OutOfRangeError, require_positive
 from core.ledger import Collective, Ledger
 from core.models.parameters import padded_vocab_size
 from core.specs import DTYPE_BYTES, ModelSpec
@@ -17,30 +17,43 @@ def activation_bytes(model: ModelSpec, tokens: int, dtype: str = "bf16") -> int:
 def layer_collectives(
     model: ModelSpec, tokens: int, tp_size: int, layer: int = 0, dtype: str = "bf16"
 ) -> tuple[Collective, ...]:
-    """The two all-reduces of a decoder layer: after the attention's output projection, and after the MLP.
+    """The all-reduces of a decoder layer: after the attention's output projection, and after the MLP.
 
-    Blocks that stand side by side (Cohere, Falcon) are added before one all-reduce. None at `tp_size` 1.
-    Source: vllm/model_executor/models/commandr.py and falcon.py; its gpt_j.py sums after each all the same.
+    Blocks that stand side by side (Cohere, Falcon) are added before one all-reduce, and a layer may be one block
+    alone (Nemotron-H) or have experts beside its MLP (Gemma 4). None at `tp_size` 1.
+    Source: vllm/model_executor/models/commandr.py, falcon.py, nemotron_h.py and gemma4.py; its gpt_j.py sums after
+    each block all the same.
     """
     require_positive(tokens=tokens, tp_size=tp_size)
     if tp_size == 1:
         return ()
     payload = activation_bytes(model, tokens, dtype)
-    if model.side_by_side:
-        return (
-            Collective("all_reduce", payload, tp_size, f"layer {layer}", "adds the terms of attention and MLP"),
-        )
-    mlp = "experts' outputs" if model.moe is not None else "down projection's terms"
-    return (
-        Collective(
-            "all_reduce", payload, tp_size, f"layer {layer} attention", "adds the output projection's terms"
+    mlp = "adds the experts' outputs" if model.moe is not None else "adds the down projection's terms"
+    sums = {
+        1: (("block", "adds the terms of attention and MLP" if model.side_by_side else "adds the block's terms"),),
+        2: (("attention", "adds the output projection's terms"), ("MLP", mlp)),
+        3: (
+            ("attention", "adds the output projection's terms"),
+            ("MLP", "adds the down projection's terms"),
+            ("experts", "adds the experts' outputs"),
         ),
-        Collective("all_reduce", payload, tp_size, f"layer {layer} MLP", f"adds the {mlp}"),
-    )
+    }[sums_a_layer(model)]
+    return tuple(Collective("all_reduce", payload, tp_size, f"layer {layer} {block}", why) for block, why in sums)
+
+
+def sums_a_layer(model: ModelSpec) -> int:
+    """How many sums one layer needs, over all layers alike: one, two or three.
+
+    Raises OutOfRangeError for a model whose layers differ in that.
+    """
+    sums, rest = divmod(model.all_reduces, model.num_hidden_layers)
+    if rest or sums > 3:
+        raise OutOfRangeError("model", model.key, "has a layer of another kind; the diagram draws dense gated ones")
+    return sums
 
 
 def step_ledger(model: ModelSpec, tokens: int, tp_size: int, dtype: str = "bf16") -> Ledger:
-    """All decoder layers of one step over `tokens` tokens: two all-reduces a layer.
+    """All decoder layers of one step over `tokens` tokens: mostly two all-reduces a layer.
 
     The embedding and the head are listed apart, by `ends_ledger`.
     """

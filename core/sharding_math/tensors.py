@@ -56,7 +56,6 @@ class ShardedTensor:
 
     @property
     def num_ranks(self) -> int:
-        """N."""
         return len(self.parts)
 
     @property
@@ -108,7 +107,6 @@ class Trace:
 
     @property
     def result(self) -> ShardedTensor:
-        """The last tensor."""
         return self.tensors[-1]
 
     def tensor(self, name: str) -> ShardedTensor:

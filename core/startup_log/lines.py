@@ -29,7 +29,6 @@ _LAUNCHER = re.compile(r"^\[(?:rank|default)?(\d{1,4})\]:\s?|^\[\d{1,4},(\d{1,4}
 _TAG = re.compile(
     r"\(((?:RayWorker\w{0,12}|VllmWorker\w{0,12}|Worker\w{0,24}|EngineCore\w{0,12}|APIServer\w{0,8}|pid=)[^()]{0,80})\)"
 )
-_TAG_PART = re.compile(r"\b(TP|PP|rank=)_?(\d{1,4})(?!\d)|_(TP|PP)(\d{1,4})(?!\d)")
 _SGLANG = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d((?: (?:DP|TP|PP|EP|CP)\d{1,4}){1,5})\]")
 _TRT = re.compile(r"\[RANK (\d{1,4})\]")
 _RECORD = r"(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\b|\d{4}[-/]\d\d|[(\[]"

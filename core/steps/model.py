@@ -7,7 +7,7 @@ speed, from which come a roofline, that no measurement should beat, and a calibr
 
 from dataclasses import astuple, dataclass
 
-from core.collectives.across import hierarchical_all_reduce, measured_ratio
+from core.collectives.across import hierarchical_all_reduce
 from core.collectives.cost import as_measured, ring_all_reduce
 from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, weight_streaming_s
 from core.errors import OutOfRangeError, require_divides, require_non_negative, require_positive
@@ -25,6 +25,7 @@ from core.models.kv_cache import step_cache_bytes
 from core.models.parameters import count_parameters, multiplied_parameters
 from core.models.weights import read_weight_bytes
 from core.specs import GpuSpec, LinkSpec, ModelSpec
+from core.steps.launches import launched_layers
 
 LAB_PAIR = ("llama-3-8b", "a100-80gb-sxm", "bf16")
 """The model, GPU and weights whose 7.88 ms the labs round to 8."""
@@ -34,12 +35,12 @@ MFU = 0.5
 
 ACTIVATION_BYTES = 2
 
-CROSSING_S = 110e-6
+CROSSING_S = 92e-6
 """What an all-reduce that leaves its node takes more in a server's step than alone in a loop: its two processes'
 ranks arrive apart, and the network's path is cold.
 
 Fitted on one source: the number that gives DeepSeek-R1's 23.2 ms a token at TP=16 over two nodes of H100 and
-InfiniBand (tt-inference-server issue #356, SGLang); 31.2 ms of another engine there would ask for 175 µs. A batch
+InfiniBand (tt-inference-server issue #356, SGLang); 31.2 ms of another engine there would ask for 158 µs. A batch
 program without a server has none of it: FasterTransformer's 24 times over two nodes of A100 agree without.
 """
 
@@ -165,14 +166,12 @@ class TensorGroup:
         if self.network is None:
             raise OutOfRangeError("tp_size", self.tp_size, f"crosses a node of {local}; name the network")
         links = as_measured(self.link), as_measured(self.network)
-        form_s = hierarchical_all_reduce(payload_bytes, local, nodes, *links).total_s
-        # a network's own row was fitted to nodes of one GPU
-        return form_s * (measured_ratio(payload_bytes) if local > 1 else 1.0) + self.crossing_s
+        return hierarchical_all_reduce(payload_bytes, local, nodes, *links).total_s + self.crossing_s
 
 
 @dataclass(frozen=True)
 class StepTerms:
-    """One step of one rank at data-sheet speed, term by term; `layers` is how many it passes."""
+    """One step of one rank at data-sheet speed, term by term; `layers` is how many it passes, by their kernels."""
 
     weights_s: float
     kv_s: float
@@ -233,7 +232,7 @@ def decode_terms(
         kv_s=kv_bytes / gpu.memory_bytes_per_s,
         arithmetic_s=2 * multiplied_parameters(model) * batch / ranks / peak_flops(gpu, dtype),
         comm_s=_layers_comm_s(model, group, batch),
-        layers=model.num_hidden_layers,
+        layers=launched_layers(model, dtype, ranks),
     )
 
 
@@ -250,7 +249,7 @@ def prefill_terms(
         kv_s=0.0,
         arithmetic_s=prefill_flops(model, prompt_tokens) * batch / ranks / peak_flops(gpu, dtype),
         comm_s=_layers_comm_s(model, group, batch * prompt_tokens),
-        layers=model.num_hidden_layers,
+        layers=launched_layers(model, dtype, ranks),
     )
 
 

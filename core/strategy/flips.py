@@ -36,7 +36,6 @@ class Changed:
 
     @property
     def now(self) -> Remark:
-        """Its value as asked."""
         return self._value(self.before)
 
     @property

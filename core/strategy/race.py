@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import mean
+from statistics import fmean
 
 from core.serving.arrivals import Floats, poisson_arrivals, seeded
 from core.serving.load import EngineCost
@@ -91,7 +91,7 @@ class Lane:
     @property
     def answer_s(self) -> float:
         """The mean time from a request's arrival to its last token: the least of it wins."""
-        return mean(one.done_s - one.arrived_s for one in self.tickets)
+        return fmean(one.done_s - one.arrived_s for one in self.tickets)
 
     @property
     def most_waiting(self) -> int:
@@ -187,4 +187,4 @@ def _by(time_s: float, until_s: float | None) -> bool:
 
 def _mean(values: Iterable[float]) -> float | None:
     seen = list(values)
-    return mean(seen) if seen else None
+    return fmean(seen) if seen else None

@@ -76,7 +76,6 @@ class StepTime:
 
     @property
     def total_s(self) -> float:
-        """The whole step."""
         return self.compute_s + self.bubble_s + self.exposed_s
 
     @property

@@ -81,7 +81,6 @@ class RankParameters:
 
     @property
     def total(self) -> float:
-        """All of them."""
         return self.layers + self.experts + self.ends
 
 

@@ -28,10 +28,6 @@ class Precision:
 
 MIXED_ADAM = Precision()
 """ZeRO's count, K = 12. Source: Rajbhandari et al. 2020, arXiv 1910.02054, section 3.1."""
-MEGATRON_ADAM = Precision(gradient=4)
-"""Gradients kept in fp32: 18 bytes a parameter. Source: Megatron-LM, docs/source/distrib_optimizer.md."""
-FP32_ADAM = Precision(weight=4, gradient=4, optimizer=8)
-"""Nothing halved: weights are their own copy."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,6 @@ class ModelStates:
 
     @property
     def total(self) -> float:
-        """All three."""
         return self.weights + self.gradients + self.optimizer
 
     def __add__(self, other: "ModelStates") -> "ModelStates":
@@ -105,7 +100,6 @@ class TrainingMemory:
 
     @property
     def total(self) -> float:
-        """All of them."""
         return self.weights + self.gradients + self.optimizer + self.activations + self.gathered
 
 

@@ -42,7 +42,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class PaidRun:
-    """The manifest of one run. A stub has no vendor and cost nothing."""
+    """What a run leaves. A stub has no vendor and cost nothing. A token's time is a median, its mean beside it."""
 
     status: Literal["EDUCATIONAL_STUB", "CLOUD"]
     model: str
@@ -60,6 +60,8 @@ class PaidRun:
     actual_cost_usd: float
     tp1_token_ms: float
     tp2_token_ms: float
+    tp1_token_mean_ms: float
+    tp2_token_mean_ms: float
     speed_up: float
     comm_fraction: float
     crossover_hidden_size: int | None

@@ -150,7 +150,7 @@ def _parse(number: int, text: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict) or not isinstance(row.get("event"), str):
-        raise RunLogError(f"line {number} is no event: {text[:60]}")
+        raise RunLogError(f"line {number} is not an event: {text[:60]}")
     return row
 
 

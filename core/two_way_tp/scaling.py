@@ -159,7 +159,7 @@ def read_scaling(text: str) -> ScalingRun:
     try:
         return _scaling(json.loads(text))
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise RunLogError(f"this is no result of distributed.run_curve: {error}") from None
+        raise RunLogError(f"this is not a result of distributed.run_curve: {error}") from None
 
 
 def _scaling(row: Mapping[str, Any]) -> ScalingRun:

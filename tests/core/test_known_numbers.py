@@ -17,15 +17,16 @@ from core.models.kv_cache import kv_blocks, kv_bytes_per_token, kv_tokens, max_c
 from core.models.weights import held_weight_bytes
 from core.pipeline_bubble.bubble import bubble_fraction, bubble_overhead, microbatches_for_budget
 from core.pipeline_bubble.schedules.serving import Pipe, chunked_prefill_time, steady_decode
+from core.question import shown
 from core.two_way_tp.spend import HOURS_A_DAY, cost_usd, hours_for
-from core.units import GB, GIB
+from core.units import GB, GIB, percent
 
 
 @given(st.sampled_from(list(MODELS.values())), st.sampled_from(list(LINKS.values())))
 def test_every_catalog_model_is_priced(row, wire):
-    """An all-reduce of one row for each block, two a layer in most, on every link, and dearer with more ranks."""
+    """Every all-reduce of the row, two a layer in most, on every link, and dearer with more ranks."""
     two, eight = (bill(Step(row, ranks), wire) for ranks in (2, 8))
-    assert two.step.all_reduces == row.blocks == (row.blocks if row.kinds else 2 * row.num_hidden_layers)
+    assert two.step.all_reduces == row.all_reduces == (row.all_reduces if row.kinds else 2 * row.num_hidden_layers)
     assert two.step.payload_bytes == 2 * row.hidden_size
     assert 0 < two.comm_s < eight.comm_s
     assert 0 < two.comm_fraction < 1
@@ -145,3 +146,15 @@ def test_on_nvlink_the_labs_model_wants_tp_and_on_ethernet_replicas():
 def test_where_one_gpu_cannot_hold_the_model_there_are_no_replicas():
     with pytest.raises(OutOfRangeError, match="TP=2 is the only way"):
         TwoGpus(141e9, 79e9, 2e12).comm_at_full_memory_s()
+
+
+@pytest.mark.parametrize(
+    ("fraction", "decimals", "written"),
+    [(0.46, 1, "46.0 %"), (0.001, 1, "0.1 %"), (0.00095, 1, "0.095 %"), (0.0099, 0, "0.99 %"), (0, 1, "0.0 %")],
+)
+def test_a_share_below_its_last_decimal_is_written_in_two_figures(fraction, decimals, written):
+    assert percent(fraction, decimals).replace("\u00a0", " ") == written
+
+
+def test_a_count_is_written_whole_where_it_is_whole():
+    assert [shown(value, "count") for value in (8192.0, 2.5)] == ["8\u202f192", "2.5"]

@@ -125,7 +125,7 @@ def log(text: str) -> object:
 def bench(text: str) -> object:
     """Results as the page has them: what is derived of them, in words too."""
     return [
-        (result.mean_time_s, [f"{worded(warning)}" for warning in result.warnings])
+        (result.between_s, [f"{worded(warning)}" for warning in result.warnings])
         for result in read_bench_results(text)
     ]
 

@@ -63,6 +63,12 @@ def test_a_tp_that_is_no_whole_number_in_range_is_ignored_in_a_sentence(text):
     assert len(sentence) < 120
 
 
+@pytest.mark.parametrize(("length", "kept"), [(40, "x" * 40), (41, "x" * 39 + "…"), (5000, "x" * 39 + "…")])
+def test_what_was_typed_is_said_again_up_to_forty_characters(length, kept):
+    _, (ignored,) = Scenario.from_query({"tp": "x" * length})
+    assert dict(ignored.values)["text"] == kept
+
+
 @pytest.mark.parametrize("text", ["-1", "901", "50%", "1.5", "", "nan", "9" * 5000])
 def test_a_slow_rank_out_of_range_is_ignored_in_a_sentence(text):
     scenario, (ignored,) = Scenario.from_query({"slow": text, "tp": "8"})

@@ -86,7 +86,7 @@ def test_one_knob_moves_all_three(slow, tp, late):
 
 
 @pytest.mark.parametrize(
-    ("slow", "said", "unsaid"), [(0, "nobody waits", "sets the pace"), (50, "sets the pace", "nobody waits")]
+    ("slow", "said", "unsaid"), [(0, "none of them", "sets the pace"), (50, "sets the pace", "none of them")]
 )
 def test_a_rank_is_called_slow_only_where_one_is(slow, said, unsaid):
     text = text_of(opened(clinic_scene="One slow rank", slow=slow))

@@ -119,6 +119,7 @@ def acts(rng: random.Random) -> list[tuple[str, tuple[Any, ...]]]:
         lambda: ("ask_again", (key(),)),
         lambda: ("take_votes", (key(), rng.random() < 0.8)),
         lambda: ("show", (key(), text())),
+        lambda: ("rename", (code_of(key()), f"voter {rng.randrange(9_999)}", text())),
         lambda: ("shown", (code_of(key()), rng.choice([text(), pass_of(key())]))),
         lambda: ("tallies", (text(),)),
         lambda: ("presides", (text(),)),

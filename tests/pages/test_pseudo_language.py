@@ -74,7 +74,7 @@ def drawn(spec: object, rows: list[dict]) -> Iterator[str]:
             if spec.get("as", "").startswith("told_"):  # a code and its words
                 yield from json.loads(part[: part.index("[")]).values()
                 continue
-            yield from ("".join(found) for found in LETTERS.findall(part))
+            yield from ("".join(found) for found in LETTERS.findall(part.replace("data('rows')", "")))
             for field in re.findall(r"datum\.(\w+)", part):
                 yield from (row[field] for row in rows if isinstance(row.get(field), str))
         elif name in ("align", "baseline", "test"):

@@ -52,7 +52,7 @@ def test_a_wall_shows_the_pace_at_the_load_that_is_asked_and_a_laptop_both(load,
     assert {one for one in paces if one in wall} == {pace}
     laptop = said(visit(entry("placement"), **SCENE, place_race_load=load))
     assert "Between tokens, one sequence" in laptop
-    assert "Between tokens, all it runs" in laptop
+    assert "Between tokens, when full" in laptop
 
 
 def test_the_guess_waits_while_another_scene_is_open():

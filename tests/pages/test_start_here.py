@@ -12,7 +12,7 @@ from ui.course.pages import START
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 TRUTHS = {
     "decode": ("Reading the weights takes 7.36 ms", 2),
-    "prefill": ("At 153 tokens", 300),
+    "prefill": ("equal at 153 tokens", 300),
     "bottlenecks": ("On 2 GPUs the weights fit", 1),
     "rank": ("The other 88", 20),
     "collectives": ("Each rank sends 14 chunks", 3),

@@ -1,5 +1,6 @@
 """A language is a folder: its words, its numbers, its plurals, and what stands in where it has none."""
 
+import ast
 import re
 import threading
 from pathlib import Path
@@ -125,6 +126,30 @@ def test_a_sum_keeps_its_decimals_in_spanish(spanish):
     assert sum_in_ms(4e-3, 0.386e-3) == "4,00 + 0,39 = 4,39 ms"
 
 
+OF_A_MACHINE = {"cluster/drawing.py", "placement/examples.py", "startup_log/report.py", "two_way_tp/words.py"}
+"""Where decimals are geometry, a file's, those of a pasted log, or half of a number that is styled in the end."""
+
+
+def test_no_page_writes_decimals_past_its_languages_style():
+    """The poll's answer stood on a Spanish wall as `46.0 %`: Python's own decimals go through `local`."""
+    past = []
+    for path in sorted(UI.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        styled = {
+            id(part)
+            for call in ast.walk(tree)
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "local"
+            for part in ast.walk(call)
+        }
+        for part in ast.walk(tree):
+            if isinstance(part, ast.FormattedValue) and part.format_spec and id(part) not in styled:
+                form = ast.unparse(part.format_spec)
+                if re.search(r"\.([1-9]|\{)\S*[fe%]", form) and str(path.relative_to(UI)) not in OF_A_MACHINE:
+                    past.append(f"{path.relative_to(UI)}:{part.lineno}")
+    assert past == []
+
+
+UI = content.CONTENT.parent / "ui"
 SOME, TEENS = "v = 0 and i % 10 = 2..4 and i % 100 != 12..14", "v = 0 and i % 100 = 11..14"
 MANY = f"v = 0 and i % 10 = 0 or v = 0 and i % 10 = 5..9 or {TEENS}"
 

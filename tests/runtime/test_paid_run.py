@@ -52,6 +52,8 @@ def test_without_a_cloud_account_the_manifest_is_an_honest_stub(run, tmp_path):
     assert not (tmp_path / "spend.jsonl").exists()
     result = captures.load("gloo-cpu").result
     assert told["tp2_token_ms"] == pytest.approx(1e3 * result.per_token.median_s, abs=1e-4)
+    means_ms = [1e3 * took.mean_s for took in (result.single_per_token, result.per_token)]
+    assert [told["tp1_token_mean_ms"], told["tp2_token_mean_ms"]] == pytest.approx(means_ms, abs=1e-4)
     assert told["speed_up"] == pytest.approx(result.single_per_token.median_s / result.per_token.median_s, abs=1e-4)
 
 
@@ -161,3 +163,13 @@ def test_the_shipped_run_was_made_at_rest_and_doubted_for_its_two_cores():
     assert min(times) <= took <= max(times)
     assert f"{took:.1f} times as long" in manifest["baseline_doubt"]
     assert f"{min(times):.1f} to {max(times):.1f} times in five runs" in manifest["baseline_doubt"]
+
+
+def test_the_shipped_ddp_run_timed_sixty_steps_a_way():
+    """Sixty steps for each way of sending, and the ways in turn: 120 losses. One bucket takes less."""
+    ddp = json.loads((program.FOLDER / "ddp.json").read_text(encoding="utf-8"))
+    assert len(ddp["losses"]) == 60 * len(ddp["ways"])
+    assert "--steps 60 " in ddp["manifest"]["command"]
+    one_by_one, in_one = (way["all_reduce_s_per_step"] for way in ddp["ways"])
+    assert in_one["mean"] < one_by_one["mean"]
+    assert ddp["manifest"]["load_average"] <= ddp["manifest"]["hardware"]["cores"]

@@ -67,6 +67,19 @@ def test_overlap_advice_and_nodes_are_answered_beside_the_bill(capsys):
     assert nodes["nodes"] == 2
     assert nodes["comm_s"] == pytest.approx(nodes["inside_s"] + nodes["network_s"])
     assert nodes["flat_ring_s"] > nodes["comm_s"]
+    assert (nodes["published_tables"], nodes["median_error"]) == (19, 0.24)
+
+
+def test_beside_a_price_stands_what_was_timed_on_such_a_link_or_that_nothing_was(capsys):
+    """NCCL's 10.97 us among two A100, 6.77 among two H100; nobody timed 10 GbE among four, nor NVLink 5."""
+    asked = ["--model", "llama-3-8b", "--tp", "2", "--link"]
+    napkin = printed(capsys, bill, [*asked, "nvlink-lab"])["timed"]
+    assert (napkin["a100-nccl_s"], napkin["h100-nccl_s"]) == (pytest.approx(10.97e-6), pytest.approx(6.77e-6))
+    assert napkin["one_s"] == pytest.approx(6.03e-6, rel=1e-2)
+    for untimed in (["--tp", "4", "--link", "ethernet-10g"], ["--tp", "2", "--link", "nvlink-5"]):
+        assert printed(capsys, bill, ["--model", "llama-3-8b", *untimed])["timed"] == "never tested here"
+    assert bill.main([*asked, "pcie-4"]) == 0
+    assert "timed, l40s-nccl_s" in capsys.readouterr().out
 
 
 def test_the_speed_up_is_of_the_step_divided_on_the_link_as_measured(capsys):

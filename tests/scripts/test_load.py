@@ -54,7 +54,7 @@ def test_without_json_it_is_a_table(capsys, tmp_path):
     assert load.main([*PLAN, "--requests", "50"]) == load.main([*PLAN, "--bench", str(path)]) == 0
     out, _ = capsys.readouterr()
     assert "requests a second" in out
-    assert out.count("Error, between tokens: 66 published times") == 2
+    assert out.count("Error, between tokens: 72 published times") == 2
     assert "all at once" in out
 
 

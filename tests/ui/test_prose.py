@@ -56,6 +56,9 @@ LEFT = (
     r"nothing more need be said",
     r"verdicts are another than",
     r"less bubble than there can be",
+    r"\bfor they\b|\bin the mean\b|\bthe pipe\b|\bread otherwise\b|\bdeal out over\b",
+    r"\bnobody (?:does|waits|compares|adds)\b|\bis made to wait\b|\bstands? back\b",
+    r"\bis no (?:json|csv|event|reduction|number in|result of)\b|\bof no known\b",
 )
 """Terse or foreign phrases that were on the pages once, in any form."""
 

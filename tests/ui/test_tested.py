@@ -9,6 +9,7 @@ import pytest
 from core.catalog import GPUS, gpu, model
 from core.evidence.accuracy import accuracy_of
 from ui import tested
+from ui.placement.rows import case_plans
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -17,12 +18,23 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_a_saved_table_of_predicted_times_says_how_far_such_times_were_off(key):
     """n, median and p90 of the class and quantity, in every row; 0 published times where none was tested."""
     row = model("llama-3-8b")
-    saved = tested.marked(b"plan,itl_ms\nTP=1,7.5\nTP=2,5\n", tested.columns(gpu(key), row))
+    saved = tested.marked(b"plan,itl_ms\nTP=1,7.5\nTP=2,5\n", tested.columns((gpu(key), row)))
     first, second = csv.DictReader(io.StringIO(saved.decode()))
     known = accuracy_of(gpu(key), row, "decode")
     assert int(first["decode_published_times"]) == (known.n if known else 0)
     assert ("decode_median_error" in first) is (known is not None)
     assert {name: first[name] for name in first if "_" in name and name != "itl_ms"}.items() <= second.items()
+
+
+def test_a_table_of_two_gpus_says_the_errors_of_both():
+    """The worked case of one node or two saved the first GPU's alone."""
+    compared = [(one.question.cluster.gpu, one.question.model) for one, _ in case_plans("two_nodes")]
+    saved, keys = tested.columns(*compared), {card.key for card, _ in compared}
+    assert len(keys) == 2
+    for card, row in compared:
+        known = accuracy_of(card, row, "decode")
+        assert saved[f"{card.key}_{row.key}_decode_published_times"] == (known.n if known else 0)
+    assert tested.columns(compared[0], compared[0]) == tested.columns(compared[0])
 
 
 def test_a_table_of_no_prediction_is_saved_as_it_is():

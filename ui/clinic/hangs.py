@@ -6,10 +6,11 @@ import streamlit as st
 
 from core.clinic.hang import TESTS, Outcome, Standing, judge_causes, next_test
 from core.clinic.hang_log import read_hang
+from core.clinic.ranks_log import FITS, Fault
 from core.clinic.silent_init import silent_init
+from runtime.faults import recorded
 from runtime.prose import named, said
 from ui import inputs
-from ui.clinic import faults
 from ui.clinic.words import HangState
 from ui.paste import pasted, read
 from ui.prose import prose_of
@@ -22,6 +23,8 @@ SIGNS: Mapping[Standing, str] = {
 }
 OWN, RECORDED = "logs of your own", "recorded faults"
 NOT_RUN = "not run"
+UNDECIDED = "undecided"
+"""A diagnosis that was not made."""
 OUTCOMES: Mapping[str, Outcome] = {"yes": "yes", "no": "no"}
 
 
@@ -29,7 +32,7 @@ def ask(page: Page) -> HangState:
     """The log and the outcomes, and what they leave."""
     with page.controls("hangs"):
         whose = inputs.choice(said("clinic", "says.whose_logs"), page.key("whose"), [OWN, RECORDED], OWN)
-        fault, diagnosis = faults.ask(page) if whose == RECORDED else (None, "")
+        fault, diagnosis = _ask_recorded(page) if whose == RECORDED else (None, "")
     text = ""
     if page.scene == "hangs" and fault is None:
         with page.body.container(key="brought_hangs"):
@@ -68,7 +71,7 @@ def _outcomes(page: Page, shown: bool) -> dict[str, Outcome]:
 def draw(page: Page, state: HangState) -> None:
     """The causes with where each stands, and beside them what to do next."""
     if state.fault is not None:
-        faults.draw(page, state.fault, state.diagnosis)
+        _draw_recorded(page, state.fault, state.diagnosis)
         return
     page.say("hangs.empty" if state.log.is_empty else "hangs.found")
     figure, margin = page.split()
@@ -93,3 +96,30 @@ def _next(page: Page, state: HangState) -> None:
         page.note("hangs.settled")
         for cause in state.left:
             st.markdown(f"**{page.prose.text(f'cause.{cause}')}.** {page.prose.text(f'cure.{cause}')}")
+
+
+def _ask_recorded(page: Page) -> tuple[Fault, str]:
+    """Which log is open, and the diagnosis."""
+    numbers = list(range(1, len(recorded()) + 1))
+    number = inputs.choice(said("clinic", "says.log"), page.key("log"), numbers, numbers[0])
+    diagnoses = [UNDECIDED, *FITS]
+    chosen = inputs.select(said("clinic", "says.which_fault"), page.key(f"fault_{number}"), diagnoses, UNDECIDED)
+    return recorded()[number - 1], chosen
+
+
+def _draw_recorded(page: Page, fault: Fault, chosen: str) -> None:
+    """The log, and once a diagnosis was made, the line that decides it and how the run was made."""
+    figure, margin = page.split()
+    with figure:
+        page.say("faults.ask")
+        st.code("\n".join(fault.lines), language=None, wrap_lines=True)
+    with margin:
+        if chosen == UNDECIDED:
+            page.note("faults.hint")
+            return
+        page.verdict(
+            "ok" if chosen == fault.key else "off", "faults.right" if chosen == fault.key else "faults.wrong"
+        )
+        st.markdown(f"**{named('clinic', fault.key)}.** {page.prose.text(f'fault.{fault.key}')}")
+        page.note("faults.source")
+        st.code(fault.manifest.command, language=None, wrap_lines=True)

@@ -13,7 +13,7 @@ from core.comm_cost.readings import unit_slips
 from core.comm_cost.remedies import what_to_buy
 from core.specs import LinkSpec
 from runtime.prose import said
-from ui import inputs
+from ui import held_axes, inputs
 from ui.comm_cost import bench_serving as serving
 from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_bench as charts
@@ -25,6 +25,7 @@ from ui.comm_cost import rows_view as views
 from ui.comm_cost import table as comm_table
 from ui.comm_cost import words_bench as facts
 from ui.figures.lines import payloads
+from ui.figures.turned import turned
 from ui.scenes import Page
 from ui.theme import Look
 
@@ -158,11 +159,29 @@ def draw(page: Page, asked: Asked, view: views.View, points: Sequence[MeasuredPo
         figures.get(asked.figure, lambda: serving.draw(page, asked.figure, asked.serving, view, over))()
 
 
-def bars(page: Page, rows: Sequence[cost.BillRow], reading: str, name: str) -> None:
-    """Bills on one axis of milliseconds. Of many, a projector has no room for what is said under each."""
+def bars(
+    page: Page,
+    rows: Sequence[cost.BillRow],
+    reading: str,
+    name: str,
+    *,
+    by: str = "",
+    states: Sequence[Sequence[cost.BillRow]] = (),
+) -> None:
+    """Bills on one axis of milliseconds. Of many, a projector has no room for what is said under each.
+
+    `rows` may be one of the `states` that a row of buttons, by its key, asks for: the browser turns to the others.
+    """
+    drawn = [_fitting(page, some) for some in (rows, *states)]
+    charts = [bills.bill_bars(shown, page.look, bills.axis_end_ms(shown)) for shown in drawn]
+    turns = states and not held_axes.are_held()
+    chart = turned(charts[1:], states.index(rows), f"live_{by}") if turns else charts[0]
+    page.figure(chart, reading, drawn[0], name)
+
+
+def _fitting(page: Page, rows: Sequence[cost.BillRow]) -> Sequence[cost.BillRow]:
     crowded = page.look.present and len(rows) > 2
-    shown = [replace(row, detail="", measured="") for row in rows] if crowded else rows
-    page.figure(bills.bill_bars(shown, page.look, bills.axis_end_ms(shown)), reading, shown, name)
+    return [replace(row, detail="", measured="") for row in rows] if crowded else rows
 
 
 def _your_link(page: Page, asked: Asked, view: views.View, points: Sequence[MeasuredPoint]) -> None:
@@ -230,7 +249,7 @@ def _batch(page: Page, view: views.View) -> None:
 def _nodes(page: Page, view: views.View, gpus_per_node: int) -> None:
     priced = scale.node_bills(view, gpus_per_node)
     page.fill(facts.nodes(view, priced, gpus_per_node))
-    with page.beside("bench.nodes_levels", "bench.nodes_flat"):
+    with page.beside("bench.nodes_levels", "bench.nodes_flat", "bench.nodes_tested"):
         levels = scale.node_bars(priced)
         page.figure(charts.node_bars(levels, page.look), "bench.nodes", levels, "nodes")
         with st.container(key="aside_shares"):

@@ -76,7 +76,7 @@ def _apart(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
     handoffs = rows.handed_over(view, asked.sequences)
     page.fill(rows.apart_fields(view, handoffs))
     pays = "pays" if handoffs[-1][1].pays else "not"
-    page.errors = tested.columns(view.scenario.gpu_spec, view.scenario.model_spec)
+    page.errors = tested.columns((view.scenario.gpu_spec, view.scenario.model_spec))
     _show(page, rows.apart_rows(handoffs), f"bench.apart_{pays}", "apart", "overlap")
     tested.beside_times(view.scenario.gpu_spec, view.scenario.model_spec)
 

@@ -261,10 +261,10 @@ def busbw_by_size(sizes: Iterable[Row], average_gb_s: float, x: Spec, look: Look
         line=False,
     )
     mean = {"busbw_gb_s": average_gb_s}
-    beside: Spec = {"align": "right", "dy": look.px(-10), "color": palette.off}
+    beside: Spec = {"align": "left", "dy": look.px(-10), "color": palette.off}  # small messages lie far below
     layers = [
         rules(look, "y", y, [average_gb_s], **dashed(look, color=palette.off)),
-        label(look, phrase("comm_cost", "says.average_over_sizes"), row=mean, x=RIGHT, y=y, **beside),
+        label(look, phrase("comm_cost", "says.average_over_sizes"), row=mean, x=look.px(8), y=y, **beside),
         layer("line", rows, x=x, y=y, color=palette.bandwidth, strokeWidth=look.px(3)),
         layer("point", rows, x=x, y=y, tooltip=["size_bytes", "busbw_gb_s"], **dot(look, 7)),
     ]

@@ -18,7 +18,10 @@ from ui.comm_cost.rows_view import View
 
 BATCHES = tuple(2**power for power in range(13))
 TP_SIZES = (2, 4, 8, 16, 32, 64)
-MIXTURES = tuple(key for key, row in MODELS.items() if row.moe is not None)
+MIXTURES = tuple(
+    key for key, row in MODELS.items() if row.moe is not None and row.all_reduces == 2 * row.num_hidden_layers
+)
+"""Those whose layers are attention and experts, and nothing besides."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,6 @@ class Experts:
 
     @property
     def model(self) -> ModelSpec:
-        """The mixture's row."""
         return model(self.mixture)
 
     @property

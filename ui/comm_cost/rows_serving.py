@@ -33,11 +33,9 @@ class Attention:
 
     @property
     def model(self) -> ModelSpec:
-        """The model's row."""
         return model(self.key)
 
     def ways(self, gpu: GpuSpec, link: LinkSpec) -> list[DecodeAttention]:
-        """The three of them."""
         asked = (self.ranks, self.sequences, self.context_tokens)
         return [decode_attention(self.model, gpu, link, way, *asked) for way in WAYS]
 

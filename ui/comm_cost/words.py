@@ -18,6 +18,7 @@ from core.comm_cost.bill import (
 from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import readings
 from core.models.weights import held_weight_bytes, read_weight_bytes
+from core.sharding_math.step_ledger import sums_a_layer
 from core.specs import LinkSpec
 from core.steps.model import MFU, decode_step_s
 from core.units import KIB, MIB
@@ -118,7 +119,10 @@ class Rule:
 
 
 def rule(view: View) -> Rule:
-    """The scenario's own fabric, or an A100's, beside PCIe and the nearest of the networks."""
+    """The scenario's own NVLink, or an A100's, beside its GPU's own PCIe and the nearest of the networks.
+
+    xGMI's hop was timed under RCCL and PCIe's under NCCL: of the two, neither may be called the faster.
+    """
     ranks = max(2, view.scenario.tp)
     many = max((size for size in view.allowed if ranks <= size <= max(8, ranks)), default=ranks)
     prefill = View(replace(view.scenario, tp=ranks), "prefill")
@@ -127,8 +131,10 @@ def rule(view: View) -> Rule:
     def over(link: LinkSpec) -> Gain:
         return Gain(short_name(link), prefill.price(link).speedup, decode.price(link).speedup)
 
-    fabric = prefill.link if prefill.link.is_fabric else find_link("nvlink-3")
-    return Rule(ranks, many, over(fabric), over(find_link("pcie-4")), over(find_link("ib-ndr")))
+    fabric = prefill.link if prefill.link.family == "nvlink" else find_link("nvlink-3")
+    card = view.scenario.gpu_spec
+    pcie = next(row for row in map(find_link, (card.link_key, card.bus_key)) if row.family == "pcie")
+    return Rule(ranks, many, over(fabric), over(pcie), over(find_link("ib-ndr")))
 
 
 def kernel_key(kernel: str) -> str:
@@ -148,6 +154,7 @@ def fields(view: View, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping
         "model": model,
         "gpu": view.scenario.gpu_spec,
         "step": step,
+        "layer_sums": said("comm_cost", f"question.sums_{sums_a_layer(model)}"),
         "link": side(view, view.link, points),
         "network": side(view, view.network, points),
         "asked": side(view, view.asked, points),

@@ -115,7 +115,6 @@ KEYS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "the run": "the_run",
             "two schedules": "two_schedules",
         },
-        "pipe_latency": {"not said": "not_said", "no sooner": "no_sooner"},
         "real_run": {"MiniGPT, shared memory": "minigpt_shared_memory"},
         "real_wire": {"TCP": "tcp", "shared memory": "shared_memory"},
         "real_figure": {

@@ -19,7 +19,6 @@ from ui.scenes import Page
 
 AGAINST_M, RUN, VERSUS, SERVE, COMPOSE = "against m", "the run", "two schedules", "serving", "TP × PP"
 USUAL, MORE = (SERVE, AGAINST_M, COMPOSE), (RUN, VERSUS)
-UNSAID, SOONER, NO_SOONER = "not said", "sooner", "no sooner"
 COSTS = ("1 : 1 : 1", "2 : 2 : 1", "2 : 3 : 2")
 HOPS = ("0", "1/4", "1/2", "1")
 WAYS_BACK = ("0", "1", "2", "4")
@@ -37,7 +36,6 @@ class Asked:
     versus: Comparison
     path: bool
     serve: Serving
-    guess: str
     compose: Compositions
 
 
@@ -67,13 +65,11 @@ def ask(page: Page) -> Asked:
         serve = _serve(page)
         if figure == SERVE:
             scenario_bar.straggler()
-        label = said("pipeline_bubble", "says.one_sequence_this_pipe")
-        guess = inputs.choice(label, page.key("latency"), [UNSAID, SOONER, NO_SOONER], UNSAID)
     with page.controls("compose", *_in_sight(figure == COMPOSE and not present)):
         gpus = page.control(inputs.choice, "gpus", "says.gpus", [2, 4, 8, 16], 8)
         sequences = page.control(inputs.choice, "sequences", "says.sequences", [1, 8, 64, 128], 64)
         compose = Compositions(page.scenario, gpus, sequences)
-    return Asked(figure, bench, pin, versus, path, serve, guess, compose)
+    return Asked(figure, bench, pin, versus, path, serve, compose)
 
 
 def _figure(page: Page) -> str:
@@ -191,8 +187,6 @@ def _serving(page: Page, asked: Asked) -> None:
     ticks = rows.shared_ticks(timeline)
     grid = grids.served(timeline, serve.in_flight, ticks)
     grids.figure(page, "bench.serving", grid, key="serving", follow=0, ticks_per_unit=ticks)
-    if asked.guess != UNSAID:
-        page.verdict("ok" if asked.guess == NO_SOONER else "off", "bench.latency")
     with st.container(key="aside_serving"):
         curve = rows.serve_curve(serve)
         for region, column, name in zip(

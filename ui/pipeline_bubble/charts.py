@@ -109,12 +109,14 @@ def formula_dots(formulas: Sequence[Row], look: Look) -> Figure:
         for index, row in enumerate(formulas)
     ]
     ink, x = look.palette.text, linear("shown", [0, 1], FRACTION, ticks=5)
+    less, room = "datum.fraction < datum.truth", f"datum.shown * width > {look.letters(70)}"
     values = [
-        layer("text", rows, where=where, x=x, y=at("middle"), text="value", **_beside(look, align, dx, dy))
-        for where, align, dx, dy in (
-            ("datum.fraction >= datum.truth && datum.fraction < 0.9", "left", 15, 0),
-            ("datum.fraction < datum.truth", "right", -15, 0),
-            ("datum.fraction >= datum.truth && datum.fraction >= 0.9", "right", 0, -20),
+        layer("text", rows, where=where, x=place, y=at("middle"), text="value", **_beside(look, align, dx, dy))
+        for where, place, align, dx, dy in (
+            (f"!({less}) && datum.fraction < 0.9", x, "left", 15, 0),
+            (f"{less} && {room}", x, "right", -15, 0),
+            (f"{less} && !({room})", also(x, "truth"), "left", 15, 0),
+            (f"!({less}) && datum.fraction >= 0.9", x, "right", 0, -20),
         )
     ]
     layers = [
@@ -122,7 +124,9 @@ def formula_dots(formulas: Sequence[Row], look: Look) -> Figure:
         layer("rule", rows, x=also(x, "truth"), x2="shown", y=at("middle"), strokeWidth=look.px(5), color=ink),
         layer("point", rows, x=x, y=at("middle"), **dot(look, 14, width=2.5)),
         *values,
-        *over(look, rows, x=0, y=at("over"), text="name", **words(look, 14.5, align="left")),
+        *over(
+            look, rows, x=0, y=at("over"), text="name", limit={"expr": "width"}, **words(look, 14.5, align="left")
+        ),
     ]
     return figure(layers, look, _ROW * len(rows))
 

@@ -47,7 +47,6 @@ class Bench:
 
     @property
     def run(self) -> FillDrain:
-        """Its numbers."""
         return FillDrain(self.stages, self.microbatches)
 
     @property
@@ -69,7 +68,6 @@ class Bench:
 
 
 def fill_drain_run(sizes: FillDrain) -> list[Span]:
-    """A run on ticks."""
     return run_on_ticks(fill_drain(sizes.stages, sizes.microbatches), sizes.stages)
 
 

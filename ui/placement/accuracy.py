@@ -79,7 +79,6 @@ def _source_lines() -> pd.DataFrame:
 
 
 def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> None:
-    """The whole tab."""
     band = question.band
     page.fill(_fields(question, chosen))
     figure, margin = page.split()

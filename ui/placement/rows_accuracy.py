@@ -1,12 +1,13 @@
 """The planner held to measurements: published times as dots and rows, each beside what was predicted."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from core.catalog import GPUS
 from core.evidence.foretold import Foretold
+from core.evidence.kinds import Kind
 from core.evidence.report import Case, Errors, Residual, by_class, by_regime, by_source, nearest
 from core.placement.beside import Regime
 from core.placement.plan import Plan, Question
@@ -18,7 +19,13 @@ from runtime.quantities import percent, seconds
 EVERY = "every source"
 
 _ROLES = {True: "decode", False: "another"}
-_KINDS = {"dense": "dense", "mixture": "experts", "latent": "experts, latent attention"}
+_KINDS: Mapping[Kind, str] = {
+    "dense": "dense",
+    "mixture": "experts",
+    "latent": "experts, latent attention",
+    "hybrid": "layers with a state",
+    "compressed": "compressed keys and values",
+}
 _QUANTITIES = {
     "decode": "between tokens",
     "first_token": "first token",
@@ -162,8 +169,8 @@ def unknown_table(rows: Sequence[Residual], head: str) -> str:
         never = [
             named("placement", name) for quantity, name in _QUANTITIES.items() if (which, quantity) not in tested
         ]
-        cards = ", ".join(f"`{gpu.key}`" for gpu in GPUS.values() if gpu.gpu_class == which)
-        lines.append(f"| {cards} | {', '.join(never) or '–'} |")
+        keys = ", ".join(f"`{gpu.key}`" for gpu in GPUS.values() if gpu.gpu_class == which)
+        lines.append(f"| {keys} | {', '.join(never) or '–'} |")
     return "\n".join(lines)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.course.puzzles.bank import PUZZLES
+from core.course.puzzles.bank import PUZZLES, TOKENS
 from core.course.puzzles.board import Choice, Place, Puzzle, Step, move, solve
 from runtime.prose import said
 
@@ -98,3 +98,8 @@ def _option(choice: Choice) -> tuple[str, str]:
 
 def _place(place: Place) -> str:
     return f"{place.held}.{place.width}"
+
+
+def fields() -> Mapping[str, object]:
+    """What the page's prose names."""
+    return {"puzzles": len(PUZZLES), "tokens": TOKENS}

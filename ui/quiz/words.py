@@ -1,7 +1,8 @@
-"""The quiz's numbers: how far one has come, and what it came to."""
+"""The quiz's numbers: how far one has come, and what it came to, in words and as a bar for each concept."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil
 
 from core.course.quiz import BANK, PASS_FRACTION, Question, Score, Sheet
@@ -35,3 +36,31 @@ def fields(sheet: Sheet, score: Score) -> Mapping[str, str]:
         "seed": str(sheet.seed),
         "weak": ", ".join(named("quiz", one.concept) for one in score.weak),
     }
+
+
+@dataclass(frozen=True)
+class ConceptBar:
+    """One concept: `right_fraction` of what was answered in it."""
+
+    concept: str
+    right: int
+    answered: int
+    right_fraction: float
+    weak: bool
+    said: str
+
+
+def concept_bars(score: Score) -> Sequence[ConceptBar]:
+    """The concepts with an answer, in the order of the course."""
+    return [
+        ConceptBar(
+            concept=named("quiz", one.concept),
+            right=one.right,
+            answered=one.answered,
+            right_fraction=one.right / one.answered,
+            weak=one.is_weak,
+            said=said("quiz", "says.of", right=one.right, answered=one.answered),
+        )
+        for one in score.concepts
+        if one.answered
+    ]

@@ -18,7 +18,7 @@ def ledger_strip(table: Iterable[Row], look: Look) -> Figure:
     x = _ordinal("layer", 0.25, title=phrase("sharding_math", "says.layer_axis"), labelAngle=0, values=ticks)
     y = _ordinal("half", 0.3) | {
         "type": "nominal",
-        "sort": [phrase("sharding_math", f"says.half_{half}") for half in ("attention", "mlp")],
+        "sort": [phrase("sharding_math", f"says.half_{half}") for half in ("block", "attention", "mlp", "experts")],
     }
     told = ["layer", "half", "operation", "payload", "ranks", "why"]
     cells = layer("rect", rows, x=x, y=y, color=look.palette.text, cornerRadius=2, tooltip=told)

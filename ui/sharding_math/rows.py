@@ -10,7 +10,7 @@ from core.scenario import Scenario
 from core.sharding_math.examples import FULL_WIDTH, NARROW_WIDTH, Kind, Run, run
 from core.sharding_math.layer_parts import LayerPart, layer_parts
 from core.sharding_math.numerics import precision
-from core.sharding_math.step_ledger import layer_collectives, mlp_order_collectives, step_ledger
+from core.sharding_math.step_ledger import layer_collectives, mlp_order_collectives, step_ledger, sums_a_layer
 from core.sharding_math.tp_sizes import Rule, check_tp_size, tp_sizes
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, grouped
@@ -122,9 +122,10 @@ def ledger_cells(scenario: Scenario) -> tuple[LedgerCell, ...]:
     if size.broken:
         raise OutOfRangeError("tp_size", scenario.tp, f"does not split {scenario.model}: {'; '.join(size.broken)}")
     entries = step_ledger(scenario.model_spec, scenario.batch, scenario.tp)
+    each = sums_a_layer(scenario.model_spec)
     return tuple(
         LedgerCell(
-            layer=index // 2,
+            layer=index // each,
             half=said("sharding_math", f"says.half_{entry.layer.split()[-1].lower()}"),
             operation=entry.op.replace("_", "-"),
             payload=binary_bytes(entry.payload_bytes),
@@ -192,8 +193,10 @@ def size_cells(scenario: Scenario) -> tuple[SizeCell, ...]:
 
 def slips(scenario: Scenario) -> dict[str, float]:
     """Wrong answers to the question: so many collectives, by their names in room.md."""
-    layers = scenario.model_spec.num_hidden_layers
-    wrong: dict[str, float] = {"one_a_layer": layers, "growing": 2 * layers * scenario.tp}
+    layers, sums = scenario.model_spec.num_hidden_layers, scenario.model_spec.all_reduces
+    wrong: dict[str, float] = {"growing": sums * scenario.tp}
+    if sums > layers:
+        wrong["one_a_layer"] = layers
     with suppress(OutOfRangeError):  # a layer of experts has no row of matrices to count
         parts = layer_parts(scenario.model_spec, scenario.tp)
         wrong["every_matrix"] = layers * sum(part.matrices for part in parts)

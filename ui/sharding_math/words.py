@@ -61,6 +61,8 @@ def fields(
     return {
         **values,
         "see_title": blocks.text(f"see.title_{title}"),
+        "layer_blocks": blocks.text(f"question.blocks_{len(sums)}"),
+        "layer_ends": blocks.text(f"count.ends_{len(sums)}"),
         "count_title": blocks.text(f"count.title_{'many' if step.count() else 'one'}"),
     }
 

@@ -10,29 +10,32 @@ from ui.theme import Palette
 _GPU_W, _GPU_H, _GAP = 68, 60, 56
 _NODE_PAD, _BETWEEN, _TOP = 12, 64, 26
 _CELL, _LABEL, _ARROW, _HEAD = 34, 20, 76, 44
+_PHONE_W, _DOWN = 350, 52
 
 
-def two_nodes(gpus_a_node: int, inside: str, between: str, palette: Palette, alt: str) -> str:
-    """Two nodes of GPUs in a row, one rank on each, the two kinds of link named."""
-    pitch = _GPU_W + _GAP
-    node = gpus_a_node * pitch - _GAP + 2 * _NODE_PAD
-    width, height = 2 * node + _BETWEEN, _TOP + _GPU_H + 2 * _NODE_PAD + 6
-    middle = _TOP + _NODE_PAD + _GPU_H / 2
-    parts = [_wire(node, node + _BETWEEN, middle, between, palette)]
-    for index in range(2):
-        left = index * (node + _BETWEEN)
+def two_nodes(gpus_a_node: int, inside: str, between: str, palette: Palette, alt: str, narrow: bool = False) -> str:
+    """Two nodes of GPUs in a row, one rank on each, the two kinds of link named; on a phone one under the other."""
+    node, high = gpus_a_node * (_GPU_W + _GAP) - _GAP + 2 * _NODE_PAD, _GPU_H + 2 * _NODE_PAD
+    middle, x = high / 2, (_PHONE_W - node) / 2
+    if narrow:
+        places = [(x, _TOP), (x, 2 * _TOP + high + _BETWEEN)]
+        link = _wire((_PHONE_W / 2, _TOP + high), _BETWEEN + _TOP, between, palette, down=True)
+        width, height = _PHONE_W, places[1][1] + high + 6
+    else:
+        places = [(0, _TOP), (node + _BETWEEN, _TOP)]
+        link = _wire((node, _TOP + middle), _BETWEEN, between, palette)
+        width, height = 2 * node + _BETWEEN, _TOP + high + 6
+    parts = [link]
+    for index, (left, top) in enumerate(places):
         frame: dict[str, Any] = {"fill": "none", "stroke": palette.axis, "stroke_width": 1.4, "rx": 4}
-        parts.append(rect(left + 1, _TOP, node - 2, _GPU_H + 2 * _NODE_PAD, **frame))
-        parts.append(
-            text(
-                left + 2, _TOP - 9, phrase("start_here", "says.node", index=index), font_size=15, fill=palette.muted
-            )
-        )
+        parts.append(rect(left + 1, top, node - 2, high, **frame))
+        name = phrase("start_here", "says.node", index=index)
+        parts.append(text(left + 2, top - 9, name, font_size=15, fill=palette.muted))
         for slot in range(gpus_a_node):
-            start = left + _NODE_PAD + slot * pitch
+            start = left + _NODE_PAD + slot * (_GPU_W + _GAP)
             if slot:
-                parts.append(_wire(start - _GAP, start, middle, inside, palette))
-            parts.append(_rank(start, _TOP + _NODE_PAD, index * gpus_a_node + slot, palette))
+                parts.append(_wire((start - _GAP, top + middle), _GAP, inside, palette))
+            parts.append(_rank(start, top + _NODE_PAD, index * gpus_a_node + slot, palette))
     return drawing(width, height, alt, *parts)
 
 
@@ -49,34 +52,54 @@ def _rank(left: float, top: float, rank: int, palette: Palette) -> str:
     )
 
 
-def _wire(start: float, end: float, y: float, name: str, palette: Palette) -> str:
-    words = text((start + end) / 2, y - 9, name, font_size=14, text_anchor="middle", fill=palette.text)
-    return words + path(f"M{start:g} {y:g}H{end:g}", stroke=palette.text, stroke_width=2.5)
+def _wire(start: tuple[float, float], long: float, name: str, palette: Palette, down: bool = False) -> str:
+    (x, y), style = start, {"font_size": 14, "fill": palette.text}
+    if down:
+        words = text(x + 9, y + long / 2 + 5, name, **style)
+    else:
+        words = text(x + long / 2, y - 9, name, text_anchor="middle", **style)
+    return words + path(f"M{x:g} {y:g}{'v' if down else 'h'}{long:g}", stroke=palette.text, stroke_width=2.5)
 
 
-def two_halves(stages: Stages, palette: Palette, alt: str) -> str:
-    """Three states of a payload side by side, a collective between each two, and the one that is both over all."""
+def two_halves(stages: Stages, palette: Palette, alt: str, narrow: bool = False) -> str:
+    """Three states of a payload, a collective between each two, and the one that is both over all.
+
+    Side by side; on a phone one under the other.
+    """
     ranks = len(stages.parts)
     grid = ranks * _CELL
-    lefts = [_LABEL + step * (grid + _ARROW) for step in range(3)]
-    width, height = lefts[2] + grid + 2, _HEAD + grid + 2
-    parts = [_span(lefts[0] + grid / 2, lefts[2] + grid / 2, palette)]
-    for left, held, done in zip(lefts, (stages.parts, stages.scattered, stages.whole), (0, 1, 1), strict=True):
-        parts.append(_grid(held, left, bool(done), palette))
-    for left, words in zip(lefts, (("reduce-", "scatter"), ("all-", "gather")), strict=False):
-        parts.append(_step(left + grid, words, _HEAD + grid / 2, palette))
-    for rank in range(ranks):
-        middle = _HEAD + rank * _CELL + _CELL / 2 + 5
-        parts.append(text(0, middle, f"r{rank}", font_size=14, font_weight=600, fill=palette.text))
+    pitch = grid + (_DOWN if narrow else _ARROW)
+    places = [(_LABEL, 2 + step * pitch) if narrow else (_LABEL + step * pitch, _HEAD) for step in range(3)]
+    (right, foot), middle = places[2], grid / 2
+    width, height = _PHONE_W if narrow else right + grid + 2, foot + grid + 2
+    style: dict[str, Any] = {"font_size": 14, "font_weight": 600, "fill": palette.text}
+    parts = [_span(places[0], places[2], grid, palette, narrow)]
+    for place, held, is_sum in zip(
+        places, (stages.parts, stages.scattered, stages.whole), (False, True, True), strict=True
+    ):
+        parts.append(_grid(held, place, is_sum, palette))
+        if narrow or place == places[0]:
+            lines = [place[1] + (rank + 0.5) * _CELL + 5 for rank in range(ranks)]
+            parts += [text(0, y, f"r{rank}", **style) for rank, y in enumerate(lines)]
+    for (x, y), words in zip(places, (("reduce-", "scatter"), ("all-", "gather")), strict=False):
+        if narrow:
+            parts.append(text(x + middle + 16, y + grid + _DOWN / 2 + 5, "".join(words), **style))
+            parts.append(_arrow(x + middle, y + grid + 6, _DOWN - 12, palette, down=True))
+        else:
+            parts += [
+                text(x + grid + _ARROW / 2, y + middle + up, word, text_anchor="middle", **style)
+                for word, up in zip(words, (-28, -12), strict=True)
+            ]
+            parts.append(_arrow(x + grid + 10, y + middle, _ARROW - 18, palette))
     return drawing(width, height, alt, *parts)
 
 
-def _grid(held: Grid, left: float, is_sum: bool, palette: Palette) -> str:
+def _grid(held: Grid, place: tuple[float, float], is_sum: bool, palette: Palette) -> str:
     """One cell a chunk: a part in its rank's colour, a finished sum on plain ground with an ink outline."""
     cells = []
     for rank, row in enumerate(held):
         for index, number in enumerate(row):
-            x, y = left + index * _CELL, _HEAD + rank * _CELL
+            x, y = place[0] + index * _CELL, place[1] + rank * _CELL
             if number is None:
                 cells.append(rect(x + 2, y + 2, _CELL - 4, _CELL - 4, rx=2, fill="none", stroke=palette.hairline))
                 continue
@@ -92,18 +115,23 @@ def _grid(held: Grid, left: float, is_sum: bool, palette: Palette) -> str:
     return "".join(cells)
 
 
-def _step(left: float, words: tuple[str, str], y: float, palette: Palette) -> str:
-    middle = left + _ARROW / 2
-    style: dict[str, Any] = {"font_size": 14, "font_weight": 600, "text_anchor": "middle", "fill": palette.text}
-    label = text(middle, y - 28, words[0], **style) + text(middle, y - 12, words[1], **style)
-    shaft = path(f"M{left + 10:g} {y:g}H{left + _ARROW - 16:g}", stroke=palette.text, stroke_width=2)
-    tip = left + _ARROW - 8
-    return label + shaft + path(f"M{tip - 9:g} {y - 5:g}l9 5-9 5z", fill=palette.text)
+def _arrow(x: float, y: float, long: float, palette: Palette, down: bool = False) -> str:
+    shaft, tip = (f"v{long - 8:g}", "l-5-9h10z") if down else (f"h{long - 8:g}", "l-9-5v10z")
+    x_end, y_end = (x, y + long) if down else (x + long, y)
+    stroke: dict[str, Any] = {"stroke": palette.text, "stroke_width": 2}
+    return path(f"M{x:g} {y:g}{shaft}", **stroke) + path(f"M{x_end:g} {y_end:g}{tip}", fill=palette.text)
 
 
-def _span(start: float, end: float, palette: Palette) -> str:
-    """One solid bar over the two halves: the collective that they are."""
-    bar = rect(start, 2, end - start, 24, rx=3, fill=palette.text)
+def _span(first: tuple[float, float], last: tuple[float, float], grid: float, palette: Palette, down: bool) -> str:
+    """One solid bar along the two halves: the collective that they are."""
+    start, end = (place[down] + grid / 2 for place in (first, last))
+    stroke: dict[str, Any] = {"stroke": palette.text, "stroke_width": 2}
     style: dict[str, Any] = {"font_size": 14, "font_weight": 600, "text_anchor": "middle", "fill": palette.ground}
-    legs = "".join(path(f"M{x:g} 26v12", stroke=palette.text, stroke_width=2) for x in (start + 1, end - 1))
+    if down:
+        edge, bar_x, turned = first[0] + grid + 12, _PHONE_W - 40, "rotate(90)"
+        legs = "".join(path(f"M{edge:g} {y:g}H{bar_x}", **stroke) for y in (start + 1, end - 1))
+        name = text((start + end) / 2, -bar_x - 7, "all-reduce", transform=turned, **style)
+        return legs + rect(bar_x, start, 24, end - start, rx=3, fill=palette.text) + name
+    legs = "".join(path(f"M{x:g} 26v12", **stroke) for x in (start + 1, end - 1))
+    bar = rect(start, 2, end - start, 24, rx=3, fill=palette.text)
     return bar + legs + text((start + end) / 2, 19, "all-reduce", **style)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from runtime.prose import named
 from runtime.prose import said as phrase
-from runtime.quantities import grouped
+from runtime.quantities import grouped, local
 from ui.figures.dots import rules
 from ui.figures.lines import names
 from ui.figures.style import PLAIN, Figure, Row, either, figure, kept, layer, linear, log, rows_of, words
@@ -83,5 +83,5 @@ def shrinking_residuals(rows: Iterable[Row], look: Look) -> Figure:
 
 def amount(value: float, unit: str) -> str:
     """A figure with its unit, four decimals of a size as the engines print it."""
-    number = grouped(round(value)) if float(value).is_integer() else f"{value:.4f}".rstrip("0")
+    number = grouped(round(value)) if float(value).is_integer() else local(f"{value:.4f}".rstrip("0"))
     return f"{number} {named('startup_log', unit)}"

@@ -11,7 +11,7 @@ from core.startup_log.records import Report
 from core.startup_log.weight_rules import LOGGED_WEIGHTS, RULES, steps
 from core.units import GIB
 from runtime.prose import said
-from runtime.quantities import binary_bytes, significant
+from runtime.quantities import binary_bytes, local, significant
 from ui.paste import LIMIT_CHARACTERS
 from ui.startup_log.exercises import exercises, widths_gib
 
@@ -49,7 +49,7 @@ def _scenario(scenario: Scenario) -> Mapping[str, str]:
     rank_gib = block_bytes = "–"
     try:
         stage = stages(spec, min(scenario.pp, spec.num_hidden_layers))[0]
-        rank_gib = f"{loaded_weight_bytes(spec, tp_size, stage) / GIB:.4f} GiB"
+        rank_gib = local(f"{loaded_weight_bytes(spec, tp_size, stage) / GIB:.4f} GiB")
         block_bytes = binary_bytes(BLOCK_TOKENS * kv_bytes_per_token_per_rank(spec, tp_size))
     except ValueError:
         rank_gib = "–"

@@ -118,7 +118,6 @@ class FlipRow:
 
 
 def flip_rows(flips: Sequence[Flip]) -> list[FlipRow]:
-    """The changes, nearest first."""
     return [
         FlipRow(worded(changed.input), worded(changed.now), worded(changed.instead), other.family, other.name)
         for changed, other in ((one.changed, one.other) for one in flips)

@@ -24,6 +24,7 @@ from ui.two_way_tp import charts_scaling as scaling_charts
 from ui.two_way_tp import rows as rows_of
 from ui.two_way_tp import rows_scaling as scaling_rows
 from ui.two_way_tp import words_bench as facts
+from ui.two_way_tp.words import BETWEEN
 
 MORE = ("two replicas", "two hosts")
 TWO_HOSTS = captures.CAPTURES.parent / "two_hosts"
@@ -94,7 +95,8 @@ class Bench:
 
     def wires(self) -> None:
         """The fitted wires of MiniGPT's runs."""
-        swept = [(name, run.log) for name, run in self.runs if run.log.model == MINI_GPT]
+        memory = (BETWEEN["shm"], named("two_way_tp", BETWEEN["shm"]))
+        swept = [(name.replace(*memory), run.log) for name, run in self.runs if run.log.model == MINI_GPT]
         curves_of = frame(point for name, log in swept for point in rows_of.wire_curve(log, name))
         dots = frame(dot for name, log in swept for dot in rows_of.wire_dots(log, name))
         mark = frame([rows_of.wire_mark(self.page.scenario.model_spec)])

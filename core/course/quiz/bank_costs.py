@@ -122,8 +122,8 @@ def bytes_share(rng: Draw) -> Number:
 @BANK.asks("the bill", DECODE)
 def streaming(rng: Draw) -> Number:
     row = model(pick(rng, LAB, "qwen2.5-7b"))
-    card = gpu(pick(rng, "h100-sxm", "h200-sxm", "rtx-4090", "l40s"))
-    answer, every = (weight_streaming_s(row, card, counted=counted) for counted in ("read", "held"))
+    gpu_spec = gpu(pick(rng, "h100-sxm", "h200-sxm", "rtx-4090", "l40s"))
+    answer, every = (weight_streaming_s(row, gpu_spec, counted=counted) for counted in ("read", "held"))
     return number(
         answer,
         "time",
@@ -131,8 +131,8 @@ def streaming(rng: Draw) -> Number:
         model=row.key,
         weights=decimal_bytes(held_weight_bytes(row), 4),
         table=decimal_bytes(held_weight_bytes(row) - read_weight_bytes(row), 4),
-        gpu=card.name,
-        memory=bandwidth(card.memory_bytes_per_s, 4),
+        gpu=gpu_spec.name,
+        memory=bandwidth(gpu_spec.memory_bytes_per_s, 4),
     )
 
 

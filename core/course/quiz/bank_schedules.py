@@ -157,15 +157,15 @@ def two_by_four(rng: Draw) -> Choice:
 
 @BANK.asks("memory", FIT)
 def does_it_fit(rng: Draw) -> Choice:
-    row, card = model("llama-3-70b"), gpu("a100-80gb-sxm")
+    row, gpu_spec = model("llama-3-70b"), gpu("a100-80gb-sxm")
     return choice(
         "barely",
         ("half", "no", "easily"),
         rng,
         model=row.key,
-        gpu=card.name,
+        gpu=gpu_spec.name,
         weights=decimal_bytes(held_weight_bytes(row), 4),
-        usable=decimal_bytes(2 * card.usable_memory_bytes, 4),
+        usable=decimal_bytes(2 * gpu_spec.usable_memory_bytes, 4),
     )
 
 

@@ -84,20 +84,6 @@ class Pipe:
         return tuple(sum(values[rank :: self.ranks]) for rank in range(self.ranks))
 
 
-def flush_makespan(pipe: Pipe, microbatches: int) -> Time:
-    """From the start of the first microbatch to the end of the last, the pipe empty before and after.
-
-        Σt + Σl + (m - 1) · max t
-
-    Raises OutOfRangeError for several chunks: a rank may then stand and wait for a microbatch to come round.
-    """
-    if pipe.chunks != 1:
-        raise OutOfRangeError(
-            "chunks", pipe.chunks, "must be 1 for the closed form; run fill_drain through simulate"
-        )
-    return pipe.traverse + (whole("microbatches", microbatches) - 1) * pipe.pace
-
-
 @dataclass(frozen=True)
 class Steady:
     """Decode that has settled: one token for each of m microbatches every `cycle`."""

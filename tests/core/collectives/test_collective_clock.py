@@ -71,5 +71,5 @@ def test_half_way_round_the_ring_each_rank_has_one_finished_chunk():
 
 
 def test_an_all_to_all_adds_nothing_up():
-    with pytest.raises(OutOfRangeError, match="no reduction"):
+    with pytest.raises(OutOfRangeError, match="not a reduction"):
         held_after_each_round(program("all_to_all", "pairwise", 4))

@@ -1,5 +1,7 @@
 """Collectives run message by message: they compute what they should, and count what the closed forms say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -65,6 +67,13 @@ def test_the_hierarchy_sums_and_counts_level_by_level(gpus, nodes):
     assert (len(across), sum(across)) == (cost.network.steps, cost.network.traffic_bytes)
     assert done.steps - len(across) == cost.inside.steps
     assert done.traffic_bytes - sum(across) == cost.inside.traffic_bytes
+
+
+def test_a_round_without_messages_moves_nothing():
+    """Of one rank too, which has nobody to send to."""
+    for ranks in (1, 2):
+        idle = replace(program("all_reduce", "ring", ranks), rounds=((),))
+        assert run(idle, whole_numbers(ranks, idle.chunks)).round_bytes == (0,)
 
 
 def test_messages_of_a_hierarchy_stay_on_their_level():

@@ -35,6 +35,7 @@ from core.evidence.report import (
     prompt_rows,
     residuals,
 )
+from core.steps.launches import is_plain
 from core.steps.model import Efficiency
 from runtime.published import shipped_table
 from tests.core.evidence.published_rows import GPT_FAST, QWQ, SATURATED
@@ -142,7 +143,7 @@ def test_what_stands_beside_a_predicted_time_is_the_report_s(shipped):
         for key, line in by_class(shipped).items()
     }
     assert counted == TESTED
-    assert accuracy_of(gpu("a100"), model("llama-3-8b"), "decode").n == 66
+    assert accuracy_of(gpu("a100"), model("llama-3-8b"), "decode").n == 72
     assert accuracy_of(gpu("b200"), model("llama-3-8b"), "decode") is None
 
 
@@ -159,7 +160,7 @@ def test_eight_of_ten_decode_times_of_a_class_lie_in_its_band(shipped):
 
 
 def test_experts_that_are_widened_first_have_a_band_that_holds_every_release(shipped):
-    """gpt-oss-120b on an A100: within 3 % in vLLM 0.11, 1.52 and 1.94 times in an early image."""
+    """gpt-oss-120b on an A100: within 5 % in vLLM 0.11, 1.55 and 1.99 times in an early image."""
     rows = [each for each in decode_residuals(shipped) if widens(each.measurement.gpu, each.measurement.model)]
     low, high, tested = decode_band(gpu("a100"), model("gpt-oss-120b"))
     assert len(rows) == 4
@@ -174,13 +175,15 @@ def test_experts_that_are_widened_first_have_a_band_that_holds_every_release(shi
 @given(st.sampled_from(list(GPUS.values())), st.sampled_from(list(MODELS.values())))
 def test_a_band_is_narrow_only_where_decode_times_were_published(card, row):
     found = decode_band(card, row)
-    published = any(accuracy_of(card, row, quantity) for quantity in ("decode", "run"))
+    errors = (accuracy_of(card, row, quantity) for quantity in ("decode", "run"))
+    published = sum(one.n for one in errors if one is not None) > 1
     kind, claimed = layer_kind(row), calibration_of(card, row)
     assert found.tested == bool(published)
     assert UNTESTED[kind].low <= found.low < 1 < found.high <= UNTESTED[kind].high
     assert claimed is CALIBRATIONS.get((card.gpu_class, kind), claimed)
     assert claimed.rows > 0 or not claimed.floor_fitted
-    assert layer_kind(row) == ("latent" if row.mla else "mixture" if row.moe else "dense")
+    assert layer_kind(row) in ("hybrid", "compressed", "latent" if row.mla else "mixture" if row.moe else "dense")
+    assert is_plain(row) == (layer_kind(row) == "dense")
 
 
 def test_an_mi300x_s_dense_layers_are_tested_by_constants_of_other_sources(shipped):
@@ -203,9 +206,9 @@ def test_no_roofline_lies_above_a_shipped_measurement(shipped):
 
 
 def test_decode_latency_is_an_eighth_off_in_the_median_and_a_fifth_where_steps_are_timed(shipped):
-    """553 rows, 24 sources; batches timed whole are nearer than steps timed on a server."""
+    """659 rows, 42 sources; batches timed whole are nearer than steps timed on a server."""
     line = errors_of(decode_residuals(shipped))
-    assert (line.rows, line.sources) == (553, 24)
+    assert (line.rows, line.sources) == (659, 42)
     assert line.median_error < 0.15
     assert TESTED["a100", "dense", "decode"].median_error > TESTED["a100", "dense", "run"].median_error
 
@@ -220,7 +223,7 @@ def test_each_source_has_a_line_and_every_row_is_in_one(shipped):
     lines = by_source(shipped)
     assert sum(line.rows for line in lines.values()) == len(shipped)
     served = sum(each.measurement.engine != "megatron" for each in shipped)
-    assert sum(line.rows for line in by_class(shipped).values()) == served == 723
+    assert sum(line.rows for line in by_class(shipped).values()) == served == 829
 
 
 def test_a_source_s_bias_is_its_median_ratio(shipped):
@@ -271,7 +274,7 @@ def test_a_class_that_was_never_timed_has_its_kinds_floor_and_no_rows():
     found = calibration_for("ada", "mixture")
     assert (found.rows, found.floor_fitted, found.name) == (0, False, "any other")
     assert found.efficiency.layer_floor_s == CALIBRATIONS["a100", "mixture"].efficiency.layer_floor_s
-    assert calibration_for("cdna4", "latent").efficiency.reached_fraction == 0.75
+    assert calibration_for("cdna4", "latent").efficiency.reached_fraction == 0.76
 
 
 def test_a_prompt_takes_at_least_its_launches(shipped):

@@ -187,7 +187,7 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(found, says):
     [
         (made([(n, 200 + n / 1e5) for n in sizes(1 << 30, 1 << 34)]), "fixed and α are extrapolated"),
         (made([(n, 200 + n / 1e5) for n in sizes(8, 4096)]), "no bandwidth can be told"),
-        (made([(n, 50 + n / 1e5) for n in sizes()], ranks=16, nodes=2), "no network latency"),
+        (made([(n, 50 + n / 1e5) for n in sizes()], ranks=16, nodes=2), "not the network's latency"),
         (made([(n, 20.0 * place % 97 + 20) for place, n in enumerate(sizes())]), "miss half of the rows"),
     ],
 )

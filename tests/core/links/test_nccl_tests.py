@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 from core.errors import UnreadableTextError
 from core.links.nccl_tests import read_tables
+from core.links.nccl_tests.figures import ranks_span
 from core.links.nccl_tests.printed import printed_table
+from core.links.nccl_tests.records import Half
 from runtime.files import text_of
 from tests.core.links.printed_tables import (
     NEW,
@@ -244,3 +246,14 @@ def test_no_text_makes_the_reader_stumble(noise):
         read_tables(noise)
     rows = {entry.size_bytes for found in read_tables(f"{noise}\n\n{table()}") for entry in found.rows}
     assert set(sizes()) <= rows
+
+
+def test_an_algbw_of_few_digits_is_no_mistyped_one():
+    """10 may be 10.49, of which half is 5.24: it agrees with 20.00 and 10.00, and its rounding widens the span."""
+    exact, coarse = (
+        Half(1.0, a, b, None, ("1", *texts))
+        for a, b, *texts in ((20, 10, "20.00", "10.00"), (10, 5.24, "10", "5.24"))
+    )
+    alone, both = (ranks_span(halves, "all_gather", False) for halves in ([exact] * 3, [exact] * 3 + [coarse]))
+    assert both[1] - both[0] > 5 * (alone[1] - alone[0])
+    assert both[0] < 2 < both[1]

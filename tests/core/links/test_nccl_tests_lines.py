@@ -189,7 +189,7 @@ def test_a_line_too_long_is_cut_and_said():
     lines = table().splitlines()
     found = only("\n".join([*lines[:-3], lines[-4] + " " * 60_000 + lines[-5], *lines[-3:]]))
     assert [entry.size_bytes for entry in found.rows] == [*sizes(), 1 << 27]
-    assert words(found.dropped) == ["only the first 60,000 characters of this line were read"]
+    assert words(found.dropped) == ["only the first 60\u202f000 characters of this line were read"]
 
 
 def test_all_rows_on_one_line_are_parted():

@@ -287,6 +287,9 @@ FAMILY_OF = {
     "deepseek-v3": "deepseek_v3",
     "deepseek-r1": "deepseek_v3",
     "kimi": "kimi_k2",
+    "ministral": "ministral3",
+    "glm-4.7-flash": "glm4_moe_lite",
+    "ernie": "ernie4_5_moe",
 }
 
 
@@ -310,6 +313,7 @@ def as_published(row) -> dict[str, object]:
         fields["attention_bias"] = True
     if row.moe is not None:
         experts = {"mixtral": "num_local_experts", "gpt_oss": "num_local_experts", "qwen3": "num_experts"}
+        experts["ernie4_5_moe"] = "moe_num_experts"
         fields[experts.get(family, "n_routed_experts")] = row.moe.num_experts
         fields["num_experts_per_tok"] = row.moe.num_experts_per_tok
     if row.moe is not None and family not in ("mixtral", "gpt_oss"):

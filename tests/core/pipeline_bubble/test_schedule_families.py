@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from core.errors import OutOfRangeError, UnknownNameError
 from core.pipeline_bubble.schedules.families import FAMILIES, family, run_same_model
+from core.pipeline_bubble.schedules.orders import interleaved_1f1b
 from core.pipeline_bubble.schedules.report import held_over_time, report
 from core.pipeline_bubble.schedules.simulator import Costs, programs, simulate
 from core.pipeline_bubble.schedules.validity import is_valid
@@ -147,6 +148,14 @@ def test_an_unknown_name_lists_the_known_ones():
 def test_the_same_model_is_the_same_work_in_every_schedule(key):
     """p = 4, m = 8, F = 1, I = 2, W = 1 a rank: 4 · 8 · 4 = 128 busy, whatever the chunks."""
     assert run_same_model(family(key), 4, 8, 2, Costs(1, 2, 1)).busy == 128
+
+
+@pytest.mark.parametrize("key", ["1f1b", "interleaved_1f1b"])
+def test_a_rank_holds_one_chunk_unless_more_are_asked_for(key):
+    """The number of chunks left out, and given as 1, are the same actions and the same run."""
+    assert family(key).actions(3, 6) == family(key).actions(3, 6, 1)
+    assert interleaved_1f1b(3, 6) == interleaved_1f1b(3, 6, 1)
+    assert run_same_model(family(key), 3, 6) == run_same_model(family(key), 3, 6, 1)
 
 
 def test_finer_chunks_make_a_smaller_bubble_on_the_same_model():

@@ -2,13 +2,13 @@
 
 import json
 import random
-import re
 import shlex
 from dataclasses import replace
 
 import pytest
 
 from core.catalog import gpu, model
+from core.placement import manifests
 from core.placement.asked import Machine, question_of, usual_width
 from core.placement.demand import Demand
 from core.placement.layout import Layout
@@ -16,6 +16,7 @@ from core.placement.manifests import compose, kubernetes
 from core.placement.plan import Plan, Question, judge
 from core.placement.preflight import ENGINES
 from core.placement.serve_flags import arguments, refusals, serve_command
+from tests.yaml_here import read
 
 
 def planned(name: str, card: str, gpus: int, nodes: int, layout: Layout, **demand: object) -> tuple[Question, Plan]:
@@ -25,31 +26,14 @@ def planned(name: str, card: str, gpus: int, nodes: int, layout: Layout, **deman
     return question, judge(question, layout)
 
 
-def value_of(lines: list[tuple[int, str]]) -> object:
-    """YAML of blocks, quoted texts and lists on a line: what is used here, and no more."""
-    if lines[0][1].startswith("- "):
-        starts = [at for at, line in enumerate(lines) if line[0] == lines[0][0] and line[1].startswith("- ")]
-        parts = [lines[start:end] for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
-        return [value_of([(part[0][0] + 2, part[0][1][2:]), *part[1:]]) for part in parts]
-    if not re.match(r"[\w./-]+:", lines[0][1]):
-        return json.loads(lines[0][1])
-    starts = [at for at, line in enumerate(lines) if line[0] == lines[0][0] and not line[1].startswith("- ")]
-    found = {}
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        name, _, rest = lines[start][1].partition(":")
-        found[name] = json.loads(rest) if rest.strip() else value_of(lines[start + 1 : end])
-    return found
-
-
-def read(text: str) -> list[dict]:
-    documents = [document.splitlines() for document in text.split("---\n")]
-    return [value_of([(len(line) - len(line.lstrip()), line.lstrip()) for line in lines]) for lines in documents]
-
-
 @pytest.mark.parametrize("engine", ENGINES)
-def test_compose_gives_each_engine_its_own_gpus_and_the_command_s_words(engine):
+def test_compose_gives_each_engine_its_own_gpus_and_the_command_s_words(engine, monkeypatch):
+    """The words are worked out once, however many engines a node holds."""
+    asked = []
+    monkeypatch.setattr(manifests, "arguments", lambda *given: asked.append(given) or arguments(*given))
     question, plan = planned("llama-3-8b", "h100-sxm", 8, 1, Layout(2, 1, 4))
     (file,) = read(compose(question, plan, engine))
+    assert len(asked) == 1
     services = list(file["services"].values())
     devices = [one["deploy"]["resources"]["reservations"]["devices"][0]["device_ids"] for one in services]
     assert [rank for ranks in devices for rank in ranks] == [str(rank) for rank in range(8)]

@@ -280,8 +280,9 @@ def test_tp_across_ten_gigabit_loses_to_a_pipeline():
     assert found.recommended is not None
     assert found.plans[found.recommended].layout.name == "TP=8 PP=2"
     assert "crosses the node of 8 GPUs" in worded(named(found, "TP=16").reason)
-    lost = worded(why_it_lost(found, found.plans.index(named(found, "TP=16"))))
-    assert "all-reduces over 10 GbE" in lost
+    lost = why_it_lost(found, found.plans.index(named(found, "TP=16")))
+    assert "all-reduces over 10 GbE" in worded(lost)
+    assert lost.values["what"].code == "placement.gives", "no target was asked for"
 
 
 def test_a_domain_of_seventy_two_is_no_node_boundary():
@@ -430,6 +431,11 @@ def test_the_worked_cases_go_the_way_the_field_knows(key, better, worse, field):
         return good[field]
 
     assert value(plans[better]) > value(plans[worse])
+
+
+def test_the_case_of_a_pipeline_asks_for_one_sequence_and_for_as_many_as_stages_can_overlap():
+    options = CASES["pipeline"]().options
+    assert [option.question.demand.concurrency for option in options] == [1, 1, 128, 128]
 
 
 def test_a_latency_target_between_the_two_is_met_by_eight_alone():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.catalog import gpu, model
-from core.models.checkpoint import own_width
+from core.models.checkpoint import named_checkpoint, own_width
 from core.placement.assumed import assumed
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
@@ -67,6 +67,14 @@ def test_a_refusal_quotes_the_engine(name, layout, words):
     assert words in said
 
 
+def test_a_refusal_quotes_the_engine_that_is_asked_for():
+    question = replace(asked("qwen3-235b-a22b-fp8"), engine="trtllm")
+    assert f"TensorRT-LLM would say: “{SHORT.format(2, 0)}" in worded(judge(question, Layout(8)).reason)
+
+
+SHORT = "The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton dimension 0"
+
+
 @pytest.mark.parametrize(
     ("engine", "name", "tp", "quoted"),
     [
@@ -78,10 +86,14 @@ def test_a_refusal_quotes_the_engine(name, layout, words):
         ("vllm", "llama-3-70b", 6, "assert self.total_num_kv_heads % tp_size == 0"),
         ("vllm", "qwen3-30b-a3b", 512, "assert self.intermediate_size % tp_size == 0"),
         ("sglang", "qwen3-30b-a3b", 512, "assert intermediate_size % self.moe_tp_size == 0"),
+        # twelve rows of scales, two a rank: the seventh of eight ranks gets none
+        ("trtllm", "qwen3-235b-a22b-fp8", 8, SHORT.format(2, 0)),
+        ("trtllm", "Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8", 8, SHORT.format(3, 2)),
     ],
 )
 def test_each_engine_is_quoted_in_its_own_words(engine, name, tp, quoted):
-    met = preflight(model(name), Layout(tp), Demand(dtype=own_width(model(name))), engine)
+    served = named_checkpoint(name)
+    met = preflight(served, Layout(tp), Demand(dtype=own_width(served)), engine)
     assert quoted in [one.text for one in met]
 
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from core.catalog import gpu
-from core.errors import UnreadableTextError
+from core.errors import OutOfRangeError, UnreadableTextError
 from core.placement.cluster import seen_cluster, usual_cluster
 from core.placement.topology import read_topology
 
@@ -43,6 +43,12 @@ def test_eight_gpus_on_nvswitch_with_a_nic_each():
     assert (found.gpus, found.domain, len(found.nics), len(found.near_nics)) == (8, 8, 8, 8)
     assert found.nvlink_present
     assert found.worst_way == "NV18"
+
+
+def test_a_table_ends_with_its_legend():
+    """What a terminal shows after it, a row of another machine too, is no part of it."""
+    printed = table(full(2, "NV18"))
+    assert read_topology(f"{printed}GPU0\t X \tSYS\t0-63\t0\nGPU1\tSYS\t X \t0-63\t0\n") == read_topology(printed)
 
 
 def test_two_consumer_cards_have_no_nvlink():
@@ -165,6 +171,21 @@ def test_a_table_of_one_node_does_not_end_a_domain_of_many():
     """A GB200's tray shows four GPUs; its NVLink goes on to seventy-two."""
     racks = usual_cluster(gpu("gb200"), 4, 18)
     assert seen_cluster(racks, read_topology(table(full(4, "NV18")))).domain == 72
+
+
+@pytest.mark.parametrize(
+    ("card", "table_of", "way"),
+    [
+        ("a100", "NV18", "NV18"),
+        ("a100-80gb-pcie", "NV18", "NV18"),
+        ("v100", "NV12", "NV12"),
+        ("h100", "XGMI", "XGMI"),
+    ],
+)
+def test_a_table_that_can_only_be_another_card_s_is_refused(card, table_of, way):
+    """An A100 has twelve links, a V100 six; what eighteen bond is an H100's, and xGMI is AMD's."""
+    with pytest.raises(OutOfRangeError, match=f"{way}.*name the GPU that the table is of"):
+        seen_cluster(usual_cluster(gpu(card), 8, 1), read_topology(table(full(8, table_of))))
 
 
 @pytest.mark.parametrize(("card", "way"), [("rtx-4090", "PHB"), ("h100-sxm", "NV18")])

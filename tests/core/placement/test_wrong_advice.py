@@ -82,7 +82,7 @@ def test_a_slow_network_is_not_crossed_by_tensor_parallelism():
         "meta-llama/Llama-3.1-405B-Instruct-FP8", "a100", nodes=2, network="ethernet-100g", concurrency=8
     )
     crossing, inside = plan_of(found, "TP=16"), plan_of(found, "TP=8 PP=2")
-    assert crossing.timing.itl_s > 2 * inside.timing.itl_s
+    assert crossing.timing.itl_s > 1.6 * inside.timing.itl_s
     assert "TP=16" not in taken(found)
 
 
@@ -124,10 +124,13 @@ def test_what_was_never_timed_says_so_and_has_the_widest_band():
     assert high > 2
 
 
-@pytest.mark.parametrize("name", ["qwen3-next-80b-a3b", "nemotron-3-nano-30b-a3b", "deepseek-v4-flash"])
-def test_layers_that_no_published_time_is_of_are_not_called_tested(name):
+@pytest.mark.parametrize(
+    ("name", "card"),
+    [("qwen3-next-80b-a3b", "a100"), ("nemotron-3-nano-30b-a3b", "a100"), ("deepseek-v4-flash", "h100")],
+)
+def test_layers_that_no_published_time_is_of_are_not_called_tested(name, card):
     """States and compressed caches, on a class of GPU where other mixtures were timed."""
-    low, high, tested = decode_band(gpu("h100-sxm"), model(name))
+    low, high, tested = decode_band(gpu(card), model(name))
     assert (low, high, tested) == decode_band(gpu("l40s"), model("qwen3-235b-a22b-fp8"))
 
 

@@ -1,11 +1,12 @@
 """Where every time on screen is replayed on the referee's clock, or why it is not and which test holds it instead.
 
-The keys are what shows a time: a block of prose (`stem.block`, or all that begin so), a scene with a figure or a
-player (`stem/scene`), a figure of a bench (`stem:figure`). The list is complete by `test_every_time` for prose and
-benches, by `test_every_scene` for scenes as they run, by `test_cases` for the figures of the clinic, and by
-`test_questions` for the quiz.
+The keys are what shows a time: a block of prose (`stem.block`, or all that begin so), a figure or a player
+(`stem#name`, `*` for a family), an option of lab 03's bench (`stem:figure`). The list is complete by
+`test_every_time` for prose and for what the source names, by `test_every_scene` for what scenes draw, by
+`test_cases` for the figures of the clinic, and by `test_questions` for the quiz.
 """
 
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 
@@ -41,7 +42,6 @@ SCORE = _on_the_clock("test_drawn.py::test_a_puzzles_score_is_what_its_collectiv
 SLOW = _on_the_clock("test_drawn.py::test_a_slow_rank_holds_all_up_on_the_clock_too")
 MESSAGE = _on_the_clock("test_drawn.py::test_a_message_of_start_here_takes_what_the_wire_takes")
 PASS = _on_the_clock("test_drawn.py::test_a_pass_of_start_here_is_its_bytes_and_its_arithmetic_on_two_engines")
-QUIZ = _on_the_clock("test_questions.py::test_every_question_that_tells_a_time_is_replayed")
 
 PEOPLE = Held(
     "core/cluster/test_by_hand.py::test_times_are_from_the_end_of_a_round_to_the_end_of_the_next_and_of_a_rank_while"
@@ -70,6 +70,26 @@ OWN = Held(
 ASKED = Held(
     "core/placement/test_placement.py::test_every_plan_says_why_it_lost", "what the visitor set as a target"
 )
+TABLE = Held(
+    "core/links/test_link_fit.py::test_a_fit_becomes_a_link_that_prices_as_it_does", "a table that was measured"
+)
+BROKEN = Held(
+    "core/pipeline_bubble/test_schedules.py::test_the_predicate_names_the_broken_rule",
+    "drawn because it breaks a rule of the clock, which is what the page says of it",
+)
+WIRES = Held(
+    "core/two_way_tp/test_two_way_tp.py::test_a_machines_wire_is_billed_as_a_link_of_lab_03",
+    "a line through sums that were timed, billed as lab 03 does",
+)
+WIDTH = Held(
+    "core/two_way_tp/test_two_way_tp_scaling.py::test_the_crossover_is_the_closed_form_where_only_sums_and_weights_count",
+    "a curve through this machine's own sums and memory, with what was measured beside it",
+)
+LATEST = Held(
+    "core/referee/test_questions.py::test_the_last_of_some_late_ranks_is_the_integral_of_its_chance_to_be_later",
+    "times of one rank's mean, drawn at random beside",
+)
+DUELS = _on_the_clock("test_drawn.py::test_two_replicas_and_one_model_over_both_serve_what_the_clock_says")
 HELD: dict[str, Held] = {
     # prose
     "cluster": PEOPLE,
@@ -123,48 +143,79 @@ HELD: dict[str, Held] = {
     "strategy.remark.part": GRADIENT,
     "strategy.remark.step": GRADIENT,
     "two_way_tp.remark.token": RECORDED,
-    # scenes with a figure or a player that has times
-    "start_here/decode": PASS,
-    "start_here/prefill": PASS,
-    "start_here/rank": MESSAGE,
-    "start_here/collectives": ROUNDS,
-    "comm_cost/question": BILL,
-    "comm_cost/see": BILL,
-    "comm_cost/count": BILL,
-    "comm_cost/break_it": BILL,
-    "comm_cost/bench": STEP,
-    "pipeline_bubble/serve": PIPE,
-    "pipeline_bubble/question": CELLS,
-    "pipeline_bubble/see": CELLS,
-    "pipeline_bubble/count": CELLS,
-    "pipeline_bubble/break_it": CELLS,
-    "pipeline_bubble/bench": CELLS,
-    "two_way_tp/question": RECORDED,
-    "two_way_tp/see": RECORDED,
-    "two_way_tp/count": RECORDED,
-    "two_way_tp/break_it": RECORDED,
-    "two_way_tp/bench": RECORDED,
-    "placement/plan": PLANS,
-    "placement/compare": PLANS,
-    "placement/cases": PLANS,
-    "placement/load": LOAD,
-    "placement/race": RACE,
-    "placement/accuracy": PUBLISHED,
-    "strategy/picker": PLANS,
-    "strategy/collectives": ROUNDS,
-    "strategy/serving": HANDED,
-    "clinic/cases": CASES,
-    "clinic/straggler": SLOW,
-    "puzzles/play": SCORE,
-    "quiz/ask": QUIZ,
-    "overview/journey": JOURNEY,
+    # figures and players, by the page's stem and the name that their file or their key has
+    "start_here#one_token": PASS,
+    "start_here#one_pass": PASS,
+    "start_here#message": MESSAGE,
+    "start_here#running_ring": ROUNDS,
+    "comm_cost#bill": BILL,
+    "comm_cost#bill_*": BILL,
+    "comm_cost#wire": ROUNDS,
+    "comm_cost#all_reduce": BILL,
+    "comm_cost#readings": BILL,
+    "comm_cost#two_way": BILL,
+    "comm_cost#busbw": TIMED,
+    "comm_cost#average": TIMED,
+    "comm_cost#bench": STEP,
+    "comm_cost#bills_by_ranks": BILL,
+    "comm_cost#kernels": BILL,
+    "comm_cost#links": TIMED,
+    "comm_cost#units": BILL,
+    "comm_cost#gpus": STEP,
+    "comm_cost#remedies": BILL,
+    "comm_cost#batch": STEP,
+    "comm_cost#nodes": NODES,
+    "comm_cost#node_shares": NODES,
+    "comm_cost#experts": BILL,
+    "comm_cost#ends": BILL,
+    "comm_cost#misses_*": TIMED,
+    "comm_cost#own_*": TABLE,
+    "pipeline_bubble#flow": PIPE,
+    "pipeline_bubble#serving": PIPE,
+    "pipeline_bubble#throughput": PIPE,
+    "pipeline_bubble#token_time": PIPE,
+    "pipeline_bubble#revealed_run": CELLS,
+    "pipeline_bubble#run": CELLS,
+    "pipeline_bubble#counted_run": CELLS,
+    "pipeline_bubble#bench_run": CELLS,
+    "pipeline_bubble#pair": CELLS,
+    "pipeline_bubble#broken_*": BROKEN,
+    "pipeline_bubble#deadlock": BROKEN,
+    "pipeline_bubble#learner_run": BROKEN,
+    "pipeline_bubble#compositions": LAYOUTS,
+    "two_way_tp#one_token": RECORDED,
+    "two_way_tp#one_letter": RECORDED,
+    "two_way_tp#letters": RECORDED,
+    "two_way_tp#slow_rank": RECORDED,
+    "two_way_tp#two_arms": RECORDED,
+    "two_way_tp#two_hosts": RECORDED,
+    "two_way_tp#wires": WIRES,
+    "two_way_tp#width": WIDTH,
+    "two_way_tp#replicas": DUELS,
+    "placement#front": PLANS,
+    "placement#plans": PLANS,
+    "placement#case_*": PLANS,
+    "placement#load_*": LOAD,
+    "placement#race": RACE,
+    "placement#predicted_against_published": PUBLISHED,
+    "placement#planners": PUBLISHED,
+    "strategy#kinds": PLANS,
+    "strategy#collectives_ring": ROUNDS,
+    "strategy#handoff": HANDED,
+    "clinic#straggler_*": SLOW,
+    "clinic#responses": SLOW,
+    "clinic#largest": LATEST,
+    "clinic#*_symptom": CASES,
+    "clinic#*_model": CASES,
+    "clinic#*_fix": CASES,
+    "cluster#rounds": PEOPLE,
+    "puzzles#puzzles": SCORE,
+    "overview#journey": JOURNEY,
     # figures of the benches
     "comm_cost:your link": STEP,
     "comm_cost:kernels": BILL,
     "comm_cost:batch": STEP,
-    "comm_cost:your table": Held(
-        "core/links/test_link_fit.py::test_a_fit_becomes_a_link_that_prices_as_it_does", "a table that was measured"
-    ),
+    "comm_cost:your table": TABLE,
     "comm_cost:constants": TIMED,
     "comm_cost:units": BILL,
     "comm_cost:GPUs": STEP,
@@ -179,7 +230,28 @@ HELD: dict[str, Held] = {
 }
 
 
+UNTIMED = {
+    "start_here#over_gpus": "memory",
+    "sharding_math#ledger": "a count",
+    "sharding_math#ulps": "a distance of values",
+    "sharding_math#tp_sizes": "sizes",
+    "pipeline_bubble#slips": "shares of a whole",
+    "pipeline_bubble#bubble_against_m": "shares of a whole",
+    "pipeline_bubble#held": "memory",
+    "startup_log#startup_log": "a distance from a prediction",
+    "startup_log#weights_rules": "a distance from a prediction",
+    "placement#memory": "memory",
+    "strategy#memory": "memory",
+    "strategy#saved_and_paid": "memory and bytes",
+    "clinic#payloads": "sizes by release",
+    "quiz#score": "a score",
+}
+"""Figures that draw no time, and what they draw."""
+
+
 def held(key: str) -> Held | None:
-    """The row of the longest key that begins as this one does."""
+    """The row of the longest key that begins as this one does; of a figure, its own row or its family's."""
+    if "#" in key:
+        return next((row for name, row in HELD.items() if "#" in name and fnmatchcase(key, name)), None)
     own = max((name for name in HELD if key.startswith(name)), key=len, default=None)
     return HELD[own] if own is not None else None

@@ -11,13 +11,17 @@ from core.collectives.programs import PROGRAMS, program
 from core.course.puzzles.bank import PUZZLES
 from core.course.puzzles.board import Place, solve, walk
 from core.course.start_here import forward_pass, message
+from core.models.kv_cache import kv_bytes_per_token
+from core.models.weights import held_weight_bytes
 from core.pipeline_bubble.schedules.families import FAMILIES, run_same_model
 from core.pipeline_bubble.schedules.simulator import Costs
 from core.referee.clock import Work, replay
 from core.referee.fabric import Fabric
 from core.referee.shown import bare, played_s
 from core.specs import LinkSpec
+from core.steps.model import prefill_step_s
 from core.steps.straggler import Straggler, lockstep, slowed_link, uneven_ring_all_reduce
+from core.two_way_tp.replicas import duels
 
 COUNTED = LinkSpec("counted", "counted", latency_s=1.0, bandwidth_bytes_per_s=1.0)
 BYTES = LinkSpec("bytes", "bytes", latency_s=0.0, bandwidth_bytes_per_s=1.0)
@@ -149,3 +153,30 @@ def test_a_pass_of_start_here_is_its_bytes_and_its_arithmetic_on_two_engines(key
         multiplied = 8_030_261_248 - 128_256 * 4096
         assert told.memory_s == pytest.approx(2 * multiplied / gpu(card).memory_bytes_per_s, rel=1e-3)
         assert told.arithmetic_s == pytest.approx(2 * multiplied * tokens / gpu(card).bf16_flops, rel=1e-3)
+
+
+@pytest.mark.parametrize("wire", ["nvlink-4", "pcie-4", "ethernet-10g", "ethernet-10g-lab"])
+@pytest.mark.parametrize("card", ["a100-80gb-sxm", "rtx-4090"])
+def test_two_replicas_and_one_model_over_both_serve_what_the_clock_says(card, wire):
+    """The same sequences in both arms, each GPU's memory and arithmetic one engine, the sums on the bare wire."""
+    row, gpus = model("llama-3-8b"), gpu(card)
+    weight_s, full_s = (
+        held / gpus.memory_bytes_per_s for held in (held_weight_bytes(row), gpus.usable_memory_bytes)
+    )
+    prompt_s = prefill_step_s(row, gpus, 2048)
+    whole = {"same batch": weight_s, "full memory": full_s, "prompts": prompt_s}
+    part = {"same batch": weight_s / 2, "full memory": full_s, "prompts": prompt_s / 2}
+    room = 2 * gpus.usable_memory_bytes - held_weight_bytes(row)
+    served = {"same batch": 1.0, "full memory": room / (room - held_weight_bytes(row)), "prompts": 0.5}
+    rows = {"same batch": 1, "full memory": int(room / (2048 * kv_bytes_per_token(row))), "prompts": 2048}
+    for duel in duels(row, gpus, link(wire)):
+        ring = program("all_reduce", "ring", 2)
+        one_s = played_s(Fabric(bare(link(wire))), ring, 2 * rows[duel.kind] * row.hidden_size)
+        least_s = 2 * row.num_hidden_layers * one_s
+        alone_s = replay([Work(f"gpu {n}", (f"gpu {n}",), whole[duel.kind]) for n in range(2)]).end_s
+        cut = [Work(f"gpu {n}", (f"gpu {n}",), part[duel.kind]) for n in range(2)]
+        both_s = replay([*cut, Work("sums", ("wire",), least_s, ("gpu 0", "gpu 1"))]).end_s
+        assert duel.comm_s >= least_s * (1 - 1e-9)
+        assert duel.gain <= served[duel.kind] * alone_s / both_s * (1 + 1e-3)
+        free_s = duel.comm_s - least_s
+        assert duel.gain == pytest.approx(served[duel.kind] * alone_s / (both_s + free_s), rel=2e-3)

@@ -42,6 +42,14 @@ def test_a_terminal_that_cuts_lines_anywhere_changes_nothing(width):
     assert told(read_log(cut)) == told(read_log(QWEN2))
 
 
+def test_two_lines_cut_at_one_width_are_enough_beside_a_longer_one():
+    """7.1 | 217 GiB on both ranks: glued it is one number, with a space another. The first line is whole."""
+    whole = QWEN2.split("\n")
+    width = whole[1].index("7.1217") + 3
+    cut = [f"{line[:width]}\n{line[width:]}" if "Model loading took" in line else line for line in whole]
+    assert told(read_log("\n".join(cut))) == told(read_log(QWEN2))
+
+
 def test_an_editor_that_breaks_lines_at_spaces_changes_nothing():
     broken = QWEN2.replace("Maximum concurrency for", "Maximum concurrency\nfor").replace(", dtype=", ",\n dtype=")
     assert told(read_log(broken)) == told(read_log(QWEN2))
@@ -76,7 +84,7 @@ def test_a_megabyte_is_read_in_pieces_that_do_not_grow():
 def test_a_line_too_long_is_cut_and_said():
     report = read_log(f"{QWEN2}\nINFO vLLM {'x' * 60_000} Model loading took 9.9 GiB")
     assert told(report) == told(read_log(QWEN2))
-    assert any("first 60,000 characters of line 9" in note for note in notes(report))
+    assert any("first 60\u202f000 characters of line 9" in note for note in notes(report))
 
 
 @pytest.mark.parametrize("size", ["9" * 70, "0", "-2", "1.5", "inf"])

@@ -3,11 +3,11 @@
 import pytest
 
 from core.catalog import gpu, link, model
-from core.collectives.across import measured_ratio
 from core.collectives.cost import as_measured
 from core.comm_cost.bill import Step, bill, weight_streaming_s
 from core.comm_cost.node_boundary import node_bill
 from core.errors import OutOfRangeError
+from core.steps.launches import launched_layers
 from core.steps.model import (
     DATA_SHEET,
     Efficiency,
@@ -97,9 +97,7 @@ def test_communication_is_lab_03_s_bill_at_the_measured_bandwidth(tp_size):
 def test_communication_over_nodes_is_the_node_boundary_s_bill():
     wires = as_measured(link("nvlink-4")), as_measured(link("ib-ndr"))
     terms = prefill_terms(LLAMA, gpu("h100"), TensorGroup(16, link("nvlink-4"), 8, link("ib-ndr")), 2048)
-    payload = 2048 * LLAMA.hidden_size * 2
-    form_s = node_bill(Step(LLAMA, 16, 2048), 8, *wires).whole.comm_s
-    assert terms.comm_s == pytest.approx(form_s * measured_ratio(payload))
+    assert terms.comm_s == pytest.approx(node_bill(Step(LLAMA, 16, 2048), 8, *wires).whole.comm_s)
 
 
 def test_a_group_over_nodes_needs_a_network():
@@ -149,3 +147,14 @@ def test_a_window_and_a_state_look_at_fewer_pairs_than_the_whole_prompt():
     hybrid = model("qwen3.5-122b-a10b")
     growth = prefill_flops(hybrid, 2 * tokens) - 2 * prefill_flops(hybrid, tokens)
     assert growth == pytest.approx(12 * 4 * 32 * 256 * tokens**2 - 2 * hybrid.vocab_size * hybrid.hidden_size)
+
+
+def test_layers_are_counted_by_their_kernels_where_they_are_not_plain():
+    """DeepSeek-R1 in blocks of 8 bits: 61 of latent attention, 3 with an MLP, 58 with experts."""
+    assert launched_layers(model("llama-3-70b")) == launched_layers(model("gemma-4-31b"), tp_size=8) + 20 == 80
+    r1 = model("deepseek-r1")
+    assert launched_layers(r1, "bf16") == pytest.approx((61 * 11 + 3 * 4 + 58 * 5) / 9)
+    assert launched_layers(r1, "fp8") == pytest.approx((61 * 14 + 3 * 6 + 58 * 7) / 9)
+    # a norm over the heads of all ranks is summed over them
+    cut, whole = (launched_layers(model("minimax-m2"), "fp8", ranks) for ranks in (8, 1))
+    assert cut - whole == pytest.approx(62 * 5 / 9)

@@ -6,9 +6,11 @@ import pytest
 
 from core.catalog import gpu, link, model
 from core.placement.cluster import ClusterSpec
+from core.placement.layout import Layout
 from core.placement.planner import Placement, place
+from core.steps.model import MFU
 from core.strategy.flips import KNOBS, flips
-from core.strategy.picker import NONE, Question, answer
+from core.strategy.picker import NONE, Question, answer, layout_family
 from core.strategy.training import (
     ACCUMULATED,
     WITHIN_ERROR,
@@ -22,6 +24,7 @@ from core.strategy.training import (
     training_flops,
     wire_of,
 )
+from core.strategy.training_trace import training_decisions
 from core.training.layout import Strategy
 from core.training.memory import Job
 from core.training.traffic import Transfer
@@ -123,6 +126,10 @@ def test_serving_is_the_planners_own_answer():
     assert given.trace[-1].code.startswith("placement.across")
 
 
+def test_a_layout_that_cuts_nothing_is_replicas_from_the_second_copy_on():
+    assert [layout_family(Layout(replicas=copies)) for copies in (1, 2, 3)] == ["one GPU", "replicas", "replicas"]
+
+
 def test_serving_for_latency_takes_a_plan_within_the_error_of_the_quickest():
     given = answer(SERVED["TP"])
     found = given.judged
@@ -164,6 +171,8 @@ def test_recomputing_layers_costs_a_third_and_six_operations_a_parameter_are_the
     plain = training_flops(llama, Strategy(), job)
     assert plain == 6 * (8_030_261_248 + 32 * 4096 * 4096)
     assert training_flops(llama, Strategy(recompute="full"), job) == pytest.approx(plain * 4 / 3)
+    step = step_time(llama, H100, Strategy(dp_size=8), job)
+    assert step.compute_s == pytest.approx(plain * 4096 / (MFU * H100.gpu.bf16_flops))
 
 
 def test_a_ring_over_whole_nodes_has_all_their_nics_and_a_strided_one_a_nics_share():
@@ -186,3 +195,10 @@ def _link_rate() -> float:
 def test_what_is_taken_fits():
     found = choose(model("llama-3-8b"), A100, TrainingDemand(may_grow=True))
     assert found.taken.memory.total <= room_bytes(A100)
+    speeds = {
+        plan.strategy.name: plan.step.tokens_per_s
+        for plan in found.plans
+        if plan.step and plan.strategy.pp_size > 1
+    }
+    named = [reason.values["plan"] for reason in training_decisions(found) if reason.values.get("axis") == "PP"]
+    assert speeds[named[0]] == max(speeds[name] for name in speeds if "TP" not in name and "EP" not in name)

@@ -57,6 +57,7 @@ def test_a_stage_holds_as_many_microbatches_as_1f1b_does_when_it_is_run(p, m, da
     one_f_one_b = family("1f1b")
     run = report(simulate(one_f_one_b.actions(p, m), one_f_one_b.placement(p)))
     assert microbatches_in_flight(Strategy(pp_size=p), m, stage) == run.ranks[stage].peak_activations
+    assert microbatches_in_flight(Strategy(pp_size=p), m) == run.ranks[0].peak_activations
 
 
 @pytest.mark.parametrize("p", [2, 4, 8])

@@ -11,9 +11,8 @@ from core.errors import IndivisibleError, OutOfRangeError
 from core.models.parameters import total_parameters
 from core.training.layout import Strategy, rank_parameters
 from core.training.memory import (
-    FP32_ADAM,
-    MEGATRON_ADAM,
     Job,
+    Precision,
     gathered_bytes,
     model_states,
     training_memory,
@@ -58,7 +57,9 @@ def test_seven_and_a_half_billion_parameters_on_64_gpus(zero, gigabytes):
 
 
 @pytest.mark.parametrize(
-    ("precision", "alone", "spread"), [(MEGATRON_ADAM, 18, (6, 12)), (FP32_ADAM, 16, (8, 8))], ids=["bf16", "fp32"]
+    ("precision", "alone", "spread"),
+    [(Precision(gradient=4), 18, (6, 12)), (Precision(weight=4, gradient=4, optimizer=8), 16, (8, 8))],
+    ids=["bf16", "fp32"],
 )
 def test_megatrons_bytes_a_parameter(precision, alone, spread):
     """docs/source/distrib_optimizer.md: bf16 with fp32 gradients 18, or 6 + 12/d; all fp32 16, or 8 + 8/d."""

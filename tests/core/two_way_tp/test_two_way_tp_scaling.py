@@ -116,7 +116,7 @@ def test_a_width_is_two_layers_with_a_vocabulary_of_512():
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"points": []}', '{"world_size": 2}'])
 def test_a_text_that_is_no_curve_is_refused(text):
-    with pytest.raises(RunLogError, match=r"no result of distributed\.run_curve"):
+    with pytest.raises(RunLogError, match=r"not a result of distributed\.run_curve"):
         read_scaling(text)
 
 

@@ -70,3 +70,14 @@ def test_a_larger_model_is_told_to_pay_a_smaller_share_on_a_slow_link():
     assert (told["pair_payload"], told["pair_sums"]) == (2, 2.5)
     assert told["pair_compute"] == pytest.approx(8.65, abs=0.01)
     assert told["large_bill"].comm_fraction < told["small_bill"].comm_fraction
+
+
+@pytest.mark.parametrize("key", GPUS)
+def test_the_rule_is_told_with_the_pcie_that_the_card_has(key):
+    """Every card was told PCIe 4 with peer access: an H100 has PCIe 5, and a 4090's copies go through the host."""
+    told = words.rule(View(Scenario(gpu=key), "decode"))
+    seen = told.pcie.name.replace("\u00a0", " ")
+    assert seen == {"h100-sxm": "PCIe 5 x16", "v100-sxm2": "PCIe 3 x16"}.get(key, seen)
+    assert key != "rtx-4090" or told.pcie.prefill < 1
+    assert told.fabric.prefill > told.pcie.prefill
+    assert told.fabric.decode > told.pcie.decode, "MI355X: 0.61 over xGMI under RCCL, 1.12 over PCIe under NCCL"

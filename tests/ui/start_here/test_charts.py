@@ -52,7 +52,10 @@ def test_the_two_lines_cross_between_decode_and_the_prompt():
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_the_drawn_ring_holds_what_the_programs_leave(palette):
-    svg = drawing.two_halves(ring_stages(4), palette, "alt")
+    svg, narrow = (drawing.two_halves(ring_stages(4), palette, "alt", on_phone) for on_phone in (False, True))
+    assert sorted(set(re.findall(r">([^<>]+)</text>", narrow)) - {"reduce-scatter", "all-gather"}) == sorted(
+        set(re.findall(r">([^<>]+)</text>", svg)) - {"reduce-", "scatter", "all-", "gather"}
+    )
     numbers = re.findall(r">(\d+)</text>", svg)
     assert numbers.count("10") == 4 + 16
     assert [numbers.count(str(part)) for part in (1, 2, 3, 4)] == [4, 4, 4, 4]
@@ -69,10 +72,11 @@ def test_the_running_ring_adds_its_numbers_and_ends_with_the_sum_everywhere():
 
 
 def test_the_drawn_nodes_name_their_ranks_and_links():
-    svg = drawing.two_nodes(2, "NVLink", "10 GbE", LIGHT, "alt")
-    assert svg.count(">NVLink<") == 2
-    assert svg.count(">10 GbE<") == 1
-    assert re.findall(r">rank (\d)<", svg) == ["0", "1", "2", "3"]
+    for on_phone in (False, True):
+        svg = drawing.two_nodes(2, "NVLink", "10 GbE", LIGHT, "alt", on_phone)
+        assert svg.count(">NVLink<") == 2
+        assert svg.count(">10 GbE<") == 1
+        assert re.findall(r">rank (\d)<", svg) == ["0", "1", "2", "3"]
 
 
 def test_the_equations_are_the_numbers_of_the_readings():
