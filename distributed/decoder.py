@@ -109,7 +109,6 @@ class Decoder(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
         return self.embed_tokens.weight.device
 
     @property

@@ -18,12 +18,14 @@ from typing import Any
 import torch
 
 from distributed import collectives
+from runtime.processes import processor_s
 
-TIMEOUT_S = 60.0
+TIMEOUT_S, IDLE_S = 60.0, 1.0
+"""How long nobody need answer, and the processor time of ranks that wait meanwhile."""
 
 
 class RankError(RuntimeError):
-    """What went wrong on a rank, with its traceback."""
+    """What went wrong on a rank, in one line: the error, its line in the module under test, and the rank."""
 
 
 def run_ranks(ranks: int, file: Path, function: str, module: Path, **given: object) -> list[Any]:
@@ -31,7 +33,8 @@ def run_ranks(ranks: int, file: Path, function: str, module: Path, **given: obje
 
     The first rank to fail ends the others.
 
-    Raises NotImplementedError as a rank raised it, RankError for any other failure or after TIMEOUT_S.
+    Raises NotImplementedError as a rank raised it, RankError for any other failure, or after TIMEOUT_S without an
+    answer: of processor time while they get on, as on a busy machine one that is late is not lost.
     """
     context = _context()
     with tempfile.TemporaryDirectory() as folder:
@@ -46,7 +49,7 @@ def run_ranks(ranks: int, file: Path, function: str, module: Path, **given: obje
             pipes.append(ours)
             processes.append(process)
         try:
-            return _answers(pipes)
+            return _answers(pipes, [process.pid or 0 for process in processes])
         finally:
             for process in processes:
                 process.kill()
@@ -62,28 +65,36 @@ def _context() -> SpawnContext | ForkServerContext:
     return context
 
 
-def _answers(pipes: list[Connection]) -> list[Any]:
+def _answers(pipes: list[Connection], pids: list[int]) -> list[Any]:
     answers: dict[int, object] = {}
+    alone = ""  # a rank that its peers left: whatever went wrong, went wrong on one of them
     while len(answers) < len(pipes):
-        ready = wait([pipe for rank, pipe in enumerate(pipes) if rank not in answers], TIMEOUT_S)
-        if not ready:
-            raise RankError(f"a rank did not answer within {TIMEOUT_S:.0f} s")
+        late = [rank for rank in range(len(pipes)) if rank not in answers]
+        before_s = sum(processor_s(pids[rank]) for rank in late)
+        ready = wait([pipes[rank] for rank in late], TIMEOUT_S)
+        given_s = sum(processor_s(pids[rank]) for rank in late)
+        gets_on = given_s - before_s > IDLE_S and given_s < TIMEOUT_S * len(late)
+        if not ready and not gets_on:
+            raise RankError(alone or f"a rank did not answer within {TIMEOUT_S:.0f} s")
         for rank, pipe in enumerate(pipes):
             if pipe in ready:
-                answers[rank] = _answer(pipe)
+                kind, answers[rank] = _answer(pipe, rank)
+                alone = str(answers[rank]) if kind == "alone" else alone
+    if alone:
+        raise RankError(alone)
     return [answers[rank] for rank in range(len(pipes))]
 
 
-def _answer(pipe: Connection) -> object:
+def _answer(pipe: Connection, rank: int) -> tuple[str, object]:
     try:
         kind, told = pipe.recv()
     except EOFError:
-        raise RankError("a rank ended without an answer") from None
+        raise RankError(f"rank {rank} ended without an answer: its process was killed, or called exit") from None
     if kind == "task":
         raise NotImplementedError(told)
     if kind == "error":
         raise RankError(told)
-    return told
+    return kind, told
 
 
 def _rank_main(
@@ -104,8 +115,19 @@ def _rank_main(
         collectives.leave()
     except NotImplementedError as task:
         answer.send(("task", str(task)))
-    except BaseException:
-        answer.send(("error", f"on rank {rank}:\n{traceback.format_exc()}"))
+    except BaseException as error:
+        answer.send(_told(error, rank, module))
+
+
+def _told(error: BaseException, rank: int, module: Path) -> tuple[str, str]:
+    """An error in one line, and whether it is only that the others did not come to a collective."""
+    frames = traceback.extract_tb(error.__traceback__)
+    line = next((frame.lineno for frame in reversed(frames) if Path(frame.filename) == module), None)
+    where = f"{f'line {line} of {module.name}, ' if line else ''}rank {rank}"
+    if frames and Path(frames[-1].filename).name in ("c10d_logger.py", "distributed_c10d.py"):
+        return "alone", f"this rank calls a collective that another rank does not call ({where})"
+    said = str(error).strip().partition("\n")[0]
+    return "error", f"{type(error).__name__}{f': {said}' if said else ''} ({where})"
 
 
 def _load(path: Path, name: str) -> ModuleType:

@@ -50,7 +50,6 @@ class Arm:
 
     @classmethod
     def load(cls, stem: Path) -> "Arm":
-        """Read what `save` wrote."""
         tensors = load_file(stem.with_suffix(".safetensors"))
         numbers = json.loads(stem.with_suffix(".json").read_text())
         return cls(logits=[tensors[str(row)] for row in range(len(tensors))], **numbers)

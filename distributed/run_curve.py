@@ -20,7 +20,7 @@ import torch
 from core.models.weights import held_weight_bytes
 from core.two_way_tp import WIDTHS
 from distributed import collectives, machine
-from distributed.baseline import single_arm
+from distributed.baseline import arms_of_one_process
 from distributed.collectives import Group
 from distributed.decoder import Decoder
 from distributed.experiments import everyone
@@ -70,7 +70,7 @@ def alone(chosen: list[Job], steps: int) -> list[Arm]:
     arms = []
     with tempfile.TemporaryDirectory() as folder:
         for job in chosen:
-            arms.append(single_arm(Path(folder) / job.spec.key, job, steps, "cpu"))
+            arms += arms_of_one_process(Path(folder), job, steps, "cpu")
             say("single", hidden_size=job.spec.hidden_size, median_ms=ms(summary(arms[-1].step_s)["median"]))
     return arms
 

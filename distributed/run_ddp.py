@@ -95,11 +95,12 @@ def digest(model: MiniGPT) -> str:
     return hashlib.sha256(weights).hexdigest()
 
 
-def result_of(ranks: list[dict[str, Any]], batch: int) -> dict[str, object]:
+def result_of(ranks: list[dict[str, Any]], steps: int, batch: int) -> dict[str, object]:
     """The one object of a run."""
     first, parameters = ranks[0], sum(p.numel() for p in MiniGPT(MINI_GPT, Group()).parameters())
     wire = fitted_sweep(first["swept_s"], len(ranks))
     assert wire is not None, "a sweep of many sizes can be fitted"
+    command = f"python -m distributed.run_ddp --json --steps {steps} --batch {batch}"
     ways = [
         {
             "way": way,
@@ -117,7 +118,7 @@ def result_of(ranks: list[dict[str, Any]], batch: int) -> dict[str, object]:
         "largest_relative_difference": max(max(rank["apart"]) for rank in ranks),
         "weights_equal_on_all_ranks": len({rank["weights"] for rank in ranks}) == 1,
         "ways": ways,
-        "manifest": machine.manifest("python -m distributed.run_ddp --json", f"random, seed {SEED}", SEED, 1),
+        "manifest": machine.manifest(command, f"random, seed {SEED}", SEED, 1),
     }
 
 
@@ -145,9 +146,8 @@ def main() -> None:
         sys.exit(2)
     here = Path(__file__)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    result = result_of(
-        run_ranks(RANKS, here, trained.__name__, here, steps=args.steps, batch=args.batch), args.batch
-    )
+    ranks = run_ranks(RANKS, here, trained.__name__, here, steps=args.steps, batch=args.batch)
+    result = result_of(ranks, args.steps, args.batch)
     print(json.dumps(result)) if args.json else print_table(result)
     sys.exit(0 if result["weights_equal_on_all_ranks"] else 1)
 

@@ -74,7 +74,9 @@ def pytest_runtest_makereport(item, call):
     if report.failed and call.excinfo is not None and isinstance(call.excinfo.value, AssertionError):
         report.longrepr = _unmet(item, call.excinfo)
     elif report.failed and call.excinfo is not None:
-        line, raised = _line_of(call.excinfo), f"{call.excinfo.typename}: {call.excinfo.value}"
+        line, raised = _line_of(call.excinfo), str(call.excinfo.value)
+        if call.excinfo.typename != "RankError":  # which names the error, its line and the rank by itself
+            raised = f"{call.excinfo.typename}: {raised}"
         if line:
             report.longrepr = f"{raised} (line {line} of {_file_name()})"
         elif not isinstance(call.excinfo.value, pytest.fail.Exception):

@@ -8,25 +8,28 @@ import numpy as np
 import pytest
 
 
-def agree(y, due, slips: Mapping[str, object] | None = None, *, within=0.0):
-    """Fail unless `y` is `due`, each entry to `within`. `slips` are wrong results by what is to be said of each."""
+def agree(y, due, slips: Mapping[str, object] | None = None, *, within=0.0, hint=""):
+    """Fail unless `y` is `due`, each entry to `within`. `slips` are wrong results by what is to be said of each.
+
+    `hint` ends what is said of a result that no slip explains.
+    """
     __tracebackhide__ = True
     due = np.asarray(due)
     if y is None:
         pytest.fail("The function returned nothing.", pytrace=False)
     y = np.asarray(y)
-    if y.shape != due.shape:
-        pytest.fail(f"The result has the shape {y.shape}; {due.shape} is expected.", pytrace=False)
-    off = ~(np.abs(y - due) <= within)  # so that NaN is off
-    if not off.any():
+    off = ~(np.abs(y - due) <= within) if y.shape == due.shape else np.array([])  # ~, so that NaN is off
+    if y.shape == due.shape and not off.any():
         return
     for words, wrong in (slips or {}).items():
-        if np.shape(wrong) == y.shape and np.allclose(y, wrong, rtol=1e-9, atol=1e-12):
+        if np.shape(wrong) == y.shape and np.allclose(y, wrong, rtol=max(within, 1e-9), atol=max(within, 1e-12)):
             pytest.fail(f"{words[:1].upper()}{words[1:]}.", pytrace=False)
+    if y.shape != due.shape:
+        pytest.fail(f"The result has the shape {y.shape}; {due.shape} is expected.{hint}", pytrace=False)
     first = tuple(int(place) for place in np.argwhere(off)[0])
     pytest.fail(
         f"{off.sum()} of {due.size} entries are wrong; the first, y{list(first)}, is {y[first]:g} and should be"
-        f" {due[first]:g}.",
+        f" {due[first]:g}.{hint}",
         pytrace=False,
     )
 

@@ -27,7 +27,7 @@ from runtime.learner_code import PASSED_ON
 from runtime.processes import PARENT
 from runtime.scratch import scratch
 
-PROGRAM = Path(__file__).with_name("graded_process.py")
+PROGRAM = ROOT / "distributed" / "graded_process.py"
 SCRATCH = "scratch"
 MOST_BYTES = 2**20
 """Of a submission."""

@@ -57,17 +57,18 @@ def saved(path: Path) -> Saved:
 
 def submissions(path: Path, num_ranks: int, wall_s: float = WALL_S) -> tuple[Submission, ...]:
     """Every task of a file, tried in a process of its own with limits on time and memory."""
-    done, stopped = run_program(PROGRAM, path, (num_ranks,), wall_s)
+    done, stopped = run_program("sharding_math", path, (num_ranks,), wall_s)
     return tuple(_submission(task, num_ranks, done.get(task), stopped) for task in TASKS)
 
 
 def run_program(
-    program: Path, path: Path, sizes: Sequence[int], wall_s: float
+    lab: str, path: Path, sizes: Sequence[int], wall_s: float
 ) -> tuple[dict[str, dict[str, object]], str]:
-    """A program over a file: its lines by task, as far as it came, and why it came no further."""
+    """Every task of a lab's file at these sizes: a line by task, as far as it came, and why it came no further."""
     with scratch("learner") as folder:
         results = Path(folder) / "results"
-        command = [sys.executable, "-I", "-B", str(program), str(ROOT), str(path), *map(str, sizes), str(results)]
+        told = [ROOT, path, results, lab, *sizes]
+        command = [sys.executable, "-I", "-B", str(PROGRAM), *map(str, told)]
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         environment |= {"TMPDIR": folder, PARENT: str(os.getpid())}

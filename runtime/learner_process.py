@@ -1,6 +1,6 @@
 """The program that runs a learner's file, in a process of its own: limits first, then their code, a task at a time.
 
-    python -I learner_process.py <repository> <file> <ranks> <results>
+    python -I learner_process.py <repository> <file> <results> <lab> <size>...
 
 Results are written as one JSON line a task, so that what was done before a limit is met is kept. The learner's
 own prints go to standard output, which nobody reads.
@@ -10,11 +10,13 @@ import importlib.util
 import json
 import sys
 import traceback
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 CPU_S = 5
 MEMORY_BYTES = 2 * 2**30
+Row = tuple[str, dict[str, Any]]
 
 
 def limit(cpu_s: int = CPU_S) -> None:
@@ -27,19 +29,38 @@ def limit(cpu_s: int = CPU_S) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
 
-def main(repository: str, file: str, ranks: int, results: str) -> None:
-    """Try every task of the file."""
+def main(repository: str, file: str, results: str, lab: str, *sizes: int) -> None:
+    """Try every task of the file; of lab 01 on so many ranks, of lab 04 on so many stages and microbatches."""
     sys.path.insert(0, repository)
-    from core.sharding_math.submission import TASKS
     from runtime.processes import end_with_parent
 
     end_with_parent()
     limit()
-    given = _record_all_reduces()
+    tried: Mapping[str, Callable[..., Iterator[Row]]] = {"sharding_math": _layers, "pipeline_bubble": _schedules}
     with open(results, "w", encoding="utf-8") as out:
-        for task in TASKS:
-            given.clear()
-            print(json.dumps({"task": task, **_try(task, file, ranks, given)}), file=out, flush=True)
+        for task, row in tried[lab](file, *sizes):
+            print(json.dumps({"task": task, **row}), file=out, flush=True)
+
+
+def _schedules(file: str, stages: int, microbatches: int) -> Iterator[Row]:
+    """What each task of lab 04 gave, and its run."""
+    from core.pipeline_bubble.submission import RUN, TASKS, result_of
+
+    for task in (*TASKS, RUN):
+        try:
+            yield task, {"gave": result_of(task, _load(file), stages, microbatches)}
+        except BaseException as error:
+            yield task, _failure(error, file)
+
+
+def _layers(file: str, ranks: int) -> Iterator[Row]:
+    """What each task of lab 01 computed, its ledger, and what it gave to all-reduces."""
+    from core.sharding_math.submission import TASKS
+
+    given = _record_all_reduces()
+    for task in TASKS:
+        given.clear()
+        yield task, _try(task, file, ranks, given)
 
 
 def _record_all_reduces() -> list[list[Any]]:
@@ -69,16 +90,16 @@ def _try(task: str, file: str, ranks: int, given: list[list[Any]]) -> dict[str, 
 
     arrays, ledger = arrays_given(task, ranks), Ledger()  # type: ignore[arg-type]
     try:
-        module = load(file)
+        module = _load(file)
         y = getattr(module, task)(*arrays, ranks, ledger)
         y = np.asarray(y, dtype=float)
     except BaseException as error:
-        return failure(error, file)
+        return _failure(error, file)
     lines = [[entry.op, entry.payload_bytes, entry.ranks] for entry in ledger]
     return {"y": y.tolist(), "collectives": lines, "reduced": given}
 
 
-def load(file: str) -> Any:
+def _load(file: str) -> Any:
     """The learner's file as a module."""
     spec = importlib.util.spec_from_file_location("learner", file)
     assert spec is not None
@@ -88,7 +109,7 @@ def load(file: str) -> Any:
     return module
 
 
-def failure(error: BaseException, file: str) -> dict[str, Any]:
+def _failure(error: BaseException, file: str) -> dict[str, Any]:
     """What was raised, and where in their file."""
     return {"error": _message(error), "line": _line(error, file)}
 
@@ -106,4 +127,5 @@ def _line(error: BaseException, file: str) -> int:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4])
+    _repository, _file, _results, _lab, *_sizes = sys.argv[1:]
+    main(_repository, _file, _results, _lab, *map(int, _sizes))

@@ -7,12 +7,11 @@ from core.sharding_math.submission import CodeError
 from runtime.learner_code import ROOT, WALL_S, as_int, run_program
 
 LAB = ROOT / "labs" / "lab-04-pipeline-bubble"
-PROGRAM = Path(__file__).with_name("learner_schedule_process.py")
 
 
 def submissions(path: Path, stages: int, microbatches: int, wall_s: float = WALL_S) -> tuple[Submission, ...]:
     """Every task of a file and its run, tried in a process of its own with limits on time and memory."""
-    done, stopped = run_program(PROGRAM, path, (stages, microbatches), wall_s)
+    done, stopped = run_program("pipeline_bubble", path, (stages, microbatches), wall_s)
     return tuple(_submission(task, done.get(task), stopped) for task in (*TASKS, RUN))
 
 

@@ -124,7 +124,6 @@ def _student(options: argparse.Namespace) -> str:
 
 
 def make_parser() -> Parser:
-    """What it takes."""
     parser = Parser(prog="grade", description="Grade a submission to a lab.")
     parser.add_argument("lab", help="lab-01, lab-02, lab-03 or lab-04")
     parser.add_argument("--file", type=Path, help="the submission; by default the lab's starter.py")

@@ -33,9 +33,11 @@ def plain_row():
     return F.linear(whole_numbers(T, D, seed=2), whole_numbers(HIDDEN, D))
 
 
-def row_terms():
-    """What each of two ranks has before the sum."""
+def row_terms(crossed=False):
+    """What each of two ranks has before the sum; `crossed`, with the other's part of W."""
     halves = (whole_numbers(T, D, seed=2).chunk(2, dim=-1), whole_numbers(HIDDEN, D).chunk(2, dim=-1))
+    if crossed:
+        halves = (halves[0], halves[1][::-1])
     return [F.linear(x, W).numpy() for x, W in zip(*halves, strict=True)]
 
 
@@ -51,10 +53,40 @@ def plain_logits():
     return whole_numbers(T, D, seed=2) @ plain_table().T
 
 
-def plain_mlp(bent=True):
+def plain_mlp(bend=F.gelu, first=1, second=1):
+    """`first` and `second` are how often each bias arrives."""
     W1, b1, W2, b2, x = mlp_weights()
-    hidden = F.linear(x, W1, b1)
-    return F.linear(F.gelu(hidden) if bent else hidden, W2, b2)
+    return F.linear(bend(F.linear(x, W1, first * b1)), W2, second * b2).numpy()
+
+
+def mlp_slips():
+    """A wrong MLP by what is to be said of it."""
+    return {
+        "the activation is missing": plain_mlp(torch.nn.Identity()),
+        "the activation is a ReLU; GELU is asked for": plain_mlp(F.relu),
+        "the activation is GELU by its tanh formula; torch's own default, the exact one, is asked for": plain_mlp(
+            lambda hidden: F.gelu(hidden, approximate="tanh")
+        ),
+        "the activation stands behind the second layer; it belongs between the two": F.gelu(
+            torch.tensor(plain_mlp(torch.nn.Identity()))
+        ).numpy(),
+        "both biases are missing: hand `bias` on to the two layers": plain_mlp(first=0, second=0),
+        "the bias of the first layer is missing": plain_mlp(first=0),
+        "the bias of the second layer is missing": plain_mlp(second=0),
+        "half of the second layer's bias arrived": plain_mlp(second=0.5),
+        "the bias of the second layer arrived twice, once from each rank": plain_mlp(second=2),
+    }
+
+
+def listed(y):
+    """What a rank sends back: None where it returned nothing, for a test to say so."""
+    return y.tolist() if hasattr(y, "tolist") else y
+
+
+def held(layer):
+    """Numbers that a layer keeps, as parameters, as buffers or as plain tensors."""
+    plain = [value for value in vars(layer).values() if isinstance(value, torch.Tensor)]
+    return sum(kept.numel() for kept in (*layer.parameters(), *layer.buffers(), *plain))
 
 
 @torch.no_grad()
@@ -62,7 +94,7 @@ def column_parallel(lab, group):
     layer = lab.ColumnParallelLinear(D, HIDDEN, group)
     layer.load_full(whole_numbers(HIDDEN, D), whole_numbers(HIDDEN, seed=1))
     y = layer(whole_numbers(T, D, seed=2))
-    return y.tolist(), len(group.ledger), sum(p.numel() for p in layer.parameters())
+    return listed(y), len(group.ledger), held(layer)
 
 
 @torch.no_grad()
@@ -70,29 +102,33 @@ def row_parallel(lab, group):
     layer = lab.RowParallelLinear(D, HIDDEN, group, bias=False)
     layer.load_full(whole_numbers(HIDDEN, D))
     x = whole_numbers(T, D, seed=2).chunk(group.size, dim=-1)[group.rank]
-    return layer(x).tolist(), group.ledger.count("all_reduce"), len(group.ledger), layer.weight.numel()
+    return listed(layer(x)), group.ledger.count("all_reduce"), len(group.ledger), held(layer)
 
 
 @torch.no_grad()
 def row_parallel_bias(lab, group):
     layer = lab.RowParallelLinear(D, HIDDEN, group)
     layer.load_full(torch.zeros(HIDDEN, D), whole_numbers(HIDDEN, seed=1))
-    return layer(torch.zeros(T, D // group.size)).tolist()
+    return listed(layer(torch.zeros(T, D // group.size)))
 
 
 @torch.no_grad()
 def embedding(lab, group):
     layer = lab.ShardedEmbedding(VOCABULARY, D, group)
     layer.load_full(whole_numbers(VOCABULARY, D))
-    found = layer(torch.arange(VOCABULARY)).tolist()
-    return found, group.ledger.count("all_reduce"), layer.weight.shape[0]
+    found = listed(layer(torch.arange(VOCABULARY)))
+    return found, group.ledger.count("all_reduce"), held(layer) / D
 
 
 @torch.no_grad()
 def head(lab, group):
     layer = lab.ShardedEmbedding(VOCABULARY, D, group)
     layer.load_full(whole_numbers(VOCABULARY, D))
-    return layer.logits(whole_numbers(T, D, seed=2)).tolist(), group.ledger.count("all_gather")
+    return (
+        listed(layer.logits(whole_numbers(T, D, seed=2))),
+        group.ledger.count("all_gather"),
+        group.ledger.payload_bytes(),
+    )
 
 
 def mlp_weights():
@@ -106,4 +142,4 @@ def mlp(lab, group):
     layer = lab.ParallelMLP(D, HIDDEN, group)
     layer.up_proj.load_full(W1, b1)
     layer.down_proj.load_full(W2, b2)
-    return layer(x).tolist(), group.ledger.count("all_reduce"), len(group.ledger)
+    return listed(layer(x)), group.ledger.count("all_reduce"), len(group.ledger)

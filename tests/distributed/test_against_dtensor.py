@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -14,6 +15,8 @@ from torch.distributed.tensor.parallel import (  # noqa: E402
     parallelize_module,
 )
 
+from core.sharding_math.group import Group as LabGroup  # noqa: E402
+from core.sharding_math.layers import mlp_layer  # noqa: E402
 from core.two_way_tp import MINI_GPT  # noqa: E402
 from distributed import grammar, mini_gpt  # noqa: E402
 from distributed.decode import greedy  # noqa: E402
@@ -40,8 +43,13 @@ def dense() -> DenseMLP:
     return DenseMLP()
 
 
+def all_three(_, group):
+    """The MLP, the whole model, and lab 01's MLP: torch's DTensor alone takes seconds to load."""
+    return the_mlp(group), some_prompts(group), lab_01s_mlp(group)
+
+
 @torch.no_grad()
-def both(_, group):
+def the_mlp(group):
     x = torch.randn(T, D, generator=torch.Generator().manual_seed(4))
     plain, plan = dense(), {"up_proj": ColwiseParallel(), "down_proj": RowwiseParallel()}
     ours = mini_gpt.ParallelMLP(D, HIDDEN, group)
@@ -59,9 +67,14 @@ def both(_, group):
     )
 
 
-def test_our_mlp_is_dtensors_and_each_rank_holds_as_much():
+@pytest.fixture(scope="module")
+def on_two_ranks():
+    return run_ranks(2, Path(__file__), all_three.__name__, Path(mini_gpt.__file__))
+
+
+def test_our_mlp_is_dtensors_and_each_rank_holds_as_much(on_two_ranks):
     """DTensor leaves the row-parallel bias whole on each rank too; a sum of two floats has one order."""
-    for apart, from_dense, same_size in run_ranks(2, Path(__file__), both.__name__, Path(mini_gpt.__file__)):
+    for (apart, from_dense, same_size), *_ in on_two_ranks:
         assert apart < 1e-6
         assert from_dense < 1e-6
         assert same_size
@@ -70,7 +83,7 @@ def test_our_mlp_is_dtensors_and_each_rank_holds_as_much():
 SENTENCES, LETTERS = 4, 10
 
 
-def some_prompts(_, group):
+def some_prompts(group):
     """The first letters of some answers, by both on the same two ranks: same tokens, and how far logits differ."""
     job, ours, theirs = make_job(MINI_GPT.key), grammar.load(group=group), dtensor_gpt(MINI_GPT, group.size)
     found = []
@@ -82,8 +95,39 @@ def some_prompts(_, group):
     return found
 
 
-def test_the_whole_model_writes_what_dtensors_writes():
+def test_the_whole_model_writes_what_dtensors_writes(on_two_ranks):
     """Embedding, four layers and head, cut by `parallelize_module`, over Gloo: same tokens, logits within ulps."""
-    for rank in run_ranks(2, Path(__file__), some_prompts.__name__, Path(mini_gpt.__file__)):
-        assert [same for same, _ in rank] == [True] * SENTENCES
-        assert max(apart for _, apart in rank) < 1e-3
+    for _, prompts, _ in on_two_ranks:
+        assert [same for same, _ in prompts] == [True] * SENTENCES
+        assert max(apart for _, apart in prompts) < 1e-3
+
+
+def whole(seed, *shape):
+    """Whole numbers: exact in any order of summing, so the two must agree to the last bit."""
+    return np.random.default_rng(seed).integers(-4, 5, size=shape).astype(np.float64)
+
+
+X, W1, W2 = whole(0, 3, 8), whole(1, 16, 8), whole(2, 8, 16)
+
+
+@torch.no_grad()
+def lab_01s_mlp(group):
+    """What a rank holds of an MLP without biases that `parallelize_module` cuts, and what it gets."""
+    float64 = {"bias": False, "dtype": torch.float64}
+    mlp = nn.Sequential(nn.Linear(8, 16, **float64), nn.ReLU(), nn.Linear(16, 8, **float64))
+    for layer, weight in ((mlp[0], W1), (mlp[2], W2)):
+        layer.weight.copy_(torch.from_numpy(weight))
+    plan = {"0": ColwiseParallel(), "2": RowwiseParallel()}
+    parallelize_module(mlp, init_device_mesh("cpu", (group.size,)), plan)
+    held = [mlp[place].weight.to_local().numpy() for place in (0, 2)]
+    return *held, mlp(torch.from_numpy(X)).numpy()
+
+
+def test_an_mlp_cut_by_dtensor_holds_lab_01s_shards_and_gives_its_result(on_two_ranks):
+    group = LabGroup(2)
+    y = mlp_layer(group, group.replicate("x", X), W1, W2)
+    trace = group.trace()
+    for rank, (*_, theirs) in enumerate(on_two_ranks):
+        ours = trace.tensor("W1").parts[rank], trace.tensor("W2").parts[rank], y.parts[rank]
+        for mine, other in zip(ours, theirs, strict=True):
+            assert np.array_equal(mine, other)

@@ -33,30 +33,40 @@ def a_batch(size):
     return next(batches(part(corpus(), "train")[: 8 * size], size, random.Random(5)))
 
 
-def on_a_rank(_, group, batch, bucket_bytes):
-    """Ours against one process on the joined batch, and against torch's class on the same part."""
+CASES = [(batch, bucket_bytes) for batch in (8, 7) for bucket_bytes in (0, 2**19, data_parallel.DDP_BUCKET_BYTES)]
+"""How many sentences a step has, of which an odd count has uneven parts, and how much a bucket holds."""
+
+
+def on_a_rank(_, group):
+    """Every case, since torch's class alone takes seconds to load."""
+    found = []
+    for case in CASES:
+        group.forget()
+        found.append(apart(group, *case))
+    return found
+
+
+def apart(group, batch, bucket_bytes):
+    """Ours from one process on the joined batch, and from torch's class on the same part."""
     tokens, targets = a_batch(batch)
     ours, theirs = fresh(), DistributedDataParallel(fresh())
     data_parallel.loss_of_part(ours, tokens, targets, group).backward()
     data_parallel.average_gradients(ours, group, bucket_bytes)
     data_parallel.loss_of_part(theirs, tokens, targets, group).backward()
-    apart = [
+    most = max(
         float((mine.grad - other.grad).abs().max())
         for mine, other in zip(ours.parameters(), theirs.module.parameters(), strict=True)
-    ]
-    return largest_difference(ours, joined_gradients(fresh(), tokens, targets)), max(apart), group.ledger.count()
+    )
+    return largest_difference(ours, joined_gradients(fresh(), tokens, targets)), most, group.ledger.count()
 
 
-@pytest.mark.parametrize("batch", [8, 7])
-@pytest.mark.parametrize("bucket_bytes", [0, 2**19, data_parallel.DDP_BUCKET_BYTES])
-def test_gradients_are_one_processs_on_the_joined_batch_and_pytorchs(batch, bucket_bytes):
-    """Sums of two floats have one order; what differs is the order over sentences. An odd one has uneven parts."""
-    given = {"batch": batch, "bucket_bytes": bucket_bytes}
-    module = Path(collectives.__file__)
-    for from_one, from_torch, sums in run_ranks(2, Path(__file__), on_a_rank.__name__, module, **given):
-        assert from_one < 1e-5
-        assert from_torch < 1e-6
-        assert sums == len(list(bucketed(bucket_bytes)))
+def test_gradients_are_one_processs_on_the_joined_batch_and_pytorchs():
+    """Sums of two floats have one order; what differs is the order over sentences."""
+    for rank in run_ranks(2, Path(__file__), on_a_rank.__name__, Path(collectives.__file__)):
+        for (_, bucket_bytes), (from_one, from_torch, sums) in zip(CASES, rank, strict=True):
+            assert from_one < 1e-5
+            assert from_torch < 1e-6
+            assert sums == len(list(bucketed(bucket_bytes)))
 
 
 def bucketed(bucket_bytes):
@@ -99,6 +109,7 @@ def test_a_mean_over_each_ranks_own_tokens_would_be_another_gradient():
 @pytest.mark.slow
 def test_the_command_trains_and_tells_both_ways_of_sending():
     result = json.loads(run_module("distributed.run_ddp", "--json", "--steps", "4", "--batch", "16"))
+    assert result["manifest"]["command"].endswith("--steps 4 --batch 16")
     assert result["losses"][-1] < result["losses"][0]
     assert result["largest_relative_difference"] < 1e-4
     assert result["weights_equal_on_all_ranks"]

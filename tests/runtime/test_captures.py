@@ -10,6 +10,7 @@ import pytest
 from core.errors import UnknownNameError
 from core.two_way_tp import MINI_GPT, RunLogError, crossover, fitted_wire
 from runtime import captures
+from ui.two_way_tp.words_bench import SHAPED, host_fields
 
 TWO_HOSTS = captures.CAPTURES.parent / "two_hosts"
 CHECKPOINT = captures.CAPTURES.parent / "checkpoints" / "minigpt-grammar.safetensors"
@@ -109,6 +110,9 @@ def test_a_fit_of_noise_is_told_as_one():
     }
     assert rates["rest-10gbit"] > 1.25e9
     assert rates["rest-1gbit"] == pytest.approx(1.25e8, rel=0.05)
+    for recording in ("", "rest-"):
+        runs = [(words, captures.load(recording + name, TWO_HOSTS).log) for name, words in SHAPED.items()]
+        assert "an impossible rate over 10 Gb/s, 12" in host_fields(runs)["host_fits"]
 
 
 def test_a_long_prompt_takes_longer_the_slower_the_wire_between_two_hosts():

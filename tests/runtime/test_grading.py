@@ -150,13 +150,15 @@ def test_neither_the_tests_nor_the_reference_can_be_read(tmp_path):
 
 @needs_namespaces
 def test_no_process_outlives_the_grade(tmp_path):
-    """A daemon that left its session and changed its name; the kernel ends it with the namespace."""
+    """A daemon that left its session and changed its name; the kernel ends it soon after its namespace."""
     mark = f"shardlab-daemon-{time.time_ns()}"
     sleeper = f"[sys.executable, '-c', 'import time; time.sleep(99)', {mark!r}]"
     code = f"import subprocess, sys\nsubprocess.Popen({sleeper}, start_new_session=True)\n"
     assert earned(graded(tmp_path, right_but(code))) == 40
-    running = [path for path in Path("/proc").glob("[0-9]*/cmdline") if _holds(path, mark.encode())]
-    assert running == []
+    until_s = time.monotonic() + 60
+    while running := [path for path in Path("/proc").glob("[0-9]*/cmdline") if _holds(path, mark.encode())]:
+        assert time.monotonic() < until_s, running
+        time.sleep(0.05)
 
 
 def _holds(path, mark):

@@ -1,6 +1,8 @@
 """The learner's file: which one, where it may run, what is read of it, and what ends it."""
 
+import ast
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 from core.sharding_math.submission import TASKS, judge, reference, submitted_trace
 from core.sharding_math.trace_diagram import trace_diagram
 from runtime.learner_code import LAB, learner_file, saved, submissions
-from runtime.learner_grading import grade
+from runtime.learner_grading import _PROGRAM, grade
 
 OWN = {"SHARDLAB_LIVE_RUNS": "1"}
 HEAD = "import numpy as np\nfrom core.sharding_math.collectives import all_reduce\n"
@@ -180,6 +182,13 @@ def test_a_file_is_new_when_it_was_saved_again(tmp_path):
 
 def test_every_task_is_tried():
     assert [submission.task for submission in submissions(LAB / "solution.py", 2)] == list(TASKS)
+
+
+def test_the_grading_program_finds_what_it_imports():
+    """A folded file renamed `limit`: every grade on lab 01's page was empty, and only a slow test saw it."""
+    for part in ast.walk(ast.parse(_PROGRAM.format(root="", cpu_s=1))):
+        if isinstance(part, ast.ImportFrom):
+            assert [name for name in part.names if not hasattr(import_module(part.module), name.name)] == []
 
 
 @pytest.mark.slow

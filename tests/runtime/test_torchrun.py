@@ -344,7 +344,7 @@ def test_a_taken_port_is_refused_at_once_and_named():
 
 @pytest.mark.parametrize("address", ["29500", "127.0.0.1:", "127.0.0.1:99999", "here:port", "203.0.113.7:29500"])
 def test_an_address_where_nobody_can_listen_is_refused(address):
-    with pytest.raises(RunRefusedError, match=r"is no address and port|cannot be listened at"):
+    with pytest.raises(RunRefusedError, match=r"is not an address and a port|cannot be listened at"):
         start(RunRequest(ranks=1, nnodes=2, rendezvous=address))
 
 

@@ -47,7 +47,6 @@ class Grade:
 
     @property
     def max_points(self) -> float:
-        """What could have been."""
         return self.lab.points + points_each(self.lab) * len(self.answers)
 
 

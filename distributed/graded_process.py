@@ -234,7 +234,6 @@ def _table(submission: Any, group: Any, given: dict[str, Any]) -> Any:
 
 
 def mlp(submission: Any, group: Any, given: dict[str, Any]) -> Any:
-    """A rank's MLP."""
     import torch
 
     x, up, up_bias, down, down_bias = (
