@@ -5,7 +5,8 @@
 
 Lines go to standard error. Values are numbers and names of ours. Nothing that a visitor typed, pasted or has in the
 address is written, and no address or session of theirs: a line tells that something happened, not to whom. Of one
-event at most `MOST` lines come in a minute, and then how many more there were, so that nobody can fill a disk.
+event at most `MOST` lines come in a minute, and then how many more there were, so that nobody can fill a disk;
+what libraries log is held to the same (`bound_other_logs`).
 
 The last minute also stands in a file that the server's own user alone can read; no request reaches it.
 
@@ -22,15 +23,18 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
 from statistics import quantiles
 
 from runtime.scratch import forget_the_dead
 
 MOST, MINUTE_S = 30, 60.0
+LONGEST = 400
+"""Characters of what a library of ours logs."""
 SLOW_S = 2.0
 STALE_S = 150.0
 """A server whose last minute is older is stuck: no thread of its interpreter has its turn."""
@@ -45,18 +49,53 @@ _counts: dict[str, tuple[float, int]] = {}
 
 def note(event: str, **values: float | str | None) -> None:
     """Write a line, or count it where its event has had its share of this minute."""
-    now_s = time.monotonic()
     with _lock:
         _minute.events[event] += 1
-        began_s, count = _counts.get(event, (now_s, 0))
-        left_out = max(0, count - MOST) if now_s - began_s >= MINUTE_S else 0
-        if now_s - began_s >= MINUTE_S:
-            began_s, count = now_s, 0
-        _counts[event] = began_s, count + 1
-    if left_out:
-        _write("left_out", of=event, lines=left_out)
-    if count < MOST:
+    if _has_a_share(event):
         _write(event, **values)
+
+
+def _has_a_share(event: str) -> bool:
+    """Whether one more line of an event may come in this minute; how many more the last one had is written."""
+    now_s = time.monotonic()
+    with _lock:
+        left_out = _left_out(now_s)
+        began_s, count = _counts.get(event, (now_s, 0))
+        _counts[event] = began_s, count + 1
+    for one, lines in left_out.items():
+        _write("left_out", of=one, lines=lines)
+    return count < MOST
+
+
+def _left_out(now_s: float) -> dict[str, int]:
+    """Forget the minutes that are over; by event how many lines were too many in them. Under the lock."""
+    over = [event for event, (began_s, _) in _counts.items() if now_s - began_s >= MINUTE_S]
+    counts = {event: _counts.pop(event)[1] for event in over}
+    return {event: count - MOST for event, count in counts.items() if count > MOST}
+
+
+def bound_other_logs() -> None:
+    """Let what others log keep to the same shares, by the place in their code that it comes from.
+
+    Streamlit and the server beneath it write a line for each bad request, with its headers. What they say is cut,
+    and shown without what a terminal would obey.
+    """
+    handle = logging.Logger.handle
+    if hasattr(handle, "__wrapped__"):
+        return
+
+    @wraps(handle)
+    def handle_a_share(logger: logging.Logger, record: logging.LogRecord) -> None:
+        if logger is not _log:
+            if not _has_a_share(f"{record.name}:{record.lineno}"):
+                return
+            with suppress(TypeError, ValueError):  # what does not fit its own format is the handler's to say
+                said = record.getMessage()[:LONGEST]
+                record.msg = "".join(one if one.isprintable() or one == "\n" else "?" for one in said)
+                record.args = ()
+        handle(logger, record)
+
+    logging.Logger.handle = handle_a_share  # type: ignore[method-assign, assignment]
 
 
 @contextmanager
@@ -134,6 +173,9 @@ def _go_on(path: Path, minute_s: float, minute: _Minute) -> None:
             told = minute.told()
             minute.reruns_s.clear()
             minute.events.clear()
+            left_out = _left_out(time.monotonic())
+        for event, lines in left_out.items():
+            _write("left_out", of=event, lines=lines)
         _write("minute", **told)
         _keep(path, told)
 

@@ -1,6 +1,7 @@
 """What a deploy starts from agrees with the rest of the repository."""
 
 import asyncio
+import json
 import os
 import random
 import re
@@ -11,18 +12,27 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from math import ceil
 from pathlib import Path
+from socket import create_connection
+from types import MappingProxyType
+from urllib.parse import urlsplit
 
 import pytest
+from starlette.responses import PlainTextResponse
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from benchmarks.served import free_port, served
+from runtime import operators
 from runtime.processes import tagged
+from tests.yaml_here import read
 from ui import server
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,9 +53,99 @@ def test_every_file_that_a_container_is_made_of_is_here():
     for file in ("Dockerfile", "grader/Dockerfile"):
         for copied in re.findall(r"^COPY (\S+) ", (DEPLOY / file).read_text(), re.MULTILINE):
             assert (ROOT / copied).exists(), (file, copied)
-    for file in ("compose.yaml", "kustomization.yaml"):
-        for named in re.findall(r"[\w/]+\.(?:cfg|yaml)\b", (DEPLOY / file).read_text()):
-            assert (DEPLOY / Path(named).name).exists(), (file, named)
+
+
+IMAGE = (DEPLOY / "Dockerfile").read_text()
+PORT = int(re.search(r"^EXPOSE (\d+)$", IMAGE, re.MULTILINE)[1])
+CONFIGURATIONS = ["haproxy.cfg", "replicas.cfg"]
+ASKED_FOR = set(re.findall(r"\$\{(\w+)}", "".join((DEPLOY / name).read_text() for name in CONFIGURATIONS)))
+HEALTH = "/_stcore/health"
+SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"
+
+
+def held_to(given: dict, **needed: object) -> list[object]:
+    """The values of a mapping that has these names and no other, each of its type: what a schema would say."""
+    assert {name: type(value) for name, value in given.items()} == needed, given
+    return list(given.values())
+
+
+def test_compose_is_as_its_containers_need_it():
+    (file,) = read((DEPLOY / "compose.yaml").read_text())
+    app, proxy = held_to(*held_to(file, services=dict), app=dict, proxy=dict)
+    build, told, deploy, restart = held_to(app, build=dict, environment=dict, deploy=dict, restart=str)
+    assert restart == "unless-stopped"
+    assert (DEPLOY / build["context"]).resolve() == ROOT
+    assert (ROOT / build["dockerfile"]).samefile(DEPLOY / "Dockerfile")
+    assert told.keys() == {SECRET}
+    assert told[SECRET].startswith(f"${{{SECRET}:?")
+    assert deploy == {"replicas": 2, "resources": {"limits": {"memory": "1g"}}}
+    types = {"image": str, "command": list, "environment": dict, "volumes": list, "ports": list}
+    image, command, told, volumes, ports, *_ = held_to(proxy, **types, depends_on=list, restart=str)
+    assert proxy["depends_on"] == ["app"]
+    assert re.fullmatch(r"haproxy:\d+\.\d+", image)
+    mounted = [volume.split(":") for volume in volumes]
+    assert [(DEPLOY / here).name for here, _, how in mounted if how == "ro"] == CONFIGURATIONS
+    assert [there for _, there, _ in mounted] == files_of(command)
+    assert told.keys() == ASKED_FOR
+    assert told["SHARDLAB_APP"] == "app"
+    assert ports == [f"{told['SHARDLAB_BIND'].removeprefix('*:')}:8080"]
+
+
+def files_of(command: list[str]) -> list[str]:
+    """The configurations that a proxy is started with."""
+    return [word for before, word in pairwise(command) if before == "-f"]
+
+
+def test_the_cluster_s_objects_are_as_its_containers_need_them():
+    objects = read((DEPLOY / "kubernetes.yaml").read_text())
+    for one in objects:
+        held_to(one, apiVersion=str, kind=str, metadata=dict, spec=dict)
+        assert one["apiVersion"] == {"Deployment": "apps/v1", "Service": "v1"}[one["kind"]]
+    by_name = {(one["kind"], one["metadata"]["name"]): one["spec"] for one in objects}
+    pods = {}
+    for (kind, name), spec in by_name.items():
+        if kind == "Deployment":
+            replicas, selector, template = held_to(spec, replicas=int, selector=dict, template=dict)
+            assert selector["matchLabels"] == template["metadata"]["labels"]
+            (pods[name],) = template["spec"]["containers"]
+            assert replicas >= 1
+    app, proxy = pods["shardlab"], pods["shardlab-proxy"]
+    assert app["image"] == "shardlab"
+    assert app["ports"] == [{"containerPort": PORT}]
+    assert [one["name"] for one in app["env"]] == [SECRET]
+    for probe in ("readinessProbe", "livenessProbe"):
+        assert app[probe]["httpGet"] == {"path": HEALTH, "port": PORT}
+    assert {one["name"] for one in proxy["env"]} == ASKED_FOR
+    told = {one["name"]: one["value"] for one in proxy["env"]}
+    (config,) = by_name["Deployment", "shardlab-proxy"]["template"]["spec"]["volumes"]
+    (mount,) = proxy["volumeMounts"]
+    assert mount["name"] == config["name"]
+    assert files_of(proxy["args"]) == [f"{mount['mountPath']}/{name}" for name in CONFIGURATIONS]
+    headless, front = by_name["Service", told["SHARDLAB_APP"]], by_name["Service", "shardlab"]
+    assert (headless["clusterIP"], headless["ports"]) == ("None", [{"port": PORT}])
+    assert front["sessionAffinity"] == "ClientIP"
+    (port,) = front["ports"]
+    assert told["SHARDLAB_BIND"] == f"*:{port['targetPort']}"
+    assert proxy["ports"] == [{"containerPort": port["targetPort"]}]
+    labels = [by_name["Deployment", name]["selector"]["matchLabels"] for name in ("shardlab", "shardlab-proxy")]
+    assert [headless["selector"], front["selector"]] == labels
+    (kustomized,) = read((DEPLOY / "kustomization.yaml").read_text())
+    assert kustomized["resources"] == ["kubernetes.yaml"]
+    assert kustomized["configMapGenerator"] == [{"name": config["configMap"]["name"], "files": CONFIGURATIONS}]
+
+
+def test_the_devcontainer_opens_on_the_app():
+    told = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    types = {"name": str, "image": str, "postCreateCommand": str, "forwardPorts": list, "portsAttributes": dict}
+    held_to(told, **types, postAttachCommand=str)
+    (port,) = told["forwardPorts"]
+    assert port == PORT
+    assert told["portsAttributes"][str(port)]["onAutoForward"] == "openPreview"
+    for command in (told["postCreateCommand"], told["postAttachCommand"], IMAGE):
+        files = re.findall(r"[\w./-]+\.(?:py|txt)\b", command)
+        assert files
+        assert all((ROOT / file).exists() for file in files)
+    assert HEALTH in IMAGE
 
 
 @pytest.mark.skipif(shutil.which("haproxy") is None, reason="HAProxy is not installed")
@@ -86,25 +186,99 @@ def gone(name: str, tag: str, within_s: float = 120.0) -> bool:
 
 
 @pytest.mark.slow
-def test_a_server_drops_what_no_page_asks_for_before_anybody_visited(tmp_path):
-    """The first message of a fresh process, before any script has run, is one that no page sends."""
-    log = tmp_path / "log"
-    with served(log) as url:
+def test_an_entry_makes_a_server_that_is_guarded_before_anybody_visited(tmp_path):
+    """Community Cloud's, before any script ran: messages that no page sends, bad requests, one visit too many."""
+    log, entry = tmp_path / "log", ROOT / "cloud" / "streamlit_app.py"
+    with served(log, script=entry, SHARDLAB_MOST_VISITS="2") as url:
         asked = BackMsg()
         asked.backend_operation_request.install_skills.SetInParent()
-        with connect(f"ws{url[4:]}/_stcore/stream", subprotocols=["streamlit"], max_size=None) as socket:
+        with come(url) as socket:
             for message in (BackMsg(clear_cache=True), BackMsg(load_git_info=True), asked):
                 socket.send(message.SerializeToString())
-            until_s = time.monotonic() + 60
-            while log.read_bytes().count(b'"dropped"') < 3 and time.monotonic() < until_s:
-                time.sleep(0.1)
-        assert log.read_bytes().count(b'"dropped"') == 3
+            wait_until(lambda: log.read_bytes().count(b'"dropped"') == 3)
+            with come(url):
+                for _ in range(2):
+                    with pytest.raises(InvalidStatus) as refused:
+                        come(url)
+                    assert refused.value.response.status_code == 503
+                page = {"Accept": "text/html", "Accept-Language": "es-MX,en"}
+                with pytest.raises(urllib.error.HTTPError) as full:
+                    urllib.request.urlopen(urllib.request.Request(url, headers=page), timeout=30)
+                assert (full.value.code, b'lang="es"' in full.value.read()) == (503, True)
+                with urllib.request.urlopen(f"{url}/_stcore/health", timeout=30) as health:
+                    assert health.status == 200
+            wait_until(lambda: comes(url))
+        for _ in range(3 * operators.MOST):
+            with create_connection(("127.0.0.1", urlsplit(url).port), timeout=30) as bad:
+                bad.sendall(b"\x1b]0;nobody's words\x07\r\n\r\n")
+                assert bad.recv(100).startswith(b"HTTP/1.1 400")
+    lines = log.read_text().splitlines()
+    assert len([line for line in lines if '"full"' in line]) == 3
+    assert 0 < len([line for line in lines if "Invalid HTTP request" in line]) <= operators.MOST
+
+
+def come(url):
+    """A visit of which the server knows that it is there."""
+    return connect(f"ws{url[4:]}/_stcore/stream", subprotocols=["streamlit"], max_size=None)
+
+
+def comes(url):
+    """Whether the server takes another visit."""
+    with suppress(InvalidStatus), come(url):
+        return True
+    return False
+
+
+def wait_until(holds, within_s=60):
+    """Until it holds, which it does in good time."""
+    until_s = time.monotonic() + within_s
+    while not holds() and time.monotonic() < until_s:
+        time.sleep(0.1)
+    assert holds()
+
+
+def answered(app, method, sends):
+    """The statuses that requests at once are answered with."""
+    told = []
+
+    async def ask():
+        async def send(message):
+            told.extend([message["status"]] if message["type"] == "http.response.start" else [])
+
+        scope = {"type": "http", "method": method, "headers": []}
+        await asyncio.gather(*(app(scope, sends, send) for _ in range(5)))
+
+    asyncio.run(ask())
+    return sorted(told)
+
+
+def test_bodies_that_never_end_are_few_at_once_and_given_up(monkeypatch):
+    """Of five at once two are read, and neither for ever; whoever only asks is served all the while."""
+    monkeypatch.setattr(server, "MOST_BODIES", 2)
+    monkeypatch.setattr(server, "BODY_S", 0.01)
+    monkeypatch.setattr(operators, "_write", lambda *_, **__: None)
+
+    async def waits(scope, receive, send):
+        await receive()
+        await PlainTextResponse("read")(scope, receive, send)
+
+    async def never():
+        await asyncio.Event().wait()
+
+    async def at_once():
+        return {"type": "http.request", "body": b""}
+
+    app = server.Bounded(waits)
+    assert answered(app, "PUT", never) == [408, 408, 503, 503, 503]
+    assert answered(app, "GET", at_once) == [200] * 5
+    assert (app.bodies, app.visits) == (0, 0)
 
 
 @pytest.mark.parametrize(("headless", "shown"), [(False, ["http://localhost:8501"]), (True, [])])
 def test_who_starts_the_app_on_a_machine_with_a_screen_is_shown_it(monkeypatch, headless, shown):
     opened, told = [], {"server.headless": headless, "browser.serverAddress": "localhost", "server.port": 8501}
     monkeypatch.setattr(server, "open_browser", opened.append)
+    monkeypatch.setattr(operators, "bound_other_logs", lambda: None)
     monkeypatch.setattr(server.st, "get_option", told.__getitem__)
 
     async def start() -> None:
@@ -137,28 +311,76 @@ def test_a_rooms_visitors_come_to_the_process_that_it_is_in(tmp_path):
 class Process(BaseHTTPRequestHandler):
     """A process that says its port and nothing else."""
 
+    protocol_version = "HTTP/1.1"
+
     def do_GET(self):
+        said = str(self.server.server_port).encode()
         self.send_response(200)
+        self.send_header("Content-Length", str(len(said)))
         self.end_headers()
-        self.wfile.write(str(self.server.server_port).encode())
+        self.wfile.write(said)
 
     def log_message(self, *_):
         """Nothing."""
 
 
+@pytest.mark.skipif(shutil.which("haproxy") is None, reason="HAProxy is not installed")
+def test_what_never_comes_to_an_end_ends_at_the_proxy(tmp_path):
+    """Headers, a body, or nothing at all, of which no more comes: all are hung up on, and others are served."""
+    body = b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\na"
+    with four_processes(tmp_path, {"http-request 10s": "http-request 500ms"}) as address, ExitStack() as held:
+        slow = [held.enter_context(connected(address)) for _ in range(3)]
+        for one, sent in zip(slow, (b"GET / HTTP/1.1\r\nX: ", body, b""), strict=True):
+            one.sendall(sent)
+        wait_until(lambda: is_served(address, held))
+        assert [one.recv(12) for one in slow] == [b"HTTP/1.1 408"] * 3
+
+
+@pytest.mark.skipif(shutil.which("haproxy") is None, reason="HAProxy is not installed")
+def test_one_address_holds_so_many_connections_and_begins_so_many_visits(tmp_path):
+    bounds = {"SHARDLAB_CONNECTIONS_OF_ONE": "20", "SHARDLAB_VISITS_OF_ONE": "3"}
+    times = {"http-keep-alive 10s": "http-keep-alive 10m"}
+    with four_processes(tmp_path, times, **bounds) as address, ExitStack() as held:
+        for _ in range(3):
+            assert visited(f"{address}/_stcore/stream")[0]
+        with pytest.raises(urllib.error.HTTPError, match="429"):
+            visited(f"{address}/_stcore/stream")
+        assert visited(address)[0]
+        assert 0 < sum(is_served(address, held) for _ in range(40)) <= 20
+
+
+def connected(address):
+    """A connection of which we say each byte."""
+    return create_connection(("127.0.0.1", urlsplit(address).port), timeout=60)
+
+
+def is_served(address, held):
+    """Whether one more connection is answered, which then stays open."""
+    with suppress(OSError):
+        one = held.enter_context(connected(address))
+        one.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        return one.recv(12) == b"HTTP/1.1 200"
+    return False
+
+
 @contextmanager
-def four_processes(folder):
-    """The address of HAProxy before four of them, by the configuration that containers have."""
+def four_processes(folder, times=MappingProxyType({}), **bounds):
+    """The address of HAProxy before four of them, by the configuration that containers have, but for its times."""
+    rules = (DEPLOY / "haproxy.cfg").read_text()
+    for here, put in times.items():
+        assert here in rules
+        rules = rules.replace(here, put)
+    (folder / "haproxy.cfg").write_text(rules)
     processes = [ThreadingHTTPServer(("127.0.0.1", 0), Process) for _ in range(4)]
     for process in processes:
-        threading.Thread(target=process.serve_forever, daemon=True).start()
+        threading.Thread(target=process.serve_forever, args=(0.02,), daemon=True).start()
     servers = "\n".join(f"    server app{p.server_port} 127.0.0.1:{p.server_port}" for p in processes)
     shared = (DEPLOY / "replicas.cfg").read_text().partition("backend servers\n")[2]
     rules = "\n".join(line for line in shared.splitlines() if "server-template" not in line)
     (folder / "servers.cfg").write_text(f"backend servers\n{rules}\n{servers}\n")
     port = free_port()
-    command = ["haproxy", "-db", "-f", DEPLOY / "haproxy.cfg", "-f", folder / "servers.cfg"]
-    environment = {"SHARDLAB_BIND": f"127.0.0.1:{port}", "PATH": "/usr/sbin:/usr/bin"}
+    command = ["haproxy", "-db", "-f", folder / "haproxy.cfg", "-f", folder / "servers.cfg"]
+    environment = {"SHARDLAB_BIND": f"127.0.0.1:{port}", "PATH": "/usr/sbin:/usr/bin", **bounds}
     proxy = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         for _ in range(200):

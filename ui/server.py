@@ -1,19 +1,103 @@
-"""The server that visits come to: what it may be asked is settled before the first of them."""
+"""The server that visits come to: what it may be asked, and of how many, is settled before the first of them."""
 
+import asyncio
+import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from html import escape
 
 import streamlit as st
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.cli_util import open_browser
 
-from ui import wanted_messages
+from core.numbers import whole_number
+from runtime import content, operators
+from ui import language, wanted_messages
+
+MOST_VISITS = whole_number(os.environ.get("SHARDLAB_MOST_VISITS"), 1) or 1_000
+"""Pages open at once, some 0.1 MB each before they are used: far more than one server answers in good time."""
+MOST_BODIES, BODY_S = 64, 30.0
+"""Uploads that may be under way at once, and how long one may take: each holds up to a megabyte meanwhile."""
+AGAIN_S = 10
 
 wanted_messages.install()
 
 
+class Bounded:
+    """As many visits at once as the server takes, and as many uploads: one more is answered with 503."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.visits = self.bodies = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            if self.visits >= MOST_VISITS:
+                await self._refuse(scope, receive, send)
+                return
+            self.visits += 1
+            try:
+                await self.app(scope, receive, send)
+            finally:
+                self.visits -= 1
+        elif scope["type"] == "http" and scope["method"] not in ("GET", "HEAD"):
+            await self._read(scope, receive, send)
+        elif scope["type"] == "http" and self.visits >= MOST_VISITS and _is_page(scope):
+            await self._refuse(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _read(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A request that has a body."""
+        if self.bodies >= MOST_BODIES:
+            await self._refuse(scope, receive, send)
+            return
+        self.bodies += 1
+        try:
+            async with asyncio.timeout(BODY_S):
+                await self.app(scope, receive, send)
+        except TimeoutError:
+            await Response(status_code=408)(scope, receive, send)
+        finally:
+            self.bodies -= 1
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        operators.note("full", visits=self.visits, uploads=self.bodies)
+        speaks = language.first_of(Headers(scope=scope).get("accept-language", ""))
+        again = f'<meta charset="utf-8"><meta http-equiv="refresh" content="{AGAIN_S}"><title>Shardlab</title>'
+        page = f'<!doctype html><html lang="{speaks}">{again}<p>{escape(content.load("shell", speaks)["full"])}</p>'
+        await HTMLResponse(page, 503, {"Retry-After": str(AGAIN_S)})(scope, receive, send)
+
+
+def _is_page(scope: Scope) -> bool:
+    """Whether a browser wants to show what it asks for."""
+    return "text/html" in Headers(scope=scope).get("accept", "")
+
+
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Show the app to whoever started it: Streamlit leaves that to a server that an app has made itself."""
+    """Bound what the server logs, give it the handles for its visits, and show the app to whoever started it.
+
+    Streamlit leaves the last to a server that an app has made itself.
+    """
+    operators.bound_other_logs()
+    _open_files()
     if not st.get_option("server.headless"):
         open_browser(f"http://{st.get_option('browser.serverAddress')}:{st.get_option('server.port')}")
     yield
+
+
+def _open_files() -> None:
+    """As many open files as that many visits and their requests need, where the system lets them."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = max(least, 4 * MOST_VISITS)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if most < 0 else min(wanted, most), most))
+
+
+MIDDLEWARE = [Middleware(Bounded)]

@@ -88,6 +88,8 @@ def gather(url: str, servers: list[str], key: str, home: str) -> None:
         wall.go("cluster", f"{RING}&{presides}&cluster_ranks=2")
         wall.press("open_ring")
         for phone in phones:
+            phone.repeat(phone.repeats[-1])
+            assert "Go to its question" in " ".join(phone.texts), "the wall has gone on"
             phone.go("cluster", f"{RING}&room={code}")
         wall.repeat(wall.repeats[-1])
         assert "2 phones are here" in " ".join(wall.texts)

@@ -1,6 +1,7 @@
 """What an operator reads: that something happened, how often and how long, and nothing of what a visitor sent."""
 
 import json
+import logging
 import os
 import time
 
@@ -58,6 +59,21 @@ def test_nobody_fills_a_disk_with_lines(lines, monkeypatch):
         {"event": "left_out", "of": "refusal", "lines": 970},
         {"event": "refusal", "page": "clinic", "kind": "ShardlabError"},
     ]
+
+
+def test_what_libraries_log_of_bad_requests_is_bounded_and_shows_no_terminal_anything(lines, monkeypatch, caplog):
+    """Of each place in their code as many lines as of an event; the minute's end says how many more there were."""
+    monkeypatch.setattr(logging.Logger, "handle", logging.Logger.handle)
+    operators.bound_other_logs()
+    library = logging.getLogger("a.library")
+    for _ in range(1_000):
+        library.warning("refused: origin=%s", "\x1b]0;\x9b" + 60_000 * "x")
+    library.warning("%d is none of these")
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == operators.MOST + 1
+    assert {text[:20] for text in said[:-1]} == {"refused: origin=?]0;"}
+    assert max(map(len, said)) == operators.LONGEST
+    assert list(operators._left_out(time.monotonic() + 61).values()) == [970]
 
 
 def test_a_refused_paste_is_a_line_and_no_word_of_it(lines):

@@ -130,7 +130,7 @@ def test_a_value_has_the_marks_of_its_language_and_what_somebody_typed_keeps_its
 
 def test_an_error_inside_of_another_is_said_with_it(spanish):
     inner = OutOfRangeError("requests", 0, "must be above 0")
-    assert "requests=0 debe ser mayor que 0" in explained(ShardlabError(f"this trace is no CSV: {inner}"))
+    assert "requests=0 debe ser mayor que 0" in explained(ShardlabError(f"this trace is not a CSV: {inner}"))
     assert "debe ser mayor que 0" in worded(remark("startup_log.refusal", reason=inner))
 
 
