@@ -74,20 +74,35 @@ def stretch(
     return layer("rect", rows, x=start, x2=end, **box, **mark)
 
 
+ON_A_LINE = 46
+"""Letters of a name and of what its sum comes to that a phone has beside each other."""
+
+
 def captions(
     look: Look, rows: Sequence[Row], name: str, total: str, detail: str = "", *, long: int = LONG
 ) -> list[Layer]:
-    """Over each bar its name and its sum, under it what it consists of; on a phone a long name's sum moves down."""
+    """Over each bar its name and its sum, under it what it consists of.
+
+    On a phone a long name's sum moves down, but where something stands there: then only what it comes to is said.
+    What stands there leaves out its last part, behind a semicolon, where it is longer than the line.
+    """
     crowded = f"{narrower(look)} && length(datum.{name}) > {long}"
-    whole = {"x": RIGHT, "text": total, **words(look, 15, align="right", fontWeight=600)}
+    side = {"x": RIGHT, **words(look, 15, align="right", fontWeight=600)}
+    whole = {**side, "text": total}
+    come = f"peek(split(datum.{total}, ' = '))"
+    ends = f"datum.{detail} && length(datum.{name}) + length({come}) < {ON_A_LINE}" if detail else "false"
     limit = {"limit": {"expr": "width"}}
+    parts = f"split(datum.{detail}, '; ')"
+    long_foot = f"{narrower(look)} && length(datum.{detail} || '') > {ON_A_LINE} && length({parts}) > 2"
+    shown = f"{long_foot} ? join(slice({parts}, 0, -1), '; ') : datum.{detail}"
     head = words(look, 16, align="left", fontWeight=600, **limit)
     foot = words(look, 13.5, align="left", color=look.palette.muted, **limit)
     return [
         layer("text", rows, x=0, y=at("over"), text=name, **head),
         layer("text", rows, where=f"!({crowded})", y=at("over"), **whole),
-        layer("text", rows, where=crowded, y=at("under"), **whole),
-        *([layer("text", rows, x=0, y=at("under"), text=detail, **foot)] if detail else []),
+        layer("text", rows, where=f"{crowded} && ({ends})", y=at("over"), shown=come, **side),
+        layer("text", rows, where=f"{crowded} && !({ends})", y=at("under"), **whole),
+        *([layer("text", rows, x=0, y=at("under"), shown=shown, **foot)] if detail else []),
     ]
 
 

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from io import StringIO
 from typing import Any, ParamSpec, TypeAlias, TypeVar
@@ -48,8 +48,7 @@ def frame(rows: Iterable[Row], row_type: type | None = None) -> pd.DataFrame:
 
 def _frame(rows: tuple[Row, ...], row_type: type | None) -> pd.DataFrame:
     columns = [field.name for field in fields(row_type)] if row_type else None
-    columns_of = [dict(row) if isinstance(row, Mapping) else asdict(row) for row in rows]
-    return pd.DataFrame(columns_of, columns=columns)
+    return pd.DataFrame([as_row(row) for row in rows], columns=columns)
 
 
 @lru_cache(maxsize=_KEPT)

@@ -54,7 +54,6 @@ def rect(x: float, y: float, width: float, height: float, **style: object) -> st
 
 
 def path(d: str, **style: object) -> str:
-    """A path."""
     return f'<path d="{d}"{_attributes(style)}/>'
 
 

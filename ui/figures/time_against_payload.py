@@ -27,6 +27,8 @@ from ui.theme import Look
 
 _NAME, _NAME_PROJECTED = 0.16, 0.2
 """The part of the axis's length that a name under a line takes, on a laptop and when projected."""
+_LONG_NAME, _CLOSE = 16, 2.5
+"""Letters that a phone has for a line's name; how many times as long leaves room for one between two lines."""
 
 Rows = Sequence[dict[str, Any]]
 
@@ -68,13 +70,23 @@ def time_against_payload(
 
 
 def _line_names(line: Rows, measured: Rows, x: Spec, y: Spec, look: Look) -> list[Layer]:
-    """What each line is called, under its beginning, or over it where circles lie under."""
-    layers = []
-    for start in ends(line, "link", "payload_bytes", last=False):
+    """What each line is called, under its beginning, or over it where circles or another line lie under.
+
+    On a phone the line rises through a name over it: with circles there it stands under them, a long one in short.
+    """
+    layers, phone = [], narrower(look, PHONE)
+    shown = f"{phone} && length(datum.name) > {_LONG_NAME} ? peek(split(datum.name, ', ')) : datum.name"
+    starts = ends(line, "link", "payload_bytes", last=False)
+    for start in starts:
         own = [row for row in line if row["link"] == start["link"]]
         near = any(size < 16 * start["payload_bytes"] for size in _under(measured, own))
-        text = words(look, 15, align="left", fontWeight=600, dx=look.px(4), dy=look.px(-12 if near else 17))
-        layers.append(layer("text", [start], x=x, y=y, text="name", **text))
+        apart = [start["time_us"] / other["time_us"] for other in starts if other is not start]
+        upper, lower = (any(1 <= gap < _CLOSE for gap in gaps) for gaps in (apart, [1 / gap for gap in apart]))
+        under = 26 if near else 17
+        wide, narrow = -12 if upper or (near and not lower) else under, -12 if upper else under
+        for where, dy in ((f"!({phone})", wide), (phone, narrow)) if wide != narrow else (((), wide),):
+            text = words(look, 15, align="left", fontWeight=600, dx=look.px(4), dy=look.px(dy))
+            layers.append(layer("text", [start], where=where, x=x, y=y, shown=shown, **text))
     return layers
 
 

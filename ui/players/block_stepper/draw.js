@@ -48,16 +48,18 @@ function drawRanks(board, plan, colours, words, add) {
 function drawLabels(row, plan, add) {
   const beside = plan.left > 0;
   if (row.kind === 'bar' && !beside) return;
+  const stands = isDense(row) && plan.size.denseBeside;
   const at = (step) => {
     const place = plan.rowAt(row, step === 0 && row.steps.includes(0));
+    if (stands && step > 0) return { x: plan.dense - 1.9 * plan.size.name, y: place.y - plan.size.name / 2 };
     return { x: 0, y: beside ? place.y + Math.min(place.h, 3 * plan.ch) / 2 + (plan.size.oneLine || plan.size.nameOnly ? plan.size.name / 3 : 0) : place.y - 7 };
   };
   const changes = isTensor(row) && !isDense(row) && row.whole_shape !== row.shape;
-  for (const [shape, when] of changes ? [[row.whole_shape, 'whole'], [row.shape, 'cut']] : [[row.shape, 'ever']]) {
+  for (const [shape, when] of stands ? [[row.shape, 'whole'], ['', 'cut']] : changes ? [[row.whole_shape, 'whole'], [row.shape, 'cut']] : [[row.shape, 'ever']]) {
     const seen = (step) => row.steps.includes(step) && (when === 'ever' || (when === 'whole') === (step === 0));
-    const place = beside && !plan.size.oneLine ? { x: 0, y: plan.size.code * 1.35 } : { dx: 8 };
+    const place = beside && !plan.size.oneLine ? { x: 0, y: plan.size.code * 1.35 } : { dx: 2 };
     const spans = [el('tspan', { class: 'name' }, [row.name])];
-    if (!plan.size.nameOnly) spans.push(el('tspan', { class: 'shape', ...place }, [shape]));
+    if (!plan.size.nameOnly) spans.push(' ', el('tspan', { class: 'shape', ...place }, [shape]));
     add(el('text', {}, spans), { seen, at });
   }
 }
@@ -107,8 +109,8 @@ function drawBlock(row, block, index, owner, plan, colours) {
     node.append(text((j + 0.5) * cw, (i + 0.5) * ch + size.text * 0.34, value, isWrong(i, j) ? 'value haloed' : 'value', { style: fitted(value, cw, size.text) }));
   }));
   block.under.forEach((whole, j) => {
-    // on a wall nothing is set smaller: a number without room for its unit stands alone
-    const words = size.small >= WALL_PX && naturalWidth(whole, size.small) > cw ? whole.split(' ')[0] : whole;
+    // nothing is set smaller than a wall or a phone may have it: a number without room for its unit stands alone
+    const words = naturalWidth(whole, size.small >= WALL_PX ? size.small : LEAST_PX) > cw - 3 ? whole.split(' ')[0] : whole;
     const cls = block.wrong.length ? 'under off' : 'under';
     node.append(text((j + 0.5) * cw, height + size.small * 1.15, words, cls, { style: fitted(words, cw, size.small) }));
   });
@@ -116,8 +118,10 @@ function drawBlock(row, block, index, owner, plan, colours) {
   return node;
 }
 
-const WALL_PX = 24;
+const WALL_PX = 24, LEAST_PX = 12;
+const BAR_SHARE = 0.9; // of a number's width a letter of a sentence takes
 const naturalWidth = (shown, size) => shown.length * size * 0.52;
+const barWidth = (row, size) => naturalWidth(row.text, BAR_SHARE * size.text);
 
 // A wider number is set a little smaller rather than over its neighbour.
 function fitted(shown, cw, size) {
@@ -147,7 +151,7 @@ function drawBar(row, result, board, plan, colours, add) {
   const seen = (step) => row.steps.includes(step);
   const { y, h } = plan.rowAt(row, false);
   const cls = `bar${row.sent ? '' : ' absent'}`;
-  const label = text(plan.left + plan.field / 2, y + h / 2 + plan.size.text * 0.36, row.text, row.sent ? 'bar-text' : 'bar absent-text', { style: fitted(row.text, plan.field - 12, plan.size.text * 0.9) });
+  const label = text(plan.left + plan.field / 2, y + h / 2 + plan.size.text * 0.36, row.text, row.sent ? 'bar-text' : 'bar absent-text', { style: fitted(row.text, plan.field - 12, BAR_SHARE * plan.size.text) });
   const box = el('rect', { x: plan.left + 1, y, width: plan.field - 2, height: h, rx: 3, class: row.fault ? `${cls} fault` : cls });
   add(el('g', {}, [box, label]), { seen, delay: row.sent ? ARROW_MS.bar : 0 });
   if (!row.sent) return;

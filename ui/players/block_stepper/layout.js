@@ -4,14 +4,15 @@ const SIZES = {
   laptop: { cw: 43, minCw: 37, ch: 29, text: 14.5, small: 13.5, gutter: 112, minGap: 7, head: 30, bar: 34, name: 16, code: 12.5, under: 20 },
   present: { cw: 92, minCw: 68, ch: 42, text: 28, small: 24, gutter: 250, minGap: 16, head: 44, bar: 52, name: 30, code: 24, under: 32 },
   long: { cw: 43, minCw: 37, ch: 26, text: 14, small: 13.5, gutter: 112, minGap: 7, head: 26, bar: 30, name: 16, code: 12.5, under: 19 },
-  tall: { cw: 43, minCw: 37, ch: 22, text: 13.5, small: 13, gutter: 112, minGap: 7, head: 24, bar: 27, name: 15.5, code: 12.5, under: 18 },
+  tall: { cw: 43, minCw: 37, ch: 22, text: 13.5, small: 13, gutter: 112, minGap: 7, head: 24, bar: 27, name: 15.5, code: 12.5, under: 18, spread: 0.56 },
   presentLong: { cw: 92, minCw: 68, ch: 36, text: 26, small: 24, gutter: 330, minGap: 16, head: 40, bar: 46, name: 28, code: 24, under: 30, oneLine: true },
-  presentTight: { cw: 92, minCw: 64, ch: 29, text: 24, small: 24, gutter: 330, minGap: 16, head: 34, bar: 38, name: 26, code: 24, under: 28, oneLine: true },
-  presentTightest: { cw: 92, minCw: 64, ch: 23, text: 24, small: 24, gutter: 330, minGap: 16, head: 26, bar: 28, name: 26, code: 24, under: 26, oneLine: true },
-  presentStill: { cw: 92, minCw: 56, ch: 38, text: 26, small: 24, gutter: 215, minGap: 16, head: 42, bar: 48, name: 28, code: 24, under: 30, nameOnly: true },
-  presentStillTight: { cw: 92, minCw: 56, ch: 26, text: 24, small: 24, gutter: 215, minGap: 16, head: 34, bar: 32, name: 26, code: 24, under: 26, nameOnly: true },
+  presentTight: { cw: 92, minCw: 64, ch: 29, text: 24, small: 24, gutter: 330, minGap: 16, head: 34, bar: 38, name: 26, code: 24, under: 28, oneLine: true, spread: 0.4 },
+  presentTightest: { cw: 92, minCw: 64, ch: 23, text: 24, small: 24, gutter: 330, minGap: 16, head: 26, bar: 28, name: 26, code: 24, under: 26, oneLine: true, spread: 0.08 },
+  presentStill: { cw: 92, minCw: 56, ch: 38, text: 26, small: 24, gutter: 215, minGap: 16, head: 42, bar: 48, name: 28, code: 24, under: 30, nameOnly: true, spread: 0.62 },
+  presentStillTight: { cw: 92, minCw: 56, ch: 26, text: 24, small: 24, gutter: 215, minGap: 16, head: 34, bar: 32, name: 26, code: 24, under: 26, nameOnly: true, spread: 0.17 },
   phone: { cw: 43, minCw: 38, ch: 30, text: 15, small: 14, gutter: 0, minGap: 7, head: 30, bar: 46, name: 16, code: 13.5, under: 21 },
 };
+SIZES.presentBeside = { ...SIZES.presentTightest, denseBeside: true }; // the dense result in a column of its own
 const GAPS = { first: 0, line: 31, arrow: 44, bar: 41, result: 52, dense: 26, none: 26 };
 const LABEL_ABOVE = 22;
 const LOW_WALL = 900, SHARES = { beside: 0.54, alone: 0.62, underControls: 0.43 }; // of a wall's height
@@ -19,7 +20,7 @@ const TALLEST = 620; // of a figure on a laptop, so that its controls stand abov
 
 // The sizes to try, best first. A longer story is drawn smaller; on a projector with a row's name and shape on one line.
 function sizesFor(board, width, present) {
-  if (present && width > 1000) return [isLong(board) ? SIZES.presentLong : SIZES.present, SIZES.presentTight, SIZES.presentTightest];
+  if (present && width > 1000) return [isLong(board) ? SIZES.presentLong : SIZES.present, SIZES.presentTight, SIZES.presentTightest, SIZES.presentBeside].filter(({ denseBeside }) => !denseBeside || board.rows.some(isDense));
   if (present && width > 700) return [SIZES.presentStill, SIZES.presentStillTight];
   if (width < 480) return [SIZES.phone];
   return [isLong(board) ? SIZES.long : SIZES.laptop, SIZES.tall];
@@ -42,9 +43,11 @@ function isDense(row) {
   return row.key === 'dense';
 }
 
+const columnsOf = (board, size) => board.num_ranks + (size.denseBeside ? 1 : 0);
+
 function leastWidth(board, size) {
-  const ranks = board.num_ranks;
-  return size.gutter + ranks * widestBlock(board) * size.minCw + (ranks - 1) * size.minGap;
+  const columns = columnsOf(board, size);
+  return size.gutter + columns * widestBlock(board) * size.minCw + (columns - 1) * size.minGap;
 }
 
 // The first view that fits, and on a projector leaves room below; or the last one, in a box that scrolls sideways.
@@ -61,7 +64,8 @@ function isLow(plan, present, played) {
 }
 
 function layOut(board, available, present, played) {
-  const plans = sizesFor(board, available, present).map((size) => layOutAt(board, available, present, size));
+  const plans = sizesFor(board, available, present).map((size) => layOutAt(board, available, present, size))
+    .filter((plan) => !plan.size.denseBeside || board.rows.every((row) => row.kind !== 'bar' || barWidth(row, plan.size) <= plan.field - 12));
   return plans.find((plan) => isLow(plan, present, played)) ?? plans[plans.length - 1];
 }
 
@@ -69,28 +73,26 @@ function layOutAt(board, available, present, size) {
   const width = Math.max(available, leastWidth(board, size));
   const field = width - size.gutter;
   const wholeWidest = Math.max(...board.rows.filter(isTensor).map((row) => row.whole_cells[1]));
-  const perRank = (field - (board.num_ranks - 1) * size.minGap) / (board.num_ranks * widestBlock(board));
+  const columns = columnsOf(board, size), column = (rank) => size.gutter + ((rank + 0.5) * field) / columns;
+  const perRank = (field - (columns - 1) * size.minGap) / (columns * widestBlock(board));
   const cw = Math.min(size.cw, perRank, (field - 4) / wholeWidest);
   const spread = spreadOf(board, size, present);
   const whole = stack(board.rows.filter((row) => row.steps.includes(0)), size, spread, true, 2);
   const cut = stack(board.rows, size, spread, false, size.head);
   lower(whole, (cut.height - whole.height) * 0.35);
   return {
-    size, width, cw, ch: size.ch, left: size.gutter, field,
+    size, width, cw, ch: size.ch, left: size.gutter, field: (field * board.num_ranks) / columns,
     height: Math.max(whole.height, cut.height),
     centre: size.gutter + field / 2,
-    column: (rank) => size.gutter + ((rank + 0.5) * field) / board.num_ranks,
+    column,
+    dense: size.denseBeside ? column(board.num_ranks) : size.gutter + field / 2,
     rowAt: (row, isWhole) => (isWhole && whole.tops.has(row.key) ? whole.tops : cut.tops).get(row.key),
   };
 }
 
 // A longer story stands closer together, and so does one whose labels stand between the rows.
 function spreadOf(board, size, present) {
-  if (size === SIZES.presentStill) return 0.62;
-  if (size === SIZES.presentTight) return 0.4;
-  if (size === SIZES.presentTightest) return 0.08;
-  if (size === SIZES.presentStillTight) return 0.17;
-  if (size === SIZES.tall) return 0.56;
+  if (size.spread) return size.spread;
   return (isLong(board) ? 0.62 : 1) * (present && !isLong(board) ? 0.85 : 1) * (size.gutter ? 1 : 0.6);
 }
 
@@ -110,6 +112,12 @@ function stack(rows, size, spread, isWhole, first) {
   let y = first;
   let previous = null;
   for (const row of rows) {
+    if (isDense(row) && size.denseBeside && !isWhole) {
+      const top = { y: tops.get(previous.key).y, h: rowHeight(row, size, isWhole) };
+      tops.set(row.key, top);
+      y = Math.max(y, top.y + top.h + underHeight(row, size));
+      continue;
+    }
     y += gapBefore(row, previous, isWhole, size) * spread + (row.kind === 'bar' ? 0 : labels);
     tops.set(row.key, { y, h: rowHeight(row, size, isWhole) });
     y += tops.get(row.key).h + underHeight(row, size);
@@ -149,7 +157,7 @@ function blockAt(row, block, plan, isWhole) {
   const [rows, columns] = [block.cells.length, block.cells[0].length];
   if (isWhole || block.rank === null) {
     const total = isDense(row) ? columns : row.whole_cells[1];
-    return { x: plan.centre - (total * plan.cw) / 2 + block.left * plan.cw, y: top.y + block.top * plan.ch };
+    return { x: (isWhole ? plan.centre : plan.dense) - (total * plan.cw) / 2 + block.left * plan.cw, y: top.y + block.top * plan.ch };
   }
   return { x: plan.column(block.rank) - (columns * plan.cw) / 2, y: top.y + (top.h - rows * plan.ch) / 2 };
 }

@@ -183,14 +183,15 @@ class Stepper extends Player {
     if (this.playing) this.goTo(this.at + 1);
   }
 
-  // N and B are its own as well: the last step lets Next through to the page, the first one Back.
+  // N and B are its own as well, and a clicker's keys: the last step lets Next through to the page, the first one Back.
   actOf(key, target) {
     if (key === ' ') return super.actOf(key, target);
     const within = (selector) => target instanceof Element && target.closest(selector) !== null;
     if (within(`${WRITES}, [role=slider], input[type=range]`)) return null;
     const isArrow = key === 'ArrowRight' || key === 'ArrowLeft';
     if (isArrow && within('[role=tab], [role=radiogroup], [role=radio], [data-follow], [role=menu], [role=grid]')) return null;
-    const by = { n: 1, arrowright: 1, b: -1, arrowleft: -1 }[key.toLowerCase()];
+    const clicker = this.model.present ? { pagedown: 1, pageup: -1 } : {};
+    const by = { n: 1, arrowright: 1, b: -1, arrowleft: -1, ...clicker }[key.toLowerCase()];
     const next = this.index + (by ?? 0);
     return by && next >= 0 && next < this.stops.length ? () => this.step(by) : null;
   }

@@ -103,6 +103,6 @@ function roundParts(trip, words, style) {
   const onFill = style.dark ? style.ground : '#ffffff';
   return [
     { from: 0, to: trip.latency, fill: style.latency, text: filled(words.waits, trip.told), ink: onFill, under: 'start', underInk: style.latencyText },
-    { from: trip.latency, to: trip.latency + trip.bandwidth, fill: style.bandwidth, text: filled(words.pours, trip.told), ink: style.dark ? style.ground : style.text, under: 'end', underInk: style.bandwidthText },
+    { from: trip.latency, to: trip.latency + trip.bandwidth, fill: style.bandwidth, text: filled(words.pours, trip.told), pad: true, under: 'end', underInk: style.bandwidthText },
   ];
 }
