@@ -2,7 +2,7 @@
 
 An instructor's key opens a room; its code, which learners type, is made from the key and does not tell it. As a
 machine finds another key of the same code within minutes, a room is its own key's alone. It holds numbers by voter:
-a random name that a visit gives itself, and no visitor's. Its learners may be the ranks of a ring, too. All of it
+a random name that a visit has in it, and no visitor's. Its learners may be the ranks of a ring, too. All of it
 is bounded, and gone when nobody has asked, voted or passed a chunk on for two hours.
 """
 
@@ -163,6 +163,16 @@ class Rooms:
                 return False
             votes[voter] = float(value)
             return True
+
+    def rename(self, code: str, before: str, after: str) -> None:
+        """Let a voter be the one it was before a reload: its votes are that one's, and its rank."""
+        with self._lock:
+            room = self._room(code)
+            for vote in (vote for votes in room.votes.values() for vote in votes) if room else ():
+                if before in vote:
+                    vote[after] = vote.pop(before)
+            if room and room.ring:
+                room.ring.leave(before)
 
     def asked(self, code: str) -> Asked | None:
         """What the room of a code is asking; None where there is no such room."""

@@ -138,6 +138,7 @@ ASKED = """- banner:
     - /children: equal
     - paragraph
     - group "Speed of a token, in per cent of one GPU's":
+      - /children: equal
       - slider "Speed of a token, in per cent of one GPU's"
     - button "Show data"
     - button "Download as PNG"

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from scripts.settled import turn
+
 HERE = Path(__file__).parent
 
 INK = (HERE / "ink.js").read_text(encoding="utf-8")
@@ -17,6 +19,8 @@ INK = (HERE / "ink.js").read_text(encoding="utf-8")
 TYPE = (HERE / "type.js").read_text(encoding="utf-8")
 """The least type in sight, how far the lowest reaches under the foot, which screen this is of how many, and all
 that is written: its words, box, colour as red, green, blue and alpha of 255, and how much it is faded."""
+
+LEAST_ON_A_PHONE_PX = 12
 
 CLEAR = 7.0
 """The contrast that a projector leaves enough of: WCAG's, enhanced, for letters of any size."""
@@ -27,11 +31,11 @@ def screens(page) -> list[dict]:
     found = [screen_in_sight(page)]
     most = (re.findall(r"/(\d+)", found[0]["screen"]) or ["1"])[0]
     for _ in range(int(most) - 1):
-        page.keyboard.press("PageDown")
+        turn(page, "next")
         page.wait_for_timeout(60)
         found.append(screen_in_sight(page))
     for _ in found[1:]:
-        page.keyboard.press("PageUp")
+        turn(page, "back")
     return found
 
 
@@ -91,6 +95,13 @@ TOUCH = """() => {
     return small;
 }"""
 """What a finger would miss: targets under 44 px, but for words within a line and the cells of a drawing."""
+
+
+def cramped(page) -> list[str]:
+    """What is written too small for a phone, in prose, drawings and charts."""
+    seen = page.evaluate(TYPE)
+    return [f"{seen['smallest']!r} is {seen['least']} px"] if seen["least"] < LEAST_ON_A_PHONE_PX else []
+
 
 HEADLESS = """() => [...document.querySelectorAll('table')].flatMap((table) => {
     const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((head) => {

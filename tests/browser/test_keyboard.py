@@ -4,6 +4,9 @@ import re
 
 from tests.browser.conftest import arrive, press, settle, until, wait_for_address
 from tests.browser.heard import ASKED, REVEALED, hear
+from tests.browser.test_every_page import faults, lasting
+
+SOLID = "element => getComputedStyle(element).backgroundColor"
 
 
 def in_focus(page) -> str:
@@ -74,6 +77,10 @@ def test_a_page_is_heard_in_order_and_reveal_leaves_the_focus_on_the_next_step_a
             "element => element.checkVisibility({ opacityProperty: true })"
         )
     predict_by_mouse(page)
+    page.emulate_media(forced_colors="active")
+    thumb = page.get_by_test_id("stSliderThumbValue").first.locator("..")
+    assert len({thumb.evaluate(SOLID), page.locator(".stApp").evaluate(SOLID)}) == 2, "a slider is lost"
+    page.emulate_media(forced_colors="none")
     page.get_by_role("button", name="Reveal").click()
     wait_for_address(page, "bill_revealed=true")
     until(page, lambda: in_focus(page) == "next")
@@ -84,6 +91,8 @@ def test_a_new_scene_is_announced_and_escape_closes_the_scenario_and_gives_the_f
     """And names the tab of the browser."""
     page = open_page(f"{app}/comm_cost?bill_scene=see")
     assert page.title() == "See it · The bill · Shardlab"
+    assert page.get_by_role("heading").count() > 3
+    assert page.get_by_role("link", name="Link to heading").count() == 0
     press(page, "n")
     assert page.title().startswith("Count it")
     assert page.locator("#shell-said").inner_text().startswith("Count it")
@@ -159,6 +168,12 @@ def test_nothing_in_the_header_lies_over_the_scenario(app, open_page):
                 beside = box["x"] + box["width"] <= bar["x"] or bar["x"] + bar["width"] <= box["x"]
                 under = box["y"] + box["height"] <= bar["y"] + 1
                 assert beside or under, f"{link.inner_text()} at {width} px"
+    page.set_viewport_size({"width": 1440, "height": 900})
+    for name, within in (("Main menu", "stMainMenuList"), ("Tools", "stTopNavPopover")):
+        page.get_by_role("button", name=name).click()
+        page.get_by_test_id(within).wait_for()
+        assert lasting(page, faults, "region", "landmark-unique") == []
+        page.keyboard.press("Escape")
 
 
 def test_a_link_of_the_glossary_stays_in_this_tab_and_takes_the_scenario_along(app, open_page):

@@ -56,7 +56,7 @@ def saved(page, tmp_path):
     return [(element.text, float(element.get("font-size"))) for element in texts]
 
 
-def test_64_microbatches_have_their_numbers_and_forced_colours_keep_the_chosen_speed(app, open_page, tmp_path):
+def test_64_microbatches_have_their_numbers_and_forced_colours_keep_what_is_picked(app, open_page, tmp_path):
     """The numbers come and go together: each on eight stages, and the followed one once more in its frame."""
     page = open_page(f"{app}/{SCHEDULE}&pipe_m=64")
     figure = drawn(page)
@@ -64,11 +64,15 @@ def test_64_microbatches_have_their_numbers_and_forced_colours_keep_the_chosen_s
     assert counted == {str(k): 16 if k == 6 else 8 for k in range(64)}
     page.emulate_media(forced_colors="active")
     settle(page)
-    colours = figure.evaluate(
-        "figure => ['.speed input:checked + span', '.speed input:not(:checked) + span']"
-        ".map(which => getComputedStyle(figure.querySelector(which)).backgroundColor)"
-    )
-    assert colours[0] != colours[1]
+    for place, picked, other in (
+        (figure, ".speed input:checked + span", ".speed input:not(:checked) + span"),
+        (page.locator(".st-key-pipe_m"), "[aria-checked=true]", "[aria-checked=false]"),
+    ):
+        colours = place.evaluate(
+            "(place, names) => names.map(name => getComputedStyle(place.querySelector(name)).color)",
+            [picked, other],
+        )
+        assert colours[0] != colours[1]
     assert figure.locator("input[type=range]").evaluate("slider => getComputedStyle(slider).appearance") == "auto"
 
 

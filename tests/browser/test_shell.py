@@ -145,6 +145,9 @@ def test_in_spanish_a_comma_is_a_decimal_and_streamlits_own_parts_are_named(app,
         " && document.documentElement.lang === 'es'"
         " && document.title === 'Banco de pruebas · La factura · Shardlab'"
     )
+    chip = "document.body.append(Object.assign(document.createElement('p'), { ariaLabel: '4.2 nodes.txt, 1.5KB' }))"
+    page.evaluate(chip)  # as Streamlit calls a file that it holds
+    page.locator('[aria-label="4.2 nodes.txt, 1,5KB"]').wait_for(state="attached")
     page.get_by_test_id("stMainMenu").get_by_role("button").click()
     for own in ("Imprimir", "Grabar la pantalla"):
         page.get_by_text(own, exact=True).wait_for()

@@ -39,7 +39,7 @@
         }
     };
     visit(document.querySelector('[data-testid="stMainBlockContainer"]'));
-    for (const { words, px, ends, canvas, colour, alpha } of window.ink) {
+    for (const { words, px, ends, canvas, colour, alpha } of window.ink ?? []) {
         if (!canvas.isConnected || !canvas.checkVisibility(seeable) || !/[\p{L}\p{N}]/u.test(words)) continue;
         const at = canvas.getBoundingClientRect(), scale = at.width / canvas.width;
         const [left, right] = ends.map(({ x }) => at.left + scale * x).sort((a, b) => a - b);

@@ -1,12 +1,14 @@
 """A lecture's room: one visit asks, others answer with the prediction they make anyway, and it counts them."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from runtime.rooms import ROOMS, code_of
+from runtime.rooms import ROOMS, Tally, code_of
 from ui.course.pages import entry
+from ui.room import poll
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 
@@ -66,6 +68,25 @@ def test_learners_send_the_prediction_they_make_and_the_wall_counts_it_and_names
     wall.button(key="reveal").click().run()
     assert "2 predictions near 15.2 %: the drain forgotten" in text_of(wall).replace("\\", "")
     assert "takes no more predictions" in said_in(learners[1], 20)
+
+
+def test_a_reload_is_the_voter_that_its_browser_kept_and_no_other(wall, monkeypatch):
+    """What a visit said before its browser was heard is that voter's; who takes name after name has one vote."""
+    code = wall.session_state["room"]
+    first, again = (opened("pipeline_bubble", pipe_scene="question", room=code) for _ in range(2))
+    said_in(first, 15)
+    said_in(again, 30)
+    assert ROOMS.tallies(code)[0].voters == 2
+    name, fresh = (visit.session_state["_voter"][1] for visit in (first, again))
+    monkeypatch.setattr(poll, "st", SimpleNamespace(session_state={"_voter": (code, fresh)}))
+    monkeypatch.setattr(poll, "code", lambda: code)
+    for told in (None, name, {"room": code}, {"room": code, "name": "ada"}, {"room": "CDFGHJ", "name": name}):
+        poll.recall(told)
+        assert poll.voter() == fresh
+    for kept in (name, "0" * 16, name):
+        poll.recall({"room": code, "name": kept})
+        assert poll.voter() == kept
+        assert ROOMS.tallies(code) == (Tally(((30.0, 1),)),)
 
 
 def test_the_short_address_leads_to_what_the_room_is_asked(wall):

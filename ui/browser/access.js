@@ -17,9 +17,9 @@ const OURS = '[data-testid="stMarkdownContainer"], [data-testid="stHtml"], [data
 // Where Streamlit says what is read aloud.
 const SPOKEN = ['aria-label', 'aria-roledescription', 'placeholder', 'title'];
 
-// A file's size, and a number within a sentence, as Streamlit writes them.
-const SIZE = /^\d+\.\d+[KMGT]?B$/, NUMBER = /^\d+\.\d+([KMGT]?B)?$/;
-const inOurMarks = (number, known) => (known.test(number) ? number.replace('.', decimalMark()) : number);
+// A file's size, alone or behind its name, and a number within a sentence, as Streamlit writes them.
+const SIZE = /((?:^|, )\d+)\.(\d+[KMGT]?B)$/, NUMBER = /^(\d+)\.(\d+(?:[KMGT]?B)?)$/;
+const inOurMarks = (said, known) => said.replace(known, (_, whole, rest) => `${whole}${decimalMark()}${rest}`);
 const pattern = (said) => new RegExp(`^${said.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')).join('(.+?)')}$`);
 const decimalMark = () => (1.5).toLocaleString(document.documentElement.lang)[1];
 
@@ -68,11 +68,13 @@ function setOnce(element, name, value) {
 }
 
 // A chart is one picture with its reading as its name, and not each word of its axes; the buttons over it do not say that
-// reading again, four times before it; and a slider says its name once.
+// reading again, four times before it; and a slider says its name and its value once.
+const SAID_BY_SLIDER = ['stSliderThumbValue', 'stSliderTickBar'];
 function sayOnce(element) {
   const testid = element.getAttribute('data-testid');
   if (testid === 'stVegaLiteChart') setOnce(element, 'role', 'img');
   if (testid === 'stBaseButton-elementToolbar' && element.ariaLabel) setOnce(element, 'aria-label', element.ariaLabel.split(': ')[0]);
+  if (SAID_BY_SLIDER.includes(testid)) setOnce(element, 'aria-hidden', 'true');
   if (element.type === 'range' && element.ariaLabel) element.removeAttribute('aria-labelledby');
 }
 
@@ -121,12 +123,16 @@ function sayOfPage() {
     }
   }
   levelHeads(heads);
-  // what floats over the page is within it
-  const floating = document.querySelector('#stFloatingOverlayPortal');
-  if (floating) {
-    setOnce(floating, 'role', 'region');
-    setOnce(floating, 'aria-label', document.title.split(' · ').at(-1));
+  // what floats over the page is within it, where there is anything
+  for (const floating of document.querySelectorAll('#stFloatingOverlayPortal, body > [data-floating-ui-portal]')) {
+    const name = floating.textContent.trim() ? document.title.split(' · ').at(-1) : '';
+    if (name) setOnce(floating, 'role', 'region');
+    else floating.removeAttribute('role');
+    if (name) setOnce(floating, 'aria-label', name);
+    else floating.removeAttribute('aria-label');
   }
+  const where = document.querySelector('.st-key-room_where');
+  if (where) setOnce(where, 'role', 'status');
   // the menu of a phone mixes heads and links in one list
   for (const item of document.querySelectorAll('[data-testid="stSidebarNavItems"], [data-testid="stSidebarNavItems"] :is(ul, li)')) setOnce(item, 'role', 'none');
 }

@@ -1,5 +1,5 @@
 // What the browser has to know of the shell: keys, focus, what is said of a change, and links within the course.
-// Mounted once a visit; `data` is { said, present, keys, lang, streamlit, shared, path, presides, first, view, reads, wall, dark }.
+// Mounted once a visit; `data` is { said, present, keys, lang, streamlit, shared, path, presides, voter, first, view, reads, wall, dark }.
 
 const PHONE_PX = [600, 480]; // a screen narrower or lower than this is a phone's, upright or on its side
 const WRITTEN_IN = 'input:not([type=range], [type=radio], [type=checkbox]), textarea, [contenteditable=true], [role=combobox]';
@@ -180,6 +180,7 @@ export default function ({ data, parentElement, setStateValue }) {
   Object.assign(wall, { known: JSON.stringify(data.wall), tell: (seen) => setStateValue('wall', seen) });
   watchWall(data.present);
   followTheWall(data.view, data.present, data.reads);
+  keepVoter(data.voter, (kept) => setStateValue('voter', kept));
   waiting ??= setTimeout(afterChange, 100);
   const dark = isDark(parentElement.host ?? parentElement);
   if (dark !== data.dark) setStateValue('dark', dark);

@@ -7,6 +7,7 @@ import streamlit as st
 from runtime import content
 from runtime.prose import said
 from runtime.room_ring import RoomRing
+from ui.cluster.wall import QUESTION
 from ui.players.pass_player import pass_player
 from ui.room import poll
 
@@ -18,11 +19,15 @@ _HAND = "rank_in_hand"
 
 def draw(ring: RoomRing) -> None:
     """The visit as a rank of the ring, or as one who watches."""
-    poll.arrive()
-    st.fragment(_rank, run_every=REFRESH_S)(ring, content.language())
+    is_here = poll.is_at(QUESTION)
+    if is_here:
+        poll.arrive()
+    st.fragment(_rank, run_every=REFRESH_S)(ring, is_here, content.language())
 
 
-def _rank(ring: RoomRing, language: str) -> None:
+def _rank(ring: RoomRing, was_here: bool, language: str) -> None:
+    if poll.is_at(QUESTION) != was_here:
+        st.rerun()
     with content.speaking(language):  # a fragment runs without the entry, which speaks the visit's language
         if st.session_state.get(_LEFT):
             st.markdown(said("cluster", "phone.left"))

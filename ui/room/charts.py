@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.quantities import local
 from ui.figures.prediction import axis_of, unit_for
 from ui.figures.style import Figure, Row, at, figure, kept, layer, serif, words
 from ui.theme import Look
@@ -45,7 +46,7 @@ def room_line(
         layer("text", _told(bars), x=x, y=at("above"), text="count", **words(look, 13.5)),
     ]
     if truth is not None:
-        row: list[Row] = [{"value": truth, "said": f"{truth:.{digits}f} {unit_for(truth, unit)}"}]
+        row: list[Row] = [{"value": truth, "said": local(f"{truth:.{digits}f} {unit_for(truth, unit)}")}]
         align = "left" if truth < 0.14 * high else "right" if truth > 0.86 * high else "center"
         upright = {"y": look.px(_TOP), "y2": look.px(height + 7), "strokeWidth": look.px(4)}
         layers += [

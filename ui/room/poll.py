@@ -27,11 +27,16 @@ from ui.theme import Look
 ROOM, CHAIR = "room", "chair"
 """The code and the key, in the address of every page."""
 
-REFRESH_S = 2.0
+VOTER = "_voter"
+
+REFRESH_S, FOLLOW_S = 2.0, 4.0
+"""How often a wall counts its votes, and a phone looks where the wall has gone."""
 NAMED = 3
 """How many heaps of wrong answers a wall has room to name."""
 
 _PLAIN = re.compile(r"[\w.,:+%-]{1,80}", re.ASCII)
+_NAME = re.compile(r"[0-9a-f]{16}", re.ASCII)
+_AT = "_at_the_question"
 _GIVEN = ("guess", "revealed")
 
 
@@ -97,8 +102,7 @@ def join(path: str) -> None:
 
 def is_asked(question: Question) -> bool:
     """Whether this visit presides, and its room is being asked just this."""
-    asked = ROOMS.asked(code()) if presides() else None
-    return asked is not None and asked.question.agrees(question)
+    return presides() and is_at(question)
 
 
 def button(question: Question, revealed: bool) -> Callable[[], object] | None:
@@ -204,7 +208,7 @@ def send(line: Line, guess: int | None, revealed: bool) -> None:
     asked = ROOMS.asked(code()) if code() and not presides() else None
     if asked is None or not asked.question.agrees(line.question):
         return
-    arrive()
+    arrive(line.question)
     if guess is None or revealed:
         told = "waits" if asked.takes_votes and not revealed else "over"
     else:
@@ -213,23 +217,60 @@ def send(line: Line, guess: int | None, revealed: bool) -> None:
         st.markdown(word(told, room=code()))
 
 
-def arrive() -> None:
-    """This visit is where its room is: it needs no way there."""
-    st.session_state["_at_the_question"] = True
+def is_at(question: Question) -> bool:
+    """Whether the room of this visit is asking just this."""
+    asked = ROOMS.asked(code()) if code() else None
+    return asked is not None and asked.question.agrees(question)
+
+
+def arrive(question: Question | None = None) -> None:
+    """This visit is where its room is: it needs no way there, until the room asks another question than this."""
+    st.session_state[_AT] = question
 
 
 def voter() -> str:
-    """The random name that this visit has given itself, and that nobody is told."""
-    return str(st.session_state.setdefault("_voter", secrets.token_hex(8)))
+    """The random name of this visit in its room: its browser keeps it, and nobody else is told."""
+    room, name = st.session_state.get(VOTER, ("", ""))
+    if room != code() or not name:
+        room, name = st.session_state[VOTER] = (code(), secrets.token_hex(8))
+    return str(name)
+
+
+def named() -> dict[str, str] | None:
+    """The room and the name in it, for the browser to keep; none where this visit is in no room, or presides."""
+    return {"room": code(), "name": voter()} if code() and not presides() else None
+
+
+def recall(told: object) -> None:
+    """Let this visit be the voter that its browser says it was before: what it said meanwhile is that voter's.
+
+    What a browser tells may be anything. Nobody knows another's name, and a visit that takes names in turn has one
+    vote all the same.
+    """
+    room, name = (told.get(part) if isinstance(told, dict) else None for part in ("room", "name"))
+    if not code() or room != code() or not isinstance(name, str) or not _NAME.fullmatch(name) or name == voter():
+        return
+    ROOMS.rename(code(), voter(), name)
+    st.session_state[VOTER] = (code(), name)
 
 
 def say_where(region: st.delta_generator.DeltaGenerator) -> None:
-    """One line for who is in a room and not at its question: the way there."""
+    """One line for who is in a room and not at its question: the way there, once the wall has gone on."""
     if st.session_state.pop("_room_full", False):
         region.markdown(word("full"))
-    if st.session_state.pop("_at_the_question", False) or not code() or presides():
+    is_there, at = _AT in st.session_state, st.session_state.pop(_AT, None)
+    if not code() or presides():
         return
-    if ROOMS.asked(code()) is None:
-        region.markdown(f":gray[{escape(word('unknown', room=code()))}]")
-    else:
-        region.markdown(f"{escape(word('elsewhere', room=code()))} [{word('follow')}](./?{ROOM}={code()})")
+    with region, st.container(key="room_where"):
+        if at is not None:
+            st.fragment(_lead, run_every=FOLLOW_S)(at, content.language())
+        elif not is_there and ROOMS.asked(code()) is None:
+            st.markdown(f":gray[{escape(word('unknown', room=code()))}]")
+        elif not is_there:
+            _lead(None, content.language())
+
+
+def _lead(at: Question | None, language: str) -> None:
+    if at is None or not is_at(at):
+        with content.speaking(language):  # as of the votes
+            st.markdown(f"{escape(word('elsewhere', room=code()))} [{word('follow')}](./?{ROOM}={code()})")
