@@ -1,18 +1,27 @@
 """CONTRIBUTING's worked example, followed: its two blocks, each in the file that it is for."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
+from core.catalog import link as find_link
 from core.collectives import cost, programs
+from core.comm_cost.bill import LAB_STEP_S, Step, bill
 from core.course.quiz import paper
+from core.scenario import Scenario
 from core.specs import LinkSpec
 from runtime import content
-from runtime.prose import said
+from runtime.prose import Prose, said
+from scripts.bill import main as print_bill
+from ui.comm_cost.charts import bill_bars
+from ui.comm_cost.rows import bill_row
+from ui.theme import LIGHT, Look
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -106,6 +115,26 @@ def test_the_architecture_names_files_that_are_there():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     named = re.findall(r"`((?:core|ui|docs|labs|tests|runtime|scripts)/[\w./-]+\.(?:py|md))`", text)
     assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
+def test_eight_kib_go_from_the_slider_to_the_ink(capsys):
+    """The architecture's walk of one number: address, step, bill, messages, prose, figure, terminal."""
+    scenario, ignored = Scenario.from_query({"model": "llama-3-8b", "batch": "1", "tp": "2"})
+    nvlink = find_link("nvlink-4")
+    step = Step(scenario.model_spec, scenario.tp, scenario.batch, LAB_STEP_S)
+    assert (step.payload_bytes, ignored) == (scenario.batch * 4096 * 2, [])
+    priced, alone = bill(step, nvlink), cost.ring_all_reduce(8192, 2, nvlink)
+    assert (priced.waiting_s, priced.bandwidth_s) == (64 * alone.waiting_s, 64 * alone.bandwidth_s)
+    halves = [np.zeros((2, 4096 // 2), dtype=np.float16) for _ in range(2)]
+    assert programs.run(programs.ring_all_reduce(2), halves).traffic_bytes == alone.traffic_bytes == 8192
+    sentence = content.blocks("comm_cost", "en")["see.reading_decode"].split(". ")[0]
+    assert Prose({"it": sentence}, {"step": step}).text("it").endswith("carries 8 KiB")
+    row = bill_row(priced, nvlink.name, "")
+    (drawn,) = [mark for mark in bill_bars([asdict(row)], Look(LIGHT), 10.0).rows if "waiting" in mark][:1]
+    assert (row.latency_ms, drawn["waiting"]) == (1e3 * priced.waiting_s, row.waiting)
+    assert print_bill(["--model", "llama-3-8b", "--tp", "2", "--link", "nvlink-4", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["payload_bytes"], printed["all_reduces"], printed["comm_s"]) == (8192, 64, priced.comm_s)
 
 
 def test_the_readmes_test_command_is_what_ci_runs_first():
