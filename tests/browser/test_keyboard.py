@@ -252,6 +252,15 @@ def test_each_view_is_one_entry_of_the_history_and_back_and_forward_bring_it(app
     page.get_by_test_id("stTopNavLink").filter(has_text="03 The bill").click()
     arrive(page, "comm_cost")
     assert page.evaluate("history.length") == before + 8, "a server that answers late adds no entry"
+    for left, writes in (
+        ("comm_cost", ("sharding_math?bill_scene=limits", "sharding_math?bill_scene=limits", "sharding_math")),
+        ("sharding_math", ("comm_cost", "comm_cost?bill_scene=limits")),
+    ):
+        page.keyboard.press("Shift")
+        length = page.evaluate("history.length")
+        for write in writes:
+            page.evaluate("address => history.pushState({}, '', address)", f"/{write}")
+        assert page.evaluate("history.length") == length + 1, f"{left} left in several writes"
 
 
 def test_a_reload_finds_a_player_where_it_was_left(app, open_page):

@@ -2,7 +2,8 @@
 // settings and its predictions, is written into the entry of the view that is open. So Back is the view before, always.
 //
 // Streamlit pushes an entry for some changes and replaces it for others, and leaves a page in several writes: first its
-// address without settings, or with those of the next page, then the next page's.
+// address without settings, or with those of the next page, then the next page's, then that with the scene it was left
+// at. How many of them there are depends on how fast the server is; so an act of the visitor makes one entry at the most.
 
 const BARE_MS = 300;
 const [pushed, replaced] = [history.pushState, history.replaceState].map((write) => write.bind(history));
@@ -16,9 +17,13 @@ function viewOf(href) {
   return JSON.stringify([pathname.replace(/\/$/, ''), scenes]);
 }
 
-// A link to another page has been followed: its address comes with the server's answer, however late that is.
+// Whether the visitor has done something that no entry was made for, and whether that was to follow a link to another
+// page, whose address comes with the server's answer, however late that is.
+let acted = false;
 let leaves = false;
+window.addEventListener('keydown', () => { acted = true; }, true);
 window.addEventListener('click', (event) => {
+  acted = true;
   const link = event.composedPath()[0].closest?.('a[href]');
   leaves = Boolean(link) && !link.target && new URL(link.href).pathname !== location.pathname;
 }, true);
@@ -30,8 +35,9 @@ function keepBare() {
   const { before, state } = bare;
   const after = location.href;
   bare = null;
-  if (viewOf(before) === viewOf(after)) return;
+  if (!acted || viewOf(before) === viewOf(after)) return;
   replaced(state, '', before);
+  acted = false;
   pushed(state, '', after);
 }
 
@@ -50,7 +56,8 @@ function written(state, title, url) {
   }
   leaves = leaves && stays;
   // before a visitor has done anything it is the address they came with, put into our words
-  const isNew = viewOf(there) !== viewOf(location.href) && navigator.userActivation.hasBeenActive;
+  const isNew = acted && viewOf(there) !== viewOf(location.href);
+  if (isNew) acted = false;
   return (isNew ? pushed : replaced)(state, title, url);
 }
 
@@ -58,4 +65,5 @@ Object.assign(history, { pushState: written, replaceState: written });
 window.addEventListener('popstate', () => {
   bare = null;
   leaves = false;
+  acted = false;
 }, true);
