@@ -11,7 +11,7 @@ from typing import Literal
 
 from core.collectives.cost import Algorithm, CollectiveCost, collective_cost, ring_all_reduce
 from core.errors import OutOfRangeError, require_non_negative, require_positive
-from core.models.weights import held_weight_bytes, read_weight_bytes
+from core.models.weights import read_weight_bytes, step_weight_bytes
 from core.sharding_math.step_ledger import ends_ledger
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 
@@ -201,18 +201,23 @@ def priced_ends(step: Step, link: LinkSpec) -> tuple[PricedCollective, ...]:
 
 
 def weight_streaming_s(
-    model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16", counted: Literal["held", "read"] = "held"
+    model: ModelSpec,
+    gpu: GpuSpec,
+    dtype: str = "bf16",
+    counted: Literal["step", "read"] = "step",
+    tokens: float = 1,
 ) -> float:
-    """A model's weights, once, through the GPU's memory.
+    """The weights of a step over `tokens` tokens, once, through the GPU's memory.
 
-        held / BW: 16.06 GB / 2.039 TB/s = 7.88 ms, Llama-3-8B on an A100-80GB: all the weights, as the labs count
+        step / BW: 16.06 GB / 2.039 TB/s = 7.88 ms, Llama-3-8B on an A100-80GB: all the weights, as the labs count
         read / BW: 15.01 GB / 2.039 TB/s = 7.36 ms: the least a decode step at TP=1 can take, for the embedding is
                    looked up and not streamed
 
+    Of a mixture, either counts only the experts that its tokens are routed to.
     Ignored: the KV cache, compute, launches and the share of the bandwidth that kernels reach.
     """
-    weight_bytes = held_weight_bytes(model, dtype) if counted == "held" else read_weight_bytes(model, dtype)
-    return weight_bytes / gpu.memory_bytes_per_s
+    weight_bytes = step_weight_bytes if counted == "step" else read_weight_bytes
+    return weight_bytes(model, dtype, tokens) / gpu.memory_bytes_per_s
 
 
 def balance_payload_bytes(ranks: int, link: LinkSpec) -> float:

@@ -12,7 +12,7 @@ from core.collectives.cost import CollectiveCost
 from core.collectives.custom_all_reduce import Kernel
 from core.comm_cost.bill import Bill, Step
 from core.comm_cost.kernels import picked_all_reduce, picked_bill
-from core.models.parameters import count_parameters
+from core.models.parameters import count_parameters, distinct_expert_fraction
 from core.specs import LinkSpec
 
 Moment = Literal["start", "attention", "round", "mlp", "sum", "layers", "token"]
@@ -115,12 +115,14 @@ class Journey:
 def journey(step: Step, link: LinkSpec) -> Journey:
     """A step over a link as lab 03 prices it, its compute told by part.
 
-    Of P parameters, attention's and the MLP's (with its experts and router) are a layer's on average; norms,
-    embedding and head count at the ends.
+    Of P parameters, attention's and the MLP's (with its router, and the experts that the step's tokens are routed
+    to) are a layer's on average; norms, embedding and head count at the ends.
     """
     count, layers = count_parameters(step.model), step.model.num_hidden_layers
-    mlp = count.mlp + count.router + count.shared_experts + count.experts
-    a_parameter_s = step.rank_compute_s / count.total
+    experts = count.experts * distinct_expert_fraction(step.model, step.tokens)
+    counted = count.total - count.experts + experts
+    mlp = count.mlp + count.router + count.shared_experts + experts
+    a_parameter_s = step.rank_compute_s / counted
     picked = picked_bill(step, link)
     return Journey(
         bill=picked.bill,
@@ -128,5 +130,5 @@ def journey(step: Step, link: LinkSpec) -> Journey:
         one_sum=picked_all_reduce(step.payload_bytes, step.tp_size, link),
         attention_s=a_parameter_s * count.attention / layers,
         mlp_s=a_parameter_s * mlp / layers,
-        ends_s=a_parameter_s * (count.total - count.attention - mlp),
+        ends_s=a_parameter_s * (counted - count.attention - mlp),
     )

@@ -1,6 +1,8 @@
-"""Bytes of a model's weights, in the two conventions in use, never mixed here. Both count an engine's own tensors.
+"""Bytes of a model's weights, in the three conventions in use, never mixed here. All count an engine's own tensors.
 
-  held  every weight, as a checkpoint holds it: 16.06 GB for Llama-3-8B in bf16. The labs' 8 ms step is this one.
+  held  every weight, as a checkpoint holds it: 16.06 GB for Llama-3-8B in bf16.
+  step  what the labs count for a decode step: those, but of a mixture only the experts that some token is routed
+        to. The labs' 8 ms are this one.
   read  what a step streams: the input embedding is a look-up of one row a token, so it is left out unless the
         head shares it; of a mixture, only the experts that some token is routed to. 15.01 GB for Llama-3-8B.
 
@@ -34,6 +36,18 @@ def held_weight_bytes(model: ModelSpec, dtype: str = "bf16") -> float:
     Raises UnknownNameError for a width that is no weight format.
     """
     return sum(_parts(model, dtype))
+
+
+def step_weight_bytes(model: ModelSpec, dtype: str = "bf16", tokens: float = 1) -> float:
+    """Bytes of weights that the labs count for a step over `tokens` tokens: of a dense model, all that it holds.
+
+        W_step = W_held - experts · (1 - K/E)^T
+
+    Raises UnknownNameError for a width that is no weight format.
+    """
+    require_positive(tokens=tokens)
+    parts = _parts(model, dtype)
+    return parts.looked_up + parts.rest + routed_weight_bytes(model, dtype, tokens)
 
 
 def read_weight_bytes(model: ModelSpec, dtype: str = "bf16", tokens: float = 1) -> float:

@@ -77,8 +77,8 @@ class Compositions:
 
     @property
     def sums(self) -> int:
-        """All-reduces of a token under any tensor parallelism: two in each layer."""
-        return 2 * self.scenario.model_spec.num_hidden_layers
+        """All-reduces of a token under any tensor parallelism."""
+        return self.scenario.model_spec.all_reduces
 
     @property
     def sum_s(self) -> float:
@@ -112,5 +112,6 @@ class Compositions:
         return Cluster(timed.gpu_spec, timed.link_spec, timed.network_spec, self.gpus_per_node)
 
     def _of(self, gpus: int) -> list[Layout]:
-        sizes = {"sequences": self.sequences, "prompt_tokens": self.scenario.prompt_tokens}
-        return layouts(self.scenario.model_spec, self.cluster, gpus, **sizes)
+        scenario, cluster = self.scenario, self.cluster
+        asked = {"sequences": self.sequences, "prompt_tokens": scenario.prompt_tokens}
+        return layouts(scenario.model_spec, cluster, gpus, **asked, dtype=scenario.weight_dtype)

@@ -92,6 +92,7 @@ def layout(
     *,
     sequences: int = 1,
     prompt_tokens: int = 2048,
+    dtype: str = "bf16",
 ) -> Layout:
     """One composition priced: its stages' times, the all-reduces inside them, the hand-overs between them.
 
@@ -110,8 +111,9 @@ def layout(
         return _pass(Step(model, tp_size, tokens, compute_s, divided=True), cluster, pp_size)
 
     together = ceil(sequences / in_flight)
-    alone, full = (over(rows, batched_decode_step_s(model, cluster.gpu, rows)) for rows in (1, together))
+    alone, full = (over(rows, batched_decode_step_s(model, cluster.gpu, rows, dtype)) for rows in (1, together))
     itl_full_s = full.cycle_s(in_flight)
+    prompt_s = prefill_step_s(model, cluster.gpu, prompt_tokens, dtype=dtype)
     return Layout(
         tp_size=tp_size,
         pp_size=pp_size,
@@ -121,7 +123,7 @@ def layout(
         latency_s=alone.latency_s,
         network_handoffs=sum(cluster.hop_link(tp_size, stage) is cluster.network for stage in range(pp_size - 1)),
         sums_over_network=cluster.tp_link(tp_size) is not cluster.link,
-        ttft_s=over(prompt_tokens, prefill_step_s(model, cluster.gpu, prompt_tokens)).total_s,
+        ttft_s=over(prompt_tokens, prompt_s).total_s,
         itl_alone_s=alone.cycle_s(1),
         itl_full_s=itl_full_s,
         tokens_per_s=sequences / itl_full_s,
@@ -168,11 +170,17 @@ def hand_over(payload_bytes: float, link: LinkSpec) -> CollectiveCost:
 
 
 def layouts(
-    model: ModelSpec, cluster: Cluster, gpus: int, *, sequences: int = 1, prompt_tokens: int = 2048
+    model: ModelSpec,
+    cluster: Cluster,
+    gpus: int,
+    *,
+    sequences: int = 1,
+    prompt_tokens: int = 2048,
+    dtype: str = "bf16",
 ) -> list[Layout]:
     """Every composition of `gpus` that the model's layers and heads allow, the widest TP first."""
     return [
-        layout(model, cluster, tp, pp, sequences=sequences, prompt_tokens=prompt_tokens)
+        layout(model, cluster, tp, pp, sequences=sequences, prompt_tokens=prompt_tokens, dtype=dtype)
         for tp, pp in compositions(gpus)
         if model.num_hidden_layers % pp == 0 and model.num_attention_heads % tp == 0
     ]

@@ -13,7 +13,6 @@ from core.comm_cost.decode_attention import WAYS, decode_attention
 from core.comm_cost.journey import journey
 from core.models.kv_cache import kv_bytes_per_token, sequence_bytes
 from core.models.parameters import multiplied_parameters
-from core.models.weights import read_weight_bytes
 from core.placement.layout import Layout
 from core.placement.plan import Question
 from core.placement.planner import AtRate, Placement
@@ -135,9 +134,8 @@ def walked(step: Step, gpu: GpuSpec, link: LinkSpec) -> Iterator[Shown]:
 
 def drafted(step: Step, gpu: GpuSpec, link: LinkSpec, drafts: Sequence[int], acceptance: float) -> Iterator[Shown]:
     """Lab 03's drafts: a token of a pass that reads the weights once, or multiplies all that it checks."""
-    weight_bytes = read_weight_bytes(step.model)
     for count in drafts:
-        told = speculation(step, gpu, link, weight_bytes, count, acceptance, 0.1)
+        told = speculation(step, gpu, link, count, acceptance, 0.1)
         rows = step.tokens * (count + 1)
         least_s = decode_least_s(step.model, gpu, rows, 0, step.tp_size, "bf16", "bf16") / told.tokens
         yield Shown("comm_cost", "drafts", f"{link.key} {count}", told.token_s, least_s, float(step.tokens))

@@ -4,31 +4,40 @@ W weight bytes, BW memory bytes/s, P active parameters, B sequences, F dense FLO
 """
 
 from collections.abc import Iterable
+from math import inf
 
 from core.comm_cost.bill import Bill, Step, bill
 from core.errors import require_positive
 from core.models.parameters import active_parameters
 from core.specs import GpuSpec, LinkSpec, ModelSpec
-from core.steps.model import decode_step_s
+from core.steps.model import decode_step_s, peak_flops
 
 
 def batched_decode_step_s(model: ModelSpec, gpu: GpuSpec, batch: int, dtype: str = "bf16") -> float:
     """One decode step of `batch` sequences at TP=1: the weights once through memory, or the arithmetic if longer.
 
-        max(W / BW, 2 · P · B / F)
+        max(W(B) / BW, 2 · P · B / F)
 
+    F is that of the weights' width, where the GPU multiplies in it. Of a mixture, W grows with the experts met.
     Ignored: the KV cache, which a long context makes the larger part, and kernels below the dense peak.
     """
     require_positive(batch=batch)
-    return max(decode_step_s(model, gpu, dtype), 2 * active_parameters(model) * batch / gpu.bf16_flops)
+    arithmetic_s = 2 * active_parameters(model) * batch / peak_flops(gpu, dtype)
+    return max(decode_step_s(model, gpu, dtype, batch), arithmetic_s)
 
 
 def ridge_batch(model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16") -> float:
     """The batch from which a decode step is bound by arithmetic.
 
-    W · F / (2 · P · BW)
+    B = W(B) · F / (2 · P · BW)
+
+    A mixture's W grows with B, ever more slowly, so that from above the formula nears the one batch that solves it.
     """
-    return decode_step_s(model, gpu, dtype) * gpu.bf16_flops / (2 * active_parameters(model))
+    a_second = peak_flops(gpu, dtype) / (2 * active_parameters(model))
+    batch, nearer = inf, decode_step_s(model, gpu, dtype, inf) * a_second
+    while nearer < batch * (1 - 1e-9):
+        batch, nearer = nearer, decode_step_s(model, gpu, dtype, nearer) * a_second
+    return nearer
 
 
 def batch_sweep(

@@ -45,14 +45,16 @@ program without a server has none of it: FasterTransformer's 24 times over two n
 """
 
 
-def decode_step_s(model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16") -> float:
-    """One decode step at TP=1: all weights once through memory; the labs' 8 ms for the labs' own pair.
+def decode_step_s(model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16", batch: float = 1) -> float:
+    """One decode step at TP=1: its weights once through memory; the labs' 8 ms for the labs' own pair.
+
+    Of a mixture, those of the experts that the `batch` tokens are routed to.
 
     Ignored: the KV cache, launches, and that kernels reach some 80 % of the bandwidth: all make it longer.
     """
     if (model.key, gpu.key, dtype) == LAB_PAIR:
         return LAB_STEP_S
-    return weight_streaming_s(model, gpu, dtype)
+    return weight_streaming_s(model, gpu, dtype, tokens=batch)
 
 
 def prefill_flops(model: ModelSpec, prompt_tokens: int, batch: int = 1) -> float:
@@ -104,7 +106,9 @@ def _pairs(tokens: int, window: int) -> float:
     return seen * tokens - seen**2 / 2
 
 
-def prefill_step_s(model: ModelSpec, gpu: GpuSpec, prompt_tokens: int, batch: int = 1, mfu: float = MFU) -> float:
+def prefill_step_s(
+    model: ModelSpec, gpu: GpuSpec, prompt_tokens: int, batch: int = 1, mfu: float = MFU, dtype: str = "bf16"
+) -> float:
     """One prefill at TP=1: its arithmetic at a share `mfu` of the dense FLOP/s, or a short prompt's weights once.
 
         max(B · flops / (F · mfu), W_read / BW)
@@ -113,8 +117,8 @@ def prefill_step_s(model: ModelSpec, gpu: GpuSpec, prompt_tokens: int, batch: in
     """
     if not 0 < mfu <= 1:
         raise OutOfRangeError("mfu", mfu, "must lie in (0, 1]")
-    read_s = read_weight_bytes(model, tokens=batch * prompt_tokens) / gpu.memory_bytes_per_s
-    return max(prefill_flops(model, prompt_tokens, batch) / (gpu.bf16_flops * mfu), read_s)
+    read_s = read_weight_bytes(model, dtype, batch * prompt_tokens) / gpu.memory_bytes_per_s
+    return max(prefill_flops(model, prompt_tokens, batch) / (peak_flops(gpu, dtype) * mfu), read_s)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from core.comm_cost.bill import Bill, Step
 from core.comm_cost.kernels import picked_bill
 from core.errors import OutOfRangeError, require_non_negative
+from core.models.weights import read_weight_bytes
 from core.specs import GpuSpec, LinkSpec
 from core.steps.batch_sweep import batched_decode_step_s
 
@@ -78,6 +79,7 @@ class Speculation:
     draft_s: float
     tokens: float
     read_bytes: float
+    """Of weights: the pass's own, of a mixture the experts of all tokens it checks, and the drafts'."""
 
     @property
     def token_s(self) -> float:
@@ -91,19 +93,25 @@ class Speculation:
 
 
 def speculation(
-    step: Step, gpu: GpuSpec, link: LinkSpec, weight_bytes: float, drafts: int, acceptance: float, draft_cost: float
+    step: Step,
+    gpu: GpuSpec,
+    link: LinkSpec,
+    drafts: int,
+    acceptance: float,
+    draft_cost: float,
+    dtype: str = "bf16",
 ) -> Speculation:
     """A decode step that checks `drafts` tokens a sequence, priced by the kernel an engine picks.
 
     Its compute is the weights once, or the arithmetic of all its tokens where that is longer.
     """
     checked = step.tokens * (drafts + 1)
-    compute_s = max(step.compute_s, batched_decode_step_s(step.model, gpu, checked))
+    compute_s = max(step.compute_s, batched_decode_step_s(step.model, gpu, checked, dtype))
     bill = picked_bill(replace(step, tokens=checked, compute_s=compute_s), link).bill
     return Speculation(
         drafts=drafts,
         bill=bill,
         draft_s=drafts * draft_cost * step.rank_compute_s,
         tokens=expected_tokens(acceptance, drafts),
-        read_bytes=weight_bytes * (1 + drafts * draft_cost),
+        read_bytes=read_weight_bytes(step.model, dtype, checked) * (1 + drafts * draft_cost),
     )

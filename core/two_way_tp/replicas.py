@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import floor
 from typing import Literal
 
-from core.comm_cost.bill import tp_comm_time_per_step
+from core.comm_cost.bill import tp_comm_time_per_step, weight_streaming_s
 from core.comm_cost.break_even import TwoGpus
 from core.models.kv_cache import kv_bytes_per_token
 from core.models.weights import held_weight_bytes
@@ -44,7 +44,8 @@ def duels(
 ) -> tuple[Duel, ...]:
     """The three on one link.
 
-        same batch:    replicas W/BW, TP=2 W/(2·BW) + c, for the same sequences
+        same batch:    replicas W/BW, TP=2 W/(2·BW) + c, for the same sequences; of a mixture, a replica reads the
+                       experts that its half of them meets
         full memory:   replicas hold M - W of cache each, TP=2 2M - W together, of sequences of `prompt_tokens`; a
                        step reads M either way, and TP=2 adds c
         prompts:       two prompts take replicas T, TP=2 T + 2c: arithmetic is divided either way
@@ -58,8 +59,13 @@ def duels(
     sequences = max(1, floor((RANKS * pair.usable_bytes - weight_bytes) / sequence_bytes))
     return (
         _full_memory(pair, link, tp_comm_time_per_step(model, sequences, RANKS, link)),
-        _same_batch(pair, link, tp_comm_time_per_step(model, batch, RANKS, link)),
-        _prompts(prefill_step_s(model, gpu, prompt_tokens), link, model, prompt_tokens),
+        _same_batch(
+            weight_streaming_s(model, gpu, dtype, tokens=max(1, batch / RANKS)),
+            weight_streaming_s(model, gpu, dtype, tokens=batch) / RANKS,
+            link,
+            tp_comm_time_per_step(model, batch, RANKS, link),
+        ),
+        _prompts(prefill_step_s(model, gpu, prompt_tokens, dtype=dtype), link, model, prompt_tokens),
     )
 
 
@@ -68,10 +74,9 @@ def _prompts(prefill_s: float, link: LinkSpec, model: ModelSpec, prompt_tokens: 
     return Duel("prompts", link, sums_s, 0.0, prefill_s / (prefill_s + RANKS * sums_s))
 
 
-def _same_batch(pair: TwoGpus, link: LinkSpec, comm_s: float) -> Duel:
-    replica_s = pair.weight_bytes / pair.memory_bytes_per_s
-    gain = replica_s / (replica_s / RANKS + comm_s)
-    return Duel("same batch", link, comm_s, pair.comm_at_same_batch_s(), gain)
+def _same_batch(replica_s: float, shared_s: float, link: LinkSpec, comm_s: float) -> Duel:
+    """`shared_s` is what each rank of TP=2 reads: half of all weights that the batch needs."""
+    return Duel("same batch", link, comm_s, replica_s - shared_s, replica_s / (shared_s + comm_s))
 
 
 def _full_memory(pair: TwoGpus, link: LinkSpec, comm_s: float) -> Duel:

@@ -7,7 +7,6 @@ from core.catalog import link as find_link
 from core.catalog import model
 from core.comm_cost.decode_attention import WAYS, DecodeAttention, decode_attention
 from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
-from core.models.weights import read_weight_bytes
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import CROSSING_S, TensorGroup
 from core.steps.speculation import PUBLISHED, Speculation, speculation
@@ -76,10 +75,10 @@ class Drafted:
     def passes(self, view: View, link: LinkSpec) -> list[Speculation]:
         """A step with no draft, then with more and more."""
         scenario = view.scenario
-        weights = read_weight_bytes(scenario.model_spec, scenario.weight_dtype)
         kept, cost = self.kept_percent / 100, self.cost_percent / 100
         step = replace(view, phase="decode").step
-        return [speculation(step, scenario.gpu_spec, link, weights, drafts, kept, cost) for drafts in DRAFTS]
+        gpu, dtype = scenario.gpu_spec, scenario.weight_dtype
+        return [speculation(step, gpu, link, drafts, kept, cost, dtype) for drafts in DRAFTS]
 
 
 def draft_rows(passes: Sequence[Speculation]) -> list[BillRow]:
@@ -114,7 +113,7 @@ def draft_fields(ask: Drafted, passes: Sequence[Speculation], link: LinkSpec) ->
         "draft_times": passes[0].token_s / shown.token_s,
         "draft_kept": ask.kept_percent / 100,
         "draft_cost": ask.cost_percent / 100,
-        "draft_read": decimal_bytes(passes[0].read_bytes),
+        "draft_read": decimal_bytes(shown.read_bytes / (1 + shown.drafts * ask.cost_percent / 100)),
         "draft_passes": f"1 + {shown.drafts} × {percent(ask.cost_percent / 100, 0)}",
         "draft_sum": " + ".join(
             ["1", *(plain((ask.kept_percent / 100) ** k, 2) for k in range(1, shown.drafts + 1))]

@@ -44,7 +44,8 @@ class View:
         if self.phase == "decode":
             compute_s = batched_decode_step_s(model, gpu, self.scenario.batch, self.scenario.weight_dtype)
         else:
-            compute_s = prefill_step_s(model, gpu, self.scenario.prompt_tokens, self.scenario.batch)
+            prompts, tokens = self.scenario.batch, self.scenario.prompt_tokens
+            compute_s = prefill_step_s(model, gpu, tokens, prompts, dtype=self.scenario.weight_dtype)
         return Step(
             model,
             self.scenario.tp,

@@ -17,10 +17,11 @@ from core.comm_cost.bill import (
 )
 from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import readings
-from core.models.weights import held_weight_bytes, read_weight_bytes
+from core.models.parameters import active_parameters, distinct_expert_fraction
+from core.models.weights import held_weight_bytes, read_weight_bytes, step_weight_bytes
 from core.sharding_math.step_ledger import sums_a_layer
 from core.specs import LinkSpec
-from core.steps.model import MFU, decode_step_s
+from core.steps.model import MFU, decode_step_s, peak_flops
 from core.units import KIB, MIB
 from runtime.catalog_words import short_name, told
 from runtime.kept import kept
@@ -222,9 +223,9 @@ def _step_formula(view: View) -> str:
             prompt_tokens=grouped(scenario.prompt_tokens),
             key=model.key,
             mfu=plain(100 * MFU),
-            bf16_flops=plain(gpu.bf16_flops / 1e12),
+            peak_flops=plain(peak_flops(gpu, scenario.weight_dtype) / 1e12),
         )
-    weights = held_weight_bytes(model, scenario.weight_dtype)
+    weights = step_weight_bytes(model, scenario.weight_dtype, scenario.batch)
     rounded = f" {said('comm_cost', 'says.rounded')}" if view.step.compute_s == LAB_STEP_S else ""
     streamed = said(
         "comm_cost",
@@ -233,16 +234,27 @@ def _step_formula(view: View) -> str:
         memory_bytes_per_s=bandwidth(gpu.memory_bytes_per_s, 4),
     )
     summed = f"{streamed} = {seconds(weights / gpu.memory_bytes_per_s)}{rounded}"
-    read = read_weight_bytes(model, scenario.weight_dtype, scenario.batch)
-    if read == weights or view.step.compute_s != decode_step_s(model, gpu, scenario.weight_dtype):
-        return summed
-    least = said(
-        "comm_cost",
-        "says.weights_read",
-        read=decimal_bytes(read, 4),
-        least_s=seconds(read / gpu.memory_bytes_per_s),
-    )
-    return f"{summed}. {least}"
+    if view.step.compute_s != decode_step_s(model, gpu, scenario.weight_dtype, scenario.batch):
+        operations = 2 * active_parameters(model) * scenario.batch
+        peak = peak_flops(gpu, scenario.weight_dtype)
+        return said(
+            "comm_cost",
+            "says.arithmetic",
+            operations=plain(operations / 1e12, 4),
+            peak_flops=plain(peak / 1e12),
+            arithmetic_s=seconds(operations / peak),
+            read_s=seconds(weights / gpu.memory_bytes_per_s),
+        )
+    told, read = [summed], read_weight_bytes(model, scenario.weight_dtype, scenario.batch)
+    if model.moe is not None:
+        held, met = held_weight_bytes(model, scenario.weight_dtype), distinct_expert_fraction(model, scenario.batch)
+        told.append(said("comm_cost", "says.weights_met", held=decimal_bytes(held, 4), met=met))
+    elif read != weights:
+        told.append(said("comm_cost", "says.weights_all"))
+    if read != weights:
+        least_s = seconds(read / gpu.memory_bytes_per_s)
+        told.append(said("comm_cost", "says.weights_read", read=decimal_bytes(read, 4), least_s=least_s))
+    return ". ".join(told)
 
 
 def _machines(view: View, points: Sequence[MeasuredPoint]) -> str:

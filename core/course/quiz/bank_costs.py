@@ -123,7 +123,7 @@ def bytes_share(rng: Draw) -> Number:
 def streaming(rng: Draw) -> Number:
     row = model(pick(rng, LAB, "qwen2.5-7b"))
     gpu_spec = gpu(pick(rng, "h100-sxm", "h200-sxm", "rtx-4090", "l40s"))
-    answer, every = (weight_streaming_s(row, gpu_spec, counted=counted) for counted in ("read", "held"))
+    answer, every = (weight_streaming_s(row, gpu_spec, counted=counted) for counted in ("read", "step"))
     return number(
         answer,
         "time",
