@@ -16,7 +16,7 @@ TOOLS_A_ROW = 3
 
 shell.boot()
 look, trip = shell.look(), journey.shown(shell.scenario())
-prose, palette = prose_of("overview", {**words.fields(), "trip": trip}), look.palette
+prose, palette = prose_of("overview", {**words.fields(), "trip": trip.scenario}), look.palette
 
 
 def picture(stem: str) -> str:

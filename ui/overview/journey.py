@@ -17,17 +17,17 @@ from ui.theme import Look
 PARAM = "home_trip"
 
 
-def shown(scenario: Scenario) -> Scenario:
+def shown(scenario: Scenario) -> rows.Shown:
     """What the journey is of: it gives no answer away that lab 03 has still to ask for."""
-    return rows.shown_scenario(scenario, progress.answered(course.entry("comm_cost")) > 0)
+    return rows.shown(scenario, progress.answered(course.entry("comm_cost")) > 0)
 
 
-def draw(scenario: Scenario, prose: Prose, look: Look) -> None:
-    """Every trip of the scenario that is shown, at rest at the start."""
+def draw(shown: rows.Shown, prose: Prose, look: Look) -> None:
+    """Every trip that may be chosen, at rest at the start."""
     address.hear(PARAM)
     player.journey_player(
-        *_played(scenario, content.language()),
-        layers=scenario.model_spec.num_hidden_layers,
+        *_played(shown, content.language()),
+        layers=shown.scenario.model_spec.num_hidden_layers,
         key="journey",
         alt=prose.plain("journey.alt"),
         param=PARAM,
@@ -39,12 +39,12 @@ def draw(scenario: Scenario, prose: Prose, look: Look) -> None:
 
 @st.cache_data(max_entries=16)
 def _played(
-    scenario: Scenario, language: str
+    shown: rows.Shown, language: str
 ) -> tuple[player.Choices, list[player.Trip], dict[str, player.Program]]:
     """What is played, kept by the language that its words are in."""
-    choices = rows.choices(scenario)
+    choices = rows.choices(shown)
     asked = player.Choices(
-        rows.ranks_of(scenario), rows.link_names(scenario), rows.batches_of(scenario), rows.first(scenario)
+        list(shown.ranks), rows.link_names(shown), rows.batches_of(shown.scenario), rows.first(shown)
     )
     programs = {way: _program(drawn) for way, drawn in rows.programs(choices).items()}
     return asked, [_trip(choice) for choice in choices], programs

@@ -47,16 +47,32 @@ class Choice:
         return f"{_WAYS.get(self.trip.kernel, 'two_shot')}-{self.ranks}" if self.trip.sums else "alone-1"
 
 
-def shown_scenario(scenario: Scenario, answered: bool) -> Scenario:
-    """The visit's own scenario once lab 03's question was answered; until then, one that gives nothing away."""
+@dataclass(frozen=True)
+class Shown:
+    """What a journey is of: a scenario, and the numbers of GPUs and the links that may be chosen."""
+
+    scenario: Scenario
+    ranks: tuple[int, ...]
+    links: tuple[LinkSpec, ...]
+
+
+def shown(scenario: Scenario, answered: bool = True) -> Shown:
+    """The visit's own scenario over every link that lab 03 compares, once lab 03's question was answered.
+
+    Until then nothing from which the answer could be read: another model, the links of a node alone, and not as
+    many GPUs as the question has.
+    """
     if answered:
-        return scenario
-    return OTHER if scenario.model_spec.num_hidden_layers == OWN.model_spec.num_hidden_layers else OWN
+        return Shown(scenario, _ranks_of(scenario), tuple(View(scenario).compared))
+    alike = scenario.model_spec.num_hidden_layers == OWN.model_spec.num_hidden_layers
+    other = OTHER if alike else OWN
+    ranks = (size for size in _ranks_of(other) if size == 1 or size != scenario.tp)
+    return Shown(other, tuple(ranks), tuple(link for link in View(other).compared if link.reach == "node"))
 
 
-def ranks_of(scenario: Scenario) -> list[int]:
+def _ranks_of(scenario: Scenario) -> tuple[int, ...]:
     """The numbers of GPUs that this model splits over."""
-    return [ranks for ranks in RANKS if not check_tp_size(scenario.model_spec, ranks).broken]
+    return tuple(ranks for ranks in RANKS if not check_tp_size(scenario.model_spec, ranks).broken)
 
 
 def batches_of(scenario: Scenario) -> list[int]:
@@ -70,30 +86,25 @@ def batches_of(scenario: Scenario) -> list[int]:
     return [batch for batch in BATCHES if arithmetic_s(batch) <= compute_s] or [1]
 
 
-def links_of(scenario: Scenario) -> list[LinkSpec]:
-    """The links that lab 03 compares for this scenario."""
-    return View(scenario).compared
+def choices(shown: Shown) -> list[Choice]:
+    """Every trip of a journey, by ranks, then link, then batch."""
+    return list(_choices(shown))
 
 
-def choices(scenario: Scenario) -> list[Choice]:
-    """Every trip of a scenario, by ranks, then link, then batch."""
-    return list(_choices(scenario))
-
-
-def _choices(scenario: Scenario) -> Iterator[Choice]:
-    for ranks in ranks_of(scenario):
-        for link in links_of(scenario):
-            for batch in batches_of(scenario):
-                view = View(replace(scenario, tp=ranks, batch=batch))
+def _choices(shown: Shown) -> Iterator[Choice]:
+    for ranks in shown.ranks:
+        for link in shown.links:
+            for batch in batches_of(shown.scenario):
+                view = View(replace(shown.scenario, tp=ranks, batch=batch))
                 yield Choice(ranks, link, batch, journey(view.step, link), view.fits != "none")
 
 
-def first(scenario: Scenario) -> tuple[int, int, int]:
+def first(shown: Shown) -> tuple[int, int, int]:
     """What is chosen first: the scenario's ranks, a ring, and its batch, or what is nearest to them."""
-    ranks, batches = ranks_of(scenario), batches_of(scenario)
+    scenario, ranks, batches = shown.scenario, shown.ranks, batches_of(shown.scenario)
     return (
         ranks.index(max(size for size in ranks if size <= max(scenario.tp, ranks[0]))),
-        min(_FIRST_LINK, len(links_of(scenario)) - 1),
+        min(_FIRST_LINK, len(shown.links) - 1),
         batches.index(max(size for size in batches if size <= max(scenario.batch, batches[0]))),
     )
 
@@ -136,6 +147,6 @@ def in_words(choice: Choice) -> dict[str, str]:
     }
 
 
-def link_names(scenario: Scenario) -> list[tuple[str, str]]:
+def link_names(shown: Shown) -> list[tuple[str, str]]:
     """The links by key and by a short name."""
-    return [(link.key, re.sub(r"\s*\(.*\)", "", short_name(link))) for link in links_of(scenario)]
+    return [(link.key, re.sub(r"\s*\(.*\)", "", short_name(link))) for link in shown.links]

@@ -13,7 +13,7 @@ from ui.players import journey_player as player
 
 @pytest.mark.parametrize("scenario", [rows.OWN, Scenario(model="mixtral-8x7b", weight_dtype="int4")])
 def test_every_trip_is_the_bill_that_lab_03_shows(scenario):
-    for choice in rows.choices(scenario):
+    for choice in rows.choices(rows.shown(scenario)):
         view = View(replace(scenario, tp=choice.ranks, batch=choice.batch))
         assert choice.trip.bill == view.price(choice.link)
         assert choice.trip.total_s == pytest.approx(view.price(choice.link).total_s)
@@ -21,16 +21,27 @@ def test_every_trip_is_the_bill_that_lab_03_shows(scenario):
         assert (program.ranks, len(program.rounds)) == (choice.ranks, choice.trip.rounds)
 
 
-def test_the_scenario_is_shown_only_after_lab_03_was_answered():
-    """Until then nothing that lab 03 asks of the visit's scenario stands in the figure: it is of another model."""
-    scenario = Scenario(tp=2)
+@pytest.mark.parametrize("tp", [1, 2, 4, 8])
+@pytest.mark.parametrize("model", ["llama-3-8b", rows.OWN.model, rows.OTHER.model])
+def test_nothing_answers_lab_03_before_it_was_answered(model, tp):
+    """No trip is of the model, of the number of GPUs or of a network that lab 03's question is about."""
+    scenario = Scenario(model=model, tp=tp)
+    shown = rows.shown(scenario, answered=False)
+    assert shown.scenario.model != model
+    for choice in rows.choices(shown):
+        assert choice.ranks == 1 or choice.ranks != tp
+        assert choice.link.reach == "node"
     asked = View(scenario).price(View(scenario).asked)
-    for model in ("llama-3-8b", rows.OWN.model, rows.OTHER.model):
-        shown = rows.shown_scenario(replace(scenario, model=model), answered=False)
-        assert shown.model != model
-    assert rows.shown_scenario(scenario, answered=True) == scenario
-    told = {word for choice in rows.choices(rows.OWN) for word in rows.in_words(choice).values()}
-    assert not {significant(asked.speedup), f"{100 * asked.speedup:.0f}"} & told
+    told = {word for choice in rows.choices(shown) for word in rows.in_words(choice).values()}
+    assert tp == 1 or not {significant(asked.speedup), f"{100 * asked.speedup:.0f}"} & told
+
+
+def test_the_answer_brings_the_scenario_and_its_network():
+    scenario = Scenario(tp=2)
+    shown = rows.shown(scenario, answered=True)
+    assert shown.scenario == scenario
+    assert 2 in shown.ranks
+    assert View(scenario).network in shown.links
 
 
 def test_no_batch_multiplies_longer_than_it_reads():
@@ -42,15 +53,15 @@ def test_no_batch_multiplies_longer_than_it_reads():
 
 
 def test_first_comes_what_the_scenario_says_or_what_is_nearest_below():
-    assert rows.first(Scenario(tp=64, batch=1000)) == (3, 1, 6)
-    assert rows.first(Scenario(tp=1, batch=3)) == (0, 1, 1)
+    assert rows.first(rows.shown(Scenario(tp=64, batch=1000))) == (3, 1, 6)
+    assert rows.first(rows.shown(Scenario(tp=1, batch=3))) == (0, 1, 1)
 
 
 def test_the_payload_is_small_enough_to_be_sent_with_the_page():
     """112 trips with their stops: what dragging needs, so that it asks the server for nothing."""
     from ui.overview.journey import _played
 
-    choices, trips, programs = _played(rows.OWN, "en")
+    choices, trips, programs = _played(rows.shown(rows.OWN), "en")
     assert len(trips) == len(choices.tp) * len(choices.links) * len(choices.batch)
     assert all(trip.program in programs for trip in trips)
     assert sum(len(str(asdict(trip))) for trip in trips) < 250_000
