@@ -13,7 +13,8 @@ PARAM = page.key("at")
 def play() -> None:
     with st.container(key="aside_lead"):
         page.say("play.lead")
-    puzzle_player(rows.puzzle_rows(), key="puzzles", param=PARAM, present=page.look.present)
+    present = page.look.present
+    puzzle_player(rows.puzzle_rows(present), key="puzzles", param=PARAM, present=present)
 
 
 def rules() -> None:

@@ -59,7 +59,7 @@ def test_a_puzzle_is_solved_by_keyboard_and_kept_in_the_address(app, open_page):
     assert "Choose in order" in figure.locator(".said").inner_text()
     sets.nth(1).locator("input").nth(0).focus()
     page.keyboard.press("Space")
-    assert "end with something else" in figure.locator(".live").inner_text()
+    assert "ends with its own columns of" in figure.locator(".live").inner_text()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     assert "nothing sends less" in figure.locator(".live").inner_text()
@@ -69,6 +69,11 @@ def test_a_puzzle_is_solved_by_keyboard_and_kept_in_the_address(app, open_page):
     page.reload()
     settle(page)
     assert figure.locator("h3").inner_text().startswith("2.")
+    # the longest board tells beside each step what is held, or why not
+    figure.locator(".list button").nth(6).click()
+    assert figure.locator(".told").first.is_visible()
+    sets.nth(0).get_by_text("whole").click()
+    assert figure.locator(".board .refusal").is_visible()
     assert figure.locator(".list button").first.get_attribute("aria-label").endswith("solved with the least")
 
 

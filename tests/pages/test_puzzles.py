@@ -6,6 +6,7 @@ import pytest
 
 from core.course.puzzles.bank import PUZZLES
 from core.course.puzzles.board import choices_of, score
+from runtime.quantities import grouped
 from tests.pages.test_every_scene import said, visit
 from ui.course.pages import entry
 from ui.puzzles.rows import PuzzleRow, puzzle_rows
@@ -31,6 +32,18 @@ def test_the_board_scores_every_answer_as_core_does(place):
         assert followed(row, choices) == (None if found is None else (found.traffic_bytes, found.hops))
     best = tuple(step.options.index(one) for step, one in zip(steps, puzzle.answer, strict=True))
     assert followed(row, best) == (row.best_traffic, row.best_hops)
+
+
+def test_every_place_is_told_with_its_width():
+    """So that a newcomer can work the score out: 8 tokens of 1,024 two-byte values are 16 KiB."""
+    for row in puzzle_rows():
+        reached = {move.after for step in row.steps for moves in step.moves.values() for move in moves} - {""}
+        assert set(row.told) == reached | {row.begins}
+        assert row.ends in row.told
+    assert [step.makes for step in puzzle_rows()[2].steps] == [grouped(4096), "", "", grouped(1024), ""]
+    assert puzzle_rows()[2].told["features.4096"] == f"its own columns of {grouped(4096)}"
+    last = puzzle_rows()[-1]
+    assert (last.told["features.16"], last.told[last.ends]) == ("its own best value", "the best value of all")
 
 
 @pytest.mark.parametrize("address", ["7.10211021.1220000000", "<script>", "99.9.9", "...", ""])

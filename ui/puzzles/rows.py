@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.course.puzzles.bank import PUZZLES, TOKENS
-from core.course.puzzles.board import Choice, Place, Puzzle, Step, move, solve
+from core.course.puzzles.board import BEST, Choice, Move, Place, Puzzle, Step, move, solve, walk
 from runtime.prose import said
+from runtime.quantities import grouped
 
 
 @dataclass(frozen=True)
@@ -20,17 +21,18 @@ class MoveRow:
 
 @dataclass(frozen=True)
 class StepRow:
-    """A step: its name, the labels of its choices, and its moves from each place, one a choice."""
+    """A step: its name, how wide a matrix makes the rows, its choices, and their moves from each place."""
 
     kind: str
     name: str
+    makes: str
     options: tuple[tuple[str, str], ...]
     moves: Mapping[str, tuple[MoveRow, ...]]
 
 
 @dataclass(frozen=True)
 class PuzzleRow:
-    """One puzzle with its words."""
+    """One puzzle with its words; `told` says what a rank holds at each place."""
 
     key: str
     name: str
@@ -40,18 +42,22 @@ class PuzzleRow:
     ranks: int
     begins: str
     goal: str
+    ends: str
+    told: Mapping[str, str]
     steps: tuple[StepRow, ...]
     best_traffic: float
     best_hops: int
 
 
-def puzzle_rows() -> list[PuzzleRow]:
-    """All ten."""
-    return [_row(puzzle) for puzzle in PUZZLES]
+def puzzle_rows(present: bool = False) -> list[PuzzleRow]:
+    """All ten. A wall has no room to say how wide the rows are."""
+    return [_row(puzzle, present) for puzzle in PUZZLES]
 
 
-def _row(puzzle: Puzzle) -> PuzzleRow:
-    best = solve(puzzle).best
+def _row(puzzle: Puzzle, present: bool) -> PuzzleRow:
+    best, ends = solve(puzzle).best, list(walk(puzzle, puzzle.answer))[-1].after
+    assert ends is not None
+    steps, told = _steps(puzzle, present)
     name, task, hint, moral = (
         said("puzzles", f"{part}.{puzzle.key}", puzzle) for part in ("name", "task", "hint", "moral")
     )
@@ -64,28 +70,55 @@ def _row(puzzle: Puzzle) -> PuzzleRow:
         ranks=puzzle.ranks,
         begins=_place(Place(puzzle.begins, puzzle.width)),
         goal=puzzle.goal,
-        steps=_steps(puzzle),
+        ends=_place(ends),
+        told=told,
+        steps=steps,
         best_traffic=best.traffic_bytes,
         best_hops=best.hops,
     )
 
 
-def _steps(puzzle: Puzzle) -> tuple[StepRow, ...]:
-    """The steps in order, each with its moves from every place that some choice before it leads to."""
+def _steps(puzzle: Puzzle, present: bool) -> tuple[tuple[StepRow, ...], Mapping[str, str]]:
+    """The steps in order, each with its moves from every place that is reached; all places in words."""
     places, rows = {Place(puzzle.begins, puzzle.width)}, []
+    told, best = {_place(place): _told(place, present) for place in places}, False
     for step in puzzle.steps:
+        best |= step.kind == "best"
         reached = set()
         moves = {}
         for place in sorted(places, key=_place):
             made = [move(puzzle, step, place, choice) for choice in step.options or (None,)]
             reached |= {one.after for one in made if one.after is not None}
-            moves[_place(place)] = tuple(
-                MoveRow(_place(one.after) if one.after else "", one.refusal or "", one.traffic_bytes, one.hops)
-                for one in made
+            moves[_place(place)] = tuple(map(_moved, made))
+        told |= {_place(place): _told_best(place) if best else _told(place, present) for place in reached}
+        rows.append(
+            StepRow(
+                step.kind,
+                _name(step),
+                grouped(step.width) if step.width else "",
+                tuple(map(_option, step.options)),
+                moves,
             )
-        rows.append(StepRow(step.kind, _name(step), tuple(map(_option, step.options)), moves))
+        )
         places = reached
-    return tuple(rows)
+    return tuple(rows), told
+
+
+def _moved(made: Move) -> MoveRow:
+    after = _place(made.after) if made.after else ""
+    return MoveRow(after, made.refusal or "", made.traffic_bytes, made.hops)
+
+
+def _told(place: Place, present: bool) -> str:
+    held = said("puzzles", f"held.{place.held}")
+    of = "columns" if place.held == "features" else "rows"
+    return held if present else said("puzzles", f"wide.{of}", held=held, width=place.width)
+
+
+def _told_best(place: Place) -> str:
+    """Once each rank has named its best value: its own, those of all ranks, or the one that is left."""
+    which = "own" if place.held == "features" else "one" if place.width == BEST else "all"
+    return said("puzzles", f"best.{which}")
 
 
 def _name(step: Step) -> str:

@@ -41,6 +41,9 @@ _COUNTED = LinkSpec("counted", "counted", latency_s=0.0, bandwidth_bytes_per_s=1
 
 _VALUE_BYTES = 2
 
+BEST = 2
+"""What is left of a row when its best value was taken: the value, and where it stands."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -170,8 +173,7 @@ def _computed(puzzle: Puzzle, step: Step, place: Place) -> Move:
     refusal = refused.get((step.kind, place.held))
     if refusal is not None:
         return Move(None, refusal)
-    # the best of its own columns, from each rank: a value and where it stands
-    candidates = 2 * puzzle.ranks if place.held == "features" else 2
+    candidates = BEST * (puzzle.ranks if place.held == "features" else 1)
     return Move(Place(place.held, candidates if step.kind == "best" else place.width))
 
 

@@ -9,14 +9,15 @@ function walked(puzzle, chosen) {
     if (choice === null || choice === undefined) return { taken, open: true };
     const move = step.moves[place][choice];
     taken.push(move);
-    if (!move.after) return { taken, refused: move.refusal };
+    if (!move.after) return { taken, place, refused: move.refusal };
     place = move.after;
   }
-  const held = heldAt(place);
-  return { taken, held, refused: held === puzzle.goal ? '' : 'goal', done: held === puzzle.goal };
+  const done = heldAt(place) === puzzle.goal;
+  return { taken, place, refused: done ? '' : 'goal', done };
 }
 
 const heldAt = (place) => place.split('.')[0];
+const why = ({ puzzle, words }, { refused, place }) => filled(words[`kind_${refused}`], { held: puzzle.told[place] });
 const total = (taken, what) => taken.reduce((sum, move) => sum + move[what], 0);
 
 function written(bytes) {
@@ -32,48 +33,51 @@ function buildBoard(board, player) {
   const { puzzle, words } = player;
   let ask = 0;
   const asked = player.model.present ? answer : choices;
-  const rows = puzzle.steps.map((step) => madeRow(step.name, step.options.length ? asked(player, step, ask++) : made('span'), step.kind));
+  const rows = puzzle.steps.map((step) => madeRow(step.name, step.options.length ? asked(player, step, ask++) : made('span'), step));
   board.replaceChildren(madeRow(words.begins, made('span')), ...rows, madeRow(words.goal, made('span')));
   board.dataset.many = rows.length > MOST_IN_ONE_COLUMN;
   player.figure.style.setProperty('--half', Math.ceil((rows.length + 2) / 2));
 }
 
-function madeRow(name, asked, kind = '') {
+function madeRow(text, asked, { kind = '', makes = '' } = {}) {
   const row = made('li');
+  const name = made('span', { className: 'name', textContent: text });
   row.dataset.kind = kind;
-  row.append(made('span', { className: 'name', textContent: name }), asked, made('span'), made('span', { className: 'cost' }));
+  if (makes) name.append(made('small', { textContent: ` → ${makes}` }));
+  row.append(name, asked, made('span'), made('span', { className: 'cost' }));
   return row;
 }
 
 function fillBoard(board, player) {
-  const { puzzle, words, chosen } = player;
-  const { taken, refused, held } = walked(puzzle, chosen);
+  const { puzzle, chosen } = player;
+  const walk = walked(puzzle, chosen);
   const rows = [...board.children];
-  setOutcome(rows[0], picture(player, heldAt(puzzle.begins)));
-  puzzle.steps.forEach((step, i) => fillRow(rows[i + 1], player, taken[i]));
+  setOutcome(rows[0], picture(player, puzzle.begins));
+  puzzle.steps.forEach((step, i) => fillRow(rows[i + 1], player, walk, i));
   if (player.model.present) fillAnswers(rows.slice(1, -1), player);
   const last = rows.at(-1);
-  setOutcome(last, picture(player, puzzle.goal));
-  const off = refused === 'goal';
-  last.children[1].replaceWith(made('span', { className: off ? 'refusal' : 'reached', textContent: off ? words.kind_goal : held === puzzle.goal ? '✓' : '' }));
+  setOutcome(last, picture(player, puzzle.ends));
+  const off = walk.refused === 'goal';
+  last.children[1].replaceWith(made('span', { className: off ? 'refusal' : 'reached', textContent: off ? why(player, walk) : walk.done ? '✓' : '' }));
 }
 
 const setOutcome = (row, outcome) => row.children[2].replaceWith(outcome);
 
-function fillRow(row, player, move) {
+function fillRow(row, player, walk, step) {
   const { words } = player;
+  const move = walk.taken[step];
   const off = move && !move.after;
   row.dataset.still = !move;
   row.dataset.off = Boolean(off);
-  setOutcome(row, off ? made('span', { className: 'refusal', textContent: words[`kind_${move.refusal}`] }) : move ? picture(player, heldAt(move.after)) : made('span'));
+  setOutcome(row, off ? made('span', { className: 'refusal', textContent: why(player, walk) }) : move ? picture(player, move.after) : made('span'));
   row.children[3].textContent = move?.hops ? `${written(move.traffic)}, ${filled(words.hops, move)}` : '';
 }
 
-function picture(player, held) {
-  const { puzzle, theme, words, model } = player;
+function picture(player, place) {
+  const { puzzle, theme, model } = player;
   const cell = made('span', { className: 'picture' });
-  cell.innerHTML = rankBlocks(held, puzzle.ranks, theme, model.present ? 1.5 : 1);
-  cell.append(made('span', { className: 'told', textContent: words[`kind_held_${held}`] }));
+  cell.innerHTML = rankBlocks(heldAt(place), puzzle.ranks, theme, model.present ? 1.5 : 1);
+  cell.append(made('span', { className: 'told', textContent: puzzle.told[place] }));
   return cell;
 }
 

@@ -140,14 +140,14 @@ class Puzzles {
 
   verdict() {
     const { words, walk, sent, state } = this;
-    if (walk.refused) return words[`kind_${walk.refused}`];
+    if (walk.refused) return why(this, walk);
     if (state) return filled(state === 2 ? words.best : words.right, { bytes: written(sent.traffic), hops: sent.hops });
     return '';
   }
 
   spoken() {
     const { taken } = this.walk;
-    const held = taken.length && taken.at(-1).after ? this.words[`kind_held_${heldAt(taken.at(-1).after)}`] : '';
+    const held = taken.length ? (this.puzzle.told[taken.at(-1).after] ?? '') : '';
     return [held, this.verdict(), this.sum(), this.state === 2 ? this.puzzle.moral : ''].filter(Boolean).join(' ');
   }
 
