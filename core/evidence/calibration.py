@@ -21,6 +21,8 @@ from core.steps.model import Efficiency
 Floats = NDArray[np.float64]
 
 REACHED = np.arange(0.40, 1.0001, 0.01)
+LAUNCHES_S: Floats = np.arange(10, 400, dtype=np.float64) * 1e-5
+SHORT_PROMPT = 1000
 FLOORS_S: Floats = np.arange(0, 121, 2, dtype=np.float64) * 1e-6
 
 
@@ -46,13 +48,13 @@ _DENSE = (
     Calibration("a100", "A100", "dense", Efficiency(0.76, 86e-6), 472, 10),
     Calibration("hopper", "H100 and H200", "dense", Efficiency(0.74, 44e-6), 115, 5),
     Calibration("blackwell", "B200", "dense", Efficiency(0.61, 44e-6), 20, 1, floor_fitted=False),
-    Calibration("cdna3", "MI300X", "dense", Efficiency(0.45, 22e-6), 50, 5),
+    Calibration("cdna3", "MI300X", "dense", Efficiency(0.49, 34e-6), 49, 5),
 )
 _COUNTED = (
     Calibration("a100", "A100", "mixture", Efficiency(0.83, 110e-6), 32, 6),
-    Calibration("hopper", "H100 and H200", "mixture", Efficiency(0.80, 48e-6), 32, 8),
+    Calibration("hopper", "H100 and H200", "mixture", Efficiency(0.80, 48e-6), 29, 8),
     Calibration("blackwell", "B200", "mixture", Efficiency(0.40, 50e-6), 48, 8),
-    Calibration("cdna3", "MI300X", "mixture", Efficiency(0.40, 102e-6), 56, 12),
+    Calibration("cdna3", "MI300X", "mixture", Efficiency(0.40, 102e-6), 54, 12),
 )
 # fmt: on
 _FITTED = (*_DENSE, *(replace(row, kind=kind) for row in _COUNTED for kind in KINDS[1:]))
@@ -128,6 +130,29 @@ def fit_efficiency(predictions: Sequence[Prediction], floor_s: float | None = No
     best = int(np.argmin(np.sum(errors, axis=0)))
     reached, floor = REACHED[best // len(floors)], floors[best % len(floors)]
     return Efficiency(round(float(reached), 2), round(float(floor), 9))
+
+
+def fit_launch(predictions: Sequence[Prediction]) -> float:
+    """What one engine takes to launch a plain layer of a prompt, on one stack: as `fit_efficiency` is fitted.
+
+    Of prompts under `SHORT_PROMPT` tokens, where launches show; searched in steps of 0.01 ms.
+    """
+    short = [each for each in predictions if each.measurement.prompt_tokens < SHORT_PROMPT]
+    sources = sorted({each.measurement.source for each in short})
+    errors = [_launch_errors([each for each in short if each.measurement.source == source]) for source in sources]
+    return round(float(LAUNCHES_S[int(np.argmin(np.sum(errors, axis=0)))]), 9)
+
+
+def _launch_errors(predictions: Sequence[Prediction]) -> Floats:
+    """The mean absolute log error of one source under every time of a launch."""
+    steps = np.array(
+        [each.terms.step_s(prompt_efficiency(each.measurement.gpu, each.measurement.model)) for each in predictions]
+    )
+    launches = np.array([each.launches for each in predictions])
+    measured = np.array([each.measurement.measured_s for each in predictions])
+    predicted = np.maximum(steps[:, None], launches[:, None] * LAUNCHES_S)
+    errors: Floats = np.abs(np.log(predicted / measured[:, None])).mean(axis=0)
+    return errors
 
 
 def _errors(predictions: Sequence[Prediction], floors: Floats) -> Floats:

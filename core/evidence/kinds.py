@@ -1,25 +1,30 @@
-"""Kinds of layer, as far as a step's time tells them apart, and what a prompt takes at the least in each."""
+"""Kinds of layer, as far as a step's time tells them apart, and what an engine takes to launch a prompt's."""
 
 from collections.abc import Mapping
 from typing import Literal, get_args
 
 from core.layer_specs import CompressedSpec, StateSpec
-from core.specs import ModelSpec
+from core.specs import GpuSpec, ModelSpec
 
 Kind = Literal["dense", "mixture", "latent", "hybrid", "compressed"]
 """Of layers: dense, with experts, with latent attention; with states; with what is behind compressed."""
 
 KINDS = get_args(Kind)
 
-_MIXTURE_S = 0.56e-3
-PROMPT_LAYER_S: Mapping[Kind, float] = {
-    "dense": 0.41e-3, "mixture": _MIXTURE_S, "latent": 2.95e-3, "hybrid": _MIXTURE_S, "compressed": _MIXTURE_S
-}  # fmt: skip
-"""The least that a layer of a prompt takes: no graph of it is recorded, and its kernels are launched one by one.
+Stack = Literal["cuda", "rocm"]
 
-Of prompts of 128 tokens: Qwen3-1.7B's 28 layers in 11.4 ms and Qwen3-30B-A3B's 48 in 27.0 (tt-inference-server
-issue #340, A100, vLLM), DeepSeek-R1's 61 in 180 (issue #356, 16 H100, SGLang). One source each; those
-that were not timed have a mixture's."""
+PROMPT_LAUNCH_S: Mapping[tuple[str, Stack], float] = {
+    ("vllm", "cuda"): 0.41e-3, ("sglang", "cuda"): 1.13e-3, ("sglang", "rocm"): 1.54e-3
+}  # fmt: skip
+"""The least that a prompt takes for each plain layer's worth of its kernels: no graph of it is recorded, and the
+engine launches them one by one. A compiled engine has none.
+
+Fitted on first tokens of prompts under 1,000 tokens (core.evidence.calibration.fit_launch)."""
+
+
+def stack_of(gpu: GpuSpec) -> Stack:
+    """What kernels are launched through on a GPU."""
+    return "rocm" if gpu.gpu_class.startswith("cdna") else "cuda"
 
 
 def layer_kind(model: ModelSpec) -> Kind:
@@ -32,3 +37,12 @@ def layer_kind(model: ModelSpec) -> Kind:
     if model.mla is not None:
         return "latent"
     return "dense" if model.moe is None else "mixture"
+
+
+def prompt_launch_s(engine: str, gpu: GpuSpec, model: ModelSpec) -> float:
+    """What an engine takes to launch a plain layer of a prompt: on a stack where none was timed, as on CUDA.
+
+    vLLM's first tokens were timed of dense layers and of mixtures; of others it is taken to be as slow as SGLang.
+    """
+    timed = "sglang" if engine == "vllm" and layer_kind(model) not in ("dense", "mixture") else engine
+    return PROMPT_LAUNCH_S.get((timed, stack_of(gpu)), PROMPT_LAUNCH_S.get((timed, "cuda"), 0.0))

@@ -6,10 +6,11 @@ constants. B sequences asked for, C of them resident, S prompt tokens, O output 
 
 from dataclasses import dataclass
 
-from core.evidence.kinds import PROMPT_LAYER_S, layer_kind
-from core.evidence.measurements import SERVERS, Measurement
+from core.evidence.kinds import prompt_launch_s
+from core.evidence.measurements import Measurement
 from core.models.kv_cache import sequence_bytes
 from core.models.weights import read_weight_bytes
+from core.steps.launches import prompt_layers
 from core.steps.model import Efficiency, StepTerms, decode_terms, prefill_terms
 from core.units import GIB
 
@@ -27,19 +28,24 @@ BURST_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Prediction:
-    """A measurement beside what it should have taken; a server's prompt takes at least `launch_s`.
-
-    An engine that was compiled launches faster than one written in Python, and has none of it.
-    """
+    """A measurement beside what it should have taken; a prompt alone launches so many plain layers."""
 
     measurement: Measurement
     terms: StepTerms
     roofline_s: float
-    launch_s: float = 0.0
+    launches: float = 0.0
 
-    def predicted_s(self, efficiency: Efficiency) -> float:
-        """The calibrated time, never under the roofline."""
-        return max(self.terms.step_s(efficiency), self.roofline_s, self.launch_s)
+    @property
+    def launch_s(self) -> float:
+        """The least that its engine takes to launch a prompt; an engine that was compiled has none of it."""
+        return self.launches * prompt_launch_s(
+            self.measurement.engine, self.measurement.gpu, self.measurement.model
+        )
+
+    def predicted_s(self, efficiency: Efficiency, layer_launch_s: float | None = None) -> float:
+        """The calibrated time, never under the roofline; a plain layer's launches may take another time."""
+        launch_s = self.launch_s if layer_launch_s is None else self.launches * layer_launch_s
+        return max(self.terms.step_s(efficiency), self.roofline_s, launch_s)
 
 
 def prediction(measurement: Measurement) -> Prediction:
@@ -63,9 +69,8 @@ def prediction(measurement: Measurement) -> Prediction:
             return Prediction(measurement, step, _decode(measurement, resident).roofline_s)
         case "first_token":
             prompt = _prefill(measurement, 1)
-            layer_s = PROMPT_LAYER_S[layer_kind(measurement.model)] if measurement.engine in SERVERS else 0.0
-            launch_s = measurement.model.num_hidden_layers * layer_s
-            return Prediction(measurement, prompt, prompt.roofline_s / measurement.pp_size, launch_s)
+            launches = prompt_layers(measurement.model, measurement.dtype, measurement.group.tp_size)
+            return Prediction(measurement, prompt, prompt.roofline_s / measurement.pp_size, launches)
         case "run":
             return _of_run(measurement)
         case "saturated":

@@ -9,9 +9,9 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from core.evidence.calibration import PROMPT_FLOOR_S, calibration_for, fit_efficiency
-from core.evidence.kinds import Kind, layer_kind
-from core.evidence.measurements import Measurement, PublishedTable, Quantity
+from core.evidence.calibration import PROMPT_FLOOR_S, calibration_for, fit_efficiency, fit_launch
+from core.evidence.kinds import Kind, Stack, layer_kind, stack_of
+from core.evidence.measurements import SERVERS, Measurement, PublishedTable, Quantity
 from core.evidence.published_terms import Prediction, fits, prediction
 from core.models.parameters import total_parameters
 from core.specs import GpuSpec, ModelSpec
@@ -99,8 +99,13 @@ def residuals(table: PublishedTable) -> tuple[Residual, ...]:
     prompts = {
         key: _held_out_prompt(predictions, *key, steps[key]) for key in {_group(each) for each in predictions}
     }
+    launches = {
+        key: _held_out_launch(predictions, *key) for key in map(_launcher, filter(is_launched, predictions))
+    }
     return tuple(
-        Residual(each, each.predicted_s((prompts if is_prompt(each) else steps)[_group(each)]))
+        Residual(each, each.predicted_s(prompts[_group(each)], launches.get(_launcher(each))))
+        if is_prompt(each)
+        else Residual(each, each.predicted_s(steps[_group(each)]))
         for each in predictions
     )
 
@@ -108,6 +113,11 @@ def residuals(table: PublishedTable) -> tuple[Residual, ...]:
 def is_prompt(each: Prediction) -> bool:
     """Whether it is a prompt read alone, which has constants of its own."""
     return each.measurement.quantity == "first_token"
+
+
+def is_launched(each: Prediction) -> bool:
+    """Whether it is a prompt that a server reads alone: its time is mostly its launches, and tells of no other."""
+    return is_prompt(each) and each.measurement.engine in SERVERS
 
 
 def fit_rows(predictions: Iterable[Prediction], gpu_class: str, kind: Kind, without: str = "") -> list[Prediction]:
@@ -122,6 +132,18 @@ def fit_rows(predictions: Iterable[Prediction], gpu_class: str, kind: Kind, with
         and (layer_kind(each.measurement.model) == "dense") == (kind == "dense")
         and each.measurement.source != without
         and each.measurement.engine != "megatron"
+        and not is_launched(each)
+    ]
+
+
+def launch_rows(
+    predictions: Iterable[Prediction], engine: str, stack: Stack, without: str = ""
+) -> list[Prediction]:
+    """What an engine's launches are fitted on: first tokens through one stack, one source left out."""
+    return [
+        each
+        for each in predictions
+        if is_launched(each) and _launcher(each)[:2] == (engine, stack) and each.measurement.source != without
     ]
 
 
@@ -131,6 +153,7 @@ def prompt_rows(predictions: Iterable[Prediction], gpu_class: str, without: str 
         each
         for each in predictions
         if is_prompt(each)
+        and not is_launched(each)
         and each.measurement.gpu.gpu_class == gpu_class
         and layer_kind(each.measurement.model) == "dense"
         and each.measurement.source != without
@@ -140,6 +163,16 @@ def prompt_rows(predictions: Iterable[Prediction], gpu_class: str, without: str 
 def _group(each: Prediction) -> tuple[str, Kind, str]:
     measurement = each.measurement
     return measurement.gpu.gpu_class, layer_kind(measurement.model), measurement.source
+
+
+def _launcher(each: Prediction) -> tuple[str, Stack, str]:
+    return each.measurement.engine, stack_of(each.measurement.gpu), each.measurement.source
+
+
+def _held_out_launch(predictions: Sequence[Prediction], engine: str, stack: Stack, source: str) -> float | None:
+    """What an engine's launches take without one source; None, what ships, where no other times it."""
+    rows = launch_rows(predictions, engine, stack, source)
+    return fit_launch(rows) if rows else None
 
 
 def _held_out(predictions: Sequence[Prediction], gpu_class: str, kind: Kind, source: str) -> Efficiency:

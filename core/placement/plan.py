@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from core.errors import ShardlabError
 from core.evidence.accuracy import Band, decode_band
 from core.evidence.calibration import calibration_of, prompt_efficiency
+from core.evidence.kinds import prompt_launch_s
 from core.models.checkpoint import as_served
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
@@ -26,7 +27,7 @@ MILLION = 1e6
 class Question:
     """All that a placement depends on. Without an `efficiency` the GPU's class has its own, and without a band.
 
-    The `engine` is the one whose words a refusal quotes.
+    The `engine` is the one whose words a refusal quotes, and whose launches a prompt waits for.
     """
 
     model: ModelSpec
@@ -49,7 +50,8 @@ class Question:
         gpu, model = self.cluster.gpu, self.model
         constants = self.efficiency or calibration_of(gpu, model).efficiency
         prompts = prompt_efficiency(gpu, model, self.efficiency)
-        return timing(model, self.cluster, layout, self.demand, constants, concurrency, prompts)
+        launch_s = prompt_launch_s(self.engine, gpu, model)
+        return timing(model, self.cluster, layout, self.demand, constants, concurrency, prompts, launch_s)
 
 
 @dataclass(frozen=True)

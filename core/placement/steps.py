@@ -10,13 +10,13 @@ from functools import lru_cache
 
 from core.collectives.cost import as_measured
 from core.comm_cost.kernels import picked_all_reduce, picked_kernel
-from core.evidence.kinds import PROMPT_LAYER_S, layer_kind
 from core.models.loaded_weights import stages
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.step_terms import decode_of, prefill_of
 from core.specs import LinkSpec, ModelSpec
+from core.steps.launches import prompt_layers
 from core.steps.model import (
     ACTIVATION_BYTES,
     Efficiency,
@@ -75,8 +75,11 @@ def timing(
     efficiency: Efficiency,
     concurrency: int | None = None,
     prompts: Efficiency | None = None,
+    layer_launch_s: float = 0.0,
 ) -> Timing:
-    """A layout timed at the demand's concurrency, or at another; `prompts` are a prompt's own constants.
+    """A layout timed at the demand's concurrency, or at another.
+
+    `prompts` are a prompt's own constants, `layer_launch_s` what its engine takes to launch a plain layer of it.
 
     Raises IndivisibleError where a group of ranks would leave a node half used.
     """
@@ -85,7 +88,7 @@ def timing(
     in_flight = min(layout.pp_size, int(per_copy))
     batch = per_copy / in_flight
     decode = decode_of(model, cluster, layout, demand, batch)
-    prefill_s, handoffs_s = _prompt_s(model, cluster, layout, demand, prompts or efficiency)
+    prefill_s, handoffs_s = _prompt_s(model, cluster, layout, demand, prompts or efficiency, layer_launch_s)
     itl_s = _cycle_s(model, cluster, layout, decode, efficiency, batch, in_flight) / demand.tokens_a_step
     tokens_per_s = sequences / itl_s
     return Timing(
@@ -101,12 +104,18 @@ def timing(
 
 @lru_cache(maxsize=16)
 def _prompt_s(
-    model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, efficiency: Efficiency
+    model: ModelSpec,
+    cluster: ClusterSpec,
+    layout: Layout,
+    demand: Demand,
+    efficiency: Efficiency,
+    layer_launch_s: float,
 ) -> tuple[float, float]:
     """What one prompt takes of the layers, and of the wires between stages: the same at every concurrency."""
     step_s = prefill_of(model, cluster, layout, demand).step_s(efficiency)
     handoffs = _handoff_s(model, cluster, layout, demand.prompt_tokens - demand.cached_tokens)
-    return max(step_s, model.num_hidden_layers * PROMPT_LAYER_S[layer_kind(model)]), sum(handoffs)
+    launch_s = layer_launch_s * prompt_layers(model, demand.dtype, layout.tp_size)
+    return max(step_s, launch_s), sum(handoffs)
 
 
 def _decoding_share(demand: Demand, itl_s: float, reading_s: float) -> float:

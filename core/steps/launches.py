@@ -6,7 +6,7 @@ shared expert runs beside the routed ones. What an engine fuses differs by relea
 these leave the least error on published times of sources that were left out.
 """
 
-from core.layer_specs import AttentionSpec, Block, CompressedSpec, MlaSpec, MlpSpec, MoeSpec
+from core.layer_specs import AttentionSpec, Block, CompressedSpec, DeltaSpec, MlaSpec, MlpSpec, MoeSpec, StateSpec
 from core.specs import ModelSpec
 
 _MLP, _EXPERTS = 4, 5
@@ -19,6 +19,10 @@ _INDEXER = 10
 """Its projections, norm, rotation, transform, 8 bits, cache, scores, choice, and where that lies."""
 _ROW_NORM = 5
 """A norm over the heads of all ranks, of queries and of keys: squares, their sum over the ranks, scale."""
+_CHUNKED_DELTA, _CHUNKED_SCAN = 8, 4
+"""More kernels that a prompt's states take than a step's one: by chunks, within them and from one to the next.
+
+Source: chunk_gated_delta_rule with its two norms, and _mamba_chunk_scan_combined_fwd, both in vLLM 0.33."""
 
 
 def is_plain(model: ModelSpec) -> bool:
@@ -34,6 +38,17 @@ def launched_layers(model: ModelSpec, dtype: str = "bf16", tp_size: int = 1) -> 
     in_blocks = dtype == "fp8" and model.weight_block is not None
     kinds = ((block, count) for kind, count in model.kinds_of() for block in kind.blocks)
     return sum(count * _kernels(block, tp_size, in_blocks) for block, count in kinds) / _PLAIN_LAYER
+
+
+def prompt_layers(model: ModelSpec, dtype: str = "bf16", tp_size: int = 1) -> float:
+    """Layers of a prompt, each by its kernels, of which states have more than in a step."""
+    states = (
+        count * (_CHUNKED_DELTA if isinstance(block, DeltaSpec) else _CHUNKED_SCAN)
+        for kind, count in model.kinds_of()
+        for block in kind.blocks
+        if isinstance(block, StateSpec)
+    )
+    return launched_layers(model, dtype, tp_size) + sum(states) / _PLAIN_LAYER
 
 
 def _kernels(block: Block, tp_size: int, in_blocks: bool) -> int:
