@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from core.clinic.hang_log import read_hang
 from core.clinic.ranks_log import read_ranks
 from core.errors import ShardlabError
-from core.links.own_tables import own_tables
+from core.links.fitted_tables import fitted_tables
 from core.models.hf_config import model_from_config
 from core.placement.topology import read_node, read_topology
 from core.quantity import read_quantity
@@ -33,7 +33,7 @@ SIZE = 1_000_000
 SECONDS, MEGABYTES = 1.0, 100.0
 
 READERS: Mapping[str, Callable[[str], object]] = {
-    "nccl table": own_tables,
+    "nccl table": fitted_tables,
     "startup log": read_log,
     "benchmark": read_bench_results,
     "topology": read_topology,

@@ -216,7 +216,7 @@ LinkFamily = Literal["", "nvlink", "xgmi", "pcie", "infiniband", "roce", "efa", 
 
 @dataclass(frozen=True)
 class LinkSpec:
-    """What one message costs: a launch, a latency a hop, and its bytes over one direction of the wire.
+    """What one message costs: a launch, a latency a hop, and its bytes over one direction of the link.
 
     `latency_s` is α per hop, `bandwidth_bytes_per_s` is β in one direction, `base_s` is the launch cost t0 of a
     whole collective (0 in the labs' napkin model). `ramp` is κ: a transfer that is neither waiting nor bytes alone

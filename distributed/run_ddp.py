@@ -4,7 +4,7 @@
 
 Every step rank 0 also takes the joined batch alone, from the same weights: the gradients must agree. They are sent
 once a tensor and once in buckets, in turn. The time in sums is recorded for each, beside lab 03's bill of the same
-payloads on the wire between the ranks, fitted to a sweep of idle all-reduces before the first step.
+payloads on the link between the ranks, fitted to a sweep of idle all-reduces before the first step.
 """
 
 import argparse
@@ -98,15 +98,15 @@ def digest(model: MiniGPT) -> str:
 def result_of(ranks: list[dict[str, Any]], steps: int, batch: int) -> dict[str, object]:
     """The one object of a run."""
     first, parameters = ranks[0], sum(p.numel() for p in MiniGPT(MINI_GPT, Group()).parameters())
-    wire = fitted_sweep(first["swept_s"], len(ranks))
-    assert wire is not None, "a sweep of many sizes can be fitted"
+    link = fitted_sweep(first["swept_s"], len(ranks))
+    assert link is not None, "a sweep of many sizes can be fitted"
     command = f"python -m distributed.run_ddp --json --steps {steps} --batch {batch}"
     ways = [
         {
             "way": way,
             "all_reduces_per_step": len(took_s[0]),
             "all_reduce_s_per_step": summary([sum(step) for step in took_s]),
-            "billed_s_per_step": sums_s(wire, first["payloads"][way]),
+            "billed_s_per_step": sums_s(link, first["payloads"][way]),
         }
         for way, took_s in first["took_s"].items()
     ]

@@ -12,7 +12,7 @@ from ui.sharding_math import charts, figures, rows, words
 
 page = scenes.open_page("sharding_math")
 scenario, look = page.scenario, page.look
-own_file = learner_panel.file_here()
+learner_file = learner_panel.file_here()
 
 with page.controls("see"):
     kind = rows.KINDS[page.control(inputs.choice, "layer", "says.layer", list(rows.KINDS), "Column")]
@@ -36,7 +36,7 @@ with page.controls("bench" if figure == "rounding" else "nowhere", "trial"):
         dtype=page.control(inputs.select, "dtype", "says.format", list(PRECISIONS), "bfloat16"),
         order=page.control(inputs.select, "order", "says.order_sum", list(SUM_ORDERS), "ring"),
     )
-with page.controls("build" if own_file else "nowhere", "learner"):
+with page.controls("build" if learner_file else "nowhere", "learner"):
     task = page.control(inputs.choice, "task", "says.draw", list(TASKS), "row_parallel")
 
 
@@ -74,12 +74,12 @@ def count() -> None:
 
 
 def build() -> None:
-    if own_file is None:
+    if learner_file is None:
         page.say("build.body")
         page.say("learner.off")
         return
-    st.markdown(learner_panel.heading(own_file, page.prose))
-    learner_panel.panel(own_file, task, page.prose, look.present)
+    st.markdown(learner_panel.heading(learner_file, page.prose))
+    learner_panel.panel(learner_file, task, page.prose, look.present)
     with st.expander(page.prose.plain("build.title")):
         page.say("build.body")
 

@@ -20,10 +20,10 @@ shipped = {
     facts.run_name(run.log): run
     for run in sorted(map(captures.load, captures.names()), key=lambda run: facts.by_size(run.log))
 }
-own_speaks = own.capture is not None and own.capture.log.model == MINI_GPT
+drawable = own.capture is not None and own.capture.log.model == MINI_GPT
 readable = {name: run for name, run in shipped.items() if run.log.model == MINI_GPT}
-choices = [*readable, *([live_run.NAME] if own_speaks else [])]
-if own.now and own_speaks:
+choices = [*readable, *([live_run.NAME] if drawable else [])]
+if own.now and drawable:
     st.session_state[page.key("run")] = slug(live_run.NAME)
 with page.controls("see", "count", "break_it"):
     chosen = page.control(inputs.choice, "run", "says.run", choices, choices[0])
@@ -33,11 +33,11 @@ with page.controls("see"):
     token = page.control(inputs.slide, "token", "says.letter", 1, 18, 6)
 with page.controls("bench"):
     model = page.control(inputs.choice, "model", "says.model", list(GPTS)[:3], MINI_GPT.key)
-    wire = page.control(inputs.choice, "wire", "says.between_ranks", list(facts.WIRES), "TCP")
+    link = page.control(inputs.choice, "wire", "says.between_ranks", list(facts.BACKENDS), "TCP")
     runs = [*shipped.items()]
     if own.capture:
         runs.append((said("two_way_tp", "says.here", run_name=facts.run_name(own.capture.log)), own.capture))
-    measured = two_way_tp_bench.open_bench(page, tuple(runs), facts.WIRES[wire], wire)
+    measured = two_way_tp_bench.open_bench(page, tuple(runs), facts.BACKENDS[link], link)
     drawn = measured.choose()
 with page.controls("break_it"):
     wrong = page.control(inputs.choice, "wrong", "says.what_goes_wrong", list(facts.WRONGS), "one rank slow")
@@ -74,7 +74,7 @@ page.play(
     see=lambda: read_run.see(page, log, step),
     count=lambda: read_run.count(page, capture),
     break_it=lambda: read_run.break_it(page, log, facts.WRONGS[wrong]),
-    bench=lambda: bench_scene.draw(page, measured, drawn, own.capture, model, facts.WIRES[wire]),
+    bench=lambda: bench_scene.draw(page, measured, drawn, own.capture, model, facts.BACKENDS[link]),
     build=build,
     engines=lambda: page.say("engines.body"),
     limits=lambda: page.say("limits.body"),

@@ -9,15 +9,15 @@ from runtime.measurements import measured_all_reduces
 from ui import inputs, scenes
 from ui.comm_cost import bench as comm_bench
 from ui.comm_cost import payloads as comm_payloads
+from ui.comm_cost import rounds as comm_rounds
 from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_slips as slips
 from ui.comm_cost import rows_view as views
 from ui.comm_cost import slips as comm_slips
-from ui.comm_cost import wire as comm_wire
 from ui.comm_cost import words as facts
-from ui.comm_cost.words_bench import wire as wire_fields
+from ui.comm_cost.words_bench import rounds as rounds_fields
 
-BILL, WIRE = "the bill", "the wire"
+BILL, ROUNDS = "the bill", "the wire"
 MEASURED, NAPKIN = "as measured", "the lab's napkin"
 
 page = scenes.open_page("comm_cost")
@@ -32,7 +32,7 @@ def place(seen: bool) -> AbstractContextManager[object]:
 
 
 with place(page.scene == "see"):
-    shown = page.control(inputs.choice, "view", "says.figure", [BILL, WIRE], BILL)
+    shown = page.control(inputs.choice, "view", "says.figure", [BILL, ROUNDS], BILL)
 with place(page.scene == "break_it"):
     slip = page.control(inputs.choice, "slip", "says.what_misread", slips.CHOICES, slips.HOP)
 asked = comm_bench.ask(page, figure, place)
@@ -43,8 +43,8 @@ with place(page.scene in ("see", "count", "bench") and not (page.look.present an
     napkin = page.control(inputs.choice, "numbers", "says.numbers", [MEASURED, NAPKIN], MEASURED) == NAPKIN
 # what is asked, and the answer to it, are of a decode step as it is measured
 view = views.View(page.scenario) if page.scene == "question" else views.View(page.scenario, phase, napkin)
-on_the_wire = page.scene == "see" and shown == WIRE
-wire = comm_wire.ask(page, view, place(on_the_wire), on_the_wire and not page.look.present)
+rounds_shown = page.scene == "see" and shown == ROUNDS
+all_reduce = comm_rounds.ask(page, view, place(rounds_shown), rounds_shown and not page.look.present)
 
 
 def warn() -> None:
@@ -70,8 +70,8 @@ def question() -> None:
 
 
 def see() -> None:
-    if shown == WIRE:
-        comm_wire.draw(page, wire)
+    if shown == ROUNDS:
+        comm_rounds.draw(page, all_reduce)
         return
     rules = ["napkin" if view.napkin else "rule"]
     if any(view.measured(link, points) for link in view.compared):
@@ -101,7 +101,7 @@ def bench() -> None:
 
 
 page.play(
-    lambda: {**facts.fields(view, asked.own, points), **wire_fields(wire)},
+    lambda: {**facts.fields(view, asked.own, points), **rounds_fields(all_reduce)},
     question=question,
     see=see,
     count=lambda: comm_payloads.draw(page, view, points, warn),

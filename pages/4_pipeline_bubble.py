@@ -13,9 +13,9 @@ from ui.players.schedule_player import Mark
 
 page = scenes.open_page("pipeline_bubble")
 look = page.look
-own_file = schedule_panel.file_here()
+learner_file = schedule_panel.file_here()
 usual = page.scenario.pp if page.scenario.pp in (2, 4, 16) else 8
-sized = ["serve", "see", *([] if look.present else ["count"]), "break_it", *(["build"] if own_file else [])]
+sized = ["serve", "see", *([] if look.present else ["count"]), "break_it", *(["build"] if learner_file else [])]
 with page.controls(*sized):
     with schedule_bench.part(page, "p", page.scene != "break_it" or not look.present):
         stages = page.control(inputs.choice, "p", "says.stages_p", [2, 4, 8, 16], usual)
@@ -80,11 +80,11 @@ def break_it() -> None:
 
 
 def build() -> None:
-    if own_file is not None:
-        schedule_panel.panel(own_file, stages, microbatches, page.prose, look.present)
-    with st.expander(page.prose.plain("build.title")) if own_file else st.container():
+    if learner_file is not None:
+        schedule_panel.panel(learner_file, stages, microbatches, page.prose, look.present)
+    with st.expander(page.prose.plain("build.title")) if learner_file else st.container():
         page.say("build.body")
-    if own_file is None:
+    if learner_file is None:
         page.say("learner.off")
 
 

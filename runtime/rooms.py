@@ -217,7 +217,7 @@ class Rooms:
             room = self._room(code)
             return room.ring if room else None
 
-    def own_ring(self, key: str) -> RoomRing | None:
+    def ring_of_key(self, key: str) -> RoomRing | None:
         """The ring of just this key's room, to preside over: made where there is none. None where no room is."""
         with self._lock:
             room = self._own(key)

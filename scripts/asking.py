@@ -10,7 +10,7 @@ from core.models.checkpoint import named_checkpoint
 from core.models.hf_config import MOST_CHARACTERS, model_from_config
 from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of, usual_width
 from core.placement.assumed import held_to
-from core.placement.cluster import own_gpu
+from core.placement.cluster import custom_gpu
 from core.placement.demand import Demand
 from core.placement.plan import Question
 from core.placement.rank_memory import Overhead
@@ -51,8 +51,8 @@ def add_question(parser: Parser) -> None:
     parser.add_argument(
         "--topo", help="what nvidia-smi topo -m or rocm-smi --showtopo printed; - for standard input"
     )
-    parser.add_argument("--link", help="wire inside a node; the GPU's usual one")
-    parser.add_argument("--network", help="wire between nodes; the labs' 10 GbE until it is named")
+    parser.add_argument("--link", help="link inside a node; the GPU's usual one")
+    parser.add_argument("--network", help="link between nodes; the labs' 10 GbE until it is named")
     parser.add_argument("--nvlink-domain", type=int, help="GPUs that share NVLink; a node's, 72 for GB200")
     parser.add_argument("--nics-per-node", type=int)
     add_widths(parser)
@@ -98,13 +98,13 @@ def question(options: argparse.Namespace, demand: Demand) -> Question:
 
 
 def machine(options: argparse.Namespace) -> Machine:
-    """The GPUs, their wires and their memory, as far as they were said."""
+    """The GPUs, their links and their memory, as far as they were said."""
     if options.gpus_per_node is None and options.topo is None:
         options.gpus_per_node = GPUS_PER_NODE
     if options.gpus_per_node is not None and options.gpus_per_node < 1:
         raise OutOfRangeError("gpus_per_node", options.gpus_per_node, "must be above 0")
     return Machine(
-        _card(options),
+        _gpu(options),
         options.gpus_per_node,
         options.nodes,
         link(options.link) if options.link else None,
@@ -118,7 +118,7 @@ def machine(options: argparse.Namespace) -> Machine:
     )
 
 
-def _card(options: argparse.Namespace) -> GpuSpec:
+def _gpu(options: argparse.Namespace) -> GpuSpec:
     """The GPU that was named, or one of one's own by its figures."""
     if options.gpu != OWN:
         return gpu(options.gpu)
@@ -126,7 +126,7 @@ def _card(options: argparse.Namespace) -> GpuSpec:
     if None in figures:
         raise OutOfRangeError("--gpu", OWN, "needs --memory-gb, --bandwidth-gb-s and --tflops")
     memory_gb, bandwidth_gb_s, tflops = figures
-    return own_gpu(memory_gb * GB, bandwidth_gb_s * GB, tflops * 1e12)
+    return custom_gpu(memory_gb * GB, bandwidth_gb_s * GB, tflops * 1e12)
 
 
 def checkpoint(options: argparse.Namespace) -> ModelSpec:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from core.catalog import link, model
-from core.catalog.own_link import extrapolation
+from core.catalog.measured_link import extrapolation
 from core.collectives.across import HELD
 from core.comm_cost.bill import LAB_STEP_S, Bill, PricedCollective, Step, bill, comm_fraction, priced_ends
 from core.comm_cost.expert_parallel import expert_parallel_bill

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from core.errors import UnreadableTextError, require_positive
 from core.links.fit import LinkFit, predicted_us, spikes
-from core.links.own_tables import OwnTable, own_tables
+from core.links.fitted_tables import FittedTable, fitted_tables
 from core.units import GB, MIB, binary_bytes, plain
 from runtime.files import text_of
 from runtime.prose import explained, worded
@@ -20,7 +20,7 @@ LARGEST_FILE_BYTES = 64 * MIB
 class Fitted:
     """One table with all that is told of it. `predictions` are µs by size, None outside of what was measured."""
 
-    own: OwnTable
+    own: FittedTable
     predictions: Mapping[int, float | None]
 
     @property
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def fit_file(path: Path, sizes: Sequence[int]) -> list[Fitted]:
     """Every table of a file, fitted."""
     try:
-        tables = own_tables(_text(path))
+        tables = fitted_tables(_text(path))
     except UnreadableTextError as error:
         raise UnreadableTextError(explained(error)) from error
     return [

@@ -19,7 +19,7 @@ from core.placement.serve_flags import refusals, remarks, serve_command
 from core.placement.sizing import Sizing, sized, sizing_remark
 from core.placement.trace import decisions, losers, usable_source
 from core.placement.under_load import place_under_load
-from core.strategy.own_machine import Refit, refit, said_of
+from core.strategy.refit import Refit, refit, said_of
 from core.units import GIB, plain, seconds, significant
 from runtime.prose import worded
 from scripts.asking import USUAL, add_own_machine, add_question, in_s, question

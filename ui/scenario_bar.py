@@ -5,7 +5,7 @@ from functools import lru_cache
 import streamlit as st
 
 from core.catalog import GPUS, LINKS, MODELS
-from core.catalog.own_link import extrapolation
+from core.catalog.measured_link import extrapolation
 from core.scenario import LIMITS, Scenario, query_name
 from core.specs import DTYPE_BYTES
 from runtime.prose import worded
@@ -64,12 +64,12 @@ def _asked(field: str) -> str:
 def _link(field: str, default: str) -> None:
     """One of the catalog's links, or a learner's own: the one in use, and those used before in this visit."""
     now = scenario()
-    wire = now.link_spec if field == "link" else now.network_spec
+    link = now.link_spec if field == "link" else now.network_spec
     own: list[str] = st.session_state.setdefault("_own_links", [])
-    if wire.measured_ranks is not None and wire.key not in own:
-        own.append(wire.key)
+    if link.measured_ranks is not None and link.key not in own:
+        own.append(link.key)
     select(_asked(field), field, [*LINKS, *own], default)
-    if (away := extrapolation(wire, now.tp)) is not None:
+    if (away := extrapolation(link, now.tp)) is not None:
         said = worded(away)  # its first letter alone is raised: `capitalize` would lower TP and GB/s
         st.markdown(f":gray[{said[:1].upper()}{said[1:]}.]")
 

@@ -15,7 +15,7 @@ from core.units import GB, GIB
 
 
 class _Family(NamedTuple):
-    """What cards of a generation share: FP8 and FP4 as multiples of their bf16 (0: none), and links."""
+    """What GPUs of a generation share: FP8 and FP4 as multiples of their bf16 (0: none), and links."""
 
     gpu_class: str
     fp8: float = 0

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from core.catalog.lookup import by_key, find
-from core.catalog.own_link import own_link_of
+from core.catalog.measured_link import measured_link_of
 from core.specs import GpuSpec, LinkFamily, LinkSpec
 
 _NCCL = 6.6e-6
@@ -190,17 +190,17 @@ LINKS: Mapping[str, LinkSpec] = by_key((
 
 
 def link(name: str) -> LinkSpec:
-    """The link that `name` means: a row's key or alias, or a key of one's own (core.catalog.own_link).
+    """The link that `name` means: a row's key or alias, or a key of one's own (core.catalog.measured_link).
 
     Raises UnknownNameError.
     """
-    return own_link_of(name) or find("link", LINKS, name)
+    return measured_link_of(name) or find("link", LINKS, name)
 
 
 def timed_row(napkin: LinkSpec, gpu: GpuSpec) -> LinkSpec:
     """The row that stands for a link of the labs' napkin: what joins such GPUs, or the network of its bandwidth.
 
-    So cards without NVLink are joined by PCIe. Another link is its own row.
+    So GPUs without NVLink are joined by PCIe. Another link is its own row.
     """
     rows = [row for row in LINKS.values() if row.napkin_key == napkin.key]
     if not rows:

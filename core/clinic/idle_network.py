@@ -9,7 +9,7 @@ from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
 from core.models.weights import read_weight_bytes
 
-MODEL, GPU, WIRE, SERIES = "llama-3-8b", "a10g", "ethernet-10g", "a10g-tcp"
+MODEL, GPU, NETWORK, SERIES = "llama-3-8b", "a10g", "ethernet-10g", "a10g-tcp"
 RANKS, WIDER, ONE_BOX = 2, 10, "l40s-nccl"
 
 
@@ -19,7 +19,7 @@ def idle_network(points: Sequence[MeasuredPoint]) -> Case:
     payload_bytes = allreduce_payload_bytes(1, model(MODEL).hidden_size)
     compute_s = read_weight_bytes(model(MODEL)) / RANKS / gpu(GPU).memory_bytes_per_s
     one_s = measured_time_s(series_of(points, SERIES, RANKS), payload_bytes)
-    bytes_s = count * ring_all_reduce(payload_bytes, RANKS, link(WIRE)).bandwidth_s
+    bytes_s = count * ring_all_reduce(payload_bytes, RANKS, link(NETWORK)).bandwidth_s
     waits_s = count * one_s - bytes_s
     box_s = count * measured_time_s(series_of(points, ONE_BOX, RANKS), payload_bytes)
     step_s = compute_s + bytes_s + waits_s
@@ -48,7 +48,7 @@ def idle_network(points: Sequence[MeasuredPoint]) -> Case:
             Figure("box_one", box_s / count),
             Figure("box_faster", step_s / (compute_s + box_s), "times"),
         ),
-        names=(Name("gpu", "A10G"), Name("wire", link(WIRE).name.partition(",")[0])),
+        names=(Name("gpu", "A10G"), Name("wire", link(NETWORK).name.partition(",")[0])),
         symptom=Bars(
             "fraction",
             (Segment("network", "whole", bytes_s / step_s), Segment("gpu", "whole", compute_s / step_s)),

@@ -14,7 +14,7 @@ MACHINE = Machine(RELEASE, 4, full_nvlink=False, compute_capability="8.9")
 
 
 def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
-    """The case: four PCIe cards in one host, a copy between any two of them arriving."""
+    """The case: four PCIe GPUs in one host, a copy between any two of them arriving."""
     four, two = (read_weight_bytes(model(MODEL)) / ranks / gpu(GPU).memory_bytes_per_s for ranks in (4, 2))
     comm, comm_two = _comm_s(points, SERIES, 4), _comm_s(points, SERIES, 2)
     nccl, custom = _comm_s(points, "h100-nccl", 4), _comm_s(points, "h100-vllm-graph", 4)

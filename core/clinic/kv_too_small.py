@@ -15,7 +15,7 @@ OUTSIDE_TORCH_BYTES = 0.1 * GIB
 
 
 def kv_too_small() -> Case:
-    """The case: an 8B model on one 24 GB card, expected by the name on the box, and found."""
+    """The case: an 8B model on one 24 GB GPU, expected by the name on the box, and found."""
     row, gpu_spec = model(MODEL), gpu(GPU)
     weights = held_weight_bytes(row)
     peak = activation_peak_bytes(row, MAX_MODEL_LEN)

@@ -79,7 +79,7 @@ class Knob:
         return float(lockstep(times, self.comm_s).step)
 
     def ring_s(self, slowdown: Fraction | float) -> float:
-        """One all-reduce of a prompt with the last hop's wire narrowed."""
+        """One all-reduce of a prompt with the last hop's link narrowed."""
         link = self.scenario.link_spec
         hops = [link] * (self.ranks - 1) + [slowed_link(link, slowdown)]
         return uneven_ring_all_reduce(self.prompt_bytes, hops).total_s

@@ -4,7 +4,7 @@ n payload_bytes, N ranks, α link.latency_s a step, β link.bandwidth_bytes_per_
 on a link whose `ramp` is κ > 0 does not reach β at once: its bytes take κ·√(waiting · bytes/β) more; waiting is t0
 and hops. Exchanges in one step do: tables of all-to-alls show none of it.
 Links are full duplex and a rank has one port: in a step it sends and receives at once, to and from one peer
-or, in the direct algorithms, to and from all of them through the same wire. Ignored: overlap, reduction
+or, in the direct algorithms, to and from all of them through the same link. Ignored: overlap, reduction
 arithmetic, protocol switches, contention inside a switch.
 
 Every form here is also run message by message in core.collectives.programs, which counts the same.

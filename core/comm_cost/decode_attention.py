@@ -2,12 +2,12 @@
 
 B sequences of S tokens, N ranks, L layers, d hidden_size, h query heads, k bytes of keys and values a token and
 rank, c ranks that hold the same keys and values. A cut by heads copies what has fewer heads than ranks: a latent
-row (MLA) is on all of them. Dealt over those c ranks by token, every rank keeps S/c of a context, and the c must
+row (MLA) is on all of them. Distributed over those c ranks by token, each keeps S/c of a context, and the c must
 exchange queries and partial results. Data parallel, a rank keeps its own sequences whole, and all the weights.
 
-Ignored: the arithmetic of attention, the steps of a block that deal out the last tokens, and overlap.
+Ignored: the arithmetic of attention, the steps of a block that distribute the last tokens, and overlap.
 Source: vLLM, decode context parallelism ("all-gather Q, compute, all-gather and reduce-scatter"); Helix (arXiv
-2507.07120) deals a context so too; SGLang, data-parallel attention.
+2507.07120) distributes a context so too; SGLang, data-parallel attention.
 """
 
 from dataclasses import dataclass
@@ -61,15 +61,15 @@ def decode_attention(
     require_divides("num_attention_heads", model.num_attention_heads, "ranks", ranks)
     whole, shared = kv_bytes_per_token(model), kv_bytes_per_token_per_rank(model, ranks)
     copies = round(ranks * shared / whole)
-    wire = as_measured(link)
-    summed = ring_all_reduce(allreduce_payload_bytes(sequences, model.hidden_size), ranks, wire)
+    measured = as_measured(link)
+    summed = ring_all_reduce(allreduce_payload_bytes(sequences, model.hidden_size), ranks, measured)
     by_way = {
         "heads": (copies, sequences * shared, ranks, summed),
         "context": (
             1,
             sequences * shared / copies,
             ranks,
-            summed.plus(_exchange(model, sequences, ranks, copies, wire)),
+            summed.plus(_exchange(model, sequences, ranks, copies, measured)),
         ),
         "data": (1, ceil(sequences / ranks) * whole, 1, NO_COST),
     }

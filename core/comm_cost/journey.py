@@ -1,4 +1,4 @@
-"""One token's journey: a decode step on one clock, from the whole token down to one message on a wire.
+"""One token's journey: a decode step on one clock, from the whole token down to one message on a link.
 
 A step is L layers, each attention, a sum, the MLP and a sum, and then the ends of the model, which turn the last
 activations into a token. Its compute is a bill's, divided over the parts as their weights are; its sums are the
@@ -76,7 +76,7 @@ class Journey:
 
     @property
     def rounds(self) -> int:
-        """How often messages cross the wire, one after another, in one sum."""
+        """How often messages cross the link, one after another, in one sum."""
         return self.one_sum.steps
 
     @property

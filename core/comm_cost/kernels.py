@@ -71,8 +71,8 @@ def in_switch_cost(payload_bytes: float, ranks: int, link: LinkSpec) -> Collecti
     if link.in_switch_bytes_per_s is None or ranks <= 2:
         return None
     beta = link.in_switch_bytes_per_s * _IN_SWITCH_RANKS / (2 * (_IN_SWITCH_RANKS - 1))
-    wire = replace(link, base_s=0.0, latency_s=IN_SWITCH_WAIT_S, bandwidth_bytes_per_s=beta)
-    return in_switch_all_reduce(payload_bytes, ranks, wire)
+    switched = replace(link, base_s=0.0, latency_s=IN_SWITCH_WAIT_S, bandwidth_bytes_per_s=beta)
+    return in_switch_all_reduce(payload_bytes, ranks, switched)
 
 
 def picked_bill(step: Step, link: LinkSpec) -> Picked:

@@ -13,7 +13,7 @@ from core.specs import LinkSpec
 
 @dataclass(frozen=True)
 class MeasuredPoint:
-    """One all-reduce that somebody timed. `link` is the catalog row of the wire it went over."""
+    """One all-reduce that somebody timed. `link` is the catalog row of what it went over."""
 
     series: str
     machine: str

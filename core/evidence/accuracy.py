@@ -97,7 +97,7 @@ as far as an A100's of that kind, or of mixtures, and as its own rows by constan
 no band."""
 
 WIDENED = Band(0.72, 1.99)
-"""Of experts in four-bit floats on a card that multiplies in 16 bits: an engine widens them first, in kernels that
+"""Of experts in four-bit floats on a GPU that multiplies in 16 bits: an engine widens them first, in kernels that
 differ by release. gpt-oss-120b on an A100 was met within 5 % in vLLM 0.11, by constants of others; in the preview
 image of its first month (vLLM issue 22331) it took 1.55 times the predicted time, two ranks 1.99 times."""
 
@@ -124,5 +124,5 @@ def decode_band(gpu: GpuSpec, model: ModelSpec) -> Band:
 
 
 def widens(gpu: GpuSpec, model: ModelSpec) -> bool:
-    """Whether experts in four-bit floats meet a card that multiplies in 16 bits alone."""
+    """Whether experts in four-bit floats meet a GPU that multiplies in 16 bits alone."""
     return model.moe is not None and model.weight_dtype in ("mxfp4", "nvfp4") and gpu.fp8_flops is None

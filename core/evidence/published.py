@@ -160,7 +160,7 @@ def _refuse_if_not_one_prompt(row: PublishedRow, quantity: Quantity, batch: int 
     """Raise for a time to first token in which other prompts' waiting, or a cache, has its part.
 
     vLLM keeps prefixes by default, and one source's runs repeat their prompts: its one prompt of 1,024 tokens comes
-    back in 36 ms, where the card's full 312 TFLOPS would need 43.
+    back in 36 ms, where the GPU's full 312 TFLOPS would need 43.
     """
     if quantity != "first_token":
         return

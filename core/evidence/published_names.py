@@ -41,7 +41,7 @@ _GPUS = (
 """A pattern, and the row it means."""
 
 _OTHER_MEMORY = r"h100.{0,3}nvl\b|h100.{0,3}96 ?gb|gh200.{0,3}144|v100.{0,9}16 ?g|v100.*pcie"
-"""Cards that share a name with a row, and have other memory."""
+"""GPUs that share a name with a row, and have other memory."""
 
 _DTYPES = (
     (r"nvfp4|fp4", "nvfp4"),

@@ -19,7 +19,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from core.catalog.own_link import own_link
+from core.catalog.measured_link import measured_link
 from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor
 from core.remark import Remark, remark
@@ -39,7 +39,7 @@ CORNERS_OF = 40
 
 @dataclass(frozen=True)
 class LinkFit:
-    """What a table says of its link. `bandwidth_bytes_per_s` is the wire's, busbw-like: k is taken out of it.
+    """What a table says of its link. `bandwidth_bytes_per_s` is one direction, busbw-like: k is taken out of it.
 
     None stands for what the table cannot tell: α without ranks, β where no row is large enough, base where the
     machine was measured at one number of ranks only.
@@ -292,9 +292,9 @@ def _latency_is_extrapolated(table: Table, fit: LinkFit) -> bool:
 def link_of(fit: LinkFit, backend: str = "") -> LinkSpec | None:
     """The fit as a link that every lab can price on; None where the table cannot tell α or β.
 
-    `backend` names the wire of lab 02 that was swept.
+    `backend` names the link of lab 02 that was swept.
     """
     if fit.alpha_us is None or fit.bandwidth_bytes_per_s is None or fit.ranks is None:
         return None
     base_s = (fit.base_us or 0.0) * 1e-6
-    return own_link(fit.alpha_us * 1e-6, fit.bandwidth_bytes_per_s, base_s, fit.ranks, backend)
+    return measured_link(fit.alpha_us * 1e-6, fit.bandwidth_bytes_per_s, base_s, fit.ranks, backend)

@@ -83,14 +83,14 @@ def width_in(name: str) -> tuple[str, int | None] | None:
 def as_served(model: ModelSpec, dtype: str) -> ModelSpec:
     """A model in a width: the checkpoint's own as it is, another without its groups, blocks and exceptions."""
     width, _, group = dtype.partition("-g")
-    own_group = str(model.quantisation_group or "")
-    if width == model.weight_dtype and group.partition("-")[0] in ("", own_group):
+    stored_group = str(model.quantisation_group or "")
+    if width == model.weight_dtype and group.partition("-")[0] in ("", stored_group):
         return model
     size = whole(group.partition("-")[0]) if group else 128 if width == "int4" else None
     return replace(model, weight_dtype=width, quantisation_group=size, weight_block=None, left_alone=())
 
 
-def own_width(model: ModelSpec) -> str:
+def checkpoint_width(model: ModelSpec) -> str:
     """A checkpoint's own weight dtype, with its group where it has one that the width does not say."""
     grouped = model.weight_dtype == "int4" and model.quantisation_group
     return f"int4-g{model.quantisation_group}" if grouped else model.weight_dtype

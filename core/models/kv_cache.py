@@ -136,16 +136,16 @@ def kept_tokens(model: ModelSpec, tokens: float, step_tokens: int = 0) -> float:
 class _Row:
     """What a layer keeps for a token: `elements` for each `ratio` tokens, of the last `window` where that is not 0.
 
-    `own_bytes` is the width of an element whose width no engine lets one choose.
+    `fixed_bytes` is the width of an element whose width no engine lets one choose.
     """
 
     elements: float
     window: int = 0
     ratio: int = 1
-    own_bytes: float = 0
+    fixed_bytes: float = 0
 
     def bytes_a_token(self, dtype: str) -> float:
-        return self.elements / self.ratio * (self.own_bytes or dtype_bytes(dtype))
+        return self.elements / self.ratio * (self.fixed_bytes or dtype_bytes(dtype))
 
     def kept(self, tokens: float, step_tokens: int) -> float:
         seen = self.window - 1 + step_tokens if step_tokens else self.window
@@ -167,12 +167,12 @@ def _rows(layer: LayerSpec, tp_size: int) -> list[_Row]:
                 rows += [_Row(heads * (block.head_dim + block.out_dim), block.window), _Row(block.index_dim)]
             case MlaSpec():
                 rows.append(_Row(block.kv_lora_rank + block.qk_rope_head_dim))
-                rows.append(_Row(block.index_dim if block.index_heads else 0, own_bytes=_INDEX_BYTES))
+                rows.append(_Row(block.index_dim if block.index_heads else 0, fixed_bytes=_INDEX_BYTES))
             case CompressedSpec():
                 rows.append(_Row(block.head_dim, block.window))
                 rows += [_Row(block.head_dim, ratio=block.ratio)] if block.ratio else []
                 if block.index_heads:
-                    rows.append(_Row(block.index_dim, ratio=block.ratio, own_bytes=_INDEX_BYTES))
+                    rows.append(_Row(block.index_dim, ratio=block.ratio, fixed_bytes=_INDEX_BYTES))
             case _:
                 pass
     return [row for row in rows if row.elements]

@@ -45,14 +45,14 @@ class Stage:
     """The layers a pipeline rank holds: `layers` from number `first_layer` on, of `of_layers` in all.
 
     `whole_ends` where an engine makes the embedding and the head on every stage, and uses them on two;
-    `own_tables` where every layer has a rotary table of its own.
+    `tables_per_layer` where every layer has a rotary table of its own.
     """
 
     first_layer: int
     layers: int
     of_layers: int
     whole_ends: bool = False
-    own_tables: bool = False
+    tables_per_layer: bool = False
 
     @property
     def has_embedding(self) -> bool:
@@ -204,7 +204,7 @@ class _Rank:
             rotary_width = model.mla.qk_rope_head_dim if model.mla else model.head_dim
             rotary_width = rotary_width if model.rotary_dim is None else model.rotary_dim
             size = model.max_position_embeddings * rotary_width * self.rope_bytes
-            parts.append(StoredTensor("rotary table", stage.layers if stage.own_tables else 1, size))
+            parts.append(StoredTensor("rotary table", stage.layers if stage.tables_per_layer else 1, size))
         return parts
 
     def stored(self, part: Part) -> StoredTensor:

@@ -164,9 +164,9 @@ def _pass(step: Step, cluster: Cluster, pp_size: int) -> _Pass:
 
 def hand_over(payload_bytes: float, link: LinkSpec) -> CollectiveCost:
     """One stage's rows sent to the next, over a link as it was measured: base + α + n/β."""
-    wire = as_measured(link)
-    sending_s = payload_bytes / wire.bandwidth_bytes_per_s
-    return CollectiveCost(1, payload_bytes, wire.latency_s, sending_s, wire.base_s)
+    measured = as_measured(link)
+    sending_s = payload_bytes / measured.bandwidth_bytes_per_s
+    return CollectiveCost(1, payload_bytes, measured.latency_s, sending_s, measured.base_s)
 
 
 def layouts(

@@ -6,7 +6,7 @@ Defaults stand here, in `Demand`, in `Overhead` and in the GPU's row, and nowher
 from dataclasses import dataclass, field, replace
 
 from core.errors import OutOfRangeError
-from core.models.checkpoint import own_width
+from core.models.checkpoint import checkpoint_width
 from core.placement.cluster import ClusterSpec, seen_cluster, usual_cluster
 from core.placement.demand import Demand
 from core.placement.plan import Question
@@ -22,7 +22,7 @@ UTILISATION = 0.9
 
 @dataclass(frozen=True)
 class Machine:
-    """The GPUs and their wires, as far as they were said; `seen` is what a topology's table shows of a node."""
+    """The GPUs and their links, as far as they were said; `seen` is what a topology's table shows of a node."""
 
     gpu: GpuSpec
     gpus_per_node: int | None = None
@@ -39,7 +39,7 @@ class Machine:
 
     @property
     def cluster(self) -> ClusterSpec:
-        """The GPUs on their usual wires, or on those that were seen, or named.
+        """The GPUs on their usual links, or on those that were seen, or named.
 
         Raises OutOfRangeError where nothing says how many stand in a node.
         """
@@ -61,8 +61,8 @@ class Machine:
 
 
 def usual_width(model: ModelSpec, gpu: GpuSpec) -> str:
-    """The checkpoint's own width; fp16 in place of bf16 on a card that has none."""
-    own = own_width(model)
+    """The checkpoint's own width; fp16 in place of bf16 on a GPU that has none."""
+    own = checkpoint_width(model)
     old = CAPABILITY.get(gpu.gpu_class, BF16_CAPABILITY) < BF16_CAPABILITY
     return "fp16" if own == "bf16" and old else own
 

@@ -72,7 +72,7 @@ def _band(question: Question) -> list[Remark]:
     """The band that is read round a decode time, and why it is wider than a class's."""
     model, gpu, band, reasons = question.model, question.cluster.gpu, question.band, list[Remark]()
     code = "placement.assumed_band" if band.tested else "placement.assumed_band_untested"
-    if question.own_band:
+    if question.refitted_band:
         code = "placement.assumed_band_own"
     elif widens(gpu, model):
         reasons.append(remark("placement.assumed_widened", gpu=gpu, dtype=model.weight_dtype))

@@ -45,11 +45,11 @@ class Case:
 
 
 def _on(
-    name: str, gpu_key: str, gpus: int, nodes: int = 1, wire: str = "", network: str = "", **demand: object
+    name: str, gpu_key: str, gpus: int, nodes: int = 1, link_key: str = "", network: str = "", **demand: object
 ) -> Question:
-    """A model on a usual cluster, with another wire where one is named."""
+    """A model on a usual cluster, with another link where one is named."""
     cluster = usual_cluster(gpu(gpu_key), gpus, nodes)
-    cluster = replace(cluster, link=link(wire) if wire else cluster.link)
+    cluster = replace(cluster, link=link(link_key) if link_key else cluster.link)
     cluster = replace(cluster, network=link(network) if network else cluster.network)
     asked = Demand(**demand)  # type: ignore[arg-type]
     return Question(model(name), cluster, measured_budget(gpu(gpu_key)), asked)
@@ -86,7 +86,8 @@ def _two_engines() -> Case:
 def _over_pcie() -> Case:
     """TP on NVLink and the same TP over PCIe."""
     fast, slow = (
-        _on("llama-3-8b", "a100-80gb-sxm", 8, wire=wire, concurrency=64) for wire in ("nvlink-3", "pcie-4")
+        _on("llama-3-8b", "a100-80gb-sxm", 8, link_key=link_key, concurrency=64)
+        for link_key in ("nvlink-3", "pcie-4")
     )
     return Case(
         "over_pcie",
@@ -123,7 +124,7 @@ def _mixture() -> Case:
     node = _on("deepseek-v3", "h200-sxm", 8, dtype="fp8", concurrency=256)
     return Case(
         "mixture",
-        (Option("tensor parallel", node, Layout(8)), Option("experts dealt out", node, Layout(1, 1, 1, 8))),
+        (Option("tensor parallel", node, Layout(8)), Option("expert parallel", node, Layout(1, 1, 1, 8))),
     )
 
 

@@ -1,7 +1,7 @@
 """The machines a model is placed on: GPUs, the NVLink domains and nodes they stand in, and the NICs between.
 
 "Never across" is about domains, not boxes: in a GB200 NVL72 seventy-two GPUs share one NVLink, four to a node; two
-bridged cards in a box of eight are a domain of two.
+bridged GPUs in a box of eight are a domain of two.
 """
 
 from dataclasses import dataclass, replace
@@ -76,31 +76,31 @@ class ClusterSpec:
 
     @cached_property
     def inner(self) -> LinkSpec:
-        """The slowest wire inside an island: `link`, or the bus where domains are smaller than the node."""
+        """The slowest link inside an island: `link`, or the bus where domains are smaller than the node."""
         return self.link if self.domain >= self.gpus_per_node else self.bus or find_link(self.gpu.bus_key)
 
     def crosses(self, ranks: int) -> bool:
         """Whether a group of neighbours this large must use the network."""
         return ranks > self.island
 
-    def wire(self, ranks: int) -> LinkSpec:
-        """The slowest wire that a group of neighbours this large needs."""
+    def slowest_link(self, ranks: int) -> LinkSpec:
+        """The slowest link that a group of neighbours this large needs."""
         if self.crosses(ranks):
             return self.port
         return self.link if ranks <= self.domain else self.inner
 
     def group(self, ranks: int) -> TensorGroup:
-        """A tensor-parallel group of neighbours on its wires."""
+        """A tensor-parallel group of neighbours on its links."""
         if ranks <= self.domain:
             return TensorGroup(ranks, self.link, self.domain)
         return TensorGroup(ranks, self.inner, self.island, self.port, CROSSING_S)
 
     def hop(self, tp_size: int, boundary: int) -> LinkSpec:
-        """The wire between pipeline stage `boundary` and the next, stages filling domains in order."""
+        """The link between pipeline stage `boundary` and the next, stages filling domains in order."""
         first = (boundary + 1) * tp_size
-        for size, wire in ((self.domain, self.link), (self.island, self.inner)):
+        for size, link in ((self.domain, self.link), (self.island, self.inner)):
             if (first - 1) // size == first // size:
-                return wire
+                return link
         return self.port
 
     def groups_of(self, ranks: int) -> int:
@@ -110,10 +110,10 @@ class ClusterSpec:
         return (self.gpus // self.island) * (self.island // ranks)
 
 
-def own_gpu(memory_bytes: float, memory_bytes_per_s: float, bf16_flops: float) -> GpuSpec:
-    """A card that is not in the catalog, by the three figures that a placement needs.
+def custom_gpu(memory_bytes: float, memory_bytes_per_s: float, bf16_flops: float) -> GpuSpec:
+    """A GPU that is not in the catalog, by the three figures that a placement needs.
 
-    Raises OutOfRangeError for figures that no card has.
+    Raises OutOfRangeError for figures that no GPU has.
     """
     for name, value in (("memory_bytes", memory_bytes), ("memory_bytes_per_s", memory_bytes_per_s)):
         if not 0 < value < 1e16:
@@ -131,13 +131,13 @@ def own_gpu(memory_bytes: float, memory_bytes_per_s: float, bf16_flops: float) -
 
 
 def usual_cluster(gpu: GpuSpec, gpus_per_node: int, nodes: int = 1) -> ClusterSpec:
-    """These GPUs on their usual wire; between nodes the scenario's network, 10 GbE, until one is named."""
+    """These GPUs on their usual link; between nodes the scenario's network, 10 GbE, until one is named."""
     network = find_link(Scenario().network)
     return ClusterSpec(gpu, find_link(gpu.link_key), network, gpus_per_node, nodes, gpu.nvlink_domain)
 
 
 def seen_cluster(cluster: ClusterSpec, seen: Topology, gpus_per_node: int | None = None) -> ClusterSpec:
-    """A cluster of such nodes as a table shows one of: its GPUs, its wires, who shares them, and its NICs.
+    """A cluster of such nodes as a table shows one of: its GPUs, its links, who shares them, and its NICs.
 
     Where all of a node share NVLink, how many nodes do so too is as it was: the table shows only one. With fewer
     `gpus_per_node` than it shows, what they share by it ends at the node.
@@ -145,11 +145,11 @@ def seen_cluster(cluster: ClusterSpec, seen: Topology, gpus_per_node: int | None
     gpus = gpus_per_node or seen.gpus
     shared = seen.domain if seen.nvlink_present else seen.gpus
     whole = seen.nvlink_present and seen.domain == seen.gpus
-    own_bus = None if cluster.link.is_fabric else cluster.link
+    bus = None if cluster.link.is_fabric else cluster.link
     return replace(
         cluster,
         link=seen_link(cluster.gpu, cluster.link, seen),
-        bus=cluster.bus or own_bus,
+        bus=cluster.bus or bus,
         gpus_per_node=gpus,
         nvlink_domain=cluster.nvlink_domain if whole else min(shared, gpus),
         nics_per_node=cluster.nics_per_node or len(seen.near_nics or seen.nics) or None,
@@ -157,13 +157,13 @@ def seen_cluster(cluster: ClusterSpec, seen: Topology, gpus_per_node: int | None
 
 
 def seen_link(gpu: GpuSpec, usual: LinkSpec, seen: Topology) -> LinkSpec:
-    """The usual wire, unless a table contradicts it: PCIe where it shows no NVLink, NVLink where it does.
+    """The usual link, unless a table contradicts it: PCIe where it shows no NVLink, NVLink where it does.
 
         β · bonded links / links of a GPU
 
-    A card that is not known to have NVLink is taken to have that of an A100; a GeForce's links are slower still.
+    A GPU that is not known to have NVLink is taken to have that of an A100; a GeForce's links are slower still.
 
-    Raises OutOfRangeError where the table can only be another card's: more links than the GPU has, or AMD's.
+    Raises OutOfRangeError where the table can only be another GPU's: more links than the GPU has, or AMD's.
     """
     if not seen.nvlink_present:
         return over_pcie(find_link(gpu.bus_key) if usual.is_fabric else usual, seen.worst_way)

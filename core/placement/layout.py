@@ -1,6 +1,6 @@
 """Every way to cut a model over a cluster's GPUs.
 
-tp cuts a layer, pp deals out layers, replicas are whole engines. dp repeats attention inside one engine, while its
+tp cuts a layer, pp distributes layers, replicas are engines. dp repeats attention inside one engine, while its
 experts are spread over all of its tp · dp ranks: expert parallelism. dcp shares out the tokens of the KV cache over
 ranks of a layer that would otherwise keep the same keys: decode context parallelism, which takes no GPU more.
 """

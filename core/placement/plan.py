@@ -37,13 +37,13 @@ class Question:
     efficiency: Efficiency | None = None
     expert_parallel: bool = True
     context_parallel: bool = False
-    own_band: Band | None = None
+    refitted_band: Band | None = None
     engine: Engine = "vllm"
 
     @property
     def band(self) -> Band:
         """How wide a time between tokens is to be read: by published times, or by the machine's own."""
-        return self.own_band or decode_band(self.cluster.gpu, self.model)
+        return self.refitted_band or decode_band(self.cluster.gpu, self.model)
 
     def timing(self, layout: Layout, concurrency: int | None = None) -> Timing:
         """A layout timed at the concurrency asked, or at another."""

@@ -33,7 +33,7 @@ def preflight(
 ) -> tuple[Refused, ...]:
     """The refusals that an engine would end a layout's start with; none where it goes on to load the weights.
 
-    Without a `gpu` what depends on the card is not asked.
+    Without a `gpu` what depends on it is not asked.
     """
     asked = Start(as_served(model, demand.dtype), layout, demand, gpu, gpus_per_node)
     met = ((row, row.check(asked)) for row in REFUSALS if engine in row.engines)

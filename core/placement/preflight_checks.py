@@ -29,7 +29,7 @@ class Start:
 
     @property
     def capability(self) -> int | None:
-        """The GPU's compute capability; None of a card that has none, or that nobody named."""
+        """The GPU's compute capability; None of one that has none, or that nobody named."""
         return None if self.gpu is None else CAPABILITY.get(self.gpu.gpu_class)
 
 
@@ -117,7 +117,7 @@ def _part_of(asked: Start, quantity: str, width: int) -> Values | None:
 
 
 def short_scales(blocks: Check) -> Check:
-    """Scales that are dealt out in whole rows, of which a late rank gets fewer than its part of the blocks has.
+    """Scales that are distributed in whole rows, of which a late rank gets fewer than its part of the blocks has.
 
     A rank takes ⌈blocks/N⌉ of them; one row alone is spread over all, and nothing is said.
     """
@@ -187,7 +187,7 @@ def no_shared_cache(asked: Start) -> Values | None:
 
 
 def no_bf16(asked: Start) -> Values | None:
-    """Weights that are multiplied in bf16, on a card that has none."""
+    """Weights that are multiplied in bf16, on a GPU that has none."""
     capability = asked.capability or BF16_CAPABILITY
     if asked.gpu is None or capability >= BF16_CAPABILITY or asked.demand.dtype != "bf16":
         return None
@@ -195,7 +195,7 @@ def no_bf16(asked: Start) -> Values | None:
 
 
 def too_old(engine: Engine) -> Check:
-    """Kernels of a width that the card cannot run."""
+    """Kernels of a width that the GPU cannot run."""
 
     def check(asked: Start) -> Values | None:
         width = asked.demand.dtype.partition("-")[0]

@@ -81,7 +81,7 @@ class Budget:
 
 
 def measured_budget(gpu: GpuSpec, utilisation: float = 0.9, overhead: Overhead | None = None) -> Budget:
-    """The budget of a card as its driver reports it, not as it is sold."""
+    """The budget of a GPU as its driver reports it, not as it is sold."""
     return Budget(gpu.usable_memory_bytes, utilisation, overhead or Overhead(), gpu.source)
 
 
@@ -221,7 +221,7 @@ def stage_weights(model: ModelSpec, layout: Layout, stage: Stage, dtype: str) ->
     """Bytes of weights on each rank of a stage, as they are loaded.
 
     A vision tower is kept in 16 bits, split over the ranks of every stage, with the tables.
-    Expert parallelism deals whole experts out over tp · dp ranks: a dp-th of what tensor parallelism leaves a rank.
+    Expert parallelism puts whole experts on tp · dp ranks: a dp-th of what tensor parallelism leaves a rank.
     """
     whole = _tensor_parallel_weights(model, layout.tp_size, stage, dtype)
     if layout.ep_size == 1 or model.moe is None:
@@ -232,7 +232,7 @@ def stage_weights(model: ModelSpec, layout: Layout, stage: Stage, dtype: str) ->
 
 @lru_cache(maxsize=1024)
 def _tensor_parallel_weights(model: ModelSpec, tp_size: int, stage: Stage, dtype: str) -> RankWeights:
-    """A stage's weights with nothing dealt out: many layouts share them."""
+    """A stage's weights with nothing distributed: many layouts share them."""
     tensors = rank_tensors(model, tp_size, stage, dtype)
     return RankWeights(
         tables_bytes=_bytes_of(tensors, "table", "norm") + ACTIVATION_BYTES * model.vision_parameters / tp_size,

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 
-from core.models.checkpoint import own_width
+from core.models.checkpoint import checkpoint_width
 from core.models.loaded_weights import stages
 from core.placement.demand import Demand
 from core.placement.plan import Plan, Question
@@ -197,7 +197,7 @@ def remarks(question: Question, plan: Plan) -> list[Remark]:
     layers = [stage.layers for stage in stages(model, layout.pp_size)] if plan.splits else []
     if len(set(layers)) > 1:
         notes.append(remark("placement.run_uneven", layers=tuple(layers)))
-    if dtype != own_width(model) and not _made_at_start(model, dtype):
+    if dtype != checkpoint_width(model) and not _made_at_start(model, dtype):
         notes.append(remark("placement.run_quantised", dtype=dtype))
     if question.demand.sequence_tokens > model.max_position_embeddings:
         notes.append(remark("placement.run_too_long", demand=question.demand, model=model))

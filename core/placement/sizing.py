@@ -1,7 +1,7 @@
 """How many GPUs a rate takes, and what rate GPUs take: whole engines, or prefill and decode on engines apart.
 
 λ requests a second. An engine of a shape keeps the targets up to r; ⌈λ/r⌉ of them keep them at λ. Apart, x engines
-that only read and y that only write keep min(x·r_read, y·r_write); a prompt's keys and values cross a wire between,
+that only read and y that only write keep min(x·r_read, y·r_write); a prompt's keys and values cross a link between,
 and an engine sends or takes no more of them a second than its ports carry.
 """
 
@@ -61,7 +61,7 @@ class Sized:
 
 @dataclass(frozen=True)
 class Apart:
-    """x engines that read and y that write; `transfer_s` is what a prompt's keys and values take on the wire."""
+    """x engines that read and y that write; `transfer_s` is what a prompt's keys and values take on the link."""
 
     prefill: Layout
     decode: Layout
@@ -167,7 +167,7 @@ def _best(ways: Sequence[Sized] | Sequence[Apart]) -> Remark:
 def _shape(question: Question, plan: Plan) -> Shape:
     """One engine's three rates.
 
-    What only reads has its first token after a prompt has crossed the wire; what only writes meets no prompt. Both
+    What only reads has its first token after a prompt has crossed the link; what only writes meets no prompt. Both
     are as slow as their ports.
     """
     demand, cost = question.demand, engine_cost(question, plan)
@@ -192,11 +192,11 @@ def transfer_s(question: Question, prefill: Layout, decode: Layout) -> float:
 
         α + S · kv bytes a token and rank / (stages · β)
 
-    Over the network where the cluster has nodes, else over the slowest wire of the node. The side with fewer ranks
-    sets the pace. Ignored: queueing for the wire, and layers that leave as soon as they are made.
+    Over the network where the cluster has nodes, else over the slowest link of the node. The side with fewer ranks
+    sets the pace. Ignored: queueing for the link, and layers that leave as soon as they are made.
     """
-    wire = _between(question)
-    return wire.base_s + wire.latency_s + max(_bytes_s(question, side) for side in (prefill, decode))
+    link = _between(question)
+    return link.base_s + link.latency_s + max(_bytes_s(question, side) for side in (prefill, decode))
 
 
 def _between(question: Question) -> LinkSpec:

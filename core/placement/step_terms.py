@@ -55,7 +55,7 @@ def _gathering_s(model: ModelSpec, cluster: ClusterSpec, layout: Layout, tokens:
     """
     heads = model.num_attention_heads * layout.dcp_size / layout.tp_size
     width_in, width_out = (2 * [model.head_dim]) if model.mla is None else _latent_widths(model)
-    link = as_measured(cluster.wire(layout.dcp_size))
+    link = as_measured(cluster.slowest_link(layout.dcp_size))
     queries, outputs = (tokens * heads * width * ACTIVATION_BYTES for width in (width_in, width_out))
     each_s = ring_all_gather(queries, layout.dcp_size, link).total_s
     return model.num_hidden_layers * (each_s + ring_reduce_scatter(outputs, layout.dcp_size, link).total_s)
@@ -112,7 +112,11 @@ def _expert_step(
         flops = 2 * (count.total - count.experts - looked_up) * tokens
     each = 0.0 if context is None else step_cache_bytes(model, layout.tp_size, context, demand.kv_dtype)
     exchange = expert_parallel_bill(
-        model, max(1, round(together)), layout.ep_size, as_measured(cluster.wire(layout.ep_size)), deduplicated=True
+        model,
+        max(1, round(together)),
+        layout.ep_size,
+        as_measured(cluster.slowest_link(layout.ep_size)),
+        deduplicated=True,
     )
     exchanged = 0 if model.side_by_side else model.sparse_layers
     reduces = model.all_reduces - exchanged if layout.tp_size > 1 else 0

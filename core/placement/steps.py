@@ -1,4 +1,4 @@
-"""What a layout gives: time to the first token, time between tokens, tokens a second, and what each wire is paid.
+"""What a layout gives: time to the first token, time between tokens, tokens a second, and what each link is paid.
 
 B sequences at once, spread over the copies of attention; p stages, with m = min(p, B) microbatches going round.
 A cached prefix is not read again; a draft of k tokens is checked in one step, which keeps E of them and one more.
@@ -25,8 +25,8 @@ from core.steps.model import (
 
 
 @dataclass(frozen=True)
-class WireBill:
-    """What one token's way through an engine pays one wire; `latency_s` of it is waiting, the rest is bytes.
+class LinkBill:
+    """What one token's way through an engine pays one link; `latency_s` of it is waiting, the rest is bytes.
 
     All-reduces are NCCL's rings; `kernel_s` is what the engine's own kernel would take, None where it has none.
     """
@@ -59,12 +59,12 @@ class Timing:
     tokens_per_s: float
     sustained_tokens_per_s: float
     roofline_itl_s: float
-    bill: tuple[WireBill, ...]
+    bill: tuple[LinkBill, ...]
 
     @property
     def comm_s(self) -> float:
-        """All wires, on one token's way."""
-        return sum(wire.time_s for wire in self.bill)
+        """All links, on one token's way."""
+        return sum(link.time_s for link in self.bill)
 
 
 def timing(
@@ -111,7 +111,7 @@ def _prompt_s(
     efficiency: Efficiency,
     layer_launch_s: float,
 ) -> tuple[float, float]:
-    """What one prompt takes of the layers, and of the wires between stages: the same at every concurrency."""
+    """What one prompt takes of the layers, and of the links between stages: the same at every concurrency."""
     step_s = prefill_of(model, cluster, layout, demand).step_s(efficiency)
     handoffs = _handoff_s(model, cluster, layout, demand.prompt_tokens - demand.cached_tokens)
     launch_s = layer_launch_s * prompt_layers(model, demand.dtype, layout.tp_size)
@@ -160,43 +160,43 @@ def _handoff_s(model: ModelSpec, cluster: ClusterSpec, layout: Layout, tokens: f
 
 @lru_cache(maxsize=256)
 def _hops(cluster: ClusterSpec, ranks: int, pp_size: int) -> tuple[LinkSpec, ...]:
-    """The wire behind each stage but the last."""
+    """The link behind each stage but the last."""
     return tuple(cluster.hop(ranks, boundary) for boundary in range(pp_size - 1))
 
 
 def _message_s(link: LinkSpec, payload_bytes: float) -> float:
-    """One message over a wire, at the bandwidth that was measured on it where one was."""
+    """One message over a link, at the bandwidth that was measured on it where one was."""
     return link.base_s + link.latency_s + payload_bytes / as_measured(link).bandwidth_bytes_per_s
 
 
-def _kernel_s(model: ModelSpec, wire: LinkSpec, payload_bytes: float, ranks: int) -> float | None:
+def _kernel_s(model: ModelSpec, link: LinkSpec, payload_bytes: float, ranks: int) -> float | None:
     """The same all-reduces by the kernel that an engine picks; None where that is NCCL's ring."""
-    if picked_kernel(round(payload_bytes), ranks, wire) == "NCCL":
+    if picked_kernel(round(payload_bytes), ranks, link) == "NCCL":
         return None
-    return model.all_reduces * picked_all_reduce(payload_bytes, ranks, wire).total_s
+    return model.all_reduces * picked_all_reduce(payload_bytes, ranks, link).total_s
 
 
 def _bill(
     model: ModelSpec, cluster: ClusterSpec, layout: Layout, decode: StepTerms, batch: float
-) -> tuple[WireBill, ...]:
-    """One token's way: what its layers say on the wires inside, and what each wire between stages carries."""
+) -> tuple[LinkBill, ...]:
+    """One token's way: what its layers say on the links inside, and what each link between stages carries."""
     payload = batch * model.hidden_size * ACTIVATION_BYTES
-    rows: list[WireBill] = []
+    rows: list[LinkBill] = []
     if layout.ep_size > 1:
-        wire = cluster.wire(layout.ep_size)
+        link = cluster.slowest_link(layout.ep_size)
         messages = 2 * model.sparse_layers
-        wait_s = min(decode.comm_s, messages * (wire.base_s + wire.latency_s))
-        rows.append(WireBill("dispatch and combine", wire.name, messages, payload, decode.comm_s, wait_s))
+        wait_s = min(decode.comm_s, messages * (link.base_s + link.latency_s))
+        rows.append(LinkBill("dispatch and combine", link.name, messages, payload, decode.comm_s, wait_s))
     elif layout.tp_size > 1:
         wait_s = model.all_reduces * cluster.group(layout.tp_size).all_reduce_s(0.0)
-        wire = cluster.wire(layout.tp_size)
-        kernel_s = _kernel_s(model, wire, payload, layout.tp_size)
-        rows.append(WireBill("all-reduces", wire.name, model.all_reduces, payload, decode.comm_s, wait_s, kernel_s))
+        link = cluster.slowest_link(layout.tp_size)
+        kernel_s = _kernel_s(model, link, payload, layout.tp_size)
+        rows.append(LinkBill("all-reduces", link.name, model.all_reduces, payload, decode.comm_s, wait_s, kernel_s))
     hops: dict[LinkSpec, list[float]] = {}
     links = _hops(cluster, layout.tp_size * layout.dp_size, layout.pp_size)
     for link, time_s in zip(links, _handoff_s(model, cluster, layout, batch), strict=True):
         hops.setdefault(link, []).append(time_s)
     for link, times in hops.items():
         wait_s = len(times) * (link.base_s + link.latency_s)
-        rows.append(WireBill("hand-overs", link.name, len(times), payload, sum(times), wait_s))
+        rows.append(LinkBill("hand-overs", link.name, len(times), payload, sum(times), wait_s))
     return tuple(rows)

@@ -219,7 +219,7 @@ def _topology(columns: Sequence[str], rows: Sequence[tuple[str, list[str]]]) -> 
 
 
 def _direct(way: str) -> bool:
-    """Whether a way is a wire between two GPUs and not a bus: NVLink, or AMD's XGMI."""
+    """Whether a way is a link between two GPUs and not a bus: NVLink, or AMD's XGMI."""
     return way.startswith("NV") or way == "XGMI"
 
 

@@ -1,4 +1,4 @@
-"""One clock: work that holds ports, wires and processors, run event by event.
+"""One clock: work that holds ports, links and processors, run event by event.
 
 A piece of work starts once all it waits for is over and everything it holds is free; it holds that for `lasts_s`,
 and is over `travels_s` later, as a message is whose bytes have left. Whoever could start first starts first; of two

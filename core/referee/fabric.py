@@ -95,7 +95,7 @@ def around(
                 if stage < len(stage_s) - 1:
                     bytes_s, latency_s = hop_s[stage]
                     hop = f"hop {lap}.{item}.{stage}"
-                    works.append(Work(hop, (f"wire {stage}",), bytes_s, (name,), latency_s))
+                    works.append(Work(hop, (f"link {stage}",), bytes_s, (name,), latency_s))
                     before = (hop,)
     return works
 

@@ -1,4 +1,4 @@
-"""What searches, races, traces and single scenes price, each beside the least that wires and arithmetic allow.
+"""What searches, races, traces and single scenes price, each beside the least that links and arithmetic allow.
 
 As `shown`: the planner's engines for a rate, whole and apart; a race; a trace; lab 03's journey, drafts and shared
 caches. A rate is told as the time of one request.
@@ -42,11 +42,11 @@ def ports_s(question: Question, side: Layout) -> float:
     own = sequence_bytes(question.model, side.tp_size, demand.prompt_tokens, demand.kv_dtype)
     own /= side.pp_size * side.dcp_size
     each = cluster.gpus_per_node
-    wires = fabric_of(cluster)
+    fabric = fabric_of(cluster)
     if cluster.nodes == 1:
         return busiest_s([Fabric(bare(cluster.inner)).message("one", 0, 1, own)])
-    wires = replace(wires, domain=each)
-    return busiest_s(wires.message(str(rank), rank, each + rank, own) for rank in range(each))
+    fabric = replace(fabric, domain=each)
+    return busiest_s(fabric.message(str(rank), rank, each + rank, own) for rank in range(each))
 
 
 def searched(sizing: Sizing) -> Iterator[Shown]:
@@ -58,8 +58,8 @@ def searched(sizing: Sizing) -> Iterator[Shown]:
     for pair in sizing.apart:
         sides = ((pair.prefill, True), (pair.decode, False))
         for side, reads in sides:
-            wire_s = ports_s(question, side) / side.replicas
-            least_s = max(wire_s, request_least_s(question, reads, not reads) / side.gpus)
+            link_s = ports_s(question, side) / side.replicas
+            least_s = max(link_s, request_least_s(question, reads, not reads) / side.gpus)
             yield Shown("placement", "engines apart", pair.name, 1 / pair.kept_per_s, least_s)
         crossing_s = max(ports_s(question, side) for side, _ in sides)
         yield Shown("placement", "keys and values between", pair.name, pair.transfer_s, crossing_s)
@@ -84,7 +84,7 @@ def _slow(question: Question, layout: Layout, told: AtRate) -> Iterator[Shown]:
 
 
 def raced(question: Question, race: Race) -> Iterator[Shown]:
-    """A race: every lane's work on its GPUs, its requests' ways through the wire, one answer at the least.
+    """A race: every lane's work on its GPUs, its requests' ways through the link, one answer at the least.
 
     All lanes serve as many requests, which is what `in_flight` holds of the lanes together.
     """
@@ -101,11 +101,11 @@ def raced(question: Question, race: Race) -> Iterator[Shown]:
         )
         yield Shown("strategy", "an answer", name, lane.answer_s, alone_s)
         if entrant.readers:
-            wire_s = ports_s(question, replace(entrant.layout, replicas=1))
+            link_s = ports_s(question, replace(entrant.layout, replicas=1))
             crossing_s = max(one.ready_s for one in tickets) - min(one.first_s for one in tickets)
             fullest = -(-len(tickets) // entrant.writers)
-            yield Shown("strategy", "a race's wire", name, crossing_s, fullest * wire_s)
-            yield Shown("strategy", "a race's capacity", name, 1 / entrant.capacity_per_s, wire_s / entrant.readers)
+            yield Shown("strategy", "a race's link", name, crossing_s, fullest * link_s)
+            yield Shown("strategy", "a race's capacity", name, 1 / entrant.capacity_per_s, link_s / entrant.readers)
 
 
 def traced(question: Question, layout: Layout, run: LoadResult, output_tokens: float) -> Iterator[Shown]:
@@ -145,13 +145,13 @@ def shared_caches(
     model: ModelSpec, gpu: GpuSpec, link: LinkSpec, ranks: int, sequences: int, context: int
 ) -> Iterator[Shown]:
     """Lab 03's three ways of a decode step's attention: each cache read once by somebody, each sum on the clock."""
-    wire = Fabric(bare(link))
+    fabric = Fabric(bare(link))
     cache = sequences * context * kv_bytes_per_token(model)
     read_s = cache / ranks / gpu.memory_bytes_per_s
     payload = sequences * model.hidden_size * ACTIVATION_BYTES
-    ring_s = played_s(wire, program("all_reduce", "ring", ranks), payload)
+    ring_s = played_s(fabric, program("all_reduce", "ring", ranks), payload)
     for way in WAYS:
         told = decode_attention(model, gpu, link, way, ranks, sequences, context)
         yield Shown("comm_cost", "attention", f"{link.key} {way}", told.read_s, read_s, float(sequences))
         least_s = 0.0 if way == "data" else model.num_hidden_layers * ring_s
-        yield Shown("comm_cost", "attention's wire", f"{link.key} {way}", told.cost.total_s, least_s)
+        yield Shown("comm_cost", "attention's link", f"{link.key} {way}", told.cost.total_s, least_s)

@@ -1,7 +1,7 @@
-"""What pages price for one scenario, each beside the least that wires, memory and arithmetic allow.
+"""What pages price for one scenario, each beside the least that links, memory and arithmetic allow.
 
 The least is the data sheet's: full bandwidth, the same latency, no launch, everything that may overlap overlapped.
-Wires are replayed on the referee's clock, message by message, with the ports that are shared. `in_flight` is how
+Links are replayed on the referee's clock, message by message, with the ports that are shared. `in_flight` is how
 many sequences a time is of, by Little's law: those of one figure must agree, or the comparison is none.
 """
 
@@ -27,7 +27,7 @@ from core.referee.fabric import Fabric, around
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import ACTIVATION_BYTES, TensorGroup, peak_flops, prefill_flops
 from core.strategy.disaggregation import Request, handoff
-from core.strategy.training import wire_of
+from core.strategy.training import transfer_link
 from core.training.layout import Strategy
 from core.training.memory import Job
 from core.training.traffic import Transfer, training_traffic
@@ -55,7 +55,7 @@ class Shown:
 
 
 def bare(link: LinkSpec) -> LinkSpec:
-    """A wire by its data sheet: no launch, no ramp."""
+    """A link by its data sheet: no launch, no ramp."""
     return replace(link, base_s=0.0, ramp=0.0)
 
 
@@ -67,17 +67,17 @@ def played_s(fabric: Fabric, played: Program, payload_bytes: float) -> float:
 def bills(model: ModelSpec, tp_size: int, tokens: int, link: LinkSpec) -> Iterator[Shown]:
     """Lab 03: a step's all-reduces as a ring, by the kernel an engine picks, and what the model's ends send."""
     step = Step(model, tp_size, tokens)
-    wire = Fabric(bare(link))
-    ring_s = played_s(wire, program("all_reduce", "ring", tp_size), step.payload_bytes)
+    fabric = Fabric(bare(link))
+    ring_s = played_s(fabric, program("all_reduce", "ring", tp_size), step.payload_bytes)
     yield Shown("comm_cost", "bill", link.key, bill(step, link).comm_s, step.all_reduces * ring_s)
     picked = picked_bill(step, link)
     name = _NAMES.get(picked_kernel(step.payload_bytes, tp_size, link), "ring")
-    # a kernel's own stages are timed, not the wire's hops
+    # a kernel's own stages are timed, not the link's hops
     direct = Fabric(replace(bare(link), latency_s=0.0))
     least_s = played_s(direct, program("all_reduce", name, tp_size), step.payload_bytes)
     yield Shown("comm_cost", "kernels", f"{link.key} {name}", picked.bill.comm_s, step.all_reduces * least_s)
     for end in priced_ends(step, link):
-        least_s = played_s(wire, program(end.op, "ring", tp_size), end.payload_bytes)
+        least_s = played_s(fabric, program(end.op, "ring", tp_size), end.payload_bytes)
         yield Shown("comm_cost", "ends", f"{link.key} {end.layer}", end.time_s, least_s)
 
 
@@ -124,7 +124,7 @@ def handed_over(request: Request, link: LinkSpec) -> Iterator[Shown]:
 
 
 def plans(question: Question, judged: Sequence[Plan]) -> Iterator[Shown]:
-    """The planner: every plan that fits, its pipeline on the clock with bare wires and the roofline's stages."""
+    """The planner: every plan that fits, its pipeline on the clock with bare links and the roofline's stages."""
     for plan in judged:
         if plan.timing is None:
             continue
@@ -152,7 +152,7 @@ def transfers(model: ModelSpec, strategy: Strategy, cluster: ClusterSpec, job: J
         if transfer.axis != "dp" or transfer.ranks != strategy.dp_size:
             continue
         least_s = transfer.count * _rings_s(fabric, transfer, strategy)
-        told_s = transfer.cost(wire_of(transfer, cluster, strategy)).total_s
+        told_s = transfer.cost(transfer_link(transfer, cluster, strategy)).total_s
         yield Shown("strategy", "data parallel", f"{strategy.name} {transfer.why}", told_s, least_s)
 
 
@@ -199,7 +199,7 @@ def _placed(fabric: Fabric, played: Program, payload_bytes: float, place: _Place
 
 
 def fabric_of(cluster: ClusterSpec) -> Fabric:
-    """A cluster's wires as they are: a node's NICs as one port, where they are fewer than its GPUs."""
+    """A cluster's links as they are: a node's NICs as one port, where they are fewer than its GPUs."""
     network, nics = bare(cluster.network), cluster.nics_per_node
     if nics is not None and nics < cluster.gpus_per_node:
         each = network.bandwidth_bytes_per_s
@@ -225,21 +225,21 @@ def _pipeline(
     # a draft's tokens go through the layers beside the one that is kept anyway
     rows = batch * (1 + demand.draft_tokens)
     decode_s = decode_least_s(model, gpu, together * rows, 0, tp * together, demand.dtype, demand.kv_dtype)
-    decode_s = max(decode_s, cache_s) + _wires_s(model, fabric, layout, rows)
+    decode_s = max(decode_s, cache_s) + _links_s(model, fabric, layout, rows)
     unread = demand.prompt_tokens - demand.cached_tokens
     prompts = prefill_least_s(model, gpu, unread, tp * together, demand.dtype, together)
-    prefill_s = prompts + _wires_s(model, fabric, layout, float(unread))
+    prefill_s = prompts + _links_s(model, fabric, layout, float(unread))
     hops, prompt_hops_s = [], 0.0
     for boundary in range(layout.pp_size - 1):
-        wire = bare(cluster.hop(tp, boundary))
+        link = bare(cluster.hop(tp, boundary))
         # a rank may send a slice alone, and the next stage gathers it
-        row_s = model.hidden_size * ACTIVATION_BYTES / tp / wire.bandwidth_bytes_per_s
-        hops.append((batch * row_s, wire.latency_s))
-        prompt_hops_s += unread * row_s + wire.latency_s
+        row_s = model.hidden_size * ACTIVATION_BYTES / tp / link.bandwidth_bytes_per_s
+        hops.append((batch * row_s, link.latency_s))
+        prompt_hops_s += unread * row_s + link.latency_s
     return [share * decode_s for share in shares], prefill_s + prompt_hops_s, hops
 
 
-def _wires_s(model: ModelSpec, fabric: Fabric, layout: Layout, tokens: float) -> float:
+def _links_s(model: ModelSpec, fabric: Fabric, layout: Layout, tokens: float) -> float:
     """What a step's layers send, `tokens` rows on each copy of attention: all-reduces, or dispatch and combine."""
     row = model.hidden_size * ACTIVATION_BYTES
     if layout.ep_size > 1 and model.moe is not None:

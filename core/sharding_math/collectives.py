@@ -82,5 +82,5 @@ def _record(
 
 
 def _nbytes(array: Array, fmt: Precision | None) -> int:
-    """Bytes on the wire: the format's width, not that of the array that emulates it."""
+    """Bytes on the link: the format's width, not that of the array that emulates it."""
     return array.size * (array.itemsize if fmt is None else fmt.element_bytes)

@@ -57,7 +57,7 @@ class TensorRow:
 class BarRow:
     """One collective over all ranks, one ledger line; or, with `absent`, the place where none is sent.
 
-    `own_results`: what comes out differs by rank, as from a reduce-scatter. `fault`: it should not be so.
+    `results_differ`: what comes out differs by rank, as from a reduce-scatter. `fault`: it should not be so.
     """
 
     key: str
@@ -66,7 +66,7 @@ class BarRow:
     entries: int
     entry_bytes: int
     absent: Absence | None = None
-    own_results: bool = False
+    results_differ: bool = False
     fault: bool = False
     steps: tuple[int, ...] = ()
     kind: Literal["bar"] = "bar"

@@ -21,7 +21,7 @@ SUM_ORDERS: tuple[SumOrder, ...] = ("ring", "tree", "rank")
 
 @dataclass(frozen=True)
 class Precision:
-    """A number format: what is stored, what products are added up in, and how wide it is on the wire.
+    """A number format: what is stored, what products are added up in, and how wide it is on the link.
 
     bfloat16 is kept in float32 with the low 16 bits zero, so it stores no more than the format can.
     """

@@ -55,7 +55,7 @@ def divisibility_rules(model: ModelSpec, quantisation_group: int | None = None) 
     group is not cut; that binds the inputs of the row-parallel layers. KV heads have their own rule: beyond their
     number they are copied.
     """
-    group = quantisation_group or _own_group(model)
+    group = quantisation_group or _checkpoint_group(model)
     rules = [Rule("num_attention_heads", model.num_attention_heads), *_mlp_rules(model, group)]
     if group > 1:
         rules.append(Rule("attention output in groups", _attention_width(model), group))
@@ -86,7 +86,7 @@ def block_rules(model: ModelSpec) -> tuple[Rule, ...]:
     return (*rules, *([] if "o" in wide else [Rule("attention output in blocks", _attention_width(model), edge)]))
 
 
-def _own_group(model: ModelSpec) -> int:
+def _checkpoint_group(model: ModelSpec) -> int:
     """A checkpoint's own group; mxfp4's is no bound, for its kernels pad what a rank holds."""
     return model.quantisation_group or 1 if model.weight_dtype in ("int4", "int8", "nvfp4") else 1
 

@@ -164,7 +164,7 @@ def _bar(collective: Collective, index: int, trace: Trace, fault: bool) -> BarRo
         collective.ranks,
         entries,
         collective.payload_bytes // entries,
-        own_results=collective.op == "reduce_scatter",
+        results_differ=collective.op == "reduce_scatter",
         fault=fault,
     )
 

@@ -1,4 +1,4 @@
-"""How an engine deals a cache's blocks out to layers that see all tokens, that see a window, that keep a state."""
+"""How an engine gives a cache's blocks to layers that see all tokens, that see a window, that keep a state."""
 
 from dataclasses import dataclass
 from math import ceil

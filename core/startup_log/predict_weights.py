@@ -62,7 +62,7 @@ def _as_made(basis: Basis, spec: ModelSpec, part: Stage) -> tuple[Stage, ...]:
     if spec.moe is not None and spec.mla is None and part.layers < part.of_layers:
         parts.append(replace(part, whole_ends=True))
     if four_normed_gemma(spec) and not spec.qk_norm:
-        parts.append(replace(part, own_tables=True))
+        parts.append(replace(part, tables_per_layer=True))
     return tuple(parts)
 
 
@@ -82,7 +82,7 @@ def _weights_of(basis: Basis, spec: ModelSpec, figure: Figure, part: Stage) -> t
 def _where(part: Stage) -> Remark | None:
     """Which layers, of a pipeline's stage, and what is made more than once."""
     if part.layers == part.of_layers:
-        return remark("startup_log.tables_in_layers") if part.own_tables else None
+        return remark("startup_log.tables_in_layers") if part.tables_per_layer else None
     code = "layers_with_ends" if part.whole_ends else "layers"
     return remark(f"startup_log.{code}", first=part.first_layer, last=part.first_layer + part.layers - 1)
 

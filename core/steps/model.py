@@ -144,7 +144,7 @@ DATA_SHEET = Efficiency(reached_fraction=1.0, layer_floor_s=0.0)
 
 @dataclass(frozen=True)
 class TensorGroup:
-    """The ranks that share each layer, and their wires: `link` in a node, `network` where they cross one.
+    """The ranks that share each layer, and their links: `link` in a node, `network` where they cross one.
 
     `crossing_s` is what each all-reduce over the network takes besides: `CROSSING_S` in a server.
     """
@@ -159,7 +159,7 @@ class TensorGroup:
         require_positive(tp_size=self.tp_size, gpus_per_node=self.gpus_per_node)
 
     def all_reduce_s(self, payload_bytes: float) -> float:
-        """One all-reduce over the group, at the bandwidth that was measured on its wires where one was.
+        """One all-reduce over the group, at the bandwidth that was measured on its links where one was.
 
         Raises IndivisibleError where the last node would not be full, OutOfRangeError without a network to cross.
         """

@@ -136,7 +136,7 @@ def _apart(question: Question, plan: Plan) -> Entrant | None:
         kv_dtype=demand.kv_dtype,
     )
     try:
-        transfer_s = handoff(request, cluster.wire(cluster.gpus)).transfer_s
+        transfer_s = handoff(request, cluster.slowest_link(cluster.gpus)).transfer_s
     except ShardlabError:
         return None
     split = (replace(engine, readers=readers, transfer_s=transfer_s) for readers in range(1, engine.engines))

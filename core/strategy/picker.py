@@ -6,7 +6,7 @@ Training is judged in core.strategy.training, serving in core.placement: the sam
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from core.models.checkpoint import own_width
+from core.models.checkpoint import checkpoint_width
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
 from core.placement.layout import Layout
@@ -56,7 +56,7 @@ class Question:
             concurrency=self.sequences,
             prompt_tokens=self.sequence_tokens,
             output_tokens=self.output_tokens,
-            dtype=self.weight_dtype or own_width(self.model),
+            dtype=self.weight_dtype or checkpoint_width(self.model),
             kv_dtype=self.kv_dtype,
         )
         return ServingQuestion(self.model, self.cluster, measured_budget(self.cluster.gpu), demand)

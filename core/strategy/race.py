@@ -2,7 +2,7 @@
 
 Every plan sees the same arrivals, spread in turn over its engines. An engine is core.serving's, its steps priced by
 the planner. Prefill and decode apart are two rows of engines: the first reads a prompt and gives the first token,
-its keys and values cross a wire, one prompt after another from an engine or to one, and the second writes the rest.
+its keys and values cross a link, one prompt after another from an engine or to one, and the second writes the rest.
 
 Ignored: lengths that differ, a scheduler that looks at queues, and the prefill side's memory while a cache waits.
 """

@@ -242,13 +242,13 @@ def training_flops(model: ModelSpec, strategy: Strategy, job: Job) -> float:
 
 
 def axis_s(transfers: Iterable[Transfer], axis: Axis, cluster: ClusterSpec, strategy: Strategy) -> float:
-    """What one axis' transfers take one after another, each on its own wire."""
+    """What one axis' transfers take one after another, each on its own link."""
     own = (transfer for transfer in transfers if transfer.axis == axis)
-    return sum(transfer.cost(wire_of(transfer, cluster, strategy)).total_s for transfer in own)
+    return sum(transfer.cost(transfer_link(transfer, cluster, strategy)).total_s for transfer in own)
 
 
-def wire_of(transfer: Transfer, cluster: ClusterSpec, strategy: Strategy) -> LinkSpec:
-    """The slowest wire of a transfer's group, with the share of it that the group has.
+def transfer_link(transfer: Transfer, cluster: ClusterSpec, strategy: Strategy) -> LinkSpec:
+    """The slowest link of a transfer's group, with the share of it that the group has.
 
     A ring passes a node's edge once, so the members it has in that node may use their NICs' shares together:
 
@@ -258,7 +258,7 @@ def wire_of(transfer: Transfer, cluster: ClusterSpec, strategy: Strategy) -> Lin
     if transfer.axis == "pp":
         return as_measured(cluster.hop(strategy.tp_size * strategy.dp_size, 0))
     if not cluster.crosses(span):
-        return as_measured(cluster.wire(span))
+        return as_measured(cluster.slowest_link(span))
     port, inner = as_measured(cluster.port), as_measured(cluster.inner)
     if transfer.op == "all_to_all":
         return port

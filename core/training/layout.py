@@ -1,7 +1,7 @@
 """How a model in training is distributed over GPUs, and which of its parameters one rank then has to do with.
 
 A strategy is a composition: every degree is 1 until it is used, so DDP, ZeRO, FSDP, TP, PP and EP are all one type.
-Letters: N dp_size, t tp_size, p pp_size, e ep_size. Expert parallelism deals the experts over e of the N
+Letters: N dp_size, t tp_size, p pp_size, e ep_size. Expert parallelism distributes the experts over e of the N
 data-parallel ranks; the N/e ranks that hold the same experts are their replicas.
 Ignored: KV heads repeated where t is more than there are, and layers distributed unevenly.
 """

@@ -1,6 +1,6 @@
 """Lab 02: what a real run of MiniGPT on two ranks must print, by labs 01 and 03, beside what it did print."""
 
-from core.two_way_tp.interconnect import fitted_wire, step_comm_s
+from core.two_way_tp.interconnect import fitted_link, step_comm_s
 from core.two_way_tp.predictions import (
     GPTS,
     MINI_GPT,
@@ -48,7 +48,7 @@ __all__ = [
     "crossover",
     "curve",
     "duels",
-    "fitted_wire",
+    "fitted_link",
     "gpt",
     "padded_vocab_size",
     "read_log",

@@ -1,4 +1,4 @@
-"""A machine as an interconnect: α and β of the wire between its ranks, by lab 03's fit of the run's own sweep."""
+"""A machine as an interconnect: α and β of the link between its ranks, by lab 03's fit of the run's own sweep."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -10,7 +10,7 @@ from core.specs import ModelSpec
 from core.two_way_tp.run_log import RunLog
 
 
-def fitted_wire(log: RunLog) -> LinkFit | None:
+def fitted_link(log: RunLog) -> LinkFit | None:
     """The fit of the medians of an idle sweep; None where it has too few sizes."""
     return fitted_sweep({point.payload_bytes: point.median_s for point in log.sweep}, log.tp_size)
 
@@ -27,7 +27,7 @@ def _fit(median_s: tuple[tuple[int, float], ...], ranks: int) -> LinkFit | None:
 
 
 def sums_s(fit: LinkFit, payloads_bytes: Iterable[int]) -> float:
-    """What all-reduces of these payloads pay the wire, one after another.
+    """What all-reduces of these payloads pay the link, one after another.
 
     Σ t̂(n)
     """
@@ -35,7 +35,7 @@ def sums_s(fit: LinkFit, payloads_bytes: Iterable[int]) -> float:
 
 
 def step_comm_s(fit: LinkFit, model: ModelSpec, tokens: int = 1) -> float:
-    """What the layers of a model would pay this wire in one step: lab 03's bill.
+    """What the layers of a model would pay this link in one step: lab 03's bill.
 
     2L · t̂(T · d · 2 B)
     """

@@ -41,7 +41,7 @@ def test_column_parallel_matches_single_gpu(checks, lab):
         "every rank has the features of rank 0: group.rank says which part to keep": np.hstack([first, first]),
         "every rank adds the bias of rank 0: b is cut like W": due - bias + np.tile(bias[:, :half], 2),
         "each rank has the features of the other: rank 0 keeps the first part": np.hstack([second, first]),
-        "the ranks' features are dealt in turn: each rank keeps a run of consecutive ones": np.hstack(
+        "the ranks' features are distributed in turn: each rank keeps a run of consecutive ones": np.hstack(
             [due[:, ::2], due[:, 1::2]]
         ),
         "the ranks' features were added; they are parts of y and not terms of it": np.tile(first + second, 2),

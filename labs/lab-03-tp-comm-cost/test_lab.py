@@ -57,9 +57,9 @@ def test_ring_traffic_formula(lab, ranks, chunks_sent):
     is_due(found, 192 * chunks_sent, f"{payload} B over N={ranks}", slips if ranks > 1 else alone)
 
 
-def time_slips(payload_bytes, ranks, wire):
+def time_slips(payload_bytes, ranks, over):
     """Known wrong times of a ring, by what is to be said of each."""
-    hop, sent = wire.latency_s, 2 * (ranks - 1) / ranks * payload_bytes / wire.bandwidth_bytes_per_s
+    hop, sent = over.latency_s, 2 * (ranks - 1) / ranks * payload_bytes / over.bandwidth_bytes_per_s
     hops = 2 * (ranks - 1)
     return {
         "the latency is missing: each of the 2(N-1) hops waits for it": sent,
@@ -72,7 +72,7 @@ def time_slips(payload_bytes, ranks, wire):
         "that is in microseconds: seconds are expected": 1e6 * (hops * hop + sent),
         "that is in milliseconds: seconds are expected": 1e3 * (hops * hop + sent),
         "a rank sends 2(N-1)/N of the payload, not all of it": hops * hop
-        + payload_bytes / wire.bandwidth_bytes_per_s,
+        + payload_bytes / over.bandwidth_bytes_per_s,
     }
 
 
@@ -90,12 +90,12 @@ def test_bytes_go_at_the_speed_of_one_direction(lab, ranks, time_s):
     is_due(lab.allreduce_time_s(PREFILL_BYTES, ranks, NVLINK), time_s, case, slips, rel=1e-3)
 
 
-def bill_is_due(lab, row, tp_size, wire, due_s):
+def bill_is_due(lab, row, tp_size, over, due_s):
     """The bill of a decode step; what is known of wrong ones is told with the lab's own all-reduce."""
     __tracebackhide__ = True
 
     def all_reduces(count, width=row.hidden_size, share=1):
-        return count * lab.allreduce_time_s(width * 2 / share, tp_size, wire)
+        return count * lab.allreduce_time_s(width * 2 / share, tp_size, over)
 
     sums = 2 * row.num_hidden_layers
     slips = {
@@ -111,8 +111,8 @@ def bill_is_due(lab, row, tp_size, wire, due_s):
             sums, row.intermediate_size
         ),
     }
-    case = f"Seconds of {row.key}'s decode step at TP={tp_size} over {wire.name}"
-    is_due(lab.tp_comm_time_per_step(row, 1, tp_size, wire), due_s, case, slips, rel=1e-3)
+    case = f"Seconds of {row.key}'s decode step at TP={tp_size} over {over.name}"
+    is_due(lab.tp_comm_time_per_step(row, 1, tp_size, over), due_s, case, slips, rel=1e-3)
 
 
 @pytest.mark.parametrize(("key", "all_reduces"), [("llama-3-8b", 64), ("llama-3-70b", 160)])
@@ -152,24 +152,24 @@ def test_the_fraction_is_of_the_whole_wall_clock(lab, comm_s, step_s, fraction):
     share_is_due(lab, comm_s, step_s, fraction)
 
 
-@pytest.mark.parametrize("wire", [NVLINK, ETHERNET], ids=lambda wire: wire.key)
-def test_latency_dominates_small_payloads(lab, wire):
+@pytest.mark.parametrize("over", [NVLINK, ETHERNET], ids=lambda over: over.key)
+def test_latency_dominates_small_payloads(lab, over):
     """At 8 KiB and N=2 the two hops are over nine tenths of the time."""
-    hops_s, whole_s = (lab.allreduce_time_s(size, 2, wire) for size in (0, DECODE_BYTES))
+    hops_s, whole_s = (lab.allreduce_time_s(size, 2, over) for size in (0, DECODE_BYTES))
     assert hops_s > 0.9 * whole_s
 
 
-@pytest.mark.parametrize(("wire", "share"), [(NVLINK, 0.90), (ETHERNET, 0.99)], ids=["nvlink", "ethernet"])
-def test_prefill_payloads_shift_the_balance_to_bandwidth(lab, wire, share):
+@pytest.mark.parametrize(("over", "share"), [(NVLINK, 0.90), (ETHERNET, 0.99)], ids=["nvlink", "ethernet"])
+def test_prefill_payloads_shift_the_balance_to_bandwidth(lab, over, share):
     """At 16 MiB and N=2 the bytes are 90 % of the time on NVLink, 99 % on 10 GbE."""
-    hops_s, whole_s = (lab.allreduce_time_s(size, 2, wire) for size in (0, PREFILL_BYTES))
+    hops_s, whole_s = (lab.allreduce_time_s(size, 2, over) for size in (0, PREFILL_BYTES))
     assert whole_s - hops_s == pytest.approx(share * whole_s, rel=0.006)
 
 
-@pytest.mark.parametrize(("wire", "most_s"), [(NVLINK, 2.691e-3), (ETHERNET, 45.53e-3)], ids=["nvlink", "ethernet"])
-def test_more_ranks_more_overhead(lab, wire, most_s):
+@pytest.mark.parametrize(("over", "most_s"), [(NVLINK, 2.691e-3), (ETHERNET, 45.53e-3)], ids=["nvlink", "ethernet"])
+def test_more_ranks_more_overhead(lab, over, most_s):
     """TP=1 is free; then the hops grow as 2(N-1): 2.69 ms on NVLink and 45.5 ms on 10 GbE at TP=8."""
-    is_due(lab.tp_comm_time_per_step(LLAMA, 1, 1, wire), 0, "Seconds at TP=1, where nothing is sent")
-    bills_s = [lab.tp_comm_time_per_step(LLAMA, 1, tp_size, wire) for tp_size in (1, 2, 4, 8)]
+    is_due(lab.tp_comm_time_per_step(LLAMA, 1, 1, over), 0, "Seconds at TP=1, where nothing is sent")
+    bills_s = [lab.tp_comm_time_per_step(LLAMA, 1, tp_size, over) for tp_size in (1, 2, 4, 8)]
     assert bills_s == sorted(set(bills_s))
-    bill_is_due(lab, LLAMA, 8, wire, most_s)
+    bill_is_due(lab, LLAMA, 8, over, most_s)

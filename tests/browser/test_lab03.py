@@ -6,19 +6,19 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from core.catalog.own_link import own_link_of
+from core.catalog.measured_link import measured_link_of
 from runtime.measurements import example_paste
 from tests.browser.conftest import arrive, settle, wait_for_address
 from ui.theme import LIGHT
 
-WIRE = "comm_cost?bill_scene=see&bill_view=the+wire&bill_numbers=the+lab's+napkin"
+ROUNDS = "comm_cost?bill_scene=see&bill_view=the+wire&bill_numbers=the+lab's+napkin"
 TABLE = "comm_cost?bill_scene=bench&bill_figure=your+table&tp=8"
 
 
 @pytest.fixture
 def player(app, same_page):
-    """The wire's player over four ranks at its first stop, allowed to move, and the page it is on."""
-    page = drawn(same_page(f"{app}/{WIRE}"))
+    """The link's player over four ranks at its first stop, allowed to move, and the page it is on."""
+    page = drawn(same_page(f"{app}/{ROUNDS}"))
     page.locator("figure.ring .stage").press("Home")
     page.evaluate("document.activeElement.blur()")
     page.emulate_media(reduced_motion="no-preference")
@@ -39,7 +39,7 @@ def at_rest(page) -> bool:
     return page.locator("figure.ring").get_attribute("data-at-rest") == "true"
 
 
-def test_the_wire_is_at_rest_until_space_is_pressed_and_plays_to_its_end(player):
+def test_the_link_is_at_rest_until_space_is_pressed_and_plays_to_its_end(player):
     assert (stop(player), at_rest(player)) == (0, True)
     player.keyboard.press("Space")
     player.locator("figure.ring[data-at-rest=false]").wait_for()
@@ -80,7 +80,7 @@ def test_with_reduced_motion_play_shows_the_end_at_once(player):
     assert (stop(player), at_rest(player)) == (6, True)
 
 
-def test_the_wire_is_saved_as_svg_as_it_stands(player, tmp_path):
+def test_the_link_is_saved_as_svg_as_it_stands(player, tmp_path):
     with player.expect_download() as download:
         player.get_by_label("Save the figure as SVG").click()
     saved = tmp_path / "wire.svg"
@@ -99,7 +99,7 @@ def test_a_pasted_table_becomes_the_link_of_every_lab_and_stays_in_the_address(a
     page.get_by_role("button", name="Use as the link: in use").wait_for()
     settle(page)
     key = page.url.split("link=")[1].split("&")[0]
-    assert own_link_of(key).measured_ranks == 8
+    assert measured_link_of(key).measured_ranks == 8
     page.get_by_role("link", name="04 Pipelines").first.click()
     arrive(page, "pipeline_bubble")
     wait_for_address(page, f"link={key}")

@@ -12,8 +12,8 @@ import pytest
 from core.clinic.hang_log import read_hang
 from core.clinic.ranks_log import read_ranks
 from core.errors import ShardlabError
+from core.links.fitted_tables import fitted_tables
 from core.links.nccl_tests import read_tables
-from core.links.own_tables import own_tables
 from core.models.hf_config import model_from_config
 from core.placement.topology import read_node, read_topology
 from core.serving.bench_reader import read_bench_results
@@ -61,14 +61,14 @@ def tables_say(answer: Any) -> bool:
     return any(one.warnings or one.dropped for one in answer)
 
 
-def own_tables_say(answer: Any) -> bool:
+def fitted_tables_say(answer: Any) -> bool:
     return any(own.warnings or own.table.dropped or own.table.warnings for own in answer)
 
 
 Says = Callable[[Any], bool]
 READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...], Says]] = {
     "core.links.nccl_tests.tables.read_tables": (read_tables, (table(largest=1 << 20),), tables_say),
-    "core.links.own_tables.own_tables": (own_tables, (table(largest=1 << 20),), own_tables_say),
+    "core.links.fitted_tables.fitted_tables": (fitted_tables, (table(largest=1 << 20),), fitted_tables_say),
     "core.startup_log.reader.read_log": (read_log, (QWEN2, DEEPSEEK), log_says),
     "core.placement.topology.read_topology": (read_topology, (TOPOLOGY,), says_nothing),
     "core.placement.topology.read_node": (read_node, (TOPOLOGY,), says_nothing),

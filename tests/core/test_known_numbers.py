@@ -23,9 +23,9 @@ from core.units import GB, GIB, percent
 
 
 @given(st.sampled_from(list(MODELS.values())), st.sampled_from(list(LINKS.values())))
-def test_every_catalog_model_is_priced(row, wire):
+def test_every_catalog_model_is_priced(row, over):
     """Every all-reduce of the row, two a layer in most, on every link, and dearer with more ranks."""
-    two, eight = (bill(Step(row, ranks), wire) for ranks in (2, 8))
+    two, eight = (bill(Step(row, ranks), over) for ranks in (2, 8))
     assert two.step.all_reduces == row.all_reduces == (row.all_reduces if row.kinds else 2 * row.num_hidden_layers)
     assert two.step.payload_bytes == 2 * row.hidden_size
     assert 0 < two.comm_s < eight.comm_s
@@ -137,8 +137,8 @@ def test_tp_or_two_replicas_turns_at_the_formula_at_the_same_batch(comm_share):
 
 def test_on_nvlink_the_labs_model_wants_tp_and_on_ethernet_replicas():
     """W / 2BW is 3.94 ms: a bill of 0.386 ms is below it, one of 6.82 ms above."""
-    row, card = model("llama-3-8b"), gpu("a100-80gb-sxm")
-    turn_s = TwoGpus(held_weight_bytes(row), 79e9, card.memory_bytes_per_s).comm_at_same_batch_s()
+    row, gpu_spec = model("llama-3-8b"), gpu("a100-80gb-sxm")
+    turn_s = TwoGpus(held_weight_bytes(row), 79e9, gpu_spec.memory_bytes_per_s).comm_at_same_batch_s()
     inside, across = (bill(Step(row, 2), link(key)) for key in ("nvlink-lab", "ethernet-10g-lab"))
     assert inside.comm_s < turn_s < across.comm_s
 

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from core.catalog.own_link import own_link_of
+from core.catalog.measured_link import measured_link_of
 from core.clinic.hang_log import read_hang
 from core.course.quiz.paper import Sheet
 from core.errors import ShardlabError
+from core.links.fitted_tables import fitted_tables
 from core.links.nccl_tests import read_tables
-from core.links.own_tables import own_tables
 from core.models.hf_config import model_from_config
 from core.numbers import number, whole_number
 from core.placement.topology import read_topology
@@ -30,7 +30,7 @@ from core.scenario import Scenario
 from core.serving.bench_reader import read_bench_results
 from core.serving.trace import read_trace
 from core.startup_log.reader import read_log
-from core.strategy.own_machine import overhead_of
+from core.strategy.refit import overhead_of
 from core.two_way_tp import read_log as read_run
 from core.two_way_tp.result import read_result
 from core.two_way_tp.scaling import read_scaling
@@ -40,7 +40,7 @@ from runtime.prose import explained, worded
 from tests.core.links.printed_tables import table
 from tests.core.serving.test_bench_results import PRINTED, SAVED
 from tests.core.startup_log.printed_logs import DEEPSEEK, QWEN2
-from ui.comm_cost.rows import OwnBill
+from ui.comm_cost.rows import AskedBill
 from ui.pipeline_bubble.rows import Bench
 from ui.placement.examples import EXAMPLE_CONFIG, EXAMPLE_TRACE
 from ui.placement.pin import Pin
@@ -113,7 +113,7 @@ PIECES = (
 
 def tables(text: str) -> object:
     """Tables as the page has them, every doubt in words."""
-    return [worded(warning) for own in own_tables(text) for warning in (*own.warnings, *own.table.dropped)]
+    return [worded(warning) for own in fitted_tables(text) for warning in (*own.warnings, *own.table.dropped)]
 
 
 def log(text: str) -> object:
@@ -148,8 +148,8 @@ def run(text: str) -> object:
 
 def address(text: str) -> object:
     """A text in every place of an address that holds more than one number."""
-    kept = (OwnBill.from_text(text), Pin.from_text(text), Bench.pinned(text), Sheet.from_text(text))
-    return kept, own_link_of(text), read_quantity(text), Scenario.from_query(dict.fromkeys(ASKED, text))
+    kept = (AskedBill.from_text(text), Pin.from_text(text), Bench.pinned(text), Sheet.from_text(text))
+    return kept, measured_link_of(text), read_quantity(text), Scenario.from_query(dict.fromkeys(ASKED, text))
 
 
 READERS: dict[str, Callable[[str], object]] = {
@@ -299,7 +299,7 @@ def test_no_address_makes_a_reader_of_numbers_or_links_stumble():
         text = "".join(rng.choices(letters, k=rng.randrange(40)))
         assert number(text) is None or isinstance(number(text), float)
         assert whole_number(text, 0, 99) in {None, *range(100)}
-        link = own_link_of(f"own_{text}")
+        link = measured_link_of(f"own_{text}")
         assert link is None or link.bandwidth_bytes_per_s >= 0
 
 

@@ -126,7 +126,7 @@ def test_a_link_of_ones_own_travels_in_the_query():
 
 @pytest.mark.parametrize("gpu", GPUS)
 def test_the_napkins_links_stand_for_what_joins_such_gpus(gpu):
-    """A card without NVLink is joined by PCIe, whatever the labs' napkin says; the network is the timed 10 GbE."""
+    """A GPU without NVLink is joined by PCIe, whatever the labs' napkin says; the network is the timed 10 GbE."""
     timed = Scenario(gpu=gpu).timed
     assert (timed.link, timed.network) == (GPUS[gpu].link_key, "ethernet-10g")
     assert timed.link_spec.is_fabric or not timed.gpu_spec.nvlink

@@ -116,29 +116,29 @@ def test_nvlink_is_cheaper_than_pcie_at_eight_h100():
 
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 @pytest.mark.parametrize("slow", [0, 50])
-def test_the_wire_is_shown_for_any_ranks_and_a_slow_port(ranks, slow):
+def test_the_link_is_shown_for_any_ranks_and_a_slow_port(ranks, slow):
     at = opened(bill_scene="See it", bill_view="the wire", bill_wire_n=ranks, bill_phase="prefill", slow=slow)
     assert not at.exception
     assert [element.key for element in at.get("bidi_component")] == ["wire", "shell"]
     assert ("take 1.5 times as long" in text_of(at)) == bool(slow)
 
 
-def test_held_axes_keep_the_clock_of_the_wire_though_it_ends_sooner():
+def test_held_axes_keep_the_clock_of_the_link_though_it_ends_sooner():
     """A ring of eight takes 14 hops, and one of two takes 2."""
     at = opened(bill_scene="See it", bill_view="the wire", bill_wire_n=8, bill_numbers=NAPKIN)
     at.button(key="held_axes").click().run()
     at.session_state["bill_wire_n"] = 2
     at.run()
-    wire = json.loads(at.get("bidi_component")[0].proto.json)
-    assert wire["stops"][-1]["at"] == pytest.approx(2 / 14, rel=0.02)
-    assert wire["ticks"][-1]["at"] > 0.8
+    link = json.loads(at.get("bidi_component")[0].proto.json)
+    assert link["stops"][-1]["at"] == pytest.approx(2 / 14, rel=0.02)
+    assert link["ticks"][-1]["at"] > 0.8
 
 
 def test_a_slow_port_makes_a_prefills_ring_half_as_long_again_and_a_decodes_hardly():
     """16 MiB over 10 GbE, all bytes: 50 % more. 8 KiB, all hops: under a tenth."""
-    wire = {"bill_scene": "See it", "bill_view": "the wire", "bill_wire_link": "the network", "slow": 50}
-    assert "ends 10.1 ms later" in text_of(opened(bill_phase="prefill", **wire))
-    assert "ends 4.92 µs later" in text_of(opened(bill_phase="decode", **wire))
+    link = {"bill_scene": "See it", "bill_view": "the wire", "bill_wire_link": "the network", "slow": 50}
+    assert "ends 10.1 ms later" in text_of(opened(bill_phase="prefill", **link))
+    assert "ends 4.92 µs later" in text_of(opened(bill_phase="decode", **link))
 
 
 def test_another_gpu_flips_a_verdict_and_the_page_says_by_how_much():

@@ -195,8 +195,8 @@ def racing(rng: random.Random) -> tuple[Machine, Demand, str]:
         acceptance=rng.choice((0.0, 0.7, 1.0)),
     )
     node = rng.randrange(1, 17)
-    card = GPUS[rng.choice(list(GPUS))]
-    return Machine(card, node, rng.randrange(1, AT_ONCE_GPUS // node + 1)), demand, rng.choice(list(LOADS))
+    gpu = GPUS[rng.choice(list(GPUS))]
+    return Machine(gpu, node, rng.randrange(1, AT_ONCE_GPUS // node + 1)), demand, rng.choice(list(LOADS))
 
 
 SOURCES = {

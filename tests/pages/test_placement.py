@@ -123,7 +123,7 @@ def test_every_worked_case_is_drawn(case):
     assert "{{" not in text(app)
 
 
-def test_a_card_of_ones_own_stands_in_the_gpus_place():
+def test_a_gpu_of_ones_own_stands_in_the_gpus_place():
     app = visit(place_memory="64", place_bandwidth="6000")
     assert not app.exception
     assert "on 8 × your GPU" in app.title[0].value

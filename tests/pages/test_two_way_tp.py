@@ -131,20 +131,20 @@ def test_three_figures_stand_on_the_bench_and_the_rest_under_more():
     assert len(figures(real_more="true")) == 5
 
 
-@pytest.mark.parametrize("wire", ["TCP", pytest.param("shared memory", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("over", ["TCP", pytest.param("shared memory", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("figure", ["the width", "two replicas", "two hosts"])
-def test_the_bench_draws_every_other_figure_that_was_recorded(figure, wire):
-    at = opened(real_scene="Bench", real_figure=figure, real_wire=wire)
+def test_the_bench_draws_every_other_figure_that_was_recorded(figure, over):
+    at = opened(real_scene="Bench", real_figure=figure, real_wire=over)
     assert not at.exception
     assert not at.error
     assert len(at.get("vega_lite_chart")) == 1
     assert "{{" not in text_of(at)
 
 
-@pytest.mark.parametrize(("wire", "backend"), [("TCP", "gloo"), ("shared memory", "shm")])
-def test_a_wire_of_this_machine_becomes_a_link_of_every_lab(wire, backend):
-    """Two buttons; the scenario then holds α, β and the ranks, and says what the wire is."""
-    at = opened(real_scene="Bench", real_figure="the wires", real_wire=wire)
+@pytest.mark.parametrize(("over", "backend"), [("TCP", "gloo"), ("shared memory", "shm")])
+def test_a_link_of_this_machine_becomes_a_link_of_every_lab(over, backend):
+    """Two buttons; the scenario then holds α, β and the ranks, and says what the link is."""
+    at = opened(real_scene="Bench", real_figure="the wires", real_wire=over)
     at.button(key="use_network").click().run()
     assert not at.exception
     used = link(at.session_state["network"])

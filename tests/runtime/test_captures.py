@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from core.errors import UnknownNameError
-from core.two_way_tp import MINI_GPT, RunLogError, crossover, fitted_wire
+from core.two_way_tp import MINI_GPT, RunLogError, crossover, fitted_link
 from runtime import captures
 from ui.two_way_tp.words_bench import SHAPED, host_fields
 
@@ -86,16 +86,16 @@ def test_a_cut_off_log_says_what_is_missing():
 
 
 @pytest.mark.parametrize(("name", "bytes_per_s"), [("1gbit", 1.25e8), ("10gbit", 1.25e9)])
-def test_a_wire_that_was_shaped_is_measured_as_what_it_was_shaped_to(name, bytes_per_s):
+def test_a_link_that_was_shaped_is_measured_as_what_it_was_shaped_to(name, bytes_per_s):
     """Two hosts, a token bucket between them: lab 03's fit of the run's own sums finds its rate."""
     log = captures.load(name, TWO_HOSTS).log
-    fit = fitted_wire(log)
+    fit = fitted_link(log)
     assert fit.bandwidth_bytes_per_s == pytest.approx(bytes_per_s, rel=0.05)
     assert log.identical == log.prompts
 
 
 @pytest.mark.parametrize("name", ["1gbit", "10gbit", "rest-1gbit", "rest-10gbit"])
-def test_no_sum_beats_the_wire_it_was_shaped_to(name):
+def test_no_sum_beats_the_link_it_was_shaped_to(name):
     """A sum on two ranks sends its payload once; the bucket lets a burst of 256 KiB through at any rate."""
     rate = {"1gbit": 1.25e8, "10gbit": 1.25e9}[name.removeprefix("rest-")]
     for point in captures.load(name, TWO_HOSTS).log.sweep:
@@ -103,9 +103,9 @@ def test_no_sum_beats_the_wire_it_was_shaped_to(name):
 
 
 def test_a_fit_of_noise_is_told_as_one():
-    """At rest 10 Gb/s was fitted at twice the wire: the page says that the fast wires' order is open."""
+    """At rest 10 Gb/s was fitted at twice the link: the page says that the fast links' order is open."""
     rates = {
-        name: fitted_wire(captures.load(name, TWO_HOSTS).log).bandwidth_bytes_per_s
+        name: fitted_link(captures.load(name, TWO_HOSTS).log).bandwidth_bytes_per_s
         for name in ("rest-10gbit", "rest-1gbit")
     }
     assert rates["rest-10gbit"] > 1.25e9
@@ -115,14 +115,14 @@ def test_a_fit_of_noise_is_told_as_one():
         assert "an impossible rate over 10 Gb/s, 12" in host_fields(runs)["host_fits"]
 
 
-def test_a_long_prompt_takes_longer_the_slower_the_wire_between_two_hosts():
+def test_a_long_prompt_takes_longer_the_slower_the_link_between_two_hosts():
     prefills = [captures.load(name, TWO_HOSTS).log.prefill for name in ("loopback", "10gbit", "1gbit")]
     assert [one.payload_bytes for one in prefills] == [2**19] * 3
     assert prefills[0].median_s < prefills[1].median_s < prefills[2].median_s
 
 
 def test_a_recorded_curve_is_read_and_pays_somewhere():
-    """Wide models gain on either wire; in shared memory from a narrower width on."""
+    """Wide models gain on either link; in shared memory from a narrower width on."""
     gloo, shm = (captures.load_curve(backend) for backend in ("gloo", "shm"))
     assert crossover(shm).usual < crossover(gloo).usual < 4096
     for run in (gloo, shm):

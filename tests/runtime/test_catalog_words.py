@@ -5,13 +5,13 @@ import re
 import pytest
 
 from core.catalog import GPUS, LINKS, MODELS
-from core.catalog.own_link import own_link
+from core.catalog.measured_link import measured_link
 from runtime import catalog_words, content
 from runtime.prose import Prose
 from tests import pseudo
 from tests.pages.test_pseudo_language import NAMES
 
-OWN = [own_link(1e-6, 1e9, 1e-6, 4), own_link(1e-6, 1e9, 1e-6, 2, "gloo")]
+OWN = [measured_link(1e-6, 1e9, 1e-6, 4), measured_link(1e-6, 1e9, 1e-6, 2, "gloo")]
 SAID = {
     f"{row.key}.{field}": getattr(row, field, "")
     for row in (*LINKS.values(), *GPUS.values(), *OWN)

@@ -11,8 +11,8 @@ import pytest
 
 from core.catalog import model
 from core.errors import OutOfRangeError, ShardlabError, UnknownNameError, require_divides
+from core.links.fitted_tables import fitted_tables
 from core.links.nccl_tests.tables import read_tables
-from core.links.own_tables import own_tables
 from core.models.hf_config import model_from_config
 from core.placement.topology import read_node, read_topology
 from core.remark import remark
@@ -179,7 +179,7 @@ READERS = (
     read_trace,
     read_bench_results,
     read_tables,
-    own_tables,
+    fitted_tables,
 )
 CONFIG = {"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32}
 CONFIG |= {"intermediate_size": 14336, "vocab_size": 128256}

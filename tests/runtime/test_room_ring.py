@@ -220,18 +220,18 @@ def test_a_room_holds_so_many_phones_and_forgets_those_that_have_gone(clock, roo
 
 def test_a_key_presides_over_its_rooms_ring_and_another_over_none(clock):
     rooms = Rooms(clock)
-    assert rooms.own_ring("key") is None
+    assert rooms.ring_of_key("key") is None
     rooms.ask("key", RING)
     assert rooms.ring(code_of("key")) is None
-    ring = rooms.own_ring("key")
-    assert rooms.own_ring("key") is rooms.ring(code_of("key")) is ring
-    assert rooms.own_ring("another") is None
+    ring = rooms.ring_of_key("key")
+    assert rooms.ring_of_key("key") is rooms.ring(code_of("key")) is ring
+    assert rooms.ring_of_key("another") is None
 
 
 def test_a_ring_keeps_its_room_as_long_as_it_is_passed_on_and_no_longer(clock):
     rooms = Rooms(clock)
     rooms.ask("key", RING)
-    ring = rooms.own_ring("key")
+    ring = rooms.ring_of_key("key")
     ring.here("ada")
     clock.now_s = LIFE_S - 1
     ring.here("ada")
@@ -248,7 +248,7 @@ def test_a_room_with_phones_in_its_ring_is_not_an_empty_one(clock):
     for number in range(MOST_ROOMS):
         rooms.ask(str(number), RING)
         if number != 3:
-            rooms.own_ring(str(number)).here("ada")
+            rooms.ring_of_key(str(number)).here("ada")
     assert rooms.ask("one more", RING)
     assert rooms.asked(code_of("3")) is None
     assert not rooms.ask("yet another", RING) or rooms.asked(code_of("one more")) is None

@@ -42,7 +42,7 @@ LONG = stub("beat", 600)
 
 
 @pytest.fixture(autouse=True)
-def own_lock(monkeypatch, tmp_path):
+def private_lock(monkeypatch, tmp_path):
     """Tests do not wait for a run that somebody else makes on this machine."""
     monkeypatch.setattr(torchrun, "LOCK_NAME", f"shardlab-test-{os.getpid()}")
 

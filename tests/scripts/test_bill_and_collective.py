@@ -7,7 +7,7 @@ import pytest
 from scripts import bill, collective
 
 RING = ["--op", "all_reduce", "--algorithm", "ring", "--ranks", "8", "--bytes", "8192"]
-WIRE = ["--latency-us", "3", "--bandwidth-gb-s", "300"]
+LINK = ["--latency-us", "3", "--bandwidth-gb-s", "300"]
 NVLINK = ["--model", "llama-3-8b", "--tp", "2", "--link", "nvlink-lab"]
 
 
@@ -20,7 +20,7 @@ def printed(capsys, command, arguments):
 
 def test_a_ring_of_eight_from_the_terminal(capsys):
     """14 hops of 3 µs; 1.75 x 8192 B over 300 GB/s."""
-    result = printed(capsys, collective, RING + WIRE)
+    result = printed(capsys, collective, RING + LINK)
     assert (result["steps"], result["traffic_bytes"]) == (14, 14336)
     assert result["latency_s"] == pytest.approx(42e-6)
     assert result["bandwidth_s"] == pytest.approx(14336 / 300e9)
@@ -28,14 +28,14 @@ def test_a_ring_of_eight_from_the_terminal(capsys):
 
 
 def test_a_launch_is_added_once(capsys):
-    without = printed(capsys, collective, RING + WIRE)["total_s"]
-    assert printed(capsys, collective, [*RING, *WIRE, "--base-us", "5"])["total_s"] == pytest.approx(without + 5e-6)
+    without = printed(capsys, collective, RING + LINK)["total_s"]
+    assert printed(capsys, collective, [*RING, *LINK, "--base-us", "5"])["total_s"] == pytest.approx(without + 5e-6)
 
 
 @pytest.mark.parametrize(("ranks", "warned"), [(8, False), (4, True)])
 def test_an_own_link_at_another_number_of_ranks_carries_a_warning(capsys, ranks, warned):
-    wire = ["--model", "llama-3-8b", "--tp", str(ranks), "--link", "own_0.55_409_3.2_8"]
-    assert ("extrapolation" in printed(capsys, bill, wire).get("warning", "")) == warned
+    link = ["--model", "llama-3-8b", "--tp", str(ranks), "--link", "own_0.55_409_3.2_8"]
+    assert ("extrapolation" in printed(capsys, bill, link).get("warning", "")) == warned
 
 
 def test_the_ethernet_bill_from_the_terminal(capsys):
@@ -103,7 +103,7 @@ def test_a_mixtures_exchanges_are_answered_beside_the_bill(capsys):
 
 @pytest.mark.parametrize(
     ("command", "arguments"),
-    [(bill, NVLINK), (bill, [*NVLINK, "--advice", "--overlap", "1"]), (collective, RING + WIRE)],
+    [(bill, NVLINK), (bill, [*NVLINK, "--advice", "--overlap", "1"]), (collective, RING + LINK)],
 )
 def test_without_json_a_table_is_printed(capsys, command, arguments):
     assert command.main(arguments) == 0
@@ -115,13 +115,13 @@ def test_without_json_a_table_is_printed(capsys, command, arguments):
 @pytest.mark.parametrize(
     ("command", "arguments", "says"),
     [
-        (collective, ["--op", "all_to_all", *RING[2:], *WIRE], "no all_to_all algorithm named 'ring'"),
-        (collective, [*RING[:3], "rabenseifner", "--ranks", "6", "--bytes", "8", *WIRE], "power of two"),
-        (collective, [*RING[:-1], "-8", *WIRE], "traffic_bytes"),
-        (collective, [*RING[:-1], "9" * 400, *WIRE], "too large"),
+        (collective, ["--op", "all_to_all", *RING[2:], *LINK], "no all_to_all algorithm named 'ring'"),
+        (collective, [*RING[:3], "rabenseifner", "--ranks", "6", "--bytes", "8", *LINK], "power of two"),
+        (collective, [*RING[:-1], "-8", *LINK], "traffic_bytes"),
+        (collective, [*RING[:-1], "9" * 400, *LINK], "too large"),
         (collective, [*RING, "--latency-us", "nan", "--bandwidth-gb-s", "300"], "--latency-us"),
         (collective, [*RING, "--latency-us", "3", "--bandwidth-gb-s", "0"], "bandwidth"),
-        (collective, [*RING[:4], "--ranks", "0", "--bytes", "8", *WIRE], "ranks=0"),
+        (collective, [*RING[:4], "--ranks", "0", "--bytes", "8", *LINK], "ranks=0"),
         (collective, RING, "--latency-us"),
         (bill, [*NVLINK[:-1], "string"], "no link named 'string'"),
         (bill, ["--model", "nobody/nothing", *NVLINK[2:]], "no model named"),

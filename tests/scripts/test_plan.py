@@ -97,15 +97,15 @@ def test_a_checkpoint_s_own_width_is_the_default(capsys):
     assert printed["min_tp_for_fit"] == 8
 
 
-def test_experts_are_dealt_out_where_that_is_asked(capsys):
+def test_experts_are_distributed_where_that_is_asked(capsys):
     common = ("--model", "deepseek-v3", "--gpu", "h200", "--gpus-per-node", "8")
-    cut, dealt = plan(capsys, *common), plan(capsys, *common, "--expert-parallel")
+    cut, distributed = plan(capsys, *common), plan(capsys, *common, "--expert-parallel")
     assert all(one["tp"] * one["pp"] * one["replicas"] == 8 for one in cut["plans"])
     assert any("--expert-parallel" in line for line in cut["trace"])
-    assert any(one["ep"] == 8 and one["fits"] for one in dealt["plans"])
+    assert any(one["ep"] == 8 and one["fits"] for one in distributed["plans"])
 
 
-def test_a_card_of_ones_own_needs_three_figures(capsys):
+def test_a_gpu_of_ones_own_needs_three_figures(capsys):
     """12 TB/s in place of 3.35 reads the weights faster."""
     common = ("--model", "llama-3-8b", "--gpus-per-node", "1")
     figures = ("--memory-gb", "80", "--bandwidth-gb-s", "12000", "--tflops", "5000")

@@ -89,7 +89,7 @@ def test_decode_over_two_chunks_enters_a_token_once_the_last_has_left_the_last_c
 
 @pytest.mark.parametrize(("send", "makespan"), [("latency", 8), ("serial", 14), ("blocking", 17)])
 def test_a_link_is_what_send_says(capsys, send, makespan):
-    """Two stages of 1, four microbatches, a link of 3. A delay: 1 + 3 + 4. A wire that carries one message at a
+    """Two stages of 1, four microbatches, a link of 3. A delay: 1 + 3 + 4. A link that carries one message at a
     time: 1 + 4·3 + 1. A sender that waits: 4·(1 + 3) + 1.
     """
     sizes = ["--stages", "2", "--microbatches", "4"]

@@ -11,7 +11,7 @@ ZERO_1 = ["--model", "llama-3-8b", "--gpu", "a100-80gb-sxm"]
 
 
 def test_the_answer_comes_with_its_trace_and_what_would_change_it(capsys):
-    """128 GB of states do not fit 85 GB; with the optimizer's 96 GB dealt over eight they do."""
+    """128 GB of states do not fit 85 GB; with the optimizer's 96 GB distributed over eight they do."""
     assert main([*ZERO_1, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert (printed["family"], printed["name"], printed["fits"]) == ("ZeRO-1", "ZeRO-1 × 8", True)

@@ -45,7 +45,7 @@ def test_no_task_of_a_worker_takes_streamlit_along():
     found = sorted({module for path in SOURCES for module in modules(path)})
     assert {
         "core.placement.topology",
-        "core.links.own_tables",
+        "core.links.fitted_tables",
         "core.startup_log.reader",
         "ui.placement.rows",
     } <= set(found)

@@ -29,11 +29,11 @@ def test_a_saved_table_of_predicted_times_says_how_far_such_times_were_off(key):
 def test_a_table_of_two_gpus_says_the_errors_of_both():
     """The worked case of one node or two saved the first GPU's alone."""
     compared = [(one.question.cluster.gpu, one.question.model) for one, _ in case_plans("two_nodes")]
-    saved, keys = tested.columns(*compared), {card.key for card, _ in compared}
+    saved, keys = tested.columns(*compared), {gpu_spec.key for gpu_spec, _ in compared}
     assert len(keys) == 2
-    for card, row in compared:
-        known = accuracy_of(card, row, "decode")
-        assert saved[f"{card.key}_{row.key}_decode_published_times"] == (known.n if known else 0)
+    for gpu_spec, row in compared:
+        known = accuracy_of(gpu_spec, row, "decode")
+        assert saved[f"{gpu_spec.key}_{row.key}_decode_published_times"] == (known.n if known else 0)
     assert tested.columns(compared[0], compared[0]) == tested.columns(compared[0])
 
 

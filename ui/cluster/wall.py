@@ -112,7 +112,7 @@ def _start(ring: RoomRing, asked: Asked) -> None:
 def _open() -> None:
     poll.call_to(QUESTION)
     if poll.presides():
-        ROOMS.own_ring(st.session_state[poll.CHAIR])
+        ROOMS.ring_of_key(st.session_state[poll.CHAIR])
 
 
 def _word(name: str, **fields: object) -> str:

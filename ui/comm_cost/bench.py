@@ -56,8 +56,8 @@ class Asked:
 
     figure: str
     over: str
-    own: cost.OwnBill
-    pinned: cost.OwnBill | None
+    own: cost.AskedBill
+    pinned: cost.AskedBill | None
     handover: bool
     overlap_percent: int
     gpus_per_node: int
@@ -107,9 +107,9 @@ def ask(page: Page, figure: str, region: Place) -> Asked:
     return Asked(figure, over, own, pinned, handover, overlap, gpus_per_node, experts, machine, today)
 
 
-def _own(page: Page) -> tuple[cost.OwnBill, cost.OwnBill | None]:
+def _own(page: Page) -> tuple[cost.AskedBill, cost.AskedBill | None]:
     """A link and a step of one's own, and the one that is pinned."""
-    own = cost.OwnBill(
+    own = cost.AskedBill(
         latency_us=page.control(inputs.number, "alpha", "says.latency_hop_s", 0.0, 1e5, 50.0),
         bandwidth_gb_s=page.control(inputs.number, "beta", "says.bandwidth_one_way_gb", 0.001, 1e5, 1.25),
         tokens=page.control(inputs.whole, "tokens", "says.tokens_step", 1, 1_048_576, 1),
@@ -117,7 +117,7 @@ def _own(page: Page) -> tuple[cost.OwnBill, cost.OwnBill | None]:
         tp=page.scenario.tp,
         model=page.scenario.model,
     )
-    pinned = cost.OwnBill.from_text(inputs.memo(page.key("pin")))
+    pinned = cost.AskedBill.from_text(inputs.memo(page.key("pin")))
     st.button(
         said("comm_cost", "says.pin"),
         on_click=inputs.remember,
@@ -261,11 +261,11 @@ def _nodes(page: Page, view: views.View, gpus_per_node: int) -> None:
 
 
 def _mixture(page: Page, experts: scale.Experts, over: LinkSpec) -> None:
-    wire = as_measured(over)
-    page.fill(facts.experts(experts, wire))
+    link = as_measured(over)
+    page.fill(facts.experts(experts, link))
     copies = f"bench.experts_copies{'_one' if experts.experts_each == 1 else ''}"
     with page.beside("bench.experts_ratio", experts=[copies, "bench.experts_attention"]):
-        bars(page, scale.layer_rows(experts, wire), "bench.experts", "experts")
+        bars(page, scale.layer_rows(experts, link), "bench.experts", "experts")
 
 
 def _ends(page: Page, view: views.View, over: LinkSpec) -> None:

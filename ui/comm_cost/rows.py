@@ -100,8 +100,8 @@ def reading_rows(readings: Sequence[Reading]) -> list[BillRow]:
 
 def terms(link: LinkSpec, kernel: str = "ring") -> str:
     """What a link's price is made of, in words; the launch only where it is not zero."""
-    wire = as_measured(link)
-    speed = bandwidth(wire.bandwidth_bytes_per_s)
+    measured = as_measured(link)
+    speed = bandwidth(measured.bandwidth_bytes_per_s)
     if kernel != "ring" and link.kernel_s is not None:
         return said(
             "comm_cost",
@@ -160,7 +160,7 @@ def result_terms(priced: Bill) -> tuple[tuple[str, str] | str, ...]:
 
 
 @dataclass(frozen=True)
-class OwnBill:
+class AskedBill:
     """What the bench asks: a link and a step of one's own. As text it is the pin in the URL."""
 
     latency_us: float
@@ -175,7 +175,7 @@ class OwnBill:
         return "_".join(f"{value:g}" if isinstance(value, float) else str(value) for value in astuple(self))
 
     @classmethod
-    def from_text(cls, text: str) -> "OwnBill | None":
+    def from_text(cls, text: str) -> "AskedBill | None":
         """The bill a pin means; None for anything that is not one."""
         try:
             latency, gb, rows, step, tp, name = text.split("_")

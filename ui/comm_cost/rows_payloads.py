@@ -36,10 +36,10 @@ def ruled(
 @kept
 def curve(view: View, link: LinkSpec, low: int = 9, high: int = 26, steps: int = 4) -> list[CurvePoint]:
     """A link's ring all-reduce from 2**low to 2**high bytes, turning colour where the two terms meet."""
-    ranks, wire = max(2, view.scenario.tp), view.timed(link)
-    meet = balance_payload_bytes(ranks, wire)
+    ranks, timed = max(2, view.scenario.tp), view.timed(link)
+    meet = balance_payload_bytes(ranks, timed)
     sizes = (2 ** (low + i / steps) for i in range((high - low) * steps + 1))
-    return ruled(link.key, short_name(link), sizes, meet, lambda n: 1e6 * ring_all_reduce(n, ranks, wire).total_s)
+    return ruled(link.key, short_name(link), sizes, meet, lambda n: 1e6 * ring_all_reduce(n, ranks, timed).total_s)
 
 
 @dataclass(frozen=True)

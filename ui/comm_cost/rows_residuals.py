@@ -105,9 +105,9 @@ def named_residuals(view: View, points: Sequence[MeasuredPoint]) -> list[Named]:
     """For each measured link of a scenario the widest residual of each stretch; a seventh off is none."""
     stretches = []
     for link_row in view.links:
-        wire, chosen = view.timed(link_row), series_of(points, ring_series(view, link_row), view.scenario.tp)
+        timed, chosen = view.timed(link_row), series_of(points, ring_series(view, link_row), view.scenario.tp)
         for low, high, above, below in _STRETCHES:
-            within = residuals([point for point in chosen if low <= point.payload_bytes <= high], wire)
+            within = residuals([point for point in chosen if low <= point.payload_bytes <= high], timed)
             widest = max(within, key=lambda residual: abs(log(residual.ratio)), default=None)
             if (
                 widest is not None

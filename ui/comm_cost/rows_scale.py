@@ -13,7 +13,7 @@ from runtime.catalog_words import short_name
 from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import percent, plain, seconds
-from ui.comm_cost.rows import BillRow, OwnBill, bar
+from ui.comm_cost.rows import AskedBill, BillRow, bar
 from ui.comm_cost.rows_view import View
 
 BATCHES = tuple(2**power for power in range(13))
@@ -71,7 +71,7 @@ class RanksBar:
 
 
 @kept
-def bills_by_ranks(own: OwnBill) -> list[RanksBar]:
+def bills_by_ranks(own: AskedBill) -> list[RanksBar]:
     """The same bill at 2 to 64 ranks, term by term."""
     return [
         RanksBar(f"TP={ranks}", term, 1e3 * time_s)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from math import nan
 
-from core.comm_cost.own_bill import OwnBill, own_bill
+from core.comm_cost.table_bill import TableBill, table_bill
 from core.errors import OutOfRangeError
 from core.links.fit import LinkFit, link_of, size_errors
-from core.links.own_tables import OwnTable
+from core.links.fitted_tables import FittedTable
 from core.scenario import Scenario
 from core.specs import LinkSpec
 from core.units import GB, MIB
@@ -47,7 +47,7 @@ class FitRow:
     median_error: str
 
 
-def title(number: int, own: OwnTable) -> str:
+def title(number: int, own: FittedTable) -> str:
     """What a table is called among several: `1: all_reduce, 8 ranks, 18 rows`."""
     table = own.table
     ranks = (
@@ -59,7 +59,7 @@ def title(number: int, own: OwnTable) -> str:
     return said("comm_cost", "says.rows", number=number, value=name, ranks=ranks, rows=len(table.rows))
 
 
-def error_points(own: OwnTable, handover: bool) -> list[ErrorPoint]:
+def error_points(own: FittedTable, handover: bool) -> list[ErrorPoint]:
     """Both models beside every row of size, or the two numbers alone."""
     models = [(TWO_NUMBERS, own.fit), *([(HANDOVER, own.handover)] if handover else [])]
     return [
@@ -70,7 +70,7 @@ def error_points(own: OwnTable, handover: bool) -> list[ErrorPoint]:
     ]
 
 
-def fit_rows(own: OwnTable) -> list[FitRow]:
+def fit_rows(own: FittedTable) -> list[FitRow]:
     """The two models' numbers."""
     named = ((TWO_NUMBERS, own.fit), (HANDOVER, own.handover))
     return [_fit_row(name, fit) for name, fit in named if fit is not None]
@@ -96,7 +96,7 @@ def microseconds(time_us: float) -> str:
     return f"{significant(time_us)} µs"
 
 
-def own_link(own: OwnTable) -> LinkSpec | None:
+def fitted_link(own: FittedTable) -> LinkSpec | None:
     """The table as a link of the scenario; None where it cannot be one."""
     try:
         return link_of(own.fit) if own.fit is not None else None
@@ -104,14 +104,14 @@ def own_link(own: OwnTable) -> LinkSpec | None:
         return None
 
 
-def priced(scenario: Scenario, phase: Phase, own: OwnTable) -> OwnBill | None:
+def priced(scenario: Scenario, phase: Phase, own: FittedTable) -> TableBill | None:
     """The scenario's step at the table's times; None where there is no fit to explain it."""
     if own.fit is None:
         return None
-    return own_bill(own.table, own.fit, View(scenario, phase).step)
+    return table_bill(own.table, own.fit, View(scenario, phase).step)
 
 
-def bill_row(bill: OwnBill) -> BillRow:
+def bill_row(bill: TableBill) -> BillRow:
     """The bill by α and β as a bar, the table's own price as the tick over it."""
     step, fitted = bill.step, bill.fitted
     by_table = bill.by == "table"

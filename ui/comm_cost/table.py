@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.errors import UnreadableTextError
-from core.links.own_tables import OwnTable, own_tables
+from core.links.fitted_tables import FittedTable, fitted_tables
 from runtime.measurements import example_paste
 from runtime.prose import explained, worded
 from runtime.prose import said as phrase
@@ -14,7 +14,7 @@ from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_table as charts
 from ui.comm_cost import rows_table as rows
 from ui.comm_cost import words_table as facts
-from ui.comm_cost.own_link import offer
+from ui.comm_cost.offer_link import offer
 from ui.comm_cost.rows_view import Phase
 from ui.figures.frames import frame
 from ui.paste import pasted, read
@@ -25,9 +25,9 @@ KEY = "own_table"
 
 
 @st.cache_data(scope="session", max_entries=2, show_spinner=False)
-def _tables(text: str) -> tuple[OwnTable, ...]:
+def _tables(text: str) -> tuple[FittedTable, ...]:
     try:
-        return read(own_tables, text)
+        return read(fitted_tables, text)
     except UnreadableTextError as error:
         raise UnreadableTextError(explained(error)) from error
 
@@ -45,7 +45,7 @@ def draw(page: Page, phase: Phase, handover: bool) -> None:
         _told(page, phase, handover, _tables(text))
 
 
-def _told(page: Page, phase: Phase, handover: bool, tables: Sequence[OwnTable]) -> None:
+def _told(page: Page, phase: Phase, handover: bool, tables: Sequence[FittedTable]) -> None:
     own = _chosen(tables)
     page.fill(facts.fields(page.scenario, phase, own, handover))
     figure, margin = page.split()
@@ -63,7 +63,7 @@ def _told(page: Page, phase: Phase, handover: bool, tables: Sequence[OwnTable]) 
             _offer(page, own)
 
 
-def _chosen(tables: Sequence[OwnTable]) -> OwnTable:
+def _chosen(tables: Sequence[FittedTable]) -> FittedTable:
     """One of several tables, by its number."""
     if len(tables) == 1:
         return tables[0]
@@ -73,7 +73,7 @@ def _chosen(tables: Sequence[OwnTable]) -> OwnTable:
     ]
 
 
-def _doubts(page: Page, own: OwnTable) -> None:
+def _doubts(page: Page, own: FittedTable) -> None:
     """Every warning in a sentence, and every line that was not taken, with its reason."""
     with st.container(key="aside_doubts"):
         page.say("table.read")
@@ -94,13 +94,13 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
-def _errors(page: Page, own: OwnTable, handover: bool) -> None:
+def _errors(page: Page, own: FittedTable, handover: bool) -> None:
     errors = frame(rows.error_points(own, handover))
     chart = charts.errors_by_size(errors, rows.BULGE_BYTES, page.look)
     page.figure(chart, "table.reading_handover" if handover else "table.reading_two", errors, "own_errors")
 
 
-def _bill(page: Page, phase: Phase, own: OwnTable) -> None:
+def _bill(page: Page, phase: Phase, own: FittedTable) -> None:
     priced = rows.priced(page.scenario, phase, own)
     with st.container(key="aside_own_bill"):
         if priced is None:
@@ -111,9 +111,9 @@ def _bill(page: Page, phase: Phase, own: OwnTable) -> None:
         page.figure(chart, f"table.bill_{priced.by}", bars, "own_bill")
 
 
-def _offer(page: Page, own: OwnTable) -> None:
+def _offer(page: Page, own: FittedTable) -> None:
     """The table as a link of the scenario, inside a node or between nodes."""
-    link = rows.own_link(own)
+    link = rows.fitted_link(own)
     if link is None:
         page.note("table.no_link")
         return

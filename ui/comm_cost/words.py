@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.catalog import link as find_link
-from core.catalog.own_link import extrapolation
+from core.catalog.measured_link import extrapolation
 from core.collectives.cost import CollectiveCost, as_measured, ring_all_reduce
 from core.comm_cost.bill import (
     FATAL_ABOVE_FRACTION,
@@ -27,7 +27,7 @@ from runtime.catalog_words import short_name, told
 from runtime.kept import kept
 from runtime.prose import named, said, worded
 from runtime.quantities import bandwidth, decimal_bytes, grouped, plain, seconds
-from ui.comm_cost.rows import OwnBill, software, step_in_words, terms
+from ui.comm_cost.rows import AskedBill, software, step_in_words, terms
 from ui.comm_cost.rows_view import View, ring_series
 
 
@@ -133,8 +133,8 @@ def rule(view: View) -> Rule:
         return Gain(short_name(link), prefill.price(link).speedup, decode.price(link).speedup)
 
     fabric = prefill.link if prefill.link.family == "nvlink" else find_link("nvlink-3")
-    card = view.scenario.gpu_spec
-    pcie = next(row for row in map(find_link, (card.link_key, card.bus_key)) if row.family == "pcie")
+    gpu = view.scenario.gpu_spec
+    pcie = next(row for row in map(find_link, (gpu.link_key, gpu.bus_key)) if row.family == "pcie")
     return Rule(ranks, many, over(fabric), over(pcie), over(find_link("ib-ndr")))
 
 
@@ -144,7 +144,7 @@ def kernel_key(kernel: str) -> str:
 
 
 @kept
-def fields(view: View, own: OwnBill, points: Sequence[MeasuredPoint]) -> Mapping[str, object]:
+def fields(view: View, own: AskedBill, points: Sequence[MeasuredPoint]) -> Mapping[str, object]:
     """What the page's prose names: rows of core, and words beside them."""
     step, model = view.step, view.scenario.model_spec
     napkin, timed = replace(view, napkin=True), as_measured(view.scenario.timed.network_spec)

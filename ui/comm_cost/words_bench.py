@@ -23,10 +23,10 @@ from runtime.prose import named, said
 from runtime.quantities import decimal_bytes, grouped, percent, plain
 from ui.comm_cost.rows_bench import ShareDot, flips_in_words
 from ui.comm_cost.rows_residuals import Miss, small
+from ui.comm_cost.rows_rounds import ALGORITHMS, AllReduce, races
 from ui.comm_cost.rows_scale import DIVIDED, TP_SIZES, WHOLE, Experts, SharePoint, node_shares, share_of
 from ui.comm_cost.rows_slips import TwoWay, largest
 from ui.comm_cost.rows_view import PHASES, View
-from ui.comm_cost.rows_wire import ALGORITHMS, Wire, races
 from ui.comm_cost.words import kernel_key
 
 Fields = Mapping[str, object]
@@ -55,17 +55,17 @@ def kernels_block(view: View) -> str:
 
 def _in_switch(view: View) -> Fields:
     """One all-reduce of the step's payload and a prefill's, added in NVLink 4's switch, and the engine's way."""
-    wire, ranks = find_link("nvlink-4"), 8
+    link, ranks = find_link("nvlink-4"), 8
     small, large = (replace(view, phase=phase).step.payload_bytes for phase in PHASES)
     return {
-        "switch_name": short_name(wire),
+        "switch_name": short_name(link),
         "switch_ranks": ranks,
         "switch_small_bytes": small,
         "switch_large_bytes": large,
-        "switch_small": in_switch_cost(small, ranks, wire),
-        "switch_large": in_switch_cost(large, ranks, wire),
-        "switch_other_small": picked_all_reduce(small, ranks, wire),
-        "switch_other_large": picked_all_reduce(large, ranks, wire),
+        "switch_small": in_switch_cost(small, ranks, link),
+        "switch_large": in_switch_cost(large, ranks, link),
+        "switch_other_small": picked_all_reduce(small, ranks, link),
+        "switch_other_large": picked_all_reduce(large, ranks, link),
     }
 
 
@@ -249,7 +249,7 @@ def table(pasted: Table) -> Fields:
     }
 
 
-def wire(over: Wire) -> Fields:
+def rounds(over: AllReduce) -> Fields:
     """The three courses in numbers, and what a slow port adds to each."""
     names = {"ring": "ring", "binomial_tree": "tree", "one_shot": "one_shot"}
     by_algorithm = dict(zip(ALGORITHMS, races(over), strict=True))

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from statistics import median
 
-from core.catalog.own_link import extrapolation
-from core.comm_cost.own_bill import OwnBill
+from core.catalog.measured_link import extrapolation
+from core.comm_cost.table_bill import TableBill
 from core.links.fit import LinkFit, interpolated_us
-from core.links.own_tables import OwnTable
+from core.links.fitted_tables import FittedTable
 from core.scenario import Scenario
 from core.units import GB
 from runtime.prose import said, worded
@@ -15,16 +15,16 @@ from ui.comm_cost.rows_table import (
     BULGE_BYTES,
     TWO_NUMBERS,
     error_points,
+    fitted_link,
     microseconds,
-    own_link,
     priced,
 )
 from ui.comm_cost.rows_view import Phase
 
 
-def fields(scenario: Scenario, phase: Phase, own: OwnTable, handover: bool) -> Mapping[str, str]:
+def fields(scenario: Scenario, phase: Phase, own: FittedTable, handover: bool) -> Mapping[str, str]:
     """What was read, what was fitted, and what the scenario's step costs by it."""
-    table, link = own.table, own_link(own)
+    table, link = own.table, fitted_link(own)
     return {
         "table_op": table.op or said("comm_cost", "says.test_that_nothing_names"),
         "table_ranks": said("comm_cost", "says.ranks_2", ranks=table.ranks)
@@ -45,7 +45,7 @@ def fields(scenario: Scenario, phase: Phase, own: OwnTable, handover: bool) -> M
     }
 
 
-def _fit_fields(fit: LinkFit | None, own: OwnTable) -> dict[str, str]:
+def _fit_fields(fit: LinkFit | None, own: FittedTable) -> dict[str, str]:
     if fit is None:
         return {}
     bandwidth, steps = fit.bandwidth_bytes_per_s, fit.steps
@@ -65,7 +65,7 @@ def _fit_fields(fit: LinkFit | None, own: OwnTable) -> dict[str, str]:
     }
 
 
-def _bulge(own: OwnTable) -> str:
+def _bulge(own: FittedTable) -> str:
     """How far off two numbers are inside the bulge, in words."""
     inside = [
         point.error_percent
@@ -83,7 +83,7 @@ def _untold() -> str:
     return said("comm_cost", "says.untold")
 
 
-def _price_fields(own: OwnTable, bill: OwnBill | None) -> dict[str, str]:
+def _price_fields(own: FittedTable, bill: TableBill | None) -> dict[str, str]:
     if bill is None:
         return {}
     one_us = interpolated_us(own.table, bill.step.payload_bytes) if bill.by == "table" else None

@@ -1,4 +1,4 @@
-"""The overview's first figure: one token through its layers, sums and wires."""
+"""The overview's first figure: one token through its layers, sums and links."""
 
 import streamlit as st
 

@@ -28,7 +28,7 @@ def memory(page: Page, asked: Asked, taken: Plan) -> None:
 
 
 def to_run(page: Page, asked: Asked, taken: Plan) -> None:
-    """What a plan pays its wires, and the command that runs it."""
+    """What a plan pays its links, and the command that runs it."""
     page.say("plan.bill")
     page.say("plan.flags")
     st.code(_started(asked, taken, "vllm"), language="bash")

@@ -11,14 +11,14 @@ from core.catalog import GPUS
 from core.errors import ShardlabError
 from core.models.hf_config import model_from_config
 from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, asked_width, question_of
-from core.placement.cluster import MOST_GPUS, own_gpu
+from core.placement.cluster import MOST_GPUS, custom_gpu
 from core.placement.demand import Demand
 from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.rank_memory import Overhead
 from core.placement.topology import MOST_GPUS_A_NODE, Topology, read_node
 from core.specs import GpuSpec, ModelSpec
-from core.strategy.own_machine import Refit
+from core.strategy.refit import Refit
 from core.units import GB
 from runtime.prose import explained
 from ui import beside, inputs, paste
@@ -67,14 +67,14 @@ class _Sizes:
 
 @dataclass(frozen=True)
 class _Details:
-    """Memory, wires and price; 0 means that nothing was said."""
+    """Memory, links and price; 0 means that nothing was said."""
 
     utilisation: float
     overhead_gb: float
     memory_gb: float
     bandwidth_gb_s: float
     tflops: float
-    wire: str
+    link: str
     domain: int
     nics: int
     usd_per_gpu_hour: float
@@ -157,13 +157,13 @@ def _details(page: Page) -> _Details:
             domain = whole("domain", "nvlink_domain", 576)
             nics = whole("nics", "nics_node", 64, "as_network_s_row")
             rate = number("rate", "requests_second", 1e5)
-            wire = page.control(inputs.choice, "wire", "says.wire_node", [USUAL, SCENARIOS], USUAL)
+            link = page.control(inputs.choice, "wire", "says.wire_node", [USUAL, SCENARIOS], USUAL)
         with right:
             memory_gb = number("memory", "usable_memory_gb", 1024.0)
             bandwidth = number("bandwidth", "bandwidth_gb_s", 1e5, "own_help")
             tflops = number("tflops", "dense_tflop_s", 1e5, "own_help")
     return _Details(
-        utilisation, overhead_gb, memory_gb, bandwidth, tflops, wire, domain, nics, price, first_ms, rate
+        utilisation, overhead_gb, memory_gb, bandwidth, tflops, link, domain, nics, price, first_ms, rate
     )
 
 
@@ -238,10 +238,10 @@ def _question(
         usd_per_gpu_hour=details.usd_per_gpu_hour or None,
     )
     machine = Machine(
-        _card(scenario.gpu_spec, details),
+        _gpu(scenario.gpu_spec, details),
         sizes.gpus_per_node if topology is None else None,
         sizes.nodes,
-        None if details.wire == USUAL or topology is not None else scenario.link_spec,
+        None if details.link == USUAL or topology is not None else scenario.link_spec,
         scenario.network_spec,
         details.domain or None,
         details.nics or None,
@@ -253,11 +253,11 @@ def _question(
     return question_of(model, machine, more.of(demand), more.experts, more.caches)
 
 
-def _card(gpu: GpuSpec, details: _Details) -> GpuSpec:
+def _gpu(gpu: GpuSpec, details: _Details) -> GpuSpec:
     """The scenario's GPU, or one of the visitor's own where its speed was given."""
     if not details.bandwidth_gb_s and not details.tflops:
         return gpu
-    return own_gpu(
+    return custom_gpu(
         details.memory_gb * GB or gpu.usable_memory_bytes,
         details.bandwidth_gb_s * GB or gpu.memory_bytes_per_s,
         details.tflops * 1e12 or gpu.bf16_flops,

@@ -68,9 +68,9 @@ def fields(
 
 def _kernel() -> Mapping[str, object]:
     """What an engine's kernel saves of a token's rings, where it saves most: one sequence over eight GPUs."""
-    step, wire = bills.Step(catalog.model("llama-3-8b"), tp_size=8), catalog.link("nvlink-4")
-    saves = 1 - picked_bill(step, wire).bill.comm_s / bills.bill(step, as_measured(wire)).comm_s
-    return {"kernel_ranks": step.tp_size, "kernel_link": short_name(wire), "kernel_saves": saves}
+    step, link = bills.Step(catalog.model("llama-3-8b"), tp_size=8), catalog.link("nvlink-4")
+    saves = 1 - picked_bill(step, link).bill.comm_s / bills.bill(step, as_measured(link)).comm_s
+    return {"kernel_ranks": step.tp_size, "kernel_link": short_name(link), "kernel_saves": saves}
 
 
 def _answer(placement: Placement, plan: Plan | None) -> str:

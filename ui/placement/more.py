@@ -11,7 +11,7 @@ from core.placement.planner import Placement
 from core.placement.sizing import Sizing, sized, sizing_remark
 from core.placement.trace_load import run_trace, trace_remark
 from core.serving.trace import read_trace
-from core.strategy.own_machine import Refit, said_of
+from core.strategy.refit import Refit, said_of
 from runtime import workers
 from runtime.prose import said, worded
 from runtime.quantities import plain, seconds

@@ -10,7 +10,7 @@ from core.placement.planner import Placement
 from core.placement.rank_memory import RankMemory
 from core.placement.shortlist import shortlist
 from core.placement.under_load import place_under_load
-from core.strategy.own_machine import Refit, refit
+from core.strategy.refit import Refit, refit
 from core.units import GB
 from runtime.prose import named
 from runtime.prose import said as phrase
@@ -185,11 +185,11 @@ def _gb(size: float) -> str:
 
 
 def plan_row(name: str, plan: Plan) -> BillRow:
-    """A plan that fits as a bar of one token's way: computing, waiting for the wires, bytes on them."""
+    """A plan that fits as a bar of one token's way: computing, waiting for the links, bytes on them."""
     timing = plan.timing
     assert timing is not None, "only plans that fit are drawn"
-    latency_s = min(timing.itl_s, sum(wire.latency_s for wire in timing.bill))
-    bandwidth_s = min(timing.itl_s - latency_s, sum(wire.bandwidth_s for wire in timing.bill))
+    latency_s = min(timing.itl_s, sum(link.latency_s for link in timing.bill))
+    bandwidth_s = min(timing.itl_s - latency_s, sum(link.bandwidth_s for link in timing.bill))
     compute_ms = 1e3 * (timing.itl_s - latency_s - bandwidth_s)
     return BillRow(
         name=phrase("placement", "says.token", name=name, itl_s=seconds(timing.itl_s)),

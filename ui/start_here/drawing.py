@@ -19,11 +19,11 @@ def two_nodes(gpus_a_node: int, inside: str, between: str, palette: Palette, alt
     middle, x = high / 2, (_PHONE_W - node) / 2
     if narrow:
         places = [(x, _TOP), (x, 2 * _TOP + high + _BETWEEN)]
-        link = _wire((_PHONE_W / 2, _TOP + high), _BETWEEN + _TOP, between, palette, down=True)
+        link = _link((_PHONE_W / 2, _TOP + high), _BETWEEN + _TOP, between, palette, down=True)
         width, height = _PHONE_W, places[1][1] + high + 6
     else:
         places = [(0, _TOP), (node + _BETWEEN, _TOP)]
-        link = _wire((node, _TOP + middle), _BETWEEN, between, palette)
+        link = _link((node, _TOP + middle), _BETWEEN, between, palette)
         width, height = 2 * node + _BETWEEN, _TOP + high + 6
     parts = [link]
     for index, (left, top) in enumerate(places):
@@ -34,7 +34,7 @@ def two_nodes(gpus_a_node: int, inside: str, between: str, palette: Palette, alt
         for slot in range(gpus_a_node):
             start = left + _NODE_PAD + slot * (_GPU_W + _GAP)
             if slot:
-                parts.append(_wire((start - _GAP, top + middle), _GAP, inside, palette))
+                parts.append(_link((start - _GAP, top + middle), _GAP, inside, palette))
             parts.append(_rank(start, top + _NODE_PAD, index * gpus_a_node + slot, palette))
     return drawing(width, height, alt, *parts)
 
@@ -52,7 +52,7 @@ def _rank(left: float, top: float, rank: int, palette: Palette) -> str:
     )
 
 
-def _wire(start: tuple[float, float], long: float, name: str, palette: Palette, down: bool = False) -> str:
+def _link(start: tuple[float, float], long: float, name: str, palette: Palette, down: bool = False) -> str:
     (x, y), style = start, {"font_size": 14, "fill": palette.text}
     if down:
         words = text(x + 9, y + long / 2 + 5, name, **style)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ui import held_axes
-from ui.comm_cost.rows_wire import ticks
+from ui.comm_cost.rows_rounds import ticks
 from ui.figures.frames import frame
 from ui.players import ring_player as player
 from ui.scenes import Page

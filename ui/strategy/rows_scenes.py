@@ -14,7 +14,7 @@ from runtime.catalog_words import short_name
 from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes, decimal_bytes, grouped, plain, seconds
-from ui.comm_cost.rows_wire import Moment
+from ui.comm_cost.rows_rounds import Moment
 
 PROMPTS = tuple(2**power for power in range(7, 18))
 
@@ -180,13 +180,13 @@ def handoff_curves(request: Request, links: Sequence[LinkSpec]) -> list[HandoffP
         if handoffs[0].stall_s:
             rows.append(HandoffPoint(STALL, tokens, 1e3 * handoffs[0].stall_s))
         rows += [
-            HandoffPoint(wire_name(link), tokens, 1e3 * one.transfer_s)
+            HandoffPoint(link_name(link), tokens, 1e3 * one.transfer_s)
             for link, one in zip(links, handoffs, strict=True)
         ]
     return rows
 
 
-def wire_name(link: LinkSpec) -> str:
+def link_name(link: LinkSpec) -> str:
     """A transfer's line: the link's name without its remark."""
     return phrase("strategy", "says.over_2", value=short_name(link))
 

@@ -8,13 +8,13 @@ from core.errors import ShardlabError
 from core.links.fit import link_of
 from core.models.parameters import total_parameters
 from core.specs import LinkSpec
-from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels, fitted_wire
+from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels, fitted_link
 from runtime import captures
 from runtime.captures import Capture
 from runtime.catalog_words import told
 from runtime.prose import named, said
 from ui import inputs
-from ui.comm_cost.own_link import offer
+from ui.comm_cost.offer_link import offer
 from ui.comm_cost.rows_residuals import Named
 from ui.figures.frames import frame
 from ui.figures.time_against_payload import time_against_payload
@@ -34,7 +34,7 @@ TWO_HOSTS = captures.CAPTURES.parent / "two_hosts"
 class Bench:
     """What the figures draw from.
 
-    Where the scenario's model fits no single GPU there are no duels, and `refused` says so. `wire` is the chosen
+    Where the scenario's model fits no single GPU there are no duels, and `refused` says so. `link` is the chosen
     one, as it was fitted.
     """
 
@@ -44,14 +44,14 @@ class Bench:
     inside: tuple[Duel, ...]
     across: tuple[Duel, ...]
     refused: str
-    wire: LinkSpec | None
+    link: LinkSpec | None
     hosts: tuple[tuple[str, RunLog], ...]
     page: Page
 
     @property
     def figures(self) -> Mapping[str, Callable[[], None]]:
         """The figures there are, by the name they are chosen by."""
-        drawings = {"two arms": self.two_arms, "the wires": self.wires}
+        drawings = {"two arms": self.two_arms, "the wires": self.links}
         if self.curve is not None:
             drawings["the width"] = self.width
         drawings["two replicas"] = self.replicas
@@ -80,7 +80,7 @@ class Bench:
         """The numbers of their prose."""
         between = named("two_way_tp", self.between)
         filled = {**facts.scaling_fields(self.curve, between), **facts.host_fields(self.hosts, _hosts("rest-"))}
-        filled["own_wire"] = told(self.wire.name) if self.wire else ""
+        filled["own_wire"] = told(self.link.name) if self.link else ""
         if self.inside:
             scenario = self.page.scenario
             filled |= facts.duel_fields(self.inside, self.across, scenario.model, scenario.gpu)
@@ -93,21 +93,21 @@ class Bench:
         table = frame(row for rows in arms for row in rows)
         self.page.figure(charts.arms(table, self.page.look), "bench.reading", table, "two_arms")
 
-    def wires(self) -> None:
-        """The fitted wires of MiniGPT's runs."""
+    def links(self) -> None:
+        """The fitted links of MiniGPT's runs."""
         memory = (BETWEEN["shm"], named("two_way_tp", BETWEEN["shm"]))
         swept = [(name.replace(*memory), run.log) for name, run in self.runs if run.log.model == MINI_GPT]
-        curves_of = frame(point for name, log in swept for point in rows_of.wire_curve(log, name))
-        dots = frame(dot for name, log in swept for dot in rows_of.wire_dots(log, name))
-        mark = frame([rows_of.wire_mark(self.page.scenario.model_spec)])
+        curves_of = frame(point for name, log in swept for point in rows_of.link_curve(log, name))
+        dots = frame(dot for name, log in swept for dot in rows_of.link_dots(log, name))
+        mark = frame([rows_of.link_mark(self.page.scenario.model_spec)])
         chart = time_against_payload(curves_of, dots, mark, frame([], Named), self.page.look)
         self.page.figure(chart, "bench.wires", dots, "wires")
 
-    def offer_wire(self) -> None:
-        """The chosen wire as a link of every lab."""
-        if self.wire is not None:
+    def offer_link(self) -> None:
+        """Offer the chosen link to every lab."""
+        if self.link is not None:
             self.page.note("bench.note_link")
-            offer(self.wire, self.page.scenario)
+            offer(self.link, self.page.scenario)
 
     def width(self) -> None:
         """A token against the width of the model, and the crossover."""
@@ -127,7 +127,7 @@ class Bench:
         self.page.figure(chart, "bench.replicas", table, "replicas")
 
     def two_hosts(self) -> None:
-        """A prompt over the shaped wires."""
+        """A prompt over the shaped links."""
         table = frame(scaling_rows.host_rows(self.hosts))
         self.page.figure(charts.stacked_bars(table, self.page.look), "bench.hosts", table, "two_hosts")
 
@@ -144,7 +144,7 @@ def ends(runs: Sequence[tuple[str, Capture]]) -> list[tuple[str, Capture]]:
 
 
 def open_bench(page: Page, runs: tuple[tuple[str, Capture], ...], backend: str, between: str) -> Bench:
-    """The bench of a page: its recorded runs, and the curve of the wire that was chosen."""
+    """The bench of a page: its recorded runs, and the curve of the link that was chosen."""
     scenario, refused = page.scenario.timed, ""
     model, gpu = scenario.model_spec, scenario.gpu_spec
     asked = (scenario.weight_dtype, scenario.batch, scenario.prompt_tokens)
@@ -153,12 +153,12 @@ def open_bench(page: Page, runs: tuple[tuple[str, Capture], ...], backend: str, 
     except ShardlabError as error:
         inside, across, refused = (), (), str(error)
     hosts = _hosts("")
-    wire = newest_wire([run for _, run in runs if run.log.backend == backend], backend)
-    return Bench(runs, captures.load_curve(backend), between, inside, across, refused, wire, hosts, page)
+    link = newest_link([run for _, run in runs if run.log.backend == backend], backend)
+    return Bench(runs, captures.load_curve(backend), between, inside, across, refused, link, hosts, page)
 
 
 def _hosts(recording: str) -> tuple[tuple[str, RunLog], ...]:
-    """The runs over shaped wires of one recording, by the wire's name."""
+    """The runs over shaped links of one recording, by the link's name."""
     there = captures.names(TWO_HOSTS)
     return tuple(
         (words, captures.load(recording + name, TWO_HOSTS).log)
@@ -167,11 +167,11 @@ def _hosts(recording: str) -> tuple[tuple[str, RunLog], ...]:
     )
 
 
-def newest_wire(runs: Sequence[Capture], backend: str) -> LinkSpec | None:
-    """The wire of the run that was made last, as a link; None where no run's sweep gives α and β."""
+def newest_link(runs: Sequence[Capture], backend: str) -> LinkSpec | None:
+    """The link that the run made last was over; None where no run's sweep gives α and β."""
     newest = [
         (run.result.manifest.date, link)
         for run in runs
-        if (fit := fitted_wire(run.log)) and (link := link_of(fit, backend))
+        if (fit := fitted_link(run.log)) and (link := link_of(fit, backend))
     ]
     return max(newest, key=itemgetter(0))[1] if newest else None

@@ -21,18 +21,18 @@ NOTES = {
 }
 
 
-def draw(page: Page, measured: Bench, drawn: str, own: Capture | None, model: str, wire: str) -> None:
+def draw(page: Page, measured: Bench, drawn: str, own: Capture | None, model: str, link: str) -> None:
     """The chosen figure, with the button that runs it here where the figure is of runs."""
     figure, margin = page.split()
     with figure:
         if drawn == "two arms" or (drawn == "the wires" and not page.look.present):
-            _live(page, model, wire)
+            _live(page, model, link)
         measured.figures[drawn]()
     with margin:
         page.note(*NOTES[drawn])
         if drawn == "the wires":
             with st.container(key="aside_wire"):
-                measured.offer_wire()
+                measured.offer_link()
         with st.container(key="aside_how"):
             page.note("bench.note_how")
         if own is not None:
@@ -46,9 +46,9 @@ def draw(page: Page, measured: Bench, drawn: str, own: Capture | None, model: st
             )
 
 
-def _live(page: Page, model: str, wire: str) -> None:
+def _live(page: Page, model: str, link: str) -> None:
     can = live_run.here()
-    backend = can.backend if can.backend == "nccl" else wire
+    backend = can.backend if can.backend == "nccl" else link
     label = (
         said("two_way_tp", "says.run_here_gpus", cuda_devices=can.cuda_devices)
         if backend == "nccl"

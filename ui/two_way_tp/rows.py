@@ -11,7 +11,7 @@ from core.two_way_tp import (
     RunLog,
     Slowed,
     Step,
-    fitted_wire,
+    fitted_link,
     reconcile,
     token_parts,
 )
@@ -210,8 +210,8 @@ def slowed_bars(slowed: Slowed) -> list[Part]:
     """Where each rank's step went while one of them slept."""
     rows = []
     for rank, (token_s, sums_s) in enumerate(zip(slowed.token_s, slowed.all_reduce_s, strict=True)):
-        bar, own_s = said("two_way_tp", "says.rank", rank=rank), token_s - sums_s
-        slept_s = min(slowed.delay_s, own_s) if rank == slowed.rank else 0.0
+        bar, compute_s = said("two_way_tp", "says.rank", rank=rank), token_s - sums_s
+        slept_s = min(slowed.delay_s, compute_s) if rank == slowed.rank else 0.0
         if slept_s:
             rows.append(
                 Part(
@@ -222,12 +222,12 @@ def slowed_bars(slowed: Slowed) -> list[Part]:
                     said("two_way_tp", "says.asleep_ms", slept_s=significant(1e3 * slept_s, 2)),
                 )
             )
-        rows.append(Part(bar, "work", 1e3 * slept_s, 1e3 * own_s, ""))
+        rows.append(Part(bar, "work", 1e3 * slept_s, 1e3 * compute_s, ""))
         rows.append(
             Part(
                 bar,
                 "sum",
-                1e3 * own_s,
+                1e3 * compute_s,
                 1e3 * token_s,
                 said("two_way_tp", "says.sums_ms", sums_s=significant(1e3 * sums_s)),
             )
@@ -244,14 +244,14 @@ def answers(log: RunLog, how: str) -> list[AnswerRow]:
     ]
 
 
-def wire_dots(log: RunLog, name: str) -> list[MeasuredDot]:
+def link_dots(log: RunLog, name: str) -> list[MeasuredDot]:
     """The idle sweep of a run: one all-reduce at each size."""
     return [MeasuredDot(name, point.payload_bytes, 1e6 * point.median_s) for point in log.sweep]
 
 
-def wire_curve(log: RunLog, name: str, steps: int = 24) -> list[CurvePoint]:
+def link_curve(log: RunLog, name: str, steps: int = 24) -> list[CurvePoint]:
     """The fit of that sweep, in the colour of the term that rules; empty where nothing could be fitted."""
-    fit = fitted_wire(log)
+    fit = fitted_link(log)
     if fit is None or fit.us_per_byte <= 0:
         return []
     low, high = log.sweep[0].payload_bytes, log.sweep[-1].payload_bytes
@@ -259,6 +259,6 @@ def wire_curve(log: RunLog, name: str, steps: int = 24) -> list[CurvePoint]:
     return ruled(name, name, (low * (high / low) ** (i / steps) for i in range(steps + 1)), meet, fit.time_us)
 
 
-def wire_mark(model: ModelSpec) -> Mark:
+def link_mark(model: ModelSpec) -> Mark:
     """Where a decode step of a model stands on the axis of payloads."""
     return Mark(allreduce_payload_bytes(1, model.hidden_size), said("two_way_tp", "says.decode", key=model.key))

@@ -1,4 +1,4 @@
-"""Lab 02's bench: the rows of the widths, of TP against replicas, and of a prompt over a shaped wire."""
+"""Lab 02's bench: the rows of the widths, of TP against replicas, and of a prompt over a shaped link."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class DuelRow:
 
 @dataclass(frozen=True)
 class HostRow:
-    """A prompt over one wire between two hosts, both arms: what TP=2 halves, and what its sums take."""
+    """A prompt over one link between two hosts, both arms: what TP=2 halves, and what its sums take."""
 
     bar: str
     kind: str
@@ -155,7 +155,7 @@ def _asked(kind: str) -> tuple[str, str]:
 
 
 def host_rows(runs: Sequence[tuple[str, RunLog]]) -> list[HostRow]:
-    """One process, then two ranks over each wire: half of the compute, and the rest."""
+    """One process, then two ranks over each link: half of the compute, and the rest."""
     told = [(name, log.prefill) for name, log in runs if log.prefill is not None]
     if not told:
         return []

@@ -12,7 +12,7 @@ from core.two_way_tp import (
     Step,
     all_reduce_payload_bytes,
     all_reduces_per_token,
-    fitted_wire,
+    fitted_link,
     padded_vocab_size,
     slowdown,
     step_comm_s,
@@ -25,7 +25,7 @@ from ui.two_way_tp.rows import step_ms, sums_in_steps_s, usual_work_s, working_s
 from ui.two_way_tp.rows_runs import hardware, recorded_model
 
 BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
-WIRES = {"TCP": "gloo", "shared memory": "shm"}
+BACKENDS = {"TCP": "gloo", "shared memory": "shm"}
 BETWEEN = {"gloo": "TCP", "nccl": "NCCL", "shm": "shared memory"}
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 WRONGS = {"one rank slow": "slow", "bias on every rank": "bias_on_every_rank", "sum left out": "sum_left_out"}
@@ -56,7 +56,7 @@ def fields(
 ) -> Mapping[str, str]:
     """Every number of the page's prose, with its unit.
 
-    `shipped` are the recorded runs, for comparison; `model` is the scenario's, whose bill their wires are asked.
+    `shipped` are the recorded runs, for comparison; `model` is the scenario's, whose bill their links are asked.
     `repeats` are all runs of the smallest model at rest, by backend.
     """
     manifest, times = result.manifest, slowdown(log)
@@ -85,7 +85,7 @@ def fields(
         "load": said("two_way_tp", "says.run_ahead_other_work") if manifest.priority != "normal" else "",
         "torch": manifest.torch,
         **_large_fields(shipped),
-        **_wire_fields(shipped, model),
+        **_link_fields(shipped, model),
         **_token_fields(log),
         **_padding_fields(log),
         **_step_fields(log, token),
@@ -130,7 +130,7 @@ def dearer(log: RunLog) -> str:
 
 
 def _spread_fields(repeats: Mapping[str, Sequence[RunResult]]) -> dict[str, str]:
-    """From the least to the largest slowdown of runs of one command, on either wire."""
+    """From the least to the largest slowdown of runs of one command, on either link."""
     filled = {"spread_runs": str(max(map(len, repeats.values()), default=0))}
     for name, backend in (("tcp", "gloo"), ("memory", "shm")):
         times = [run.per_token.median_s / run.single_per_token.median_s for run in repeats.get(backend, ())]
@@ -143,7 +143,7 @@ def _spread_fields(repeats: Mapping[str, Sequence[RunResult]]) -> dict[str, str]
 
 
 def _large_fields(shipped: Sequence[RunLog]) -> dict[str, str]:
-    """The largest recorded model on each wire: a token at TP=N as a share of TP=1, and over TCP those of all."""
+    """The largest recorded model on each link: a token at TP=N as a share of TP=1, and over TCP those of all."""
     by_model = sorted(shipped, key=lambda log: total_parameters(log.model))
     largest = by_model[-1].model
     shares = {log.backend: f"{round(100 * slowdown(log))} %" for log in shipped if log.model == largest}
@@ -158,15 +158,15 @@ def _large_fields(shipped: Sequence[RunLog]) -> dict[str, str]:
     }
 
 
-def _wire_fields(shipped: Sequence[RunLog], model: ModelSpec) -> dict[str, str]:
-    """Each recorded wire: what a sum waits, and what the scenario's model would pay it in a decode step."""
+def _link_fields(shipped: Sequence[RunLog], model: ModelSpec) -> dict[str, str]:
+    """Each recorded link: what a sum waits, and what the scenario's model would pay it in a decode step."""
     filled = {
         "bill_model": model.key,
         "bill_payload": binary_bytes(allreduce_payload_bytes(1, model.hidden_size)),
         "bill_count": str(all_reduces_per_step(model, 2)),
     }
     for name, backend in (("tcp", "gloo"), ("memory", "shm")):
-        fits = [fit for log in shipped if log.backend == backend and (fit := fitted_wire(log))]
+        fits = [fit for log in shipped if log.backend == backend and (fit := fitted_link(log))]
         filled[f"{name}_hop"] = (
             f"{plain(fits[0].alpha_us or 0, 2)} µs" if fits else said("two_way_tp", "says.not_recorded")
         )

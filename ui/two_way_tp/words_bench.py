@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_wire
+from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_link
 from core.two_way_tp.spend import HOURS_A_DAY, Account, cost_usd, hours_for
 from runtime.catalog_words import short_name
 from runtime.kept import kept
@@ -52,8 +52,8 @@ def scaling_fields(run: ScalingRun | None, between: str) -> Mapping[str, str]:
 
 def duel_fields(inside: Sequence[Duel], across: Sequence[Duel], model: str, gpu: str) -> Mapping[str, str]:
     """TP=2 against two replicas on the scenario's two links."""
-    wires = {"duel_inside": short_name(inside[0].link), "duel_across": short_name(across[0].link)}
-    filled = {"duel_model": model, "duel_gpu": gpu, **wires}
+    links = {"duel_inside": short_name(inside[0].link), "duel_across": short_name(across[0].link)}
+    filled = {"duel_model": model, "duel_gpu": gpu, **links}
     for where, duels in (("inside", inside), ("across", across)):
         for duel in duels:
             name = duel.kind.replace(" ", "_")
@@ -64,7 +64,7 @@ def duel_fields(inside: Sequence[Duel], across: Sequence[Duel], model: str, gpu:
 
 
 def host_fields(runs: Sequence[tuple[str, RunLog]], again: Sequence[tuple[str, RunLog]] = ()) -> Mapping[str, str]:
-    """A prompt over each shaped wire, and over each when it was recorded `again`."""
+    """A prompt over each shaped link, and over each when it was recorded `again`."""
     told = {name: log.prefill for name, log in runs if log.prefill is not None}
     if not told:
         return {}
@@ -89,9 +89,9 @@ def host_fields(runs: Sequence[tuple[str, RunLog]], again: Sequence[tuple[str, R
 
 
 def _rates(runs: Sequence[tuple[str, RunLog]]) -> Iterator[tuple[str, str]]:
-    """The rate that each run's sums say; one that its wire cannot carry is noise, and is told as that."""
+    """The rate that each run's sums say; one that its link cannot carry is noise, and is told as that."""
     for name, log in runs:
-        if (fit := fitted_wire(log)) and (rate := fit.bandwidth_bytes_per_s):
+        if (fit := fitted_link(log)) and (rate := fit.bandwidth_bytes_per_s):
             beats = rate > 1.01 * SOLD_BYTES_PER_S.get(name, rate)
             yield said("two_way_tp", "says.beats_wire") if beats else bandwidth(rate), name
 

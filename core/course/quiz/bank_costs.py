@@ -44,9 +44,9 @@ def all_reduce_in_two(rng: Draw) -> Choice:
 
 @BANK.asks("collectives", KERNEL)
 def one_shot_or_ring(rng: Draw) -> Choice:
-    wire, small, large = replace(link("nvlink-4"), base_s=0.0, latency_s=2e-6), 8 * KIB, 16 * MIB
-    ratio = ring_all_reduce(small, 8, wire).total_s / one_shot_all_reduce(small, 8, wire).total_s
-    more = one_shot_all_reduce(large, 8, wire).traffic_bytes / ring_all_reduce(large, 8, wire).traffic_bytes
+    nvlink, small, large = replace(link("nvlink-4"), base_s=0.0, latency_s=2e-6), 8 * KIB, 16 * MIB
+    ratio = ring_all_reduce(small, 8, nvlink).total_s / one_shot_all_reduce(small, 8, nvlink).total_s
+    more = one_shot_all_reduce(large, 8, nvlink).traffic_bytes / ring_all_reduce(large, 8, nvlink).traffic_bytes
     return choice(
         "small",
         ("large", "both", "neither"),
@@ -70,15 +70,15 @@ def kernel_rule(rng: Draw) -> Choice:
 
 @BANK.asks("latency or bandwidth", SEE)
 def ten_times_as_wide(rng: Draw) -> Choice:
-    ranks, wire = pick(rng, 2, 4), link("ethernet-10g-lab")
-    priced = bill(Step(model(LAB), ranks), wire)
+    ranks, network = pick(rng, 2, 4), link("ethernet-10g-lab")
+    priced = bill(Step(model(LAB), ranks), network)
     return choice(
         "nothing",
         ("tenth", "half", "slower"),
         rng,
         model=LAB,
         ranks=ranks,
-        bandwidth=bandwidth(wire.bandwidth_bytes_per_s),
+        bandwidth=bandwidth(network.bandwidth_bytes_per_s),
         comm=seconds(priced.comm_s),
         bytes=seconds(priced.bandwidth_s),
         count=priced.step.all_reduces,
@@ -88,33 +88,33 @@ def ten_times_as_wide(rng: Draw) -> Choice:
 @BANK.asks("latency or bandwidth", COUNT)
 def balance(rng: Draw) -> Number:
     ranks = pick(rng, 2, 4, 8)
-    wire = replace(
+    nvlink = replace(
         link("nvlink-lab"), latency_s=1e-6 * pick(rng, 2, 3, 5), bandwidth_bytes_per_s=1e9 * pick(rng, 25, 300)
     )
-    answer = balance_payload_bytes(ranks, wire)
+    answer = balance_payload_bytes(ranks, nvlink)
     return number(
         answer,
         "bytes",
         {"one_message": answer / ranks},
         ranks=ranks,
-        hop=seconds(wire.latency_s),
-        bandwidth=bandwidth(wire.bandwidth_bytes_per_s),
+        hop=seconds(nvlink.latency_s),
+        bandwidth=bandwidth(nvlink.bandwidth_bytes_per_s),
     )
 
 
 @BANK.asks("latency or bandwidth", SEE)
 def bytes_share(rng: Draw) -> Number:
-    tokens, wire = pick(rng, 1024, 2048, 4096), link("ethernet-10g-lab")
-    share = bill(Step(model(LAB), 2, tokens), wire).bandwidth_fraction
+    tokens, network = pick(rng, 1024, 2048, 4096), link("ethernet-10g-lab")
+    share = bill(Step(model(LAB), 2, tokens), network).bandwidth_fraction
     return number(
         share,
         "share",
-        {"decode": bill(Step(model(LAB), 2), wire).bandwidth_fraction},
+        {"decode": bill(Step(model(LAB), 2), network).bandwidth_fraction},
         0.005,
         model=LAB,
         tokens=grouped(tokens),
-        hop=seconds(wire.latency_s, 2),
-        bandwidth=bandwidth(wire.bandwidth_bytes_per_s),
+        hop=seconds(network.latency_s, 2),
+        bandwidth=bandwidth(network.bandwidth_bytes_per_s),
         width=model(LAB).hidden_size,
     )
 
@@ -138,8 +138,8 @@ def streaming(rng: Draw) -> Number:
 
 @BANK.asks("the bill", COUNT)
 def ethernet_bill(rng: Draw) -> Number:
-    wire = replace(link("ethernet-10g-lab"), latency_s=1e-6 * pick(rng, 30, 50, 80))
-    priced = bill(Step(model(LAB), 2), wire)
+    network = replace(link("ethernet-10g-lab"), latency_s=1e-6 * pick(rng, 30, 50, 80))
+    priced = bill(Step(model(LAB), 2), network)
     slips = {
         "one_hop": priced.comm_s - priced.waiting_s / 2,
         "one": priced.comm_s / priced.step.all_reduces,
@@ -151,8 +151,8 @@ def ethernet_bill(rng: Draw) -> Number:
         slips,
         count=priced.step.all_reduces,
         payload=binary_bytes(priced.step.payload_bytes),
-        hop=seconds(wire.latency_s, 2),
-        bandwidth=bandwidth(wire.bandwidth_bytes_per_s),
+        hop=seconds(network.latency_s, 2),
+        bandwidth=bandwidth(network.bandwidth_bytes_per_s),
     )
 
 
@@ -180,14 +180,14 @@ def hidden_communication(rng: Draw) -> Number:
 
 @BANK.asks("units", BREAK)
 def hop_or_round_trip(rng: Draw) -> Choice:
-    wire, row = link("ethernet-10g-lab"), model(LAB)
-    whole = bill(Step(row, 2), wire).comm_fraction
-    half = bill(Step(row, 2), altered(wire, latency_factor=0.5)).comm_fraction
+    network, row = link("ethernet-10g-lab"), model(LAB)
+    whole = bill(Step(row, 2), network).comm_fraction
+    half = bill(Step(row, 2), altered(network, latency_factor=0.5)).comm_fraction
     return choice(
         "halves",
         ("nothing", "doubles", "bandwidth"),
         rng,
-        hop=seconds(wire.latency_s, 2),
+        hop=seconds(network.latency_s, 2),
         whole=percent(whole),
         half=percent(half),
     )
@@ -245,16 +245,16 @@ def late_at_random(rng: Draw) -> Number:
 def larger_model(rng: Draw) -> Choice:
     """Nine times the weights, twice the payload, two and a half times the all-reduces: the share falls."""
     rows, ranks = (model(LAB), model("llama-3-70b")), 8
-    wire = link(pick(rng, "nvlink-4", "ib-ndr"))
+    over = link(pick(rng, "nvlink-4", "ib-ndr"))
     steps = [weight_streaming_s(row, gpu("h100-sxm")) for row in rows]
-    bills = [bill(Step(row, ranks, compute_s=s, divided=True), wire) for row, s in zip(rows, steps, strict=True)]
+    bills = [bill(Step(row, ranks, compute_s=s, divided=True), over) for row, s in zip(rows, steps, strict=True)]
     return choice(
         "falls",
         ("rises", "same"),
         rng,
         small=rows[0].name,
         large=rows[1].name,
-        link=wire.name,
+        link=over.name,
         ranks=ranks,
         payload=plain(rows[1].hidden_size / rows[0].hidden_size),
         sums=plain(bills[1].step.all_reduces / bills[0].step.all_reduces),

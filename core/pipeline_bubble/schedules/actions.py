@@ -48,7 +48,7 @@ class Span:
 class Placement:
     """Which rank holds which stage.
 
-    `loop` deals the stages round and round (stage s on rank s mod p); `v` goes down the ranks and back up,
+    `loop` distributes the stages round and round (stage s on rank s mod p); `v` goes down the ranks and back up,
     so that rank 0 holds the first stage and the last.
     """
 

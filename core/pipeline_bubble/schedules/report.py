@@ -24,7 +24,7 @@ class RankReport:
 
     spans: tuple[Span, ...]
     idle: Time
-    own_idle: Time
+    idle_in_span: Time
     peak_activations: int
 
 
@@ -49,7 +49,7 @@ class Report:
     @property
     def own_bubble_fraction(self) -> Fraction:
         """Idle over all time with each rank counted from its own first start to its own last end."""
-        idle = Fraction(sum(rank.own_idle for rank in self.ranks))
+        idle = Fraction(sum(rank.idle_in_span for rank in self.ranks))
         return idle / (idle + self.busy)
 
 

@@ -71,14 +71,14 @@ class Pipe:
 
     @property
     def pace(self) -> Time:
-        """The shortest time between two microbatches: max t; with serial wires max(t, l), blocking max(t + l).
+        """The shortest time between two microbatches: max t; with serial links max(t, l), blocking max(t + l).
 
-        With chunks, t and l are a rank's and a wire's over all of its chunks.
+        With chunks, t and l are a rank's and a link's over all of its chunks.
         """
-        wires = self._of_each_rank(self.hops)
+        links = self._of_each_rank(self.hops)
         if self.send == "blocking":
-            return max(time + hop for time, hop in zip(self.work, wires, strict=True))
-        return max(*self.work, *(wires if self.send == "serial" else (0,)))
+            return max(time + hop for time, hop in zip(self.work, links, strict=True))
+        return max(*self.work, *(links if self.send == "serial" else (0,)))
 
     def _of_each_rank(self, values: tuple[Time, ...]) -> tuple[Time, ...]:
         return tuple(sum(values[rank :: self.ranks]) for rank in range(self.ranks))
@@ -155,14 +155,14 @@ def decode(pipe: Pipe, microbatches: int, tokens: int) -> Timeline:
 
 
 class _Line:
-    """The ranks and wires as they stand: when each is free again, and when each microbatch may go on."""
+    """The ranks and links as they stand: when each is free again, and when each microbatch may go on."""
 
     def __init__(self, pipe: Pipe, microbatches: int) -> None:
         self.pipe = pipe
         self.steps = list(zip(pipe.stage_times, pipe.hops, strict=True))
         self.ready: list[Time] = [0] * microbatches
         self.free: list[Time] = [0] * pipe.ranks
-        self.wires: list[Time] = [0] * pipe.ranks
+        self.links: list[Time] = [0] * pipe.ranks
 
     def run_round(self) -> list[tuple[int, int, Time, Time]]:
         """One token of every microbatch: stage, microbatch, start and end, in the order in which each rank ran."""
@@ -179,17 +179,17 @@ class _Line:
     def state(self) -> tuple[Time, tuple[Time, ...]]:
         """When the next round may begin, and everything as seen from there. What is free before is free then."""
         began = min(self.ready)
-        return began, tuple(max(moment - began, 0) for moment in (*self.ready, *self.free, *self.wires))
+        return began, tuple(max(moment - began, 0) for moment in (*self.ready, *self.free, *self.links))
 
     def _pass(self, stage: int, ready: Time) -> tuple[Time, Time, Time]:
         """Start and end of one that may enter `stage` at `ready`, and when it arrives at the next."""
         rank, (time, hop) = stage % self.pipe.ranks, self.steps[stage]
         start = max(ready, self.free[rank])
         end = start + time
-        leaves = max(end, self.wires[rank]) if self.pipe.send == "serial" else end
+        leaves = max(end, self.links[rank]) if self.pipe.send == "serial" else end
         arrival = leaves + hop
         if hop:
-            self.wires[rank] = arrival
+            self.links[rank] = arrival
         self.free[rank] = arrival if self.pipe.send == "blocking" else end
         return start, end, arrival
 

@@ -26,7 +26,7 @@ class Costs:
 
     A full backward is `backward_input + backward_weight`. `stage_times` gives each stage a forward time of its
     own, its backwards in proportion. `link_delays[s]` is the hop between stage s and stage s + 1, the same both
-    ways; between two chunks of one rank a hop is free. `send` says what a link is: a pure delay, a wire that
+    ways; between two chunks of one rank a hop is free. `send` says what a link is: a pure delay, one that
     carries one message at a time, or a delay during which the sender cannot compute.
     """
 
@@ -130,7 +130,7 @@ def programs(actions: Sequence[Action], placement: Placement) -> list[list[Actio
 
 
 _Route = tuple[int | None, int | None, int | None, Time, Time, tuple[int, int]]
-"""What an action of one kind on one stage needs, marks and gives; its duration; its message's hop and wire.
+"""What an action of one kind on one stage needs, marks and gives; its duration; its message's hop and link.
 
 The first three are offsets into `_Run.known`, None for nothing. A bare tuple: one is taken apart for every action,
 and a named one takes three times as long.
@@ -153,7 +153,7 @@ class _Run:
         self.routes = self._routes(costs)
         self.starts: list[list[Time]] = [[] for _ in range(placement.ranks)]
         self.ends: list[list[Time]] = [[] for _ in range(placement.ranks)]
-        self.wires: dict[tuple[int, int], Time] = {}
+        self.links: dict[tuple[int, int], Time] = {}
         self.sleepers: dict[int, Iterator[int]] = {}
 
     def _routes(self, costs: Costs) -> dict[Kind, list[_Route]]:
@@ -208,7 +208,7 @@ class _Run:
         starts, ends = self.starts[rank], self.ends[rank]
         free: Time = 0
         for stage, kind, k in self.programs[rank]:
-            needs, marks, gives, duration, hop, wire = routes[kind][stage]
+            needs, marks, gives, duration, hop, link = routes[kind][stage]
             start = free
             if needs is not None:
                 ready = known[needs + k]
@@ -223,18 +223,18 @@ class _Run:
                 known[marks + k] = free
             if gives is not None:
                 slot = gives + k
-                known[slot] = arrival = self._cross(wire, free, hop) if hop else free
+                known[slot] = arrival = self._cross(link, free, hop) if hop else free
                 if slot in sleepers:
                     awake.append(sleepers.pop(slot))
                 if blocking:
                     free = arrival
 
-    def _cross(self, wire: tuple[int, int], end: Time, hop: Time) -> Time:
-        """When a message that leaves at `end` has crossed; on a serial wire it queues behind the one before it."""
+    def _cross(self, link: tuple[int, int], end: Time, hop: Time) -> Time:
+        """When a message that leaves at `end` has crossed; on a serial link it queues behind the one before it."""
         if self.send != "serial":
             return end + hop
-        self.wires[wire] = max(end, self.wires.get(wire, 0)) + hop
-        return self.wires[wire]
+        self.links[link] = max(end, self.links.get(link, 0)) + hop
+        return self.links[link]
 
 
 def _require_length(name: str, values: Sequence[Time], wanted: int) -> None:

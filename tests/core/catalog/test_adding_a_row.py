@@ -78,7 +78,7 @@ def test_a_command_plans_for_added_rows(capsys):
     assert plan(["--model", MODEL.key, "--gpu", GPU.key, "--gpus-per-node", "4", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert MODEL.aliases[0] in json.dumps(printed)
-    assert LINK.name in {wire["wire"] for row in printed["plans"] for wire in row["bill"]}
+    assert LINK.name in {paid["wire"] for row in printed["plans"] for paid in row["bill"]}
 
 
 def test_a_page_offers_added_rows():

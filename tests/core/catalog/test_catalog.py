@@ -3,7 +3,7 @@
 import pytest
 
 from core.catalog import GPUS, LINKS, MODELS, gpu, link, model
-from core.catalog.own_link import own_link
+from core.catalog.measured_link import measured_link
 from core.errors import OutOfRangeError, UnknownNameError
 from core.specs import DTYPE_BYTES
 
@@ -114,7 +114,7 @@ def test_the_napkin_links_are_the_labs_constants():
 
 
 def test_usable_memory_is_below_the_capacity_sold_in_binary_units():
-    """A card sold as "80 GB" holds about 79 GiB: nearer to 85e9 bytes than to 80e9."""
+    """A GPU sold as "80 GB" holds about 79 GiB: nearer to 85e9 bytes than to 80e9."""
     for row in GPUS.values():
         assert 0.98 * row.memory_bytes < row.usable_memory_bytes < row.memory_bytes * 2**30 / 1e9
     assert gpu("a100-80gb-sxm").usable_memory_bytes == pytest.approx(85e9, rel=0.001)
@@ -137,7 +137,7 @@ def test_a_server_s_own_limits_go_by_memory_and_an_a100_s_are_the_small_ones(nam
     assert (gpu(name).vllm_batched_tokens, gpu(name).vllm_sequences) == limits
 
 
-def test_figures_that_are_easily_taken_from_another_card():
+def test_figures_that_are_easily_taken_from_another_gpu():
     """The Server Edition's memory, not the Workstation's; a GeForce's FP4; the Python model's tokens."""
     assert gpu("rtx-pro-6000").memory_bytes_per_s == 1597e9
     assert gpu("rtx-5090").fp4_flops == 1676e12
@@ -148,8 +148,8 @@ def test_figures_that_are_easily_taken_from_another_card():
     assert model("codellama/CodeLlama-13b-Instruct-hf").vocab_size == 32016
 
 
-def test_no_link_was_measured_faster_than_its_wire():
-    """A busbw above the wire is no wire speed: in-switch reductions print one."""
+def test_no_link_was_measured_faster_than_its_link():
+    """A busbw above the link is no link speed: in-switch reductions print one."""
     for row in LINKS.values():
         assert row.measured_bytes_per_s is None or row.measured_bytes_per_s <= row.bandwidth_bytes_per_s
         assert row.measured_bytes_per_s is None or row.measured_note
@@ -161,15 +161,15 @@ def test_every_model_keeps_its_weights_in_a_known_width():
 
 def test_a_link_of_ones_own_is_its_key():
     """7.26 µs once, 3.12 µs a hop, 409 GB/s at 8 ranks: read back from the key alone, the same each time."""
-    own = own_link(3.1234e-6, 409.04e9, 7.2641e-6, 8)
+    own = measured_link(3.1234e-6, 409.04e9, 7.2641e-6, 8)
     assert own.key == "own_3.123_409_7.264_8"
     assert link(own.key.upper()) == own
     assert (own.latency_s, own.bandwidth_bytes_per_s, own.measured_ranks) == (pytest.approx(3.123e-6), 409e9, 8)
 
 
 @pytest.mark.parametrize("backend", ["gloo", "shm", "nccl"])
-def test_a_wire_of_this_machine_is_named_by_what_it_is(backend):
-    own = own_link(120e-6, 1.9e9, 0.0, 2, backend)
+def test_a_link_of_this_machine_is_named_by_what_it_is(backend):
+    own = measured_link(120e-6, 1.9e9, 0.0, 2, backend)
     assert (own.key, own.name) == (f"own_120_1.9_0_2_{backend}", f"this machine ({backend})")
     assert link(own.key) == own
 
@@ -196,7 +196,7 @@ def test_a_key_that_holds_no_link_is_refused(key):
 def test_numbers_that_are_no_links_are_refused(name, value):
     numbers = {"latency_us": 1e-6, "bandwidth": 1e9, "base_us": 0.0} | {name: value}
     with pytest.raises(OutOfRangeError, match=name):
-        own_link(numbers["latency_us"], numbers["bandwidth"], numbers["base_us"], 8)
+        measured_link(numbers["latency_us"], numbers["bandwidth"], numbers["base_us"], 8)
 
 
 @pytest.mark.parametrize(("name", "key"), [("RTX 4090", "rtx-4090"), ("rtx_6000 ada", "rtx-6000-ada")])

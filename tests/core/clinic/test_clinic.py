@@ -91,8 +91,8 @@ def test_a_pipeline_alone_gives_no_token_sooner_than_one_gpu():
     alone, token = figure("starved_pipeline", "alone"), figure("starved_pipeline", "token")
     assert alone < token < 1.02 * alone
     assert figure("starved_pipeline", "in_flight") < 1 < figure("starved_pipeline", "filling")
-    wire, state_bytes = link("ib-ndr"), 2 * model("llama-3-70b").hidden_size
-    hop_s = wire.base_s + wire.latency_s + state_bytes / wire.bandwidth_bytes_per_s
+    over, state_bytes = link("ib-ndr"), 2 * model("llama-3-70b").hidden_size
+    hop_s = over.base_s + over.latency_s + state_bytes / over.bandwidth_bytes_per_s
     assert figure("starved_pipeline", "hops") == pytest.approx(3 * hop_s, rel=1e-9)
 
 
@@ -148,7 +148,7 @@ def test_the_network_is_idle_and_more_than_half_of_the_step():
     assert figure("idle_network", "comm_share") > 0.5
 
 
-def test_a_wire_ten_times_as_wide_saves_nothing_to_speak_of():
+def test_a_link_ten_times_as_wide_saves_nothing_to_speak_of():
     assert figure("idle_network", "wider_saves") < 0.02 * figure("idle_network", "step")
     assert figure("idle_network", "box_step") < figure("idle_network", "wider_step") / 2
 

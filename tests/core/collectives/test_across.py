@@ -60,9 +60,9 @@ def test_two_nodes_take_what_was_measured_on_them(inside, network, payload, meas
 @pytest.mark.skipif(not CASES.is_dir(), reason="SHARDLAB_CASES names no folder of real tables")
 def test_the_errors_that_are_told_of_sums_over_nodes_are_those_of_all_tables():
     misses = [
-        abs(hierarchical_all_reduce(row.size_bytes, each, nodes, *map(as_measured, wires)).total_s * 1e6 / us - 1)
+        abs(hierarchical_all_reduce(row.size_bytes, each, nodes, *map(as_measured, links)).total_s * 1e6 / us - 1)
         for name, (inside, network, each, nodes) in TABLES.items()
-        for wires in [(link(inside), link(network))]
+        for links in [(link(inside), link(network))]
         for table in read_tables((CASES / f"{name}.txt").read_text())
         for row in table.rows
         for us in [row.time_us]
@@ -85,6 +85,6 @@ def test_no_wait_is_below_the_form_and_one_gpu_a_node_or_a_napkin_is_the_form():
 @pytest.mark.parametrize("payload", [2.0**power for power in range(10, 26)])
 def test_more_bytes_never_take_less_time_over_nodes(payload):
     for inside, network in (("nvlink-5", "ib-xdr"), ("nvlink-4", "ib-ndr")):
-        wires = as_measured(link(inside)), as_measured(link(network))
-        less, more = (hierarchical_all_reduce(size, 8, 2, *wires).total_s for size in (payload, 1.3 * payload))
+        links = as_measured(link(inside)), as_measured(link(network))
+        less, more = (hierarchical_all_reduce(size, 8, 2, *links).total_s for size in (payload, 1.3 * payload))
         assert less <= more

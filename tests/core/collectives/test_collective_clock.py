@@ -16,9 +16,9 @@ ALL_REDUCES = algorithms_of("all_reduce")
 @pytest.mark.parametrize("algorithm", ALL_REDUCES)
 def test_the_last_round_ends_when_the_closed_form_does(algorithm, ranks):
     """At 16 MiB on NVLink 4, its launch paid before the first round."""
-    wire = link("nvlink-4")
-    rounds = timed_rounds(program("all_reduce", algorithm, ranks), 2**24, wire)
-    cost = collective_cost("all_reduce", algorithm, 2**24, ranks, wire)
+    over = link("nvlink-4")
+    rounds = timed_rounds(program("all_reduce", algorithm, ranks), 2**24, over)
+    cost = collective_cost("all_reduce", algorithm, 2**24, ranks, over)
     assert rounds[-1].end_s == pytest.approx(cost.total_s)
     assert sum(round_.bandwidth_s for round_ in rounds) == pytest.approx(cost.bandwidth_s)
 
@@ -35,17 +35,17 @@ def test_one_rank_has_no_round():
 @pytest.mark.parametrize("ranks", [2, 3, 8])
 def test_a_slow_port_holds_up_every_round_of_a_ring(ranks):
     """Counted message by message as `uneven_ring_all_reduce` has it in closed form."""
-    wire = link("ethernet-10g-lab")
-    rounds = timed_rounds(program("all_reduce", "ring", ranks), 2**20, wire, slow_rank=ranks - 1, slowdown=1.5)
-    hops = [*[wire] * (ranks - 1), slowed_link(wire, 1.5)]
+    over = link("ethernet-10g-lab")
+    rounds = timed_rounds(program("all_reduce", "ring", ranks), 2**20, over, slow_rank=ranks - 1, slowdown=1.5)
+    hops = [*[over] * (ranks - 1), slowed_link(over, 1.5)]
     assert rounds[-1].end_s == pytest.approx(uneven_ring_all_reduce(2**20, hops).total_s)
 
 
 def test_a_slow_leaf_holds_up_only_its_own_rounds_of_a_tree():
     """Rank 3 of 4 sends in the first round and hears in the last: two of four rounds."""
-    wire = link("ethernet-10g-lab")
-    alike = timed_rounds(program("all_reduce", "binomial_tree", 4), 2**20, wire)
-    slow = timed_rounds(program("all_reduce", "binomial_tree", 4), 2**20, wire, slow_rank=3, slowdown=2.0)
+    over = link("ethernet-10g-lab")
+    alike = timed_rounds(program("all_reduce", "binomial_tree", 4), 2**20, over)
+    slow = timed_rounds(program("all_reduce", "binomial_tree", 4), 2**20, over, slow_rank=3, slowdown=2.0)
     longer = [b.bandwidth_s / a.bandwidth_s for a, b in zip(alike, slow, strict=True)]
     assert longer == pytest.approx([2, 1, 1, 2])
 

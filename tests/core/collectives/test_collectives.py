@@ -104,11 +104,11 @@ def test_one_shot_beats_two_shot_below_the_published_switch_sizes(ranks, crossin
 
     vLLM switches at 512 KiB and 256 KiB.
     """
-    wire = LinkSpec("h100", "h100", latency_s=2e-6, bandwidth_bytes_per_s=450e9)
+    over = LinkSpec("h100", "h100", latency_s=2e-6, bandwidth_bytes_per_s=450e9)
 
     def one_shot_gains(payload_bytes):
-        two_shot = two_shot_all_reduce(payload_bytes, ranks, wire).total_s
-        return two_shot - one_shot_all_reduce(payload_bytes, ranks, wire).total_s
+        two_shot = two_shot_all_reduce(payload_bytes, ranks, over).total_s
+        return two_shot - one_shot_all_reduce(payload_bytes, ranks, over).total_s
 
     assert one_shot_gains(0.99 * crossing_bytes) > 0 > one_shot_gains(1.01 * crossing_bytes)
 
@@ -117,7 +117,7 @@ def test_two_ranks_make_one_shot_and_two_shot_send_the_same():
     assert one_shot_all_reduce(1024, 2, UNIT).traffic_bytes == two_shot_all_reduce(1024, 2, UNIT).traffic_bytes
 
 
-def test_hierarchy_keeps_the_slow_wire_to_a_part_of_the_payload():
+def test_hierarchy_keeps_the_slow_link_to_a_part_of_the_payload():
     """2 nodes of 8: inside 14 hops and 2·7/8 n; across 2 hops and 2·(1/2)·n/8 a GPU."""
     cost = hierarchical_all_reduce(4096, 8, 2, UNIT, UNIT)
     assert (cost.inside.steps, cost.inside.traffic_bytes) == (14, 7168)
@@ -125,13 +125,13 @@ def test_hierarchy_keeps_the_slow_wire_to_a_part_of_the_payload():
 
 
 def test_a_nodes_link_is_shared_by_its_gpus():
-    """Eight GPUs, each with n/8 for the other node, over one card: as long as one GPU with all of n."""
-    one_card = link("ethernet-10g-lab")
-    cost = hierarchical_all_reduce(1 << 20, 8, 2, link("nvlink-lab"), one_card)
-    assert cost.network.bandwidth_s == pytest.approx(ring_all_reduce(1 << 20, 2, one_card).bandwidth_s)
+    """Eight GPUs, each with n/8 for the other node, over one NIC: as long as one GPU with all of n."""
+    one_nic = link("ethernet-10g-lab")
+    cost = hierarchical_all_reduce(1 << 20, 8, 2, link("nvlink-lab"), one_nic)
+    assert cost.network.bandwidth_s == pytest.approx(ring_all_reduce(1 << 20, 2, one_nic).bandwidth_s)
 
 
 @pytest.mark.parametrize(("gpus", "nodes"), [(8, 1), (1, 8)])
 def test_hierarchy_of_one_level_is_the_flat_ring(gpus, nodes):
-    wire = LinkSpec("w", "w", 1.0, 1.0, base_s=3.0)
-    assert hierarchical_all_reduce(4096, gpus, nodes, wire, wire).total_s == ring_all_reduce(4096, 8, wire).total_s
+    over = LinkSpec("w", "w", 1.0, 1.0, base_s=3.0)
+    assert hierarchical_all_reduce(4096, gpus, nodes, over, over).total_s == ring_all_reduce(4096, 8, over).total_s

@@ -77,7 +77,7 @@ def test_the_ethernet_bill_is_fatal():
 
 
 @pytest.mark.parametrize(
-    ("wire", "key", "percent", "verdict"),
+    ("over", "key", "percent", "verdict"),
     [
         (NVLINK, "labs", 4.6, "noise"),
         (NVLINK, "divided_step", 8.8, "noise"),
@@ -88,34 +88,34 @@ def test_the_ethernet_bill_is_fatal():
         (ETHERNET, "two_way_bandwidth", 45.2, "fatal"),
     ],
 )
-def test_what_the_verdict_reads_under_each_assumption(wire, key, percent, verdict):
+def test_what_the_verdict_reads_under_each_assumption(over, key, percent, verdict):
     """The fatal verdict falls when 50 µs was a round trip, and rises again when the step is divided as well."""
-    (priced,) = (reading.bill for reading in readings(Step(LLAMA, 2), wire) if reading.key == key)
+    (priced,) = (reading.bill for reading in readings(Step(LLAMA, 2), over) if reading.key == key)
     assert 100 * priced.comm_fraction == pytest.approx(percent, abs=0.06)
     assert priced.verdict == verdict
 
 
 @pytest.mark.parametrize(
-    ("key", "step_ms", "wire", "percent", "verdict"),
+    ("key", "step_ms", "over", "percent", "verdict"),
     [("h200-sxm", 3.35, NVLINK, 10.3, "noticeable"), ("rtx-4090", 15.9, ETHERNET, 30.0, "noticeable")],
 )
-def test_another_gpu_flips_a_verdict(key, step_ms, wire, percent, verdict):
+def test_another_gpu_flips_a_verdict(key, step_ms, over, percent, verdict):
     """A shorter step makes NVLink matter, a longer one makes 10 GbE bearable."""
     step_s = weight_streaming_s(LLAMA, gpu(key))
-    priced = bill(Step(LLAMA, 2, compute_s=step_s), wire)
+    priced = bill(Step(LLAMA, 2, compute_s=step_s), over)
     assert step_s * 1e3 == pytest.approx(step_ms, abs=0.04)
     assert 100 * priced.comm_fraction == pytest.approx(percent, abs=0.05)
     assert priced.verdict == verdict
 
 
-@pytest.mark.parametrize(("wire", "comm_ms"), [(NVLINK, 2.69), (ETHERNET, 45.5)])
-def test_eight_ranks_pay_seven_times_the_hops(wire, comm_ms):
-    assert tp_comm_time_per_step(LLAMA, 1, 8, wire) * 1e3 == pytest.approx(comm_ms, abs=0.05)
+@pytest.mark.parametrize(("over", "comm_ms"), [(NVLINK, 2.69), (ETHERNET, 45.5)])
+def test_eight_ranks_pay_seven_times_the_hops(over, comm_ms):
+    assert tp_comm_time_per_step(LLAMA, 1, 8, over) * 1e3 == pytest.approx(comm_ms, abs=0.05)
 
 
-@pytest.mark.parametrize(("wire", "share"), [(NVLINK, 0.90), (ETHERNET, 0.99)])
-def test_a_prefill_pays_for_bytes(wire, share):
-    assert bill(Step(LLAMA, 2, 2048), wire).bandwidth_fraction == pytest.approx(share, abs=0.005)
+@pytest.mark.parametrize(("over", "share"), [(NVLINK, 0.90), (ETHERNET, 0.99)])
+def test_a_prefill_pays_for_bytes(over, share):
+    assert bill(Step(LLAMA, 2, 2048), over).bandwidth_fraction == pytest.approx(share, abs=0.005)
 
 
 def test_a_larger_model_pays_a_smaller_fraction():
@@ -154,16 +154,16 @@ def test_one_rank_has_no_bill():
     assert priced_ends(priced.step, ETHERNET) == ()
 
 
-@pytest.mark.parametrize(("wire", "payload_bytes"), [(NVLINK, 1_800_000), (ETHERNET, 125_000)])
-def test_latency_and_bandwidth_meet_at_n_alpha_beta(wire, payload_bytes):
+@pytest.mark.parametrize(("over", "payload_bytes"), [(NVLINK, 1_800_000), (ETHERNET, 125_000)])
+def test_latency_and_bandwidth_meet_at_n_alpha_beta(over, payload_bytes):
     """N·α·β: 2 x 3 µs x 300 GB/s = 1.8 MB; 2 x 50 µs x 1.25 GB/s = 125 KB."""
-    assert balance_payload_bytes(2, wire) == pytest.approx(payload_bytes)
+    assert balance_payload_bytes(2, over) == pytest.approx(payload_bytes)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 8])
 def test_at_the_balance_half_of_the_time_is_bytes_with_a_launch_cost_too(ranks):
-    wire = replace(NVLINK, base_s=7e-6)
-    total_s = allreduce_time_s(balance_payload_bytes(ranks, wire), ranks, wire)
+    over = replace(NVLINK, base_s=7e-6)
+    total_s = allreduce_time_s(balance_payload_bytes(ranks, over), ranks, over)
     assert total_s == pytest.approx(2 * (7e-6 + 2 * (ranks - 1) * 3e-6))
 
 

@@ -1,4 +1,4 @@
-"""Hiding a bill, shortening its hops, widening its wire: worked numbers, and the point where two purchases tie."""
+"""Hiding a bill, shortening its hops, widening its link: worked numbers, and the point where two purchases tie."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ def test_no_more_can_be_hidden_than_there_is_compute():
 
 def test_ethernet_must_hide_94_percent_to_cost_what_nvlink_costs():
     """1 - 0.386 ms / 6.82 ms = 0.943."""
-    fast, slow = (bill(Step(LLAMA, 2), wire).comm_s for wire in (NVLINK, ETHERNET))
+    fast, slow = (bill(Step(LLAMA, 2), over).comm_s for over in (NVLINK, ETHERNET))
     hidden = overlap_break_even(fast, slow)
     assert hidden == pytest.approx(0.943, abs=5e-4)
     assert exposed_s(slow, 8e-3, hidden) == pytest.approx(fast)
@@ -70,7 +70,7 @@ def test_a_share_outside_of_0_to_1_is_refused(bad):
 @pytest.mark.parametrize(
     ("tokens", "better", "saved_ms"), [(1, "halve_latency", 3.2), (2048, "double_bandwidth", 429.5)]
 )
-def test_decode_wants_short_hops_and_prefill_a_wide_wire(tokens, better, saved_ms):
+def test_decode_wants_short_hops_and_prefill_a_wide_link(tokens, better, saved_ms):
     """64 · 2 · 50 µs / 2 = 3.2 ms; 64 · 16.78 MB / 1.25 GB/s / 2 = 429.5 ms."""
     advice = what_to_buy(Step(LLAMA, 2, tokens), ETHERNET)
     assert advice.better == better

@@ -13,11 +13,11 @@ from core.models.loaded_weights import attention_weight_bytes
 from core.models.parameters import count_parameters
 
 DEEPSEEK, LLAMA = model("deepseek-v3"), model("llama-3-70b")
-H100, WIRE = gpu("h100-sxm"), link("nvlink-4")
+H100, LINK = gpu("h100-sxm"), link("nvlink-4")
 
 
 def ways(row, ranks, sequences=64, tokens=8192):
-    return {way: decode_attention(row, H100, WIRE, way, ranks, sequences, tokens) for way in WAYS}
+    return {way: decode_attention(row, H100, LINK, way, ranks, sequences, tokens) for way in WAYS}
 
 
 def test_a_latent_row_is_copied_to_every_rank_and_a_kv_head_once_ranks_outnumber_them():
@@ -76,4 +76,4 @@ def test_on_one_rank_attention_has_all_its_weights_and_cut_at_most_some_copies()
 
 def test_heads_that_do_not_divide_are_refused():
     with pytest.raises(IndivisibleError, match="num_attention_heads"):
-        decode_attention(LLAMA, H100, WIRE, "heads", 6, 1, 1)
+        decode_attention(LLAMA, H100, LINK, "heads", 6, 1, 1)

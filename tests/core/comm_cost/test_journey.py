@@ -54,7 +54,7 @@ def test_a_journey_over_a_ring_and_over_a_kernel():
     assert ring.bill == picked_bill(step, LINKS["pcie-4"]).bill
 
 
-def test_bytes_on_a_wire_without_a_ramp_take_bytes_over_bandwidth():
+def test_bytes_on_a_link_without_a_ramp_take_bytes_over_bandwidth():
     """One stage over NVLink 3: 24 KiB through a port at the 230 GB/s that were measured."""
     trip = journey(Step(MODELS["llama-3-8b"], 4, divided=True), LINKS["nvlink-3"])
     measured = LINKS["nvlink-3"].measured_bytes_per_s

@@ -34,8 +34,8 @@ def misses(series, low, high, all_reduce):
     ]
 
 
-def ring_as_measured(payload_bytes, ranks, wire):
-    return ring_all_reduce(payload_bytes, ranks, as_measured(wire))
+def ring_as_measured(payload_bytes, ranks, over):
+    return ring_all_reduce(payload_bytes, ranks, as_measured(over))
 
 
 @pytest.mark.parametrize("series", KERNELS)
@@ -110,12 +110,12 @@ def test_a_bandwidth_is_reached_gradually(series, most):
 
 def test_the_planner_says_beside_its_rings_what_the_kernel_would_take():
     """Eight H100: 64 rings are 1.44 ms, and 0.41 to 0.44 by the kernel; over PCIe and 10 GbE the ring is picked."""
-    for card, gpus, nodes in (("h100-sxm", 8, 1), ("rtx-4090", 4, 1), ("h100-sxm", 8, 2)):
-        asked = Question(LLAMA, usual_cluster(gpu(card), gpus, nodes), measured_budget(gpu(card)), Demand())
+    for gpu_key, gpus, nodes in (("h100-sxm", 8, 1), ("rtx-4090", 4, 1), ("h100-sxm", 8, 2)):
+        asked = Question(LLAMA, usual_cluster(gpu(gpu_key), gpus, nodes), measured_budget(gpu(gpu_key)), Demand())
         name = f"TP={gpus * nodes}"
         [plan] = [plan for plan in place(asked).plans if plan.layout.name == name and plan.timing]
-        [sums] = [wire for wire in plan.timing.bill if wire.what == "all-reduces"]
-        if (card, nodes) == ("h100-sxm", 1):
+        [sums] = [over for over in plan.timing.bill if over.what == "all-reduces"]
+        if (gpu_key, nodes) == ("h100-sxm", 1):
             assert sums.kernel_s == pytest.approx(picked_bill(Step(LLAMA, 8), link("nvlink-4")).bill.comm_s)
             assert sums.kernel_s < 0.4 * sums.time_s
         else:
@@ -141,9 +141,9 @@ def test_the_napkin_and_links_of_ones_own_stay_two_numbers():
         assert as_measured(link(key)) == link(key)
 
 
-def measured_of(card, wire, ranks, payload_bytes, kernel):
+def measured_of(gpu_spec, over, ranks, payload_bytes, kernel):
     """What somebody timed on this link: the kernel where one is picked, NCCL or TCP otherwise; None for nobody."""
-    series = card.measured_series if wire.family == "nvlink" else wire.measured_series
+    series = gpu_spec.measured_series if over.family == "nvlink" else over.measured_series
     if not series:
         return None
     if kernel != "NCCL":
@@ -161,18 +161,18 @@ def test_no_order_of_links_contradicts_the_measured_one():
     """
     payloads = {Step(row, 2, tokens).payload_bytes for row in MODELS.values() for tokens in (1, 8, 2048)}
     compared = 0
-    for card in GPUS.values():
-        wires = [link(key) for key in {card.link_key, "pcie-4", "ethernet-10g"}]
+    for gpu_spec in GPUS.values():
+        links = [link(key) for key in {gpu_spec.link_key, "pcie-4", "ethernet-10g"}]
         for ranks in (2, 4, 8):
             for payload_bytes in payloads:
                 told = [
-                    (measured, picked_all_reduce(payload_bytes, ranks, wire).total_s)
-                    for wire in wires
-                    for kernel in [picked_kernel(payload_bytes, ranks, wire)]
-                    if (measured := measured_of(card, wire, ranks, payload_bytes, kernel)) is not None
+                    (measured, picked_all_reduce(payload_bytes, ranks, over).total_s)
+                    for over in links
+                    for kernel in [picked_kernel(payload_bytes, ranks, over)]
+                    if (measured := measured_of(gpu_spec, over, ranks, payload_bytes, kernel)) is not None
                 ]
                 for (one, shown_one), (other, shown_other) in combinations(told, 2):
-                    assert (one < other) == (shown_one < shown_other), (card.key, ranks, payload_bytes)
+                    assert (one < other) == (shown_one < shown_other), (gpu_spec.key, ranks, payload_bytes)
                     compared += 1
     assert compared > 100
 
@@ -195,8 +195,8 @@ def test_large_sums_in_the_switch_reach_the_busbw_that_was_measured(key, low, hi
 
 def test_the_switch_is_for_large_payloads_and_for_gpus_whose_switch_adds():
     """NCCL's 25 µs against one stage's 5.3 at 16 KiB; at 16 MiB it beats the ring by a third."""
-    wire = link("nvlink-4")
-    assert in_switch_cost(2**14, 8, wire).total_s > 4 * picked_all_reduce(2**14, 8, wire).total_s
-    assert in_switch_cost(2**24, 8, wire).total_s < 0.7 * picked_all_reduce(2**24, 8, wire).total_s
-    assert in_switch_cost(2**24, 2, wire) is None
+    over = link("nvlink-4")
+    assert in_switch_cost(2**14, 8, over).total_s > 4 * picked_all_reduce(2**14, 8, over).total_s
+    assert in_switch_cost(2**24, 8, over).total_s < 0.7 * picked_all_reduce(2**24, 8, over).total_s
+    assert in_switch_cost(2**24, 2, over) is None
     assert in_switch_cost(2**24, 8, link("nvlink-3")) is None

@@ -50,10 +50,12 @@ def test_slow_networks_are_fatal_at_the_first_step_across():
     assert across.network_fraction > 0.5
 
 
-def test_a_nodes_own_card_is_shared_by_its_gpus():
-    """One card a node: 8 GPUs with n/8 each take as long as one GPU with all of n."""
-    card, own = (LinkSpec("k", "n", 0.0, 1e9, scope=scope) for scope in ("node", "gpu"))
-    shared, alone = (node_bill(Step(LLAMA, 16, 2048), 8, INSIDE, network).network for network in (card, own))
+def test_a_nodes_own_nic_is_shared_by_its_gpus():
+    """One NIC a node: 8 GPUs with n/8 each take as long as one GPU with all of n."""
+    shared_nic, own_nic = (LinkSpec("k", "n", 0.0, 1e9, scope=scope) for scope in ("node", "gpu"))
+    shared, alone = (
+        node_bill(Step(LLAMA, 16, 2048), 8, INSIDE, network).network for network in (shared_nic, own_nic)
+    )
     assert shared.bandwidth_s == pytest.approx(8 * alone.bandwidth_s)
 
 

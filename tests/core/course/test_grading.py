@@ -131,13 +131,13 @@ def test_the_bill_is_asked_of_the_students_own_link():
         ranks, latency_us, gb_s = re.search(
             r"TP=(\d+) .* with (\d+) µs a hop and (\d+) GB/s", worded(2, asked[1])
         ).groups()
-        wire = LinkSpec("x", "x", int(latency_us) * 1e-6, int(gb_s) * 1e9)
-        whole = ring_all_reduce(asked[0].answer, int(ranks), wire)
+        link = LinkSpec("x", "x", int(latency_us) * 1e-6, int(gb_s) * 1e9)
+        whole = ring_all_reduce(asked[0].answer, int(ranks), link)
         assert asked[1].answer == pytest.approx(whole.total_s)
 
 
 def test_parameters_of_a_rank_are_those_of_its_arrays():
-    """Counted on arrays that are cut, bias dealt with the outputs or whole with the inputs."""
+    """Counted on arrays that are cut, bias distributed with the outputs or whole with the inputs."""
     for seed in range(20):
         column, row, *_ = questions(LABS["lab-02"], seed)
         features, outputs, ranks = map(int, re.findall(r"\d+", worded(0, column))[1:])

@@ -32,9 +32,9 @@ def test_eight_kib_over_ethernet_is_nearly_all_waiting():
 
 def test_a_message_is_what_two_ranks_pay_to_gather():
     """One hop, and half of the gathered total crosses it."""
-    for wire in (link("nvlink-lab"), link("ethernet-10g-lab")):
-        gathered = ring_all_gather(2 * 8192, 2, wire)
-        sent = message(8192, wire)
+    for over in (link("nvlink-lab"), link("ethernet-10g-lab")):
+        gathered = ring_all_gather(2 * 8192, 2, over)
+        sent = message(8192, over)
         assert (sent.latency_s, sent.bandwidth_s) == (gathered.latency_s, gathered.bandwidth_s)
 
 

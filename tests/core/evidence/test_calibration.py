@@ -107,11 +107,11 @@ def test_a_prompt_on_an_h100_reaches_less_of_its_arithmetic_than_a_step_of_its_m
 
 
 def test_a_prompt_s_constants_follow_one_s_own_and_are_a_step_s_where_none_was_timed():
-    card, row = gpu("h100-sxm"), model("llama-3-8b")
-    usual = prompt_efficiency(card, row)
+    gpu_spec, row = gpu("h100-sxm"), model("llama-3-8b")
+    usual = prompt_efficiency(gpu_spec, row)
     slower = replace(CALIBRATIONS["hopper", "dense"].efficiency, layer_floor_s=200e-6)
-    assert prompt_efficiency(card, row, slower) == replace(usual, layer_floor_s=200e-6)
-    assert prompt_efficiency(card, row, Efficiency(1.0, 0)).reached_fraction <= 1
+    assert prompt_efficiency(gpu_spec, row, slower) == replace(usual, layer_floor_s=200e-6)
+    assert prompt_efficiency(gpu_spec, row, Efficiency(1.0, 0)).reached_fraction <= 1
     ada = prompt_efficiency(gpu("l40s"), row)
     assert ada.reached_fraction == calibration_of(gpu("l40s"), row).efficiency.reached_fraction
 
@@ -177,14 +177,14 @@ def test_experts_that_are_widened_first_have_a_band_that_holds_every_release(shi
 
 
 @given(st.sampled_from(list(GPUS.values())), st.sampled_from(list(MODELS.values())))
-def test_a_band_is_narrow_only_where_decode_times_were_published(card, row):
-    found = decode_band(card, row)
-    errors = (accuracy_of(card, row, quantity) for quantity in ("decode", "run"))
+def test_a_band_is_narrow_only_where_decode_times_were_published(gpu_spec, row):
+    found = decode_band(gpu_spec, row)
+    errors = (accuracy_of(gpu_spec, row, quantity) for quantity in ("decode", "run"))
     published = sum(one.n for one in errors if one is not None) > 1
-    kind, claimed = layer_kind(row), calibration_of(card, row)
+    kind, claimed = layer_kind(row), calibration_of(gpu_spec, row)
     assert found.tested == bool(published)
     assert UNTESTED[kind].low <= found.low < 1 < found.high <= UNTESTED[kind].high
-    assert claimed is CALIBRATIONS.get((card.gpu_class, kind), claimed)
+    assert claimed is CALIBRATIONS.get((gpu_spec.gpu_class, kind), claimed)
     assert claimed.rows > 0 or not claimed.floor_fitted
     assert layer_kind(row) in ("hybrid", "compressed", "latent" if row.mla else "mixture" if row.moe else "dense")
     assert is_plain(row) == (layer_kind(row) == "dense")

@@ -130,7 +130,7 @@ def test_expert_ranks_multiply_the_tensor_ranks():
 
 
 @pytest.mark.parametrize(
-    ("name", "key", "wire"),
+    ("name", "key", "over"),
     [
         ("A100 (40 GB class)", "a100-40gb-sxm", "nvlink-3"),
         ("A100-40G", "a100-40gb-sxm", "nvlink-3"),
@@ -144,9 +144,9 @@ def test_expert_ranks_multiply_the_tensor_ranks():
         ("8x MI300X", "mi300x", "xgmi-mi300x"),
     ],
 )
-def test_a_gpu_is_known_by_what_tables_call_it(name, key, wire):
-    found, its_wire = published_gpu(name)
-    assert (found.key, its_wire.key) == (key, wire)
+def test_a_gpu_is_known_by_what_tables_call_it(name, key, over):
+    found, its_link = published_gpu(name)
+    assert (found.key, its_link.key) == (key, over)
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def header(layout=NEW):
 
 
 def devices(ranks, hosts=1, mark="# "):
-    """The device list, ranks dealt to hosts in blocks."""
+    """The device list, ranks distributed to hosts in blocks."""
     per_host = ranks // hosts
     return [
         f"{mark} Rank {r:2d} Group  0 Pid {900 + r} on node{r // per_host} device {r % per_host:2d} "

@@ -151,7 +151,7 @@ def test_a_cut_in_the_spread_of_iterations_leaves_the_first_half():
 
 
 def test_the_cpus_time_of_a_call_is_no_collectives():
-    """algbw is still of the time on the wire: the rows would contradict themselves without a word on why."""
+    """algbw is still of the time on the link: the rows would contradict themselves without a word on why."""
     assert "CPU's call" in refusal(table().replace("time", "cputime"))
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from core.catalog import MODELS, model
 from core.catalog.models_layered import LAYERED
 from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError
-from core.models.checkpoint import own_width
+from core.models.checkpoint import checkpoint_width
 from core.models.hf_config import model_from_config
 from core.models.hf_families import FAMILIES
 from core.models.kv_cache import kv_bytes_per_token
@@ -528,7 +528,9 @@ def test_modules_of_another_width_weigh_what_they_weigh(named):
     """Every way down of Llama-3-8B in eight bits among four: 32 · 4096 · 14336 weights at twice the size."""
     mixed = read(LLAMA_8B, quantization_config={"bits": 4, "group_size": 128, **named})
     plain = read(LLAMA_8B, quantization_config={"bits": 4, "group_size": 128, "quant_method": "gptq"})
-    sizes = [{t.name: t.size_bytes for t in rank_tensors(one, dtype=own_width(one))} for one in (mixed, plain)]
+    sizes = [
+        {t.name: t.size_bytes for t in rank_tensors(one, dtype=checkpoint_width(one))} for one in (mixed, plain)
+    ]
     assert sizes[0]["mlp down"] == 4096 * 14336
     assert {name for name in sizes[1] if sizes[0][name] != sizes[1][name]} == {"mlp down"}
 

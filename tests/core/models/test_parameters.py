@@ -118,7 +118,7 @@ def test_kv_bytes_a_token():
     assert kv_bytes_per_token(model("llama-3-8b"), "fp8") == 65536
 
 
-def test_kv_heads_are_dealt_out_then_repeated():
+def test_kv_heads_are_distributed_then_repeated():
     llama = model("llama-3-8b")
     per_rank = [kv_bytes_per_token_per_rank(llama, tp_size) for tp_size in (1, 2, 8, 16)]
     assert per_rank == [131072, 65536, 16384, 16384]

@@ -48,8 +48,8 @@ def test_a_blocking_send_adds_to_every_step_of_its_stage():
     assert simulate(fill_drain(2, 4), Placement(2), costs).makespan == 4 * 3 + 1
 
 
-def test_a_serial_wire_queues_messages():
-    """Messages leave stage 0 at 1, 2, 3, 4 and each takes 2 on the wire: the last arrives at 9, ends at 10."""
+def test_a_serial_link_queues_messages():
+    """Messages leave stage 0 at 1, 2, 3, 4 and each takes 2 on the link: the last arrives at 9, ends at 10."""
     costs = Costs(link_delays=(2,), send="serial")
     assert simulate(fill_drain(2, 4), Placement(2), costs).makespan == 1 + 4 * 2 + 1
 

@@ -70,7 +70,7 @@ def looped_pipes(draw):
 
 @given(pipe=looped_pipes(), microbatches=st.integers(1, 6))
 def test_a_round_over_several_chunks_is_the_simulators_forward_pass(pipe, microbatches):
-    """From an empty pipe one token of each: fill and drain over the same stages, dealt in a loop."""
+    """From an empty pipe one token of each: fill and drain over the same stages, distributed in a loop."""
     costs = Costs(stage_times=pipe.stage_times, link_delays=pipe.link_delays, send=pipe.send)
     actions = orders.fill_drain(pipe.ranks, microbatches, pipe.chunks)
     timeline = simulate(actions, Placement(pipe.ranks, pipe.chunks), costs)

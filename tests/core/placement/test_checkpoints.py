@@ -6,7 +6,7 @@ import pytest
 
 from core.catalog import gpu, model
 from core.errors import OutOfRangeError
-from core.models.checkpoint import named_checkpoint, own_width
+from core.models.checkpoint import checkpoint_width, named_checkpoint
 from core.models.hf_config import model_from_config
 from core.models.loaded_weights import loaded_weight_bytes
 from core.placement.cluster import usual_cluster
@@ -39,9 +39,9 @@ QWEN3_CODER = {
 """Its FP8 checkpoint: experts 2,560 wide, of which a rank of eight would hold two and a half blocks."""
 
 
-def placed(spec: ModelSpec, card: str, gpus: int = 8, **demand: object) -> Placement:
-    asked = Demand(dtype=own_width(spec), **demand)
-    return place(Question(spec, usual_cluster(gpu(card), gpus), measured_budget(gpu(card)), asked))
+def placed(spec: ModelSpec, gpu_key: str, gpus: int = 8, **demand: object) -> Placement:
+    asked = Demand(dtype=checkpoint_width(spec), **demand)
+    return place(Question(spec, usual_cluster(gpu(gpu_key), gpus), measured_budget(gpu(gpu_key)), asked))
 
 
 def names(placement: Placement) -> dict[str, bool]:
@@ -148,7 +148,7 @@ def test_a_pattern_that_is_no_wildcard_is_refused_and_never_run():
 )
 def test_the_name_given_is_the_name_served_and_its_ending_the_width(name, dtype, key):
     spec = named_checkpoint(name)
-    assert (own_width(spec), spec.key) == (dtype, key)
+    assert (checkpoint_width(spec), spec.key) == (dtype, key)
     found = placed(spec, "h100-sxm")
     command = serve_command(found.question, found.plans[found.recommended])
     assert command.startswith(f"vllm serve {name} ")
@@ -173,12 +173,12 @@ def test_modelopt_is_read_wherever_it_is_written(text):
 
 
 @pytest.mark.parametrize(
-    ("name", "card", "gpus"), [("deepseek-v3", "h200-sxm", 8), ("gpt-oss-120b", "h100-sxm", 1)]
+    ("name", "gpu_key", "gpus"), [("deepseek-v3", "h200-sxm", 8), ("gpt-oss-120b", "h100-sxm", 1)]
 )
-def test_a_strategy_serves_the_checkpoints_own_width(name, card, gpus):
+def test_a_strategy_serves_the_checkpoints_own_width(name, gpu_key, gpus):
     """In bf16 neither fits; as they are published both do."""
     question = StrategyQuestion(
-        model(name), usual_cluster(gpu(card), gpus), "serve", sequences=8, sequence_tokens=2048
+        model(name), usual_cluster(gpu(gpu_key), gpus), "serve", sequences=8, sequence_tokens=2048
     )
     assert place(question.serving).fitting
 
@@ -198,13 +198,13 @@ def test_layers_with_a_window_keep_no_more_than_it_and_a_step():
 
 @pytest.mark.parametrize("concurrency", [1, 16, 64])
 @pytest.mark.parametrize(
-    ("name", "card"), [("llama-3.1-405b", "h200-sxm"), ("llama-3-70b", "h100-sxm"), ("mixtral-8x7b", "l40s")]
+    ("name", "gpu_key"), [("llama-3.1-405b", "h200-sxm"), ("llama-3-70b", "h100-sxm"), ("mixtral-8x7b", "l40s")]
 )
-def test_no_plan_that_is_taken_is_beaten_on_every_axis_that_is_shown(name, card, concurrency):
+def test_no_plan_that_is_taken_is_beaten_on_every_axis_that_is_shown(name, gpu_key, concurrency):
     """Within the error the simplest is taken, but never off the page's own front."""
     spec = model(name)
-    cluster = usual_cluster(gpu(card), 8)
-    found = place(Question(spec, cluster, measured_budget(gpu(card)), Demand(concurrency, dtype="fp8")))
+    cluster = usual_cluster(gpu(gpu_key), 8)
+    found = place(Question(spec, cluster, measured_budget(gpu(gpu_key)), Demand(concurrency, dtype="fp8")))
     taken, timing = found.plans[found.recommended], found.timing(found.recommended)
     for index in found.fitting:
         plan, other = found.plans[index], found.timing(index)
@@ -237,7 +237,7 @@ def test_no_plan_that_is_taken_is_beaten_on_every_axis_that_is_shown(name, card,
 )
 def test_a_width_is_read_through_whatever_stands_around_it(name, key, width):
     spec = named_checkpoint(name)
-    assert (spec.key, own_width(spec), spec.aliases[0]) == (key, width, name)
+    assert (spec.key, checkpoint_width(spec), spec.aliases[0]) == (key, width, name)
 
 
 def test_a_gguf_that_says_no_width_is_not_taken_for_sixteen_bits():

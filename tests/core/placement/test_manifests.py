@@ -1,4 +1,4 @@
-"""A plan as a manifest: the words of its command, its GPUs dealt out once, read back by a parser of our own."""
+"""A plan as a manifest: the words of its command, its GPUs distributed once, read back by a parser of our own."""
 
 import json
 import random
@@ -19,10 +19,12 @@ from core.placement.serve_flags import arguments, refusals, serve_command
 from tests.yaml_here import read
 
 
-def planned(name: str, card: str, gpus: int, nodes: int, layout: Layout, **demand: object) -> tuple[Question, Plan]:
+def planned(
+    name: str, gpu_key: str, gpus: int, nodes: int, layout: Layout, **demand: object
+) -> tuple[Question, Plan]:
     spec = model(name)
-    wanted = Demand(**{"dtype": usual_width(spec, gpu(card)), **demand})
-    question = question_of(spec, Machine(gpu(card), gpus, nodes), wanted)
+    wanted = Demand(**{"dtype": usual_width(spec, gpu(gpu_key)), **demand})
+    question = question_of(spec, Machine(gpu(gpu_key), gpus, nodes), wanted)
     return question, judge(question, layout)
 
 
@@ -44,7 +46,7 @@ def test_compose_gives_each_engine_its_own_gpus_and_the_command_s_words(engine, 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    ("name", "card", "nodes", "layout"),
+    ("name", "gpu_key", "nodes", "layout"),
     [
         ("llama-3-70b", "h100-sxm", 1, Layout(4, 1, 2)),
         ("llama-3.1-405b", "h100-sxm", 2, Layout(8, 2)),
@@ -52,8 +54,8 @@ def test_compose_gives_each_engine_its_own_gpus_and_the_command_s_words(engine, 
         ("llama-3-70b", "mi300x", 1, Layout(2, 1, 4)),
     ],
 )
-def test_kubernetes_asks_for_the_gpus_of_a_node(name, card, nodes, layout, engine):
-    question, plan = planned(name, card, 8, nodes, layout)
+def test_kubernetes_asks_for_the_gpus_of_a_node(name, gpu_key, nodes, layout, engine):
+    question, plan = planned(name, gpu_key, 8, nodes, layout)
     first, service = read(kubernetes(question, plan, engine))
     spec = first["spec"]
     assert spec["replicas"] == layout.replicas
@@ -73,7 +75,7 @@ def test_kubernetes_asks_for_the_gpus_of_a_node(name, card, nodes, layout, engin
         assert compose(question, plan, engine) is None
 
 
-def test_a_card_without_bf16_is_served_in_fp16_and_bf16_is_refused_in_vllms_words():
+def test_a_gpu_without_bf16_is_served_in_fp16_and_bf16_is_refused_in_vllms_words():
     question, plan = planned("llama-3-8b", "v100-sxm2", 2, 1, Layout(2))
     assert question.demand.dtype == "fp16"
     assert ("dtype", "float16") in arguments(question, plan)
@@ -87,7 +89,7 @@ def test_a_card_without_bf16_is_served_in_fp16_and_bf16_is_refused_in_vllms_word
     ("dtype", "engine", "least"),
     [("fp8", "vllm", 75), ("fp8", "sglang", 80), ("int4", "vllm", 75), ("int4", "sglang", 75)],
 )
-def test_kernels_that_a_card_cannot_run_are_refused(dtype, engine, least):
+def test_kernels_that_a_gpu_cannot_run_are_refused(dtype, engine, least):
     question, plan = planned("llama-3-8b", "v100-sxm2", 2, 1, Layout(2), dtype=dtype)
     (refused,) = refusals(question, plan, engine)
     assert f"Minimum capability: {least}. Current capability: 70." in refused.text

@@ -28,10 +28,10 @@ from core.units import GB
 from runtime.prose import worded
 
 
-def asked(name: str, card: str, gpus: int, nodes: int = 1, memory_gb: float = 0, **demand: object) -> Question:
+def asked(name: str, gpu_key: str, gpus: int, nodes: int = 1, memory_gb: float = 0, **demand: object) -> Question:
     """A question on a usual cluster; measured memory unless it is given."""
-    budget = Budget(memory_gb * GB) if memory_gb else measured_budget(gpu(card))
-    return Question(model(name), usual_cluster(gpu(card), gpus, nodes), budget, Demand(**demand))
+    budget = Budget(memory_gb * GB) if memory_gb else measured_budget(gpu(gpu_key))
+    return Question(model(name), usual_cluster(gpu(gpu_key), gpus, nodes), budget, Demand(**demand))
 
 
 def trace(placement: Placement) -> list[str]:
@@ -97,13 +97,13 @@ def test_a_latent_cache_is_whole_on_every_rank():
         assert rank.kv_bytes_per_token == 61 * 576 * 2
 
 
-def test_expert_parallelism_deals_whole_experts_out():
+def test_expert_parallelism_distributes_whole_experts():
     """256 experts over 8 ranks are 32 each: the same bytes as tensor parallelism, and attention eight times."""
     budget = Budget(150 * GB)
     [cut] = rank_memories(model("deepseek-v3"), Layout(8), budget, "fp8")
-    [dealt] = rank_memories(model("deepseek-v3"), Layout(1, 1, 1, 8), budget, "fp8")
-    assert dealt.weights.experts_bytes == pytest.approx(cut.weights.experts_bytes, rel=1e-3)
-    assert dealt.weights.attention_bytes > 3 * cut.weights.attention_bytes
+    [distributed] = rank_memories(model("deepseek-v3"), Layout(1, 1, 1, 8), budget, "fp8")
+    assert distributed.weights.experts_bytes == pytest.approx(cut.weights.experts_bytes, rel=1e-3)
+    assert distributed.weights.attention_bytes > 3 * cut.weights.attention_bytes
 
 
 def test_a_stage_that_keeps_nothing_of_a_sequence_sets_no_bound():
@@ -178,7 +178,7 @@ def test_a_smaller_tp_than_the_minimum_fits_nowhere(name):
 
 
 def test_replicas_hold_the_weights_twice():
-    """A 70B in fp8 on 8 cards of 48 GB: one engine of 8 prints nearly three times the concurrency of one of 4.
+    """A 70B in fp8 on 8 GPUs of 48 GB: one engine of 8 prints nearly three times the concurrency of one of 4.
 
     vllm issue #16011 prints 21.89× and 7.56× at 32,000 tokens, a ratio of 2.90; the model was not named. A 70B in
     fp8 on the L40S has that ratio within 3 %.
@@ -243,18 +243,18 @@ def test_a_decode_step_of_one_rank_is_the_weights_and_its_cache():
 
 
 def test_tp_over_pcie_pays_more_than_over_nvlink():
-    over = {wire: replace(usual_cluster(gpu("a100"), 8), link=link(wire)) for wire in ("nvlink-3", "pcie-4")}
+    clusters = {over: replace(usual_cluster(gpu("a100"), 8), link=link(over)) for over in ("nvlink-3", "pcie-4")}
     times = {}
-    for wire, cluster in over.items():
+    for over, cluster in clusters.items():
         question = Question(model("llama-3-8b"), cluster, measured_budget(gpu("a100")), Demand(concurrency=32))
         timing = named(place(question), "TP=8").timing
         assert timing is not None
-        times[wire] = timing.itl_s
+        times[over] = timing.itl_s
     assert times["pcie-4"] > 1.3 * times["nvlink-3"]
 
 
-def test_cards_without_peer_to_peer_read_prompts_slowly_together():
-    """16.8 MB an all-reduce, 64 of them, over 3 GB/s are 0.36 s: more than one card's whole prefill."""
+def test_gpus_without_peer_to_peer_read_prompts_slowly_together():
+    """16.8 MB an all-reduce, 64 of them, over 3 GB/s are 0.36 s: more than one GPU's whole prefill."""
     found = place(asked("llama-3-8b", "rtx-4090", 2))
     alone, together = named(found, "TP=1 ×2").timing, named(found, "TP=2").timing
     assert alone is not None
@@ -297,8 +297,8 @@ def test_a_domain_of_seventy_two_is_no_node_boundary():
 
 def test_bridged_pairs_use_the_bus_between_them():
     pairs = replace(usual_cluster(gpu("rtx-3090"), 8), link=link("nvlink-3"), nvlink_domain=2)
-    assert pairs.wire(2).key == "nvlink-3"
-    assert pairs.wire(4).key == "pcie-4"
+    assert pairs.slowest_link(2).key == "nvlink-3"
+    assert pairs.slowest_link(4).key == "pcie-4"
     assert not pairs.crosses(8)
 
 
@@ -338,9 +338,9 @@ def test_the_front_is_beaten_by_no_point():
     assert [point.itl_s for point in found.front] == sorted(point.itl_s for point in found.front)
 
 
-@pytest.mark.parametrize("card", GPUS)
-def test_every_plan_says_why_it_lost(card):
-    found = place(asked("mixtral-8x7b", card, 8, 2, concurrency=4))
+@pytest.mark.parametrize("gpu_key", GPUS)
+def test_every_plan_says_why_it_lost(gpu_key):
+    found = place(asked("mixtral-8x7b", gpu_key, 8, 2, concurrency=4))
     for index in range(len(found.plans)):
         if index != found.recommended:
             assert len(worded(why_it_lost(found, index))) > 10
@@ -366,7 +366,7 @@ def test_nothing_that_fits_recommends_nothing_and_names_the_nearest():
 
 
 @pytest.mark.parametrize(
-    ("key", "card", "gpus", "concurrency", "dtype"),
+    ("key", "gpu_key", "gpus", "concurrency", "dtype"),
     [
         ("gpt-oss-120b", "h100-sxm", 1, 64, "mxfp4"),
         ("llama-3-8b", "rtx-4090", 2, 4096, "bf16"),
@@ -374,15 +374,15 @@ def test_nothing_that_fits_recommends_nothing_and_names_the_nearest():
     ],
 )
 def test_where_fewer_sequences_would_fit_the_most_of_them_is_named_and_one_more_does_not(
-    key, card, gpus, concurrency, dtype
+    key, gpu_key, gpus, concurrency, dtype
 ):
     """A bare refusal would hide that the model does fit: gpt-oss-120b on one H100, with 24 sequences."""
-    refused = place(asked(key, card, gpus, concurrency=concurrency, prompt_tokens=4096, dtype=dtype))
+    refused = place(asked(key, gpu_key, gpus, concurrency=concurrency, prompt_tokens=4096, dtype=dtype))
     assert refused.recommended is None
     most = refused.plans[refused.roomiest].max_concurrency
     assert any(f"At most {most}".replace(",", "") in line.replace("\u202f", "") for line in trace(refused))
     fewer, more = (
-        place(asked(key, card, gpus, concurrency=count, prompt_tokens=4096, dtype=dtype))
+        place(asked(key, gpu_key, gpus, concurrency=count, prompt_tokens=4096, dtype=dtype))
         for count in (most, int(1.02 * most) + 2)
     )
     assert fewer.recommended is not None
@@ -417,7 +417,7 @@ def test_where_not_one_sequence_fits_the_longest_is_named_and_one_token_more_doe
     ],
 )
 def test_the_worked_cases_go_the_way_the_field_knows(key, better, worse, field):
-    """TP for latency on a fast wire; replicas for small models; a pipeline where the wire is slow and many ask."""
+    """TP for latency on a fast link; replicas for small models; a pipeline where the link is slow and many ask."""
     plans = [option.plan() for option in CASES[key]().options]
     assert all(plan.fits for plan in plans)
 

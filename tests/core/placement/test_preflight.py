@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.catalog import gpu, model
-from core.models.checkpoint import named_checkpoint, own_width
+from core.models.checkpoint import checkpoint_width, named_checkpoint
 from core.placement.assumed import assumed
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
@@ -21,10 +21,10 @@ from runtime.prose import worded
 SERVED = ("llama-3-70b", "qwen3-235b-a22b-fp8", "deepseek-v3", "gpt-oss-120b", "gemma-3-27b", "kimi-k2", "opt-13b")
 
 
-def asked(name: str, card: str = "h200-sxm", gpus: int = 8, nodes: int = 1, **demand: object) -> Question:
+def asked(name: str, gpu_key: str = "h200-sxm", gpus: int = 8, nodes: int = 1, **demand: object) -> Question:
     spec = model(name)
-    wanted = Demand(**{"dtype": own_width(spec), **demand})
-    return Question(spec, usual_cluster(gpu(card), gpus, nodes), measured_budget(gpu(card)), wanted)
+    wanted = Demand(**{"dtype": checkpoint_width(spec), **demand})
+    return Question(spec, usual_cluster(gpu(gpu_key), gpus, nodes), measured_budget(gpu(gpu_key)), wanted)
 
 
 @pytest.mark.parametrize("name", SERVED)
@@ -33,7 +33,7 @@ def test_what_splits_has_passed_what_its_engine_checks(name):
     for plan in place(asked(name, nodes=2)).plans:
         met = [
             one
-            for one in preflight(model(name), plan.layout, Demand(dtype=own_width(model(name))))
+            for one in preflight(model(name), plan.layout, Demand(dtype=checkpoint_width(model(name))))
             if one.refusal.code != "context"
         ]
         assert not (plan.splits and met), (plan.layout.name, met)
@@ -93,7 +93,7 @@ SHORT = "The size of tensor a ({}) must match the size of tensor b ({}) at non-s
 )
 def test_each_engine_is_quoted_in_its_own_words(engine, name, tp, quoted):
     served = named_checkpoint(name)
-    met = preflight(served, Layout(tp), Demand(dtype=own_width(served)), engine)
+    met = preflight(served, Layout(tp), Demand(dtype=checkpoint_width(served)), engine)
     assert quoted in [one.text for one in met]
 
 
@@ -168,13 +168,13 @@ def test_what_is_assumed_names_all_that_an_answer_hangs_on():
 
 
 @pytest.mark.parametrize(
-    ("card", "refused"), [("a100", True), ("l4", True), ("h100-sxm", False), ("mi300x", False)]
+    ("gpu_key", "refused"), [("a100", True), ("l4", True), ("h100-sxm", False), ("mi300x", False)]
 )
-def test_tensorrt_llm_has_no_kernel_for_experts_of_four_bits_before_hopper(card, refused):
+def test_tensorrt_llm_has_no_kernel_for_experts_of_four_bits_before_hopper(gpu_key, refused):
     """Printed on an A100: NotImplementedError: WFP4A16 MoE is unsupported on SM80."""
     said = [
         one.text
-        for one in preflight(model("gpt-oss-120b"), Layout(2), Demand(dtype="mxfp4"), "trtllm", gpu(card), 8)
+        for one in preflight(model("gpt-oss-120b"), Layout(2), Demand(dtype="mxfp4"), "trtllm", gpu(gpu_key), 8)
     ]
     assert any("WFP4A16 MoE is unsupported on SM8" in text for text in said) == refused
 

@@ -6,7 +6,7 @@ import pytest
 
 from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError
-from core.models.checkpoint import own_width
+from core.models.checkpoint import checkpoint_width
 from core.placement.asked import Machine, question_of
 from core.placement.demand import Demand
 from core.placement.layout import Layout, cache_shares
@@ -21,9 +21,9 @@ from core.serving.curve import Promise, most_kept_per_s
 from core.serving.trace import read_trace
 
 
-def asked(name: str = "llama-3-8b", card: str = "h100-sxm", gpus: int = 4, **demand: object) -> Question:
+def asked(name: str = "llama-3-8b", gpu_key: str = "h100-sxm", gpus: int = 4, **demand: object) -> Question:
     spec = model(name)
-    return question_of(spec, Machine(gpu(card), gpus), Demand(**{"dtype": own_width(spec), **demand}))
+    return question_of(spec, Machine(gpu(gpu_key), gpus), Demand(**{"dtype": checkpoint_width(spec), **demand}))
 
 
 TARGETS = {"slo_itl_s": 0.05, "slo_ttft_s": 1.0}
@@ -88,12 +88,12 @@ def test_a_kept_rate_is_kept_and_a_step_more_is_not():
     assert 0 < hard < easy < cost.capacity_per_s
 
 
-def test_keys_and_values_cross_the_wire_once():
+def test_keys_and_values_cross_the_link_once():
     """2,048 tokens of 128 KiB on one rank: 268 MB; four ranks send a quarter each."""
     question = asked()
-    wire = question.cluster.inner
+    over = question.cluster.inner
     alone = transfer_s(question, Layout(1), Layout(1))
-    assert alone == pytest.approx(2048 * 131_072 / wire.measured_bytes_per_s, rel=0.02)
+    assert alone == pytest.approx(2048 * 131_072 / over.measured_bytes_per_s, rel=0.02)
     assert transfer_s(question, Layout(4), Layout(4)) == pytest.approx(alone / 4, rel=0.05)
 
 

@@ -51,7 +51,7 @@ def test_a_table_ends_with_its_legend():
     assert read_topology(f"{printed}GPU0\t X \tSYS\t0-63\t0\nGPU1\tSYS\t X \t0-63\t0\n") == read_topology(printed)
 
 
-def test_two_consumer_cards_have_no_nvlink():
+def test_two_consumer_gpus_have_no_nvlink():
     found = read_topology(table(full(2, "PHB")))
     assert (found.gpus, found.domain, found.nvlink_present) == (2, 1, False)
     assert found.worst_way == "PHB"
@@ -111,7 +111,7 @@ def test_a_nic_of_any_name_counts(name):
 
 
 def test_names_without_a_blank_between_them_are_two():
-    """Some drivers' tabs come out as nothing: `NIC1NIC2`, and a header that ended there would lose cards."""
+    """Some drivers' tabs come out as nothing: `NIC1NIC2`, and a header that ended there would lose GPUs."""
     nics = ["NIC0", "NIC1", "NIC2"]
     text = table(full(2, "NV18"), nics, [["PIX", "SYS", "PXB"]] * 2, gap="   ")
     assert read_topology(text.replace("NIC1   NIC2", "NIC1NIC2")) == read_topology(text)
@@ -144,9 +144,9 @@ def test_of_amds_tables_the_types_of_links_are_read():
     joined, apart = read_topology(showtopo(8, "XGMI")), read_topology(showtopo(4, "PCIE"))
     assert (joined.gpus, joined.domain, joined.nvlink_present, joined.worst_way) == (8, 8, True, "XGMI")
     assert (apart.gpus, apart.domain, apart.nvlink_present, apart.worst_way) == (4, 1, False, "PCIE")
-    cards = usual_cluster(gpu("mi300x"), 8)
-    assert seen_cluster(cards, joined) == cards
-    assert seen_cluster(cards, apart).link.key == "pcie-5"
+    cluster = usual_cluster(gpu("mi300x"), 8)
+    assert seen_cluster(cluster, joined) == cluster
+    assert seen_cluster(cluster, apart).link.key == "pcie-5"
 
 
 @pytest.mark.parametrize("text", [showtopo(4, "15"), "amd-smi topology\nLINK TYPE TABLE:\n 0000:05:00.0 XGMI"])
@@ -155,16 +155,16 @@ def test_an_amd_paste_without_that_table_is_refused_as_such(text):
         read_topology(text)
 
 
-def test_a_cluster_takes_its_wires_from_the_table():
-    """NV4 is a third of an A100's twelve links of 25 GB/s; PHB is none of them, whatever the card can do."""
+def test_a_cluster_takes_its_links_from_the_table():
+    """NV4 is a third of an A100's twelve links of 25 GB/s; PHB is none of them, whatever the GPU can do."""
     pairs = [["X" if a == b else "NV4" if a ^ b == 1 else "SYS" for b in range(4)] for a in range(4)]
-    cards = usual_cluster(gpu("a100-80gb-sxm"), 8)
-    bridged = seen_cluster(cards, read_topology(table(pairs)))
+    cluster = usual_cluster(gpu("a100-80gb-sxm"), 8)
+    bridged = seen_cluster(cluster, read_topology(table(pairs)))
     assert (bridged.gpus_per_node, bridged.domain, bridged.link.bandwidth_bytes_per_s) == (4, 2, 100e9)
-    assert bridged.wire(4).key == "pcie-4"
-    whole = seen_cluster(cards, read_topology(table(full(8, "NV12"))))
-    assert whole == cards
-    assert seen_cluster(cards, read_topology(table(full(2, "PHB")))).link.key == "pcie-4"
+    assert bridged.slowest_link(4).key == "pcie-4"
+    whole = seen_cluster(cluster, read_topology(table(full(8, "NV12"))))
+    assert whole == cluster
+    assert seen_cluster(cluster, read_topology(table(full(2, "PHB")))).link.key == "pcie-4"
 
 
 def test_a_table_of_one_node_does_not_end_a_domain_of_many():
@@ -174,7 +174,7 @@ def test_a_table_of_one_node_does_not_end_a_domain_of_many():
 
 
 @pytest.mark.parametrize(
-    ("card", "table_of", "way"),
+    ("gpu_key", "table_of", "way"),
     [
         ("a100", "NV18", "NV18"),
         ("a100-80gb-pcie", "NV18", "NV18"),
@@ -182,16 +182,16 @@ def test_a_table_of_one_node_does_not_end_a_domain_of_many():
         ("h100", "XGMI", "XGMI"),
     ],
 )
-def test_a_table_that_can_only_be_another_card_s_is_refused(card, table_of, way):
+def test_a_table_that_can_only_be_another_gpu_s_is_refused(gpu_key, table_of, way):
     """An A100 has twelve links, a V100 six; what eighteen bond is an H100's, and xGMI is AMD's."""
     with pytest.raises(OutOfRangeError, match=f"{way}.*name the GPU that the table is of"):
-        seen_cluster(usual_cluster(gpu(card), 8, 1), read_topology(table(full(8, table_of))))
+        seen_cluster(usual_cluster(gpu(gpu_key), 8, 1), read_topology(table(full(8, table_of))))
 
 
-@pytest.mark.parametrize(("card", "way"), [("rtx-4090", "PHB"), ("h100-sxm", "NV18")])
-def test_half_the_gpus_that_a_table_shows_cross_to_the_next_node_as_others_do(card, way):
+@pytest.mark.parametrize(("gpu_key", "way"), [("rtx-4090", "PHB"), ("h100-sxm", "NV18")])
+def test_half_the_gpus_that_a_table_shows_cross_to_the_next_node_as_others_do(gpu_key, way):
     """Eight that meet over PCIe are one node's eight: of two nodes of four, eight meet over the network."""
-    halves = usual_cluster(gpu(card), 4, 2)
+    halves = usual_cluster(gpu(gpu_key), 4, 2)
     seen = seen_cluster(halves, read_topology(table(full(8, way))), 4)
     assert (seen.gpus_per_node, seen.domain, seen.crosses(4), seen.crosses(8)) == (4, 4, False, True)
 
@@ -284,7 +284,7 @@ def test_a_large_paste_is_read_or_refused_at_once(text):
 
 
 def test_under_a_switch_through_a_cpu_and_across_sockets_are_three_machines():
-    """The same two cards: PIX has all of PCIe, PHB what an Intel CPU leaves of it, SYS what is between sockets."""
+    """The same two GPUs: PIX has all of PCIe, PHB what an Intel CPU leaves of it, SYS what is between sockets."""
     times = []
     for way in ("PIX", "PHB", "SYS"):
         cluster = seen_cluster(usual_cluster(gpu("l40s"), 2), read_topology(table([["X", way], [way, "X"]])))

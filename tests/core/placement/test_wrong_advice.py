@@ -4,7 +4,7 @@ import pytest
 
 from core.catalog import gpu, link, model
 from core.evidence.accuracy import decode_band
-from core.models.checkpoint import named_checkpoint, own_width
+from core.models.checkpoint import checkpoint_width, named_checkpoint
 from core.models.kv_cache import kv_bytes_per_token_per_rank
 from core.placement.asked import Machine, question_of, usual_width
 from core.placement.demand import Demand
@@ -20,11 +20,13 @@ from core.units import significant
 from runtime.prose import worded
 
 
-def placed(name: str, card: str, gpus: int = 8, nodes: int = 1, network: str = "", **demand: object) -> Placement:
+def placed(
+    name: str, gpu_key: str, gpus: int = 8, nodes: int = 1, network: str = "", **demand: object
+) -> Placement:
     """As `shardlab plan` asks: the checkpoint by its name, in its own width."""
-    row, wire = named_checkpoint(name), link(network) if network else None
-    asked = Demand(dtype=usual_width(row, gpu(card)), **demand)
-    return place(question_of(row, Machine(gpu(card), gpus, nodes, network=wire), asked))
+    row, over = named_checkpoint(name), link(network) if network else None
+    asked = Demand(dtype=usual_width(row, gpu(gpu_key)), **demand)
+    return place(question_of(row, Machine(gpu(gpu_key), gpus, nodes, network=over), asked))
 
 
 def plan_of(found: Placement, name: str):
@@ -47,7 +49,7 @@ def taken(found: Placement) -> str:
 def test_the_checkpoint_that_is_named_is_the_one_served_in_its_width(name, width):
     row = named_checkpoint(name)
     found = placed(name, "b200-sxm")
-    assert own_width(row) == width
+    assert checkpoint_width(row) == width
     assert serve_command(found.question, found.plans[found.recommended]).startswith(f"vllm serve {name} ")
 
 
@@ -99,7 +101,7 @@ def test_a_target_that_a_plan_keeps_at_a_rate_is_kept_under_load():
 
 
 @pytest.mark.parametrize(
-    ("name", "card", "gpus", "tp", "batch", "measured_ms"),
+    ("name", "gpu_key", "gpus", "tp", "batch", "measured_ms"),
     [
         ("openai/gpt-oss-120b", "mi300x", 8, 1, 64, 31.4),
         ("openai/gpt-oss-120b", "mi300x", 8, 1, 256, 58.3),
@@ -108,9 +110,9 @@ def test_a_target_that_a_plan_keeps_at_a_rate_is_kept_under_load():
         ("deepseek-ai/DeepSeek-R1", "h200-sxm", 8, 8, 4, 10.0),
     ],
 )
-def test_a_band_holds_what_was_measured_where_one_calibration_did_not(name, card, gpus, tp, batch, measured_ms):
+def test_a_band_holds_what_was_measured_where_one_calibration_did_not(name, gpu_key, gpus, tp, batch, measured_ms):
     """Of a GPU's class and a model's kind of layers; one of an A100's dense models stood for all of them."""
-    found = placed(name, card, gpus, prompt_tokens=1024, output_tokens=1024, concurrency=batch)
+    found = placed(name, gpu_key, gpus, prompt_tokens=1024, output_tokens=1024, concurrency=batch)
     plan = judge(found.question, Layout(tp))
     low, high, _ = found.question.band
     assert low <= measured_ms / 1e3 / plan.timing.itl_s <= high
@@ -125,12 +127,12 @@ def test_what_was_never_timed_says_so_and_has_the_widest_band():
 
 
 @pytest.mark.parametrize(
-    ("name", "card"),
+    ("name", "gpu_key"),
     [("qwen3-next-80b-a3b", "a100"), ("nemotron-3-nano-30b-a3b", "a100"), ("deepseek-v4-flash", "h100")],
 )
-def test_layers_that_no_published_time_is_of_are_not_called_tested(name, card):
+def test_layers_that_no_published_time_is_of_are_not_called_tested(name, gpu_key):
     """States and compressed caches, on a class of GPU where other mixtures were timed."""
-    low, high, tested = decode_band(gpu(card), model(name))
+    low, high, tested = decode_band(gpu(gpu_key), model(name))
     assert (low, high, tested) == decode_band(gpu("l40s"), model("qwen3-235b-a22b-fp8"))
 
 

@@ -21,18 +21,18 @@ def _on_the_clock(test: str) -> Held:
     return Held(f"core/referee/{test}")
 
 
-BILL = _on_the_clock("test_pages.py::test_no_bill_beats_its_wire")
+BILL = _on_the_clock("test_pages.py::test_no_bill_beats_its_link")
 NODES = _on_the_clock("test_pages.py::test_no_all_reduce_over_nodes_beats_the_nodes_port")
 HANDED = _on_the_clock("test_pages.py::test_no_hand_over_beats_a_port_that_its_ranks_share")
 PLANS = _on_the_clock("test_pages.py::test_no_plan_beats_its_pipeline_on_the_clock_and_all_plans_serve_as_many")
 LAYOUTS = _on_the_clock("test_pages.py::test_no_composition_of_lab_04_beats_its_roofline_and_all_serve_as_many")
 STEP = _on_the_clock("test_pages.py::test_no_step_of_lab_03_beats_its_roofline")
-CASES = _on_the_clock("test_cases.py::test_no_case_of_the_clinic_beats_its_wires_or_its_memory")
+CASES = _on_the_clock("test_cases.py::test_no_case_of_the_clinic_beats_its_links_or_its_memory")
 LOAD = _on_the_clock("test_searched.py::test_no_plan_at_a_rate_beats_its_roofline")
 LITTLE = _on_the_clock("test_pages.py::test_an_engine_under_load_obeys_littles_law")
 TRACE = _on_the_clock("test_searched.py::test_no_trace_beats_its_roofline_and_littles_law_holds")
-RACE = _on_the_clock("test_searched.py::test_no_lane_of_a_race_beats_its_wire_or_its_arithmetic")
-JOURNEY = _on_the_clock("test_searched.py::test_no_journey_and_no_draft_beats_its_roofline_or_its_wire")
+RACE = _on_the_clock("test_searched.py::test_no_lane_of_a_race_beats_its_link_or_its_arithmetic")
+JOURNEY = _on_the_clock("test_searched.py::test_no_journey_and_no_draft_beats_its_roofline_or_its_link")
 CACHES = _on_the_clock("test_searched.py::test_no_way_to_share_a_cache_beats_reading_it_once_and_all_serve_as_many")
 GRADIENT = _on_the_clock("test_pages.py::test_no_gradient_beats_the_ports_of_its_nodes")
 CELLS = _on_the_clock("test_drawn.py::test_every_cell_of_a_schedule_runs_where_the_referee_runs_it")
@@ -40,7 +40,7 @@ PIPE = _on_the_clock("test_clock.py::test_decode_round_a_pipe_settles_as_the_pip
 ROUNDS = _on_the_clock("test_drawn.py::test_no_round_that_a_player_draws_beats_its_ports")
 SCORE = _on_the_clock("test_drawn.py::test_a_puzzles_score_is_what_its_collectives_send_on_the_clock")
 SLOW = _on_the_clock("test_drawn.py::test_a_slow_rank_holds_all_up_on_the_clock_too")
-MESSAGE = _on_the_clock("test_drawn.py::test_a_message_of_start_here_takes_what_the_wire_takes")
+MESSAGE = _on_the_clock("test_drawn.py::test_a_message_of_start_here_takes_what_the_link_takes")
 PASS = _on_the_clock("test_drawn.py::test_a_pass_of_start_here_is_its_bytes_and_its_arithmetic_on_two_engines")
 
 PEOPLE = Held(
@@ -50,14 +50,14 @@ PEOPLE = Held(
 )
 TIMED = Held(
     "core/comm_cost/test_comm_measured.py::test_every_point_names_its_source_and_a_catalog_link",
-    "somebody timed it; its wire's bound is in the catalog's tests",
+    "somebody timed it; its link's bound is in the catalog's tests",
 )
 PUBLISHED = Held(
     "core/evidence/test_calibration.py::test_no_roofline_lies_above_a_shipped_measurement",
     "published, each beside its prediction",
 )
 RECORDED = Held(
-    "runtime/test_captures.py::test_no_sum_beats_the_wire_it_was_shaped_to",
+    "runtime/test_captures.py::test_no_sum_beats_the_link_it_was_shaped_to",
     "recorded from real processes, and their own sums put together again",
 )
 CONSTANT = Held(
@@ -77,8 +77,8 @@ BROKEN = Held(
     "core/pipeline_bubble/test_schedules.py::test_the_predicate_names_the_broken_rule",
     "drawn because it breaks a rule of the clock, which is what the page says of it",
 )
-WIRES = Held(
-    "core/two_way_tp/test_two_way_tp.py::test_a_machines_wire_is_billed_as_a_link_of_lab_03",
+LINKS = Held(
+    "core/two_way_tp/test_two_way_tp.py::test_a_machines_link_is_billed_as_a_link_of_lab_03",
     "a line through sums that were timed, billed as lab 03 does",
 )
 WIDTH = Held(
@@ -189,7 +189,7 @@ HELD: dict[str, Held] = {
     "two_way_tp#slow_rank": RECORDED,
     "two_way_tp#two_arms": RECORDED,
     "two_way_tp#two_hosts": RECORDED,
-    "two_way_tp#wires": WIRES,
+    "two_way_tp#wires": LINKS,
     "two_way_tp#width": WIDTH,
     "two_way_tp#replicas": DUELS,
     "placement#front": PLANS,

@@ -1,6 +1,6 @@
-"""Every time that a case of the clinic shows, beside the least that its wires, memory and arithmetic allow.
+"""Every time that a case of the clinic shows, beside the least that its links, memory and arithmetic allow.
 
-Measured all-reduces stay over their wires' data sheets, and every step over reading its weights once.
+Measured all-reduces stay over their links' data sheets, and every step over reading its weights once.
 """
 
 import numpy as np
@@ -33,25 +33,25 @@ NOT_REPLAYED = {
 }
 
 
-def read_s(key: str, card: str, ranks: int) -> float:
-    return read_weight_bytes(model(key)) / ranks / gpu(card).memory_bytes_per_s
+def read_s(key: str, gpu_key: str, ranks: int) -> float:
+    return read_weight_bytes(model(key)) / ranks / gpu(gpu_key).memory_bytes_per_s
 
 
-def sum_s(key: str, wire: str, ranks: int, tokens: int, algorithm: str = "in_switch") -> float:
-    """One all-reduce as bytes alone: a kernel's own stages are timed, not the wire's hops."""
+def sum_s(key: str, over: str, ranks: int, tokens: int, algorithm: str = "in_switch") -> float:
+    """One all-reduce as bytes alone: a kernel's own stages are timed, not the link's hops."""
     payload = 2 * tokens * model(key).hidden_size
-    one_s = played_s(Fabric(bare(link(wire))), program("all_reduce", algorithm, ranks), payload)
-    return one_s - link(wire).latency_s
+    one_s = played_s(Fabric(bare(link(over))), program("all_reduce", algorithm, ranks), payload)
+    return one_s - link(over).latency_s
 
 
-def sums_s(key: str, wire: str, ranks: int, tokens: int, algorithm: str = "in_switch") -> float:
-    return all_reduces_per_step(model(key), ranks) * sum_s(key, wire, ranks, tokens, algorithm)
+def sums_s(key: str, over: str, ranks: int, tokens: int, algorithm: str = "in_switch") -> float:
+    return all_reduces_per_step(model(key), ranks) * sum_s(key, over, ranks, tokens, algorithm)
 
 
-def ring_bytes_s(wire: str, ranks: int, tokens: int) -> float:
+def ring_bytes_s(over: str, ranks: int, tokens: int) -> float:
     """What a ring keeps one port busy for."""
     payload = 2 * tokens * model(SMALL).hidden_size
-    works = Fabric(bare(link(wire))).collective(program("all_reduce", "ring", ranks), payload)
+    works = Fabric(bare(link(over))).collective(program("all_reduce", "ring", ranks), payload)
     return replay(works).busy_s["out 0"]
 
 
@@ -144,7 +144,7 @@ def timed(cases: dict[str, Case]) -> dict[str, float]:
     }
 
 
-def test_no_case_of_the_clinic_beats_its_wires_or_its_memory():
+def test_no_case_of_the_clinic_beats_its_links_or_its_memory():
     """All of their times, by the cases themselves: one that is new must say what it can be at the least."""
     told, least = timed({key: examine(key, measured_all_reduces()) for key in CASES}), least_s()
     assert set(told) == set(least) | set(NOT_REPLAYED)

@@ -14,7 +14,7 @@ from core.referee.clock import Work, replay
 from core.referee.fabric import Fabric, around
 from core.specs import LinkSpec
 
-WIRE = LinkSpec("wire", "wire", latency_s=2.0, bandwidth_bytes_per_s=4.0, base_s=3.0)
+LINK = LinkSpec("link", "link", latency_s=2.0, bandwidth_bytes_per_s=4.0, base_s=3.0)
 PORT = LinkSpec("port", "port", latency_s=8.0, bandwidth_bytes_per_s=1.0, scope="node", reach="network")
 
 
@@ -22,8 +22,8 @@ PORT = LinkSpec("port", "port", latency_s=8.0, bandwidth_bytes_per_s=1.0, scope=
 @pytest.mark.parametrize("ranks", [1, 2, 4, 8])
 def test_every_program_ends_on_the_clock_when_its_closed_form_does(op, algorithm, ranks):
     """Two ways to one number; without the barrier between rounds a tree may only be quicker."""
-    told = cost.collective_cost(op, algorithm, 6720.0, ranks, WIRE)
-    found = replay(Fabric(WIRE).collective(program(op, algorithm, ranks), 6720.0)).end_s
+    told = cost.collective_cost(op, algorithm, 6720.0, ranks, LINK)
+    found = replay(Fabric(LINK).collective(program(op, algorithm, ranks), 6720.0)).end_s
     assert found <= told.total_s * (1 + 1e-12)
     if algorithm in ("ring", "recursive_doubling", "rabenseifner", "one_shot", "two_shot", "direct"):
         assert found == pytest.approx(told.total_s)
@@ -32,8 +32,8 @@ def test_every_program_ends_on_the_clock_when_its_closed_form_does(op, algorithm
 @given(st.integers(1, 4), st.integers(1, 4), st.floats(1, 1e6))
 def test_two_levels_take_what_the_closed_form_says_where_a_node_has_one_port(gpus, nodes, payload):
     """The port is shared by the node's GPUs: L rings of n/L bytes cross it, one after another."""
-    told = across.hierarchical_all_reduce(payload, gpus, nodes, WIRE, PORT).total_s
-    found = replay(Fabric(WIRE, gpus, PORT).collective(hierarchical_all_reduce(gpus, nodes), payload)).end_s
+    told = across.hierarchical_all_reduce(payload, gpus, nodes, LINK, PORT).total_s
+    found = replay(Fabric(LINK, gpus, PORT).collective(hierarchical_all_reduce(gpus, nodes), payload)).end_s
     assert found <= told * (1 + 1e-9)
     bytes_s = 2 * (nodes - 1) / nodes * payload / PORT.bandwidth_bytes_per_s
     assert found >= bytes_s * (1 - 1e-9)
@@ -43,7 +43,7 @@ def test_a_port_of_the_node_is_shared_and_a_gpus_own_is_not():
     """Four GPUs of one node send 8 bytes each to another: 32 bytes through one port, 8 through each of four."""
     for scope, lasts_s in (("node", 32.0), ("gpu", 8.0)):
         network = LinkSpec("n", "n", 1.0, 1.0, scope=scope, reach="network")
-        works = [Fabric(WIRE, 4, network).message(str(gpu), gpu, 4 + gpu, 8.0) for gpu in range(4)]
+        works = [Fabric(LINK, 4, network).message(str(gpu), gpu, 4 + gpu, 8.0) for gpu in range(4)]
         assert replay(works).end_s == lasts_s + 1.0
 
 
@@ -70,7 +70,7 @@ def test_work_that_cannot_be_run_is_refused_by_name():
     with pytest.raises(OutOfRangeError, match="waits for itself"):
         replay([Work("a", (), 1.0, after=("b",)), Work("b", (), 1.0, after=("a",))])
     with pytest.raises(OutOfRangeError, match="network"):
-        Fabric(WIRE, 2).message("x", 0, 3, 1.0)
+        Fabric(LINK, 2).message("x", 0, 3, 1.0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats(0, 5), st.floats(0, 5)), max_size=30))

@@ -114,26 +114,26 @@ def test_a_slow_rank_holds_all_up_on_the_clock_too(ranks, slowdown, comm_s, data
     slow = data.draw(st.integers(0, ranks - 1))
     compute = Straggler(slow, slowdown).slow([1.0] * ranks)
     works = [Work(str(rank), (f"rank {rank}",), float(took)) for rank, took in enumerate(compute)]
-    works.append(Work("sum", ("wire",), comm_s, tuple(map(str, range(ranks)))))
+    works.append(Work("sum", ("link",), comm_s, tuple(map(str, range(ranks)))))
     assert float(lockstep(compute, comm_s).step) == pytest.approx(replay(works).end_s)
 
 
 @pytest.mark.parametrize("key", ["nvlink-4", "pcie-4", "ethernet-10g-lab"])
 def test_one_slow_hop_of_a_ring_is_never_told_faster_than_its_port(key):
-    wire = bare(link(key))
-    told_s = uneven_ring_all_reduce(2**24, [slowed_link(wire, 3), *[wire] * 7]).total_s
-    slow_s = replay(Fabric(slowed_link(wire, 3)).collective(program("all_reduce", "ring", 8), 2**24)).busy_s[
+    over = bare(link(key))
+    told_s = uneven_ring_all_reduce(2**24, [slowed_link(over, 3), *[over] * 7]).total_s
+    slow_s = replay(Fabric(slowed_link(over, 3)).collective(program("all_reduce", "ring", 8), 2**24)).busy_s[
         "out 0"
     ]
     assert told_s >= slow_s
-    assert told_s >= ring_all_reduce(2**24, 8, wire).total_s
+    assert told_s >= ring_all_reduce(2**24, 8, over).total_s
 
 
 @pytest.mark.parametrize("key", LINKS)
 @pytest.mark.parametrize("payload", [1, 2**13, 2**24])
-def test_a_message_of_start_here_takes_what_the_wire_takes(key, payload):
-    wire = bare(link(key))
-    sent = replay([Fabric(wire).message("one", 0, 1, payload)])
+def test_a_message_of_start_here_takes_what_the_link_takes(key, payload):
+    over = bare(link(key))
+    sent = replay([Fabric(over).message("one", 0, 1, payload)])
     told = message(payload, link(key))
     assert told.total_s == pytest.approx(sent.end_s)
     assert told.bandwidth_s == pytest.approx(sent.busy_s["out 0"])
@@ -144,38 +144,38 @@ def test_a_message_of_start_here_takes_what_the_wire_takes(key, payload):
     st.sampled_from(list(GPUS)),
     st.integers(1, 8192),
 )
-def test_a_pass_of_start_here_is_its_bytes_and_its_arithmetic_on_two_engines(key, card, tokens):
+def test_a_pass_of_start_here_is_its_bytes_and_its_arithmetic_on_two_engines(key, gpu_key, tokens):
     """Memory and arithmetic side by side, each worked anew: Llama-3-8B reads 15.01 GB and multiplies 7.50 · 10⁹."""
-    told = forward_pass(model(key), gpu(card), tokens)
+    told = forward_pass(model(key), gpu(gpu_key), tokens)
     engines = (Work("read", ("memory",), told.memory_s), Work("multiply", ("arithmetic",), told.arithmetic_s))
     assert told.bound_s == pytest.approx(replay(engines).end_s)
     if key == "llama-3-8b":
         multiplied = 8_030_261_248 - 128_256 * 4096
-        assert told.memory_s == pytest.approx(2 * multiplied / gpu(card).memory_bytes_per_s, rel=1e-3)
-        assert told.arithmetic_s == pytest.approx(2 * multiplied * tokens / gpu(card).bf16_flops, rel=1e-3)
+        assert told.memory_s == pytest.approx(2 * multiplied / gpu(gpu_key).memory_bytes_per_s, rel=1e-3)
+        assert told.arithmetic_s == pytest.approx(2 * multiplied * tokens / gpu(gpu_key).bf16_flops, rel=1e-3)
 
 
-@pytest.mark.parametrize("wire", ["nvlink-4", "pcie-4", "ethernet-10g", "ethernet-10g-lab"])
-@pytest.mark.parametrize("card", ["a100-80gb-sxm", "rtx-4090"])
-def test_two_replicas_and_one_model_over_both_serve_what_the_clock_says(card, wire):
-    """The same sequences in both arms, each GPU's memory and arithmetic one engine, the sums on the bare wire."""
-    row, gpus = model("llama-3-8b"), gpu(card)
+@pytest.mark.parametrize("over", ["nvlink-4", "pcie-4", "ethernet-10g", "ethernet-10g-lab"])
+@pytest.mark.parametrize("gpu_key", ["a100-80gb-sxm", "rtx-4090"])
+def test_two_replicas_and_one_model_over_both_serve_what_the_clock_says(gpu_key, over):
+    """The same sequences in both arms, each GPU's memory and arithmetic one engine, the sums on the bare link."""
+    row, gpu_spec = model("llama-3-8b"), gpu(gpu_key)
     weight_s, full_s = (
-        held / gpus.memory_bytes_per_s for held in (held_weight_bytes(row), gpus.usable_memory_bytes)
+        held / gpu_spec.memory_bytes_per_s for held in (held_weight_bytes(row), gpu_spec.usable_memory_bytes)
     )
-    prompt_s = prefill_step_s(row, gpus, 2048)
+    prompt_s = prefill_step_s(row, gpu_spec, 2048)
     whole = {"same batch": weight_s, "full memory": full_s, "prompts": prompt_s}
     part = {"same batch": weight_s / 2, "full memory": full_s, "prompts": prompt_s / 2}
-    room = 2 * gpus.usable_memory_bytes - held_weight_bytes(row)
+    room = 2 * gpu_spec.usable_memory_bytes - held_weight_bytes(row)
     served = {"same batch": 1.0, "full memory": room / (room - held_weight_bytes(row)), "prompts": 0.5}
     rows = {"same batch": 1, "full memory": int(room / (2048 * kv_bytes_per_token(row))), "prompts": 2048}
-    for duel in duels(row, gpus, link(wire)):
+    for duel in duels(row, gpu_spec, link(over)):
         ring = program("all_reduce", "ring", 2)
-        one_s = played_s(Fabric(bare(link(wire))), ring, 2 * rows[duel.kind] * row.hidden_size)
+        one_s = played_s(Fabric(bare(link(over))), ring, 2 * rows[duel.kind] * row.hidden_size)
         least_s = 2 * row.num_hidden_layers * one_s
         alone_s = replay([Work(f"gpu {n}", (f"gpu {n}",), whole[duel.kind]) for n in range(2)]).end_s
         cut = [Work(f"gpu {n}", (f"gpu {n}",), part[duel.kind]) for n in range(2)]
-        both_s = replay([*cut, Work("sums", ("wire",), least_s, ("gpu 0", "gpu 1"))]).end_s
+        both_s = replay([*cut, Work("sums", ("link",), least_s, ("gpu 0", "gpu 1"))]).end_s
         assert duel.comm_s >= least_s * (1 - 1e-9)
         assert duel.gain <= served[duel.kind] * alone_s / both_s * (1 + 1e-3)
         free_s = duel.comm_s - least_s

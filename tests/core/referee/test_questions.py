@@ -51,8 +51,8 @@ def drawn(seed, key):
     return question, shown
 
 
-def wired(shown):
-    """The wire that a question describes: its hop and its bandwidth, and nothing besides."""
+def linked(shown):
+    """The link that a question describes: its hop and its bandwidth, and nothing besides."""
     return Fabric(
         replace(
             bare(link("ethernet-10g-lab")),
@@ -158,8 +158,8 @@ def test_communication_that_is_hidden_runs_beside_the_compute(seed):
         step_s, comm_s = shown("step"), shown("comm")
         works = (
             Work("compute", ("gpu",), step_s),
-            Work("hidden", ("wire",), hidden * comm_s),
-            Work("rest", ("wire",), (1 - hidden) * comm_s, ("compute", "hidden")),
+            Work("hidden", ("link",), hidden * comm_s),
+            Work("rest", ("link",), (1 - hidden) * comm_s, ("compute", "hidden")),
         )
         end_s = replay(works).end_s
         told = end_s - step_s if hidden else (end_s - step_s) / end_s
@@ -170,13 +170,13 @@ def test_communication_that_is_hidden_runs_beside_the_compute(seed):
 @FEW
 @given(SEEDS)
 def test_shares_over_ethernet_are_those_of_its_rings_message_by_message(seed):
-    wire, row = bare(link("ethernet-10g-lab")), model("llama-3-8b")
+    over, row = bare(link("ethernet-10g-lab")), model("llama-3-8b")
     row_bytes = 2 * row.hidden_size
     sums = 2 * row.num_hidden_layers
 
-    def ring(ranks, payload, latency_s=wire.latency_s):
+    def ring(ranks, payload, latency_s=over.latency_s):
         return replay(
-            Fabric(replace(wire, latency_s=latency_s)).collective(program("all_reduce", "ring", ranks), payload)
+            Fabric(replace(over, latency_s=latency_s)).collective(program("all_reduce", "ring", ranks), payload)
         )
 
     question, shown = drawn(seed, "ten_times_as_wide")
@@ -187,7 +187,7 @@ def test_shares_over_ethernet_are_those_of_its_rings_message_by_message(seed):
     ran = ring(2, count(question, "tokens") * row_bytes)
     assert question.answer == pytest.approx(ran.busy_s["out 0"] / ran.end_s)
     question, _ = drawn(seed, "hop_or_round_trip")
-    for name, latency_s in (("whole", wire.latency_s), ("half", wire.latency_s / 2)):
+    for name, latency_s in (("whole", over.latency_s), ("half", over.latency_s / 2)):
         comm_s = sums * ring(2, row_bytes, latency_s).end_s
         assert share(question, name) == pytest.approx(comm_s / (LAB_STEP_S + comm_s), abs=1e-3)
     question, shown = drawn(seed, "flipped_verdict")
@@ -214,10 +214,10 @@ def test_at_the_crossover_two_ranks_take_as_long_as_one(seed):
 
 @of("ethernet_bill")
 @given(SEEDS)
-def test_the_bill_over_ethernet_is_what_the_wire_takes(seed):
+def test_the_bill_over_ethernet_is_what_the_link_takes(seed):
     """So many rings of the payload shown, one after another, message by message."""
     question, shown = drawn(seed, "ethernet_bill")
-    ring_s = played_s(wired(shown), program("all_reduce", "ring", 2), 8 * KIB)
+    ring_s = played_s(linked(shown), program("all_reduce", "ring", 2), 8 * KIB)
     assert question.answer == pytest.approx(int(question.fields["count"]) * ring_s, rel=1e-6)
 
 
@@ -226,9 +226,9 @@ def test_the_bill_over_ethernet_is_what_the_wire_takes(seed):
 def test_at_the_balance_a_ring_waits_as_long_as_it_sends(seed):
     """Of the payload that is the answer: twice its waiting, which is that of an empty payload."""
     question, shown = drawn(seed, "balance")
-    ring, wire = program("all_reduce", "ring", int(question.fields["ranks"])), wired(shown)
+    ring, over = program("all_reduce", "ring", int(question.fields["ranks"])), linked(shown)
     waiting_s = 2 * (int(question.fields["ranks"]) - 1) * shown("hop")
-    assert played_s(wire, ring, question.answer) == pytest.approx(2 * waiting_s, rel=1e-6)
+    assert played_s(over, ring, question.answer) == pytest.approx(2 * waiting_s, rel=1e-6)
 
 
 @of("streaming")

@@ -28,20 +28,20 @@ from core.strategy.entrants import Entrant, entrants
 from core.strategy.race import race
 from tests.core.referee.test_pages import judged
 
-WIRES = ("ethernet-10g-lab", "ib-ndr", "efa-p4d")
+LINKS = ("ethernet-10g-lab", "ib-ndr", "efa-p4d")
 
 
-def asked(key="llama-3-8b", card="h100-sxm", gpus=4, nodes=1, network="ib-ndr", **demand) -> Question:
-    cluster = replace(usual_cluster(gpu(card), gpus, nodes), network=link(network))
-    return Question(model(key), cluster, measured_budget(gpu(card)), Demand(**demand), context_parallel=True)
+def asked(key="llama-3-8b", gpu_key="h100-sxm", gpus=4, nodes=1, network="ib-ndr", **demand) -> Question:
+    cluster = replace(usual_cluster(gpu(gpu_key), gpus, nodes), network=link(network))
+    return Question(model(key), cluster, measured_budget(gpu(gpu_key)), Demand(**demand), context_parallel=True)
 
 
 CASES = st.fixed_dictionaries(
     {
         "key": st.sampled_from(["llama-3-8b", "mixtral-8x7b"]),
-        "card": st.sampled_from(["h100-sxm", "a100-80gb-sxm", "l40s"]),
+        "gpu_key": st.sampled_from(["h100-sxm", "a100-80gb-sxm", "l40s"]),
         "nodes": st.sampled_from([1, 2]),
-        "network": st.sampled_from(WIRES),
+        "network": st.sampled_from(LINKS),
         "prompt_tokens": st.sampled_from([128, 2048, 16384]),
         "output_tokens": st.sampled_from([2, 256]),
     }
@@ -74,8 +74,8 @@ def test_no_search_drawn_at_random_beats_a_port_or_its_arithmetic(case, rate):
 @pytest.mark.slow
 @pytest.mark.parametrize("rate", [1.0, 20.0])
 def test_no_plan_at_a_rate_beats_its_roofline(rate):
-    for card, prompt in product(("h100-sxm", "l40s"), (128, 8192)):
-        question = asked(card=card, prompt_tokens=prompt, requests_per_s=rate)
+    for gpu_key, prompt in product(("h100-sxm", "l40s"), (128, 8192)):
+        question = asked(gpu_key=gpu_key, prompt_tokens=prompt, requests_per_s=rate)
         assert judged(searched.judged_at_rate(question, place_under_load(question))) > 5
 
 
@@ -87,18 +87,18 @@ def entered(network: str) -> tuple[Question, tuple[Entrant, ...]]:
     return question, entrants(question)
 
 
-@pytest.mark.parametrize("network", WIRES)
+@pytest.mark.parametrize("network", LINKS)
 @pytest.mark.parametrize("share", [0.3, 0.95])
-def test_no_lane_of_a_race_beats_its_wire_or_its_arithmetic(network, share):
+def test_no_lane_of_a_race_beats_its_link_or_its_arithmetic(network, share):
     question, lanes = entered(network)
     rate = share * max(one.capacity_per_s for one in lanes)
     assert judged(searched.raced(question, race(lanes, rate, 2048, requests=60))) > 8
 
 
-@pytest.mark.parametrize(("key", "card"), [("llama-3-8b", "h100-sxm"), ("mixtral-8x7b", "a100-80gb-sxm")])
-def test_no_trace_beats_its_roofline_and_littles_law_holds(key, card):
+@pytest.mark.parametrize(("key", "gpu_key"), [("llama-3-8b", "h100-sxm"), ("mixtral-8x7b", "a100-80gb-sxm")])
+def test_no_trace_beats_its_roofline_and_littles_law_holds(key, gpu_key):
     """Requests in the engine are their rate times their stay."""
-    question = asked(key=key, card=card)
+    question = asked(key=key, gpu_key=gpu_key)
     trace = Trace(tuple(0.05 * n for n in range(40)), (700,) * 40, (30,) * 40, 0, 0)
     plan = next(plan for plan in place(question).plans if plan.fits and plan.layout.replicas == 1)
     run = run_trace(question, plan, trace, 2048)
@@ -116,18 +116,20 @@ STEPS = st.tuples(
 
 
 def step_of(key: str, tp_size: int, sequences: int) -> Step:
-    row, card = model(key), gpu("h100-sxm")
-    computed = max(weight_streaming_s(row, card), shown.decode_least_s(row, card, sequences, 0, 1, "bf16", "bf16"))
+    row, gpu_spec = model(key), gpu("h100-sxm")
+    computed = max(
+        weight_streaming_s(row, gpu_spec), shown.decode_least_s(row, gpu_spec, sequences, 0, 1, "bf16", "bf16")
+    )
     return Step(row, tp_size, sequences, computed, divided=True, sequences=sequences)
 
 
 @settings(max_examples=25)
 @given(STEPS)
-def test_no_journey_and_no_draft_beats_its_roofline_or_its_wire(drawn):
-    key, tp_size, sequences, wire = drawn
+def test_no_journey_and_no_draft_beats_its_roofline_or_its_link(drawn):
+    key, tp_size, sequences, over = drawn
     step = step_of(key, tp_size, sequences)
-    assert judged(searched.walked(step, gpu("h100-sxm"), link(wire))) == 2
-    assert judged(searched.drafted(step, gpu("h100-sxm"), link(wire), range(9), 0.7)) == 9
+    assert judged(searched.walked(step, gpu("h100-sxm"), link(over))) == 2
+    assert judged(searched.drafted(step, gpu("h100-sxm"), link(over), range(9), 0.7)) == 9
 
 
 @settings(max_examples=25)
@@ -138,8 +140,8 @@ def test_no_journey_and_no_draft_beats_its_roofline_or_its_wire(drawn):
     st.sampled_from([512, 65536]),
     st.sampled_from(["nvlink-4", "pcie-4"]),
 )
-def test_no_way_to_share_a_cache_beats_reading_it_once_and_all_serve_as_many(key, ranks, sequences, context, wire):
-    rows = searched.shared_caches(model(key), gpu("h200-sxm"), link(wire), ranks, sequences, context)
+def test_no_way_to_share_a_cache_beats_reading_it_once_and_all_serve_as_many(key, ranks, sequences, context, over):
+    rows = searched.shared_caches(model(key), gpu("h200-sxm"), link(over), ranks, sequences, context)
     assert judged(rows) == 6
 
 
@@ -150,9 +152,9 @@ def test_engines_apart_that_share_a_port_as_if_each_had_it_are_caught(monkeypatc
         counted(gpus=2, nodes=2, network="ethernet-10g-lab", prompt_tokens=4096, output_tokens=64)
 
 
-def test_a_race_whose_prompts_cross_one_wire_all_at_once_is_caught(monkeypatch):
+def test_a_race_whose_prompts_cross_one_link_all_at_once_is_caught(monkeypatch):
     """The fault that the race had: each prompt as if nobody else sent."""
     question, lanes = entered("ethernet-10g-lab")
     quick = [replace(one, transfer_s=one.transfer_s / 50) if one.readers else one for one in lanes]
-    with pytest.raises(AssertionError, match="a race's wire"):
+    with pytest.raises(AssertionError, match="a race's link"):
         judged(searched.raced(question, race(quick, 20.0, 2048, requests=60)))

@@ -102,7 +102,7 @@ def mlp_tp(x, W1, W2, num_ranks, ledger=None, activation=relu):
 """,
         "test_mlp_equals_the_dense_mlp",
     ),
-    "W dealt along its inputs where its outputs were meant": (
+    "W cut along its inputs where its outputs were meant": (
         """
 def column_parallel(x, W, num_ranks, ledger=None, bias=None):
     y = np.concatenate(partials(x, W, num_ranks), axis=1)

@@ -350,7 +350,7 @@ def test_the_parts_of_a_layer_are_all_there_is_in_it(key):
 
 
 @pytest.mark.parametrize("tp_size", [1, 2, 4, 8, 16])
-def test_a_layer_talks_in_two_places_and_its_weights_are_dealt_out(tp_size):
+def test_a_layer_talks_in_two_places_and_its_weights_are_distributed(tp_size):
     """Llama 3 8B: 32 heads, 8 KV heads. At 16 ranks each KV head is held twice."""
     parts = layer_parts(model("llama-3-8b"), tp_size)
     assert sum(part.is_collective for part in parts) == (2 if tp_size > 1 else 0)

@@ -11,7 +11,7 @@ from core.errors import OutOfRangeError
 from core.steps.model import decode_step_s
 from core.steps.speculation import PUBLISHED, expected_speedup, expected_tokens, speculation
 
-LLAMA, H100, WIRE = model("llama-3-70b"), gpu("h100-sxm"), link("nvlink-4")
+LLAMA, H100, LINK = model("llama-3-70b"), gpu("h100-sxm"), link("nvlink-4")
 STEP = Step(LLAMA, 8, 1, decode_step_s(LLAMA, H100), divided=True)
 
 
@@ -47,7 +47,7 @@ def test_what_was_measured_lies_around_the_formula_and_not_on_it():
 
 
 def test_weights_and_waiting_are_paid_once_a_pass_and_every_draft_has_a_row():
-    plain, four = (speculation(STEP, H100, WIRE, drafts, 1.0, 0.0) for drafts in (0, 4))
+    plain, four = (speculation(STEP, H100, LINK, drafts, 1.0, 0.0) for drafts in (0, 4))
     assert four.tokens == 5
     assert four.bytes_a_token == pytest.approx(plain.bytes_a_token / 5)
     assert four.bill.step.payload_bytes == 5 * plain.bill.step.payload_bytes
@@ -56,7 +56,7 @@ def test_weights_and_waiting_are_paid_once_a_pass_and_every_draft_has_a_row():
 
 
 def test_drafts_that_are_never_kept_make_a_token_later():
-    plain, wasted = (speculation(STEP, H100, WIRE, drafts, 0.0, 0.05) for drafts in (0, 4))
+    plain, wasted = (speculation(STEP, H100, LINK, drafts, 0.0, 0.05) for drafts in (0, 4))
     assert wasted.tokens == 1
     assert wasted.token_s > plain.token_s
     assert wasted.bytes_a_token == pytest.approx(1.2 * plain.bytes_a_token)
@@ -65,7 +65,7 @@ def test_drafts_that_are_never_kept_make_a_token_later():
 def test_many_sequences_make_arithmetic_of_the_drafts():
     """One sequence reads weights whatever it checks; past the ridge each drafted token takes its own time."""
     few, many = (
-        speculation(Step(LLAMA, 8, batch, decode_step_s(LLAMA, H100), divided=True), H100, WIRE, 8, 0.5, 0.02)
+        speculation(Step(LLAMA, 8, batch, decode_step_s(LLAMA, H100), divided=True), H100, LINK, 8, 0.5, 0.02)
         for batch in (1, 512)
     )
     assert few.bill.step.compute_s == decode_step_s(LLAMA, H100)

@@ -95,9 +95,9 @@ def test_communication_is_lab_03_s_bill_at_the_measured_bandwidth(tp_size):
 
 
 def test_communication_over_nodes_is_the_node_boundary_s_bill():
-    wires = as_measured(link("nvlink-4")), as_measured(link("ib-ndr"))
+    links = as_measured(link("nvlink-4")), as_measured(link("ib-ndr"))
     terms = prefill_terms(LLAMA, gpu("h100"), TensorGroup(16, link("nvlink-4"), 8, link("ib-ndr")), 2048)
-    assert terms.comm_s == pytest.approx(node_bill(Step(LLAMA, 16, 2048), 8, *wires).whole.comm_s)
+    assert terms.comm_s == pytest.approx(node_bill(Step(LLAMA, 16, 2048), 8, *links).whole.comm_s)
 
 
 def test_a_group_over_nodes_needs_a_network():

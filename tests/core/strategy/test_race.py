@@ -27,9 +27,9 @@ CASES = {
 @lru_cache
 def entered(case: str) -> tuple[Entrant, ...]:
     """Who races in a case."""
-    named, card, gpus = CASES[case]
-    budget = measured_budget(gpu(card), 0.9, Overhead())
-    return entrants(Question(model(named), usual_cluster(gpu(card), gpus), budget, Demand()))
+    named, gpu_key, gpus = CASES[case]
+    budget = measured_budget(gpu(gpu_key), 0.9, Overhead())
+    return entrants(Question(model(named), usual_cluster(gpu(gpu_key), gpus), budget, Demand()))
 
 
 def ran(case: str, load: str, seed: int = 0, requests: int = 150) -> Race:

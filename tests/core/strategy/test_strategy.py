@@ -22,7 +22,7 @@ from core.strategy.training import (
     room_bytes,
     step_time,
     training_flops,
-    wire_of,
+    transfer_link,
 )
 from core.strategy.training_trace import training_decisions
 from core.training.layout import Strategy
@@ -182,9 +182,9 @@ def test_a_ring_over_whole_nodes_has_all_their_nics_and_a_strided_one_a_nics_sha
     strided = Transfer("dp", "all_reduce", "gradients", 1e9, 2, 1, 16)
     port = two_nodes.port.measured_bytes_per_s or two_nodes.port.bandwidth_bytes_per_s
     dp, tp_dp = Strategy(dp_size=16), Strategy(dp_size=2, tp_size=8)
-    assert wire_of(strided, two_nodes, tp_dp).bandwidth_bytes_per_s == port
-    assert wire_of(whole, two_nodes, dp).bandwidth_bytes_per_s == pytest.approx(min(8 * port, _link_rate()))
-    assert wire_of(strided, H100, tp_dp).key == "ib-ndr"
+    assert transfer_link(strided, two_nodes, tp_dp).bandwidth_bytes_per_s == port
+    assert transfer_link(whole, two_nodes, dp).bandwidth_bytes_per_s == pytest.approx(min(8 * port, _link_rate()))
+    assert transfer_link(strided, H100, tp_dp).key == "ib-ndr"
 
 
 def _link_rate() -> float:

@@ -55,13 +55,13 @@ def test_fsdp_gathers_twice_and_scatters_once_where_ddp_sums_once():
     assert {transfer.payload_bytes for transfer in (*ddp, *fsdp)} == {block_bytes(LLAMA)}
 
 
-def test_a_pipeline_sends_one_row_a_token_and_deals_layers_out():
+def test_a_pipeline_sends_one_row_a_token_and_distributes_layers():
     block = block_under("PP", LLAMA, 4, 10)
     assert block.rows[0].held == tuple(("layers", 8 * rank, 8 * rank + 7) for rank in range(4))
     assert [transfer.payload_bytes for transfer in block.transfers] == [10 * 8192] * 2
 
 
-def test_experts_are_dealt_out_between_two_all_to_alls():
+def test_experts_are_distributed_between_two_all_to_alls():
     """Each token to two of Mixtral's eight experts: twice its row; attention is the same on every rank."""
     block = block_under("EP", MIXTRAL, 4, 10)
     place = next(i for i, row in enumerate(block.rows) if isinstance(row, Weight) and row.cut == "experts")

@@ -105,9 +105,9 @@ def test_a_prompts_keys_and_values_are_128_kib_a_token():
 
 def test_tensor_parallel_ranks_each_send_their_own_heads():
     four = Request(LLAMA, H100, TensorGroup(4, link("nvlink-4")))
-    one, wire = asked(), link("ib-ndr")
-    ahead = wire.latency_s + wire.base_s
-    assert (handoff(one, wire).transfer_s - ahead) / (handoff(four, wire).transfer_s - ahead) == pytest.approx(4)
+    one, over = asked(), link("ib-ndr")
+    ahead = over.latency_s + over.base_s
+    assert (handoff(one, over).transfer_s - ahead) / (handoff(four, over).transfer_s - ahead) == pytest.approx(4)
 
 
 @pytest.mark.parametrize("tp_size", [1, 2, 8])

@@ -97,14 +97,14 @@ def test_a_shared_table_stands_on_both_ends_of_a_pipe():
     assert sum(stage.total for stage in stages) == total_parameters(qwen) + 151_936 * 896
 
 
-def test_experts_are_dealt_out_and_the_rest_is_whole_on_every_rank():
+def test_experts_are_distributed_and_the_rest_is_whole_on_every_rank():
     """Mixtral over eight ranks: one expert of eight a layer; ZeRO has no replica of it left to spread it over."""
     mixtral = model("mixtral-8x7b")
-    whole, dealt = (rank_parameters(mixtral, Strategy(dp_size=8, ep_size=ep)) for ep in (1, 8))
-    assert dealt.experts == whole.experts / 8
-    assert (dealt.layers, dealt.ends) == (whole.layers, whole.ends)
+    whole, distributed = (rank_parameters(mixtral, Strategy(dp_size=8, ep_size=ep)) for ep in (1, 8))
+    assert distributed.experts == whole.experts / 8
+    assert (distributed.layers, distributed.ends) == (whole.layers, whole.ends)
     states = training_memory(mixtral, Strategy(dp_size=8, zero=3, ep_size=8))
-    assert states.weights == 2 * (dealt.experts + (dealt.layers + dealt.ends) / 8)
+    assert states.weights == 2 * (distributed.experts + (distributed.layers + distributed.ends) / 8)
 
 
 def test_fsdp_gathers_a_layer_at_a_time_or_the_larger_table():

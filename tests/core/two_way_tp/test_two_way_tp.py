@@ -16,7 +16,7 @@ from core.two_way_tp import (
     RunLogError,
     all_reduce_bytes_per_token,
     all_reduces_per_token,
-    fitted_wire,
+    fitted_link,
     gpt,
     padded_vocab_size,
     read_log,
@@ -191,20 +191,20 @@ def swept(fixed_us, us_per_byte):
 
 def test_a_sweep_on_a_line_gives_the_lines_two_numbers():
     """100 µs and 1 ns a byte on two ranks: a ring of two hops, so 50 µs a hop and 1 GB/s."""
-    fit = fitted_wire(swept(100.0, 0.001))
+    fit = fitted_link(swept(100.0, 0.001))
     assert fit.alpha_us == pytest.approx(50)
     assert fit.bandwidth_bytes_per_s == pytest.approx(1e9)
 
 
-def test_a_machines_wire_is_billed_as_a_link_of_lab_03():
+def test_a_machines_link_is_billed_as_a_link_of_lab_03():
     """64 sums of 8 KiB at 100 + 8.192 µs: 6.92 ms, what lab 03's bill says of the same link."""
-    llama, fit = model("llama-3-8b"), fitted_wire(swept(100.0, 0.001))
+    llama, fit = model("llama-3-8b"), fitted_link(swept(100.0, 0.001))
     assert step_comm_s(fit, llama) == pytest.approx(64 * 108.192e-6)
     assert step_comm_s(fit, llama) == pytest.approx(tp_comm_time_per_step(llama, 1, 2, link_of(fit)), rel=1e-3)
 
 
-def test_one_size_fits_no_wire():
-    assert fitted_wire(read_log(log_lines())) is None
+def test_one_size_fits_no_link():
+    assert fitted_link(read_log(log_lines())) is None
 
 
 def test_the_field_that_is_read_is_found_in_its_line():
@@ -278,7 +278,7 @@ def test_kv_heads_are_repeated_where_ranks_outnumber_them():
     assert sixteen.sharded == (eight.sharded - one_head) // 2 + one_head
 
 
-def test_sums_on_a_wire_that_is_a_line_are_billed_on_that_line():
+def test_sums_on_a_link_that_is_a_line_are_billed_on_that_line():
     """100 µs and 1 GB/s, between two ranks of which each sends n bytes: four sums of 1 MB take 4.4 ms."""
     sizes = (10_000, 100_000, 300_000, 1_000_000, 3_000_000)
     fit = fitted_sweep({size: 1e-4 + size / 1e9 for size in sizes}, 2)

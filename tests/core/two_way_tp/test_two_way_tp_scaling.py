@@ -142,18 +142,18 @@ def test_on_ethernet_two_replicas_do():
 
 def test_a_full_memory_sums_as_many_sequences_as_fit_beside_the_weights():
     """Of 2,048 tokens each, in what two GPUs hold beyond one copy of the weights; one more would not fit."""
-    spec, card = PAIR
+    spec, gpu_key = PAIR
     comm_s = next(duel for duel in duels(*PAIR, NVLINK) if duel.kind == "full memory").comm_s
-    cache_bytes = 2 * card.usable_memory_bytes - held_weight_bytes(spec)
+    cache_bytes = 2 * gpu_key.usable_memory_bytes - held_weight_bytes(spec)
     sequences = next(n for n in count(1) if (n + 1) * 2048 * kv_bytes_per_token(spec) > cache_bytes)
     assert comm_s == tp_comm_time_per_step(spec, sequences, 2, NVLINK)
     assert comm_s != tp_comm_time_per_step(spec, sequences + 1, 2, NVLINK)
 
 
-@pytest.mark.parametrize("wire", [NVLINK, ETHERNET])
-def test_prompts_are_arithmetic_which_replicas_divide_as_well_and_for_nothing(wire):
+@pytest.mark.parametrize("over", [NVLINK, ETHERNET])
+def test_prompts_are_arithmetic_which_replicas_divide_as_well_and_for_nothing(over):
     """T against T + 2c: whatever the link, c is paid for nothing."""
-    prompts = duels(*PAIR, wire)[-1]
+    prompts = duels(*PAIR, over)[-1]
     assert prompts.kind == "prompts"
     assert prompts.allowed_s == 0
     assert not prompts.tp_wins
@@ -161,8 +161,8 @@ def test_prompts_are_arithmetic_which_replicas_divide_as_well_and_for_nothing(wi
 
 def test_a_duel_is_won_exactly_where_the_sums_take_less_than_is_allowed():
     """On every link of the catalog: the gain and the threshold of core.comm_cost.break_even say the same."""
-    for wire in (replace(NVLINK, latency_s=alpha) for alpha in (1e-6, 1e-5, 3e-5, 6e-5, 1e-4, 1e-3)):
-        for duel in duels(*PAIR, wire)[:2]:
+    for over in (replace(NVLINK, latency_s=alpha) for alpha in (1e-6, 1e-5, 3e-5, 6e-5, 1e-4, 1e-3)):
+        for duel in duels(*PAIR, over)[:2]:
             assert duel.tp_wins == (duel.comm_s < duel.allowed_s)
 
 

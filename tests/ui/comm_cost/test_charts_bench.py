@@ -8,7 +8,7 @@ import pytest
 import vl_convert
 
 from core.comm_cost.bill import Step, bill
-from core.links.own_tables import own_tables
+from core.links.fitted_tables import fitted_tables
 from core.scenario import Scenario
 from runtime.measurements import example_paste, measured_all_reduces
 from ui.comm_cost import charts_bench as charts
@@ -33,7 +33,7 @@ VIEW, LAB = View(Scenario()), View(Scenario(), napkin=True)
 
 def drawings(look):
     """Every chart of the bench and of the slips, by name."""
-    (own,) = own_tables(example_paste())
+    (own,) = fitted_tables(example_paste())
     bills = scale.node_bills(VIEW, 8)
     large = frame(residuals.misses(POINTS, "h100-nccl", 8))
     sizes = frame(slips.bus_rows(own.table))

@@ -12,14 +12,14 @@ from runtime import content
 from runtime.measurements import measured_all_reduces
 from runtime.prose import Prose
 from ui.comm_cost import words, words_bench
-from ui.comm_cost.rows import OwnBill
+from ui.comm_cost.rows import AskedBill
 from ui.comm_cost.rows_bench import share_dots
+from ui.comm_cost.rows_rounds import AllReduce
 from ui.comm_cost.rows_view import View
-from ui.comm_cost.rows_wire import Wire
 
 POINTS = measured_all_reduces()
 BLOCKS = content.load("comm_cost")
-OWN = OwnBill(50.0, 1.25, 1, 8.0, 2, "llama-3-8b")
+OWN = AskedBill(50.0, 1.25, 1, 8.0, 2, "llama-3-8b")
 OF_THE_PAGE = re.compile(
     r"(fits|question|verdict|see|count|limits)\.|refused$|bench\.(reading|ranks|constants|gpus|kernels)"
 )
@@ -44,10 +44,10 @@ scenarios = st.builds(
 @given(scenarios, st.sampled_from(("decode", "prefill")), st.booleans())
 def test_every_sentence_of_the_page_is_filled_and_agrees(scenario, phase, napkin):
     view = View(scenario, phase, napkin)
-    wire = Wire(4, view.step.payload_bytes, view.link, 1.5)
+    all_reduce = AllReduce(4, view.step.payload_bytes, view.link, 1.5)
     fields = {
         **words.fields(view, OWN, POINTS),
-        **words_bench.wire(wire),
+        **words_bench.rounds(all_reduce),
         **words_bench.gpus(view, share_dots(view)),
         **words_bench.kernels(view),
     }
@@ -88,7 +88,7 @@ def test_a_larger_model_is_told_to_pay_a_smaller_share_on_a_slow_link():
 
 @pytest.mark.parametrize("key", GPUS)
 def test_the_rule_is_told_with_the_pcie_that_the_card_has(key):
-    """Every card was told PCIe 4 with peer access: an H100 has PCIe 5, and a 4090's copies go through the host."""
+    """Every GPU was told PCIe 4 with peer access: an H100 has PCIe 5, and a 4090's copies go through the host."""
     told = words.rule(View(Scenario(gpu=key), "decode"))
     seen = told.pcie.name.replace("\u00a0", " ")
     assert seen == {"h100-sxm": "PCIe 5 x16", "v100-sxm2": "PCIe 3 x16"}.get(key, seen)

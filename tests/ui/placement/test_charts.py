@@ -28,13 +28,13 @@ BAND = (0.78, 1.54)
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
 
 
-def question(name: str = "llama-3-70b", card: str = "h100-sxm", gpus: int = 8, nodes: int = 1, **demand: object):
+def question(name: str = "llama-3-70b", gpu_key: str = "h100-sxm", gpus: int = 8, nodes: int = 1, **demand: object):
     """A question on a usual cluster."""
-    card_row = gpu(card)
+    gpu_spec = gpu(gpu_key)
     return Question(
         model(name),
-        usual_cluster(card_row, gpus, nodes),
-        measured_budget(card_row),
+        usual_cluster(gpu_spec, gpus, nodes),
+        measured_budget(gpu_spec),
         Demand(**{"concurrency": 16, **demand}),
     )
 

@@ -5,23 +5,23 @@ from streamlit.testing.v1 import AppTest
 
 from core.catalog import link
 from core.collectives.cost import collective_cost
-from ui.comm_cost import rows_wire as rows
-from ui.comm_cost import wire as comm_wire
+from ui.comm_cost import rounds as comm_rounds
+from ui.comm_cost import rows_rounds as rows
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 def test_every_course_ends_when_its_closed_form_does(ranks):
-    wire = rows.Wire(ranks, 2**13, link("nvlink-3"))
-    for algorithm, race in zip(rows.ALGORITHMS, rows.races(wire), strict=True):
+    all_reduce = rows.AllReduce(ranks, 2**13, link("nvlink-3"))
+    for algorithm, race in zip(rows.ALGORITHMS, rows.races(all_reduce), strict=True):
         assert race.end_s == pytest.approx(
-            collective_cost("all_reduce", algorithm, 2**13, ranks, wire.link).total_s
+            collective_cost("all_reduce", algorithm, 2**13, ranks, all_reduce.link).total_s
         )
 
 
 def test_a_courses_rounds_are_shares_of_the_longest():
-    wire = rows.Wire(4, 2**13, link("nvlink-lab"))
-    found = rows.races(wire)
-    course = comm_wire.course(found[0], wire, found[0].end_s)
+    all_reduce = rows.AllReduce(4, 2**13, link("nvlink-lab"))
+    found = rows.races(all_reduce)
+    course = comm_rounds.course(found[0], all_reduce, found[0].end_s)
     assert (course.ranks, course.chunks, len(course.rounds), len(course.held)) == (4, 4, 6, 7)
     last = course.rounds[-1]
     assert last.start + last.latency + last.bandwidth == pytest.approx(1)
@@ -31,7 +31,7 @@ def test_a_courses_rounds_are_shares_of_the_longest():
 
 def test_the_stops_are_arrivals_and_none_is_on_top_of_another():
     """At 8 KiB ring, tree and one-shot arrive within some nanoseconds of one another: one stop, not three."""
-    found = rows.races(rows.Wire(4, 2**13, link("nvlink-lab")))
+    found = rows.races(rows.AllReduce(4, 2**13, link("nvlink-lab")))
     stops = rows.stops(found)
     assert (stops[0].text, stops[-1].time_s) == ("0", max(race.end_s for race in found))
     assert len(stops) == 7

@@ -110,8 +110,8 @@ def test_ranks_that_shared_a_gpu_are_named_so():
     assert run_name(replace(log, ranks_per_gpu=2)) == "MiniGPT, TCP, 2 ranks on a GPU"
 
 
-def test_a_prompt_over_a_slow_wire_is_half_of_the_compute_and_the_rest():
-    """800 ms on one process; 500 ms over loopback, 1200 ms on the wire: 400 of each is compute."""
+def test_a_prompt_over_a_slow_link_is_half_of_the_compute_and_the_rest():
+    """800 ms on one process; 500 ms over loopback, 1200 ms on the link: 400 of each is compute."""
     log = captures.load("gloo-cpu").log
     runs = [
         (name, replace(log, prefill=Prefill(256, 2**19, 0.8, median_s)))

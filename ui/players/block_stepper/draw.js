@@ -161,7 +161,7 @@ function drawBar(row, result, board, plan, colours, add) {
   for (let rank = 0; rank < board.num_ranks; rank += 1) {
     const x = plan.column(rank);
     add(thickArrow(x, above.y + above.h + 3, y, colours.solid(rank), plan.size.text / 14.5), { seen, delay: ARROW_MS.in, rank });
-    const out = row.own_results ? { fill: colours.solid(rank) } : {};
+    const out = row.results_differ ? { fill: colours.solid(rank) } : {};
     add(plainArrow(x, y + h + 2, below.y - 3 - labelRoom(plan), plan.size.text / 14.5, out.fill), { seen, delay: ARROW_MS.out, rank });
   }
 }

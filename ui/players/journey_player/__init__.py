@@ -1,4 +1,4 @@
-"""The journey player: one token through layers, sums and wires, and what becomes of its speed.
+"""The journey player: one token through layers, sums and links, and what becomes of its speed.
 
 Each choice of ranks, link and batch is a trip that core has timed; all of them come in the payload, so that
 choosing another asks the server for nothing. It computes no time: it places what it is given, and moves a clock

@@ -1,4 +1,4 @@
-// Four levels of one clock, each a part of the one above it: the token, a layer, a sum, a round on the wire.
+// Four levels of one clock, each a part of the one above it: the token, a layer, a sum, a round on the link.
 
 // Where the clock stands on each level. After the first layer the lower levels rest: the other layers are like it.
 function standing(trip, time) {

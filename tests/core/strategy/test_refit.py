@@ -18,7 +18,7 @@ from core.placement.plan import judge
 from core.serving.arrivals import seeded
 from core.serving.bench_results import BenchResult, Clocked, printed_bench
 from core.steps.model import Efficiency
-from core.strategy.own_machine import REFITTED, overhead_of, refit, said_of
+from core.strategy.refit import REFITTED, overhead_of, refit, said_of
 from core.units import GIB
 from runtime.prose import worded
 from runtime.published import shipped_table

@@ -4,8 +4,8 @@ import pytest
 
 from core.catalog import model
 from core.comm_cost.bill import Step, bill
-from core.comm_cost.own_bill import own_bill
 from core.comm_cost.readings import misreadings
+from core.comm_cost.table_bill import table_bill
 from core.links.fit import fit_link, fit_links, link_of
 from core.links.nccl_tests import read_tables
 from tests.core.links.printed_tables import header, row, sizes, table
@@ -15,7 +15,7 @@ LLAMA = model("llama-3-8b")
 
 def priced(text, tp_size, tokens=1):
     tables = read_tables(text)
-    return own_bill(tables[0], fit_links(tables)[0], Step(LLAMA, tp_size, tokens))
+    return table_bill(tables[0], fit_links(tables)[0], Step(LLAMA, tp_size, tokens))
 
 
 def test_at_the_tables_ranks_the_table_is_the_price():
@@ -51,7 +51,7 @@ def test_a_base_carries_the_fit_to_other_ranks():
 def test_the_extrapolation_is_what_every_lab_prices_on_the_link():
     tables = read_tables(table(ranks=8))
     fit = fit_link(tables[0])
-    found = own_bill(tables[0], fit, Step(LLAMA, 16, 2048))
+    found = table_bill(tables[0], fit, Step(LLAMA, 16, 2048))
     assert found.priced.comm_s == pytest.approx(bill(Step(LLAMA, 16, 2048), link_of(fit)).comm_s, rel=1e-3)
 
 

@@ -1,6 +1,6 @@
 """A plan made again for one's own machine: by its startup log, its nccl-tests table, and what a benchmark showed.
 
-The log says what is neither weights nor cache, the table the wire, the benchmark how long a step really takes: one
+The log says what is neither weights nor cache, the table the link, the benchmark how long a step really takes: one
 constant of the step, the floor of a layer or, where even none is too slow, the share of the data sheet reached, is
 fitted so that the plan's own engine shows the median of what was measured.
 """
@@ -14,7 +14,7 @@ from core.errors import ShardlabError, UnreadableTextError
 from core.evidence.accuracy import Band
 from core.evidence.calibration import calibration_of
 from core.links.fit import link_of
-from core.links.own_tables import OwnTable, own_tables
+from core.links.fitted_tables import FittedTable, fitted_tables
 from core.numbers import figure
 from core.placement.bench_prediction import predict_bench
 from core.placement.plan import Plan, Question, judge
@@ -133,8 +133,8 @@ def _with_log(question: Question, log: str, ran: Plan | None) -> tuple[Question,
 
 
 def _with_table(question: Question, text: str, ran: Plan | None) -> tuple[Question, Remark]:
-    """The table's wire in place of the node's, or of the network's where its ranks are on more than a node."""
-    linked = [(own, link) for own in own_tables(text) if (link := _link(own)) is not None]
+    """The table's link in place of the node's, or of the network's where its ranks are on more than a node."""
+    linked = [(own, link) for own in fitted_tables(text) if (link := _link(own)) is not None]
     if not linked:
         raise UnreadableTextError("no table of this text can be fitted")
     own, link = max(linked, key=lambda pair: (pair[0].table.op == "all_reduce", len(pair[0].table.rows)))
@@ -148,7 +148,7 @@ def _with_table(question: Question, text: str, ran: Plan | None) -> tuple[Questi
     return replace(question, cluster=changed), note
 
 
-def _link(own: OwnTable) -> LinkSpec | None:
+def _link(own: FittedTable) -> LinkSpec | None:
     return None if own.fit is None else link_of(own.fit)
 
 
@@ -170,7 +170,7 @@ def _with_bench(question: Question, text: str, ran: Plan | None) -> tuple[Questi
     fitted = _fitted(usual, ratio)
     code = "placement.refit_step" if abs(ratio(fitted) - 1) < 0.05 else "placement.refit_step_beyond"
     note = remark(code, old=usual, new=fitted, results=len(results), was=ratio(usual), now=ratio(fitted))
-    return replace(question, efficiency=fitted, own_band=REFITTED), note
+    return replace(question, efficiency=fitted, refitted_band=REFITTED), note
 
 
 def _fitted(usual: Efficiency, ratio: Callable[[Efficiency], float]) -> Efficiency:

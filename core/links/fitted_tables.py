@@ -12,7 +12,7 @@ MOST_TABLES, MOST_ROWS = 500, 2_000
 
 
 @dataclass(frozen=True)
-class OwnTable:
+class FittedTable:
     """One table of a paste with its two fits, None where it cannot be fitted."""
 
     table: Table
@@ -27,7 +27,7 @@ class OwnTable:
         return (*self.table.warnings, *((refusal,) if refusal else ()), *of_fit)
 
 
-def own_tables(text: str) -> tuple[OwnTable, ...]:
+def fitted_tables(text: str) -> tuple[FittedTable, ...]:
     """Every table in a text, fitted by two numbers and with the hand-over term.
 
     Raises UnreadableTextError where the text holds none, or more than a page shows.
@@ -39,4 +39,4 @@ def own_tables(text: str) -> tuple[OwnTable, ...]:
     if rows > MOST_ROWS:
         raise UnreadableTextError(f"{rows:,} rows are more than a table has; keep at most {MOST_ROWS:,}")
     fits = zip(tables, fit_links(tables), fit_links(tables, handover=True), strict=True)
-    return tuple(OwnTable(*fitted) for fitted in fits)
+    return tuple(FittedTable(*fitted) for fitted in fits)

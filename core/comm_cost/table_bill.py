@@ -18,7 +18,7 @@ RemarkKey = Literal["not_all_reduce", "other_ranks", "outside", "launch_untold"]
 
 
 @dataclass(frozen=True)
-class OwnBill:
+class TableBill:
     """One step on a measured machine: its price, and the bill that α and β make of it.
 
     `by` is "table" where the price is interpolated from rows at this number of ranks, "fit" where it is that of
@@ -42,7 +42,7 @@ class OwnBill:
         return self.fitted.comm_s / self.priced.comm_s if self.priced.comm_s else 1.0
 
 
-def own_bill(table: Table, fit: LinkFit, step: Step) -> OwnBill | None:
+def table_bill(table: Table, fit: LinkFit, step: Step) -> TableBill | None:
     """The bill of a step at a table's times, where it has them; by its fit, said so, where it has not.
 
     None where neither can tell: the table's ranks are unknown, or no row is large enough for a bandwidth.
@@ -60,7 +60,7 @@ def own_bill(table: Table, fit: LinkFit, step: Step) -> OwnBill | None:
     remark = _away(table, step)
     measured_us = interpolated_us(table, step.payload_bytes) if remark is None else None
     unsure = step.tp_size not in (1, table.ranks) and fit.base_us is None
-    return OwnBill(
+    return TableBill(
         op=table.op,
         ranks_measured=table.ranks,
         priced=fitted if measured_us is None else Bill(step, one.times(0), step.all_reduces * measured_us * 1e-6),

@@ -1,4 +1,4 @@
-"""Lab 03's wire: the all-reduce of one layer by three algorithms, round by round, on one clock."""
+"""Lab 03's race: the all-reduce of one layer by three algorithms, round by round, on one clock."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ _TOGETHER = 0.015
 
 
 @dataclass(frozen=True)
-class Wire:
-    """What is raced over: so many ranks, a payload, a link, and by how much the last rank's port is slower."""
+class AllReduce:
+    """What is raced: so many ranks, a payload, a link, and by how much the last rank's port is slower."""
 
     ranks: int
     payload_bytes: float
@@ -61,14 +61,16 @@ class Moment:
     text: str
 
 
-def races(wire: Wire) -> list[Race]:
-    """Ring, tree and one-shot over one wire."""
-    return [_race(wire, name) for name in ALGORITHMS]
+def races(all_reduce: AllReduce) -> list[Race]:
+    """Ring, tree and one-shot over one link."""
+    return [_race(all_reduce, name) for name in ALGORITHMS]
 
 
-def _race(wire: Wire, name: str) -> Race:
-    steps = program("all_reduce", name, wire.ranks)
-    rounds = timed_rounds(steps, wire.payload_bytes, wire.link, wire.ranks - 1, wire.slowdown)
+def _race(all_reduce: AllReduce, name: str) -> Race:
+    steps = program("all_reduce", name, all_reduce.ranks)
+    rounds = timed_rounds(
+        steps, all_reduce.payload_bytes, all_reduce.link, all_reduce.ranks - 1, all_reduce.slowdown
+    )
     return Race(named("comm_cost", ALGORITHMS[name]), steps, rounds, held_after_each_round(steps))
 
 
@@ -77,14 +79,14 @@ def rules(race: Race) -> Literal["latency", "bandwidth"]:
     return "bandwidth" if 2 * race.bandwidth_s > race.end_s else "latency"
 
 
-def detail(race: Race, wire: Wire) -> str:
+def detail(race: Race, all_reduce: AllReduce) -> str:
     """A course in words: `6 rounds, 2 KiB a message`."""
     rounds = said("comm_cost", "says.rounds", rounds=len(race.rounds))
     return said(
         "comm_cost",
         "says.message",
         rounds=rounds,
-        payload_bytes=binary_bytes(wire.payload_bytes / race.program.chunks),
+        payload_bytes=binary_bytes(all_reduce.payload_bytes / race.program.chunks),
     )
 
 

@@ -23,7 +23,7 @@ _NUMBER = r"(\d{1,9}(?:\.\d{1,9})?)"
 _KEY = re.compile(rf"own_{_NUMBER}_{_NUMBER}_{_NUMBER}_(\d{{1,6}})(?:_(gloo|shm|nccl))?")
 
 
-def own_link(
+def measured_link(
     latency_s: float, bandwidth_bytes_per_s: float, base_s: float, ranks: int, backend: str = ""
 ) -> LinkSpec:
     """A measured link as a row like the catalog's, its numbers rounded to what the key can hold.
@@ -48,14 +48,14 @@ def own_link(
     )
 
 
-def own_link_of(key: str) -> LinkSpec | None:
+def measured_link_of(key: str) -> LinkSpec | None:
     """The link that such a key holds; None where the text is no such key, or its numbers are no link's."""
     match = _KEY.fullmatch(key.strip().lower())
     if match is None:
         return None
     latency_us, gb_per_s, base_us = (figure(text) for text in match.groups()[:3])
     try:
-        return own_link(latency_us * 1e-6, gb_per_s * GB, base_us * 1e-6, whole(match[4]), match[5] or "")
+        return measured_link(latency_us * 1e-6, gb_per_s * GB, base_us * 1e-6, whole(match[4]), match[5] or "")
     except OutOfRangeError:
         return None
 
