@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from core.errors import UnreadableTextError
@@ -14,7 +15,11 @@ LEDGER = DATA / "foretold.jsonl"
 
 def foretold(path: Path = LEDGER) -> tuple[Foretold, ...]:
     """Every prediction there is. Raises as `read_foretold` does."""
-    return read_foretold(_lines(path))
+    return _read(tuple(_lines(path)))
+
+
+_read = lru_cache(maxsize=4)(read_foretold)
+"""Lines read once, for whoever asks while no line is behind them."""
 
 
 def append(make_line: Callable[[str], str], path: Path = LEDGER) -> tuple[Foretold, ...]:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError, UnknownNameError, UnreadableTextError, require_positive
@@ -129,7 +129,7 @@ def _seen(told: Mapping[str, Foretold], key: str, entry: Mapping[str, object]) -
         raise OutOfRangeError("seen", seen[:40], "is not one such as 2026-11-22T10:00:00+00:00")
     if seen < one.made:
         raise OutOfRangeError("seen", seen, f"is before the prediction was made, {one.made}")
-    return Foretold(**{**asdict(one), **entry})
+    return replace(one, **entry)  # type: ignore[arg-type]
 
 
 def _entry(number: int, line: str) -> dict[str, object]:

@@ -73,6 +73,9 @@ def _unknown_table() -> str:
     return rows.unknown_table(every_residual(), said("placement", "accuracy.unknown_head"))
 
 
+_foretold_table = kept(rows.foretold_table)
+
+
 @kept
 def _source_lines() -> pd.DataFrame:
     return frame(rows.source_lines(every_residual()), rows.SourceLine)
@@ -135,7 +138,7 @@ def _tables(page: Page, question: Question, plan: Plan | None) -> None:
         page.say("accuracy.regimes")
         page.table(_regime_lines(), "accuracy.regimes")
         page.say("accuracy.foretold")
-        st.markdown(rows.foretold_table(foretold(), page.prose.text("accuracy.foretold_head")))
+        st.markdown(_foretold_table(foretold(), page.prose.text("accuracy.foretold_head")))
         page.say("accuracy.sources")
         lines = _source_lines()
         page.table(lines, "accuracy.sources")
