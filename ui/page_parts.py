@@ -1,10 +1,10 @@
 """The parts a scene is made of: its prose, its figures with their readings and tables, its notes in the margin."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import pandas as pd
 import streamlit as st
@@ -22,16 +22,21 @@ from ui.players.save_png import save_png
 from ui.prose import Prose
 from ui.tested import marked
 
+Table: TypeAlias = pd.DataFrame | Sequence[object]
+"""The rows of a figure or of a table."""
+
 
 @dataclass(kw_only=True)
 class PageParts(Controls):
     """A page as what it shows, in the look of the visit."""
 
     look: theme.Look
+    scene: str
     prose: Prose = field(default_factory=lambda: Prose({}))
     errors: Mapping[str, float] = field(default_factory=dict)
     """What a table of predicted times takes along as it is saved: how far such times were off."""
     _splits: Iterator[int] = field(default_factory=count)
+    _tables: Iterator[int] = field(default_factory=count)
 
     def fill(self, fields: Mapping[str, object]) -> None:
         """Give the prose more fields: those of the figure that is open, which no other scene needs."""
@@ -69,7 +74,7 @@ class PageParts(Controls):
             st.markdown(mark, width="content")
             self.say(block, width="stretch")
 
-    def figure(self, chart: Figure, reading: str, table: pd.DataFrame | Sequence[object], name: str) -> None:
+    def figure(self, chart: Figure, reading: str, table: Table | Callable[[], Table], name: str) -> None:
         """A chart, its reading (a text alternative as well), its table as CSV and itself as PNG.
 
         `reading` is a block of prose; `name` is the files', and the key under which the chart keeps its state.
@@ -80,10 +85,18 @@ class PageParts(Controls):
         self.reading(reading)
         self.as_table(table, name, alt, drawn)
 
-    def as_table(self, table: pd.DataFrame | Sequence[object], name: str, alt: str, drawn: str = "") -> None:
-        """A figure's numbers, for who cannot see it and for a spreadsheet; of a chart in `drawn` a picture."""
-        rows = sheet(table)
-        with st.expander(word("figure.table")):
+    def as_table(self, table: Table | Callable[[], Table], name: str, alt: str, drawn: str = "") -> None:
+        """A figure's numbers, for who cannot see it and for a spreadsheet; of a chart in `drawn` a picture.
+
+        Closed it is a line: its rows are made and sent once it is open.
+        """
+        folded = st.expander(
+            word("figure.table"), key=f"table_{self.scene}_{next(self._tables)}", on_change="rerun"
+        )
+        if not folded.open:
+            return
+        rows = sheet(table() if callable(table) else table)
+        with folded:
             tabulate(rows, alt)
             with st.container(horizontal=True, gap="small"):
                 st.download_button(
@@ -97,7 +110,7 @@ class PageParts(Controls):
                 if drawn:
                     save_png(drawn, name, self.look.palette.ground)
 
-    def table(self, rows: pd.DataFrame | Sequence[object], block: str) -> None:
+    def table(self, rows: Table, block: str) -> None:
         """A table that stands by itself, under a block that says what it holds."""
         tabulate(sheet(rows), self.prose.plain(block))
 

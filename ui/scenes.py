@@ -50,7 +50,6 @@ class Page(PageParts):
     """An open page: where its parts go, what it asks and what it may say."""
 
     scenario: Scenario
-    scene: str
     head: DeltaGenerator
     body: DeltaGenerator
     foot: DeltaGenerator

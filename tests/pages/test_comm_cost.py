@@ -109,6 +109,12 @@ def test_a_step_that_does_not_fit_says_so():
 def test_nvlink_is_cheaper_than_pcie_at_eight_h100():
     """Napkin NVLink beside measured PCIe had it the other way: 6.74 ms against 3.75."""
     at = opened(model="llama-3-70b", gpu="h100-sxm", tp=8, bill_scene="See it")
+    assert not at.dataframe  # of a closed table nothing is sent
+    assert not at.get("download_button")
+    at.session_state["table_see_0"] = True
+    at.run()
+    (saved,) = at.get("download_button")
+    assert saved.label == "Download CSV"
     table = at.dataframe[0].value.set_index("name")
     ends = table[["compute (ms)", "latency (ms)", "bandwidth (ms)"]].sum(axis="columns")
     assert ends["NVLink\u00a04\u00a0(H100,\u00a0H200)"] < ends["PCIe\u00a04\u00a0x16"]

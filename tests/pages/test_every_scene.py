@@ -3,6 +3,7 @@
 import json
 import logging.handlers
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -57,8 +58,10 @@ VISITS = [
 
 
 def visit(page, **query: str) -> AppTest:
-    """The app as it stands after a visit to a page with a query."""
+    """The app as it stands after a visit to a page with a query, the tables of its figures open."""
     app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
+    for scene, number in product(page.names, range(4)):
+        app.session_state[f"table_{scene}_{number}"] = True
     for name, value in query.items():
         app.query_params[name] = value
     app.switch_page(page.path)

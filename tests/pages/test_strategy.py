@@ -71,7 +71,7 @@ def test_a_block_is_drawn_and_can_be_taken_away(strategy):
     at = opened("One block", strategy_block=strategy, model=model)
     assert not at.error
     assert at.code[0].value.startswith("flowchart TD")
-    assert len(at.get("download_button")) == 3
+    assert len(at.get("download_button")) == 2
 
 
 def test_experts_of_a_dense_model_are_refused_where_the_block_would_stand():

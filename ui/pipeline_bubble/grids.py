@@ -39,9 +39,9 @@ def figure(page: Page, reading: str, *grids: Grid, key: str, ticks_per_unit: int
 
 
 def _as_table(page: Page, grids: Sequence[Grid], name: str, alt: str) -> None:
-    tabled = [table(grid) for grid in grids if grid.ranks * grid.ticks <= MOST_TABLED]
+    tabled = [grid for grid in grids if grid.ranks * grid.ticks <= MOST_TABLED]
     if tabled:
-        page.as_table(pd.concat(tabled), name, alt)
+        page.as_table(lambda: pd.concat(map(table, tabled)), name, alt)
 
 
 def at_rest(page: Page, run: FillDrain, key: str) -> None:

@@ -1,5 +1,6 @@
 """Lab 01's figures that are more than one call: the stepper, two stills side by side, a layer over its ranks."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 import pandas as pd
@@ -17,7 +18,7 @@ from runtime.quantities import heard
 from ui import address, inputs
 from ui.figures.frames import frame
 from ui.figures.svg import NARROW, size_of
-from ui.players.block_stepper import block_stepper
+from ui.players.block_stepper import View, block_stepper
 from ui.players.still import still
 from ui.scenes import Page
 from ui.sharding_math import boards, charts, rows
@@ -49,7 +50,7 @@ def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
     block_stepper(*views, key=f"sharding_{kind}", present=page.look.present, start=start, param=param)
     if not page.look.present:
         page.note("see.pick")
-        page.as_table(boards.table(views[0]), f"sharding_{kind}", views[0].reading)
+        page.as_table(lambda: boards.table(views[0]), f"sharding_{kind}", views[0].reading)
 
 
 def mistake(page: Page, name: str) -> None:
@@ -59,20 +60,23 @@ def mistake(page: Page, name: str) -> None:
         ("break_it.right", layer.right, ()),
         ("break_it.dear" if is_dear else "break_it.wrong", layer.wrong, layer.unwanted),
     )
-    tables = []
+    views = {}
     with st.container(key="split_sides"):
         columns = st.columns(2, gap="large")
     for column, (title, trace, unwanted) in zip(columns, sides, strict=True):
         with column:
             page.say(title)
             label = page.prose.plain(title)
-            view = boards.still(Run(trace, layer.dense), label, layer.gap().index, unwanted)
-            tables.append(frame(boards.table(view)).assign(version=label))
+            view = views[label] = boards.still(Run(trace, layer.dense), label, layer.gap().index, unwanted)
             block_stepper(view, key=f"{title}_{name}", present=page.look.present, start=-1, controls=False)
     page.reading(f"break_it.reading_{name}")
     if not page.look.present:
-        page.as_table(pd.concat(tables), name, page.prose.plain(f"break_it.reading_{name}"))
+        page.as_table(lambda: _versions(views), name, page.prose.plain(f"break_it.reading_{name}"))
     page.note("break_it.note_dear" if is_dear else "break_it.note_wrong")
+
+
+def _versions(views: Mapping[str, View]) -> pd.DataFrame:
+    return pd.concat([frame(boards.table(view)).assign(version=label) for label, view in views.items()])
 
 
 def layer(page: Page) -> None:

@@ -49,7 +49,7 @@ def running_ring(page: Page) -> None:
         present=page.look.present,
         position="{{now}}",
     )
-    page.as_table(pd.DataFrame(held_rows(course)), "running_ring", say("collectives.ring_alt"))
+    page.as_table(lambda: pd.DataFrame(held_rows(course)), "running_ring", say("collectives.ring_alt"))
 
 
 def held_rows(course: player.Course) -> list[dict[str, str]]:

@@ -30,6 +30,6 @@ def draw(page: Page, strategy: str, ranks: int, drawn: Block) -> None:
         st.download_button(
             said("strategy", "says.download_mermaid"), text.encode(), f"{name}.mmd", "text/plain", on_click="ignore"
         )
-    page.as_table(pd.DataFrame(block_rows(drawn)), f"block_{strategy.lower()}", alt)
+    page.as_table(lambda: pd.DataFrame(block_rows(drawn)), f"block_{strategy.lower()}", alt)
     with st.container(key="aside_mermaid"), st.expander(page.prose.text("block.mermaid")):
         st.code(text, language=None)
