@@ -80,6 +80,7 @@ _HOPPER = _Family("hopper", 2, link_key="nvlink-4", bus_key="pcie-5", measured_s
 _HOPPER_PCIE = _HOPPER._replace(link_key="pcie-5")
 _BLACKWELL = _Family("blackwell", 2, 4, link_key="nvlink-5", bus_key="pcie-5")
 _NVL72 = _BLACKWELL._replace(nvlink_domain=72)
+_BLACKWELL_ULTRA, _NVL72_ULTRA = (row._replace(fp4=6, bus_key="pcie-6") for row in (_BLACKWELL, _NVL72))
 _AMPERE = _Family("ampere-gddr")
 _AMPERE_GEFORCE = _AMPERE._replace(link_key="pcie-4-no-p2p")
 _ADA = _Family("ada", 2)
@@ -102,8 +103,9 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          "out-of-memory messages and vLLM startup logs"),
     _row("a100-80gb-pcie", "A100 PCIe 80 GB", _A100_PCIE, 312, 1935, 80, 79.15,
          ("a100-pcie", "NVIDIA A100 80GB PCIe"),
-         "312 TFLOPS dense, 1,935 GB/s: NVIDIA's data sheet as remembered; usable memory taken as the SXM card's, "
-         "unconfirmed; an NVLink bridge is sold apart"),
+         "312 TFLOPS dense, 1,935 GB/s: NVIDIA's data sheet as quoted at "
+         "thundercompute.com/blog/nvidia-a100-specs-full-guide, seen 2026-11-23; usable memory taken as the SXM "
+         "card's, unconfirmed; an NVLink bridge is sold apart"),
     _row("v100-sxm2", "V100 SXM2 32 GB", _VOLTA, 125, 900, 32, 31.73,
          ("v100", "v100-32gb", "Tesla V100-SXM2-32GB"),
          "125 TFLOPS in fp16, in place of bf16, which it has not; 900 GB/s: NVIDIA's data sheet as public notes "
@@ -130,20 +132,24 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          "machine, whose nvidia-smi prints 97,871 MiB; four to a node on NVLink, as at CSCS"),
     _row("b200-sxm", "B200 SXM 180 GB", _BLACKWELL, 2250, 8000, 180, 178.35,
          ("b200", "NVIDIA B200"),
-         "2,250 TFLOPS dense, 8 TB/s: karpathy/nanochat harness/runtime.py (ai-dynamo/aiconfigurator "
-         "systems/b200_sxm.yaml has 7.7 TB/s); 178.35 GiB total in public out-of-memory messages"),
-    _row("b300-sxm", "B300 SXM 288 GB", _BLACKWELL._replace(fp4=6), 2250, 8000, 288, 267.69,
+         "2,250 TFLOPS dense, 8 TB/s: karpathy/nanochat harness/runtime.py; 7.7 TB/s has ai-dynamo/aiconfigurator "
+         "systems/b200_sxm.yaml, and so has NVIDIA's data sheet as quoted at "
+         "verda.com/blog/gb300-nvl72-architecture, seen 2026-11-23; 178.35 GiB total in public out-of-memory "
+         "messages"),
+    _row("b300-sxm", "B300 SXM 288 GB", _BLACKWELL_ULTRA, 2250, 8000, 288, 267.69,
          ("b300", "NVIDIA B300 SXM6 AC"),
-         "2,250 TFLOPS dense and six times that in FP4 (36 sparse and 108 dense PFLOPS over eight in an HGX B300): "
-         "NVIDIA's data sheet as remembered, unconfirmed here; 8 TB/s: public tables of accelerators; 267.69 GiB "
-         "total in public out-of-memory messages"),
+         "2,250 TFLOPS dense and six times that in FP4 (108 dense PFLOPS over eight in an HGX B300): NVIDIA's data "
+         "sheet as quoted at verda.com/blog/gb300-nvl72-architecture, seen 2026-11-23, which has 14 PFLOPS, 270 "
+         "GB, 7.7 TB/s; 8 TB/s, PCIe 6: tomshardware.com/pc-components/gpus; 267.69 GiB total in public "
+         "out-of-memory messages"),
     _row("gb200", "GB200 186 GB", _NVL72, 2500, 8000, 186, 184.31,
          ("gb200-nvl72", "NVIDIA GB200"),
          "2,500 TFLOPS dense, 8 TB/s: ai-dynamo/aiconfigurator systems/gb200.yaml; 184.31 GiB total in public "
          "out-of-memory messages"),
-    _row("gb300", "GB300 288 GB", _NVL72._replace(fp4=6), 2500, 8000, 288, 276.50,
+    _row("gb300", "GB300 288 GB", _NVL72_ULTRA, 2500, 8000, 288, 276.50,
          ("gb300-nvl72", "NVIDIA GB300"),
-         "2,500 TFLOPS dense and six times that in FP4, 8 TB/s: NVIDIA's data sheet as remembered, unconfirmed; "
+         "2,500 TFLOPS dense and six times that in FP4, 8 TB/s: NVIDIA's data sheet as quoted at "
+         "verda.com/blog/gb300-nvl72-architecture, seen 2026-11-23, which has 279 GB; "
          "276.50 GiB total in public out-of-memory messages"),
     _row("l40s", "L40S 48 GB", _ADA, 362, 864, 48, 44.39,
          ("NVIDIA L40S",),
@@ -163,8 +169,9 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          "22.07 GiB total in public out-of-memory messages (ECC on)"),
     _row("a6000", "RTX A6000 48 GB", _AMPERE, 154.8, 768, 48, 47.53,
          ("rtx-a6000", "NVIDIA RTX A6000"),
-         "154.8 TFLOPS dense (309.7 sparse halved): NVIDIA's data sheet as remembered; 768 GB/s: public tables of "
-         "accelerators; 47.53 GiB total in public out-of-memory messages; an NVLink bridge is sold apart"),
+         "154.8 TFLOPS dense (309.7 sparse halved), 768 GB/s: NVIDIA's data sheet as quoted at "
+         "llmperf.net/categories/gpu/Nvidia-A6000-GPUs, seen 2026-11-23; 47.53 GiB total "
+         "in public out-of-memory messages; an NVLink bridge is sold apart"),
     _row("rtx-3090", "GeForce RTX 3090 24 GB", _AMPERE_GEFORCE, 71, 936, 24, 23.69,
          ("3090", "rtx3090", "NVIDIA GeForce RTX 3090"),
          "71 TFLOPS dense accumulating in fp32, 936 GB/s: karpathy/nanochat harness/runtime.py; 23.69 GiB "
@@ -190,7 +197,8 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          "out-of-memory messages"),
     _row("mi300x", "Instinct MI300X 192 GB", _CDNA3, 1307.4, 5300, 192, 191.69,
          ("AMD Instinct MI300X",),
-         "1,307.4 TFLOPS dense, 5.3 TB/s: karpathy/nanochat harness/runtime.py; 191.69 GiB total in public "
+         "1,307.4 TFLOPS dense, 5.3 TB/s: AMD's own ROCm/legacy-rocm-build docs/conceptual/gpu-arch/mi300.md, seen "
+         "2026-11-23; 191.69 GiB total in public "
          "out-of-memory messages: AMD sells GiB as GB"),
     _row("mi325x", "Instinct MI325X 256 GB", _CDNA3, 1307.4, 6000, 256, 255.69,
          ("AMD Instinct MI325X",),

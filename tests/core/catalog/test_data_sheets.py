@@ -1,0 +1,101 @@
+"""The accelerators' figures against what vendors print, as stored pages had it on 23 November 2026.
+
+Most are copies of a data sheet by others; MI300X's and the DGX B200's are the vendor's own documents, the H200's is
+NVIDIA's description of its machine for MLPerf. No sheet was found of the V100, the A10G, the RTX 3090 and the RTX
+6000 Ada.
+"""
+
+from typing import NamedTuple
+
+import pytest
+
+from core.catalog import GPUS, gpu, link
+
+
+class Sheet(NamedTuple):
+    """What a page prints of a card: GB, GB/s of memory, dense TFLOP/s, GB/s of its links both ways, its PCIe."""
+
+    page: str
+    gb: float | None = None
+    gb_per_s: float | None = None
+    bf16: float | None = None
+    fp8: float | None = None
+    fp4: float | None = None
+    two_way: float | None = None
+    pcie: int | None = None
+
+
+KLOCKWOOD = "glennklockwood.com/garden/processors"
+THUNDER = "thundercompute.com/blog/nvidia-a100-specs-full-guide"
+NOTES = "mngaonkar.github.io/nvidia-generative-ai-notes/docs/gpu-hardware.html"
+BEKMAN = "stas00/ml-engineering compute/accelerator/README.md"
+TOMS_CHINA = "tomshardware.com/pc-components/gpus/new-nvidia-ai-gpus-designed-to-get-around-us-export-bans"
+TOMS_ULTRA = "tomshardware.com/pc-components/gpus/nvidia-shares-blackwell-ultras-secrets-nvfp4-boost-detailed"
+VERDA = "verda.com/blog/gb300-nvl72-architecture"
+SHEETS = [
+    ("a100-80gb-sxm", Sheet(f"{KLOCKWOOD}/A100, of data sheet 1758950 r4", 80, 2039, 312, None, None, 600, 4)),
+    ("a100-40gb-sxm", Sheet(f"{KLOCKWOOD}/A100", 40, 1555, 312, None, None, 600, 4)),
+    ("a100-80gb-pcie", Sheet(THUNDER, 80, 1935, pcie=4)),
+    ("h100-sxm", Sheet(NOTES, 80, 3350, 989, 1979, two_way=900)),
+    ("h100-sxm", Sheet("mlcommons/inference_results_v3.1 Dell XE9680_H100_SXM_80GBx8_TRT.json", 80, pcie=5)),
+    ("h100-pcie", Sheet(BEKMAN, 80, 2000, 756, 1513)),
+    ("h100-pcie", Sheet("manuals.plus: NVIDIA product brief PB-11133-001 v02", pcie=5)),
+    ("h200-sxm",
+     Sheet("mlcommons/inference_results_v4.1 NVIDIA H200-SXM-141GBx8_TRT_MaxQ.json", 141, two_way=900, pcie=5)),
+    ("h200-sxm", Sheet(NOTES, 141, 4800, 989, 1979, two_way=900)),
+    ("h20-sxm", Sheet(TOMS_CHINA, 96, 4000, 148, 296)),
+    ("h20-sxm", Sheet("willitrunai.com/es/gpus/h20-96gb", 96, 4000, two_way=900)),
+    ("gh200", Sheet(BEKMAN, 96, 4000)),
+    ("b200-sxm",
+     Sheet("docs.nvidia.com/dgx/dgxb200-user-guide: 1,440 GB, 14.4 TB/s over 8", 180, two_way=1800, pcie=5)),
+    ("b200-sxm", Sheet("docs.vultr.com/inference-cookbook hardware-overview", None, 8000, None, 4500, 9000, 1800)),
+    ("b200-sxm", Sheet(VERDA, 180, None, 2250, 4500, 9000, 1800)),
+    ("b300-sxm", Sheet(VERDA, None, None, 2250, 4500, 14000, 1800)),
+    ("b300-sxm", Sheet(f"{KLOCKWOOD}/B300", 288, 8000, 2250, 4500, 13125, 1800, 6)),
+    ("b300-sxm", Sheet(TOMS_ULTRA, 288, 8000, pcie=6)),
+    ("gb200", Sheet("mlcommons/inference_results_v6.1 Crusoe GB200-NVL72_GB200-186GB", 186)),
+    ("gb200", Sheet(f"{KLOCKWOOD}/B200", None, 8000, 2500, 5000, 10000, 1800)),
+    ("gb300", Sheet(VERDA, None, 8000, 2500, 5000, 15000, 1800)),
+    ("gb300", Sheet(TOMS_ULTRA, 288, 8000, pcie=6)),
+    ("l40s", Sheet("mullet.se product 355414, NVIDIA's table", 48, 864, 362.05, 733, pcie=4)),
+    ("l20", Sheet(TOMS_CHINA, 48, 864, 119.5, 239)),
+    ("l4", Sheet("grokipedia.com/page/NVIDIA_L4_vs_L40S, sparse halved", 24, 300, 121, 242.5)),
+    ("a6000", Sheet("servethehome.com/nvidia-rtx-a6000-48gb-gpu-drops-quadro-designation", 48, 768, pcie=4)),
+    ("a6000", Sheet("llmperf.net/categories/gpu/Nvidia-A6000-GPUs", 48, 768, 154.8, pcie=4)),
+    ("rtx-4090", Sheet("waredb.com/processor/nvidia-geforce-rtx-4090", 24, 1008, 165.15, 330.3)),
+    ("rtx-5090", Sheet("libertify.com: NVIDIA RTX Blackwell GPU architecture", 32, 1792)),
+    ("rtx-pro-6000", Sheet("gpu.name: PCIe of the Workstation Edition's data sheet", 96, pcie=5)),
+    ("mi300x",
+     Sheet("ROCm/legacy-rocm-build docs/conceptual/gpu-arch/mi300.md", None, 5300, 1307.4, 2614.9, pcie=5)),
+    ("mi300x", Sheet("emergentmind.com/topics/amd-mi300x-gpu: 7 links of 128 GB/s", 192, 5300, two_way=896)),
+    ("mi325x", Sheet("awesomeagents.ai/hardware/amd-mi325x", 256, 6000, 1307.4, 2614.9)),
+    ("mi325x", Sheet("wiaix.com/amd-instincttm-mi325x-accelerators", None, 6000, pcie=5)),
+    ("mi355x", Sheet("boston-uk-l.azurewebsites.net/blog/2025/08/14/amd-instinct-mi355x.aspx", 288, 8000)),
+    ("mi355x", Sheet("mlcommons/inference_results_v6.0 AMD 87xMI355X_22xEPYC_9575F", 288, pcie=5)),
+    ("mi355x",
+     Sheet("world-today-news.com of ISSCC 2026: 8,192 operations in FP8 a clock and unit, 256 units at 2.4 GHz",
+           None, None, None, 5033)),
+]  # fmt: skip
+"""Sheets round: 733 for twice 362.05, 14 PFLOPS for 13.5. No figure may be farther off than that."""
+
+
+@pytest.mark.parametrize(("key", "sheet"), SHEETS)
+def test_a_card_has_what_its_sheet_prints(key, sheet):
+    row = gpu(key)
+    printed = {
+        row.memory_bytes / 1e9: sheet.gb,
+        row.memory_bytes_per_s / 1e9: sheet.gb_per_s,
+        row.bf16_flops / 1e12: sheet.bf16,
+    }
+    assert {
+        ours: says for ours, says in printed.items() if says is not None and ours != pytest.approx(says, rel=1e-3)
+    } == {}
+    for ours, says in ((row.fp8_flops, sheet.fp8), (row.fp4_flops, sheet.fp4)):
+        assert says is None or (ours or 0) / 1e12 == pytest.approx(says, rel=0.04)
+    if sheet.two_way is not None:
+        assert link(row.link_key).bandwidth_bytes_per_s / 1e9 == pytest.approx(sheet.two_way / 2, rel=0.01)
+    assert sheet.pcie is None or link(row.bus_key).key == f"pcie-{sheet.pcie}"
+
+
+def test_every_card_was_held_to_a_sheet_but_those_of_which_none_was_found():
+    assert GPUS.keys() - {key for key, _ in SHEETS} == {"v100-sxm2", "a10g", "rtx-3090", "rtx-6000-ada"}
