@@ -15,6 +15,8 @@ from ui.start_here.ring import running_ring
 ASKING = ("decode", "prefill", "bottlenecks", "rank", "collectives")
 page = scenes.open_page("start_here", asking=ASKING)
 look = page.look
+if page.revealed and page.scene in ASKING[:-1]:
+    page.data_sheet = "link" if page.scene == "rank" else "compute"
 
 
 def picture(draw: Callable[..., str], *drawn: object, width: int) -> None:

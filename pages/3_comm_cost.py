@@ -46,6 +46,13 @@ view = views.View(page.scenario) if page.scene == "question" else views.View(pag
 rounds_shown = page.scene == "see" and shown == ROUNDS
 all_reduce = comm_rounds.ask(page, view, place(rounds_shown), rounds_shown and not page.look.present)
 
+if rounds_shown or (page.scene == "break_it" and slip == slips.TWO_WAY):
+    page.data_sheet = "link"
+elif page.scene == "bench":
+    page.data_sheet = comm_bench.made_of(figure, view.phase)
+elif page.scene in ("question", "see", "count") or (page.scene == "break_it" and slip == slips.HOP):
+    page.data_sheet = "prompt" if view.phase == "prefill" else "compute"
+
 
 def warn() -> None:
     """What stands against running this step at all."""

@@ -29,6 +29,11 @@ asked = schedule_bench.ask(page)
 run, flow = FillDrain(stages, microbatches), Serving(stages, in_flight)
 cheat, stuck = Cheat(run, wrong == rows.ONE_EARLY), Stuck(run)
 
+if page.scene == "serve":
+    page.data_sheet = "compute"
+elif page.scene == "bench" and asked.figure == schedule_bench.COMPOSE:
+    page.data_sheet = "prompt"
+
 
 def serve() -> None:
     grids.figure(page, "serve.reading", grids.served(flow.from_empty(), in_flight, 1), key="flow", follow=0)

@@ -59,6 +59,9 @@ payload_bytes = round(allreduce_payload_bytes(tokens, scenario.model_spec.hidden
 knob, decision = three_waits.Knob(scenario), decide(machine)
 hang = clinic_hangs.ask(page)
 
+if page.scene == "straggler" or (page.scene == "cases" and any(one.unit == "s" for one in case.figures)):
+    page.data_sheet = "compute"
+
 
 def slow_rank() -> None:
     if view == SCATTER:

@@ -66,6 +66,10 @@ def memory() -> None:
     page.notes_beside("aside_memory", "memory.note", "memory.misread")
 
 
+if page.scene == "collectives":
+    page.data_sheet = "link"
+
+
 def picker() -> None:
     given, flips = beside.answered(asked.question), beside.flipped(asked.question)
     served = given.question.purpose == "serve"

@@ -20,7 +20,7 @@ from ui.guarded import guarded
 from ui.labels import label as word
 from ui.players.save_png import save_png
 from ui.prose import Prose
-from ui.tested import marked
+from ui.tested import Kind, marked
 
 Table: TypeAlias = pd.DataFrame | Sequence[object]
 """The rows of a figure or of a table."""
@@ -35,6 +35,8 @@ class PageParts(Controls):
     prose: Prose = field(default_factory=lambda: Prose({}))
     errors: Mapping[str, float] = field(default_factory=dict)
     """What a table of predicted times takes along as it is saved: how far such times were off."""
+    data_sheet: Kind = ""
+    """Of what the open scene's times are, where they are no prediction: said under it."""
     _splits: Iterator[int] = field(default_factory=count)
     _tables: Iterator[int] = field(default_factory=count)
 

@@ -23,7 +23,7 @@ from core.scenario import Scenario
 from runtime import operators
 from runtime.quantities import local
 from runtime.rooms import Question
-from ui import held_axes, inputs, shell
+from ui import held_axes, inputs, shell, tested
 from ui.course import pages as course
 from ui.course import paths, progress
 from ui.figures.prediction import prediction_line, unit_for
@@ -73,6 +73,8 @@ class Page(PageParts):
             shell.tell(self.entry.scenes[self.scene], self.prose.plain(f"{self.scene}.title"))
             with self.body:
                 scenes[self.scene]()
+                if self.data_sheet and not self.errors:
+                    tested.data_sheet(self.data_sheet)
         except ShardlabError as error:
             if not self.prose.blocks:
                 self.head.title(self.entry.title, anchor=False)

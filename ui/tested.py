@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import product
+from typing import Literal
 
 import streamlit as st
 
@@ -9,8 +10,12 @@ from core.evidence.accuracy import accuracy_of
 from core.evidence.measurements import Quantity
 from core.placement.assumed import held_to
 from core.specs import GpuSpec, ModelSpec
-from runtime.prose import worded
+from core.steps.model import MFU
+from runtime.prose import said, worded
 from ui.prose import escape
+
+Kind = Literal["", "compute", "prompt", "link"]
+"""What a scene's times are made of: data-sheet compute, a prompt's as well, or a link's row; "" where of none."""
 
 
 def beside_times(gpu: GpuSpec, model: ModelSpec) -> None:
@@ -26,6 +31,12 @@ def beside_each(pairs: Iterable[tuple[GpuSpec, ModelSpec]]) -> None:
     }
     with st.container(key="aside_tested"):
         st.markdown("\n".join(f"- {escape(name)}: {escape(sentence)}" for name, sentence in told.items()))
+
+
+def data_sheet(kind: Kind) -> None:
+    """What stands there where a time is no prediction: it goes by a data sheet, or by a link's row alone."""
+    with st.container(key="aside_tested"):
+        st.markdown(said("shell", f"data_sheet.{kind}", mfu=MFU))
 
 
 def columns(*pairs: tuple[GpuSpec, ModelSpec]) -> Mapping[str, float]:

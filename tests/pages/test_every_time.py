@@ -8,7 +8,7 @@ import pytest
 
 from runtime import content
 from tests.core.referee.replayed import HELD, UNTIMED, held
-from ui.comm_cost.bench import FIGURES
+from ui.comm_cost.bench import FIGURES, PHASED, made_of
 
 TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
@@ -34,6 +34,13 @@ def test_every_block_that_tells_a_time_is_replayed_or_says_why_not():
 
 def test_every_figure_of_lab_03s_bench_is_replayed_or_says_why_not():
     assert [figure for figure in FIGURES if held(f"comm_cost:{figure}") is None] == []
+
+
+def test_every_figure_of_lab_03s_bench_says_what_its_times_are_made_of_unless_somebody_measured_them():
+    told = {figure: made_of(figure, "decode") for figure in FIGURES}
+    assert {figure for figure in FIGURES if not told[figure]} == {"your table", "residuals"}
+    assert all(held(f"comm_cost:{figure}").why for figure, kind in told.items() if not kind)
+    assert [figure for figure in FIGURES if made_of(figure, "prefill") == "prompt"] == list(PHASED[:1] + PHASED[2:])
 
 
 def named_figures() -> set[str]:

@@ -13,6 +13,23 @@ SHOWN = {
 }
 
 
+@pytest.mark.parametrize(
+    ("stem", "asked"),
+    [
+        ("2_two_way_tp", {"real_scene": "bench", "real_figure": "two_replicas"}),
+        ("4_pipeline_bubble", {"pipe_scene": "bench", "pipe_figure": "tp_pp"}),
+    ],
+)
+def test_a_figure_of_a_bench_that_goes_by_the_data_sheet_says_so(stem, asked):
+    at = AppTest.from_file(str(ENTRY), default_timeout=60)
+    for name, value in asked.items():
+        at.query_params[name] = value
+    at.switch_page(f"pages/{stem}.py")
+    at.run()
+    assert not at.exception
+    assert [mark.value for mark in at.markdown if "a floor and not a prediction" in mark.value]
+
+
 @pytest.mark.parametrize("stem", SHOWN)
 @pytest.mark.parametrize(("gpu", "said"), [("a100-80gb-sxm", "72 published times"), ("l4", "never tested here")])
 def test_a_predicted_time_says_what_it_was_held_to(stem, gpu, said):

@@ -27,6 +27,7 @@ from ui.comm_cost import words_bench as facts
 from ui.figures.lines import payloads
 from ui.figures.turned import turned
 from ui.scenes import Page
+from ui.tested import Kind
 from ui.theme import Look
 
 OWN, TABLE, CONSTANTS, UNITS, GPUS = "your link", "your table", "constants", "units", "GPUs"
@@ -69,6 +70,15 @@ class Asked:
 def phased(look: Look) -> tuple[str, ...]:
     """Figures beside which the phase is asked; one of many bars leaves no room for it on a projector."""
     return tuple(figure for figure in PHASED if not (figure == UNITS and look.present))
+
+
+def made_of(figure: str, phase: views.Phase) -> Kind:
+    """What a figure's times are made of: nothing of ours where somebody measured them."""
+    if figure in (TABLE, RESIDUALS):
+        return ""
+    if figure in (CONSTANTS, EXPERTS):
+        return "link"
+    return "prompt" if phase == "prefill" and figure in PHASED else "compute"
 
 
 def choose(page: Page) -> str:

@@ -5,7 +5,7 @@ import streamlit as st
 from core.scenario import Scenario
 from runtime import content
 from runtime.quantities import seconds
-from ui import address
+from ui import address, tested
 from ui.course import pages as course
 from ui.course import progress
 from ui.overview import rows_journey as rows
@@ -35,6 +35,7 @@ def draw(shown: rows.Shown, prose: Prose, look: Look) -> None:
     )
     with st.container(key="note_journey"):
         st.markdown(prose.text("journey.note"))
+    tested.data_sheet("compute")
 
 
 @st.cache_data(max_entries=16)

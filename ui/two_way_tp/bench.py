@@ -125,6 +125,7 @@ class Bench:
         table = frame(scaling_rows.duel_rows([self.inside, self.across]))
         chart = scaling_charts.replicas_or_tp(table, self.page.look)
         self.page.figure(chart, "bench.replicas", table, "replicas")
+        self.page.data_sheet = "prompt"
 
     def two_hosts(self) -> None:
         """A prompt over the shaped links."""
