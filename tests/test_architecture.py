@@ -84,7 +84,7 @@ ORDER = (
     ),
     *("collectives", "links", "cluster"),
     *("sharding_math", "comm_cost", "steps", "pipeline_bubble", "serving", "training", "evidence", "placement"),
-    *("two_way_tp", "startup_log", "strategy", "clinic", "course", "referee"),
+    *("two_way_tp", "startup_log", "strategy", "clinic", "course"),
 )
 """Inside core, a room never imports one to the right of it."""
 

@@ -64,7 +64,7 @@ CONSTANT = Held(
     "core/evidence/test_calibration.py::test_the_constants_are_what_a_class_s_sources_give", "a constant"
 )
 OWN = Held(
-    "core/strategy/test_own_machine.py::test_a_machine_s_own_constants_are_found_again",
+    "core/strategy/test_refit.py::test_a_machine_s_own_constants_are_found_again",
     "what a visitor brought, and constants found in it",
 )
 ASKED = Held(

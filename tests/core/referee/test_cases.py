@@ -12,10 +12,10 @@ from core.clinic.case import Case
 from core.collectives.programs import hierarchical_all_reduce, program
 from core.comm_cost.bill import all_reduces_per_step
 from core.models.weights import read_weight_bytes
-from core.referee.clock import replay
-from core.referee.fabric import Fabric
-from core.referee.shown import Shown, bare, played_s
 from runtime.measurements import measured_all_reduces
+from tests.core.referee.clock import replay
+from tests.core.referee.fabric import Fabric
+from tests.core.referee.shown import Shown, bare, played_s
 from tests.core.referee.test_pages import judged
 
 LARGE, SMALL = "llama-3-70b", "llama-3-8b"

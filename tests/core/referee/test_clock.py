@@ -10,9 +10,9 @@ from core.collectives import across, cost
 from core.collectives.programs import PROGRAMS, hierarchical_all_reduce, program
 from core.errors import OutOfRangeError, UnknownNameError
 from core.pipeline_bubble.schedules.serving import Pipe, steady_decode
-from core.referee.clock import Work, replay
-from core.referee.fabric import Fabric, around
 from core.specs import LinkSpec
+from tests.core.referee.clock import Work, replay
+from tests.core.referee.fabric import Fabric, around
 
 LINK = LinkSpec("link", "link", latency_s=2.0, bandwidth_bytes_per_s=4.0, base_s=3.0)
 PORT = LinkSpec("port", "port", latency_s=8.0, bandwidth_bytes_per_s=1.0, scope="node", reach="network")

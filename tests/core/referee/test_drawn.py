@@ -15,13 +15,13 @@ from core.models.kv_cache import kv_bytes_per_token
 from core.models.weights import held_weight_bytes
 from core.pipeline_bubble.schedules.families import FAMILIES, run_same_model
 from core.pipeline_bubble.schedules.simulator import Costs
-from core.referee.clock import Work, replay
-from core.referee.fabric import Fabric
-from core.referee.shown import bare, played_s
 from core.specs import LinkSpec
 from core.steps.model import prefill_step_s
 from core.steps.straggler import Straggler, lockstep, slowed_link, uneven_ring_all_reduce
 from core.two_way_tp.replicas import duels
+from tests.core.referee.clock import Work, replay
+from tests.core.referee.fabric import Fabric
+from tests.core.referee.shown import bare, played_s
 
 COUNTED = LinkSpec("counted", "counted", latency_s=1.0, bandwidth_bytes_per_s=1.0)
 BYTES = LinkSpec("bytes", "bytes", latency_s=0.0, bandwidth_bytes_per_s=1.0)

@@ -19,8 +19,6 @@ from core.placement.planner import place
 from core.placement.rank_memory import measured_budget
 from core.placement.steps import Demand
 from core.placement.under_load import engine_cost
-from core.referee import shown
-from core.referee.shown import Shown
 from core.scenario import Scenario
 from core.serving.arrivals import poisson_arrivals, seeded
 from core.serving.simulate import simulate
@@ -29,6 +27,8 @@ from core.strategy import disaggregation
 from core.strategy.disaggregation import Request
 from core.strategy.training import cuts
 from core.training.memory import Job
+from tests.core.referee import shown
+from tests.core.referee.shown import Shown
 from ui.comm_cost.rows_view import View
 
 NETWORKS = [key for key in LINKS if link(key).reach == "network"]

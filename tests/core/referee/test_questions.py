@@ -15,10 +15,10 @@ from core.comm_cost.bill import LAB_STEP_S
 from core.course.quiz import paper
 from core.course.quiz.paper import MOST_SEED
 from core.quantity import read_quantity
-from core.referee.clock import Work, replay
-from core.referee.fabric import Fabric, around
-from core.referee.shown import bare, played_s
 from core.units import KIB
+from tests.core.referee.clock import Work, replay
+from tests.core.referee.fabric import Fabric, around
+from tests.core.referee.shown import bare, played_s
 
 SEEDS = st.integers(0, MOST_SEED)
 FEW = settings(max_examples=8)

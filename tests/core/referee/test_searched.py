@@ -22,10 +22,10 @@ from core.placement.rank_memory import measured_budget
 from core.placement.sizing import sized
 from core.placement.trace_load import run_trace
 from core.placement.under_load import place_under_load
-from core.referee import searched, shown
 from core.serving.trace import Trace
 from core.strategy.entrants import Entrant, entrants
 from core.strategy.race import race
+from tests.core.referee import searched, shown
 from tests.core.referee.test_pages import judged
 
 LINKS = ("ethernet-10g-lab", "ib-ndr", "efa-p4d")

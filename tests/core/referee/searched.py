@@ -17,14 +17,14 @@ from core.placement.layout import Layout
 from core.placement.plan import Question
 from core.placement.planner import AtRate, Placement
 from core.placement.sizing import Sizing
-from core.referee.clock import busiest_s
-from core.referee.fabric import Fabric
-from core.referee.shown import Shown, bare, decode_least_s, fabric_of, played_s, prefill_least_s
 from core.serving.simulate import LoadResult
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import ACTIVATION_BYTES, peak_flops, prefill_flops
 from core.steps.speculation import speculation
 from core.strategy.race import Race
+from tests.core.referee.clock import busiest_s
+from tests.core.referee.fabric import Fabric
+from tests.core.referee.shown import Shown, bare, decode_least_s, fabric_of, played_s, prefill_least_s
 
 
 def request_least_s(question: Question, reads: bool = True, writes: bool = True) -> float:

@@ -22,8 +22,6 @@ from core.pipeline_bubble.layouts import Cluster, layouts
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout
 from core.placement.plan import Plan, Question
-from core.referee.clock import Work, busiest_s, replay
-from core.referee.fabric import Fabric, around
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import ACTIVATION_BYTES, TensorGroup, peak_flops, prefill_flops
 from core.strategy.disaggregation import Request, handoff
@@ -31,6 +29,8 @@ from core.strategy.training import transfer_link
 from core.training.layout import Strategy
 from core.training.memory import Job
 from core.training.traffic import Transfer, training_traffic
+from tests.core.referee.clock import Work, busiest_s, replay
+from tests.core.referee.fabric import Fabric, around
 
 _NAMES = {"one stage": "one_shot", "two stages": "two_shot", "half butterfly": "two_shot"}
 LAPS = 6

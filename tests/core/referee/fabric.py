@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from core.collectives.programs import SWITCH, Message, Program
 from core.errors import OutOfRangeError, require_positive
-from core.referee.clock import Work
 from core.specs import LinkSpec
+from tests.core.referee.clock import Work
 
 
 @dataclass(frozen=True)
