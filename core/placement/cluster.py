@@ -185,7 +185,7 @@ def seen_link(gpu: GpuSpec, usual: LinkSpec, seen: Topology) -> LinkSpec:
     share, measured = seen.bonded / whole, link.measured_bytes_per_s
     return replace(
         link,
-        name=f"{link.name}, {seen.bonded} of {whole} links",
+        name=f"{link.name}, {seen.bonded} links of {whole}",
         bandwidth_bytes_per_s=share * link.bandwidth_bytes_per_s,
         measured_bytes_per_s=None if measured is None else share * measured,
     )

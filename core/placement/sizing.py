@@ -74,8 +74,8 @@ class Apart:
 
     @property
     def name(self) -> str:
-        """As it is written: `2P3D: TP=2 ×2 to TP=4 ×3`."""
-        return f"{self.prefill.replicas}P{self.decode.replicas}D: {self.prefill.name} to {self.decode.name}"
+        """As it is written: `2P3D: TP=2 ×2 → TP=4 ×3`."""
+        return f"{self.prefill.replicas}P{self.decode.replicas}D: {self.prefill.name} → {self.decode.name}"
 
 
 @dataclass(frozen=True)
