@@ -8,10 +8,12 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
+from core.clinic import CASES
 from runtime import content
 from tests import pseudo, said
 from tests.pages.test_every_scene import SCENARIOS, visit
 from ui.course.pages import LABS, OVERVIEW, PAGES, entry
+from ui.startup_log.exercises import exercises
 
 PARTS = {
     *("name", "param", "container", "shared", "lang", "first", "wall", "streamlit"),  # the page's, for the browser
@@ -33,7 +35,7 @@ NAMES = re.compile(
     # engines, libraries, projects, models and chips, and what chips are joined by
     r"|\b(?:PyTorch|Shardlab|shardlab|Megatron(?:-LM)?|DeepSpeed|FasterTransformer|TensorRT-LLM|SGLang|aiconfigurator"
     r"|LLM-Inference-Bench|gpt-fast|LLaMA|Llama|Mixtral|DeepSeek|Qwen2?|Falcon|MiniGPT|minigpt|gpipe|NVIDIA|Hopper"
-    r"|Blackwell|Ampere|hopper|blackwell|PCIe|NVLink|Slingshot|InfiniBand|Ethernet|ZeRO|RoCE|TFLOPS|README(?:\.md)?)\b"
+    r"|Blackwell|Ampere|Ascend|hopper|blackwell|PCIe|NVLink|Slingshot|InfiniBand|Ethernet|ZeRO|RoCE|TFLOPS|README(?:\.md)?)\b"
     # the languages of the switch by their own names
     r"|\b(?:English|Español)\b"
     # algorithms, collectives and ways of starting a kernel as the libraries call them; matrices of an MLP
@@ -140,6 +142,17 @@ COMPUTED = (*LABS, entry("placement"), entry("strategy"))
 """Pages that a scenario can be refused on."""
 
 
+MORE: dict[str, list[dict[str, str]]] = {
+    "clinic": [{"clinic_case": case, "clinic_answers": len(CASES) * "A"} for case in CASES],
+    "strategy": [{"strategy_scene": "picker", "strategy_purpose": "serving"}],
+    "startup_log": [
+        {"log_scene": "exercises", "log_case": one.key, f"log_{one.key}_said": "a", f"log_{one.key}_shown": "true"}
+        for one in exercises()
+    ],
+}
+"""What a scene shows besides, of pages whose cases are told apart by their words."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_says_nothing_in_english_where_english_is_not_spoken(page, accented):
@@ -160,4 +173,9 @@ def test_a_page_says_nothing_in_english_where_english_is_not_spoken(page, accent
             assert not app.exception, scene
             texts |= {text for text in shown(app._tree) if isinstance(text, str)}
         left[scene] = {(*found, text[:120]) for text in texts if (found := pseudo.plain_in(text, NAMES))}
+    for query in MORE.get(page.stem, []):
+        app = visit(page, lang=pseudo.NAME, **query)
+        assert not app.exception, query
+        texts = {text for text in shown(app._tree) if isinstance(text, str)}
+        left[str(query)] = {(*found, text[:120]) for text in texts if (found := pseudo.plain_in(text, NAMES))}
     assert {scene: found for scene, found in left.items() if found} == {}

@@ -181,10 +181,10 @@ def time_histogram(steps: Iterable[Row], look: Look) -> Figure:
         of_series = [row for row in rows if row["series"] == name]
         fill = {"color": palette.compute} if order == 0 else {"fill": None}
         edge = {"stroke": palette.text, "strokeWidth": look.px(1 + order)}
-        which = f", {'outlined' if order else 'filled'}" if len(series) > 1 else ""
+        drawn = phrase("clinic", f"says.{'outlined' if order else 'filled'}", name=name)
         bold = {"align": "right", "fontWeight": 600}
         layers += [
             layer("rect", of_series, x=x, x2="high_ms", y=y, y2=look.px(190), **fill, **edge),
-            label(look, name + which, 14.5, x=RIGHT, y=look.px(8 + 20 * order), **bold),
+            label(look, drawn if len(series) > 1 else name, 14.5, x=RIGHT, y=look.px(8 + 20 * order), **bold),
         ]
     return figure(layers, look, 190)

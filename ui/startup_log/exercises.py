@@ -58,7 +58,7 @@ def _unsharded_heads() -> Exercise:
         said("startup_log", "says.all_them", times=local(f"{times:.0f}")),
         said("startup_log", "says.none_they_are_latent"),
     )
-    source = "SGLang on Ascend, shun8686/for_debug, Qwen3-235B-A22B over two nodes"
+    source = "SGLang, Ascend, shun8686/for_debug, Qwen3-235B-A22B"
     return Exercise("heads", said("startup_log", "says.heads_not_sharded"), log, options, 1, source)
 
 
@@ -80,7 +80,7 @@ def _wrong_dtype() -> Exercise:
         log,
         options,
         2,
-        "vLLM 0.6.3, a chatbot project's deployment notes",
+        said("startup_log", "says.notes_of_a_chatbot", release="vLLM 0.6.3"),
     )
 
 
@@ -113,18 +113,18 @@ def _second_model() -> Exercise:
         log,
         options,
         1,
-        "vllm-project/vllm issue 19996, with EAGLE",
+        "vllm-project/vllm issue 19996, EAGLE",
     )
 
 
 def _heavier_first() -> Exercise:
+    reserved, ranks = 3, 8
     log = (
-        "# noted beside it: 3 GB more in use on GPU 0 than on the seven others\n"
+        f"# {said('startup_log', 'says.noted_beside_it', reserved=reserved, first=0, others=ranks - 1)}\n"
         "(Worker_TP0 pid=92375) INFO 05-08 16:18:24 [gpu_model_runner.py:4960] Model loading took 15.26 GiB memory"
     )
-    reserved, ranks = 3, 8
     options = tuple(f"{amount} GB" for amount in (0, reserved, reserved * (ranks - 1)))
-    source = "Sandermage/genesis-vllm-patches issue 24, eight RTX 3090"
+    source = "Sandermage/genesis-vllm-patches issue 24, 8 × RTX 3090"
     return Exercise("heavier", said("startup_log", "says.heavier_first_gpu"), log, options, 2, source)
 
 
@@ -151,7 +151,7 @@ def _per_rank() -> Exercise:
         log,
         options,
         1,
-        "vllm-project/vllm issue 13061, two RTX 4090",
+        "vllm-project/vllm issue 13061, 2 × RTX 4090",
     )
 
 

@@ -73,7 +73,7 @@ def _served(placement: Placement) -> Iterator[Kind]:
             yield Kind(kind, plan.layout.name, 0.0, text, taken)
             continue
         rate, itl_s = plan.timing.sustained_tokens_per_s, plan.timing.itl_s
-        text = phrase("strategy", "says.tokens_s_between_tokens", rate=grouped(round(rate)), itl_s=seconds(itl_s))
+        text = phrase("strategy", "says.tokens_s_itl", rate=grouped(round(rate)), itl_s=seconds(itl_s))
         yield Kind(kind, plan.layout.name, rate, text, taken)
 
 
