@@ -115,7 +115,7 @@ KEYS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "the run": "the_run",
             "two schedules": "two_schedules",
         },
-        "real_run": {"MiniGPT, shared memory": "minigpt_shared_memory"},
+        "real_run": {"MiniGPT, TCP": "minigpt_tcp", "MiniGPT, shared memory": "minigpt_shared_memory"},
         "real_wire": {"TCP": "tcp", "shared memory": "shared_memory"},
         "real_figure": {
             "two arms": "two_arms",
