@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.browser.conftest import arrive, press, settle, wait_for_address
 
 
@@ -90,8 +92,12 @@ def test_an_alias_becomes_the_key_the_panel_has_room_and_presenting_hides_the_sh
     page = open_page(f"{app}/comm_cost?model=meta-llama/Meta-Llama-3-70B-Instruct")
     wait_for_summary(page, "llama-3-70b")
     wait_for_address(page, "model=llama-3-70b")
+    bar = page.locator(".st-key-bar")
+    closed = bar.bounding_box()
     page.locator(".st-key-scenario button:visible").first.click()
     page.locator(".st-key-scenario_panel").wait_for()
+    settle(page)
+    assert bar.bounding_box()["width"] == pytest.approx(closed["width"], abs=2)  # or it lies over the wordmark
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 900})
         settle(page)
