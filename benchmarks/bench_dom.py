@@ -93,7 +93,7 @@ CONTROLS = (
     Control("browser", "scrub", LAB_04, SCRUBBER, ".player .stage"),
     Control("browser", "phase", "comm_cost?bill_scene=see", ".st-key-bill_phase_shown [role=radio]", clicked=True),
     Control("browser", "predict", "comm_cost?bill_scene=question", f".st-key-guess {SLIDER}"),
-    Control("server", "letter", "two_way_tp?real_scene=see", f".st-key-real_token {SLIDER}"),
+    Control("browser", "letter", "two_way_tp?real_scene=see", f".st-key-real_token {SLIDER}"),
     Control("server", "stages", LAB_04, ".st-key-pipe_p [role=radio]", ".player .stage", True),
 )
 

@@ -16,6 +16,7 @@ from ui.course import glossary
 from ui.equation import fractions
 from ui.figures.frames import Sheet, sheet
 from ui.figures.style import Figure
+from ui.figures.turned import turned
 from ui.guarded import guarded
 from ui.labels import label as word
 from ui.players.save_png import save_png
@@ -86,6 +87,15 @@ class PageParts(Controls):
             draw(chart, alt, f"figure_{name}")
         self.reading(reading)
         self.as_table(table, name, alt, drawn)
+
+    def turning(self, figures: Sequence[Figure], shown: int, control: str, first: int = 0) -> Figure:
+        """The one of several that a control, by its key, has open; the browser turns to the others by itself.
+
+        The control says `first` of the first one. While axes are held each is drawn alone, along them.
+        """
+        if held_axes.are_held():
+            return figures[shown]
+        return turned(figures, shown, f"live_{control}", first)
 
     def as_table(self, table: Table | Callable[[], Table], name: str, alt: str, drawn: str = "") -> None:
         """A figure's numbers, for who cannot see it and for a spreadsheet; of a chart in `drawn` a picture.

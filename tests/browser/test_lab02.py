@@ -117,6 +117,14 @@ def test_a_recorded_run_has_its_verdicts_its_letters_and_offers_no_run_in_public
     page.get_by_role("slider", name="Letter").focus()
     page.keyboard.press("ArrowRight")
     until(page, lambda: "he went" in page.locator(".st-key-reading_see-written").inner_text())
+    # the browser has every letter: both figures change with the press, though no server hears of it
+    drawn = "[...document.querySelectorAll('.stVegaLiteChart svg.marks')].map((svg) => svg.outerHTML)"
+    page.evaluate("() => { window.sends = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
+    before = page.evaluate(drawn)
+    assert len(before) == 2
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"before => {drawn}.every((svg, at) => svg !== before[at])", arg=before)
+    page.evaluate("() => { WebSocket.prototype.send = window.sends; }")
     page.get_by_role("tab", name="Bench", exact=True).click()
     page.get_by_text("Live runs are off").first.wait_for()
     assert page.get_by_role("button", name=RUN).count() == 0

@@ -1,4 +1,4 @@
-// What the browser can show by itself: a figure whose Vega-Lite has a parameter `live_` and a control's key, and the
+// What the browser can show by itself: each figure whose Vega-Lite has a parameter `live_` and a control's key, and the
 // control of that key. Vega gives such a parameter a field of its own, hidden by the style sheet; a slider's value, or
 // which of a row of buttons is picked, is put there before the server has heard of it.
 
@@ -6,10 +6,12 @@ const KEY = /(?:^| )st-key-(\S+)/;
 
 function showLive(control, value) {
   const key = KEY.exec(control.closest('[class*="st-key-"]')?.className)?.[1];
-  const field = key && document.querySelector(`.vega-bindings input[name="live_${CSS.escape(key)}"]`);
-  if (!field || field.value === value) return;
-  field.value = value;
-  field.dispatchEvent(new Event('input'));
+  const fields = key ? document.querySelectorAll(`.vega-bindings input[name="live_${CSS.escape(key)}"]`) : [];
+  for (const field of fields) {
+    if (field.value === value) continue;
+    field.value = value;
+    field.dispatchEvent(new Event('input'));
+  }
 }
 
 function hearLive({ target, attributeName }) {

@@ -13,7 +13,7 @@ from core.comm_cost.readings import unit_slips
 from core.comm_cost.remedies import what_to_buy
 from core.specs import LinkSpec
 from runtime.prose import said
-from ui import held_axes, inputs
+from ui import inputs
 from ui.comm_cost import bench_serving as serving
 from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_bench as charts
@@ -25,7 +25,6 @@ from ui.comm_cost import rows_view as views
 from ui.comm_cost import table as comm_table
 from ui.comm_cost import words_bench as facts
 from ui.figures.lines import payloads
-from ui.figures.turned import turned
 from ui.scenes import Page
 from ui.tested import Kind
 from ui.theme import Look
@@ -184,8 +183,7 @@ def bars(
     """
     drawn = [_fitting(page, some) for some in (rows, *states)]
     charts = [bills.bill_bars(shown, page.look, bills.axis_end_ms(shown)) for shown in drawn]
-    turns = states and not held_axes.are_held()
-    chart = turned(charts[1:], states.index(rows), f"live_{by}") if turns else charts[0]
+    chart = page.turning(charts[1:], states.index(rows), by) if states else charts[0]
     page.figure(chart, reading, drawn[0], name)
 
 

@@ -94,7 +94,7 @@ __all__ = [
 _PLACES = ("x", "y", "x2", "y2")
 _LOOKS = ("color", "fill", "stroke", "shape", "strokeDash", "size", "opacity")
 _OTHERS = ("xOffset", "text", "detail", "order", "tooltip", "angle")
-_PART = "_part"
+PART = "_part"
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,10 +221,10 @@ def figure(
     for drawn in layers:
         name, _, fields = parts.setdefault(id(drawn.rows), (str(len(parts)), drawn.rows, set()))
         fields |= _fields(drawn.spec)
-        keep = {"filter": f"datum.{_PART} === '{name}'"}
+        keep = {"filter": f"datum.{PART} === '{name}'"}
         specs.append({**drawn.spec, "transform": [keep, *drawn.spec.get("transform", ())]})
     rows = tuple(
-        {_PART: name, **{field: _plain(row[field]) for field in sorted(fields) if field in row}}
+        {PART: name, **{field: _plain(row[field]) for field in sorted(fields) if field in row}}
         for name, rows, fields in parts.values()
         for row in map(as_row, rows)
     )

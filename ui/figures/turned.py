@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from runtime.kept import kept
 from ui.figures.axes import Spec
-from ui.figures.style import Figure
+from ui.figures.style import PART, Figure, Row
 
 _OF, _SHOWN, _TURN = "_of", "_shown", "turn"
+_ALL = -1
+"""Whose rows are of every figure."""
 
 
 class _ApartError(ValueError):
@@ -16,11 +19,12 @@ class _ApartError(ValueError):
 
 
 @kept
-def turned(figures: Sequence[Figure], shown: int, live: str) -> Figure:
+def turned(figures: Sequence[Figure], shown: int, live: str, first: int = 0) -> Figure:
     """The figures as one, of which the one is seen that a control of the page has open, by its place among them.
 
-    Until the browser has told `live`, which is `live_` and the control's key, that is `shown`: it goes along with
-    the rows, so that an answer with another one has the same specification and the chart need not be made anew.
+    A control that counts them says `first` of the first one, and may go on beyond the last. Until the browser has
+    told `live`, which is `live_` and the control's key, that is `shown`: it goes along with the rows, so that an
+    answer with another one has the same specification and the chart need not be made anew.
     Figures that differ in more than numbers and expressions (one has a mark more, or is higher) cannot be one:
     then it is the one shown, and the server turns.
     """
@@ -28,16 +32,30 @@ def turned(figures: Sequence[Figure], shown: int, live: str) -> Figure:
         spec = _either([figure.spec for figure in figures], ())
     except _ApartError:
         return figures[shown]
-    which = f"{live} === '' ? (data('rows')[0] || {{}}).{_SHOWN} : toNumber({live})"
+    told = f"clamp(toNumber({live}) - {first}, 0, {len(figures) - 1})"
+    which = f"{live} === '' ? (data('rows')[0] || {{}}).{_SHOWN} : {told}"
     params = [
         {"name": live, "value": "", "bind": {"input": "hidden", "name": " "}},
         {"name": _TURN, "expr": which},
-        *spec["params"],
+        *spec.get("params", ()),
     ]
-    keep = {"filter": f"datum.{_OF} === {_TURN}"}
-    layers = [{**layer, "transform": [keep, *layer["transform"]]} for layer in spec["layer"]]
-    rows = ({_OF: number, _SHOWN: shown, **row} for number, figure in enumerate(figures) for row in figure.rows)
-    return Figure({**spec, "params": params, "layer": layers}, tuple(rows))
+    keep = {"filter": f"datum.{_OF} === {_TURN} || datum.{_OF} === {_ALL}"}
+    # behind the choice of a layer's own rows, which is made once
+    layers = [
+        {**layer, "transform": [own, keep, *rest]} for layer in spec["layer"] for own, *rest in [layer["transform"]]
+    ]
+    head, *rows = _rows(figures)
+    return Figure({**spec, "params": params, "layer": layers}, ({_SHOWN: shown, **head}, *rows))
+
+
+def _rows(figures: Sequence[Figure]) -> list[Row]:
+    """The rows of all, each with whose it is; what is the same part of all is there once."""
+    parts = [{part: list(rows) for part, rows in groupby(one.rows, lambda row: row[PART])} for one in figures]
+    common = {part for part, rows in parts[0].items() if all(other.get(part) == rows for other in parts)}
+    once = [{_OF: _ALL, **row} for part in sorted(common) for row in parts[0][part]]
+    return once + [
+        {_OF: number, **row} for number, one in enumerate(figures) for row in one.rows if row[PART] not in common
+    ]
 
 
 def _either(parts: Sequence[Any], path: tuple[str, ...]) -> Any:

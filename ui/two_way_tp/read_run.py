@@ -5,11 +5,14 @@ import streamlit as st
 from core.two_way_tp import RunLog
 from core.two_way_tp.run_log import Step
 from runtime.captures import Capture
+from runtime.kept import kept
 from runtime.prose import said
 from ui import inputs
 from ui.figures.frames import frame
+from ui.figures.style import Figure
 from ui.scenes import Page
 from ui.startup_log.log_table import answer_table, log_table
+from ui.theme import Look
 from ui.two_way_tp import charts
 from ui.two_way_tp import rows as rows_of
 
@@ -20,16 +23,28 @@ def token_figure(page: Page, log: RunLog, reading: str) -> None:
     page.figure(charts.stacked_bars(table, page.look), reading, table, "one_token")
 
 
+@kept
+def _clocks(log: RunLog, look: Look) -> tuple[Figure, ...]:
+    """Every letter on both ranks' clocks."""
+    return tuple(charts.token_timeline(rows_of.timeline(step), look, rows_of.step_ms(step)) for step in log.steps)
+
+
+@kept
+def _marked(log: RunLog, look: Look) -> tuple[Figure, ...]:
+    """The letters, each of them marked once."""
+    return tuple(charts.letters(rows_of.letters(log, step.number), look) for step in log.steps)
+
+
 def see(page: Page, log: RunLog, step: Step) -> None:
-    """One letter on both ranks' clocks, and the letters so far."""
+    """One letter on both ranks' clocks, and the letters so far: the browser turns by the slider."""
+    number, slider = log.steps.index(step), page.key("token")
     with page.beside("see.note_sums", "see.note_gather"):
         page.reading("see.written")
-        table = frame(rows_of.timeline(step))
-        chart = charts.token_timeline(table, page.look, rows_of.step_ms(step))
-        page.figure(chart, "see.reading", table, "one_letter")
+        clock = page.turning(_clocks(log, page.look), number, slider, first=1)
+        page.figure(clock, "see.reading", lambda: rows_of.timeline(step), "one_letter")
         with st.container(key="aside_letters"):
-            written = frame(rows_of.letters(log, step.number))
-            page.figure(charts.letters(written, page.look), "see.letters", written, "letters")
+            letters = page.turning(_marked(log, page.look), number, slider, first=1)
+            page.figure(letters, "see.letters", lambda: rows_of.letters(log, step.number), "letters")
 
 
 def count(page: Page, capture: Capture) -> None:

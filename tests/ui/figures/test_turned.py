@@ -36,6 +36,18 @@ def test_each_of_several_is_drawn_as_if_it_were_alone_whichever_the_server_showe
         assert [svg(chart), svg(chart, "0"), svg(chart, "1")] == [alone[shown], *alone]
 
 
+def test_a_control_that_counts_from_one_may_go_on_beyond_the_last():
+    """Lab 02's slider of letters, where a run wrote fewer."""
+    figures = [drawn(2.0), drawn(0.004)]
+    chart = turned(figures, 0, "live_letter", first=1)
+    assert [svg(chart, told) for told in ("1", "2", "18")] == [svg(figures[0]), svg(figures[1]), svg(figures[1])]
+
+
+def test_what_all_figures_have_is_there_once():
+    same = drawn(2.0)
+    assert len(turned([same, same, same], 1, "live_phase").rows) == len(same.rows)
+
+
 @pytest.mark.parametrize("shown", [0, 1])
 def test_figures_of_two_shapes_are_not_one(shown):
     figures = [drawn(2.0), drawn(2.0, marks=2)]
