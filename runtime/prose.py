@@ -165,6 +165,6 @@ def _nested(value: object) -> object:
         return ""
     if isinstance(value, Exception):
         return explained(value)
-    if isinstance(value, tuple):
+    if type(value) is tuple:  # a row of named values stays a row: a field asks for one of them
         return ", ".join(str(_nested(one)) for one in value)
     return worded(value) if hasattr(value, "code") and hasattr(value, "values") else value

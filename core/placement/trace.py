@@ -3,7 +3,7 @@
 from math import isinf
 
 from core.catalog import GPUS
-from core.collectives.across import HELD
+from core.collectives.across import FAR, HELD
 from core.placement.plan import Question
 from core.placement.planner import WITHIN_ERROR, Placement
 from core.placement.shortlist import is_split_of
@@ -153,7 +153,8 @@ def _across_nodes(placement: Placement) -> Remark | None:
     if cluster.nodes == 1:
         return None
     if plan.crossing:
-        return remark("placement.across_group", crossing=plan.crossing, held=HELD)
+        tcp = remark("placement.across_tcp", far=FAR) if cluster.network.family == "ethernet" else None
+        return remark("placement.across_group", crossing=plan.crossing, held=HELD, tcp=tcp)
     hops = [link for link in placement.timing(placement.recommended).bill if link.what == "hand-overs"]
     if hops:
         counted = tuple(remark("placement.across_hop", messages=hop.messages, link=hop.wire) for hop in hops)

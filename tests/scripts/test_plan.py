@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from core.collectives.across import FAR, HELD
+from core.remark import remark
+from runtime.prose import worded
 from scripts.plan import main
 from scripts.terminal import NOTHING_FITS
 
@@ -192,3 +195,15 @@ def test_the_fewest_gpus_for_a_rate(capsys):
     assert sizes["together"][0]["gpus"] == min(one["gpus"] for one in sizes["together"])
     assert sizes["together"][0]["kept_per_s"] >= 5
     assert all(one["prefill"]["gpus"] + one["decode"]["gpus"] == one["gpus"] for one in sizes["apart"])
+
+
+def test_a_plan_whose_sums_cross_nodes_says_how_far_such_sums_were_off(capsys):
+    """It ended in a traceback: the row of errors was joined into a sentence."""
+    asked = "--model llama-3-70b --gpu h200-sxm --gpus-per-node 1 --nodes 2 --network ib-ndr --concurrency 1"
+    main([*asked.split(), "--slo-itl-ms", "22"])
+    said = capsys.readouterr().out
+    assert "A sum over nodes was held to 19 published tables" in said
+    assert "over plain TCP" not in said
+    tcp = remark("placement.across_tcp", far=FAR)
+    told = worded(remark("placement.across_group", crossing="", held=HELD, tcp=tcp))
+    assert told.endswith(", and over plain TCP, as here, sums took up to 4.5 times as long as that.")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from core.catalog import link as find_link
 from core.catalog.measured_link import extrapolation
+from core.collectives.across import FAR
 from core.collectives.cost import CollectiveCost, as_measured, ring_all_reduce
 from core.comm_cost.bill import (
     FATAL_ABOVE_FRACTION,
@@ -185,6 +186,7 @@ def fields(view: View, own: AskedBill, points: Sequence[MeasuredPoint]) -> Mappi
         "share_bytes": held / step.tp_size,
         "room_bytes": float(view.scenario.gpu_spec.usable_memory_bytes),
         "mfu": MFU,
+        "far": FAR,
         "noise": NOISE_BELOW_FRACTION,
         "fatal": FATAL_ABOVE_FRACTION,
         "measured_machines": _machines(view, points),

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from core.catalog import LINKS
 from core.catalog import link as find_link
-from core.collectives.across import HELD
+from core.collectives.across import FAR, HELD
 from core.comm_cost.bill import NOISE_BELOW_FRACTION, Bill, bill, priced_ends
 from core.comm_cost.kernels import in_switch_cost, picked_all_reduce, picked_bill
 from core.comm_cost.node_boundary import NodeBill
@@ -172,6 +172,7 @@ def nodes(view: View, bills: Sequence[NodeBill], gpus_per_node: int) -> Fields:
         "node_divided": share_of(shares, named("comm_cost", DIVIDED), most),
         "node_most": f"TP={most}",
         "node_tables": HELD,
+        "node_far": FAR,
     }
 
 

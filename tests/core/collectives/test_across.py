@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.catalog import link
-from core.collectives.across import HELD, WAITS, crossing_wait_s, hierarchical_all_reduce
+from core.collectives.across import FAR, HELD, WAITS, crossing_wait_s, hierarchical_all_reduce
 from core.collectives.cost import as_measured
 from core.links.nccl_tests import read_tables
 from core.steps.model import TensorGroup
@@ -70,6 +70,23 @@ def test_the_errors_that_are_told_of_sums_over_nodes_are_those_of_all_tables():
     ]
     assert HELD.n == len(TABLES)
     assert HELD[2:] == pytest.approx(np.quantile(misses, (0.5, 0.9)), abs=0.006)
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="SHARDLAB_CASES names no folder of real tables")
+def test_where_the_form_is_known_to_be_bad_is_told_as_the_tables_have_it():
+    def worst(name: str, least: int) -> list[float]:
+        inside, network, each, nodes = TABLES[name]
+        links = as_measured(link(inside)), as_measured(link(network))
+        (table,) = read_tables((CASES / f"{name}.txt").read_text())
+        return [
+            row.time_us / 1e6 / hierarchical_all_reduce(row.size_bytes, each, nodes, *links).total_s
+            for row in table.rows
+            if least <= row.size_bytes <= HELD.most_bytes
+        ]
+
+    assert max(worst("gh200-tcp-2x4gpu-cscs-nocxi", 2 * KIB)) == pytest.approx(FAR.tcp, abs=0.05)
+    assert max(worst("mi300x-roce-2x8gpu-aac10", 2 * KIB)) == pytest.approx(FAR.mi300x, abs=0.05)
+    assert min(worst("h100-tcpxo-2x8gpu-gcp-a3mega-all_reduce", 2 * KIB)) == pytest.approx(FAR.tcpxo, abs=0.005)
 
 
 def test_no_wait_is_below_the_form_and_one_gpu_a_node_or_a_napkin_is_the_form():
