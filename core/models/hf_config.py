@@ -13,6 +13,7 @@ from core.models.hf_blocks import has_bias, inner_width, latent_attention
 from core.models.hf_families import ARCHITECTURES, FAMILIES, OF_ANOTHER_CODE, REMOTE_CODE
 from core.models.hf_family import SAME, Family
 from core.models.hf_layers import layers_of
+from core.models.hf_seeing import refuse_by_name
 from core.models.hf_values import MOST_LAYERS, MOST_POSITIONS, Config, Values
 from core.models.left_alone import PARTS, LeftAlone, left_alone
 from core.models.quantisation import BLOCKS, WeightFormat, weight_format
@@ -31,6 +32,7 @@ _UNKNOWN_PARTS = (
     "add_cross_attention",
     "bias",
 )
+_TOWERS = ("vision_config", "vision_tower", "vit_config", "img_processor", "embd_layer")
 _NESTED = ("text_config", "llm_config", "language_config")
 _REQUIRED = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
 
@@ -41,7 +43,7 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
     Raises UnreadableTextError where the text is not JSON object, OutOfRangeError where its architecture is unknown,
     a field is missing or a value is none that a model can have.
     """
-    outer = _parsed(text)
+    outer = _speaking(_parsed(text))
     config = _text_part(outer)
     kind = _model_type(config, outer)
     family = FAMILIES[kind]
@@ -106,7 +108,7 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
         rotary_dim=_rotary_dim(values, family, head_dim, mla is not None),
         extra_parameters=_beyond_layers(values),
         extra_tables=values.count("vocab_size_per_layer_input") * layers * narrow if narrow else 0,
-        vision_tower=any(name in outer for name in ("vision_config", "vision_tower", "vit_config")),
+        vision_tower=any(name in outer for name in _TOWERS),
         vision_parameters=vision_parameters(outer),
         remote_code=kind in REMOTE_CODE,
         source=f"a config.json of model_type {kind}",
@@ -218,6 +220,12 @@ def _beside(text: str, start: int) -> Config:
     return {"quantization_config": quantisation} if isinstance(quantisation, dict) else {}
 
 
+def _speaking(outer: Config) -> Config:
+    """The part that thinks in the file's place, where another part talks."""
+    inner = outer.get("thinker_config")
+    return {**outer, **inner} if isinstance(inner, dict) else outer
+
+
 def _text_part(outer: Config) -> Config:
     """The language model's own config: nested in a multimodal one, with what stands outside filled in."""
     for name in _NESTED:
@@ -240,6 +248,7 @@ def _model_type(config: Config, outer: Config) -> str:
     for architecture in _names(config.get("architectures")) + _names(outer.get("architectures")):
         if architecture in ARCHITECTURES:
             return ARCHITECTURES[architecture]
+    refuse_by_name(str(named))
     lacking = [name for name in _REQUIRED if name not in config]
     also = f"; the config has no {', '.join(lacking)} either" if lacking else ""
     if named is None:

@@ -38,10 +38,17 @@ from core.models.hf_makers import (
 )
 from core.models.hf_newer import NEWER
 from core.models.hf_older import OLDER
+from core.models.hf_seeing import SEEING
 
 REMOTE_CODE = frozenset(
     {
         "nemotron-nas",
+        "phi3_v",
+        "phi4mm",
+        "solar",
+        "xverse",
+        "aquila",
+        "orion",
         "kimi_k25",
         "mimo",
         "step3p5",
@@ -280,6 +287,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         **NEWER,
         **HYBRIDS,
         **OLDER,
+        **SEEING,
     }
 )
 """By `model_type`. Source: the modelling files of Hugging Face transformers, by class."""

@@ -1,6 +1,7 @@
 """Families by `model_type` whose files name the same things in ways of their own: the same table, on."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from core.models.hf_derived import (
     all_as_wide,
@@ -27,6 +28,7 @@ _CODE = Family(
 
 
 OLDER: Mapping[str, Family] = {
+    "aquila": LLAMA,
     "bloom": Family(
         biases="all",
         tied=True,
@@ -59,6 +61,12 @@ OLDER: Mapping[str, Family] = {
     "codegen": _CODE,
     "dbrx": Family(experts="num_experts", renamed=_WIDTHS, derived=dbrx_widths),
     "exaone": Family(renamed={"num_layers": "num_hidden_layers"}),
+    "orion": replace(LLAMA, norm="layernorm"),
+    "solar": LLAMA,
+    "xverse": LLAMA,
+    "gpt-sw3": Family(
+        biases="all", tied=True, mlp="plain", norm="layernorm", extra_positions=0, renamed=GPT2_NAMES
+    ),
     "gpt_bigcode": Family(
         biases="all",
         tied=True,

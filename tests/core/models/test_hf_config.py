@@ -474,7 +474,7 @@ def test_what_cannot_be_counted_is_refused_by_name(changed, said):
 def test_an_unknown_architecture_names_the_known_and_what_is_missing():
     with pytest.raises(OutOfRangeError) as refusal:
         model_from_config(
-            '{"model_type": "rwkv", "hidden_size": 768, "num_hidden_layers": 24, "vocab_size": 50280}'
+            '{"model_type": "flint", "hidden_size": 768, "num_hidden_layers": 24, "vocab_size": 50280}'
         )
     assert "num_attention_heads" in str(refusal.value)
     assert all(family in str(refusal.value) for family in FAMILIES)

@@ -1,0 +1,76 @@
+"""Families by `model_type` of models that see or hear: the text parts that are no other family's.
+
+Source: the modelling files of Hugging Face transformers, by class, and their parameters as PyTorch counts them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from core.errors import OutOfRangeError
+from core.models.hf_family import Family
+from core.models.hf_makers import AS_WIDE, GLM_MOE_DEFAULTS, LLAMA, QWEN2_VL, QWEN3_MOE, sizes
+from core.models.hf_values import Config
+
+
+def _with_a_head(fields: Config) -> Config:
+    """Whoever thinks has a head of its own, whatever its text part says."""
+    return {**fields, "tie_word_embeddings": False}
+
+
+_PHI3 = Family(sizes=sizes(3072, 8192, 32, 32, 32064, 4096))
+
+SEEING: Mapping[str, Family] = {
+    "aria_text": replace(
+        LLAMA,
+        experts="moe_num_experts",
+        defaults={"moe_num_experts": 8, "moe_topk": 2, "moe_num_shared_experts": 2},
+        renamed=AS_WIDE,
+    ),
+    "glm4v_text": Family(
+        biases="qkv",
+        norms_per_layer=4,
+        defaults={"num_key_value_heads": 2},
+        sizes=sizes(4096, 13696, 40, 32, 151552, 32768),
+    ),
+    "glm4v_moe_text": Family(
+        biases="qkv",
+        bias_switch="attention_bias",
+        experts="n_routed_experts",
+        defaults={**GLM_MOE_DEFAULTS, "attention_bias": True},
+    ),
+    "glm_ocr_text": Family(
+        norms_per_layer=4,
+        defaults={"num_key_value_heads": 8},
+        sizes=sizes(1024, 4096, 16, 16, 59392, 131072),
+    ),
+    "paddleocr_vl_text": Family(
+        biases="all",
+        bias_switch="use_bias",
+        tied=True,
+        defaults={"use_bias": False, "num_key_value_heads": 2, "head_dim": 128},
+        sizes=sizes(1024, 3072, 18, 16, 103424, 131072),
+    ),
+    "phi3_v": _PHI3,
+    "phi4mm": _PHI3,
+    "phi4_multimodal": replace(_PHI3, defaults={"num_key_value_heads": 8}),
+    "qwen2_5_omni_text": replace(QWEN2_VL, derived=_with_a_head),
+    "qwen3_omni_moe_text": replace(QWEN3_MOE, derived=_with_a_head),
+}
+"""Of Phi's the adapters for pictures and speech are left out: engines load those with requests, or not at all."""
+
+_ENCODERS = "bart cohere_asr florence2 mbart nemotron_parse t5 whisper"
+_CROSSING = "idefics mllama mllama_text_model"
+_EMBEDDING = "bert clip deberta ernie modernbert nomic_bert roberta siglip xlm-roberta"
+_RECURRENT = "recurrent_gemma rwkv rwkv5 rwkv6 rwkv7 xlstm"
+
+
+def refuse_by_name(kind: str) -> None:
+    """Raise OutOfRangeError for a family that is known to have what is not counted here, saying what that is."""
+    if kind in _ENCODERS.split():
+        raise OutOfRangeError("model_type", kind, "has an encoder that every layer looks at, not counted here")
+    if kind in _CROSSING.split():
+        raise OutOfRangeError("model_type", kind, "has layers that look at pictures only, not counted here")
+    if kind in _EMBEDDING.split():
+        raise OutOfRangeError("model_type", kind, "has no decoder and keeps no cache: nothing to plan here")
+    if kind in _RECURRENT.split():
+        raise OutOfRangeError("model_type", kind, "keeps a state of a kind that is not counted here")
