@@ -25,6 +25,8 @@ SWAPPED: dict[type, type] = {
     )
     for one, other in (pair, pair[::-1])
 } | {ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult}
+MOST_S = 300
+"""The tests nearest to a function take a minute; a changed one may loop for ever."""
 FAR = {"browser", "distributed", "pages", "runtime"}
 
 
@@ -53,11 +55,12 @@ def functions(tree: ast.Module) -> list[ast.FunctionDef]:
 
 def near(path: Path, name: str, tests: dict[Path, str]) -> list[str]:
     """The ten test files that speak most of a function, its module and its room."""
-    module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    inside = path.relative_to(ROOT)
+    module, rooms = ".".join(inside.with_suffix("").parts), {path.parent.name, inside.parts[1]}
 
     def score(test: Path) -> int:
         named = min(3, len(re.findall(rf"\b{name}\b", tests[test])))
-        return 3 * (path.parent.name in test.parts) + 3 * named + 4 * (f"from {module} import" in tests[test])
+        return 3 * bool(rooms & set(test.parts)) + 3 * named + 4 * (f"from {module} import" in tests[test])
 
     return [str(test) for test in sorted(tests, key=score, reverse=True)[:10] if score(test)]
 
@@ -86,13 +89,15 @@ def main() -> None:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
         try:
             path.write_text(ast.unparse(tree), "utf-8")
-            done = subprocess.run(
+            code = subprocess.run(
                 [*command, *near(path, function.name, tests)],
-                cwd=ROOT, capture_output=True, env={**os.environ, "CI": "true"},
-            )  # fmt: skip
+                cwd=ROOT, capture_output=True, env={**os.environ, "CI": "true"}, timeout=MOST_S,
+            ).returncode  # fmt: skip
+        except subprocess.TimeoutExpired:
+            code = None
         finally:
             path.write_text(source, "utf-8")
-        became = {0: "lived", 1: "died"}.get(done.returncode, "could not be tried")
+        became = {0: "lived", 1: "died", None: "never ended"}.get(code, "could not be tried")
         print(f"{became}  {path.relative_to(ROOT)} {function.name}: {before} -> {ast.unparse(node)}", flush=True)
 
 

@@ -4,14 +4,19 @@ from functools import lru_cache
 
 from core.placement.plan import Question
 from core.placement.planner import Placement
+from core.placement.shortlist import shortlist
 from core.placement.under_load import place_under_load
 from core.strategy import picker
 from core.strategy.flips import Flip, flips
 from runtime import workers
-from ui.placement.rows import settled
 
 AT_ONCE_GPUS = 16
 """Up to so many a question without a rate is answered in some 30 ms; of 2,048 the largest mixture takes 3 s."""
+
+
+def settled(question: Question) -> Placement:
+    """A placement with all that follows from its plans worked out, and no more of them than are shown."""
+    return shortlist(place_under_load(question))
 
 
 @lru_cache(maxsize=8)

@@ -8,8 +8,8 @@ import pytest
 from runtime import content
 from tests.pages.test_every_scene import visit
 from ui import address, language
-from ui.course.old_addresses import KEYS
 from ui.course.pages import LABS, PAGES, entry
+from ui.old_addresses import KEYS
 
 PARTS = {page: [name for name in KEYS if name.startswith(f"{page.prefix}_")] for page in PAGES}
 

@@ -9,7 +9,6 @@ from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.rank_memory import RankMemory
 from core.placement.shortlist import shortlist
-from core.placement.under_load import place_under_load
 from core.strategy.refit import Refit, refit
 from core.units import GB
 from runtime.prose import named
@@ -34,13 +33,8 @@ CASE_NAMES = {
 """What a case is called in its control, and its key."""
 
 
-def settled(question: Question) -> Placement:
-    """A placement with all that follows from its plans worked out, and no more of them than are shown."""
-    return shortlist(place_under_load(question))
-
-
 def settled_refit(question: Question, log: str, table: str, bench: str) -> Refit:
-    """The same of both placements of a machine of one's own."""
+    """Both placements of a machine of one's own, with no more plans than are shown."""
     refitted = refit(question, log, table, bench)
     return replace(refitted, before=shortlist(refitted.before), after=shortlist(refitted.after))
 

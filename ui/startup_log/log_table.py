@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from runtime.prose import named, said
-from ui.two_way_tp.rows import SIGNS, AnswerRow, LogRow
+from ui.startup_log.rows import SIGNS, AnswerRow, LogRow
 
 _CSS = Path(__file__).with_suffix(".css")
 PREDICTED, LOGGED = "predicted", "logged"

@@ -7,7 +7,7 @@ from core.startup_log.records import Check, Report, Verdict
 from runtime.prose import named, said, worded
 from runtime.quantities import percent
 from ui.startup_log.charts import amount
-from ui.two_way_tp.rows import LogRow
+from ui.startup_log.rows import LogRow
 
 SHOWN = 60
 """Lines a page's table has room for; the CSV has all."""

@@ -18,27 +18,10 @@ from core.two_way_tp import (
 from runtime.prose import named, said, worded
 from runtime.quantities import grouped, local, plain, seconds, significant
 from ui.comm_cost.rows_payloads import CurvePoint, Mark, MeasuredDot, ruled
+from ui.startup_log.rows import AnswerRow, LogRow
 
 SHOWN_TOPICS = ("world", "weights", "kv", "collectives", "bytes", "all_reduce", "gather", "token", "tokens")
 """One row each, of rank 0; another rank's line is shown where it differs from its prediction."""
-
-SIGNS = {"ok": "✓", "off": "✕", "unexplained": "?"}
-
-
-@dataclass(frozen=True)
-class LogRow:
-    """A line of the run as a table shows it: the line around the field that is read, and both numbers in words."""
-
-    number: int
-    before: str
-    field: str
-    after: str
-    topic: str
-    formula: str
-    predicted: str
-    logged: str
-    verdict: str
-    residual: str
 
 
 @dataclass(frozen=True)
@@ -72,16 +55,6 @@ class Letter:
     part: str
     time_ms: float
     chosen: bool
-
-
-@dataclass(frozen=True)
-class AnswerRow:
-    """A sentence, what two ranks make of it, and what they make of it done wrong."""
-
-    given: str
-    right: str
-    wrong: str
-    same: bool
 
 
 def shown(log: RunLog) -> list[Reading]:
