@@ -1,6 +1,7 @@
 """What every test needs."""
 
 import functools
+import os
 import sys
 from itertools import groupby
 from operator import itemgetter
@@ -14,6 +15,8 @@ settings.register_profile("quick", deadline=None, max_examples=25)
 settings.register_profile("sample", deadline=None, max_examples=5)
 # a deadline is a timed test, and machines are noisy
 
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# torch's threads spin while they wait for each other: on cores that others use, most of what a run takes
 
 TORCH = Path(__file__).parent / "distributed"
 
