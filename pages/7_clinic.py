@@ -10,7 +10,7 @@ from runtime.measurements import measured_all_reduces
 from runtime.prose import named, said
 from ui import inputs, scenario_bar, scenes
 from ui.clinic import cases as clinic_cases
-from ui.clinic import charts, rows
+from ui.clinic import charts
 from ui.clinic import charts_scenes as clinic_scenes
 from ui.clinic import hangs as clinic_hangs
 from ui.clinic import rows_kernel as kernel_rows
@@ -73,22 +73,16 @@ def slow_rank() -> None:
             "largest",
         )
         return
-    pictures = {
-        "tp": three_waits.tp_bars(knob),
-        "ring": three_waits.ring_bars(knob),
-        "pipeline": three_waits.pipeline_bars(knob),
-    }
+    waits = largest.waits(knob)
     told = "reading" if scenario.slow_percent else "even"
-    for column, (name, bars) in zip(st.columns(3, gap="medium"), pictures.items(), strict=True):
+    for column, (name, bars) in zip(st.columns(3, gap="medium"), waits.bars.items(), strict=True):
         with column:
             page.note(f"straggler.{name}")
-            table = frame(rows.bar_parts(bars))
-            chart = charts.term_bars(table, frame(rows.bar_ends(bars)), rows.unit_of(bars), look)
-            page.figure(chart, f"straggler.{name}_{told}", table, f"straggler_{name}")
-    lines, circles = three_waits.response_lines(knob), three_waits.responses(knob, scenario.slow_percent)
-    table, here = frame(rows.named_responses(lines)), frame(rows.named_responses(circles))
+            chart = charts.term_bars(bars.parts, bars.ends, bars.unit, look)
+            page.figure(chart, f"straggler.{name}_{told}", bars.parts, f"straggler_{name}")
     with st.container(key="aside_responses"):
-        page.figure(clinic_scenes.response_lines(table, here, look), "straggler.lines", table, "responses")
+        chart = clinic_scenes.response_lines(waits.lines, waits.here, look)
+        page.figure(chart, "straggler.lines", waits.lines, "responses")
 
 
 def all_reduce() -> None:

@@ -95,22 +95,30 @@ class Knob:
         return 1 / float(pipeline_rate(self.stage_times(slowdown)))
 
 
-def responses(knob: Knob, slow_percent: float) -> list[Response]:
-    """What the same slowdown makes of each kind of work."""
-    slowdown = 1 + slow_percent / 100
-    ratios = {
-        TP: knob.step_s(slowdown) / knob.step_s(1),
-        RING: knob.ring_s(slowdown) / knob.ring_s(1),
-        PIPELINE: knob.cycle_s(slowdown) / knob.cycle_s(1),
-        ONE_TOKEN: sum(knob.stage_times(slowdown)) / sum(knob.stage_times(1)),
+def responses(knob: Knob, *slow_percents: float) -> list[Response]:
+    """What each slowdown makes of each kind of work."""
+    even = _works_s(knob, 1)
+    return [
+        Response(kind, slow_percent, 100 * (slowed_s / even[kind] - 1))
+        for slow_percent in slow_percents
+        for kind, slowed_s in _works_s(knob, 1 + slow_percent / 100).items()
+    ]
+
+
+def _works_s(knob: Knob, slowdown: float) -> dict[str, float]:
+    """How long each kind of work takes with one rank so much slower."""
+    return {
+        TP: knob.step_s(slowdown),
+        RING: knob.ring_s(slowdown),
+        PIPELINE: knob.cycle_s(slowdown),
+        ONE_TOKEN: sum(knob.stage_times(slowdown)),
     }
-    return [Response(kind, slow_percent, 100 * (ratio - 1)) for kind, ratio in ratios.items()]
 
 
 def response_lines(knob: Knob) -> list[Response]:
     """The responses from no slowdown to 100 %, or to the scenario's own where it is more."""
     most = max(100, knob.scenario.slow_percent)
-    return [row for share in range(11) for row in responses(knob, most * share / 10)]
+    return responses(knob, *(most * share / 10 for share in range(11)))
 
 
 def tp_bars(knob: Knob) -> Bars:

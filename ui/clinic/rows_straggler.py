@@ -1,15 +1,19 @@
-"""The slowest of many ranks that are each a little late: what its figure draws."""
+"""One slow rank, and the slowest of many that are each a little late: what their figures draw."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.clinic import SEED
+from core.clinic import SEED, three_waits
+from core.clinic.case import Bars
 from core.clinic.jitter import (
     expected_max_exponential,
     expected_max_normal,
     exponential_max_quantile,
     sampled_largest,
 )
+from runtime.kept import kept
 from runtime.prose import named
+from ui.clinic import rows
 
 
 @dataclass(frozen=True)
@@ -39,3 +43,41 @@ def _largest(ranks: int, steps: int) -> list[Largest]:
         Largest(named("clinic", DRAWN), ranks, drawn.mean_s),
         Largest(DRAWN, ranks, drawn.p99_s),
     ]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Bars as a figure takes them: their terms, their wholes, and the unit of both."""
+
+    parts: tuple[rows.BarPart, ...]
+    ends: tuple[rows.BarEnd, ...]
+    unit: str
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Who waits for one slow rank in each kind of work, by its name, and by how much the work is longer."""
+
+    bars: Mapping[str, Drawn]
+    lines: tuple[three_waits.Response, ...]
+    here: tuple[three_waits.Response, ...]
+
+
+@kept
+def waits(knob: three_waits.Knob) -> Waits:
+    """All that the scene draws of a scenario's slow rank."""
+    bars = {
+        "tp": three_waits.tp_bars(knob),
+        "ring": three_waits.ring_bars(knob),
+        "pipeline": three_waits.pipeline_bars(knob),
+    }
+    here = three_waits.responses(knob, knob.scenario.slow_percent)
+    return Waits(
+        {name: _drawn(one) for name, one in bars.items()},
+        tuple(rows.named_responses(three_waits.response_lines(knob))),
+        tuple(rows.named_responses(here)),
+    )
+
+
+def _drawn(bars: Bars) -> Drawn:
+    return Drawn(tuple(rows.bar_parts(bars)), tuple(rows.bar_ends(bars)), rows.unit_of(bars))
