@@ -87,6 +87,16 @@ def _llama4(spec: ModelSpec, cycle: str) -> ModelSpec:
     return layered(spec, cycle, *(LayerSpec(blocks) for blocks in kinds))
 
 
+def _minimax_m2(key: str, name: str, positions: int, repositories: str, source: str) -> ModelSpec:
+    """One shape in four releases; the last may be read further."""
+    experts = MoeSpec(256, 8, 1536, router_bias=True)
+    plain = row(
+        key, name, 62, 3072, 48, 8, 1536, 200064, positions, repositories, source, head_dim=128, moe=experts,
+        rotary_dim=64, remote_code=True, weight_dtype="fp8", weight_block=(128, 128),
+    )  # fmt: skip
+    return layered(plain, "a", LayerSpec((AttentionSpec(48, 8, 128, qk_norm="row"), experts)))
+
+
 _GLM5 = MlaSpec(512, 64, 192, 256, q_lora_rank=2048, index_heads=32, index_dim=128)
 _V32 = MlaSpec(512, 64, 128, 128, q_lora_rank=1536, index_heads=64, index_dim=128)
 _V3_EXPERTS = MoeSpec(256, 8, 2048, n_shared_experts=1, first_k_dense_replace=3, router_bias=True)
@@ -159,12 +169,13 @@ LAYERED = (
         moe=_KIMI_EXPERTS, mla=MlaSpec(512, 64, 128, 128), rotary_dim=0, remote_code=True), "abbc" + "bbbc" *
         5 + "bbc", LayerSpec((_KDA, MlpSpec(9216))), LayerSpec((_KDA, _KIMI_EXPERTS)), LayerSpec((MlaSpec(512,
         64, 128, 128), _KIMI_EXPERTS))),
-    layered(row("minimax-m2", "MiniMax-M2 230B-A10B", 62, 3072, 48, 8, 1536, 200064, 196608,
-        "MiniMaxAI/MiniMax-M2 MiniMaxAI/MiniMax-M2.1 MiniMaxAI/MiniMax-M2.5 MiniMaxAI/MiniMax-M2.7",
+    _minimax_m2("minimax-m2", "MiniMax-M2 230B-A10B", 196608,
+        "MiniMaxAI/MiniMax-M2 MiniMaxAI/MiniMax-M2.1 MiniMaxAI/MiniMax-M2.5",
         "config.json of M2.5 kept in ai-dynamo/aiconfigurator model_configs; llama.cpp prints its "
-        "228,689,764,864 parameters", head_dim=128, moe=MoeSpec(256, 8, 1536, router_bias=True),
-        rotary_dim=64, remote_code=True, weight_dtype="fp8", weight_block=(128, 128)), "a",
-        LayerSpec((AttentionSpec(48, 8, 128, qk_norm="row"), MoeSpec(256, 8, 1536, router_bias=True)))),
+        "228,689,764,864 parameters"),
+    _minimax_m2("minimax-m2.7", "MiniMax-M2.7 230B-A10B", 204800, "MiniMaxAI/MiniMax-M2.7",
+        "config.json kept in ai-dynamo/aiconfigurator model_configs: MiniMax-M2 with 204,800 positions; "
+        "NVIDIA's NVFP4 of it has 196,608"),
     layered(row("minimax-m3", "MiniMax-M3 426B-A26B", 60, 6144, 64, 4, 12288, 200064, 1048576,
         "MiniMaxAI/MiniMax-M3", _AIC, head_dim=128, qk_norm=True, moe=_M3_EXPERTS, rotary_dim=64,
         remote_code=True, vision_tower=True), "aaa" + "b" * 57, LayerSpec((AttentionSpec(64, 4, 128,

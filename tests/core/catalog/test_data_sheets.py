@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from core.catalog import GPUS, gpu, link
+from core.catalog import GPUS, gpu, link, model
 
 
 class Sheet(NamedTuple):
@@ -95,6 +95,12 @@ def test_a_card_has_what_its_sheet_prints(key, sheet):
     if sheet.two_way is not None:
         assert link(row.link_key).bandwidth_bytes_per_s / 1e9 == pytest.approx(sheet.two_way / 2, rel=0.01)
     assert sheet.pcie is None or link(row.bus_key).key == f"pcie-{sheet.pcie}"
+
+
+def test_releases_of_one_shape_are_read_as_far_as_their_own_configs_say():
+    """ai-dynamo/aiconfigurator model_configs of 21 August 2026: of 70 that name a row, M2.7's alone differed."""
+    assert model("MiniMaxAI/MiniMax-M2.7").max_position_embeddings == 204_800
+    assert model("MiniMaxAI/MiniMax-M2.5").max_position_embeddings == 196_608
 
 
 def test_every_card_was_held_to_a_sheet_but_those_of_which_none_was_found():
