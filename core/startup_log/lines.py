@@ -35,13 +35,15 @@ _RECORD = r"(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\b|\d{4}[-/]\d\d|[(\[]"
 _START = re.compile(
     rf"^\s{{0,12}}(?:$|{_RECORD}|[#*`~|>+-]|(?:WARN|FATAL|Traceback|Loading|Capturing)\b|\d{{1,3}}%"
     r"|\w{1,60}(?:Error|Warning)\b|[\w.-]{1,80}:\d{1,9}:\d{1,9} \[|File \"|raise |return "
-    r"|vllm serve|trtllm|python|export |command=|[A-Z][A-Z\d_]{2,60}=\S)"
+    r"|vllm serve|sglang serve|trtllm|python|export |command=|[A-Z][A-Z\d_]{2,60}=\S)"
 )
 _SURE_START = re.compile(
     r"^\s{0,12}(?:(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\b|\[?\d{4}-\d\d-\d\d|\((?:Ray|Vllm|Worker|EngineCore|APIServer|pid=)|\[T)"
 )
 _OPEN_RECORD = re.compile(rf"^\s{{0,12}}(?:{_RECORD})")
 _GOES_ON = re.compile(r"^\s{0,12}[a-z\d,.;:'\")}\]=]")
+_KEY_OF_COMMAND = re.compile(r"^( {0,40})(?:- )?(command|args):(?: [>|]-?)?$")
+_WORD_OF_COMMAND = re.compile(r"^( {1,60})(- )?(\S.{0,400})$")
 _LONG = 60
 
 LIMIT_LINES = 50_000
@@ -50,7 +52,7 @@ LIMIT_LINES = 50_000
 
 def read_lines(text: str) -> list[LogLine]:
     """The log's lines, decoration off and wrapped ones joined."""
-    return [_spoken(number, line) for number, line in _joined(list(_plain(text)))]
+    return [_spoken(number, line) for number, line in _joined(list(_in_one_line(_plain(text))))]
 
 
 def _plain(text: str) -> Iterator[tuple[int, str]]:
@@ -70,6 +72,26 @@ def _plain(text: str) -> Iterator[tuple[int, str]]:
             for prefix in (_COMMENTED, _COMPOSE, _POD, _JOURNAL, _ISO):
                 bare = prefix.sub("", bare, 1)
             yield number, bare[:LONGEST_LINE]
+
+
+def _in_one_line(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """A manifest's command, of which each line or item is a word or a flag, put behind its key."""
+    key, indent, number = "", 0, 0
+    for line_number, bare in lines:
+        word = _WORD_OF_COMMAND.match(bare) if key and len(key) < LONGEST_LINE else None
+        if word and len(word[1]) >= indent + (word[2] is None):
+            stripped = word[3].strip(" '\"")
+            key = f"{key} {stripped}"
+            continue
+        if key:
+            yield number, key
+            key = ""
+        if found := _KEY_OF_COMMAND.match(bare.rstrip()):
+            key, indent, number = f"{found[2]}:", len(found[1]), line_number
+        else:
+            yield line_number, bare
+    if key:
+        yield number, key
 
 
 def _joined(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:

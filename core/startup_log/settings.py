@@ -23,7 +23,12 @@ _CUES: tuple[tuple[Engine, tuple[str, ...]], ...] = (
               "Hidden layers were unevenly", "LLM engine (")),
 )  # fmt: skip
 
-_LAUNCHES = ("vllm serve ", "vllm.entrypoints.", "sglang.launch_server", "trtllm-serve ", "server.py --model")
+_LAUNCHES = (
+    *("vllm serve ", "vllm.entrypoints.", "sglang.launch_server", "sglang serve ", "trtllm-serve "),
+    *("server.py --model", "dynamo.vllm ", "dynamo.sglang ", "dynamo.trtllm "),
+)
+_CONTAINERS = ("docker run ", "podman run ", "command: ", "args: ")
+"""What starts an engine by its image, whose own command goes before the flags."""
 _PRINTED = re.compile(r"\((?:Ray|Vllm|Worker|EngineCore|APIServer|pid=)|\[\d|INFO|WARN|ERROR|usage")
 _STATED = ("with config:", "server_args=", "non-default args", "args: Namespace(", "Namespace(", "args Namespace(")
 _CACHEFLOW = ("server.py --model", ".cacheflow/")
@@ -31,7 +36,8 @@ _CACHEFLOW = ("server.py --model", ".cacheflow/")
 _QUOTED = r"(?:PosixPath\()?['\"]([^'\"]{1,300})['\"]"
 _MODEL = re.compile(rf"(?<![\w.])['\"]?(?:model|model_path|model_tag)['\"]?\s{{0,3}}[=:]\s{{0,3}}{_QUOTED}")
 _MODEL_FLAG = re.compile(
-    r"(?:--model(?:-path|_path)?[= ]\s{0,3}|vllm serve\s{1,3}|trtllm-serve\s{1,3})['\"]?([^\s'\"-][^\s'\"]{0,299})"
+    r"(?:--model(?:-path|_path)?[= ]\s{0,3}|vllm serve\s{1,3}|trtllm-serve\s{1,3}(?:serve\s{1,3})?)"
+    r"['\"]?([^\s'\"-][^\s'\"]{0,299})"
 )
 _BARE = ("--trust", "--enable", "--disable", "--enforce", "--no-")
 """How flags begin that take no value."""
@@ -137,7 +143,9 @@ def engine_of(text: str) -> Engine | None:
 
 def is_launch(text: str) -> bool:
     """Whether the line is a command that starts an engine, and so another run."""
-    return any(mark in text for mark in _LAUNCHES) and not _PRINTED.match(text)
+    flagged = " --model" in text or " --tensor-parallel-size" in text or " --tp" in text
+    by_image = flagged and any(mark in text for mark in _CONTAINERS)
+    return (by_image or any(mark in text for mark in _LAUNCHES)) and not _PRINTED.match(text)
 
 
 def heard(settings: Settings, line: LogLine) -> Settings:
