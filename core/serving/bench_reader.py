@@ -1,7 +1,7 @@
 """Reading benchmark results out of a paste: printed or saved, several in one, with logs and commands between them.
 
 A printed figure is a label and a number on one line, wherever in it; a saved one is JSON: one object, one a line,
-a list of them, or one that was cut off; a sweep's summary is CSV, a result a row.
+a list of them, or one that was cut off; a sweep's summary is CSV or a table of Markdown, a result a row.
 Every pattern is bounded, and so is what is read of a line and of a paste.
 """
 
@@ -40,6 +40,8 @@ _TIMED = re.compile(
     rf"|Average latency(?P<token> per output token)?{_BETWEEN}(?P<average>[\d.,]{{1,24}}) s\b",
     re.IGNORECASE,
 )
+_MORE_CELLS = re.compile(r" {0,200}\| {0,200}\d")
+"""Behind a figure, another: a table with a run a column, of which none is known to be meant."""
 _SAVED_TIME = re.compile(
     r"(?P<which>mean|median|p(?P<percent>\d{1,2}(?:\.\d{1,3})?))_(?P<clock>ttft|tpot|itl|e2el|e2e_latency)_ms"
 )
@@ -66,6 +68,20 @@ _ARGUMENT = re.compile(
 )
 _ARGUMENTS = {"request_rate": "requests_per_s_asked", "max_concurrency": "max_concurrency"}
 
+_CELL_OF_TIME = re.compile(
+    r"(?:(?P<before>mean|avg|median|p\d{1,2}) )?(?P<clock>ttft|tpot|itl|e2el)"
+    r"(?: (?P<after>mean|avg|median|p\d{1,2}))? \((?P<unit>ms|s)\)"
+)
+_CELLS = {
+    **dict.fromkeys(("concurrency", "concur", "conc", "max concurrency"), "max_concurrency"),
+    **dict.fromkeys(("n req", "n", "num prompts", "requests"), "completed"),
+    **dict.fromkeys(("req tput (rps)", "req/s", "requests/s", "request throughput (req/s)"), "request_throughput"),
+    **dict.fromkeys(("isl", "input length"), "isl"),
+    **dict.fromkeys(("osl", "output length"), "osl"),
+}
+"""Heads of a sweep's table of Markdown, and the keys of what they say."""
+_MOST_CELLS = 40
+
 _KEY = '"request_throughput"'
 _OBJECT = re.compile(r"(?:^[ \t\[]{0,80}|,\s{0,20})\{", re.MULTILINE)
 _PAIR = re.compile(r'"(\w{1,40})": ?(-?[\d.eE+]{1,30}|Infinity|"[^"\n]{0,200}")')
@@ -78,7 +94,7 @@ def read_bench_results(text: str) -> tuple[BenchResult, ...]:
     Raises UnreadableTextError where there is none.
     """
     printed = islice(_printed(text), MOST_RESULTS)
-    results = sorted((*printed, *_saved(text), *_swept(text)), key=lambda result: result.line)
+    results = sorted((*printed, *_saved(text), *_swept(text), *_tabled(text)), key=lambda result: result.line)
     if not results:
         raise UnreadableTextError(
             'no benchmark result in this text; paste from "Serving Benchmark Result" on, or the saved JSON'
@@ -163,7 +179,7 @@ def _begins_again(draft: _Draft, line: str) -> bool:
 def _take_time(draft: _Draft, line: str) -> bool:
     match = _TIMED.search(line)
     seconds = None if match is None else draft.number("time_s", match["figure"] or match["average"])
-    if match is None or seconds is None:
+    if match is None or seconds is None or _MORE_CELLS.match(line, match.end()):
         return False
     if match["average"]:
         draft.means["tpot" if match["token"] else "e2el"] = seconds
@@ -235,6 +251,36 @@ def _swept(text: str) -> Iterator[BenchResult]:
         return
     for number_of, row in enumerate(csv.DictReader(line[:LONGEST_LINE] for line in lines), start=2):
         yield _result({name: given for name, given in row.items() if name}, number_of, ended=True)
+
+
+def _tabled(text: str) -> Iterator[BenchResult]:
+    """The rows of a sweep's table of Markdown: a run's lengths, requests at once and mean times."""
+    heads: list[tuple[str, float]] = []
+    for number_of, line in enumerate(text.splitlines(), start=1):
+        if "|" not in line:
+            heads = []
+            continue
+        cells = [cell.strip() for cell in line[:LONGEST_LINE].strip().strip("|").split("|")[:_MOST_CELLS]]
+        found = [_head(cell.lower()) for cell in cells]
+        if {"mean_ttft_ms", "mean_tpot_ms"} <= {key for key, _ in found}:
+            heads = found
+        elif heads and len(cells) == len(heads):
+            given = ((key, scale, number(cell, 0)) for (key, scale), cell in zip(heads, cells, strict=True))
+            values = {key: scale * value for key, scale, value in given if key and value is not None}
+            if "mean_ttft_ms" in values:
+                for length, key in (("isl", "total_input_tokens"), ("osl", "total_output_tokens")):
+                    if length in values and "completed" in values:
+                        values[key] = values[length] * values["completed"]
+                yield _result(values, number_of, ended=True)
+
+
+def _head(cell: str) -> tuple[str, float]:
+    """The key that a table's head stands for, and what its unit is in a saved result's; "" for none."""
+    match = _CELL_OF_TIME.fullmatch(cell)
+    if match is None:
+        return _CELLS.get(cell, ""), 1.0
+    which = match["before"] or match["after"] or "mean"
+    return f"{'mean' if which == 'avg' else which}_{match['clock']}_ms", 1e3 if match["unit"] == "s" else 1.0
 
 
 def _result(values: Mapping[str, object], line: int, ended: bool) -> BenchResult:

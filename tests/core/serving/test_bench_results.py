@@ -116,6 +116,45 @@ def test_a_sweeps_summary_has_a_result_a_row():
     assert found[0].mean_prompt_tokens == 1024
 
 
+SWEEP = """### Performance Benchmark Sweeps for Qwen3-30B-A3B on A100
+|  ISL  | OSL  | Concurrency | N Req | TTFT (ms) | TPOT (ms) | Tput User (TPS) | E2EL (ms) | Req Tput (RPS) |
+|-------|------|-------------|-------|-----------|-----------|-----------------|-----------|----------------|
+|   128 |  128 |           1 |     8 |      35.7 |       9.6 |          103.92 |    1257.8 |          0.795 |
+|  1024 |  128 |           1 |     4 |      70.3 |       9.8 |          102.26 |    1312.3 |          0.762 |
+
+Then words, and a row without a head: | 1 | 2 |
+"""
+"""tt-inference-server issue #340."""
+PERCENTILES = """| Concur |  N  | TTFT Avg (ms) | TTFT P50 (ms) | TTFT P99 (ms) | TPOT Avg (ms) | Req/s  |
+|--------|-----|---------------|---------------|---------------|---------------|--------|
+|      1 |   8 |          92.3 |          91.7 |          97.0 |          39.5 | 0.1956 |
+"""
+"""tt-inference-server pull #1446."""
+A_RUN_A_COLUMN = """| Metric | conc=8 | conc=16 | conc=32 | conc=64 |
+|--------|-------:|--------:|--------:|--------:|
+| Mean TTFT (ms) | 330.6 | 356.0 | 426.5 | 423.1 |
+| Mean TPOT (ms) | 12.8 | 17.2 | 25.6 | 34.6 |
+"""
+"""InferenceX issue #870."""
+
+
+def test_a_sweep_s_table_of_markdown_has_a_result_a_row():
+    first, second = read_bench_results(SWEEP)
+    assert (first.line, first.max_concurrency, first.completed, first.mean_prompt_tokens) == (4, 1, 8, 128)
+    assert (second.mean_prompt_tokens, second.mean_output_tokens) == (1024, 128)
+    assert (second.ttft.mean_s, second.tpot.mean_s, second.e2el.mean_s) == pytest.approx((0.0703, 0.0098, 1.3123))
+    assert second.requests_per_s == 0.762
+    (one,) = read_bench_results(PERCENTILES)
+    assert (one.ttft.mean_s, one.ttft.at(50), one.ttft.at(99)) == (0.0923, 0.0917, 0.097)
+    assert (one.max_concurrency, one.completed, one.requests_per_s) == (1, 8, 0.1956)
+
+
+def test_a_table_with_a_run_a_column_is_no_one_run():
+    """It was read as its first column's, without a word."""
+    with pytest.raises(UnreadableTextError, match="no benchmark result"):
+        read_bench_results(A_RUN_A_COLUMN)
+
+
 def test_gaps_stand_for_an_output_tokens_time_where_that_is_not_printed():
     """SGLang prints the gaps alone."""
     text = "Successful requests: 8\nRequest throughput (req/s): 2.7\nMean ITL (ms): 7.86\n"
