@@ -24,6 +24,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import pytest
+import uvicorn
 from starlette.responses import PlainTextResponse
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import InvalidStatus
@@ -272,6 +273,77 @@ def test_bodies_that_never_end_are_few_at_once_and_given_up(monkeypatch):
     assert answered(app, "PUT", never) == [408, 408, 503, 503, 503]
     assert answered(app, "GET", at_once) == [200] * 5
     assert (app.bodies, app.visits) == (0, 0)
+
+
+def test_connections_that_come_to_no_request_are_few_and_hung_up_on(monkeypatch):
+    """Silence, headers without end, and those after an answer; not a visit, nor a request that takes its time."""
+    looks, looked = [], server._hang_up_on
+    monkeypatch.setattr(server, "REQUEST_S", 0)
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", 4)
+    monkeypatch.setattr(server, "_hang_up_on", lambda *one: looks.append(one))
+    monkeypatch.setattr(operators, "_write", lambda *_, **__: None)
+
+    def time_passes():
+        due = [looks.pop() for _ in looks[:]]
+        for one in due:
+            looked(*one)
+
+    with asked_of() as (address, loop, asked, released), ExitStack() as held:
+        visit = held.enter_context(connect(f"ws{address[4:]}/visit"))
+        at_work, silent, slow = (held.enter_context(connected(address)) for _ in range(3))
+        at_work.sendall(b"GET /waits HTTP/1.1\r\nHost: a\r\n\r\n")
+        slow.sendall(b"GET / HTTP/1.1\r\nX: ")
+        assert not is_served(address, held), "one too many"
+        monkeypatch.setattr(server, "MOST_CONNECTIONS", 5)
+        kept = held.enter_context(connected(address))
+        kept.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert kept.recv(12) == b"HTTP/1.1 200"
+        kept.sendall(b"GET / HTTP/1.1\r\nX: ")
+        wait_until(lambda: asked == ["/visit", "/waits", "/"])
+        loop.call_soon_threadsafe(time_passes)
+        assert [is_hung_up(one) for one in (silent, slow)] == [True] * 2
+        loop.call_soon_threadsafe(time_passes)
+        assert is_hung_up(kept)
+        assert is_served(address, held)
+        loop.call_soon_threadsafe(released.set)
+        assert at_work.recv(12) == b"HTTP/1.1 200"
+        assert visit.ping().wait(60)
+
+
+def is_hung_up(one):
+    """Whether nothing more comes of a connection, as soon as that is so."""
+    with suppress(ConnectionResetError):
+        while one.recv(65536):
+            continue
+    return True
+
+
+@contextmanager
+def asked_of():
+    """A server as Streamlit makes one: its address and loop, what it was asked, what it waits for."""
+    asked, released, loop = [], asyncio.Event(), asyncio.new_event_loop()
+
+    async def app(scope, receive, send):
+        asked.append(scope["path"])
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.accept"})
+            await receive()
+        else:
+            if scope["path"] == "/waits":
+                await released.wait()
+            await PlainTextResponse("read")(scope, receive, send)
+
+    serving = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, ws="websockets-sansio"))
+    thread = threading.Thread(target=loop.run_until_complete, args=(serving.serve(),))
+    thread.start()
+    try:
+        wait_until(lambda: serving.started)
+        yield f"http://127.0.0.1:{serving.servers[0].sockets[0].getsockname()[1]}", loop, asked, released
+    finally:
+        serving.should_exit = serving.force_exit = True
+        thread.join()
+        loop.close()
 
 
 @pytest.mark.parametrize(("headless", "shown"), [(False, ["http://localhost:8501"]), (True, [])])

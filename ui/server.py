@@ -4,7 +4,9 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import wraps
 from html import escape
+from typing import Any
 
 import streamlit as st
 from starlette.datastructures import Headers
@@ -12,6 +14,7 @@ from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.cli_util import open_browser
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from core.numbers import whole_number
 from runtime import content, operators
@@ -21,9 +24,9 @@ MOST_VISITS = whole_number(os.environ.get("SHARDLAB_MOST_VISITS"), 1) or 1_000
 """Pages open at once, some 0.1 MB each before they are used: far more than one server answers in good time."""
 MOST_BODIES, BODY_S = 64, 30.0
 """Uploads that may be under way at once, and how long one may take: each holds up to a megabyte meanwhile."""
+MOST_CONNECTIONS, REQUEST_S = 3 * MOST_VISITS, 10.0
+"""Connections open at once, visits among them, and how long one may be without the headers of a request."""
 AGAIN_S = 10
-
-wanted_messages.install()
 
 
 class Bounded:
@@ -70,6 +73,44 @@ class Bounded:
         again = f'<meta charset="utf-8"><meta http-equiv="refresh" content="{AGAIN_S}"><title>Shardlab</title>'
         page = f'<!doctype html><html lang="{speaks}">{again}<p>{escape(content.load("shell", speaks)["full"])}</p>'
         await HTMLResponse(page, 503, {"Retry-After": str(AGAIN_S)})(scope, receive, send)
+
+
+def install() -> None:
+    """Hang up on a connection that is one too many, and on one that comes to no request. Again changes nothing.
+
+    Uvicorn bounds the time between two requests alone, and takes any byte for one. Source: uvicorn 0.54,
+    protocols/http/h11_impl.py.
+    """
+    made = AutoHTTPProtocol.connection_made
+    if hasattr(made, "__wrapped__"):
+        return
+
+    @wraps(made)
+    def made_and_watched(connection: Any, transport: asyncio.Transport) -> None:
+        made(connection, transport)
+        if len(connection.connections) > MOST_CONNECTIONS:
+            operators.note("full", connections=MOST_CONNECTIONS)
+            transport.abort()
+        else:
+            connection.loop.call_later(REQUEST_S, _hang_up_on, connection, None)
+
+    AutoHTTPProtocol.connection_made = made_and_watched  # type: ignore[method-assign, assignment]
+
+
+def _hang_up_on(connection: Any, answered: object) -> None:
+    """Close a connection that still waits for a request after the one it had answered; else look again later."""
+    transport, last = connection.transport, connection.cycle
+    if transport.is_closing() or transport.get_protocol() is not connection:  # it is a visit by now
+        return
+    waits = last is None or last.response_complete
+    if waits and last is answered:
+        transport.close()
+    else:
+        connection.loop.call_later(REQUEST_S, _hang_up_on, connection, last if waits else None)
+
+
+wanted_messages.install()
+install()
 
 
 def _is_page(scope: Scope) -> bool:
