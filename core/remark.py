@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+LONGEST_VALUE = 1_000
+"""Characters of a value: a word of somebody's paste may be one, and of any length."""
+
 
 @dataclass(frozen=True)
 class Remark:
@@ -18,8 +21,14 @@ class Remark:
 
 
 def remark(code: str, line: int = 0, **values: object) -> Remark:
-    """A remark by its code and values."""
-    return Remark(code, values, line)
+    """A remark by its code and values, of a longer text its beginning."""
+    return Remark(code, {name: _bounded(value) for name, value in values.items()}, line)
+
+
+def _bounded(value: object) -> object:
+    if isinstance(value, str) and len(value) > LONGEST_VALUE:
+        return f"{value[:LONGEST_VALUE]}…"
+    return value
 
 
 def once(remarks: Iterable[Remark]) -> tuple[Remark, ...]:

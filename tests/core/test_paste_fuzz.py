@@ -35,6 +35,7 @@ from core.two_way_tp import read_log as read_run
 from core.two_way_tp.result import read_result
 from core.two_way_tp.scaling import read_scaling
 from runtime import captures
+from runtime.files import text_of
 from runtime.measurements import example_paste
 from runtime.prose import explained, worded
 from tests.core.links.printed_tables import table
@@ -88,12 +89,17 @@ HANG = (
 NUMBERS = (
     "0", "-1", "--5", "1e400", "-1e400", "Infinity", "NaN", "nan", "inf", "1e999", "9" * 400, "9" * 5000, "1,5",
     "1.2.3", "0x10", "1e-400", "2147483648", "18446744073709551616", "-0", "٣", "1\u202f024", "", "null", "[]",
-    "{}", "true",
+    "{}", "true", "1e99999999", "0x1p1024", "①",
 )  # fmt: skip
 PIECES = (
     "\x00",
     "\ud800",
     "\u202e",
+    "\u2066",
+    "\u200b",
+    "\ufeff",
+    "\u2028",
+    "\x1c",
     "\x1b[31m",
     "\r",
     "\n",
@@ -109,6 +115,16 @@ PIECES = (
     ",",
     "…",
 )
+BYTES = (
+    b"\xff\xfe",
+    b"\xfe\xff\xd8",
+    b"\xc3",
+    b"\xed\xa0\x80",
+    b"\xf4\x90\x80\x80",
+    b"\x1f\x8b\x08\x00",
+    b"\xef\xbb\xbf",
+)
+"""What no text in UTF-8 has: a file of them is read all the same."""
 
 
 def tables(text: str) -> object:
@@ -201,7 +217,7 @@ def mangled(rng: random.Random, text: str, other: str) -> str:
     lines = text.split("\n")
     row = rng.randrange(len(lines))
     figures = list(re.finditer(r"\d+(?:\.\d+)?", text))
-    kind = rng.randrange(10)
+    kind = rng.randrange(11)
     if kind < 3 and figures:
         figure = rng.choice(figures)
         return text[: figure.start()] + rng.choice(NUMBERS) + text[figure.end() :]
@@ -217,6 +233,10 @@ def mangled(rng: random.Random, text: str, other: str) -> str:
         return text[:at] + other[: rng.randrange(min(400, len(other)) + 1)] + text[at:]
     if kind == 8:
         return "\n".join(rng.sample(lines, len(lines)))
+    if kind == 9:
+        return text_of(
+            text[:at].encode("utf-8", "replace") + rng.choice(BYTES) + text[at:].encode("utf-8", "replace")
+        )
     return text[at:to]
 
 
@@ -319,6 +339,7 @@ ROW = (
         ("run", RUN.read_text(encoding="utf-8").replace('"median_us": ', f'"median_us": {"9" * 5000}')),
         ("nccl", f"{ROW} {'9' * 5000}\n" * 4),
         ("nccl", f"{ROW} 1e{'9' * 30}\n" * 4),
+        ("nccl", f"131072 32768 float sum -1 22.29 5.88 {'1' * 4000}\n"),
         ("nccl", f"{ROW.replace('8388608', '0', 1)}\n" + f"{ROW.replace('50.29', '25.14')}\n" * 5),
         ("log", DEEPSEEK),
         ("log", re.sub(r"v?\d+\.\d+\.\d+(\.post\d)?", "0.7.²", DEEPSEEK)),
