@@ -128,6 +128,7 @@ class TorchRun:
 
     def __post_init__(self) -> None:
         self._folder = scratch("run")
+        self._require_room()
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._printed: list[str] = []
         self._process: subprocess.Popen[str] | None = None
@@ -172,6 +173,18 @@ class TorchRun:
     def elapsed_s(self) -> float:
         """Seconds since the run was started."""
         return time.monotonic() - self._began_s
+
+    def _require_room(self) -> None:
+        """Write as much as a run may, and take it away: what has no room for its result is told before it runs.
+
+        Raises OSError.
+        """
+        try:
+            self._result_path.write_bytes(bytes(FULL_BYTES))
+        except OSError:
+            self._folder.cleanup()
+            raise
+        self._result_path.unlink()
 
     def _pump(self) -> None:
         """Start torchrun and hand on its lines. The kernel ties torchrun to this thread, which lives as long."""

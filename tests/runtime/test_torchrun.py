@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -283,19 +284,21 @@ def tiny_disk(tmp_path):
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("left_bytes", [0, 3 * 2**12])
-def test_a_full_disk_is_told_and_leaves_the_machine_free_for_the_next_run(tiny_disk, left_bytes, monkeypatch):
-    """Full from the start, nothing is begun; with room for its folder alone, it ends in words."""
+@pytest.mark.parametrize("full", ["before", "while it runs"])
+def test_a_full_disk_is_told_and_leaves_the_machine_free_for_the_next_run(tiny_disk, full, monkeypatch):
+    """With room for its folder alone nothing is begun; filled while it runs, it ends in words."""
     for variable in ("TMPDIR", "TEMP", "TMP"):
         monkeypatch.setenv(variable, str(tiny_disk))
     monkeypatch.setattr(torchrun.tempfile, "tempdir", str(tiny_disk))
-    (tiny_disk / "ballast").write_bytes(b"0" * (2**19 - left_bytes))
-    if left_bytes == 0:
-        monkeypatch.setattr(torchrun.tempfile, "TemporaryDirectory", full_disk)
+    ballast = tiny_disk / "ballast"
+    if full == "before":
+        ballast.write_bytes(b"0" * (2**19 - 3 * 2**12))
         with pytest.raises(RunRefusedError, match="No space left on device in"):
             start(SHORT)
+        assert not list(tiny_disk.glob("shardlab-run-*"))
     else:
         with start(SHORT) as run:
+            ballast.write_bytes(b"0" * (shutil.disk_usage(tiny_disk).free - 3 * 2**12))
             for _ in run.watch():
                 pass
         assert run.outcome.status == "failed"
@@ -304,11 +307,6 @@ def test_a_full_disk_is_told_and_leaves_the_machine_free_for_the_next_run(tiny_d
     lock = HostLock(torchrun.LOCK_NAME)
     assert lock.acquire()
     lock.release()
-
-
-def full_disk(*_, **__):
-    """A tmpfs has room for a folder when it has none for a file; other file systems have not."""
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_ranks_share_memory_where_dev_shm_has_no_room_for_it():
