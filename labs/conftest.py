@@ -6,6 +6,7 @@ file names, so a module is loaded from its path, under a name that no other lab 
 
 import importlib.util
 import os
+import re
 import sys
 import traceback
 from pathlib import Path
@@ -21,6 +22,9 @@ _TASKS = {
     for task in lab.tasks
     for test in task.tests
 }
+_PRINTED_LINES = 20
+"""As many of a test's printed lines are shown, the last ones."""
+
 _RESULTS = pytest.StashKey[dict]()
 _NO_CASE = SimpleNamespace(params={})
 
@@ -74,18 +78,34 @@ def pytest_runtest_makereport(item, call):
     if report.failed and call.excinfo is not None and isinstance(call.excinfo.value, AssertionError):
         report.longrepr = _unmet(item, call.excinfo)
     elif report.failed and call.excinfo is not None:
-        line, raised = _line_of(call.excinfo), str(call.excinfo.value)
+        line, raised = _line_of(call.excinfo), _plain(str(call.excinfo.value))
         if call.excinfo.typename != "RankError":  # which names the error, its line and the rank by itself
             raised = f"{call.excinfo.typename}: {raised}"
         if line:
             report.longrepr = f"{raised} (line {line} of {_file_name()})"
         elif not isinstance(call.excinfo.value, pytest.fail.Exception):
             report.longrepr = raised  # where the lab met what it was given, or a rank did, in a process of its own
+    report.sections = [(head, _last_lines(printed)) for head, printed in report.sections]
     passed, said = item.config.stash.setdefault(_RESULTS, {}).setdefault(task, ([], []))
     passed.append(report.outcome == "passed")
     if report.failed:
         said.append(str(report.longrepr).strip().splitlines()[-1])
     return report
+
+
+def _plain(raised: str) -> str:
+    """An error's words; numpy's own of a product that does not fit, without its signatures."""
+    sizes = re.fullmatch(
+        r"matmul: .*mismatch in its core dimension 0.*\(size (\d+) is different from (\d+)\)", raised
+    )
+    return f"a product of {sizes[2]} columns and {sizes[1]} rows, which should be as many" if sizes else raised
+
+
+def _last_lines(printed: str) -> str:
+    """What a test printed, its beginning left out where it is long."""
+    lines = printed.splitlines()
+    left_out = len(lines) - _PRINTED_LINES
+    return printed if left_out <= 0 else "\n".join([f"({left_out} lines before)", *lines[-_PRINTED_LINES:]])
 
 
 def _unmet(item: pytest.Item, raised: pytest.ExceptionInfo) -> str:
@@ -112,19 +132,22 @@ class _SaidOnce:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter):
-        failed, first, told = terminalreporter.stats.get("failed", []), [], set()
-        for report in failed:
+        stats = terminalreporter.stats
+        every = {kind: stats[kind] for kind in ("failed", "error") if stats.get(kind)}
+        stats |= {kind: self._first(reports) for kind, reports in every.items()}
+        result = yield
+        stats |= every
+        return result
+
+    def _first(self, reports):
+        first, told = [], set()
+        for report in reports:
             ours = Path(report.fspath).parts[0] == "labs"
             said = {str(report.longrepr), report.nodeid.partition("[")[0]} if ours else {report.nodeid}
             if not said & told:
                 first.append(report)
             told |= said
-        if failed:
-            terminalreporter.stats["failed"] = first
-        result = yield
-        if failed:
-            terminalreporter.stats["failed"] = failed
-        return result
+        return first
 
 
 def pytest_configure(config):

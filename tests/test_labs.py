@@ -73,16 +73,40 @@ def test_the_bare_environment_refuses_what_the_app_needs(tmp_path, monkeypatch):
     assert all("torch is not in the bare environment" in (outcome.failure or "") for outcome in outcomes)
 
 
+def told(attempt: str, folder, lab: str = "lab-04-pipeline-bubble") -> str:
+    """What pytest prints of a starter with more written under it."""
+    starter = (ROOT / "labs" / lab / "starter.py").read_text(encoding="utf-8")
+    (folder / "mine.py").write_text(starter + attempt, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"labs/{lab}"]
+    environment = {**os.environ, "LAB_IMPL": str(folder / "mine.py"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False).stdout
+
+
 @pytest.mark.slow
 def test_a_wrong_answer_is_told_once_and_with_what_was_wanted(tmp_path):
     """A formula that is wrong in fifty cases is one line, with the first of them."""
-    starter = (ROOT / "labs" / "lab-04-pipeline-bubble" / "starter.py").read_text(encoding="utf-8")
-    untouched = 'raise NotImplementedError("lab-04, task 6: microbatches_for_budget")'
-    assert untouched in starter
-    (tmp_path / "mine.py").write_text(starter.replace(untouched, "return 1"), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "labs/lab-04-pipeline-bubble"]
-    environment = {**os.environ, "LAB_IMPL": str(tmp_path / "mine.py"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    told = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False).stdout
-    assert "p=8, a budget of Fraction(1, 10), under=False: 1 was returned, and 63 is due." in told
-    assert "assert" not in told
-    assert len(told.splitlines()) < 60
+    attempt = "\ndef microbatches_for_budget(stages, budget, *, under=False):\n    return 1\n"
+    lines = told(attempt, tmp_path)
+    assert "p=8, a budget of Fraction(1, 10), under=False: 1 was returned, and 63 is due." in lines
+    assert "assert" not in lines
+    assert len(lines.splitlines()) < 60
+
+
+@pytest.mark.slow
+def test_a_file_that_cannot_be_loaded_is_told_once(tmp_path):
+    """107 tests meet the same missing module: a line for each of seven tasks, and two as pytest tells an error."""
+    lines = told("\nimport nowhere\n", tmp_path)
+    assert lines.count("No module named 'nowhere'") == 9
+    assert len(lines.splitlines()) < 40
+
+
+@pytest.mark.slow
+def test_what_an_attempt_prints_and_numpy_says_is_kept_short(tmp_path):
+    attempt = """
+def column_parallel(x, W, num_ranks, ledger=None, bias=None):
+    print("rank\\n" * 5000)
+    return np.concatenate([x @ w for w in np.split(W, num_ranks)], axis=-1)
+"""
+    lines = told(attempt, tmp_path, "lab-01-tp-sharding-math")
+    assert "ValueError: a product of 5 columns and 16 rows, which should be as many (line" in lines
+    assert len(lines.splitlines()) < 140

@@ -40,7 +40,7 @@ def column_parallel(
         X[T, D] · W[F_N, D]ᵀ → Y[T, F_N]
 
     Cut the F rows of W over the ranks, multiply on each, and return the slices side by side as (T, F).
-    Raise IndivisibleError (`require_divides("out_features", ...)`) when F does not divide.
+    Raise IndivisibleError (`require_divides("out_features", F, "num_ranks", N)`) when F does not divide.
     """
     raise NotImplementedError("lab-01, task 1: column_parallel")
 
@@ -54,7 +54,7 @@ def row_parallel(
 
     Cut the columns of x and of W alike; each rank's product has the right shape and the wrong values until
     `all_reduce(partials, ledger)` adds them. Mind where the bias goes.
-    Raise IndivisibleError (`require_divides("in_features", ...)`) when D does not divide.
+    Raise IndivisibleError (`require_divides("in_features", D, "num_ranks", N)`) when D does not divide.
     """
     raise NotImplementedError("lab-01, task 2: row_parallel")
 
@@ -93,6 +93,6 @@ def attention_tp(
     Wq is (H·h, D), Wk and Wv are (K·h, D), Wo is (D, H·h), h = head_dim. `attend(q, k, v, head_dim)` is given: it
     pairs each KV head with H/K consecutive query heads. A rank needs the KV heads of its own query heads; where
     there are more ranks than KV heads, several ranks hold the same one.
-    Raise IndivisibleError (`require_divides("num_attention_heads", ...)`) when H does not divide.
+    Raise IndivisibleError (`require_divides("num_attention_heads", H, "num_ranks", N)`) when H does not divide.
     """
     raise NotImplementedError("lab-01, task 4: attention_tp")

@@ -212,12 +212,12 @@ def test_an_mlp_whose_width_does_not_divide_is_refused(lab):
 
 def test_the_inputs_come_back_untouched(lab):
     x, W, bias = whole_numbers(2, 8), whole_numbers(8, 8, seed=1), np.ones(8)
-    for run in (row, column):
+    for run, name_of in ((row, "row_parallel"), (column, "column_parallel")):
         given = [x.copy(), W.copy(), bias.copy()]
         run(lab, *given[:2], 4, bias=given[2])
         for name, before, after in zip(("x", "W", "bias"), (x, W, bias), given, strict=True):
             if not np.array_equal(before, after):
-                pytest.fail(f"{name} was changed: work on a copy of it.", pytrace=False)
+                pytest.fail(f"{name_of} changed {name}: work on a copy of it.", pytrace=False)
 
 
 def attention_problem(heads, kv_heads, tokens=3, head_dim=2, seed=3):

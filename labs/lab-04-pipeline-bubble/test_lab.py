@@ -73,7 +73,10 @@ def test_every_stage_runs_every_microbatch_once_and_in_order(lab, stages, microb
 @pytest.mark.parametrize(("stages", "microbatches"), SIZES)
 def test_a_stage_starts_a_microbatch_when_the_stage_before_has_ended_it(lab, stages, microbatches):
     actions = [span.action for span in by_hand(stages, microbatches)]
-    runs_as(lab.run_on_ticks(actions, stages), by_hand(stages, microbatches))
+    given = list(actions)
+    runs_as(lab.run_on_ticks(given, stages), by_hand(stages, microbatches))
+    if given != actions:
+        pytest.fail("run_on_ticks changed the list it was given: work on a copy of it.", pytrace=False)
 
 
 def test_the_order_of_the_stages_in_the_list_says_nothing(lab):

@@ -22,6 +22,15 @@ def fill_drain(stages, microbatches):
 """,
         "test_every_stage_runs_every_microbatch_once_and_in_order",
     ),
+    "the list it was given emptied": (
+        """
+from core.pipeline_bubble.bubble import run_on_ticks as run_them
+
+def run_on_ticks(actions, stages):
+    return run_them([actions.pop(0) for _ in range(len(actions))], stages)
+""",
+        "test_a_stage_starts_a_microbatch_when_the_stage_before_has_ended_it",
+    ),
     "stages that do not wait for their input": (
         """
 def run_on_ticks(actions, stages):
@@ -124,6 +133,7 @@ def is_valid(spans, stages, microbatches):
 
 SAYS = {
     "the microbatches in turned order": "stage 0 takes [4, 3, 2, 1, 0]; each once, in order, is due",
+    "the list it was given emptied": "run_on_ticks changed the list it was given",
     "stages that do not wait for their input": "its input 0F0 ends at 1",
     "the formula in place of a simulation": "its stage is busy, in its order",
     "the fill counted and the drain forgotten": "Only the fill was counted",
