@@ -60,6 +60,7 @@ def scene(page: Page, question: Plans, load: str) -> None:
     with st.container(key="aside_race"):
         page.reading("race.reading")
         with st.expander(page.prose.plain("race.table")):
+            st.markdown(_table(page, asked, load))
             table = frame(rows.lane_rows(asked.ran))
             page.table(table, "race.reading")
         page.note("race.note")
