@@ -24,6 +24,7 @@ from core.links.fit import (
     why_not_fitted,
 )
 from core.links.nccl_tests import Row, Table, read_tables
+from core.remark import remark
 from runtime.prose import worded
 from tests.core.links.printed_tables import header, row, sizes, table, words
 
@@ -193,6 +194,12 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(found, says):
 )
 def test_what_a_fit_must_not_be_taken_for_is_said(found, says):
     assert any(says in said for said in words(doubts(found, fit_link(found))))
+
+
+def test_a_latency_is_extrapolated_from_the_smallest_size():
+    """200 µs to begin with and 10 ms for the bytes of 1 GiB."""
+    found = made([(n, 200 + n / 1e5) for n in sizes(1 << 30, 1 << 34)])
+    assert remark("links.latency_untold", size_bytes=1 << 30) in doubts(found, fit_link(found))
 
 
 def test_one_gpu_a_node_may_be_called_a_network_latency():

@@ -107,6 +107,12 @@ def test_an_unnamed_gather_may_be_a_scatter():
     assert "a scatter has too" in said
 
 
+def test_a_line_on_two_tests_names_none():
+    """By its shape the table is a gather's or a scatter's, whatever a line before it has built."""
+    unnamed = table("all_gather", 4).splitlines()[1:]
+    assert only("\n".join(["built reduce_perf and broadcast_perf", *unnamed])).op == only("\n".join(unnamed)).op
+
+
 def test_an_uneven_alltoall_is_another_test():
     assert facts(only(table("alltoall", 4).replace("alltoall_perf", "alltoallv_perf")))[:2] == ("alltoallv", 4)
 

@@ -76,6 +76,8 @@ def test_heads_that_do_not_divide_are_refused():
             attention_tp(*problem(heads, kv_heads), HEAD_DIM, num_ranks)
     with pytest.raises(OutOfRangeError, match="num_key_value_heads=3"):
         cut_kv_heads(Group(4), "Wk", problem(8, 3)[2], 3)
+    with pytest.raises(OutOfRangeError, match="kv_heads=2 cannot serve 3 query heads"):
+        attend(np.ones((1, 3 * HEAD_DIM)), *2 * [np.ones((1, 2 * HEAD_DIM))], HEAD_DIM)
 
 
 @given(st.integers(1, 8), st.integers(4, 20))

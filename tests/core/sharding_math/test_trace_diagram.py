@@ -35,6 +35,12 @@ def test_a_row_layer_has_five_steps():
     assert codes == ["whole", "shard", "local_matmul", "all_reduce", "compare"]
 
 
+def test_where_rounding_moved_nothing_the_last_output_is_followed():
+    """Every rank of a column layer adds the same products in the same order as one GPU: no output is an ulp off."""
+    drawn = diagram("column")
+    assert drawn.follow == len(drawn.outputs) - 1
+
+
 def test_a_column_layer_sends_nothing():
     drawn = diagram("column")
     assert [bar.absent for bar in bars(drawn)] == ["not_needed"]
@@ -149,6 +155,8 @@ def test_wrong_cells_are_marked_with_their_difference_and_right_ones_are_not(mis
         assert set(block.wrong) == {(0, int(j)) for j in np.flatnonzero(np.abs(gap[0]) > 1e-9)}
     shown = [number(text) for block in result.blocks for text in block.under if text]
     assert max(map(abs, shown)) == pytest.approx(abs(layer.gap().largest), abs=0.005)
+    if any(not np.array_equal(gap, gaps[0]) for gap in gaps):  # rounding is nothing to follow there
+        assert wrong.follow == len(wrong.outputs) - 1
 
 
 def test_every_row_has_its_own_key():

@@ -1,11 +1,20 @@
 """The KV cache, in blocks, tokens and requests, as each kind of model keeps it."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from core.catalog import model
+from core.startup_log import pools
 from core.startup_log.basis import windowed
 from core.startup_log.reader import read_log
 from tests.core.startup_log.printed_logs import CONFIG, formula, told, verdicts
+
+
+def test_tokens_of_one_group_leave_open_how_many_blocks_the_others_have(monkeypatch):
+    """160 tokens are ten blocks of 16; of three groups up to two have one more. A request takes five of them."""
+    monkeypatch.setattr(pools, "pools", lambda basis, length: [pools.Pool(6.0, 3, 5)])
+    assert pools.requests(SimpleNamespace(spanned_tokens=16), 160, 4096) == pytest.approx([12.0, 6.0, 6.2, 6.4])
 
 
 def test_blocks_that_an_argument_asks_for_are_counted_from_no_memory():
