@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from core.catalog import link as find_link
@@ -37,7 +38,7 @@ class View:
     phase: Phase = "decode"
     napkin: bool = False
 
-    @property
+    @cached_property
     def step(self) -> Step:
         """The step that is priced."""
         model, gpu = self.scenario.model_spec, self.scenario.gpu_spec

@@ -1,7 +1,9 @@
 """One all-reduce against its payload: a link's line, what was measured beside it, and names clear of both."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from math import log2, sqrt
+from operator import itemgetter
 from typing import Any
 
 from runtime.prose import named
@@ -173,9 +175,12 @@ def _clear_of(in_the_way: Sequence[float], line: Rows, end_bytes: float, reach: 
 
 def _under(measured: Rows, line: Rows) -> list[float]:
     """Payloads of the circles that lie close under a line."""
-    shaded = []
+    line = sorted(line, key=itemgetter("payload_bytes"))
+    sizes, shaded = [point["payload_bytes"] for point in line], []
     for row in measured:
-        on_line = min(line, key=lambda point: abs(point["payload_bytes"] - row["payload_bytes"]))
+        at = bisect_left(sizes, row["payload_bytes"])
+        beside = line[max(0, at - 1) : at + 1]
+        on_line = min(beside, key=lambda point: abs(point["payload_bytes"] - row["payload_bytes"]))
         if 0.4 * on_line["time_us"] <= row["time_us"] <= 0.97 * on_line["time_us"]:
             shaded.append(row["payload_bytes"])
     return shaded
