@@ -24,7 +24,7 @@ from runtime.quantities import binary_bytes, grouped, in_a_row, local, percent, 
 from ui.two_way_tp.rows import step_ms, sums_in_steps_s, usual_work_s, working_s
 from ui.two_way_tp.rows_runs import hardware, recorded_model
 
-BACKENDS = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
+_SAID_OF = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
 BACKENDS = {"TCP": "gloo", "shared memory": "shm"}
 BETWEEN = {"gloo": "TCP", "nccl": "NCCL", "shm": "shared memory"}
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -64,7 +64,7 @@ def fields(
         "parameters": grouped(total_parameters(log.model)),
         "parameters_millions": plain(total_parameters(log.model) / 1e6, 2),
         "layers": str(log.model.num_hidden_layers),
-        "backend": named("two_way_tp", BACKENDS.get(log.backend, log.backend)),
+        "backend": named("two_way_tp", _SAID_OF.get(log.backend, log.backend)),
         "between": named("two_way_tp", BETWEEN.get(log.backend, log.backend)),
         "single": seconds(log.single_token_s),
         "token": seconds(log.token_s),
