@@ -17,8 +17,9 @@ INK = (HERE / "ink.js").read_text(encoding="utf-8")
 """Run before the page: what is written on a canvas leaves its size, place and colour here."""
 
 TYPE = (HERE / "type.js").read_text(encoding="utf-8")
-"""The least type in sight, how far the lowest reaches under the foot, which screen this is of how many, and all
-that is written: its words, box, colour as red, green, blue and alpha of 255, and how much it is faded."""
+"""The least type in sight, how far the lowest reaches under the foot, how many rows out of sight have lines, which
+screen this is of how many, and all that is written: its words, box, colour as red, green, blue and alpha of 255,
+and how much it is faded."""
 
 LEAST_ON_A_PHONE_PX = 12
 

@@ -193,6 +193,8 @@ def walled(page) -> list[str]:
     for number, screen in enumerate(screens(page), 1):
         if screen["under"] > 0 or screen["aside"] > 0:
             found.append(f"screen {number}: {screen['lowest']!r} is {screen['under']} px under the foot")
+        if screen["ruled"]:
+            found.append(f"screen {number}: {screen['ruled']} lines of rows that are on another screen")
         if screen["least"] < LEAST_PX:
             found.append(f"screen {number}: {screen['smallest']!r} is {screen['least']} px")
         found += [f"screen {number}: {words!r} has a contrast of {ratio}" for words, ratio in screen["faint"]]

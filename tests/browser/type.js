@@ -54,6 +54,8 @@
         smallest: least.words,
         under: Math.round(lowest.bottom - end),
         lowest: lowest.words,
+        ruled: [...document.querySelectorAll('tr')].filter((row) => row.checkVisibility() && !row.checkVisibility(seeable))
+            .filter(({ cells }) => cells.length && rgba(getComputedStyle(cells[0]).borderBottomColor)[3]).length,
         aside: document.documentElement.scrollWidth - innerWidth,
         screen: document.documentElement.style.getPropertyValue('--screen'),
         letters: seen.filter(({ px, box }) => px < Infinity && box[3] > box[1] && box[2] > box[0]),
