@@ -19,7 +19,7 @@ PARTS = {
     *("name", "param", "container", "shared", "lang", "first", "wall", "streamlit"),  # the page's, for the browser
     *("key", "kind", "op", "moment", "start", "row", "result"),  # which of a player's kinds a thing is
     *("held", "link", "absent"),  # a stepper's tensors: where they lie, what joins them, what was left out
-    *("begins", "after", "goal", "options", "refusal"),  # a puzzle's states and moves
+    *("begins", "ends", "after", "goal", "options", "refusal"),  # a puzzle's states and moves
 }
 """Parts of what a player is sent that it compares and nobody reads: its words have names of their own."""
 
