@@ -19,8 +19,8 @@ from core.steps.model import TensorGroup, decode_step_s, decode_terms, peak_flop
 from core.steps.speculation import speculation
 from core.two_way_tp.replicas import duels
 
-CARD, WIRE, NETWORK = gpu("h200-sxm"), link("nvlink-4"), link("ib-ndr")
-ALONE = TensorGroup(1, WIRE)
+H200, LINK, NETWORK = gpu("h200-sxm"), link("nvlink-4"), link("ib-ndr")
+ALONE = TensorGroup(1, LINK)
 BATCHES = (1, 64)
 
 
@@ -32,16 +32,16 @@ def test_a_step_reads_the_same_weights_on_every_page(key):
     """
     row = MODELS[key]
     dtype = row.weight_dtype
-    looked_up_s = (held_weight_bytes(row, dtype) - read_weight_bytes(row, dtype, inf)) / CARD.memory_bytes_per_s
+    looked_up_s = (held_weight_bytes(row, dtype) - read_weight_bytes(row, dtype, inf)) / H200.memory_bytes_per_s
     for batch in BATCHES:
-        planner = decode_terms(row, CARD, ALONE, batch, 0, dtype)
-        assert forward_pass(row, CARD, batch, dtype).memory_s == pytest.approx(planner.weights_s)
-        assert forward_pass(row, CARD, batch).arithmetic_s == pytest.approx(
-            decode_terms(row, CARD, ALONE, batch, 0).arithmetic_s
+        planner = decode_terms(row, H200, ALONE, batch, 0, dtype)
+        assert forward_pass(row, H200, batch, dtype).memory_s == pytest.approx(planner.weights_s)
+        assert forward_pass(row, H200, batch).arithmetic_s == pytest.approx(
+            decode_terms(row, H200, ALONE, batch, 0).arithmetic_s
         )
-        lab = decode_step_s(row, CARD, dtype, batch)
+        lab = decode_step_s(row, H200, dtype, batch)
         assert lab == pytest.approx(planner.weights_s + looked_up_s)
-        assert lab <= held_weight_bytes(row, dtype) / CARD.memory_bytes_per_s * (1 + 1e-12)
+        assert lab <= held_weight_bytes(row, dtype) / H200.memory_bytes_per_s * (1 + 1e-12)
         if row.moe is None:
             assert step_weight_bytes(row, dtype, batch) == held_weight_bytes(row, dtype)
 
@@ -51,18 +51,18 @@ def test_a_step_takes_as_long_in_lab_03_lab_04_the_clinic_and_on_the_journey(key
     row = MODELS[key]
     dtype = row.weight_dtype
     for batch in BATCHES:
-        lab = batched_decode_step_s(row, CARD, batch, dtype)
-        asked = Scenario(model=key, gpu=CARD.key, weight_dtype=dtype, batch=batch, tp=1)
+        lab = batched_decode_step_s(row, H200, batch, dtype)
+        asked = Scenario(model=key, gpu=H200.key, weight_dtype=dtype, batch=batch, tp=1)
         assert Knob(asked).compute_s * 2 == pytest.approx(lab)
-        trip = journey(Step(row, 2, batch, lab, divided=True), WIRE)
+        trip = journey(Step(row, 2, batch, lab, divided=True), LINK)
         assert trip.total_s == pytest.approx(trip.bill.total_s)
         assert trip.layers * (trip.attention_s + trip.mlp_s) + trip.ends_s == pytest.approx(lab / 2)
-    one = layout(row, Cluster(CARD, WIRE, NETWORK), 1, 1, sequences=64, prompt_tokens=2048, dtype=dtype)
-    assert one.itl_alone_s == pytest.approx(batched_decode_step_s(row, CARD, 1, dtype))
-    assert one.itl_full_s == pytest.approx(batched_decode_step_s(row, CARD, 64, dtype))
-    assert one.ttft_s == pytest.approx(prefill_step_s(row, CARD, 2048, dtype=dtype))
+    one = layout(row, Cluster(H200, LINK, NETWORK), 1, 1, sequences=64, prompt_tokens=2048, dtype=dtype)
+    assert one.itl_alone_s == pytest.approx(batched_decode_step_s(row, H200, 1, dtype))
+    assert one.itl_full_s == pytest.approx(batched_decode_step_s(row, H200, 64, dtype))
+    assert one.ttft_s == pytest.approx(prefill_step_s(row, H200, 2048, dtype=dtype))
     plain = speculation(
-        Step(row, 1, 1, decode_step_s(row, CARD, dtype), divided=True), CARD, WIRE, 0, 0.7, 0.1, dtype
+        Step(row, 1, 1, decode_step_s(row, H200, dtype), divided=True), H200, LINK, 0, 0.7, 0.1, dtype
     )
     assert plain.token_s == pytest.approx(one.itl_alone_s)
     assert plain.read_bytes == read_weight_bytes(row, dtype)
@@ -82,34 +82,34 @@ def test_a_mixture_reads_the_experts_that_are_met_and_not_all_of_them():
     assert held_weight_bytes(row) / 1e9 == pytest.approx(93.4, abs=0.05)
     assert step_weight_bytes(row) / 1e9 == pytest.approx(2 * 12_879_925_248 / 1e9, rel=1e-3)
     assert step_weight_bytes(row, tokens=64) == pytest.approx(held_weight_bytes(row))
-    assert weight_streaming_s(row, CARD, counted="step") == decode_step_s(row, CARD)
+    assert weight_streaming_s(row, H200, counted="step") == decode_step_s(row, H200)
 
 
 @pytest.mark.parametrize("key", ["mixtral-8x7b", "deepseek-v3", "qwen3-30b-a3b", "llama-3-8b"])
 def test_from_the_ridge_on_arithmetic_is_longer_than_reading(key):
     row = MODELS[key]
-    ridge = ridge_batch(row, CARD, row.weight_dtype)
-    step_s = decode_step_s(row, CARD, row.weight_dtype, ridge)
-    below, above = (batched_decode_step_s(row, CARD, round(part * ridge), row.weight_dtype) for part in (0.5, 2))
-    assert below == decode_step_s(row, CARD, row.weight_dtype, round(ridge / 2))
+    ridge = ridge_batch(row, H200, row.weight_dtype)
+    step_s = decode_step_s(row, H200, row.weight_dtype, ridge)
+    below, above = (batched_decode_step_s(row, H200, round(part * ridge), row.weight_dtype) for part in (0.5, 2))
+    assert below == decode_step_s(row, H200, row.weight_dtype, round(ridge / 2))
     assert above == pytest.approx(2 * step_s, rel=1e-2)
 
 
 def test_a_prompt_in_8_bits_is_multiplied_in_8_bits_where_the_gpu_does():
     """The planner counts so; lab 03 and lab 04 divided by the bf16 rate."""
     row = MODELS["deepseek-v3"]
-    assert peak_flops(CARD, "fp8") == 2 * CARD.bf16_flops
-    assert prefill_step_s(row, CARD, 8192, mfu=1.0, dtype="fp8") == prefill_flops(row, 8192) / (2 * CARD.bf16_flops)
+    assert peak_flops(H200, "fp8") == 2 * H200.bf16_flops
+    assert prefill_step_s(row, H200, 8192, mfu=1.0, dtype="fp8") == prefill_flops(row, 8192) / (2 * H200.bf16_flops)
 
 
 def test_replicas_of_a_mixture_read_the_experts_that_their_half_meets():
     """Of 64 tokens a replica's 32 meet fewer of 256 experts; one token needs what one GPU would read, in both."""
-    row, card = MODELS["qwen3-30b-a3b"], gpu("h200-sxm")
+    row, h200 = MODELS["qwen3-30b-a3b"], gpu("h200-sxm")
     one, many = (
-        next(duel for duel in duels(row, card, WIRE, batch=batch) if duel.kind == "same batch") for batch in (1, 64)
+        next(duel for duel in duels(row, h200, LINK, batch=batch) if duel.kind == "same batch") for batch in (1, 64)
     )
-    assert one.allowed_s == pytest.approx(decode_step_s(row, card) / 2)
-    half, whole = (decode_step_s(row, card, batch=tokens) for tokens in (32, 64))
+    assert one.allowed_s == pytest.approx(decode_step_s(row, h200) / 2)
+    half, whole = (decode_step_s(row, h200, batch=tokens) for tokens in (32, 64))
     assert many.allowed_s == pytest.approx(half - whole / 2)
 
 

@@ -13,7 +13,7 @@ from core.catalog import GPUS, gpu, link, model
 
 
 class Sheet(NamedTuple):
-    """What a page prints of a card: GB, GB/s of memory, dense TFLOP/s, GB/s of its links both ways, its PCIe."""
+    """What a page prints of a GPU: GB, GB/s of memory, dense TFLOP/s, GB/s of its links both ways, its PCIe."""
 
     page: str
     gb: float | None = None
