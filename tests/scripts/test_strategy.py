@@ -1,6 +1,7 @@
 """`python -m scripts.strategy`: the answer in a terminal, a block as Mermaid, and what is refused in one line."""
 
 import json
+import re
 
 import pytest
 
@@ -24,7 +25,7 @@ def test_without_json_it_is_read_line_by_line(capsys):
     first, *lines = capsys.readouterr().out.splitlines()
     assert first.startswith("TP: TP=")
     assert any(line.startswith("- Take TP=") for line in lines)
-    assert lines[-1].startswith("- Error, first token: 6 published times")
+    assert re.match(r"- Error, first token: \d+ published times", lines[-1])
 
 
 def test_a_block_is_printed_as_mermaid(capsys):
