@@ -61,7 +61,9 @@ def held_to(gpu: GpuSpec, model: ModelSpec) -> list[Remark]:
     for quantity, name in tested:
         errors = accuracy_of(gpu, model, quantity)
         if errors is None:
-            reasons.append(remark(f"placement.untested_{name}", gpu=gpu, kind=layer_kind(model)))
+            reasons.append(
+                remark(f"placement.untested_{name}", gpu=gpu, kind=remark(f"placement.kind_{layer_kind(model)}"))
+            )
             continue
         code = f"placement.tested_{name}"
         reasons.append(remark(code, rows=errors.n, median=errors.median_error, p90=errors.p90_error))

@@ -10,9 +10,11 @@ import pytest
 
 from core.clinic import CASES
 from runtime import content
+from runtime.content import slug
 from tests import pseudo, said
 from tests.pages.test_every_scene import SCENARIOS, visit
 from ui.course.pages import LABS, OVERVIEW, PAGES, entry
+from ui.placement.rows import CASE_NAMES
 from ui.startup_log.exercises import exercises
 
 PARTS = {
@@ -144,6 +146,7 @@ COMPUTED = (*LABS, entry("placement"), entry("strategy"))
 
 MORE: dict[str, list[dict[str, str]]] = {
     "clinic": [{"clinic_case": case, "clinic_answers": len(CASES) * "A"} for case in CASES],
+    "placement": [{"place_scene": "cases", "place_case": slug(case)} for case in CASE_NAMES],
     "strategy": [{"strategy_scene": "picker", "strategy_purpose": "serving"}],
     "startup_log": [
         {"log_scene": "exercises", "log_case": one.key, f"log_{one.key}_said": "a", f"log_{one.key}_shown": "true"}

@@ -232,7 +232,10 @@ def _pinned(pinned: Plan) -> str:
 
 def case_rows(key: str) -> list[BillRow]:
     """A worked case's options as bars."""
-    return [plan_row(f"{option.label}, {option.layout.name}", plan) for option, plan in case_plans(key)]
+    return [
+        plan_row(f"{named('placement', option.label)}, {option.layout.name}", plan)
+        for option, plan in case_plans(key)
+    ]
 
 
 @lru_cache(maxsize=16)
