@@ -37,7 +37,6 @@ _IN_THE_ZIP = (
     "scripts/__init__.py",
     "scripts/grade.py",
     "scripts/terminal.py",
-    "scripts/words.py",
     "content/en",
 )
 _SETUP = """#!/usr/bin/env bash

@@ -23,8 +23,7 @@ from core.scenario import Scenario
 from core.units import KIB, percent
 from runtime import content
 from runtime.measurements import measured_all_reduces
-from scripts.terminal import Parser, answer, print_aligned, run
-from scripts.words import words
+from scripts.terminal import Parser, answer, print_aligned, run, words
 
 LIMIT_BYTES = 1_000_000
 

@@ -19,8 +19,7 @@ from core.course.grading.tasks import Lab, lab_of
 from core.errors import OutOfRangeError, ShardlabError
 from core.question import Number, judge
 from runtime.grading import grade
-from scripts.terminal import Parser, run, written_json
-from scripts.words import words
+from scripts.terminal import Parser, run, words, written_json
 
 ROOT = Path(__file__).resolve().parents[1]
 FORMATS = {"text": as_text, "junit": as_junit, "gradescope": as_gradescope}

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from core.course.quiz import BANK, Choice, Judged, Question, Score, Sheet, judge, paper
 from core.course.quiz.paper import ConceptScore
 from core.units import percent
-from scripts.terminal import Parser, answer, print_aligned, run
-from scripts.words import words
+from scripts.terminal import Parser, answer, print_aligned, run, words
 
 Answer = Mapping[str, object]
 

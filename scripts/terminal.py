@@ -22,12 +22,13 @@ from typing import NoReturn, ParamSpec
 
 from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError, nearest
 from core.remark import Remark
-from runtime.prose import explained, worded
+from runtime.prose import explained, said, worded
 
 OFF, BAD_INPUT, NOTHING_FITS, CLOSED = 1, 2, 3, 141
 SCHEMA_VERSION = 1
 """Counts up when a key is renamed or goes; keys that are added leave it."""
 MOST_CHARACTERS = 2**20
+_MARKS = re.compile(r":[a-z-]+\[([^\]]*)\]|\[([^\]]*)\]\([^)]*\)|[*`]+|#+ ")
 P = ParamSpec("P")
 
 
@@ -175,3 +176,8 @@ def whole(value: float) -> float:
 
 def _text(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def words(stem: str, block: str, fields: Mapping[str, str]) -> str:
+    """A block of prose as plain text. Raises KeyError for an unknown block, or a field that is not given."""
+    return _MARKS.sub(lambda match: match[1] or match[2] or "", said(stem, block, **fields))

@@ -1,8 +1,9 @@
 """The parts a scene is made of: its prose, its figures with their readings and tables, its notes in the margin."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
+from html import escape
 from itertools import count
 from typing import Literal, TypeAlias
 
@@ -13,7 +14,6 @@ from streamlit.delta_generator import DeltaGenerator
 from ui import held_axes, theme
 from ui.controls import Controls
 from ui.course import glossary
-from ui.equation import fractions
 from ui.figures.frames import Sheet, sheet
 from ui.figures.style import Figure
 from ui.figures.turned import turned
@@ -25,6 +25,8 @@ from ui.tested import Kind, marked
 
 Table: TypeAlias = pd.DataFrame | Sequence[object]
 """The rows of a figure or of a table."""
+Term = tuple[str, str] | str
+"""Of an equation: a number or a word; a pair is a numerator and a denominator."""
 
 
 @dataclass(kw_only=True)
@@ -126,9 +128,9 @@ class PageParts(Controls):
         """A table that stands by itself, under a block that says what it holds."""
         tabulate(sheet(rows), self.prose.plain(block))
 
-    def equation(self, *terms: tuple[str, str] | str) -> None:
+    def equation(self, *terms: Term) -> None:
         """Stacked fractions joined by equals signs; a bare string stands as it is. Text, not markup."""
-        st.html(fractions(terms))
+        st.html(_fractions(terms))
 
     def guarded(self) -> AbstractContextManager[None]:
         """A part of a scene that bad input may refuse: the message stands in its place, the rest goes on."""
@@ -162,3 +164,22 @@ def draw(chart: Figure, alt: str, key: str) -> None:
 def tabulate(rows: Sheet, alt: str) -> None:
     """A table as tall as its rows, or as a screen has room for."""
     st.dataframe(rows.shown, hide_index=True, alt=alt)
+
+
+def _fractions(terms: Iterable[Term]) -> str:
+    """HTML of `terms` joined by equals signs; a pair is a numerator and a denominator. Text is escaped."""
+    terms = tuple(terms)
+    drawn = '<span aria-hidden="true">=</span>'.join(_drawn(term) for term in terms)
+    spoken = escape(f" {word('math.equals')} ".join(_spoken(term) for term in terms), quote=True)
+    return f'<div class="fraction-row" role="math" aria-label="{spoken}">{drawn}</div>'
+
+
+def _drawn(term: Term) -> str:
+    if isinstance(term, str):
+        return f"<span>{escape(term)}</span>"
+    above, below = map(escape, term)
+    return f'<span class="fraction"><span>{above}</span><span>{below}</span></span>'
+
+
+def _spoken(term: Term) -> str:
+    return term if isinstance(term, str) else word("math.over", above=term[0], below=term[1])

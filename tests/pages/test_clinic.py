@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from core.clinic import CASES, examine
 from core.clinic.hang import TESTS
 from runtime.measurements import measured_all_reduces
-from scripts.words import words
+from scripts.terminal import words
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 POINTS = measured_all_reduces()

@@ -223,11 +223,9 @@ def bars_of(placement: Placement, shown: int | None, pinned: Plan | None, most: 
     rows = [
         plan_row(placement.plans[index].layout.name, placement.plans[index]) for index in kept if index is not None
     ]
-    return [*rows, *([plan_row(_pinned(pinned), pinned)] if pinned and pinned.timing else [])]
-
-
-def _pinned(pinned: Plan) -> str:
-    return phrase("placement", "says.pinned", name=pinned.layout.name)
+    if pinned and pinned.timing:
+        rows.append(plan_row(phrase("placement", "says.pinned", name=pinned.layout.name), pinned))
+    return rows
 
 
 def case_rows(key: str) -> list[BillRow]:
