@@ -49,7 +49,8 @@ def add_question(parser: Parser) -> None:
     parser.add_argument("--gpus-per-node", type=int, help=f"{GPUS_PER_NODE}, or as --topo shows them")
     parser.add_argument("--nodes", type=int, default=1)
     parser.add_argument(
-        "--topo", help="what nvidia-smi topo -m or rocm-smi --showtopo printed; - for standard input"
+        "--topo",
+        help="what nvidia-smi topo -m, rocm-smi --showtopo or amd-smi topology printed; - for standard input",
     )
     parser.add_argument("--link", help="link inside a node; the GPU's usual one")
     parser.add_argument("--network", help="link between nodes; the labs' 10 GbE until it is named")

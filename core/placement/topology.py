@@ -3,9 +3,11 @@
 The table's columns are named in a header, its rows begin with a name; what follows a row's cells (affinities) is
 left out. Headers come with tabs or spaces, with or without NICs, under `mlx5_0`, `NIC0` or any other name, in
 colour, after a prompt, between other commands' output, quoted, as a Markdown table, or behind what a container or a
-log puts before each line. Of `rocm-smi --showtopo` the table of link types is read: XGMI joins as NVLink does.
+log puts before each line. Of `rocm-smi --showtopo` and `amd-smi topology`, which names GPUs by their address on the
+bus, the table of link types is read, or what their JSON says of it: XGMI joins as NVLink does.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,22 +21,28 @@ MOST_TABLES = 64
 LONGEST_PREFIX = 300
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|(?:␛|←|\^\[|\\(?:u001b|x1b|033|e))?\[[0-9;]{1,20}m")
 """An underlined header, also where the escape character was lost or spelt out on the way."""
-_FIRST_GPU = re.compile(r"(?<!\w)GPU\d{1,3}(?=\s|$|GPU\d|NIC\d|CPU)")
-_GPU = re.compile(r"GPU\d{1,3}")
+_ADDRESS = r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]"
+_FIRST_GPU = re.compile(rf"(?<!\w)(?:GPU\d{{1,3}}(?=\s|$|GPU\d|NIC\d|CPU)|{_ADDRESS}(?=\s|$))", re.IGNORECASE)
+_GPU = re.compile(rf"GPU\d{{1,3}}|{_ADDRESS}", re.IGNORECASE)
 _NIC = re.compile(r"[A-Za-z][\w.-]{1,40}")
 _GLUED = re.compile(r"(?:(?:GPU|NIC)\d{1,3}){1,600}(?:CPU)?")
 _ONE_NAME = re.compile(r"(?:GPU|NIC)\d{1,3}|CPU")
 _AFFINITIES = re.compile(r"(?:CPU|NUMA|GPU|Affinity|ID)\b", re.IGNORECASE)
-_CELL = re.compile(r"X|NV\d{1,2}|NVB|PSB|PIX|PXB|PHB|NODE|SYS|SOC|C2C|N/A|XGMI|PCIE|0")
+_CELL = re.compile(r"X|NV\d{1,2}|NVB|PSB|PIX|PXB|PHB|NODE|SYS|SOC|C2C|N/A|XGMI|PCIE|XXXX|SELF|UNKNOWN|0")
 _ONE_WAY = re.compile(r"NV\d{1,2}|NVB|PSB|PIX|PXB|PHB|NODE|SYS|SOC|C2C|N/A|X")
 _GLUED_CELLS = re.compile(rf"(?:{_ONE_WAY.pattern}){{2,600}}")
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}")
 _CONTAINER = re.compile(r"^[\w.-]{1,80} {0,20}\| ")
 _RULE = re.compile(r"[\s:-]*")
-_AMD = re.compile(r"ROCm System Management|rocm-smi|amd-smi|\bXGMI\b")
+_AMD = re.compile(r"ROCm System Management|rocm-smi|amd-smi|\bXGMI\b|\b(?:ACCESS|WEIGHT|HOPS|LINK TYPE) TABLE:")
+_PAIR = re.compile(r'"\(Topology\) Link type between DRM devices (\d{1,2}) and (\d{1,2})": "([A-Z]{1,8})"')
+"""Of `rocm-smi --showtopo --json`."""
+_LIST = re.compile(r"\[\s{0,80}\{")
+_DECODER = json.JSONDecoder()
+MOST_CHARACTERS = 2**20
 _PCIE = ("PIX", "PXB", "PHB", "NODE", "SOC", "SYS", "PCIE")
 """Ways over PCIe, nearest first; SOC is SYS in drivers before 2017, AMD's PCIE any of them."""
-_ITSELF = ("X", "0")
+_ITSELF = ("X", "0", "SELF")
 
 
 @dataclass(frozen=True)
@@ -119,6 +127,9 @@ def read_topology(text: str) -> Topology:
     """
     lines = [_bare(line) for line in text.splitlines()]
     refusals = []
+    written = _written(text)
+    if written:
+        return _topology([name for name, _ in written], written)
     for number, line in enumerate(lines):
         start = _first_gpu(line)
         columns = _header(line[start:]) if start >= 0 else []
@@ -133,12 +144,41 @@ def read_topology(text: str) -> Topology:
             break
     if _AMD.search(text):
         raise UnreadableTextError(
-            "of AMD's tools only a whole table of link types is read, as rocm-smi --showtopo prints it:"
-            " set GPUs, wire and NICs by hand"
+            "of AMD's tools only a whole table of link types is read, as rocm-smi --showtopo or amd-smi topology -t"
+            " prints it: set GPUs, wire and NICs by hand"
         )
     if refusals:
         raise refusals[0]
     raise UnreadableTextError("no table of nvidia-smi topo -m: a line that names GPU0, GPU1 and so on begins it")
+
+
+def _written(text: str) -> list[tuple[str, list[str]]]:
+    """The rows that AMD's tools write as JSON, each GPU's ways in the order of the GPUs."""
+    pairs = {(int(one), int(other)): way for one, other, way in _PAIR.findall(text[:MOST_CHARACTERS])}
+    if pairs:
+        gpus = range(1 + max(max(pair) for pair in pairs))
+        both = {**pairs, **{(other, one): way for (one, other), way in pairs.items()}}
+        return [
+            (f"GPU{one}", ["X" if one == other else both.get((one, other), "N/A") for other in gpus])
+            for one in gpus
+        ]
+    start = _LIST.search(text) if '"link_type"' in text[:MOST_CHARACTERS] else None
+    try:
+        rows = _DECODER.raw_decode(text, start.start())[0] if start else []
+    except (ValueError, RecursionError):
+        return []
+    ways = [_ways(row) for row in rows[:MOST_DEVICES]]
+    whole = all(len(of_one) == len(ways) for of_one in ways)
+    return [(f"GPU{place}", of_one) for place, of_one in enumerate(ways)] if whole else []
+
+
+def _ways(row: object) -> list[str]:
+    """The link types of one GPU in amd-smi's JSON, in a list of links or, before ROCm 6.3, by name."""
+    fields = row if isinstance(row, dict) else {}
+    links, named = fields.get("links"), fields.get("link_type")
+    if isinstance(links, list):
+        return [str(link.get("link_type")) for link in links if isinstance(link, dict)]
+    return [str(way) for way in named.values()] if isinstance(named, dict) else []
 
 
 def _bare(line: str) -> str:

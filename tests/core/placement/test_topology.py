@@ -4,6 +4,7 @@ The tables are written anew in the layouts that posted outputs have: tabs or run
 with and without affinities, coloured headers, legends, prompts before and after.
 """
 
+import json
 import time
 
 import pytest
@@ -149,7 +150,58 @@ def test_of_amds_tables_the_types_of_links_are_read():
     assert seen_cluster(cluster, apart).link.key == "pcie-5"
 
 
-@pytest.mark.parametrize("text", [showtopo(4, "15"), "amd-smi topology\nLINK TYPE TABLE:\n 0000:05:00.0 XGMI"])
+def amd_smi(gpus: int, way: str) -> str:
+    """What `amd-smi topology` prints: tables whose rows and columns are addresses on the bus."""
+    names = [f"0000:{place + 10:02x}:00.0" for place in range(gpus)]
+    tables = (
+        ("ACCESS", "ENABLED", "ENABLED"),
+        ("WEIGHT", "0", "15"),
+        ("HOPS", "0", "1"),
+        ("LINK TYPE", "SELF", way),
+    )
+    lines = []
+    for title, itself, other in tables:
+        lines += [f"{title} TABLE:", " " * 13 + " ".join(names)]
+        lines += [f"{one} " + " ".join(itself if one == two else other for two in names) for one in names]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def amd_json(gpus: int, way: str) -> str:
+    """`amd-smi topology --json`."""
+    links = [[{"gpu": b, "link_type": "SELF" if a == b else way} for b in range(gpus)] for a in range(gpus)]
+    return json.dumps(
+        [{"gpu": gpu, "bdf": "0000:08:00.0", "links": ways} for gpu, ways in enumerate(links)], indent=4
+    )
+
+
+def older_amd_json(gpus: int, way: str) -> str:
+    """The same before ROCm 6.3."""
+    ways = [{f"gpu_{b}": "SELF" if a == b else way for b in range(gpus)} for a in range(gpus)]
+    return json.dumps([{"gpu": gpu, "weight": {}, "link_type": named} for gpu, named in enumerate(ways)])
+
+
+def rocm_json(gpus: int, way: str) -> str:
+    """`rocm-smi --showtopo --json`: each pair once."""
+    pairs = [(a, b) for a in range(gpus) for b in range(a + 1, gpus)]
+    return json.dumps({"system": {f"(Topology) Link type between DRM devices {a} and {b}": way for a, b in pairs}})
+
+
+@pytest.mark.parametrize("printed", [amd_smi, amd_json, older_amd_json, rocm_json])
+@pytest.mark.parametrize("around", ["{}", "[me@node ~]$ amd-smi topology\n{}\nNUMA BW TABLE:"])
+def test_amds_newer_tool_and_both_tools_json_say_the_same(printed, around):
+    for gpus, way in ((8, "XGMI"), (4, "PCIE")):
+        assert read_topology(around.format(printed(gpus, way))) == read_topology(showtopo(gpus, way))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        showtopo(4, "15"),
+        amd_smi(4, "15"),
+        "amd-smi topology\nLINK TYPE TABLE:\n 0000:05:00.0 XGMI",
+    ],
+)
 def test_an_amd_paste_without_that_table_is_refused_as_such(text):
     with pytest.raises(UnreadableTextError, match="AMD's tools"):
         read_topology(text)
