@@ -26,7 +26,11 @@ from urllib.parse import urlsplit
 import pytest
 import uvicorn
 from starlette.responses import PlainTextResponse
+from starlette.websockets import WebSocket
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.session_manager import SessionClientDisconnectedError
+from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -308,6 +312,38 @@ def test_connections_that_come_to_no_request_are_few_and_hung_up_on(monkeypatch)
         loop.call_soon_threadsafe(released.set)
         assert at_work.recv(12) == b"HTTP/1.1 200"
         assert visit.ping().wait(60)
+
+
+def test_what_a_browser_leaves_unread_is_bounded_and_let_go(monkeypatch):
+    """One visit takes nothing any more, another takes each page as it comes."""
+    monkeypatch.setattr(operators, "_write", lambda *_, **__: None)
+    page = ForwardMsg(hash="a" * (server.MOST_UNREAD // 4))
+
+    async def sent(pages, takes):
+        taken = 0
+
+        async def send(message):
+            nonlocal taken
+            if not takes:
+                await asyncio.Event().wait()
+            taken += len(message["bytes"])
+
+        scope = {"type": "websocket", "headers": [], "client": None}
+        client = StarletteSessionClient(WebSocket(scope, None, send))
+        client._websocket.application_state = client._websocket.application_state.CONNECTED
+        try:
+            for _ in range(pages):
+                client.write_forward_msg(page)
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+            return taken
+        finally:
+            assert client._send_queue.waiting == 0
+            await client.aclose()
+
+    assert asyncio.run(sent(20, takes=True)) >= 20 * len(page.hash)
+    with pytest.raises(SessionClientDisconnectedError):
+        asyncio.run(sent(6, takes=False))
 
 
 def is_hung_up(one):

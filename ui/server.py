@@ -14,6 +14,7 @@ from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.cli_util import open_browser
+from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from core.numbers import whole_number
@@ -26,6 +27,8 @@ MOST_BODIES, BODY_S = 64, 30.0
 """Uploads that may be under way at once, and how long one may take: each holds up to a megabyte meanwhile."""
 MOST_CONNECTIONS, REQUEST_S = 3 * MOST_VISITS, 10.0
 """Connections open at once, visits among them, and how long one may be without the headers of a request."""
+MOST_UNREAD = 1 << 20
+"""Bytes that wait for one visit's browser to take them: the largest page is sent in a quarter of it."""
 AGAIN_S = 10
 
 
@@ -75,8 +78,37 @@ class Bounded:
         await HTMLResponse(page, 503, {"Retry-After": str(AGAIN_S)})(scope, receive, send)
 
 
+class Unread(asyncio.Queue[bytes]):
+    """What a visit's browser has yet to take, bounded in bytes: Streamlit bounds the messages, of any length.
+
+    With one that is too many Streamlit ends the visit, whose browser, if it is one, comes back by itself; what
+    waited is let go at once. Source: streamlit 1.67, web/server/starlette/starlette_websocket.py.
+    """
+
+    waiting = 0
+
+    def _put(self, item: bytes) -> None:
+        self.waiting += len(item)
+        super()._put(item)
+
+    def _get(self) -> bytes:
+        item = super()._get()
+        self.waiting -= len(item)
+        return item
+
+    def put_nowait(self, item: bytes) -> None:
+        if self.full() or self.waiting + len(item) > MOST_UNREAD:
+            while not self.empty():
+                self.get_nowait()
+            operators.note("unread", bytes=MOST_UNREAD)
+            raise asyncio.QueueFull
+        super().put_nowait(item)
+
+
 def install() -> None:
-    """Hang up on a connection that is one too many, and on one that comes to no request. Again changes nothing.
+    """Hang up on a connection that is one too many, on one that comes to no request, and on one that never reads.
+
+    Again changes nothing.
 
     Uvicorn bounds the time between two requests alone, and takes any byte for one. Source: uvicorn 0.54,
     protocols/http/h11_impl.py.
@@ -95,6 +127,14 @@ def install() -> None:
             connection.loop.call_later(REQUEST_S, _hang_up_on, connection, None)
 
     AutoHTTPProtocol.connection_made = made_and_watched  # type: ignore[method-assign, assignment]
+    opened = StarletteSessionClient.__init__
+
+    @wraps(opened)
+    def opened_and_bounded(client: Any, websocket: Any) -> None:
+        opened(client, websocket)
+        client._send_queue = Unread(client._send_queue.maxsize)
+
+    StarletteSessionClient.__init__ = opened_and_bounded  # type: ignore[method-assign, assignment]
 
 
 def _hang_up_on(connection: Any, answered: object) -> None:
