@@ -158,7 +158,7 @@ class ModelSpec:
 
     @property
     def sparse_layers(self) -> int:
-        """Layers with experts."""
+        """How many layers have routed experts, of any kind."""
         return sum(n for kind, n in self.kinds_of() if kind.moe is not None)
 
     @property

@@ -72,7 +72,6 @@ def metadata(path: Path = CHECKPOINT) -> dict[str, str]:
 
 
 def sha256(path: Path = CHECKPOINT) -> str:
-    """The file's fingerprint."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -186,7 +186,6 @@ def _on_two_ranks(module: Any, file: str, function: str, given: dict[str, Any]) 
 
 
 def column(submission: Any, group: Any, given: dict[str, Any]) -> Any:
-    """A rank's column-parallel layer."""
     return _linear(submission.ColumnParallelLinear, group, given, cut_inputs=False)
 
 

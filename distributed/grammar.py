@@ -35,7 +35,6 @@ class Score:
 
     @property
     def exact_fraction(self) -> float:
-        """Exact matches over sentences."""
         return self.exact / self.sentences
 
 
@@ -67,7 +66,7 @@ def correct_many(model: MiniGPT, sentences: Sequence[str], batch: int = 256) -> 
 
 
 def score(model: MiniGPT, name: str, examples: Sequence[Example]) -> Score:
-    """Exact match over examples."""
+    """How many wrong sentences are corrected letter by letter."""
     answers = correct_many(model, [example.wrong for example in examples])
     exact = sum(answer == example.right for answer, example in zip(answers, examples, strict=True))
     return Score(name, exact, len(examples))

@@ -34,12 +34,10 @@ def beat() -> None:
 
 
 def us(duration_s: float) -> float:
-    """Microseconds, to a tenth."""
     return round(duration_s * 1e6, 1)
 
 
 def ms(duration_s: float) -> float:
-    """Milliseconds, to a microsecond."""
     return round(duration_s * 1e3, 3)
 
 

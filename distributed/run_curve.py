@@ -109,7 +109,7 @@ def conclude(
     arms: list[Arm],
     points: list[dict[str, object]],
 ) -> None:
-    """Write the one object."""
+    """Write the run's JSON object, on rank 0 alone."""
     command = f"torchrun --standalone --nproc-per-node={group.size} -m distributed.run_curve --json PATH"
     options = f"--backend {args.backend} --steps-per-prompt {args.steps_per_prompt}"
     result = {

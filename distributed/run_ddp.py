@@ -123,7 +123,6 @@ def result_of(ranks: list[dict[str, Any]], steps: int, batch: int) -> dict[str, 
 
 
 def print_table(result: dict[str, Any]) -> None:
-    """The same in words."""
     print(f"loss {result['losses'][0]:.3f} → {result['losses'][-1]:.3f} on {result['ranks']} ranks")
     print(f"gradients apart from one process by {result['largest_relative_difference']:.1e} of the largest")
     for way in result["ways"]:

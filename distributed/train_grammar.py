@@ -97,7 +97,7 @@ def train(steps: int, seed: int, batch: int, peak: float) -> tuple[MiniGPT, floa
 
 
 def report(step: int, loss: float, elapsed_s: float) -> None:
-    """One line of progress."""
+    """Print a step's loss (nats a token) as a JSON line."""
     row = {"event": "train", "step": step, "loss": round(loss, 4), "elapsed_s": round(elapsed_s, 1)}
     print(json.dumps(row), flush=True)
 

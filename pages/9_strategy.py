@@ -66,10 +66,6 @@ def memory() -> None:
     page.notes_beside("aside_memory", "memory.note", "memory.misread")
 
 
-if page.scene == "collectives":
-    page.data_sheet = "link"
-
-
 def picker() -> None:
     given, flips = beside.answered(asked.question), beside.flipped(asked.question)
     served = given.question.purpose == "serve"
@@ -87,8 +83,7 @@ def picker() -> None:
             page.reading("picker.nearest")
     with st.container(key="aside_picker"):
         if flips:
-            table = frame(flip_rows(flips))
-            page.table(table, "picker.flips")
+            page.table(frame(flip_rows(flips)), "picker.flips")
         page.say("picker.trace")
         st.markdown("\n".join(f"1. {escape(worded(reason))}" for reason in given.trace))
         if given.question.purpose == "train":

@@ -76,7 +76,6 @@ class BudgetGuard:
         return self.account().total_spent_usd(lab)
 
     def account(self) -> Account:
-        """The ledger added up."""
         content = self.path.read_bytes() if self.path.is_file() else b""
         return account(_entries(content), self.limits)
 

@@ -41,7 +41,6 @@ class Check:
 
     @property
     def held(self) -> int:
-        """How many claims hold."""
         return self.count("holds")
 
     @property
@@ -138,7 +137,6 @@ class _Opened:
         }
 
     def close(self) -> None:
-        """Let the file go."""
         self._close()
 
 

@@ -112,7 +112,7 @@ def slug(option: object) -> str:
 
 
 def forget() -> None:
-    """Read every file anew."""
+    """Drop what is kept of the files, so that each is read anew."""
     for kept in (languages, finished, _merged, blocks):
         kept.cache_clear()
 

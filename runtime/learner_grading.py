@@ -32,7 +32,6 @@ class TaskGrade:
 
     @property
     def done(self) -> bool:
-        """All of them."""
         return self.passed == self.tests
 
 

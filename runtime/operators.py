@@ -124,7 +124,7 @@ class _Minute:
     events: Counter[str] = field(default_factory=Counter)
 
     def told(self) -> dict[str, float]:
-        """As it is written."""
+        """One line of the operators' log: MB, counts and milliseconds."""
         times = sorted(self.reruns_s)
         p95_s = quantiles(times, n=20)[-1] if len(times) > 1 else max(times, default=0.0)
         counted = {name: self.events[event] for name, event in _COUNTED.items()}

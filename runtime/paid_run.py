@@ -26,7 +26,8 @@ from core.two_way_tp.paid_run import CLOUD, STUB, Instance, PaidRun
 from core.two_way_tp.spend import cost_usd
 from runtime.budget import LEDGER, BudgetGuard
 from runtime.files import write_whole
-from runtime.torchrun import Outcome, RunRequest, start
+from runtime.run_request import RunRequest
+from runtime.torchrun import Outcome, start
 
 FOLDER = Path(__file__).resolve().parent.parent / "experiments" / "35-tp-inference"
 LABEL = "lab-02"

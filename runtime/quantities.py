@@ -32,7 +32,7 @@ Asked = ParamSpec("Asked")
 
 @dataclass(frozen=True)
 class Style:
-    """One language's marks."""
+    """A language's marks: its decimal sign, between thousands, and before %."""
 
     decimal: str
     groups: str

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from core.errors import ShardlabError
 from runtime import captures
-from runtime.torchrun import RunRequest, start
+from runtime.run_request import RunRequest
+from runtime.torchrun import start
 
 USAGE = __doc__.split("\n\n")[1]
 

@@ -47,7 +47,6 @@ class Tally:
 
     @property
     def voters(self) -> int:
-        """How many said anything."""
         return sum(count for _, count in self.counts)
 
 

@@ -25,7 +25,6 @@ import queue
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -41,6 +40,7 @@ from runtime.locks import HostLock
 from runtime.ports import RunRefusedError, require_free_port
 from runtime.processes import PARENT, kill_tagged, processor_s, tagged
 from runtime.run_failure import NO_SPACE, plain_failure
+from runtime.run_request import RunRequest
 from runtime.scratch import scratch
 from runtime.torch_here import has_torch
 
@@ -57,31 +57,6 @@ Status = Literal["done", "failed", "silent", "overran", "cancelled"]
 
 class RunBusyError(ShardlabError):
     """Another run is going on this machine."""
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """A module to run under torchrun, and how long it may take. `ranks` are this host's.
-
-    A process may have `memory_bytes` of its own, 0 for as much as there is.
-    On several hosts `rendezvous` is the first one's address and port; only the first one's rank speaks.
-    """
-
-    module: str = "distributed.run_tp"
-    options: tuple[str, ...] = ()
-    ranks: int = 2
-    wall_s: float = 180.0
-    silence_s: float = 30.0
-    grace_s: float = 2.0
-    memory_bytes: int = 8 * 2**30
-    nnodes: int = 1
-    node_rank: int = 0
-    rendezvous: str = ""
-
-    @property
-    def speaks(self) -> bool:
-        """Whether rank 0 is here: its lines and its result come to this host."""
-        return self.node_rank == 0
 
 
 @dataclass(frozen=True)
@@ -146,7 +121,7 @@ class TorchRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end("cancelled", "The run was canceled.")
+        self.cancel()
 
     def watch(self) -> Iterator[str | None]:
         """Each line as it is printed, and None a few times a second when there is none; ends with the run."""
@@ -166,7 +141,6 @@ class TorchRun:
             yield line
 
     def cancel(self) -> Outcome:
-        """End the run now."""
         return self._end("cancelled", "The run was canceled.")
 
     @property
@@ -203,7 +177,7 @@ class TorchRun:
     def _popen(self, errors: IO[str]) -> subprocess.Popen[str]:
         tags = {TAG: self.tag, BEATS: self._folder.name, "TMPDIR": self._folder.name, PARENT: str(os.getpid())}
         return subprocess.Popen(
-            self._command(),
+            self.request.command(self._result_path),
             cwd=ROOT,
             env={**os.environ, **tags, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
             stdin=subprocess.DEVNULL,
@@ -212,21 +186,6 @@ class TorchRun:
             text=True,
             start_new_session=True,
         )
-
-    def _command(self) -> list[str]:
-        torchrun = ["-m", "torch.distributed.run", *self._rendezvous(), f"--nproc-per-node={self.request.ranks}"]
-        program = ["-m", self.request.module, "--json", str(self._result_path), *self.request.options]
-        tied = ["-m", "runtime.processes", str(self.request.memory_bytes)]
-        return [sys.executable, *tied, *torchrun, *program]
-
-    def _rendezvous(self) -> list[str]:
-        """Where the ranks find each other: on one host at a port that is free, on several where they were told."""
-        request = self.request
-        if request.nnodes == 1:
-            return ["--standalone"]
-        host, _, port = request.rendezvous.rpartition(":")
-        nodes = [f"--nnodes={request.nnodes}", f"--node-rank={request.node_rank}"]
-        return [*nodes, f"--master-addr={host}", f"--master-port={port}"]
 
     @property
     def _result_path(self) -> Path:

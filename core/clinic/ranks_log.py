@@ -82,5 +82,5 @@ FITS: Mapping[str, Callable[[RanksLog], bool]] = MappingProxyType(
 
 
 def faults_left(log: RanksLog) -> tuple[str, ...]:
-    """The faults that fit."""
+    """Keys of `FITS` whose sign stands in the log, in their order."""
     return tuple(fault for fault, fits in FITS.items() if fits(log))

@@ -36,12 +36,11 @@ class RingByHand:
 
     @property
     def ranks(self) -> int:
-        """N."""
         return self.program.ranks
 
     @property
     def rounds(self) -> int:
-        """2(N-1)."""
+        """Rounds of a ring's all-reduce: 2(N-1)."""
         return len(self.program.rounds)
 
     @property

@@ -63,7 +63,7 @@ class Run:
 
     @property
     def steps(self) -> int:
-        """Rounds, each a latency."""
+        """Rounds; the closed form pays one latency α for each."""
         return len(self.round_bytes)
 
     @property

@@ -130,7 +130,7 @@ class Bill:
 
     @property
     def bandwidth_s(self) -> float:
-        """Bytes on the link."""
+        """n/β: what the link takes for the bytes, waiting left out."""
         return self.cost.bandwidth_s
 
     @property

@@ -42,7 +42,7 @@ class DecodeAttention:
 
     @property
     def total_s(self) -> float:
-        """Reading, then communication."""
+        """Reading a rank's keys and values, then sending, one after the other."""
         return self.read_s + self.cost.total_s
 
 

@@ -1,9 +1,8 @@
-"""Predicted against published: each source tested by constants fitted on the others, and what is near a case."""
+"""Predicted against published: each source is tested by constants fitted on the others."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import log
 from statistics import median
 from typing import Literal, TypeVar
 
@@ -13,14 +12,9 @@ from core.evidence.calibration import PROMPT_FLOOR_S, calibration_for, fit_effic
 from core.evidence.kinds import Kind, Stack, layer_kind, stack_of
 from core.evidence.measurements import SERVERS, Measurement, PublishedTable, Quantity
 from core.evidence.published_terms import Prediction, fits, prediction
-from core.models.parameters import total_parameters
-from core.specs import GpuSpec, ModelSpec
 from core.steps.model import Efficiency
 
 BAND_QUANTILES = (0.1, 0.9)
-
-MOST_OF_A_SOURCE = 2
-"""Of the runs nearest to a case."""
 
 _DECODE = ("decode", "run")
 """Quantities that are mostly decode steps: one of them, or all of a run's."""
@@ -44,7 +38,7 @@ class Residual:
 
     @property
     def ratio(self) -> float:
-        """predicted / published."""
+        """Predicted over published time; below 1 the model is too fast."""
         return self.predicted_s / self.measurement.measured_s
 
     @property
@@ -262,58 +256,3 @@ def band(tested: Sequence[Residual]) -> tuple[float, float]:
 def agreed_out_of_memory(table: PublishedTable) -> int:
     """How many of the runs that ended out of memory do not fit by our count either."""
     return sum(not fits(measurement) for measurement in table.out_of_memory)
-
-
-@dataclass(frozen=True)
-class Case:
-    """What a learner asks about, as far as it tells which published runs are like it."""
-
-    model: ModelSpec
-    gpu: GpuSpec
-    tp_size: int
-    batch: int
-    prompt_tokens: int
-    output_tokens: int
-
-
-def nearest(rows: Iterable[Residual], case: Case, count: int = 6) -> list[Residual]:
-    """The published times nearest to a case, by factors: of parameters, bandwidth, ranks, batch and context.
-
-    One of a shape and two of a source, so that a long table does not fill the list.
-    """
-    ordered = sorted(rows, key=lambda residual: distance(residual.measurement, case))
-    seen: dict[tuple[object, ...], Residual] = {}
-    for residual in ordered:
-        measurement = residual.measurement
-        seen.setdefault(
-            (
-                measurement.source,
-                measurement.model.key,
-                measurement.group.tp_size,
-                measurement.batch,
-                measurement.gpu.key,
-            ),
-            residual,
-        )
-    kept: list[Residual] = []
-    for residual in seen.values():
-        source = residual.measurement.source
-        if sum(other.measurement.source == source for other in kept) < MOST_OF_A_SOURCE:
-            kept.append(residual)
-    return kept[:count]
-
-
-def distance(measurement: Measurement, case: Case) -> float:
-    """How far a published run is from a case: a factor of e in one respect is 1; another class of GPU adds 1."""
-    sizes = (
-        (total_parameters(measurement.model), total_parameters(case.model)),
-        (measurement.gpu.memory_bytes_per_s, case.gpu.memory_bytes_per_s),
-        (measurement.group.tp_size, case.tp_size),
-        (measurement.batch or 64, case.batch),
-    )
-    contexts = (
-        measurement.prompt_tokens + measurement.output_tokens / 2,
-        case.prompt_tokens + case.output_tokens / 2,
-    )
-    apart = sum(abs(log(theirs / ours)) for theirs, ours in sizes) + 0.25 * abs(log(contexts[0] / contexts[1]))
-    return apart + (0.0 if measurement.gpu.gpu_class == case.gpu.gpu_class else 1.0)

@@ -68,7 +68,7 @@ class LinkFit:
 
     @property
     def bandwidth_bytes_per_s(self) -> float | None:
-        """k / slope."""
+        """Slope of the fit as β: the bus factor k over seconds a byte; None where it does not rise."""
         if self.ranks is None or self.us_per_byte <= 0:
             return None
         return bus_factor(self.op, self.ranks) / self.us_per_byte * 1e6
@@ -88,7 +88,7 @@ class SizeError:
 
     @property
     def ratio(self) -> float:
-        """modelled / measured."""
+        """Modelled over measured time; below 1 the fit is too fast."""
         return self.modelled_us / self.measured_us
 
 

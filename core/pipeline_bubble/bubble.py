@@ -110,7 +110,7 @@ class FillDrain:
 
     @property
     def ticks(self) -> int:
-        """How long it lasts."""
+        """m + p - 1 ticks: every microbatch, and the wait for the first."""
         return self.microbatches + self.wait
 
     @property
@@ -130,12 +130,12 @@ class FillDrain:
 
     @property
     def fraction(self) -> Fraction:
-        """Idle over all, exactly."""
+        """(p-1)/(m+p-1): idle ticks over all ticks."""
         return bubble_fraction(self.stages, self.microbatches)
 
     @property
     def overhead(self) -> Fraction:
-        """Idle over work, exactly."""
+        """(p-1)/m: idle ticks over those of work."""
         return bubble_overhead(self.stages, self.microbatches)
 
 

@@ -50,12 +50,12 @@ class Compositions:
 
     @property
     def widest(self) -> Layout:
-        """The most tensor parallelism."""
+        """The layout with the largest TP size."""
         return max(self.layouts, key=lambda layout: layout.tp_size)
 
     @property
     def deepest(self) -> Layout:
-        """The most stages."""
+        """The layout with the largest PP size."""
         return max(self.layouts, key=lambda layout: layout.pp_size)
 
     def speed_up(self, layout: Layout) -> float:

@@ -47,7 +47,6 @@ class Cheat:
 
     @cached_property
     def run(self) -> list[Span]:
-        """What ran when."""
         early = self.early_stage if self.one_early else None
         return run_without_waiting(self.sizes.stages, self.sizes.microbatches, early)
 
@@ -63,7 +62,7 @@ class Cheat:
 
     @property
     def ticks(self) -> Time:
-        """How long it takes."""
+        """When the last action ends, in ticks."""
         return max(span.end for span in self.run)
 
 
@@ -172,12 +171,12 @@ class Serving:
 
     @property
     def steady(self) -> Steady:
-        """What it settles to."""
+        """The rhythm of a full pipe, with all that are in flight."""
         return steady_decode(self.pipe, self.in_flight)
 
     @property
     def alone(self) -> Steady:
-        """With one in flight."""
+        """The rhythm with a single microbatch in flight."""
         return steady_decode(self.pipe, 1)
 
     @property

@@ -76,7 +76,6 @@ def _two_nodes() -> Case:
 
 
 def _two_engines() -> Case:
-    """TP=8 or two TP=4."""
     node = _on("llama-3-70b", "l40s", 8, dtype="fp8", concurrency=8, prompt_tokens=31_000, output_tokens=1000)
     return Case(
         "two_engines", (Option("one engine", node, Layout(8)), Option("two engines", node, Layout(4, 1, 2)))

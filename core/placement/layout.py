@@ -34,7 +34,7 @@ class Layout:
 
     @property
     def gpus_per_replica(self) -> int:
-        """Ranks of one engine."""
+        """tp·pp·dp: ranks that one engine starts."""
         return self.tp_size * self.pp_size * self.dp_size
 
     @property

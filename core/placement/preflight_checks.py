@@ -170,7 +170,6 @@ def shared_queries(asked: Start) -> Values | None:
 
 
 def stages(asked: Start) -> Values | None:
-    """More stages than layers."""
     return {} if asked.layout.pp_size > asked.model.num_hidden_layers else None
 
 

@@ -49,12 +49,12 @@ class Trace:
 
     @property
     def mean_prompt(self) -> float:
-        """Tokens a request brings."""
+        """Prompt tokens a request, in the mean."""
         return mean(self.prompts)
 
     @property
     def mean_output(self) -> float:
-        """Tokens a request wants."""
+        """Output tokens a request, in the mean."""
         return mean(self.outputs)
 
     @property

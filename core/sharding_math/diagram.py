@@ -73,7 +73,6 @@ class BarRow:
 
     @property
     def sent(self) -> bool:
-        """Something travels."""
         return self.absent is None
 
 

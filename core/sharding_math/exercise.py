@@ -25,7 +25,6 @@ class Line:
 
     @property
     def value(self) -> float:
-        """The product."""
         return self.first * self.second
 
     @property

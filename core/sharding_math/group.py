@@ -45,7 +45,6 @@ class Group:
         self._log: list[ShardedTensor | Collective] = []
 
     def trace(self) -> Trace:
-        """Everything so far, frozen."""
         return Trace(self.num_ranks, tuple(self._log))
 
     def shard(self, name: str, array: Array, dim: int, dim_name: str) -> ShardedTensor:

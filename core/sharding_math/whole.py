@@ -56,7 +56,6 @@ class Whole:
         return self._piece(self._values.transpose(*axes), self._entries.transpose(*axes))
 
     def copy(self) -> Any:
-        """As it is."""
         return self
 
     def is_cut_along(self, dim: int, finer: bool = False) -> bool:

@@ -88,7 +88,7 @@ class Start:
 
     @cached_property
     def tokens(self) -> tuple[int, ...]:
-        """Every count of tokens."""
+        """The log's figures that count tokens, in its order."""
         return tuple(int(one.value) for one in self.figures if one.kind == "tokens")
 
     @cached_property

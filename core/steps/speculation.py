@@ -49,7 +49,7 @@ class PublishedRow:
 
     @property
     def over_formula(self) -> float:
-        """Measured over `expected_speedup`."""
+        """The published speed-up over that of `expected_speedup`."""
         return self.measured / expected_speedup(self.acceptance, self.drafts, self.draft_cost)
 
 

@@ -61,7 +61,6 @@ class Block:
 
     @property
     def transfers(self) -> tuple[Transfer, ...]:
-        """What the ranks send."""
         return tuple(row for row in self.rows if isinstance(row, Transfer))
 
 

@@ -33,7 +33,7 @@ class Entrant:
 
     @property
     def writers(self) -> int:
-        """Engines that decode."""
+        """Engines that write answers: all but those that only read prompts."""
         return self.engines - self.readers
 
     @property

@@ -31,7 +31,6 @@ class Changed:
 
     @property
     def input(self) -> Remark:
-        """The input's name."""
         return remark(f"strategy.input_{self.knob}")
 
     @property
@@ -40,7 +39,7 @@ class Changed:
 
     @property
     def instead(self) -> Remark:
-        """Its value here."""
+        """The input's value after the change."""
         return self._value(self.after)
 
     def _value(self, value: float | Goal) -> Remark:

@@ -73,7 +73,6 @@ class Answer:
 
     @property
     def stands(self) -> bool:
-        """Whether anything fits."""
         return self.family != NONE
 
     @property

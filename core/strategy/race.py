@@ -43,7 +43,7 @@ class Ticket:
 
 @dataclass(frozen=True)
 class Lane:
-    """An entrant's race."""
+    """One entrant's run over the trace, ticket by ticket."""
 
     entrant: Entrant
     output_tokens: int
@@ -95,12 +95,12 @@ class Lane:
 
     @property
     def most_waiting(self) -> int:
-        """The longest queue."""
+        """Requests that wait at once, at the most."""
         return max(self.waiting_at(ticket.arrived_s) for ticket in self.tickets)
 
     @property
     def most_fill(self) -> float:
-        """The fullest cache."""
+        """Share of the cache that is held at once, at the most."""
         return max(self.fill_at(ticket.held_s) for ticket in self.tickets)
 
 

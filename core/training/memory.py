@@ -47,7 +47,6 @@ class Job:
 
     @property
     def tokens(self) -> int:
-        """Tokens of a microbatch."""
         return self.sequences * self.sequence_tokens
 
 

@@ -20,8 +20,6 @@ class PerToken:
 
 @dataclass(frozen=True)
 class RankBytes:
-    """What one rank allocated."""
-
     weights_bytes: int
     kv_bytes: int
 

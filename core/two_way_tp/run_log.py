@@ -20,7 +20,7 @@ class RunLogError(ShardlabError):
 
 @dataclass(frozen=True)
 class LogLine:
-    """One line as printed."""
+    """A line of a run's log, as printed, and the event that it tells."""
 
     number: int
     text: str

@@ -21,7 +21,8 @@ from runtime import torchrun
 from runtime.locks import HostLock
 from runtime.ports import RunRefusedError
 from runtime.processes import PARENT, tagged
-from runtime.torchrun import TAG, RunBusyError, RunRequest, start
+from runtime.run_request import RunRequest
+from runtime.torchrun import TAG, RunBusyError, start
 
 torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are told apart by /proc")

@@ -12,7 +12,6 @@ from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import unit_slips
 from core.comm_cost.remedies import what_to_buy
 from core.specs import LinkSpec
-from runtime.prose import said
 from ui import inputs
 from ui.comm_cost import bench_serving as serving
 from ui.comm_cost import charts as bills
@@ -82,13 +81,11 @@ def made_of(figure: str, phase: views.Phase) -> Kind:
 
 def choose(page: Page) -> str:
     """Which figure the bench shows."""
-    key = page.key("figure")
     with page.controls("bench"):
         more = page.control(inputs.toggle, "more", "says.more", help=page.label("says.all_bench_s_figures"))
-        open_now = inputs.picked(key, OWN, FIGURES)
-        return inputs.choice(
-            said("comm_cost", "says.figure"), key, FIGURES if more or open_now in MORE else FIRST, OWN
-        )
+        open_now = inputs.picked(page.key("figure"), OWN, FIGURES)
+        offered = FIGURES if more or open_now in MORE else FIRST
+        return page.control(inputs.choice, "figure", "says.figure", offered, OWN)
 
 
 def ask(page: Page, figure: str, region: Place) -> Asked:
@@ -128,10 +125,10 @@ def _own(page: Page) -> tuple[cost.AskedBill, cost.AskedBill | None]:
     )
     pinned = cost.AskedBill.from_text(inputs.memo(page.key("pin")))
     st.button(
-        said("comm_cost", "says.pin"),
+        page.label("says.pin"),
         on_click=inputs.remember,
         args=(page.key("pin"), own.text()),
-        help=said("comm_cost", "says.keep_this_bill_compare"),
+        help=page.label("says.keep_this_bill_compare"),
     )
     return own, pinned
 
@@ -193,9 +190,9 @@ def _fitting(page: Page, rows: Sequence[cost.BillRow]) -> Sequence[cost.BillRow]
 
 
 def _your_link(page: Page, asked: Asked, view: views.View, points: Sequence[MeasuredPoint]) -> None:
-    shown = [asked.own.row(said("comm_cost", "says.your_link"), not view.napkin)]
+    shown = [asked.own.row(page.label("says.your_link"), not view.napkin)]
     if asked.pinned is not None:
-        shown.append(asked.pinned.row(said("comm_cost", "says.pinned"), not view.napkin))
+        shown.append(asked.pinned.row(page.label("says.pinned"), not view.napkin))
     shown += cost.link_rows(replace(view, phase="decode"), view.links, points)
     with page.beside("bench.balance", "bench.note", scenario=["bench.scenario"]):
         bars(page, shown, "bench.reading", "bench")
@@ -244,13 +241,8 @@ def _batch(page: Page, view: views.View) -> None:
     points = scale.batch_points(view)
     page.fill(facts.batch(view, points))
     with page.beside("bench.batch_ridge", "bench.batch_note"):
-        chart = charts.share_lines(
-            points,
-            THRESHOLDS,
-            [1, 4, 16, 64, 256, 1024, 4096],
-            said("comm_cost", "says.sequences_batch"),
-            page.look,
-        )
+        sizes = [4**power for power in range(7)]
+        chart = charts.share_lines(points, THRESHOLDS, sizes, page.label("says.sequences_batch"), page.look)
         page.figure(chart, "bench.batch", points, "batch")
 
 
@@ -262,9 +254,8 @@ def _nodes(page: Page, view: views.View, gpus_per_node: int) -> None:
         page.figure(charts.node_bars(levels, page.look), "bench.nodes", levels, "nodes")
         with st.container(key="aside_shares"):
             shares = scale.node_shares(priced)
-            chart = charts.share_lines(
-                shares, THRESHOLDS, list(scale.TP_SIZES), said("comm_cost", "says.tp_ranks"), page.look
-            )
+            sizes = list(scale.TP_SIZES)
+            chart = charts.share_lines(shares, THRESHOLDS, sizes, page.label("says.tp_ranks"), page.look)
             page.figure(chart, "bench.node_shares", shares, "node_shares")
 
 
@@ -297,10 +288,7 @@ def _residuals(page: Page, machine: str, points: Sequence[MeasuredPoint]) -> Non
         chart = charts.misses_by_ranks(small, page.look)
         page.figure(chart, "bench.residuals", small, "misses_by_ranks")
         with st.container(key="aside_payload"):
-            x = payloads(
-                "payload_bytes",
-                [miss.payload_bytes for miss in large],
-                said("comm_cost", "says.payload_one_all_reduce"),
-            )
+            sizes = [miss.payload_bytes for miss in large]
+            x = payloads("payload_bytes", sizes, page.label("says.payload_one_all_reduce"))
             over = charts.misses_by_payload(large, residual_rows.regions(), x, page.look)
             page.figure(over, "bench.residuals_payload", large, "misses_by_payload")

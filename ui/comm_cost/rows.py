@@ -92,7 +92,6 @@ def link_rows(view: View, links: Sequence[LinkSpec], points: Sequence[MeasuredPo
 
 
 def reading_rows(readings: Sequence[Reading]) -> list[BillRow]:
-    """One bar an assumption."""
     return [
         bill_row(reading.bill, said("comm_cost", f"reading.{reading.key}"), "", share=True) for reading in readings
     ]

@@ -61,7 +61,6 @@ def two_way(payload_bytes: float, ranks: int, points: Sequence[MeasuredPoint]) -
 
 
 def two_way_rows(two_way: TwoWay) -> list[BillRow]:
-    """One bar a reading."""
     right = link("nvlink-4")
     wrong = replace(right, bandwidth_bytes_per_s=2 * right.bandwidth_bytes_per_s)
     return [

@@ -71,7 +71,6 @@ def error_points(own: FittedTable, handover: bool) -> list[ErrorPoint]:
 
 
 def fit_rows(own: FittedTable) -> list[FitRow]:
-    """The two models' numbers."""
     named = ((TWO_NUMBERS, own.fit), (HANDOVER, own.handover))
     return [_fit_row(name, fit) for name, fit in named if fit is not None]
 

@@ -68,7 +68,6 @@ class View:
 
     @property
     def network(self) -> LinkSpec:
-        """What joins nodes."""
         return find_link(_NAPKIN[1]) if self.napkin else self.scenario.timed.network_spec
 
     @property

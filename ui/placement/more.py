@@ -51,7 +51,6 @@ class More:
 
 
 def ask(page: Page) -> More:
-    """The controls, folded."""
     usual = More()
     with st.expander(_word("title")):
         left, middle, right = st.columns(3)

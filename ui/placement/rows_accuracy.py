@@ -8,7 +8,8 @@ from functools import lru_cache
 from core.catalog import GPUS
 from core.evidence.foretold import Foretold
 from core.evidence.kinds import Kind
-from core.evidence.report import Case, Errors, Residual, by_class, by_regime, by_source, nearest
+from core.evidence.nearest import Case, nearest
+from core.evidence.report import Errors, Residual, by_class, by_regime, by_source
 from core.placement.beside import Regime
 from core.placement.plan import Plan, Question
 from runtime.catalog_words import told

@@ -35,7 +35,6 @@ class LoadAsk:
 
     @property
     def promise(self) -> Promise:
-        """In seconds."""
         return Promise(self.ttft_ms / 1e3, self.itl_ms / 1e3)
 
 
@@ -82,7 +81,6 @@ class Tail:
 
 
 def tails(loaded: Loaded) -> list[Tail]:
-    """The ladder as rows."""
     shares = loaded.engines
     return [
         Tail(

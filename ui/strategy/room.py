@@ -53,6 +53,7 @@ def _course(one: Timed, longest_s: float) -> player.Course:
 
 def draw(page: Page, op: str, algorithms: Sequence[Timed]) -> None:
     """The scene: a collective's algorithms on one clock, and who sends how much through which port."""
+    page.data_sheet = "link"
     figure, margin = page.split()
     with figure:
         _play(page, algorithms)
@@ -61,5 +62,4 @@ def draw(page: Page, op: str, algorithms: Sequence[Timed]) -> None:
         page.note(f"collectives.{uses}", "collectives.colours")
     with st.container(key="aside_ports"):
         page.say("collectives.port")
-        table = frame(port_rows(algorithms))
-        page.table(table, "collectives.port")
+        page.table(frame(port_rows(algorithms)), "collectives.port")

@@ -124,7 +124,6 @@ def _splits(asked: Held, one: Strategy) -> bool:
 
 
 def memory_of(asked: Held, one: Strategy) -> TrainingMemory:
-    """The fullest rank's."""
     return fullest_rank(asked.model, one, asked.job)
 
 
@@ -141,7 +140,6 @@ def memory_parts(asked: Held) -> list[MemoryPart]:
 
 
 def memory_ends(asked: Held) -> list[MemoryEnd]:
-    """Where each bar ends."""
     totals = [(name, memory_of(asked, one).total) for name, one in compared(asked)]
     return [
         MemoryEnd(name, total / GB, decimal_bytes(total), total > asked.capacity_bytes) for name, total in totals

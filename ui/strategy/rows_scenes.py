@@ -103,7 +103,6 @@ class Timed:
 
     @property
     def name(self) -> str:
-        """What it is called."""
         return named("strategy", self.played.algorithm)
 
     @property
@@ -145,7 +144,6 @@ class PortRow:
 
 
 def port_rows(timed: Sequence[Timed]) -> list[PortRow]:
-    """What each algorithm costs."""
     return [
         PortRow(
             one.name,

@@ -87,7 +87,6 @@ class Bench:
         return filled
 
     def two_arms(self) -> None:
-        """Every run's arms."""
         drawn = ends(self.runs) if self.page.look.present else self.runs
         arms = (rows_runs.run_rows(name, run.result, captures.repeats(run.name)) for name, run in drawn)
         table = frame(row for rows in arms for row in rows)

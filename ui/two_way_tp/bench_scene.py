@@ -7,7 +7,7 @@ import streamlit as st
 from runtime import captures
 from runtime.captures import Capture
 from runtime.prose import said
-from runtime.torchrun import RunRequest
+from runtime.run_request import RunRequest
 from ui.scenes import Page
 from ui.two_way_tp import live_run
 from ui.two_way_tp.bench import Bench

@@ -15,8 +15,9 @@ from runtime.captures import Capture
 from runtime.prose import explained, said
 from runtime.quantities import local
 from runtime.refusals import translated
+from runtime.run_request import RunRequest
 from runtime.torch_here import TorchHere, torch_here
-from runtime.torchrun import Outcome, RunRequest, TorchRun, start
+from runtime.torchrun import Outcome, TorchRun, start
 from ui.prose import escape
 
 NAME = "this machine"

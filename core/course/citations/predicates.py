@@ -20,7 +20,7 @@ class UnparsedError(ValueError):
 
 @dataclass(frozen=True)
 class Defined:
-    """The symbol is there."""
+    """That a module defines the symbol that is cited."""
 
     def holds(self, text: str, symbol: str) -> bool:
         """Whether a module defines a function, a class, a method or a name."""
@@ -52,7 +52,7 @@ class Has(Says):
     """Every fragment is in the symbol's code, in whatever order: the flags that a command takes."""
 
     def holds(self, text: str, symbol: str) -> bool:
-        """Whether none is missing."""
+        """Whether the symbol's code has every fragment."""
         code = _code(text, symbol)
         return bool(code) and all(fragment in code for fragment in self.fragments)
 

@@ -4,64 +4,15 @@ The claim's words are prose, under `claim.<engine>.<key>`; `leans_on` is the mod
 claim stands from `since` to before `until`, releases of the package; outside of them it is not asked.
 """
 
-from dataclasses import dataclass
-
 from core.collectives import custom_all_reduce as kernel
 from core.course.citations import starts
-from core.course.citations.predicates import Defined, Is, Never, Predicate, Says
+from core.course.citations.claim import Citation, Source
+from core.course.citations.predicates import Defined, Is, Never, Says
 from core.course.reading_rooms import PLACES, ROOMS
 from core.errors import UnknownNameError
 from core.models.kv_cache import BLOCK_TOKENS
 from core.models.parameters import VOCAB_PADDING
-from core.numbers import whole
 from core.placement.preflight import REFUSALS
-
-
-@dataclass(frozen=True)
-class Source:
-    """An engine, the package that publishes it, and the folder in it where its files' paths begin."""
-
-    engine: str
-    name: str
-    package: str
-    root: str
-
-    @property
-    def fetched_by(self) -> str:
-        """How its archive is had."""
-        if self.engine == "nccl":
-            return "the source archive of a tag of github.com/NVIDIA/nccl is one"
-        return f"`pip download --no-deps {self.package}` fetches one"
-
-
-@dataclass(frozen=True)
-class Citation:
-    """One claim about one file of an engine."""
-
-    engine: str
-    key: str
-    file: str
-    symbol: str
-    predicate: Predicate
-    leans_on: str
-    since: str = ""
-    until: str = ""
-
-    def asked_of(self, release: str) -> bool:
-        """Whether the claim is made of a release at all."""
-        at = version(release)
-        return at >= version(self.since or "0") and not (self.until and at >= version(self.until))
-
-
-def version(release: str) -> tuple[int, ...]:
-    """A release as numbers that compare: `0.6.3.post1` is 0.6.3, `2.13.0+cpu` is 2.13.0."""
-    numbers = []
-    for part in release.partition("+")[0].split("."):
-        if not part.isascii() or not part.isdecimal():
-            break
-        numbers.append(whole(part[:6]))
-    return tuple(numbers)
-
 
 _PACKAGES = {"megatron": "megatron-core", "fsdp": "torch", "vllm": "vllm"}
 SOURCES = (

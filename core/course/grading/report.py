@@ -111,7 +111,7 @@ def as_junit(grade: Grade) -> str:
 
 
 def as_gradescope(grade: Grade) -> str:
-    """The text of results.json."""
+    """JSON as Gradescope reads it in `results.json`: a test a line, points out of points."""
     tests = [
         {
             "name": f"{line.suite}: {line.name}",

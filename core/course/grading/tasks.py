@@ -50,7 +50,6 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is wrong."""
         return not self.problem
 
 

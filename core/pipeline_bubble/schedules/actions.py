@@ -64,7 +64,7 @@ class Placement:
 
     @property
     def stages(self) -> int:
-        """Stages in all, p·v."""
+        """p·v: chunks of layers, over all ranks."""
         return self.ranks * self.chunks
 
     def rank(self, stage: int) -> int:

@@ -30,8 +30,6 @@ class RankReport:
 
 @dataclass(frozen=True)
 class Report:
-    """A run in numbers."""
-
     makespan: Time
     busy: Time
     ranks: tuple[RankReport, ...]

@@ -49,7 +49,6 @@ class Pipe:
 
     @property
     def ranks(self) -> int:
-        """p."""
         return len(self.stage_times) // self.chunks
 
     @property

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from core.catalog import gpu, model
 from core.course.citations import CITATIONS, SOURCES, Defined, Is, Never, Says, citations, source
+from core.course.citations.claim import version
 from core.course.citations.predicates import Has, UnparsedError
-from core.course.citations.rows import version
 from core.errors import UnknownNameError
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand

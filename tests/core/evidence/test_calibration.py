@@ -20,22 +20,20 @@ from core.evidence.calibration import (
     prompt_efficiency,
 )
 from core.evidence.kinds import PROMPT_LAUNCH_S, layer_kind, prompt_launch_s
+from core.evidence.nearest import Case, distance, nearest
 from core.evidence.published import read_published
 from core.evidence.published_terms import prediction
 from core.evidence.report import (
-    Case,
     agreed_out_of_memory,
     band,
     by_class,
     by_source,
     decode_residuals,
-    distance,
     errors_of,
     fit_rows,
     is_launched,
     is_prompt,
     launch_rows,
-    nearest,
     prompt_rows,
     residuals,
 )
