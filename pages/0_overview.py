@@ -4,9 +4,8 @@ import streamlit as st
 
 from core.pipeline_bubble.bubble import fill_drain, run_on_ticks
 from runtime.prose import said
-from ui import shell
+from ui import progress, shell
 from ui.course import pages as course
-from ui.course import progress
 from ui.overview import course_map, journey, words
 from ui.overview import drawing as drawings
 from ui.players.still import still

@@ -77,7 +77,6 @@ def add_own_machine(parser: Parser) -> None:
 
 
 def add_widths(parser: Parser) -> None:
-    """Of weights and cache."""
     parser.add_argument("--dtype", type=width, help="weights; int4-g32 for a group; the checkpoint's own")
     parser.add_argument("--kv-dtype", type=kept_width, default=USUAL.kv_dtype)
 

@@ -21,7 +21,7 @@ from runtime.prose import said
 from scripts.screenshots import SIZES, THEMES, chromium, server
 from scripts.settled import FLAGS, screens, settle, visit
 from ui.course.pages import PAGES, entry
-from ui.course.paths import PATHS
+from ui.paths import PATHS
 
 WIDTH, HEIGHT = SIZES["projector"]
 SLIDES = f"""@page {{ size: {WIDTH}px {HEIGHT}px; margin: 0 }} body {{ margin: 0 }} p {{ display: none }}

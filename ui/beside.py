@@ -29,7 +29,6 @@ def placed(question: Question) -> Placement:
 
 @lru_cache(maxsize=32)
 def answered(question: picker.Question) -> picker.Answer:
-    """The picker's answer."""
     return workers.run(picker.answer, question)
 
 

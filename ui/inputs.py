@@ -192,7 +192,6 @@ def slide(label: str, key: str, low: int, high: int, default: int, *, step: int 
 
 
 def toggle(label: str, key: str, default: bool = False, *, help: str | None = None) -> bool:
-    """On or off."""
     address.listen(key, lambda text: text in ("true", "false"), "switch")
     return asked(
         key,

@@ -81,7 +81,6 @@ def _verdict(submission: Submission, judged: Judgement, prose: Prose) -> None:
 
 
 def _case(submission: Submission, judged: Judgement) -> str:
-    """Which sentence says it."""
     if submission.error is not None:
         return "error" if submission.error.line else "stopped"
     if not judged.can_be_drawn:
@@ -109,6 +108,5 @@ def _collectives(count: int) -> str:
 
 
 def heading(path: Path, prose: Prose) -> str:
-    """What is being watched."""
     named = path.relative_to(learner_code.ROOT) if path.is_relative_to(learner_code.ROOT) else path
     return f"{prose.text('learner.heading')} `{named}`"

@@ -23,9 +23,8 @@ from core.scenario import Scenario
 from runtime import operators
 from runtime.quantities import local
 from runtime.rooms import Question
-from ui import held_axes, inputs, shell, tested
+from ui import held_axes, inputs, paths, progress, shell, tested
 from ui.course import pages as course
-from ui.course import paths, progress
 from ui.figures.prediction import prediction_line, unit_for
 from ui.labels import label as word
 from ui.page_parts import PageParts, draw

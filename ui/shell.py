@@ -16,8 +16,18 @@ from streamlit.navigation.page import StreamlitPage
 from core.scenario import Scenario
 from runtime import content, operators
 from runtime.kept import kept
-from ui import address, inputs, language, lighter_state, scenario_bar, theme, unseen, wanted_messages
-from ui.course import paths, progress
+from ui import (
+    address,
+    inputs,
+    language,
+    lighter_state,
+    paths,
+    progress,
+    scenario_bar,
+    theme,
+    unseen,
+    wanted_messages,
+)
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
 from ui.guarded import guarded
 from ui.labels import label

@@ -22,7 +22,7 @@ from core.units import percent, plain, seconds
 from runtime import captures, content
 from scripts import classroom, grade
 from ui.course.pages import OVERVIEW, PAGES, entry
-from ui.course.paths import PATHS
+from ui.paths import PATHS
 from ui.start_here.rows import ASKED_RANKS, LARGE
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ui.course.pages import entry
-from ui.course.paths import PATHS
+from ui.paths import PATHS
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 

@@ -5,7 +5,7 @@ import pytest
 from runtime import content
 from scripts.slides import HANDOUT, Slide, document, note, scenes
 from ui.course.pages import entry
-from ui.course.paths import PATHS
+from ui.paths import PATHS
 
 
 @pytest.mark.parametrize("path", PATHS)

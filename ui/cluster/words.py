@@ -38,7 +38,6 @@ def reading(runs: Sequence[Run]) -> str:
 
 
 def notes(runs: Sequence[Run]) -> list[str]:
-    """The blocks beside it."""
     slow = _slow(runs) is not None and fitted(runs) is not None
     return ["time.counted", *(["time.slow"] if slow else []), "time.slowest"]
 

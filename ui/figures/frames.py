@@ -59,7 +59,7 @@ def _kept_frame(rows: tuple[Row, ...], row_type: type | None, types: tuple[Hasha
 
 
 def as_row(row: Row) -> dict[str, Any]:
-    """A row's columns."""
+    """A row's columns by name, of a dataclass or a mapping."""
     return dict(vars(row)) if is_dataclass(row) else dict(row)
 
 

@@ -58,7 +58,6 @@ def path(d: str, **style: object) -> str:
 
 
 def text(x: float, y: float, words: str, **style: object) -> str:
-    """Words at a baseline."""
     return f'<text x="{x:g}" y="{y:g}"{_attributes(style)}>{escape(words)}</text>'
 
 
@@ -89,7 +88,6 @@ def style_of(family: str) -> str:
 
 
 def sans(size: float) -> dict[str, object]:
-    """Letters of the sans."""
     return {"style": style_of(SANS), "font_size": size}
 
 

@@ -5,9 +5,8 @@ import streamlit as st
 from core.scenario import Scenario
 from runtime import content
 from runtime.quantities import seconds
-from ui import address, tested
+from ui import address, progress, tested
 from ui.course import pages as course
-from ui.course import progress
 from ui.overview import rows_journey as rows
 from ui.players import journey_player as player
 from ui.players.ring_player import Message

@@ -135,7 +135,6 @@ class HeldRow:
 
 
 def held_rows(*sides: Drawn) -> list[HeldRow]:
-    """Every rank of each."""
     return [HeldRow(side.name, rank, float(held)) for side in sides for rank, held in enumerate(side.held)]
 
 

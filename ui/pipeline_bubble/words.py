@@ -25,12 +25,12 @@ class Prompt:
 
     @property
     def whole(self) -> int:
-        """In one piece."""
+        """Ticks of a prompt in one piece: all of its chunks' work on every stage in turn."""
         return self.chunks * self.stages
 
     @property
     def chunked(self) -> int:
-        """In chunks."""
+        """Ticks of a prompt in chunks, which follow one another through the stages."""
         return int(chunked_prefill_time(self.stages, self.chunks, 1))
 
     @property

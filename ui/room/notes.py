@@ -10,7 +10,7 @@ from runtime.prose import said
 from runtime.rooms import ROOMS, pass_of
 from ui import inputs
 from ui.course.pages import entry
-from ui.course.paths import PATH, PATHS, name
+from ui.paths import PATH, PATHS, name
 from ui.players.still import still
 from ui.prose import escape
 from ui.room import poll

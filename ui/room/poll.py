@@ -53,7 +53,6 @@ class Line:
 
 
 def word(name: str, **fields: object) -> str:
-    """A block of content/<language>/room.md."""
     return said("room", name, **fields)
 
 

@@ -38,7 +38,6 @@ def ask_ranks(key: str, kind: Kind, usual: int) -> int:
 
 
 def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
-    """One layer, stepped."""
     payload_bytes = rows.payload(page.scenario, kind)
     runs = rows.drawn_runs(kind, num_ranks)
     views = [boards.view(run, page.prose, kind, payload_bytes, rows.DRAWN_FORMAT) for run in runs]
