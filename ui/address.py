@@ -51,8 +51,9 @@ def carried(page: str, names: Sequence[str]) -> Iterator[None]:
     browser's Back brings is left as it is: its widgets are mounted, and Streamlit refuses.
     """
     shown: dict[str, str] = st.session_state.get("_shared", {})
-    lost = {name: value for name, value in shown.items() if name not in st.query_params}
     if page != st.session_state.get("_page"):
+        here = st.query_params.to_dict()
+        lost = {name: value for name, value in shown.items() if name not in here}
         for missing in (lost, _left_on(page, names)):
             if missing:
                 with suppress(StreamlitAPIException):
@@ -84,7 +85,8 @@ def _own(names: Sequence[str]) -> dict[str, str]:
 
 
 def _note_shared(names: Sequence[str]) -> None:
-    st.session_state["_shared"] = {name: st.query_params[name] for name in names if name in st.query_params}
+    here = st.query_params.to_dict()
+    st.session_state["_shared"] = {name: here[name] for name in names if name in here}
 
 
 def _overflows(text: str) -> bool:

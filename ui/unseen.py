@@ -69,7 +69,8 @@ def mounted(name: str) -> DeltaGenerator:
     return st.container(key=f"unseen_{name}", width=1, height=1, border=False)
 
 
-_known: dict[Hashable, WidgetMetadata[Any]] = {}
+_known: dict[Hashable, tuple[WidgetMetadata[Any], Any]] = {}
+"""What is registered for a recipe, and its default."""
 
 
 def asked(key: str, recipe: Hashable, accepts: Callable[[Any], bool], draw: Callable[[], T]) -> T:
@@ -81,20 +82,44 @@ def asked(key: str, recipe: Hashable, accepts: Callable[[Any], bool], draw: Call
     if context is None or not is_unseen():
         return draw()
     state = context.session_state._state
-    name = ThreadState.get().active_script_hash, key, recipe
-    metadata = _known.get(name)
-    if metadata is not None and (key not in state or accepts(state[key])):
-        _register_element_id(context, "unseen", metadata.id)
-        value: T = register_widget_from_metadata(metadata, context).value
-        return value
+    page = ThreadState.get().active_script_hash
+    name = page, key, recipe
+    metadata, default = _known.get(name, (None, None))
+    if metadata is not None:
+        if _rests(state, metadata, key, page, default):
+            _register_element_id(context, "unseen", metadata.id)
+            return default  # type: ignore[return-value]
+        if key not in state or accepts(state[key]):
+            _register_element_id(context, "unseen", metadata.id)
+            return register_widget_from_metadata(metadata, context).value  # type: ignore[no-any-return]
     value = draw()
     widget = state.get_widget_id_from_key(key)
     metadata = state.get_widget_metadata(widget) if widget else None
     if metadata:
         if len(_known) >= MOST_KNOWN:
             _known.clear()
-        _known[name] = metadata
+        _known[name] = metadata, metadata.deserializer(None)
     return value
+
+
+def _rests(state: SessionState, metadata: WidgetMetadata[Any], key: str, page: str, default: object) -> bool:
+    """Whether a widget was registered just so in the run before, and has its default still: nobody set it since.
+
+    To register it again would change nothing. Most of what is asked out of sight is so in most runs.
+    """
+    widget, params = metadata.id, state.query_params
+    bound = params._bindings_by_widget.get(widget)
+    return (
+        bound is not None
+        and bound.script_hash == page
+        and state._new_widget_state.widget_metadata.get(widget) is metadata
+        and widget not in state._new_widget_state.states
+        and key not in state._new_session_state
+        and key not in state._old_state
+        and state._old_state.get(widget, metadata) == default
+        and key not in params._query_params
+        and key not in params._initial_query_params
+    )
 
 
 def install() -> None:

@@ -98,6 +98,29 @@ def test_what_a_button_writes_is_in_the_address_and_a_default_is_not():
     assert state.to_dict() == {"whole": "8"}
 
 
+def test_what_nobody_has_set_is_not_registered_again(monkeypatch):
+    app = AppTest.from_function(page)
+    app.query_params["whole"] = "8"
+    for _ in range(2):
+        app.run()
+    registered = []
+    register = unseen.register_widget_from_metadata
+    monkeypatch.setattr(
+        unseen,
+        "register_widget_from_metadata",
+        lambda metadata, context: (registered.append(metadata.id.rsplit("-")[-1]), register(metadata, context))[1],
+    )
+    for _ in range(3):
+        assert said(app.run()) == [8, *DEFAULTS[1:]]
+    assert set(registered) == {"whole"}
+    app.session_state["slide"] = 7
+    assert said(app.run())[2] == 7
+    app.session_state["slide"] = 3
+    for _ in range(2):
+        assert said(app.run()) == [8, *DEFAULTS[1:]]
+    assert app._session_state._state.query_params.to_dict() == {"whole": "8"}
+
+
 def test_a_value_that_new_limits_refuse_is_not_kept():
     app = AppTest.from_function(page).run()
     app.session_state["slide"] = 7
