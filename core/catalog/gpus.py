@@ -108,8 +108,9 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          "card's, unconfirmed; an NVLink bridge is sold apart"),
     _row("v100-sxm2", "V100 SXM2 32 GB", _VOLTA, 125, 900, 32, 31.73,
          ("v100", "v100-32gb", "Tesla V100-SXM2-32GB"),
-         "125 TFLOPS in fp16, in place of bf16, which it has not; 900 GB/s: NVIDIA's data sheet as public notes "
-         "quote it; 31.73 GiB total in public out-of-memory messages"),
+         "125 TFLOPS in fp16, in place of bf16, which it has not; 900 GB/s: NVIDIA's data sheet as quoted at "
+         "manualshelf.com/manual/dell/high-performance-computing-solution-resources, seen 2026-11-23; 31.73 GiB "
+         "total in public out-of-memory messages"),
     _row("h100-sxm", "H100 SXM 80 GB", _HOPPER, 989, 3350, 80, 79.19,
          ("h100", "h100-80gb", "h100-80gb-sxm", "h100-sxm5", "NVIDIA H100 80GB HBM3"),
          "989 TFLOPS dense (1,979 sparse halved), 3.35 TB/s: ai-dynamo/aiconfigurator systems/h100_sxm.yaml; "
@@ -130,18 +131,17 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          ("gh200-96gb", "NVIDIA GH200 480GB"),
          "989 TFLOPS dense as the H100's, 4 TB/s: public tables of accelerators; 94.5 GiB in public notes of a "
          "machine, whose nvidia-smi prints 97,871 MiB; four to a node on NVLink, as at CSCS"),
-    _row("b200-sxm", "B200 SXM 180 GB", _BLACKWELL, 2250, 8000, 180, 178.35,
+    _row("b200-sxm", "B200 SXM 180 GB", _BLACKWELL, 2250, 7700, 180, 178.35,
          ("b200", "NVIDIA B200"),
-         "2,250 TFLOPS dense, 8 TB/s: karpathy/nanochat harness/runtime.py; 7.7 TB/s has ai-dynamo/aiconfigurator "
-         "systems/b200_sxm.yaml, and so has NVIDIA's data sheet as quoted at "
-         "verda.com/blog/gb300-nvl72-architecture, seen 2026-11-23; 178.35 GiB total in public out-of-memory "
-         "messages"),
-    _row("b300-sxm", "B300 SXM 288 GB", _BLACKWELL_ULTRA, 2250, 8000, 288, 267.69,
+         "2,250 TFLOPS dense: karpathy/nanochat harness/runtime.py; 7.7 TB/s: NVIDIA's data sheet as quoted at "
+         "ai-dynamo/aiconfigurator systems/b200_sxm.yaml, and so has pytorch/ao/pull/4002: the driver's 7,680 bits "
+         "at 3,996 MHz (earlier sheets: 8); 178.35 GiB total in public out-of-memory messages"),
+    _row("b300-sxm", "B300 SXM 288 GB", _BLACKWELL_ULTRA, 2250, 7700, 288, 267.69,
          ("b300", "NVIDIA B300 SXM6 AC"),
          "2,250 TFLOPS dense and six times that in FP4 (108 dense PFLOPS over eight in an HGX B300): NVIDIA's data "
          "sheet as quoted at verda.com/blog/gb300-nvl72-architecture, seen 2026-11-23, which has 14 PFLOPS, 270 "
-         "GB, 7.7 TB/s; 8 TB/s, PCIe 6: tomshardware.com/pc-components/gpus; 267.69 GiB total in public "
-         "out-of-memory messages"),
+         "GB, 7.7 TB/s (earlier sheets: 8); PCIe 6: tomshardware.com/pc-components/gpus; 267.69 GiB total in "
+         "public out-of-memory messages"),
     _row("gb200", "GB200 186 GB", _NVL72, 2500, 8000, 186, 184.31,
          ("gb200-nvl72", "NVIDIA GB200"),
          "2,500 TFLOPS dense, 8 TB/s: ai-dynamo/aiconfigurator systems/gb200.yaml; 184.31 GiB total in public "
@@ -165,8 +165,9 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          "total in public out-of-memory messages (ECC on)"),
     _row("a10g", "A10G 24 GB", _AMPERE, 70, 600, 24, 22.07,
          ("NVIDIA A10G",),
-         "70 TFLOPS dense (140 sparse halved), 600 GB/s: NVIDIA's data sheet as remembered, unconfirmed here; "
-         "22.07 GiB total in public out-of-memory messages (ECC on)"),
+         "70 TFLOPS dense (140 sparse halved), 600 GB/s: NVIDIA's data sheet as quoted at "
+         "baseten.co/blog/nvidia-a10-vs-a10g-for-ml-model-inference, seen 2026-11-23; 22.07 GiB "
+         "total in public out-of-memory messages (ECC on)"),
     _row("a6000", "RTX A6000 48 GB", _AMPERE, 154.8, 768, 48, 47.53,
          ("rtx-a6000", "NVIDIA RTX A6000"),
          "154.8 TFLOPS dense (309.7 sparse halved), 768 GB/s: NVIDIA's data sheet as quoted at "
@@ -187,8 +188,9 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          "out-of-memory messages; no NVLink, no P2P"),
     _row("rtx-6000-ada", "RTX 6000 Ada 48 GB", _ADA, 364, 960, 48, 47.50,
          ("NVIDIA RTX 6000 Ada Generation",),
-         "364 TFLOPS dense (728 sparse halved), 960 GB/s: NVIDIA's data sheet as remembered, unconfirmed here; "
-         "47.50 GiB total in public out-of-memory messages (ECC off)"),
+         "364 TFLOPS dense: 568 tensor cores at 2,505 MHz; 960 GB/s: NVIDIA's data sheet as quoted at "
+         "grafikkarten.com/de/news/nvidia-rtx-6000-grafikkarte-der-ada-generation, seen 2026-11-23; 47.50 "
+         "GiB total in public out-of-memory messages (ECC off)"),
     _row("rtx-pro-6000", "RTX PRO 6000 Blackwell 96 GB", _RTX_BLACKWELL, 467.8, 1597, 96, 94.97,
          ("rtx-6000", "NVIDIA RTX PRO 6000 Blackwell Server Edition"),
          "the Server Edition: 467.8 TFLOPS dense as reckoned in ai-dynamo/aiconfigurator "

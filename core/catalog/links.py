@@ -34,17 +34,28 @@ class _Kind(NamedTuple):
     family: LinkFamily
     reach: Literal["node", "network"] = "network"
     scope: Literal["gpu", "node"] = "gpu"
+    rates_at: str = ""
 
 
+_PORTS = "stas00/ml-engineering network/README.md, seen 2026-11-23"
+_ADAPTERS = "docs.nvidia.com/networking/display/mlnxofedv587061lts, seen 2026-11-23"
 _NVLINK, _XGMI, _PCIE = _Kind("nvlink", "node"), _Kind("xgmi", "node"), _Kind("pcie", "node")
-_INFINIBAND, _ROCE, _SLINGSHOT = _Kind("infiniband"), _Kind("roce"), _Kind("slingshot")
-_EFA, _ETHERNET = _Kind("efa", scope="node"), _Kind("ethernet", scope="node")
+_INFINIBAND, _SLINGSHOT = _Kind("infiniband", rates_at=_PORTS), _Kind("slingshot", rates_at=_PORTS)
+_ROCE, _EFA = _Kind("roce", rates_at=_ADAPTERS), _Kind("efa", scope="node", rates_at=_PORTS)
+_ETHERNET = _Kind("ethernet", scope="node", rates_at=_ADAPTERS)
 
 
 def _row(
-    key: str, name: str, kind: _Kind, latency_s: float, bandwidth_bytes_per_s: float, base_s: float, **facts: Any
+    key: str,
+    name: str,
+    kind: _Kind,
+    latency_s: float,
+    bandwidth_bytes_per_s: float,
+    base_s: float,
+    source: str,
+    **facts: Any,
 ) -> LinkSpec:
-    """A link; `facts` are LinkSpec's other fields."""
+    """A link; `facts` are LinkSpec's other fields. A network's source says besides where its ports' rate stands."""
     return LinkSpec(
         key,
         name,
@@ -54,6 +65,7 @@ def _row(
         scope=kind.scope,
         reach=kind.reach,
         family=kind.family,
+        source="; ".join(filter(None, (source, kind.rates_at))),
         **facts,
     )
 
@@ -69,7 +81,8 @@ LINKS: Mapping[str, LinkSpec] = by_key((
          source="the labs' assumption: 50 µs a hop (not a round trip); 10 Gb/s over eight"),
     _row("nvlink-2", "NVLink 2 (V100)", _NVLINK, 0.85e-6, 150e9, 9.4e-6,
          lanes=6, napkin_key="nvlink-lab", kernel_s=_ONE_SHOT_A100, aliases=("nvswitch-1",),
-         source="data sheet as remembered, V100: 300 GB/s two-way halved; α and base taken over from NVLink 3"),
+         source=("300 GB/s two-way halved: manualshelf.com/manual/dell/high-performance-computing-solution-"
+                 "resources, seen 2026-11-23; α and base taken over from NVLink 3")),
     _row("nvlink-3", "NVLink 3 (A100)", _NVLINK, 0.85e-6, 300e9, 9.4e-6,
          measured_bytes_per_s=230e9, lanes=12, napkin_key="nvlink-lab",
          kernel_s=_ONE_SHOT_A100, aliases=("nvswitch-2",),
@@ -118,8 +131,8 @@ LINKS: Mapping[str, LinkSpec] = by_key((
     _row("xgmi-mi300x", "xGMI, 8 x MI300X", _XGMI, 0.88e-6, 448e9, _NCCL,
          measured_bytes_per_s=313e9, aliases=("xgmi-mi325x",),
          measured_note="ring busbw 313 GB/s over 8 GPUs, 48 over 2: a mesh of 7 links, and a pair has one of them",
-         source=("data sheet as remembered, MI300X: 7 links of 128 GB/s two-way, halved; α: 18.9 µs for small "
-                 "RCCL all-reduces of 8, less the launch, over 14 hops")),
+         source=("7 links of 128 GB/s two-way, halved: emergentmind.com/topics/amd-mi300x-gpu, seen 2026-11-23; "
+                 "α: 18.9 µs for small RCCL all-reduces of 8, less the launch, over 14 hops")),
     _row("xgmi-mi355x", "xGMI, 8 x MI355X", _XGMI, 2.8e-6, 535e9, 7.9e-6,
          measured_bytes_per_s=407e9,
          measured_note=("ring busbw 407 GB/s over 8 GPUs, 134 over 4, 44 over 2: a mesh of 7 links, and a pair "

@@ -71,7 +71,7 @@ def test_bonded_lanes_of_an_added_link_are_a_share_of_it():
 def test_an_added_gpu_has_constants_and_a_measured_series():
     assert calibration_of(GPU, MODEL).efficiency.reached_fraction > 0
     assert ring_series(View(Scenario(gpu=GPU.key)), LINK) == "h100-nccl"
-    assert decode_step_s(MODEL, GPU) == pytest.approx(8030261248 * 2 / 8e12)
+    assert decode_step_s(MODEL, GPU) == pytest.approx(8030261248 * 2 / 7.7e12)
 
 
 def test_a_command_plans_for_added_rows(capsys):

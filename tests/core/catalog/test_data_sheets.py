@@ -1,15 +1,14 @@
 """The accelerators' figures against what vendors print, as stored pages had it on 23 November 2026.
 
 Most are copies of a data sheet by others; MI300X's and the DGX B200's are the vendor's own documents, the H200's is
-NVIDIA's description of its machine for MLPerf. No sheet was found of the V100, the A10G, the RTX 3090 and the RTX
-6000 Ada.
+NVIDIA's description of its machine for MLPerf.
 """
 
 from typing import NamedTuple
 
 import pytest
 
-from core.catalog import GPUS, gpu, link, model
+from core.catalog import GPUS, LINKS, gpu, link, model
 
 
 class Sheet(NamedTuple):
@@ -33,6 +32,15 @@ TOMS_CHINA = "tomshardware.com/pc-components/gpus/new-nvidia-ai-gpus-designed-to
 TOMS_ULTRA = "tomshardware.com/pc-components/gpus/nvidia-shares-blackwell-ultras-secrets-nvfp4-boost-detailed"
 VERDA = "verda.com/blog/gb300-nvl72-architecture"
 SHEETS = [
+    ("v100-sxm2", Sheet("manualshelf.com: Dell's guide to V100-SXM2, page 17", gb_per_s=900, two_way=300)),
+    ("v100-sxm2", Sheet("pcper.com/2018/03/nvidia-announces-dgx-2-with-16-gv100s-8-100gb-nics", 32, two_way=300)),
+    ("v100-sxm2", Sheet("gist.github.com/syhw/b8067966a498b604b4750e9458f36804", bf16=125)),
+    ("a10g", Sheet("baseten.co/blog/nvidia-a10-vs-a10g-for-ml-model-inference", 24, 600, 70)),
+    ("rtx-3090",
+     Sheet("holynerdvana.blogspot.com, of Tom's Hardware: 142 TFLOPS summed in fp16, half in fp32", 24, 936, 71)),
+    ("rtx-6000-ada", Sheet("grafikkarten.com/de/news: 568 tensor cores of 512 operations", 48, 960)),
+    ("rtx-6000-ada",
+     Sheet("cputronic.com: 2,505 MHz; a 4090 has 512 at 2,520", 48, None, 568 * 512 * 2.505e-3 / 2, pcie=4)),
     ("a100-80gb-sxm", Sheet(f"{KLOCKWOOD}/A100, of data sheet 1758950 r4", 80, 2039, 312, None, None, 600, 4)),
     ("a100-40gb-sxm", Sheet(f"{KLOCKWOOD}/A100", 40, 1555, 312, None, None, 600, 4)),
     ("a100-80gb-pcie", Sheet(THUNDER, 80, 1935, pcie=4)),
@@ -48,11 +56,11 @@ SHEETS = [
     ("gh200", Sheet(BEKMAN, 96, 4000)),
     ("b200-sxm",
      Sheet("docs.nvidia.com/dgx/dgxb200-user-guide: 1,440 GB, 14.4 TB/s over 8", 180, two_way=1800, pcie=5)),
-    ("b200-sxm", Sheet("docs.vultr.com/inference-cookbook hardware-overview", None, 8000, None, 4500, 9000, 1800)),
-    ("b200-sxm", Sheet(VERDA, 180, None, 2250, 4500, 9000, 1800)),
-    ("b300-sxm", Sheet(VERDA, None, None, 2250, 4500, 14000, 1800)),
-    ("b300-sxm", Sheet(f"{KLOCKWOOD}/B300", 288, 8000, 2250, 4500, 13125, 1800, 6)),
-    ("b300-sxm", Sheet(TOMS_ULTRA, 288, 8000, pcie=6)),
+    ("b200-sxm", Sheet("docs.vultr.com/inference-cookbook hardware-overview", None, None, None, 4500, 9000, 1800)),
+    ("b200-sxm", Sheet(VERDA, 180, 7700, 2250, 4500, 9000, 1800)),
+    ("b300-sxm", Sheet(VERDA, None, 7700, 2250, 4500, 14000, 1800)),
+    ("b300-sxm", Sheet(f"{KLOCKWOOD}/B300", 288, None, 2250, 4500, 13125, 1800, 6)),
+    ("b300-sxm", Sheet(TOMS_ULTRA, 288, pcie=6)),
     ("gb200", Sheet("mlcommons/inference_results_v6.1 Crusoe GB200-NVL72_GB200-186GB", 186)),
     ("gb200", Sheet(f"{KLOCKWOOD}/B200", None, 8000, 2500, 5000, 10000, 1800)),
     ("gb300", Sheet(VERDA, None, 8000, 2500, 5000, 15000, 1800)),
@@ -103,5 +111,34 @@ def test_releases_of_one_shape_are_read_as_far_as_their_own_configs_say():
     assert model("MiniMaxAI/MiniMax-M2.5").max_position_embeddings == 196_608
 
 
-def test_every_card_was_held_to_a_sheet_but_those_of_which_none_was_found():
-    assert GPUS.keys() - {key for key, _ in SHEETS} == {"v100-sxm2", "a10g", "rtx-3090", "rtx-6000-ada"}
+def test_every_card_was_held_to_a_sheet():
+    assert GPUS.keys() == {key for key, _ in SHEETS}
+
+
+PORTS = {
+    # stas00/ml-engineering network/README.md of 22 August 2026: interfaces of a node, Gb/s of one
+    "efa-p4d": (4, 100),
+    "efa-p5": (32, 100),
+    "slingshot-11": (1, 200),
+    "ib-edr": (1, 100),
+    "ib-hdr": (1, 200),
+    "ib-ndr": (1, 400),
+    "ib-xdr": (1, 800),
+    # docs.nvidia.com/networking/display/mlnxofedv587061lts/Release+Notes: what a ConnectX-7 has of Ethernet
+    "roce-400g": (1, 400),
+    **{f"ethernet-{rate}g": (1, rate) for rate in (1, 10, 25, 40, 50, 100, 200, 400)},
+}
+LANES = {"pcie-3": (8, 128 / 130), "pcie-4": (16, 128 / 130), "pcie-5": (32, 128 / 130), "pcie-6": (64, 242 / 256)}
+"""GT/s of one of sixteen lanes, and what its code leaves of them: of a flit of PCIe 6, 242 bytes of 256."""
+
+
+def test_a_network_has_the_rate_of_its_ports():
+    rows = {key: row for key, row in LINKS.items() if row.reach == "network" and not key.endswith("-lab")}
+    told = {key: ports * gbps / 8 for key, (ports, gbps) in PORTS.items()}
+    assert {key: row.bandwidth_bytes_per_s / 1e9 for key, row in rows.items()} == told
+    assert all("seen 2026" in row.source for row in rows.values())
+
+
+def test_a_bus_has_the_rate_of_its_lanes():
+    for key, (rate, left) in LANES.items():
+        assert link(key).bandwidth_bytes_per_s == pytest.approx(16 * rate * left / 8 * 1e9, rel=2e-3)
