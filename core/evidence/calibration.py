@@ -70,7 +70,7 @@ behind 4,400, where no other page's moves (DeepSeek-R1's 9.2 and 9.3); the page 
 
 
 PROMPT_FLOOR_S = 86e-6
-"""The least floor of a prompt's layer: no graph of it is recorded, so it is that of engines without, an A100's."""
+"""The least floor of a prompt's layer: that of engines that record no graph, an A100's, as few did of prompts."""
 
 PROMPTS: Mapping[str, Calibration] = {
     "hopper": Calibration(

@@ -5,7 +5,7 @@ claim stands from `since` to before `until`, releases of the package; outside of
 """
 
 from core.collectives import custom_all_reduce as kernel
-from core.course.citations import starts
+from core.course.citations import kernels, starts
 from core.course.citations.claim import Citation, Source
 from core.course.citations.predicates import Defined, Is, Never, Says
 from core.course.reading_rooms import PLACES, ROOMS
@@ -239,8 +239,8 @@ _PLACED = tuple(
     for cited in PLACES
 )
 _SAID = {
-    "vllm": (*_VLLM, *starts.VLLM),
-    "sglang": (*_SGLANG, *starts.SGLANG),
+    "vllm": (*_VLLM, *starts.VLLM, *kernels.VLLM),
+    "sglang": (*_SGLANG, *starts.SGLANG, *kernels.SGLANG),
     "megatron": _MEGATRON,
     "pytorch": (*_PYTORCH, *starts.PYTORCH),
     "nccl": starts.NCCL,
