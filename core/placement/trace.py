@@ -8,6 +8,7 @@ from core.placement.plan import Question
 from core.placement.planner import WITHIN_ERROR, Placement
 from core.placement.shortlist import is_split_of
 from core.remark import Remark, remark
+from core.steps.model import CROSSING_ELSEWHERE_S, CROSSING_S
 
 
 def decisions(placement: Placement) -> list[Remark]:
@@ -154,7 +155,14 @@ def _across_nodes(placement: Placement) -> Remark | None:
         return None
     if plan.crossing:
         tcp = remark("placement.across_tcp", far=FAR) if cluster.network.family == "ethernet" else None
-        return remark("placement.across_group", crossing=plan.crossing, held=HELD, tcp=tcp)
+        return remark(
+            "placement.across_group",
+            crossing=plan.crossing,
+            held=HELD,
+            tcp=tcp,
+            wait_s=CROSSING_S,
+            elsewhere_s=CROSSING_ELSEWHERE_S,
+        )
     hops = [link for link in placement.timing(placement.recommended).bill if link.what == "hand-overs"]
     if hops:
         counted = tuple(remark("placement.across_hop", messages=hop.messages, link=hop.wire) for hop in hops)

@@ -35,13 +35,13 @@ MFU = 0.5
 
 ACTIVATION_BYTES = 2
 
-CROSSING_S = 92e-6
+CROSSING_S, CROSSING_ELSEWHERE_S = 92e-6, 158e-6
 """What an all-reduce that leaves its node takes more in a server's step than alone in a loop: its two processes'
 ranks arrive apart, and the network's path is cold.
 
 Fitted on one source: the number that gives DeepSeek-R1's 23.2 ms a token at TP=16 over two nodes of H100 and
-InfiniBand (tt-inference-server issue #356, SGLang); 31.2 ms of another engine there would ask for 158 µs. A batch
-program without a server has none of it: FasterTransformer's 24 times over two nodes of A100 agree without.
+InfiniBand (tt-inference-server issue #356, SGLang). 31.2 ms of another engine there would ask for the second. A
+batch program without a server has none of it: FasterTransformer's 24 times over two nodes of A100 agree without.
 """
 
 

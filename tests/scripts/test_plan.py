@@ -198,12 +198,14 @@ def test_the_fewest_gpus_for_a_rate(capsys):
 
 
 def test_a_plan_whose_sums_cross_nodes_says_how_far_such_sums_were_off(capsys):
-    """It ended in a traceback: the row of errors was joined into a sentence."""
+    """It ended in a traceback, a row of errors joined into a sentence. No plan meets 22 ms: half of 141 GB take an
+    H200 14.7 at its data sheet, and 160 sums over nodes 17."""
     asked = "--model llama-3-70b --gpu h200-sxm --gpus-per-node 1 --nodes 2 --network ib-ndr --concurrency 1"
-    main([*asked.split(), "--slo-itl-ms", "22"])
+    assert [main([*asked.split(), "--slo-itl-ms", target]) for target in ("60", "22")] == [0, 3]
     said = capsys.readouterr().out
     assert "A sum over nodes was held to 19 published tables" in said
     assert "over plain TCP" not in said
     tcp = remark("placement.across_tcp", far=FAR)
-    told = worded(remark("placement.across_group", crossing="", held=HELD, tcp=tcp))
-    assert told.endswith(", and over plain TCP, as here, sums took up to 4.5 times as long as that.")
+    assert "charged 92.0 µs a sum besides, by one published time" in said
+    told = worded(remark("placement.across_group", crossing="", held=HELD, tcp=tcp, wait_s=0, elsewhere_s=0))
+    assert ", and over plain TCP, as here, sums took up to 4.5 times as long as that." in told
