@@ -163,13 +163,25 @@ class Rooms:
             votes[voter] = float(value)
             return True
 
-    def rename(self, code: str, before: str, after: str) -> None:
-        """Let a voter be the one it was before a reload: its votes are that one's, and its rank."""
+    def said(self, code: str, voter: str) -> tuple[float | None, ...]:
+        """What a voter said in each vote on what the room is asking; None where nothing."""
         with self._lock:
             room = self._room(code)
-            for vote in (vote for votes in room.votes.values() for vote in votes) if room else ():
-                if before in vote:
-                    vote[after] = vote.pop(before)
+            votes = room.votes[room.asked.question] if room and room.asked else []
+            return tuple(vote.get(voter) for vote in votes)
+
+    def rename(self, code: str, before: str, after: str) -> None:
+        """Let a voter be the one it was before a reload: its votes are that one's, and its rank.
+
+        A page that is loaded during a second vote says the number of the first again; that is no vote.
+        """
+        with self._lock:
+            room = self._room(code)
+            for votes in room.votes.values() if room else ():
+                for earlier, vote in zip(({}, *votes), votes, strict=False):
+                    value = vote.pop(before, None)
+                    if value is not None and (after in vote or earlier.get(after) != value):
+                        vote[after] = value
             if room and room.ring:
                 room.ring.leave(before)
 

@@ -26,6 +26,7 @@ PLACES: Mapping[str, str] = {
     "place": "where one is, in the foot; on a wall also which screen",
     "place_": "a place of a reading room, or an ability of the overview",
     "reading_": "the sentence under a figure, in the serif",
+    "room_sent": "the line that says what became of a learner's prediction in the room",
     "room_where": "the one line for who is in a room and not at its question",
     "scenario": "the button that opens the scenario",
     "scenario_done": "the button that closes it; Escape presses it",

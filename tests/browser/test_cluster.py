@@ -1,8 +1,8 @@
-"""The room is the cluster: two phones pass a ring all-reduce by hand, and all three screens end with one sum."""
+"""A room in a browser: two phones pass a ring all-reduce by hand and end with one sum, then vote, and vote again."""
 
 from urllib.parse import parse_qs, urlsplit
 
-from tests.browser.conftest import wait_for_address
+from tests.browser.conftest import press, settle, wait_for_address
 from tests.browser.measures import INK
 from tests.browser.test_every_page import faults, lasting, sideways, small_targets, walled
 
@@ -19,7 +19,7 @@ def pass_on(phone):
     phone.keyboard.press("Enter")
 
 
-def test_a_wall_and_two_phones_end_with_one_sum(app, open_page):
+def test_a_wall_and_two_phones_end_with_one_sum_and_vote_twice(app, open_page):
     """Two ranks, two numbers a chunk: two rounds, each phone sends once in each. All of it can be read by all."""
     wall = open_page(
         f"{app}/cluster?present=true&cluster_ranks=2&cluster_numbers=2", width=1280, height=720, script=INK
@@ -49,4 +49,46 @@ def test_a_wall_and_two_phones_end_with_one_sum(app, open_page):
         held.append(phone.locator(".pass .chunks").inner_text())
     assert held[0] == held[1]
     seen["sum"] = lasting(wall, walled)
+    seen |= vote_twice(app, wall, phones)
     assert not {where: those for where, those in seen.items() if those}
+
+
+def predict(phone, steps):
+    """Move the slider of the question by so many steps."""
+    phone.locator(".st-key-guess").get_by_role("slider").focus()
+    for _ in range(steps):
+        phone.keyboard.press("ArrowRight")
+
+
+def vote_twice(app, wall, phones):
+    """The wall's question: both phones come to it, vote, and vote again; what is wrong with any screen.
+
+    A phone says at once that the room votes again, and counts the first number only where that is kept.
+    """
+    here = wall.url.split("?")[1].split("&")
+    wall.goto(f"{app}/pipeline_bubble?pipe_scene=question&{'&'.join(one for one in here if 'cluster' not in one)}")
+    settle(wall)
+    press(wall, "a")
+    sent = [phone.locator(".st-key-room_sent") for phone in phones]
+    for phone, told in zip(phones, sent, strict=True):
+        phone.get_by_role("link", name="Go to its question").click()
+        told.get_by_text("goes to the room").wait_for()
+        settle(phone)
+        predict(phone, 15)
+        told.get_by_text("Sent to the room").wait_for()
+    wall.get_by_text("2 predictions").first.wait_for()
+    seen = {"asked": lasting(wall, walled) + faults(wall)}
+    press(wall, "a")
+    for told in sent:
+        told.get_by_text("votes a second time").wait_for()
+    seen["again"] = lasting(phones[0], small_targets) + sideways(phones[0]) + faults(phones[0])
+    phones[0].locator(".st-key-room_keep button").click()
+    predict(phones[1], 5)
+    for told in sent:
+        told.get_by_text("Sent to the room").wait_for()
+    wall.get_by_text("Second vote: 2 predictions").first.wait_for()
+    press(wall, "v")
+    wall.locator(".st-key-room_heaps").get_by_text("2 predictions near").wait_for()
+    for told in sent:
+        told.get_by_text("takes no more predictions").wait_for()
+    return {**seen, "answer": lasting(wall, walled) + faults(wall)}

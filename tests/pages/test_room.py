@@ -62,9 +62,13 @@ def test_learners_send_the_prediction_they_make_and_the_wall_counts_it_and_names
     assert [tally.counts for tally in ROOMS.tallies(code)] == [((15.0, 2), (30.0, 1))]
     assert "drain" not in text_of(wall)
     wall.button(key="ask_room").click().run()
+    assert "votes a second time" in text_of(learners[1].run())
     said_in(learners[0], 31)
     wall.run()
     assert [tally.voters for tally in ROOMS.tallies(code)] == [3, 1]
+    learners[1].button(key="room_keep").click().run()
+    assert "Sent to the room" in text_of(learners[1])
+    assert ROOMS.tallies(code)[1].counts == ((15.0, 1), (31.0, 1))
     wall.button(key="reveal").click().run()
     assert "2 predictions near 15.2 %: the drain forgotten" in text_of(wall).replace("\\", "")
     assert "takes no more predictions" in said_in(learners[1], 20)

@@ -96,6 +96,23 @@ def test_a_second_vote_stands_beside_the_first_and_there_is_no_third(open_rooms)
     open_rooms.vote(code, BUBBLE, "bob", 30)
     assert [tally.counts for tally in open_rooms.tallies(code)] == [((15.0, 1),), ((30.0, 2),)]
     assert not open_rooms.ask_again("key")
+    assert open_rooms.said(code, "ada") == (15, 30)
+    assert open_rooms.said(code, "bob") == (None, 30)
+    assert open_rooms.said("CDFGHJ", "ada") == ()
+
+
+def test_a_reload_during_the_second_vote_takes_no_number_of_the_first_along(open_rooms):
+    code = code_of("key")
+    open_rooms.ask("key", BUBBLE)
+    for voter in ("ada", "bob"):
+        open_rooms.vote(code, BUBBLE, voter, 15)
+    open_rooms.ask_again("key")
+    open_rooms.vote(code, BUBBLE, "ada again", 15)
+    open_rooms.vote(code, BUBBLE, "bob again", 20)
+    open_rooms.rename(code, "ada again", "ada")
+    open_rooms.rename(code, "bob again", "bob")
+    assert open_rooms.said(code, "ada") == (15, None)
+    assert open_rooms.said(code, "bob") == (15, 20)
 
 
 def test_only_what_is_asked_takes_votes_and_only_until_the_answer_is_shown(open_rooms):

@@ -131,8 +131,7 @@ function sayOfPage() {
     if (name) setOnce(floating, 'aria-label', name);
     else floating.removeAttribute('aria-label');
   }
-  const where = document.querySelector('.st-key-room_where');
-  if (where) setOnce(where, 'role', 'status');
+  for (const told of document.querySelectorAll('.st-key-room_where, .st-key-room_sent')) setOnce(told, 'role', 'status');
   // the menu of a phone mixes heads and links in one list
   for (const item of document.querySelectorAll('[data-testid="stSidebarNavItems"], [data-testid="stSidebarNavItems"] :is(ul, li)')) setOnce(item, 'role', 'none');
 }

@@ -203,17 +203,36 @@ def _name_heaps(line: Line) -> None:
 
 
 def send(line: Line, guess: int | None, revealed: bool) -> None:
-    """Send the prediction to the room that this visit is in, and say so in one line."""
+    """Send the prediction to the room that this visit is in, and say so in one line, which follows the wall."""
     asked = ROOMS.asked(code()) if code() and not presides() else None
     if asked is None or not asked.question.agrees(line.question):
         return
-    arrive(line.question)
-    if guess is None or revealed:
-        told = "waits" if asked.takes_votes and not revealed else "over"
-    else:
-        told = "sent" if ROOMS.vote(code(), line.question, voter(), guess) else "over"
-    with st.container(key="room_sent"):
+    arrive()
+    st.fragment(_sent, run_every=FOLLOW_S)(line.question, guess, revealed, content.language())
+
+
+def _sent(question: Question, guess: int | None, revealed: bool, language: str) -> None:
+    with content.speaking(language), st.container(key="room_sent"):  # as of the votes
+        if not is_at(question):
+            _lead()
+            return
+        told = _told(question, guess, revealed)
         st.markdown(word(told, room=code()))
+        if told == "anew":
+            st.button(word("keep"), key="room_keep", on_click=ROOMS.vote, args=(code(), question, voter(), guess))
+
+
+def _told(question: Question, guess: int | None, revealed: bool) -> str:
+    """Send what was not sent yet, and the block that says so; a second vote counts no number of the first unasked."""
+    asked = ROOMS.asked(code())
+    if asked is None or not asked.takes_votes or revealed:
+        return "over"
+    if guess is None:
+        return "waits"
+    *before, now = ROOMS.said(code(), voter()) or (None,)
+    if now is None and guess in before:
+        return "anew"
+    return "sent" if now == guess or ROOMS.vote(code(), question, voter(), guess) else "over"
 
 
 def is_at(question: Question) -> bool:
@@ -222,9 +241,9 @@ def is_at(question: Question) -> bool:
     return asked is not None and asked.question.agrees(question)
 
 
-def arrive(question: Question | None = None) -> None:
-    """This visit is where its room is: it needs no way there, until the room asks another question than this."""
-    st.session_state[_AT] = question
+def arrive() -> None:
+    """This visit is where its room is: it needs no way there."""
+    st.session_state[_AT] = True
 
 
 def voter() -> str:
@@ -257,19 +276,15 @@ def say_where(region: st.delta_generator.DeltaGenerator) -> None:
     """One line for who is in a room and not at its question: the way there, once the wall has gone on."""
     if st.session_state.pop("_room_full", False):
         region.markdown(word("full"))
-    is_there, at = _AT in st.session_state, st.session_state.pop(_AT, None)
-    if not code() or presides():
-        return
-    with region, st.container(key="room_where"):
-        if at is not None:
-            st.fragment(_lead, run_every=FOLLOW_S)(at, content.language())
-        elif not is_there and ROOMS.asked(code()) is None:
-            st.markdown(f":gray[{escape(word('unknown', room=code()))}]")
-        elif not is_there:
-            _lead(None, content.language())
+    is_there = st.session_state.pop(_AT, False)
+    if code() and not presides() and not is_there:
+        with region, st.container(key="room_where"):
+            _lead()
 
 
-def _lead(at: Question | None, language: str) -> None:
-    if at is None or not is_at(at):
-        with content.speaking(language):  # as of the votes
-            st.markdown(f"{escape(word('elsewhere', room=code()))} [{word('follow')}](./?{ROOM}={code()})")
+def _lead() -> None:
+    """The way to what the room is asked, or that there is no such room."""
+    if ROOMS.asked(code()) is None:
+        st.markdown(f":gray[{escape(word('unknown', room=code()))}]")
+    else:
+        st.markdown(f"{escape(word('elsewhere', room=code()))} [{word('follow')}](./?{ROOM}={code()})")
