@@ -69,10 +69,16 @@ def settle(page: Any, rest_ms: int = REST_MS) -> None:
     page.evaluate(AT_REST, [rest_ms, LONGEST_MS, OWED_MS, PATIENCE_MS])
 
 
-def visit(browser: Any, address: str, size: tuple[int, int], theme: str) -> Any:
-    """A settled page in a visit of its own, of a width and a height in px, light or dark; nothing moves in it."""
+def visit(browser: Any, address: str, size: tuple[int, int], theme: str, fine: float = 1.0) -> Any:
+    """A settled page in a visit of its own, of a width and a height in px, light or dark; nothing moves in it.
+
+    `fine` is how many dots of the screen a px has, along a line.
+    """
     context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, color_scheme=theme, reduced_motion="reduce"
+        viewport={"width": size[0], "height": size[1]},
+        device_scale_factor=fine,
+        color_scheme=theme,
+        reduced_motion="reduce",
     )
     page = context.new_page()
     page.add_init_script(ASKED)

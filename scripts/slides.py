@@ -24,11 +24,15 @@ from ui.course.pages import PAGES, entry
 from ui.paths import PATHS
 
 WIDTH, HEIGHT = SIZES["projector"]
+PAPER = (1280, 720)
+"""The screen that a handout shows, twice as fine: across A4 its least type is 9.7 points."""
 SLIDES = f"""@page {{ size: {WIDTH}px {HEIGHT}px; margin: 0 }} body {{ margin: 0 }} p {{ display: none }}
 figure {{ height: {HEIGHT - 1}px; overflow: hidden; break-inside: avoid }}
 img {{ width: {WIDTH}px; display: block }}"""
 HANDOUT = """@page { size: A4; margin: 14mm } body { margin: 0; font: 11pt/1.4 serif }
-figure { margin: 0 0 8mm; break-inside: avoid } img { width: 100%; border: 0.3mm solid #999 }"""
+figure { margin: 0 0 8mm; break-inside: avoid }
+img { width: 100%; border: 0.3mm solid #999; filter: brightness(1.04) }"""
+"""The filter leaves the light theme's ground to the paper's white."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +55,11 @@ def note(stem: str, scene: str) -> str:
     return said("notes", f"{stem}.{scene}") if f"{stem}.{scene}" in content.load("notes") else ""
 
 
-def slides(browser: Any, url: str, stem: str, scene: str, theme: str, lang: str) -> Iterator[Slide]:
+def slides(browser: Any, url: str, stem: str, scene: str, asked: argparse.Namespace) -> Iterator[Slide]:
     """Every screen of a scene; of a question, then every screen of its answer."""
-    query = {**entry(stem).scene(scene), "present": "true", **({"lang": lang} if lang else {})}
-    page = visit(browser, f"{url}/{stem}?{urlencode(query)}", (WIDTH, HEIGHT), theme)
+    size, theme, fine = (PAPER, "light", 2.0) if asked.handout else ((WIDTH, HEIGHT), asked.theme, 1.0)
+    query = {**entry(stem).scene(scene), "present": "true", "lang": asked.lang}
+    page = visit(browser, f"{url}/{stem}?{urlencode(query)}", size, theme, fine)
     page.add_style_tag(content=".st-key-foot button { opacity: 0 }")
     told = note(stem, scene)
     for png in screens(page):
@@ -99,12 +104,11 @@ def main() -> int:
     from playwright.sync_api import sync_playwright
 
     content.speak(asked.lang)
-    theme, lang = ("light" if asked.handout else asked.theme), ("" if asked.lang == content.ENGLISH else asked.lang)
     shown: list[Slide] = []
     with server() as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         for stem, scene in scenes(asked.path, asked.page):
-            shown += slides(browser, url, stem, scene, theme, lang)
+            shown += slides(browser, url, stem, scene, asked)
             print(f"{len(shown):3} {stem} {scene}")
         printed = browser.new_page()
         printed.set_content(document(shown, HANDOUT if asked.handout else SLIDES))

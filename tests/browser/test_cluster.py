@@ -1,4 +1,4 @@
-"""A room in a browser: two phones pass a ring all-reduce by hand and end with one sum, then vote, and vote again."""
+"""A room in a browser: two phones pass a ring all-reduce by hand, and predict; all screens end with the same."""
 
 from urllib.parse import parse_qs, urlsplit
 

@@ -219,11 +219,18 @@ def _sent(question: Question, guess: int | None, revealed: bool, language: str) 
         told = _told(question, guess, revealed)
         st.markdown(word(told, room=code()))
         if told == "anew":
-            st.button(word("keep"), key="room_keep", on_click=ROOMS.vote, args=(code(), question, voter(), guess))
+            st.button(word("keep"), key="room_keep", on_click=_keep, args=(question, guess))
+
+
+def _keep(question: Question, guess: int) -> None:
+    ROOMS.vote(code(), question, voter(), guess)
 
 
 def _told(question: Question, guess: int | None, revealed: bool) -> str:
-    """Send what was not sent yet, and the block that says so; a second vote counts no number of the first unasked."""
+    """Send what was not sent yet, and the block that says so.
+
+    A second vote counts no number of the first without being asked to.
+    """
     asked = ROOMS.asked(code())
     if asked is None or not asked.takes_votes or revealed:
         return "over"
