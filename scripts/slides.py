@@ -31,7 +31,7 @@ figure {{ height: {HEIGHT - 1}px; overflow: hidden; break-inside: avoid }}
 img {{ width: {WIDTH}px; display: block }}"""
 HANDOUT = """@page { size: A4; margin: 14mm } body { margin: 0; font: 11pt/1.4 serif }
 figure { margin: 0 0 8mm; break-inside: avoid }
-img { width: 100%; border: 0.3mm solid #999; filter: brightness(1.04) }"""
+img { width: 100%; box-sizing: border-box; border: 0.3mm solid #999; filter: brightness(1.04) }"""
 """The filter leaves the light theme's ground to the paper's white."""
 
 

@@ -174,6 +174,9 @@ def test_nothing_in_the_header_lies_over_the_scenario(app, open_page):
         page.get_by_test_id(within).wait_for()
         assert lasting(page, faults, "region", "landmark-unique") == []
         page.keyboard.press("Escape")
+    page.emulate_media(media="print")
+    assert not page.locator(".st-key-bar, [role=tablist], .st-key-foot button").filter(visible=True).count()
+    page.emulate_media(media="screen")
 
 
 def test_a_link_of_the_glossary_stays_in_this_tab_and_takes_the_scenario_along(app, open_page):

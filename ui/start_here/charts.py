@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from runtime.prose import named, said
-from runtime.quantities import decimal_bytes, seconds
+from runtime.quantities import seconds
 from ui.figures.bars import Bands, Sign, captions, key, stretch
 from ui.figures.dots import label, rules
 from ui.figures.lines import lines, names
@@ -69,9 +69,10 @@ def pass_against_tokens(passes: Iterable[Row], marks: Iterable[tuple[str, float]
     Columns: tokens, memory_s, arithmetic_s. `marks` are names and the tokens they point at.
     """
     rows = rows_of(passes)
+    read, multiply = (said("start_here", f"says.{name}") for name in ("read_weights", "multiply"))
     times: list[dict[str, Any]] = [
         {"work": work, "tokens": row["tokens"], "time_s": row[field]}
-        for work, field in ((said("start_here", "says.read_weights"), "memory_s"), ("multiply", "arithmetic_s"))
+        for work, field in ((read, "memory_s"), (multiply, "arithmetic_s"))
         for row in rows
     ]
     tokens, spent = ([float(row[field]) for row in times] for field in ("tokens", "time_s"))
@@ -87,11 +88,7 @@ def pass_against_tokens(passes: Iterable[Row], marks: Iterable[tuple[str, float]
     y = log("time_s", [0.5 * min(spent), 2 * max(spent)], _MS, line=False)
     pointers: list[dict[str, Any]] = [{"tokens": at_tokens, "name": name} for name, at_tokens in marks]
     first, rest = pointers[:1], pointers[1:]
-    named = [
-        row
-        for row in times
-        if (row["work"], row["tokens"]) in ((said("start_here", "says.read_weights"), 1), ("multiply", 8))
-    ]
+    named = [row for row in times if (row["work"], row["tokens"]) in ((read, 1), (multiply, 8))]
     under = words(look, 15, align="left", dx=look.px(8), fontWeight=600)
     layers = [
         rules(look, "x", x, [row["tokens"] for row in pointers], strokeDash=[2, 4], color=look.palette.muted),
@@ -118,13 +115,8 @@ def model_over_gpus(shares: Iterable[Row], capacity_bytes: float, look: Look) ->
         {
             **row,
             "zero": 0.0,
-            "name": f"{row['gpus']} GPU{'s' if row['gpus'] > 1 else ''}",
-            "said": f"{decimal_bytes(row['weight_bytes'])} each, "
-            + (
-                said("start_here", "says.read", read_s=seconds(row["read_s"]))
-                if row["fits"]
-                else said("start_here", "says.does_not_fit")
-            ),
+            "name": said("start_here", "says.gpus", **row),
+            "said": said("start_here", f"says.{'read' if row['fits'] else 'does_not_fit'}", **row),
         }
         for row in rows_of(shares)
     ]

@@ -19,7 +19,7 @@ from core.course.start_here import (
 from core.models.weights import held_weight_bytes
 from core.scenario import Scenario
 from core.specs import LinkSpec
-from runtime.prose import said
+from runtime.prose import named, said
 
 LABS_OWN = Scenario()
 MODEL, GPU = LABS_OWN.model_spec, LABS_OWN.gpu_spec
@@ -77,7 +77,8 @@ def passes() -> list[Pass]:
 
 def marked_tokens() -> dict[str, float]:
     """Numbers of tokens worth pointing at: decode, where the two times are equal, and the labs' prompt."""
-    return {"decode": 1, "equal": ridge_tokens(GPU), "prefill": LABS_OWN.prompt_tokens}
+    at = {"decode": 1.0, "equal": ridge_tokens(GPU), "prefill": LABS_OWN.prompt_tokens}
+    return {named("start_here", name): tokens for name, tokens in at.items()}
 
 
 @dataclass(frozen=True)

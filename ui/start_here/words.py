@@ -7,7 +7,7 @@ from core.comm_cost.bill import weight_streaming_s
 from core.course.start_here import message, ridge_tokens, ring_chunks_sent
 from core.models.parameters import multiplied_parameters
 from core.models.weights import held_weight_bytes, read_weight_bytes
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import bandwidth, decimal_bytes, local, seconds
 from ui.comm_cost.rows_view import View
 from ui.start_here.rows import (
@@ -74,7 +74,7 @@ def fields() -> Mapping[str, object]:
 def share_terms() -> tuple[tuple[str, str] | str, ...]:
     """The decode step as it is written by hand."""
     return (
-        ("weights", said("start_here", "says.memory_bandwidth")),
+        (named("start_here", "weights"), said("start_here", "says.memory_bandwidth")),
         (decimal_bytes(read_weight_bytes(MODEL), 4), bandwidth(GPU.memory_bytes_per_s, 4)),
         seconds(TOKEN.memory_s),
     )

@@ -7,6 +7,7 @@ const LONGEST_MS = 9000;
 class RingPlayer extends SvgPlayer {
   load() {
     const { stops, courses } = this.model;
+    this.figure.dataset.named = courses[0].names.length > 0;
     this.stops = stops.map((stop) => stop.at);
     this.lasts = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, ROUND_MS * Math.max(...courses.map((course) => course.rounds.length))));
     super.load();
