@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import OutOfRangeError, UnreadableTextError
-from core.numbers import whole_number
+from core.numbers import whole, whole_number
 
 MOST_DEVICES = 512
 MOST_GPUS_A_NODE = 72
@@ -154,7 +154,7 @@ def read_topology(text: str) -> Topology:
 
 def _written(text: str) -> list[tuple[str, list[str]]]:
     """The rows that AMD's tools write as JSON, each GPU's ways in the order of the GPUs."""
-    pairs = {(int(one), int(other)): way for one, other, way in _PAIR.findall(text[:MOST_CHARACTERS])}
+    pairs = {(whole(one), whole(other)): way for one, other, way in _PAIR.findall(text[:MOST_CHARACTERS])}
     if pairs:
         gpus = range(1 + max(max(pair) for pair in pairs))
         both = {**pairs, **{(other, one): way for (one, other), way in pairs.items()}}
@@ -168,8 +168,8 @@ def _written(text: str) -> list[tuple[str, list[str]]]:
     except (ValueError, RecursionError):
         return []
     ways = [_ways(row) for row in rows[:MOST_DEVICES]]
-    whole = all(len(of_one) == len(ways) for of_one in ways)
-    return [(f"GPU{place}", of_one) for place, of_one in enumerate(ways)] if whole else []
+    square = all(len(of_one) == len(ways) for of_one in ways)
+    return [(f"GPU{place}", of_one) for place, of_one in enumerate(ways)] if square else []
 
 
 def _ways(row: object) -> list[str]:
