@@ -220,11 +220,8 @@ def _assumed(basis: Basis, line: int) -> list[Remark]:
         return remarks
     if basis.model is None:
         name = (basis.settings.model_path or "").rstrip("/").split("/")[-1]
-        remarks.append(
-            remark("startup_log.model_unknown", line, name=name)
-            if name
-            else remark("startup_log.model_unnamed", line)
-        )
+        code = "model_unset" if name.startswith("$") else "model_unknown" if name else "model_unnamed"
+        remarks.append(remark(f"startup_log.{code}", line, name=name or None))
     elif basis.near:
         remarks.append(remark("startup_log.model_assumed", line, name=basis.model.name))
     if not basis.sizes.stated:

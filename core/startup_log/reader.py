@@ -10,6 +10,7 @@ from core.startup_log.checking import checks
 from core.startup_log.lines import LIMIT_LINES, read_lines
 from core.startup_log.records import Check, Given, Memory, Report
 from core.startup_log.remarks import no_room, remarks
+from core.startup_log.variables import filled_in
 
 LIMIT_CHARACTERS = 20_000_000
 """More than any engine prints before it serves."""
@@ -29,7 +30,9 @@ def read_log(text: str, given: Given | None = None) -> Report:
     if len(text) > LIMIT_CHARACTERS:
         raise UnreadableTextError(f"{len(text):,} characters are more than a startup log has; keep its start")
     # a person's heading or comment is no line of an engine; "# GPU blocks" is
-    lines = [line for line in read_lines(text) if not line.text.startswith("#") or "blocks:" in line.text]
+    lines = [
+        line for line in filled_in(read_lines(text)) if not line.text.startswith("#") or "blocks:" in line.text
+    ]
     starts = runs(lines)
     figures = sum(len(run.printed) for run in starts)
     if figures > LIMIT_FIGURES:

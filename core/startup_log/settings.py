@@ -94,6 +94,8 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
     ("device", _named("device_config", "device"), lambda word: word.lower()),
 )  # fmt: skip
 
+_UNSET_RANKS = re.compile(r"--?(?:tensor[-_]parallel[-_]size|tp(?:[-_]size)?)[ =]\s{0,3}['\"]?\$")
+"""Ranks from a variable that nothing sets."""
 _ON = re.compile(r"(?<!\w)['\"]?(speculative_config|speculative_algorithm|enable_lora|enable_dp_attention"
                  r"|cpu_offload_gb)['\"]?\s{0,3}[=:]\s{0,3}['\"]?([\w.]{1,60})|--(speculative-\w{1,40}|enable-lora|enable-dp-attention"
                  r"|cpu-offload-gb)\b")  # fmt: skip
@@ -156,7 +158,8 @@ def heard(settings: Settings, line: LogLine) -> Settings:
     if engine := engine_of(text):
         changes.update(_engine(settings, text, engine))
     if stated or is_launch(text):
-        changes.update(_arguments(text), stated=True, resolved=settings.resolved or "with config:" in text)
+        known = settings.stated or _UNSET_RANKS.search(text) is None
+        changes.update(_arguments(text), stated=known, resolved=settings.resolved or "with config:" in text)
     changes.update(_model(settings, text, stated))
     changes.update(_asides(settings, text))
     return replace(settings, **changes) if changes else settings  # type: ignore[arg-type]

@@ -35,6 +35,40 @@ def test_a_command_names_the_model_and_its_ranks_however_it_is_written(command, 
     assert [check.verdict for check in found.checks if check.quantity == "weights_gib"] == ["ok"]
 
 
+USED = "vllm serve $MODEL --tensor-parallel-size ${TP}"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"export MODEL={MODEL}\nTP=2\n{USED}",
+        f'MODEL="{MODEL}" TP=2 {USED}',
+        f"TP=8\nORG=meta-llama\nMODEL=$ORG/Llama-3.1-8B-Instruct\nTP=2\n{USED}",
+        f"docker run -e MODEL={MODEL} -e TP=2 image sh -c '{USED}'",
+        f"ENV MODEL {MODEL}\nARG TP=2\n{USED}",
+        f"ARGS='--model {MODEL} --tensor-parallel-size 2'\nvllm serve $ARGS",
+        f"vllm serve ${{MODEL:-{MODEL}}} -tp ${{TP:=2}}",
+        f"    environment:\n      MODEL: {MODEL}\n      TP: 2\n    command: >\n      {USED}\n    ports:",
+        f"  env:\n  - name: MODEL\n    value: {MODEL}\n  - name: TP\n    value: '2'\n"
+        "  args:\n  - vllm serve $(MODEL) --tensor-parallel-size $(TP)\n  ports:",
+    ],
+)
+def test_a_command_s_variables_are_what_the_paste_sets_them_to(command):
+    found = read_log(f"{command}\n{VLLM}")
+    assert found.model is not None
+    assert (found.model.key, found.tp_size) == ("llama-3.1-8b", 2)
+    assert {check.verdict for check in found.checks if check.quantity == "weights_gib"} == {"ok"}
+
+
+def test_variables_that_nobody_sets_are_asked_for_by_name():
+    """TP=1 is no more than an assumption then, and what disagrees with it is not called off."""
+    found = read_log(f"{USED}\n{VLLM}")
+    asked = {remark.code: remark.values.get("name") for remark in found.remarks}
+    assert asked == {"startup_log.model_unset": "$MODEL", "startup_log.ranks_assumed": None}
+    known = read_log(f"{USED.replace('$MODEL', MODEL)}\n{VLLM}")
+    assert {check.verdict for check in known.checks} == {"unexplained"}
+
+
 def test_a_manifest_s_path_is_no_model_and_its_ranks_are_read():
     """vLLM's issue #51041: the folder goes first, by itself."""
     found = read_log(
