@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from core.errors import OutOfRangeError, UnreadableTextError, shortened
 from core.models.hf_blocks import has_bias, inner_width, latent_attention
-from core.models.hf_families import ARCHITECTURES, FAMILIES, OF_ANOTHER_CODE, REMOTE_CODE
+from core.models.hf_families import ARCHITECTURES, FAMILIES, OF_ANOTHER_CODE, OF_VERSION, REMOTE_CODE
 from core.models.hf_family import SAME, Family
 from core.models.hf_layers import layers_of
+from core.models.hf_original import renamed
 from core.models.hf_seeing import refuse_by_name
 from core.models.hf_values import MOST_LAYERS, MOST_POSITIONS, Config, Values
 from core.models.left_alone import PARTS, LeftAlone, left_alone
@@ -43,7 +44,7 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
     Raises UnreadableTextError where the text is not JSON object, OutOfRangeError where its architecture is unknown,
     a field is missing or a value is none that a model can have.
     """
-    outer = _speaking(_parsed(text))
+    outer = renamed(_speaking(_parsed(text)))
     config = _text_part(outer)
     kind = _model_type(config, outer)
     family = FAMILIES[kind]
@@ -245,10 +246,13 @@ def _model_type(config: Config, outer: Config) -> str:
     if isinstance(named, str) and named in FAMILIES:
         classes = _names(config.get("architectures")) + _names(outer.get("architectures"))
         return next((kind for own in classes if (kind := OF_ANOTHER_CODE.get((named, own)))), named)
-    for architecture in _names(config.get("architectures")) + _names(outer.get("architectures")):
+    architectures = _names(config.get("architectures")) + _names(outer.get("architectures"))
+    for architecture in architectures:
         if architecture in ARCHITECTURES:
             return ARCHITECTURES[architecture]
-    refuse_by_name(str(named))
+    if named in ("minicpmv", "minicpmo") and (text := OF_VERSION.get(str(config.get("version")))):
+        return text
+    refuse_by_name(str(named), architectures)
     lacking = [name for name in _REQUIRED if name not in config]
     also = f"; the config has no {', '.join(lacking)} either" if lacking else ""
     if named is None:

@@ -126,6 +126,11 @@ def per_activation(values: Values) -> int:
     return 2
 
 
+def two_biases(values: Values) -> int:
+    """TeleChat 2's: of what attention and the MLP give, and of no other matrix."""
+    return 2 * values.whole("hidden_size")
+
+
 def second_norm(values: Values) -> int:
     """Falcon's newer decoder has a norm before attention and one before the MLP; the older has one for both."""
     newer = values.flag("new_decoder_architecture", False)

@@ -14,6 +14,7 @@ from core.models.hf_makers import (
     QWEN3_MOE,
     per_activation,
     second_norm,
+    two_biases,
 )
 
 _LFM2 = Family(tied=True, otherwise="conv", qk_norm="head", defaults={"num_key_value_heads": 8, "conv_L_cache": 3})
@@ -39,6 +40,15 @@ _BAILING = Family(
     experts="num_experts",
     fixed={"use_bias": False},
     defaults={"use_qkv_bias": False},
+)
+_BAILING_SHARED = replace(
+    _BAILING,
+    defaults={
+        **_BAILING.defaults,
+        "n_shared_experts": 1,
+        "first_k_dense_replace": 1,
+        "moe_router_enable_expert_bias": True,
+    },
 )
 
 NEWER: Mapping[str, Family] = {
@@ -138,6 +148,43 @@ NEWER: Mapping[str, Family] = {
     ),
     "nemotron": Family(biases="as_configured", mlp="plain", norm="layernorm"),
     "olmo": Family(biases="as_configured", norm="bare"),
+    "PanguEmbedded": replace(LLAMA, renamed={"bias": "attention_bias"}),
+    "pangu_ultra_moe": Family(
+        norms_per_layer=4,
+        experts="num_experts",
+        fixed={"attention_bias": False, "sandwich_norm": True, "param_sink_number": False},
+        defaults={"sandwich_norm": True, "n_shared_experts": 1},
+        renamed={
+            "num_routed_experts": "num_experts",
+            "attention_q_lora_dim": "q_lora_rank",
+            "attention_kv_lora_dim": "kv_lora_rank",
+            "attention_qk_dim": "qk_nope_head_dim",
+            "attention_qk_rope_dim": "qk_rope_head_dim",
+            "attention_v_dim": "v_head_dim",
+            "router_enable_expert_bias": "use_expert_bias",
+        },
+    ),
+    "param2moe": _BAILING_SHARED,
+    "plamo3": Family(norms_per_layer=4, qk_norm="head", defaults={"head_dim": 128}),
+    "sarvam_mla": Family(
+        router_bias=True,
+        experts="num_experts",
+        fixed={"attention_bias": False},
+        defaults={"n_shared_experts": 1, "first_k_dense_replace": 1},
+    ),
+    "sarvam_moe": _BAILING_SHARED,
+    "step1": Family(biases="as_configured", no_rotary=True, defaults={"num_key_value_heads": 1}),
+    "telechat": Family(
+        extra=two_biases,
+        renamed={
+            "n_layer": "num_hidden_layers",
+            "n_head": "num_attention_heads",
+            "ffn_hidden_size": "intermediate_size",
+            "seq_length": "max_position_embeddings",
+        },
+    ),
+    "telechat3": LLAMA,
+    "TeleFLM": LLAMA,
     "solar_open": _SOLAR,
     "vaultgemma": Family(
         biases="as_configured",
@@ -147,4 +194,5 @@ NEWER: Mapping[str, Family] = {
     ),
     "youtu": Family(tied=True, fixed={"attention_bias": False}, defaults=LATENT),
 }
-"""Source: the modelling files of Hugging Face transformers 5.23, by class; bailing's in their own repositories."""
+"""Source: the modelling files of Hugging Face transformers 5.23, by class; those of bailing,
+pangu, param2moe, plamo3, sarvam, step1 and telechat of vLLM 0.33, by class."""

@@ -3,7 +3,7 @@
 Source: the modelling files of Hugging Face transformers, by class, and their parameters as PyTorch counts them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.errors import OutOfRangeError
@@ -64,7 +64,20 @@ _EMBEDDING = "bert clip deberta ernie modernbert nomic_bert roberta siglip xlm-r
 _RECURRENT = "recurrent_gemma rwkv rwkv5 rwkv6 rwkv7 xlstm"
 
 
-def refuse_by_name(kind: str) -> None:
+_LOOPED = "HrmTextForCausalLM IQuestLoopCoderForCausalLM OuroForCausalLM"
+_UNLIKE = "NemotronHPuzzleForCausalLM"
+_OF_NGRAMS = "LongcatFlashNgramForCausalLM"
+_OWN_CODE = """
+AliceAIForCausalLM BailingMoeV3ForCausalLM BailingMoeV3VLForConditionalGeneration BeamForCausalLM
+DomynEdgeForCausalLM DoryForCausalLM FlintForCausalLM Glm5NextForCausalLM Glm5NextForConditionalGeneration
+HYV4ForCausalLM InklingForCausalLM InklingForConditionalGeneration K2HorizonForCausalLM Kolibri1ForCausalLM
+MolmoForCausalLM MuseGlimmerForCausalLM MuseGlimmerForConditionalGeneration NanbeigeForCausalLM
+PanguProMoEV2ForCausalLM Rnj1ForCausalLM Qwen4ExpForCausalLM Qwen4ExpForConditionalGeneration Step5ForCausalLM
+Step5ForConditionalGeneration
+"""
+
+
+def refuse_by_name(kind: str, classes: Sequence[str] = ()) -> None:
     """Raise OutOfRangeError for a family that is known to have what is not counted here, saying what that is."""
     if kind in _ENCODERS.split():
         raise OutOfRangeError("model_type", kind, "has an encoder that every layer looks at, not counted here")
@@ -74,3 +87,12 @@ def refuse_by_name(kind: str) -> None:
         raise OutOfRangeError("model_type", kind, "has no decoder and keeps no cache: nothing to plan here")
     if kind in _RECURRENT.split():
         raise OutOfRangeError("model_type", kind, "keeps a state of a kind that is not counted here")
+    for name in classes:
+        if name in _LOOPED.split():
+            raise OutOfRangeError("architecture", name, "runs its layers more than once a token, not counted here")
+        if name in _UNLIKE.split():
+            raise OutOfRangeError("architecture", name, "has layers of unlike sizes, not counted here")
+        if name in _OF_NGRAMS.split():
+            raise OutOfRangeError("architecture", name, "has tables of several tokens together, not counted here")
+        if name in _OWN_CODE.split():
+            raise OutOfRangeError("architecture", name, "has layers of its own in vLLM 0.33, not counted here")
