@@ -27,8 +27,8 @@ def free_bytes(device: torch.device) -> int:
     """Memory that a device has left; of a CPU, what needs no swapping, 0 where the system does not tell."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
-    facts = Path("/proc/meminfo")
-    lines = facts.read_text().splitlines() if facts.is_file() else []
+    file = Path("/proc/meminfo")
+    lines = file.read_text().splitlines() if file.is_file() else []
     told = [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
     return told[0] if told else 0
 
@@ -82,8 +82,8 @@ def _niceness(group: Path = Path("/proc/self/autogroup")) -> int:
 
 
 def _cpu_name() -> str:
-    facts = Path("/proc/cpuinfo")
-    lines = facts.read_text().splitlines() if facts.is_file() else []
+    file = Path("/proc/cpuinfo")
+    lines = file.read_text().splitlines() if file.is_file() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
 

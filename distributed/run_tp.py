@@ -60,7 +60,7 @@ def run_rank(args: argparse.Namespace, job: Job) -> int:
 def report(args: argparse.Namespace, job: Job, group: Group, where: torch.device, alone: Alone | None) -> int:
     """Load, decode, count and compare; the exit status."""
     model = job.model(group).to(where)
-    ranks = facts_of_ranks(model)
+    ranks = held_by_ranks(model)
     idle = sweep(group, all_reduce_payload_bytes(model.spec), where)
     if alone:
         introduce(model, job, ranks, idle)
@@ -92,11 +92,11 @@ def introduce(model: Decoder, job: Job, ranks: list[dict[str, int]], idle: dict[
     sharing = ranks_per_gpu(model.device)
     shared = {"ranks_per_gpu": sharing} if sharing else {}
     say("world", model=job.spec.key, backend=group.backend, tp_size=group.size, hosts=hosts, **shared, **job.shape)
-    for rank, facts in enumerate(ranks):
-        say("weights", rank=rank, bytes=facts["weights_bytes"])
-    for rank, facts in enumerate(ranks):
-        tokens_bytes = facts["kv_bytes"] // model.max_tokens
-        say("kv", rank=rank, bytes_per_token=tokens_bytes, blocks_that_fit=facts["kv_blocks"])
+    for rank, held in enumerate(ranks):
+        say("weights", rank=rank, bytes=held["weights_bytes"])
+    for rank, held in enumerate(ranks):
+        tokens_bytes = held["kv_bytes"] // model.max_tokens
+        say("kv", rank=rank, bytes_per_token=tokens_bytes, blocks_that_fit=held["kv_blocks"])
     for payload_bytes, took_s in idle.items():
         figures = {f"{name}_us": us(took_s[name]) for name in ("median", "min", "p95")}
         say("sweep", payload_bytes=payload_bytes, **figures)
@@ -173,16 +173,16 @@ def conclude(result: dict[str, object], job: Job, args: argparse.Namespace) -> N
     say("done", tokens_equal=result["tokens_equal"])
 
 
-def facts_of_ranks(model: Decoder) -> list[dict[str, int]]:
+def held_by_ranks(model: Decoder) -> list[dict[str, int]]:
     """Every rank's weight and cache bytes, as allocated, and the KV blocks that the memory left would hold."""
     spec, group = model.spec, model.group
     left_bytes = machine.free_bytes(model.device) // (ranks_per_gpu(model.device) or group.size)
-    facts = {
+    held = {
         "weights_bytes": model.weights_bytes,
         "kv_bytes": model.new_cache().nbytes,
         "kv_blocks": kv_blocks(left_bytes, spec, group.size, spec.weight_dtype),
     }
-    return everyone(group, facts)
+    return everyone(group, held)
 
 
 def waited_s(group: Group, steps: int) -> list[float]:

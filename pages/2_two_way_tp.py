@@ -10,15 +10,14 @@ from runtime.content import slug
 from runtime.prose import said
 from ui import inputs, scenes
 from ui.two_way_tp import bench as two_way_tp_bench
-from ui.two_way_tp import bench_scene, live_run, read_run
+from ui.two_way_tp import bench_scene, live_run, read_run, words
 from ui.two_way_tp import paid_run as two_way_tp_paid
-from ui.two_way_tp import words as facts
 
 page = scenes.open_page("two_way_tp")
 own = live_run.arrived()
 shipped = {
-    facts.run_name(run.log): run
-    for run in sorted(map(captures.load, captures.names()), key=lambda run: facts.by_size(run.log))
+    words.run_name(run.log): run
+    for run in sorted(map(captures.load, captures.names()), key=lambda run: words.by_size(run.log))
 }
 drawable = own.capture is not None and own.capture.log.model == MINI_GPT
 readable = {name: run for name, run in shipped.items() if run.log.model == MINI_GPT}
@@ -33,14 +32,14 @@ with page.controls("see"):
     token = page.control(inputs.slide, "token", "says.letter", 1, 18, 6)
 with page.controls("bench"):
     model = page.control(inputs.choice, "model", "says.model", list(GPTS)[:3], MINI_GPT.key)
-    link = page.control(inputs.choice, "wire", "says.between_ranks", list(facts.BACKENDS), "TCP")
+    link = page.control(inputs.choice, "wire", "says.between_ranks", list(words.BACKENDS), "TCP")
     runs = [*shipped.items()]
     if own.capture:
-        runs.append((said("two_way_tp", "says.here", run_name=facts.run_name(own.capture.log)), own.capture))
-    measured = two_way_tp_bench.open_bench(page, tuple(runs), facts.BACKENDS[link], link)
+        runs.append((said("two_way_tp", "says.here", run_name=words.run_name(own.capture.log)), own.capture))
+    measured = two_way_tp_bench.open_bench(page, tuple(runs), words.BACKENDS[link], link)
     drawn = measured.choose()
 with page.controls("break_it"):
-    wrong = page.control(inputs.choice, "wrong", "says.what_goes_wrong", list(facts.WRONGS), "one rank slow")
+    wrong = page.control(inputs.choice, "wrong", "says.what_goes_wrong", list(words.WRONGS), "one rank slow")
 with page.controls("build"):
     built = page.control(inputs.choice, "build", "says.what", ["four classes", "a paid run"], "four classes")
     paid = two_way_tp_paid.ask(page, built == "a paid run")
@@ -49,7 +48,7 @@ step = log.steps[min(token, len(log.steps)) - 1]
 
 def question() -> None:
     if page.ask(100 / slowdown(log), high=200, unit="%", slips={"half_the_work": 200}):
-        read_run.token_figure(page, log, f"question.reading_{facts.dearer(log)}")
+        read_run.token_figure(page, log, f"question.reading_{words.dearer(log)}")
 
 
 def build() -> None:
@@ -65,7 +64,7 @@ def fields() -> Mapping[str, str]:
     recorded = [run.log for run in shipped.values()]
     repeats = {run.log.backend: captures.repeats(run.name) for run in readable.values()}
     told = (log, capture.result, log.steps.index(step), recorded, page.scenario.model_spec)
-    return {**facts.fields(*told, repeats), **measured.fields(), **paid.fields()}
+    return {**words.fields(*told, repeats), **measured.fields(), **paid.fields()}
 
 
 page.play(
@@ -73,8 +72,8 @@ page.play(
     question=question,
     see=lambda: read_run.see(page, log, step),
     count=lambda: read_run.count(page, capture),
-    break_it=lambda: read_run.break_it(page, log, facts.WRONGS[wrong]),
-    bench=lambda: bench_scene.draw(page, measured, drawn, own.capture, model, facts.BACKENDS[link]),
+    break_it=lambda: read_run.break_it(page, log, words.WRONGS[wrong]),
+    bench=lambda: bench_scene.draw(page, measured, drawn, own.capture, model, words.BACKENDS[link]),
     build=build,
     engines=lambda: page.say("engines.body"),
     limits=lambda: page.say("limits.body"),

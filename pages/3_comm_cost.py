@@ -14,7 +14,7 @@ from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_slips as slips
 from ui.comm_cost import rows_view as views
 from ui.comm_cost import slips as comm_slips
-from ui.comm_cost import words as facts
+from ui.comm_cost import words
 from ui.comm_cost.words_bench import rounds as rounds_fields
 
 BILL, ROUNDS = "the bill", "the wire"
@@ -67,11 +67,11 @@ def question() -> None:
     if page.ask(100 * priced.speedup, high=200 * view.step.tp_size, unit="%", slips=rows_of.slips(priced)):
         warn()
         links = list({link.key: link for link in (view.link, view.asked, view.network)}.values())
-        speed = facts.side(view, view.asked, points).speed
+        speed = words.side(view, view.asked, points).speed
         comm_bench.bars(page, rows_of.link_rows(view, links, points), f"question.reading_{speed}", "bill")
         with st.container(key="aside_verdicts"):
             for role, link in zip(("link", "network"), view.links, strict=True):
-                speed = facts.side(view, link, points).speed
+                speed = words.side(view, link, points).speed
                 sign = {"faster": "ok", "slower": "off"}.get(speed, "open")
                 page.verdict(sign, f"verdict.{role}_{speed}")
 
@@ -108,7 +108,7 @@ def bench() -> None:
 
 
 page.play(
-    lambda: {**facts.fields(view, asked.own, points), **rounds_fields(all_reduce)},
+    lambda: {**words.fields(view, asked.own, points), **rounds_fields(all_reduce)},
     question=question,
     see=see,
     count=lambda: comm_payloads.draw(page, view, points, warn),

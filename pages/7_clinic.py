@@ -10,12 +10,11 @@ from runtime.measurements import measured_all_reduces
 from runtime.prose import named, said
 from ui import inputs, scenario_bar, scenes
 from ui.clinic import cases as clinic_cases
-from ui.clinic import charts
+from ui.clinic import charts, words
 from ui.clinic import charts_scenes as clinic_scenes
 from ui.clinic import hangs as clinic_hangs
 from ui.clinic import rows_kernel as kernel_rows
 from ui.clinic import rows_straggler as largest
-from ui.clinic import words as facts
 from ui.figures.frames import frame
 from ui.prose import prose_of
 
@@ -99,7 +98,7 @@ def all_reduce() -> None:
 
 
 page.play(
-    lambda: facts.fields(facts.Shown(case, given.right(cases), knob, decision, tokens, payload_bytes, hang)),
+    lambda: words.fields(words.Shown(case, given.right(cases), knob, decision, tokens, payload_bytes, hang)),
     cases=lambda: clinic_cases.draw(page, case, given, cases),
     straggler=slow_rank,
     all_reduce=all_reduce,

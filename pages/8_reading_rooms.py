@@ -6,7 +6,7 @@ from core.course.reading_rooms import ROOMS, Place, Room, places
 from runtime.prose import said
 from ui import scenes
 from ui.course import pages as course
-from ui.reading_rooms import tables as facts
+from ui.reading_rooms import tables
 
 page = scenes.open_page("reading_rooms")
 
@@ -32,16 +32,16 @@ def room(row: Room) -> None:
 
 def checked() -> None:
     page.say("limits.body")
-    st.markdown(facts.checks_table(page.prose))
+    st.markdown(tables.checks_table(page.prose))
     page.say("checks.reading")
-    for name, table in facts.claims_tables(page.prose).items():
+    for name, table in tables.claims_tables(page.prose).items():
         if table:
             with st.expander(name):
                 st.markdown(table)
 
 
 page.play(
-    facts.fields,
+    tables.fields,
     **{each.key: lambda each=each: room(each) for each in ROOMS},
     limits=checked,
 )

@@ -5,7 +5,7 @@ A page opens itself, asks, fills its prose, and plays its scenes:
     page = scenes.open_page("comm_cost")
     with page.controls("see", "bench"):
         ask = ...
-    page.play(lambda: facts.fields(page.scenario, ask), question=question, see=see)
+    page.play(lambda: words.fields(page.scenario, ask), question=question, see=see)
 
 Only the open scene runs. Its name is in the URL, and so is everything asked on the way.
 """

@@ -105,7 +105,7 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          ("a100-pcie", "NVIDIA A100 80GB PCIe"),
          "312 TFLOPS dense, 1,935 GB/s: NVIDIA's data sheet as quoted at "
          "thundercompute.com/blog/nvidia-a100-specs-full-guide, seen 2026-11-23; usable memory taken as the SXM "
-         "card's, unconfirmed; an NVLink bridge is sold apart"),
+         "GPU's, unconfirmed; an NVLink bridge is sold apart"),
     _row("v100-sxm2", "V100 SXM2 32 GB", _VOLTA, 125, 900, 32, 31.73,
          ("v100", "v100-32gb", "Tesla V100-SXM2-32GB"),
          "125 TFLOPS in fp16, in place of bf16, which it has not; 900 GB/s: NVIDIA's data sheet as quoted at "
@@ -118,7 +118,7 @@ GPUS: Mapping[str, GpuSpec] = by_key((
     _row("h100-pcie", "H100 PCIe 80 GB", _HOPPER_PCIE, 756, 2000, 80, 79.19,
          ("NVIDIA H100 PCIe",),
          "756 TFLOPS dense (1,513 sparse halved), 2 TB/s: ai-dynamo/aiconfigurator systems/h100_pcie.yaml; "
-         "usable memory taken as the SXM card's, unconfirmed"),
+         "usable memory taken as the SXM GPU's, unconfirmed"),
     _row("h200-sxm", "H200 SXM 141 GB", _HOPPER, 989, 4800, 141, 139.80,
          ("h200", "h200-141gb", "NVIDIA H200"),
          "989 TFLOPS dense, 4.8 TB/s: ai-dynamo/aiconfigurator systems/h200_sxm.yaml; 139.80 GiB total in "
@@ -126,7 +126,7 @@ GPUS: Mapping[str, GpuSpec] = by_key((
     _row("h20-sxm", "H20 SXM 96 GB", _HOPPER, 148, 4000, 96, 95.09,
          ("h20", "h20-96gb", "NVIDIA H20"),
          "148 TFLOPS dense, 4 TB/s: public tables of accelerators (citsjtu2020/LLM-Prof hardware_spec.md has 4,022 "
-         "GB/s); 95.09 GiB total in a public out-of-memory message that does not name the card, unconfirmed"),
+         "GB/s); 95.09 GiB total in a public out-of-memory message that does not name the GPU, unconfirmed"),
     _row("gh200", "GH200 96 GB", _HOPPER, 989, 4000, 96, 94.50,
          ("gh200-96gb", "NVIDIA GH200 480GB"),
          "989 TFLOPS dense as the H100's, 4 TB/s: public tables of accelerators; 94.5 GiB in public notes of a "

@@ -53,9 +53,9 @@ def _row(
     bandwidth_bytes_per_s: float,
     base_s: float,
     source: str,
-    **facts: Any,
+    **fields: Any,
 ) -> LinkSpec:
-    """A link; `facts` are LinkSpec's other fields. A network's source says besides where its ports' rate stands."""
+    """A link; `fields` are LinkSpec's other fields. A network's source says besides where its ports' rate stands."""
     return LinkSpec(
         key,
         name,
@@ -66,7 +66,7 @@ def _row(
         reach=kind.reach,
         family=kind.family,
         source="; ".join(filter(None, (source, kind.rates_at))),
-        **facts,
+        **fields,
     )
 
 
@@ -159,11 +159,11 @@ LINKS: Mapping[str, LinkSpec] = by_key((
          source=("400 Gb/s a NIC over eight, one NIC a GPU; α: 35 µs for small all-reduces between two nodes of "
                  "one H200, less the launch, over 2 hops")),
     _row("efa-p4d", "EFA, AWS p4d", _EFA, 74e-6, 50e9, _NCCL,
-         measured_note="2 nodes of 8 A100: busbw 44 to 78 GB/s, of both levels, so no speed of this wire",
+         measured_note="2 nodes of 8 A100: busbw 44 to 78 GB/s, of both levels, so no speed of this link",
          source=("4 x 100 Gb/s a node over eight; α: 162 to 177 µs for small all-reduces of 2 x 8, less 21 µs "
                  "inside a node, over 2 hops")),
     _row("efa-p5", "EFA, AWS p5", _EFA, 26e-6, 400e9, _NCCL,
-         measured_note="2 nodes of 8 H100: busbw 444 to 487 GB/s, of both levels, so no speed of this wire",
+         measured_note="2 nodes of 8 H100: busbw 444 to 487 GB/s, of both levels, so no speed of this link",
          source=("3,200 Gb/s a node over eight; α: 66 to 71 µs for small all-reduces of 2 x 8, less 16 µs inside"
                  " a node, over 2 hops")),
     _row("slingshot-11", "Slingshot 11", _SLINGSHOT, 4.4e-6, 25e9, _NCCL,

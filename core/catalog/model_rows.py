@@ -32,14 +32,14 @@ def row(
     head_dim: int | None = None,
     window: int = 0,
     cycle: str = "",
-    **facts: Any,
+    **fields: Any,
 ) -> ModelSpec:
-    """A model. `repositories` are its names on the Hub, apart by spaces; `facts` are ModelSpec's other fields.
+    """A model. `repositories` are its names on the Hub, apart by spaces; `fields` are ModelSpec's other fields.
 
     A head is a share of the hidden size, of latent attention both parts of a key, unless its width is given. Layers
     go round a `cycle`, where `a` stands for one that sees a `window`, `b` for one that sees everything.
     """
-    latent = facts.get("mla")
+    latent = fields.get("mla")
     usual = latent.qk_nope_head_dim + latent.qk_rope_head_dim if latent else hidden // heads
     spec = ModelSpec(
         key=key,
@@ -54,7 +54,7 @@ def row(
         max_position_embeddings=positions,
         aliases=tuple(repositories.split()),
         source=source,
-        **facts,
+        **fields,
     )
     return windowed(spec, window, cycle) if window else spec
 

@@ -22,7 +22,7 @@ from ui.comm_cost import rows_residuals as residual_rows
 from ui.comm_cost import rows_scale as scale
 from ui.comm_cost import rows_view as views
 from ui.comm_cost import table as comm_table
-from ui.comm_cost import words_bench as facts
+from ui.comm_cost import words_bench as words
 from ui.figures.lines import payloads
 from ui.scenes import Page
 from ui.tested import Kind
@@ -202,9 +202,9 @@ def _your_link(page: Page, asked: Asked, view: views.View, points: Sequence[Meas
 
 
 def _kernels(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
-    page.fill(facts.kernels(view))
+    page.fill(words.kernels(view))
     with page.beside("bench.kernels_one", "bench.kernels_cap", switch=["bench.kernels_switch"]):
-        bars(page, rows.kernel_rows(view, points), facts.kernels_block(view), "kernels")
+        bars(page, rows.kernel_rows(view, points), words.kernels_block(view), "kernels")
 
 
 def _constants(page: Page) -> None:
@@ -216,7 +216,7 @@ def _constants(page: Page) -> None:
 
 def _units(page: Page, view: views.View, over: LinkSpec) -> None:
     slips = unit_slips(view.step, view.timed(over))
-    page.fill(facts.units(over, slips))
+    page.fill(words.units(over, slips))
     with page.beside("bench.units_bandwidth", "bench.units_payload", "bench.units_latency"):
         flips = any(slip.flips for slip in slips)
         shown = [slip for slip in slips if not page.look.present or slip.key != "binary_for_decimal"]
@@ -225,21 +225,21 @@ def _units(page: Page, view: views.View, over: LinkSpec) -> None:
 
 def _gpus(page: Page, view: views.View) -> None:
     dots = rows.share_dots(view)
-    page.fill(facts.gpus(view, dots))
+    page.fill(words.gpus(view, dots))
     with page.beside("bench.gpus_why", "bench.models_why", flips=["bench.gpus_flips"]):
         page.figure(charts.share_dots(dots, THRESHOLDS, page.look), "bench.gpus", dots, "gpus")
 
 
 def _buy(page: Page, view: views.View, over: LinkSpec, share: float) -> None:
     advice = what_to_buy(view.step, view.timed(over))
-    page.fill(facts.remedies(view, over, advice))
+    page.fill(words.remedies(view, over, advice))
     with page.beside("bench.buy_payload", "bench.buy_even", overlap=["bench.buy_overlap"]):
         bars(page, rows.remedy_rows(advice, share, over), f"bench.buy_{advice.better or 'either'}", "remedies")
 
 
 def _batch(page: Page, view: views.View) -> None:
     points = scale.batch_points(view)
-    page.fill(facts.batch(view, points))
+    page.fill(words.batch(view, points))
     with page.beside("bench.batch_ridge", "bench.batch_note"):
         sizes = [4**power for power in range(7)]
         chart = charts.share_lines(points, THRESHOLDS, sizes, page.label("says.sequences_batch"), page.look)
@@ -248,7 +248,7 @@ def _batch(page: Page, view: views.View) -> None:
 
 def _nodes(page: Page, view: views.View, gpus_per_node: int) -> None:
     priced = scale.node_bills(view, gpus_per_node)
-    page.fill(facts.nodes(view, priced, gpus_per_node))
+    page.fill(words.nodes(view, priced, gpus_per_node))
     with page.beside("bench.nodes_levels", "bench.nodes_flat", "bench.nodes_tested"):
         levels = scale.node_bars(priced)
         page.figure(charts.node_bars(levels, page.look), "bench.nodes", levels, "nodes")
@@ -261,7 +261,7 @@ def _nodes(page: Page, view: views.View, gpus_per_node: int) -> None:
 
 def _mixture(page: Page, experts: scale.Experts, over: LinkSpec) -> None:
     link = as_measured(over)
-    page.fill(facts.experts(experts, link))
+    page.fill(words.experts(experts, link))
     copies = f"bench.experts_copies{'_one' if experts.experts_each == 1 else ''}"
     with page.beside("bench.experts_ratio", experts=[copies, "bench.experts_attention"]):
         bars(page, scale.layer_rows(experts, link), "bench.experts", "experts")
@@ -271,7 +271,7 @@ def _ends(page: Page, view: views.View, over: LinkSpec) -> None:
     if view.step.tp_size == 1:
         page.reading("bench.ends_none")
         return
-    page.fill(facts.ends(view, over))
+    page.fill(words.ends(view, over))
     with page.beside("bench.ends_head", "bench.ends_embedding"):
         bars(page, rows.end_rows(view, over), "bench.ends", "ends")
 
@@ -279,7 +279,7 @@ def _ends(page: Page, view: views.View, over: LinkSpec) -> None:
 def _residuals(page: Page, machine: str, points: Sequence[MeasuredPoint]) -> None:
     small, series = residual_rows.by_ranks(points), residual_rows.SHORT[machine]
     large = residual_rows.misses(points, series, max(point.ranks for point in points if point.series == series))
-    page.fill(facts.residuals(small, large))
+    page.fill(words.residuals(small, large))
     with page.beside(
         "bench.residuals_launch",
         "bench.residuals_kernel",

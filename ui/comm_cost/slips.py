@@ -15,7 +15,7 @@ from ui.comm_cost import charts_bench as charts
 from ui.comm_cost import rows as cost
 from ui.comm_cost import rows_slips as rows
 from ui.comm_cost import rows_view as views
-from ui.comm_cost import words_bench as facts
+from ui.comm_cost import words_bench as words
 from ui.comm_cost.bench import bars
 from ui.figures.lines import payloads
 from ui.scenes import Page
@@ -38,19 +38,19 @@ def _hop(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
 
 def _two_way(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     told = rows.two_way(view.step.payload_bytes, max(2, view.step.tp_size), points)
-    page.fill(facts.two_way(told))
+    page.fill(words.two_way(told))
     bars(page, rows.two_way_rows(told), f"break_it.reading_two_way_{view.phase}", "two_way")
 
 
 def _busbw(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     table = _shipped()
-    page.fill(facts.table(table))
+    page.fill(words.table(table))
     bars(page, rows.misread_rows(table), "break_it.reading_busbw", "busbw")
 
 
 def _average(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     table = _shipped()
-    page.fill(facts.table(table))
+    page.fill(words.table(table))
     sizes = rows.bus_rows(table)
     x = payloads("size_bytes", [row.size_bytes for row in sizes], said("comm_cost", "says.size_message"))
     mean = fmean(row.busbw_gb_s for row in sizes)

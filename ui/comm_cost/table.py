@@ -13,7 +13,7 @@ from runtime.quantities import grouped
 from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_table as charts
 from ui.comm_cost import rows_table as rows
-from ui.comm_cost import words_table as facts
+from ui.comm_cost import words_table as words
 from ui.comm_cost.offer_link import offer
 from ui.comm_cost.rows_view import Phase
 from ui.figures.frames import frame
@@ -47,7 +47,7 @@ def draw(page: Page, phase: Phase, handover: bool) -> None:
 
 def _told(page: Page, phase: Phase, handover: bool, tables: Sequence[FittedTable]) -> None:
     own = _chosen(tables)
-    page.fill(facts.fields(page.scenario, phase, own, handover))
+    page.fill(words.fields(page.scenario, phase, own, handover))
     figure, margin = page.split()
     with figure:
         _doubts(page, own)

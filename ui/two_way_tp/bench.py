@@ -23,7 +23,7 @@ from ui.two_way_tp import charts, rows_runs
 from ui.two_way_tp import charts_scaling as scaling_charts
 from ui.two_way_tp import rows as rows_of
 from ui.two_way_tp import rows_scaling as scaling_rows
-from ui.two_way_tp import words_bench as facts
+from ui.two_way_tp import words_bench as words
 from ui.two_way_tp.words import BETWEEN
 
 MORE = ("two replicas", "two hosts")
@@ -79,11 +79,11 @@ class Bench:
     def fields(self) -> Mapping[str, str]:
         """The numbers of their prose."""
         between = named("two_way_tp", self.between)
-        filled = {**facts.scaling_fields(self.curve, between), **facts.host_fields(self.hosts, _hosts("rest-"))}
+        filled = {**words.scaling_fields(self.curve, between), **words.host_fields(self.hosts, _hosts("rest-"))}
         filled["own_wire"] = told(self.link.name) if self.link else ""
         if self.inside:
             scenario = self.page.scenario
-            filled |= facts.duel_fields(self.inside, self.across, scenario.model, scenario.gpu)
+            filled |= words.duel_fields(self.inside, self.across, scenario.model, scenario.gpu)
         return filled
 
     def two_arms(self) -> None:
@@ -161,8 +161,8 @@ def _hosts(recording: str) -> tuple[tuple[str, RunLog], ...]:
     """The runs over shaped links of one recording, by the link's name."""
     there = captures.names(TWO_HOSTS)
     return tuple(
-        (words, captures.load(recording + name, TWO_HOSTS).log)
-        for name, words in facts.SHAPED.items()
+        (link, captures.load(recording + name, TWO_HOSTS).log)
+        for name, link in words.SHAPED.items()
         if recording + name in there
     )
 
