@@ -8,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 from core.clinic import CASES, examine
 from core.clinic.hang import TESTS
 from runtime.measurements import measured_all_reduces
-from scripts.terminal import words
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 POINTS = measured_all_reduces()
@@ -30,17 +29,13 @@ def text_of(at: AppTest) -> str:
     return " ".join(str(element.value) for element in [*at.title, *at.markdown])
 
 
-def title(case) -> str:
-    return words("clinic", f"{case.key}.title", {})
-
-
 def answers(case, letter: str) -> str:
     return "".join(letter if key == case.key else "-" for key in CASES)
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.key)
 def test_the_truth_is_hidden_until_it_is_revealed(case):
-    at = opened(clinic_case=title(case))
+    at = opened(clinic_case=case.key)
     assert "The answer." not in text_of(at)
     assert at.radio[0].value is None
     (reveal,) = (button for button in at.button if button.key == "reveal_case")
@@ -53,7 +48,7 @@ def test_a_wrong_diagnosis_is_answered_beside_the_right_one(case):
     right = case.candidates.index(case.truth)
     for index in (right, (right + 1) % len(case.candidates)):
         candidate = case.candidates[index]
-        text = text_of(opened(clinic_case=title(case), clinic_answers=answers(case, "ABCD"[index])))
+        text = text_of(opened(clinic_case=case.key, clinic_answers=answers(case, "ABCD"[index])))
         assert ("That is it." in text) == (candidate == case.truth)
         assert ("That is not it." in text) == (candidate != case.truth)
         assert "{{" not in text

@@ -18,7 +18,7 @@ import pytest
 
 from core.catalog import GPUS, MODELS
 from core.course.puzzles.bank import PUZZLES
-from core.course.puzzles.board import choices_of, walk
+from core.course.puzzles.board import walk
 from core.errors import ShardlabError
 from core.placement.asked import Machine, question_of
 from core.placement.demand import Demand
@@ -144,7 +144,7 @@ def acted(told: list[tuple[str, tuple[Any, ...]]]) -> None:
 
 def chosen(rng: random.Random) -> tuple[int, list[Any]]:
     place = rng.randrange(len(PUZZLES))
-    options = [option for step in choices_of(PUZZLES[place]) for option in step.options]
+    options = [option for step in PUZZLES[place].steps for option in step.options]
     return place, [rng.choice([*options, "", None, "whole"]) for _ in range(rng.randrange(len(options) + 1))]
 
 

@@ -127,7 +127,7 @@ def test_three_figures_stand_on_the_bench_and_the_rest_under_more():
         at = opened(real_scene="Bench", **query)
         return list(next(one for one in at.get("button_group") if one.proto.label == "Figure").options)
 
-    assert figures() == ["two arms", "the wires", "the width"]
+    assert figures() == ["two arms", "the links", "the width"]
     assert len(figures(real_more="true")) == 5
 
 
