@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Mapping
 
 from core.clinic.hang_log import read_hang
-from core.clinic.ranks_log import read_ranks
 from core.errors import ShardlabError
 from core.links.fitted_tables import fitted_tables
 from core.models.hf_config import model_from_config
@@ -44,7 +43,6 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "run's lines": lambda text: read_run(text.splitlines()),
     "run's result": read_result,
     "scaling": read_scaling,
-    "ranks' log": lambda text: read_ranks(text.splitlines()),
     "quantity": read_quantity,
 }
 

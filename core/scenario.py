@@ -15,7 +15,7 @@ from core.catalog.links import timed_row
 from core.errors import OutOfRangeError, ShardlabError, shortened
 from core.numbers import whole
 from core.remark import Remark, remark
-from core.specs import DTYPE_BYTES, GpuSpec, LinkSpec, ModelSpec, ParallelConfig, Workload
+from core.specs import DTYPE_BYTES, GpuSpec, LinkSpec, ModelSpec
 
 
 class Limits(NamedTuple):
@@ -114,21 +114,6 @@ class Scenario:
         rows = (timed_row(row, self.gpu_spec) for row in (self.link_spec, self.network_spec))
         inside, between = (row.key for row in rows)
         return replace(self, link=inside, network=between)
-
-    @property
-    def parallel(self) -> ParallelConfig:
-        """How the model is cut."""
-        return ParallelConfig(tp_size=self.tp, pp_size=self.pp, replicas=self.replicas)
-
-    @property
-    def workload(self) -> Workload:
-        """What is asked of it."""
-        return Workload(
-            batch=self.batch,
-            prompt_tokens=self.prompt_tokens,
-            output_tokens=self.output_tokens,
-            kv_dtype=self.kv_dtype,
-        )
 
     @property
     def slowdown(self) -> Fraction:

@@ -1,4 +1,4 @@
-"""The nouns of every lab: a model, a GPU, a link, a parallel layout, a workload. Frozen and validated.
+"""The nouns of every lab: a model, a GPU, a link. Frozen and validated.
 
 Model fields carry the names of Hugging Face's config.json. Rows live in core.catalog; this file says
 what a row is.
@@ -14,7 +14,7 @@ from core.layer_specs import AttentionSpec, LayerSpec, MlaSpec, MlpSpec, MoeSpec
 
 __all__ = [
     "DTYPE_BYTES", "AttentionSpec", "GpuSpec", "LayerSpec", "LinkFamily", "LinkSpec", "MlaSpec", "MlpSpec",
-    "ModelSpec", "MoeSpec", "ParallelConfig", "Workload",
+    "ModelSpec", "MoeSpec",
 ]  # fmt: skip
 
 DTYPE_BYTES = {
@@ -257,36 +257,3 @@ class LinkSpec:
     def is_fabric(self) -> bool:
         """Whether it joins GPUs directly, past the host's PCIe: NVLink, xGMI."""
         return self.family in ("nvlink", "xgmi")
-
-
-@dataclass(frozen=True)
-class ParallelConfig:
-    """How many ways the model is cut: inside a layer (tp), across layers (pp), and how many whole copies."""
-
-    tp_size: int = 1
-    pp_size: int = 1
-    replicas: int = 1
-
-    def __post_init__(self) -> None:
-        require_positive(tp_size=self.tp_size, pp_size=self.pp_size, replicas=self.replicas)
-
-    @property
-    def world_size(self) -> int:
-        return self.tp_size * self.pp_size * self.replicas
-
-
-@dataclass(frozen=True)
-class Workload:
-    """What is asked of the model: sequences at once, tokens in, tokens out, and the widths they are kept in."""
-
-    batch: int = 1
-    prompt_tokens: int = 2048
-    output_tokens: int = 256
-    activation_dtype: str = "bf16"
-    kv_dtype: str = "bf16"
-
-    def __post_init__(self) -> None:
-        require_positive(batch=self.batch, prompt_tokens=self.prompt_tokens, output_tokens=self.output_tokens)
-        for name in ("activation_dtype", "kv_dtype"):
-            if getattr(self, name) not in DTYPE_BYTES:
-                raise OutOfRangeError(name, getattr(self, name), f"is not one of {', '.join(DTYPE_BYTES)}")

@@ -6,7 +6,7 @@ data/faults/<fault>.json    what distributed.faulty wrote
 import json
 from functools import lru_cache
 
-from core.clinic.ranks_log import Fault
+from core.clinic.faults import Fault
 from core.two_way_tp.result import read_manifest
 from runtime.captures import DATA
 

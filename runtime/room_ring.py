@@ -147,7 +147,6 @@ class RoomRing:
             return None
         rank = self._seats.index(who)
         message, done = ring.move(rank), ring.done(rank)
-        is_slow = rank == self._slow
         came = next((m for m in ring.program.rounds[done - 1] if m.target == rank), None) if done else None
         return Hand(
             self._number,
@@ -158,8 +157,7 @@ class RoomRing:
             _whole(ring.numbers(rank)),
             tuple(map(int, ring.parts(rank))),
             message.chunks[0] if message else None,
-            max(0.0, ring.since_s(rank) + WAIT_S - now_s) if is_slow and message else 0.0,
-            is_slow,
+            max(0.0, ring.since_s(rank) + WAIT_S - now_s) if rank == self._slow and message else 0.0,
             came.slots[0] if came else None,
             came is not None and came.adds,
         )

@@ -55,7 +55,7 @@ def _row(
     source: str,
     **fields: Any,
 ) -> LinkSpec:
-    """A link; `fields` are LinkSpec's other fields. A network's source says besides where its ports' rate stands."""
+    """A link; `fields` are LinkSpec's others. A network's source says besides where its ports' rate stands."""
     return LinkSpec(
         key,
         name,

@@ -85,6 +85,5 @@ class Hand:
     parts: tuple[int, ...]
     chunk: int | None
     wait_s: float
-    is_slow: bool
     came: int | None
     adds: bool

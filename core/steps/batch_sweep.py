@@ -1,15 +1,13 @@
-"""The bill as the batch grows: more sequences share one step's wait, until their bytes outgrow it.
+"""A decode step as the batch grows: sequences share the reading of weights, until the arithmetic outgrows it.
 
 W weight bytes, BW memory bytes/s, P active parameters, B sequences, F dense FLOP/s.
 """
 
-from collections.abc import Iterable
 from math import inf
 
-from core.comm_cost.bill import Bill, Step, bill
 from core.errors import require_positive
 from core.models.parameters import active_parameters
-from core.specs import GpuSpec, LinkSpec, ModelSpec
+from core.specs import GpuSpec, ModelSpec
 from core.steps.model import decode_step_s, peak_flops
 
 
@@ -38,13 +36,3 @@ def ridge_batch(model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16") -> float:
     while nearer < batch * (1 - 1e-9):
         batch, nearer = nearer, decode_step_s(model, gpu, dtype, nearer) * a_second
     return nearer
-
-
-def batch_sweep(
-    model: ModelSpec, gpu: GpuSpec, tp_size: int, link: LinkSpec, batches: Iterable[int], dtype: str = "bf16"
-) -> tuple[Bill, ...]:
-    """The bill of a decode step at each batch."""
-    return tuple(
-        bill(Step(model, tp_size, batch, batched_decode_step_s(model, gpu, batch, dtype)), link)
-        for batch in batches
-    )

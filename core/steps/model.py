@@ -138,10 +138,6 @@ class Efficiency:
         require_non_negative(layer_floor_s=self.layer_floor_s)
 
 
-DATA_SHEET = Efficiency(reached_fraction=1.0, layer_floor_s=0.0)
-"""All of what is printed, and nothing besides."""
-
-
 @dataclass(frozen=True)
 class TensorGroup:
     """The ranks that share each layer, and their links: `link` in a node, `network` where they cross one.

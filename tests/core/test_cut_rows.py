@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from core.clinic.hang_log import read_hang
-from core.clinic.ranks_log import read_ranks
 from core.errors import ShardlabError
 from core.links.fitted_tables import fitted_tables
 from core.links.nccl_tests import read_tables
@@ -80,7 +79,6 @@ READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...], Says]] = {
     ),
     "core.serving.trace.read_trace": (read_trace, (AZURE, MOONCAKE), trace_says),
     "core.clinic.hang_log.read_hang": (read_hang, (HANG,), says_nothing),
-    "core.clinic.ranks_log.read_ranks": (lambda text: read_ranks(text.splitlines()), (RANKS,), says_nothing),
     "core.two_way_tp.run_log.read_log": (
         lambda text: read_run(text.splitlines()),
         (captures.load("gloo-cpu").lines_text,),

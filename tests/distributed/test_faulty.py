@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.clinic.ranks_log import faults_left, read_ranks
 from distributed import faulty
+from tests.core.clinic.ranks_log import faults_left, findings
 
 pytestmark = pytest.mark.ranks
 
@@ -12,4 +12,4 @@ pytestmark = pytest.mark.ranks
 def test_a_fault_put_in_again_leaves_itself(fault, monkeypatch):
     """Each ends by itself, on a busy machine after a while."""
     monkeypatch.setattr(faulty, "WALL_S", 1600)
-    assert faults_left(read_ranks(faulty.record(fault)["lines"])) == (fault,)
+    assert faults_left(findings(faulty.record(fault)["lines"])) == (fault,)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from core.clinic.faults import FAULTS, Fault
 from core.clinic.hang import TESTS, Outcome, Standing, judge_causes, next_test
 from core.clinic.hang_log import read_hang
-from core.clinic.ranks_log import FITS, Fault
 from core.clinic.silent_init import silent_init
 from runtime.faults import recorded
 from runtime.prose import named, said
@@ -102,7 +102,7 @@ def _ask_recorded(page: Page) -> tuple[Fault, str]:
     """Which log is open, and the diagnosis."""
     numbers = list(range(1, len(recorded()) + 1))
     number = inputs.choice(said("clinic", "says.log"), page.key("log"), numbers, numbers[0])
-    diagnoses = [UNDECIDED, *FITS]
+    diagnoses = [UNDECIDED, *FAULTS]
     chosen = inputs.select(said("clinic", "says.which_fault"), page.key(f"fault_{number}"), diagnoses, UNDECIDED)
     return recorded()[number - 1], chosen
 

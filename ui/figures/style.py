@@ -21,7 +21,6 @@ import pyarrow as pa
 from ui.figures.axes import (
     BINARY_BYTES,
     BYTES,
-    BYTES_PER_S,
     FRACTION,
     MICROSECONDS,
     MILLISECONDS,
@@ -53,7 +52,6 @@ from ui.theme import SERIF, Look
 __all__ = [
     "BINARY_BYTES",
     "BYTES",
-    "BYTES_PER_S",
     "FRACTION",
     "MICROSECONDS",
     "MILLISECONDS",

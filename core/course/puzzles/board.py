@@ -177,11 +177,6 @@ def _computed(puzzle: Puzzle, step: Step, place: Place) -> Move:
     return Move(Place(place.held, candidates if step.kind == "best" else place.width))
 
 
-def choices_of(puzzle: Puzzle) -> tuple[Step, ...]:
-    """The steps that ask for a choice, in order."""
-    return tuple(step for step in puzzle.steps if step.options)
-
-
 def walk(puzzle: Puzzle, choices: tuple[Choice, ...]) -> Iterator[Move]:
     """Every step's move, to the end or the first refusal; a wrong end is a refusal of its own, `goal`.
 

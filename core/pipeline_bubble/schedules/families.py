@@ -32,7 +32,6 @@ class Family:
     name: str
     build: Schedule
     shape: Literal["loop", "v"] = "loop"
-    trains: bool = True
     least_chunks: int = 1
     most_chunks: int = 8
 
@@ -76,7 +75,7 @@ def _cut(costs: Costs, placement: Placement) -> Costs:
 
 
 _FAMILIES = (
-    Family("fill_drain", "fill and drain", fill_drain, trains=False, most_chunks=1),
+    Family("fill_drain", "fill and drain", fill_drain, most_chunks=1),
     Family("gpipe", "GPipe", gpipe, most_chunks=1),
     Family("1f1b", "1F1B", one_f_one_b, most_chunks=1),
     Family("interleaved_1f1b", "interleaved 1F1B", interleaved_1f1b),

@@ -5,11 +5,16 @@ from itertools import pairwise, product
 import pytest
 
 from core.course.puzzles.bank import PUZZLES
-from core.course.puzzles.board import COLLECTIVES, CUTS, Place, Puzzle, choices_of, move, score, solve, walk
+from core.course.puzzles.board import COLLECTIVES, CUTS, Place, Puzzle, Step, move, score, solve, walk
 
 BY_KEY = {puzzle.key: puzzle for puzzle in PUZZLES}
 ACCEPTED = {"finished": 2, "layer": 2, "token": 2}
 """Where more than one answer is best: how many. Each of them is accepted; every other puzzle has one."""
+
+
+def choices_of(puzzle: Puzzle) -> list[Step]:
+    """The steps that ask for a choice, in order."""
+    return [step for step in puzzle.steps if step.options]
 
 
 def every_score(puzzle: Puzzle):

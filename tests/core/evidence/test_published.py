@@ -10,7 +10,7 @@ from core.evidence.published import read_published
 from core.evidence.published_names import published_dtype, published_gpu, published_model
 from core.evidence.published_terms import fits, prediction
 from core.models.parameters import total_parameters
-from core.steps.model import DATA_SHEET, TensorGroup, decode_terms, prefill_terms
+from core.steps.model import Efficiency, TensorGroup, decode_terms, prefill_terms
 from tests.core.evidence.published_rows import GPT_FAST, QWQ, SATURATED
 
 
@@ -240,4 +240,4 @@ def test_what_ran_out_of_memory_does_not_fit_by_our_count():
 
 def test_a_prediction_is_never_under_its_roofline():
     found = prediction(read(SATURATED))
-    assert found.predicted_s(DATA_SHEET) >= found.roofline_s
+    assert found.predicted_s(Efficiency(1.0, 0.0)) >= found.roofline_s

@@ -23,7 +23,7 @@ from core.placement.planner import Placement, place
 from core.placement.rank_memory import MOST_KEPT, Budget, Overhead, measured_budget, rank_memories
 from core.placement.serve_flags import remarks, serve_command
 from core.placement.trace import decisions, losers, why_it_lost
-from core.steps.model import DATA_SHEET
+from core.steps.model import Efficiency
 from core.units import GB
 from runtime.prose import worded
 
@@ -236,7 +236,7 @@ def test_no_plan_is_faster_than_its_roofline(name):
 
 def test_a_decode_step_of_one_rank_is_the_weights_and_its_cache():
     """Data-sheet speed: 15.01 GB read and 2176 tokens of 131,072 B, over 2.039 TB/s, is 7.50 ms."""
-    question = replace(asked("llama-3-8b", "a100", 1), efficiency=DATA_SHEET)
+    question = replace(asked("llama-3-8b", "a100", 1), efficiency=Efficiency(1.0, 0.0))
     [plan] = place(question).plans
     assert plan.timing is not None
     assert plan.timing.roofline_itl_s == pytest.approx((15.0097e9 + 2176 * 131_072) / 2.039e12, rel=1e-3)

@@ -9,7 +9,6 @@ from core.comm_cost.node_boundary import node_bill
 from core.errors import OutOfRangeError
 from core.steps.launches import launched_layers
 from core.steps.model import (
-    DATA_SHEET,
     Efficiency,
     TensorGroup,
     decode_step_s,
@@ -113,7 +112,7 @@ def test_a_prefill_is_its_arithmetic_over_the_ranks():
 
 def test_at_the_data_sheet_a_step_is_its_work_and_a_floor_is_paid_a_layer():
     terms = decode_terms(LLAMA, A100, ALONE, 1, 0)
-    assert terms.step_s(DATA_SHEET) == terms.work_s >= terms.roofline_s
+    assert terms.step_s(Efficiency(1.0, 0.0)) == terms.work_s >= terms.roofline_s
     assert terms.step_s(Efficiency(0.5, 1e-5)) == pytest.approx(2 * terms.work_s + 32e-5)
 
 

@@ -1,4 +1,4 @@
-"""Which of eight faults stopped a few ranks of PyTorch: what their log says, and the faults that fit all of it.
+"""A second way to tell which fault stopped a few ranks: what their log says, and the faults that fit all of it.
 
 Read from text: torchrun's exit codes, the store's and Gloo's complaints, and what `distributed.faulty` prints.
 Source of the lines: pytorch at v2.13.0, torch/csrc/distributed/c10d/, and recorded runs.
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from core.numbers import whole
-from core.two_way_tp.result import Manifest
 
 _STARTED = re.compile(r"rank (\d{1,4}): started, world size (\d{1,4})")
 _JOINED = re.compile(r"rank (\d{1,4}): joined")
@@ -18,16 +17,6 @@ _EXIT = re.compile(r"exitcode: (-?\d{1,3})\) local_rank: (\d{1,4})")
 _LATE = re.compile(r"Ranks? (\d{1,4}) failed to pass monitoredBarrier")
 _CLIENTS = re.compile(r"(\d{1,4})/(\d{1,4}) clients joined")
 _DIFFERS = re.compile(r"Collectives differ in the following aspects:(.*)")
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A run with a fault put into it: which, the lines that its ranks printed, and its manifest."""
-
-    key: str
-    lines: tuple[str, ...]
-    lasted_s: float
-    manifest: Manifest
 
 
 @dataclass(frozen=True)
@@ -45,7 +34,7 @@ class RanksLog:
     no_checkpoint: bool = False
 
 
-def read_ranks(lines: Iterable[str]) -> RanksLog:
+def findings(lines: Iterable[str]) -> RanksLog:
     """The findings of a log, whatever the order in which its processes wrote it."""
     text = "\n".join(lines)
     started = [(whole(rank), whole(size)) for rank, size in _STARTED.findall(text)]
