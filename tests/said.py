@@ -96,5 +96,5 @@ def unknown_fields(app: AppTest) -> list[str]:
 
 
 def without_terms(markdown: str) -> str:
-    """Prose as it stands in content/, each term the bare word it was."""
-    return _TERM.sub(r"\1", markdown)
+    """Prose as it stands in content/, each term the bare word it was, no space a no-break one."""
+    return _TERM.sub(r"\1", markdown).replace("\u00a0", " ")

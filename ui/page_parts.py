@@ -20,7 +20,7 @@ from ui.figures.turned import turned
 from ui.guarded import guarded
 from ui.labels import label as word
 from ui.players.save_png import save_png
-from ui.prose import Prose
+from ui.prose import Prose, joined
 from ui.tested import Kind, marked
 
 Table: TypeAlias = pd.DataFrame | Sequence[object]
@@ -176,8 +176,8 @@ def _fractions(terms: Iterable[Term]) -> str:
 
 def _drawn(term: Term) -> str:
     if isinstance(term, str):
-        return f"<span>{escape(term)}</span>"
-    above, below = map(escape, term)
+        return f"<span>{escape(joined(term))}</span>"
+    above, below = (escape(joined(part)) for part in term)
     return f'<span class="fraction"><span>{above}</span><span>{below}</span></span>'
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from runtime import content
 from runtime import prose as words
@@ -12,6 +13,18 @@ _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=\w@)(?=\w)", re.IGNORECA
 _JOINER = "\N{WORD JOINER}"
 _DIRECTIVE = re.compile(r":[a-z-]{1,40}\[([^\[\]]*)\]")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
+_UNIT = re.compile(r" (?<=[\d}] )(?=(?:[mnµ]?s|[KkMGT]?i?B(?:/s)?|Gb/s|[GT]FLOP(?:/s)?|×(?! [\w{]))(?![\w×]))")
+"""What stands between a number, or its field, and its unit."""
+
+
+def joined(text: str) -> str:
+    """Numbers at one with their units where a line ends; code, which may be copied, keeps its spaces.
+
+    >>> joined("5,75 µs, `8 GB` and 8 GB/s").split(" ")
+    ['5,75\\xa0µs,', '`8', 'GB`', 'and', '8\\xa0GB/s']
+    """
+    parts = text.split("`")
+    return "`".join(part if number % 2 else _UNIT.sub("\u00a0", part) for number, part in enumerate(parts))
 
 
 def escape(value: object) -> str:
@@ -22,7 +35,7 @@ def escape(value: object) -> str:
     Streamlit links addresses in what is left when escapes are resolved: a joiner of no width parts them.
     """
     text = words.explained(value) if isinstance(value, Exception) else str(value)
-    return _SPECIAL.sub(r"\\\1", _ADDRESS.sub(_JOINER, text))
+    return _SPECIAL.sub(r"\\\1", _ADDRESS.sub(_JOINER, joined(text)))
 
 
 def plain_text(markdown: str) -> str:
@@ -33,11 +46,21 @@ def plain_text(markdown: str) -> str:
     return " ".join(re.sub(r"\\(.)", r"\1", text).replace(_JOINER, "").split())
 
 
+@cache
+def _whole(block: str) -> str:
+    return joined(block)
+
+
 @dataclass(frozen=True)
 class Prose(words.Prose):
     """A page's prose: Markdown, whose values show themselves."""
 
     escape: Callable[[object], str] = escape
+
+    def _filled(self, name: str, row: object) -> str:
+        return content.FIELD.sub(
+            lambda field: self.escape(self._value(field[1], field[2], row)), _whole(self.blocks[name])
+        )
 
     def plain(self, name: str, row: object = None) -> str:
         """A block as a screen reader should say it."""

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.browser.conftest import press, settle, until
+from tests.browser.conftest import press, settle, until, wait_for_address
 from tests.browser.measures import INK, TYPE
 from tests.browser.test_every_page import lasting
 from ui.sharding_math.rows import RANKS
@@ -98,7 +98,7 @@ def test_each_rank_multiplies_and_the_sum_is_on_all(stepper):
         stepper.keyboard.press("n")
     assert visible_values(stepper, "partial y")[:4] == ["0.96", "0.08", "1.36", "−0.96"]
     assert visible_values(stepper, "y") == ["3.19", "0.25", "0.59", "−0.42"] * 4
-    assert "1 all-reduce, 8 KiB" in stepper.locator("aside").inner_text()
+    assert "1 all-reduce, 8\u00a0KiB" in stepper.locator("aside").inner_text()
 
 
 def test_an_outputs_sum_is_written_out_for_pointer_and_keyboard_and_the_server_is_asked_nothing(app, open_page):
@@ -129,14 +129,14 @@ def test_an_outputs_sum_is_written_out_for_pointer_and_keyboard_and_the_server_i
 def test_the_step_is_in_the_address_and_a_reload_opens_there(stepper):
     for _ in range(3):
         stepper.keyboard.press("n")
-    assert "shard_step=collective" in stepper.url
+    wait_for_address(stepper, "shard_step=collective")
     stepper.reload()
     drawn(stepper)
     settle(stepper)
     assert step(stepper) == "all-reduce"
     assert "Ignored in the address" not in stepper.inner_text("body")
     stepper.keyboard.press("b")
-    assert "shard_step=matmul" in stepper.url
+    wait_for_address(stepper, "shard_step=matmul")
 
 
 def test_other_layers_and_ranks_keep_the_step(stepper):

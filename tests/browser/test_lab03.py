@@ -45,7 +45,7 @@ def test_the_link_is_at_rest_until_space_is_pressed_and_plays_to_its_end(player)
     player.locator("figure.ring[data-at-rest=false]").wait_for()
     player.locator("figure.ring[data-at-rest=true]").wait_for()
     assert stop(player) == 6
-    assert "18.0 µs of 18.0 µs" in player.locator("figure.ring output").inner_text()
+    assert "18.0\u00a0µs of 18.0\u00a0µs" in player.locator("figure.ring output").inner_text()
 
 
 def test_steps_arrows_and_the_slider_go_from_arrival_to_arrival(player):

@@ -10,6 +10,7 @@ import pytest
 from streamlit.elements.lib import policies
 from streamlit.testing.v1 import AppTest
 
+from runtime import content
 from tests.core.referee.replayed import held
 from tests.said import disagreements, shown, unknown_fields, without_terms
 from ui import page_parts
@@ -114,6 +115,13 @@ def players_drawn(app: AppTest) -> list[str]:
     return [part.id.split("-", 2)[-1] for part in parts if part.component_name.endswith("_player")]
 
 
+def headless(app: AppTest) -> set[str]:
+    """The columns of a page's tables that content/ has no words for, or a letter; `tick 3` is a number's."""
+    heads = {words for name, words in content.load("tables").items() if name.startswith("head.") and words[1:]}
+    names = {name for table in app.dataframe for name in table.value.columns}
+    return {name for name in names - heads if not re.search(r"\d$", name)}
+
+
 def said(app: AppTest) -> str:
     """All text of a page."""
     texts = (element.value for kind in ("title", "markdown", "error") for element in app.get(kind))
@@ -172,6 +180,7 @@ def test_every_scene_runs_and_leaves_no_field_unfilled(
     assert not [found for text in shown(app) for found in LOWERED.findall(text)]
     assert not [record.getMessage() for record in widgets_log]
     assert not unknown_fields(app)
+    assert not headless(app), "a table's column has no words"
     assert all(high == 100 or truth <= 0.8 * high for truth, high in predictions), "a range gives its answer away"
     drawn = [*timed_figures, *players_drawn(app)]
     if (page.stem, scene) in PREDICTED and (drawn or app.get("vega_lite_chart")):

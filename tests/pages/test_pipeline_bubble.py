@@ -60,7 +60,7 @@ def test_every_choice_of_a_wrong_run_is_drawn():
 
 def test_the_lab_opens_with_serving_and_counts_hand_overs_against_sums():
     """Eight stages of 32 layers: seven hand-overs against 64 sums; one sequence keeps an eighth busy, eight all."""
-    alone = text_of(opened()).replace("\u00a0", " ")
+    alone = text_of(opened())
     for words in (
         "64 all-reduces",
         "7 hand-overs",
@@ -70,7 +70,7 @@ def test_the_lab_opens_with_serving_and_counts_hand_overs_against_sums():
     ):
         assert words in alone
     together = opened(pipe_flow=8)
-    assert "works 100.0 % of the time" in text_of(together).replace("\u00a0", " ")
+    assert "works 100.0 % of the time" in text_of(together)
     ((head, cells),) = players(together)
     assert head["follow"] == 0
     assert (cells >= 0).sum() == 3 * 8 * 8

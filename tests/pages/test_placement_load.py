@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from runtime.published import shipped_table
+from tests.said import without_terms
 from ui.placement.examples import EXAMPLE_TRACE
 from ui.placement.rows_load import example_bench
 
@@ -22,7 +23,8 @@ def opened(scene, **query):
 
 
 def said(at):
-    return " ".join(str(element.value) for element in [*at.title, *at.markdown, *at.error]).replace("\\", "")
+    parts = (str(element.value) for element in [*at.title, *at.markdown, *at.error])
+    return without_terms(" ".join(parts)).replace("\\", "")
 
 
 @pytest.mark.parametrize(

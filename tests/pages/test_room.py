@@ -25,7 +25,7 @@ def opened(stem="", **query):
 
 
 def text_of(at):
-    return " ".join(str(element.value) for element in at.markdown)
+    return " ".join(str(element.value) for element in at.markdown).replace("\u00a0", " ")
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from core.strategy.block import BLOCKS
 from core.strategy.rooms import ROOMS
 from scripts import strategy
+from tests.said import without_terms
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 
@@ -24,7 +25,7 @@ def opened(scene: str, **query: object) -> AppTest:
 
 
 def text_of(at: AppTest) -> str:
-    return " ".join(str(element.value) for element in [*at.title, *at.markdown])
+    return without_terms(" ".join(str(element.value) for element in [*at.title, *at.markdown]))
 
 
 def test_the_papers_figures_are_hidden_until_a_prediction_is_made():

@@ -61,7 +61,7 @@ def test_the_truth_is_the_recorded_slowdown_and_hidden_until_revealed():
     assert "times as long" not in text_of(opened())
     text = text_of(opened(real_guess=60, real_revealed="true"))
     assert f"{plain(times, 2)} times as long" in text
-    assert f"{100 / times:.1f} % of one process's speed" in text.replace("\u00a0", " ")
+    assert f"{100 / times:.1f} % of one process's speed" in text
 
 
 def test_the_weights_of_the_log_and_of_the_question_differ_by_the_row_that_is_added():
@@ -73,7 +73,7 @@ def test_the_weights_of_the_log_and_of_the_question_differ_by_the_row_that_is_ad
 @pytest.mark.parametrize("run", RUNS)
 def test_a_sleep_costs_about_what_was_slept(run):
     """Against the same sentence without it, not against the run's median."""
-    text = text_of(opened(real_scene="Break it", real_run=run)).replace("\u00a0", " ")
+    text = text_of(opened(real_scene="Break it", real_run=run))
     assert 5.0 < float(text.split("so the sleep costs ")[1].split(" ms")[0]) < 6.0
 
 

@@ -116,7 +116,9 @@ class Bill:
     ("template", "text"),
     [
         ("{{bill.comm_fraction|%}}", "46.0\u00a0%"),
-        ("{{bill.payload_bytes|KiB}}", "8 KiB"),
+        ("{{bill.payload_bytes|KiB}}", "8\u00a0KiB"),
+        ("{{ranks}} ms or {{one}} GB/s, {{one}} GBs", "2\u00a0ms or 1\u00a0GB/s, 1 GBs"),
+        ("`{{ranks}} GB`", "`2 GB`"),
         ("{{bill.ranks|GPU,GPUs}}", "2 GPUs"),
         ("{{one|GPU,GPUs}}", "1 GPU"),
         ("{{ranks}} of {{one}}", "2 of 1"),
@@ -162,7 +164,11 @@ def test_an_address_that_somebody_typed_is_no_link(address):
 
 
 def test_escape_leaves_plain_words_alone():
-    assert escape("8 KiB, 4.6 %") == "8 KiB, 4.6 %"
+    assert escape("8 GPUs, 4.6 %") == "8 GPUs, 4.6 %"
+
+
+def test_a_number_stays_with_its_unit_where_a_line_ends():
+    assert escape("5,75 µs") == "5,75\u00a0µs"
 
 
 BRITISH = re.compile(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.clinic.case import Bars, Case, Histogram, Picture
+from core.clinic.case import Bars, Case, Histogram, Lines, Picture
 from runtime.prose import said
 from ui import inputs
 from ui.clinic import charts, rows, words
@@ -64,6 +64,8 @@ def _picture(page: Page, case: Case, coded: Picture, block: str) -> None:
     else:
         table = frame(rows.line_points(picture))
         chart = charts.series_lines(table, picture.x, picture.y, page.look)
+    if isinstance(coded, Lines):
+        table = table.rename(columns={"x": coded.x, "y_ms": f"{coded.y}_ms"})
     page.figure(chart, f"{case.key}.{block}", table, name)
 
 

@@ -149,7 +149,7 @@ def result_terms(priced: Bill) -> tuple[tuple[str, str] | str, ...]:
     comm, whole = significant(1e3 * priced.comm_s), plain(1e3 * priced.step.compute_s)
     if not priced.step.divided:
         return (
-            ("bill", said("comm_cost", "says.step_bill")),
+            (said("comm_cost", "says.bill"), said("comm_cost", "says.step_bill")),
             (comm, f"{whole} + {comm}"),
             percent(priced.comm_fraction),
         )

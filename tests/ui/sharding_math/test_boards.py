@@ -1,18 +1,22 @@
 """The stepper's payload: core's diagram in words, as the browser gets it."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from shutil import which
+from typing import get_args
 
 import pytest
 
 from core.scenario import Scenario
-from core.sharding_math.examples import run
-from core.sharding_math.mistakes import MISTAKES, broken
+from core.sharding_math.examples import Kind, run
+from core.sharding_math.mistakes import DEAR_ORDERS, MISTAKES, broken
 from core.sharding_math.numerics import precision
 from core.sharding_math.rounding import Trial
 from core.sharding_math.trace_diagram import trace_diagram
+from runtime import content
+from runtime.prose import named
 from ui.players import block_stepper as stepper
 from ui.prose import prose_of
 from ui.sharding_math.boards import note, still, table, view, worded
@@ -34,6 +38,17 @@ def test_rows_and_steps_have_their_names():
     assert [one["name"] for one in row["rows"]] == ["x", "W.T", "partial y", "all-reduce", "y", "dense y"]
     assert row["outputs"][0]["terms"][3]["label"] == "rank 3"
     assert board("column")["outputs"][0]["terms"][1]["label"] == "x[1]·W"
+
+
+def test_every_tensor_that_is_called_by_a_word_is_called_so_in_every_language():
+    """What is called by a letter is called so everywhere, as a token is."""
+    mistaken = [broken(name, 2) for name in (*MISTAKES, *DEAR_ORDERS)]
+    traces = [run(kind, 2).trace for kind in get_args(Kind)]
+    traces += [trace for mistake in mistaken for trace in (mistake.right, mistake.wrong)]
+    names = {tensor.name for trace in traces for tensor in trace.tensors if re.search("[a-z]{2}", tensor.name)}
+    for language in set(content.finished()) - {content.ENGLISH}:
+        with content.speaking(language):
+            assert {name for name in names if named("sharding_math", name) == name} == {"token", "Wkv"}
 
 
 def test_shapes_are_written_as_a_rank_sees_them():

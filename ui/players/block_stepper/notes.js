@@ -3,7 +3,7 @@
 function html(tag, cls, words = '', children = []) {
   const node = document.createElement(tag);
   if (cls) node.className = cls;
-  if (words) node.textContent = words;
+  if (words) node.textContent = joined(words);
   node.append(...children);
   return node;
 }

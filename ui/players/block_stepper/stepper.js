@@ -45,7 +45,7 @@ class Stepper extends Player {
     Object.assign(this, { parts, shown: null });
     this.fit(root);
     this.addTargets();
-    this.caption.textContent = this.view.reading;
+    this.caption.textContent = joined(this.view.reading);
     fillTrack(this.track, this.board.steps, (step) => { this.pause(); this.goTo(step); });
     return this.plan;
   }

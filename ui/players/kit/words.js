@@ -17,11 +17,14 @@ function formOf(count, forms) {
   return forms[Math.min(kinds.indexOf(rules.select(count)), forms.length - 1)];
 }
 
+// Numbers at one with their units where a line ends.
+const joined = (text) => text.replace(/(\d) (?=(?:[mnµ]?s|[KkMGT]?i?B(?:\/s)?)(?!\w))/g, '$1\u00a0');
+
 function filled(template, fields) {
-  return template.replace(/\{\{(\w+)(?:\|(=?)([^}]+))?\}\}/g, (_, name, alone, forms) => {
+  return joined(template.replace(/\{\{(\w+)(?:\|(=?)([^}]+))?\}\}/g, (_, name, alone, forms) => {
     const value = fields[name];
     if (!forms) return marked(value);
     const noun = formOf(Number(value), forms.split(','));
     return alone ? noun : `${marked(value)} ${noun}`;
-  });
+  }));
 }
