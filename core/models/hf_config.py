@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from core.errors import OutOfRangeError, UnreadableTextError, shortened
 from core.models.hf_blocks import has_bias, inner_width, latent_attention
-from core.models.hf_families import ARCHITECTURES, FAMILIES, OF_ANOTHER_CODE, OF_VERSION, REMOTE_CODE
+from core.models.hf_codes import ARCHITECTURES, OF_ANOTHER_CODE, OF_VERSION, REMOTE_CODE
+from core.models.hf_families import FAMILIES
 from core.models.hf_family import SAME, Family
 from core.models.hf_layers import layers_of
 from core.models.hf_original import renamed

@@ -95,4 +95,4 @@ def refuse_by_name(kind: str, classes: Sequence[str] = ()) -> None:
         if name in _OF_NGRAMS.split():
             raise OutOfRangeError("architecture", name, "has tables of several tokens together, not counted here")
         if name in _OWN_CODE.split():
-            raise OutOfRangeError("architecture", name, "has layers of its own in vLLM 0.33, not counted here")
+            raise OutOfRangeError("architecture", name, "has layers of its own in vLLM, not counted here")

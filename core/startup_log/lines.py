@@ -43,6 +43,7 @@ _SURE_START = re.compile(
 _OPEN_RECORD = re.compile(rf"^\s{{0,12}}(?:{_RECORD})")
 _GOES_ON = re.compile(r"^\s{0,12}[a-z\d,.;:'\")}\]=]")
 _KEY_OF_COMMAND = re.compile(r"^( {0,40})(?:- )?(command|args):(?: [>|]-?)?$")
+_ARRAY = re.compile(r"^\s{0,40}(?:[a-z]{1,10} (?:-a )?)?[A-Za-z_]\w{0,60}\+?=\($")
 _WORD_OF_COMMAND = re.compile(r"^( {1,60})(- )?(\S.{0,400})$")
 _LONG = 60
 
@@ -75,10 +76,15 @@ def _plain(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _in_one_line(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """A manifest's command, of which each line or item is a word or a flag, put behind its key."""
+    """A manifest's command or a shell's array, of which each line is a word or a flag, in one line."""
     key, indent, number = "", 0, 0
     for line_number, bare in lines:
-        word = _WORD_OF_COMMAND.match(bare) if key and len(key) < LONGEST_LINE else None
+        if key and bare.lstrip().startswith("# "):
+            continue
+        if key.startswith("(") and len(key) < LONGEST_LINE and bare.strip() != ")":
+            key = f"{key} {bare.strip()}"
+            continue
+        word = _WORD_OF_COMMAND.match(bare) if key[:1] not in ("", "(") and len(key) < LONGEST_LINE else None
         if word and len(word[1]) >= indent + (word[2] is None):
             stripped = word[3].strip(" '\"")
             key = f"{key} {stripped}"
@@ -88,6 +94,8 @@ def _in_one_line(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
             key = ""
         if found := _KEY_OF_COMMAND.match(bare.rstrip()):
             key, indent, number = f"{found[2]}:", len(found[1]), line_number
+        elif _ARRAY.match(bare.rstrip()):
+            key, number = "(", line_number
         else:
             yield line_number, bare
     if key:

@@ -39,6 +39,10 @@ _MODEL_FLAG = re.compile(
     r"(?:--model(?:-path|_path)?[= ]\s{0,3}|vllm serve\s{1,3}|trtllm-serve\s{1,3}(?:serve\s{1,3})?)"
     r"['\"]?([^\s'\"-][^\s'\"]{0,299})"
 )
+_BEHIND_IMAGE = re.compile(
+    r"(?:vllm-openai[\w.:@-]{0,90}|(?:command|args):)\s{1,12}['\"]?([A-Za-z\d][\w.-]{0,80}/[\w.-]{1,120})"
+)
+"""A container's first word, where it is a repository and no path."""
 _BARE = ("--trust", "--enable", "--disable", "--enforce", "--no-")
 """How flags begin that take no value."""
 _STARTING = re.compile(r"Starting to load model\s+([^\s]{1,300}?)(?:\.\.\.|\s|$)")
@@ -213,7 +217,7 @@ def _model(settings: Settings, text: str, stated: bool) -> dict[str, object]:
     """The model's path: from a config line above all, else from the command, the banner, the loader."""
     if stated and (match := _MODEL.search(text)):
         return {"model_path": match.group(1)}
-    if is_launch(text) and (match := _MODEL_FLAG.search(text)):
+    if is_launch(text) and (match := _MODEL_FLAG.search(text) or _BEHIND_IMAGE.search(text)):
         return {"model_path": match.group(1)}
     if "vllm serve -" in text and (last := _last_word(text)):
         return {"model_path": last}

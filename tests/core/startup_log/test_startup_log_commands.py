@@ -20,12 +20,31 @@ MODEL = "meta-llama/Llama-3.1-8B-Instruct"
         (f"docker run --gpus all --ipc=host vllm/vllm-openai:v0.11.0 --model {MODEL} {ENDS}", VLLM),
         (f"    image: vllm/vllm-openai\n    command: >\n      --model {MODEL}\n      {ENDS}\n    ports:", VLLM),
         (f'  args:\n  - "--model"\n  - "{MODEL}"\n  - "--tensor-parallel-size"\n  - "2"\n  ports:\n', VLLM),
+        (f"docker run --gpus all vllm/vllm-openai:nightly \\\n  {MODEL} {ENDS}", VLLM),
+        (f"    command: {MODEL} {ENDS}\n    ports:", VLLM),
+        (
+            f"    command: >\n      # the --model flag, as ever\n      --model {MODEL}\n      {ENDS}\n    ports:",
+            VLLM,
+        ),
+        (f"SERVE=(\n  vllm serve\n  {MODEL}\n  # ranks\n  {ENDS}\n)\n${{SERVE[@]}} &", VLLM),
         (f"uv run vllm serve {MODEL} \\\n  {ENDS}", VLLM),
         (f"python3 -m dynamo.vllm --model {MODEL} {ENDS}", VLLM),
         (f"python3 -m dynamo.sglang --model-path {MODEL} --tp 2", SGLANG),
         (f"sglang serve --model-path {MODEL} --tp 2 --mem-fraction-static 0.88", SGLANG),
     ],
-    ids=["docker", "compose", "kubernetes", "uv", "dynamo", "dynamo of sglang", "sglang serve"],
+    ids=[
+        "docker",
+        "compose",
+        "kubernetes",
+        "image",
+        "one line",
+        "comment",
+        "array",
+        "uv",
+        "dynamo",
+        "dynamo of sglang",
+        "sglang serve",
+    ],
 )
 def test_a_command_names_the_model_and_its_ranks_however_it_is_written(command, log):
     """sglang serve as in InferenceX issue #2128, a compose file as in vLLM's #51041."""
