@@ -10,6 +10,7 @@ import torch
 
 def manifest(command: str, weights: str, seed: int, threads_per_rank: int) -> dict[str, object]:
     """How to make this run again, and where it was made; the load of the last minute tells of its neighbours."""
+    gpus = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
     return {
         "command": command,
         "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -18,7 +19,7 @@ def manifest(command: str, weights: str, seed: int, threads_per_rank: int) -> di
         "threads_per_rank": threads_per_rank,
         "priority": _priority(),
         "load_average": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
-        "hardware": {"cpu": _cpu_name(), "cores": os.cpu_count(), "gpus": _gpu_names()},
+        "hardware": {"cpu": _cpu_name(), "cores": os.cpu_count(), "gpus": gpus},
         "versions": {"python": platform.python_version(), "torch": torch.__version__, "system": platform.system()},
     }
 
@@ -86,7 +87,3 @@ def _cpu_name() -> str:
     lines = file.read_text().splitlines() if file.is_file() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
-
-
-def _gpu_names() -> list[str]:
-    return [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]

@@ -74,7 +74,7 @@ def exercises() -> None:
         sign = "open" if choice == UNDECIDED else "ok" if choice == exercise.answer else "off"
         page.verdict(sign, f"exercises.right_{exercise.key}")
         with page.guarded():
-            told.draw(page, cases.exercise_report(exercise), exercise.key)
+            told.draw(page, read_log(exercise.log), exercise.key)
 
 
 def formulas() -> None:

@@ -22,7 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
-        guard = BudgetGuard(options.ledger, _limits(options))
+        caps = (options.lab_cap, options.phase_cap, options.gpu_hours_cap, options.spin_up_reserve)
+        guard = BudgetGuard(options.ledger, BudgetLimits(*caps))
         try:
             _act(guard, options)
             return _status(guard, options.experiment)
@@ -53,10 +54,6 @@ def _status(guard: BudgetGuard, experiment: Path) -> Mapping[str, object]:
         "alert": account.alert,
         "manifest_agrees": in_manifest == account.total_spent_usd(),
     }
-
-
-def _limits(options: argparse.Namespace) -> BudgetLimits:
-    return BudgetLimits(options.lab_cap, options.phase_cap, options.gpu_hours_cap, options.spin_up_reserve)
 
 
 def make_parser() -> Parser:

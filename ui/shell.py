@@ -143,7 +143,8 @@ def run() -> None:
     st.session_state["_said"] = page.title
     if presenting():
         st.html(f"<style>{_read(_CSS.with_name('present.css'))}</style>")
-    with st.container(horizontal_alignment="center"), st.container(width=_column_px(), key="column"):
+    width = 4000 if presenting() else theme.COLUMN_PX
+    with st.container(horizontal_alignment="center"), st.container(width=width, key="column"):
         notice = st.container()
         with operators.rerun(page.url_path or OVERVIEW.stem), guarded(page.url_path or OVERVIEW.stem):
             notes.draw() if reads else page.run()
@@ -225,10 +226,6 @@ def _bar() -> bool:
 
 def _flip_present() -> None:
     st.session_state["present"] = not presenting()
-
-
-def _column_px() -> int:
-    return 4000 if presenting() else theme.COLUMN_PX
 
 
 def _say_what_was_ignored(region: st.delta_generator.DeltaGenerator, page: str) -> None:

@@ -29,7 +29,8 @@ def cross_node(rng: np.random.Generator) -> Case:
     inside = _bill(GPUS_PER_NODE)
     hop_s = link(NETWORK).latency_s + inside.whole.step.payload_bytes / link(NETWORK).bandwidth_bytes_per_s
     piped_s = inside.whole.total_s + hop_s
-    messages, piped_messages = _messages(wide), GPUS_PER_NODE * (NODES - 1)
+    messages = wide.network.cost.steps * wide.gpus_per_node * wide.nodes  # every GPU sends one at each step
+    piped_messages = GPUS_PER_NODE * (NODES - 1)
     steps = _steps(wide.whole.total_s, messages, rng)
     piped = _steps(piped_s, piped_messages, rng)
     tail, mended = tail_of(steps), tail_of(piped)
@@ -70,11 +71,6 @@ def _bill(tp_size: int) -> NodeBill:
     return node_bill(
         Step(model(MODEL), tp_size, BATCH, step_s, divided=True), GPUS_PER_NODE, link(INSIDE), link(NETWORK)
     )
-
-
-def _messages(bill: NodeBill) -> int:
-    """Messages over the network in a step: every GPU sends one at each of the network's steps."""
-    return bill.network.cost.steps * bill.gpus_per_node * bill.nodes
 
 
 def _steps(usual_s: float, messages: int, rng: np.random.Generator) -> np.ndarray:

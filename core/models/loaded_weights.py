@@ -196,7 +196,7 @@ class _Rank:
                 self._other("tables", model.extra_tables // self.tp_size),
             ]
         if stage.has_head:
-            parts.append(StoredTensor("final norm", self._vectors_a_norm, width * self.kind.other_bytes))
+            parts.append(StoredTensor("final norm", VECTORS_A_NORM[model.norm], width * self.kind.other_bytes))
             parts += [] if model.tie_word_embeddings else [self._other("head", rows * width)]
             parts.append(self._other("head bias", rows * model.head_bias))
             parts.append(self._other("extra", model.extra_parameters))
@@ -219,10 +219,6 @@ class _Rank:
             elements = part.times * padded * (_up(part.by, kind.outer_multiple) if part.by > 1 else part.by)
         each = {"linear": kind.linear_bytes, "expert": kind.expert_bytes, "other": kind.other_bytes}
         return StoredTensor(part.name, 1, ceil(elements * each[part.width]), part.group)
-
-    @property
-    def _vectors_a_norm(self) -> int:
-        return VECTORS_A_NORM[self.model.norm]
 
     def _other(self, name: str, elements: int) -> StoredTensor:
         return StoredTensor(name, 1, elements * self.kind.other_bytes)

@@ -32,7 +32,8 @@ from core.specs import ModelSpec
 def layer_parts(model: ModelSpec, layer: LayerSpec) -> tuple[Part, ...]:
     """Every part of one layer of a kind; those of no size are left out."""
     parts = [part for block in layer.blocks for part in block_parts(model, block)]
-    norms = [Part("norm", "norm", whole(model.hidden_size), width="other")] * layer.norms * _vectors(model)
+    norm = Part("norm", "norm", whole(model.hidden_size), width="other")
+    norms = [norm] * layer.norms * VECTORS_A_NORM[model.norm]
     extra = Part("extra", "norm", whole(layer.extra), width="other")
     return tuple(part for part in (*parts, *norms, extra) if part.times * part.by * sum(c.units for c in part.cuts))
 
@@ -112,8 +113,3 @@ VECTORS_A_NORM = {"rmsnorm": 1, "layernorm": 2, "bare": 0}
 
 def _matrices(model: ModelSpec) -> int:
     return 2 if model.mlp == "gated" else 1
-
-
-def _vectors(model: ModelSpec) -> int:
-    """Vectors that a norm has: a LayerNorm has a bias too, a bare one has neither."""
-    return VECTORS_A_NORM[model.norm]

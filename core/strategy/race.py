@@ -149,7 +149,8 @@ def _lane(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> Lane:
 def _relay(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> list[Ticket]:
     """Readers first, then writers in turn, which take each cache as it arrives."""
     readers = _distributed(entrant.reader, entrant.readers, arrivals, chunk_tokens)
-    read = sorted(((row, reader) for reader, course in enumerate(readers) for row in _rows(course)), key=_first_s)
+    asked = [(row, reader) for reader, course in enumerate(readers) for row in _rows(course)]
+    read = sorted(asked, key=lambda one: one[0][2])  # as their caches are ready
     free_s: dict[tuple[str, int], float] = {}
     ready = []
     for turn, (row, reader) in enumerate(read):
@@ -175,10 +176,6 @@ def _distributed(
 
 def _rows(course: Course) -> list[tuple[float, float, float, float]]:
     return list(zip(course.arrivals_s, course.begun_s, course.first_s, course.done_s, strict=True))
-
-
-def _first_s(read: tuple[tuple[float, float, float, float], int]) -> float:
-    return read[0][2]
 
 
 def _by(time_s: float, until_s: float | None) -> bool:

@@ -8,8 +8,9 @@ from core import units
 from core.catalog import model as find_model
 from core.collectives.cost import as_measured
 from core.comm_cost.bill import Bill, Step, bill
-from core.comm_cost.measured import MeasuredPoint
+from core.comm_cost.measured import MeasuredPoint, measured_bill
 from core.comm_cost.readings import Reading
+from core.errors import OutOfRangeError
 from core.numbers import figure, whole
 from core.specs import LinkSpec
 from runtime.catalog_words import short_name
@@ -72,16 +73,17 @@ def one_gpu_row(step: Step) -> BillRow:
 def link_row(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> BillRow:
     """The bar of one link, with the measured bill beside it where there is one."""
     row = bill_row(view.price(link), short_name(link), terms(link, view.kernel(link)))
-    measured = view.measured(link, points)
-    if measured is None:
+    return with_timed(view, row, view.series(link), points)
+
+
+def with_timed(view: View, row: BillRow, series: str, points: Sequence[MeasuredPoint]) -> BillRow:
+    """A bar with the same bill as a machine was timed at, if any was at this size and number of ranks."""
+    try:
+        total_s = measured_bill(points, series, view.step).total_s
+    except OutOfRangeError:
         return row
-    words = said(
-        "comm_cost",
-        "says.measured_ms",
-        total_s=measured.total_s,
-        software=software(view.series(link), points),
-    )
-    return replace(row, measured_ms=1e3 * measured.total_s, measured=words)
+    words = said("comm_cost", "says.measured_ms", total_s=total_s, software=software(series, points))
+    return replace(row, measured_ms=1e3 * total_s, measured=words)
 
 
 @kept

@@ -6,16 +6,15 @@ from dataclasses import dataclass, replace
 from core.catalog import LINKS, gpu
 from core.comm_cost.bill import Bill, PricedCollective, bill, priced_ends
 from core.comm_cost.kernels import in_switch_cost, picked_bill
-from core.comm_cost.measured import MeasuredPoint, measured_bill
+from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import Reading
 from core.comm_cost.remedies import PurchaseAdvice, exposed_s
-from core.errors import OutOfRangeError
 from core.specs import LinkSpec
 from runtime.catalog_words import short_name, told
 from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, plain, seconds
-from ui.comm_cost.rows import BillRow, bar, bill_row, one_gpu_row, software, terms
+from ui.comm_cost.rows import BillRow, bar, bill_row, one_gpu_row, terms, with_timed
 from ui.comm_cost.rows_view import View, ring_series
 
 _GPUS = ("b200-sxm", "h200-sxm", "h100-sxm", "mi300x", "a100-80gb-sxm", "l40s", "rtx-3090", "rtx-4090", "a10g")
@@ -28,32 +27,17 @@ def kernel_rows(view: View, points: Sequence[MeasuredPoint]) -> list[BillRow]:
     for link in view.links:
         ring, picked = bill(view.step, view.timed(link)), picked_bill(view.step, link)
         name = "ring" if picked.kernel == "NCCL" else picked.kernel
-        rows.append(
-            _timed(
-                view,
-                bill_row(ring, said("comm_cost", "says.nccl", short_name=short_name(link)), terms(link)),
-                ring_series(view, link),
-                points,
-            )
-        )
+        row = bill_row(ring, said("comm_cost", "says.nccl", short_name=short_name(link)), terms(link))
+        rows.append(with_timed(view, row, ring_series(view, link), points))
         if name != "ring":
             row = bill_row(picked.bill, f"{short_name(link)}, {named('comm_cost', name)}", terms(link, name))
-            rows.append(_timed(view, row, view.series(link), points))
+            rows.append(with_timed(view, row, view.series(link), points))
         switch = in_switch_cost(view.step.payload_bytes, view.step.tp_size, link)
         if switch is not None:
             added = Bill(view.step, switch.times(view.step.all_reduces))
             detail = said("comm_cost", "kernels.switch", switch)
             rows.append(bill_row(added, said("comm_cost", "bar.switch", over=short_name(link)), detail))
     return rows
-
-
-def _timed(view: View, row: BillRow, series: str, points: Sequence[MeasuredPoint]) -> BillRow:
-    try:
-        bill = measured_bill(points, series, view.step)
-    except OutOfRangeError:
-        return row
-    words = said("comm_cost", "says.measured_ms", total_s=bill.total_s, software=software(series, points))
-    return replace(row, measured_ms=1e3 * bill.total_s, measured=words)
 
 
 @dataclass(frozen=True)

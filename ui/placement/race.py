@@ -90,7 +90,8 @@ def _play(page: Page, asked: rows.Asked, named: int | None) -> None:
     ran = asked.ran
     assert ran is not None
     end_s = held_axes.span("race", ran.end_s)
-    samples, stops = rows.sample_times(end_s), rows.stop_times(end_s)
+    samples = rows.sample_times(end_s)
+    stops = samples[:: rows.SAMPLES]
     lanes = [
         player.Lane(
             title=f"{number}  {rows.name(lane.entrant)}",

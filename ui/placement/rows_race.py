@@ -107,11 +107,6 @@ def sample_times(end_s: float) -> list[float]:
     return [end_s * sample / (STOPS * SAMPLES) for sample in range(STOPS * SAMPLES + 1)]
 
 
-def stop_times(end_s: float) -> list[float]:
-    """The moments that a step goes to."""
-    return sample_times(end_s)[::SAMPLES]
-
-
 def standing(lane: Lane, time_s: float) -> dict[str, str]:
     """A lane's numbers at a moment, in words."""
     first_s, between_s = lane.ttft_s(time_s), lane.itl_s(time_s)

@@ -6,8 +6,6 @@ from core.catalog import model
 from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank, kv_tokens
 from core.models.loaded_weights import loaded_weight_bytes
 from core.models.parameters import count_parameters
-from core.startup_log.reader import read_log
-from core.startup_log.records import Report
 from core.units import GIB
 from runtime.prose import said
 from runtime.quantities import grouped, local
@@ -153,8 +151,3 @@ def _per_rank() -> Exercise:
         1,
         "vllm-project/vllm issue 13061, 2 × RTX 4090",
     )
-
-
-def exercise_report(exercise: Exercise) -> Report:
-    """The exercise's log, read as any other."""
-    return read_log(exercise.log)
