@@ -59,15 +59,16 @@ class Shown:
 def shown(scenario: Scenario, answered: bool = True) -> Shown:
     """The visit's own scenario over every link that lab 03 compares, once lab 03's question was answered.
 
-    Until then nothing from which the answer could be read: another model, the links of a node alone, and not as
-    many GPUs as the question has.
+    Until then nothing from which an answer could be read: another model, the links of a node alone, and neither as
+    many GPUs as the question has nor as many as the labs' own, which the overview asks about.
     """
     if answered:
         return Shown(scenario, _ranks_of(scenario), tuple(View(scenario).compared))
     alike = scenario.model_spec.num_hidden_layers == OWN.model_spec.num_hidden_layers
     other = OTHER if alike else OWN
-    ranks = (size for size in _ranks_of(other) if size == 1 or size != scenario.tp)
-    return Shown(other, tuple(ranks), tuple(link for link in View(other).compared if link.reach == "node"))
+    ranks = tuple(size for size in _ranks_of(other) if size == 1 or size not in (scenario.tp, Scenario().tp))
+    links = tuple(link for link in View(other).compared if link.reach == "node")
+    return Shown(replace(other, tp=ranks[1]), ranks, links)
 
 
 def _ranks_of(scenario: Scenario) -> tuple[int, ...]:
