@@ -86,7 +86,7 @@ def _call(module: Any, file: str, function: str, given: dict[str, Any]) -> dict[
     ledgers: list[Any] = []
     arguments = {name: _decoded(value, wholes, ledgers) for name, value in given.items()}
     value = plain(getattr(module, function)(**arguments))
-    if function == "run_on_ticks":
+    if function == "run_on_ticks" and isinstance(value, list):
         value = sorted(value)
     answer: dict[str, Any] = {"value": value}
     if ledgers:
@@ -173,7 +173,7 @@ def plain(value: Any) -> Any:
         return [plain(value.action), *(plain(part) for part in (value.rank, value.start, value.end))]
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
-    raise TypeError(f"a {type(value).__name__} is no answer")
+    raise TypeError(f"what was returned has the type {type(value).__name__}, which is no answer")
 
 
 def _on_two_ranks(module: Any, file: str, function: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -246,7 +246,7 @@ def mlp(submission: Any, group: Any, given: dict[str, Any]) -> Any:
 
 
 def _told(y: Any, module: Any, group: Any) -> Any:
-    return y.tolist(), [line.op for line in group.ledger], sum(p.numel() for p in module.parameters())
+    return plain(y), [line.op for line in group.ledger], sum(p.numel() for p in module.parameters())
 
 
 def _raised(error: BaseException, file: str) -> str:
@@ -260,8 +260,10 @@ def _raised(error: BaseException, file: str) -> str:
 
 
 def _say(answers: Any, answer: dict[str, Any]) -> None:
-    text = json.dumps(answer, allow_nan=False, default=str) if _finite(answer) else '{"raised": "not finite"}'
-    answers.write((text if len(text) <= LONGEST else '{"raised": "too long an answer"}') + "\n")
+    if not _finite(answer):
+        answer = {"raised": "The answer has a number that is not finite."}
+    text = json.dumps(answer, allow_nan=False, default=str)
+    answers.write((text if len(text) <= LONGEST else '{"raised": "The answer is too long."}') + "\n")
     answers.flush()
 
 

@@ -211,12 +211,12 @@ def test_a_file_that_cannot_be_loaded_earns_none_and_says_why(tmp_path, code, sa
         ("'x' * 20_000_000", "too long"),
         ("float('nan')", "not finite"),
         ("10**5000", ""),
-        ("[[[[1]]]]", "wrong"),
-        ("object()", "is no answer"),
+        ("[[[[1]]]]", "An array of the shape (1, 1, 1, 1) was returned, and a number is due."),
+        ("object()", "has the type object, which is no answer"),
     ],
 )
 def test_an_answer_of_no_use_is_said_to_be_one(tmp_path, value, said):
-    results = graded(tmp_path, right_but(f"def comm_fraction(*a, **k):\n    return {value}\n"))
+    results = graded(tmp_path, right_but(f"def comm_fraction(comm_s, step_s):\n    return {value}\n"))
     assert points(results)[5] == 0
     assert said in problems(results)[0]
 
@@ -256,3 +256,40 @@ def test_a_verdict_needs_the_very_value():
         {"value": [value]},
     ):
         assert verdict(probe, wrong)
+
+
+@pytest.mark.parametrize(
+    ("lab", "function", "wrong", "said"),
+    [
+        ("lab-01", "column_parallel", None, "Nothing was returned, and an array of the shape ("),
+        ("lab-01", "column_parallel", [], "An empty list was returned, and an array"),
+        (
+            "lab-01",
+            "mlp_tp",
+            lambda due: [[9, *row[1:]] for row in due],
+            " entries are wrong; the first of them, [0, 0], is 9.",
+        ),
+        ("lab-01", "row_parallel", lambda due: [*due[:-1], due[-1][:-1]], "A list of "),
+        ("lab-02", "look_up", lambda due: [due[0], None], "On rank 1: Nothing was returned, and an array of"),
+        ("lab-02", "row", lambda due: [[row[::-1] for row in due[0]], due[1]], "On rank 0: "),
+        ("lab-04", "fill_drain", lambda due: due[::-1], " entries are wrong; the first of them, [0], is ["),
+        ("lab-03", "comm_fraction", "7/23", "A Fraction was returned, and a number is due. The inputs: comm_s="),
+        (
+            "lab-03",
+            "allreduce_time_s",
+            7.5,
+            "7.5 was returned, and another value is due. The inputs: payload_bytes=512, ",
+        ),
+        ("lab-04", "fill_drain", lambda due: [[0, 1], *due[1:]], "1 of "),
+        ("lab-04", "bubble_fraction", 0.25, "A number was returned, and a Fraction is due. The inputs: stages="),
+        ("lab-04", "is_valid", 1, "A number was returned, and a truth value is due."),
+    ],
+)
+def test_a_wrong_value_is_told_with_its_kind_and_without_what_is_due(lab, function, wrong, said):
+    probe = next(one for one in probes(LABS[lab], 1) if one.function == function and "value" in one.expected)
+    due = probe.expected["value"]
+    told = verdict(probe, {"value": wrong(due) if callable(wrong) else wrong})
+    assert said in told
+    assert str(due)[:80] not in told
+    assert "\n" not in told
+    assert len(told) < 300

@@ -8,6 +8,7 @@ An input is tagged: `["array", rows]`, `["whole", rows, shares]` for a tensor th
 `["fraction", "1/10"]`, `["activation", name]`, `["ledger"]`; anything else is a JSON value of its own.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isclose
@@ -41,10 +42,12 @@ class Probe:
     given: Mapping[str, Json]
     expected: Mapping[str, Json]
     tolerance: float = WHOLE_NUMBERS
+    by_rank: bool = False
+    """Whether an answer is a list of what each of two real ranks gave."""
 
 
 def verdict(probe: Probe, answer: object) -> str:
-    """What is wrong with an answer; empty when nothing is."""
+    """What is wrong with an answer; empty when nothing is. No value that is due is told, but of what kind it is."""
     if not isinstance(answer, dict):
         return "There is no answer."
     if "raised" in answer and "raised" not in probe.expected:
@@ -58,20 +61,105 @@ def verdict(probe: Probe, answer: object) -> str:
         else:
             right = _same(expected, given, probe.tolerance)
         if not right:
-            return _WRONG[name]
+            return _of_a_value(probe, expected, given) if name == "value" else _WRONG[name] + _found(name, given)
     return ""
 
 
 _WRONG = MappingProxyType(
     {
-        "value": "The value is wrong.",
-        "ledger": "The collectives that were called are not those the task needs.",
-        "reduced": "What the ranks gave to the all-reduce is not each rank's own term.",
-        "shares": "A rank was given more, or something else, than its share of a tensor.",
-        "raised": "What cannot be split was not refused.",
-        "held": "A rank holds another number of parameters than its share.",
+        "ledger": "The collectives that were called are not those the task needs",
+        "reduced": "What the ranks gave to the all-reduce is not each rank's own term",
+        "shares": "A rank was given more, or something else, than its share of a tensor",
+        "raised": "What cannot be split was not refused with an IndivisibleError",
+        "held": "A rank holds another number of parameters than its share",
     }
 )
+
+
+def _found(name: str, given: object) -> str:
+    """How the sentence ends: with what was found, where that is short."""
+    if name == "ledger" and isinstance(given, list):
+        lines = [" ".join(map(_short, line)) if isinstance(line, list) else _short(line) for line in given]
+        return f": the ledger has {', '.join(lines) or 'no line'}."
+    if name in ("raised", "held") and given is not None:
+        return f": {_short(given)}."
+    return "."
+
+
+def _of_a_value(probe: Probe, expected: Json, given: object) -> str:
+    """What was returned for which numbers, and what kind of thing is due."""
+    if probe.by_rank and isinstance(given, list) and len(given) == len(expected):
+        rank = next(r for r, one in enumerate(given) if not _same(expected[r], one, probe.tolerance))
+        return f"On rank {rank}: {_unlike(expected[rank], given[rank], probe.tolerance)}"
+    numbers = ", ".join(f"{name}={text}" for name, one in probe.given.items() if (text := _input(one)))
+    return _unlike(expected, given, probe.tolerance) + (f" The inputs: {numbers}." if numbers else "")
+
+
+def _unlike(expected: Json, given: object, tolerance: float) -> str:
+    due, kind = _kind(expected), _kind(given)
+    if kind != due:
+        return f"{kind[:1].upper()}{kind[1:]} was returned, and {due} is due."
+    if not isinstance(expected, list) or not isinstance(given, list):
+        return f"{_short(given)} was returned, and another value is due."
+    mine, theirs = _entries(expected), _entries(given)
+    wrong = [place for place in mine if not _same(mine[place], theirs[place], tolerance)]
+    first = f"{list(wrong[0])}, is {_short(theirs[wrong[0]])}"
+    return f"{len(wrong)} of {len(mine)} entries are wrong; the first of them, {first}."
+
+
+def _input(value: Json) -> str:
+    """A number that a call was given, or a link, a model or a fraction, as it is written; empty for an array."""
+    match value:
+        case bool() | int() | float():
+            return f"{value:.6g}" if isinstance(value, float) else str(value)
+        case ["link", latency_s, bandwidth]:
+            return f"{1e6 * latency_s:g} µs a hop and {bandwidth / 1e9:g} GB/s"
+        case ["model", layers, hidden_size]:
+            return f"{layers} layers, {hidden_size} wide"
+        case ["fraction", text]:
+            return str(text)
+    return ""
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "a truth value"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "a Fraction" if re.fullmatch(r"-?\d+(/\d+)?", value) else "a text"
+    if value == []:
+        return "an empty list"
+    if isinstance(value, list):
+        shape = _shape(value)
+        if shape is None:
+            return f"a list of {len(value)}"
+        return f"an array of the shape {tuple(shape)}" if len(shape) > 1 else f"a list of {shape[0]} numbers"
+    return f"an answer of the type {type(value).__name__}"
+
+
+def _shape(value: list[Json]) -> list[int] | None:
+    """The shape of lists in lists of numbers; none where they are not even or hold something else."""
+    if all(isinstance(entry, int | float) and not isinstance(entry, bool) for entry in value):
+        return [len(value)]
+    inner = [_shape(entry) if isinstance(entry, list) else None for entry in value]
+    if inner[0] is None or any(one != inner[0] for one in inner):
+        return None
+    return [len(value), *inner[0]]
+
+
+def _entries(value: list[Json]) -> dict[tuple[int, ...], Json]:
+    """Each entry of an array by its place; of any other list, each of its own."""
+    if len(_shape(value) or (1,)) == 1:
+        return {(n,): one for n, one in enumerate(value)}
+    return {(n, *place): one for n, part in enumerate(value) for place, one in _entries(part).items()}
+
+
+def _short(value: object) -> str:
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def _same(expected: Json, given: object, tolerance: float) -> bool:

@@ -139,7 +139,7 @@ def of_two_ranks(rng: Draw) -> Iterator[Probe]:
     given = {"x": x.tolist(), "weight": W.tolist(), "bias": bias.tolist()}
 
     def probe(task: int, claim: str, function: str, expected: Mapping[str, Json], **more: Json) -> Probe:
-        return Probe(task, claim, function, {**given, **more}, expected, SINGLE)
+        return Probe(task, claim, function, {**given, **more}, expected, SINGLE, by_rank=True)
 
     halves = [half.tolist() for half in np.split(y, 2, 1)]
     yield probe(1, "each rank makes its half of y", "column", {"value": halves})
