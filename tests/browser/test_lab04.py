@@ -132,6 +132,18 @@ def test_a_click_on_an_idle_cell_counts_the_bubble(player):
     assert "1 of 23 ticks" in player.locator("figure.player output").inner_text()
 
 
+BROKEN = """() => [...document.querySelectorAll('p > code')].filter((code) => {
+    const letters = document.createRange();
+    letters.selectNodeContents(code);
+    return new Set([...letters.getClientRects()].map(({ top }) => Math.round(top))).size > 1;
+}).map(({ textContent }) => textContent)"""
+
+
+def test_a_formula_in_a_note_stands_on_one_line(player):
+    assert "(p − 1)/m" in player.locator("p > code").all_inner_texts()
+    assert player.evaluate(BROKEN) == []
+
+
 def test_with_reduced_motion_play_shows_the_end_at_once(player):
     player.emulate_media(reduced_motion="reduce")
     player.keyboard.press("Space")
