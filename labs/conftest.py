@@ -22,8 +22,8 @@ _TASKS = {
     for task in lab.tasks
     for test in task.tests
 }
-_PRINTED_LINES = 20
-"""As many of a test's printed lines are shown, the last ones."""
+_PRINTED_LINES, _PRINTED_CHARACTERS = 20, 200
+"""As many of a test's printed lines are shown, the last ones, and as many characters of each, the first ones."""
 
 _RESULTS = pytest.StashKey[dict]()
 _NO_CASE = SimpleNamespace(params={})
@@ -75,7 +75,8 @@ def pytest_runtest_makereport(item, call):
     task = _task_of(item)
     if task is None or (report.when != "call" and report.passed):
         return report
-    if report.failed and call.excinfo is not None and isinstance(call.excinfo.value, AssertionError):
+    ours = call.excinfo is not None and not _line_of(call.excinfo)
+    if report.failed and ours and isinstance(call.excinfo.value, AssertionError):
         report.longrepr = _unmet(item, call.excinfo)
     elif report.failed and call.excinfo is not None:
         line, raised = _line_of(call.excinfo), _plain(str(call.excinfo.value))
@@ -94,18 +95,25 @@ def pytest_runtest_makereport(item, call):
 
 
 def _plain(raised: str) -> str:
-    """An error's words; numpy's own of a product that does not fit, without its signatures."""
+    """An error's words in one line; numpy's own of a product that does not fit, without its signatures."""
     sizes = re.fullmatch(
         r"matmul: .*mismatch in its core dimension 0.*\(size (\d+) is different from (\d+)\)", raised
     )
-    return f"a product of {sizes[2]} columns and {sizes[1]} rows, which should be as many" if sizes else raised
+    if sizes:
+        return f"a product of {sizes[2]} columns and {sizes[1]} rows, which should be as many"
+    return _cut(" ".join(raised.split()))
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _PRINTED_CHARACTERS else line[: _PRINTED_CHARACTERS - 1] + "…"
 
 
 def _last_lines(printed: str) -> str:
-    """What a test printed, its beginning left out where it is long."""
+    """What a test printed, its beginning left out where it is long, and the end of each line that is."""
     lines = printed.splitlines()
     left_out = len(lines) - _PRINTED_LINES
-    return printed if left_out <= 0 else "\n".join([f"({left_out} lines before)", *lines[-_PRINTED_LINES:]])
+    head = [f"({left_out} lines before)"] if left_out > 0 else []
+    return "\n".join([*head, *map(_cut, lines[-_PRINTED_LINES:])])
 
 
 def _unmet(item: pytest.Item, raised: pytest.ExceptionInfo) -> str:

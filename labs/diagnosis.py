@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from numbers import Number
+from numbers import Real
 
 import numpy as np
 import pytest
@@ -15,9 +15,7 @@ def agree(y, due, slips: Mapping[str, object] | None = None, *, within=0.0, hint
     """
     __tracebackhide__ = True
     due = np.asarray(due)
-    if y is None:
-        pytest.fail("The function returned nothing.", pytrace=False)
-    y = np.asarray(y)
+    y = _array(y, due.shape)
     off = ~(np.abs(y - due) <= within) if y.shape == due.shape else np.array([])  # ~, so that NaN is off
     if y.shape == due.shape and not off.any():
         return
@@ -28,10 +26,27 @@ def agree(y, due, slips: Mapping[str, object] | None = None, *, within=0.0, hint
         pytest.fail(f"The result has the shape {y.shape}; {due.shape} is expected.{hint}", pytrace=False)
     first = tuple(int(place) for place in np.argwhere(off)[0])
     pytest.fail(
-        f"{off.sum()} of {due.size} entries are wrong; the first, y{list(first)}, is {y[first]:g} and should be"
-        f" {due[first]:g}.{hint}",
+        f"{off.sum()} of {due.size} entries are wrong; the first, y{list(first)}, is"
+        f" {_written(y[first], due[first])} and should be {_written(due[first], y[first])}.{hint}",
         pytrace=False,
     )
+
+
+def _array(y, shape: tuple[int, ...]) -> np.ndarray:
+    """A result as numbers; fail where it holds none, or is none where many are due."""
+    __tracebackhide__ = True
+    try:
+        array = np.asarray(y)
+    except ValueError:  # lists of different lengths
+        array = np.asarray(None)
+    if array.dtype.kind not in "biufc" or (shape and not array.shape):
+        pytest.fail(f"{given(y)}, and an array of the shape {shape} is due.", pytrace=False)
+    return array
+
+
+def given(value) -> str:
+    """How a sentence on a result of the wrong kind begins."""
+    return f"{'Nothing' if value is None else f'A result of the type {type(value).__name__}'} was returned"
 
 
 def is_due(found, due, case: str, slips: Mapping[str, object] | None = None, *, rel=0.0):
@@ -40,27 +55,36 @@ def is_due(found, due, case: str, slips: Mapping[str, object] | None = None, *, 
     `case` says for what it was asked; `slips` are wrong numbers by what is to be said of each.
     """
     __tracebackhide__ = True
-    if found is None:
-        pytest.fail(f"{case}: the function returned nothing.", pytrace=False)
-    if isinstance(found, bool) or not isinstance(found, Number):
-        pytest.fail(f"{case}: a {type(found).__name__} was returned; a number is expected.", pytrace=False)
+    if isinstance(found, bool) or not isinstance(found, Real):
+        pytest.fail(f"{case}: {_lower(given(found))}, and {_written(due)} is due.", pytrace=False)
     if isinstance(due, Fraction) and not isinstance(found, Fraction | int):
         pytest.fail(
-            f"{case}: {found:g} was returned as a {type(found).__name__}; a Fraction is due.", pytrace=False
+            f"{case}: {found:g} was returned as a {type(found).__name__}, and the Fraction {due} is due.",
+            pytrace=False,
         )
     if _near(found, due, rel):
         return
     known = (words for words, wrong in (slips or {}).items() if _near(found, wrong, max(rel, 1e-9)))
     why = next((f" {words[:1].upper()}{words[1:]}." for words in known), "")
-    pytest.fail(f"{case}: {_written(found)} was returned, and {_written(due)} is due.{why}", pytrace=False)
+    pytest.fail(
+        f"{case}: {_written(found, due)} was returned, and {_written(due, found)} is due.{why}", pytrace=False
+    )
 
 
 def _near(found, due, rel: float) -> bool:
-    return bool(abs(found - due) <= rel * abs(due) + (1e-12 if rel else 0))
+    return bool(found == due or abs(found - due) <= rel * abs(due) + (1e-12 if rel else 0))
 
 
-def _written(value) -> str:
-    return str(value) if isinstance(value, int | Fraction) else f"{value:.6g}"
+def _written(value, beside=None) -> str:
+    """A number in six digits, or in all of them where those beside it look the same."""
+    if isinstance(value, int | Fraction):
+        return str(value)
+    alike = beside is not None and f"{value:.6g}" == f"{beside:.6g}"
+    return str(value) if alike else f"{value:.6g}"
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
 
 
 def summed(due, num_ranks: int, terms=()) -> dict[str, object]:

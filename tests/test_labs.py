@@ -4,13 +4,19 @@ The bare environment refuses every import outside of the standard library, numpy
 so that a learner without torch or Streamlit can do the labs that need neither.
 """
 
+import math
 import os
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
+from labs.diagnosis import agree, is_due
 from tests.lab_runs import LABS, ROOT, run_lab
 
 BARE = [name for name in LABS if not name.startswith("lab-02")]
@@ -104,9 +110,59 @@ def test_a_file_that_cannot_be_loaded_is_told_once(tmp_path):
 def test_what_an_attempt_prints_and_numpy_says_is_kept_short(tmp_path):
     attempt = """
 def column_parallel(x, W, num_ranks, ledger=None, bias=None):
-    print("rank\\n" * 5000)
+    print("rank\\n" * 5000, "x" * 400_000)
     return np.concatenate([x @ w for w in np.split(W, num_ranks)], axis=-1)
 """
     lines = told(attempt, tmp_path, "lab-01-tp-sharding-math")
+    assert len(lines) < 20_000
     assert "ValueError: a product of 5 columns and 16 rows, which should be as many (line" in lines
     assert len(lines.splitlines()) < 140
+
+
+@pytest.mark.parametrize(
+    ("found", "due", "said"),
+    [
+        (None, 8192, "it: nothing was returned, and 8192 is due."),
+        ([1.0], 0.5, "it: a result of the type list was returned, and 0.5 is due."),
+        (Decimal(1), 0.5, "it: a result of the type Decimal was returned, and 0.5 is due."),
+        (0.5j, 0.5, "it: a result of the type complex was returned, and 0.5 is due."),
+        (0.25, Fraction(1, 4), "it: 0.25 was returned as a float, and the Fraction 1/4 is due."),
+        (1.0000000001, 1.0, "it: 1.0000000001 was returned, and 1.0 is due."),
+        (math.inf, math.inf, ""),
+        (None, np.ones((1, 16)), "Nothing was returned, and an array of the shape (1, 16) is due."),
+        (
+            "done",
+            np.ones((1, 16)),
+            "A result of the type str was returned, and an array of the shape (1, 16) is due.",
+        ),
+        (
+            True,
+            np.ones((1, 16)),
+            "A result of the type bool was returned, and an array of the shape (1, 16) is due.",
+        ),
+        (
+            ([1], None),
+            np.ones(2),
+            "A result of the type tuple was returned, and an array of the shape (2,) is due.",
+        ),
+        (np.full(2, 1 + 1e-12), np.ones(2), "y[0], is 1.000000000001 and should be 1.0."),
+    ],
+)
+def test_a_wrong_result_is_told_with_what_was_returned_and_what_is_due(found, due, said):
+    with pytest.raises(pytest.fail.Exception) if said else nullcontext() as failed:
+        agree(found, due) if isinstance(due, np.ndarray) else is_due(found, due, "it")
+    assert not said or said in str(failed.value)
+
+
+@pytest.mark.slow
+def test_an_error_of_the_attempt_is_one_line_with_its_place(tmp_path):
+    """Its own assertion too, which is no claim of the lab's."""
+    attempt = """
+def counted_bubble(spans, stages):
+    raise RuntimeError("one\\ntwo")
+def is_valid(spans, stages, microbatches):
+    assert stages % 2 == 0, "odd"
+"""
+    lines = told(attempt, tmp_path)
+    assert "RuntimeError: one two (line" in lines
+    assert "AssertionError: odd (line" in lines

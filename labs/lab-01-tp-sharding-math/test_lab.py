@@ -37,7 +37,7 @@ def cut_along(dim, *tensors, finer=False):
         if isinstance(tensor, Whole) and not tensor.is_cut_along(dim, finer):
             pytest.fail(
                 f"{tensor.name} {list(tensor.shape)} is cut along its {('outputs', 'inputs')[dim]}, dim {dim},"
-                f" in equal shares, one a rank; {len(set(tensor.shares))} other pieces were taken from it.",
+                f" in equal shares, one a rank; {len(set(tensor.shares)) or 'no'} other pieces were taken from it.",
                 pytrace=False,
             )
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from core.pipeline_bubble.schedules.actions import Action, Span
-from labs.diagnosis import is_due
+from labs.diagnosis import given, is_due
 
 SIZES = [(1, 1), (1, 5), (8, 1), (2, 3), (3, 2), (4, 4), (8, 16), (5, 12)]
 
@@ -16,17 +16,15 @@ def by_hand(stages, microbatches):
     return [Span(Action(s, "F", k), s, s + k, s + k + 1) for s in range(stages) for k in range(microbatches)]
 
 
-def listed(given, kind):
+def listed(found, kind):
     """What a function returned as a list of actions or spans; fail where it is none."""
     __tracebackhide__ = True
-    if given is None:
-        pytest.fail("The function returned nothing.", pytrace=False)
-    if not isinstance(given, list | tuple):
-        pytest.fail(f"A {type(given).__name__} was returned; a list is expected.", pytrace=False)
-    strange = next((type(one).__name__ for one in given if not isinstance(one, kind)), None)
+    if not isinstance(found, list | tuple):
+        pytest.fail(f"{given(found)}, and a list of {kind.__name__}s is due.", pytrace=False)
+    strange = next((type(one).__name__ for one in found if not isinstance(one, kind)), None)
     if strange:
-        pytest.fail(f"The list holds a {strange}; {kind.__name__} is what every entry has to be.", pytrace=False)
-    return given
+        pytest.fail(f"An entry of the list has the type {strange}; {kind.__name__} is due.", pytrace=False)
+    return found
 
 
 def runs_as(spans, due):
@@ -201,8 +199,8 @@ def judged(lab, run, stages, microbatches, due, what):
     """Fail unless a run is found as valid as it is."""
     __tracebackhide__ = True
     found = lab.is_valid(run, stages, microbatches)
-    if found is None:
-        pytest.fail("The function returned nothing; True or False is due.", pytrace=False)
+    if found not in (True, False):
+        pytest.fail(f"{given(found)}, and True or False is due.", pytrace=False)
     if bool(found) != due:
         verdict = "is right, and was refused" if due else "cannot happen, and was accepted"
         pytest.fail(f"This run {verdict}: {what}.", pytrace=False)

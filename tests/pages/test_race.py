@@ -83,18 +83,18 @@ def test_one_gpu_has_nothing_to_race():
 def test_a_guess_is_not_held_against_another_answer_and_can_be_made_again(stem, query, guess, key, other):
     shown = guess.replace("guess", "revealed")
     app = visit(entry(stem), **query, **{guess: "4", shown: "true"})
-    assert "made before" not in said(app)
+    assert "made your prediction before" not in said(app)
     app.session_state[key] = other
     app.run()
-    assert "made before" in said(app)
+    assert "made your prediction before" in said(app)
     assert not app.exception
     held = f"{entry(stem).prefix}_held"
-    assert "made before" in said(
+    assert "made your prediction before" in said(
         visit(
             entry(stem), **query, **{guess: "4", shown: "true", key: str(other)}, **{held: app.session_state[held]}
         )
     )
     app.button(key="predict_anew").click().run()
-    assert "made before" not in said(app)
+    assert "made your prediction before" not in said(app)
     assert app.button(key="reveal").disabled
     assert not app.session_state[shown]

@@ -140,7 +140,7 @@ SAYS = {
     "the rows that are there taken for all rows": "A stage that ran nothing is a row too",
     "p for p - 1": "One stage too many waits",
     "the overhead given as the fraction": "That is idle over work, the overhead",
-    "a float where a fraction was asked for": "was returned as a float; a Fraction is due",
+    "a float where a fraction was asked for": "was returned as a float, and the Fraction ",
     "the budget in floating point": "Fraction(str(budget)) is exact",
     "under taken for at most": "That many meet the budget exactly; under it takes one more",
     "the overhead held to the budget": "That holds the overhead, (p - 1)/m, to the budget",
