@@ -257,7 +257,7 @@ def _model_type(config: Config, outer: Config) -> str:
     lacking = [name for name in _REQUIRED if name not in config]
     also = f"; the config has no {', '.join(lacking)} either" if lacking else ""
     if named is None:
-        raise OutOfRangeError("model_type", "", f"is missing, and says how the rest is meant{also}")
+        raise OutOfRangeError("model_type", "", f"is missing, and it says how to read the rest{also}")
     known = ", ".join(FAMILIES)
     raise OutOfRangeError("model_type", shortened(named), f"is unknown here{also}; known are {known}")
 

@@ -80,13 +80,15 @@ Step5ForConditionalGeneration
 def refuse_by_name(kind: str, classes: Sequence[str] = ()) -> None:
     """Raise OutOfRangeError for a family that is known to have what is not counted here, saying what that is."""
     if kind in _ENCODERS.split():
-        raise OutOfRangeError("model_type", kind, "has an encoder that every layer looks at, not counted here")
+        raise OutOfRangeError(
+            "model_type", kind, "has an encoder that every layer looks at, and that is not counted here"
+        )
     if kind in _CROSSING.split():
         raise OutOfRangeError("model_type", kind, "has layers that look at pictures only, not counted here")
     if kind in _EMBEDDING.split():
         raise OutOfRangeError("model_type", kind, "has no decoder and keeps no cache: nothing to plan here")
     if kind in _RECURRENT.split():
-        raise OutOfRangeError("model_type", kind, "keeps a state of a kind that is not counted here")
+        raise OutOfRangeError("model_type", kind, "keeps a kind of state that is not counted here")
     for name in classes:
         if name in _LOOPED.split():
             raise OutOfRangeError("architecture", name, "runs its layers more than once a token, not counted here")

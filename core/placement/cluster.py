@@ -117,7 +117,7 @@ def custom_gpu(memory_bytes: float, memory_bytes_per_s: float, bf16_flops: float
     """
     for name, value in (("memory_bytes", memory_bytes), ("memory_bytes_per_s", memory_bytes_per_s)):
         if not 0 < value < 1e16:
-            raise OutOfRangeError(name, value, "must be above 0, and a GPU's")
+            raise OutOfRangeError(name, value, "must be above 0, and no more than a GPU can have")
     return GpuSpec(
         key="own",
         name="your GPU",

@@ -258,7 +258,9 @@ def test_a_clicker_steps_every_projected_figure_and_nothing_of_it_is_ever_cut(ap
 def test_an_answer_by_hand_is_graded_with_its_unit(app, open_page):
     """8 KB is not 8 KiB, and one all-reduce a layer is half of them."""
     page = open_page(f"{app}/sharding_math?shard_scene=count&shard_count=by+hand&shard_level=blank")
-    for number, (answer, said) in enumerate([("8 KB", "A KB has a thousand bytes"), ("32", "This is half of it")], start=1):
+    for number, (answer, said) in enumerate(
+        [("8 KB", "A KB has a thousand bytes"), ("32", "This is half of it")], start=1
+    ):
         box = page.locator("[data-testid=stTextInput] input:visible").nth(number)
         box.fill(answer)
         box.press("Enter")

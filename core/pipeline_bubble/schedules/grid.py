@@ -61,5 +61,7 @@ def _tick(time: Time, ticks_per_unit: int) -> int:
         return time * ticks_per_unit
     tick = time * ticks_per_unit
     if tick.denominator != 1:
-        raise OutOfRangeError("time", time, f"is not on one of {ticks_per_unit} ticks a unit")
+        raise OutOfRangeError(
+            "time", time, f"does not fall on a tick, of which a unit of time has {ticks_per_unit}"
+        )
     return tick.numerator

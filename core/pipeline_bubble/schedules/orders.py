@@ -163,7 +163,9 @@ def _round(p: int, m: int) -> int:
     """
     rounds = max(1, m // p)
     if m % rounds:
-        raise OutOfRangeError("microbatches", m, f"must divide over the {rounds} rounds that {p} stages make of it")
+        raise OutOfRangeError(
+            "microbatches", m, f"must divide evenly into the {rounds} rounds that it takes on {p} stages"
+        )
     return m // rounds
 
 

@@ -40,7 +40,7 @@ class Pipe:
         if len(self.stage_times) % whole("chunks", self.chunks):
             raise OutOfRangeError("len(stage_times)", len(self.stage_times), f"must be {self.chunks} for each rank")
         if len(self.link_delays) not in (0, len(self.stage_times) - 1):
-            rule = f"must be {len(self.stage_times) - 1}, one between each two stages, or none"
+            rule = f"must be {len(self.stage_times) - 1}, one for each pair of neighboring stages, or none"
             raise OutOfRangeError("len(link_delays)", len(self.link_delays), rule)
         for time in self.stage_times:
             require_positive(stage_time=float(time))

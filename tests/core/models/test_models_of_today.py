@@ -265,7 +265,7 @@ def test_active_parameters_are_those_in_a_models_name():
         (MIMO | {"hybrid_layer_pattern": [1]}, "must be a list of 48 layers"),
         (V4_FLASH | {"compress_ratios": [7] * 43}, "must be 0, 4 or 128"),
         (V4_FLASH | {"mlp_layer_types": ["fancy"] * 43}, "is a kind of MLP unknown here"),
-        (shape("rwkv7", 64, 2, 2, 2, 128), "keeps a state of a kind that is not counted"),
+        (shape("rwkv7", 64, 2, 2, 2, 128), "keeps a kind of state that is not counted"),
     ],
 )
 def test_a_layer_that_nobody_here_counts_is_named(fields, said):

@@ -105,7 +105,7 @@ def test_openpangu_ultra_has_the_718_billion_parameters_it_is_named_for():
         ("whisper", "has an encoder that every layer looks at"),
         ("mllama_text_model", "has layers that look at pictures only"),
         ("xlm-roberta", "has no decoder and keeps no cache"),
-        ("rwkv", "keeps a state of a kind that is not counted"),
+        ("rwkv", "keeps a kind of state that is not counted"),
     ],
 )
 def test_what_is_known_and_not_counted_is_refused_with_what_it_has(kind, said):
