@@ -27,8 +27,8 @@ from core.evidence.report import Residual, residuals
 from core.placement.beside import Compared, promised, regimes
 from core.specs import ModelSpec
 from core.units import percent, plain
-from runtime.planners import KEPT, planners
-from runtime.published import shipped_table
+from runtime.published import COMPARED as KEPT
+from runtime.published import planners, shipped_table
 from scripts.terminal import print_aligned
 
 ROWS = Path(__file__).with_name("aiconfigurator_rows.py")

@@ -89,8 +89,7 @@ def compare() -> None:
         if shown is not None and asked.pinned is not None:
             page.say("compare.pinned")
             price = asked.question.demand.usd_per_gpu_hour
-            table = frame(rows.compared(shown, asked.pinned, price))
-            page.table(table, "compare.pinned")
+            page.table(rows.compared(shown, asked.pinned, price), "compare.pinned")
         else:
             page.say("compare.no_pin")
         answer.losers(page, placement)

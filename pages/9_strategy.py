@@ -83,7 +83,7 @@ def picker() -> None:
             page.reading("picker.nearest")
     with st.container(key="aside_picker"):
         if flips:
-            page.table(frame(flip_rows(flips)), "picker.flips")
+            page.table(flip_rows(flips), "picker.flips")
         page.say("picker.trace")
         st.markdown("\n".join(f"1. {escape(worded(reason))}" for reason in given.trace))
         if given.question.purpose == "train":

@@ -67,13 +67,9 @@ class BudgetGuard:
             _append(file, paid)
         return paid
 
-    def remaining(self, lab: str | None = None) -> float:
-        """Dollars that may still be authorised: of the phase, or of one lab where that leaves less."""
-        return self.account().remaining_usd(lab)
-
-    def total_spent(self, lab: str | None = None) -> float:
-        """Dollars paid, by one lab or by all."""
-        return self.account().total_spent_usd(lab)
+    def total_spent(self) -> float:
+        """Dollars paid, by all labs."""
+        return self.account().total_spent_usd()
 
     def account(self) -> Account:
         content = self.path.read_bytes() if self.path.is_file() else b""

@@ -1,6 +1,7 @@
 """Published measurements, read from a file: those that ship with the project, or a table as it was printed."""
 
 import csv
+import json
 import os
 from collections.abc import Iterable
 from dataclasses import astuple
@@ -10,9 +11,10 @@ from pathlib import Path
 from core.errors import UnreadableTextError
 from core.evidence.measurements import KEPT_COLUMNS, KeptRow, Measurement, PublishedTable, keep, read_kept
 from core.evidence.published import PRINTED_COLUMNS, PublishedRow, read_published
+from core.placement.beside import Compared, Planners
 from runtime.measurements import DATA
 
-SHIPPED = DATA / "published_times.csv"
+SHIPPED, COMPARED = DATA / "published_times.csv", DATA / "planners.json"
 CASES_VARIABLE = "SHARDLAB_CASES"
 LARGEST_FILE_BYTES = 32 * 2**20
 
@@ -42,6 +44,15 @@ def published_table(path: Path) -> PublishedTable:
 def shipped_table() -> PublishedTable:
     """The published figures that ship with the project."""
     return published_table(SHIPPED)
+
+
+@lru_cache(maxsize=1)
+def planners() -> Planners:
+    """Two planners' answers, with date and version, as `python -m benchmarks.bench_planners` keeps them."""
+    kept = json.loads(COMPARED.read_text(encoding="utf-8"))
+    rows = tuple(Compared(**row) for row in kept["rows"])
+    times = (kept["seconds_shardlab"], kept["seconds_aiconfigurator"])
+    return Planners(kept["date"], kept["aiconfigurator"], *times, rows)
 
 
 def write_table(measurements: Iterable[Measurement], path: Path) -> None:

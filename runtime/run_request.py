@@ -1,8 +1,16 @@
-"""What is to be run under torchrun, on how many ranks and hosts, and the command that does it."""
+"""What is to be run under torchrun, on how many ranks and hosts, the command for it, and where they meet."""
 
+import errno
+import socket
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from core.errors import ShardlabError
+
+
+class RunRefusedError(ShardlabError):
+    """A run that this machine cannot make."""
 
 
 @dataclass(frozen=True)
@@ -43,3 +51,18 @@ class RunRequest:
         host, _, port = self.rendezvous.rpartition(":")
         nodes = [f"--nnodes={self.nnodes}", f"--node-rank={self.node_rank}"]
         return [*nodes, f"--master-addr={host}", f"--master-port={port}"]
+
+
+def require_free_port(rendezvous: str) -> None:
+    """Raise RunRefusedError when the address to meet at is none, or something of this machine listens there."""
+    host, _, port = rendezvous.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise RunRefusedError(f"rendezvous={rendezvous} is not an address and a port; write it as 10.0.0.1:29500")
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, int(port)))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise RunRefusedError(f"port {port} is taken on this machine; choose another") from error
+            raise RunRefusedError(f"{rendezvous} cannot be listened at: {error.strerror}") from error

@@ -37,10 +37,9 @@ from typing import IO, Literal
 
 from core.errors import ShardlabError
 from runtime.locks import HostLock
-from runtime.ports import RunRefusedError, require_free_port
 from runtime.processes import PARENT, kill_tagged, processor_s, tagged
 from runtime.run_failure import NO_SPACE, plain_failure
-from runtime.run_request import RunRequest
+from runtime.run_request import RunRefusedError, RunRequest, require_free_port
 from runtime.scratch import scratch
 from runtime.torch_here import has_torch
 

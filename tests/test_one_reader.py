@@ -37,7 +37,7 @@ NO_VISITORS_TEXT = {
     ("runtime/plurals.py", "int(decimals or '0')"): "a number of ours, as Python has just written it",
     ("runtime/plurals.py", "int(end)"): "a rule of a language",
     ("runtime/plurals.py", "int(modulus)"): "a rule of a language",
-    ("runtime/ports.py", "int(port)"): "whoever starts the server says where ranks meet",
+    ("runtime/run_request.py", "int(port)"): "whoever starts the server says where ranks meet",
     ("runtime/processes.py", "int(fields[11])"): "what the system tells",
     ("runtime/processes.py", "int(fields[12])"): "what the system tells",
     ("runtime/prose.py", "float(value)"): "a fraction that was computed",

@@ -10,7 +10,7 @@ Ignored: routing tables and token indices, kernels that copy while others comput
 from dataclasses import dataclass, replace
 from math import comb
 
-from core.collectives.cost import Algorithm, CollectiveCost, direct_all_to_all, ring_all_reduce
+from core.collectives.cost import CollectiveCost, direct_all_to_all, ring_all_reduce
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.errors import OutOfRangeError, require_divides, require_positive
 from core.models.parameters import dtype_bytes
@@ -80,9 +80,6 @@ def expert_parallel_bill(
     *,
     deduplicated: bool = False,
     imbalance: float = 1.0,
-    dispatch_dtype: str = "bf16",
-    combine_dtype: str = "bf16",
-    all_to_all: Algorithm = direct_all_to_all,
 ) -> ExpertParallelBill:
     """The bill of a step's all-to-alls, and of the same layers under tensor parallelism.
 
@@ -100,10 +97,8 @@ def expert_parallel_bill(
         raise OutOfRangeError("imbalance", imbalance, f"must be from 1, even, to {ranks}, all on one rank")
     copies = expected_distinct_ranks(moe, ranks) if deduplicated else float(moe.num_experts_per_tok)
     rows = -(-tokens // ranks) * copies
-    exchange = {
-        dtype: _slower(all_to_all(rows * model.hidden_size * dtype_bytes(dtype), ranks, link), imbalance)
-        for dtype in {dispatch_dtype, combine_dtype}
-    }
+    even = direct_all_to_all(rows * model.hidden_size * dtype_bytes("bf16"), ranks, link)
+    busiest = replace(even, traffic_bytes=even.traffic_bytes * imbalance, bandwidth_s=even.bandwidth_s * imbalance)
     return ExpertParallelBill(
         model=model.key,
         link=link.key,
@@ -111,8 +106,8 @@ def expert_parallel_bill(
         tokens=tokens,
         layers=model.sparse_layers,
         copies=copies,
-        dispatch=exchange[dispatch_dtype],
-        combine=exchange[combine_dtype],
+        dispatch=busiest,
+        combine=busiest,
         tensor_parallel=ring_all_reduce(allreduce_payload_bytes(tokens, model.hidden_size), ranks, link).times(2),
     )
 
@@ -137,8 +132,3 @@ def require_mixture(model: ModelSpec) -> MoeSpec:
     if model.moe is None:
         raise OutOfRangeError("model", model.key, "is dense: it has no experts to place; choose a mixture")
     return model.moe
-
-
-def _slower(cost: CollectiveCost, imbalance: float) -> CollectiveCost:
-    """An exchange whose busiest port carries `imbalance` times the mean."""
-    return replace(cost, traffic_bytes=cost.traffic_bytes * imbalance, bandwidth_s=cost.bandwidth_s * imbalance)

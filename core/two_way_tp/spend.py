@@ -86,20 +86,17 @@ class Account:
     open: tuple[SpendEntry, ...]
     limits: BudgetLimits = BudgetLimits()
 
-    def total_spent_usd(self, lab: str | None = None) -> float:
-        """What was paid, by one lab or by all."""
-        return _micros(self.paid, lab) / MICRO_USD
+    def total_spent_usd(self) -> float:
+        """What was paid, by all labs."""
+        return _micros(self.paid) / MICRO_USD
 
-    def committed_usd(self, lab: str | None = None) -> float:
+    def committed_usd(self) -> float:
         """Paid and authorised: what no one else may have."""
-        return self._committed_micros(lab) / MICRO_USD
+        return self._committed_micros() / MICRO_USD
 
-    def remaining_usd(self, lab: str | None = None) -> float:
-        """What may still be authorised: of the phase's cap, or of one lab's where that leaves less."""
-        left = micro_usd(self.limits.phase_usd) - self._committed_micros()
-        if lab is not None:
-            left = min(left, micro_usd(self.limits.lab_usd) - self._committed_micros(lab))
-        return max(0, left) / MICRO_USD
+    def remaining_usd(self) -> float:
+        """What may still be authorised of the phase's cap."""
+        return max(0, micro_usd(self.limits.phase_usd) - self._committed_micros()) / MICRO_USD
 
     @property
     def gpu_hours(self) -> float:
@@ -150,5 +147,5 @@ def account(entries: Iterable[SpendEntry], limits: BudgetLimits | None = None) -
     return Account(tuple(paid), tuple(waiting), limits or BudgetLimits())
 
 
-def _micros(entries: Iterable[SpendEntry], lab: str | None) -> int:
+def _micros(entries: Iterable[SpendEntry], lab: str | None = None) -> int:
     return sum(micro_usd(entry.usd) for entry in entries if lab in (None, entry.lab))

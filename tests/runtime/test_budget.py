@@ -31,10 +31,10 @@ def test_what_is_authorised_is_reserved_until_it_is_paid(ledger):
     """$5 - $1.40 = $3.60; paid $0.93 of it, $4.07 are left."""
     guard = BudgetGuard(ledger)
     guard.authorize("lab-02", 1.40, gpu_hours=2)
-    assert guard.remaining() == 3.60
+    assert guard.account().remaining_usd() == 3.60
     assert guard.total_spent() == 0
     guard.record_actual("lab-02", 0.93, gpu_hours=1.3)
-    assert guard.remaining() == 4.07
+    assert guard.account().remaining_usd() == 4.07
     assert guard.total_spent() == 0.93
     assert guard.account().gpu_hours == 1.3
 
@@ -87,7 +87,7 @@ def test_money_that_is_gone_is_put_down_even_past_the_cap(ledger):
     guard.authorize("lab-02", 2.0)
     guard.record_actual("lab-02", 16.80)
     assert guard.total_spent() == 16.80
-    assert guard.remaining() == 0
+    assert guard.account().remaining_usd() == 0
     assert guard.account().alert
 
 
@@ -220,7 +220,7 @@ def test_a_line_that_no_killed_writer_can_have_left_is_not_spent_from(ledger, li
     guard.authorize("lab-02", 1.0)
     with ledger.open("a") as file:
         file.write(line + "\n")
-    for act in (guard.remaining, lambda: guard.authorize("lab-02", 0.1), lambda: guard.record_actual("lab-02", 1)):
+    for act in (guard.account, lambda: guard.authorize("lab-02", 0.1), lambda: guard.record_actual("lab-02", 1)):
         with pytest.raises(LedgerError, match="line 2 of the ledger is no entry"):
             act()
 

@@ -19,9 +19,8 @@ import pytest
 from core.two_way_tp import read_log, read_result
 from runtime import torchrun
 from runtime.locks import HostLock
-from runtime.ports import RunRefusedError
 from runtime.processes import PARENT, tagged
-from runtime.run_request import RunRequest
+from runtime.run_request import RunRefusedError, RunRequest
 from runtime.torchrun import TAG, RunBusyError, start
 
 torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")

@@ -11,9 +11,8 @@ from core.placement.beside import promised, regimes
 from core.placement.plan import Plan, Question
 from runtime.foretold import foretold
 from runtime.kept import kept
-from runtime.planners import planners
 from runtime.prose import said
-from runtime.published import shipped_table
+from runtime.published import planners, shipped_table
 from ui import inputs
 from ui.figures.frames import frame
 from ui.placement import charts_accuracy as charts

@@ -242,20 +242,10 @@ def case_plans(key: str) -> tuple[tuple[Option, Plan], ...]:
     return tuple((option, option.plan()) for option in CASES[key]().options)
 
 
-@dataclass(frozen=True)
-class Compared:
-    """One quantity of the plan shown and of the one pinned."""
-
-    quantity: str
-    shown: str
-    pinned: str
-
-
-def compared(shown: Plan, pinned: Plan, usd_per_gpu_hour: float | None) -> list[Compared]:
+def compared(shown: Plan, pinned: Plan, usd_per_gpu_hour: float | None) -> list[dict[str, str]]:
     """Two plans, quantity by quantity; a dash where one does not fit."""
-    quantities = [name for name, _ in _quantities(shown, usd_per_gpu_hour)]
-    columns = [dict(_quantities(plan, usd_per_gpu_hour)) for plan in (shown, pinned)]
-    return [Compared(name, columns[0][name], columns[1][name]) for name in quantities]
+    left, right = (dict(_quantities(plan, usd_per_gpu_hour)) for plan in (shown, pinned))
+    return [{"quantity": name, "shown": left[name], "pinned": right[name]} for name in left]
 
 
 def _quantities(plan: Plan, usd_per_gpu_hour: float | None) -> list[tuple[str, str]]:

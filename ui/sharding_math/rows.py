@@ -136,36 +136,24 @@ def ledger_cells(scenario: Scenario) -> tuple[LedgerCell, ...]:
     )
 
 
-@dataclass(frozen=True)
-class LayerRow:
-    """One weight of a layer, or a collective, in words."""
-
-    name: str
-    whole: str
-    a_rank: str
-    cut: str
-    parameters_a_rank: int
-    payload: str
-
-
-def layer_rows(parts: Sequence[LayerPart]) -> tuple[LayerRow, ...]:
+def layer_rows(parts: Sequence[LayerPart]) -> list[dict[str, object]]:
     """The layer diagram as a table."""
     cuts = {
         "replicated": said("sharding_math", "says.every_rank"),
         "out": said("sharding_math", "says.outputs"),
         "in": said("sharding_math", "says.inputs"),
     }
-    return tuple(
-        LayerRow(
-            name=part.name,
-            whole=" × ".join(map(str, part.shape)),
-            a_rank=" × ".join(map(str, part.rank_shape)),
-            cut="" if part.is_collective else cuts[part.cut],
-            parameters_a_rank=prod(part.rank_shape) if part.rank_shape else 0,
-            payload=binary_bytes(part.payload_bytes) if part.is_collective else "",
-        )
+    return [
+        {
+            "name": part.name,
+            "whole": " × ".join(map(str, part.shape)),
+            "a_rank": " × ".join(map(str, part.rank_shape)),
+            "cut": "" if part.is_collective else cuts[part.cut],
+            "parameters_a_rank": prod(part.rank_shape) if part.rank_shape else 0,
+            "payload": binary_bytes(part.payload_bytes) if part.is_collective else "",
+        }
         for part in parts
-    )
+    ]
 
 
 @dataclass(frozen=True)

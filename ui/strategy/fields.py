@@ -1,7 +1,6 @@
 """The strategy page: core's rows under the names that its prose gives them, for the scene that is open."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from core.models.kv_cache import kv_bytes_per_token
@@ -106,19 +105,10 @@ def serving_fields(scenario: Scenario, inside: Handoff, across: Handoff) -> Mapp
     }
 
 
-@dataclass(frozen=True)
-class FlipRow:
-    """One change as a line of a table."""
-
-    input: str
-    now: str
-    instead: str
-    strategy: str
-    composition: str
-
-
-def flip_rows(flips: Sequence[Flip]) -> list[FlipRow]:
+def flip_rows(flips: Sequence[Flip]) -> list[dict[str, str]]:
+    """Each change as a line of a table."""
     return [
-        FlipRow(worded(changed.input), worded(changed.now), worded(changed.instead), other.family, other.name)
-        for changed, other in ((one.changed, one.other) for one in flips)
+        {name: worded(getattr(flip.changed, name)) for name in ("input", "now", "instead")}
+        | {"strategy": flip.other.family, "composition": flip.other.name}
+        for flip in flips
     ]

@@ -6,7 +6,6 @@ import streamlit as st
 
 from ui import held_axes
 from ui.comm_cost.rows_rounds import ticks
-from ui.figures.frames import frame
 from ui.players import ring_player as player
 from ui.scenes import Page
 from ui.strategy.rows_scenes import Timed, arrivals, port_rows
@@ -62,4 +61,4 @@ def draw(page: Page, op: str, algorithms: Sequence[Timed]) -> None:
         page.note(f"collectives.{uses}", "collectives.colours")
     with st.container(key="aside_ports"):
         page.say("collectives.port")
-        page.table(frame(port_rows(algorithms)), "collectives.port")
+        page.table(port_rows(algorithms), "collectives.port")

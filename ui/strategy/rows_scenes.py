@@ -131,28 +131,17 @@ def arrivals(timed: Sequence[Timed]) -> list[Moment]:
     return [Moment(0.0, "0"), *(Moment(end_s, seconds(end_s)) for end_s in apart)]
 
 
-@dataclass(frozen=True)
-class PortRow:
-    """One algorithm as a line of a table."""
-
-    algorithm: str
-    rounds: int
-    most_a_rank_sends: str
-    in_payloads: str
-    one_after_another: str
-    time: str
-
-
-def port_rows(timed: Sequence[Timed]) -> list[PortRow]:
+def port_rows(timed: Sequence[Timed]) -> list[dict[str, object]]:
+    """Each algorithm as a line of a table: its rounds, and what passes a rank's port."""
     return [
-        PortRow(
-            one.name,
-            len(one.rounds),
-            binary_bytes(one.played.sent_fraction * one.payload_bytes),
-            plain(one.played.sent_fraction),
-            binary_bytes(one.played.port_fraction * one.payload_bytes),
-            one.total,
-        )
+        {
+            "algorithm": one.name,
+            "rounds": len(one.rounds),
+            "most_a_rank_sends": binary_bytes(one.played.sent_fraction * one.payload_bytes),
+            "in_payloads": plain(one.played.sent_fraction),
+            "one_after_another": binary_bytes(one.played.port_fraction * one.payload_bytes),
+            "time": one.total,
+        }
         for one in timed
     ]
 

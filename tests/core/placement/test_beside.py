@@ -6,8 +6,7 @@ import pytest
 
 from core.evidence.report import residuals
 from core.placement.beside import Compared, promised, regimes
-from runtime.planners import planners
-from runtime.published import shipped_table
+from runtime.published import planners, shipped_table
 
 
 def row(measured_s: float, ours_s: float, theirs_s: float, **other: object) -> Compared:

@@ -13,7 +13,7 @@ from core.placement.demand import Demand
 from core.placement.plan import Question
 from core.placement.rank_memory import measured_budget
 from runtime import content
-from runtime.planners import planners
+from runtime.published import planners
 from ui.beside import placed
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.figures.frames import frame
