@@ -82,8 +82,8 @@ def _gib(word: str) -> float | None:
 
 
 _FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
-    ("tp_size", _named("tensor_parallel_size", "tp_size", "tp"), _count),
-    ("pp_size", _named("pipeline_parallel_size", "pp_size", "pp"), _count),
+    ("tp_size", _named("tensor_parallel_size", "tensor_parallel", "tp_size", "tp"), _count),
+    ("pp_size", _named("pipeline_parallel_size", "pipeline_parallel", "pp_size", "pp"), _count),
     ("dp_size", _named("data_parallel_size", "dp_size"), _count),
     ("dcp_size", _named("decode_context_parallel_size", "dcp_size"), _count),
     ("dtype", _named("dtype", "torch_dtype"), lambda word: word.removeprefix("torch.")),
@@ -98,7 +98,7 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
     ("device", _named("device_config", "device"), lambda word: word.lower()),
 )  # fmt: skip
 
-_UNSET_RANKS = re.compile(r"--?(?:tensor[-_]parallel[-_]size|tp(?:[-_]size)?)[ =]\s{0,3}['\"]?\$")
+_UNSET_RANKS = re.compile(r"--?(?:tensor[-_]parallel(?:[-_]size)?|tp(?:[-_]size)?)[ =]\s{0,3}['\"]?\$")
 """Ranks from a variable that nothing sets."""
 _ON = re.compile(r"(?<!\w)['\"]?(speculative_config|speculative_algorithm|enable_lora|enable_dp_attention"
                  r"|cpu_offload_gb)['\"]?\s{0,3}[=:]\s{0,3}['\"]?([\w.]{1,60})|--(speculative-\w{1,40}|enable-lora|enable-dp-attention"
