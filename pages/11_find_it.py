@@ -8,7 +8,7 @@ from core.course.find_it import LONGEST_QUERY, Found, find
 from runtime.prose import said
 from ui import inputs, scenes
 from ui.course import pages as course
-from ui.find_it.index import fields, index
+from ui.find_it.index import index
 from ui.prose import escape
 
 page = scenes.open_page("find_it")
@@ -35,4 +35,4 @@ def search() -> None:
         show(one, number)
 
 
-page.play(lambda: fields(query, results), find=search, keys=lambda: page.say("keys.body"))
+page.play(lambda: {"query": query.strip()}, find=search, keys=lambda: page.say("keys.body"))

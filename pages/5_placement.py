@@ -40,7 +40,7 @@ def named() -> Mapping[str, object]:
     """What the prose names. A config that is refused stands alone: no other model's figures under it."""
     if asked.refused_config is not None and page.scene in ("plan", "compare", "load", "race"):
         raise asked.refused_config
-    return fields(placement, shown, asked.pinned, asked.topology)
+    return fields(placement, shown, asked.topology)
 
 
 def plan() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from core.clinic import Case
 from core.clinic.cross_node import STALL_CHANCE, STALL_S
 from core.clinic.faults import Fault
-from core.clinic.hang import CAUSES, Cause, Finding, Test
+from core.clinic.hang import Cause, Finding, Test
 from core.clinic.hang_log import HangLog
 from core.clinic.jitter import exponential_max_quantile, harmonic
 from core.clinic.three_waits import ONE_TOKEN, PIPELINE, RING, TP, Knob, responses
@@ -126,7 +126,6 @@ def _hang_fields(hang: HangState) -> Mapping[str, str]:
         "next_asks": said("clinic", f"test.{test.key}") if test else "",
         "next_yes": _causes(len(left & test.leaves("yes"))) if test else "",
         "next_no": _causes(len(left & test.leaves("no"))) if test else "",
-        "causes": str(len(CAUSES)),
         **(_fault_fields(hang.fault) if hang.fault else {}),
     }
 

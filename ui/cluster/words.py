@@ -61,7 +61,6 @@ def fields(runs: Sequence[Run]) -> Mapping[str, object]:
         worded |= {
             "slow": slow,
             "others": slow.ranks - 1,
-            "slow_rounds": len(slow.rounds_s),
             "wait_s": WAIT_S,
             "without_s": fit.ring_s(slow.ranks, slow.numbers),
             "envelope_s": fit.ring_s(slow.ranks, slow.numbers, WAIT_S),

@@ -60,7 +60,6 @@ def attention_fields(ask: Attention, link: LinkSpec, ways: Sequence[DecodeAttent
         "attention": ask,
         "over_name": short_name(link),
         "kv_token": kv_bytes_per_token_per_rank(ask.model, ask.ranks),
-        "kv_rows": ask.sequences * ask.context_tokens,
         **{f"by_{one.way}": one for one in ways},
     }
 
@@ -103,16 +102,13 @@ def draft_fields(ask: Drafted, passes: Sequence[Speculation], link: LinkSpec) ->
     best = min(passes, key=lambda one: one.token_s)
     shown = best if best.drafts else passes[1]
     return {
-        "drafted": ask,
         "over_name": short_name(link),
         "no_draft": passes[0],
         "draft": shown,
         "published_count": len(PUBLISHED),
         "published_least": min(row.over_formula for row in PUBLISHED),
         "published_most": max(row.over_formula for row in PUBLISHED),
-        "draft_times": passes[0].token_s / shown.token_s,
         "draft_kept": ask.kept_percent / 100,
-        "draft_cost": ask.cost_percent / 100,
         "draft_read": decimal_bytes(shown.read_bytes / (1 + shown.drafts * ask.cost_percent / 100)),
         "draft_passes": f"1 + {shown.drafts} × {percent(ask.cost_percent / 100, 0)}",
         "draft_sum": " + ".join(

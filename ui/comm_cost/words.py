@@ -169,8 +169,6 @@ def fields(view: View, own: AskedBill, points: Sequence[MeasuredPoint]) -> Mappi
         "timed_network": timed,
         "timed_network_name": short_name(timed),
         "rule": rule(view),
-        "lab_hop_s": napkin.network.latency_s / 2,
-        "decode": replace(view, phase="decode").step,
         "broken": "; ".join(view.broken),
         "allowed": ", ".join(map(str, view.allowed)),
         "gpus_word": gpus,

@@ -1,11 +1,11 @@
 """The index of the course: every scene, every term of the glossary, every question of the quiz."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from urllib.parse import urlencode
 
-from core.course.find_it import Found, Indexed
+from core.course.find_it import Indexed
 from core.course.quiz import Question, paper
 from runtime import content
 from runtime.prose import said as phrase
@@ -60,8 +60,3 @@ def _plain(markdown: str) -> str:
     """A text to be read in a list: its fields, which a page fills, are left open; bullets and rulings left out."""
     text = _BULLETS_AND_RULINGS.sub("", content.FIELD.sub("…", markdown))
     return plain_text(text.replace("|", " ").replace("#", ""))
-
-
-def fields(query: str, results: Sequence[Found]) -> Mapping[str, str]:
-    """The words looked for, and how many places have them."""
-    return {"query": query.strip(), "found": str(len(results))}

@@ -29,7 +29,6 @@ def fields() -> Mapping[str, object]:
     """Every number of the overview, from core."""
     inside, across = lab_bills()
     return {
-        "gpus": LABS_OWN.tp,
         "layers": LABS_OWN.model_spec.num_hidden_layers,
         "all_reduces": across.step.all_reduces,
         "inside": inside,

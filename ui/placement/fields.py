@@ -11,7 +11,7 @@ from core.evidence.calibration import Calibration, calibration_of, prompt_effici
 from core.evidence.report import Residual, decode_residuals, errors_of
 from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY
 from core.placement.plan import Plan, Question
-from core.placement.planner import WITHIN_ERROR, Placement
+from core.placement.planner import Placement
 from core.placement.shortlist import MOST_REFUSED
 from core.placement.topology import Topology
 from core.placement.trace import targets, usable_source
@@ -27,9 +27,7 @@ from ui.placement.rows_accuracy import EVERY, short, signed
 from ui.placement.rows_load import Loaded
 
 
-def fields(
-    placement: Placement, plan: Plan | None, pinned: Plan | None, topology: Topology | None
-) -> Mapping[str, object]:
+def fields(placement: Placement, plan: Plan | None, topology: Topology | None) -> Mapping[str, object]:
     """What every scene's prose names; a plan's timing is there where the plan fits."""
     question, refused = placement.question, placement.refused
     timing = plan.timing if plan else None
@@ -44,7 +42,6 @@ def fields(
         "usable_source": worded(usable_source(question)),
         "band_low": 1 - low,
         "band_high": high - 1,
-        "within": WITHIN_ERROR,
         **_kernel(),
         "plan": plan,
         "answer": _answer(placement, plan),
@@ -60,7 +57,6 @@ def fields(
         "refused": refused,
         "more_lost": max(0, len(lost(placement)) + placement.left_out[0] - MOST_LOST),
         "more_refused": max(0, refused - MOST_REFUSED),
-        "pinned": pinned.layout.name if pinned else "–",
         "seen": _seen(topology),
         **_cases(),
     }
@@ -157,7 +153,6 @@ def load_fields(load: Loaded) -> Mapping[str, object]:
         "kept_fraction": kept.arrivals_per_s / load.cost.capacity_per_s if kept else 0.0,
         "kept_tokens_per_s": round(engines * kept.tokens_per_s) if kept else 0,
         "alone_s": load.cost.prefill_s + load.cost.prefill_delay_s,
-        "step_s": load.cost.decode_at(1),
         "rates": len(load.curve),
     }
 

@@ -135,4 +135,4 @@ def _place(place: Place) -> str:
 
 def fields() -> Mapping[str, object]:
     """What the page's prose names."""
-    return {"puzzles": len(PUZZLES), "tokens": TOKENS}
+    return {"tokens": TOKENS}

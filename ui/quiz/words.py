@@ -34,7 +34,6 @@ def fields(sheet: Sheet, score: Score) -> Mapping[str, str]:
         "pass": percent(PASS_FRACTION, 0),
         "needed": str(ceil(PASS_FRACTION * len(BANK))),
         "seed": str(sheet.seed),
-        "weak": ", ".join(named("quiz", one.concept) for one in score.weak),
     }
 
 

@@ -34,7 +34,7 @@ def fields(
     sums = layer_collectives(model, scenario.batch, ranks)
     step = step_ledger(model, scenario.batch, scenario.tp)
     embedding, head = ends_ledger(model, scenario.batch, ranks)
-    hidden, whole = mlp_order_collectives(model, scenario.batch, ranks, "column_then_column")
+    hidden, _ = mlp_order_collectives(model, scenario.batch, ranks, "column_then_column")
     values: dict[str, object] = {
         "scenario": scenario,
         "model": model,
@@ -48,7 +48,6 @@ def fields(
         "head": head,
         "head_ratio": head.payload_bytes / embedding.payload_bytes,
         "hidden_gather": hidden,
-        "output_gather": whole,
         "ranks": num_ranks,
         "share": max(1, rows.DRAWN_LENGTH // num_ranks),
         "drawn_format": rows.DRAWN_FORMAT.name,

@@ -35,7 +35,6 @@ def fields() -> Mapping[str, object]:
         "gpu": GPU,
         "large": LARGE,
         "large_bytes": large_bytes,
-        "large_share_bytes": large_bytes / FEWEST_GPUS,
         "large_read_s": large_bytes / FEWEST_GPUS / GPU.memory_bytes_per_s,
         "left_over_bytes": GPU.usable_memory_bytes - large_bytes / FEWEST_GPUS,
         "fewest_gpus": FEWEST_GPUS,

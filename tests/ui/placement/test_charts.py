@@ -136,7 +136,7 @@ def test_a_pin_of_no_cluster_is_none(gpus):
 def test_every_sentence_of_the_page_has_its_numbers(asked):
     found = placed(asked)
     plan = None if found.recommended is None else found.plans[found.recommended]
-    filled = fields(found, plan, plan, None)
+    filled = fields(found, plan, None)
     blocks = content.load("placement")
     mine = {
         name: text for name, text in blocks.items() if name.split(".")[0] in ("plan", "compare", "cases", "limits")
