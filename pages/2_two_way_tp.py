@@ -60,7 +60,7 @@ def build() -> None:
         page.say("build.model")
 
 
-def fields() -> Mapping[str, str]:
+def fields() -> Mapping[str, object]:
     recorded = [run.log for run in shipped.values()]
     repeats = {run.log.backend: captures.repeats(run.name) for run in readable.values()}
     told = (log, capture.result, log.steps.index(step), recorded, page.scenario.model_spec)

@@ -8,6 +8,7 @@ from core.two_way_tp import Crossover, Duel, RunLog, ScalingRun, crossover, curv
 from runtime.catalog_words import short_name
 from runtime.prose import named, said
 from runtime.quantities import percent, plain, seconds, significant
+from ui.two_way_tp.rows import Part
 
 ASKED = {
     "full memory": "decode, both memories full",
@@ -59,17 +60,6 @@ class DuelRow:
     gain: float
     tp_wins: bool
     in_words: str
-
-
-@dataclass(frozen=True)
-class HostRow:
-    """A prompt over one link between two hosts, both arms: what TP=2 halves, and what its sums take."""
-
-    bar: str
-    kind: str
-    start_ms: float
-    end_ms: float
-    words: str
 
 
 def width_lines(run: ScalingRun) -> list[WidthLine]:
@@ -154,17 +144,17 @@ def _asked(kind: str) -> tuple[str, str]:
     return named("two_way_tp", ASKED[kind]), named("two_way_tp", kind)
 
 
-def host_rows(runs: Sequence[tuple[str, RunLog]]) -> list[HostRow]:
-    """One process, then two ranks over each link: half of the compute, and the rest."""
+def host_rows(runs: Sequence[tuple[str, RunLog]]) -> list[Part]:
+    """A prompt by one process, then by two ranks over each link: half of the compute, and what its sums take."""
     told = [(name, log.prefill) for name, log in runs if log.prefill is not None]
     if not told:
         return []
     single_ms = 1e3 * told[0][1].single_s
-    rows = [HostRow(said("two_way_tp", "says.one_process"), "work", 0.0, single_ms, f"{significant(single_ms)} ms")]
+    rows = [Part(said("two_way_tp", "says.one_process"), "work", 0.0, single_ms, f"{significant(single_ms)} ms")]
     for name, prefill in told:
         half_ms, whole_ms = 500 * prefill.single_s, 1e3 * prefill.median_s
         share = percent(max(0.0, whole_ms - half_ms) / whole_ms, 0)
-        rows.append(HostRow(name, "work", 0.0, min(half_ms, whole_ms), ""))
+        rows.append(Part(name, "work", 0.0, min(half_ms, whole_ms), ""))
         words = said("two_way_tp", "says.ms_sums", whole_ms=significant(whole_ms), share=share)
-        rows.append(HostRow(name, "sum", min(half_ms, whole_ms), whole_ms, words))
+        rows.append(Part(name, "sum", min(half_ms, whole_ms), whole_ms, words))
     return rows

@@ -20,7 +20,7 @@ from core.two_way_tp import (
     weights_per_rank,
 )
 from runtime.prose import named, said
-from runtime.quantities import binary_bytes, grouped, in_a_row, local, percent, plain, seconds, significant
+from runtime.quantities import binary_bytes, in_a_row, local, plain, seconds, significant
 from ui.two_way_tp.rows import step_ms, sums_in_steps_s, usual_work_s, working_s
 from ui.two_way_tp.rows_runs import hardware, recorded_model
 
@@ -53,40 +53,40 @@ def fields(
     shipped: Sequence[RunLog],
     model: ModelSpec,
     repeats: Mapping[str, Sequence[RunResult]],
-) -> Mapping[str, str]:
-    """Every number of the page's prose, with its unit.
+) -> Mapping[str, object]:
+    """What the page's prose names, core's rows among it.
 
     `shipped` are the recorded runs, for comparison; `model` is the scenario's, whose bill their links are asked.
     `repeats` are all runs of the smallest model at rest, by backend.
     """
     manifest, times = result.manifest, slowdown(log)
     return {
-        "parameters": grouped(total_parameters(log.model)),
-        "parameters_millions": plain(total_parameters(log.model) / 1e6, 2),
-        "layers": str(log.model.num_hidden_layers),
+        "log": log,
+        "manifest": manifest,
+        "parts": token_parts(log),
+        "parameters": total_parameters(log.model),
+        "parameters_millions": total_parameters(log.model) / 1e6,
         "backend": named("two_way_tp", _SAID_OF.get(log.backend, log.backend)),
         "between": named("two_way_tp", BETWEEN.get(log.backend, log.backend)),
-        "single": seconds(log.single_token_s),
-        "token": seconds(log.token_s),
-        "times": plain(times, 2),
-        "speed": percent(1 / times),
+        "times": times,
+        "speed": 1 / times,
         "cores": said("two_way_tp", "says.cores", cores=manifest.cores),
         "load_average": _or("says.not_noted", manifest.load_average, lambda load: plain(load, 2)),
         "reading": _or("says.not_timed", _reading_s(log.model, result), seconds),
         "unexplained_undivided": _or("says.not_timed", _unexplained_undivided_s(log, result), seconds),
-        "p95_times": plain(result.per_token.p95_s / result.per_token.median_s, 2),
+        "p95_times": result.per_token.p95_s / result.per_token.median_s,
         **_spread_fields(repeats),
-        "all_reduces": str(all_reduces_per_token(log.model, log.tp_size)),
-        "payload": binary_bytes(all_reduce_payload_bytes(log.model)),
+        "all_reduces": all_reduces_per_token(log.model, log.tp_size),
+        "payload": all_reduce_payload_bytes(log.model),
         "logit_difference": _scientific(result.max_logit_difference),
-        "prompts": str(log.prompts),
         "hardware": hardware(manifest),
         "date": manifest.date[:10],
         "load": said("two_way_tp", "says.run_ahead_other_work") if manifest.priority != "normal" else "",
-        "torch": manifest.torch,
         **_large_fields(shipped),
         **_link_fields(shipped, model),
-        **_token_fields(log),
+        "work_s": usual_work_s(log),
+        "sum_median_s": median(sums_in_steps_s(log)),
+        "sum_mean_s": fmean(sums_in_steps_s(log)),
         **_padding_fields(log),
         **_step_fields(log, token),
         **_slowed_fields(log),
@@ -108,14 +108,12 @@ def _unexplained_undivided_s(log: RunLog, result: RunResult) -> float | None:
     return max(0.0, parts.unexplained_s - (log.single_token_s - reading_s) * (1 - 1 / log.tp_size))
 
 
-def _padding_fields(log: RunLog) -> dict[str, str]:
+def _padding_fields(log: RunLog) -> dict[str, int]:
     """The vocabulary filled up until it divides, and the parameters that this adds to the cut matrices."""
     rank = weights_per_rank(log.model, log.tp_size)
     return {
-        "tp_size": str(log.tp_size),
-        "vocabulary": str(log.model.vocab_size),
-        "padded_vocabulary": str(padded_vocab_size(log.model.vocab_size, log.tp_size)),
-        "padding": grouped(rank.sharded * log.tp_size + rank.whole - total_parameters(log.model)),
+        "padded_vocabulary": padded_vocab_size(log.model.vocab_size, log.tp_size),
+        "padding": rank.sharded * log.tp_size + rank.whole - total_parameters(log.model),
     }
 
 
@@ -176,20 +174,7 @@ def _link_fields(shipped: Sequence[RunLog], model: ModelSpec) -> dict[str, str]:
     return filled
 
 
-def _token_fields(log: RunLog) -> dict[str, str]:
-    parts = token_parts(log)
-    return {
-        "compute": seconds(parts.compute_s),
-        "sums": seconds(parts.all_reduce_s),
-        "work": seconds(usual_work_s(log)),
-        "unexplained": seconds(parts.unexplained_s),
-        "sum_at_rest": seconds(log.sweep_s),
-        "sum_median": seconds(median(sums_in_steps_s(log))),
-        "sum_mean": seconds(fmean(sums_in_steps_s(log))),
-    }
-
-
-def _step_fields(log: RunLog, token: int) -> dict[str, str]:
+def _step_fields(log: RunLog, token: int) -> dict[str, object]:
     step: Step = log.steps[token]
     work_s = [working_s(step, rank) for rank in range(len(step.ranks))]
     whole_s = max(one.ended_s for one in step.ranks)
@@ -198,30 +183,29 @@ def _step_fields(log: RunLog, token: int) -> dict[str, str]:
     return {
         "given": log.answers[0].given,
         "written": written,
-        "step_work": seconds(work_s[0]),
-        "step_whole": seconds(whole_s),
-        "step_least": seconds(min(steps_s)),
-        "step_most": seconds(max(steps_s)),
-        "step_median": seconds(median(steps_s)),
-        "step_inside_share": percent((whole_s - work_s[0]) / whole_s, 0),
+        "step_work_s": work_s[0],
+        "step_whole_s": whole_s,
+        "step_least_s": min(steps_s),
+        "step_most_s": max(steps_s),
+        "step_median_s": median(steps_s),
+        "step_inside_share": (whole_s - work_s[0]) / whole_s,
     }
 
 
-def _slowed_fields(log: RunLog) -> dict[str, str]:
+def _slowed_fields(log: RunLog) -> dict[str, object]:
     if log.slowed is None:
         return {}
     slow = log.slowed.rank
     fast = next(rank for rank in range(log.tp_size) if rank != slow)
     sums_s, traced_s = log.slowed.all_reduce_s, 1e-3 * fmean(map(step_ms, log.steps))
     return {
-        "slow_rank": str(slow),
-        "fast_rank": str(fast),
+        "fast_rank": fast,
         "delay": f"{plain(1e3 * log.slowed.delay_s)} ms",
-        "slow_token": seconds(log.slowed.token_s[slow]),
-        "fast_token": seconds(log.slowed.token_s[fast]),
-        "traced_token": seconds(traced_s),
-        "sleep_costs": seconds(log.slowed.token_s[fast] - traced_s),
-        "fast_waits_more": seconds(sums_s[fast] - sums_s[slow]),
+        "slow_token_s": log.slowed.token_s[slow],
+        "fast_token_s": log.slowed.token_s[fast],
+        "traced_token_s": traced_s,
+        "sleep_costs_s": log.slowed.token_s[fast] - traced_s,
+        "fast_waits_more_s": sums_s[fast] - sums_s[slow],
     }
 
 
