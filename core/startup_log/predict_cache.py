@@ -137,6 +137,10 @@ def _count_doubts(basis: Basis, figure: Figure, value: float, left: tuple[Pair, 
         )
     if basis.settings.draft:
         doubts.append(Doubt(remark("startup_log.draft_cache"), high=value))
+    shared = basis.settings.dcp_size or 1
+    if shared > 1 and figure.quantity == "kv_tokens":  # two starts may stand in one text, one of them without
+        low, high = within(value / shared, figure.step)
+        doubts.append(Doubt(remark("startup_log.context_not_shared", ranks=shared), low, high))
     if basis.model is not None and windowed(basis.model):
         doubts.append(Doubt(remark("startup_log.windows_keep_less"), low=value))
     if basis.settings.padded_layers:

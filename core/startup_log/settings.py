@@ -101,11 +101,11 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
 _UNSET_RANKS = re.compile(r"--?(?:tensor[-_]parallel(?:[-_]size)?|tp(?:[-_]size)?)[ =]\s{0,3}['\"]?\$")
 """Ranks from a variable that nothing sets."""
 _ON = re.compile(r"(?<!\w)['\"]?(speculative_config|speculative_algorithm|enable_lora|enable_dp_attention"
-                 r"|cpu_offload_gb)['\"]?\s{0,3}[=:]\s{0,3}['\"]?([\w.]{1,60})|--(speculative-\w{1,40}|enable-lora|enable-dp-attention"
-                 r"|cpu-offload-gb)\b")  # fmt: skip
+                 r"|cpu_offload_gb|kt_weight_path)['\"]?\s{0,3}[=:]\s{0,3}['\"]?([\w./]{1,60})|--(speculative-\w{1,40}|enable-lora|enable-dp-attention"
+                 r"|cpu-offload-gb|kt-weight-path)\b")  # fmt: skip
 _OFF = {"None", "False", "0", "null", "false"}
 _SWITCHES = {"speculative": "draft", "enable_lora": "adapters", "enable_dp_attention": "dp_attention",
-             "cpu_offload_gb": "offload"}  # fmt: skip
+             "cpu_offload_gb": "offload", "kt_weight_path": "offload"}  # fmt: skip
 _MARLIN = re.compile(r"leveraging the Marlin kernel|Using Marlin backend|Using '?MARLIN'? Mxfp4")
 _ROCM = ("platform rocm", "[rocm.py:", "on ROCm")
 _BLOCK = re.compile(r"(?:attention|kv cache) block size to (\d{1,6})|Number of tokens per block: (\d{1,6})", re.I)

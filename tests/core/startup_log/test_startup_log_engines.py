@@ -1,5 +1,7 @@
 """The figures of SGLang and TensorRT-LLM, and of draft models."""
 
+import pytest
+
 from core.catalog import model
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given
@@ -69,3 +71,18 @@ def test_tensorrt_llm_names_its_model_by_the_files_it_loads():
         {"unexplained"},
         {"off"},
     ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["--kt-weight-path /mnt/experts", "--cpu-offload-gb 40", "server_args=ServerArgs(kt_weight_path='/mnt')"],
+)
+def test_experts_that_the_host_keeps_are_no_weights_of_a_rank(said):
+    """KTransformers' Qwen3.5 on two RTX 4090, its issue 1870: 3.76 GB a rank, the experts beside the processors."""
+    text = (
+        f"python -m sglang.launch_server --model Qwen/Qwen3.5-397B-A17B --tp 2 {said}\n"
+        "[2026-02-27 17:10:27 TP0] Load weight end. elapsed=653.47 s, type=Qwen3_5MoeForConditionalGeneration,"
+        " dtype=torch.bfloat16, avail mem=19.08 GB, mem usage=3.76 GB.\n"
+        "[2026-02-27 17:10:28 TP0] KV Cache is allocated. #tokens: 580364, K size: 4.15 GB, V size: 4.15 GB"
+    )
+    assert verdicts(text) == {"weights_gib": {"unexplained"}, "kv_size_gib": {"ok"}}

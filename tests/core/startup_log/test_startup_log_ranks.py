@@ -85,6 +85,19 @@ def test_ranks_that_share_a_context_hold_its_tokens_between_them():
     assert verdicts("\n".join([config, lines[0], *lines[2:]]))["kv_tokens"] == {"off"}
 
 
+def test_a_start_that_shares_no_context_beside_one_that_does_is_not_called_off():
+    """Both of vLLM's recipe for Kimi K2 Thinking, one after the other: 715,072 tokens, and eight times as many."""
+    left = "INFO [gpu_worker.py:349] Available KV cache memory: 46.80 GiB"
+    counts = "INFO [kv_cache_utils.py:1229] GPU KV cache size: {} tokens"
+    shares = "INFO [kv_cache_utils.py:1224] Multiplying the GPU KV cache size by the dcp_world_size 8."
+    text = "\n".join(
+        ["vllm serve moonshotai/Kimi-K2-Thinking --tensor-parallel-size 8", left, counts, left, shares, counts]
+    )
+    for first, verdict in (("715,072", "unexplained"), ("655,072", "off")):
+        found = read_log(text.replace("{}", first, 1).format("5,721,088"))
+        assert [check.verdict for check in found.checks] == [verdict, "ok"]
+
+
 def test_a_count_may_be_of_a_rank_with_more_than_the_one_seen():
     """One of four ranks prints 10.65 GiB, 237,600 tokens; the count that is left of four is 238,208."""
     text = (
