@@ -18,6 +18,7 @@ from core.lines import without_colours
 from core.numbers import figure, number
 from core.remark import Remark, remark
 from core.serving.bench_results import CLOCKS, MOST, BenchResult, Clock, Clocked, assembled
+from core.serving.statistics import flat, statistics
 
 LONGEST_LINE = 4000
 SHORTEST_LINE = 8
@@ -94,7 +95,9 @@ def read_bench_results(text: str) -> tuple[BenchResult, ...]:
     Raises UnreadableTextError where there is none.
     """
     printed = islice(_printed(text), MOST_RESULTS)
-    results = sorted((*printed, *_saved(text), *_swept(text), *_tabled(text)), key=lambda result: result.line)
+    stated = (_result(values, line, ended=True) for line, values in statistics(text))
+    found = (*printed, *_saved(text), *_swept(text), *_tabled(text), *stated)
+    results = sorted(found, key=lambda result: result.line)
     if not results:
         raise UnreadableTextError(
             'no benchmark result in this text; paste from "Serving Benchmark Result" on, or the saved JSON'
@@ -234,7 +237,7 @@ def _saved(text: str) -> Iterator[BenchResult]:
             cut_at, at, failures = at, at + 1, failures + 1
             continue
         if isinstance(value, dict) and "request_throughput" in value:
-            yield _result(value, line, ended=True)
+            yield _result(flat(value), line, ended=True)
         at, objects, cut_at = end, objects + 1, -1
     if cut_at >= 0:
         pairs = dict(_PAIR.findall(text[cut_at : cut_at + LONGEST_CUT]))

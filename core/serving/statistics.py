@@ -1,0 +1,91 @@
+"""What GenAI-Perf and AIPerf print and save, under the names of a saved result: a statistic a row, its mean first.
+
+Their time between tokens is a request's own mean, (latency - first token) / (tokens - 1): a time per output token.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from core.numbers import number
+
+_BARS = str.maketrans("│┃", "||")
+_CLOCKS = {"time to first token": "ttft", "inter token latency": "tpot", "request latency": "e2el"}
+_MEANS = {
+    "output sequence length": "osl",
+    "input sequence length": "isl",
+    "output token throughput": "output_throughput",
+    "request throughput": "request_throughput",
+    "request count": "completed",
+}
+_ASKED = re.compile(
+    r"--(concurrency|request-rate|model)(?: {1,4}|=)['\"]?([^\s'\"\\]{1,200})|(?<!\S)-m {1,4}(\S{1,200})"
+)
+_NAME = re.compile(r"([a-z ]{3,60}?)(?: \(([a-z/ ]{1,24})\))?")
+_SECONDS = ("s", "sec", "seconds")
+_LONGEST = 4000
+
+
+def statistics(text: str) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """The tables of a text: each with the line of its head, and what the command before it asked for."""
+    asked: dict[str, object] = {}
+    heads: list[str] = []
+    values: dict[str, object] = {}
+    begun = 0
+    for number_of, line in enumerate(text.splitlines(), start=1):
+        if "|" not in (barred := line[:_LONGEST].translate(_BARS)):
+            if line.strip()[:1] in "└╘" and "mean_ttft_ms" in values:
+                yield begun, _whole(values)
+                values, heads = {}, []
+            for name, given, short in _ASKED.findall(line[:_LONGEST]):
+                if name or "perf" in line:  # python has a -m too
+                    asked[name or "model"] = given or short
+            continue
+        cells = [cell.strip().lower() for cell in barred.strip().strip("|").split("|")[:24]]
+        if "avg" in cells and cells[0] in ("statistic", "metric"):
+            if "mean_ttft_ms" in values:
+                yield begun, _whole(values)
+            heads, begun = cells, number_of
+            values = {"model": asked.get("model"), "max_concurrency": number(asked.get("concurrency"), 1)}
+            values["request_rate"] = number(asked.get("request-rate"), 0, infinite=True)
+        elif heads and len(cells) == len(heads) and (named := _NAME.fullmatch(cells[0])):
+            rows = dict(zip(heads[1:], cells[1:], strict=True))
+            values |= _row(named[1], named[2] or "ms", rows)
+    if "mean_ttft_ms" in values:
+        yield begun, _whole(values)
+
+
+def flat(saved: Mapping[str, object]) -> Mapping[str, object]:
+    """A saved result whose statistics are objects of their own, as a plain one; another as it is."""
+    if not isinstance(saved.get("time_to_first_token"), dict):
+        return saved
+    values: dict[str, object] = {}
+    for key, given in saved.items():
+        if isinstance(given, dict):
+            values |= _row(key.replace("_", " "), str(given.get("unit", "ms")), given)
+    return _whole(values)
+
+
+def _row(name: str, unit: str, given: Mapping[str, object]) -> dict[str, object]:
+    """One statistic: a clock's mean and percentiles in ms, or another's mean."""
+    if name in _MEANS:
+        return {_MEANS[name]: number(given.get("avg"), 0)}
+    if name not in _CLOCKS:
+        return {}
+    scale = 1e3 if unit in _SECONDS else 1.0
+    found = {head: number(value, 0) for head, value in given.items()}
+    return {
+        f"{'mean' if head == 'avg' else head}_{_CLOCKS[name]}_ms": scale * value
+        for head, value in found.items()
+        if value is not None and (head == "avg" or re.fullmatch(r"p\d{1,2}", head))
+    }
+
+
+def _whole(values: Mapping[str, object]) -> Mapping[str, object]:
+    """Lengths as the totals of a saved result."""
+    completed = values.get("completed")
+    totals = {
+        key: length * completed
+        for name, key in (("isl", "total_input_tokens"), ("osl", "total_output_tokens"))
+        if isinstance(length := values.get(name), float) and isinstance(completed, float)
+    }
+    return {**values, **totals}
