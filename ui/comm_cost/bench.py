@@ -114,12 +114,14 @@ def ask(page: Page, figure: str, region: Place) -> Asked:
 
 
 def _own(page: Page) -> tuple[cost.AskedBill, cost.AskedBill | None]:
-    """A link and a step of one's own, and the one that is pinned."""
+    """A link and a step of one's own, and the one that is pinned; a step of 0 ms is the scenario's."""
+    tells = page.label("says.compute_help", zero=0)
+    step_ms = page.control(inputs.number, "step", "says.compute_ms", 0.0, 1e6, 0.0, help=tells)
     own = cost.AskedBill(
         latency_us=page.control(inputs.number, "alpha", "says.latency_hop_s", 0.0, 1e5, 50.0),
         bandwidth_gb_s=page.control(inputs.number, "beta", "says.bandwidth_one_way_gb", 0.001, 1e5, 1.25),
         tokens=page.control(inputs.whole, "tokens", "says.tokens_step", 1, 1_048_576, 1),
-        step_ms=page.control(inputs.number, "step", "says.compute_ms", 0.001, 1e6, 8.0),
+        step_ms=step_ms or 1e3 * views.View(page.scenario).step.compute_s,
         tp=page.scenario.tp,
         model=page.scenario.model,
     )

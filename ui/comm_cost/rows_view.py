@@ -22,7 +22,7 @@ Phase = Literal["decode", "prefill"]
 PHASES: tuple[Phase, ...] = ("decode", "prefill")
 
 _NAPKIN = ("nvlink-lab", "ethernet-10g-lab")
-_COMPARED = ("pcie-4", "ib-ndr")
+_NEAREST_NETWORK = "ib-ndr"
 _SERIES_OF_KERNEL = ("-nccl", "-vllm-graph")
 
 
@@ -72,8 +72,19 @@ class View:
 
     @property
     def asked(self) -> LinkSpec:
-        """The link that the question is about: the node's, or PCIe where the node has a fabric."""
-        return find_link("pcie-4") if self.link.is_fabric else self.link
+        """The link that the question is about: the node's, or its GPUs' PCIe where the node has a fabric."""
+        return self.bus if self.link.is_fabric else self.link
+
+    @property
+    def bus(self) -> LinkSpec:
+        """The PCIe that the scenario's GPU has."""
+        gpu = self.scenario.gpu_spec
+        return next(row for row in map(find_link, (gpu.link_key, gpu.bus_key)) if row.family == "pcie")
+
+    @property
+    def nearest_network(self) -> LinkSpec:
+        """The network that waits least."""
+        return find_link(_NEAREST_NETWORK)
 
     @property
     def links(self) -> list[LinkSpec]:
@@ -82,8 +93,8 @@ class View:
 
     @property
     def compared(self) -> list[LinkSpec]:
-        """Those, and between them two that were measured; the napkin has no more than its own."""
-        between = () if self.napkin else map(find_link, _COMPARED)
+        """Those, and between them PCIe and InfiniBand; the napkin has no more than its own."""
+        between = () if self.napkin else (self.asked, self.nearest_network)
         return list({row.key: row for row in (self.link, *between, self.network)}.values())
 
     def timed(self, link: LinkSpec) -> LinkSpec:

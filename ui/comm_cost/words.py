@@ -134,9 +134,7 @@ def rule(view: View) -> Rule:
         return Gain(short_name(link), prefill.price(link).speedup, decode.price(link).speedup)
 
     fabric = prefill.link if prefill.link.family == "nvlink" else find_link("nvlink-3")
-    gpu = view.scenario.gpu_spec
-    pcie = next(row for row in map(find_link, (gpu.link_key, gpu.bus_key)) if row.family == "pcie")
-    return Rule(ranks, many, over(fabric), over(pcie), over(find_link("ib-ndr")))
+    return Rule(ranks, many, over(fabric), over(view.bus), over(view.nearest_network))
 
 
 def kernel_key(kernel: str) -> str:

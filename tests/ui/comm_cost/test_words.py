@@ -89,7 +89,9 @@ def test_a_larger_model_is_told_to_pay_a_smaller_share_on_a_slow_link():
 @pytest.mark.parametrize("key", GPUS)
 def test_the_rule_is_told_with_the_pcie_that_the_card_has(key):
     """Every GPU was told PCIe 4 with peer access: an H100 has PCIe 5, and a 4090's copies go through the host."""
-    told = words.rule(View(Scenario(gpu=key), "decode"))
+    view = View(Scenario(gpu=key, link="nvlink-4"), "decode")
+    told = words.rule(view)
+    assert view.asked == view.compared[1] == view.bus, "the rule said PCIe 5, the question and the bars PCIe 4"
     seen = told.pcie.name.replace("\u00a0", " ")
     assert seen == {"h100-sxm": "PCIe 5 x16", "v100-sxm2": "PCIe 3 x16"}.get(key, seen)
     assert key != "rtx-4090" or told.pcie.prefill < 1
