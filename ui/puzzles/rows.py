@@ -80,16 +80,15 @@ def _row(puzzle: Puzzle, present: bool) -> PuzzleRow:
 
 def _steps(puzzle: Puzzle, present: bool) -> tuple[tuple[StepRow, ...], Mapping[str, str]]:
     """The steps in order, each with its moves from every place that is reached; all places in words."""
-    places, rows = {Place(puzzle.begins, puzzle.width)}, []
+    places, rows = [Place(puzzle.begins, puzzle.width)], []
     told, best = {_place(place): _told(place, present) for place in places}, False
     for step in puzzle.steps:
         best |= step.kind == "best"
-        reached = set()
-        moves = {}
-        for place in sorted(places, key=_place):
-            made = [move(puzzle, step, place, choice) for choice in step.options or (None,)]
-            reached |= {one.after for one in made if one.after is not None}
-            moves[_place(place)] = tuple(map(_moved, made))
+        made = {
+            place: [move(puzzle, step, place, choice) for choice in step.options or (None,)] for place in places
+        }
+        reached = sorted({one.after for each in made.values() for one in each if one.after is not None}, key=_place)
+        moves = {_place(place): tuple(map(_moved, each)) for place, each in made.items()}
         told |= {_place(place): _told_best(place) if best else _told(place, present) for place in reached}
         rows.append(
             StepRow(
