@@ -44,17 +44,10 @@ class TwoGpus:
             memory_bytes_per_s=self.memory_bytes_per_s,
         )
 
-    def comm_at_same_batch_s(self) -> float:
-        """Below this much communication a step, TP=2 beats replicas that split the same batch.
-
-        W / (2 · BW): each replica streams all the weights, each rank half of them
-        """
-        return self.weight_bytes / (2 * self.memory_bytes_per_s)
-
     def comm_at_full_memory_s(self) -> float:
-        """The same where both fill their memory with sequences: weights stored once leave more room.
+        """Below this much communication a step TP=2 beats replicas, where both fill their memory with sequences.
 
-            (M/BW) · W / (2(M - W))
+            (M/BW) · W / (2(M - W)): weights stored once leave more room
 
         Raises OutOfRangeError where one GPU cannot hold the model: there are no replicas then.
         """

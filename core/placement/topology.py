@@ -145,7 +145,7 @@ def read_topology(text: str) -> Topology:
     if _AMD.search(text):
         raise UnreadableTextError(
             "of AMD's tools only a whole table of link types is read, as rocm-smi --showtopo or amd-smi topology -t"
-            " prints it: set GPUs, wire and NICs by hand"
+            " prints it: set GPUs, link and NICs by hand"
         )
     if refusals:
         raise refusals[0]

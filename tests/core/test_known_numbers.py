@@ -129,7 +129,7 @@ def test_tp_or_two_replicas_turns_at_the_formula_when_memory_is_full(comm_share)
 def test_tp_or_two_replicas_turns_at_the_formula_at_the_same_batch(comm_share):
     """Eight sequences of 1 GB: two replicas of four, or eight over two ranks."""
     weights, speed, kv = 16.06e9, 2.039e12, 1e9
-    comm_s = comm_share * TwoGpus(weights, 79e9, speed).comm_at_same_batch_s()
+    comm_s = comm_share * weights / (2 * speed)
     replica_step_s = (weights + 4 * kv) / speed
     sharded_step_s = (weights + 8 * kv) / (2 * speed) + comm_s
     assert (sharded_step_s < replica_step_s) == (comm_share < 1)
@@ -138,7 +138,7 @@ def test_tp_or_two_replicas_turns_at_the_formula_at_the_same_batch(comm_share):
 def test_on_nvlink_the_labs_model_wants_tp_and_on_ethernet_replicas():
     """W / 2BW is 3.94 ms: a bill of 0.386 ms is below it, one of 6.82 ms above."""
     row, gpu_spec = model("llama-3-8b"), gpu("a100-80gb-sxm")
-    turn_s = TwoGpus(held_weight_bytes(row), 79e9, gpu_spec.memory_bytes_per_s).comm_at_same_batch_s()
+    turn_s = held_weight_bytes(row) / (2 * gpu_spec.memory_bytes_per_s)
     inside, across = (bill(Step(row, 2), link(key)) for key in ("nvlink-lab", "ethernet-10g-lab"))
     assert inside.comm_s < turn_s < across.comm_s
 
