@@ -188,7 +188,7 @@ class _Rank:
     def ends(self, stage: Stage) -> list[StoredTensor]:
         """Embedding, head, final norm, learned positions and the rotary table, where the stage has them."""
         model, width = self.model, self.model.hidden_size
-        rows = require_divides("padded vocab_size", padded_vocab_size(model.vocab_size), "tp_size", self.tp_size)
+        rows = require_divides("padded_vocab_size", padded_vocab_size(model.vocab_size), "tp_size", self.tp_size)
         parts = [self._other("positions", model.learned_positions * width)] if stage.has_embedding else []
         if stage.has_embedding or (stage.has_head and model.tie_word_embeddings):
             parts += [

@@ -59,7 +59,7 @@ def divisibility_rules(model: ModelSpec, quantisation_group: int | None = None) 
     rules = [Rule("num_attention_heads", model.num_attention_heads), *_mlp_rules(model, group)]
     if group > 1:
         rules.append(Rule("attention output in groups", _attention_width(model), group))
-    rules.append(Rule("padded vocab_size", padded_vocab_size(model.vocab_size)))
+    rules.append(Rule("padded_vocab_size", padded_vocab_size(model.vocab_size)))
     return (*rules, *_of_other_kinds(model))
 
 

@@ -3,8 +3,10 @@
 import json
 import logging.handlers
 import re
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from streamlit.elements.lib import policies
@@ -74,11 +76,13 @@ VISITS = [
 """Every scene under every scenario, where the page computes with it; else the plainest and the largest."""
 
 
-def visit(page, **query: str) -> AppTest:
-    """The app as it stands after a visit to a page with a query, the tables of its figures open."""
+def visit(page, held: Mapping[str, str] = MappingProxyType({}), **query: str) -> AppTest:
+    """The app as it stands after a visit to a page with a query, its figures' tables open; fields hold `held`."""
     app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
     for scene, number in product(page.names, range(4)):
         app.session_state[f"table_{scene}_{number}"] = True
+    for name, value in held.items():
+        app.session_state[name] = value
     for name, value in query.items():
         app.query_params[name] = value
     app.switch_page(page.path)

@@ -9,12 +9,17 @@ import pyarrow as pa
 import pytest
 
 from core.clinic import CASES
+from core.course.quiz import Sheet, paper
 from runtime import content
 from runtime.content import slug
+from runtime.rooms import code_of
 from tests import pseudo, said
+from tests.pages.test_comm_cost import example_paste
 from tests.pages.test_every_scene import SCENARIOS, visit
+from tests.pages.test_room import opened
 from ui.course.pages import LABS, OVERVIEW, PAGES, START, entry
 from ui.placement.rows import CASE_NAMES
+from ui.placement.rows_load import example_bench
 from ui.startup_log.exercises import exercises
 
 PARTS = {
@@ -41,7 +46,7 @@ NAMES = re.compile(
     # the languages of the switch by their own names
     r"|\b(?:English|Español)\b"
     # algorithms, collectives and ways of starting a kernel as the libraries call them; matrices of an MLP
-    r"|\b(?:ring|tree|all-(?:reduce|gather|to-all)|reduce-scatter|one-shot|H100 (?:graph|eager)|Wgate|Wdown)\b"
+    r"|\b(?:ring|tree|send|all-(?:reduce|gather|to-all)|reduce-scatter|one-shot|H100 (?:graph|eager)|Wgate|Wdown)\b"
     r"|reduce-\s+scatter|all-\s+gather"  # over two lines
     # formats, paths, files, names in code, fields that a player fills
     r"|\b(?:bfloat|float|int)\d+\b|[\w.-]+/[\w./-]+|\b\w+\.(?:py|json|md|safetensors)\b|\b\w+_\w+\b|\{\{.*?\}\}"
@@ -146,16 +151,44 @@ COMPUTED = (*LABS, entry("placement"), entry("strategy"))
 """Pages that a scenario can be refused on."""
 
 
+SEED = 5
+CHOSEN = paper(SEED)[0]
+COUNTED = next(question for question in paper(SEED) if getattr(question, "dimension", "") == "count")
+
+
 MORE: dict[str, list[dict[str, str]]] = {
-    "clinic": [{"clinic_case": case, "clinic_answers": len(CASES) * "A"} for case in CASES],
+    "clinic": [
+        *({"clinic_case": case, "clinic_answers": len(CASES) * "A"} for case in CASES),
+        {"clinic_scene": "straggler", "clinic_late": "every_rank_a_little_late"},
+    ],
     "placement": [{"place_scene": "cases", "place_case": slug(case)} for case in CASE_NAMES],
-    "strategy": [{"strategy_scene": "picker", "strategy_purpose": "serving"}],
+    "sharding_math": [{"shard_scene": "bench", "shard_figure": "tp_sizes"}],
+    "pipeline_bubble": [{"pipe_scene": "bench", "pipe_figure": "two_schedules"}],
+    "strategy": [
+        {"strategy_scene": "picker", "strategy_purpose": "serving"},
+        {"strategy_scene": "memory", "strategy_memory_revealed": "true"},
+    ],
+    "quiz": [
+        {"quiz_sheet": Sheet(SEED).with_answer(question.key, answer).text(), "quiz_at": question.key}
+        for question, answer in (
+            (CHOSEN, CHOSEN.key_answer),
+            (COUNTED, COUNTED.key_answer),
+            (COUNTED, f"{next(iter(COUNTED.slips.values())):g}"),
+            (COUNTED, "7 kg"),
+        )
+    ],
     "startup_log": [
         {"log_scene": "exercises", "log_case": one.key, f"log_{one.key}_said": "a", f"log_{one.key}_shown": "true"}
         for one in exercises()
     ],
 }
 """What a scene shows besides, of pages whose cases are told apart by their words."""
+
+
+def plain_on(app) -> set[tuple[str, ...]]:
+    """What a page says without an accent, each with the words around it."""
+    texts = {text for text in shown(app._tree) if isinstance(text, str)}
+    return {(*found, text[:120]) for text in texts if (found := pseudo.plain_in(text, NAMES))}
 
 
 @pytest.mark.slow
@@ -181,6 +214,46 @@ def test_a_page_says_nothing_in_english_where_english_is_not_spoken(page, accent
     for query in MORE.get(page.stem, []):
         app = visit(page, lang=pseudo.NAME, **query)
         assert not app.exception, query
-        texts = {text for text in shown(app._tree) if isinstance(text, str)}
-        left[str(query)] = {(*found, text[:120]) for text in texts if (found := pseudo.plain_in(text, NAMES))}
+        left[str(query)] = plain_on(app)
     assert {scene: found for scene, found in left.items() if found} == {}
+
+
+BROUGHT = {
+    "table": ("comm_cost", {"bill_scene": "bench", "bill_figure": "your_table"}, "own_table", example_paste()),
+    "no_table": ("comm_cost", {"bill_scene": "bench", "bill_figure": "your_table"}, "own_table", "1 2 3"),
+    "no_log": ("startup_log", {}, "log_text", "Dear Ada, 12 runs."),
+    "no_config": ("placement", {}, "place_config", '{"model_type": "mamba"}'),
+    "result": ("placement", {"place_scene": "load"}, "bench_result", example_bench()),
+    "hang": ("clinic", {"clinic_scene": "hangs"}, "clinic_hang_log", "a:1:1 [0] NCCL INFO Bootstrap : Using eth0"),
+}
+"""What a visitor pastes, read or refused: the page, its scene, the field and the text."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("brought", BROUGHT)
+def test_what_a_visitor_brings_is_answered_in_their_language(brought, accented):
+    """What they brought is quoted as it is, so its own words are no English of ours."""
+    stem, query, field, text = BROUGHT[brought]
+    app = visit(entry(stem), {field: text}, lang=pseudo.NAME, **query)
+    assert not app.exception
+    assert app.text_area(key=field).value == text
+    own = set(re.findall(r"[A-Za-z]+(?:-[A-Za-z]+)*", text))
+    assert {found for found in plain_on(app) if not {*found[:-1]} <= own} == set()
+
+
+@pytest.mark.slow
+def test_a_room_is_asked_joined_and_missed_in_the_visits_language(accented):
+    question = {"pipe_scene": "question"}
+    wall, ring = opened("pipeline_bubble", present="true", **question), opened("cluster", present="true")
+    wall.button(key="ask_room").click().run()
+    ring.button(key="open_ring").click().run()
+    keys = (app.session_state["chair"] for app in (wall, ring))
+    room, chair = ({"room": code_of(key), "chair": key} for key in keys)
+    for stem, query in (
+        ("pipeline_bubble", {**question, **room, "present": "true"}),
+        ("pipeline_bubble", {**question, "room": room["room"], "pipe_guess": "15"}),
+        ("comm_cost", {"room": "ZZZZ"}),
+        ("cluster", {**chair, "present": "true"}),
+        ("cluster", {"room": chair["room"]}),
+    ):
+        assert plain_on(opened(stem, lang=pseudo.NAME, **query)) == set(), query

@@ -41,7 +41,7 @@ def _largest(ranks: int, steps: int) -> list[Largest]:
         Largest(named("clinic", NORMAL), ranks, expected_max_normal(1.0, ranks)),
         Largest(named("clinic", P99), ranks, exponential_max_quantile(1.0, ranks, 0.99)),
         Largest(named("clinic", DRAWN), ranks, drawn.mean_s),
-        Largest(DRAWN, ranks, drawn.p99_s),
+        Largest(named("clinic", DRAWN), ranks, drawn.p99_s),
     ]
 
 

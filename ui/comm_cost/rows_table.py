@@ -64,15 +64,15 @@ def error_points(own: FittedTable, handover: bool) -> list[ErrorPoint]:
     models = [(TWO_NUMBERS, own.fit), *([(HANDOVER, own.handover)] if handover else [])]
     return [
         ErrorPoint(name, error.size_bytes, error.measured_us, error.modelled_us, 100 * (error.ratio - 1))
-        for name, fit in models
+        for name, fit in ((named("comm_cost", model), fit) for model, fit in models)
         if fit is not None
         for error in size_errors(own.table, fit)
     ]
 
 
 def fit_rows(own: FittedTable) -> list[FitRow]:
-    named = ((TWO_NUMBERS, own.fit), (HANDOVER, own.handover))
-    return [_fit_row(name, fit) for name, fit in named if fit is not None]
+    fits = ((TWO_NUMBERS, own.fit), (HANDOVER, own.handover))
+    return [_fit_row(named("comm_cost", name), fit) for name, fit in fits if fit is not None]
 
 
 def _fit_row(name: str, fit: LinkFit) -> FitRow:

@@ -11,14 +11,7 @@ from core.scenario import Scenario
 from core.units import GB
 from runtime.prose import said, worded
 from runtime.quantities import binary_bytes, percent, plain, seconds
-from ui.comm_cost.rows_table import (
-    BULGE_BYTES,
-    TWO_NUMBERS,
-    error_points,
-    fitted_link,
-    microseconds,
-    priced,
-)
+from ui.comm_cost.rows_table import BULGE_BYTES, error_points, fitted_link, microseconds, priced
 from ui.comm_cost.rows_view import Phase
 
 
@@ -70,7 +63,7 @@ def _bulge(own: FittedTable) -> str:
     inside = [
         point.error_percent
         for point in error_points(own, handover=False)
-        if point.model == TWO_NUMBERS and BULGE_BYTES[0] <= point.size_bytes <= BULGE_BYTES[1]
+        if BULGE_BYTES[0] <= point.size_bytes <= BULGE_BYTES[1]
     ]
     if not inside:
         return said("comm_cost", "says.your_table_has_no")

@@ -14,6 +14,8 @@ _LABEL = 14
 _OVER, _UNDER = 21, 7
 _EDGE = 0.14
 """How near the end of the line, of all of it, a label leans inwards."""
+_NEAR, _FAR = 0.28, 0.6
+"""Closer than so much of the line two labels meet on a phone; farther ones too where its end turns one inwards."""
 _ANY = 987653
 """A number that no learner says, in whose place the browser puts what was said."""
 _LETTER = 0.015
@@ -168,6 +170,7 @@ def _gap(guess: float, truth: float, unit: str) -> str:
 
 def _lean(value: float, other: float | None, high: float) -> str:
     """Which way a label leans: inside the axis, and away from a neighbour that is near."""
-    if other is not None and abs(value - other) < 0.28 * high and value != other:
+    at_an_end = other is not None and (min(value, other) < _EDGE * high or max(value, other) > (1 - _EDGE) * high)
+    if other is not None and value != other and abs(value - other) < (_FAR if at_an_end else _NEAR) * high:
         return "right" if value < other else "left"
     return "left" if value < _EDGE * high else "right" if value > (1 - _EDGE) * high else "center"

@@ -7,6 +7,7 @@ from runtime.prose import named, said
 from runtime.quantities import local
 from ui.figures.bars import Bands, Sign, captions, inside, key, stretch
 from ui.figures.dots import dashed, dot, label, rules
+from ui.figures.frames import head
 from ui.figures.style import (
     FRACTION,
     PLAIN,
@@ -145,7 +146,7 @@ def held_bars(held: Sequence[Row], look: Look) -> Figure:
     names = list(dict.fromkeys(row["name"] for row in rows))
     fills = dict(zip(names, (palette.ground, palette.compute), strict=False))
     ranks = 1 + max(row["rank"] for row in rows)
-    x = linear("rank", [-0.5, ranks - 0.5], PLAIN, title="rank", ticks=list(range(ranks)))
+    x = linear("rank", [-0.5, ranks - 0.5], PLAIN, title=head("rank"), ticks=list(range(ranks)))
     top = max(row["held"] for row in rows)
     y = linear(
         "held",
@@ -178,7 +179,10 @@ def held_bars(held: Sequence[Row], look: Look) -> Figure:
 
 def _raised(layers: Sequence[Layer]) -> list[Layer]:
     """A key over the plot, whose tallest bar reaches the top."""
-    return [Layer(drawn.rows, {**drawn.spec, "mark": {**drawn.spec["mark"], "yOffset": -26}}) for drawn in layers]
+    return [
+        Layer(drawn.rows, {**drawn.spec, "mark": {**drawn.spec["mark"], "yOffset": -26, "y2Offset": -26}})
+        for drawn in layers
+    ]
 
 
 @kept

@@ -166,7 +166,7 @@ def handoff_curves(curves: Iterable[Row], prompt_tokens: int, look: Look) -> Fig
             if row["time_ms"]
         ),
     ]
-    return figure(layers, look, height, padding={"right": 14})
+    return figure(layers, look, height, padding={"right": 24})
 
 
 def _names_apart(last: list[Row], ratio: float, look: Look, height: float) -> dict[str, float]:

@@ -63,18 +63,18 @@ def _weight(row: Weight, ranks: int, top: float, palette: Palette, size: Measure
         fill = palette.rank_fill(rank) if row.is_owned else palette.ground
         edge = palette.rank_outline(rank) if row.is_owned else palette.axis
         parts.append(rect(left, top, width, size.row, rx=2, fill=fill, stroke=edge, stroke_width=2))
-        style = sans(size.font(14.5)) | {"text_anchor": "middle"}
-        label = _fitting(held_in_words(held), width / size.type)
+        label, letters = _fitting(held_in_words(held), width / size.type)
+        style = sans(size.font(letters)) | {"text_anchor": "middle"}
         parts.append(text(left + width / 2, top + _baseline(size), label, fill=palette.text, **style))
     return "".join(parts)
 
 
-def _fitting(held: str, width: float) -> str:
-    """The words, or only their figures where there is no room."""
-    if len(held) * 7.6 + 8 <= width:
-        return held
+def _fitting(held: str, width: float) -> tuple[str, float]:
+    """The words and the size of their letters: only their figures, or smaller ones, where there is no room."""
     figures = held.rpartition(" ")[2]
-    return figures if len(figures) * 7.2 + 8 <= width else ""
+    sizes = ((held, 14.5, 7.6), (figures, 14.5, 7.2), (figures, 12.0, 6.0))
+    fits = ((words, letters) for words, letters, wide in sizes if len(words) * wide + 8 <= width)
+    return next(fits, ("", 12.0))
 
 
 def _baseline(size: Measures) -> float:

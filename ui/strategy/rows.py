@@ -12,7 +12,7 @@ from core.training.layout import Recompute, Strategy
 from core.training.memory import Job, TrainingMemory, model_states
 from core.training.traffic import Transfer, training_traffic
 from core.units import GB
-from runtime.prose import said
+from runtime.prose import named, said
 from runtime.quantities import decimal_bytes
 
 PARTS = ("weights", "gradients", "optimizer", "activations", "gathered")
@@ -164,7 +164,7 @@ def saved_and_paid(asked: Held) -> list[SavedOrPaid]:
         for transfer in transfers_of(asked, one):
             end = start + transfer.sent_bytes / GB
             where = ACROSS if transfer.crosses_nodes(asked.gpus_per_node) else INSIDE
-            why = f"{transfer.axis.upper()} {transfer.op.replace('_', '-')}: {transfer.why}"
+            why = f"{transfer.axis.upper()} {transfer.op.replace('_', '-')}: {named('strategy', transfer.why)}"
             rows.append(SavedOrPaid(name, where, start, end, why))
             start = end
     return rows

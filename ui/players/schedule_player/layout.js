@@ -23,6 +23,7 @@ function layOut(model, width) {
   const pitch = Math.max(4, Math.floor(Math.min(rows / ranks, tallest / (model.present ? 1 : 1 - strip))));
   const row = Math.max(4, Math.round(pitch * (1 - strip)));
   const titleHeight = titled ? size.label * 2 : 0;
+  const titles = model.grids.map(({ title }) => Math.min(room, (title ?? '').length * size.label * 0.56));
   const tops = [];
   let y = size.top;
   for (const grid of model.grids) {
@@ -30,7 +31,7 @@ function layOut(model, width) {
     y += grid.ranks * pitch + (titled ? size.label * 0.6 : 0);
   }
   return {
-    size, cell, row, pitch, strip: pitch - row, tops, scrolls, bottom: y, height: y + 9, width: cell * model.ticks,
+    size, cell, row, pitch, strip: pitch - row, tops, scrolls, bottom: y, height: y + 9, width: Math.max(cell * model.ticks, ...titles),
     small: cell * model.narrowest < size.least || row < size.least,
     x: (tick) => Math.round(tick * cell),
     y: (index, rank) => tops[index] + rank * pitch,
