@@ -18,7 +18,7 @@ from core.lines import without_colours
 from core.numbers import figure, number
 from core.remark import Remark, remark
 from core.serving.bench_results import CLOCKS, MOST, BenchResult, Clock, Clocked, assembled
-from core.serving.statistics import flat, statistics
+from core.serving.statistics import as_printed, flat, statistics
 
 LONGEST_LINE = 4000
 SHORTEST_LINE = 8
@@ -152,7 +152,7 @@ class _Draft:
 def _printed(text: str) -> Iterator[BenchResult]:
     """Results as they were printed. What is asked for after one belongs to the next."""
     draft, following = _Draft(), _Draft()
-    for number_of, whole_line in enumerate(text.splitlines(), start=1):
+    for number_of, whole_line in enumerate(as_printed(text.splitlines()), start=1):
         if len(whole_line) < SHORTEST_LINE:
             continue
         line = without_colours(whole_line[:LONGEST_LINE]).translate(_BLANKS)

@@ -1,10 +1,10 @@
-"""What GenAI-Perf and AIPerf print and save, under the names of a saved result: a statistic a row, its mean first.
+"""What GenAI-Perf and AIPerf print and save, under the names of a saved result, and EvalScope under vLLM's.
 
 Their time between tokens is a request's own mean, (latency - first token) / (tokens - 1): a time per output token.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from core.numbers import number
 
@@ -89,3 +89,34 @@ def _whole(values: Mapping[str, object]) -> Mapping[str, object]:
         if isinstance(length := values.get(name), float) and isinstance(completed, float)
     }
     return {**values, **totals}
+
+
+_SPELT = {
+    "Time taken for tests": "Benchmark duration",
+    "Number of concurrency": "Maximum request concurrency",
+    "Succeed requests": "Successful requests",
+    "Average time to first token": "Mean TTFT",
+    "Average time per output token": "Mean TPOT",
+    "Average inter-token latency": "Mean ITL",
+}
+"""EvalScope's names of what vLLM's benchmark prints."""
+_SUMMED = {
+    "Average input tokens per request": "Total input tokens",
+    "Average output tokens per request": "Total generated tokens",
+}
+_SUMMARY = re.compile(r"^\W{0,8}([A-Z][a-z -]{6,40}?)( \(s\))?\s{0,40}\|\s{0,40}([\d.]{1,24})\s{0,80}\|?\s{0,8}$")
+
+
+def as_printed(lines: Iterable[str]) -> Iterator[str]:
+    """Lines in which EvalScope's summary has the names that vLLM's benchmark prints; any other as it is."""
+    completed = 0.0
+    for line in lines:
+        match = _SUMMARY.match(line) if "|" in line and len(line) < _LONGEST else None
+        figure = number(match[3], 0) if match else None
+        if match is None or figure is None:
+            yield line
+        elif match[1] in _SUMMED and completed:
+            yield f"{_SUMMED[match[1]]}: {figure * completed:.0f}"
+        else:
+            completed = figure if match[1] == "Succeed requests" else completed
+            yield f"{_SPELT.get(match[1], match[1])}{match[2] or ''}: {match[3]}"

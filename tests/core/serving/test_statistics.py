@@ -60,3 +60,30 @@ def test_the_command_before_a_table_says_what_was_asked():
 def test_a_table_of_other_statistics_is_no_result():
     with pytest.raises(UnreadableTextError, match="no benchmark result"):
         read_bench_results("| Statistic | avg | p99 |\n| Rain (mm) | 3 | 4 |\n")
+
+
+EVALSCOPE = """evalscope perf --parallel 4 --model llama-3.1-70b
+Benchmarking summary:
+| Key                               | Value     |
+| --------------------------------- | --------- |
+| Time taken for tests (s)          | 121.531   |
+| Number of concurrency             | 4         |
+| Total requests                    | 8         |
+| Succeed requests                  | 8         |
+| Failed requests                   | 0         |
+| Output token throughput (tok/s)   | 134.8     |
+| Request throughput (req/s)        | 0.0658    |
+| Average latency (s)               | 60.7      |
+| Average time to first token (s)   | 0.05      |
+| Average time per output token (s) | 0.029     |
+| Average input tokens per request  | 64.5      |
+| Average output tokens per request | 2048.0    |
+"""
+
+
+def test_evalscope_s_summary_has_other_names_for_the_same():
+    """The layout of modelscope/evalscope issue 243 and of what it has printed since."""
+    (found,) = read_bench_results(EVALSCOPE)
+    assert (found.completed, found.failed, found.max_concurrency, found.duration_s) == (8, 0, 4, 121.531)
+    assert (found.ttft.mean_s, found.tpot.mean_s) == (0.05, 0.029)
+    assert (found.mean_prompt_tokens, found.mean_output_tokens) == (64.5, 2048)
