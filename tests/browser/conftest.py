@@ -27,10 +27,12 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.browser)
 
 
+CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""The shell is the same Blink and V8 without a window's other processes: a sixth less to compute."""
+
+
 def _chromium() -> str | None:
-    return os.environ.get("CHROMIUM") or next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUMS)), None)
 
 
 @pytest.fixture(scope="session")
@@ -48,8 +50,8 @@ def profile(tmp_path_factory):
         (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Chromium and playwright")
     folder = tmp_path_factory.mktemp("profile")
     with sync_playwright() as playwright:
-        # one process for all visits: the scripts of the app are compiled once
-        flags = [*FLAGS, "--process-per-site"]
+        # one process for all visits: the scripts of the app are compiled once; letters as wide as with a window
+        flags = [*FLAGS, "--process-per-site", "--font-render-hinting=none"]
         profile = playwright.chromium.launch_persistent_context(folder, executable_path=path, args=flags)
         yield profile
         profile.close()
