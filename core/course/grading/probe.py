@@ -178,7 +178,7 @@ def _same(expected: Json, given: object, tolerance: float) -> bool:
 def _held_apart(slices: Json, given: object) -> bool:
     """Whether every piece that was held lies in one rank's slice, and all of each slice was held."""
     try:
-        pieces = [frozenset(map(int, piece)) for piece in given]  # type: ignore[attr-defined]
+        pieces = [frozenset(piece) for piece in given]  # type: ignore[attr-defined]
     except (TypeError, ValueError):
         return False
     own = [frozenset(part) for part in slices]

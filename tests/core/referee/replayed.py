@@ -137,12 +137,16 @@ HELD: dict[str, Held] = {
     "start_here.prefill": PASS,
     "start_here.bottlenecks": PASS,
     "start_here.rank": MESSAGE,
+    "start_here.says.read": PASS,
     "strategy.collectives": ROUNDS,
     "strategy.serving": HANDED,
     "strategy.remark": PLANS,
     "strategy.remark.part": GRADIENT,
     "strategy.remark.step": GRADIENT,
     "two_way_tp.remark.token": RECORDED,
+    **dict.fromkeys(
+        (f"two_way_tp.{scene}." for scene in ("question", "see", "count", "break_it", "limits")), RECORDED
+    ),
     # figures and players, by the page's stem and the name that their file or their key has
     "start_here#one_token": PASS,
     "start_here#one_pass": PASS,
