@@ -21,6 +21,7 @@ from ui.figures.style import (
     layer,
     linear,
     log,
+    over,
     own,
     rows_of,
     words,
@@ -71,7 +72,7 @@ def largest_curves(rows: Iterable[Row], drawn: str, look: Look) -> Figure:
     layers = [
         lines(look, curves, x, y, "kind"),
         layer("point", circles, x=x, y=y, **dot(look, 7)),
-        layer("text", ends(curves, "kind", "ranks"), x=x, y=y, text="kind", **names),
+        *over(look, ends(curves, "kind", "ranks"), x=x, y=y, text="kind", **names),
     ]
     return figure(layers, look, 260)
 

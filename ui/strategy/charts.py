@@ -54,7 +54,8 @@ def memory_bars(parts: Iterable[Row], ends: Iterable[Row], capacity_gb: float, l
     drawn, totals = _placed(parts, wholes, look), _placed(wholes, wholes, look)
     height = _bands(look).height(len(wholes)) + _NAME
     red = {"color": either("datum.short", palette.off, palette.text)}
-    limit: Spec = {"align": "left", "dx": look.px(6), "fontWeight": 600}
+    beyond = capacity_gb > 0.4 * highest  # there a phone has no room behind the line
+    limit: Spec = {"align": "right" if beyond else "left", "dx": look.px(-6 if beyond else 6), "fontWeight": 600}
     layers = [
         _names(totals, look, height),
         _parts(drawn, x, by("part", fills), ["strategy", "part", "end_gb"], look),
