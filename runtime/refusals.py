@@ -41,7 +41,9 @@ def _found(message: str, parts: bool) -> str | None:
     name, texts = known
     values = {field: _value(field, text) for field, text in texts.items()}
     worded = content.FIELD.sub(lambda field: values[field[1]], content.load(STEM)[name])
-    return f"{values['head_']}={values['value_']} {worded}" if texts.get("head_") else worded
+    if not (head := texts.get("head_", "")):
+        return worded
+    return f"{head if head.isidentifier() else values['head_']}={values['value_']} {worded}"
 
 
 def _value(field: str, text: str) -> str:

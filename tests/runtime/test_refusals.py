@@ -128,6 +128,12 @@ def test_a_value_has_the_marks_of_its_language_and_what_somebody_typed_keeps_its
     assert explained(OutOfRangeError("release", "0.2.1", "is not one such as 0.9.2")).startswith("release=0.2.1 ")
 
 
+def test_the_name_of_a_setting_stays_what_it_is_where_it_is_a_word_too(spanish):
+    """`model` is a kind of thing as well, which Spanish calls `un modelo`: that stood before the sign."""
+    dense = OutOfRangeError("model", "llama-3-8b", "is dense: it has no experts to place; choose a mixture")
+    assert explained(dense).startswith("model=llama-3-8b es denso: ")
+
+
 def test_an_error_inside_of_another_is_said_with_it(spanish):
     inner = OutOfRangeError("requests", 0, "must be above 0")
     assert "requests=0 debe ser mayor que 0" in explained(ShardlabError(f"this trace is not a CSV: {inner}"))
