@@ -73,7 +73,9 @@ def add_own_machine(parser: Parser) -> None:
     """The three texts of one's own machine."""
     parser.add_argument("--startup-log", help="the plan made again by what your engine printed at its start")
     parser.add_argument("--nccl", help="the same by your nccl-tests table")
-    parser.add_argument("--bench", help="the same by what vllm bench serve showed on the plan")
+    parser.add_argument(
+        "--bench", help="the same by what vllm bench serve, GenAI-Perf, AIPerf or EvalScope showed on the plan"
+    )
 
 
 def add_widths(parser: Parser) -> None:

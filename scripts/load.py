@@ -183,7 +183,9 @@ def make_parser() -> Parser:
     parser.add_argument("--requests", type=int, default=1000, help="of each run")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--trace", help="a CSV of arrival, prompt and output, or JSON lines; - too")
-    parser.add_argument("--bench", help="a file with results of vllm bench serve, or - for standard input")
+    parser.add_argument(
+        "--bench", help="results of vllm bench serve, GenAI-Perf, AIPerf or EvalScope; - for standard input"
+    )
     parser.add_argument("--json", action="store_true")
     return parser
 

@@ -254,6 +254,10 @@ def _model_type(config: Config, outer: Config) -> str:
     if named in ("minicpmv", "minicpmo") and (text := OF_VERSION.get(str(config.get("version")))):
         return text
     refuse_by_name(str(named), architectures)
+    if isinstance(elsewhere := outer.get("text_model_id"), str):
+        raise OutOfRangeError(
+            "text_model_id", shortened(elsewhere), "is the model that thinks: give its config.json"
+        )
     lacking = [name for name in _REQUIRED if name not in config]
     also = f"; the config has no {', '.join(lacking)} either" if lacking else ""
     if named is None:

@@ -60,6 +60,13 @@ def test_a_class_whose_parts_are_not_counted_is_refused_with_what_it_has(name, s
         model_from_config(json.dumps({"architectures": [name], "model_type": "of_its_own"}))
 
 
+def test_a_model_whose_text_part_is_another_repository_s_asks_for_that_one():
+    """Ultravox: its file names the language model and has none of its sizes."""
+    config = {"model_type": "ultravox", "text_config": None, "text_model_id": "meta-llama/Llama-3.1-8B-Instruct"}
+    with pytest.raises(OutOfRangeError, match="Instruct is the model that thinks: give its config"):
+        model_from_config(json.dumps(config))
+
+
 def of_sizes(**more: object) -> int:
     """The parameters of a config with a 7B's usual sizes."""
     sizes = {"hidden_size": 4096, "num_hidden_layers": 34, "num_attention_heads": 32, "vocab_size": 153376}
