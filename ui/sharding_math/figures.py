@@ -49,6 +49,8 @@ def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
     block_stepper(*views, key=f"sharding_{kind}", present=page.look.present, start=start, param=param)
     if not page.look.present:
         page.note("see.pick")
+        if num_ranks == rows.usual_ranks(page.scenario) != max(2, page.scenario.tp):
+            page.note("see.fewer")
         page.as_table(lambda: boards.table(views[0]), f"sharding_{kind}", views[0].reading)
 
 

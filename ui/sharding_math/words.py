@@ -49,6 +49,7 @@ def fields(
         "head_ratio": head.payload_bytes / embedding.payload_bytes,
         "hidden_gather": hidden,
         "ranks": num_ranks,
+        "drawn_width": rows.DRAWN_LENGTH,
         "share": max(1, rows.DRAWN_LENGTH // num_ranks),
         "drawn_format": rows.DRAWN_FORMAT.name,
         **_size_fields(scenario),
