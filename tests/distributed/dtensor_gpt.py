@@ -104,6 +104,14 @@ PLAN = {
 }
 
 
+def cut(module: nn.Module, ranks: int, plan: dict[str, str]) -> nn.Module:
+    """A module whose named linear layers are cut over the ranks by columns or by rows."""
+    ways = {"columns": ColwiseParallel(), "rows": RowwiseParallel()}
+    return parallelize_module(
+        module, init_device_mesh("cpu", (ranks,)), {name: ways[how] for name, how in plan.items()}
+    )
+
+
 def dtensor_gpt(spec: ModelSpec, ranks: int) -> PlainGPT:
     """The shipped checkpoint in plain modules, cut over the ranks by DTensor."""
     model = PlainGPT(spec).eval()

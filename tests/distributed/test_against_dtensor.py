@@ -8,12 +8,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
-from torch.distributed.device_mesh import init_device_mesh  # noqa: E402
-from torch.distributed.tensor.parallel import (  # noqa: E402
-    ColwiseParallel,
-    RowwiseParallel,
-    parallelize_module,
-)
 
 from core.sharding_math.group import Group as LabGroup  # noqa: E402
 from core.sharding_math.layers import mlp_layer  # noqa: E402
@@ -22,7 +16,6 @@ from distributed import grammar, mini_gpt  # noqa: E402
 from distributed.decode import greedy  # noqa: E402
 from distributed.job import make_job  # noqa: E402
 from distributed.local_ranks import run_ranks  # noqa: E402
-from tests.distributed.dtensor_gpt import dtensor_gpt, written  # noqa: E402
 
 D, HIDDEN, T = 16, 64, 5
 
@@ -44,20 +37,22 @@ def dense() -> DenseMLP:
 
 
 def all_three(_, group):
-    """The MLP, the whole model, and lab 01's MLP: torch's DTensor alone takes seconds to load."""
+    """The MLP, the whole model, and lab 01's MLP: DTensor takes seconds to load, and so only the ranks do."""
     return the_mlp(group), some_prompts(group), lab_01s_mlp(group)
 
 
 @torch.no_grad()
 def the_mlp(group):
+    from tests.distributed.dtensor_gpt import cut
+
     x = torch.randn(T, D, generator=torch.Generator().manual_seed(4))
-    plain, plan = dense(), {"up_proj": ColwiseParallel(), "down_proj": RowwiseParallel()}
+    plain, plan = dense(), {"up_proj": "columns", "down_proj": "rows"}
     ours = mini_gpt.ParallelMLP(D, HIDDEN, group)
     for name in plan:
         layer = getattr(plain, name)
         getattr(ours, name).load_full(layer.weight, layer.bias)
     whole = plain(x)
-    theirs = parallelize_module(dense(), init_device_mesh("cpu", (group.size,)), plan)
+    theirs = cut(dense(), group.size, plan)
     held = [parameter.to_local().numel() for parameter in theirs.parameters()]
     mine = ours(x)
     return (
@@ -85,6 +80,8 @@ SENTENCES, LETTERS = 4, 10
 
 def some_prompts(group):
     """The first letters of some answers, by both on the same two ranks: same tokens, and how far logits differ."""
+    from tests.distributed.dtensor_gpt import dtensor_gpt, written
+
     job, ours, theirs = make_job(MINI_GPT.key), grammar.load(group=group), dtensor_gpt(MINI_GPT, group.size)
     found = []
     for prompt in job.prompts[:SENTENCES]:
@@ -113,12 +110,13 @@ X, W1, W2 = whole(0, 3, 8), whole(1, 16, 8), whole(2, 8, 16)
 @torch.no_grad()
 def lab_01s_mlp(group):
     """What a rank holds of an MLP without biases that `parallelize_module` cuts, and what it gets."""
+    from tests.distributed.dtensor_gpt import cut
+
     float64 = {"bias": False, "dtype": torch.float64}
     mlp = nn.Sequential(nn.Linear(8, 16, **float64), nn.ReLU(), nn.Linear(16, 8, **float64))
     for layer, weight in ((mlp[0], W1), (mlp[2], W2)):
         layer.weight.copy_(torch.from_numpy(weight))
-    plan = {"0": ColwiseParallel(), "2": RowwiseParallel()}
-    parallelize_module(mlp, init_device_mesh("cpu", (group.size,)), plan)
+    cut(mlp, group.size, {"0": "columns", "2": "rows"})
     held = [mlp[place].weight.to_local().numpy() for place in (0, 2)]
     return *held, mlp(torch.from_numpy(X)).numpy()
 

@@ -5,7 +5,7 @@ import pytest
 from core.pipeline_bubble.schedules.families import family
 from core.pipeline_bubble.schedules.simulator import programs
 
-visualizer = pytest.importorskip("torch.distributed.pipelining._schedule_visualizer")
+pytest.importorskip("torch")
 
 PAIRS = {
     "gpipe": "GPipe",
@@ -20,6 +20,9 @@ PAIRS = {
 
 def pytorchs(key, p, m, v):
     """PyTorch's programs: idle steps left out, overlapped pairs opened, only computing kept."""
+    # a second to load, for the worker alone that runs this
+    from torch.distributed.pipelining import _schedule_visualizer as visualizer
+
     chunks = None if v == 1 else v
     return [
         [str(part) for op in row if op is not None for part in (op.sub_actions or (op,)) if _computes(part)]
