@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -94,16 +95,22 @@ def sources(rule: str) -> list[Path]:
     return sorted(found for path in ROOT.glob(rule) for found in ([path] if path.is_file() else path.rglob("*.py")))
 
 
-def imported(path: Path) -> set[str]:
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imported(path: Path) -> frozenset[str]:
     """Every module a file imports, dotted, wherever in the file it does so."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
-    return {name for name in found if name.split(".")[0] not in STDLIB | {"_typeshed"}}
+    return frozenset(name for name in found if name.split(".")[0] not in STDLIB | {"_typeshed"})
 
 
 def room(path: Path) -> str:
@@ -139,7 +146,7 @@ def test_core_reads_no_file_and_no_clock():
     """Pure: no I/O, no time, no environment, no randomness of its own, no threads or processes."""
     forbidden = {"os", "io", "time", "datetime", "pathlib", "random", "subprocess", "threading", "socket", "sys"}
     for path in sources("core"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = tree_of(path)
         modules = {
             name.split(".")[0]
             for node in ast.walk(tree)
@@ -214,7 +221,7 @@ def test_a_docstring_says_more_than_its_name():
         f"{path.relative_to(ROOT)}: {said}"
         for house in ("core", "ui", "runtime", "distributed", "scripts", "pages")
         for path in sources(house)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and (said := ast.get_docstring(node))
         if len(said.split()) < 5
     ]
