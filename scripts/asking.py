@@ -74,7 +74,8 @@ def add_own_machine(parser: Parser) -> None:
     parser.add_argument("--startup-log", help="the plan made again by what your engine printed at its start")
     parser.add_argument("--nccl", help="the same by your nccl-tests table")
     parser.add_argument(
-        "--bench", help="the same by what vllm bench serve, GenAI-Perf, AIPerf or EvalScope showed on the plan"
+        "--bench",
+        help="the same by what vllm bench serve, GenAI-Perf, AIPerf, EvalScope or trtllm-bench showed on the plan",
     )
 
 

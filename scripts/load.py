@@ -184,7 +184,8 @@ def make_parser() -> Parser:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--trace", help="a CSV of arrival, prompt and output, or JSON lines; - too")
     parser.add_argument(
-        "--bench", help="results of vllm bench serve, GenAI-Perf, AIPerf or EvalScope; - for standard input"
+        "--bench",
+        help="results of vllm bench serve, GenAI-Perf, AIPerf, EvalScope or trtllm-bench; - for standard input",
     )
     parser.add_argument("--json", action="store_true")
     return parser

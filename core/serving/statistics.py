@@ -1,6 +1,6 @@
-"""What GenAI-Perf and AIPerf print and save, under the names of a saved result, and EvalScope under vLLM's.
+"""Other benchmarks' results under vLLM's names: of GenAI-Perf and AIPerf, of EvalScope, of trtllm-bench.
 
-Their time between tokens is a request's own mean, (latency - first token) / (tokens - 1): a time per output token.
+GenAI-Perf's time between tokens is a request's own mean: (latency - first token) / (tokens - 1).
 """
 
 import re
@@ -92,31 +92,51 @@ def _whole(values: Mapping[str, object]) -> Mapping[str, object]:
 
 
 _SPELT = {
-    "Time taken for tests": "Benchmark duration",
-    "Number of concurrency": "Maximum request concurrency",
-    "Succeed requests": "Successful requests",
-    "Average time to first token": "Mean TTFT",
-    "Average time per output token": "Mean TPOT",
-    "Average inter-token latency": "Mean ITL",
+    "time taken for tests (s)": "Benchmark duration (s)",
+    "number of concurrency": "Maximum request concurrency",
+    "succeed requests": "Successful requests",
+    "average time to first token (s)": "Mean TTFT (s)",
+    "average time per output token (s)": "Mean TPOT (s)",
+    "average inter-token latency (s)": "Mean ITL (s)",
+    "number of requests": "Successful requests",
+    "number of concurrent requests": "Maximum request concurrency",
+    "request throughput (req/sec)": "Request throughput (req/s)",
+    "total output throughput (tokens/sec)": "Output token throughput (tok/s)",
+    "average time-to-first-token [ttft] (ms)": "Mean TTFT (ms)",
+    "average time-per-output-token [tpot] (ms)": "Mean TPOT (ms)",
+    "average request latency (ms)": "Mean E2EL (ms)",
 }
-"""EvalScope's names of what vLLM's benchmark prints."""
+"""EvalScope's names of what vLLM's benchmark prints, then trtllm-bench's."""
 _SUMMED = {
-    "Average input tokens per request": "Total input tokens",
-    "Average output tokens per request": "Total generated tokens",
+    "average input tokens per request": "Total input tokens",
+    "average output tokens per request": "Total generated tokens",
+    "average input length (tokens)": "Total input tokens",
+    "average output length (tokens)": "Total generated tokens",
 }
-_SUMMARY = re.compile(r"^\W{0,8}([A-Z][a-z -]{6,40}?)( \(s\))?\s{0,40}\|\s{0,40}([\d.]{1,24})\s{0,80}\|?\s{0,8}$")
+_SUMMARY = re.compile(r"^[|\s]{0,8}([A-Z][\w /()\[\]-]{6,60}?)\s{0,40}[|:]\s{0,60}([\d.]{1,24})[|\s]{0,80}$")
+_BREAKDOWN = re.compile(r"^\[(TTFT|TPOT|Latency)\] P(\d{2})\s{0,12}:\s{0,12}([\d.]{1,24})\s{0,12}$")
+"""Of trtllm-bench, in ms."""
 
 
 def as_printed(lines: Iterable[str]) -> Iterator[str]:
-    """Lines in which EvalScope's summary has the names that vLLM's benchmark prints; any other as it is."""
+    """Lines, those of EvalScope or trtllm-bench under the names that vLLM's benchmark prints."""
     completed = 0.0
     for line in lines:
-        match = _SUMMARY.match(line) if "|" in line and len(line) < _LONGEST else None
-        figure = number(match[3], 0) if match else None
+        short = line if len(line) < 200 else ""
+        if broken := _BREAKDOWN.match(short):
+            clock = "E2EL" if broken[1] == "Latency" else broken[1]
+            yield f"P{broken[2]} {clock} (ms): {broken[3]}"
+            continue
+        match = _SUMMARY.match(short)
+        name, figure = (match[1].lower(), number(match[2], 0)) if match else ("", None)
         if match is None or figure is None:
             yield line
-        elif match[1] in _SUMMED and completed:
-            yield f"{_SUMMED[match[1]]}: {figure * completed:.0f}"
+        elif name in _SUMMED and completed:
+            yield f"{_SUMMED[name]}: {figure * completed:.0f}"
+        elif name == "total latency (ms)":
+            yield f"Benchmark duration (s): {1e-3 * figure}"
+        elif name in _SPELT:
+            completed = figure if _SPELT[name] == "Successful requests" else completed
+            yield f"{_SPELT[name]}: {figure}"
         else:
-            completed = figure if match[1] == "Succeed requests" else completed
-            yield f"{_SPELT.get(match[1], match[1])}{match[2] or ''}: {match[3]}"
+            yield f"{match[1]}: {match[2]}" if "|" in line else line

@@ -87,3 +87,37 @@ def test_evalscope_s_summary_has_other_names_for_the_same():
     assert (found.completed, found.failed, found.max_concurrency, found.duration_s) == (8, 0, 4, 121.531)
     assert (found.ttft.mean_s, found.tpot.mean_s) == (0.05, 0.029)
     assert (found.mean_prompt_tokens, found.mean_output_tokens) == (64.5, 2048)
+
+
+TRTLLM = """===========================================================
+= REQUEST DETAILS
+===========================================================
+Number of requests:             256
+Number of concurrent requests:  25.6206
+Average Input Length (tokens):  8192.0000
+Average Output Length (tokens): 128.0000
+===========================================================
+= PERFORMANCE OVERVIEW
+===========================================================
+Request Throughput (req/sec):                     0.9765
+Total Output Throughput (tokens/sec):             124.9920
+Total Token Throughput (tokens/sec):              8124.4800
+Total Latency (ms):                               262159.4
+Average request latency (ms):                     25780.8
+Per User Output Throughput [w/ ctx] (tps/user):   4.9650
+Average time-to-first-token [TTFT] (ms):          3100.5
+Average time-per-output-token [TPOT] (ms):        17.8583
+-- Per-Request Time-per-Output-Token [TPOT] Breakdown (ms)
+[TPOT] MINIMUM: 15.1
+[TPOT] P99    : 19.5
+[TPOT] AVERAGE: 17.8583
+"""
+
+
+def test_trtllm_bench_has_other_names_for_the_same():
+    """The layout of TensorRT-LLM's pulls 7104 and 9459."""
+    (found,) = read_bench_results(TRTLLM)
+    assert (found.completed, found.max_concurrency, found.requests_per_s) == (256, 25, 0.9765)
+    assert (found.mean_prompt_tokens, found.mean_output_tokens, found.output_tokens_per_s) == (8192, 128, 124.992)
+    assert (found.ttft.mean_s, found.tpot.mean_s, found.tpot.at(99)) == pytest.approx((3.1005, 0.0178583, 0.0195))
+    assert (found.duration_s, found.e2el.mean_s) == pytest.approx((262.1594, 25.7808))
