@@ -135,7 +135,7 @@ def _joined(question: Question, plan: Plan, engine: Engine, worker: bool) -> Seq
 def _start(question: Question, plan: Plan, engine: Engine) -> list[str]:
     """The command word by word."""
     flags = [word for name, value in arguments(question, plan, engine) for word in (f"--{name}", value) if word]
-    return [*PROGRAMS[engine], repository(question.model) or "$MODEL", *(flag.strip('"') for flag in flags)]
+    return [*PROGRAMS[engine], repository(question.model) or "$MODEL", *(flag.replace('"', "") for flag in flags)]
 
 
 def _odd(word: str) -> bool:

@@ -162,3 +162,11 @@ def test_no_name_of_a_model_leaves_its_place_in_a_manifest_or_a_command():
         leader = group["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]
         assert name in shlex.split(leader["command"][2]), name
         assert {group["kind"], service["kind"]} == {"LeaderWorkerSet", "Service"}
+
+
+def test_the_leaders_address_is_left_to_the_shell_of_each_pod():
+    """Quoted it would reach SGLang as a name that is none: no pod would find the first."""
+    group, _ = read(kubernetes(*planned("llama-3-70b", "h100-sxm", 8, 2, Layout(8, 2, 1)), "sglang"))
+    for pod in ("leaderTemplate", "workerTemplate"):
+        command = group["spec"]["leaderWorkerTemplate"][pod]["spec"]["containers"][0]["command"][2]
+        assert "--dist-init-addr $LWS_LEADER_ADDRESS:50000 " in command
