@@ -198,6 +198,11 @@ def test_a_cut_result_keeps_what_there_is_and_says_so():
     assert "cut: the closing line is missing" in words(result)
 
 
+def test_a_saved_result_that_was_cut_is_told_by_its_line():
+    (result,) = read_bench_results('some log\n\n{"request_throughput": 4.0, "mean_ttft_ms": 120.5, "mean_tpo')
+    assert (result.line, result.ttft.mean_s) == (3, 0.1205)
+
+
 def test_a_result_cut_by_the_next_one_is_flagged_alone():
     first, second = read_bench_results(PRINTED[: PRINTED.index("-----Time per")] + PRINTED)
     assert words(first) == ["cut: the closing line is missing", "no mean TPOT was printed"]
