@@ -85,9 +85,10 @@ def visiting(profile) -> Iterator[Callable]:
     visits, strangers, errors = [], [], []
 
     def opened(url: str, *, width: int = 1440, height: int = 900, scheme: str = "light", script: str = ""):
-        if profile.pages[0].url == "about:blank":  # stays, and with it the process that all visits share
-            profile.pages[0].goto(f"http://{url.split('/')[2]}/_stcore/health")
         if not visits:  # whether the menu is open, the theme and the room are what another test left
+            health = f"{url.partition('//')[0]}//{url.split('/')[2]}/_stcore/health"
+            if profile.pages[0].url != health:  # stays, and with it the process that all visits share
+                profile.pages[0].goto(health)  # of this server: what is stored is each server's own
             profile.pages[0].evaluate("localStorage.clear()")
             profile.clear_cookies(name="shardlab_room")
         page = profile.new_page()
