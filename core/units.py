@@ -5,6 +5,7 @@ GB is 1e9 bytes, GiB is 2**30; Gb/s is an eighth of GB/s. Text is made here, onc
 command and a test print one quantity one way.
 """
 
+from collections.abc import Sequence
 from math import floor, log10
 
 KIB = 2**10
@@ -18,6 +19,8 @@ TB = 10**12
 _BINARY = (("TiB", 2**40), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB))
 _DECIMAL = (("TB", TB), ("GB", GB), ("MB", MB), ("KB", KB))
 _TIME = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+SIZES = dict((*_BINARY, *_DECIMAL, *_TIME, ("B", 1.0)))
+"""What a unit with its prefix is, in bytes or seconds."""
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -32,6 +35,30 @@ def significant(value: float, digits: int = 3) -> str:
     rounded = round(value, places)
     places = digits - 1 - floor(log10(abs(rounded))) if rounded else places
     return f"{rounded:.{max(places, 0)}f}"
+
+
+def addends(parts: Sequence[float], size: float = 1.0, digits: int = 3) -> list[str]:
+    """Parts of a sum as they add up beside it, in units of `size`: to the last of their total's `digits` figures.
+
+    The largest takes what rounding left over; what is too small for that place has two figures.
+
+    >>> addends([6.318, 0.326]), addends([170.0, 0.162, 3.5]), addends([0.5, 0.5], size=1e-3)
+    (['6.31', '0.33'], ['170', '0.16', '4'], ['500', '500'])
+    """
+    total = significant(sum(parts) / size, digits)
+    places = len(total.partition(".")[2]) or digits - len(total)
+
+    def written(part: float) -> str:
+        return f"{part:.{max(places, 0)}f}"
+
+    shown = [
+        written(rounded) if (rounded := round(part / size, places)) or not part else significant(part / size, 2)
+        for part in parts
+    ]
+    left = float(total) - sum(map(float, shown))
+    largest = max(range(len(parts)), key=parts.__getitem__)
+    shown[largest] = written(round(float(shown[largest]) + left, places))
+    return shown
 
 
 def plain(value: float, digits: int = 3) -> str:

@@ -3,6 +3,7 @@
     {{network.comm_fraction|%}}    an attribute of an attribute, and how it is written
     {{ranks|GPU,GPUs}}             a count with its noun: `1 GPU`, `8 GPUs`
     {{ranks|=is,are}}              the word alone that a count takes: a verb, an article, an adjective
+    {{kv_bytes|+GB}}               one of a block's addends: they are written so that they add as shown
     {{name}}                       text, or a whole number, as it is
 
 There are no expressions: what is to be computed is core's. A field that nobody fills is an error, not a gap.
@@ -85,14 +86,23 @@ class Prose:
             self._texts[name] = self._filled(name, None)
         return self._texts[name]
 
+    def block(self, name: str) -> str:
+        """A block as it is filled."""
+        return self.blocks[name]
+
     def _filled(self, name: str, row: object) -> str:
-        return content.FIELD.sub(lambda match: self.escape(self._value(match[1], match[2], row)), self.blocks[name])
+        block = self.block(name)
+        parts = {path: unit[1:] for path, unit in content.FIELD.findall(block) if unit.startswith("+")}
+        shares = _added({path: self._value(path, row) for path in parts}, *set(parts.values())) if parts else {}
+        return content.FIELD.sub(
+            lambda match: self.escape(shares.get(match[1]) or written(self._value(match[1], row), match[2])), block
+        )
 
     def has(self, name: str) -> bool:
         """Whether anything is said under this name."""
         return name in self.blocks
 
-    def _value(self, path: str, unit: str | None, row: object) -> str:
+    def _value(self, path: str, row: object) -> object:
         first, *rest = path.split(".")
         own = row is not None and hasattr(row, first)
         owner, value = (row, getattr(row, first)) if own else (None, self.fields[first])
@@ -100,7 +110,15 @@ class Prose:
             owner, value = value, getattr(value, name)
         if isinstance(value, str) and isinstance(owner, GpuSpec | LinkSpec | ModelSpec):
             value = told(value)
-        return written(value, unit)
+        return value
+
+
+def _added(parts: Mapping[str, object], unit: str) -> dict[str, str]:
+    """The addends of a block as they add up, each in the unit that their total is written in."""
+    numbers = [part for part in parts.values() if isinstance(part, int | float)]
+    name = UNITS[unit](sum(numbers)).rpartition(" ")[2]
+    shares = units.addends(numbers, units.SIZES[name])
+    return {path: local(f"{share} {name}") for path, share in zip(parts, shares, strict=True)}
 
 
 def written(value: object, unit: str | None = None) -> str:

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
+from html import unescape
 
 import pyarrow as pa
 from streamlit.testing.v1 import AppTest
@@ -29,6 +30,8 @@ _TERM = re.compile(
 )
 
 
+_FRACTIONS = re.compile(r'<div class="fraction-row"[^>]*>(.*?)</div>')
+_FRACTION = re.compile(r'<span class="fraction"><span>(.*?)</span><span>(.*?)</span></span>')
 _DATUM = re.compile(r"\bdatum\.(\w+)")
 _PLURALS = {"en": r"[a-z]{3,}(?:[aeiourtkngmlpd]|ie)s\b(?! of\b)|GPUs", "es": r"\w{3,}(?:as|os|es)\b(?! de\b)"}
 """What ends as a plural does, in a language."""
@@ -72,10 +75,18 @@ def shown(app: AppTest) -> Iterator[str]:
         yield from (element.value for element in app.get(kind))
     for kind in _LABELLED:
         yield from (element.label for element in app.get(kind))
+    for part in app.get("html"):
+        yield from (_equation(row) for row in _FRACTIONS.findall(part.proto.body))
     for chart in app.get("vega_lite_chart"):
         for data in chart.proto.datasets:
             for column in pa.ipc.open_stream(io.BytesIO(data.data.data)).read_all().columns:
                 yield from (str(value) for value in column.to_pylist() if isinstance(value, str))
+
+
+def _equation(row: str) -> str:
+    """The stacked fractions of an equation on a line."""
+    line = _FRACTION.sub(r"(\1) ÷ (\2)", row).replace('<span aria-hidden="true">=</span>', " = ")
+    return unescape(re.sub(r"<[^>]*>", "", line))
 
 
 def unknown_fields(app: AppTest) -> list[str]:

@@ -57,10 +57,9 @@ class Prose(words.Prose):
 
     escape: Callable[[object], str] = escape
 
-    def _filled(self, name: str, row: object) -> str:
-        return content.FIELD.sub(
-            lambda field: self.escape(self._value(field[1], field[2], row)), _whole(self.blocks[name])
-        )
+    def block(self, name: str) -> str:
+        """A block whose quantities stay with their units."""
+        return _whole(self.blocks[name])
 
     def plain(self, name: str, row: object = None) -> str:
         """A block as a screen reader should say it."""

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from runtime import content
 from tests.core.referee.replayed import held
+from tests.equations import wrong
 from tests.said import disagreements, shown, unknown_fields, without_terms
 from ui import page_parts
 from ui.course.pages import LABS, OVERVIEW, PAGES, entry
@@ -182,6 +183,7 @@ def test_every_scene_runs_and_leaves_no_field_unfilled(
     assert "nan" not in said(app).split()
     assert not [found for text in shown(app) for found in disagreements(text)]
     assert not [found for text in shown(app) for found in LOWERED.findall(text)]
+    assert not [found for text in shown(app) for found in wrong(text)], "an equation does not hold as it is shown"
     assert not [record.getMessage() for record in widgets_log]
     assert not unknown_fields(app)
     assert not headless(app), "a table's column has no words"

@@ -4,10 +4,14 @@ import re
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.catalog import GPUS, LINKS, MODELS
 from runtime import content
 from runtime.prose import UNITS
+from tests.equations import wrong
+from ui.comm_cost.rows import sum_in_ms
 from ui.course.pages import PAGES
 from ui.prose import Prose, escape, plain_text
 
@@ -137,7 +141,7 @@ def test_an_unknown_attribute_or_unit_is_an_error(template):
 @pytest.mark.parametrize("stem", content.stems())
 def test_every_unit_a_field_names_is_one_there_is(stem):
     named = {unit for block in content.load(stem).values() for _, unit in content.FIELD.findall(block) if unit}
-    assert {unit for unit in named if "," not in unit} <= set(UNITS)
+    assert {unit.removeprefix("+") for unit in named if "," not in unit} <= set(UNITS)
 
 
 def test_braces_of_formulas_are_no_fields():
@@ -182,3 +186,12 @@ BRITISH = re.compile(
 def test_english_is_spelled_as_in_america(stem):
     blocks = {name: content.FIELD.sub("", CODE.sub("", block)) for name, block in content.load(stem).items()}
     assert not {name: found for name, block in blocks.items() if (found := BRITISH.findall(block))}
+
+
+@given(st.lists(st.floats(0, 1e12), min_size=2, max_size=4))
+def test_the_addends_of_a_block_add_up_as_shown(parts):
+    """`170 GB + 162 MB + 3.5 GB = 173 GB` stood on a page, and `6.32 + 0.33 = 6.64` in a figure."""
+    rows = dict(zip("abcd", parts, strict=False)) | {"all": sum(parts)}
+    block = " + ".join(f"{{{{{name}|+GB}}}}" for name in rows if name != "all") + " = {{all|GB}}"
+    assert wrong(Prose({"block": block}, rows).text("block")) == []
+    assert wrong(sum_in_ms(parts[0] / 1e9, parts[1] / 1e9)) == []

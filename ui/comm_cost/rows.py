@@ -128,17 +128,11 @@ def software(series: str, points: Sequence[MeasuredPoint]) -> str:
 
 
 def sum_in_ms(first_s: float, second_s: float) -> str:
-    """Two terms and their sum to its third figure, in ms or from a second on in s; a small term has two."""
+    """Two terms and their sum to its third figure, in ms or from a second on in s."""
     total_s = first_s + second_s
     unit, size = ("s", 1.0) if total_s >= LONG_S else ("ms", 1e-3)
-    total = units.significant(total_s / size)
-    places = len(total.partition(".")[2]) or 3 - len(total)
-
-    def written(part_s: float) -> str:
-        part = round(part_s / size, places)
-        return local(f"{part:.{max(places, 0)}f}" if part or not part_s else units.significant(part_s / size, 2))
-
-    return f"{written(first_s)} + {written(second_s)} = {local(total)} {unit}"
+    first, second = units.addends((first_s, second_s), size)
+    return local(f"{first} + {second} = {units.significant(total_s / size)} {unit}")
 
 
 def step_in_words(step_s: float) -> str:

@@ -10,7 +10,7 @@ from core.placement.planner import Placement
 from core.placement.rank_memory import RankMemory
 from core.placement.shortlist import shortlist
 from core.strategy.refit import Refit, refit
-from core.units import GB
+from core.units import GB, addends
 from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import decimal_bytes, grouped, local, plain, seconds, significant
@@ -137,11 +137,8 @@ def memory_labels(plan: Plan, usable_bytes: float) -> list[RankLabel]:
     """The same ranks' names and sums."""
     labels = []
     for index, rank in enumerate(_ranks_shown(plan)):
-        kept = max(0.0, rank.kv_bytes)
-        words = (
-            f"{_gb(rank.weights.total_bytes)} + {_gb(rank.overhead.total_bytes)} + {_gb(kept)}"
-            f" = {decimal_bytes(rank.weights.total_bytes + rank.overhead.total_bytes + kept)}"
-        )
+        parts = (rank.weights.total_bytes, rank.overhead.total_bytes, max(0.0, rank.kv_bytes))
+        words = local(f"{' + '.join(addends(parts, GB))} = {plain(sum(parts) / GB)} GB")
         granted = rank.granted_bytes / GB
         labels.append(RankLabel(rank_name(rank, plan), index, words, granted, usable_bytes / GB, rank.kv_bytes < 0))
     return labels
