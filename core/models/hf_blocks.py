@@ -98,11 +98,18 @@ _RATIOS = {"sliding_attention": 0, "compressed_sparse_attention": 4, "heavily_co
 
 
 def _compressed(values: Values, index: int) -> CompressedSpec:
+    """A layer's ratio: a number, a name as transformers 5 writes it, or its class's: 128 thrice, then 4 and 128.
+
+    Source: transformers/models/deepseek_v4/configuration_deepseek_v4.py.
+    """
     layers = values.whole("num_hidden_layers")
-    ratios = values.listed("compress_ratios", layers)
-    if ratios is None:  # as transformers 5 writes it
-        ratios = [_RATIOS.get(str(name), name) for name in values.listed("layer_types", layers) or [0] * layers]
-    ratio = ratios[index]
+    numbers, names = values.listed("compress_ratios", layers), values.listed("layer_types", layers)
+    if numbers is not None:
+        ratio = numbers[index]
+    elif names is not None:
+        ratio = _RATIOS.get(str(names[index]), names[index])
+    else:
+        ratio = 4 if index % 2 and index != 1 else 128
     if ratio not in (0, 4, 128):
         raise OutOfRangeError("compress_ratios", shortened(ratio), "must be 0, 4 or 128")
     return CompressedSpec(

@@ -173,6 +173,10 @@ PUBLISHED = {
         },
         284_325_879_255,
     ),
+    "DeepSeek-V4-Flash, its layers left to its class": (
+        {name: value for name, value in V4_FLASH.items() if name != "compress_ratios"},
+        284_325_879_255,
+    ),
     "Gemma 4 E4B, text": (E4B, 7_463_013_418),
     "Gemma 4 E2B, text": (
         E4B
