@@ -224,7 +224,8 @@ def _take_asked(draft: _Draft, line: str) -> None:
 
 def _saved(text: str) -> Iterator[BenchResult]:
     """The results among the JSON objects of a text."""
-    at, line, counted, objects, failures, cut_at = 0, 1, 0, 0, 0, -1
+    at, line, counted, objects, failures = 0, 1, 0, 0, 0
+    cut_at: int | None = None
     while text.find(_KEY, at) >= 0 and objects < MOST_OBJECTS and failures < MOST_FAILURES:
         start = _OBJECT.search(text, at)
         if start is None:
@@ -238,11 +239,10 @@ def _saved(text: str) -> Iterator[BenchResult]:
             continue
         if isinstance(value, dict) and "request_throughput" in value:
             yield _result(flat(value), line, ended=True)
-        at, objects, cut_at = end, objects + 1, -1
-    if cut_at >= 0:
-        pairs = dict(_PAIR.findall(text[cut_at : cut_at + LONGEST_CUT]))
-        if "request_throughput" in pairs:
-            values = {name: given.strip('"') for name, given in pairs.items()}
+        at, objects, cut_at = end, objects + 1, None
+    if cut_at is not None:
+        values = {name: given.strip('"') for name, given in _PAIR.findall(text[cut_at : cut_at + LONGEST_CUT])}
+        if "request_throughput" in values:
             yield _result(values, text.count("\n", 0, cut_at) + 1, ended=False)
 
 

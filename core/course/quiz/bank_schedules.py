@@ -45,7 +45,7 @@ def microbatches_for(rng: Draw) -> Number:
     budget = Fraction(percent_allowed, 100)
     answer = microbatches_for_budget(stages, budget, under=True)
     slips = {"just": microbatches_for_budget(stages, budget), "overhead": float((stages - 1) / budget)}
-    return number(answer, "count", slips, stages=stages, budget=percent(percent_allowed / 100, 0))
+    return number(answer, "count", slips, stages=stages, budget=percent(float(budget), 0))
 
 
 @BANK.asks("pipelines", BENCH)

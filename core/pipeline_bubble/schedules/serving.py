@@ -217,21 +217,21 @@ def random_traffic(
     arrivals = np.cumsum(rng.exponential(1 / rate, whole("sequences", sequences)))
     waiting = [(float(time), whole("tokens", tokens)) for time in arrivals]
     steps = [(float(time), float(hop)) for time, hop in zip(pipe.stage_times, pipe.hops, strict=True)]
-    free, spent, end, passes = [0.0] * len(steps), 0.0, 0.0, 0
+    free, spent, passes = [0.0] * len(steps), 0.0, 0
     while waiting:
         together = [heappop(waiting)]
         moment = max(together[0][0], free[0])
         while waiting and waiting[0][0] <= moment and len(together) < whole("batch", batch):
             together.append(heappop(waiting))
         for stage, (time, hop) in enumerate(steps):
-            free[stage] = end = max(moment, free[stage]) + time
-            moment = end + hop
+            free[stage] = max(moment, free[stage]) + time
+            moment = free[stage] + hop
         passes += 1
         for ready, left in together:
-            spent += end - ready
+            spent += free[-1] - ready
             if left > 1:
-                heappush(waiting, (end + float(pipe.return_delay), left - 1))
-    items, span = sequences * tokens, end - float(arrivals[0])
+                heappush(waiting, (free[-1] + float(pipe.return_delay), left - 1))
+    items, span = sequences * tokens, free[-1] - float(arrivals[0])
     busy = passes * sum(time for time, _ in steps) / len(steps)
     return Traffic(len(steps), busy / span, items / span, spent / items)
 

@@ -124,6 +124,7 @@ def test_the_cache_is_what_the_driver_leaves_after_the_weights_and_the_peak():
     peak_gib = figure("kv_too_small", "peak") / GIB
     room_gib = 23.64 * 0.9 - 14.9575 - peak_gib - 0.1
     assert figure("kv_too_small", "tokens") == int(room_gib * GIB / 131072 / 16) * 16 == 43024
+    assert f"# CPU blocks: {4 * 2**30 // (131072 * 16)}" in "\n".join(examine("kv_too_small", POINTS).log)
     assert figure("kv_too_small", "expected_tokens") == int((24 * 0.9 - 14.9575) * GIB / 131072 / 16) * 16
 
 

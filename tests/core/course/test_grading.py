@@ -86,6 +86,23 @@ def test_a_tasks_points_are_spread_over_its_probes():
 
 
 @EVERY_LAB
+def test_a_function_is_asked_for_by_one_task(lab):
+    asked = {(probe.function, probe.task) for probe in probes(lab, 1)}
+    assert len(asked) == len(dict(asked))
+
+
+def test_what_two_ranks_answer_is_a_list_of_two():
+    for probe in probes(LABS["lab-02"], 1):
+        assert all(len(due) == 2 for due in probe.expected.values())
+
+
+def test_attention_is_asked_with_keys_for_every_rank_and_with_one_key_for_all():
+    shapes = [next(one for one in probes(LABS["lab-01"], seed) if one.function == "attention_tp").given
+              for seed in range(20)]  # fmt: skip
+    assert {len(given["Wk"][1]) // given["head_dim"] for given in shapes} == {1, 2}
+
+
+@EVERY_LAB
 def test_all_right_is_forty_and_all_wrong_is_nothing(lab):
     assert earned(tally(lab, outcomes(lab))) == lab.points == 40
     assert earned(tally(lab, outcomes(lab, *(probe.claim for probe in probes(lab, 1))))) == 0

@@ -175,6 +175,13 @@ def test_two_layouts_that_batch_alike_compare_alike():
     assert traffic(wide, 16).utilisation <= 1
 
 
+def test_a_token_that_meets_nobody_waits_for_its_stages_and_hops_alone():
+    """One sequence that comes at once into an empty pipe: 2 + 3 of work and a hop of 1."""
+    alone = random_traffic(Pipe((2, 3), (1,)), 1e6, 1, 1, np.random.default_rng(4))
+    assert alone.mean_token_time == pytest.approx(6)
+    assert alone.utilisation == pytest.approx(5 / 2 / 6)
+
+
 def test_traffic_is_the_same_for_the_same_seed():
     one, two = (random_traffic(Pipe((1, 1)), 0.1, 50, 3, np.random.default_rng(7)) for _ in range(2))
     assert one == two

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shlex
 from dataclasses import replace
 
@@ -71,6 +72,7 @@ def test_kubernetes_asks_for_the_gpus_of_a_node(name, gpu_key, nodes, layout, en
         assert count == min(8, layout.gpus_per_replica)
         assert "$HEAD_ADDRESS" not in json.dumps(container)
     assert service["spec"]["ports"][0]["port"] == pods[0]["containers"][0]["ports"][0]["containerPort"]
+    assert not re.search(r'^ *[\w"-]+: [\[{]+"\w+":', kubernetes(question, plan, engine), re.MULTILINE)
     if spans:
         assert compose(question, plan, engine) is None
 

@@ -1,10 +1,12 @@
 """What a log passes through on its way into a paste changes none of its figures."""
 
+from dataclasses import replace
 from html import escape
 
 import pytest
 
 from core.errors import UnreadableTextError
+from core.startup_log import reader
 from core.startup_log.lines import masked
 from core.startup_log.reader import LIMIT_FIGURES, read_log
 from tests.core.startup_log.printed_logs import QWEN2, notes, told
@@ -92,6 +94,16 @@ def test_a_size_that_no_engine_takes_is_not_taken(size):
     """Neither a number of seventy digits nor none at all reaches the arithmetic; two ranks are seen to speak."""
     report = read_log(QWEN2.replace("tensor_parallel_size=2", f"tensor_parallel_size={size}"))
     assert report.tp_size in (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("logged", "predicted", "cut"),
+    [(50, 4899, False), (50, 4900, True), (50, 5202, True), (50, 5203, False), (50, 50.4, False), (51, 50, False)],
+)
+def test_a_count_with_the_first_digits_of_the_predicted_one_may_be_cut(logged, predicted, cut):
+    """Within a fiftieth of 5000 to 5100: from 4900 to 5202, both of them in."""
+    check = replace(read_log(QWEN2).checks[0], logged=logged, predicted=predicted)
+    assert reader._may_be_cut(check) == cut
 
 
 def test_more_figures_than_a_start_prints_are_refused_before_they_are_checked():

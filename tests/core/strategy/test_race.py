@@ -21,6 +21,7 @@ CASES = {
     "tight": ("llama-3-70b", "h100-sxm", 8),
     "mixture": ("mixtral-8x7b", "a100-80gb-sxm", 8),
     "single": ("llama-3-8b", "a100-80gb-sxm", 1),
+    "pair": ("llama-3-8b", "a100-80gb-sxm", 2),
 }
 
 
@@ -48,6 +49,7 @@ def test_who_races():
     assert [one.kind for one in entered("dense")] == ["tensor", "stages", "replicas", "apart"]
     assert [one.kind for one in entered("mixture")] == ["tensor", "stages", "replicas", "experts", "apart"]
     assert [one.kind for one in entered("single")] == ["tensor"]
+    assert (entered("pair")[-1].kind, entered("pair")[-1].readers) == ("apart", 1)
     for case in CASES:
         assert len({one.layout.gpus for one in entered(case)}) == 1
 

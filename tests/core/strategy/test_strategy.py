@@ -144,6 +144,13 @@ def test_a_held_batch_leaves_no_more_data_parallel_ranks_than_sequences():
     assert TrainingDemand(sequences=4, may_grow=True).microbatches(8) == ACCUMULATED
 
 
+def test_a_cut_that_fits_as_it_is_is_tried_in_no_other_way():
+    """A model of 1.2 billion on eight H100s: plain DDP fits in every cut; nothing is sharded or recomputed."""
+    question = REACHED["DDP"]
+    plans = choose(question.model, question.cluster, TrainingDemand(may_grow=True)).plans
+    assert [plan.strategy for plan in plans] == list(cuts(question.model, 8))
+
+
 def test_a_gpu_alone_pays_nothing_and_idles_never():
     plan = judge(model("qwen2.5-0.5b"), replace(A100, gpus_per_node=1), TrainingDemand(), Strategy())
     assert plan.step.exposed_s == plan.step.bubble_s == 0
