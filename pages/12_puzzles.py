@@ -14,7 +14,7 @@ def play() -> None:
     with st.container(key="aside_lead"):
         page.say("play.lead")
     present = page.look.present
-    puzzle_player(rows.puzzle_rows(present), key="puzzles", param=PARAM, present=present)
+    puzzle_player(rows.board(present), key="puzzles", param=PARAM, present=present)
 
 
 def rules() -> None:

@@ -38,9 +38,10 @@ class Capture:
     result_text: str
 
 
-def names(folder: Path = CAPTURES) -> list[str]:
+@lru_cache(maxsize=16)
+def names(folder: Path = CAPTURES) -> tuple[str, ...]:
     """The captures that ship with the app."""
-    return sorted(path.parent.name for path in folder.glob(f"*/{SUMS}"))
+    return tuple(sorted(path.parent.name for path in folder.glob(f"*/{SUMS}")))
 
 
 @lru_cache(maxsize=16)

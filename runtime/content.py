@@ -102,6 +102,7 @@ def _entries(heading: str, body: str) -> Iterator[tuple[str, str]]:
         yield f"{heading}.{entry[1]}", entry[2].strip()
 
 
+@lru_cache(maxsize=1024, typed=True)
 def slug(option: object) -> str:
     """An option of the code as an address and a block name it: `the link` is `the_link`.
 

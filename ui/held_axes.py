@@ -6,6 +6,7 @@ from ui import inputs
 from ui.figures.axes import Spec
 from ui.figures.held import axes_of, hold
 from ui.labels import label
+from ui.lighter_state import state
 from ui.unseen import mounted
 
 _HELD, _DRAWN = "_held_axes", "_figures_drawn"
@@ -14,7 +15,7 @@ _HELD, _DRAWN = "_held_axes", "_figures_drawn"
 
 def are_held() -> bool:
     """Whether figures keep their axes."""
-    return _HELD in st.session_state
+    return _HELD in state()
 
 
 def begin(scene: str) -> None:

@@ -93,12 +93,13 @@ def _style(palette: theme.Palette) -> str:
     """The style sheets of a mode: colours as custom properties, then the rules."""
     colours = (f"--shard-{name.replace('_', '-')}: {value};" for name, value in asdict(palette).items())
     rules = _read(_CSS) + _read(_CSS.parent / "course/glossary.css")
-    return f"<style>:root {{ {' '.join(colours)} }}\n{rules}</style>"
+    return f"<style>:root {{ {' '.join(colours)} }} {rules}</style>"
 
 
 @lru_cache(maxsize=4)
 def _read(sheet: Path) -> str:
-    return sheet.read_text(encoding="utf-8")
+    """A style sheet on one line: Streamlit looks at each line of what it sends, in every run."""
+    return " ".join(sheet.read_text(encoding="utf-8").split())
 
 
 def navigation() -> StreamlitPage:

@@ -20,7 +20,7 @@ class Compositions:
     gpus_per_node: int = GPUS_PER_NODE
 
     @cached_property
-    def layouts(self) -> list[Layout]:
+    def layouts(self) -> tuple[Layout, ...]:
         """The compositions that the model's layers and heads allow. Raises OutOfRangeError where there is none."""
         priced = self._of(self.gpus)
         if not priced:
@@ -28,32 +28,32 @@ class Compositions:
             raise OutOfRangeError("gpus", self.gpus, rule)
         return priced
 
-    @property
+    @cached_property
     def one(self) -> Layout:
         """One GPU, were it large enough for the whole model."""
         return self._of(1)[0]
 
-    @property
+    @cached_property
     def soonest(self) -> Layout:
         """Where a sequence alone gets its tokens soonest."""
         return min(self.layouts, key=lambda layout: layout.itl_alone_s)
 
-    @property
+    @cached_property
     def most(self) -> Layout:
         """The most tokens a second for all sequences."""
         return max(self.layouts, key=lambda layout: layout.tokens_per_s)
 
-    @property
+    @cached_property
     def prompt(self) -> Layout:
         """Where a prompt is read soonest."""
         return min(self.layouts, key=lambda layout: layout.ttft_s)
 
-    @property
+    @cached_property
     def widest(self) -> Layout:
         """The layout with the largest TP size."""
         return max(self.layouts, key=lambda layout: layout.tp_size)
 
-    @property
+    @cached_property
     def deepest(self) -> Layout:
         """The layout with the largest PP size."""
         return max(self.layouts, key=lambda layout: layout.pp_size)
@@ -111,7 +111,7 @@ class Compositions:
         timed = self.scenario.timed
         return Cluster(timed.gpu_spec, timed.link_spec, timed.network_spec, self.gpus_per_node)
 
-    def _of(self, gpus: int) -> list[Layout]:
+    def _of(self, gpus: int) -> tuple[Layout, ...]:
         scenario, cluster = self.scenario, self.cluster
         asked = {"sequences": self.sequences, "prompt_tokens": scenario.prompt_tokens}
         return layouts(scenario.model_spec, cluster, gpus, **asked, dtype=scenario.weight_dtype)

@@ -9,6 +9,7 @@ Ignored: overlap, launches, the KV cache, uneven stages, the embedding's and the
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 
 from core.collectives.cost import CollectiveCost, as_measured
@@ -169,6 +170,7 @@ def hand_over(payload_bytes: float, link: LinkSpec) -> CollectiveCost:
     return CollectiveCost(1, payload_bytes, measured.latency_s, sending_s, measured.base_s)
 
 
+@lru_cache(maxsize=256)
 def layouts(
     model: ModelSpec,
     cluster: Cluster,
@@ -177,10 +179,10 @@ def layouts(
     sequences: int = 1,
     prompt_tokens: int = 2048,
     dtype: str = "bf16",
-) -> list[Layout]:
+) -> tuple[Layout, ...]:
     """Every composition of `gpus` that the model's layers and heads allow, the widest TP first."""
-    return [
+    return tuple(
         layout(model, cluster, tp, pp, sequences=sequences, prompt_tokens=prompt_tokens, dtype=dtype)
         for tp, pp in compositions(gpus)
         if model.num_hidden_layers % pp == 0 and model.num_attention_heads % tp == 0
-    ]
+    )

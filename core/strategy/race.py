@@ -88,7 +88,7 @@ class Lane:
         gaps = max(1, self.output_tokens - 1)
         return _mean((one.done_s - one.first_s) / gaps for one in self.tickets if _by(one.done_s, until_s))
 
-    @property
+    @cached_property
     def answer_s(self) -> float:
         """The mean time from a request's arrival to its last token: the least of it wins."""
         return fmean(one.done_s - one.arrived_s for one in self.tickets)
@@ -111,7 +111,7 @@ class Race:
     arrivals_per_s: float
     lanes: tuple[Lane, ...]
 
-    @property
+    @cached_property
     def winner(self) -> int:
         """The lane whose answers take the least time."""
         return min(range(len(self.lanes)), key=lambda index: self.lanes[index].answer_s)

@@ -8,6 +8,7 @@ from typing import Literal
 from core.collectives.clock import Held, TimedRound, held_after_each_round, timed_rounds
 from core.collectives.programs import Program, program
 from core.specs import LinkSpec
+from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, seconds
 
@@ -61,6 +62,7 @@ class Moment:
     text: str
 
 
+@kept
 def races(all_reduce: AllReduce) -> list[Race]:
     """Ring, tree and one-shot over one link."""
     return [_race(all_reduce, name) for name in ALGORITHMS]

@@ -11,9 +11,11 @@ from core.pipeline_bubble.experiments import Comparison, Serving
 from core.pipeline_bubble.schedules.actions import exact
 from core.pipeline_bubble.schedules.families import FAMILIES
 from runtime import workers
+from runtime.kept import kept
 from runtime.prose import said
 from ui import inputs, scenario_bar
 from ui.pipeline_bubble import charts, grids, rows, words
+from ui.players.schedule_player import Grid
 from ui.prose import Prose
 from ui.scenes import Page
 
@@ -181,11 +183,17 @@ def _two_schedules(page: Page, asked: Asked) -> None:
             page.note("bench.strips", "bench.clocks")
 
 
-def _serving(page: Page, asked: Asked) -> None:
-    serve = asked.serve
+@kept
+def _served(serve: Serving) -> tuple[Grid, int]:
+    """A pipe's first rounds, and how many ticks of it are a unit of time."""
     timeline = serve.from_empty()
     ticks = rows.shared_ticks(timeline)
-    grid = grids.served(timeline, serve.in_flight, ticks)
+    return grids.served(timeline, serve.in_flight, ticks), ticks
+
+
+def _serving(page: Page, asked: Asked) -> None:
+    serve = asked.serve
+    grid, ticks = _served(serve)
     grids.figure(page, "bench.serving", grid, key="serving", follow=0, ticks_per_unit=ticks)
     with st.container(key="aside_serving"):
         curve = rows.serve_curve(serve)

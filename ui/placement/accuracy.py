@@ -1,6 +1,7 @@
 """The planner's tab held to measurements: predicted against published, by source, and what is nearest."""
 
 from collections.abc import Mapping
+from functools import cache
 
 import pandas as pd
 import streamlit as st
@@ -27,6 +28,11 @@ def every_residual() -> tuple[Residual, ...]:
     return predicted(shipped_table())
 
 
+@cache
+def _sources() -> list[str]:
+    return rows.sources(every_residual())
+
+
 def ask(page: Page) -> str:
     """Which source stands in front. Runs in every scene, so that the URL keeps it."""
     with page.controls("accuracy"):
@@ -34,7 +40,7 @@ def ask(page: Page) -> str:
             inputs.select,
             "source",
             "says.source",
-            [rows.EVERY, *rows.sources(every_residual())],
+            [rows.EVERY, *_sources()],
             rows.EVERY,
         )
 

@@ -1,10 +1,12 @@
 """What the puzzles' board is told: every step from every place that can be reached, as core's rules have it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from core.course.puzzles.bank import PUZZLES, TOKENS
 from core.course.puzzles.board import BEST, Choice, Move, Place, Puzzle, Step, move, solve, walk
+from runtime.kept import kept
 from runtime.prose import said
 from runtime.quantities import grouped
 
@@ -52,6 +54,12 @@ class PuzzleRow:
 def puzzle_rows(present: bool = False) -> list[PuzzleRow]:
     """All ten. A wall has no room to say how wide the rows are."""
     return [_row(puzzle, present) for puzzle in PUZZLES]
+
+
+@kept
+def board(present: bool) -> list[dict[str, Any]]:
+    """The same as plain JSON, for the browser."""
+    return [asdict(puzzle) for puzzle in puzzle_rows(present)]
 
 
 def _row(puzzle: Puzzle, present: bool) -> PuzzleRow:

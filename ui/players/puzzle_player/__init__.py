@@ -5,7 +5,6 @@ knows no rule, and sends nothing to the server.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,8 @@ _player = kit.component("puzzle_player", HERE, SCRIPTS)
 
 
 def puzzle_player(puzzles: Sequence[Any], *, key: str, param: str, present: bool = False) -> None:
-    """Show the puzzles, dataclasses as ui.puzzles.rows has them, at the one and the answers that `param` holds."""
-    _player(key=key, data=payload(puzzles, name=key, param=param, present=present))
-
-
-def payload(puzzles: Sequence[Any], **head: object) -> dict[str, object]:
-    """What the browser gets, as plain JSON."""
-    return {**head, "words": kit.words("puzzle"), "puzzles": [asdict(puzzle) for puzzle in puzzles]}
+    """Show the puzzles, as `ui.puzzles.rows.board` has them, at the one and the answers that `param` holds."""
+    _player(
+        key=key,
+        data={"name": key, "param": param, "present": present, "words": kit.words("puzzle"), "puzzles": puzzles},
+    )
