@@ -87,6 +87,7 @@ class Control:
 SLIDER = '[data-testid="stSlider"] input'
 SCRUBBER = ".player input[type=range]"
 LAB_01, LAB_04 = "sharding_math?shard_scene=see", "pipeline_bubble?pipe_scene=see"
+STAGES = ".st-key-pipe_p [role=radio]"
 BARE_PAGE = Control("bare", "bare page", "", SLIDER)
 CONTROLS = (
     Control("browser", "step", LAB_01, ".player .track button", ".player svg", True),
@@ -94,7 +95,8 @@ CONTROLS = (
     Control("browser", "phase", "comm_cost?bill_scene=see", ".st-key-bill_phase_shown [role=radio]", clicked=True),
     Control("browser", "predict", "comm_cost?bill_scene=question", f".st-key-guess {SLIDER}"),
     Control("browser", "letter", "two_way_tp?real_scene=see", f".st-key-real_token {SLIDER}"),
-    Control("server", "stages", LAB_04, ".st-key-pipe_p [role=radio]", ".player .stage", True),
+    Control("browser", "stages", LAB_04, STAGES, ".player .stage", True),
+    Control("server", "wrong", "pipeline_bubble?pipe_scene=break_it", STAGES, ".player .stage", True),
 )
 
 

@@ -16,13 +16,14 @@ look = page.look
 learner_file = schedule_panel.file_here()
 usual = page.scenario.pp if page.scenario.pp in (2, 4, 16) else 8
 sized = ["serve", "see", *([] if look.present else ["count"]), "break_it", *(["build"] if learner_file else [])]
+all_stages, all_flows, all_microbatches = [2, 4, 8, 16], [1, 2, 4, 8, 16], [1, 8, 16, 32, 63, 64]
 with page.controls(*sized):
     with schedule_bench.part(page, "p", page.scene != "break_it" or not look.present):
-        stages = page.control(inputs.choice, "p", "says.stages_p", [2, 4, 8, 16], usual)
+        stages = page.control(inputs.choice, "p", "says.stages_p", all_stages, usual)
     with schedule_bench.part(page, "flow", page.scene == "serve"):
-        in_flight = page.control(inputs.choice, "flow", "says.sequences_flight", [1, 2, 4, 8, 16], 1)
+        in_flight = page.control(inputs.choice, "flow", "says.sequences_flight", all_flows, 1)
     with schedule_bench.part(page, "m", page.scene != "serve" and (page.scene != "break_it" or not look.present)):
-        microbatches = page.control(inputs.choice, "m", "says.microbatches_m", [1, 8, 16, 32, 63, 64], 16)
+        microbatches = page.control(inputs.choice, "m", "says.microbatches_m", all_microbatches, 16)
     with schedule_bench.part(page, "wrong", page.scene == "break_it"):
         wrong = page.control(inputs.choice, "wrong", "says.what_goes_wrong", list(rows.WRONGS), rows.NOBODY_WAITS)
 asked = schedule_bench.ask(page)
@@ -36,7 +37,8 @@ elif page.scene == "bench" and asked.figure == schedule_bench.COMPOSE:
 
 
 def serve() -> None:
-    grids.figure(page, "serve.reading", grids.served(flow.from_empty(), in_flight, 1), key="flow", follow=0)
+    sizes = {"p": (all_stages, stages), "flow": (all_flows, in_flight)}
+    grids.turning(page, "serve.reading", grids.loop, sizes, key="flow", follow=0)
     with st.container(key="aside_flow"), page.guarded():
         for column, block in zip(
             st.columns(3, gap="medium"), ("serve.crossing", "serve.alone", "serve.together"), strict=True
@@ -52,8 +54,8 @@ def question() -> None:
 
 
 def see() -> None:
-    follow = min(6, microbatches - 1)
-    grids.figure(page, "see.reading", grids.forward(rows.fill_drain_run(run), stages), key="run", follow=follow)
+    sizes = {"p": (all_stages, stages), "m": (all_microbatches, microbatches)}
+    grids.turning(page, "see.reading", grids.batch, sizes, key="run", follow=6)
     with st.container(key="aside_equal", horizontal=False):
         for column, block, terms in zip(
             st.columns([330, 400, 350], gap="medium"),

@@ -69,6 +69,24 @@ def test_space_plays_after_a_click_on_a_choice(player):
     until(player, lambda: at_rest(player))
 
 
+def test_the_page_turns_to_other_sizes_before_the_server_answers(player):
+    """The batch of 2 stages is there at once, plays on when the answer for it has come, and says so then."""
+    said, canvas = player.locator("figure.player output"), player.locator("canvas.grid")
+    tell = "place => dispatchEvent(new CustomEvent('live', { detail: { key: 'pipe_p', value: String(place) } }))"
+    for place, ticks in ((0, 17), (3, 31), (2, 23)):
+        player.evaluate(tell, place)
+        assert said.inner_text() == f"0 of {ticks} ticks"
+    before = canvas.get_attribute("aria-label")
+    player.locator(".st-key-pipe_p").get_by_text("2", exact=True).click()
+    until(player, lambda: said.inner_text() == "0 of 17 ticks")
+    player.keyboard.press("Space")
+    until(player, lambda: canvas.get_attribute("aria-label") != before)
+    until(player, lambda: tick(player) > 0)
+    assert said.inner_text().endswith("of 17 ticks")
+    player.locator(".st-key-pipe_p").get_by_text("8", exact=True).click()
+    until(player, lambda: canvas.get_attribute("aria-label") == before)
+
+
 def test_a_step_is_announced_stage_by_stage(player):
     """After four ticks of the fill: microbatch 3 has just gone through stage 0, and stage 7 still waits."""
     player.locator("canvas.grid").focus()

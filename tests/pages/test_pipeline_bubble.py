@@ -27,7 +27,7 @@ def opened(**query):
 
 
 def players(at):
-    """The head and the cells of each player on the page."""
+    """The head and the cells of each player on the page; of one that can be turned, those of the run it shows."""
     found = []
     for element in at.get("bidi_component"):
         if not element.proto.component_name.endswith("schedule_player"):
@@ -35,7 +35,13 @@ def players(at):
         payload = element.proto.bytes
         (length,) = struct.unpack_from("<I", payload)
         head = json.loads(payload[4 : 4 + length])
-        found.append((head, np.frombuffer(payload, "<i2", offset=4 + length)))
+        cells = np.frombuffer(payload, "<i2", offset=4 + length)
+        if turns := list(head["turns"].values()):
+            (place, _), (at_place, of) = turns
+            sizes = [grid["ranks"] * grid["ticks"] for grid in head["grids"]]
+            shown = place * of + at_place
+            cells = cells[sum(sizes[:shown]) :][: sizes[shown]]
+        found.append((head, cells))
     return found
 
 
@@ -113,7 +119,8 @@ def test_held_axes_keep_a_shorter_run_on_the_ticks_of_the_longer_and_grow_with_o
         assert head["span"] == span
     at.button(key="held_axes").click().run()
     ((head, _),) = players(at)
-    assert head["span"] == 15
+    assert head["span"] == 0
+    assert head["turns"]
 
 
 def test_counted_and_formula_end_in_the_same_fraction():

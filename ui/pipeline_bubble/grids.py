@@ -1,14 +1,15 @@
 """Lab 04's schedules as figures: a run as the player's grid, with its reading and its table."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
+from itertools import product
 
 import pandas as pd
 import streamlit as st
 
 from core.pipeline_bubble.bubble import FillDrain
-from core.pipeline_bubble.experiments import Stuck
+from core.pipeline_bubble.experiments import Serving, Stuck
 from core.pipeline_bubble.schedules.actions import Span
 from core.pipeline_bubble.schedules.grid import Grid as Cells
 from core.pipeline_bubble.schedules.grid import tick_grid
@@ -28,14 +29,44 @@ _KINDS = "FBIW"
 _HERO = """<div style="text-align: right"><div class="key-figure" style="font-size: 2.6rem">{}</div>{}</div>"""
 
 
-def figure(page: Page, reading: str, *grids: Grid, key: str, ticks_per_unit: int = 1, **options: object) -> None:
-    """Runs under one playhead, what they show in a sentence, and every cell as a table."""
+def figure(
+    page: Page,
+    reading: str,
+    *grids: Grid,
+    key: str,
+    ticks_per_unit: int = 1,
+    others: Sequence[Grid] = (),
+    **options: object,
+) -> None:
+    """Runs under one playhead, what they show in a sentence, and every cell as a table.
+
+    `others` are what the browser may turn to, the one run among them.
+    """
     units = max(grid.ticks for grid in grids) / ticks_per_unit
-    span = round(ticks_per_unit * held_axes.span(key, units))
+    span = round(ticks_per_unit * held_axes.span(key, units)) if held_axes.are_held() else 0
     head: dict[str, object] = {"span": span, "ticks_per_unit": ticks_per_unit, "present": page.look.present}
-    schedule_player(*grids, key=key, alt=page.prose.plain(reading), **head, **options)  # type: ignore[arg-type]
+    alt = page.prose.plain(reading)
+    schedule_player(*(others or grids), key=key, alt=alt, **head, **options)  # type: ignore[arg-type]
     page.reading(reading)
-    _as_table(page, grids, key, page.prose.plain(reading))
+    _as_table(page, grids, key, alt)
+
+
+def turning(
+    page: Page,
+    reading: str,
+    run: Callable[..., Grid],
+    sizes: Mapping[str, tuple[Sequence[int], int]],
+    **options: object,
+) -> None:
+    """The run of the sizes that controls have open, of those that each offers: the browser turns to the others.
+
+    While axes are held it is drawn alone, along them.
+    """
+    offered, now = [some for some, _ in sizes.values()], [size for _, size in sizes.values()]
+    if not held_axes.are_held():
+        options["turns"] = {page.key(name): (some.index(size), len(some)) for name, (some, size) in sizes.items()}
+        options["others"] = [run(*each) for each in product(*offered)]
+    figure(page, reading, run(*now), **options)  # type: ignore[arg-type]
 
 
 def _as_table(page: Page, grids: Sequence[Grid], name: str, alt: str) -> None:
@@ -79,6 +110,18 @@ def _said(code: int) -> str:
 def forward(spans: Iterable[Span], stages: int, title: str = "", marks: tuple[Mark, ...] = ()) -> Grid:
     """A forward run with one stage a rank, a tick an action."""
     return replace(_grid(tick_grid(spans, stages), "stage"), title=title, marks=marks)
+
+
+@kept
+def batch(stages: int, microbatches: int) -> Grid:
+    """A batch that fills the stages and drains."""
+    return forward(fill_drain_run(FillDrain(stages, microbatches)), stages)
+
+
+@kept
+def loop(stages: int, in_flight: int) -> Grid:
+    """Decode from empty stages, a tick a token."""
+    return served(Serving(stages, in_flight).from_empty(), in_flight, 1)
 
 
 def trained(run: Drawn) -> Grid:

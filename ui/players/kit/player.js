@@ -48,14 +48,18 @@ class Player {
     if (!same(data, this.data)) {
       this.isNew = this.data === undefined;
       this.data = data;
-      this.pause();
-      this.model = this.read(data);
-      speakAs(this.model.words);
-      this.name();
-      this.load();
-      this.live.textContent = '';
+      this.begin(this.read(data));
     }
     this.redraw();
+  }
+
+  begin(model) {
+    this.pause();
+    this.model = model;
+    speakAs(this.model.words);
+    this.name();
+    this.load();
+    this.live.textContent = '';
   }
 
   // To where the model says: at rest, at one of the ends.

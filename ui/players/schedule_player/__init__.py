@@ -6,9 +6,10 @@ as raw bytes behind a short JSON head, so that 64 ranks by 1024 microbatches are
 
 import json
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from runtime.kept import kept
@@ -83,11 +84,15 @@ def schedule_player(
     controls: bool = True,
     ticks_per_unit: int = 1,
     span: int = 0,
+    turns: Mapping[str, tuple[int, int]] = MappingProxyType({}),
 ) -> None:
     """Show one or more grids under one playhead, at rest at the `start` or the `end`.
 
     `follow` rings one microbatch along its path from the first; a click on a cell changes it. `present`
     draws for a projector. The axis is as long as `span` ticks where the grids are shorter.
+
+    With `turns` one of the grids is seen, and the others are what controls of the page may turn to before the
+    server answers, the last control fastest: by each control's key, which of how many options is open.
     """
     head = {
         "alt": alt,
@@ -97,6 +102,7 @@ def schedule_player(
         "controls": controls,
         "ticksPerUnit": ticks_per_unit,
         "span": span,
+        "turns": dict(turns),
         "name": key,
     }
     _player(key=key, data=payload(grids, head))

@@ -15,6 +15,17 @@ function parsePayload(bytes) {
     grid.cells = new Int16Array(own.buffer, offset, grid.ranks * grid.ticks);
     offset += 2 * grid.cells.length;
   }
+  return model;
+}
+
+// The one run of several that the page's controls have open: by each control's place among its options, as it is told
+// in the page or else as the server has it.
+function turnedTo(model, told) {
+  const places = Object.entries(model.turns).map(([key, [at, of]]) => [Math.min(told[key] ?? at, of - 1), of]);
+  return measured({ ...model, grids: [model.runs[places.reduce((before, [at, of]) => before * of + at, 0)]] });
+}
+
+function measured(model) {
   model.ticks = Math.max(...model.grids.map((grid) => grid.ticks));
   model.narrowest = Math.min(...model.grids.map(narrowestSpan));
   model.mostHeld = Math.max(0, ...model.grids.flatMap((grid) => grid.held.flat().map(([, value]) => value)));

@@ -10,19 +10,55 @@ class SchedulePlayer extends Player {
     [this.canvas, this.gutter, this.scroll, this.notes] = ['canvas.grid', 'canvas.gutter', '.scroll', '.notes'].map(this.find);
     this.canvas.onclick = (event) => this.pick(event);
     this.canvas.onmousemove = (event) => { this.canvas.title = this.under(event); };
+    this.told = {};
+    this.onLive = ({ detail }) => this.turn(detail);
+    window.addEventListener('live', this.onLive);
+  }
+
+  leave() {
+    super.leave();
+    window.removeEventListener('live', this.onLive);
+  }
+
+  // A control of the page has another run open: it is shown before the server has answered.
+  turn({ key, value }) {
+    const told = this.model?.turns[key];
+    if (!told) return;
+    if (Number(value) === told[0]) delete this.told[key];
+    else this.told[key] = Number(value);
+    const model = turnedTo(this.model, this.told);
+    if (model.grids[0] === this.model.grids[0]) return;
+    this.isNew = false;
+    this.begin(model);
+    this.redraw();
+  }
+
+  // The answer for a run that is shown already leaves it where it stands.
+  begin(model) {
+    const [run] = this.model?.runs ? this.model.grids : [];
+    if (JSON.stringify(model.grids) !== JSON.stringify([run])) return super.begin(model);
+    this.model = model;
+    this.describe();
+    return this.name();
+  }
+
+  describe() {
+    this.canvas.setAttribute('aria-label', this.model.alt);
   }
 
   read(bytes) {
-    return parsePayload(bytes);
+    const model = parsePayload(bytes), turns = Object.entries(model.turns);
+    for (const [key, [at]] of turns) if (this.told[key] === at) delete this.told[key];
+    return turns.length ? turnedTo({ ...model, runs: model.grids }, this.told) : measured(model);
   }
 
   load() {
-    const { ticks, alt, follow } = this.model;
+    const { ticks, follow, microbatches } = this.model;
     this.stops = Array.from({ length: ticks + 1 }, (_, tick) => tick);
     this.lasts = Math.min(TICK_MS * ticks, LONGEST_MS);
     Object.assign(this, { counted: null, upTo: Infinity });
-    this.followed = this.spansFollowed(follow);
-    this.canvas.setAttribute('aria-label', alt);
+    this.followed = this.spansFollowed(follow === null ? null : Math.min(follow, microbatches - 1));
+    this.describe();
     super.load();
   }
 
