@@ -1,10 +1,8 @@
-# What has to be fetched for the other parts: a lighter browser, bare environments, and the list of known vulnerabilities.
+# What has to be fetched for the other parts: a lighter browser, and bare environments.
 sudo=$([ "$(id -u)" = 0 ] || echo sudo -n)
 shell=chromium-headless-shell
 command -v $shell >/dev/null || { $sudo apt-get update -qq && $sudo apt-get install -y -qq --no-install-recommends $shell >/dev/null; } \
   || echo "$shell cannot be had here: the whole browser takes a sixth more"
-python -m pip install -qq pip-audit || echo "pip-audit cannot be had here"
-python .ci/audit.py
 
 # an environment of an interpreter without a pip of its own, which takes longer than what it would install
 bare() {

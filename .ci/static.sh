@@ -1,4 +1,4 @@
-# Lint, format, types.
+# Lint, format, types, and what is known of the packages.
 ruff check .
 ruff format --check .
 mypy
@@ -7,3 +7,5 @@ if command -v npx >/dev/null; then
   npm install --silent --no-save
   npx --no-install eslint ui
 fi
+python -m pip install -qq pip-audit || echo "pip-audit cannot be had here"
+python .ci/audit.py
