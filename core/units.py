@@ -6,7 +6,7 @@ command and a test print one quantity one way.
 """
 
 from collections.abc import Sequence
-from math import floor, log10
+from math import floor, isfinite, log10
 
 KIB = 2**10
 MIB = 2**20
@@ -24,11 +24,13 @@ SIZES = dict((*_BINARY, *_DECIMAL, *_TIME, ("B", 1.0)))
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """`value` to `digits` significant figures, never in exponent form, trailing zeros kept.
+    """`value` to `digits` significant figures, never in exponent form, trailing zeros kept; what is endless is ∞.
 
-    >>> significant(0.3861), significant(6.8194), significant(46.01), significant(1234.5)
-    ('0.386', '6.82', '46.0', '1230')
+    >>> significant(0.3861), significant(6.8194), significant(46.01), significant(1234.5), significant(float("inf"))
+    ('0.386', '6.82', '46.0', '1230', '∞')
     """
+    if not isfinite(value):
+        return str(value).replace("inf", "∞")
     if value == 0:
         return "0"
     places = digits - 1 - floor(log10(abs(value)))

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -91,10 +92,9 @@ def keep_secrets() -> None:
 
 def end_group(leader: int) -> None:
     """End a process and whatever it started and left in its group; namespaces end the rest of themselves."""
-    try:
-        os.killpg(leader, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return
+    if os.name == "posix":
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(leader, signal.SIGKILL)
 
 
 def _unshare() -> list[str]:

@@ -13,8 +13,9 @@ import numpy as np
 from core.ledger import Collective
 from core.sharding_math.submission import TASKS, CodeError, Submission, Task
 from core.sharding_math.tensors import Array
+from runtime.confinement import end_group
 from runtime.processes import PARENT
-from runtime.scratch import scratch
+from runtime.scratch import scratch, temporary_folder
 from runtime.torch_here import live_runs_allowed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,6 +25,7 @@ PASSED_ON = ("PATH", "SYSTEMROOT", "LANG", "LD_LIBRARY_PATH")
 """All their process is told of our environment: what Python itself may need, and no secret."""
 
 PROGRAM = Path(__file__).with_name("learner_process.py")
+ERRORS, LAST_BYTES = "errors", 4_096
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,11 @@ def learner_file(environ: Mapping[str, str] = os.environ, lab: Path = LAB) -> Pa
 
 
 def saved(path: Path) -> Saved:
-    """The state of a file now."""
-    status = path.stat()
+    """The state of a file now; one that is away, while an editor puts it anew, is empty."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return Saved(path, 0, 0)
     return Saved(path, status.st_mtime_ns, status.st_size)
 
 
@@ -63,36 +68,69 @@ def submissions(path: Path, num_ranks: int, wall_s: float = WALL_S) -> tuple[Sub
 
 def run_program(
     lab: str, path: Path, sizes: Sequence[int], wall_s: float
-) -> tuple[dict[str, dict[str, object]], str]:
+) -> tuple[dict[object, dict[str, object]], str]:
     """Every task of a lab's file at these sizes: a line by task, as far as it came, and why it came no further."""
-    with scratch("learner") as folder:
-        results = Path(folder) / "results"
-        told = [ROOT, path, results, lab, *sizes]
-        command = [sys.executable, "-I", "-B", str(PROGRAM), *map(str, told)]
-        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        environment |= {"TMPDIR": folder, PARENT: str(os.getpid())}
-        stopped = _run(command, environment, folder, wall_s)
-        lines = results.read_text(encoding="utf-8").splitlines() if results.is_file() else []
-    return {row["task"]: row for row in map(json.loads, lines)}, stopped
+    try:
+        with scratch("learner") as folder:
+            results = Path(folder) / "results"
+            told = [ROOT, path, results, lab, *sizes]
+            stopped = _stopped([sys.executable, "-I", "-B", str(PROGRAM), *map(str, told)], Path(folder), wall_s)
+            lines = results.read_bytes().splitlines() if results.is_file() else []
+    except OSError as error:
+        return {}, f"The code cannot be run: {error.strerror} in {temporary_folder()}."
+    return {row["task"]: row for row in filter(None, map(_row, lines))}, stopped
 
 
-def _run(command: list[str], environment: Mapping[str, str], folder: str, wall_s: float) -> str:
+def run_bounded(
+    command: Sequence[str], folder: Path, wall_s: float, cwd: Path, environment: Mapping[str, str]
+) -> int:
+    """Run somebody's program to its end, and end what it started; its exit status, or subprocess.TimeoutExpired.
+
+    What it prints is kept nowhere, as it may print without end; the end of its errors is in `folder`.
+    """
+    passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    limits = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "TMPDIR": str(folder), PARENT: str(os.getpid())}
+    with (folder / ERRORS).open("wb") as errors:
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env={**passed_on, **limits, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
+        )
+        try:
+            return process.wait(wall_s)
+        finally:
+            end_group(process.pid)
+            process.kill()
+            process.wait()
+
+
+def _stopped(command: list[str], folder: Path, wall_s: float) -> str:
     """Run to the end or to a limit; a sentence where a limit was met or the process broke."""
     try:
-        done = subprocess.run(
-            command, env=environment, cwd=folder, timeout=wall_s, capture_output=True, stdin=subprocess.DEVNULL
-        )
+        status = run_bounded(command, folder, wall_s, folder, {})
     except subprocess.TimeoutExpired:
         return f"The code ran for more than {wall_s:g} s and was ended."
-    if done.returncode < 0:
-        return f"The code used too much processor time and was ended (signal {-done.returncode})."
-    return "The code did not come to this task." if done.returncode == 0 else _last_line(done.stderr)
+    if status < 0:
+        return f"The code used too much processor time and was ended (signal {-status})."
+    return "The code did not come to this task." if status == 0 else _last_line((folder / ERRORS).read_bytes())
 
 
 def _last_line(errors: bytes) -> str:
-    lines = errors.decode(errors="replace").strip().splitlines()
+    lines = errors[-LAST_BYTES:].decode(errors="replace").strip().splitlines()
     return lines[-1] if lines else "The process ended without a word."
+
+
+def _row(line: bytes) -> dict[str, object] | None:
+    """A line of results; None for one that was cut when its process ended, or its disk was full."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) else None
 
 
 def _submission(task: Task, num_ranks: int, row: Mapping[str, object] | None, stopped: str) -> Submission:

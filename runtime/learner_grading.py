@@ -1,6 +1,5 @@
 """Lab 01's own tests over a learner's file, counted by task."""
 
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -8,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from runtime.learner_code import LAB, PASSED_ON, ROOT
-from runtime.processes import PARENT
+from runtime.learner_code import LAB, ROOT, run_bounded
 from runtime.scratch import scratch
 
 WALL_S = 60.0
@@ -37,25 +35,15 @@ class TaskGrade:
 
 def grade(path: Path, wall_s: float = WALL_S) -> tuple[TaskGrade, ...]:
     """Run the lab's tests in a process of their own; no grade when they did not come to an end."""
-    with scratch("grading") as folder:
-        report = Path(folder) / "report.xml"
-        program = _PROGRAM.format(root=str(ROOT), cpu_s=CPU_S)
-        command = [sys.executable, "-B", "-c", program, str(LAB), "-q", "-p", "no:cacheprovider"]
-        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        environment |= {"TMPDIR": folder, PARENT: str(os.getpid())}
-        environment |= {"LAB_IMPL": str(path), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        try:
-            subprocess.run(
-                [*command, f"--junitxml={report}"],
-                cwd=ROOT,
-                env=environment,
-                timeout=wall_s,
-                capture_output=True,
-                stdin=subprocess.DEVNULL,
-            )
-        except subprocess.TimeoutExpired:
-            return ()
-        return _grades(ElementTree.parse(report).getroot()) if report.is_file() else ()
+    try:
+        with scratch("grading") as folder:
+            report = Path(folder) / "report.xml"
+            program = _PROGRAM.format(root=str(ROOT), cpu_s=CPU_S)
+            command = [sys.executable, "-B", "-c", program, str(LAB), "-q", "-p", "no:cacheprovider"]
+            run_bounded([*command, f"--junitxml={report}"], Path(folder), wall_s, ROOT, {"LAB_IMPL": str(path)})
+            return _grades(ElementTree.parse(report).getroot())
+    except (subprocess.TimeoutExpired, OSError, ElementTree.ParseError):  # too long, or no report, or one cut short
+        return ()
 
 
 def _grades(report: ElementTree.Element) -> tuple[TaskGrade, ...]:

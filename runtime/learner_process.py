@@ -16,17 +16,19 @@ from typing import Any
 
 CPU_S = 5
 MEMORY_BYTES = 2 * 2**30
+FILE_BYTES = 16 * 2**20
 Row = tuple[str, dict[str, Any]]
 
 
 def limit(cpu_s: int = CPU_S) -> None:
-    """Bound processor time and memory, where the system can."""
+    """Bound processor time, memory and what is written, where the system can."""
     try:
         import resource
     except ImportError:
         return
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
 
 
 def main(repository: str, file: str, results: str, lab: str, *sizes: int) -> None:

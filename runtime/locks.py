@@ -2,10 +2,10 @@
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+
+from runtime.scratch import temporary_folder
 
 if sys.platform == "win32":
     import msvcrt
@@ -31,11 +31,14 @@ class HostLock:
     """A named lock file in the temporary folder. Not waited for: it is free, or it is not."""
 
     def __init__(self, name: str) -> None:
-        self.path = Path(tempfile.gettempdir()) / f"{name}.lock"
+        self.path = temporary_folder() / f"{name}.lock"
         self._file: int | None = None
 
     def acquire(self) -> bool:
-        """Take the lock; False when another holds it, this process included."""
+        """Take the lock; False when another holds it, this process included.
+
+        Raises OSError where its file cannot be made.
+        """
         file = os.open(self.path, os.O_CREAT | OPEN_FOR, 0o666)
         try:
             _take(file, wait=False)

@@ -18,7 +18,6 @@ import json
 import logging
 import os
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -30,7 +29,7 @@ from functools import wraps
 from pathlib import Path
 from statistics import quantiles
 
-from runtime.scratch import forget_the_dead
+from runtime.scratch import forget_the_dead, temporary_folder
 
 MOST, MINUTE_S = 30, 60.0
 LONGEST = 400
@@ -139,6 +138,7 @@ _COUNTED = {
     "slow": "slow_rerun",
     "work_ended": "work_ended",
     "busy": "busy",
+    "full": "full",
 }
 _minute = _Minute()
 _watched: list[str] = []
@@ -158,7 +158,7 @@ def watch(folder: Path | None = None, minute_s: float = MINUTE_S) -> None:
         if _watched:
             return
         _watched.append(threading.current_thread().name)
-    folder = folder or Path(tempfile.gettempdir())
+    folder = folder or temporary_folder()
     forget_the_dead(folder)
     path = folder / f"{_FILES}{os.getpid()}.json"
     atexit.register(path.unlink, missing_ok=True)
@@ -199,7 +199,7 @@ def ailments(status: dict[str, float], now_s: float) -> list[str]:
         faults.append(f"stuck: its last minute is {now_s - status['at_s']:.0f} s old")
     if status["p95_ms"] > WELL_P95_MS:
         faults.append(f"slow: {status['p95_ms']} ms for the slowest twentieth of its reruns")
-    faults += [f"{status[name]:.0f} {name}" for name in ("faults", "busy") if status[name]]
+    faults += [f"{status[name]:.0f} {name}" for name in ("faults", "busy", "full") if status[name]]
     return faults
 
 
@@ -228,4 +228,4 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.gettempdir())))
+    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else temporary_folder()))

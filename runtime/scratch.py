@@ -12,10 +12,19 @@ _OURS = re.compile(r"shardlab-[a-z]+-(\d+)\b.*", re.ASCII)
 """Files and folders of ours in the temporary folder say whose they are."""
 
 
+def temporary_folder() -> Path:
+    """Where what is temporary goes; where nothing can be written now, as on a full disk, where it would go."""
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError:
+        return Path(os.environ.get("TMPDIR", "/tmp"))
+
+
 def scratch(kind: str) -> "tempfile.TemporaryDirectory[str]":
-    """A folder of this process's own, as a context."""
-    forget_the_dead(Path(tempfile.gettempdir()))
-    return tempfile.TemporaryDirectory(prefix=f"shardlab-{kind}-{os.getpid()}-", ignore_cleanup_errors=True)
+    """A folder of this process's own, as a context. Raises OSError where nothing can be written."""
+    folder, prefix = temporary_folder(), f"shardlab-{kind}-{os.getpid()}-"
+    forget_the_dead(folder)
+    return tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True)
 
 
 def forget_the_dead(folder: Path) -> None:

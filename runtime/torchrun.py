@@ -25,7 +25,6 @@ import queue
 import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 import uuid
@@ -40,7 +39,7 @@ from runtime.locks import HostLock
 from runtime.processes import PARENT, kill_tagged, processor_s, tagged
 from runtime.run_failure import NO_SPACE, plain_failure
 from runtime.run_request import RunRefusedError, RunRequest, require_free_port
-from runtime.scratch import scratch
+from runtime.scratch import scratch, temporary_folder
 from runtime.torch_here import has_torch
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,15 +79,15 @@ def start(request: RunRequest) -> "TorchRun":
     if request.speaks and request.rendezvous:
         require_free_port(request.rendezvous)
     lock = HostLock(LOCK_NAME)
-    if not lock.acquire():
-        raise RunBusyError(
-            f"another run is going on this machine: one at a time; it ends within {request.wall_s:.0f} s, try then"
-        )
     try:
-        return TorchRun(request, lock)
+        if lock.acquire():
+            return TorchRun(request, lock)
     except OSError as error:
         lock.release()
-        raise RunRefusedError(f"no run can be started: {error.strerror} in {tempfile.gettempdir()}") from error
+        raise RunRefusedError(f"no run can be started: {error.strerror} in {temporary_folder()}") from error
+    raise RunBusyError(
+        f"another run is going on this machine: one at a time; it ends within {request.wall_s:.0f} s, try then"
+    )
 
 
 @dataclass

@@ -138,6 +138,9 @@ class Workers:
             return "busy", None
         try:
             return self._remembered(key) or self._answer(name, task, key)
+        except OSError:  # no handle and no process is left for another worker: as if none were free
+            operators.note("busy", task=name)
+            return "busy", None
         finally:
             self._free.release()
 

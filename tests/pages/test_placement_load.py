@@ -79,5 +79,7 @@ def test_a_pasted_trace_runs_on_the_plan_shown():
     at = at.text_area(key="request_trace").set_value(EXAMPLE_TRACE).run()
     assert not at.exception
     assert "80 requests of the trace" in said(at).replace("\N{NO-BREAK SPACE}", " ")
+    at = at.text_area(key="request_trace").set_value("arrival,prompt,output\n5,600,70\n").run()
+    assert not at.exception, "one request has no rate"
     at = at.text_area(key="request_trace").set_value("no,such,columns\n1,2,3").run()
     assert "needs columns arrival, prompt and output" in said(at)

@@ -1,7 +1,9 @@
 """The learner's file: which one, where it may run, what is read of it, and what ends it."""
 
 import ast
+import resource
 import shutil
+import time
 from importlib import import_module
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from core.sharding_math.submission import TASKS, judge, reference, submitted_trace
 from core.sharding_math.trace_diagram import trace_diagram
+from runtime import learner_code
 from runtime.learner_code import LAB, learner_file, saved, submissions
 from runtime.learner_grading import _PROGRAM, grade
 
@@ -164,6 +167,55 @@ def test_prints_and_exits_of_their_own_harm_nothing(tmp_path):
     tried = submissions(written(tmp_path, code), 4)
     assert judge(of("column_parallel", tried)).right
     assert "SystemExit" in of("row_parallel", tried).error.message
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_what_is_printed_without_end_is_kept_nowhere(tmp_path, stream):
+    """`while True: print(x)` took four gigabytes of the server that waited for it."""
+    path = written(tmp_path, f"import sys\nwhile True: print('x' * 10**6, file=sys.{stream})\n")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    (error,) = {submission.error.message for submission in submissions(path, 4, wall_s=2)}
+    assert "more than 2 s" in error or "File too large" in error
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+
+
+def test_what_it_started_ends_with_it(tmp_path):
+    pid = tmp_path / "pid"
+    code = "import os, time\nif (child := os.fork()) == 0: time.sleep(600)\n"
+    code += f"open({str(pid)!r}, 'w').write(str(child))\n"
+    submissions(written(tmp_path, code), 4, wall_s=60)
+    told = Path(f"/proc/{pid.read_text()}/cmdline")
+    deadline_s = time.monotonic() + 60
+    while told.is_file() and told.read_bytes() and time.monotonic() < deadline_s:
+        time.sleep(0.02)
+    assert not (told.is_file() and told.read_bytes())
+
+
+def test_a_line_that_was_cut_costs_its_own_task_alone(tmp_path, monkeypatch):
+    """As where its process was killed while it wrote, or the disk was full."""
+
+    def cut(command, folder, *_):
+        Path(command[6]).write_bytes(
+            b'{"task": "column_parallel", "error": "its own", "line": 3}\n{"task": "row_pa'
+        )
+        return 0
+
+    monkeypatch.setattr(learner_code, "run_bounded", cut)
+    column, row, *_ = submissions(tmp_path / "mine.py", 4)
+    assert (column.error.message, column.error.line) == ("its own", 3)
+    assert "did not come to this task" in row.error.message
+
+
+def test_a_disk_without_room_and_a_file_that_is_away_are_said(tmp_path, monkeypatch):
+    gone = tmp_path / "mine.py"
+    assert saved(gone) == saved(gone)
+    assert all("FileNotFoundError" in one.error.message for one in submissions(gone, 4))
+    monkeypatch.setattr("tempfile.tempdir", "/proc/nowhere")
+    monkeypatch.setenv("TMPDIR", "/proc/nowhere")
+    assert {one.error.message for one in submissions(gone, 4)} == {
+        "The code cannot be run: No such file or directory in /proc/nowhere."
+    }
+    assert grade(gone) == ()
 
 
 def test_our_environment_stays_ours(tmp_path, monkeypatch):

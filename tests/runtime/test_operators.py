@@ -100,14 +100,30 @@ def test_the_last_minute_is_its_owners_alone_to_read(tmp_path, lines, capsys):
 
 @pytest.mark.parametrize(
     ("changed", "said"),
-    [({"at_s": -200}, "stuck"), ({"p95_ms": 5_000}, "slow"), ({"faults": 2}, "2 faults"), ({"busy": 1}, "1 busy")],
+    [
+        ({"at_s": -200}, "stuck"),
+        ({"p95_ms": 5_000}, "slow"),
+        ({"faults": 2}, "2 faults"),
+        ({"busy": 1}, "1 busy"),
+        ({"full": 3}, "3 full"),
+    ],
 )
 def test_a_server_that_is_not_well_says_what_it_suffers_from(changed, said):
-    well = {"at_s": 0, "p95_ms": 90, "faults": 0, "busy": 0}
+    well = {"at_s": 0, "p95_ms": 90, "faults": 0, "busy": 0, "full": 0}
     assert operators.ailments(well, 60) == []
     (ailment,) = operators.ailments({**well, **changed}, 0)
     assert said in ailment
 
 
 def test_without_a_server_health_is_no_yes(tmp_path):
+    assert operators.main(tmp_path) == 1
+
+
+def test_a_server_that_can_write_no_file_of_its_minute_serves_all_the_same(monkeypatch, tmp_path):
+    """As on a full or a read-only disk: every first page of such a server was a fault."""
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("tempfile._candidate_tempdir_list", list)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "nowhere"))
+    monkeypatch.setattr(operators, "_watched", [])
+    operators.watch(minute_s=3_600.0)
     assert operators.main(tmp_path) == 1

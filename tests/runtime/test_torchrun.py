@@ -149,11 +149,22 @@ def test_too_few_file_handles_are_told_and_the_next_run_can_be_made():
     assert run.outcome.status == "done"
 
 
-def test_a_folder_that_cannot_be_written_is_told_before_anything_is_started(monkeypatch):
+@pytest.mark.parametrize(
+    "folders", [["/proc/nowhere"], []], ids=["its lock cannot be made", "there is none at all"]
+)
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_started(folders, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", *folders or [None])
+    monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: folders)
+    monkeypatch.setenv("TMPDIR", "/proc/nowhere")
+    with pytest.raises(RunRefusedError, match="no run can be started: No such file or directory in /proc/nowhere"):
+        start(LONG)
+
+
+def test_a_folder_that_takes_a_lock_and_no_files_leaves_the_lock_free(monkeypatch):
     def read_only(*_, **__):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr(torchrun.tempfile, "TemporaryDirectory", read_only)
+    monkeypatch.setattr("tempfile.TemporaryDirectory", read_only)
     with pytest.raises(RunRefusedError, match="Read-only file system in"):
         start(LONG)
     lock = HostLock(torchrun.LOCK_NAME)
@@ -289,7 +300,7 @@ def test_a_full_disk_is_told_and_leaves_the_machine_free_for_the_next_run(tiny_d
     """With room for its folder alone nothing is begun; filled while it runs, it ends in words."""
     for variable in ("TMPDIR", "TEMP", "TMP"):
         monkeypatch.setenv(variable, str(tiny_disk))
-    monkeypatch.setattr(torchrun.tempfile, "tempdir", str(tiny_disk))
+    monkeypatch.setattr("tempfile.tempdir", str(tiny_disk))
     ballast = tiny_disk / "ballast"
     if full == "before":
         ballast.write_bytes(b"0" * (2**19 - 3 * 2**12))

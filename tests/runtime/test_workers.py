@@ -1,5 +1,6 @@
 """A worker answers as the function would; one that takes too much is ended, said, and replaced."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -139,6 +140,22 @@ def test_no_more_workers_than_allowed_and_who_waits_too_long_is_told():
         hasty.run(tasks.process_id)
     first.join()
     hasty.close()
+
+
+def test_a_worker_that_cannot_be_started_is_told_and_the_next_task_is_done(noted, monkeypatch):
+    """No handle or no process is left on the machine: it is as if no worker were free, and no fault."""
+    pool = Workers(1)
+
+    def none_left(*_, **__):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    with monkeypatch.context() as few:
+        few.setattr("runtime.workers.subprocess.Popen", none_left)
+        with pytest.raises(WorkError, match="at work for other visitors"):
+            pool.run(tasks.process_id, 7)
+    assert [line["event"] for line in noted] == ["busy"]
+    assert alive(pool.run(tasks.process_id, 7))
+    pool.close()
 
 
 @pytest.mark.slow
