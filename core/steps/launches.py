@@ -11,7 +11,8 @@ from core.layer_specs import AttentionSpec, Block, CompressedSpec, DeltaSpec, Ml
 from core.specs import ModelSpec
 
 _MLP, _EXPERTS = 4, 5
-"""Norm, gate and up, activation, down. Norm, router, choice and sorting, a product, one that sums."""
+"""Norm, gate and up, activation, down. Experts lie between what engines have: a norm and a router, then either one
+call or a choice, sorting, two products with an activation between them, and a sum."""
 _ATTENTION, _LATENT, _STATE = 5, 11, 8
 """Norm, q/k/v, rotation, attention, output. Latent: norm, the way down, two norms, the way up, two products that
 absorb, rotation, attention, its joining, output. States: norm, projections, gate, convolution, scan, output."""
