@@ -151,9 +151,9 @@ def _short(source: str) -> str:
 
 
 def _cells(line: Errors) -> tuple[str, ...]:
-    errors = (line.median_error, line.p90_error, line.worst_error)
+    middle = ("–", "–") if line.rows == 1 else (percent(line.median_error), percent(line.p90_error))
     counts = (str(line.rows), str(line.sources))
-    return (*counts, *map(percent, errors), _signed(line.bias), plain(line.highest_roofline_ratio, 2))
+    return (*counts, *middle, percent(line.worst_error), _signed(line.bias), plain(line.highest_roofline_ratio, 2))
 
 
 def _row_cells(each: Residual) -> tuple[str, ...]:

@@ -87,7 +87,10 @@ class Errors:
 
 
 def residuals(table: PublishedTable) -> tuple[Residual, ...]:
-    """Every measurement of a table beside its prediction, by constants that nothing of its source was fitted to."""
+    """Every measurement of a table beside its prediction, by constants that nothing of its source was fitted to.
+
+    The steps that alone set the wait of a sum over nodes (`core.steps.model.CROSSING_S`) are held against nothing.
+    """
     predictions = [prediction(measurement) for measurement in table.measurements]
     steps = {key: _held_out(predictions, *key) for key in {_group(each) for each in predictions}}
     prompts = {
@@ -101,6 +104,7 @@ def residuals(table: PublishedTable) -> tuple[Residual, ...]:
         if is_prompt(each)
         else Residual(each, each.predicted_s(steps[_group(each)]))
         for each in predictions
+        if is_prompt(each) or not each.measurement.group.waits_over_nodes
     )
 
 

@@ -65,8 +65,8 @@ def held_to(gpu: GpuSpec, model: ModelSpec) -> list[Remark]:
                 remark(f"placement.untested_{name}", gpu=gpu, kind=remark(f"placement.kind_{layer_kind(model)}"))
             )
             continue
-        code = f"placement.tested_{name}"
-        reasons.append(remark(code, rows=errors.n, median=errors.median_error, p90=errors.p90_error))
+        code = f"placement.{'once' if errors.n == 1 else 'tested'}_{name}"
+        reasons.append(remark(code, errors=errors))
     return reasons
 
 

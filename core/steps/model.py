@@ -154,6 +154,11 @@ class TensorGroup:
     def __post_init__(self) -> None:
         require_positive(tp_size=self.tp_size, gpus_per_node=self.gpus_per_node)
 
+    @property
+    def waits_over_nodes(self) -> bool:
+        """Whether its sums leave a node in a server, where each waits `crossing_s`."""
+        return self.crossing_s > 0 and self.tp_size > self.gpus_per_node
+
     def all_reduce_s(self, payload_bytes: float) -> float:
         """One all-reduce over the group, at the bandwidth that was measured on its links where one was.
 

@@ -2,12 +2,16 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
 
 from core.catalog import GPUS, gpu, model
-from core.evidence.accuracy import accuracy_of
+from core.evidence.accuracy import TESTED, accuracy_of
+from core.placement.assumed import held_to
+from runtime import content
+from runtime.prose import worded
 from ui import tested
 from ui.placement.rows import case_plans
 
@@ -45,3 +49,17 @@ def test_a_table_of_no_prediction_is_saved_as_it_is():
 def test_a_page_that_says_its_errors_puts_them_into_its_tables_first(path):
     text = (ROOT / path).read_text(encoding="utf-8")
     assert text.index("tested.columns(") < text.index("tested.beside")
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_one_published_time_alone_has_no_median(language):
+    """How many there are and of how many sources stands beside every error."""
+    median = {"en": "in the median", "es": "en la mediana"}[language]
+    pairs = [(gpu(g), model(m)) for g in ("h100-sxm", "mi300x") for m in ("llama-3-8b", "qwen3-next-80b-a3b")]
+    with content.speaking(language):
+        said = [(accuracy_of(*pair, "decode"), worded(held_to(*pair)[0])) for pair in pairs]
+    assert {bool(known and known.n == 1) for known, _ in said} == {True, False}
+    assert all((median in line) == (known.n > 1) for known, line in said if known)
+    counts = [(line, rf"\b{known.n}\b.*\b{known.sources}\b") for known, line in said if known and known.n > 1]
+    assert all(re.search(both, line) for line, both in counts)
+    assert [key for key, known in TESTED.items() if known.n < known.sources] == []

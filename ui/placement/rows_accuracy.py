@@ -205,7 +205,9 @@ def source_lines(rows: Sequence[Residual]) -> list[SourceLine]:
 
 
 def _sizes(line: Errors) -> tuple[str, str, str, str]:
-    return percent(line.median_error), percent(line.p90_error), percent(line.worst_error), signed(line.bias)
+    """One time alone has no median and no nine in ten: its error stands as the worst."""
+    middle = ("–", "–") if line.rows == 1 else (percent(line.median_error), percent(line.p90_error))
+    return *middle, percent(line.worst_error), signed(line.bias)
 
 
 def signed(fraction: float) -> str:

@@ -76,9 +76,9 @@ def test_nothing_cannot_be_fitted():
         fit_efficiency([])
 
 
-def test_the_constants_are_what_a_class_s_sources_give(shipped):
+def test_the_constants_are_what_a_class_s_sources_give():
     """Of each class and kind; Blackwell's full servers tell no floor, and it has Hopper's."""
-    found = [each.prediction for each in shipped]
+    found = [prediction(each) for each in shipped_table().measurements]
     for key, claimed in CALIBRATIONS.items():
         rows = fit_rows(found, *key)
         floor_s = None if claimed.floor_fitted else CALIBRATIONS["hopper", "dense"].efficiency.layer_floor_s
@@ -228,9 +228,9 @@ def test_no_roofline_lies_above_a_shipped_measurement(shipped):
 
 
 def test_decode_latency_is_an_eighth_off_in_the_median_and_a_fifth_where_steps_are_timed(shipped):
-    """659 rows, 42 sources; batches timed whole are nearer than steps timed on a server."""
+    """653 rows, 41 sources; batches timed whole are nearer than steps timed on a server."""
     line = errors_of(decode_residuals(shipped))
-    assert (line.rows, line.sources) == (659, 42)
+    assert (line.rows, line.sources) == (653, 41)
     assert line.median_error < 0.15
     assert TESTED["a100", "dense", "decode"].median_error > TESTED["a100", "dense", "run"].median_error
 
@@ -245,7 +245,7 @@ def test_each_source_has_a_line_and_every_row_is_in_one(shipped):
     lines = by_source(shipped)
     assert sum(line.rows for line in lines.values()) == len(shipped)
     served = sum(each.measurement.engine != "megatron" for each in shipped)
-    assert sum(line.rows for line in by_class(shipped).values()) == served == 866
+    assert sum(line.rows for line in by_class(shipped).values()) == served == 860
 
 
 def test_a_source_s_bias_is_its_median_ratio(shipped):
@@ -333,8 +333,13 @@ def test_sglang_s_first_tokens_are_told_without_bias(shipped):
 
 
 def test_a_token_over_two_nodes_pays_for_arriving_apart(shipped):
-    """DeepSeek-R1 at TP=16 over InfiniBand: 23 ms, of which a node's own step would take 9."""
-    over = [each for each in shipped if each.measurement.engine == "sglang" and each.measurement.group.network]
-    rows = [each for each in over if each.is_decode]
+    """DeepSeek-R1 at TP=16 over InfiniBand: 23 ms, of which a node's own step would take 9.
+
+    These six set the wait. Counted as its test they made Hopper's latent layers "off by 2 % in the median".
+    """
+    over = [prediction(one) for one in shipped_table().measurements if one.group.waits_over_nodes]
+    rows = [each for each in over if not is_prompt(each)]
+    constants = CALIBRATIONS["hopper", "latent"].efficiency
     assert len(rows) == 6
-    assert all(each.ratio == pytest.approx(1, abs=0.05) for each in rows)
+    assert all(each.predicted_s(constants) == pytest.approx(each.measurement.measured_s, rel=0.05) for each in rows)
+    assert not {each.measurement for each in rows} & {each.measurement for each in shipped}
