@@ -2,9 +2,10 @@
 
 The table's columns are named in a header, its rows begin with a name; what follows a row's cells (affinities) is
 left out. Headers come with tabs or spaces, with or without NICs, under `mlx5_0`, `NIC0` or any other name, in
-colour, after a prompt, between other commands' output, quoted, as a Markdown table, or behind what a container or a
-log puts before each line. Of `rocm-smi --showtopo` and `amd-smi topology`, which names GPUs by their address on the
-bus, the table of link types is read, or what their JSON says of it: XGMI joins as NVLink does.
+colour, after a prompt, between other commands' output, quoted, as a Markdown table or a CSV, in a string of JSON,
+wrapped by a narrow terminal, or behind what a container or a log puts before each line. Of `rocm-smi --showtopo`
+and `amd-smi topology`, which names GPUs by their address on the bus, the table of link types is read, or what their
+JSON says of it: XGMI joins as NVLink does.
 """
 
 import json
@@ -33,6 +34,9 @@ _ONE_WAY = re.compile(r"NV\d{1,2}|NVB|PSB|PIX|PXB|PHB|NODE|SYS|SOC|C2C|N/A|X")
 _GLUED_CELLS = re.compile(rf"(?:{_ONE_WAY.pattern}){{2,600}}")
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}")
 _CONTAINER = re.compile(r"^[\w.-]{1,80} {0,20}\| ")
+_BETWEEN = re.compile(r"[|,]")
+_ESCAPED = re.compile(r"\\[tn] {0,8}(?:GPU|NV|PIX|PXB|PHB|NODE|SYS|X)")
+"""Tabs and line ends spelt out, as in a string of JSON or of code."""
 _RULE = re.compile(r"[\s:-]*")
 _AMD = re.compile(r"ROCm System Management|rocm-smi|amd-smi|\bXGMI\b|\b(?:ACCESS|WEIGHT|HOPS|LINK TYPE) TABLE:")
 _PAIR = re.compile(r'"\(Topology\) Link type between DRM devices (\d{1,2}) and (\d{1,2})": "([A-Z]{1,8})"')
@@ -125,7 +129,8 @@ def read_topology(text: str) -> Topology:
 
     Raises UnreadableTextError where there is none, with what is wrong with the first that was tried.
     """
-    lines = [_bare(line) for line in text.splitlines()]
+    unescaped = text.replace("\\t", "\t").replace("\\n", "\n").replace('"', "") if _ESCAPED.search(text) else text
+    lines = [_bare(line) for line in unescaped.splitlines()]
     refusals = []
     written = _written(text)
     if written:
@@ -182,9 +187,9 @@ def _ways(row: object) -> list[str]:
 
 
 def _bare(line: str) -> str:
-    """A line without colour, quote marks, a container's name before it, and a Markdown table's bars."""
+    """A line without colour, quote marks, a container's name before it, and what parts a table's columns."""
     plain = _CONTAINER.sub("", _QUOTE.sub("", _COLOUR.sub("", line)))
-    return plain.replace("|", " ")
+    return _BETWEEN.sub(" ", plain)
 
 
 def _first_gpu(line: str) -> int:
@@ -217,14 +222,14 @@ def _rows(lines: Sequence[str], columns: Sequence[str], prefixed: bool) -> Itera
     waited = 0
     first_name = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, columns))})(?=\s)")
     for line in lines:
-        if _RULE.fullmatch(line):
-            waited += 1
-            if waited > 2:
-                return
-            continue
         named = first_name.search(line[:LONGEST_PREFIX]) if prefixed else None
         tokens = line[named.start() if named else 0 :].split()
-        if not tokens or tokens[0] not in columns or tokens[1:2] == columns[1:2]:
+        if _RULE.fullmatch(line) or tokens[0] not in columns:  # the rest of a row that was too wide
+            waited += 1
+            if waited > 3:
+                return
+            continue
+        if tokens[1:2] == columns[1:2]:
             return
         waited = 0
         cells = [cell for token in tokens[1 : 1 + len(columns)] for cell in _separate(token)]

@@ -78,6 +78,9 @@ def test_bridged_pairs_are_domains_of_two():
         lambda line: f"vllm-1  | {line}",
         lambda line: "| " + " | ".join(line.split("\t")) + " |",
         lambda line: " ".join(line.split()),
+        lambda line: line.replace("\t", ","),
+        lambda line: f'  "{line}\\n"'.replace("\t", "\\t"),
+        lambda line: line.replace("Affinity", "Affi\nnity").replace("0-63", "0-15,\n64-79"),
     ],
 )
 def test_what_a_table_passes_through_changes_nothing(decorate):
