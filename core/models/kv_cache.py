@@ -109,6 +109,11 @@ def _keeps(block: Block, window: int) -> bool:
     return isinstance(block, AttentionSpec) and block.kv_heads > 0 and block.window == window
 
 
+def layer_token_bytes(layer: LayerSpec, tp_size: int, dtype: str = "bf16") -> float:
+    """Bytes that a token leaves in one layer on a rank; 0 of one that keeps a state or looks at another's."""
+    return sum(row.bytes_a_token(dtype) for row in _rows(layer, tp_size))
+
+
 def hybrid_block_tokens(model: ModelSpec, tp_size: int, dtype: str = "bf16") -> int | None:
     """Tokens of a block of attention that is as large as a layer's state, in sixteens; None without such layers.
 
@@ -116,7 +121,7 @@ def hybrid_block_tokens(model: ModelSpec, tp_size: int, dtype: str = "bf16") -> 
 
     Source: vllm/model_executor/models/config.py, HybridAttentionMambaModelConfig.verify_and_update_config.
     """
-    rows = (sum(row.bytes_a_token(dtype) for row in _rows(kind, tp_size)) for kind, _ in model.kinds_of())
+    rows = (layer_token_bytes(kind, tp_size, dtype) for kind, _ in model.kinds_of())
     states = (sum(_state_bytes(block, model, tp_size) for block in kind.blocks) for kind, _ in model.kinds_of())
     widest, state = max(rows, default=0.0), max(states, default=0.0)
     return BLOCK_TOKENS * ceil(state / (BLOCK_TOKENS * widest)) if widest and state else None

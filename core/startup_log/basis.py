@@ -88,13 +88,18 @@ class Basis:
     @cached_property
     def _state_block(self) -> int | None:
         """What vLLM raises a block to, so that one holds a layer's state; None where it has no need to."""
-        if self.model is None or self.settings.engine != "vllm" or not state_bytes_per_sequence(self.model):
+        if self.model is None or self.settings.engine != "vllm" or not self.keeps_states:
             return None
         try:
             needed = hybrid_block_tokens(self.model, self.sizes.tp_size, "fp8" if self.eight_bit_cache else "bf16")
         except ShardlabError:
             return None
         return max(needed, self.settings.block_size or 0) if needed else None
+
+    @property
+    def keeps_states(self) -> bool:
+        """Whether some layers keep a state: linear attention's, Mamba's."""
+        return self.model is not None and state_bytes_per_sequence(self.model) > 0
 
     @property
     def eight_bit_cache(self) -> bool:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from math import ceil
 
 from core.layer_specs import StateSpec
+from core.models.kv_cache import layer_token_bytes
+from core.specs import ModelSpec
 from core.startup_log.basis import Basis
 
 _NEARLY_ALIKE = 1.5
@@ -35,13 +37,13 @@ def pools(basis: Basis, length: int) -> list[Pool]:
 
     Layers of several kinds are put in groups as large as the smallest kind, and a block is of one group: a request
     takes ⌈length / block⌉ for each that sees all, what a window and a step see and a block more for each with a
-    window, and one or two for each that keeps a state.
-    Source: vllm/v1/core/kv_cache_planning.py, _get_kv_cache_groups_uniform_page_size; kv_cache_interface.py,
-    SlidingWindowSpec and MambaSpec.max_memory_usage_bytes.
+    window, and one or two for each that keeps a state, and as many more as tokens are drafted ahead. All blocks are
+    of as many bytes: a layer whose rows are half as wide as another's (Gemma 4's that see all) has more tokens.
+    Source: vllm/v1/core/kv_cache_planning.py, _get_kv_cache_groups_uniform_page_size and
+    unify_kv_cache_spec_page_size; kv_cache_interface.py, SlidingWindowSpec and MambaSpec.max_memory_usage_bytes.
     """
     block, step, spec = basis.spanned_tokens, basis.settings.batched_tokens, basis.model
-    full = ceil(length / block)
-    alone = Pool(1, 1, full)
+    alone = Pool(1, 1, ceil(length / block))
     if spec is None or basis.settings.v1 is False:
         return [alone]
     states = sum(n for kind, n in spec.kinds_of() if isinstance(kind.mixer, StateSpec))
@@ -52,9 +54,27 @@ def pools(basis: Basis, length: int) -> list[Pool]:
         return [alone]
     group = max(kinds) if max(kinds) < _NEARLY_ALIKE * group else group
     groups = [ceil(count / group) for count in kinds]
-    seen = ceil(min(spec.sliding_window - 1 + (step or 0), length) / block) + 1
-    taken = (groups[0] * full + groups[1] * seen + groups[2] * held for held in ((1, 2) if states else (1,)))
-    return [*(Pool(seeing / group, sum(groups), blocks) for blocks in taken), alone]
+    full, window = _spans(basis, spec)
+    seen = ceil(min(spec.sliding_window - 1 + (step or 0), length) / (block * window)) + 1
+    rows = groups[0] * ceil(length / (block * full)) + groups[1] * seen
+    each = (kinds[0] / full + kinds[1] / window) / group
+    ahead = basis.settings.draft_tokens or 0
+    kept = (1 + ahead, 2 + ahead) if states else (0,)
+    return [*(Pool(each, sum(groups), rows + groups[2] * held) for held in kept), alone]
+
+
+def _spans(basis: Basis, spec: ModelSpec) -> tuple[int, int]:
+    """Blocks' worth of tokens in a block of a layer that sees all, and of one with a window; 1 of wider rows."""
+    widths: dict[bool, set[float]] = {False: set(), True: set()}
+    for kind, _ in spec.kinds_of():
+        if width := layer_token_bytes(kind, basis.sizes.tp_size):
+            widths[getattr(kind.mixer, "window", 0) > 0].add(width)
+    if any(len(each) != 1 for each in widths.values()):
+        return 1, 1
+    (full,), (window,) = widths[False], widths[True]
+    if max(full, window) % min(full, window):
+        return 1, 1
+    return round(max(full, window) / full), round(max(full, window) / window)
 
 
 def requests(basis: Basis, tokens: int, length: int) -> list[float]:

@@ -68,6 +68,7 @@ class Settings:
     architecture: str | None = None
     partition: tuple[int, ...] = ()
     draft: bool = False
+    draft_tokens: int | None = None
     adapters: bool = False
     offload: bool = False
     dp_attention: bool = False

@@ -94,6 +94,7 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
     ("page_size", _named("page_size"), _count),
     ("swap_gib", _named("swap_space"), _gib),
     ("batched_tokens", _named("max_num_batched_tokens"), _count),
+    ("draft_tokens", _named("num_speculative_tokens", "num_spec_tokens"), _count),
     ("blocks_asked", _named("num_gpu_blocks_override"), _count),
     ("device", _named("device_config", "device"), lambda word: word.lower()),
 )  # fmt: skip

@@ -120,6 +120,48 @@ def test_a_request_takes_fewer_blocks_where_every_second_layer_has_a_window():
     assert verdicts((wide + left).format("13,252,813"))["kv_tokens"] == {"ok"}
 
 
+@pytest.mark.parametrize(
+    ("left_gib", "tokens", "requests"), [("40.61", "177,440", "35.75"), ("44.03", "192,368", "38.76")]
+)
+def test_layers_with_narrower_rows_have_more_tokens_in_a_block(left_gib, tokens, requests):
+    """Gemma 4 26B-A4B: 25 layers keep 8,192 bytes a token, 5 that see all 4,096, in blocks of as many bytes.
+
+    A block of five layers is 16 tokens of the one kind or 32 of the other: 40.61 GiB are 66,535 blocks, a sixth of
+    them 11,089 or 11,090 of 16 tokens. A request takes 5 · 321 and 256. Source: two logs of vLLM 0.20.0 on a GB10.
+    """
+    text = (
+        "INFO [utils.py:233] non-default args: {'model': 'google/gemma-4-26B-A4B-it', 'max_model_len': 8192, "
+        "'max_num_batched_tokens': 4096}\n"
+        "INFO [core.py:109] Initializing a V1 LLM engine (v0.20.0) with config: "
+        "model='google/gemma-4-26B-A4B-it', max_seq_len=8192, dtype=torch.bfloat16, tensor_parallel_size=1\n"
+        f"INFO [gpu_worker.py:440] Available KV cache memory: {left_gib} GiB\n"
+        f"INFO [kv_cache_utils.py:1711] GPU KV cache size: {tokens} tokens\n"
+        f"INFO [kv_cache_utils.py:1716] Maximum concurrency for 8,192 tokens per request: {requests}x"
+    )
+    assert verdicts(text) == {"kv_tokens": {"ok"}, "max_concurrency": {"ok"}}
+    assert verdicts(text.replace(tokens, "150,016"))["kv_tokens"] == {"off"}
+
+
+def test_a_state_is_kept_for_each_token_drafted_ahead():
+    """Nemotron 3 Super drafts three: 16 blocks of 8,432 tokens and 5 · 4 states, of some 1,001 blocks: 27.81 fit.
+
+    Source: a log of vLLM 0.19.2 on a GB10.
+    """
+    path = "nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-NVFP4"
+    text = (
+        f"INFO Initializing a V1 LLM engine (v0.19.2) with config: model='{path}', speculative_config="
+        f"SpeculativeConfig(method='mtp', model='{path}', num_spec_tokens=3), tensor_parallel_size=1, "
+        "max_seq_len=131072, kv_cache_dtype=fp8\n"
+        "INFO [interface.py:606] Setting attention block size to 8432 tokens\n"
+        "INFO GPU KV cache size: 1,399,712 tokens\n"
+        "INFO Maximum concurrency for 131,072 tokens per request: {}x"
+    )
+    assert verdicts(text.format("27.81"))["max_concurrency"] == {"ok"}
+    assert verdicts(text.format("21.00"))["max_concurrency"] == {"off"}
+    untold = text.replace("num_spec_tokens=3", "quantization=None")
+    assert verdicts(untold.format("27.81"))["max_concurrency"] == {"unexplained"}
+
+
 def test_tokens_that_requests_fill_may_end_at_a_block():
     """Qwen3-8B, 16 GiB for 1,000 tokens in 63 blocks: 7,281 blocks are 115,571 tokens, 8,000 blocks 126,984."""
     text = (
