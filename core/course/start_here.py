@@ -66,9 +66,8 @@ def ring_stages(ranks: int) -> Stages:
 
 
 def ring_chunks_sent(ranks: int) -> int:
-    """Chunks one rank sends in a ring all-reduce, counted in its program: N-1 twice."""
-    rounds = ring_all_reduce(ranks).rounds
-    return sum(len(sent.chunks) for messages in rounds for sent in messages if sent.source == 0)
+    """Chunks each of the ranks sends in a ring all-reduce, counted in its program: N-1 twice."""
+    return sum(len(sent.chunks) for messages in ring_all_reduce(ranks).rounds for sent in messages) // ranks
 
 
 def _after(program: Program, held: list[Array]) -> list[Array]:
