@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.course.puzzles.bank import TOKENS
 from ui import address, scenes
 from ui.players.puzzle_player import puzzle_player
 from ui.puzzles import rows
@@ -24,4 +25,4 @@ def rules() -> None:
 
 
 address.hear(PARAM)
-page.play(rows.fields, play=play, rules=rules)
+page.play(lambda: {"tokens": TOKENS}, play=play, rules=rules)

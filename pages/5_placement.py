@@ -16,7 +16,7 @@ from ui.placement import answer, charts, more, rows
 from ui.placement import bench as placement_bench
 from ui.placement import load as placement_load
 from ui.placement import race as placement_race
-from ui.placement.fields import fields
+from ui.placement.words import fields
 from ui.prose import escape
 
 page = scenes.open_page("placement", asking=("race",))

@@ -10,9 +10,9 @@ from core.startup_log.records import Given, Report
 from runtime.prose import said as phrase
 from ui import address, inputs, paste, scenes
 from ui.figures.frames import frame
-from ui.startup_log import charts, fields, told
-from ui.startup_log import exercises as cases
+from ui.startup_log import charts, told, words
 from ui.startup_log import report as rows_of
+from ui.startup_log import rows_exercises as cases
 
 AS_LOGGED, UNDECIDED = "as the log says", "undecided"
 EXERCISES = {exercise.key: exercise for exercise in cases.exercises()}
@@ -91,7 +91,7 @@ def formulas() -> None:
 
 
 page.play(
-    lambda: fields.fields(page.scenario),
+    lambda: words.fields(page.scenario, paste.LIMIT_CHARACTERS),
     read=read,
     exercises=exercises,
     formulas=formulas,

@@ -41,7 +41,7 @@ def checked() -> None:
 
 
 page.play(
-    tables.fields,
+    lambda: {f"{room.key}_release": room.release for room in ROOMS},
     **{each.key: lambda each=each: room(each) for each in ROOMS},
     limits=checked,
 )

@@ -16,7 +16,7 @@ from ui.strategy import block as strategy_block
 from ui.strategy import charts, rows
 from ui.strategy import room as strategy_room
 from ui.strategy import rows_scenes as scene_rows
-from ui.strategy.fields import everywhere, flip_rows, memory_fields, picker_fields, room_fields, serving_fields
+from ui.strategy.words import everywhere, memory_fields, picker_fields, room_fields, serving_fields
 
 page = scenes.open_page("strategy", asking=("memory",))
 asked = strategy_bench.ask(page)
@@ -83,7 +83,7 @@ def picker() -> None:
             page.reading("picker.nearest")
     with st.container(key="aside_picker"):
         if flips:
-            page.table(flip_rows(flips), "picker.flips")
+            page.table(scene_rows.flip_rows(flips), "picker.flips")
         page.say("picker.trace")
         st.markdown("\n".join(f"1. {escape(worded(reason))}" for reason in given.trace))
         if given.question.purpose == "train":

@@ -54,10 +54,13 @@ may import the like of itself in any subject, and no streamlit.
 ALIKE = {
     "ui/*/charts*.py": r"ui\.\w+(\.charts.*)?$",
     "ui/*/drawing*.py": r"ui\.\w+(\.drawing.*)?$",
-    "ui/*/rows*.py": r"ui\.\w+(\.(rows|words).*)?$",
+    "ui/*/rows*.py": r"ui\.\w+(\.rows.*)?$",
     "ui/*/words*.py": r"ui\.\w+(\.(rows|words).*)?$",
 }
-"""Which modules of a subject such a file may import; the package alone gives nothing away."""
+"""Which modules of a subject such a file may import; the package alone gives nothing away.
+
+So a figure is handed rows and knows of no row's making, rows know nothing of prose, and prose may read rows.
+"""
 
 EXCEPTIONS = {
     "scripts/screenshots.py": {"playwright", "ui.course.pages"},
@@ -123,6 +126,19 @@ def room(path: Path) -> str:
 def allowed(module: str, permits: set[str]) -> bool:
     """Whether a module, or the package it lies in, is permitted; `ui` permits `ui.theme`, not the other way."""
     return any(module == permit or module.startswith(f"{permit}.") for permit in permits)
+
+
+def test_what_prose_is_filled_with_stands_in_a_subjects_words():
+    """`fields` and its like, by which a page's prose gets its numbers: in `words*` and nowhere else."""
+    elsewhere = {
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path in ROOT.glob("ui/*/*.py")
+        for node in tree_of(path).body
+        if isinstance(node, ast.FunctionDef) and re.fullmatch(r"([a-z]\w*_)?fields", node.name)
+        if not path.name.startswith("words")
+    }
+    assert not elsewhere
+    assert not list(ROOT.glob("ui/*/fields*.py"))
 
 
 @pytest.mark.parametrize("rule", MAY_IMPORT)

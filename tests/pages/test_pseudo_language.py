@@ -20,7 +20,7 @@ from tests.pages.test_room import opened
 from ui.course.pages import LABS, OVERVIEW, PAGES, START, entry
 from ui.placement.rows import CASE_NAMES
 from ui.placement.rows_load import example_bench
-from ui.startup_log.exercises import exercises
+from ui.startup_log.rows_exercises import exercises
 
 PARTS = {
     *("name", "param", "container", "shared", "lang", "first", "wall", "streamlit"),  # the page's, for the browser

@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.said import without_terms
-from ui.startup_log.exercises import exercises
 from ui.startup_log.report import EXAMPLE
+from ui.startup_log.rows_exercises import exercises
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = "pages/6_startup_log.py"

@@ -10,6 +10,7 @@ from runtime.prose import said
 from ui import inputs, tested
 from ui.comm_cost import charts as bills
 from ui.comm_cost import rows_serving as rows
+from ui.comm_cost import words_serving as words
 from ui.comm_cost.rows import BillRow
 from ui.comm_cost.rows_view import View
 from ui.scenes import Page
@@ -61,20 +62,20 @@ def draw(page: Page, figure: str, asked: Asked, view: View, over: LinkSpec) -> N
 
 def _attention(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
     ways = asked.attention.ways(view.scenario.gpu_spec, over)
-    page.fill(rows.attention_fields(asked.attention, over, ways))
+    page.fill(words.attention_fields(asked.attention, over, ways))
     copied = "copied" if ways[0].copies > 1 else "cut"
     _show(page, rows.attention_rows(ways), f"bench.attention_{copied}", ATTENTION, "context", "data")
 
 
 def _drafts(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
     passes = asked.drafted.passes(view, over)
-    page.fill(rows.draft_fields(asked.drafted, passes, over))
+    page.fill(words.draft_fields(asked.drafted, passes, over))
     _show(page, rows.draft_rows(passes), "bench.drafts", DRAFTS, "bytes")
 
 
 def _apart(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
     handoffs = rows.handed_over(view, asked.sequences)
-    page.fill(rows.apart_fields(view, handoffs))
+    page.fill(words.apart_fields(view, handoffs))
     pays = "pays" if handoffs[-1][1].pays else "not"
     page.errors = tested.columns((view.scenario.gpu_spec, view.scenario.model_spec))
     _show(page, rows.apart_rows(handoffs), f"bench.apart_{pays}", "apart", "overlap")

@@ -1,19 +1,18 @@
 """Lab 03's bench on what engines of today do: attention three ways, drafted tokens, prefill on GPUs of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.catalog import link as find_link
 from core.catalog import model
 from core.comm_cost.decode_attention import WAYS, DecodeAttention, decode_attention
-from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import CROSSING_S, TensorGroup
-from core.steps.speculation import PUBLISHED, Speculation, speculation
+from core.steps.speculation import Speculation, speculation
 from core.strategy.disaggregation import Handoff, Request, handoff
 from runtime.catalog_words import short_name
 from runtime.prose import said
-from runtime.quantities import decimal_bytes, percent, plain, seconds, significant
+from runtime.quantities import seconds, significant
 from ui.comm_cost.rows import BillRow, bar, sum_in_ms
 from ui.comm_cost.rows_view import View
 
@@ -54,16 +53,6 @@ def attention_rows(ways: Sequence[DecodeAttention]) -> list[BillRow]:
     ]
 
 
-def attention_fields(ask: Attention, link: LinkSpec, ways: Sequence[DecodeAttention]) -> Mapping[str, object]:
-    """The three ways by name, and the sum of one rank's keys and values."""
-    return {
-        "attention": ask,
-        "over_name": short_name(link),
-        "kv_token": kv_bytes_per_token_per_rank(ask.model, ask.ranks),
-        **{f"by_{one.way}": one for one in ways},
-    }
-
-
 @dataclass(frozen=True)
 class Drafted:
     """What is asked of drafted tokens: how often one is kept, and what one costs over a step of the model."""
@@ -95,26 +84,6 @@ def _draft_row(one: Speculation, plainly: Speculation) -> BillRow:
         f"{sum_in_ms(compute_s, one.bill.comm_s / one.tokens)}, {significant(plainly.token_s / one.token_s)} ×",
         compute_s,
     )
-
-
-def draft_fields(ask: Drafted, passes: Sequence[Speculation], link: LinkSpec) -> Mapping[str, object]:
-    """No draft, and the number of drafts by which a token is soonest there."""
-    best = min(passes, key=lambda one: one.token_s)
-    shown = best if best.drafts else passes[1]
-    return {
-        "over_name": short_name(link),
-        "no_draft": passes[0],
-        "draft": shown,
-        "published_count": len(PUBLISHED),
-        "published_least": min(row.over_formula for row in PUBLISHED),
-        "published_most": max(row.over_formula for row in PUBLISHED),
-        "draft_kept": ask.kept_percent / 100,
-        "draft_read": decimal_bytes(shown.read_bytes / (1 + shown.drafts * ask.cost_percent / 100)),
-        "draft_passes": f"1 + {shown.drafts} × {percent(ask.cost_percent / 100, 0)}",
-        "draft_sum": " + ".join(
-            ["1", *(plain((ask.kept_percent / 100) ** k, 2) for k in range(1, shown.drafts + 1))]
-        ),
-    }
 
 
 def handed_over(view: View, sequences: int) -> list[tuple[LinkSpec, Handoff]]:
@@ -150,16 +119,3 @@ def apart_rows(handoffs: Sequence[tuple[LinkSpec, Handoff]]) -> list[BillRow]:
             for link, one in handoffs
         ),
     ]
-
-
-def apart_fields(view: View, handoffs: Sequence[tuple[LinkSpec, Handoff]]) -> Mapping[str, object]:
-    """Inside a node and between nodes, and the sum of what is handed over."""
-    scenario = view.scenario
-    return {
-        "apart": handoffs[-1][1],
-        "apart_near": handoffs[0][1],
-        "apart_name": short_name(handoffs[-1][0]),
-        "apart_near_name": short_name(handoffs[0][0]),
-        "apart_token": kv_bytes_per_token(scenario.model_spec, scenario.kv_dtype),
-        "apart_others": handoffs[0][1].request.sequences - 1,
-    }

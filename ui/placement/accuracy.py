@@ -18,7 +18,7 @@ from ui import inputs
 from ui.figures.frames import frame
 from ui.placement import charts_accuracy as charts
 from ui.placement import rows_accuracy as rows
-from ui.placement.fields import accuracy_fields
+from ui.placement.words import accuracy_fields
 from ui.scenes import Page
 
 

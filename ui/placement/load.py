@@ -12,7 +12,7 @@ from ui.paste import pasted, read
 from ui.placement import charts_load as charts
 from ui.placement import more
 from ui.placement import rows_load as rows
-from ui.placement.fields import load_fields
+from ui.placement.words import load_fields
 from ui.prose import escape
 from ui.scenes import Page
 

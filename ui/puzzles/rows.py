@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from core.course.puzzles.bank import PUZZLES, TOKENS
+from core.course.puzzles.bank import PUZZLES
 from core.course.puzzles.board import BEST, Choice, Move, Place, Puzzle, Step, move, solve, walk
 from runtime.kept import kept
 from runtime.prose import said
@@ -138,8 +138,3 @@ def _option(choice: Choice) -> tuple[str, str]:
 
 def _place(place: Place) -> str:
     return f"{place.held}.{place.width}"
-
-
-def fields() -> Mapping[str, object]:
-    """What the page's prose names."""
-    return {"tokens": TOKENS}

@@ -3,16 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from core.course.citations import SOURCES, citations, source
-from core.course.reading_rooms import ROOMS
 from runtime.citations import Check, recorded
 from ui.prose import Prose, escape
 
 _MARKS = {"holds": "✓", "moved": "✕", "not asked": "·"}
-
-
-def fields() -> Mapping[str, str]:
-    """The release of each room."""
-    return {f"{room.key}_release": room.release for room in ROOMS}
 
 
 def checks_table(prose: Prose) -> str:

@@ -7,7 +7,7 @@ from runtime.prose import named, said
 from ui.figures.frames import frame
 from ui.prose import escape
 from ui.scenes import Page
-from ui.startup_log import charts, fields
+from ui.startup_log import charts, words
 from ui.startup_log import report as rows_of
 from ui.startup_log.log_table import log_table
 
@@ -16,7 +16,7 @@ MEANINGS = ("weights", "kv_tokens", "gpu_blocks", "cpu_blocks", "max_concurrency
 
 def draw(page: Page, report: Report, name: str) -> None:
     """A report: what the log is about, each figure in its line, the residuals, and what else is said."""
-    page.fill(fields.report(report))
+    page.fill(words.report(report))
     page.say("read.about")
     checks = rows_of.check_rows(report)
     meanings = {

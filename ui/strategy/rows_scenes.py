@@ -7,11 +7,12 @@ from core.collectives.clock import TimedRound, timed_rounds
 from core.placement.planner import Placement
 from core.specs import LinkSpec
 from core.strategy.disaggregation import Handoff, Request, handoff
+from core.strategy.flips import Flip
 from core.strategy.picker import Answer, layout_family, strategy_family
 from core.strategy.rooms import Played, played
 from core.strategy.training import TrainingChoice, TrainingPlan
 from runtime.catalog_words import short_name
-from runtime.prose import named
+from runtime.prose import named, worded
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes, decimal_bytes, grouped, plain, seconds
 from ui.comm_cost.rows_rounds import Moment
@@ -181,3 +182,12 @@ def link_name(link: LinkSpec) -> str:
 def handoffs(request: Request, links: Sequence[LinkSpec]) -> list[Handoff]:
     """The request over each link."""
     return [handoff(request, link) for link in links]
+
+
+def flip_rows(flips: Sequence[Flip]) -> list[dict[str, str]]:
+    """Each change as a line of a table."""
+    return [
+        {name: worded(getattr(flip.changed, name)) for name in ("input", "now", "instead")}
+        | {"strategy": flip.other.family, "composition": flip.other.name}
+        for flip in flips
+    ]

@@ -19,9 +19,9 @@ from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.figures.frames import frame
 from ui.placement import charts, rows
 from ui.placement.charts_accuracy import planners_beside
-from ui.placement.fields import fields
 from ui.placement.pin import Pin
 from ui.placement.rows_accuracy import bands_beside
+from ui.placement.words import fields
 from ui.theme import DARK, LIGHT, Look
 
 BAND = (0.78, 1.54)

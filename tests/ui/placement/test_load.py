@@ -23,7 +23,7 @@ from ui.placement import charts_accuracy as accuracy_charts
 from ui.placement import charts_load as load_charts
 from ui.placement import rows_accuracy as accuracy
 from ui.placement import rows_load as load
-from ui.placement.fields import accuracy_fields, load_fields
+from ui.placement.words import accuracy_fields, load_fields
 from ui.theme import DARK, LIGHT, Look
 
 BAND = (0.78, 1.54)

@@ -6,7 +6,7 @@ from core.catalog import model
 from core.startup_log import weight_rules
 from core.startup_log.reader import read_log
 from ui.figures.frames import frame
-from ui.startup_log import charts, exercises, report
+from ui.startup_log import charts, report, rows_exercises
 from ui.theme import DARK, LIGHT, Look
 
 
@@ -42,7 +42,7 @@ def test_the_figure_is_picked_out_of_its_line():
 
 def test_a_second_model_explains_its_exercise_to_the_block():
     """51.63 GiB by 33 layers of 4 KiB a token, whole blocks: 410,128, as logged."""
-    second = next(exercise for exercise in exercises.exercises() if exercise.key == "second")
+    second = next(exercise for exercise in rows_exercises.exercises() if exercise.key == "second")
     assert 51.63 * 2**30 // (16 * 33 * 4096) * 16 == 410128
     assert second.solution == second.answers[second.answer] == "33 layers keep a cache, not 32"
 

@@ -12,18 +12,17 @@ from core.startup_log.weight_rules import LOGGED_WEIGHTS, RULES, steps
 from core.units import GIB
 from runtime.prose import said
 from runtime.quantities import binary_bytes, local, significant
-from ui.paste import LIMIT_CHARACTERS
-from ui.startup_log.exercises import exercises, widths_gib
+from ui.startup_log.rows_exercises import exercises, widths_gib
 
 _ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
 
 
-def fields(scenario: Scenario) -> Mapping[str, object]:
+def fields(scenario: Scenario, limit_characters: int) -> Mapping[str, object]:
     """What every scene may say."""
     first, last = (max(step.residual_percent for step in steps() if step.number == n) for n in (1, len(RULES)))
     return {
         "tolerance": TOLERANCE,
-        "limit_characters": LIMIT_CHARACTERS,
+        "limit_characters": limit_characters,
         "logs": len(LOGGED_WEIGHTS),
         "residual_first": f"{significant(first, 2)} %",
         "residual_last": f"{significant(last, 2)} %",

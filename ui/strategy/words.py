@@ -103,12 +103,3 @@ def serving_fields(scenario: Scenario, inside: Handoff, across: Handoff) -> Mapp
         "inside": inside,
         "across": across,
     }
-
-
-def flip_rows(flips: Sequence[Flip]) -> list[dict[str, str]]:
-    """Each change as a line of a table."""
-    return [
-        {name: worded(getattr(flip.changed, name)) for name in ("input", "now", "instead")}
-        | {"strategy": flip.other.family, "composition": flip.other.name}
-        for flip in flips
-    ]
