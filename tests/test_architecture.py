@@ -141,6 +141,18 @@ def test_what_prose_is_filled_with_stands_in_a_subjects_words():
     assert not list(ROOT.glob("ui/*/fields*.py"))
 
 
+def test_the_architecture_page_has_this_order_and_these_imports():
+    """docs/architecture.md: the rooms of core line by line, and what each room of its table may import."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    block = re.search(r"```\n(units .*?)```", text, re.DOTALL)[1]
+    assert tuple(name for line in block.splitlines() for name in re.split(r"\s{2,}", line)[0].split()) == ORDER
+    outside = {"numpy", "pandas", "pyarrow", "safetensors", "streamlit", "torch"}
+    for rooms, imports in re.findall(r"^\| (.*?`.*?) \| (.*?) \|", text, re.MULTILINE):
+        for told in re.findall(r"`([\w/*]+)`", rooms):
+            rule = f"ui/*/{told}.py" if told.endswith("*") else told
+            assert MAY_IMPORT[rule] & outside == set(re.findall(r"\w+", imports)) & outside, told
+
+
 @pytest.mark.parametrize("rule", MAY_IMPORT)
 def test_a_room_imports_only_what_it_may(rule):
     for path in sources(rule):

@@ -1,5 +1,7 @@
 """CONTRIBUTING's worked example, followed: its two blocks, each in the file that it is for."""
 
+import ast
+import importlib
 import json
 import re
 import shutil
@@ -9,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from core.catalog import link as find_link
 from core.collectives import cost, programs
@@ -27,8 +30,25 @@ ROOT = Path(__file__).resolve().parents[1]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"```python (\S+)\n(.*?)```", GUIDE, re.DOTALL))
 SCENE = dict(re.findall(r"```(?:python|markdown-scene) ((?:ui|content|pages)/\S+)\n(.*?)```", GUIDE, re.DOTALL))
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+DECISIONS = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")
 FOLDER = dict(re.findall(r"```markdown (\S+)\n(.*?)```", GUIDE, re.DOTALL))
 LINK = LinkSpec("own", "own", 1e-6, 1e9)
+
+
+def definition(path: str, name: str) -> str:
+    """The source of a class, a function or a method; empty where a file has none of that name."""
+    source = (ROOT / path).read_text("utf-8")
+    node: ast.AST | None = ast.parse(source)
+    for part in name.split("."):
+        node = next((one for one in getattr(node, "body", ()) if getattr(one, "name", "") == part), None)
+    return ast.get_source_segment(source, node) if node else ""
+
+
+def resolved(name: str) -> bool:
+    """Whether a name in dots is a module, or something that a module has."""
+    module, _, inside = name.rpartition(".")
+    return (ROOT / (name.replace(".", "/") + ".py")).exists() or hasattr(importlib.import_module(module), inside)
 
 
 def added(module, file):
@@ -111,10 +131,23 @@ def test_every_file_the_guide_names_is_there():
     assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
-def test_the_architecture_names_files_that_are_there():
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    named = re.findall(r"`((?:core|ui|docs|labs|tests|runtime|scripts)/[\w./-]+\.(?:py|md))`", text)
-    assert [name for name in named if not (ROOT / name).is_file()] == []
+@pytest.mark.parametrize("text", [ARCHITECTURE, DECISIONS], ids=["architecture", "decisions"])
+def test_every_path_and_name_of_the_architecture_is_there(text):
+    """Files and folders, what is defined in a file, and names in Python's dots."""
+    named = re.findall(r"`((?:\w+/)+[\w.*-]*|\w+\.py)(?::([\w.]+))?`", text)
+    missing = [path for path, name in named if not list(ROOT.glob(path)) or (name and not definition(path, name))]
+    missing += [name for name in re.findall(r"`((?:core|runtime)(?:\.\w+)+)", text) if not resolved(name)]
+    assert len(named) > 4
+    assert missing == []
+
+
+def test_from_the_readme_to_the_end_of_one_lab_is_fifteen_minutes():
+    """230 words a minute, code and tables too: README, architecture, lab 03's own, each definition of the walk."""
+    walk = set(re.findall(r"`((?:\w+/)+\w+\.py):([\w.]+)`", ARCHITECTURE))
+    pages = ("README.md", "docs/architecture.md", "labs/lab-03-tp-comm-cost/README.md")
+    texts = [(ROOT / page).read_text("utf-8") for page in pages] + [definition(path, name) for path, name in walk]
+    assert len(walk) > 8
+    assert sum(len(text.split()) for text in texts) <= 15 * 230
 
 
 def test_eight_kib_go_from_the_slider_to_the_ink(capsys):
