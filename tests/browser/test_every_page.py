@@ -176,6 +176,11 @@ def on_walls(page, entry) -> dict[str, list[str]]:
                 found[there] = lasting(page, walled)
             if size == LOW:  # where most is hidden, and scrolls
                 found[f"{title}, projected"] = lasting(page, misnamed)
+                if (hide := page.locator(".st-key-hide button")).count():
+                    page.evaluate("window.ink = []")
+                    hide.click()
+                    settle(page)
+                    found[f"{title}, projected before the answer"] = lasting(page, walled)
     return found
 
 

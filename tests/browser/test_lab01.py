@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.browser.conftest import press, settle, until, wait_for_address
-from tests.browser.measures import INK, TYPE
+from tests.browser.measures import INK, TOUCH, TYPE
 from tests.browser.test_every_page import lasting
 from ui.sharding_math.rows import RANKS
 
@@ -212,6 +212,9 @@ def test_a_phone_shows_four_ranks_and_every_rank_of_a_layer_without_scrolling_si
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     stage = page.locator(".stepper .stage")
     assert stage.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    page.locator(".track button").nth(1).click()  # the ranks' names can be pressed now
+    page.locator(".rank-hit").first.wait_for()
+    assert page.evaluate(TOUCH) == []
     page.get_by_role("tab", name="Count it").click()
     settle(page)
     page.locator(".still svg text:visible").first.wait_for()

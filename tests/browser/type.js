@@ -1,5 +1,5 @@
 () => {
-    const seen = [], hidden = '.live, #shell-said, .katex-mathml, style, script';
+    const seen = [], hidden = '.katex-mathml, style, script';
     const seeable = { visibilityProperty: true, opacityProperty: true };
     const probe = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
     const rgba = (colour) => {
@@ -8,6 +8,8 @@
         return [...probe.getImageData(0, 0, 1, 1).data];
     };
     const above = (place) => place.parentElement ?? place.getRootNode().host;
+    // said aloud alone: nothing of it is in sight
+    const clipped = (place) => place && (getComputedStyle(place).clipPath === 'inset(50%)' || clipped(above(place)));
     const faded = (place) => (place ? Number(getComputedStyle(place).opacity) * faded(above(place)) : 1);
     const add = (place, words, px, boxes, colour, alpha) => {
         const held = place.closest('.controls');
@@ -26,7 +28,7 @@
             const place = node.nodeType === 1 ? node : node.parentElement;
             const drawn = node.nodeType === 1 && (node.tagName === 'svg' || node.tagName === 'CANVAS');
             if (node.nodeType === 1 ? !drawn : !/[\p{L}\p{N}]/u.test(node.textContent)) continue;
-            if (place.closest(hidden) || !place.checkVisibility(seeable)) continue;
+            if (place.closest(hidden) || !place.checkVisibility(seeable) || clipped(place)) continue;
             if (drawn) {
                 add(place, place.tagName, Infinity, [place.getBoundingClientRect()], '#0000', 1);
                 continue;

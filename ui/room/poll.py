@@ -5,6 +5,7 @@ Who holds the room's key presides: it is in the address of that visit alone, as 
 
 import re
 import secrets
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
@@ -182,17 +183,19 @@ def _title(round_index: int, tally: Tally, of: int) -> str:
 
 def _name_heaps(line: Line) -> None:
     reach = max(line.step, 0.02 * line.high)
-    named = heaps(ROOMS.tallies(code())[0].counts, line.question.truth, line.slips, reach)[:NAMED]
+    first, *second = [heaps(one.counts, line.question.truth, line.slips, reach) for one in ROOMS.tallies(code())]
+    again = Counter({one.slip: one.count for heap in second for one in heap})
     slips = f"slip.{line.question.stem}.{line.question.scene}"
     rows = [
         word(
-            "heap",
+            "heap.again" if second else "heap",
             count=one.count,
+            again=again[one.slip],
             value=plain(one.value),
             unit=form(one.value, line.unit.split(",")),
             slip=word(f"{slips}.{one.slip}"),
         )
-        for one in named
+        for one in first[:NAMED]
     ]
     if rows:
         with st.container(key="room_heaps"):

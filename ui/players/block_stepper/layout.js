@@ -10,7 +10,7 @@ const SIZES = {
   presentTightest: { cw: 92, minCw: 64, ch: 23, text: 24, small: 24, gutter: 330, minGap: 16, head: 26, bar: 28, name: 26, code: 24, under: 26, oneLine: true, spread: 0.08 },
   presentStill: { cw: 92, minCw: 56, ch: 38, text: 26, small: 24, gutter: 215, minGap: 16, head: 42, bar: 48, name: 28, code: 24, under: 30, nameOnly: true, spread: 0.62 },
   presentStillTight: { cw: 92, minCw: 56, ch: 26, text: 24, small: 24, gutter: 215, minGap: 16, head: 34, bar: 32, name: 26, code: 24, under: 26, nameOnly: true, spread: 0.17 },
-  phone: { cw: 43, minCw: 38, ch: 30, text: 15, small: 14, gutter: 0, minGap: 7, head: 30, bar: 46, name: 16, code: 13.5, under: 21 },
+  phone: { cw: 44, minCw: 38, ch: 30, touch: 44, text: 15, small: 14, gutter: 0, minGap: 3, head: 34, bar: 46, name: 16, code: 13.5, under: 21 },
 };
 SIZES.presentBeside = { ...SIZES.presentTightest, denseBeside: true }; // the dense result in a column of its own
 const GAPS = { first: 0, line: 31, arrow: 44, bar: 41, result: 52, dense: 26, none: 26 };

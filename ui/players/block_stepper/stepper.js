@@ -70,8 +70,8 @@ class Stepper extends Player {
 
   addTarget(output, index, ring, reachable) {
     const block = this.svg.querySelector(`[data-row="${CSS.escape(ring.row)}"][data-block="${ring.block}"]`);
-    const { cw, ch } = this.plan;
-    const target = el('rect', { x: ring.left * cw, y: ring.top * ch, width: cw, height: ch, class: 'hit', 'data-follow': index });
+    const { cw, ch, size } = this.plan, tall = Math.max(ch, size.touch ?? 0); // a finger's, over the gaps between the rows
+    const target = el('rect', { x: ring.left * cw, y: (ring.top + 0.5) * ch - tall / 2, width: cw, height: tall, class: 'hit', 'data-follow': index });
     if (ring === reachable[index]) {
       const label = filled(this.model.words.follow, output);
       for (const [name, value] of [['tabindex', '-1'], ['role', 'button'], ['aria-label', label]]) target.setAttribute(name, value);
