@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from ui import held_axes, theme
 from ui.controls import Controls
@@ -22,6 +23,7 @@ from ui.labels import label as word
 from ui.players.save_png import save_png
 from ui.prose import Prose, joined
 from ui.tested import Kind, marked
+from ui.unseen import is_unseen, out_of_sight
 
 Table: TypeAlias = pd.DataFrame | Sequence[object]
 """The rows of a figure or of a table."""
@@ -104,9 +106,7 @@ class PageParts(Controls):
 
         Closed it is a line: its rows are made and sent once it is open.
         """
-        folded = st.expander(
-            word("figure.table"), key=f"table_{self.scene}_{next(self._tables)}", on_change="rerun"
-        )
+        folded = _fold(word("figure.table"), f"table_{self.scene}_{next(self._tables)}")
         if not folded.open:
             return
         rows = sheet(table() if callable(table) else table)
@@ -123,6 +123,20 @@ class PageParts(Controls):
                 )
                 if drawn:
                     save_png(drawn, name, self.look.palette.ground)
+
+    def folded(self, label: str, name: str, draw: Callable[[], object]) -> None:
+        """What is worked out and sent once its fold is open."""
+        fold = _fold(label, f"fold_{self.scene}_{name}")
+        if fold.open:
+            with fold:
+                draw()
+
+    def asks_folded(self, label: str, name: str) -> AbstractContextManager[object]:
+        """A fold for controls: while it is closed they keep what they say, and are sent to nobody."""
+        if is_unseen():
+            return out_of_sight()
+        fold = _fold(label, f"fold_{self.scene}_{name}")
+        return fold if fold.open else out_of_sight()
 
     def table(self, rows: Table, block: str) -> None:
         """A table that stands by itself, under a block that says what it holds."""
@@ -153,6 +167,11 @@ class PageParts(Controls):
             for key, blocks in aside.items():
                 with st.container(key=f"aside_{key}"):
                     self.note(*blocks)
+
+
+def _fold(label: str, key: str) -> ExpanderContainer:
+    """A fold that tells the server whether it is open."""
+    return st.expander(label, key=key, on_change="rerun")
 
 
 def draw(chart: Figure, alt: str, key: str) -> None:

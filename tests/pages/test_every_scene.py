@@ -77,11 +77,17 @@ VISITS = [
 """Every scene under every scenario, where the page computes with it; else the plainest and the largest."""
 
 
+FOLDS = ("details", "more", "brought", "engines", "manifests", "race", "mermaid")
+"""What pages fold away, of which nothing is made until it is open."""
+
+
 def visit(page, held: Mapping[str, str] = MappingProxyType({}), **query: str) -> AppTest:
-    """The app as it stands after a visit to a page with a query, its figures' tables open; fields hold `held`."""
+    """The app as it stands after a visit to a page with a query, its folds open; fields hold `held`."""
     app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
     for scene, number in product(page.names, range(4)):
         app.session_state[f"table_{scene}_{number}"] = True
+    for scene, name in product(page.names, FOLDS):
+        app.session_state[f"fold_{scene}_{name}"] = True
     for name, value in held.items():
         app.session_state[name] = value
     for name, value in query.items():

@@ -17,9 +17,11 @@ PAGE = entry("placement")
 SEVENTY = {"model": "llama-3-70b", "gpu": "h100-sxm"}
 
 
-def visit(**query: str) -> AppTest:
-    """The planner after a visit with a query."""
+def visit(*, opens: bool = True, **query: str) -> AppTest:
+    """The planner after a visit with a query, its folds open or closed."""
     app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=90)
+    for name in ("details", "more", "brought", "engines", "manifests"):
+        app.session_state[f"fold_plan_{name}"] = opens
     for name, value in query.items():
         app.query_params[name] = value
     app.switch_page(PAGE.path)
@@ -74,6 +76,19 @@ def test_a_pin_stands_beside_the_plan_shown():
     assert not app.exception
     table = next(found.value for found in app.dataframe if "pinned" in found.value.columns)
     assert table.pinned.iloc[0] == "TP=8"
+
+
+def test_a_closed_fold_sends_no_control_and_plans_by_what_its_controls_say():
+    """The address says how much of the memory is used; its field is there once the fold is open, and says so."""
+    says = {"place_util": "0.5", "place_nics": "4"}
+    closed, opened = visit(opens=False, **SEVENTY, **says), visit(**SEVENTY, **says)
+    asked = {one.key for one in (*closed.number_input, *closed.text_area)}
+    assert not asked & {"place_util", "place_nics", "place_draft", "place_config"}
+    assert [opened.number_input(key=key).value for key in says] == [0.5, 4]
+    assert len(closed.code) == 1 < len(opened.code)
+    assert text(closed) != text(visit(opens=False, **SEVENTY))
+    assert text(closed).splitlines()[0] == text(opened).splitlines()[0]
+    assert closed.query_params["place_util"] == "0.5"
 
 
 def test_a_pasted_config_takes_the_scenarios_models_place():

@@ -71,6 +71,9 @@ def test_a_block_is_drawn_and_can_be_taken_away(strategy):
     model = "mixtral-8x7b" if strategy == "EP" else "llama-3-8b"
     at = opened("One block", strategy_block=strategy, model=model)
     assert not at.error
+    assert not at.code
+    at.session_state["fold_block_mermaid"] = True
+    at.run()
     assert at.code[0].value.startswith("flowchart TD")
     assert len(at.get("download_button")) == 2
 

@@ -32,15 +32,21 @@ def to_run(page: Page, asked: Asked, taken: Plan) -> None:
     page.say("plan.bill")
     page.say("plan.flags")
     st.code(_started(asked, taken, "vllm"), language="bash")
-    with st.expander(page.prose.text("plan.engines")):
-        for engine in ENGINES[1:]:
-            st.code(_started(asked, taken, engine), language="bash")
+    page.folded(page.prose.text("plan.engines"), "engines", lambda: _other_engines(asked, taken))
     if not refusals(asked.question, taken):
-        with st.expander(page.prose.text("plan.manifests")):
-            for manifest in (compose(asked.question, taken), kubernetes(asked.question, taken)):
-                if manifest is not None:
-                    st.code(manifest, language="yaml")
+        page.folded(page.prose.text("plan.manifests"), "manifests", lambda: _manifests(asked, taken))
     st.markdown(" ".join(escape(worded(note)) for note in remarks(asked.question, taken)))
+
+
+def _other_engines(asked: Asked, taken: Plan) -> None:
+    for engine in ENGINES[1:]:
+        st.code(_started(asked, taken, engine), language="bash")
+
+
+def _manifests(asked: Asked, taken: Plan) -> None:
+    for manifest in (compose(asked.question, taken), kubernetes(asked.question, taken)):
+        if manifest is not None:
+            st.code(manifest, language="yaml")
 
 
 def _started(asked: Asked, taken: Plan, engine: Engine) -> str:

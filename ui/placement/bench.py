@@ -146,7 +146,7 @@ def _details(page: Page) -> _Details:
     number = partial(_unless_said, page, inputs.number)
     whole = partial(_unless_said, page, inputs.whole)
     usual_gb = Overhead().total_bytes / GB
-    with st.expander(page.label("says.memory_wires_price")):
+    with page.asks_folded(page.label("says.memory_wires_price"), "details"):
         left, middle, right = st.columns(3)
         with left:
             utilisation = page.control(inputs.number, "util", "says.utilisation", 0.05, 1.0, UTILISATION)
@@ -181,7 +181,7 @@ def _brought(
 
     A config that is refused is no reason to plan another model: its refusal comes along.
     """
-    with st.expander(page.label("says.bring_your_own_config")):
+    with page.asks_folded(page.label("says.bring_your_own_config"), "brought"):
         left, right = st.columns(2)
         with left:
             config = paste.pasted(

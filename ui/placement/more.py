@@ -52,7 +52,7 @@ class More:
 
 def ask(page: Page) -> More:
     usual = More()
-    with st.expander(_word("title")):
+    with page.asks_folded(_word("title"), "more"):
         left, middle, right = st.columns(3)
         with left:
             percentile = inputs.choice(_word("percentile"), page.key("percentile"), [50, 99], usual.percentile)

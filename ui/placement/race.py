@@ -59,12 +59,15 @@ def scene(page: Page, question: Plans, load: str) -> None:
         page.verdict("ok" if right else "off", "race.right" if right else "race.wrong")
     with st.container(key="aside_race"):
         page.reading("race.reading")
-        with st.expander(page.prose.plain("race.table")):
-            st.markdown(_table(page, asked, load))
-            table = frame(rows.lane_rows(asked.ran))
-            page.table(table, "race.reading")
+        page.folded(page.prose.plain("race.table"), "race", lambda: _told(page, asked, load))
         page.note("race.note")
     tested.beside_times(question.cluster.gpu, question.model)
+
+
+def _told(page: Page, asked: rows.Asked, load: str) -> None:
+    st.markdown(_table(page, asked, load))
+    if asked.ran is not None:
+        page.table(frame(rows.lane_rows(asked.ran)), "race.reading")
 
 
 def _table(page: Page, asked: rows.Asked, load: str) -> str:

@@ -31,5 +31,5 @@ def draw(page: Page, strategy: str, ranks: int, drawn: Block) -> None:
             said("strategy", "says.download_mermaid"), text.encode(), f"{name}.mmd", "text/plain", on_click="ignore"
         )
     page.as_table(lambda: pd.DataFrame(block_rows(drawn)), f"block_{strategy.lower()}", alt)
-    with st.container(key="aside_mermaid"), st.expander(page.prose.text("block.mermaid")):
-        st.code(text, language=None)
+    with st.container(key="aside_mermaid"):
+        page.folded(page.prose.text("block.mermaid"), "mermaid", lambda: st.code(text, language=None))
