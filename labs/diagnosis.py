@@ -24,7 +24,7 @@ def agree(y, due, slips: Mapping[str, object] | None = None, *, within=0.0, hint
             pytest.fail(f"{words[:1].upper()}{words[1:]}.", pytrace=False)
     if y.shape != due.shape:
         pytest.fail(f"The result has the shape {y.shape}; {due.shape} is expected.{hint}", pytrace=False)
-    first = tuple(int(place) for place in np.argwhere(off)[0])
+    first = tuple(int(index) for index in np.argwhere(off)[0])
     pytest.fail(
         f"{off.sum()} of {due.size} entries are wrong; the first, y{list(first)}, is"
         f" {_written(y[first], due[first])} and should be {_written(due[first], y[first])}.{hint}",

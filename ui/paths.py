@@ -107,7 +107,8 @@ def around(page: course.Entry, scene: str, names: Sequence[str]) -> Around:
     own = Around(before, after, at + 1, len(names))
     if not stops:
         return own
-    index = next((place for place, stop in enumerate(stops) if (stop.stem, stop.scene) == (page.stem, scene)), None)
+    of_path = [(stop.stem, stop.scene) for stop in stops]
+    index = of_path.index((page.stem, scene)) if (page.stem, scene) in of_path else None
     left = min(st.session_state.get("_path_at", 0), len(stops) - 1)
     here = left if index is None else index
     following = _named(stops[here + 1]) if here + 1 < len(stops) else after

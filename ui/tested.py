@@ -49,10 +49,10 @@ def columns(*pairs: tuple[GpuSpec, ModelSpec]) -> Mapping[str, float]:
     told: dict[str, float] = {}
     alone = len(dict.fromkeys(pairs)) == 1
     for (gpu, model), quantity in product(dict.fromkeys(pairs), quantities):
-        found, name = accuracy_of(gpu, model, quantity), quantity if alone else f"{gpu.key}_{model.key}_{quantity}"
-        told[f"{name}_published_times"] = found.n if found else 0
-        if found:
-            told |= {f"{name}_median_error": found.median_error, f"{name}_p90_error": found.p90_error}
+        errors, name = accuracy_of(gpu, model, quantity), quantity if alone else f"{gpu.key}_{model.key}_{quantity}"
+        told[f"{name}_published_times"] = errors.n if errors else 0
+        if errors:
+            told |= {f"{name}_median_error": errors.median_error, f"{name}_p90_error": errors.p90_error}
     return told
 
 

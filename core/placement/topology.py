@@ -174,7 +174,7 @@ def _written(text: str) -> list[tuple[str, list[str]]]:
         return []
     ways = [_ways(row) for row in rows[:MOST_DEVICES]]
     square = all(len(of_one) == len(ways) for of_one in ways)
-    return [(f"GPU{place}", of_one) for place, of_one in enumerate(ways)] if square else []
+    return [(f"GPU{index}", of_one) for index, of_one in enumerate(ways)] if square else []
 
 
 def _ways(row: object) -> list[str]:
@@ -240,7 +240,7 @@ def _topology(columns: Sequence[str], rows: Sequence[tuple[str, list[str]]]) -> 
     """Rows put together and held against each other."""
     gpus = [name for name in columns if _GPU.fullmatch(name)]
     nics = tuple(name for name in columns if not _GPU.fullmatch(name))
-    cells = {name: found for name, found in rows if _GPU.fullmatch(name)}
+    cells = {name: row for name, row in rows if _GPU.fullmatch(name)}
     if set(cells) != set(gpus):
         missing = ", ".join(sorted(set(gpus) - set(cells))[:8])
         raise UnreadableTextError(f"the header names {len(gpus)} GPUs, and rows are missing for {missing}")

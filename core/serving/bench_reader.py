@@ -96,8 +96,8 @@ def read_bench_results(text: str) -> tuple[BenchResult, ...]:
     """
     printed = islice(_printed(text), MOST_RESULTS)
     stated = (_result(values, line, ended=True) for line, values in statistics(text))
-    found = (*printed, *_saved(text), *_swept(text), *_tabled(text), *stated)
-    results = sorted(found, key=lambda result: result.line)
+    every = (*printed, *_saved(text), *_swept(text), *_tabled(text), *stated)
+    results = sorted(every, key=lambda result: result.line)
     if not results:
         raise UnreadableTextError(
             'no benchmark result in this text; paste from "Serving Benchmark Result" on, or the saved JSON'
@@ -264,9 +264,9 @@ def _tabled(text: str) -> Iterator[BenchResult]:
             heads = []
             continue
         cells = [cell.strip() for cell in line[:LONGEST_LINE].strip().strip("|").split("|")[:_MOST_CELLS]]
-        found = [_head(cell.lower()) for cell in cells]
-        if {"mean_ttft_ms", "mean_tpot_ms"} <= {key for key, _ in found}:
-            heads = found
+        named = [_head(cell.lower()) for cell in cells]
+        if {"mean_ttft_ms", "mean_tpot_ms"} <= {key for key, _ in named}:
+            heads = named
         elif heads and len(cells) == len(heads):
             given = ((key, scale, number(cell, 0)) for (key, scale), cell in zip(heads, cells, strict=True))
             values = {key: scale * value for key, scale, value in given if key and value is not None}

@@ -72,10 +72,10 @@ def _row(name: str, unit: str, given: Mapping[str, object]) -> dict[str, object]
     if name not in _CLOCKS:
         return {}
     scale = 1e3 if unit in _SECONDS else 1.0
-    found = {head: number(value, 0) for head, value in given.items()}
+    numbers = {head: number(value, 0) for head, value in given.items()}
     return {
         f"{'mean' if head == 'avg' else head}_{_CLOCKS[name]}_ms": scale * value
-        for head, value in found.items()
+        for head, value in numbers.items()
         if value is not None and (head == "avg" or re.fullmatch(r"p\d{1,2}", head))
     }
 

@@ -92,8 +92,8 @@ def _in_one_line(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         if key:
             yield number, key
             key = ""
-        if found := _KEY_OF_COMMAND.match(bare.rstrip()):
-            key, indent, number = f"{found[2]}:", len(found[1]), line_number
+        if match := _KEY_OF_COMMAND.match(bare.rstrip()):
+            key, indent, number = f"{match[2]}:", len(match[1]), line_number
         elif _ARRAY.match(bare.rstrip()):
             key, number = "(", line_number
         else:

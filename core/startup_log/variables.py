@@ -29,10 +29,10 @@ def filled_in(lines: Iterable[LogLine]) -> Iterator[LogLine]:
     for line in lines:
         text = _filled(line.text, known) if "$" in line.text else line.text
         if "=" in text or ":" in text or text.startswith(("ENV", "ARG")):
-            found = [*_SET.findall(text), *((one or two, a or b) for one, a, two, b in _STATED.findall(text))]
+            pairs = [*_SET.findall(text), *((one or two, a or b) for one, a, two, b in _STATED.findall(text))]
             if named and (valued := _VALUED.match(text)):
-                found.append((named, valued[1]))
-            known |= {name: value.strip("'\"") for name, value in found}
+                pairs.append((named, valued[1]))
+            known |= {name: value.strip("'\"") for name, value in pairs}
             named = given[1] if (given := _NAMED.match(text)) else ""
         if "$" in text:  # set before the command, on its own line
             text = _filled(text, known)

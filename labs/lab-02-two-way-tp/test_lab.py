@@ -90,8 +90,8 @@ def test_sharded_embedding_lookup(checks, lab):
     """Every token of an odd vocabulary is found by both ranks; seven rows are padded to four and four."""
     rows, sums, held = zip(*checks.on_two_ranks(lab, checks.embedding), strict=True)
     table = np.asarray(checks.plain_table())
-    place = np.arange(len(table))[:, None]
-    first = place < 4
+    row = np.arange(len(table))[:, None]
+    first = row < 4
     slips = {
         "a rank has its own rows alone: the all-reduce adds what the others looked up": table * first,
         "the rows of the second rank alone arrived": table * ~first,
@@ -101,7 +101,7 @@ def test_sharded_embedding_lookup(checks, lab):
         + np.where(first, table[4], table[3]),
         "both ranks looked up the same tokens: rank 1's first row is token 4": first
         * (table + np.vstack([table[4:], 0 * table[:4]])),
-        "the last token is lost: seven rows make four a rank, the eighth is padding": table * (place < 6),
+        "the last token is lost: seven rows make four a rank, the eighth is padding": table * (row < 6),
         "the ranks' rows stand side by side: all_reduce adds them": np.hstack([table * first, table * ~first]),
     }
     for found in rows:

@@ -45,15 +45,15 @@ _MANY = 6
 def term_bars(parts: Iterable[Row], wholes: Iterable[Row], unit: str, look: Look) -> Figure:
     """One bar a row from zero, its name and its whole over it or beside it, its terms in it where they fit.
 
-    `parts` has bar, place, term, start, end, said in `unit`; `wholes` bar, place, end, said. A term that is only
-    waiting is a dashed outline.
+    `parts` has bar, position, term, start, end, said in `unit`; `wholes` bar, position, end, said. A term that
+    is only waiting is a dashed outline.
     """
     palette, named = look.palette, rows_of(wholes)
     rows = [{**row, "ink": _fill_of(row["term"], palette)[1]} for row in rows_of(parts)]
     terms = [term for term in _KEY_WORDS if any(row["term"] == term for row in rows)]
     bands, left, right = _bands(len(named), 26 if len(terms) > 1 else 0, look)
-    placed = [bands.place(row, row["place"], look) for row in rows]
-    heads = [bands.place(row, row["place"], look) for row in named]
+    placed = [bands.place(row, row["position"], look) for row in rows]
+    heads = [bands.place(row, row["position"], look) for row in named]
     axis = linear("start", [0, 1.02 * max(row["end"] for row in named)], ((unit, 1.0),), ticks=5, domain=False)
     x = axis | {"scale": axis["scale"] | {"range": [look.px(left), {"expr": f"width - {look.px(right)}"}]}}
     y = at("middle" if left else "over")

@@ -81,7 +81,7 @@ def largest_curves(rows: Iterable[Row], drawn: str, look: Look) -> Figure:
 def payload_bands(bands: Iterable[Row], payload_bytes: float, release: str, look: Look) -> Figure:
     """What carries a payload, a row a release, over a logarithmic axis of bytes; a line stands at one payload.
 
-    Columns: release, place, kernel, low_bytes, high_bytes. The machine's own release is set in bold.
+    Columns: release, position, kernel, low_bytes, high_bytes. The machine's own release is set in bold.
     """
     palette, row_px = look.palette, 26 if look.present else 40
     fills = {
@@ -94,7 +94,7 @@ def payload_bands(bands: Iterable[Row], payload_bytes: float, release: str, look
     inks = {"one stage": palette.on_primary}
     standing, rows = Bands(0, 4, row_px - 8, 4), rows_of(bands)
     placed = [
-        standing.place(row, row["place"], look)
+        standing.place(row, row["position"], look)
         | {
             "kernel": named("clinic", row["kernel"]),
             "fill": fills[row["kernel"]],
@@ -147,5 +147,5 @@ def payload_bands(bands: Iterable[Row], payload_bytes: float, release: str, look
             for width, colour in ((6, palette.ground), (2, palette.text))
         ),
     ]
-    height = row_px * (max(row["place"] for row in rows) + 1)
+    height = row_px * (max(row["position"] for row in rows) + 1)
     return figure(layers, look, height, padding={"left": 62, "right": 8})

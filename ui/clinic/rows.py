@@ -21,7 +21,7 @@ class BarPart:
     """One term of one bar between two places on the axis. `said` stands in it where it fits; "" is nothing."""
 
     bar: str
-    place: int
+    position: int
     term: Term
     start: float
     end: float
@@ -33,7 +33,7 @@ class BarEnd:
     """A bar's whole, in words."""
 
     bar: str
-    place: int
+    position: int
     end: float
     said: str
 

@@ -25,7 +25,7 @@ class Band:
     """What carries payloads between two sizes in one release."""
 
     release: str
-    place: int
+    position: int
     kernel: Kernel
     low_bytes: float
     high_bytes: float

@@ -17,7 +17,7 @@ def round_times(rounds: Sequence[object], bands: Sequence[object], look: Look) -
     measured, modelled = rows_of(rounds), rows_of(bands)
     palette = look.palette
     high = _HEADROOM * max(*(row["took_s"] for row in measured), *(row["waited_s"] for row in modelled), 1.0)
-    x = linear("place", [0, len(measured)], [("", 1.0)], title=said("cluster", "axis.rounds"), tickMinStep=1)
+    x = linear("position", [0, len(measured)], [("", 1.0)], title=said("cluster", "axis.rounds"), tickMinStep=1)
     y = linear("took_s", [high, 0], SECONDS, title=said("cluster", "axis.round"), grid=True)
     y["scale"]["range"] = [look.px(_TOP), look.px(_HEIGHT)]
     over: dict[str, Any] = {"x": also(x, "begins"), "x2": "ends"}
@@ -26,7 +26,7 @@ def round_times(rounds: Sequence[object], bands: Sequence[object], look: Look) -
     slow = [row for row in fitted if row["waited_s"] > row["sent_s"]]
     first: dict[str, Any] = {"x": also(x, "middle"), "text": "said", "y": look.px(10)}
     second: dict[str, Any] = {"x": also(x, "middle"), "text": "total", "y": look.px(32)}
-    parted: list[Row] = [{"place": row["begins"]} for row in modelled[1:]]
+    parted: list[Row] = [{"position": row["begins"]} for row in modelled[1:]]
     return figure(
         [
             layer("rect", slow, **over, y=also(y, "sent_s"), y2="waited_s", fill=palette.compute, opacity=0.5),

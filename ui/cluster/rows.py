@@ -12,7 +12,7 @@ from runtime.prose import said
 class Round:
     """One measured round, by its place among all."""
 
-    place: float
+    position: float
     took_s: float
 
 

@@ -180,18 +180,18 @@ def _crosses(line: list[Row], end: Row) -> bool:
 def memory_bars(parts: Iterable[Row], labels: Iterable[Row], look: Look) -> Figure:
     """One bar a kind of rank: each part from the left, a line where the engine's share ends.
 
-    `parts` has rank, place, part, start_gb, end_gb, said; `labels` rank, place, in_words, granted_gb, usable_gb,
-    short.
+    `parts` has rank, position, part, start_gb, end_gb, said; `labels` rank, position, in_words,
+    granted_gb, usable_gb, short.
     """
     palette = look.palette
     bands = Bands(28, 24, 28 if look.present else 34, 26)
     inks = {"tables": palette.ground, "KV cache": palette.on_primary}
     drawn = [
-        bands.place(row, row["place"], look) | {"ink": inks.get(row["part"], palette.text)}
+        bands.place(row, row["position"], look) | {"ink": inks.get(row["part"], palette.text)}
         for row in rows_of(parts)
     ]
     named_parts = [
-        bands.place(row, row["place"], look)
+        bands.place(row, row["position"], look)
         | {"whole": phrase("placement", "says.weights_overhead_kv", in_words=row["in_words"])}
         for row in rows_of(labels)
     ]

@@ -64,14 +64,14 @@ def predicted_against_published(dots: Iterable[Row], band: tuple[float, float], 
 def planners_beside(bands: Iterable[Row], look: Look) -> Figure:
     """Two planners, a regime at a time: where eight in ten measured times lie, as multiples of the predicted one.
 
-    `bands` has place, regime, planner ("shardlab" or "aiconfigurator"), name, low, middle, high, error. The dot is
-    the median; on the line at 1 a prediction is right.
+    `bands` has position, regime, planner ("shardlab" or "aiconfigurator"), name, low, middle, high, error. The
+    dot is the median; on the line at 1 a prediction is right.
     """
     palette, rows = look.palette, rows_of(bands)
     ends = [0.9 * min(row["low"] for row in rows), 1.1 * max(row["high"] for row in rows)]
     x = log("low", ends, PLAIN, title=said("placement", "beside.axis"), ticks=decades(1, 2, 3, 5, 7), grid=True)
-    count = max(row["place"] for row in rows) + 1
-    y = linear("place", [count - 0.4, -1.6], PLAIN, ticks=[], line=False)
+    count = max(row["position"] for row in rows) + 1
+    y = linear("position", [count - 0.4, -1.6], PLAIN, ticks=[], line=False)
     ours = "datum.planner === 'shardlab'"
     colour = either(ours, palette.primary, palette.muted)
     named = [row for row in rows if row["planner"] == "shardlab"]

@@ -96,7 +96,7 @@ class MemoryPart:
     """One part of one kind of rank, in GB from the bar's left end."""
 
     rank: str
-    place: int
+    position: int
     part: str
     start_gb: float
     end_gb: float
@@ -108,7 +108,7 @@ class RankLabel:
     """A bar's name, its sum in words, and where the engine's share ends."""
 
     rank: str
-    place: int
+    position: int
     in_words: str
     granted_gb: float
     usable_gb: float

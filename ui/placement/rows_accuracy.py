@@ -268,7 +268,7 @@ class BandRow:
     middle: float
     high: float
     error: str
-    place: float
+    position: float
 
 
 def bands_beside(regimes: Sequence[Regime]) -> list[BandRow]:
@@ -283,7 +283,7 @@ def bands_beside(regimes: Sequence[Regime]) -> list[BandRow]:
             middle=held.middle,
             high=held.high,
             error=percent(held.median_error),
-            place=index + (0.0 if side == "ours" else 0.28),
+            position=index + (0.0 if side == "ours" else 0.28),
         )
         for index, one in enumerate(regimes)
         for planner, side, held in (

@@ -102,7 +102,7 @@ def _unlike(expected: Json, given: object, tolerance: float) -> str:
     if not isinstance(expected, list) or not isinstance(given, list):
         return f"{_short(given)} was returned, and another value is due."
     mine, theirs = _entries(expected), _entries(given)
-    wrong = [place for place in mine if not _same(mine[place], theirs[place], tolerance)]
+    wrong = [index for index in mine if not _same(mine[index], theirs[index], tolerance)]
     first = f"{list(wrong[0])}, is {_short(theirs[wrong[0]])}"
     return f"{len(wrong)} of {len(mine)} entries are wrong; the first of them, {first}."
 
@@ -151,10 +151,10 @@ def _shape(value: list[Json]) -> list[int] | None:
 
 
 def _entries(value: list[Json]) -> dict[tuple[int, ...], Json]:
-    """Each entry of an array by its place; of any other list, each of its own."""
+    """Each entry of an array by its index; of any other list, each of its own."""
     if len(_shape(value) or (1,)) == 1:
         return {(n,): one for n, one in enumerate(value)}
-    return {(n, *place): one for n, part in enumerate(value) for place, one in _entries(part).items()}
+    return {(n, *index): one for n, part in enumerate(value) for index, one in _entries(part).items()}
 
 
 def _short(value: object) -> str:
