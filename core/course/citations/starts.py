@@ -38,7 +38,8 @@ SGLANG = (
      _fields("mem-fraction-static", "max-running-requests", "chunked-prefill-size"), _COMMAND),
     ("flags_model", f"{_FIELDS}/model.py", "",
      _fields("context-length", "kv-cache-dtype", "dtype", "quantization", "trust-remote-code"), _COMMAND),
-    ("flag_attention", "server_args.py", "", Says("'--enable-dp-attention'", "--attn-dp-size <dp-size>"), _COMMAND),
+    ("flag_attention", "server_args.py", "", Says("'--enable-dp-attention'", "--attn-dp-size <dp-size>"), _COMMAND,
+     "0.5.22"),
     ("one_page_more", "mem_cache/memory_pool.py", "", Says("self.size + self.page_size"),
      "core/startup_log/predict_cache.py"),
 )
