@@ -188,7 +188,8 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          "out-of-memory messages; no NVLink, no P2P"),
     _row("rtx-6000-ada", "RTX 6000 Ada 48 GB", _ADA, 364, 960, 48, 47.50,
          ("NVIDIA RTX 6000 Ada Generation",),
-         "364 TFLOPS dense: 568 tensor cores at 2,505 MHz; 960 GB/s: NVIDIA's data sheet as quoted at "
+         "364 TFLOPS dense by our own count: 568 tensor cores at 2,505 MHz: "
+         "cputronic.com/de/gpu/nvidia-rtx-6000-ada-generation, seen 2026-11-23; 960 GB/s: "
          "grafikkarten.com/de/news/nvidia-rtx-6000-grafikkarte-der-ada-generation, seen 2026-11-23; 47.50 "
          "GiB total in public out-of-memory messages (ECC off)"),
     _row("rtx-pro-6000", "RTX PRO 6000 Blackwell 96 GB", _RTX_BLACKWELL, 467.8, 1597, 96, 94.97,

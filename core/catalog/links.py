@@ -38,9 +38,11 @@ class _Kind(NamedTuple):
 
 
 _PORTS = "stas00/ml-engineering network/README.md, seen 2026-11-23"
+_LANES = "torvalds/linux drivers/infiniband/core/sysfs.c, seen 2026-11-23"
+_CARDS = "docs.olcf.ornl.gov/systems/frontier_user_guide.html, seen 2026-11-23"
 _ADAPTERS = "docs.nvidia.com/networking/display/mlnxofedv587061lts, seen 2026-11-23"
 _NVLINK, _XGMI, _PCIE = _Kind("nvlink", "node"), _Kind("xgmi", "node"), _Kind("pcie", "node")
-_INFINIBAND, _SLINGSHOT = _Kind("infiniband", rates_at=_PORTS), _Kind("slingshot", rates_at=_PORTS)
+_INFINIBAND, _SLINGSHOT = _Kind("infiniband", rates_at=_LANES), _Kind("slingshot", rates_at=_CARDS)
 _ROCE, _EFA = _Kind("roce", rates_at=_ADAPTERS), _Kind("efa", scope="node", rates_at=_PORTS)
 _ETHERNET = _Kind("ethernet", scope="node", rates_at=_ADAPTERS)
 

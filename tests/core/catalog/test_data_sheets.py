@@ -4,6 +4,7 @@ Most are copies of a data sheet by others; MI300X's and the DGX B200's are the v
 NVIDIA's description of its machine for MLPerf.
 """
 
+import re
 from typing import NamedTuple
 
 import pytest
@@ -119,11 +120,13 @@ PORTS = {
     # stas00/ml-engineering network/README.md of 22 August 2026: interfaces of a node, Gb/s of one
     "efa-p4d": (4, 100),
     "efa-p5": (32, 100),
+    # docs.olcf.ornl.gov/systems/frontier_user_guide.html: cards of 200 Gb/s (25 GB/s)
     "slingshot-11": (1, 200),
-    "ib-edr": (1, 100),
-    "ib-hdr": (1, 200),
-    "ib-ndr": (1, 400),
-    "ib-xdr": (1, 800),
+    # torvalds/linux drivers/infiniband/core/sysfs.c: Gb/s of a lane, of which a port has four
+    "ib-edr": (4, 25),
+    "ib-hdr": (4, 50),
+    "ib-ndr": (4, 100),
+    "ib-xdr": (4, 200),
     # docs.nvidia.com/networking/display/mlnxofedv587061lts/Release+Notes: what a ConnectX-7 has of Ethernet
     "roce-400g": (1, 400),
     **{f"ethernet-{rate}g": (1, rate) for rate in (1, 10, 25, 40, 50, 100, 200, 400)},
@@ -137,6 +140,8 @@ def test_a_network_has_the_rate_of_its_ports():
     told = {key: ports * gbps / 8 for key, (ports, gbps) in PORTS.items()}
     assert {key: row.bandwidth_bytes_per_s / 1e9 for key, row in rows.items()} == told
     assert all("seen 2026" in row.source for row in rows.values())
+    pages = {row.family: re.search(r"\S+(?=, seen 2026)", row.source)[0] for row in rows.values()}
+    assert len({pages[kind] for kind in ("infiniband", "slingshot", "efa", "roce")}) == 4
 
 
 def test_a_bus_has_the_rate_of_its_lanes():
