@@ -140,3 +140,38 @@ def test_a_long_block_is_marked_in_no_time():
     """No form can backtrack: a paste's worth of near misses is one pass."""
     near_misses = "all-reduc ring_ KV cach ranksx pipelin " * 2_000
     assert glossary.marked(near_misses, "x") == near_misses
+
+
+@pytest.mark.parametrize(
+    ("stem", "block", "key"),
+    [
+        ("overview", "labs", "link"),
+        ("two_way_tp", "paid.ledger", "ledger"),
+        ("two_way_tp", "paid.public", "ledger"),
+        ("two_way_tp", "paid.checklist", "ledger"),
+        ("clinic", "starved_pipeline.model", "traffic"),
+        ("clinic", "starved_pipeline.fix", "traffic"),
+        ("clinic", "starved_pipeline.seen", "traffic"),
+        ("clinic", "limits.body", "traffic"),
+        ("pipeline_bubble", "engines.body", "block"),
+        ("strategy", "collectives.reduce", "norm"),
+        ("quiz", "zero_memory.asks", "stage"),
+        ("quiz", "fsdp_traffic.why_same", "stage"),
+        ("quiz", "per_rank_total.why_half_model", "payload"),
+        ("comm_cost", "bench.experts_ratio", "payload"),
+        ("placement", "race.reading", "payload"),
+    ],
+)
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_word_meant_otherwise_carries_no_definition(stem, block, key, language):
+    """A hyperlink is no link between ranks, a budget's ledger lists no collectives."""
+    with content.speaking(language):
+        assert key not in {term.key for term in glossary.find(content.load(stem)[block])}
+
+
+def test_a_stage_is_defined_for_a_pipeline_and_for_an_engines_kernel():
+    """The labs use the word for both."""
+    for language, both in (("en", ("pipeline", "all-reduce")), ("es", ("pipeline", "all-reduce"))):
+        with content.speaking(language):
+            definition = next(term.definition for term in glossary.terms() if term.key == "stage")
+        assert all(word in definition for word in both)
