@@ -34,6 +34,8 @@ def margin() -> None:
 def decode() -> None:
     figure, notes = page.split()
     with figure:
+        if (page.scenario.model, page.scenario.gpu) != (rows.LABS_OWN.model, rows.LABS_OWN.gpu):
+            page.say("decode.own")
         if page.ask(1e3 * rows.TOKEN.bound_s, high=40, unit="ms", digits=2, slips=rows.slips("decode")):
             needs = rows.token_needs()
             page.figure(charts.token_bars(needs, look), "decode.reading", needs, "one_token")

@@ -49,6 +49,7 @@ step = log.steps[min(token, len(log.steps)) - 1]
 def question() -> None:
     if page.ask(100 / slowdown(log), high=200, unit="%", slips={"half_the_work": 200}):
         read_run.token_figure(page, log, f"question.reading_{words.dearer(log)}")
+        page.say("question.by_hand")
 
 
 def build() -> None:

@@ -67,13 +67,13 @@ def question() -> None:
     if page.ask(100 * priced.speedup, high=200 * view.step.tp_size, unit="%", slips=rows_of.slips(priced)):
         warn()
         links = list({link.key: link for link in (view.link, view.asked, view.network)}.values())
-        speed = words.side(view, view.asked, points).speed
-        comm_bench.bars(page, rows_of.link_rows(view, links, points), f"question.reading_{speed}", "bill")
+        sides = [words.side(view, link, points) for link in (view.asked, view.link, view.network)]
+        comm_bench.bars(page, rows_of.link_rows(view, links, points), f"question.reading_{sides[0].speed}", "bill")
         with st.container(key="aside_verdicts"):
-            for role, link in zip(("link", "network"), view.links, strict=True):
-                speed = words.side(view, link, points).speed
-                sign = {"faster": "ok", "slower": "off"}.get(speed, "open")
-                page.verdict(sign, f"verdict.{role}_{speed}")
+            for role, by in zip(("link", "network"), sides[1:], strict=True):
+                page.verdict({"faster": "ok", "slower": "off"}.get(by.speed, "open"), f"verdict.{role}_{by.speed}")
+            if sides[2].short_s > 0:
+                page.say("question.short")
 
 
 def see() -> None:

@@ -10,7 +10,8 @@ from fractions import Fraction
 
 from core.clinic.case import Bars, Segment, Term
 from core.collectives.cost import ring_all_reduce
-from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
+from core.comm_cost.bill import Step, allreduce_payload_bytes
+from core.comm_cost.kernels import picked_bill
 from core.scenario import Scenario
 from core.steps.batch_sweep import batched_decode_step_s
 from core.steps.straggler import Straggler, lockstep, pipeline_rate, slowed_link, uneven_ring_all_reduce
@@ -60,12 +61,9 @@ class Knob:
 
     @property
     def comm_s(self) -> float:
-        """The all-reduces of a decode step on the scenario's link."""
-        payload = allreduce_payload_bytes(self.scenario.batch, self.scenario.model_spec.hidden_size)
-        return (
-            all_reduces_per_step(self.scenario.model_spec, self.ranks)
-            * ring_all_reduce(payload, self.ranks, self.scenario.link_spec).total_s
-        )
+        """The all-reduces of a decode step on the scenario's link, by the kernel that an engine picks."""
+        step = Step(self.scenario.model_spec, self.ranks, self.scenario.batch)
+        return picked_bill(step, self.scenario.link_spec).bill.comm_s
 
     @property
     def prompt_bytes(self) -> float:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from core.collectives.cost import as_measured
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.errors import OutOfRangeError
 from core.pipeline_bubble.layouts import GPUS_PER_NODE, Cluster, Layout, hand_over, layouts
@@ -98,7 +99,12 @@ class Compositions:
     @property
     def hand_over_s(self) -> float:
         """That row from the first stage of the deepest to the second."""
-        return hand_over(self.payload_bytes, self.cluster.hop_link(1, 0)).total_s
+        return hand_over(self.payload_bytes, self.hop_link).total_s
+
+    @property
+    def hop_link(self) -> LinkSpec:
+        """What it crosses, by its measured numbers."""
+        return as_measured(self.cluster.hop_link(1, 0))
 
     @property
     def apart(self) -> "Compositions":

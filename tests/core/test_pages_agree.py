@@ -1,5 +1,6 @@
 """What the pages say of one step of one model, held against one another, over every model of the catalog."""
 
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -56,6 +57,7 @@ def test_a_step_takes_as_long_in_lab_03_lab_04_the_clinic_and_on_the_journey(key
         assert Knob(asked).compute_s * 2 == pytest.approx(lab)
         trip = journey(Step(row, 2, batch, lab, divided=True), LINK)
         assert trip.total_s == pytest.approx(trip.bill.total_s)
+        assert Knob(replace(asked, link=LINK.key)).comm_s == pytest.approx(trip.bill.comm_s)
         assert trip.layers * (trip.attention_s + trip.mlp_s) + trip.ends_s == pytest.approx(lab / 2)
     one = layout(row, Cluster(H200, LINK, NETWORK), 1, 1, sequences=64, prompt_tokens=2048, dtype=dtype)
     assert one.itl_alone_s == pytest.approx(batched_decode_step_s(row, H200, 1, dtype))

@@ -290,3 +290,10 @@ def test_a_refused_tp_is_told_over_what_is_priced_at_it_and_over_nothing_else(sc
         assert not refused
     else:
         assert any("does not" in one for one in refused)
+
+
+def test_the_reveal_tells_what_a_short_transfer_costs_as_count_it_sums_it(revealed):
+    """4 + 64 x (waiting + bytes) is the bar over 10 GbE, with what stands beside it and nothing else."""
+    said = text_of(revealed)
+    waiting, byte_us = re.search(r"an all-reduce waits (\S+) µs, and its bytes take (\S+) µs", said).groups()
+    assert 8 / (4 + 64 * (float(waiting) + float(byte_us)) / 1e3) == pytest.approx(0.422, abs=2e-3)

@@ -1,6 +1,7 @@
 """Lab 04's page in every scene, for every choice, and for sizes nobody would ask."""
 
 import json
+import re
 import struct
 from itertools import product
 from pathlib import Path
@@ -272,3 +273,12 @@ def test_the_learners_own_run_is_drawn_at_the_pages_sizes(monkeypatch, tmp_path)
 
 def test_without_a_file_of_ones_own_the_page_says_how_to_name_one():
     assert "SHARDLAB_LIVE_RUNS=1 LAB_IMPL=starter streamlit run" in text_of(opened(pipe_scene="Build it"))
+
+
+def test_a_hand_over_is_the_sum_of_what_stands_beside_it():
+    whole, launch, hop, rate = re.search(
+        r"A hand-over takes (\S+) µs over .*?with (\S+) µs for a launch of its own and (\S+) µs for the hop, "
+        r"and the bytes cross at (\S+) GB/s",
+        re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", text_of(opened()))),
+    ).groups()
+    assert float(launch) + float(hop) + 8.192 / float(rate) == pytest.approx(float(whole), abs=0.06)

@@ -1,6 +1,7 @@
 """The planner's page: what it recommends, refuses, reads from a paste, and keeps in the address."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -194,3 +195,12 @@ def test_a_plan_that_takes_too_long_is_a_sentence_and_the_page_stays(monkeypatch
     assert not app.exception
     assert [one.value for one in app.error] == ["This took longer than a page allows"]
     assert app.tabs
+
+
+def test_the_planners_step_can_be_worked_out_from_the_plan_alone():
+    """Lab 03 divides the data sheet's time; the plan says what it adds."""
+    said = text(visit())
+    itl_ms = float(re.search(r"Between two tokens\s+#### (\S+) ms", said)[1])
+    reached, layer_us = re.search(r"reaches (\d+) % of it and a plain layer takes (\S+) µs", said).groups()
+    comm_ms = float(re.search(r"(\S+) ms on NVLink", said)[1])
+    assert 7.36 / 8 / (int(reached) / 100) + 32 * float(layer_us) / 1e3 + comm_ms == pytest.approx(itl_ms, rel=0.01)

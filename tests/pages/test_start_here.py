@@ -89,3 +89,9 @@ def test_the_numbers_are_the_labs_own_whatever_the_scenario_is(present):
 def test_the_last_scene_lists_every_word():
     text = text_of(opened("glossary"))
     assert all(term.address in text for term in glossary.terms())
+
+
+@pytest.mark.parametrize(("scenario", "says"), [({}, False), ({"tp": 8}, False), ({"model": "llama-3-70b"}, True)])
+def test_a_scenario_of_another_model_is_told_that_the_page_keeps_its_own(scenario, says):
+    texts = " ".join(block.value for block in opened("decode", **scenario).markdown)
+    assert ("whatever the scenario at the top of the page says" in texts) == says

@@ -193,3 +193,14 @@ def test_a_survey_is_priced_by_row_and_rows_without_a_name_or_price_are_not():
     priced = two_way_tp_paid.with_cost(survey)
     assert priced.estimated_usd.tolist() == [1.4]
     assert priced.gpu_hours.tolist() == [4.0]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_questions_own_numbers_are_put_together_beside_what_was_measured(run):
+    log = captures.load({RUNS[0]: "gloo-cpu"}.get(run, "shm-cpu")).log
+    single, one_sum, gather = (float(f"{s:.3g}") for s in (log.single_token_s, log.sweep_s, log.all_gather_s))
+    by_hand_s = single / 2 + 9 * one_sum + gather
+    asked, told = text_of(opened(real_run=run)), text_of(opened(real_run=run, real_guess=60, real_revealed="true"))
+    assert "scores together" in asked
+    assert "own numbers give" not in asked
+    assert f"{100 * log.single_token_s / by_hand_s:.1f} %" in told.split("own numbers give")[1].split("Count it")[0]

@@ -164,8 +164,12 @@ def _beside(guess: float, truth: float, high: float, words: str) -> tuple[float,
 
 def _gap(guess: float, truth: float, unit: str) -> str:
     off = abs(round(truth - guess))
+    if not off:
+        return phrase("shell", "figure.right")
     side = "low" if guess < truth else "high"
-    return phrase("shell", f"figure.{side}{'_points' if unit == '%' else ''}" if off else "figure.right", off=off)
+    if unit == "%":
+        return phrase("shell", f"figure.{side}_points", off=off)
+    return phrase("shell", f"figure.{side}", off=f"{off} {unit_for(off, unit)}".strip())
 
 
 def _lean(value: float, other: float | None, high: float) -> str:

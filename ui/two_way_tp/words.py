@@ -59,7 +59,7 @@ def fields(
     `shipped` are the recorded runs, for comparison; `model` is the scenario's, whose bill their links are asked.
     `repeats` are all runs of the smallest model at rest, by backend.
     """
-    manifest, times = result.manifest, slowdown(log)
+    manifest, times, by_hand_s = result.manifest, slowdown(log), _by_hand_s(log)
     return {
         "log": log,
         "manifest": manifest,
@@ -70,6 +70,8 @@ def fields(
         "between": named("two_way_tp", BETWEEN.get(log.backend, log.backend)),
         "times": times,
         "speed": 1 / times,
+        "by_hand_s": by_hand_s,
+        "by_hand_speed": log.single_token_s / by_hand_s,
         "cores": said("two_way_tp", "says.cores", cores=manifest.cores),
         "load_average": _or("says.not_noted", manifest.load_average, lambda load: plain(load, 2)),
         "reading": _or("says.not_timed", _reading_s(log.model, result), seconds),
@@ -92,6 +94,15 @@ def fields(
         **_slowed_fields(log),
         **_broken_fields(log),
     }
+
+
+def _by_hand_s(log: RunLog) -> float:
+    """A token in s by the numbers that the question tells: divided work, sums as timed at rest, and the gather.
+
+    Of the digits that stand there, so that the sum on the page is right as it is written.
+    """
+    single_s, sum_s, gather_s = (float(f"{s:.3g}") for s in (log.single_token_s, log.sweep_s, log.all_gather_s))
+    return single_s / log.tp_size + log.all_reduces_per_token * sum_s + gather_s
 
 
 def _reading_s(model: ModelSpec, result: RunResult) -> float | None:

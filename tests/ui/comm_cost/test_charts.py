@@ -221,6 +221,14 @@ def test_before_the_reveal_only_what_was_said_is_there(said, truth, words):
 
 
 @pytest.mark.parametrize(
+    ("said", "unit", "words"),
+    [(2, "ms", "5 ms low"), (8, "GPU,GPUs", "1 GPU high"), (9, "GPU,GPUs", "2 GPUs high")],
+)
+def test_how_far_off_one_was_has_its_unit(said, unit, words):
+    assert words in drawn(prediction_line(said, 7.0, LOOKS[0], high=40, unit=unit))
+
+
+@pytest.mark.parametrize(
     ("said", "moved", "words"),
     [
         (None, "", None),
