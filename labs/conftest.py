@@ -8,9 +8,10 @@ import importlib.util
 import os
 import re
 import sys
+import threading
 import traceback
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType, SimpleNamespace, TracebackType
 
 import pytest
 
@@ -26,6 +27,7 @@ _PRINTED_LINES, _PRINTED_CHARACTERS = 20, 200
 """As many of a test's printed lines are shown, the last ones, and as many characters of each, the first ones."""
 
 _RESULTS = pytest.StashKey[dict]()
+_IN_THREADS = pytest.StashKey[list[str]]()
 _NO_CASE = SimpleNamespace(params={})
 
 
@@ -61,8 +63,10 @@ def _task_of(item: pytest.Item) -> tuple[str, int, str] | None:
 
 
 @pytest.fixture(autouse=True)
-def _task(request, record_property):
-    """Write the task into the JUnit report, for whoever reads it."""
+def _task(request, record_property, monkeypatch):
+    """Write the task into the JUnit report, for whoever reads it, and keep what a thread of the attempt raised."""
+    raised = request.node.stash[_IN_THREADS] = []
+    monkeypatch.setattr(threading, "excepthook", lambda error: raised.append(_of_thread(error)))
     task = _task_of(request.node)
     if task is not None:
         record_property("task", task[1])
@@ -75,11 +79,13 @@ def pytest_runtest_makereport(item, call):
     task = _task_of(item)
     if task is None or (report.when != "call" and report.passed):
         return report
-    ours = call.excinfo is not None and not _line_of(call.excinfo)
-    if report.failed and ours and isinstance(call.excinfo.value, AssertionError):
+    ours = call.excinfo is not None and not _line_of(call.excinfo.tb)
+    if report.failed and (in_threads := item.stash.get(_IN_THREADS, [])):
+        report.longrepr = in_threads[0]
+    elif report.failed and ours and isinstance(call.excinfo.value, AssertionError):
         report.longrepr = _unmet(item, call.excinfo)
     elif report.failed and call.excinfo is not None:
-        line, raised = _line_of(call.excinfo), _plain(str(call.excinfo.value))
+        line, raised = _line_of(call.excinfo.tb), _plain(str(call.excinfo.value))
         if call.excinfo.typename != "RankError":  # which names the error, its line and the rank by itself
             raised = f"{call.excinfo.typename}: {raised}"
         if line:
@@ -125,9 +131,15 @@ def _unmet(item: pytest.Item, raised: pytest.ExceptionInfo) -> str:
     return f"wanted: {statement}{f' for {case}' if case else ''}; found: {found}"
 
 
-def _line_of(raised: pytest.ExceptionInfo) -> int:
+def _of_thread(error: threading.ExceptHookArgs) -> str:
+    """What a thread raised, in one line."""
+    raised, line = _plain(str(error.exc_value)), _line_of(error.exc_traceback)
+    return f"{error.exc_type.__name__}: {raised} (line {line} of {_file_name()}, in a thread)"
+
+
+def _line_of(raised: TracebackType | None) -> int:
     """The last line of the graded file on the way to an error; 0 where it has none."""
-    frames = traceback.extract_tb(raised.tb)
+    frames = traceback.extract_tb(raised)
     return next((frame.lineno or 0 for frame in reversed(frames) if Path(frame.filename).name == _file_name()), 0)
 
 

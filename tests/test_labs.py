@@ -150,13 +150,20 @@ def test_a_wrong_result_is_told_with_what_was_returned_and_what_is_due(found, du
 
 @pytest.mark.slow
 def test_an_error_of_the_attempt_is_one_line_with_its_place(tmp_path):
-    """Its own assertion too, which is no claim of the lab's."""
+    """Its own assertion too, which is no claim of the lab's, and an error in a thread of its own."""
     attempt = """
 def counted_bubble(spans, stages):
     raise RuntimeError("one\\ntwo")
 def is_valid(spans, stages, microbatches):
     assert stages % 2 == 0, "odd"
+def bubble_fraction(stages, microbatches):
+    import threading
+    thread = threading.Thread(target=lambda: 1 / 0)
+    thread.start()
+    thread.join()
 """
     lines = told(attempt, tmp_path)
     assert "RuntimeError: one two (line" in lines
     assert "AssertionError: odd (line" in lines
+    assert re.search(r"ZeroDivisionError: division by zero \(line \d+ of \w+\.py, in a thread\)", lines)
+    assert "Traceback" not in lines
