@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.ranks, linux, torch]
 
 WEIGHTS = torchrun.ROOT / "data/checkpoints/minigpt-grammar.safetensors"
 PATIENT = {"wall_s": 600, "silence_s": 90}
-SHORT = RunRequest(options=("--steps-per-prompt", "2"), wall_s=600, silence_s=90)
+SHORT = RunRequest(options=("--steps-per-prompt", "2", "--backend", "shm"), wall_s=600, silence_s=90)
 
 
 def stub(mode, seconds, **request):
@@ -424,7 +424,7 @@ program.main()
 """
     (tmp_path / "tampered.py").write_text(program)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    options = ["--json", str(tmp_path / "result.json"), "--steps-per-prompt", "2"]
+    options = ["--json", str(tmp_path / "result.json"), "--steps-per-prompt", "2", "--backend", "shm"]
     environment = {**os.environ, "PYTHONPATH": str(torchrun.ROOT), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         [*command, str(tmp_path / "tampered.py"), *options], env=environment, capture_output=True, timeout=800
