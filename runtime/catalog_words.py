@@ -14,8 +14,10 @@ from runtime.quantities import grouped, local
 
 STEM = "catalog"
 _THOUSANDS = re.compile(r"\b\d{1,3}(?:,\d{3}){1,9}\b")
-_NUMBER = re.compile(r"(?<!NCCL )\b\d+\.\d+\b(?!\.)")
-"""A number with decimals; a release is none."""
+_NUMBER = re.compile(
+    r"(?:\b[A-Z][\w-]*|version|transformers)[ -]v?\d+\.[\d.]*|(?<![\w.])(?P<number>\d+\.\d+)\b(?!\.\d)"
+)
+"""A number with decimals; one behind a name is a release, which keeps its point."""
 
 
 def told(text: str) -> str:
@@ -26,7 +28,7 @@ def told(text: str) -> str:
     here = {words: spoken[name] for name, words in english.items()}
     worded = phrases(content.CONTENT.as_posix()).sub(lambda match: here[match[0]], text)
     worded = _THOUSANDS.sub(lambda match: grouped(int(match[0].replace(",", ""))), worded)
-    return _NUMBER.sub(lambda match: local(match[0]), worded)
+    return _NUMBER.sub(lambda match: local(match[0]) if match["number"] else match[0], worded)
 
 
 def short_name(link: LinkSpec) -> str:

@@ -16,7 +16,9 @@ from types import MappingProxyType
 from typing import Protocol
 
 from core import units
+from core.placement.steps import LinkBill
 from core.specs import GpuSpec, LinkSpec, ModelSpec
+from core.training.layout import Strategy
 from runtime import content
 from runtime.catalog_words import told
 from runtime.quantities import (
@@ -66,6 +68,10 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
 """
 
 
+_NAMED = (GpuSpec, LinkSpec, ModelSpec, LinkBill, Strategy)
+"""What has names of the catalog: their qualifiers are words."""
+
+
 @dataclass(frozen=True)
 class Prose:
     """One file's blocks, the values of their fields, and how a value is kept from being markup."""
@@ -108,7 +114,7 @@ class Prose:
         owner, value = (row, getattr(row, first)) if own else (None, self.fields[first])
         for name in rest:
             owner, value = value, getattr(value, name)
-        if isinstance(value, str) and isinstance(owner, GpuSpec | LinkSpec | ModelSpec):
+        if isinstance(value, str) and isinstance(owner, _NAMED):
             value = told(value)
         return value
 

@@ -165,7 +165,7 @@ def _across_nodes(placement: Placement) -> Remark | None:
         )
     hops = [link for link in placement.timing(placement.recommended).bill if link.what == "hand-overs"]
     if hops:
-        counted = tuple(remark("placement.across_hop", messages=hop.messages, link=hop.wire) for hop in hops)
+        counted = tuple(remark("placement.across_hop", hop=hop) for hop in hops)
         return remark("placement.across_stages", hops=counted)
     return remark("placement.across_nothing", island=cluster.island)
 

@@ -23,6 +23,7 @@ from core.training.layout import ZERO_NAMES, Strategy
 Purpose = Literal["train", "serve"]
 Goal = Literal["throughput", "latency"]
 NONE = "none"
+RECOMPUTED = "whole layers recomputed"
 
 
 @dataclass(frozen=True)
@@ -132,8 +133,8 @@ def _to_train(question: Question) -> Answer:
     if choice.taken is None:
         return Answer(question, NONE, NONE, choice)
     strategy = choice.taken.strategy
-    recomputed = ", whole layers recomputed" if strategy.recompute == "full" else ""
-    return Answer(question, strategy_family(strategy), strategy.name + recomputed, choice)
+    name = f"{strategy.name}, {RECOMPUTED}" if strategy.recompute == "full" else strategy.name
+    return Answer(question, strategy_family(strategy), name, choice)
 
 
 def layout_family(layout: Layout) -> str:

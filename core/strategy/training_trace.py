@@ -84,7 +84,7 @@ def _axes(choice: TrainingChoice) -> list[Remark]:
     for name, axes in AXES:
         best = min((plan for plan in choice.plans if _axes_of(plan.strategy) == axes), key=_nearness, default=None)
         if best is not None and best is not choice.taken:
-            reasons.append(remark("strategy.axis", axis=name, plan=best.strategy.name, verdict=_verdict(best)))
+            reasons.append(remark("strategy.axis", axis=name, plan=best.strategy, verdict=_verdict(best)))
     return reasons
 
 
@@ -106,7 +106,7 @@ def _choice(choice: TrainingChoice) -> Remark:
         if nearest is None:
             return remark("strategy.nothing_fits", gpus=choice.cluster.gpus)
         return remark(
-            "strategy.nothing_fits_but", gpus=choice.cluster.gpus, plan=nearest.strategy.name, broken=nearest.broken
+            "strategy.nothing_fits_but", gpus=choice.cluster.gpus, plan=nearest.strategy, broken=nearest.broken
         )
     batch = remark("strategy.batch_held", demand=demand)
     if demand.may_grow:
@@ -119,4 +119,4 @@ def _choice(choice: TrainingChoice) -> Remark:
         memory=plan.memory,
         tie=WITHIN_ERROR,
     )
-    return remark("strategy.take", plan=plan.strategy.name, reason=reason)
+    return remark("strategy.take", plan=plan.strategy, reason=reason)

@@ -6,6 +6,9 @@ import pytest
 
 from core.catalog import GPUS, LINKS, MODELS
 from core.catalog.measured_link import measured_link
+from core.placement.steps import LinkBill
+from core.strategy.picker import RECOMPUTED
+from core.training.layout import Strategy
 from runtime import catalog_words, content
 from runtime.prose import Prose
 from tests import pseudo
@@ -42,7 +45,7 @@ def test_every_word_of_a_row_is_in_a_phrase():
 
 
 def test_no_phrase_is_idle():
-    text = "; ".join(SAID.values())
+    text = "; ".join([*SAID.values(), Strategy().name, RECOMPUTED])
     found = {match[0] for match in catalog_words.phrases(content.CONTENT.as_posix()).finditer(text)}
     assert set(content.blocks("catalog", "en").values()) - found == set()
 
@@ -63,6 +66,15 @@ def test_a_row_is_told_in_spanish_with_its_numbers(spanish):
 
 def test_a_release_keeps_its_point(spanish):
     assert "8 KiB con NCCL 2.27 y N = 2, 4, 8 (10,97, 14,68" in catalog_words.told(LINKS["nvlink-3"].source)
+    assert Prose({"said": "{{model.name}}"}, {"model": MODELS["llama-3.1-8b"]}).text("said") == "Llama 3.1 8B"
+    assert catalog_words.told("vLLM 0.33.0; 2.5 GB/s, GLM-4.7-Flash") == "vLLM 0.33.0; 2,5 GB/s, GLM-4.7-Flash"
+    assert not [row.name for row in MODELS.values() if re.search(r"\d,\d", catalog_words.told(row.name))]
+
+
+def test_a_strategy_and_what_a_plan_pays_its_links_are_told(spanish):
+    paid = LinkBill("all-reduces", "NVLink, napkin", 64, 8192, 1e-3, 1e-3)
+    fields = {"plan": Strategy(), "bill": paid}
+    assert Prose({"said": "{{plan.name}}; {{bill.wire}}"}, fields).text("said") == "una GPU; NVLink, de servilleta"
 
 
 def test_a_short_name_leaves_out_a_remark_and_no_half_of_a_bracket(spanish):

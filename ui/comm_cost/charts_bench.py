@@ -1,5 +1,6 @@
 """Lab 03's bench: shares over GPUs and sizes, TP across the node boundary, and links as sold and as measured."""
 
+import json
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -33,7 +34,13 @@ from ui.figures.style import (
 from ui.theme import Look
 
 _SHARES = (0, 10, 40, 70, 100)
-_RATIO = "datum.value === 1 ? 'right' : datum.value + ' ×'"
+
+
+def _ratio() -> str:
+    """How far a time is off, as an axis says it."""
+    return (
+        f"datum.value === 1 ? {json.dumps(phrase('comm_cost', 'says.right'))} : format(datum.value, ',~r') + ' ×'"
+    )
 
 
 def _shares(**axis: Any) -> Spec:
@@ -211,7 +218,7 @@ def misses_by_ranks(misses: Iterable[Row], look: Look) -> Figure:
         if above["name"] == row["name"] and abs(row["ratio"] - above["ratio"]) < 0.1 * row["ratio"]:
             row["middle"] += look.px(20)
     heads = list({row["name"]: row for row in reversed(rows)}.values())
-    x = log("ratio", [0.2, 10], PLAIN, ticks=[0.25, 0.5, 1, 2, 4, 8], said=_RATIO)
+    x = log("ratio", [0.2, 10], PLAIN, ticks=[0.25, 0.5, 1, 2, 4, 8], said=_ratio())
     y = at("middle")
     names_over = words(look, 14, align="left", dy=look.px(-17))
     layers = [
@@ -233,7 +240,7 @@ def misses_by_payload(
     spans = [{"payload_bytes": low, "name": name} for low, _, name in regions]
     ratios = [row["ratio"] for row in rows]
     low, high = min(0.4, 0.8 * min(ratios)), max(2.5, 1.6 * max(ratios))
-    y = log("ratio", [low, high], PLAIN, ticks=[0.03, 0.1, 0.25, 0.5, 1, 2, 4, 8], said=_RATIO, tickSize=0)
+    y = log("ratio", [low, high], PLAIN, ticks=[0.03, 0.1, 0.25, 0.5, 1, 2, 4, 8], said=_ratio(), tickSize=0)
     muted = words(look, 13.5, align="left", dx=look.px(5), color=look.palette.muted)
     layers = [
         layer("rule", spans, x=x, strokeDash=[2, 4], color=look.palette.axis),

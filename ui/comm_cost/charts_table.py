@@ -20,7 +20,7 @@ def errors_by_size(errors: Iterable[Row], bulge_bytes: tuple[int, int], look: Lo
     sizes = [row["size_bytes"] for row in rows]
     reach = max(20.0, 1.15 * max(abs(row["error_percent"]) for row in rows))
     x = payloads("size_bytes", sizes, phrase("comm_cost", "says.size_message"))
-    signed = "(datum.value > 0 ? '+' : '') + datum.value + ' %'"
+    signed = "(datum.value > 0 ? '+' : '') + format(datum.value, ',~r') + ' %'"
     y = linear("error_percent", [-reach, reach], PLAIN, ticks=5, grid=True, line=False, labelExpr=signed)
     fills = dict(zip(models, (palette.ground, palette.text), strict=False))
     dashes = by("model", dict(zip(models, ([1, 0], [5, 4]), strict=False)))

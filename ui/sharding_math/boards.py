@@ -58,11 +58,18 @@ def worded(diagram: Diagram, at_scale: str = "") -> dict[str, Any]:
     steps = [{"key": step.key, "name": _words(f"board.step_{step.code}")} for step in diagram.steps]
     outputs = [asdict(output) for output in diagram.outputs]
     for output in outputs:
-        output["total"] = local(output["total"])
+        output |= {"label": _entry(output["label"]), "total": local(output["total"])}
         for term in output["terms"]:
+            term["entry"] = _entry(term["entry"])
             term["label"] = _words(f"board.{'product' if term['entry'] else 'term'}", **term)
             term["value"] = local(term["value"])
     return {**asdict(diagram), "rows": rows, "steps": steps, "outputs": outputs}
+
+
+def _entry(text: str) -> str:
+    """An entry of a tensor, `y[0]`, with the tensor's name in words."""
+    name, bracket, place = text.partition("[")
+    return plain_prose.named("sharding_math", name) + bracket + place
 
 
 def _tensor(row: TensorRow, result: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from core.errors import OutOfRangeError
@@ -70,7 +70,10 @@ def usual_ranks(scenario: Scenario) -> int:
 def struck_ranks(kind: Kind) -> Mapping[int, str]:
     """Rank counts that leave a remainder, each with the equation it breaks."""
     rule = CUT[kind]
-    return {} if rule is None else {size: rule.broken_equation(size) for size in RANKS if not rule.holds(size)}
+    if rule is None:
+        return {}
+    named_rule = replace(rule, quantity=named("sharding_math", rule.quantity))
+    return {size: named_rule.broken_equation(size) for size in RANKS if not rule.holds(size)}
 
 
 def payload(scenario: Scenario, kind: Kind = "row") -> int:

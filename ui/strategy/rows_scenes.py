@@ -11,7 +11,7 @@ from core.strategy.flips import Flip
 from core.strategy.picker import Answer, layout_family, strategy_family
 from core.strategy.rooms import Played, played
 from core.strategy.training import TrainingChoice, TrainingPlan
-from runtime.catalog_words import short_name
+from runtime.catalog_words import short_name, told
 from runtime.prose import named, worded
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes, decimal_bytes, grouped, plain, seconds
@@ -50,7 +50,11 @@ def _trained(choice: TrainingChoice) -> Iterator[Kind]:
         rate = plan.step.tokens_per_s if plan.step is not None else 0.0
         text = phrase("strategy", "says.tokens_s", rate=grouped(round(rate))) if rate else _refusal(plan)
         yield Kind(
-            named("strategy", strategy_family(plan.strategy)), plan.strategy.name, rate, text, plan is choice.taken
+            named("strategy", strategy_family(plan.strategy)),
+            told(plan.strategy.name),
+            rate,
+            text,
+            plan is choice.taken,
         )
 
 
@@ -188,6 +192,6 @@ def flip_rows(flips: Sequence[Flip]) -> list[dict[str, str]]:
     """Each change as a line of a table."""
     return [
         {name: worded(getattr(flip.changed, name)) for name in ("input", "now", "instead")}
-        | {"strategy": flip.other.family, "composition": flip.other.name}
+        | {"strategy": named("strategy", flip.other.family), "composition": told(flip.other.name)}
         for flip in flips
     ]

@@ -12,7 +12,7 @@ from core.strategy.flips import Flip
 from core.strategy.picker import Answer
 from core.strategy.training import ACCUMULATED, RESERVED_BYTES, WITHIN_ERROR
 from core.units import GB
-from runtime.catalog_words import short_name
+from runtime.catalog_words import short_name, told
 from runtime.prose import said, worded
 from runtime.quantities import local
 from ui.strategy.rows import (
@@ -69,14 +69,18 @@ def memory_fields(held: Held) -> Mapping[str, object]:
 def picker_fields(given: Answer, flips: Sequence[Flip]) -> Mapping[str, object]:
     """The answer and the nearest flip."""
     why = worded(given.why)
-    fields: dict[str, Any] = {"name": given.name, "why": why[:1].upper() + why[1:], "accumulated": ACCUMULATED}
+    fields: dict[str, Any] = {
+        "name": told(given.name),
+        "why": why[:1].upper() + why[1:],
+        "accumulated": ACCUMULATED,
+    }
     if flips:
         nearest = flips[0].changed
         fields |= {
             "flip_knob": worded(nearest.input),
             "flip_before": worded(nearest.now),
             "flip_after": worded(nearest.instead),
-            "flip_name": flips[0].other.name,
+            "flip_name": told(flips[0].other.name),
         }
     return fields
 

@@ -207,5 +207,7 @@ def test_what_is_taken_fits():
         for plan in found.plans
         if plan.step and plan.strategy.pp_size > 1
     }
-    named = [reason.values["plan"] for reason in training_decisions(found) if reason.values.get("axis") == "PP"]
+    named = [
+        reason.values["plan"].name for reason in training_decisions(found) if reason.values.get("axis") == "PP"
+    ]
     assert speeds[named[0]] == max(speeds[name] for name in speeds if "TP" not in name and "EP" not in name)
