@@ -1,4 +1,4 @@
-"""The clinic: the numbers its prose is filled with."""
+"""The clinic: what its prose names, rows of core and of its open case."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +12,8 @@ from core.clinic.jitter import exponential_max_quantile, harmonic
 from core.clinic.three_waits import ONE_TOKEN, PIPELINE, RING, TP, Knob, responses
 from core.collectives.custom_all_reduce import CAPS_SINCE, SYMMETRIC_MEMORY_DEFAULT_SINCE, Decision, kernel
 from core.collectives.releases import RELEASES_READ
-from core.scenario import Scenario
 from runtime.prose import Prose, named, said
-from runtime.quantities import binary_bytes, grouped, local, percent, seconds, significant
+from runtime.quantities import local
 from ui.clinic.rows_kernel import asks
 from ui.clinic.rows_straggler import SIZES
 from ui.two_way_tp.rows_runs import hardware
@@ -59,56 +58,53 @@ class Shown:
     hang: HangState
 
 
-def fields(shown: Shown) -> Mapping[str, str]:
-    """Every number of the page's prose, from core, with its unit."""
+def fields(shown: Shown) -> Mapping[str, object]:
+    """What the page's prose names: rows of core, and the open case's figures as core writes them."""
     right, graded = shown.score
     return {
         **{name: local(text) for name, text in shown.case.fields().items()},
-        "right": str(right),
-        "graded": str(graded),
-        "one_in": grouped(round(1 / STALL_CHANCE)),
-        "stall": seconds(STALL_S),
+        "right": right,
+        "graded": graded,
+        "messages_a_stall": round(1 / STALL_CHANCE),
+        "stall_s": STALL_S,
         **_straggler_fields(shown.knob),
-        **_kernel_fields(shown.decision, shown.rows, shown.payload_bytes, shown.knob.scenario),
+        **_kernel_fields(shown),
         **_hang_fields(shown.hang),
     }
 
 
-def _straggler_fields(knob: Knob) -> Mapping[str, str]:
+def _straggler_fields(knob: Knob) -> Mapping[str, object]:
     slow_percent = knob.scenario.slow_percent
-    longer = {row.kind: percent(row.longer_percent / 100) for row in responses(knob, slow_percent)}
+    longer = {row.kind: row.longer_percent / 100 for row in responses(knob, slow_percent)}
     most = SIZES[-1]
     return {
-        "slow": percent(slow_percent / 100, 0),
+        "knob": knob,
+        "slow_fraction": slow_percent / 100,
         "tp_longer": longer[TP],
         "ring_longer": longer[RING],
         "pipeline_longer": longer[PIPELINE],
         "one_longer": longer[ONE_TOKEN],
-        "prompt_bytes": binary_bytes(knob.prompt_bytes),
-        "last_rank": str(knob.ranks - 1),
+        "last_rank": knob.ranks - 1,
         "others_wait": said("clinic", "says.other_waits")
         if knob.ranks == 2
         else said("clinic", "says.others_wait", ranks=knob.ranks - 1),
-        "last_stage": str(knob.stages - 1),
-        "jitter_ranks": str(most),
-        "harmonic": significant(harmonic(most)),
-        "jitter_p": significant(exponential_max_quantile(1.0, most, 0.99)),
+        "last_stage": knob.stages - 1,
+        "jitter_ranks": most,
+        "harmonic": harmonic(most),
+        "jitter_p": exponential_max_quantile(1.0, most, 0.99),
     }
 
 
-def _kernel_fields(decision: Decision, rows: int, payload_bytes: int, scenario: Scenario) -> Mapping[str, str]:
-    rule = decision.stopped_by
+def _kernel_fields(shown: Shown) -> Mapping[str, object]:
+    decision = shown.decision
     return {
-        "release": decision.machine.release,
-        "rule": asks(rule) if rule else "",
-        "rule_since": rule.since if rule else "",
-        "logged": decision.logged,
-        "payload": binary_bytes(payload_bytes),
-        "rows": said("clinic", "says.rows", rows=rows),
-        "model_name": scenario.model_spec.key,
-        "kernel": named("clinic", kernel(decision.machine, payload_bytes)),
-        "cap": binary_bytes(decision.max_bytes),
-        "releases": str(len(RELEASES_READ)),
+        "decision": decision,
+        "rule": asks(decision.stopped_by) if decision.stopped_by else "",
+        "payload_bytes": shown.payload_bytes,
+        "rows": shown.rows,
+        "scenario": shown.knob.scenario,
+        "kernel": named("clinic", kernel(decision.machine, shown.payload_bytes)),
+        "releases": len(RELEASES_READ),
         "first": RELEASES_READ[0],
         "newest": RELEASES_READ[-1],
         "caps_since": CAPS_SINCE["9.0"],
@@ -116,27 +112,19 @@ def _kernel_fields(decision: Decision, rows: int, payload_bytes: int, scenario: 
     }
 
 
-def _hang_fields(hang: HangState) -> Mapping[str, str]:
-    log, test = hang.log, hang.next_test
+def _hang_fields(hang: HangState) -> Mapping[str, object]:
+    log, test, fault = hang.log, hang.next_test, hang.fault
     left = {finding.cause for finding in hang.findings if finding.standing != "excluded"}
     return {
         "found": _findings(log),
-        "world": str(log.world_size or 0),
-        "missing_ranks": str(len(log.missing)),
+        "log": log,
+        "missing_ranks": len(log.missing),
         "next_asks": said("clinic", f"test.{test.key}") if test else "",
         "next_yes": _causes(len(left & test.leaves("yes"))) if test else "",
         "next_no": _causes(len(left & test.leaves("no"))) if test else "",
-        **(_fault_fields(hang.fault) if hang.fault else {}),
-    }
-
-
-def _fault_fields(fault: Fault) -> Mapping[str, str]:
-    made = fault.manifest
-    return {
-        "fault_date": made.date[:10],
-        "fault_torch": made.torch,
-        "fault_hardware": hardware(made),
-        "fault_lasted": seconds(fault.lasted_s),
+        "fault": fault,
+        "fault_date": fault.manifest.date[:10] if fault else "",
+        "fault_hardware": hardware(fault.manifest) if fault else "",
     }
 
 

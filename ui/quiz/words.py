@@ -7,7 +7,7 @@ from math import ceil
 
 from core.course.quiz import BANK, PASS_FRACTION, Question, Score, Sheet
 from runtime.prose import named, said
-from runtime.quantities import local, percent
+from runtime.quantities import local
 
 _QUANTITY = re.compile(r"\$?[\d\u202f]+\.\d+(?![.\d]).*")
 """A number with decimals, and its unit: neither `0.9.2`, a release, nor `qwen2.5-7b`, a name."""
@@ -24,17 +24,10 @@ def as_spoken(quantity: str) -> str:
     return local(quantity) if _QUANTITY.fullmatch(quantity) else quantity
 
 
-def fields(sheet: Sheet, score: Score) -> Mapping[str, str]:
-    """The fields of the page's own blocks; a question brings its own."""
-    return {
-        "questions": str(len(BANK)),
-        "answered": str(score.answered),
-        "right": str(score.right),
-        "share": percent(score.fraction, 0),
-        "pass": percent(PASS_FRACTION, 0),
-        "needed": str(ceil(PASS_FRACTION * len(BANK))),
-        "seed": str(sheet.seed),
-    }
+def fields(sheet: Sheet, score: Score) -> Mapping[str, object]:
+    """What the page's own blocks name; a question brings its own."""
+    needed = ceil(PASS_FRACTION * len(BANK))
+    return {"sheet": sheet, "score": score, "questions": len(BANK), "pass": PASS_FRACTION, "needed": needed}
 
 
 @dataclass(frozen=True)

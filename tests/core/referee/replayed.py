@@ -92,6 +92,8 @@ LATEST = Held(
 DUELS = _on_the_clock("test_drawn.py::test_two_replicas_and_one_model_over_both_serve_what_the_clock_says")
 HELD: dict[str, Held] = {
     # prose
+    "clinic.limits.body": CASES,
+    "clinic.faults.source": RECORDED,
     "cluster": PEOPLE,
     "comm_cost.question": BILL,
     "comm_cost.see.reading_napkin": BILL,
