@@ -15,7 +15,7 @@ from core.placement.bench_prediction import predict_bench
 from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.plan import Plan, Question, judge
-from core.placement.planner import Placement
+from core.placement.planner import Placement, place
 from core.placement.trace import nothing_fits
 from core.placement.trace_load import run_trace, trace_remark
 from core.placement.under_load import engine_cost
@@ -44,10 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print("\n".join(refused))
             return {"met": False, "refused": refused}
         report = _trace if options.trace else _bench if options.bench else _ladder
+        if not options.json:
+            print(f"plan: {plan.layout.name}")
         told, beside = report(options, asked, plan), tested(asked.cluster.gpu, asked.model)
         if not options.json:
             print("\n".join(beside))
-        return {**told, "tested": beside}
+        return {"plan": plan.layout.name, **told, "tested": beside}
 
     return answer(
         parser,
@@ -59,18 +61,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _named(options: argparse.Namespace) -> tuple[Question, Plan]:
-    """The plan that was named, on one node or as many as its GPUs fill.
+    """The plan that was named, on one node or as many as its GPUs fill; else one GPU, or what `plan` takes.
 
     Raises OutOfRangeError for one that the model does not split into.
     """
     require_positive(gpus_per_node=options.gpus_per_node)
-    layout = Layout(options.tp, options.pp, options.replicas, options.dp, options.dcp)
+    named = options.tp, options.pp, options.replicas, options.dp, options.dcp
+    layout = Layout(*(1 if size is None else size for size in named))
     options.nodes = max(options.nodes, -(-layout.gpus // options.gpus_per_node))
     asked = question(options, Demand())
     plan = judge(asked, layout)
     if not plan.splits:
         raise OutOfRangeError("plan", layout.name, worded(plan.reason))
-    return asked, plan
+    if plan.fits or any(named):
+        return asked, plan
+    found = place(asked)
+    return asked, plan if found.recommended is None else found.plans[found.recommended]
 
 
 def _trace(options: argparse.Namespace, asked: Question, plan: Plan) -> Mapping[str, object]:
@@ -176,7 +182,7 @@ def make_parser() -> Parser:
     add_question(parser)
     parser.set_defaults(gpus_per_node=GPUS_PER_NODE)
     for name in ("tp", "pp", "replicas", "dp", "dcp"):
-        parser.add_argument(f"--{name}", type=int, default=1)
+        parser.add_argument(f"--{name}", type=int, help="1; where none is named, a plan that fits")
     parser.add_argument("--ttft-p99-ms", type=finite, help="promised of the first token, for 99 of 100")
     parser.add_argument("--itl-p99-ms", type=finite, help="promised between two tokens, for 99 of 100")
     parser.add_argument("--chunk", type=int, help="prompt tokens a step reads besides; what vLLM takes on the GPU")

@@ -1,6 +1,7 @@
 """A rank's weights predicted from the model's config, and what else may lie beside them."""
 
 from dataclasses import replace
+from math import inf
 
 from core.models.loaded_weights import Stage, loaded_weight_bytes, rank_tensors, reserved_bytes
 from core.remark import Remark, remark
@@ -90,7 +91,8 @@ def _where(part: Stage) -> Remark | None:
 def _weight_doubts(basis: Basis, spec: ModelSpec, figure: Figure, size: float) -> list[Doubt]:
     """What may be on the GPU beside the weights counted, or be laid out otherwise."""
     settings, quantised = basis.settings, basis.weight_format not in ("bf16", "fp16", "fp32")
-    fallen = size * (1 - 2 * TOLERANCE) - 0.1, size + _FREE_MEMORY_GIB
+    measured = settings.device != "npu"  # how much an NPU's libraries take is not known
+    fallen = size * (1 - 2 * TOLERANCE) - 0.1, size + _FREE_MEMORY_GIB if measured else inf
     widest = max(size * _KERNEL[1], _padded(basis, spec, figure)) if quantised else size
     sees = "ForConditionalGeneration" in (settings.architecture or "") or spec.vision_tower
     experts = spec.moe is not None and (settings.dp_size or 1) > 1

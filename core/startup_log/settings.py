@@ -108,6 +108,7 @@ _OFF = {"None", "False", "0", "null", "false"}
 _SWITCHES = {"speculative": "draft", "enable_lora": "adapters", "enable_dp_attention": "dp_attention",
              "cpu_offload_gb": "offload", "kt_weight_path": "offload"}  # fmt: skip
 _MARLIN = re.compile(r"leveraging the Marlin kernel|Using Marlin backend|Using '?MARLIN'? Mxfp4")
+_NPU = ("device_config=npu", "Ascend", "Capture npu graph", "Capturing npu graph")
 _ROCM = ("platform rocm", "[rocm.py:", "on ROCm")
 _BLOCK = re.compile(r"(?:attention|kv cache) block size to (\d{1,6})|Number of tokens per block: (\d{1,6})", re.I)
 
@@ -254,7 +255,7 @@ def _asides(settings: Settings, text: str) -> dict[str, object]:
         changes["marlin"] = True
     if any(mark in text for mark in _ROCM):
         changes["rocm"] = True
-    if "npu" in text and settings.device is None and ("device_config=npu" in text or "Ascend" in text):
+    if "npu" in text and settings.device is None and any(mark in text for mark in _NPU):
         changes["device"] = "npu"
     if "hpu_" in text and settings.device is None:
         changes["device"] = "hpu"

@@ -33,10 +33,22 @@ def test_two_replicas_complete_twice_as_much(capsys):
 
 
 def test_a_plan_that_does_not_fit_and_a_promise_that_none_keeps_are_told_by_the_status(capsys):
-    assert load.main([*PLAN, "--prompt", "2000000"]) == NOTHING_FITS
+    assert load.main([*PLAN, "--tp", "1", "--prompt", "2000000"]) == NOTHING_FITS
     assert "the longest that does has" in capsys.readouterr().out
     assert load.main([*PLAN, "--requests", "20", "--itl-p99-ms", "0.1", "--json"]) == NOTHING_FITS
     assert json.loads(capsys.readouterr().out)["met"] is False
+
+
+def test_where_no_plan_is_named_and_one_gpu_is_too_small_the_plan_that_is_taken_is_run(capsys):
+    """DeepSeek-V3 on eight H200: 675 GB do not fit on one, and `plan` takes TP=8."""
+    asked = ["--model", "deepseek-ai/DeepSeek-V3", "--gpu", "h200-sxm", "--requests", "20", "--json"]
+    assert load.main(asked) == 0
+    unnamed = json.loads(capsys.readouterr().out)
+    assert load.main([*asked, "--tp", "8"]) == 0
+    named = json.loads(capsys.readouterr().out)
+    assert unnamed["plan"] == named["plan"] == "TP=8"
+    assert unnamed["rates"] == named["rates"]
+    assert load.main([*asked, "--tp", "1"]) == NOTHING_FITS
 
 
 def test_a_benchmark_stands_beside_its_prediction(capsys, tmp_path):

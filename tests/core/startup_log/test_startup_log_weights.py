@@ -97,3 +97,15 @@ def test_another_width_is_named_where_the_log_leaves_it_open():
     assert verdicts(line, Given(spec, 16, dtype="fp8")) == {"weights_gib": {"off"}}
     with pytest.raises(OutOfRangeError, match="dtype=fp3"):
         read_log(line, Given(spec, 16, dtype="fp3"))
+
+
+@pytest.mark.parametrize(("graph", "verdict"), [("npu", "unexplained"), ("cuda", "off")])
+def test_what_an_npus_libraries_take_of_free_memory_is_not_known(graph, verdict):
+    """GLM-4.7-Flash over two Ascend 910B: 28.79 GiB less were free, 28.08 are its weights."""
+    text = (
+        "python3 -m sglang.launch_server --model-path zai-org/GLM-4.7-Flash --tp-size 2\n"
+        "[2026-03-11 13:53:21 TP0] Load weight end. elapsed=23.18 s, type=Glm4MoeLiteForCausalLM, "
+        "avail mem=32.02 GB, mem usage=28.79 GB.\n"
+        f"[2026-03-11 13:53:32 TP0] Capture {graph} graph end. Time elapsed: 8.04 s. mem usage=0.80 GB."
+    )
+    assert verdicts(text)["weights_gib"] == {verdict}
