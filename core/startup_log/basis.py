@@ -102,6 +102,11 @@ class Basis:
         return self.model is not None and state_bytes_per_sequence(self.model) > 0
 
     @property
+    def quantised(self) -> bool:
+        """Whether the weights are of fewer bits than they were trained in, as far as the log says."""
+        return self.weight_format not in (None, "bf16", "fp16", "fp32")
+
+    @property
     def eight_bit_cache(self) -> bool:
         """Whether the cache was asked for in eight bits."""
         return (self.settings.kv_dtype or "").startswith(("fp8", "float8", "int8"))

@@ -137,6 +137,8 @@ def _count_doubts(basis: Basis, figure: Figure, value: float, left: tuple[Pair, 
         )
     if basis.settings.draft:
         doubts.append(Doubt(remark("startup_log.draft_cache"), high=value))
+    if basis.settings.kv_dtype in (None, "auto") and basis.quantised:
+        doubts.append(Doubt(remark("startup_log.cache_of_checkpoint"), *within(2 * value, figure.step)))
     shared = basis.settings.dcp_size or 1
     if shared > 1 and figure.quantity == "kv_tokens":  # two starts may stand in one text, one of them without
         low, high = within(value / shared, figure.step)

@@ -142,6 +142,25 @@ def test_layers_with_narrower_rows_have_more_tokens_in_a_block(left_gib, tokens,
     assert verdicts(text.replace(tokens, "150,016"))["kv_tokens"] == {"off"}
 
 
+@pytest.mark.parametrize(
+    ("path", "verdict"),
+    [("nvidia/Llama-3.3-70B-Instruct-FP8", "unexplained"), ("meta-llama/Llama-3.3-70B-Instruct", "off")],
+)
+def test_a_quantised_checkpoint_may_ask_for_a_narrower_cache(path, verdict):
+    """40 GiB by 16 tokens of 163,840 bytes on a rank of two: 262,144, and twice as many in eight bits.
+
+    Source: vllm/utils/torch_utils.py, get_kv_cache_quant_algo_string.
+    """
+    text = (
+        f"vllm serve {path} --tensor-parallel-size 2\n"
+        "(Worker_TP0 pid=1) INFO Available KV cache memory: 40.00 GiB\n"
+        "(Worker_TP1 pid=2) INFO Available KV cache memory: 40.00 GiB\n"
+        "INFO GPU KV cache size: {} tokens"
+    )
+    assert verdicts(text.format("262,144"))["kv_tokens"] == {"ok"}
+    assert verdicts(text.format("524,288"))["kv_tokens"] == {verdict}
+
+
 def test_a_state_is_kept_for_each_token_drafted_ahead():
     """Nemotron 3 Super drafts three: 16 blocks of 8,432 tokens and 5 · 4 states, of some 1,001 blocks: 27.81 fit.
 
