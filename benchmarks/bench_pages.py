@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from textwrap import dedent
+from textwrap import dedent, fill
 from typing import Any
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -167,8 +167,19 @@ def main() -> int:
                 stats.add(profile)
             stats.sort_stats("cumulative").print_stats(60)
             stats.sort_stats("tottime").print_stats(30)
-    print(f"{slow} of {len(rows)} over {FIRST_AT_MOST} × first or {AGAIN_AT_MOST} × again")
+    for name, most, column in (("first", FIRST_AT_MOST, 3), ("again", AGAIN_AT_MOST, 4)):
+        print(summary(name, [(f"{row[0]} {row[1]}", row[column]) for row in rows], most))
     return int(slow > 0)
+
+
+def summary(name: str, ratios: list[tuple[str, float]], most: float) -> str:
+    """How many scenes are at most so dear, the median, and those that are dearer, the dearest first."""
+    over = sorted((one for one in ratios if one[1] > most), key=lambda one: -one[1])
+    kept = f"{len(ratios) - len(over)} of {len(ratios)} scenes at most {most} × the bare page"
+    told = f"; over: {', '.join(f'{scene} {ratio:.1f}' for scene, ratio in over)}" if over else ""
+    return fill(
+        f"{name}: {kept}, median {median(ratio for _, ratio in ratios):.1f}{told}", 110, subsequent_indent="  "
+    )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from runtime.files import text_of
 from runtime.quantities import grouped
 from ui import inputs
 from ui.labels import label as label_of
-from ui.unseen import is_unseen
+from ui.unseen import asked, is_unseen
 
 T = TypeVar("T")
 Given = TypeVarTuple("Given")
@@ -42,7 +42,14 @@ def pasted(
 
     `example` is offered beside it.
     """
-    st.text_area(label, key=key, height=height, placeholder=label_of("paste.here"), persist_state="session")
+    asked(
+        key,
+        ("area", label, height),
+        lambda held: isinstance(held, str),
+        lambda: st.text_area(
+            label, key=key, height=height, placeholder=label_of("paste.here"), persist_state="session"
+        ),
+    )
     text = st.session_state[key] or ""
     if not is_unseen():
         _bring(label, key, kinds, example, example_label)
