@@ -44,6 +44,8 @@ def checks(basis: Basis) -> list[Check]:
     for start in starts(basis.run.printed):
         for figure in start.figures:
             shown = _per_token(figure, pools) if figure.kind == "pool_bytes" else figure
+            if shown is None:
+                continue
             if id(figure) in drafts:
                 outcome: Outcome = remark("startup_log.draft_model")
             elif refused is not None and figure.kind != "concurrency":
@@ -172,10 +174,10 @@ def _pool(basis: Basis, figure: Figure, pools: _Pools) -> Outcome:
     return same_count(int(made.value // each.value), formula)
 
 
-def _per_token(figure: Figure, pools: _Pools) -> Figure:
-    """An allocation in bytes as bytes a token, by the count of tokens printed beside it."""
+def _per_token(figure: Figure, pools: _Pools) -> Figure | None:
+    """An allocation in bytes as bytes a token, by the count of tokens printed beside it; None without one."""
     count = next((one.value for one in pools.counts.figures if one.value), None)
-    return replace(figure, value=figure.value / count) if count else figure
+    return replace(figure, value=figure.value / count) if count else None
 
 
 def _check(basis: Basis, figure: Figure, outcome: Outcome) -> Check:

@@ -1,9 +1,11 @@
 """A log read: a text in, a report out."""
 
+import re
 from collections.abc import Iterable
 
 from core.errors import UnreadableTextError
 from core.lines import LONGEST_LINE
+from core.numbers import number
 from core.remark import Remark, once, remark
 from core.startup_log.basis import Run, basis_of, main_basis, runs
 from core.startup_log.checking import checks
@@ -16,13 +18,15 @@ LIMIT_CHARACTERS = 20_000_000
 """More than any engine prints before it serves."""
 LIMIT_FIGURES = 4096
 """More than the ranks of any published start print together: each is held to what it may be made of."""
+LONGEST_FIGURE = 40
+_LAST_FIGURE = re.compile(r"\d[\d.,]{0,39}\Z", re.ASCII)
 
 
 def read_log(text: str, given: Given | None = None) -> Report:
     """The report of a startup log, with what `given` adds to it.
 
-    A figure that the text ends in may have been cut: where it is the beginning of the one that was predicted, it is
-    left out, and that is said.
+    A figure that the text ends in may have been cut, which is said: where it is the beginning of the one that was
+    predicted it is left out, and where none was it stands.
 
     Raises UnreadableTextError where no engine is recognized in it, OutOfRangeError for a weight format that is
     unknown.
@@ -53,9 +57,17 @@ def read_log(text: str, given: Given | None = None) -> Report:
         if len(line) > LONGEST_LINE
     ][:1]
     checked = tuple(sorted((check for basis in bases for check in checks(basis)), key=lambda check: check.line))
-    last = text.count("\n") + 1 if text[-1:].isdigit() else 0
-    unsure = [one for one in checked if one.line == last and one.verdict == "off" and _may_be_cut(one)]
-    cut += [remark("startup_log.end_cut", last, number=last)] if unsure else []
+    last, ending = text.count("\n") + 1, _LAST_FIGURE.search(text[-LONGEST_FIGURE:])
+    shown = number(ending[0]) if ending else None
+    # a console breaks a line before its figure, too: then the check has the line before
+    at_end = [
+        one for one in checked if ending and (one.line == last or (one.line == last - 1 and one.logged == shown))
+    ]
+    unsure = [one for one in at_end if one.verdict == "off" and _may_be_cut(one)]
+    if unsure:
+        cut.append(remark("startup_log.end_cut", last, number=last))
+    elif any(one.predicted is None and one.logged == shown for one in at_end):
+        cut.append(remark("startup_log.end_open", last, number=last))
     return Report(
         engine=engine,
         version=main.run.settings.version,

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import random
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,7 +25,7 @@ from runtime import captures
 from tests.core.links.printed_tables import table
 from tests.core.serving.test_bench_results import PRINTED, SAVED
 from tests.core.startup_log.printed_logs import DEEPSEEK, QWEN2
-from tests.core.test_paste_fuzz import AZURE, CONFIG, HANG, MOONCAKE, TOPOLOGY
+from tests.core.test_paste_fuzz import AZURE, CASES, CONFIG, HANG, MOONCAKE, TOPOLOGY
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_CUTS = 150
@@ -53,7 +54,7 @@ def results_say(answer: Any) -> bool:
 
 
 def log_says(answer: Any) -> bool:
-    return any(one.code == "startup_log.end_cut" for one in answer.remarks)
+    return any(one.code in ("startup_log.end_cut", "startup_log.end_open") for one in answer.remarks)
 
 
 def tables_say(answer: Any) -> bool:
@@ -124,6 +125,68 @@ def test_no_answer_differs_silently_when_a_row_is_cut(reader, text, says):
         except ShardlabError:
             continue
         assert cut == whole or says(cut) or "cut:" in repr(cut) or _is_part(cut, whole), text[last:at]
+
+
+CUTS_OF_A_FILE = 4
+
+
+@pytest.mark.slow
+def test_no_row_of_a_real_table_is_lost_silently_wherever_it_is_cut():
+    """In the middle of a table or at its end: what is kept was printed, and the cut row is said, by its line."""
+    rng = random.Random(23)
+    for name, text, lines, number, at, ends in _cut_in(rng, "nccl/*.txt", r"[\d:\s]{0,12}\d+\s+\d+\s+[a-z]"):
+        try:
+            whole, cut = (read_tables(one) for one in (text, _cut(lines, number, at, ends)))
+        except ShardlabError:
+            continue
+        here, before = _measured(cut), _measured(whole)
+        assert {size for size, *_ in here} <= {size for size, *_ in before}, (name, number, at)
+        assert {us for _, *times in here for us in times} <= {None} | {us for _, *times in before for us in times}
+        kept = here == before if not ends else here == _measured(read_tables("\n".join(lines[: number + 1]) + "\n"))
+        said = any(one.line == number + 1 for table in cut for one in (*table.dropped, *table.warnings))
+        # what a row should have, and that it is one, is known by a row or a heading before it
+        alone = all(len(table.rows) == 1 for table in cut) or not any("busbw" in one for one in lines[:number])
+        assert kept or said or alone or (tables_say(cut) and not tables_say(whole)), (
+            name,
+            lines[number][:at],
+            ends,
+        )
+
+
+@pytest.mark.slow
+def test_no_line_of_a_real_log_gives_another_figure_silently_where_it_is_cut():
+    """Whatever the last line is cut to: a figure that the whole log does not print is said to be unsure."""
+    rng = random.Random(23)
+    for name, _, lines, number, at, _ in _cut_in(rng, "logs/*/*.txt", r".*\d"):
+        try:
+            whole, cut = (
+                read_log("\n".join(one))
+                for one in ([*lines[: number + 1], ""], [*lines[:number], lines[number][:at]])
+            )
+        except ShardlabError:
+            continue
+        printed, here = ({(one.quantity, one.logged) for one in each.checks} for each in (whole, cut))
+        assert here <= printed or log_says(cut) or _is_part(here, "\n".join(lines)), (name, lines[number][:at])
+
+
+def _cut_in(rng: random.Random, files: str, row: str) -> Iterator[tuple[str, str, list[str], int, int, bool]]:
+    """Rows of the real cases and where to cut them: with what follows them, and as the end of their text."""
+    for path in sorted(CASES.glob(files)) if CASES.name else ():
+        text = path.read_text(encoding="utf-8", errors="replace")
+        lines = text.split("\n")
+        rows = [number for number, line in enumerate(lines) if re.match(row, line) and len(line) > 3]
+        for number in rng.sample(rows, min(CUTS_OF_A_FILE, len(rows))):
+            filled = len(lines[number]) - len(lines[number].lstrip(" :0"))
+            at = rng.randrange(filled + 2, len(lines[number]) + 1)
+            yield path.name, text, lines, number, at, rng.random() < 0.5
+
+
+def _cut(lines: list[str], number: int, at: int, ends: bool) -> str:
+    return "\n".join([*lines[:number], lines[number][:at], *([] if ends else lines[number + 1 :])])
+
+
+def _measured(tables: Any) -> set[tuple[int, float | None, float | None]]:
+    return {(row.size_bytes, row.out_of_place_us, row.in_place_us) for one in tables for row in one.rows}
 
 
 def _is_part(cut: object, whole: object) -> bool:

@@ -43,6 +43,8 @@ _ROW_WIDTH = 90
 """Characters of a full row, at the least."""
 
 HEAD = re.compile(rf"(?<![\w.])(\d{{1,18}})\s{{1,80}}(\d{{1,18}})\s{{1,80}}({_TYPES}){_GLUED}")
+CUT_HEAD = re.compile(r"\s{0,80}\d{1,18}(?:\s{1,80}\d{1,18}){0,2}(?:\s{1,80}[a-z]\w{0,8})?\s{0,80}", re.ASCII)
+"""A line that ends before, or in, the name of its row's type: a row that was cut near its beginning."""
 REDOP = re.compile(rf"\s{{0,80}}({_REDOPS}){_GLUED}")
 _TIME = r"(?:\d\.\d{1,5}e\+\d\d|\d{1,15}(?:\.\d{1,15})?)(?:us)?"
 _BANDWIDTH = r"(?:\d{1,15}\.\d{1,15}|\d{6}|-?nan|inf)(?:GB/s)?"

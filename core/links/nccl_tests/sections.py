@@ -11,6 +11,7 @@ from itertools import pairwise
 from core.lines import LONGEST_LINE
 from core.links.nccl_tests.headings import GLOO, INTERESTING, take_remark
 from core.links.nccl_tests.lines import (
+    CUT_HEAD,
     IN_PLACE_ALONE,
     REDOP,
     TYPE_BYTES,
@@ -60,7 +61,9 @@ def sections_of(text: str) -> tuple[tuple[Section, ...], bool]:
         if heads:
             _take_rows(stream, number, line, heads)
         elif stream.pending is not None and (rest := _rest_of(stream.pending, line)) is not None:
-            _continue_row(stream, *rest)
+            _continue_row(stream, number, *rest)
+        elif stream.section.takes_rows and CUT_HEAD.fullmatch(line):
+            _drop_head(stream, number)
         elif not is_chatter(line) and INTERESTING.search(line):
             gloo = gloo or GLOO.search(line) is not None
             if _NOTE.match(raw) is None:
@@ -158,8 +161,15 @@ def _rest_of(pending: Pending, line: str) -> tuple[str, str] | None:
     return None if figures is None else (line, figures)
 
 
-def _continue_row(stream: Stream, line: str, figures: str) -> None:
-    """Figures alone on a line: the rest of a row that a message or a narrow window had cut, or nobody's.
+def _drop_head(stream: Stream, number: int) -> None:
+    """A row that was cut before its figures."""
+    stream.settle()
+    stream.section.dropped.append(remark("links.head_cut", number))
+
+
+def _continue_row(stream: Stream, number: int, line: str, figures: str) -> None:
+    """Figures alone on a line: the rest of a row that a message or a narrow window had cut, the next row itself cut
+    before its figures, or nobody's.
 
     A line that begins at its margin may go on in the middle of a figure.
     """
@@ -174,6 +184,8 @@ def _continue_row(stream: Stream, line: str, figures: str) -> None:
     if match is None:
         if pending.at is None and first_half_in(joined[0]) is None and len(joined[0].split()) < 10:
             pending.text = joined[0]
+        elif pending.at is not None and CUT_HEAD.fullmatch(line) and whole(line.split()[0]) > pending.head[0]:
+            _drop_head(stream, number)
         return
     pending.text = text
     row = _row(section, pending.line, pending.head, match)

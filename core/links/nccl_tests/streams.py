@@ -55,6 +55,11 @@ class Section:
         return bool(self.started or self.devices or self.header) and not self.has_rows
 
     @property
+    def takes_rows(self) -> bool:
+        """Whether the next line may well be a row: a heading or a row came, and no footer."""
+        return bool(self.header or self.has_rows) and not self.closed
+
+    @property
     def asked_rows(self) -> int | None:
         """How many sizes the run was asked for, memory allowing."""
         if self.asked is None:

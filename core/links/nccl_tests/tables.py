@@ -248,6 +248,8 @@ def _row_warnings(rows: Sequence[Row], refused: Sequence[Remark]) -> list[Remark
     lone = [row.line for row in rows if row.in_place_us is None]
     if rows and rows[-1].line in lone and len(lone) == 1 < len(rows) and not refused:
         warnings.append(remark("links.last_row_cut", lone[0], number=lone[0]))
+    elif 2 * len(lone) < len(rows) and (first := next(iter(lone), None)) and not refused:
+        warnings.append(remark("links.halves_missing", first, rows=len(lone), number=first))
     if refused:
         lines = sorted({entry.line for entry in refused})[:6]
         code = "links.left_out_lines" if len(lines) > 1 else "links.left_out_line"
