@@ -1,6 +1,7 @@
 """The paid run: its manifest says what is true of the machine it was made on, and costs what the ledger says."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -173,3 +174,12 @@ def test_the_shipped_ddp_run_timed_sixty_steps_a_way():
     one_by_one, in_one = (way["all_reduce_s_per_step"] for way in ddp["ways"])
     assert in_one["mean"] < one_by_one["mean"]
     assert ddp["manifest"]["load_average"] <= ddp["manifest"]["hardware"]["cores"]
+
+
+def test_every_file_of_the_experiments_that_is_named_is_there():
+    """The curve is a file too, and not only a button."""
+    folder = program.FOLDER.parent
+    named = re.findall(r"^\| `([^`]+)`", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert "35-tp-inference/scaling-curve.png" in named
+    assert {name for name in named if not (folder / name).is_file() and not name.endswith("spend.jsonl")} == set()
+    assert (folder / "35-tp-inference" / "scaling-curve.png").read_bytes().startswith(b"\x89PNG")

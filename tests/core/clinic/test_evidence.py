@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from core.clinic import CASES, Case, examine
+from core.clinic.case import Lines
 from core.clinic.hang import judge_causes
 from core.clinic.hang_log import read_hang
 from core.clinic.kernel_off import MACHINE
@@ -126,3 +127,8 @@ def test_a_full_pipeline_and_a_tp_step_are_compared_with_the_same_sequences_in_f
     step_s = of(case, "filling") / of(case, "wide_full_rate")
     assert step_s == pytest.approx(of(case, "wide_token"), rel=0.05)
     assert of(case, "wide_full_rate") > 4 * of(case, "full_rate")
+    # and at every rate that is drawn, the sequences in flight share one TP step
+    assert isinstance(case.model, Lines)
+    times = [point.y for point in case.model.points if point.series == "TP=4"]
+    assert len(times) > 3
+    assert all(time_s == pytest.approx(of(case, "wide_token"), rel=0.05) for time_s in times)
