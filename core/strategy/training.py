@@ -80,7 +80,7 @@ class StepTime:
 
     @property
     def parts(self) -> tuple[tuple[str, float], ...]:
-        """What the step is made of, without what is under a hundredth of it."""
+        """What the step is made of, without what three figures do not show."""
         parts = (
             ("compute", self.compute_s),
             ("idle", self.bubble_s),
@@ -89,7 +89,7 @@ class StepTime:
             ("pp", self.pp_s),
             ("dp", self.dp_s - self.hidden_s),
         )
-        return tuple((name, part_s) for name, part_s in parts if part_s > self.total_s / 100)
+        return tuple((name, part_s) for name, part_s in parts if part_s > self.total_s / 2000)
 
     @property
     def tokens_per_s(self) -> float:

@@ -16,6 +16,7 @@ from core.strategy.training import (
 )
 from core.training.layout import ZERO_NAMES, Strategy
 from core.training.memory import model_states
+from core.units import SIZES, addends, seconds
 
 AXES: tuple[tuple[str, tuple[bool, bool, bool]], ...] = (
     ("TP", (True, False, False)),
@@ -73,8 +74,15 @@ def _verdict(plan: TrainingPlan) -> Remark:
 
 
 def _step(step: StepTime) -> Remark:
-    """A step and its parts."""
-    parts = tuple(remark(f"strategy.part_{name}", time_s=part_s) for name, part_s in step.parts)
+    """A step and its parts, as they add up."""
+    unit = seconds(step.total_s).rpartition(" ")[2]
+    shares = addends([part_s for _, part_s in step.parts], SIZES[unit])
+    parts = tuple(
+        remark(
+            f"strategy.part_{name}", time_s=part_s, share=float(share) if "." in share else int(share), unit=unit
+        )
+        for (name, part_s), share in zip(step.parts, shares, strict=True)
+    )
     return remark("strategy.step", time_s=step.total_s, parts=parts)
 
 

@@ -181,5 +181,5 @@ def test_every_file_of_the_experiments_that_is_named_is_there():
     folder = program.FOLDER.parent
     named = re.findall(r"^\| `([^`]+)`", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert "35-tp-inference/scaling-curve.png" in named
-    assert {name for name in named if not (folder / name).is_file() and not name.endswith("spend.jsonl")} == set()
+    assert {name for name in named if not (folder / name).is_file()} == set()
     assert (folder / "35-tp-inference" / "scaling-curve.png").read_bytes().startswith(b"\x89PNG")
