@@ -189,7 +189,7 @@ def remarks(question: Question, plan: Plan) -> list[Remark]:
         notes.append(remark("placement.run_unnamed"))
     if layout.replicas > 1:
         notes.append(remark("placement.run_replicas", layout=layout))
-    notes += _other_nodes(question, plan)
+    notes += other_nodes(question, plan, question.engine)
     if layout.dp_size > 1:
         notes.append(remark("placement.run_attention_flag"))
     if question.demand.draft_tokens:
@@ -204,11 +204,13 @@ def remarks(question: Question, plan: Plan) -> list[Remark]:
     return notes
 
 
-def _other_nodes(question: Question, plan: Plan) -> list[Remark]:
-    """What the other nodes of an engine run, or that it needs a Ray cluster."""
+def other_nodes(question: Question, plan: Plan, engine: Engine) -> list[Remark]:
+    """What other nodes of an engine run: vLLM's join a Ray cluster, SGLang's have a rank, MPI starts its."""
     layout, per_node = plan.layout, question.cluster.gpus_per_node
     if layout.gpus_per_replica <= per_node:
         return []
+    if engine != "vllm":
+        return [remark(f"placement.run_{engine}_nodes", gpus=layout.gpus_per_replica)]
     engine_gpus = layout.tp_size * layout.pp_size
     if engine_gpus > per_node:
         return [remark("placement.run_ray", nodes=-(-layout.gpus_per_replica // per_node))]

@@ -6,7 +6,7 @@ from core.placement.manifests import compose, kubernetes
 from core.placement.plan import Plan
 from core.placement.planner import Placement
 from core.placement.preflight import ENGINES, Engine
-from core.placement.serve_flags import refusals, remarks, serve_command
+from core.placement.serve_flags import other_nodes, refusals, remarks, serve_command
 from core.placement.shortlist import MOST_REFUSED
 from core.placement.trace import why_it_lost
 from runtime.prose import worded
@@ -41,6 +41,8 @@ def to_run(page: Page, asked: Asked, taken: Plan) -> None:
 def _other_engines(asked: Asked, taken: Plan) -> None:
     for engine in ENGINES[1:]:
         st.code(_started(asked, taken, engine), language="bash")
+        if noted := other_nodes(asked.question, taken, engine):
+            st.markdown(" ".join(escape(worded(note)) for note in noted))
 
 
 def _manifests(asked: Asked, taken: Plan) -> None:

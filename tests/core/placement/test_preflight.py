@@ -133,6 +133,18 @@ def test_a_tensor_parallel_group_over_nodes_needs_a_ray_cluster():
     assert any("Ray cluster over them" in worded(note) for note in remarks(question, plan))
 
 
+@pytest.mark.parametrize(
+    ("engine", "told"),
+    [("vllm", "Ray cluster over them"), ("sglang", "after --node-rank"), ("trtllm", "mpirun -n 16")],
+)
+def test_each_engine_says_its_own_way_over_nodes(engine, told):
+    """Ray was named for all three."""
+    question = replace(asked("llama-3.1-405b", "h100-sxm", nodes=2), engine=engine)
+    notes = [worded(note) for note in remarks(question, judge(question, Layout(16)))]
+    assert [told in note for note in notes].count(True) == 1
+    assert engine == "vllm" or not any("Ray" in note for note in notes)
+
+
 def test_code_of_a_repositorys_own_is_trusted_where_the_model_needs_it():
     for name, flag in (("kimi-k2", True), ("deepseek-v3", False)):
         question = asked(name, nodes=4)
