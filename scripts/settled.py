@@ -60,7 +60,8 @@ What the server has not answered after a second and a half was no request for a 
 """
 
 _HEIGHT = "Math.ceil(Math.max(innerHeight, document.querySelector('[data-testid=\"stMain\"]').scrollHeight))"
-_SCREEN = "document.documentElement.style.getPropertyValue('--screen')"
+SCREEN = "document.documentElement.style.getPropertyValue('--screen')"
+"""Which screen of how many a projected scene shows, as the foot says it: none where it has one."""
 _TRIES, _BETWEEN_MS = 40, 150
 
 
@@ -114,10 +115,10 @@ def turn(page: Any, to: str) -> None:
 
 def screens(page: Any) -> Iterator[bytes]:
     """Every screen of a projected scene, as a PNG each."""
-    count = re.search(r"/(\d+)", page.evaluate(_SCREEN))
+    count = re.search(r"/(\d+)", page.evaluate(SCREEN))
     for at in range(int(count[1]) if count else 1):
         if at:
-            before = page.evaluate(_SCREEN)
+            before = page.evaluate(SCREEN)
             turn(page, "next")
-            page.wait_for_function(f"before => {_SCREEN} !== before", arg=before)
+            page.wait_for_function(f"before => {SCREEN} !== before", arg=before)
         yield picture(page)

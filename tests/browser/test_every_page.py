@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from runtime import content
+from scripts.settled import SCREEN, turn
 from tests.browser.conftest import arrive, press, settle, wait_for_address
 from tests.browser.measures import HEADLESS, INK, MAGNIFIED, TOUCH, TYPE, cramped, screens
 from ui.course.pages import LABS, OVERVIEW, PAGES, SCENES, START, after
@@ -181,7 +182,19 @@ def on_walls(page, entry) -> dict[str, list[str]]:
                     hide.click()
                     settle(page)
                     found[f"{title}, projected before the answer"] = lasting(page, walled)
+                    if "/" in page.evaluate(SCREEN):
+                        found[f"{title}, answered"] = late_answer(page)
     return found
+
+
+def late_answer(page) -> list[str]:
+    """Whether an answer that is revealed on a question's second screen begins with its own second one."""
+    turn(page, "next")
+    page.locator(".st-key-reveal button").click()
+    page.locator(".st-key-hide button").wait_for()
+    settle(page)
+    began = page.evaluate(SCREEN)
+    return [f"it begins with {began}"] if "/" in began and "1/" not in began else []
 
 
 def project(page, size: tuple[int, int], scheme: str = "light") -> None:

@@ -100,7 +100,8 @@ function layScreens() {
   if (!wall.presenting || !head || !tabs || !foot) return showScreens([], []);
   const flow = [head, tabs];
   flow.forEach((part) => { part.style.top = ''; });
-  const scene = `${location.pathname} ${tabs.querySelector('[aria-selected=true]')?.textContent}`;
+  const answered = foot.querySelector('.st-key-hide') !== null; // an answer begins with its first screen
+  const scene = `${location.pathname} ${tabs.querySelector('[aria-selected=true]')?.textContent} ${answered}`;
   if (scene !== wall.scene) {
     Object.assign(wall, { scene, at: 0, ...ANEW });
     scaleWall();
