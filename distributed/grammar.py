@@ -24,6 +24,8 @@ from distributed.job import LONGEST_ANSWER
 from distributed.mini_gpt import MiniGPT
 from distributed.tokenizer import END, END_TOKEN, decode, prompt
 
+BATCH = 256
+
 
 @dataclass(frozen=True)
 class Score:
@@ -52,14 +54,14 @@ def correct(model: MiniGPT, sentence: str) -> str:
 
 
 @torch.inference_mode()
-def correct_many(model: MiniGPT, sentences: Sequence[str], batch: int = 256) -> list[str]:
+def correct_many(model: MiniGPT, sentences: Sequence[str]) -> list[str]:
     """Many corrections at once: sentences of equal length share a batch, so nothing is padded."""
     order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
     answers = [""] * len(sentences)
     for _, equal in groupby(order, key=lambda i: len(sentences[i])):
         indices = list(equal)
-        for start in range(0, len(indices), batch):
-            chunk = indices[start : start + batch]
+        for start in range(0, len(indices), BATCH):
+            chunk = indices[start : start + BATCH]
             for i, answer in zip(chunk, _correct_equal(model, [sentences[i] for i in chunk]), strict=True):
                 answers[i] = answer
     return answers

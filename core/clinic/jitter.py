@@ -11,8 +11,8 @@ import numpy as np
 
 from core.errors import OutOfRangeError, require_non_negative, require_positive
 
-SPAN = 12.0
-"""Standard deviations over which a normal's maximum is integrated; beyond lies less than rounding."""
+SPAN, STEPS = 12.0, 4000
+"""Standard deviations over which a normal's maximum is integrated, beyond lies less than rounding; in how many."""
 
 
 def harmonic(count: int) -> float:
@@ -32,7 +32,7 @@ def expected_max_exponential(mean_s: float, ranks: int) -> float:
     return mean_s * harmonic(ranks)
 
 
-def expected_max_normal(deviation_s: float, ranks: int, steps: int = 4000) -> float:
+def expected_max_normal(deviation_s: float, ranks: int) -> float:
     """The mean of the largest of N normal delays about zero, integrated.
 
         E[max] = σ ∫ (1 - Φ(z)^N) - Φ(-z)^N dz over z > 0
@@ -41,8 +41,8 @@ def expected_max_normal(deviation_s: float, ranks: int, steps: int = 4000) -> fl
     """
     require_non_negative(deviation_s=deviation_s)
     require_positive(ranks=ranks)
-    width = SPAN / steps
-    above = (0.5 * (1 + erf((i + 0.5) * width / sqrt(2))) for i in range(steps))
+    width = SPAN / STEPS
+    above = (0.5 * (1 + erf((i + 0.5) * width / sqrt(2))) for i in range(STEPS))
     return deviation_s * width * sum(1 - p**ranks - (1 - p) ** ranks for p in above)
 
 

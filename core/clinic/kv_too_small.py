@@ -84,7 +84,7 @@ def kv_too_small() -> Case:
     )
 
 
-def activation_peak_bytes(row: ModelSpec, tokens: int, sequences: int = SEQUENCES) -> float:
+def activation_peak_bytes(row: ModelSpec, tokens: int) -> float:
     """The least a profiling run of `tokens` must hold at once: one MLP's inputs and outputs, and the logits.
 
         2·T·(3·I + 2·d) + 6·S·V
@@ -93,4 +93,4 @@ def activation_peak_bytes(row: ModelSpec, tokens: int, sequences: int = SEQUENCE
     sequences in two bytes and, to be sampled from, in four. An engine's peak is this or more.
     """
     layer = 2 * tokens * (3 * row.intermediate_size + 2 * row.hidden_size)
-    return layer + 6 * min(sequences, tokens) * row.vocab_size
+    return layer + 6 * min(SEQUENCES, tokens) * row.vocab_size

@@ -217,7 +217,7 @@ def kv_heads_per_rank(model: ModelSpec, tp_size: int) -> int:
     return heads_on_rank(model.num_key_value_heads, tp_size)
 
 
-def heads_on_rank(heads: int, tp_size: int, what: str = "num_key_value_heads") -> int:
+def heads_on_rank(heads: int, tp_size: int) -> int:
     """Of so many heads those of one rank: distributed, and repeated where ranks outnumber them.
 
     None of a layer that looks at another's. Raises IndivisibleError when neither number divides the other.
@@ -225,9 +225,9 @@ def heads_on_rank(heads: int, tp_size: int, what: str = "num_key_value_heads") -
     if not heads:
         return 0
     if tp_size > heads:
-        require_divides("tp_size", tp_size, what, heads)
+        require_divides("tp_size", tp_size, "num_key_value_heads", heads)
         return 1
-    return require_divides(what, heads, "tp_size", tp_size)
+    return require_divides("num_key_value_heads", heads, "tp_size", tp_size)
 
 
 def kv_blocks(available_bytes: float, model: ModelSpec, tp_size: int, dtype: str = "bf16") -> int:

@@ -94,7 +94,7 @@ def _sglang(question: Question, plan: Plan) -> Flags:
     nodes = -(-layout.gpus_per_replica // cluster.gpus_per_node)
     if nodes > 1:
         flags += [("nnodes", str(nodes)), ("node-rank", "0"), ("dist-init-addr", f"{_HEAD}:{_INIT_PORT}")]
-    flags.append(("mem-fraction-static", f"{_static_fraction(question, plan):.2f}"))
+    flags.append(("mem-fraction-static", f"{_static_fraction(question):.2f}"))
     flags.append(("context-length", str(context_tokens(question))))
     flags += _at_once("max-running-requests", question, plan, layout.dp_size)
     flags += [("chunked-prefill-size", str(tokens)) for tokens in _a_step(question, plan)]
@@ -127,7 +127,7 @@ def context_tokens(question: Question) -> int:
     return min(question.demand.sequence_tokens, question.model.max_position_embeddings)
 
 
-def _static_fraction(question: Question, plan: Plan) -> float:
+def _static_fraction(question: Question) -> float:
     """SGLang's share of memory for weights and cache: the budget without what a rank holds besides."""
     budget = question.budget
     return max(0.1, (budget.granted_bytes - budget.overhead.total_bytes) / budget.usable_bytes)

@@ -67,16 +67,14 @@ def highest_kept(curve: Sequence[LoadResult], promise: Promise) -> LoadResult | 
     return kept
 
 
-def most_kept_per_s(
-    cost: EngineCost, promise: Promise, requests: int, chunk_tokens: int, halvings: int = 5
-) -> float:
-    """The highest rate at which an engine keeps a promise, to 1/2^halvings of its capacity; 0 where it keeps none.
+def most_kept_per_s(cost: EngineCost, promise: Promise, requests: int, chunk_tokens: int) -> float:
+    """The highest rate at which an engine keeps a promise, to a 32nd of its capacity; 0 where it keeps none.
 
     One engine sees the same arrivals at every rate, only closer together.
     """
     unit = poisson_arrivals(1.0, requests, seeded(0))
     low, high = 0.0, cost.capacity_per_s
-    for _ in range(halvings):
+    for _ in range(5):
         middle = (low + high) / 2
         kept = promise.kept(simulate(cost, unit / middle, chunk_tokens))
         low, high = (middle, high) if kept else (low, middle)

@@ -38,15 +38,15 @@ class Line:
         )
 
 
-def calculation(model: ModelSpec, tokens: int, tp_size: int, dtype: str = "bf16") -> tuple[Line, ...]:
+def calculation(model: ModelSpec, tokens: int, tp_size: int) -> tuple[Line, ...]:
     """What a step's all-reduces carry, in four lines. At `tp_size` 1 there are none, and the last two are 0."""
-    count = step_ledger(model, tokens, tp_size, dtype).count()
+    count = step_ledger(model, tokens, tp_size).count()
     layers = model.num_hidden_layers
     return (
         Line("entries", tokens, model.hidden_size, False),
-        Line("payload", tokens * model.hidden_size, DTYPE_BYTES[dtype], True),
+        Line("payload", tokens * model.hidden_size, DTYPE_BYTES["bf16"], True),
         Line("count", count // layers, layers, False),
-        Line("total", count, activation_bytes(model, tokens, dtype), True),
+        Line("total", count, activation_bytes(model, tokens), True),
     )
 
 

@@ -34,11 +34,11 @@ def sums_s(fit: LinkFit, payloads_bytes: Iterable[int]) -> float:
     return sum(1e-6 * fit.time_us(payload) for payload in payloads_bytes)
 
 
-def step_comm_s(fit: LinkFit, model: ModelSpec, tokens: int = 1) -> float:
-    """What the layers of a model would pay this link in one step: lab 03's bill.
+def step_comm_s(fit: LinkFit, model: ModelSpec) -> float:
+    """What the layers of a model would pay this link in a step of one token: lab 03's bill.
 
-    2L · t̂(T · d · 2 B)
+    2L · t̂(d · 2 B)
     """
     ranks = fit.ranks or 1
-    payload_bytes = allreduce_payload_bytes(tokens, model.hidden_size)
+    payload_bytes = allreduce_payload_bytes(1, model.hidden_size)
     return all_reduces_per_step(model, ranks) * 1e-6 * fit.time_us(payload_bytes)

@@ -17,18 +17,17 @@ MICRO_USD = 1_000_000
 Event = Literal["authorize", "actual"]
 
 
-def cost_usd(usd_per_hour: float, hours: float, gpus: int = 1) -> float:
-    """Rate · hours · GPUs."""
+def cost_usd(usd_per_hour: float, hours: float) -> float:
+    """What so many hours of an instance come to."""
     require_non_negative(usd_per_hour=usd_per_hour, hours=hours)
-    require_positive(gpus=gpus)
-    return usd_per_hour * hours * gpus
+    return usd_per_hour * hours
 
 
-def hours_for(budget_usd: float, usd_per_hour: float, gpus: int = 1) -> float:
-    """How long a budget lasts: budget / (rate · GPUs)."""
+def hours_for(budget_usd: float, usd_per_hour: float) -> float:
+    """How long a budget lasts: budget / rate."""
     require_non_negative(budget_usd=budget_usd)
-    require_positive(usd_per_hour=usd_per_hour, gpus=gpus)
-    return budget_usd / (usd_per_hour * gpus)
+    require_positive(usd_per_hour=usd_per_hour)
+    return budget_usd / usd_per_hour
 
 
 def micro_usd(usd: float) -> int:

@@ -113,9 +113,9 @@ def _part(rows: list[Row], term: str, x: Row, look: Look) -> Layer:
 
 
 @kept
-def series_lines(points: Iterable[Row], x: str, y: str, look: Look, height: float = 250) -> Figure:
+def series_lines(points: Iterable[Row], x: str, y: str, look: Look) -> Figure:
     """A line a series over `x`, its name where it begins. Columns: series, x, y_ms."""
-    return figure(named_lines(rows_of(points), "y_ms", x, f"{y}, ms", look, at_end=False), look, height)
+    return figure(named_lines(rows_of(points), "y_ms", x, f"{y}, ms", look, at_end=False), look, 250)
 
 
 def named_lines(
