@@ -109,6 +109,8 @@ def payload_bands(bands: Iterable[Row], payload_bytes: float, release: str, look
     room = f"{share} * width > length(datum.kernel) * {look.px(7.6)} + {look.px(14)}"
     releases = list({row["release"]: row for row in placed}.values())
     at_payload, marked = also(x, "payload_bytes"), [min(max(payload_bytes, low), high)]
+    name = {"where": room, "x": x, "y": at("middle"), "text": "kernel"}
+    name |= {**words(look, 13.5, align="left", dx=look.px(7)), "color": own("ink")}
     layers = [
         layer(
             "rect",
@@ -120,15 +122,6 @@ def payload_bands(bands: Iterable[Row], payload_bytes: float, release: str, look
             color=own("fill"),
             stroke=palette.axis,
             strokeWidth=look.px(1),
-        ),
-        layer(
-            "text",
-            placed,
-            where=room,
-            x=x,
-            y=at("middle"),
-            text="kernel",
-            **{**words(look, 13.5, align="left", dx=look.px(7)), "color": own("ink")},
         ),
         *(
             layer(
@@ -146,6 +139,9 @@ def payload_bands(bands: Iterable[Row], payload_bytes: float, release: str, look
             rules(look, "x", at_payload, marked, strokeWidth=look.px(width), color=colour)
             for width, colour in ((6, palette.ground), (2, palette.text))
         ),
+        # its bar's colour behind the letters: the payload's line may pass there
+        layer("text", placed, **name, stroke=own("fill"), strokeWidth=look.px(5)),
+        layer("text", placed, **name),
     ]
     height = row_px * (max(row["position"] for row in rows) + 1)
     return figure(layers, look, height, padding={"left": 62, "right": 8})

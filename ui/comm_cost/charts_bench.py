@@ -54,7 +54,7 @@ def share_dots(dots: Iterable[Row], thresholds: tuple[float, float], look: Look)
     Columns: gpu, step, role ("link" or "network"), link, share_percent, share, flips.
     """
     palette, band = look.palette, 23 if look.present else 30
-    bands = Bands(34 - band / 2, 0, band, 0)
+    bands = Bands(40 - band / 2, 0, band, 0)
     rows = [
         {**row, "shown": row["share"] if row["flips"] else "", "said": f"{row['gpu']}, {row['step']}"}
         for row in bands.placed(rows_of(dots), look, "gpu")
@@ -106,7 +106,7 @@ def share_dots(dots: Iterable[Row], thresholds: tuple[float, float], look: Look)
         ),
         layer("text", list(heads.values()), x=x, y=look.px(10), text="link", **words(look, 14, fontWeight=600)),
     ]
-    return figure(layers, look, 44 + band * len(gpus))
+    return figure(layers, look, 50 + band * len(gpus))
 
 
 def _clear(shares: list[float]) -> float:
@@ -242,14 +242,15 @@ def misses_by_payload(
     low, high = min(0.4, 0.8 * min(ratios)), max(2.5, 1.6 * max(ratios))
     y = log("ratio", [low, high], PLAIN, ticks=[0.03, 0.1, 0.25, 0.5, 1, 2, 4, 8], said=_ratio(), tickSize=0)
     muted = words(look, 13.5, align="left", dx=look.px(5), color=look.palette.muted)
+    brief = f"{narrower(look)} ? split(datum.name, ',')[0] : datum.name"
     layers = [
         layer("rule", spans, x=x, strokeDash=[2, 4], color=look.palette.axis),
-        layer("text", spans, x=x, y=look.px(8), text="name", **muted),
+        layer("text", spans, shown=brief, x=x, y=look.px(8), **muted),
         rules(look, "y", y, [1.0]),
         layer("line", rows, x=x, y=y, color=look.palette.text, strokeWidth=look.px(1.5)),
         layer("point", rows, x=x, y=y, tooltip=["payload_bytes", "ratio"], **dot(look, 7)),
     ]
-    return figure(layers, look, 190 if look.present else 210)
+    return figure(layers, look, 190 if look.present else 210, padding={"right": 24})
 
 
 @kept

@@ -66,4 +66,4 @@ def tails(rates: Iterable[Row], clock: Literal["ttft", "itl"], promise_ms: float
         label(look, "p99", y=high, dy=look.px(-7), fontWeight=600, **name),
         label(look, "p50", y=low, dy=look.px(8), color=palette.muted, **name),
     ]
-    return figure(layers, look, 150 if look.present else 220)
+    return figure(layers, look, 150 if look.present else 220, padding={"right": 24})

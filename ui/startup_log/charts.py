@@ -78,7 +78,7 @@ def shrinking_residuals(rows: Iterable[Row], look: Look) -> Figure:
         *names(look, first[:2], x, y, "log", **name, dy=look.px(-12)),
         *names(look, first[2:], x, y, "log", **name, dy=look.px(12)),
     ]
-    return figure(layers, look, 320)
+    return figure(layers, look, 320, padding={"right": 24})
 
 
 def amount(value: float, unit: str) -> str:

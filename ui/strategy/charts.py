@@ -105,7 +105,7 @@ def saved_and_paid(rows: Iterable[Row], sums: Iterable[Row], look: Look) -> Figu
         _upright(x, 0.0, height, 2, look),
         *_entries(told, look),
     ]
-    return figure(layers, look, height, apart="y")
+    return figure(layers, look, height, apart="y", padding={"right": 26})
 
 
 @kept

@@ -10,6 +10,7 @@ from ui.figures.style import (
     MILLISECONDS,
     PHONE,
     PLAIN,
+    RIGHT,
     Figure,
     Layer,
     Row,
@@ -224,17 +225,21 @@ def _names(rows: list[Row], by: str, look: Look) -> Layer:
 
 
 def _said(rows: list[Row], kind: str, x: Spec, look: Look) -> list[Layer]:
-    """What a stretch is: inside it where there is room, else behind the last one of its bar."""
+    """What a stretch is: inside it where there is room, else behind the last of its bar, or over it at the end."""
     palette = look.palette
     length = "(datum.end_ms - datum.start_ms) / span_x * width"
-    room = f"({length} > length(datum.words) * {look.px(7.4)} + {look.px(20)})"
+    needs = f"length(datum.words) * {look.px(7.4)} + {look.px(20)}"
+    room, beside = f"({length} > {needs})", f"((1 - datum.end_ms / span_x) * width > {needs})"
     ink = palette.on_latency if kind == "sum" else palette.text
     text = {"y": at("middle"), "text": "words", **words(look, 14.5, align="left", dx=look.px(10))}
     inside = {**text, "where": room, "x": x, "fontWeight": 600, "color": ink}
     ground = {"stroke": palette.hatch_ground, "strokeWidth": look.px(7)}
     behind = [layer("text", rows, **inside, **ground)] if kind == "waiting" else []
-    outside = layer("text", rows, where=f"!{room} && datum.last", x=also(x, "end_ms"), **text)
-    return [*behind, layer("text", rows, **inside), outside]
+    last = f"!{room} && datum.last"
+    outside = layer("text", rows, where=f"{last} && {beside}", x=also(x, "end_ms"), **text)
+    over_it = {**text, "y": at("over"), **words(look, 14.5, align="right")}
+    above = layer("text", rows, where=f"{last} && !{beside}", x=RIGHT, **over_it)
+    return [*behind, layer("text", rows, **inside), outside, above]
 
 
 def _hatch(rows: list[Row], x: Spec, look: Look) -> list[Layer]:
