@@ -18,6 +18,7 @@ from ui.prose import Prose
 
 DISAGREES = re.compile(
     r"(?<![\d.,/=\u202f])(?<!− )1 (?:[a-z]+ )?(?:tick|GPU|microbatch|stage|sequence|token|action|hand-over)e?s\b"
+    r"|(?<![−+] )(?<![\w.,/=\u202f])1[ \u00a0](?:of them )?(?:are|were|have|do)\b"
 )
 ROWS_OWN = re.compile(r"^(?:says|learner|compose|formula|broken)\.|bench\.pin$")
 """Blocks that are filled from a row of their own, where they are said."""
