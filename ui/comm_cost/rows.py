@@ -72,7 +72,8 @@ def one_gpu_row(step: Step) -> BillRow:
 
 def link_row(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> BillRow:
     """The bar of one link, with the measured bill beside it where there is one."""
-    row = bill_row(view.price(link), short_name(link), terms(link, view.kernel(link)))
+    priced = view.price(link)
+    row = bill_row(priced, short_name(link), terms(link, view.kernel(link), priced))
     return with_timed(view, row, view.series(link), points)
 
 
@@ -99,16 +100,19 @@ def reading_rows(readings: Sequence[Reading]) -> list[BillRow]:
     ]
 
 
-def terms(link: LinkSpec, kernel: str = "ring") -> str:
-    """What a link's price is made of, in words; the launch only where it is not zero."""
+def terms(link: LinkSpec, kernel: str = "ring", priced: Bill | None = None) -> str:
+    """What a link's price is made of, in words; the launch only where it is not zero.
+
+    A kernel's stage takes longer with every rank that it reads, so its latency is that of the bill.
+    """
     measured = as_measured(link)
     speed = bandwidth(measured.bandwidth_bytes_per_s)
-    if kernel != "ring" and link.kernel_s is not None:
+    if kernel != "ring" and priced is not None:
         return said(
             "comm_cost",
             "says.s_each",
             kernel=named("comm_cost", kernel),
-            kernel_s=significant(1e6 * link.kernel_s[0]),
+            kernel_s=significant(1e6 * priced.waiting_s / priced.step.all_reduces),
             speed=speed,
         )
     launch = f" {said('comm_cost', 'says.and_launch', base_s=seconds(link.base_s))}" if link.base_s else ""

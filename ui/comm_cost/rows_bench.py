@@ -30,7 +30,8 @@ def kernel_rows(view: View, points: Sequence[MeasuredPoint]) -> list[BillRow]:
         row = bill_row(ring, said("comm_cost", "says.nccl", short_name=short_name(link)), terms(link))
         rows.append(with_timed(view, row, ring_series(view, link), points))
         if name != "ring":
-            row = bill_row(picked.bill, f"{short_name(link)}, {named('comm_cost', name)}", terms(link, name))
+            said_of = f"{short_name(link)}, {named('comm_cost', name)}"
+            row = bill_row(picked.bill, said_of, terms(link, name, picked.bill))
             rows.append(with_timed(view, row, view.series(link), points))
         switch = in_switch_cost(view.step.payload_bytes, view.step.tp_size, link)
         if switch is not None:

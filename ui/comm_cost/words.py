@@ -87,13 +87,13 @@ class Side:
 
 def side(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Side:
     """One link of the page, priced."""
-    step, row = view.step, view.timed(link)
+    step, row, priced = view.step, view.timed(link), view.price(link)
     return Side(
         name=short_name(link),
-        terms=terms(link, view.kernel(link)),
+        terms=terms(link, view.kernel(link), priced),
         row=row,
         ring=ring_all_reduce(step.payload_bytes, step.tp_size, row),
-        bill=view.price(link),
+        bill=priced,
         kernel=said("comm_cost", f"kernel.{kernel_key(view.kernel(link))}"),
         balance_bytes=balance_payload_bytes(max(2, step.tp_size), row),
         measured=_measured(view, link, points),
