@@ -139,6 +139,13 @@ def test_what_prose_is_filled_with_stands_in_a_subjects_words():
     }
     assert not elsewhere
     assert not list(ROOT.glob("ui/*/fields*.py"))
+    typed = {
+        f"{path.relative_to(ROOT)}: {node.value}"
+        for path in ROOT.glob("ui/*/words*.py")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Constant) and re.fullmatch(r"[\d.,]+ ?([kKMGT]i?B(/s)?|[mµ]?s|%)", str(node.value))
+    }
+    assert not typed, "a quantity is core's, and prose gives it its unit"
 
 
 def test_the_architecture_page_has_this_order_and_these_imports():

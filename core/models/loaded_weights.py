@@ -24,10 +24,10 @@ from core.units import MIB
 
 _ROUND = 512
 _SMALL = MIB
-_OWN_SEGMENT = 10 * MIB
-_SEGMENT_ROUND = 2 * MIB
+OWN_SEGMENT = 10 * MIB
+SEGMENT_ROUND = 2 * MIB
 _SHARED_SEGMENT = 20 * MIB
-_UNSPLIT = MIB
+UNSPLIT = MIB
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ def allocated_bytes(size_bytes: int) -> int:
     Source: pytorch c10/cuda/CUDACachingAllocator.cpp, round_size, get_allocation_size, should_split.
     """
     rounded = _up(size_bytes, _ROUND)
-    if rounded < _OWN_SEGMENT:
+    if rounded < OWN_SEGMENT:
         return rounded
-    segment = _up(rounded, _SEGMENT_ROUND)
-    return segment if segment - rounded <= _UNSPLIT else rounded
+    segment = _up(rounded, SEGMENT_ROUND)
+    return segment if segment - rounded <= UNSPLIT else rounded
 
 
 def reserved_bytes(tensors: Sequence[StoredTensor]) -> int:
@@ -102,9 +102,9 @@ def reserved_bytes(tensors: Sequence[StoredTensor]) -> int:
     took memory meanwhile.
     """
     small = sum(t.copies * _up(t.size_bytes, _ROUND) for t in tensors if t.size_bytes <= _SMALL)
-    middling = sum(t.copies * _up(t.size_bytes, _ROUND) for t in tensors if _SMALL < t.size_bytes < _OWN_SEGMENT)
-    large = sum(t.copies * _up(t.size_bytes, _SEGMENT_ROUND) for t in tensors if t.size_bytes >= _OWN_SEGMENT)
-    return _up(small, _SEGMENT_ROUND) + _up(middling, _SHARED_SEGMENT) + large
+    middling = sum(t.copies * _up(t.size_bytes, _ROUND) for t in tensors if _SMALL < t.size_bytes < OWN_SEGMENT)
+    large = sum(t.copies * _up(t.size_bytes, SEGMENT_ROUND) for t in tensors if t.size_bytes >= OWN_SEGMENT)
+    return _up(small, SEGMENT_ROUND) + _up(middling, _SHARED_SEGMENT) + large
 
 
 def loaded_weight_bytes(model: ModelSpec, tp_size: int = 1, stage: Stage | None = None, dtype: str = "bf16") -> int:

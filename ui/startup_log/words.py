@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
-from core.models.loaded_weights import loaded_weight_bytes, stages
+from core.models.loaded_weights import OWN_SEGMENT, SEGMENT_ROUND, UNSPLIT, loaded_weight_bytes, stages
 from core.models.parameters import VOCAB_PADDING
 from core.scenario import Scenario
 from core.startup_log.basis import TOLERANCE
@@ -26,9 +26,9 @@ def fields(scenario: Scenario, limit_characters: int) -> Mapping[str, object]:
         "logs": len(LOGGED_WEIGHTS),
         "residual_first": f"{significant(first, 2)} %",
         "residual_last": f"{significant(last, 2)} %",
-        "small": "10 MiB",
-        "segment": "2 MiB",
-        "unsplit": "1 MiB",
+        "own_segment": OWN_SEGMENT,
+        "segment_step": SEGMENT_ROUND,
+        "unsplit": UNSPLIT,
         "padding": VOCAB_PADDING,
         "block": BLOCK_TOKENS,
         "example_gpus": said("startup_log", "says.example_gpus"),
