@@ -45,8 +45,8 @@ _MANY = 6
 def term_bars(parts: Iterable[Row], wholes: Iterable[Row], unit: str, look: Look) -> Figure:
     """One bar a row from zero, its name and its whole over it or beside it, its terms in it where they fit.
 
-    `parts` has bar, position, term, start, end, said in `unit`; `wholes` bar, position, end, said. A term that
-    is only waiting is a dashed outline.
+    `parts` has bar, position, term, start, end, in_words in `unit`; `wholes` bar, position, end, in_words. A term
+    that is only waiting is a dashed outline.
     """
     palette, named = look.palette, rows_of(wholes)
     rows = [{**row, "ink": _fill_of(row["term"], palette)[1]} for row in rows_of(parts)]
@@ -70,14 +70,14 @@ def term_bars(parts: Iterable[Row], wholes: Iterable[Row], unit: str, look: Look
             placed,
             x,
             "end",
-            "said",
+            "in_words",
             beside_px=left + right,
             fontSize=look.font(13.5),
             dx=look.px(7),
             color=own("ink"),
         ),
         layer("text", heads, x=0, y=y, text="bar", **words(look, 14.5, align="left", fontWeight=600, limit=limit)),
-        layer("text", heads, x=RIGHT, y=y, text="said", **words(look, 14.5, align="right", fontWeight=600)),
+        layer("text", heads, x=RIGHT, y=y, text="in_words", **words(look, 14.5, align="right", fontWeight=600)),
     ]
     return figure(layers, look, bands.height(len(named)))
 

@@ -18,14 +18,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BarPart:
-    """One term of one bar between two places on the axis. `said` stands in it where it fits; "" is nothing."""
+    """One term of one bar between two places on the axis. `in_words` stands in it where it fits; "" is nothing."""
 
     bar: str
     position: int
     term: Term
     start: float
     end: float
-    said: str
+    in_words: str
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class BarEnd:
     bar: str
     position: int
     end: float
-    said: str
+    in_words: str
 
 
 _NUMBERED = re.compile(r"(rank|stage|hop) (\d.*)")

@@ -24,7 +24,7 @@ def round_times(rounds: Sequence[object], bands: Sequence[object], look: Look) -
     edge = {"stroke": palette.ground, "strokeWidth": look.px(1.5)}
     fitted = [row for row in modelled if row["sent_s"] > 0]
     slow = [row for row in fitted if row["waited_s"] > row["sent_s"]]
-    first: dict[str, Any] = {"x": also(x, "middle"), "text": "said", "y": look.px(10)}
+    first: dict[str, Any] = {"x": also(x, "middle"), "text": "in_words", "y": look.px(10)}
     second: dict[str, Any] = {"x": also(x, "middle"), "text": "total", "y": look.px(32)}
     parted: list[Row] = [{"position": row["begins"]} for row in modelled[1:]]
     return figure(

@@ -26,7 +26,7 @@ class Band:
     latency_s: float
     sent_s: float
     waited_s: float
-    said: str
+    in_words: str
     total: str
     zero: float = 0.0
 

@@ -180,7 +180,7 @@ def _crosses(line: list[Row], end: Row) -> bool:
 def memory_bars(parts: Iterable[Row], labels: Iterable[Row], look: Look) -> Figure:
     """One bar a kind of rank: each part from the left, a line where the engine's share ends.
 
-    `parts` has rank, position, part, start_gb, end_gb, said; `labels` rank, position, in_words,
+    `parts` has rank, position, part, start_gb, end_gb, in_words; `labels` rank, position, in_words,
     granted_gb, usable_gb, short.
     """
     palette = look.palette
@@ -202,10 +202,10 @@ def memory_bars(parts: Iterable[Row], labels: Iterable[Row], look: Look) -> Figu
     fills = dict(zip(PARTS, _fills(look), strict=True))
     there = [part for part in PARTS if any(row["part"] == part for row in drawn)]
     signs = (Sign(named("placement", part), fills[part], palette.text) for part in there)
-    told = ["rank", "said", "end_gb"]
+    told = ["rank", "in_words", "end_gb"]
     layers = [
         stretch(look, drawn, x, "end_gb", by("part", fills), palette.ground, tooltip=told),
-        inside(look, drawn, x, "end_gb", "said", fontSize=look.font(13.5), dx=look.px(6), color=own("ink")),
+        inside(look, drawn, x, "end_gb", "in_words", fontSize=look.font(13.5), dx=look.px(6), color=own("ink")),
         layer("text", named_parts, x=0, y=at("over"), text="rank", **words(look, 15, align="left", fontWeight=600)),
         layer(
             "text",

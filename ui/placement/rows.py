@@ -100,7 +100,7 @@ class MemoryPart:
     part: str
     start_gb: float
     end_gb: float
-    said: str
+    in_words: str
 
 
 @dataclass(frozen=True)

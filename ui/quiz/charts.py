@@ -20,6 +20,6 @@ def score_bars(bars: Iterable[Row], pass_fraction: float, look: Look) -> Figure:
     layers = [
         layer("bar", rows, x=x, y=y, fill=either("datum.weak", look.palette.ground, ink), **bar),
         rules(look, "x", x, [pass_fraction], **dashed(look, (4, 4))),
-        layer("text", rows, x=x, y=y, text="said", **words(look, 13.5, align="left", dx=look.px(7))),
+        layer("text", rows, x=x, y=y, text="in_words", **words(look, 13.5, align="left", dx=look.px(7))),
     ]
     return figure(layers, look, _ROW * len(rows))

@@ -39,7 +39,7 @@ class ConceptBar:
     answered: int
     right_fraction: float
     weak: bool
-    said: str
+    in_words: str
 
 
 def concept_bars(score: Score) -> Sequence[ConceptBar]:
@@ -51,7 +51,7 @@ def concept_bars(score: Score) -> Sequence[ConceptBar]:
             answered=one.answered,
             right_fraction=one.right / one.answered,
             weak=one.is_weak,
-            said=said("quiz", "says.of", right=one.right, answered=one.answered),
+            in_words=said("quiz", "says.of", right=one.right, answered=one.answered),
         )
         for one in score.concepts
         if one.answered

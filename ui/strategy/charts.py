@@ -112,18 +112,18 @@ def saved_and_paid(rows: Iterable[Row], sums: Iterable[Row], look: Look) -> Figu
 def kinds(rows: Iterable[Row], look: Look) -> Figure:
     """The best plan of each kind by its tokens a second; the one taken is filled, a refused one has only its word.
 
-    Columns: strategy, composition, tokens_per_s, said, taken.
+    Columns: strategy, composition, tokens_per_s, in_words, taken.
     """
     palette, kind_rows = look.palette, rows_of(rows)
     drawn = [
-        {**row, "zero": 0.0, "full": f"{row['composition']}  ·  {row['said']}"}
+        {**row, "zero": 0.0, "full": f"{row['composition']}  ·  {row['in_words']}"}
         for row in _placed(kind_rows, kind_rows, look)
     ]
     most = max(row["tokens_per_s"] for row in drawn) or 1.0
     x = linear("tokens_per_s", [0, 2.4 * most], PLAIN) | {"axis": None}
     fill = either("datum.taken", palette.primary, palette.compute)
     ink = {"color": either("datum.tokens_per_s > 0", palette.text, palette.muted)}
-    shown = f"{narrower(look, PHONE)} ? datum.said : datum.full"
+    shown = f"{narrower(look, PHONE)} ? datum.in_words : datum.full"
     box = {"y": at("top"), "y2": "bottom", "color": fill, "tooltip": ["composition"]}
     height = _bands(look).height(len(kind_rows))
     layers = [

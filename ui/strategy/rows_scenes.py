@@ -27,7 +27,7 @@ class Kind:
     strategy: str
     composition: str
     tokens_per_s: float
-    said: str
+    in_words: str
     taken: bool
 
 

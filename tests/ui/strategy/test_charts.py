@@ -96,7 +96,7 @@ def test_the_kind_taken_is_marked_and_refusals_keep_their_word():
     given = answer(Question(model("llama-3-8b"), cluster))
     found = scene_rows.kinds(given)
     assert [kind.strategy for kind in found if kind.taken] == [given.family]
-    assert next(kind for kind in found if kind.strategy == "DDP").said.startswith("does not fit")
+    assert next(kind for kind in found if kind.strategy == "DDP").in_words.startswith("does not fit")
     spec = charts.kinds(frame(found), LOOKS[0]).to_dict()
     assert spec["layer"][1]["encoding"]["x"]["field"] == "tokens_per_s"
 
