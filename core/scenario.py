@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from core.catalog import gpu, link, model
@@ -108,7 +109,7 @@ class Scenario:
         """The row of the link between nodes."""
         return link(self.network)
 
-    @property
+    @cached_property
     def timed(self) -> "Scenario":
         """The same over links that were timed: a link of the labs' napkin gives way to the row it stands for."""
         rows = (timed_row(row, self.gpu_spec) for row in (self.link_spec, self.network_spec))

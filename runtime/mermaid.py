@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from core.strategy.block import Block, Held, Transfer, Weight
 from runtime.content import slug
+from runtime.kept import kept
 from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes
@@ -27,6 +28,7 @@ def escape(label: str) -> str:
     return "".join(_ENTITIES.get(character, character) for character in " ".join(label.split()))
 
 
+@kept
 def mermaid(block: Block) -> str:
     """The block as a flow chart, from top to bottom."""
     rows = _in_a_row(block) if block.strategy == "PP" and block.ranks > 1 else _side_by_side(block)

@@ -9,6 +9,7 @@ in the source packages of the releases in RELEASES_READ; a rule's release is the
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from core.collectives.releases import Release, version_of
@@ -201,6 +202,7 @@ class Decision:
         return self.stopped_by.logs.replace("%d", str(self.machine.world_size)).replace("%s", sizes)
 
 
+@lru_cache(maxsize=1024)
 def decide(machine: Machine) -> Decision:
     """The rules of a machine's release, asked in its order until one fails."""
     checks: list[Check] = []

@@ -153,7 +153,7 @@ class Serving:
     way_back: Time = 0
     slowdown: Fraction = Fraction(1)
 
-    @property
+    @cached_property
     def pipe(self) -> Pipe:
         """Stages of one tick, links and the way back in ticks."""
         hops = (self.hop,) * (self.stages - 1)
@@ -169,17 +169,17 @@ class Serving:
         """How many in flight keep the slowest stage busy."""
         return filling_microbatches(self.pipe)
 
-    @property
+    @cached_property
     def steady(self) -> Steady:
         """The rhythm of a full pipe, with all that are in flight."""
         return steady_decode(self.pipe, self.in_flight)
 
-    @property
+    @cached_property
     def alone(self) -> Steady:
         """The rhythm with a single microbatch in flight."""
         return steady_decode(self.pipe, 1)
 
-    @property
+    @cached_property
     def best(self) -> Steady:
         """With as many as fill it."""
         return steady_decode(self.pipe, self.full)

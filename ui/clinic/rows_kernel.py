@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from core.collectives.custom_all_reduce import RULES, WORLD_SIZES, Decision, Kernel, Machine, Rule, kernel
 from core.collectives.releases import RELEASES_READ
+from runtime.kept import kept
 from runtime.prose import said
 
 SIZES = tuple(2**power for power in range(9, 27))
@@ -52,6 +53,7 @@ def _answer(holds: bool | str | None) -> str:
     return said("clinic", "says.holds") if holds else said("clinic", "says.fails_log_says_so")
 
 
+@kept
 def bands(machine: Machine) -> list[Band]:
     """The ways a payload goes from 512 B to 64 MiB, in each release drawn and in the machine's own."""
     releases = sorted({*RELEASES, machine.release}, key=lambda name: replace(machine, release=name).version)

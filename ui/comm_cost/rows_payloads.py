@@ -33,10 +33,16 @@ def ruled(
     return [CurvePoint(series, name, n, time_us(n), term) for term, n in parts]
 
 
+def curve(view: View, link: LinkSpec) -> list[CurvePoint]:
+    """A link's ring all-reduce over the ranks of the view, whatever its payload."""
+    return _curve(max(2, view.scenario.tp), link, view.timed(link))
+
+
 @kept
-def curve(view: View, link: LinkSpec, low: int = 9, high: int = 26, steps: int = 4) -> list[CurvePoint]:
-    """A link's ring all-reduce from 2**low to 2**high bytes, turning colour where the two terms meet."""
-    ranks, timed = max(2, view.scenario.tp), view.timed(link)
+def _curve(
+    ranks: int, link: LinkSpec, timed: LinkSpec, low: int = 9, high: int = 26, steps: int = 4
+) -> list[CurvePoint]:
+    """The same from 2**low to 2**high bytes, turning colour where the two terms meet."""
     meet = balance_payload_bytes(ranks, timed)
     sizes = (2 ** (low + i / steps) for i in range((high - low) * steps + 1))
     return ruled(link.key, short_name(link), sizes, meet, lambda n: 1e6 * ring_all_reduce(n, ranks, timed).total_s)

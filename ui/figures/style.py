@@ -244,12 +244,18 @@ def _plain(value: Any) -> Any:
 
 def _fields(spec: Any) -> set[str]:
     """Every field a piece of Vega-Lite names, in a channel or an expression; a tick's datum is no row of ours."""
-    if isinstance(spec, str):
-        return set(re.findall(r"\bdatum\.(\w+)", spec))
-    if isinstance(spec, Mapping):
-        named = {spec["field"]} if isinstance(spec.get("field"), str) else set()
-        return named.union(*(_fields(value) for key, value in spec.items() if key != "labelExpr"))
-    return set().union(*map(_fields, spec)) if isinstance(spec, list | tuple) else set()
+    named: set[str] = set()
+    left: list[Any] = [spec]
+    while left:
+        part = left.pop()
+        if isinstance(part, str):
+            named.update(re.findall(r"\bdatum\.(\w+)", part) if "datum." in part else ())
+        elif isinstance(part, Mapping):
+            named.update([part["field"]] if isinstance(part.get("field"), str) else ())
+            left += [value for key, value in part.items() if key != "labelExpr"]
+        elif isinstance(part, list | tuple):
+            left += part
+    return named
 
 
 # Type

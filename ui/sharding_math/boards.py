@@ -49,12 +49,17 @@ def still(run: Run, caption: str, follow: int, unwanted: Sequence[int] = ()) -> 
     return View(worded(diagram), (caption,) * len(diagram.steps), (), "")
 
 
-@kept
 def worded(diagram: Diagram, at_scale: str = "") -> dict[str, Any]:
     """A diagram with its names, shapes and texts, as the browser gets it."""
-    rows = [
-        _bar(row, at_scale) if isinstance(row, BarRow) else _tensor(row, diagram.result) for row in diagram.rows
-    ]
+    known = _worded(diagram)
+    drawn = zip(diagram.rows, known["rows"], strict=True)
+    return {**known, "rows": [_bar(row, at_scale) if isinstance(row, BarRow) else board for row, board in drawn]}
+
+
+@kept
+def _worded(diagram: Diagram) -> dict[str, Any]:
+    """The same without its bars, which say a payload of the scenario's."""
+    rows = [None if isinstance(row, BarRow) else _tensor(row, diagram.result) for row in diagram.rows]
     steps = [{"key": step.key, "name": _words(f"board.step_{step.code}")} for step in diagram.steps]
     outputs = [asdict(output) for output in diagram.outputs]
     for output in outputs:

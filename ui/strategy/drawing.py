@@ -1,6 +1,7 @@
 """One block under a strategy: a row a weight, a column a rank, a bar across what they send."""
 
 from core.strategy.block import Block, Transfer, Weight
+from runtime.kept import kept
 from runtime.mermaid import held_in_words
 from runtime.prose import named
 from runtime.prose import said as phrase
@@ -9,6 +10,7 @@ from ui.figures.svg import WIDE, Measures, drawing, rect, row_label, sans, shape
 from ui.theme import Palette
 
 
+@kept
 def block_diagram(block: Block, palette: Palette, alt: str, size: Measures = WIDE) -> str:
     """The block from top to bottom, on the page's ground so that it can be taken away as a file."""
     height = size.top + len(block.rows) * size.pitch

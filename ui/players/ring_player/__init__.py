@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from runtime.kept import kept
 from ui.players import kit
 
 SCRIPTS = ("layout.js", "draw.js", "ring.js")
@@ -94,7 +95,12 @@ def payload(
     return {
         **head,
         "words": kit.words("ring") | ({"position": position} if position else {}),
-        "courses": [asdict(course) for course in courses],
+        "courses": [_plain(course) for course in courses],
         "stops": [asdict(stop) for stop in stops],
         "ticks": [asdict(tick) for tick in ticks],
     }
+
+
+@kept
+def _plain(course: Course) -> dict[str, object]:
+    return asdict(course)
