@@ -8,6 +8,7 @@ import re
 import secrets
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -31,7 +32,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.session_manager import SessionClientDisconnectedError
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from benchmarks.served import free_port, served
@@ -314,6 +315,50 @@ def test_connections_that_come_to_no_request_are_few_and_hung_up_on(monkeypatch)
         assert visit.ping().wait(60)
 
 
+def test_an_answer_that_nobody_takes_is_given_up(monkeypatch):
+    """A connection that asks for a file and reads nothing of it was held for ever, and its handle with it."""
+    looks, looked = [], server._hang_up_on
+    monkeypatch.setattr(server, "REQUEST_S", 0)
+    monkeypatch.setattr(server, "MOST_LOOKS", 3)
+    monkeypatch.setattr(server, "_hang_up_on", lambda *one: looks.append(one))
+    monkeypatch.setattr(operators, "_write", lambda *_, **__: None)
+    with asked_of() as (address, loop, asked, _), connected(address) as slow:
+        slow.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+        wait_until(lambda: asked == ["/large"])
+        while looks:
+            loop.call_soon_threadsafe(looked, *looks.pop())
+            time.sleep(0.05)
+        taken = 0
+        with suppress(ConnectionResetError):
+            while more := slow.recv(1 << 20):
+                taken += len(more)
+        assert taken < len(LARGE)
+
+
+def test_messages_that_never_end_are_bounded_together_and_the_oldest_is_hung_up_on(monkeypatch):
+    """Thirty visits held eight hundred megabytes of a server, six hundred of one address all of it."""
+    monkeypatch.setattr(server, "MOST_UNFINISHED", 1 << 20)
+    monkeypatch.setattr(operators, "_write", lambda *_, **__: None)
+
+    def piece(begins, size):
+        """A masked frame of a message that goes on, its mask zeros."""
+        return struct.pack("!BBQL", 2 if begins else 0, 0x80 | 127, size, 0) + bytes(size)
+
+    with asked_of() as (address, *_), ExitStack() as held:
+        first, second = (held.enter_context(connect(f"ws{address[4:]}/visit")) for _ in range(2))
+        first.socket.sendall(piece(True, 700_000))
+        assert first.ping().wait(60)  # it has come
+        second.socket.sendall(piece(True, 300_000))
+        assert second.ping().wait(60)
+        second.socket.sendall(piece(False, 300_000))
+        with pytest.raises(ConnectionClosed):
+            first.recv(60)
+        assert second.ping().wait(60)
+        second.socket.sendall(piece(False, 0) * 12_000)  # nothing takes its place, too
+        with pytest.raises(ConnectionClosed):
+            second.recv(60)
+
+
 def test_what_a_browser_leaves_unread_is_bounded_and_let_go(monkeypatch):
     """One visit takes nothing any more, another takes each page as it comes."""
     monkeypatch.setattr(operators, "_write", lambda *_, **__: None)
@@ -346,6 +391,9 @@ def test_what_a_browser_leaves_unread_is_bounded_and_let_go(monkeypatch):
         asyncio.run(sent(6, takes=False))
 
 
+LARGE = "a" * (1 << 24)
+
+
 def is_hung_up(one):
     """Whether nothing more comes of a connection, as soon as that is so."""
     with suppress(ConnectionResetError):
@@ -368,7 +416,7 @@ def asked_of():
         else:
             if scope["path"] == "/waits":
                 await released.wait()
-            await PlainTextResponse("read")(scope, receive, send)
+            await PlainTextResponse(LARGE if scope["path"] == "/large" else "read")(scope, receive, send)
 
     serving = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, ws="websockets-sansio"))
     thread = threading.Thread(target=loop.run_until_complete, args=(serving.serve(),))

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.cli_util import open_browser
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from core.numbers import whole_number
 from runtime import content, operators
@@ -29,6 +30,10 @@ MOST_CONNECTIONS, REQUEST_S = 3 * MOST_VISITS, 10.0
 """Connections open at once, visits among them, and how long one may be without the headers of a request."""
 MOST_UNREAD = 1 << 20
 """Bytes that wait for one visit's browser to take them: the largest page is sent in a quarter of it."""
+MOST_UNFINISHED = 1 << 26
+"""Bytes of messages that have begun and not ended, of all visits together: a page of pastes has five million."""
+MOST_LOOKS = 12
+"""So many times `REQUEST_S` may an answer take to be taken: the largest file, at a hundred kilobits a second."""
 AGAIN_S = 10
 
 
@@ -105,8 +110,31 @@ class Unread(asyncio.Queue[bytes]):
         super().put_nowait(item)
 
 
+class Unfinished:
+    """What has come of messages that have not ended. Past the most, the visit that began first is hung up on."""
+
+    def __init__(self) -> None:
+        self.held: dict[WebSocketsSansIOProtocol, int] = {}
+
+    def came(self, visit: WebSocketsSansIOProtocol, size: int) -> None:
+        """So many bytes of it are held now, its pieces with what each takes beside its letters."""
+        if size:
+            self.held[visit] = size  # one that is known keeps its place
+        else:
+            self.held.pop(visit, None)
+        while size and sum(self.held.values()) > MOST_UNFINISHED:
+            first = next(iter(self.held))
+            del self.held[first]
+            operators.note("unfinished", bytes=MOST_UNFINISHED)
+            first.transport.abort()
+
+
+_PIECE = 48
+"""Bytes that a piece of a message takes beside its letters."""
+
+
 def install() -> None:
-    """Hang up on a connection that is one too many, on one that comes to no request, and on one that never reads.
+    """Hang up on a connection that is one too many, that comes to no request or to no end, or that never reads.
 
     Again changes nothing.
 
@@ -124,7 +152,7 @@ def install() -> None:
             operators.note("full", connections=MOST_CONNECTIONS)
             transport.abort()
         else:
-            connection.loop.call_later(REQUEST_S, _hang_up_on, connection, None)
+            connection.loop.call_later(REQUEST_S, _hang_up_on, connection, (None, True), 1)
 
     AutoHTTPProtocol.connection_made = made_and_watched  # type: ignore[method-assign, assignment]
     opened = StarletteSessionClient.__init__
@@ -135,18 +163,48 @@ def install() -> None:
         client._send_queue = Unread(client._send_queue.maxsize)
 
     StarletteSessionClient.__init__ = opened_and_bounded  # type: ignore[method-assign, assignment]
+    received, lost, unfinished = (
+        WebSocketsSansIOProtocol.data_received,
+        WebSocketsSansIOProtocol.connection_lost,
+        Unfinished(),
+    )
+
+    @wraps(received)
+    def received_and_counted(visit: WebSocketsSansIOProtocol, data: bytes) -> None:
+        held, pieces = unfinished.held.get(visit, 0), len(visit.frames)
+        received(visit, data)
+        more = len(data) + _PIECE * max(0, len(visit.frames) - pieces)
+        if not visit.disconnected:
+            unfinished.came(visit, held + more if visit.frames else len(visit.conn.reader.buffer))
+
+    @wraps(lost)
+    def lost_and_forgotten(visit: WebSocketsSansIOProtocol, error: Exception | None) -> None:
+        unfinished.came(visit, 0)
+        visit.frames.clear()
+        visit.conn.reader.buffer.clear()
+        lost(visit, error)
+
+    WebSocketsSansIOProtocol.data_received = received_and_counted  # type: ignore[method-assign, assignment]
+    WebSocketsSansIOProtocol.connection_lost = lost_and_forgotten  # type: ignore[method-assign, assignment]
 
 
-def _hang_up_on(connection: Any, answered: object) -> None:
-    """Close a connection that still waits for a request after the one it had answered; else look again later."""
+def _hang_up_on(connection: Any, before: tuple[object, bool], looks: int) -> None:
+    """Close a connection that still waits for a request after the one it had answered; else look again later.
+
+    An answer that is not taken in time is given up.
+    """
     transport, last = connection.transport, connection.cycle
-    if transport.is_closing() or transport.get_protocol() is not connection:  # it is a visit by now
+    is_closed = transport.is_closing() and not transport.get_write_buffer_size()
+    if is_closed or transport.get_protocol() is not connection:  # it is a visit by now
         return
-    waits = last is None or last.response_complete
-    if waits and last is answered:
-        transport.close()
+    now = last, last is None or last.response_complete
+    looks = looks + 1 if now == before else 1
+    if looks > MOST_LOOKS:
+        transport.abort()
     else:
-        connection.loop.call_later(REQUEST_S, _hang_up_on, connection, last if waits else None)
+        if now[1] and looks > 1:
+            transport.close()
+        connection.loop.call_later(REQUEST_S, _hang_up_on, connection, now, looks)
 
 
 wanted_messages.install()
