@@ -42,3 +42,16 @@ def test_a_predicted_time_says_what_it_was_held_to(stem, gpu, said):
     beside = [mark.value for mark in at.markdown if "Error, between tokens" in mark.value]
     assert len(beside) == 1
     assert said in beside[0].replace("\\", "")
+
+
+def test_one_published_time_is_told_as_one_and_not_as_never():
+    """Qwen3-Next on an H100: its one decode time was "never tested here" on the page that shows it as a dot."""
+    at = AppTest.from_file(str(ENTRY), default_timeout=60)
+    for name, value in {"place_scene": "accuracy", "gpu": "h100-sxm", "model": "qwen3-next-80b-a3b"}.items():
+        at.query_params[name] = value
+    at.switch_page("pages/5_placement.py")
+    at.run()
+    assert not at.exception
+    told = " ".join(mark.value for mark in at.markdown)
+    assert "One time makes no band" in told
+    assert "Never tested here: no" not in told

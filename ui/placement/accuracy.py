@@ -6,6 +6,7 @@ from functools import cache
 import pandas as pd
 import streamlit as st
 
+from core.evidence.accuracy import accuracy_of
 from core.evidence.report import Residual
 from core.evidence.report import residuals as predicted
 from core.placement.beside import promised, regimes
@@ -95,7 +96,10 @@ def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> 
         chart = charts.predicted_against_published(table, (band.low, band.high), page.look)
         page.figure(chart, "accuracy.reading", table, "predicted_against_published")
     with margin, st.container(gap="medium"):
-        page.verdict(*(("ok", "accuracy.tested") if band.tested else ("open", "accuracy.untested")))
+        known = accuracy_of(question.cluster.gpu, question.model, "decode")
+        page.verdict(
+            *(("ok", "accuracy.tested") if band.tested else ("open", f"accuracy.{'once' if known else 'untested'}"))
+        )
         page.note("accuracy.note_rule")
         if not page.look.present:
             page.note("accuracy.note_constants", "accuracy.note_roofline")

@@ -21,7 +21,7 @@ from core.serving.load import steady_state
 from runtime.catalog_words import short_name
 from runtime.content import slug
 from runtime.prose import said, worded
-from runtime.quantities import local, percent
+from runtime.quantities import local
 from ui.placement.rows import MOST_LOST, case_plans, lost
 from ui.placement.rows_accuracy import EVERY, short, signed
 from ui.placement.rows_load import Loaded
@@ -157,6 +157,11 @@ def load_fields(load: Loaded) -> Mapping[str, object]:
     }
 
 
+def _off(rows: int) -> str:
+    """What is said of an error by how many rows it is of: one alone has no median."""
+    return "says.off_median" if rows > 1 else "says.off_once"
+
+
 def _told_by(constants: Calibration) -> str:
     """Which of a class's two constants its own measurements tell."""
     return "taken" if not constants.rows else "both" if constants.floor_fitted else "share"
@@ -178,8 +183,9 @@ def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: s
         "chosen": said("placement", "says.over_every_source")
         if chosen == EVERY
         else said("placement", "says.in", chosen=chosen),
-        "chosen_rows": len(rows),
-        "chosen_error": percent(shown.median_error) if shown else "–",
+        "chosen_off": said("placement", _off(len(rows)), error=shown.median_error, rows=len(rows))
+        if shown
+        else "–",
         "chosen_bias": signed(shown.bias) if shown else "–",
         "rows": len(residuals),
         "above": sum(one.roofline_ratio > 1 for one in residuals),
