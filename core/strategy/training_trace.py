@@ -79,7 +79,10 @@ def _step(step: StepTime) -> Remark:
     shares = addends([part_s for _, part_s in step.parts], SIZES[unit])
     parts = tuple(
         remark(
-            f"strategy.part_{name}", time_s=part_s, share=float(share) if "." in share else int(share), unit=unit
+            f"strategy.part_{name}",
+            time_s=part_s,
+            time_share=float(share) if "." in share else int(share),
+            unit=unit,
         )
         for (name, part_s), share in zip(step.parts, shares, strict=True)
     )

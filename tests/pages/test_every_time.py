@@ -17,12 +17,15 @@ IN_SECONDS = ("s", "s4", "ms", "us", "rate")
 
 
 def blocks_with_times() -> list[str]:
-    """Every block of every page in which a field is written as a time or a rate."""
+    """Every block of every page in which a field is written as a time or a rate, or as a share of one."""
     return [
         f"{stem}.{name}"
         for stem in content.stems()
         for name, text in content.load(stem).items()
-        if any(unit in IN_SECONDS for _, unit in content.FIELD.findall(text))
+        if any(
+            unit.removeprefix("+") in IN_SECONDS or path == "time_share"
+            for path, unit in content.FIELD.findall(text)
+        )
     ]
 
 
