@@ -143,7 +143,7 @@ def join(
 ) -> TorchGroup:
     """Meet the other ranks and return this rank's group.
 
-    One may come late to the meeting, having measured alone; to a collective none may by more than `timeout_s`.
+    One may come late to the rendezvous, having measured alone; to a collective none may by more than `timeout_s`.
     """
     patience = timedelta(seconds=MEETING_S)
     dist.init_process_group(backend, init_method, patience, world_size, rank)

@@ -40,7 +40,7 @@ def why_not_here() -> str:
 
 
 class SharedMemoryGroup(TorchGroup):
-    """A group of ranks on one host. Payloads above SLOT_BYTES, and the meeting itself, go through Gloo."""
+    """A group of ranks on one host. Payloads above SLOT_BYTES, and the rendezvous itself, go through Gloo."""
 
     def __init__(self, timeout_s: float) -> None:
         super().__init__(timeout_s)

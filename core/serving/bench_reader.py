@@ -151,7 +151,7 @@ class _Draft:
 
 def _printed(text: str) -> Iterator[BenchResult]:
     """Results as they were printed. What is asked for after one belongs to the next."""
-    draft, following = _Draft(), _Draft()
+    draft, next_draft = _Draft(), _Draft()
     for number_of, whole_line in enumerate(as_printed(text.splitlines()), start=1):
         if len(whole_line) < SHORTEST_LINE:
             continue
@@ -159,14 +159,14 @@ def _printed(text: str) -> Iterator[BenchResult]:
         heading = _BEGIN.search(line) is not None
         if draft.is_result and (heading or _begins_again(draft, line)):
             yield draft.finished(ended=False)
-            draft, following = following, _Draft()
+            draft, next_draft = next_draft, _Draft()
         if heading:
             draft.line, draft.headed = number_of, True
         elif draft.is_result and draft.headed and _END.search(line):
             yield draft.finished(ended=True)
-            draft, following = following, _Draft()
+            draft, next_draft = next_draft, _Draft()
         elif not (_take_time(draft, line) or _take_label(draft, line)):
-            _take_asked(following if draft.is_result else draft, line)
+            _take_asked(next_draft if draft.is_result else draft, line)
         elif not draft.headed and len(draft.figures) + len(draft.means) == 1:
             draft.line = number_of  # a result without a heading begins at its first figure
     if draft.is_result:

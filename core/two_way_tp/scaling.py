@@ -134,7 +134,7 @@ def crossover(run: ScalingRun, widest: float = 2**17) -> Crossover:
 
 
 def _meeting(run: ScalingRun, case: Case, widest: float) -> float | None:
-    """By halving: below the meeting TP=N is slower, above it faster."""
+    """By halving: below the crossover TP=N is slower, above it faster."""
 
     def gains(width: float) -> bool:
         both = predicted(run, width, case)

@@ -107,9 +107,9 @@ def _take_rows(stream: Stream, number: int, line: str, heads: list[re.Match[str]
     """The rows of one line: one, or several where line breaks were lost."""
     if stream.section.closed:
         stream.fresh()
-    for head, following in zip(heads, [*heads[1:], None], strict=True):
+    for head, next_head in zip(heads, [*heads[1:], None], strict=True):
         stream.settle()
-        rest = line[head.end() : following.start() if following else None]
+        rest = line[head.end() : next_head.start() if next_head else None]
         redop = REDOP.match(rest)
         if redop is not None:
             rest = rest[redop.end() :]

@@ -46,15 +46,15 @@ class _Program:
     """One rank's program as it is written: the next microbatch of each stage and kind, and the weights put off."""
 
     actions: list[Action] = field(default_factory=list)
-    following: Counter[tuple[int, Kind]] = field(default_factory=Counter)
+    next_microbatch: Counter[tuple[int, Kind]] = field(default_factory=Counter)
     put_off: deque[Action] = field(default_factory=deque)
 
     def add(self, *steps: tuple[int, Kind], times: int = 1) -> None:
         """Each (stage, kind) with its own next microbatch. A full backward counts as an input's half done."""
         for stage, kind in steps * times:
             counted: Kind = "I" if kind == "B" else kind
-            microbatch = self.following[stage, counted]
-            self.following[stage, counted] += 1
+            microbatch = self.next_microbatch[stage, counted]
+            self.next_microbatch[stage, counted] += 1
             self.actions.append(Action(stage, kind, microbatch))
             if kind == "I":
                 self.put_off.append(Action(stage, "W", microbatch))
@@ -69,7 +69,7 @@ class _Program:
 
     def count(self, stage: int, kind: Kind) -> int:
         """How many of a kind `stage` has been given."""
-        return self.following[stage, kind]
+        return self.next_microbatch[stage, kind]
 
 
 def _zbv_rank(rank: int, p: int, m: int) -> list[Action]:
