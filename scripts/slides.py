@@ -80,7 +80,8 @@ def document(shown: list[Slide], style: str) -> str:
         f"<p>{escape(slide.note)}</p></figure>"
         for slide in shown
     )
-    return f"<!doctype html><style>figure {{ margin: 0 }} {style}</style>{''.join(figures)}"
+    head = f'<!doctype html><html lang="{content.language()}"><style>figure {{ margin: 0 }} {style}</style>'
+    return head + "".join(figures)
 
 
 def _asked() -> argparse.Namespace:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.errors import ShardlabError
 from runtime import torch_here
+from runtime.run_request import RunRefusedError
 from runtime.torchrun import Outcome
 from tests.pages.test_two_way_tp import opened
 from ui.two_way_tp import live_run
@@ -16,22 +16,24 @@ class EndedRun:
 
     elapsed_s = 1.0
 
-    def __init__(self, status: str) -> None:
-        self.status = status
+    def __init__(self, status: str, message: str = "") -> None:
+        self.status, self.message = status, message or f"The run ended: {status}."
         self.outcome = None
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
-        self.outcome = Outcome(self.status, f"The run ended: {self.status}.", 9.0, LINES, None)
+        self.outcome = Outcome(self.status, self.message, 9.0, LINES, None)
 
     def watch(self):
         yield LINES[0]
         yield None
         yield LINES[1]
         if self.status == "broke":
-            raise ShardlabError("no room for its files")
+            raise RunRefusedError(
+                "another run is going on this machine: one at a time; it ends within 300 s, try then"
+            )
 
 
 @pytest.mark.parametrize("status", ["silent", "failed", "overran", "broke"])

@@ -3,24 +3,34 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 
 import pyarrow as pa
 import pytest
+import streamlit as st
 
 from core.clinic import CASES
 from core.course.quiz import Sheet, paper
-from runtime import content
+from runtime import content, torch_here
 from runtime.content import slug
 from runtime.rooms import code_of
+from scripts import slides
 from tests import pseudo, said
 from tests.pages.test_comm_cost import example_paste
 from tests.pages.test_every_scene import SCENARIOS, visit
+from tests.pages.test_live_run import EndedRun
 from tests.pages.test_room import opened
+from ui.comm_cost.bench import FIGURES as BENCH
+from ui.comm_cost.rows_slips import CHOICES as SLIPS
 from ui.course.pages import LABS, OVERVIEW, PAGES, START, entry
+from ui.paths import PATHS
 from ui.placement.rows import CASE_NAMES
 from ui.placement.rows_load import example_bench
+from ui.sharding_math.rows import KINDS, MISTAKES
 from ui.startup_log.rows_exercises import exercises
+from ui.two_way_tp import live_run
+from ui.two_way_tp.bench import MORE as RUNS
 
 PARTS = {
     *("name", "param", "container", "shared", "lang", "first", "wall", "streamlit"),  # the page's, for the browser
@@ -41,12 +51,13 @@ NAMES = re.compile(
     r"your platform lacks GPU P2P capability or P2P test failed"
     # engines, libraries, projects, models and chips, and what chips are joined by
     r"|\b(?:PyTorch|Shardlab|shardlab|Megatron(?:-LM)?|DeepSpeed|FasterTransformer|TensorRT-LLM|SGLang|aiconfigurator"
-    r"|LLM-Inference-Bench|gpt-fast|LLaMA|Llama|Mixtral|DeepSeek|Qwen2?|Falcon|MiniGPT|minigpt|gpipe|NVIDIA|Hopper"
-    r"|Blackwell|Ampere|Ascend|hopper|blackwell|PCIe|NVLink|Slingshot|InfiniBand|Ethernet|ZeRO|RoCE|TFLOPS|README(?:\.md)?)\b"
+    r"|LLM-Inference-Bench|gpt-fast|LLaMA|Llama|Mixtral|DeepSeek|Qwen2?|Falcon|MiniGPT|minigpt|gpipe|NVIDIA|Instinct|Hopper"
+    r"|Blackwell|Ampere|Ascend|hopper|blackwell|PCIe|NVLink|Slingshot|InfiniBand|Ethernet|ZeRO|RoCE|[Gg]loo|TFLOPS|README(?:\.md)?)\b"
     # the languages of the switch by their own names
     r"|\b(?:English|Español)\b"
     # algorithms, collectives and ways of starting a kernel as the libraries call them; matrices of an MLP
-    r"|\b(?:ring|tree|send|all-(?:reduce|gather|to-all)|reduce-scatter|one-shot|H100 (?:graph|eager)|Wgate|Wdown)\b"
+    r"|\b(?:busbw|loopback|ring|tree|send)\b"
+    r"|\b(?:all-(?:reduce|gather|to-all)|reduce-scatter|one-shot|H100 (?:graph|eager)|Wgate|Wdown)\b"
     r"|reduce-\s+scatter|all-\s+gather"  # over two lines
     # formats, paths, files, names in code, fields that a player fills
     r"|\b(?:bfloat|float|int)\d+\b|[\w.-]+/[\w./-]+|\b\w+\.(?:py|json|md|safetensors)\b|\b\w+_\w+\b|\{\{.*?\}\}"
@@ -156,15 +167,42 @@ CHOSEN = paper(SEED)[0]
 COUNTED = next(question for question in paper(SEED) if getattr(question, "dimension", "") == "count")
 
 
+def each(scene: str, key: str, options: Iterable[str]) -> list[dict[str, str]]:
+    """A scene of a page with every option of a control, which begins as the page's others do."""
+    return [{f"{key.partition('_')[0]}_scene": scene, key: slug(one)} for one in options]
+
+
 MORE: dict[str, list[dict[str, str]]] = {
+    "comm_cost": [
+        *each("bench", "bill_figure", BENCH),
+        *each("break_it", "bill_slip", SLIPS),
+    ],
+    "two_way_tp": [
+        *each("bench", "real_figure", ("the wires", "the width", *RUNS)),
+        *each("break_it", "real_wrong", ("bias on every rank", "sum left out")),
+        {"real_scene": "build", "real_build": "a_paid_run"},
+    ],
     "clinic": [
         *({"clinic_case": case, "clinic_answers": len(CASES) * "A"} for case in CASES),
         {"clinic_scene": "straggler", "clinic_late": "every_rank_a_little_late"},
     ],
-    "placement": [{"place_scene": "cases", "place_case": slug(case)} for case in CASE_NAMES],
-    "sharding_math": [{"shard_scene": "bench", "shard_figure": "tp_sizes"}],
-    "pipeline_bubble": [{"pipe_scene": "bench", "pipe_figure": "two_schedules"}],
+    "placement": [
+        {"place_wire": "the_scenario_s", "link": "nvlink-lab"},
+        *each("cases", "place_case", CASE_NAMES),
+    ],
+    "sharding_math": [
+        {"shard_scene": "bench", "shard_figure": "tp_sizes"},
+        *each("see", "shard_layer", KINDS),
+        *each("break_it", "shard_mistake", MISTAKES),
+    ],
+    "pipeline_bubble": [
+        *each("bench", "pipe_figure", ("against m", "TP × PP", "the run", "two schedules")),
+        *each("break_it", "pipe_wrong", ("one stage a tick early", "a deadlock", "a wrong formula")),
+    ],
     "strategy": [
+        {"strategy_scene": "picker", "strategy_gpus": "1"},
+        *({"strategy_scene": "block", "strategy_block": one} for one in ("DDP", "FSDP", "PP", "EP")),
+        *each("collectives", "strategy_op", ("broadcast", "all_to_all", "send_recv")),
         {"strategy_scene": "picker", "strategy_purpose": "serving"},
         {"strategy_scene": "memory", "strategy_memory_revealed": "true"},
     ],
@@ -191,9 +229,23 @@ def plain_on(app) -> set[tuple[str, ...]]:
     return {(*found, text[:120]) for text in texts if (found := pseudo.plain_in(text, NAMES))}
 
 
+@pytest.fixture
+def tabs(monkeypatch):
+    """What the browser's tab was called in English with accents."""
+    titles, configure = [], st.set_page_config
+
+    def named(**how):
+        if content.language() == pseudo.NAME:
+            titles.append(how["page_title"])
+        configure(**how)
+
+    monkeypatch.setattr(st, "set_page_config", named)
+    return titles
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_says_nothing_in_english_where_english_is_not_spoken(page, accented):
+def test_a_page_says_nothing_in_english_where_english_is_not_spoken(page, accented, tabs):
     """Visits in Spanish go before: what is kept in its words would show. They agree in number and gender.
 
     A scenario that is refused is told, too.
@@ -216,6 +268,55 @@ def test_a_page_says_nothing_in_english_where_english_is_not_spoken(page, accent
         assert not app.exception, query
         left[str(query)] = plain_on(app)
     assert {scene: found for scene, found in left.items() if found} == {}
+    assert tabs
+    assert [title for title in tabs if pseudo.plain_in(title, NAMES)] == []
+
+
+ENDED = {
+    "silent": "The run was ended: nothing was heard for 90 s, and no rank made a step. One of them hangs.",
+    "overran": "The run was ended: it took longer than 300 s.",
+    "failed": "The launcher was ended from outside by SIGKILL; its ranks were stopped.",
+    "broke": "",
+}
+"""What the runtime says of a run that gave no result."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("here", ["off", "no torch", *ENDED])
+def test_the_run_page_is_in_the_visits_language_with_torch_and_without(here, accented, monkeypatch):
+    """Why there is no run, what is said while one goes, and how it ended."""
+    monkeypatch.setenv("SHARDLAB_LIVE_RUNS", "0" if here == "off" else "1")
+    monkeypatch.setattr(torch_here, "has_torch", lambda: here != "no torch")
+    monkeypatch.setattr(live_run, "start", lambda request: EndedRun(here, ENDED[here]))
+    said_while, told = [], live_run.said
+    monkeypatch.setattr(
+        live_run, "said", lambda *name, **how: said_while.append(told(*name, **how)) or said_while[-1]
+    )
+    # a click in a test runs the page's file alone, without the entry that says which language is spoken
+    monkeypatch.setattr(content, "_speaking", ContextVar("language", default=pseudo.NAME))
+    app = visit(entry("two_way_tp"), lang=pseudo.NAME, real_scene="bench")
+    assert bool([one for one in app.button if one.key == "live_start"]) == (here in ENDED)
+    if here in ENDED:
+        app.button(key="live_start").click().run()
+        assert len(app.error) == 1
+        assert len(said_while) > 1
+    assert not app.exception
+    assert plain_on(app) == set()
+    assert [text for text in said_while if pseudo.plain_in(text, NAMES)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PATHS)
+def test_notes_on_a_screen_and_in_a_printed_handout_are_in_the_visits_language(path, accented, tabs):
+    """Every note of a path, and the language that a reader of the printed file is told."""
+    app = visit(OVERVIEW, lang=pseudo.NAME, notes="true", path=path)
+    assert not app.exception
+    assert plain_on(app) == set()
+    with content.speaking(pseudo.NAME):
+        notes = [slides.note(*scene) for scene in slides.scenes(path, None)]
+        printed = slides.document([slides.Slide(b"", note) for note in notes], slides.HANDOUT)
+    assert f'<html lang="{pseudo.NAME}">' in printed
+    assert [note for note in notes if pseudo.plain_in(note, NAMES)] == []
 
 
 BROUGHT = {

@@ -41,7 +41,14 @@ def bubble_curve(curve: Sequence[Row], marks: Sequence[Row], budget_fraction: fl
     `curve` has series ("now" or "pinned"), microbatches, bubble_fraction; `marks` text besides, and "budget".
     """
     powers = [2.0**power for power in range(11)]
-    x = log("microbatches", [1, 1024], PLAIN, title="microbatches m", ticks=powers, base=2)
+    x = log(
+        "microbatches",
+        [1, 1024],
+        PLAIN,
+        title=said("pipeline_bubble", "says.along_microbatches"),
+        ticks=powers,
+        base=2,
+    )
     y = linear("bubble_fraction", [0, 1], FRACTION, ticks=[0, 0.25, 0.5, 0.75, 1], line=False, grid=True)
     words_at: dict[str, Any] = {
         "x": 0,
