@@ -238,7 +238,7 @@ def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> P
     index = names.index(inputs.kept(key, names, names[0]))
     st.session_state[shown] = titles[index]
     tabs = st.tabs(titles, key=shown, on_change=_open, args=(key, shown, dict(zip(titles, names, strict=True))))
-    st.set_page_config(page_title=f"{titles[index]} · {entry.short} · Shardlab")
+    shell.entitle(f"{titles[index]} · {entry.short} · Shardlab")
     foot = st.container(key="foot", horizontal=True, vertical_alignment="center")
     revealed = _is_revealed(entry, names[index], asking)
     shell.stand(stem, names[index])

@@ -38,6 +38,9 @@ _CSS = Path(__file__).parent / "app.css"
 _ICON = f"data:image/png;base64,{b64encode((Path(__file__).parent / 'icon.png').read_bytes()).decode()}"
 """A picture of ours, in the page itself: a Material icon would be fetched from Google's servers."""
 
+_TITLE = "_title"
+"""The page that a visit is on, by its address, and what the browser's tab says."""
+
 FIGURES_AFTER_S = 3.0
 """By then the first visitor of a fresh server has the first words."""
 
@@ -134,7 +137,10 @@ def run() -> None:
     language.speak()
     page = navigation()
     title = "Shardlab" if page.title == OVERVIEW.title else f"{page.title} · Shardlab"
-    st.set_page_config(page_title=title, page_icon=_ICON, layout="wide")
+    at, said = st.session_state.get(_TITLE, ("", ""))
+    said = said if at == page.url_path else title
+    st.set_page_config(page_title=said, page_icon=_ICON, layout="wide")
+    st.session_state[_TITLE] = page.url_path, said
     poll.join(page.url_path)
     poll.recall(st.session_state.get("shell", {}).get("voter"))
     address.read()
@@ -191,6 +197,14 @@ def _streamlits_own() -> dict[str, str]:
 
 def _heard() -> None:
     """The run that follows is all that a change of the wall asks for."""
+
+
+def entitle(title: str) -> None:
+    """What the browser's tab says; sent where the run before said another: it has a browser go over the page."""
+    page, said = st.session_state.get(_TITLE, ("", ""))
+    if said != title:
+        st.set_page_config(page_title=title)
+        st.session_state[_TITLE] = page, title
 
 
 def stand(stem: str, scene: str) -> None:

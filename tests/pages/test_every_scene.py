@@ -10,13 +10,14 @@ from types import MappingProxyType
 
 import pytest
 from streamlit.elements.lib import policies
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from runtime import content
 from tests.core.referee.replayed import held
 from tests.equations import wrong
 from tests.said import disagreements, shown, unknown_fields, without_terms
-from ui import page_parts
+from ui import page_parts, shell
 from ui.course.pages import LABS, OVERVIEW, PAGES, entry
 from ui.scenes import Page
 
@@ -100,6 +101,38 @@ def revealed(page, scene: str) -> dict[str, str]:
     """What answers a scene's question and reveals it: a lab's one question needs no name."""
     asked = {f"{page.prefix}_{part}" for part in ("", f"{scene}_")}
     return {f"{one}revealed": "true" for one in asked} | {f"{one}guess": "1" for one in asked}
+
+
+def test_a_browser_is_told_of_a_title_once_unless_it_changes(monkeypatch):
+    """A scene that stays is named at once, another after the one before, and each page by its own."""
+    told, tell = [], shell.st.set_page_config
+
+    def noted(*, page_title, **others):
+        told.append(page_title)
+        tell(page_title=page_title, **others)
+
+    prepare = PagesManager.__init__
+
+    def declared(self, *args, **named):
+        prepare(self, *args, **named)
+        PagesManager.uses_pages_directory = False  # as a server knows once st.navigation has run in it
+
+    monkeypatch.setattr(shell.st, "set_page_config", noted)
+    monkeypatch.setattr(PagesManager, "__init__", declared)
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", PagesManager.uses_pages_directory)
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
+    app.query_params["bill_scene"] = "see"
+    app.run()
+    app.switch_page(entry("comm_cost").path).run()
+    assert told[-1] == "See it · The bill · Shardlab"
+    for scene, titles in (("see", ["See it"]), ("count", ["See it", "Count it"]), ("count", ["Count it"])):
+        told.clear()
+        app.session_state["bill_scene"] = scene
+        app.run()
+        assert told == [f"{title} · The bill · Shardlab" for title in titles]
+    told.clear()
+    app.switch_page(entry("puzzles").path).run()
+    assert "The bill" not in "".join(told)
 
 
 TIMES = re.compile(r"' ?(?:ms|s|µs|\\\\u00b5s)'|(?:_s|_ms|_us|_ticks|_per_tick)\"")
