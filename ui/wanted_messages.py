@@ -27,7 +27,8 @@ OPERATIONS = frozenset({"deferred_file", "dataframe_chunk"})
 MOST_WIDGETS, LONGEST_QUERY, MOST_NAMES = 2_000, 64_000, 16
 """Of one message: a page of ours has some hundred widgets, and asks for one file at a time."""
 MOST_FILES = 32
-"""Of one visit: of more, the first that came are let go."""
+MOST_UPLOADED = 1 << 26
+"""Files of one visit, and bytes of all: past either the first are let go, which a page took as they came."""
 AT_ONCE, PER_S = 60.0, 50.0
 """Messages of one visit, at once and from then on: whoever waits for each answer sends fewer."""
 
@@ -86,5 +87,8 @@ def install() -> None:
         add(files, session_id, file)
         for oldest in list(files.file_storage.get(session_id, ()))[:-MOST_FILES]:
             files.remove_file(session_id, oldest)
+        while files._total_bytes > MOST_UPLOADED:
+            first, kept = next((visit, kept) for visit, kept in files.file_storage.items() if kept)
+            files.remove_file(first, next(iter(kept)))
 
     MemoryUploadedFileManager.add_file = add_one_of_few  # type: ignore[method-assign, assignment]

@@ -57,6 +57,18 @@ def test_a_visit_keeps_so_many_files_and_no_other_visit_loses_one():
     assert [file.data for file in files.get_files("other", ["0"])] == [b"theirs"]
 
 
+def test_all_visits_together_keep_so_many_bytes_of_files(monkeypatch):
+    """Six hundred visits of one address, each with its last 32 megabytes, would have kept nineteen gigabytes."""
+    monkeypatch.setattr(wanted_messages, "MOST_UPLOADED", 10_000)
+    wanted_messages.install()
+    files = MemoryUploadedFileManager("upload")
+    for number in range(40):
+        files.add_file(f"visit {number % 8}", UploadedFileRec(str(number), "a", "", bytes(1000)))
+    kept = [len(file.data) for own in files.file_storage.values() for file in own.values()]
+    assert kept == [1000] * 10
+    assert "39" in files.file_storage["visit 7"]
+
+
 def test_a_visit_may_send_so_many_messages_at_once_and_some_more_each_second():
     allowance = Allowance()
     assert sum(allowance.takes(100.0) for _ in range(1_000)) == AT_ONCE
