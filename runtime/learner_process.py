@@ -117,7 +117,7 @@ def _failure(error: BaseException, file: str) -> dict[str, Any]:
 
 
 def _message(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:500]
+    return f"{type(error).__name__}: {error}"[:500].encode(errors="replace").decode()  # a page takes no half pairs
 
 
 def _line(error: BaseException, file: str) -> int:

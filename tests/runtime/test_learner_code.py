@@ -218,6 +218,12 @@ def test_a_disk_without_room_and_a_file_that_is_away_are_said(tmp_path, monkeypa
     assert grade(gone) == ()
 
 
+def test_a_message_is_text_that_a_page_can_show(tmp_path):
+    code = "def row_parallel(*args, **kwargs):\n    raise ValueError('half a pair: \\ud800')\n"
+    tried = of("row_parallel", submissions(written(tmp_path, code), 4))
+    assert tried.error.message == "ValueError: half a pair: ?"
+
+
 def test_our_environment_stays_ours(tmp_path, monkeypatch):
     monkeypatch.setenv("A_SECRET", "do not tell")
     code = "import os\ndef row_parallel(*args, **kwargs):\n    raise ValueError(os.environ.get('A_SECRET'))\n"
