@@ -63,13 +63,7 @@ def filling(rng: Draw) -> Number:
     stages, hop = pick(rng, 4, 8), pick(rng, Fraction(0), Fraction(1, 2))
     pipe = Pipe((Fraction(1),) * stages, (hop,) * (stages - 1), hop)
     answer = filling_microbatches(pipe)
-    return number(
-        answer,
-        "count",
-        {"no_hops": stages, "flush": 63},
-        stages=stages,
-        hop=plain(float(hop)) if hop else "no time",
-    )
+    return number(answer, "count", {"no_hops": stages, "flush": 63}, stages=stages, hop=plain(float(hop)))
 
 
 @BANK.asks("serving", BENCH)

@@ -175,6 +175,15 @@ def test_a_question_is_the_same_alone_as_among_others():
     assert paper(9, ["bubble"])[0] == next(one for one in paper(9) if one.key == "bubble")
 
 
+def test_what_is_drawn_for_a_question_has_no_word_of_one_language():
+    """ "takes no time" stood so on Spanish pages; the rule of vLLM's kernel is put into words by the page."""
+    drawn = [
+        (question.key, text) for seed in range(20) for question in paper(seed) for text in question.fields.values()
+    ]
+    words = r"\b(no|the|of|and|or|to|a|each|every|time|one|two)\b"
+    assert {key for key, text in drawn if re.search(words, str(text))} == {"kernel_rule"}
+
+
 def test_a_sheet_reads_back_as_it_was_written():
     sheet = Sheet(7).with_answer("bubble", "30,4 %; = <b>").with_answer("ring_hops", " 14 ")
     assert Sheet.from_text(sheet.text()) == sheet
