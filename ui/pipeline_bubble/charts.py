@@ -126,13 +126,16 @@ def formula_dots(formulas: Sequence[Row], look: Look) -> Figure:
             (f"{less} && !({room})", also(x, "truth"), "left", 15, 0),
         )
     ]
-    whole = {"where": f"!({less}) && datum.fraction >= 0.9", **_beside(look, "right", -15, 0)}
+    whole = {"where": f"!({less}) && datum.fraction >= 0.9", "x": x, "y": at("middle"), "text": "value"}
+    whole |= _beside(look, "right", -15, 0)
     layers = [
         rules(look, "x", x, [truth], strokeWidth=look.px(2.5)),
         layer("rule", rows, x=also(x, "truth"), x2="shown", y=at("middle"), strokeWidth=look.px(5), color=ink),
         layer("point", rows, x=x, y=at("middle"), **dot(look, 14, width=2.5)),
         *values,
-        *over(look, rows, x=x, y=at("middle"), text="value", **whole),
+        # on so wide a ground that none of the stroke is left between its letters
+        layer("text", rows, **whole, stroke=look.palette.ground, strokeWidth=look.px(12), strokeJoin="round"),
+        layer("text", rows, **whole),
         *over(
             look, rows, x=0, y=at("over"), text="name", limit={"expr": "width"}, **words(look, 14.5, align="left")
         ),
