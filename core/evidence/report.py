@@ -249,12 +249,20 @@ def decode_residuals(rows: Iterable[Residual]) -> list[Residual]:
 
 
 def band(tested: Sequence[Residual]) -> tuple[float, float]:
-    """The multiples of a predicted time between which eight of ten published ones lie, each source heard alike."""
+    """The multiples of a predicted time between which eight of ten published ones lie, however they are counted.
+
+    Each source heard alike, and each time between tokens alike: from the lower of the two to the higher.
+    """
     rows = {source: each.rows for source, each in grouped(tested, lambda one: one.measurement.source).items()}
-    weights = [1 / rows[each.measurement.source] for each in tested]
+    alike = [1 / rows[each.measurement.source] for each in tested]
+    steps = [float(each.measurement.quantity == "decode") for each in tested]
     ratios = [1 / each.ratio for each in tested]
-    low, high = np.quantile(ratios, BAND_QUANTILES, weights=weights, method="inverted_cdf")
-    return float(low), float(high)
+    ends = [
+        np.quantile(ratios, BAND_QUANTILES, weights=weights, method="inverted_cdf")
+        for weights in (alike, steps)
+        if any(weights)
+    ]
+    return float(min(low for low, _ in ends)), float(max(high for _, high in ends))
 
 
 def agreed_out_of_memory(table: PublishedTable) -> int:

@@ -151,8 +151,19 @@ def test_what_stands_beside_a_predicted_time_is_the_report_s(shipped):
 
 
 def test_eight_of_ten_decode_times_of_a_class_lie_in_its_band(shipped):
-    """Each source heard alike; a band of one or two sources reaches as far as the A100's of its kind, and they."""
+    """By source and by row; a band of one or two sources reaches as far as the A100's of its kind, and they.
+
+    Of the A100's 72 steps of dense layers 50 lay in a band of sources alone.
+    """
     found = decode_residuals(shipped)
+    for key, kind in BANDS:
+        low, high, _ = BANDS[key, kind]
+        steps = [
+            low - 0.005 <= 1 / each.ratio <= high + 0.005
+            for each in found
+            if (each.measurement.gpu.gpu_class, each.kind, each.measurement.quantity) == (key, kind, "decode")
+        ]
+        assert sum(steps) >= 0.8 * len(steps), (key, kind)
     for key, kind in (("a100", "dense"), ("a100", "mixture")):
         rows = [each for each in found if each.measurement.gpu.gpu_class == key and each.kind == kind]
         assert band(rows) == pytest.approx(BANDS[key, kind][:2], abs=0.01)
