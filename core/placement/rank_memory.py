@@ -16,7 +16,7 @@ from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.remark import Remark, remark
 from core.specs import GpuSpec, ModelSpec
-from core.units import GB
+from core.units import GB, decimal_bytes
 
 ACTIVATION_BYTES = 2
 MOST_TOKENS = 2**24
@@ -151,8 +151,10 @@ class RankMemory:
         needed = self.weights.total_bytes + self.overhead.total_bytes + cache
         if needed <= self.granted_bytes:
             return None
+        alike = decimal_bytes(needed) == decimal_bytes(self.granted_bytes)
         return remark(
-            "placement.short",
+            "placement.short_by" if alike else "placement.short",
+            over_bytes=needed - self.granted_bytes,
             weights_bytes=self.weights.total_bytes,
             kv_bytes=cache,
             overhead_bytes=self.overhead.total_bytes,

@@ -4,6 +4,7 @@ Worked by hand from FACTS of the course: 70.55 · 10⁹ parameters, 327,680 B of
 memory totals. The two concurrencies of one machine, 21.89 and 7.56, are from vllm-project/vllm issue #16011.
 """
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -504,3 +505,11 @@ def test_a_hybrids_states_are_said_before_its_plans():
     said = {part.code: part for part in assumed(asked("qwen3-next-80b-a3b", "h100", 8))}
     assert said["placement.assumed_states"].values["states"] == 36 * (32 * 128 * 128 * 2 + 3 * 8192 * 2)
     assert "placement.assumed_states" not in {part.code for part in assumed(asked("llama-3-8b", "h100", 1))}
+
+
+def test_no_refusal_says_that_a_figure_is_more_than_itself():
+    """`76.5 GB > 76.5 GB a rank may fill`: 400 sequences of Llama 3 70B on eight A100 are 15 MB too many."""
+    broken = [plan.broken for plan in place(asked("llama-3-70b", "a100-80gb-sxm", 8, concurrency=400)).plans]
+    told = [worded(one) for one in broken if one is not None]
+    assert any("more than a rank may fill" in one for one in told)
+    assert not [one for one in told if (found := re.search(r"= (\S+ GB) > (\S+ GB)", one)) and found[1] == found[2]]
