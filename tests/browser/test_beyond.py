@@ -1,7 +1,7 @@
 """The journey, the race and the puzzles in a browser: what is chosen asks the server for nothing, and is kept."""
 
-from tests.browser.conftest import settle
-from tests.browser.test_every_page import lasting, walled
+from tests.browser.conftest import settle, until
+from tests.browser.test_every_page import lasting, resize, walled
 
 RUNS = """() => { window.runs = 0; new MutationObserver(() => { window.runs += 1; }).observe(
     document.querySelector('[data-testid=stApp]'), { attributeFilter: ['data-test-script-state'] }); }"""
@@ -46,6 +46,9 @@ def test_choosing_bends_the_journey_and_asks_the_server_for_nothing(app, open_pa
     page.wait_for_selector("figure.journey[data-present='true'][data-stop]")
     assert page.locator("h1").bounding_box()["height"] < 90
     assert lasting(page, walled) == []
+    # a system that turns dark meanwhile, and a wall as wide as a large one and as low as a laptop
+    resize(page, (1600, 900), "dark")
+    until(page, lambda: walled(page) == [])
 
 
 def test_a_puzzle_is_solved_by_keyboard_and_kept_in_the_address(app, open_page):

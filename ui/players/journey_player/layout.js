@@ -7,11 +7,12 @@ const SIZES = {
   phone: { left: 0, gap: 26, big: 40, word: 15, axis: 14, title: 15, curve: 150, ring: 210, block: 44, bar: 40, pitch: 104, line: 1.5 },
 };
 
-const LOW_PX = 1400; // a projected figure narrower than this has no height for the ring: its words alone
+const LOW_PX = [1400, 1000]; // of a projected figure and its wall; either less has no height for the ring: its words alone
 
 function layJourney(model, trip, width) {
   const phone = !model.present && width < 700;
-  const size = SIZES[model.present ? (width < LOW_PX ? 'low' : 'present') : phone ? 'phone' : 'laptop'];
+  const low = width < LOW_PX[0] || wallHeight() < LOW_PX[1];
+  const size = SIZES[model.present ? (low ? 'low' : 'present') : phone ? 'phone' : 'laptop'];
   const side = phone ? width : size.left;
   const head = size.big * 0.86;
   const room = size.word * (phone ? 7.8 : 6.4);

@@ -13,18 +13,19 @@ function mix(top, below, share) {
 
 const ROLES = ['muted', 'axis', 'hairline', 'hatch', 'hatch-ground', 'compute', 'off', 'latency', 'latency-text', 'bandwidth', 'bandwidth-text'];
 
-// Every role by its name, and of a rank its solid, its fill and its outline.
+// Every role by its name, and of a rank its solid, its fill and its outline; whether they are `whole`: the browser's part
+// of another theme comes before the server's.
 function readTheme(figure) {
   const css = getComputedStyle(figure);
   const read = (name) => css.getPropertyValue(`--${name}`).trim();
   const [ground, text] = [read('st-background-color'), read('st-text-color')];
-  const dark = luminance(ground) < 0.2;
+  const dark = luminance(ground) < 0.2, sheet = read('shard-ground');
   const solids = read('st-chart-categorical-colors').split(',').map((colour) => colour.trim());
   const fills = solids.map((solid, i) => mix(solid, dark ? ground : '#ffffff', dark ? (i % 4 === 3 ? 0.26 : 0.34) : 0.42));
   const ofRank = (colours) => (rank) => colours[rank % colours.length];
   const roles = Object.fromEntries(ROLES.map((role) => [role.replace(/-(\w)/, (_, letter) => letter.toUpperCase()), read(role)]));
   return {
-    ...roles, ground, text, dark, font: css.fontFamily, primary: read('st-primary-color'),
+    ...roles, ground, text, dark, whole: !sheet || luminance(sheet) < 0.2 === dark, font: css.fontFamily, primary: read('st-primary-color'),
     solid: ofRank(solids), fill: ofRank(fills), edge: dark ? ofRank(solids) : () => text,
   };
 }

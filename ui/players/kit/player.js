@@ -100,6 +100,7 @@ class Player {
     this.width = this.figure.clientWidth;
     if (!this.model || !this.width) return;
     this.theme = readTheme(this.figure);
+    if (!this.theme.whole) this.later ??= setTimeout(() => { this.later = null; this.redraw(); }, 100);
     this.layout = this.layOut(this.width);
     this.drawNow();
   }
