@@ -117,6 +117,17 @@ def listen(name: str, accepts: Callable[[str], bool], expected: str, **fields: o
         st.session_state["_ignored"].append(refused)
 
 
+def spell(name: str, plain: Callable[[str], str]) -> None:
+    """Have the address write a value as its widget reads one, `2.5` for `2,5`, and begin the run anew with that."""
+    value = st.session_state["_address"].get(name)
+    if value is None or name in state()["_heard"] or (written := plain(value)) == value:
+        return
+    st.session_state["_address"][name] = written
+    with suppress(StreamlitAPIException):
+        st.query_params[name] = written
+        st.rerun()
+
+
 def hear(name: str) -> None:
     """Take `name` as one of the page's own, though its widget stands in another scene."""
     state()["_heard"].add(name)

@@ -1,7 +1,7 @@
 """Everything that is asked: widgets bound to the URL, each of which checks its own part of the address."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -22,12 +22,16 @@ _PLAIN_NUMBER = re.compile(r"-?\d{1,30}(?:\.\d{0,30})?(?:e[+-]?\d{1,3})?", re.AS
 _MOST_KEPT = 10**9
 
 
-def _is_whole(text: str, low: int, high: int) -> bool:
-    return _PLAIN_NUMBER.fullmatch(text) is not None and whole_number(text, low, high) is not None
+def _hear_number(key: str, read: Callable[..., float | None], low: float, high: float, expected: str) -> None:
+    """Take a number out of the address however it is written: a decimal comma, groups, either minus."""
 
+    def plain(text: str) -> str:
+        value = None if _PLAIN_NUMBER.fullmatch(text) else read(text, low, high)
+        return text if value is None else f"{value:.17g}"
 
-def _is_number(text: str, low: float, high: float) -> bool:
-    return _PLAIN_NUMBER.fullmatch(text) is not None and number_in(text, low, high) is not None
+    address.spell(key, plain)
+    ends = {name: end if isinstance(end, int) else f"{end:g}" for name, end in (("low", low), ("high", high))}
+    address.listen(key, lambda text: read(text, low, high) is not None, expected, **ends)
 
 
 def choice(label: str, key: str, options: Sequence[T], default: T, *, help: str | None = None) -> T:
@@ -127,7 +131,7 @@ def picked(key: str, default: str, options: Sequence[str] = ()) -> str:
 
 def whole(label: str, key: str, low: int, high: int, default: int, *, help: str | None = None) -> int:
     """A whole number in a range, typed."""
-    address.listen(key, lambda text: _is_whole(text, low, high), "whole", low=low, high=high)
+    _hear_number(key, whole_number, low, high, "whole")
     return int(
         asked(
             key,
@@ -140,7 +144,7 @@ def whole(label: str, key: str, low: int, high: int, default: int, *, help: str 
 
 def number(label: str, key: str, low: float, high: float, default: float, *, help: str | None = None) -> float:
     """A number in a range, typed."""
-    address.listen(key, lambda text: _is_number(text, low, high), "number", low=f"{low:g}", high=f"{high:g}")
+    _hear_number(key, number_in, low, high, "number")
     return float(
         asked(
             key,
@@ -177,7 +181,7 @@ def remember(key: str, value: object) -> None:
 
 def slide(label: str, key: str, low: int, high: int, default: int, *, step: int = 1, unit: str = "") -> int:
     """A whole number in a range, slid."""
-    address.listen(key, lambda text: _is_whole(text, low, high), "whole", low=low, high=high)
+    _hear_number(key, whole_number, low, high, "whole")
     if not low <= st.session_state.get(key, default) <= high:
         st.session_state[key] = default  # kept from another scene, which knew no end of it
     form = f"%d {unit.replace('%', '%%')}" if unit else None
@@ -211,7 +215,7 @@ def keep_number(key: str) -> None:
     """Keep in the address a number that is asked for in another scene."""
     if st.session_state.get(key, 0) is None:
         st.session_state[key] = 0  # a row of buttons of which none was pressed
-    address.listen(key, lambda text: _is_whole(text, 0, _MOST_KEPT), "some_whole")
+    _hear_number(key, whole_number, 0, _MOST_KEPT, "some_whole")
     with out_of_sight():
         whole(key, key, 0, _MOST_KEPT, 0)
 

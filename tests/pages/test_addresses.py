@@ -101,3 +101,22 @@ def test_the_address_chooses_the_language(name):
     assert titles == [content.load("shell", spoken)[f"tab.{scene}"] for scene in LABS[1].names]
     assert bool(ignored(app)) == (name not in content.languages())
     assert content.language() == content.ENGLISH, "a visit's language stays in its thread"
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "read", "kept"),
+    [
+        ("bill_alpha", "2,5", 2.5, "2.5"),
+        ("bill_alpha", "1\u202f000", 1000.0, "1000"),
+        ("bill_tokens", "1'024", 1024, "1024"),
+        ("bill_alpha", "--5", 50.0, None),
+        ("bill_alpha", "\u22123", 50.0, None),
+        ("bill_tokens", "2,5", 1, None),
+    ],
+)
+def test_a_number_in_the_address_is_read_as_its_users_write_it_or_told(name, written, read, kept):
+    app = visit(entry("comm_cost"), bill_scene="bench", **{name: written})
+    assert not app.exception
+    assert app.number_input(name).value == read
+    assert app.query_params.get(name) == kept
+    assert bool(ignored(app)) == (kept is None)
