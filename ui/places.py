@@ -17,6 +17,7 @@ PLACES: Mapping[str, str] = {
     "foot": "the buttons that end a scene: fixed on a phone and on a wall",
     "go_present": "the button that projects; the browser presses it on a phone",
     "head": "the title of the scene",
+    "hide": "the button that hides an answer again; an answer on a wall begins with its first screen",
     "line_": "a line of its own among controls",
     "next": "the button to the next scene; it has the focus after Reveal",
     "next_page": "the button to the next page",
