@@ -55,7 +55,7 @@ def test_weights_and_cache_of_a_model_counted_matrix_by_matrix(key):
         assert ridge_tokens(gpu) == pytest.approx(gpu.bf16_flops / gpu.memory_bytes_per_s)
 
 
-@pytest.mark.parametrize(("key", "ranks"), product(RING, RANKS))
+@pytest.mark.parametrize(("key", "ranks"), list(product(RING, RANKS)))
 def test_a_bill_of_every_link_added_up_hop_by_hop(key, ranks):
     row = MODELS["llama-3-8b"]
     for over, tokens in product((link(key), as_measured(link(key))), (1, 64, 2048)):
@@ -98,7 +98,7 @@ def _grid(stages: int, microbatches: int) -> tuple[int, int]:
     return len(busy), stages * (1 + max(tick for _, tick in busy))
 
 
-@pytest.mark.parametrize(("stages", "microbatches"), product((1, 2, 4, 8), (1, 3, 8, 16, 63)))
+@pytest.mark.parametrize(("stages", "microbatches"), list(product((1, 2, 4, 8), (1, 3, 8, 16, 63))))
 def test_a_bubble_counted_cell_by_cell(stages, microbatches):
     busy, cells = _grid(stages, microbatches)
     assert bubble_fraction(stages, microbatches) * cells == cells - busy
