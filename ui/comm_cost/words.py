@@ -90,7 +90,7 @@ def side(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Side:
     step, row, priced = view.step, view.timed(link), view.price(link)
     return Side(
         name=short_name(link),
-        terms=terms(link, view.kernel(link), priced),
+        terms=terms(link),
         row=row,
         ring=ring_all_reduce(step.payload_bytes, step.tp_size, row),
         bill=priced,
