@@ -48,7 +48,7 @@ def idle_network(points: Sequence[MeasuredPoint]) -> Case:
             Figure("box_one", box_s / count),
             Figure("box_faster", step_s / (compute_s + box_s), "times"),
         ),
-        names=(Name("gpu", "A10G"), Name("wire", link(NETWORK).name.partition(",")[0])),
+        names=(Name("gpu", "A10G"), Name("box_gpu", "L40S"), Name("wire", link(NETWORK).name.partition(",")[0])),
         symptom=Bars(
             "fraction",
             (Segment("network", "whole", bytes_s / step_s), Segment("gpu", "whole", compute_s / step_s)),

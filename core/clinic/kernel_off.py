@@ -6,17 +6,21 @@ from core.catalog import gpu, model
 from core.clinic.case import Bars, Case, Figure, Name, Segment
 from core.collectives.custom_all_reduce import Machine, decide
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
-from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
+from core.comm_cost.measured import MeasuredPoint, measured_latency_s, measured_time_s, series_of
 from core.models.weights import read_weight_bytes
 
 MODEL, GPU, SERIES, RELEASE = "llama-3-8b", "l40s", "l40s-nccl", "0.9.2"
 MACHINE = Machine(RELEASE, 4, full_nvlink=False, compute_capability="8.9")
+FEW, MANY = 2, 32
+"""Sequences that two replicas share, or that one group takes as one batch."""
 
 
 def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
     """The case: four PCIe GPUs in one host, a copy between any two of them arriving."""
     four, two = (read_weight_bytes(model(MODEL)) / ranks / gpu(GPU).memory_bytes_per_s for ranks in (4, 2))
-    comm, comm_two = _comm_s(points, SERIES, 4), _comm_s(points, SERIES, 2)
+    comm = _comm_s(points, SERIES, 4)
+    pairs = {sequences: two + _comm_s(points, SERIES, 2, sequences // 2) for sequences in (FEW, MANY)}
+    whole = {sequences: four + _comm_s(points, SERIES, 4, sequences) for sequences in (FEW, MANY)}
     nccl, custom = _comm_s(points, "h100-nccl", 4), _comm_s(points, "h100-vllm-graph", 4)
     decision = decide(MACHINE)
     return Case(
@@ -31,10 +35,12 @@ def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
             Figure("nccl", nccl),
             Figure("custom", custom),
             Figure("worth", nccl / custom, "times"),
-            Figure("pair_step", two + comm_two),
-            Figure("pair_comm", comm_two),
-            Figure("rate", 1 / (four + comm), "per_s"),
-            Figure("pairs_rate", 2 / (two + comm_two), "per_s"),
+            Figure("few", FEW, "count"),
+            Figure("rate", FEW / whole[FEW], "per_s"),
+            Figure("pairs_rate", FEW / pairs[FEW], "per_s"),
+            Figure("many", MANY, "count"),
+            Figure("many_rate", MANY / whole[MANY], "per_s"),
+            Figure("pairs_many_rate", MANY / pairs[MANY], "per_s"),
         ),
         names=(Name("gpu", "L40S"), Name("other_gpu", "H100")),
         log=(
@@ -52,16 +58,29 @@ def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
         fix=Bars(
             "s",
             (
-                Segment("four", "compute", four),
-                Segment("four", "latency", comm),
-                Segment("pairs", "compute", two),
-                Segment("pairs", "latency", comm_two),
+                *_parts("four", four, _latency_s(points, 4), whole[FEW]),
+                *_parts("pairs", two, _latency_s(points, 2), pairs[FEW]),
+                *_parts("four_many", four, _latency_s(points, 4), whole[MANY]),
+                *_parts("pairs_many", two, _latency_s(points, 2), pairs[MANY]),
             ),
         ),
     )
 
 
-def _comm_s(points: Sequence[MeasuredPoint], series: str, ranks: int) -> float:
-    payload_bytes = allreduce_payload_bytes(1, model(MODEL).hidden_size)
+def _parts(name: str, compute_s: float, latency_s: float, step_s: float) -> tuple[Segment, ...]:
+    return (
+        Segment(name, "compute", compute_s),
+        Segment(name, "latency", latency_s),
+        Segment(name, "bandwidth", step_s - compute_s - latency_s),
+    )
+
+
+def _latency_s(points: Sequence[MeasuredPoint], ranks: int) -> float:
+    """What as many all-reduces of hardly any bytes take on these GPUs."""
+    return all_reduces_per_step(model(MODEL), ranks) * measured_latency_s(series_of(points, SERIES, ranks))
+
+
+def _comm_s(points: Sequence[MeasuredPoint], series: str, ranks: int, sequences: int = 1) -> float:
+    payload_bytes = allreduce_payload_bytes(sequences, model(MODEL).hidden_size)
     one_s = measured_time_s(series_of(points, series, ranks), payload_bytes)
     return all_reduces_per_step(model(MODEL), ranks) * one_s

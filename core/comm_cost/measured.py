@@ -47,6 +47,11 @@ def series_of(points: Iterable[MeasuredPoint], series: str, ranks: int) -> tuple
     return tuple(sorted(chosen, key=lambda point: point.payload_bytes))
 
 
+def measured_latency_s(points: Iterable[MeasuredPoint]) -> float:
+    """What the shortest all-reduce of a series took: the part of a longer one that is no bytes'."""
+    return min(point.time_s for point in points)
+
+
 def measured_time_s(points: Sequence[MeasuredPoint], payload_bytes: float) -> float:
     """The time at a payload between measured ones: a straight line in log time over log bytes.
 
