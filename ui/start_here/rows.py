@@ -16,7 +16,7 @@ from core.course.start_here import (
     ridge_tokens,
     ring_chunks_sent,
 )
-from core.models.weights import held_weight_bytes
+from core.models.weights import held_weight_bytes, read_weight_bytes
 from core.scenario import Scenario
 from core.specs import LinkSpec
 from runtime.prose import named, said
@@ -83,7 +83,7 @@ def marked_tokens() -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Share:
-    """What each of `gpus` GPUs holds of the large model, and how long it takes to read it."""
+    """What each of `gpus` GPUs holds of the large model, and how long it reads for one token."""
 
     gpus: int
     weight_bytes: float
@@ -93,8 +93,8 @@ class Share:
 
 def shares() -> list[Share]:
     """The large model spread evenly over 1, 2, 4 and 8 GPUs, communication left out."""
-    each = [(gpus, held_weight_bytes(LARGE) / gpus) for gpus in GPUS_SHOWN]
-    return [Share(gpus, held, held / GPU.memory_bytes_per_s, gpus >= FEWEST_GPUS) for gpus, held in each]
+    token_s, held = read_weight_bytes(LARGE) / GPU.memory_bytes_per_s, held_weight_bytes(LARGE)
+    return [Share(gpus, held / gpus, token_s / gpus, gpus >= FEWEST_GPUS) for gpus in GPUS_SHOWN]
 
 
 @dataclass(frozen=True)

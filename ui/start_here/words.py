@@ -35,7 +35,7 @@ def fields() -> Mapping[str, object]:
         "gpu": GPU,
         "large": LARGE,
         "large_bytes": large_bytes,
-        "large_read_s": large_bytes / FEWEST_GPUS / GPU.memory_bytes_per_s,
+        "large_read_s": read_weight_bytes(LARGE) / FEWEST_GPUS / GPU.memory_bytes_per_s,
         "left_over_bytes": GPU.usable_memory_bytes - large_bytes / FEWEST_GPUS,
         "fewest_gpus": FEWEST_GPUS,
         "parameters": multiplied_parameters(MODEL),
