@@ -50,6 +50,7 @@ def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) 
             Figure("wide_token", stage_s + comm_s),
             Figure("wide_faster", (GPUS * stage_s + (GPUS - 1) * hop_s) / (stage_s + comm_s), "times"),
             Figure("full_rate", 1 / stage_s, "per_s"),
+            Figure("joined_rate", filling / (GPUS * (stage_s + hop_s)), "per_s"),
             Figure("wide_full_rate", filling / (stage_s + full_comm_s), "per_s"),
         ),
         names=(Name("gpu", "H100"),),

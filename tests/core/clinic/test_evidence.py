@@ -127,6 +127,8 @@ def test_a_full_pipeline_and_a_tp_step_are_compared_with_the_same_sequences_in_f
     step_s = of(case, "filling") / of(case, "wide_full_rate")
     assert step_s == pytest.approx(of(case, "wide_token"), rel=0.05)
     assert of(case, "wide_full_rate") > 4 * of(case, "full_rate")
+    # batched as they wait, five get a token each in the time of one: 5 / 41.6 ms
+    assert of(case, "joined_rate") == pytest.approx(of(case, "filling") / of(case, "token"), rel=0.01)
     # and at every rate that is drawn, the sequences in flight share one TP step
     assert isinstance(case.model, Lines)
     times = [point.y for point in case.model.points if point.series == "TP=4"]

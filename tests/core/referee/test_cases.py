@@ -99,6 +99,7 @@ def least_s() -> dict[str, float]:
         "starved_pipeline token": read_s(LARGE, "h100-sxm", 1) + 3 * hop_s,
         "starved_pipeline wide_token": wide_s,
         "starved_pipeline full_rate": read_s(LARGE, "h100-sxm", 4),
+        "starved_pipeline joined_rate": (read_s(LARGE, "h100-sxm", 1) + 3 * hop_s) / 5,
         "starved_pipeline wide_full_rate": wide_s / 5,
         "eight_ranks wire_time": ring_bytes_s("pcie-4", 8, 8),
         "eight_ranks step_8_both": read_s(SMALL, "l40s", 8) + sums_s(SMALL, "pcie-4", 8, 16),
