@@ -43,13 +43,14 @@ def fields(scenario: Scenario, limit_characters: int) -> Mapping[str, object]:
 
 
 def _scenario(scenario: Scenario) -> Mapping[str, str]:
-    """The scenario's model on one rank; a refusal of core's is raised where it is shown."""
+    """The scenario's model on one rank, of a pipeline on one of the first stage; a refusal of core's is raised where it is shown."""
     spec, tp_size = scenario.model_spec, scenario.tp
     rank_gib = block_bytes = "–"
     try:
         stage = stages(spec, min(scenario.pp, spec.num_hidden_layers))[0]
         rank_gib = local(f"{loaded_weight_bytes(spec, tp_size, stage) / GIB:.4f} GiB")
-        block_bytes = binary_bytes(BLOCK_TOKENS * kv_bytes_per_token_per_rank(spec, tp_size))
+        token_bytes = kv_bytes_per_token_per_rank(spec, tp_size, first_layer=stage.first_layer, layers=stage.layers)
+        block_bytes = binary_bytes(BLOCK_TOKENS * token_bytes)
     except ValueError:
         rank_gib = "–"
     return {"model": spec.name, "tp": str(tp_size), "rank_gib": rank_gib, "block_bytes": block_bytes}

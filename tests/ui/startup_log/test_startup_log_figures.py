@@ -3,10 +3,11 @@
 import pytest
 
 from core.catalog import model
+from core.scenario import Scenario
 from core.startup_log import weight_rules
 from core.startup_log.reader import read_log
 from ui.figures.frames import frame
-from ui.startup_log import charts, report, rows_exercises
+from ui.startup_log import charts, report, rows_exercises, words
 from ui.theme import DARK, LIGHT, Look
 
 
@@ -50,3 +51,9 @@ def test_a_second_model_explains_its_exercise_to_the_block():
 def test_a_tensor_table_tells_what_is_whole_on_every_rank():
     whole = {row.tensor for row in weight_rules.tensor_rows(model("llama-3-8b"), 4) if row.whole_on_every_rank}
     assert whole == {"norm", "final norm", "rotary table"}
+
+
+@pytest.mark.parametrize(("pp", "block"), [(1, "2 MiB"), (4, "512 KiB")])
+def test_a_block_and_the_weights_of_a_rank_are_of_the_same_stage(pp, block):
+    """Llama-3-8B: 2 x 8 heads x 128 x 2 bytes x 16 tokens a layer, for all 32 layers or for the 8 of a stage."""
+    assert words.fields(Scenario(pp=pp), 1)["block_bytes"] == block
