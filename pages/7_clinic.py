@@ -89,7 +89,7 @@ def all_reduce() -> None:
         if machine.world_size == 1:
             page.verdict("open", "all_reduce.alone")
         else:
-            page.verdict("ok" if decision.enabled else "off", f"all_reduce.{'on' if decision.enabled else 'off'}")
+            page.verdict("ok" if decision.reduces else "off", kernel_rows.verdict(decision))
         if not (look.present and decision.enabled):
             st.markdown(kernel_rows.rule_table(decision))
         bands = frame(kernel_rows.bands(machine))

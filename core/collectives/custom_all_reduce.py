@@ -194,6 +194,11 @@ class Decision:
         return self.machine.world_size > 1 and self.stopped_by is None
 
     @property
+    def reduces(self) -> bool:
+        """On, and not for gathers and scatters alone, as over more than eight ranks."""
+        return self.enabled and self.machine.world_size <= max(WORLD_SIZES)
+
+    @property
     def logged(self) -> str:
         """The line a log shows; "" while it is on, and for one rank, which has nothing to say."""
         if self.machine.world_size == 1 or self.stopped_by is None:
@@ -222,7 +227,7 @@ def kernel(machine: Machine, payload_bytes: int) -> Kernel:
     took them, met in a half butterfly.
     """
     require_positive(payload_bytes=payload_bytes)
-    reduces = decide(machine).enabled and machine.world_size <= max(WORLD_SIZES) and machine.nodes == 1
+    reduces = decide(machine).reduces and machine.nodes == 1
     if not (reduces and payload_bytes % 16 == 0 and _within(machine, payload_bytes)):
         return "symmetric memory" if _symmetric_takes(machine, payload_bytes) else "NCCL"
     if machine.world_size > 2 and not machine.full_nvlink:

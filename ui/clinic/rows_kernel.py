@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from core.collectives.custom_all_reduce import RULES, WORLD_SIZES, Decision, Kernel, Machine, Rule, kernel
+from core.collectives.custom_all_reduce import RULES, Decision, Kernel, Machine, Rule, kernel, world_sizes
 from core.collectives.releases import RELEASES_READ
 from runtime.kept import kept
 from runtime.prose import said
@@ -32,16 +32,25 @@ class Band:
     high_bytes: float
 
 
-def asks(rule: Rule) -> str:
-    """What a rule asks for, in words."""
-    return said("clinic", f"rule.{rule.key}", sizes=", ".join(map(str, WORLD_SIZES)))
+def asks(rule: Rule, machine: Machine) -> str:
+    """What a rule asks of a machine in its release, in words."""
+    return said("clinic", f"rule.{rule.key}", sizes=", ".join(map(str, world_sizes(machine))))
+
+
+def verdict(decision: Decision) -> str:
+    """Which block says what a release makes of a machine of two ranks or more."""
+    kind = "on" if decision.reduces else "gathers" if decision.enabled else "off"
+    return f"all_reduce.{kind}"
 
 
 def rule_table(decision: Decision) -> str:
     """Every rule in the order it is asked, as Markdown; those after the one that stops are not reached."""
     reached = {check.rule.key: check.holds for check in decision.checks}
     head = f"{said('clinic', 'says.rule_head')}\n|---|---|---|"
-    rows = (f"| {asks(rule)} | {rule.since} | {_answer(reached.get(rule.key, 'after'))} |" for rule in RULES)
+    rows = (
+        f"| {asks(rule, decision.machine)} | {rule.since} | {_answer(reached.get(rule.key, 'after'))} |"
+        for rule in RULES
+    )
     return "\n".join([head, *rows])
 
 

@@ -99,7 +99,7 @@ def _kernel_fields(shown: Shown) -> Mapping[str, object]:
     decision = shown.decision
     return {
         "decision": decision,
-        "rule": asks(decision.stopped_by) if decision.stopped_by else "",
+        "rule": asks(decision.stopped_by, decision.machine) if decision.stopped_by else "",
         "payload_bytes": shown.payload_bytes,
         "rows": shown.rows,
         "scenario": shown.knob.scenario,

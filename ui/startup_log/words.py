@@ -43,7 +43,7 @@ def fields(scenario: Scenario, limit_characters: int) -> Mapping[str, object]:
 
 
 def _scenario(scenario: Scenario) -> Mapping[str, str]:
-    """The scenario's model on one rank, of a pipeline on one of the first stage; a refusal of core's is raised where it is shown."""
+    """The scenario's model on one rank of the first stage; a refusal of core's is raised where it is shown."""
     spec, tp_size = scenario.model_spec, scenario.tp
     rank_gib = block_bytes = "–"
     try:

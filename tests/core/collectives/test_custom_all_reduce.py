@@ -35,6 +35,7 @@ def test_two_four_six_and_eight_ranks_are_served_in_every_release(release, world
     assert decide(machine).enabled == (world_size in served)
     assert bool(decide(machine).logged) == (world_size not in served | {1})
     assert world_size <= 8 or kernel(machine, 8 * KIB) == "NCCL"
+    assert decide(machine).reduces == (world_size in {2, 4, 6, 8})
 
 
 @pytest.mark.parametrize(("release", "enabled"), [("0.25.0", False), ("0.28.0", True), ("0.33.0", True)])

@@ -94,6 +94,15 @@ def test_rules_after_the_one_that_stops_are_not_reached():
     assert "not asked" in clinic_kernel.rule_table(decide(Machine("0.3.0", 2)))
 
 
+def test_sixteen_ranks_are_named_by_the_rule_that_they_meet_and_no_all_reduce_is_promised():
+    sixteen = decide(Machine("0.33.0", 16))
+    assert "16" in clinic_kernel.rule_table(sixteen)
+    assert "16" not in clinic_kernel.rule_table(decide(Machine("0.9.2", 16)))
+    assert clinic_kernel.verdict(sixteen) == "all_reduce.gathers"
+    assert clinic_kernel.verdict(decide(Machine("0.33.0", 8))) == "all_reduce.on"
+    assert clinic_kernel.verdict(decide(Machine("0.33.0", 3))) == "all_reduce.off"
+
+
 def test_answers_read_back_as_they_were_written():
     case = examine("slow_rank", POINTS)
     given = rows.Answers().with_said("slow_rank", 2)

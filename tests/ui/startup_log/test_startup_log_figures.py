@@ -56,4 +56,4 @@ def test_a_tensor_table_tells_what_is_whole_on_every_rank():
 @pytest.mark.parametrize(("pp", "block"), [(1, "2 MiB"), (4, "512 KiB")])
 def test_a_block_and_the_weights_of_a_rank_are_of_the_same_stage(pp, block):
     """Llama-3-8B: 2 x 8 heads x 128 x 2 bytes x 16 tokens a layer, for all 32 layers or for the 8 of a stage."""
-    assert words.fields(Scenario(pp=pp), 1)["block_bytes"] == block
+    assert words.fields(Scenario(tp=1, pp=pp), 1)["block_bytes"] == block
