@@ -95,7 +95,7 @@ def test_a_rank_is_called_slow_only_where_one_is(slow, said, unsaid):
         ({}, "uses its custom"),
         ({"clinic_joined": "PCIe only"}, "two ranks, or NVLink between every two"),
         ({"clinic_nodes": 2}, "all ranks on one node"),
-        ({"clinic_ranks": 3}, "2, 4, 6, 8 ranks"),
+        ({"clinic_ranks": 3}, "2, 4, 6, 8, 16 ranks"),
         ({"clinic_ranks": 1}, "nothing to reduce"),
         ({"clinic_p2p": "false"}, "peer-to-peer copies that arrive"),
     ],
