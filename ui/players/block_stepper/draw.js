@@ -40,7 +40,8 @@ function drawRanks(board, plan, colours, words, add) {
     const x = plan.column(rank);
     const key = el('rect', { x: x - 2.5 * s, y: 1, width: s * 0.83, height: s * 0.83, class: 'edge', style: `fill:${colours.solid(rank)}` });
     const tall = plan.size.touch ?? s * 1.7;
-    const hit = el('rect', { x: x - 3 * s, y: s * 0.45 - tall / 2, width: 6.4 * s, height: tall, rx: 4, class: 'hit rank-hit', 'data-only': rank, role: 'button', tabindex: 0, 'aria-label': filled(words.only, { rank }), 'aria-pressed': false });
+    const hit = el('rect', { x: x - 3 * s, y: s * 0.45 - tall / 2, width: 6.4 * s, height: tall, rx: 4, class: 'hit rank-hit',
+      'data-only': rank, role: 'button', tabindex: 0, 'aria-label': filled(words.only, { rank }), 'aria-pressed': false });
     add(el('g', {}, [key, text(x - 1.3 * s, s * 0.76, filled(words.rank, { rank }), 'rank'), hit]), { seen: (step) => step > 0, rank });
   }
 }
