@@ -27,7 +27,7 @@ def _hear_number(key: str, read: Callable[..., float | None], low: float, high: 
 
     def plain(text: str) -> str:
         value = None if _PLAIN_NUMBER.fullmatch(text) else read(text, low, high)
-        return text if value is None else f"{value:.17g}"
+        return text if value is None else repr(value).removesuffix(".0")
 
     address.spell(key, plain)
     ends = {name: end if isinstance(end, int) else f"{end:g}" for name, end in (("low", low), ("high", high))}

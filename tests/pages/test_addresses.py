@@ -107,6 +107,7 @@ def test_the_address_chooses_the_language(name):
     ("name", "written", "read", "kept"),
     [
         ("bill_alpha", "2,5", 2.5, "2.5"),
+        ("bill_alpha", "2,3", 2.3, "2.3"),
         ("bill_alpha", "1\u202f000", 1000.0, "1000"),
         ("bill_tokens", "1'024", 1024, "1024"),
         ("bill_alpha", "--5", 50.0, None),

@@ -147,8 +147,12 @@ def _tables(page: Page, question: Question, plan: Plan | None) -> None:
         page.say("accuracy.regimes")
         page.table(_regime_lines(), "accuracy.regimes")
         page.say("accuracy.foretold")
-        st.markdown(_foretold_table(foretold(), page.prose.text("accuracy.foretold_head")))
+        page.folded(page.prose.text("accuracy.foretold_each"), "foretold", lambda: _draw_foretold(page))
         page.say("accuracy.sources")
         lines = _source_lines()
         page.table(lines, "accuracy.sources")
         page.say("accuracy.command")
+
+
+def _draw_foretold(page: Page) -> None:
+    st.markdown(_foretold_table(foretold(), page.prose.text("accuracy.foretold_head")))
