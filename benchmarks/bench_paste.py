@@ -19,10 +19,10 @@ from core.errors import ShardlabError
 from core.links.fitted_tables import fitted_tables
 from core.models.hf_config import model_from_config
 from core.placement.topology import read_node, read_topology
-from core.quantity import read_quantity
 from core.serving.bench_reader import read_bench_results
 from core.serving.trace import read_trace
 from core.startup_log.reader import read_log
+from core.text.quantity import read_quantity
 from core.two_way_tp.result import read_result
 from core.two_way_tp.run_log import read_log as read_run
 from core.two_way_tp.scaling import read_scaling

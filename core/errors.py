@@ -1,6 +1,7 @@
 """Errors a learner can cause. Each message gives the quantity, its value, the rule and the way out."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from core.remark import Remark
@@ -54,6 +55,14 @@ class UnreadableTextError(ShardlabError):
     def __init__(self, message: str, reason: Remark | None = None) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+@dataclass(frozen=True)
+class CodeError:
+    """An exception of the learner's code, or a limit it met. `line` is in their file, 0 where there is none."""
+
+    message: str
+    line: int = 0
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

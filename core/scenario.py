@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from core.catalog import gpu, link, model
 from core.catalog.links import timed_row
 from core.errors import OutOfRangeError, ShardlabError, shortened
-from core.numbers import whole
 from core.remark import Remark, remark
 from core.specs import DTYPE_BYTES, GpuSpec, LinkSpec, ModelSpec
+from core.text.numbers import whole
 
 
 class Limits(NamedTuple):

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from core.errors import CodeError
 from core.ledger import Collective
-from core.sharding_math.submission import TASKS, CodeError, Submission, Task
+from core.sharding_math.submission import TASKS, Submission, Task
 from core.sharding_math.tensors import Array
 from runtime.confinement import end_group
 from runtime.processes import PARENT

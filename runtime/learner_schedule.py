@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from core.errors import CodeError
 from core.pipeline_bubble.submission import RUN, TASKS, Submission
-from core.sharding_math.submission import CodeError
 from runtime.learner_code import ROOT, WALL_S, as_int, run_program
 
 LAB = ROOT / "labs" / "lab-04-pipeline-bubble"

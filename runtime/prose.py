@@ -18,7 +18,7 @@ from typing import Protocol
 from core import units
 from core.placement.steps import LinkBill
 from core.specs import GpuSpec, LinkSpec, ModelSpec
-from core.training.layout import Strategy
+from core.strategy.training.layout import Strategy
 from runtime import content
 from runtime.catalog_words import told
 from runtime.quantities import (

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import ParamSpec
 
 from core import units
-from core.quantity import LONGEST
+from core.text.quantity import LONGEST
 from runtime import content, plurals
 
 MARKS = MappingProxyType(

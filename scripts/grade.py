@@ -17,7 +17,7 @@ from core.course.grading.questions import answers_in, questions, seed_of
 from core.course.grading.report import Answered, Grade, as_gradescope, as_junit, as_text, lines
 from core.course.grading.tasks import Lab, lab_of
 from core.errors import OutOfRangeError, ShardlabError
-from core.question import Number, judge
+from core.text.question import Number, judge
 from runtime.grading import grade
 from scripts.terminal import Parser, run, words, written_json
 

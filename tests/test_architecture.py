@@ -74,12 +74,7 @@ ORDER = (
         "units",
         "remark",
         "errors",
-        "numbers",
-        "quantity",
-        "question",
-        "lines",
-        "qr",
-        "layer_specs",
+        "text",
         "specs",
         "ledger",
         "catalog",
@@ -87,7 +82,7 @@ ORDER = (
         "models",
     ),
     *("collectives", "links", "cluster"),
-    *("sharding_math", "comm_cost", "steps", "pipeline_bubble", "serving", "training", "evidence", "placement"),
+    *("sharding_math", "comm_cost", "steps", "pipeline_bubble", "serving", "evidence", "placement"),
     *("two_way_tp", "startup_log", "strategy", "clinic", "course"),
 )
 """Inside core, a room never imports one to the right of it."""

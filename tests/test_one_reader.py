@@ -1,4 +1,4 @@
-"""Text becomes a number in one place, `core/numbers.py`: no other module turns a visitor's text into one.
+"""Text becomes a number in one place, `core/text/numbers.py`: no other module turns a visitor's text into one.
 
 What is looked for is a conversion of what may be text: a name, an item of something, or what a text's own method
 gave. It is looked for wherever text is met: in modules that import `re`, `csv` or `json`, and in functions that
@@ -15,7 +15,7 @@ READERS = sorted(
     path
     for room in ("core", "ui", "pages", "runtime")
     for path in (ROOT / room).rglob("*.py")
-    if path != ROOT / "core/numbers.py"
+    if path != ROOT / "core/text/numbers.py"
 )
 CONVERTS = {"int", "float", "complex", "Decimal", "Fraction"}
 PARTS = {"split", "partition", "rpartition", "splitlines", "group", "groups", "findall", "finditer", "fullmatch"}
@@ -49,8 +49,8 @@ NO_VISITORS_TEXT = {
     ("core/sharding_math/provenance.py", "float(result.parts[rank][row, column])"): "an entry of an array",
     ("core/startup_log/reader.py", "int(logged)"): "a figure that the reader of a log has read",
     ("core/startup_log/reader.py", "int(predicted)"): "a figure that was computed",
-    ("core/strategy/training_trace.py", "float(share)"): "a number of ours, as `addends` has just written it",
-    ("core/strategy/training_trace.py", "int(share)"): "a number of ours, as `addends` has just written it",
+    ("core/strategy/training/trace.py", "float(share)"): "a number of ours, as `addends` has just written it",
+    ("core/strategy/training/trace.py", "int(share)"): "a number of ours, as `addends` has just written it",
     ("core/two_way_tp/run_log.py", "int(world['tp_size'])"): "what this machine's own run logged",
     ("core/units.py", "float(shown[largest])"): "a number of ours, as it has just written it",
     ("core/units.py", "float(total)"): "a number of ours, as it has just written it",

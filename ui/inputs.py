@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from core.numbers import number as number_in
-from core.numbers import whole_number
+from core.text.numbers import number as number_in
+from core.text.numbers import whole_number
 from runtime import content
 from runtime.content import slug
 from ui import address

@@ -18,7 +18,7 @@ from streamlit.web.server.starlette.starlette_websocket import StarletteSessionC
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from core.numbers import whole_number
+from core.text.numbers import whole_number
 from runtime import content, operators
 from ui import language, wanted_messages
 

@@ -9,9 +9,9 @@ A link fitted to a sweep of lab 02's says over what: own_120_1.9_0_2_gloo
 import re
 
 from core.errors import OutOfRangeError
-from core.numbers import figure, whole
 from core.remark import Remark, remark
 from core.specs import LinkSpec
+from core.text.numbers import figure, whole
 from core.units import GB, plain
 
 PREFIX = "own_"

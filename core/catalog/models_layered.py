@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from core.catalog.model_rows import MLA, latent, row
-from core.layer_specs import (
+from core.specs import (
     AttentionSpec,
     CompressedSpec,
     DeltaSpec,
@@ -16,9 +16,9 @@ from core.layer_specs import (
     MambaSpec,
     MlaSpec,
     MlpSpec,
+    ModelSpec,
     MoeSpec,
 )
-from core.specs import ModelSpec
 
 _AIC = "config.json kept in ai-dynamo/aiconfigurator; transformers 5.23's class has as many parameters"
 _REMEMBERED = "shape of public config.json copies, as remembered; without the MTP module"

@@ -4,10 +4,10 @@ import numpy as np
 
 from core.catalog import gpu, link, model
 from core.clinic.case import Bars, Bin, Case, Figure, Histogram, Name, Segment
-from core.clinic.jitter import histogram_shares, hit_fraction, tail_of
 from core.comm_cost.bill import Step
 from core.comm_cost.node_boundary import NodeBill, node_bill
 from core.models.weights import read_weight_bytes
+from core.steps.jitter import histogram_shares, hit_fraction, tail_of
 
 MODEL, GPU, INSIDE, NETWORK = "llama-3-70b", "h100-sxm", "nvlink-4", "ethernet-200g"
 GPUS_PER_NODE, NODES, BATCH = 8, 2, 8

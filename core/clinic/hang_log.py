@@ -7,7 +7,7 @@ Source of the lines: NVIDIA/nccl at v2.20.5-1 and v2.27.5-1, src/init.cc, bootst
 import re
 from dataclasses import dataclass
 
-from core.numbers import whole
+from core.text.numbers import whole
 
 MAX_LINES, MAX_LINE = 20_000, 600
 """What is read of a text: more than any start prints, and little enough to be read at once."""

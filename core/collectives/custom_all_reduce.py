@@ -14,7 +14,7 @@ from typing import Literal
 
 from core.collectives.releases import Release, version_of
 from core.errors import OutOfRangeError, require_positive
-from core.numbers import whole
+from core.text.numbers import whole
 from core.units import KIB, MIB
 
 WORLD_SIZES = (2, 4, 6, 8)

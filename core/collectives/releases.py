@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from core.errors import OutOfRangeError
-from core.numbers import whole
+from core.text.numbers import whole
 
 Release = tuple[int, ...]
 

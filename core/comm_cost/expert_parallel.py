@@ -90,7 +90,7 @@ def expert_parallel_bill(
     Raises OutOfRangeError for a dense model or an imbalance that no routing has, IndivisibleError where experts do
     not divide over the ranks.
     """
-    moe = require_mixture(model)
+    moe = model.mixture
     require_positive(tokens=tokens, ranks=ranks)
     require_divides("num_experts", moe.num_experts, "ranks", ranks)
     if not 1 <= imbalance <= ranks:
@@ -122,13 +122,3 @@ def expected_distinct_ranks(moe: MoeSpec, ranks: int) -> float:
     here = require_divides("num_experts", moe.num_experts, "ranks", ranks)
     nowhere_here = comb(moe.num_experts - here, moe.num_experts_per_tok)
     return ranks * (1 - nowhere_here / comb(moe.num_experts, moe.num_experts_per_tok))
-
-
-def require_mixture(model: ModelSpec) -> MoeSpec:
-    """The model's experts.
-
-    Raises OutOfRangeError for a dense model.
-    """
-    if model.moe is None:
-        raise OutOfRangeError("model", model.key, "is dense: it has no experts to place; choose a mixture")
-    return model.moe

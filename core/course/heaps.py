@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from core.question import Accepted
+from core.text.question import Accepted
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-from core.layer_specs import CompressedSpec, StateSpec
-from core.specs import GpuSpec, ModelSpec
+from core.specs import CompressedSpec, GpuSpec, ModelSpec, StateSpec
 
 Kind = Literal["dense", "mixture", "latent", "hybrid", "compressed"]
 """Of layers: dense, with experts, with latent attention; with states; with what is behind compressed."""

@@ -23,9 +23,9 @@ from core.evidence.measurements import (
 )
 from core.evidence.published_names import published_dtype, published_gpu, published_model
 from core.evidence.published_terms import fits
-from core.numbers import number, whole_number
 from core.specs import LinkSpec
 from core.steps.model import CROSSING_S, TensorGroup
+from core.text.numbers import number, whole_number
 
 DEFAULT_UTILISATION = 0.9
 SHORT_CONTEXT = 100

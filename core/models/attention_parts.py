@@ -3,7 +3,8 @@
 Letters: d hidden_size, h and k heads, hd head_dim, r a latent rank.
 """
 
-from core.layer_specs import (
+from core.models.cuts import Cut, Part, Share, whole
+from core.specs import (
     AttentionSpec,
     CompressedSpec,
     ConvSpec,
@@ -11,10 +12,9 @@ from core.layer_specs import (
     LightningSpec,
     MambaSpec,
     MlaSpec,
+    ModelSpec,
     SelectiveSpec,
 )
-from core.models.cuts import Cut, Part, Share, whole
-from core.specs import ModelSpec
 
 
 def attention_parts(d: int, spec: AttentionSpec) -> list[Part]:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from core.catalog import model as find_model
 from core.errors import OutOfRangeError
 from core.models.left_alone import left_alone
-from core.numbers import whole
 from core.specs import ModelSpec
+from core.text.numbers import whole
 
 _WIDTHS: tuple[tuple[str, str, int | None], ...] = (
     (r"nvfp4|fp4", "nvfp4", 16),

@@ -5,7 +5,9 @@ from dataclasses import replace
 from typing import Literal
 
 from core.errors import OutOfRangeError, shortened
-from core.layer_specs import (
+from core.models.hf_family import Family
+from core.models.hf_values import MOST_POSITIONS, Values
+from core.specs import (
     AttentionSpec,
     CompressedSpec,
     ConvSpec,
@@ -17,9 +19,7 @@ from core.layer_specs import (
     MoeSpec,
     SelectiveSpec,
 )
-from core.models.hf_family import Family
-from core.models.hf_values import MOST_POSITIONS, Values
-from core.numbers import whole
+from core.text.numbers import whole
 
 
 def mixer(values: Values, family: Family, name: str, index: int) -> Mixer:

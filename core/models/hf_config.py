@@ -20,8 +20,8 @@ from core.models.hf_values import MOST_LAYERS, MOST_POSITIONS, Config, Values
 from core.models.left_alone import PARTS, LeftAlone, left_alone
 from core.models.quantisation import BLOCKS, WeightFormat, weight_format
 from core.models.vision import vision_parameters
-from core.numbers import figure
 from core.specs import AttentionSpec, ModelSpec
+from core.text.numbers import figure
 
 MOST_CHARACTERS = 2**23
 _UNKNOWN_PARTS = (

@@ -8,10 +8,10 @@ and what each token goes through (`dense`, `sparse`, or nothing).
 from dataclasses import replace
 
 from core.errors import OutOfRangeError, shortened
-from core.layer_specs import Block, LayerSpec, MlpSpec
 from core.models.hf_blocks import attention, inner_width, mixer, mixture, reads_another, window
 from core.models.hf_family import Family
 from core.models.hf_values import Values
+from core.specs import Block, LayerSpec, MlpSpec
 
 _NAMES = {
     "full_attention": "full",

@@ -4,7 +4,7 @@ Source: mistral.py of vLLM 0.33's transformers_utils/configs; FeedForward in mod
 """
 
 from core.models.hf_values import Config
-from core.numbers import figure
+from core.text.numbers import figure
 
 _NAMES = {
     "dim": "hidden_size",

@@ -5,7 +5,8 @@ from functools import lru_cache
 from math import ceil, floor
 
 from core.errors import require_divides, require_non_negative, require_positive
-from core.layer_specs import (
+from core.models.parameters import dtype_bytes
+from core.specs import (
     AttentionSpec,
     Block,
     CompressedSpec,
@@ -15,10 +16,9 @@ from core.layer_specs import (
     LightningSpec,
     MambaSpec,
     MlaSpec,
+    ModelSpec,
     SelectiveSpec,
 )
-from core.models.parameters import dtype_bytes
-from core.specs import ModelSpec
 
 BLOCK_TOKENS = 16
 """Tokens a KV block. Source: vLLM's default block size."""

@@ -12,7 +12,7 @@ from itertools import product
 from types import MappingProxyType
 
 from core.errors import OutOfRangeError, shortened
-from core.numbers import whole
+from core.text.numbers import whole
 
 LeftAlone = tuple[tuple[str, frozenset[int]], ...]
 _QKV = tuple(f"self_attn.{name}_proj" for name in "qkv")

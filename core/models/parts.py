@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from core.errors import OutOfRangeError
-from core.layer_specs import (
+from core.models import attention_parts
+from core.models.cuts import Cut, Group, Part, whole
+from core.specs import (
     AttentionSpec,
     Block,
     CompressedSpec,
@@ -20,12 +22,10 @@ from core.layer_specs import (
     MambaSpec,
     MlaSpec,
     MlpSpec,
+    ModelSpec,
     MoeSpec,
     SelectiveSpec,
 )
-from core.models import attention_parts
-from core.models.cuts import Cut, Group, Part, whole
-from core.specs import ModelSpec
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from core.errors import OutOfRangeError, shortened
-from core.numbers import whole
+from core.text.numbers import whole
 
 _FLOATS = {
     "bfloat16": "bf16",

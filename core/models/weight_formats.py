@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from core.errors import UnknownNameError
-from core.numbers import whole
 from core.specs import ModelSpec
+from core.text.numbers import whole
 
 _GROUP = 128
 _SCALE_AND_ZERO_BYTES = 2.5

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from core.errors import OutOfRangeError
+from core.errors import CodeError, OutOfRangeError
 from core.pipeline_bubble import bubble as pipeline_bubble
 from core.pipeline_bubble.schedules.actions import Action, Span
-from core.sharding_math.submission import CodeError
 
 TASKS = (
     "fill_drain",

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
-from core.numbers import whole
 from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.sharding_math.tp_sizes import block_rules, divisibility_rules
 from core.specs import GpuSpec, ModelSpec
+from core.text.numbers import whole
 
 Engine = Literal["vllm", "sglang", "trtllm"]
 ENGINES: tuple[Engine, ...] = ("vllm", "sglang", "trtllm")

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import OutOfRangeError, UnreadableTextError
-from core.numbers import whole, whole_number
+from core.text.numbers import whole, whole_number
 
 MOST_DEVICES = 512
 MOST_GPUS_A_NODE = 72

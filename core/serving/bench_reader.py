@@ -14,11 +14,11 @@ from itertools import islice
 from math import inf, isfinite
 
 from core.errors import UnreadableTextError
-from core.lines import without_colours
-from core.numbers import figure, number
 from core.remark import Remark, remark
 from core.serving.bench_results import CLOCKS, MOST, BenchResult, Clock, Clocked, assembled
 from core.serving.statistics import as_printed, flat, statistics
+from core.text.lines import without_colours
+from core.text.numbers import figure, number
 
 LONGEST_LINE = 4000
 SHORTEST_LINE = 8

@@ -6,7 +6,7 @@ GenAI-Perf's time between tokens is a request's own mean: (latency - first token
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from core.numbers import number
+from core.text.numbers import number
 
 _BARS = str.maketrans("│┃", "||")
 _CLOCKS = {"time to first token": "ttft", "inter token latency": "tpot", "request latency": "e2el"}

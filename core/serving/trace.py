@@ -13,7 +13,7 @@ from functools import lru_cache
 from statistics import mean
 
 from core.errors import UnreadableTextError
-from core.numbers import number, whole_number
+from core.text.numbers import number, whole_number
 
 MOST_REQUESTS = 5000
 """Requests of a trace that are sent; the rest is left out, and counted."""

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from core.question import Number, number
 from core.sharding_math.step_ledger import activation_bytes, step_ledger
 from core.specs import DTYPE_BYTES, ModelSpec
+from core.text.question import Number, number
 from core.units import KB, KIB
 
 Level: TypeAlias = Literal["worked", "last step", "blank"]

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from core.errors import CodeError
 from core.ledger import Collective, Ledger
 from core.sharding_math.examples import layer_arrays, mlp_arrays
 from core.sharding_math.group import Group
@@ -22,14 +23,6 @@ Task: TypeAlias = Literal["column_parallel", "row_parallel", "mlp_tp"]
 TASKS: tuple[Task, ...] = ("column_parallel", "row_parallel", "mlp_tp")
 ROUNDING = 1e-9
 """The drawn numbers are of order one and the sums of eight terms: a larger difference is no rounding."""
-
-
-@dataclass(frozen=True)
-class CodeError:
-    """An exception of the learner's code, or a limit it met. `line` is in their file, 0 where there is none."""
-
-    message: str
-    line: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ comes before, and a line of another record that was run into it, does not matter
 import re
 from collections.abc import Iterator
 
-from core.numbers import figure, whole
 from core.startup_log.records import Engine, Figure, FigureKind, LogLine, Memory, Quantity
+from core.text.numbers import figure, whole
 from core.units import GIB, MIB
 
 _NUMBER = r"-?\d{1,12}(?:\.\d{1,9})?"

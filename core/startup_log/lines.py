@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from core.lines import LONGEST_LINE, without_colours, without_tags
-from core.numbers import whole
 from core.startup_log.records import LogLine
+from core.text.lines import LONGEST_LINE, without_colours, without_tags
+from core.text.numbers import whole
 
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}(?!=)")
 _FRAMED = re.compile(r"^\s{0,8}│ ?(?=\S)")

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from math import ceil
 
-from core.layer_specs import StateSpec
 from core.models.kv_cache import layer_token_bytes
-from core.specs import ModelSpec
+from core.specs import ModelSpec, StateSpec
 from core.startup_log.basis import Basis
 
 _NEARLY_ALIKE = 1.5

@@ -7,12 +7,12 @@ from math import ceil, floor, isclose
 from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import Stage
 from core.models.parameters import dtype_bytes
-from core.numbers import whole
 from core.remark import Remark, remark
 from core.startup_log.basis import ROW_BYTES, TOLERANCE, UNNAMED, Basis, same_count, windowed, within
 from core.startup_log.pools import pools, requests
 from core.startup_log.records import Doubt, Figure, Memory, Outcome, Prediction, Settings
 from core.startup_log.starts import Pair
+from core.text.numbers import whole
 from core.units import GIB
 
 DEFAULT_SWAP_GIB = 4.0

@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterable
 
 from core.errors import UnreadableTextError
-from core.lines import LONGEST_LINE
-from core.numbers import number
 from core.remark import Remark, once, remark
 from core.startup_log.basis import Run, basis_of, main_basis, runs
 from core.startup_log.checking import checks
@@ -13,6 +11,8 @@ from core.startup_log.lines import LIMIT_LINES, read_lines
 from core.startup_log.records import Check, Given, Memory, Report
 from core.startup_log.remarks import no_room, remarks
 from core.startup_log.variables import filled_in
+from core.text.lines import LONGEST_LINE
+from core.text.numbers import number
 
 LIMIT_CHARACTERS = 20_000_000
 """More than any engine prints before it serves."""

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from core.errors import divisors
-from core.numbers import whole
 from core.remark import Remark, once, remark
 from core.startup_log.records import LogLine
+from core.text.numbers import whole
 
 _Fields = dict[str, object]
 

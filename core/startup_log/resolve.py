@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from core.catalog import MODELS, model
 from core.errors import UnknownNameError
-from core.numbers import whole
 from core.specs import ModelSpec
 from core.startup_log.records import LogLine, Settings
+from core.text.numbers import whole
 
 _ASSIGNED = re.compile(
     r"rank (\d{1,5}) in world size (\d{1,5}) is assigned as DP rank (\d{1,5}), PP rank (\d{1,5}),"

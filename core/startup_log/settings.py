@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 from dataclasses import fields, replace
 
-from core.numbers import figure, number, whole, whole_number
 from core.startup_log.records import Engine, LogLine, Settings
+from core.text.numbers import figure, number, whole, whole_number
 
 _CUES: tuple[tuple[Engine, tuple[str, ...]], ...] = (
     ("sglang", ("sglang", "ServerArgs(", "Load weight end", "Load weight begin", "KV Cache is allocated",

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from core.lines import LONGEST_LINE
 from core.startup_log.records import LogLine
+from core.text.lines import LONGEST_LINE
 
 _VALUE = r"(\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'|[^\s\"';&|#]{1,300})"
 _SET = re.compile(rf"(?:^|(?<=\s))(?:-\s|-e\s)?([A-Za-z_]\w{{0,60}})=(?!=){_VALUE}")

@@ -7,8 +7,17 @@ fuses differs by release: of the counts that are met, these leave the least erro
 were left out.
 """
 
-from core.layer_specs import AttentionSpec, Block, CompressedSpec, DeltaSpec, MlaSpec, MlpSpec, MoeSpec, StateSpec
-from core.specs import ModelSpec
+from core.specs import (
+    AttentionSpec,
+    Block,
+    CompressedSpec,
+    DeltaSpec,
+    MlaSpec,
+    MlpSpec,
+    ModelSpec,
+    MoeSpec,
+    StateSpec,
+)
 
 _MLP, _EXPERTS = 4, 5
 """Norm, gate and up, activation, down. Experts lie between what engines have: a norm and a router, then either one

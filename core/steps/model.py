@@ -11,20 +11,22 @@ from core.collectives.across import hierarchical_all_reduce
 from core.collectives.cost import as_measured, ring_all_reduce
 from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, weight_streaming_s
 from core.errors import OutOfRangeError, require_divides, require_non_negative, require_positive
-from core.layer_specs import (
+from core.models.kv_cache import step_cache_bytes
+from core.models.parameters import count_parameters, multiplied_parameters
+from core.models.weights import read_weight_bytes
+from core.specs import (
     AttentionSpec,
     Block,
     CompressedSpec,
     DeltaSpec,
+    GpuSpec,
     LightningSpec,
+    LinkSpec,
     MambaSpec,
     MlaSpec,
+    ModelSpec,
     SelectiveSpec,
 )
-from core.models.kv_cache import step_cache_bytes
-from core.models.parameters import count_parameters, multiplied_parameters
-from core.models.weights import read_weight_bytes
-from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.launches import launched_layers
 
 LAB_PAIR = ("llama-3-8b", "a100-80gb-sxm", "bf16")

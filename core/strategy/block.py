@@ -10,7 +10,6 @@ from math import prod
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from core.comm_cost.expert_parallel import require_mixture
 from core.errors import UnknownNameError, require_divides
 from core.sharding_math.layer_parts import LayerPart, layer_parts
 from core.specs import ModelSpec
@@ -136,7 +135,7 @@ def _pipeline(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Tr
 
 
 def _expert_parallel(model: ModelSpec, ranks: int, tokens: int) -> Iterator[Weight | Transfer]:
-    moe = require_mixture(model)
+    moe = model.mixture
     each = require_divides("num_experts", moe.num_experts, "ep_size", ranks)
     *others, experts = weights_of(model)
     payload = BYTES * tokens * moe.num_experts_per_tok * model.hidden_size

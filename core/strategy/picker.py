@@ -16,9 +16,9 @@ from core.placement.rank_memory import measured_budget
 from core.placement.trace import decisions, taken
 from core.remark import Remark, remark
 from core.specs import ModelSpec
-from core.strategy.training import TrainingChoice, TrainingDemand, choose
-from core.strategy.training_trace import training_decisions
-from core.training.layout import ZERO_NAMES, Strategy
+from core.strategy.training.choice import TrainingChoice, TrainingDemand, choose
+from core.strategy.training.layout import ZERO_NAMES, Strategy
+from core.strategy.training.trace import training_decisions
 
 Purpose = Literal["train", "serve"]
 Goal = Literal["throughput", "latency"]

@@ -15,7 +15,6 @@ from core.evidence.accuracy import Band
 from core.evidence.calibration import calibration_of
 from core.links.fit import link_of
 from core.links.fitted_tables import FittedTable, fitted_tables
-from core.numbers import figure
 from core.placement.bench_prediction import predict_bench
 from core.placement.plan import Plan, Question, judge
 from core.placement.planner import Placement
@@ -27,6 +26,7 @@ from core.serving.bench_reader import read_bench_results
 from core.serving.bench_results import BenchResult
 from core.specs import LinkSpec
 from core.steps.model import Efficiency
+from core.text.numbers import figure
 from core.units import GIB
 
 REFITTED = Band(0.75, 1.34)

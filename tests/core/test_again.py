@@ -14,13 +14,13 @@ from core.comm_cost.expert_parallel import expected_distinct_ranks, expert_paral
 from core.comm_cost.node_boundary import node_bill
 from core.comm_cost.remedies import overlap_break_even
 from core.course.start_here import ridge_tokens
-from core.layer_specs import MoeSpec
 from core.models.kv_cache import kv_bytes_per_token
 from core.models.parameters import total_parameters
 from core.models.weights import held_weight_bytes
 from core.pipeline_bubble.bubble import bubble_fraction, bubble_overhead, microbatches_for_budget
+from core.specs import MoeSpec
 from core.steps.speculation import expected_speedup
-from core.training.memory import model_states
+from core.strategy.training.memory import model_states
 
 PLAIN = ("llama-3-8b", "llama-3-70b", "llama-3.1-405b", "llama-2-7b", "codellama-13b", "mistral-7b")
 """Attention with whole query heads and a gated MLP, no bias, and tables that are not tied."""

@@ -36,7 +36,7 @@ RANKS = (
 CURVE = next(captures.CURVES.glob("*.json"))
 NO_ROWS = {
     "core.startup_log.lines.read_lines": "each line as it stands: read_log answers",
-    "core.quantity.read_quantity": "one number, no rows",
+    "core.text.quantity.read_quantity": "one number, no rows",
     "core.evidence.foretold.read_foretold": "a file of this repository",
 }
 

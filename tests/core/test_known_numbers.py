@@ -17,7 +17,7 @@ from core.models.kv_cache import kv_blocks, kv_bytes_per_token, kv_tokens, max_c
 from core.models.weights import held_weight_bytes
 from core.pipeline_bubble.bubble import bubble_fraction, bubble_overhead, microbatches_for_budget
 from core.pipeline_bubble.schedules.serving import Pipe, chunked_prefill_time, steady_decode
-from core.question import shown
+from core.text.question import shown
 from core.two_way_tp.spend import HOURS_A_DAY, cost_usd, hours_for
 from core.units import GB, GIB, percent
 

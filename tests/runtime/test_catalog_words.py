@@ -8,7 +8,7 @@ from core.catalog import GPUS, LINKS, MODELS
 from core.catalog.measured_link import measured_link
 from core.placement.steps import LinkBill
 from core.strategy.picker import RECOMPUTED
-from core.training.layout import Strategy
+from core.strategy.training.layout import Strategy
 from runtime import catalog_words, content
 from runtime.prose import Prose
 from tests import pseudo

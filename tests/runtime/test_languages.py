@@ -10,9 +10,10 @@ import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import question, units
-from core.numbers import number
-from core.quantity import read_quantity
+from core import units
+from core.text import question
+from core.text.numbers import number
+from core.text.quantity import read_quantity
 from runtime import content, plurals, quantities
 from runtime.prose import Prose, said, written
 from ui.comm_cost.rows import sum_in_ms

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.clinic import SEED, three_waits
 from core.clinic.case import Bars
-from core.clinic.jitter import (
+from core.steps.jitter import (
     expected_max_exponential,
     expected_max_normal,
     exponential_max_quantile,

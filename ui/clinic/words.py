@@ -8,10 +8,10 @@ from core.clinic.cross_node import STALL_CHANCE, STALL_S
 from core.clinic.faults import Fault
 from core.clinic.hang import Cause, Finding, Test
 from core.clinic.hang_log import HangLog
-from core.clinic.jitter import exponential_max_quantile, harmonic
 from core.clinic.three_waits import ONE_TOKEN, PIPELINE, RING, TP, Knob, responses
 from core.collectives.custom_all_reduce import CAPS_SINCE, SYMMETRIC_MEMORY_DEFAULT_SINCE, Decision, kernel
 from core.collectives.releases import RELEASES_READ
+from core.steps.jitter import exponential_max_quantile, harmonic
 from runtime.prose import Prose, named, said
 from runtime.quantities import local
 from ui.clinic.rows_kernel import asks

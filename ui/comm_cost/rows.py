@@ -11,8 +11,8 @@ from core.comm_cost.bill import Bill, Step, bill
 from core.comm_cost.measured import MeasuredPoint, measured_bill
 from core.comm_cost.readings import Reading
 from core.errors import OutOfRangeError
-from core.numbers import figure, whole
 from core.specs import LinkSpec
+from core.text.numbers import figure, whole
 from runtime.catalog_words import short_name
 from runtime.kept import kept
 from runtime.prose import named, said

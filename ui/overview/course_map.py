@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.question import Concept
+from core.text.question import Concept
 from runtime.content import slug
 from runtime.prose import named, said
 from ui.course import pages as course

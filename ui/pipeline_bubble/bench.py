@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from core.numbers import whole
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import Comparison, Serving
 from core.pipeline_bubble.schedules.actions import exact
 from core.pipeline_bubble.schedules.families import FAMILIES
+from core.text.numbers import whole
 from runtime import workers
 from runtime.kept import kept
 from runtime.prose import said

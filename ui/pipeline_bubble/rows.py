@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from core.numbers import whole
 from core.pipeline_bubble.bubble import (
     Budget,
     FillDrain,
@@ -25,6 +24,7 @@ from core.pipeline_bubble.schedules.grid import common_ticks, tick_grid
 from core.pipeline_bubble.schedules.report import Report, held_over_time
 from core.pipeline_bubble.schedules.serving import steady_decode
 from core.pipeline_bubble.schedules.simulator import Timeline
+from core.text.numbers import whole
 from runtime.kept import kept
 from runtime.prose import said
 

@@ -4,11 +4,11 @@ from dataclasses import astuple, dataclass, replace
 
 from core.catalog import gpu as find_gpu
 from core.catalog import link as find_link
-from core.numbers import whole
 from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout
 from core.placement.plan import Plan, Question, judge
 from core.placement.rank_memory import measured_budget
+from core.text.numbers import whole
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from core.qr import QUIET, Modules
+from ui.figures.qr import QUIET, Modules
 from ui.theme import LIGHT
 
 MODULE_PX = 7

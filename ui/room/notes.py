@@ -5,11 +5,11 @@ from urllib.parse import urlencode, urljoin
 
 import streamlit as st
 
-from core.qr import LONGEST, qr_code
 from runtime.prose import said
 from runtime.rooms import ROOMS, pass_of
 from ui import inputs
 from ui.course.pages import entry
+from ui.figures.qr import LONGEST, qr_code
 from ui.paths import PATH, PATHS, name
 from ui.players.still import still
 from ui.prose import escape

@@ -13,13 +13,13 @@ from urllib.parse import urljoin
 import streamlit as st
 
 from core.course.heaps import heaps
-from core.qr import LONGEST, qr_code
 from runtime import content
 from runtime.prose import said
 from runtime.quantities import form, plain
 from runtime.rooms import CODE_LETTERS, MOST_VOTES, ROOMS, Question, Tally, code_of
 from ui import address, inputs
 from ui.course.pages import entry
+from ui.figures.qr import LONGEST, qr_code
 from ui.players.still import still
 from ui.prose import escape
 from ui.room.drawing import code_svg, width_px

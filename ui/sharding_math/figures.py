@@ -6,12 +6,12 @@ from functools import lru_cache
 import pandas as pd
 import streamlit as st
 
-from core.question import judge
 from core.sharding_math.examples import Kind, Run
 from core.sharding_math.exercise import Level, calculation, is_given
 from core.sharding_math.layer_parts import layer_parts
 from core.sharding_math.mistakes import DEAR_ORDERS, broken
 from core.sharding_math.rounding import Trial, TrialResult, run_trial
+from core.text.question import judge
 from runtime import workers
 from runtime.prose import said as phrase
 from runtime.quantities import heard

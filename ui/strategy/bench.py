@@ -13,7 +13,7 @@ from core.strategy.block import BLOCKS
 from core.strategy.disaggregation import Request
 from core.strategy.picker import Question
 from core.strategy.rooms import ROOMS
-from core.training.layout import Recompute
+from core.strategy.training.layout import Recompute
 from runtime.prose import said as phrase
 from ui import address, inputs
 from ui.scenes import Page

@@ -7,10 +7,10 @@ from math import gcd
 from core.errors import ShardlabError
 from core.scenario import Scenario
 from core.specs import ModelSpec
-from core.strategy.training import fullest_rank
-from core.training.layout import Recompute, Strategy
-from core.training.memory import Job, TrainingMemory, model_states
-from core.training.traffic import Transfer, training_traffic
+from core.strategy.training.choice import fullest_rank
+from core.strategy.training.layout import Recompute, Strategy
+from core.strategy.training.memory import Job, TrainingMemory, model_states
+from core.strategy.training.traffic import Transfer, training_traffic
 from core.units import GB
 from runtime.prose import named, said
 from runtime.quantities import decimal_bytes

@@ -10,7 +10,7 @@ from core.strategy.disaggregation import Handoff, Request, handoff
 from core.strategy.flips import Flip
 from core.strategy.picker import Answer, layout_family, strategy_family
 from core.strategy.rooms import Played, played
-from core.strategy.training import TrainingChoice, TrainingPlan
+from core.strategy.training.choice import TrainingChoice, TrainingPlan
 from runtime.catalog_words import short_name, told
 from runtime.prose import named, worded
 from runtime.prose import said as phrase

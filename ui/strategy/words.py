@@ -10,7 +10,7 @@ from core.steps.model import MFU
 from core.strategy.disaggregation import Handoff
 from core.strategy.flips import Flip
 from core.strategy.picker import Answer
-from core.strategy.training import ACCUMULATED, RESERVED_BYTES, WITHIN_ERROR
+from core.strategy.training.choice import ACCUMULATED, RESERVED_BYTES, WITHIN_ERROR
 from core.units import GB
 from runtime.catalog_words import short_name, told
 from runtime.prose import said, worded

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from core.course.citations.predicates import Predicate
-from core.numbers import whole
+from core.text.numbers import whole
 
 
 @dataclass(frozen=True)

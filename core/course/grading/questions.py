@@ -30,9 +30,9 @@ from core.pipeline_bubble.bubble import (
     microbatches_for_budget,
     run_on_ticks,
 )
-from core.quantity import Dimension
-from core.question import Draw, Number, number, pick
 from core.specs import LinkSpec, ModelSpec
+from core.text.quantity import Dimension
+from core.text.question import Draw, Number, number, pick
 from core.two_way_tp.predictions import GPTS, padded_vocab_size
 
 TOLERANCE = 0.01

@@ -3,15 +3,15 @@
 from dataclasses import replace
 
 from core.catalog import gpu, link, model
-from core.clinic.jitter import expected_max_exponential, hit_fraction
 from core.collectives.cost import one_shot_all_reduce, ring_all_reduce
 from core.collectives.custom_all_reduce import Machine, decide
 from core.comm_cost.bill import Step, balance_payload_bytes, bill, comm_fraction, weight_streaming_s
 from core.comm_cost.readings import altered
 from core.comm_cost.remedies import exposed_s
 from core.models.weights import held_weight_bytes, read_weight_bytes
-from core.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
+from core.steps.jitter import expected_max_exponential, hit_fraction
 from core.steps.straggler import Straggler, lockstep
+from core.text.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.units import KIB, MIB, bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds
 
 SEE, COUNT, BREAK, BENCH = (Taught("comm_cost", scene) for scene in ("see", "count", "break_it", "bench"))

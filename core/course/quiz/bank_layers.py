@@ -6,8 +6,8 @@ from core.comm_cost.break_even import crossover_hidden_size
 from core.models.kv_cache import kv_heads_per_rank
 from core.models.loaded_weights import loaded_weight_bytes
 from core.models.parameters import padded_vocab_size, total_parameters
-from core.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.sharding_math.tp_sizes import check_tp_size
+from core.text.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.units import GB, GIB, bandwidth, binary_bytes, decimal_bytes, grouped, seconds
 
 SEE, COUNT, BREAK, BUILD = (Taught("sharding_math", scene) for scene in ("see", "count", "break_it", "build"))

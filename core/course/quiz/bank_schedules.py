@@ -16,8 +16,8 @@ from core.models.parameters import distinct_expert_fraction
 from core.models.weights import held_weight_bytes
 from core.pipeline_bubble.bubble import bubble_fraction, bubble_overhead, microbatches_for_budget
 from core.pipeline_bubble.schedules.serving import Pipe, chunked_prefill_time, filling_microbatches, steady_decode
-from core.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
-from core.training.memory import model_states
+from core.strategy.training.memory import model_states
+from core.text.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.units import GB, GIB, binary_bytes, decimal_bytes, grouped, percent, plain, seconds
 
 COUNT, SEE, BREAK, BENCH = (Taught("pipeline_bubble", scene) for scene in ("count", "see", "break_it", "bench"))

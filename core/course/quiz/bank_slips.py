@@ -6,7 +6,7 @@ from core.comm_cost.readings import unit_slips
 from core.models.parameters import total_parameters
 from core.models.weights import held_weight_bytes
 from core.pipeline_bubble.bubble import bubble_fraction
-from core.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
+from core.text.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.two_way_tp.spend import cost_usd, hours_for
 from core.units import GB, GIB, bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from core.course.quiz import bank_costs, bank_layers, bank_schedules, bank_slips
 from core.errors import OutOfRangeError, UnknownNameError
-from core.numbers import whole_number
-from core.question import Concept, Draw, Judged, Question, Taught, judge
+from core.text.numbers import whole_number
+from core.text.question import Concept, Draw, Judged, Question, Taught, judge
 
 PASS_FRACTION = 0.7
 WEAK_FRACTION = PASS_FRACTION

@@ -4,8 +4,8 @@ import re
 
 from core.links.nccl_tests.records import Device
 from core.links.nccl_tests.streams import Stream
-from core.numbers import number as number_in
-from core.numbers import whole
+from core.text.numbers import number as number_in
+from core.text.numbers import whole
 
 OPS = {
     "all_reduce": "all_reduce", "allreduce": "all_reduce", "all_gather": "all_gather", "allgather": "all_gather",

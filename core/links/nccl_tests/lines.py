@@ -9,9 +9,9 @@ import re
 from itertools import takewhile
 from typing import NamedTuple
 
-from core.lines import without_colours, without_tags
 from core.links.nccl_tests.records import Half
-from core.numbers import figure, whole
+from core.text.lines import without_colours, without_tags
+from core.text.numbers import figure, whole
 
 TYPE_BYTES = {
     "bfloat16": 2, "double": 8, "float": 4, "half": 2, "uint64": 8, "uint32": 4, "uint8": 1, "int64": 8, "int32": 4,

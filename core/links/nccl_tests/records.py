@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.numbers import whole
 from core.remark import Remark
+from core.text.numbers import whole
 
 
 class Half(NamedTuple):

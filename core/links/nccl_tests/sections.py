@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from core.lines import LONGEST_LINE
 from core.links.nccl_tests.headings import GLOO, INTERESTING, take_remark
 from core.links.nccl_tests.lines import (
     CUT_HEAD,
@@ -30,8 +29,9 @@ from core.links.nccl_tests.lines import (
 )
 from core.links.nccl_tests.records import PrintedRow
 from core.links.nccl_tests.streams import Pending, Section, Stream
-from core.numbers import whole
 from core.remark import remark
+from core.text.lines import LONGEST_LINE
+from core.text.numbers import whole
 
 _NOTE = re.compile(r"## [a-z]{1,40}: ")
 """A line in which whoever kept a paste says what it is: no part of what was printed."""

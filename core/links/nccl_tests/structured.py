@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from core.numbers import whole
+from core.text.numbers import whole
 
 _BEGINNING = re.compile(r'\{\s{0,200}"version"\s{0,20}:')
 _DECODER = json.JSONDecoder(parse_int=lambda digits: whole(digits[:18]))

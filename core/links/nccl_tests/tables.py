@@ -22,8 +22,8 @@ from core.links.nccl_tests.records import Half, PrintedRow, Row, Table
 from core.links.nccl_tests.sections import sections_of
 from core.links.nccl_tests.streams import Section
 from core.links.nccl_tests.structured import as_printed
-from core.numbers import figure
 from core.remark import Remark, remark
+from core.text.numbers import figure
 
 
 def read_tables(text: str) -> tuple[Table, ...]:

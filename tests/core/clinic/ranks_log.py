@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from core.numbers import whole
+from core.text.numbers import whole
 
 _STARTED = re.compile(r"rank (\d{1,4}): started, world size (\d{1,4})")
 _JOINED = re.compile(r"rank (\d{1,4}): joined")

@@ -19,8 +19,8 @@ from core.course.grading.questions import answers_in, points_each, questions, se
 from core.course.grading.report import Grade, as_gradescope, as_junit, as_text, lines
 from core.course.grading.tasks import LABS, QUESTION_POINTS, Outcome, earned, lab_of, tally
 from core.errors import OutOfRangeError, UnknownNameError
-from core.question import judge
 from core.specs import LinkSpec
+from core.text.question import judge
 from runtime import content
 from scripts.grade import answer_to, worded
 

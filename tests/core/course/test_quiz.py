@@ -8,7 +8,7 @@ from core.comm_cost.bill import allreduce_payload_bytes
 from core.course.quiz import BANK, Choice, Number, Sheet, judge, paper
 from core.course.quiz.paper import MOST_SEED
 from core.errors import OutOfRangeError, UnknownNameError
-from core.quantity import read_quantity
+from core.text.quantity import read_quantity
 from runtime import content
 from ui.course.pages import entry
 

@@ -25,10 +25,10 @@ from core.placement.plan import Plan, Question
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import ACTIVATION_BYTES, TensorGroup, peak_flops, prefill_flops
 from core.strategy.disaggregation import Request, handoff
-from core.strategy.training import transfer_link
-from core.training.layout import Strategy
-from core.training.memory import Job
-from core.training.traffic import Transfer, training_traffic
+from core.strategy.training.choice import transfer_link
+from core.strategy.training.layout import Strategy
+from core.strategy.training.memory import Job
+from core.strategy.training.traffic import Transfer, training_traffic
 from tests.core.referee.clock import Work, busiest_s, replay
 from tests.core.referee.fabric import Fabric, around
 

@@ -25,8 +25,8 @@ from core.serving.simulate import simulate
 from core.steps.model import TensorGroup
 from core.strategy import disaggregation
 from core.strategy.disaggregation import Request
-from core.strategy.training import cuts
-from core.training.memory import Job
+from core.strategy.training.choice import cuts
+from core.strategy.training.memory import Job
 from tests.core.referee import shown
 from tests.core.referee.shown import Shown
 from ui.comm_cost.rows_view import View

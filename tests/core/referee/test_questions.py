@@ -14,7 +14,7 @@ from core.collectives.programs import program
 from core.comm_cost.bill import LAB_STEP_S
 from core.course.quiz import paper
 from core.course.quiz.paper import MOST_SEED
-from core.quantity import read_quantity
+from core.text.quantity import read_quantity
 from core.units import KIB
 from tests.core.referee.clock import Work, replay
 from tests.core.referee.fabric import Fabric, around

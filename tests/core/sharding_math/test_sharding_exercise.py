@@ -1,8 +1,8 @@
 """The count as an exercise: its lines, and answers right, wrong, and right in another unit."""
 
 from core.catalog import model
-from core.question import judge
 from core.sharding_math.exercise import LEVELS, calculation, is_given
+from core.text.question import judge
 
 ENTRIES, PAYLOAD, COUNT, TOTAL = calculation(model("llama-3-8b"), tokens=1, tp_size=2)
 

@@ -12,7 +12,7 @@ from core.placement.planner import Placement, place
 from core.steps.model import MFU
 from core.strategy.flips import KNOBS, flips
 from core.strategy.picker import NONE, Question, answer, layout_family
-from core.strategy.training import (
+from core.strategy.training.choice import (
     ACCUMULATED,
     WITHIN_ERROR,
     TrainingChoice,
@@ -25,10 +25,10 @@ from core.strategy.training import (
     training_flops,
     transfer_link,
 )
-from core.strategy.training_trace import training_decisions
-from core.training.layout import Strategy
-from core.training.memory import Job
-from core.training.traffic import Transfer
+from core.strategy.training.layout import Strategy
+from core.strategy.training.memory import Job
+from core.strategy.training.trace import training_decisions
+from core.strategy.training.traffic import Transfer
 from runtime.prose import worded
 from tests.equations import wrong
 

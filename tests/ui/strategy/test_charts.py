@@ -9,7 +9,7 @@ from core.placement.cluster import ClusterSpec
 from core.scenario import Scenario
 from core.strategy.block import block_under
 from core.strategy.picker import Question, answer
-from core.training.memory import Job
+from core.strategy.training.memory import Job
 from core.units import GB
 from ui.figures.frames import frame
 from ui.strategy import charts, rows

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from core.catalog import link, model
 from core.collectives.programs import ring_all_gather, ring_all_reduce, ring_reduce_scatter, run
 from core.models.parameters import total_parameters
-from core.training.layout import Strategy
-from core.training.memory import Job
-from core.training.traffic import sent_bytes, training_traffic
+from core.strategy.training.layout import Strategy
+from core.strategy.training.memory import Job
+from core.strategy.training.traffic import sent_bytes, training_traffic
 
 LLAMA = "llama-3-8b"
 PROGRAMS = {

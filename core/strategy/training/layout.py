@@ -9,7 +9,6 @@ Ignored: KV heads repeated where t is more than there are, and layers distribute
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from core.comm_cost.expert_parallel import require_mixture
 from core.errors import OutOfRangeError, require_divides, require_positive
 from core.models.kv_cache import kv_heads_per_rank
 from core.models.parameters import count_parameters
@@ -98,7 +97,7 @@ def rank_parameters(model: ModelSpec, strategy: Strategy, stage: int = 0) -> Ran
     require_divides("num_attention_heads", model.num_attention_heads, "tp_size", t)
     kv_heads_per_rank(model, t)
     if strategy.ep_size > 1:
-        require_divides("num_experts", require_mixture(model).num_experts, "ep_size", strategy.ep_size)
+        require_divides("num_experts", model.mixture.num_experts, "ep_size", strategy.ep_size)
     if stage not in range(p):
         raise OutOfRangeError("stage", stage, f"must be below {p}, the number of stages")
     count = count_parameters(model)

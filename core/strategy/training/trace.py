@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from core.models.parameters import total_parameters
 from core.remark import Remark, remark
-from core.strategy.training import (
+from core.strategy.training.choice import (
     ACCUMULATED,
     RESERVED_BYTES,
     WITHIN_ERROR,
@@ -14,8 +14,8 @@ from core.strategy.training import (
     judge,
     room_bytes,
 )
-from core.training.layout import ZERO_NAMES, Strategy
-from core.training.memory import model_states
+from core.strategy.training.layout import ZERO_NAMES, Strategy
+from core.strategy.training.memory import model_states
 from core.units import SIZES, addends, seconds
 
 AXES: tuple[tuple[str, tuple[bool, bool, bool]], ...] = (

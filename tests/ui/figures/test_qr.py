@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import OutOfRangeError
-from core.qr import LONGEST, penalty, qr_code
+from ui.figures.qr import LONGEST, penalty, qr_code
 
 qrcode = pytest.importorskip("qrcode", reason="the bare Pythons have no second implementation")
 ADDRESSES = st.text("abcdefghijklmnopqrstuvwxyz0123456789:/.?=-ROM%", min_size=1, max_size=LONGEST)

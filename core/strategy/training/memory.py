@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from core.errors import OutOfRangeError, require_non_negative, require_positive
 from core.specs import ModelSpec
-from core.training.activations import end_activations, layer_activations, microbatches_in_flight
-from core.training.layout import RankParameters, Strategy, rank_parameters
+from core.strategy.training.activations import end_activations, layer_activations, microbatches_in_flight
+from core.strategy.training.layout import RankParameters, Strategy, rank_parameters
 
 
 @dataclass(frozen=True)

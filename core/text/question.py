@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from core.quantity import Dimension, Quantity, read_quantity, readings
+from core.text.quantity import Dimension, Quantity, read_quantity, readings
 from core.units import bandwidth, binary_bytes, decimal_bytes, grouped, percent, plain, seconds
 
 TOLERANCE = 0.02

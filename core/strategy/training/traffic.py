@@ -14,9 +14,9 @@ from core.collectives.cost import CollectiveCost, collective_cost
 from core.errors import require_positive
 from core.ledger import Op
 from core.specs import LinkSpec, ModelSpec
-from core.training.activations import BYTES
-from core.training.layout import RankParameters, Strategy, rank_parameters
-from core.training.memory import Job
+from core.strategy.training.activations import BYTES
+from core.strategy.training.layout import RankParameters, Strategy, rank_parameters
+from core.strategy.training.memory import Job
 
 Axis = Literal["dp", "tp", "pp", "ep"]
 _ALGORITHM = {"all_to_all": "direct"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.numbers import LONGEST, number, whole_number
+from core.text.numbers import LONGEST, number, whole_number
 
 
 def test_every_way_to_write_a_number_gives_that_number():

@@ -5,7 +5,8 @@ from math import exp, log, pi, sqrt
 import numpy as np
 import pytest
 
-from core.clinic.jitter import (
+from core.errors import OutOfRangeError
+from core.steps.jitter import (
     expected_max_exponential,
     expected_max_normal,
     exponential_max_quantile,
@@ -15,7 +16,6 @@ from core.clinic.jitter import (
     sampled_largest,
     tail_of,
 )
-from core.errors import OutOfRangeError
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 8, 64])

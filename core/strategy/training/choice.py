@@ -21,9 +21,9 @@ from core.placement.cluster import ClusterSpec
 from core.remark import Remark, remark
 from core.specs import LinkSpec, ModelSpec
 from core.steps.model import MFU
-from core.training.layout import Recompute, Strategy
-from core.training.memory import Job, TrainingMemory, training_memory
-from core.training.traffic import Axis, Transfer, training_traffic
+from core.strategy.training.layout import Recompute, Strategy
+from core.strategy.training.memory import Job, TrainingMemory, training_memory
+from core.strategy.training.traffic import Axis, Transfer, training_traffic
 from core.units import GB
 
 RESERVED_BYTES = 4 * GB

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from core.errors import require_positive
 from core.specs import ModelSpec
-from core.training.layout import Strategy
+from core.strategy.training.layout import Strategy
 
 BYTES = 2
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from core.catalog import model
 from core.errors import IndivisibleError, OutOfRangeError
 from core.models.parameters import total_parameters
-from core.training.layout import Strategy, rank_parameters
-from core.training.memory import (
+from core.strategy.training.layout import Strategy, rank_parameters
+from core.strategy.training.memory import (
     Job,
     Precision,
     gathered_bytes,

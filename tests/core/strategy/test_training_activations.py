@@ -11,9 +11,9 @@ from core.pipeline_bubble.schedules.families import family
 from core.pipeline_bubble.schedules.report import report
 from core.pipeline_bubble.schedules.simulator import simulate
 from core.specs import ModelSpec
-from core.training.activations import layer_activations, microbatches_in_flight
-from core.training.layout import Strategy
-from core.training.memory import Job, activation_bytes
+from core.strategy.training.activations import layer_activations, microbatches_in_flight
+from core.strategy.training.layout import Strategy
+from core.strategy.training.memory import Job, activation_bytes
 
 
 def gpt(h, a, layers=4, v=51_200):

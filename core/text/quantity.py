@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from core.numbers import number
+from core.text.numbers import number
 
 Dimension = Literal["bytes", "time", "bandwidth", "share", "count", "usd"]
 

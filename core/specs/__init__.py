@@ -1,0 +1,26 @@
+"""The nouns of every lab: a model, its layers, a GPU, a link. Frozen and validated; rows live in core.catalog."""
+
+from core.specs.hardware import GpuSpec, LinkFamily, LinkSpec
+from core.specs.layers import (
+    AttentionSpec,
+    Block,
+    CompressedSpec,
+    ConvSpec,
+    DeltaSpec,
+    LayerSpec,
+    LightningSpec,
+    MambaSpec,
+    Mixer,
+    MlaSpec,
+    MlpSpec,
+    MoeSpec,
+    SelectiveSpec,
+    StateSpec,
+)
+from core.specs.model import DTYPE_BYTES, ModelSpec
+
+__all__ = [
+    "DTYPE_BYTES", "AttentionSpec", "Block", "CompressedSpec", "ConvSpec", "DeltaSpec", "GpuSpec",
+    "LayerSpec", "LightningSpec", "LinkFamily", "LinkSpec", "MambaSpec", "Mixer", "MlaSpec", "MlpSpec",
+    "ModelSpec", "MoeSpec", "SelectiveSpec", "StateSpec",
+]  # fmt: skip

@@ -1,0 +1,93 @@
+"""A GPU and a link."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.errors import require_non_negative, require_positive
+
+
+@dataclass(frozen=True)
+class GpuSpec:
+    """An accelerator. Dense FLOP/s (not 2:4 sparse), nominal memory as sold, usable as a driver reports it.
+
+    `fp8_flops` and `fp4_flops` are None where the tensor cores do not multiply in that width. `gpu_class` is the
+    generation and market within which a calibration holds. `link_key` and `bus_key` are rows of core.catalog.LINKS:
+    what joins two of them in the node they are mostly sold in, and their PCIe; `nvlink_domain` GPUs share the
+    former, where that is not a node's. `measured_series` is the all-reduces measured over their NVLink
+    (data/measured_all_reduce.csv). A vLLM server takes `vllm_batched_tokens` a step and `vllm_sequences` at once
+    unless told otherwise.
+    """
+
+    key: str
+    name: str
+    bf16_flops: float
+    memory_bytes_per_s: float
+    memory_bytes: int
+    usable_memory_bytes: int
+    fp8_flops: float | None = None
+    fp4_flops: float | None = None
+    gpu_class: str = ""
+    nvlink: bool = False
+    link_key: str = "pcie-4"
+    bus_key: str = "pcie-4"
+    nvlink_domain: int | None = None
+    measured_series: str = ""
+    vllm_batched_tokens: int = 2048
+    vllm_sequences: int = 256
+    aliases: tuple[str, ...] = ()
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        require_positive(
+            bf16_flops=self.bf16_flops,
+            memory_bytes_per_s=self.memory_bytes_per_s,
+            memory_bytes=self.memory_bytes,
+        )
+
+
+LinkFamily = Literal["", "nvlink", "xgmi", "pcie", "infiniband", "roce", "efa", "slingshot", "ethernet"]
+
+
+@dataclass(frozen=True)
+class LinkSpec:
+    """What one message costs: a launch, a latency a hop, and its bytes over one direction of the link.
+
+    `latency_s` is α per hop, `bandwidth_bytes_per_s` is β in one direction, `base_s` is the launch cost t0 of a
+    whole collective (0 in the labs' napkin model). `ramp` is κ: a transfer that is neither waiting nor bytes alone
+    takes κ·√(waiting · n/β) more. `kernel_s` is one stage of an engine's own kernel over it, for the first peer and
+    for each further one; None where none was timed. `scope` says whose bandwidth it is; `reach`, whether the
+    link ends at the node; `family`, what is wired: "" for a link of one's own. A GPU bonds `lanes` of it, where it
+    may bond fewer. `in_switch_bytes_per_s` is the busbw that sums in its switch reach over 8 GPUs; None where the
+    switch cannot add. `measured_ranks` is set where all of it was fitted to one table, and holds for that many.
+    `measured_series` is what was measured over it, whatever the GPU (data/measured_all_reduce.csv); `napkin_key`
+    the row that the labs teach it by.
+    """
+
+    key: str
+    name: str
+    latency_s: float
+    bandwidth_bytes_per_s: float
+    base_s: float = 0.0
+    ramp: float = 0.0
+    kernel_s: tuple[float, float] | None = None
+    scope: Literal["gpu", "node"] = "gpu"
+    reach: Literal["node", "network"] = "node"
+    family: LinkFamily = ""
+    lanes: int = 0
+    measured_bytes_per_s: float | None = None
+    in_switch_bytes_per_s: float | None = None
+    measured_note: str = ""
+    measured_ranks: int | None = None
+    measured_series: str = ""
+    napkin_key: str = ""
+    aliases: tuple[str, ...] = ()
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        require_positive(bandwidth_bytes_per_s=self.bandwidth_bytes_per_s)
+        require_non_negative(latency_s=self.latency_s, base_s=self.base_s, ramp=self.ramp)
+
+    @property
+    def is_fabric(self) -> bool:
+        """Whether it joins GPUs directly, past the host's PCIe: NVLink, xGMI."""
+        return self.family in ("nvlink", "xgmi")
