@@ -81,12 +81,13 @@ def add_own_machine(parser: Parser) -> None:
 
 def add_widths(parser: Parser) -> None:
     parser.add_argument("--dtype", type=width, help="weights; int4-g32 for a group; the checkpoint's own")
-    parser.add_argument("--kv-dtype", type=kept_width, default=USUAL.kv_dtype)
+    parser.add_argument("--kv-dtype", type=kept_width, help="keys and values; as the checkpoint asks")
 
 
 def question(options: argparse.Namespace, demand: Demand) -> Question:
     """What was asked, in core's nouns; `demand` has what only this command asks."""
     placed, gpus = checkpoint(options), machine(options)
+    options.kv_dtype = options.kv_dtype or placed.cache_dtype
     asked = replace(
         demand,
         prompt_tokens=options.prompt,

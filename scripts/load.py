@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
-        asked, plan = _named(options)
+        asked, plan = named(options)
         refused = [] if plan.fits else [worded(one) for one in nothing_fits(Placement(asked, (plan,)))]
         if refused:
             if not options.json:
@@ -60,20 +60,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
 
 
-def _named(options: argparse.Namespace) -> tuple[Question, Plan]:
+def named(options: argparse.Namespace) -> tuple[Question, Plan]:
     """The plan that was named, on one node or as many as its GPUs fill; else one GPU, or what `plan` takes.
 
     Raises OutOfRangeError for one that the model does not split into.
     """
     require_positive(gpus_per_node=options.gpus_per_node)
-    named = options.tp, options.pp, options.replicas, options.dp, options.dcp
-    layout = Layout(*(1 if size is None else size for size in named))
+    sizes = options.tp, options.pp, options.replicas, options.dp, options.dcp
+    layout = Layout(*(1 if size is None else size for size in sizes))
     options.nodes = max(options.nodes, -(-layout.gpus // options.gpus_per_node))
     asked = question(options, Demand())
     plan = judge(asked, layout)
     if not plan.splits:
         raise OutOfRangeError("plan", layout.name, worded(plan.reason))
-    if plan.fits or any(named):
+    if plan.fits or any(sizes):
         return asked, plan
     found = place(asked)
     return asked, plan if found.recommended is None else found.plans[found.recommended]

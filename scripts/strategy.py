@@ -15,7 +15,7 @@ from core.models.checkpoint import named_checkpoint
 from core.placement.cluster import usual_cluster
 from core.strategy.block import BLOCKS, block_under
 from core.strategy.flips import Flip, flips
-from core.strategy.picker import Answer, Goal, Purpose, Question
+from core.strategy.picker import USUAL, Answer, Goal, Purpose, Question
 from core.strategy.picker import answer as pick
 from runtime.mermaid import mermaid
 from runtime.prose import worded
@@ -33,11 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def compute() -> Mapping[str, object]:
         if options.block is not None:
             return _block(options)
-        asked = _question(options)
-        given = pick(asked)
+        question = asked(options)
+        given = pick(question)
         near = flips(given)
         # a training step is told by the data sheet
-        beside = tested(asked.cluster.gpu, asked.model) if options.purpose == "serve" else []
+        beside = tested(question.cluster.gpu, question.model) if options.purpose == "serve" else []
         if not options.json:
             _print(given, near)
             print("".join(f"- {sentence}\n" for sentence in beside), end="")
@@ -52,6 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
 
 
+def _usual(place: int) -> str:
+    return ", or ".join(str(usual[place]) for usual in USUAL.values())
+
+
 def make_parser() -> Parser:
     parser = Parser(prog="strategy", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="a model of the catalog")
@@ -62,8 +66,8 @@ def make_parser() -> Parser:
     parser.add_argument("--network", help="between nodes")
     parser.add_argument("--for", dest="purpose", choices=get_args(Purpose), default="train")
     parser.add_argument("--goal", choices=get_args(Goal), default="throughput")
-    parser.add_argument("--sequences", type=int, default=64, help="in a step, or served at once")
-    parser.add_argument("--tokens", type=int, default=4096, help="of a sequence, or of a prompt")
+    parser.add_argument("--sequences", type=int, help=f"in a step, or served at once; {_usual(0)}")
+    parser.add_argument("--tokens", type=int, help=f"of a sequence, or of a prompt; {_usual(1)}")
     parser.add_argument("--output", type=int, default=256, help="tokens of an answer, served")
     parser.add_argument("--block", choices=list(BLOCKS), help="print a block under this strategy instead")
     parser.add_argument("--ranks", type=int, default=4, help="of the block")
@@ -71,7 +75,7 @@ def make_parser() -> Parser:
     return parser
 
 
-def _question(options: argparse.Namespace) -> Question:
+def asked(options: argparse.Namespace) -> Question:
     """What was asked, in core's nouns."""
     cluster = usual_cluster(gpu(options.gpu), options.gpus_per_node, options.nodes)
     if cluster.gpus > MOST_GPUS:
@@ -80,6 +84,9 @@ def _question(options: argparse.Namespace) -> Question:
         cluster = replace(cluster, link=link(options.link))
     if options.network:
         cluster = replace(cluster, network=link(options.network))
+    sequences, tokens = USUAL[options.purpose]
+    options.sequences = sequences if options.sequences is None else options.sequences
+    options.tokens = tokens if options.tokens is None else options.tokens
     return Question(
         named_checkpoint(options.model),
         cluster,

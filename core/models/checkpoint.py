@@ -32,6 +32,7 @@ _BLOCKED = ("qwen3", "deepseek", "kimi", "glm-5", "minimax", "mimo")
 GLM-4.5-Air, which vLLM's recipe (docs.vllm.ai, GLM/GLM.html) serves at TP=8."""
 _QUANTISERS = ("redhatai", "neuralmagic", "nvidia", "amd", "unsloth", "nm-testing")
 """Whose FP8 has no blocks, whatever the model."""
+# NVIDIA's modelopt calibrates an fp8 cache too unless told otherwise (`--kv_cache_qformat` of its hf_ptq example)
 
 _ATTENTION_AND_ENDS = (
     *(f"model.layers.{layer}.self_attn.{part}_proj" for layer in range(126) for part in "qkvo"),
@@ -59,11 +60,11 @@ def named_checkpoint(name: str) -> ModelSpec:
     maker, _, short = name.lower().rpartition("/")
     blocked = dtype == "fp8" and short.startswith(_BLOCKED) and maker not in _QUANTISERS
     block = (128, 128) if blocked and "dynamic" not in short else None
+    calibrated = maker == "nvidia" or short.endswith("-kv")
     metas = (maker, dtype) == ("meta-llama", "fp8")
     alone = left_alone(_ATTENTION_AND_ENDS, spec.num_hidden_layers) if metas else ()
-    return replace(
-        served, weight_dtype=dtype, quantisation_group=group, weight_block=block, left_alone=alone, name=name
-    )
+    made = replace(served, weight_dtype=dtype, quantisation_group=group, weight_block=block, left_alone=alone)
+    return replace(made, name=name, cache_dtype="fp8" if calibrated else "bf16")
 
 
 def width_in(name: str) -> tuple[str, int | None] | None:

@@ -20,6 +20,7 @@ from core.models.hf_values import MOST_LAYERS, MOST_POSITIONS, Config, Values
 from core.models.left_alone import PARTS, LeftAlone, left_alone
 from core.models.quantisation import BLOCKS, WeightFormat, weight_format
 from core.models.vision import vision_parameters
+from core.models.weight_formats import cache_width
 from core.specs import AttentionSpec, ModelSpec
 from core.text.numbers import figure
 
@@ -58,10 +59,8 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
     heads, hidden = values.whole("num_attention_heads"), values.whole("hidden_size")
     layers = values.whole("num_hidden_layers", most=MOST_LAYERS)
     kinds, pattern = layers_of(values, family, layers)
-    own = next(
-        (kind.mixer for kind in kinds if isinstance(kind.mixer, AttentionSpec) and not kind.mixer.window), None
-    )
-    own = own or next((kind.mixer for kind in kinds if isinstance(kind.mixer, AttentionSpec)), None)
+    attends = [kind.mixer for kind in kinds if isinstance(kind.mixer, AttentionSpec)]
+    own = next((mixer for mixer in attends if not mixer.window), attends[0] if attends else None)
     mla = latent_attention(values)
     head_dim = (
         mla.qk_nope_head_dim + mla.qk_rope_head_dim
@@ -104,6 +103,7 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
         weight_block=form.block,
         left_alone=alone,
         other_widths=others,
+        cache_dtype=cache_width({**config, **outer}),
         kinds=kinds,
         pattern=pattern,
         side_by_side=family.side_by_side,

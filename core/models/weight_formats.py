@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from core.errors import UnknownNameError
+from core.models.quantisation import BLOCKS
 from core.specs import ModelSpec
 from core.text.numbers import whole
 
@@ -77,3 +78,18 @@ def weight_format(key: str, model: ModelSpec | None = None) -> WeightFormat:
         raise UnknownNameError("weight format", key, FORMATS)
     kind = FORMATS[key]
     return kind if model is None or model.moe is not None else replace(kind, linear_bytes=kind.expert_bytes)
+
+
+def cache_width(config: Mapping[str, object]) -> str:
+    """How a checkpoint asks for its keys and values to be kept: fp8 where it was calibrated for that, else bf16.
+
+    Of modelopt and of compressed-tensors, whose word vLLM takes; SGLang takes modelopt's, TensorRT-LLM both.
+    Source: vllm/utils/torch_utils.py, get_kv_cache_quant_algo_string; sglang/srt/mem_cache/kv_cache_dtype.py.
+    """
+    blocks = [block for name in BLOCKS if isinstance(block := config.get(name), Mapping)]
+    for block in [*blocks, *(inner for one in blocks if isinstance(inner := one.get("quantization"), Mapping))]:
+        scheme, algorithm = block.get("kv_cache_scheme"), block.get("kv_cache_quant_algo")
+        eight = isinstance(scheme, Mapping) and (scheme.get("num_bits"), scheme.get("type")) == (8, "float")
+        if eight or str(algorithm).upper() == "FP8":
+            return "fp8"
+    return "bf16"

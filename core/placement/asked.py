@@ -72,6 +72,11 @@ def asked_width(model: ModelSpec, gpu: GpuSpec, scenario_width: str) -> str:
     return usual_width(model, gpu) if scenario_width == Demand().dtype else scenario_width
 
 
+def asked_cache(model: ModelSpec, scenario_width: str | None) -> str:
+    """The width of keys and values that was asked for; the checkpoint's own where a scenario leaves its default."""
+    return model.cache_dtype if scenario_width in (None, Demand().kv_dtype) else str(scenario_width)
+
+
 def question_of(
     model: ModelSpec,
     machine: Machine,

@@ -26,7 +26,15 @@ def assumed(question: Question) -> list[Remark]:
             dtype=demand.dtype,
             own=remark(f"placement.width_{own}", dtype=model.weight_dtype),
         ),
-        remark("placement.assumed_cache", kv=kv_bytes_per_token(model, demand.kv_dtype), kv_dtype=demand.kv_dtype),
+        remark(
+            f"placement.assumed_cache{'' if model.cache_dtype == 'bf16' else '_asked'}",
+            kv=kv_bytes_per_token(model, demand.kv_dtype),
+            kv_dtype=demand.kv_dtype,
+            own=remark(
+                f"placement.width_{'own' if demand.kv_dtype == model.cache_dtype else 'other'}",
+                dtype=model.cache_dtype,
+            ),
+        ),
     ]
     if model.vision_tower:
         code = "assumed_vision" if model.vision_parameters else "assumed_vision_uncounted"

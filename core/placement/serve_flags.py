@@ -80,7 +80,7 @@ def _vllm(question: Question, plan: Plan) -> Flags:
     flags.append(("max-model-len", str(context_tokens(question))))
     flags += _at_once("max-num-seqs", question, plan)
     flags += [("max-num-batched-tokens", str(tokens)) for tokens in _a_step(question, plan, layout.dp_size)]
-    flags += [("kv-cache-dtype", "fp8")] if question.demand.kv_dtype in _FP8_CACHE else []
+    flags += _cache(question, "fp8", "bfloat16")
     return [*flags, *_widths(question), *_trusting(question.model)]
 
 
@@ -98,7 +98,7 @@ def _sglang(question: Question, plan: Plan) -> Flags:
     flags.append(("context-length", str(context_tokens(question))))
     flags += _at_once("max-running-requests", question, plan, layout.dp_size)
     flags += [("chunked-prefill-size", str(tokens)) for tokens in _a_step(question, plan)]
-    flags += [("kv-cache-dtype", "fp8_e4m3")] if question.demand.kv_dtype in _FP8_CACHE else []
+    flags += _cache(question, "fp8_e4m3", "bf16")
     return [*flags, *_widths(question), *_trusting(question.model)]
 
 
@@ -164,6 +164,13 @@ def _judged(question: Question, plan: Plan) -> EngineCost | None:
     return engine_cost(question, plan) if asked else None
 
 
+def _cache(question: Question, narrow: str, whole: str) -> Flags:
+    """How keys and values are kept, where an engine would not take it from every checkpoint, or take another."""
+    if question.demand.kv_dtype in _FP8_CACHE:
+        return [("kv-cache-dtype", narrow)]
+    return [("kv-cache-dtype", whole)] if question.model.cache_dtype in _FP8_CACHE else []
+
+
 def _trusting(model: ModelSpec) -> Flags:
     return [("trust-remote-code", "")] if model.remote_code else []
 
@@ -192,6 +199,8 @@ def remarks(question: Question, plan: Plan) -> list[Remark]:
     notes += other_nodes(question, plan, question.engine)
     if layout.dp_size > 1:
         notes.append(remark("placement.run_attention_flag"))
+    if question.engine == "trtllm" and question.demand.kv_dtype in _FP8_CACHE - {model.cache_dtype}:
+        notes.append(remark("placement.run_trtllm_cache", dtype="fp8"))
     if question.demand.draft_tokens:
         notes.append(remark("placement.run_draft", demand=question.demand))
     layers = [stage.layers for stage in stages(model, layout.pp_size)] if plan.splits else []

@@ -27,7 +27,8 @@ class ModelSpec:
 
     `weight_dtype` is the checkpoint's own; of a quantised one, `quantisation_group` inputs share a scale, or
     `weight_block` outputs and inputs, and `left_alone` are the parts that stay in 16 bits, each with its layers
-    (core.models.left_alone), and `other_widths` those of a third width. A `vision_tower` is in the checkpoint
+    (core.models.left_alone), and `other_widths` those of a third width; `cache_dtype`
+    is how it asks for its keys and values to be kept. A `vision_tower` is in the checkpoint
     besides, of `vision_parameters` where they are known. `remote_code` says that an engine
     must trust the repository's own.
 
@@ -67,6 +68,7 @@ class ModelSpec:
     weight_block: tuple[int, int] | None = None
     left_alone: tuple[tuple[str, frozenset[int]], ...] = ()
     other_widths: tuple[tuple[str, frozenset[int], str], ...] = ()
+    cache_dtype: str = "bf16"
     kinds: tuple[LayerSpec, ...] = ()
     pattern: str = ""
     rotary_dim: int | None = None

@@ -3,10 +3,11 @@
 Training is judged in core.strategy.training, serving in core.placement: the same planner that places a model.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from core.models.checkpoint import checkpoint_width
+from core.placement.asked import usual_width
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
 from core.placement.layout import Layout
@@ -22,6 +23,11 @@ from core.strategy.training.trace import training_decisions
 
 Purpose = Literal["train", "serve"]
 Goal = Literal["throughput", "latency"]
+USUAL: Mapping[Purpose, tuple[int, int]] = {
+    "train": (64, 4096),
+    "serve": (Demand().concurrency, Demand().prompt_tokens),
+}
+"""Sequences and their tokens where nothing was said: of a training step, and what `plan` takes for granted."""
 NONE = "none"
 RECOMPUTED = "whole layers recomputed"
 
@@ -39,11 +45,11 @@ class Question:
     cluster: ClusterSpec
     purpose: Purpose = "train"
     goal: Goal = "throughput"
-    sequences: int = 64
-    sequence_tokens: int = 4096
+    sequences: int = USUAL["train"][0]
+    sequence_tokens: int = USUAL["train"][1]
     output_tokens: int = 256
     weight_dtype: str | None = None
-    kv_dtype: str = "bf16"
+    kv_dtype: str | None = None
 
     @property
     def training(self) -> TrainingDemand:
@@ -57,8 +63,8 @@ class Question:
             concurrency=self.sequences,
             prompt_tokens=self.sequence_tokens,
             output_tokens=self.output_tokens,
-            dtype=self.weight_dtype or checkpoint_width(self.model),
-            kv_dtype=self.kv_dtype,
+            dtype=self.weight_dtype or usual_width(self.model, self.cluster.gpu),
+            kv_dtype=self.kv_dtype or self.model.cache_dtype,
         )
         return ServingQuestion(self.model, self.cluster, measured_budget(self.cluster.gpu), demand)
 

@@ -99,7 +99,7 @@ def test_prefill_apart_pays_for_many_and_never_for_one(alone):
 def test_a_checkpoint_s_own_width_is_asked_as_the_planner_and_the_command_ask_it(capsys):
     """DeepSeek-V3 in its own fp8 fits eight H200: in bf16, the scenario's untouched default, it would not."""
     scenario = {"model": "deepseek-v3", "gpu": "h200-sxm", "link": "nvlink-4"}
-    at = opened("The picker", strategy_purpose="serving", strategy_sequences=16, **scenario)
+    at = opened("The picker", strategy_purpose="serving", strategy_served_sequences=16, **scenario)
     given = ("--model", "deepseek-v3", "--gpu", "h200-sxm", "--for", "serve", "--sequences", "16", "--json")
     assert strategy.main(list(given)) == 0
     name = json.loads(capsys.readouterr().out)["name"]

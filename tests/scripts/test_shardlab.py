@@ -13,8 +13,11 @@ import pytest
 from core.catalog import LINKS, MODELS
 from core.placement.asked import GPUS_PER_NODE, UTILISATION
 from core.placement.demand import Demand
+from core.placement.planner import place
 from core.scenario import Scenario
-from core.strategy.picker import Question
+from core.strategy.entrants import entrants
+from core.strategy.picker import USUAL, Question, answer
+from scripts import asking, load, strategy
 from scripts.shardlab import COMMANDS, main, module_of, parsers
 from scripts.terminal import BAD_INPUT, CLOSED
 
@@ -122,7 +125,6 @@ def test_every_answer_says_its_schema_and_the_inputs_as_they_were_read(capsys, n
 
 OTHER_QUESTIONS = {
     ("strategy", "gpu"): "the page's own first GPU; the planner's has none",
-    ("strategy", "tokens"): "of a training sequence; core's question has the same",
     ("bill", "tokens"): "of one decode step",
     ("schedule", "tokens"): "of a request in a drawn pipeline",
     ("clinic", "model"): "of a case that is made here",
@@ -163,7 +165,6 @@ def test_what_commands_ask_alike_has_one_default_in_all_and_on_the_pages():
     for dest, value in (
         ("prompt", usual.prompt_tokens),
         ("output", usual.output_tokens),
-        ("kv_dtype", usual.kv_dtype),
         ("acceptance", usual.acceptance),
         ("concurrency", usual.concurrency),
         ("utilisation", UTILISATION),
@@ -172,12 +173,9 @@ def test_what_commands_ask_alike_has_one_default_in_all_and_on_the_pages():
         assert set(found[dest]) == {value}, dest
     asked = {field.name: field.default for field in fields(Question)}
     strategy = dict(_flags(parsers()["strategy"]))
-    assert (strategy["tokens"], strategy["output"], strategy["sequences"], strategy["goal"]) == (
-        asked["sequence_tokens"],
-        asked["output_tokens"],
-        asked["sequences"],
-        asked["goal"],
-    )
+    assert (strategy["output"], strategy["goal"]) == (asked["output_tokens"], asked["goal"])
+    assert USUAL["serve"] == (usual.concurrency, usual.prompt_tokens)
+    assert asked["output_tokens"] == usual.output_tokens
 
 
 @pytest.mark.parametrize("name", ["plan", "load"])
@@ -245,3 +243,34 @@ def test_the_entry_point_is_there_and_needs_no_more_than_core_does():
     module, _, function = project["scripts"]["shardlab"].partition(":")
     assert (module, function) == ("scripts.shardlab", "program")
     assert [one.partition(">")[0] for one in project["dependencies"]] == ["numpy"]
+
+
+PLACED = (
+    *("llama-3-8b", "llama-3-70b", "openai/gpt-oss-120b", "deepseek-v3", "google/gemma-3-27b-it", "mixtral-8x7b"),
+    *("Qwen/Qwen3-235B-A22B-FP8", "meta-llama/Llama-3.1-405B-Instruct-FP8", "Qwen/Qwen3-32B-AWQ"),
+    "nvidia/Llama-3.1-405B-Instruct-FP8",
+)
+
+
+@pytest.mark.parametrize("gpus", [1, 8])
+@pytest.mark.parametrize("gpu_key", ["h100-sxm", "h200-sxm", "l40s", "mi300x"])
+def test_whether_a_model_fits_is_told_alike_by_every_command(gpu_key, gpus):
+    """gpt-oss-120b on one H100 fitted by `plan` and not by `strategy`, which took 64 sequences for granted."""
+    known = parsers()
+    told = {}
+    for name in PLACED:
+        asked = ["--model", name, "--gpu", gpu_key, "--gpus-per-node", str(gpus)]
+        question = asking.question(known["plan"].parse_args(asked), Demand())
+        told[name] = {
+            bool(place(question).fitting),
+            bool(entrants(asking.question(known["race"].parse_args(asked), Demand()))),
+            load.named(known["load"].parse_args(asked))[1].fits,
+            answer(strategy.asked(known["strategy"].parse_args([*asked, "--for", "serve"]))).stands,
+        }
+    assert {name for name, verdicts in told.items() if len(verdicts) > 1} == set()
+
+
+def test_what_fits_by_default_is_told_so_by_the_command(capsys):
+    given = ["--model", "openai/gpt-oss-120b", "--gpu", "h100-sxm", "--gpus-per-node", "1", "--json"]
+    assert main(["plan", *given]) == main(["strategy", *given, "--for", "serve"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[1])["inputs"]["sequences"] == Demand().concurrency

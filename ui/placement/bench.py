@@ -10,7 +10,7 @@ import streamlit as st
 from core.catalog import GPUS
 from core.errors import ShardlabError
 from core.models.hf_config import model_from_config
-from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, asked_width, question_of
+from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, asked_cache, asked_width, question_of
 from core.placement.cluster import MOST_GPUS, custom_gpu
 from core.placement.demand import Demand
 from core.placement.plan import Plan, Question
@@ -231,7 +231,7 @@ def _question(
         prompt_tokens=scenario.prompt_tokens,
         output_tokens=scenario.output_tokens,
         dtype=asked_width(model, scenario.gpu_spec, scenario.weight_dtype),
-        kv_dtype=scenario.kv_dtype,
+        kv_dtype=asked_cache(model, scenario.kv_dtype),
         slo_itl_s=sizes.slo_ms / 1e3 or None,
         slo_ttft_s=details.first_ms / 1e3 or None,
         requests_per_s=details.requests_per_s or None,

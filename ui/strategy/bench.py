@@ -5,13 +5,13 @@ from typing import get_args
 
 import streamlit as st
 
-from core.placement.asked import asked_width
+from core.placement.asked import asked_cache, asked_width
 from core.placement.cluster import ClusterSpec
 from core.specs import LinkSpec
 from core.steps.model import TensorGroup
 from core.strategy.block import BLOCKS
 from core.strategy.disaggregation import Request
-from core.strategy.picker import Question
+from core.strategy.picker import USUAL, Purpose, Question
 from core.strategy.rooms import ROOMS
 from core.strategy.training.layout import Recompute
 from runtime.prose import said as phrase
@@ -76,7 +76,7 @@ def ask(page: Page) -> Asked:
             prompt,
             output,
             neighbours,
-            scenario.kv_dtype,
+            asked_cache(scenario.model_spec, scenario.kv_dtype),
             asked_width(scenario.model_spec, scenario.gpu_spec, scenario.weight_dtype),
         ),
     )
@@ -106,20 +106,22 @@ def _recompute(page: Page) -> Recompute:
 def _question(page: Page) -> Question:
     scenario = page.scenario.timed
     with st.container(horizontal=True, gap="medium", key="line_kinds"):
-        purpose = page.control(inputs.choice, "purpose", "says.for", list(PURPOSES), "training")
+        chosen = page.control(inputs.choice, "purpose", "says.for", list(PURPOSES), "training")
         goal = page.control(inputs.choice, "goal", "says.what_counts", ["throughput", "latency"], "throughput")
         gpus_per_node = page.control(inputs.choice, "gpus", "says.gpus_node", [1, 2, 4, 8], 8)
     nodes = page.control(inputs.whole, "nodes", "says.nodes", 1, MOST_NODES, 1)
+    purpose: Purpose = "train" if PURPOSES[chosen] == "train" else "serve"
+    of, (usual_sequences, usual_tokens) = "" if purpose == "train" else "served_", USUAL[purpose]
     sequences = page.control(
         inputs.whole,
-        "sequences",
+        f"{of}sequences",
         "says.sequences",
         1,
         4096,
-        64,
+        usual_sequences,
         help=page.label("says.step_or_served_once"),
     )
-    tokens = page.control(inputs.select, "tokens", "says.tokens_each", list(TOKENS), 4096)
+    tokens = page.control(inputs.select, f"{of}tokens", "says.tokens_each", list(TOKENS), usual_tokens)
     cluster = ClusterSpec(
         scenario.gpu_spec,
         scenario.link_spec,
@@ -131,13 +133,13 @@ def _question(page: Page) -> Question:
     return Question(
         model=scenario.model_spec,
         cluster=cluster,
-        purpose="train" if PURPOSES[purpose] == "train" else "serve",
+        purpose=purpose,
         goal="latency" if goal == "latency" else "throughput",
         sequences=sequences,
         sequence_tokens=tokens,
         output_tokens=scenario.output_tokens,
         weight_dtype=asked_width(scenario.model_spec, scenario.gpu_spec, scenario.weight_dtype),
-        kv_dtype=scenario.kv_dtype,
+        kv_dtype=asked_cache(scenario.model_spec, scenario.kv_dtype),
     )
 
 

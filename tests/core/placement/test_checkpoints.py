@@ -1,6 +1,7 @@
 """Checkpoints as they are published: what their names and configs say of their weights, and what follows."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,9 @@ from core.catalog import gpu, model
 from core.errors import OutOfRangeError
 from core.models.checkpoint import checkpoint_width, named_checkpoint
 from core.models.hf_config import model_from_config
+from core.models.kv_cache import kv_bytes_per_token_per_rank
 from core.models.loaded_weights import loaded_weight_bytes
+from core.placement.asked import Machine, asked_cache, question_of
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
 from core.placement.plan import Question
@@ -243,3 +246,41 @@ def test_a_width_is_read_through_whatever_stands_around_it(name, key, width):
 def test_a_gguf_that_says_no_width_is_not_taken_for_sixteen_bits():
     with pytest.raises(OutOfRangeError, match="must say its width"):
         named_checkpoint("bartowski/Llama-3.3-70B-Instruct-GGUF")
+
+
+FP8_CACHE = {"num_bits": 8, "type": "float", "strategy": "tensor", "dynamic": False}
+
+
+@pytest.mark.parametrize(
+    ("block", "width"),
+    [
+        ({"quant_method": "modelopt", "quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}, "fp8"),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4", "kv_cache_scheme": FP8_CACHE}, "fp8"),
+        ({"quant_method": "compressed-tensors", "format": "float-quantized", "kv_cache_scheme": FP8_CACHE,
+          "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float"}}}}, "fp8"),
+        ({"quant_method": "modelopt", "quant_algo": "FP8", "kv_cache_quant_algo": None}, "bf16"),
+        # AutoFP8's word, which no engine takes
+        ({"quant_method": "fp8", "activation_scheme": "static", "kv_cache_scheme": "static"}, "bf16"),
+    ],
+)  # fmt: skip
+def test_a_cache_is_kept_as_the_checkpoint_asks_and_the_command_makes_it_so(block, width):
+    """As `--kv-cache-dtype auto` resolves it; a command that counts on it says it, so that every engine does."""
+    spec = model_from_config(json.dumps({**LLAMA, "quantization_config": block}))
+    asked = question_of(spec, Machine(gpu("h100"), 8), Demand(dtype="fp8", kv_dtype=asked_cache(spec, None)))
+    plan = place(asked).plans[0]
+    half = kv_bytes_per_token_per_rank(spec, plan.layout.tp_size, "bf16") / 2
+    assert asked.demand.kv_dtype == width
+    assert plan.ranks[0].kv_bytes_per_token == (half if width == "fp8" else 2 * half)
+    told = {engine: serve_command(asked, plan, engine) for engine in ("vllm", "sglang")}
+    assert ("--kv-cache-dtype fp8" in told["vllm"]) == ("--kv-cache-dtype fp8_e4m3" in told["sglang"])
+    assert ("--kv-cache-dtype" in told["vllm"]) == (width == "fp8")
+    whole = replace(asked, demand=replace(asked.demand, kv_dtype="bf16"))
+    assert ("--kv-cache-dtype bfloat16" in serve_command(whole, plan)) == (width == "fp8")
+
+
+def test_a_name_says_how_a_cache_is_kept():
+    """NVIDIA's modelopt calibrates one of 8 bits unless told otherwise; `-KV` says it of others."""
+    kept = {name: named_checkpoint(name).cache_dtype for name in (
+        "nvidia/Llama-3.1-70B-Instruct-FP8", "amd/Llama-3.1-70B-Instruct-FP8-KV", "RedHatAI/Qwen3-32B-FP8-dynamic"
+    )}  # fmt: skip
+    assert list(kept.values()) == ["fp8", "fp8", "bf16"]
