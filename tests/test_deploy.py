@@ -21,6 +21,7 @@ from itertools import pairwise
 from math import ceil
 from pathlib import Path
 from socket import create_connection
+from socketserver import BaseRequestHandler, UDPServer
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
@@ -59,6 +60,12 @@ def test_every_file_that_a_container_is_made_of_is_here():
     for file in ("Dockerfile", "grader/Dockerfile"):
         for copied in re.findall(r"^COPY (\S+) ", (DEPLOY / file).read_text(), re.MULTILINE):
             assert (ROOT / copied).exists(), (file, copied)
+
+
+def test_an_image_gets_nothing_that_git_ignores():
+    """An environment is gigabytes, and a secret is one."""
+    kept_out = {line.removeprefix("**/") for line in lines(".dockerignore")}
+    assert {line.strip("/") for line in lines(".gitignore")} | {".git"} <= kept_out
 
 
 IMAGE = (DEPLOY / "Dockerfile").read_text()
@@ -121,13 +128,14 @@ def test_the_cluster_s_objects_are_as_its_containers_need_them():
     assert [one["name"] for one in app["env"]] == [SECRET]
     for probe in ("readinessProbe", "livenessProbe"):
         assert app[probe]["httpGet"] == {"path": HEALTH, "port": PORT}
-    assert {one["name"] for one in proxy["env"]} == ASKED_FOR
-    told = {one["name"]: one["value"] for one in proxy["env"]}
+        assert app[probe]["timeoutSeconds"] >= 10, "late is not dead"
+    assert {one["name"] for one in proxy["env"]} == {*ASKED_FOR, "NAMESPACE"}
+    told = {one["name"]: one.get("value") for one in proxy["env"]}
     (config,) = by_name["Deployment", "shardlab-proxy"]["template"]["spec"]["volumes"]
     (mount,) = proxy["volumeMounts"]
     assert mount["name"] == config["name"]
     assert files_of(proxy["args"]) == [f"{mount['mountPath']}/{name}" for name in CONFIGURATIONS]
-    headless, front = by_name["Service", told["SHARDLAB_APP"]], by_name["Service", "shardlab"]
+    headless, front = by_name["Service", told["SHARDLAB_APP"].partition(".")[0]], by_name["Service", "shardlab"]
     assert (headless["clusterIP"], headless["ports"]) == ("None", [{"port": PORT}])
     assert front["sessionAffinity"] == "ClientIP"
     (port,) = front["ports"]
@@ -519,6 +527,54 @@ def is_served(address, held):
     return False
 
 
+class Names(BaseRequestHandler):
+    """A cluster's DNS: one name, which is whole, has 32 addresses; an answer is as long as the question allows."""
+
+    def handle(self):
+        asked, socket = self.request
+        name, rest = asked[12:].split(b"\0", 1)
+        question = asked[12 : 12 + len(name) + 5]
+        known = b"".join(bytes([len(part)]) + part for part in self.server.name.encode().split(b"."))
+        found = [127 << 24 | last for last in range(1, 33)] if (name, rest[:2]) == (known, b"\0\1") else []
+        records = b"".join(struct.pack("!HHHIHI", 0xC00C, 1, 1, 5, 4, address) for address in found)
+        longest = struct.unpack("!H", rest[7:9])[0] if asked[11] else 512
+        cut = len(question) + len(records) + 12 > longest
+        flags = 0x8180 | cut << 9 | 3 * (name != known)
+        counts = struct.pack("!5H", flags, 1, 0 if cut else len(found), 0, 0)
+        socket.sendto(asked[:2] + counts + question + (b"" if cut else records), self.client_address)
+
+
+def of_proxy():
+    """What the manifest tells the proxy."""
+    objects = read((DEPLOY / "kubernetes.yaml").read_text())
+    (proxy,) = (one["spec"]["template"] for one in objects if one["metadata"]["name"] == "shardlab-proxy")
+    (container,) = proxy["spec"]["containers"]
+    return {one["name"]: one.get("value") for one in container["env"]}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("haproxy") is None, reason="HAProxy is not installed")
+def test_the_proxy_of_a_cluster_finds_as_many_pods_as_it_has_room_for(tmp_path):
+    """By the name that the manifest gives: HAProxy reads no search list, and `shardlab-pods` alone is nobody's."""
+    name = of_proxy()["SHARDLAB_APP"].replace("$(NAMESPACE)", "hall")
+    with UDPServer(("127.0.0.1", 0), Names) as names, ThreadingHTTPServer(("0.0.0.0", 0), Process) as pods:
+        names.name = "shardlab-pods.hall.svc.cluster.local"
+        for server in (names, pods):
+            threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        replicas = (DEPLOY / "replicas.cfg").read_text()
+        for here, put in {
+            "parse-resolv-conf": f"nameserver cluster 127.0.0.1:{names.server_address[1]}",
+            ":8501": f":{pods.server_port}",
+        }.items():
+            assert here in replicas
+            replicas = replicas.replace(here, put)
+        cookies = set()
+        with proxied(tmp_path, (DEPLOY / "haproxy.cfg").read_text(), replicas, SHARDLAB_APP=name) as address:
+            wait_until(lambda: cookies.add(visited(address)[1]) or len(cookies) == 32)
+        for server in (names, pods):
+            server.shutdown()
+
+
 @contextmanager
 def four_processes(folder, times=MappingProxyType({}), **bounds):
     """The address of HAProxy before four of them, by the configuration that containers have, but for its times."""
@@ -526,30 +582,43 @@ def four_processes(folder, times=MappingProxyType({}), **bounds):
     for here, put in times.items():
         assert here in rules
         rules = rules.replace(here, put)
-    (folder / "haproxy.cfg").write_text(rules)
     processes = [ThreadingHTTPServer(("127.0.0.1", 0), Process) for _ in range(4)]
     for process in processes:
         threading.Thread(target=process.serve_forever, args=(0.02,), daemon=True).start()
     servers = "\n".join(f"    server app{p.server_port} 127.0.0.1:{p.server_port}" for p in processes)
     shared = (DEPLOY / "replicas.cfg").read_text().partition("backend servers\n")[2]
-    rules = "\n".join(line for line in shared.splitlines() if "server-template" not in line)
-    (folder / "servers.cfg").write_text(f"backend servers\n{rules}\n{servers}\n")
+    own = "\n".join(line for line in shared.splitlines() if "server-template" not in line)
+    try:
+        with proxied(folder, rules, f"backend servers\n{own}\n{servers}\n", **bounds) as address:
+            yield address
+    finally:
+        for process in processes:
+            process.shutdown()
+
+
+@contextmanager
+def proxied(folder, rules, servers, **told):
+    """The address of HAProxy by two files, once it answers."""
+    (folder / "haproxy.cfg").write_text(rules)
+    (folder / "servers.cfg").write_text(servers)
     port = free_port()
     command = ["haproxy", "-db", "-f", folder / "haproxy.cfg", "-f", folder / "servers.cfg"]
-    environment = {"SHARDLAB_BIND": f"127.0.0.1:{port}", "PATH": "/usr/sbin:/usr/bin", **bounds}
+    environment = {"SHARDLAB_BIND": f"127.0.0.1:{port}", "PATH": "/usr/sbin:/usr/bin", **told}
     proxy = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(200):
-            with suppress(OSError):
-                visited(f"http://127.0.0.1:{port}")
-                break
-            time.sleep(0.02)
-        yield f"http://127.0.0.1:{port}"
+        address = f"http://127.0.0.1:{port}"
+        wait_until(lambda: is_answered(address))
+        yield address
     finally:
         proxy.terminate()
         proxy.wait()
-        for process in processes:
-            process.shutdown()
+
+
+def is_answered(address):
+    """Whether a server is there yet, and known to the proxy."""
+    with suppress(OSError):
+        return bool(visited(address))
+    return False
 
 
 def visited(address, cookie=""):
