@@ -216,7 +216,11 @@ def numbers_alone(line: str) -> str | None:
     if words and re.fullmatch("sum|prod|max|min|avg|none", words[0]):
         words = words[1:]
     figures = words[1:] if words and words[0] in ("A", "/A") else words
-    return " ".join(words) if figures and all(_NUMBER.fullmatch(word) for word in figures) else None
+    return (
+        " ".join(words)
+        if figures and all(_NUMBER.fullmatch(word) and word.strip(".") for word in figures)
+        else None
+    )
 
 
 def shape_of(text: str) -> str:

@@ -70,3 +70,44 @@ def test_a_report_without_rows_is_refused_or_empty(broken):
         assert [found.rows for found in read_tables(json.dumps(broken))] == [()]
     with suppress(UnreadableTextError):
         read_tables(json.dumps(report())[:900])
+
+
+SAVED = [(2**power, 10 + 2**power / 2e5, 9 + 2**power / 2e5) for power in range(20, 27)]
+
+
+def _saved(size: int, time_us: float, in_place: int, form: str) -> str:
+    """One half of a size as rccl-tests save it, of two nodes of four ranks."""
+    algbw = size / time_us / 1e3
+    names = [
+        *("numCycle", "name", "nodes", "ranks", "ranksPerNode", "gpusPerRank", "size", "type", "redop", "inPlace"),
+        *("time", "algBw", "busBw", "wrong"),
+    ]
+    figures = (round(time_us, 4), round(algbw, 4), round(algbw * 1.75, 4))
+    values = (0, "AllReduce", 2, 8, 4, 1, size, "float", "sum", in_place, *figures, "0")
+    if form == "json":
+        return json.dumps(dict(zip(names, values, strict=True)))
+    return ", ".join(f'"{value}"' if isinstance(value, str) else str(value) for value in values)
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_what_rccl_tests_save_is_the_table_they_print(form):
+    """The heading of the CSV lacks a column of its rows; an MPI run's ranks are in every row."""
+    head = "numCycle, collective, ranks, rankspernode, gpusperrank, size, type, redop, inplace, time, algbw, busbw"
+    rows = [_saved(size, half, in_place, form) for size, *both in SAVED for in_place, half in enumerate(both)]
+    (table,) = read_tables("\n".join([head] * (form == "csv") + rows))
+    assert (table.op, table.ranks, len(table.rows)) == ("all_reduce", 8, len(SAVED))
+    assert not table.warnings
+    (cut,) = read_tables("\n".join([*rows[:-2], rows[-1][:40]]))
+    assert len(cut.rows) == len(SAVED) - 1
+    assert any("left out" in word for word in words(cut.warnings))
+
+
+def test_of_many_cycles_the_first_are_read_and_that_is_said():
+    """Ten thousand tables of a row each, of thousands of ranks, are no more work than sixteen."""
+    cycles = "\n".join(
+        f'{n}, "AllReduce", 1, 4096, 8, 1, 8388608, float, sum, 0, 91.1, 92.08, 184.12, 0' for n in range(99)
+    )
+    tables = read_tables(cycles)
+    assert len(tables) == 16
+    assert {found.ranks for found in tables} == {4096}
+    assert any("left out" in word for word in words(tables[-1].warnings))

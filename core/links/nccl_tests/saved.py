@@ -1,0 +1,104 @@
+"""What rccl-tests write with -x, rows of CSV or of JSON, brought to the form in which they print it.
+
+A row is one half of a size: cycle, collective, ranks, size, whether in place, figures. The heading of CSV lacks a
+column of its rows where MPI started the run, so columns are counted from the right.
+Source: rccl-tests, src/common.cpp, Reporter::addResult.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from core.text.numbers import whole_number
+
+_TESTS = {
+    "AllReduce": "all_reduce", "AllGather": "all_gather", "ReduceScatter": "reduce_scatter", "Reduce": "reduce",
+    "Broadcast": "broadcast", "AlltoAll": "alltoall", "SendRecv": "sendrecv", "Gather": "gather",
+    "Scatter": "scatter",
+}  # fmt: skip
+_WIDTHS = {"64": 8, "double": 8, "16": 2, "half": 2, "int8": 1, "fp8": 1}
+_BEFORE = ("numCycle", "name", "nodes", "ranks", "ranksPerNode", "gpusPerRank", "gpus")
+_LAST = ("size", "type", "redop", "inPlace", "time", "algBw", "busBw", "wrong")
+_BEGUN = re.compile(
+    r"^ {0,8}[\[{]{0,2} {0,8}(?:\"numCycle\"|numCycle *,|\d{1,9} *, *\"?[A-Z][A-Za-z]{5,13}\"? *,)", re.M
+)
+_HEADING = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong"
+_MOST_TABLES = 16
+"""Cycles of a run are tables of their own. Of more the first are read, and that is said."""
+
+
+class _Half(NamedTuple):
+    """One row: its run (cycle, test, ranks), the first columns of its size, whether in place, and the figures."""
+
+    run: tuple[str, str, int]
+    head: str
+    in_place: bool
+    figures: str
+
+
+def as_printed(text: str) -> str:
+    """The text, rows that were saved in it printed as tables; as it is where there are none.
+
+    Three dots stand for a row that is cut, and for tables that are left out.
+    """
+    if _BEGUN.search(text) is None:
+        return text
+    printed: list[str] = []
+    tables = 0
+    for run, rows in groupby(_rows(text), key=lambda row: row.run if isinstance(row, _Half) else None):
+        if run is None:
+            printed += [row for row in rows if isinstance(row, str)]
+            continue
+        tables += 1
+        if tables <= _MOST_TABLES:
+            printed += [f"# Collective test starting: {run[1]}_perf", f"# nranks {run[2]}", _HEADING]
+            printed += _paired([row for row in rows if isinstance(row, _Half)])
+        elif tables == _MOST_TABLES + 1:
+            printed.append("...")
+    return "\n".join(printed) if tables else text
+
+
+def _rows(text: str) -> Iterator[_Half | str]:
+    """The rows among the lines; another line as it is, a heading of the CSV left out."""
+    for line in text.splitlines():
+        begun = _BEGUN.match(line)
+        half = _half(line) if begun else None
+        if half is not None:
+            yield half
+        elif begun is None or "numCycle" not in begun[0] or "{" in begun[0]:
+            yield line if begun is None else "..."
+
+
+def _half(line: str) -> _Half | None:
+    """The row in a line, of either form; None where it is another, or cut."""
+    words = _of_json(line) if "{" in line[:12] else [word.strip(' "') for word in line.split(",")]
+    if len(words) not in (11, 14) or words[1] not in _TESTS or words[-5] not in ("0", "1"):
+        return None
+    size, kind, redop = words[-8:-5]
+    ranks = whole_number(words[3] if len(words) == 14 else words[2], 1, 10**6)
+    size_bytes = whole_number(size, 0, 2**50)
+    if ranks is None or size_bytes is None:
+        return None
+    width = next((width for mark, width in _WIDTHS.items() if mark in kind), 4)
+    head = f"{size_bytes} {size_bytes // width} {kind} {redop} -1"
+    return _Half((words[0], _TESTS[words[1]], ranks), head, words[-5] == "1", " ".join(words[-4:]))
+
+
+def _of_json(line: str) -> list[str]:
+    """A row's values in the order of the CSV; none where it is another object, or cut."""
+    try:
+        row = json.loads(line.strip(" \t[],"))
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(row, dict) or not set(_LAST) <= row.keys():
+        return []
+    return [str(row[key]) for key in (*_BEFORE, *_LAST) if key in row]
+
+
+def _paired(rows: list[_Half]) -> Iterator[str]:
+    """A line a size, its halves side by side, out of place first."""
+    for head, halves in groupby(rows, key=lambda row: row.head):
+        sides = {half.in_place: half.figures for half in halves}
+        yield " ".join([head, *(sides.get(side, "N/A N/A N/A N/A") for side in (False, True))])
