@@ -7,7 +7,7 @@ from pathlib import Path
 from core.catalog import gpu, link
 from core.errors import OutOfRangeError, UnknownNameError
 from core.models.checkpoint import named_checkpoint
-from core.models.hf_config import MOST_CHARACTERS, model_from_config
+from core.models.hf_config import model_from_config
 from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of, usual_width
 from core.placement.assumed import held_to
 from core.placement.cluster import custom_gpu
@@ -143,10 +143,10 @@ def checkpoint(options: argparse.Namespace) -> ModelSpec:
         except UnknownNameError as error:
             error.args = (f"{error}; a model of no row is read from its config.json: --config",)
             raise
-    text = read_text(options.config, MOST_CHARACTERS)
+    text = read_text(options.config)
     beside = Path(options.config).with_name("hf_quant_config.json")
     if options.config != "-" and beside.is_file():
-        text = f"{text}\n{read_text(str(beside), MOST_CHARACTERS)}"
+        text = f"{text}\n{read_text(str(beside))}"
     placed = model_from_config(text)
     file = Path(options.config).resolve()
     served = options.model or (str(file.parent) if file.name == "config.json" else "")

@@ -2,18 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from core.errors import UnreadableTextError, require_positive
 from core.links.fit import LinkFit, predicted_us, spikes
 from core.links.fitted_tables import FittedTable, fitted_tables
-from core.units import GB, MIB, binary_bytes, plain
-from runtime.files import text_of
+from core.units import GB, binary_bytes, plain
 from runtime.prose import explained, worded
-from scripts.terminal import Parser, answer, picked, print_aligned, run
-
-LARGEST_FILE_BYTES = 64 * MIB
-"""A paste is text of some hundred lines; anything above this is another file."""
+from scripts.terminal import Parser, answer, picked, print_aligned, read_text, run
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def compute() -> Mapping[str, object]:
         for size_bytes in options.predict:
             require_positive(predict=size_bytes)
-        fitted = fit_file(Path(options.file), options.predict)
+        fitted = fit_file(options.file, options.predict)
         if not options.json:
             _print_tables(fitted)
         return {"tables": [_as_json(entry) for entry in fitted]}
@@ -56,26 +51,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return answer(parser, options, compute, table=False)
 
 
-def fit_file(path: Path, sizes: Sequence[int]) -> list[Fitted]:
+def fit_file(path: str, sizes: Sequence[int]) -> list[Fitted]:
     """Every table of a file, fitted."""
     try:
-        tables = fitted_tables(_text(path))
+        tables = fitted_tables(read_text(path))
     except UnreadableTextError as error:
         raise UnreadableTextError(explained(error)) from error
     return [
         Fitted(own, {size: predicted_us(own.table, size) if own.table.trusted else None for size in sizes})
         for own in tables
     ]
-
-
-def _text(path: Path) -> str:
-    """A file's text, whatever bytes are in it."""
-    try:
-        if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise UnreadableTextError(f"{path} is larger than {binary_bytes(LARGEST_FILE_BYTES)}")
-        return text_of(path.read_bytes())
-    except OSError as error:
-        raise UnreadableTextError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _as_json(entry: Fitted) -> Mapping[str, object]:

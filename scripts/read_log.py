@@ -5,20 +5,17 @@ no log that can be read. `-` reads standard input.
 """
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from core.catalog import model
-from core.errors import UnreadableTextError
 from core.models.hf_config import model_from_config
 from core.specs import ModelSpec
 from core.startup_log.reader import read_log
 from core.startup_log.records import Check, Given, Report
 from core.units import percent
-from runtime.files import text_of
 from runtime.prose import worded
-from scripts.terminal import OFF, Parser, answer, picked, print_aligned, run
+from scripts.terminal import OFF, Parser, answer, picked, print_aligned, read_text, run
 
 _SIGNS = {"ok": "✓", "off": "✗", "unexplained": "?"}
 
@@ -29,19 +26,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def compute() -> Mapping[str, object]:
-        report = read_log(_text(options.file), _given(options))
+        report = read_log(read_text(options.file), _given(options))
         if not options.json:
             _print(report)
         return {**_report(report), "off": report.count("off")}
 
     return answer(parser, options, compute, table=False, status=lambda answered: OFF if answered["off"] else 0)
-
-
-def _text(file: str) -> str:
-    try:
-        return text_of(sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes())
-    except OSError as error:
-        raise UnreadableTextError(f"cannot read {file}: {error.strerror}") from error
 
 
 def _given(options: argparse.Namespace) -> Given:
@@ -50,7 +40,7 @@ def _given(options: argparse.Namespace) -> Given:
 
 def _model(options: argparse.Namespace) -> ModelSpec | None:
     if options.config is not None:
-        return model_from_config(_text(options.config), Path(options.config).stem)
+        return model_from_config(read_text(options.config), Path(options.config).stem)
     return model(options.model) if options.model is not None else None
 
 

@@ -22,12 +22,15 @@ from typing import NoReturn, ParamSpec
 
 from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError, nearest
 from core.remark import Remark
+from core.units import MIB, binary_bytes
+from runtime.files import text_of
 from runtime.prose import explained, said, worded
 
 OFF, BAD_INPUT, NOTHING_FITS, CLOSED = 1, 2, 3, 141
 SCHEMA_VERSION = 1
 """Counts up when a key is renamed or goes; keys that are added leave it."""
-MOST_CHARACTERS = 2**20
+LARGEST_FILE_BYTES = 64 * MIB
+"""A saved benchmark with every request in it has some megabytes; anything above this is another file."""
 _MARKS = re.compile(r":[a-z-]+\[([^\]]*)\]|\[([^\]]*)\]\([^)]*\)|[*`]+|#+ ")
 P = ParamSpec("P")
 
@@ -155,18 +158,23 @@ def picked(row: object, *names: str, **renamed: str) -> dict[str, object]:
     return {name: attrgetter(path)(row) for name, path in {**{name: name for name in names}, **renamed}.items()}
 
 
-def read_text(path: str, most: int = MOST_CHARACTERS) -> str:
-    """A file's text, or for `-` standard input's; no more than `most` characters of it.
+def read_text(path: str) -> str:
+    """A file's text, or for `-` standard input's, whatever bytes are in it.
 
-    Raises UnreadableTextError for a file that cannot be read.
+    Raises UnreadableTextError for a file that cannot be read, or is none that anybody pastes.
     """
+    most = LARGEST_FILE_BYTES + 1
     try:
         if path == "-":
-            return sys.stdin.read(most)
-        with Path(path).open(encoding="utf-8", errors="replace") as file:
-            return file.read(most)
+            data = sys.stdin.buffer.read(most)
+        else:
+            with Path(path).open("rb") as file:
+                data = file.read(most)
     except OSError as error:
         raise UnreadableTextError(f"cannot read {path}: {error.strerror}") from error
+    if len(data) == most:
+        raise UnreadableTextError(f"{path} is larger than {binary_bytes(LARGEST_FILE_BYTES)}")
+    return text_of(data)
 
 
 def whole(value: float) -> float:

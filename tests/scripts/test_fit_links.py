@@ -1,5 +1,6 @@
 """A pasted table from a terminal: its rows, its fit and its predictions, or one line and exit status 2."""
 
+import io
 import json
 import time
 
@@ -25,6 +26,14 @@ def printed(capsys, arguments):
     out, err = capsys.readouterr()
     assert err == ""
     return json.loads(out)["tables"]
+
+
+def test_standard_input_is_read_whatever_shell_wrote_it(capsys, monkeypatch):
+    """`nccl-tests | shardlab fit-links -`; PowerShell writes UTF-16."""
+    for encoding in ("utf-8", "utf-16"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(table().encode(encoding))))
+        (found,) = printed(capsys, ["-"])
+        assert len(found["rows"]) == 25
 
 
 def test_a_sound_paste_gives_a_fit_without_a_warning(capsys, pasted):

@@ -281,9 +281,9 @@ CONFIGS = os.environ.get("SHARDLAB_CONFIGS")
 def test_every_config_of_a_folder_is_read_and_split():
     """`SHARDLAB_CONFIGS=model_configs pytest -m slow -k folder`; a hf_quant_config.json goes with its config."""
     refused = []
-    for file in sorted(Path(CONFIGS or ".").glob("*.json")):
-        if "hf_quant_config" in file.name:
-            continue
+    files = [file for file in Path(CONFIGS or ".").glob("*.json") if "hf_quant_config" not in file.name]
+    assert files
+    for file in sorted(files):
         beside = file.with_name(file.name.replace("config.json", "hf_quant_config.json"))
         text = file.read_text() + (beside.read_text() if beside.exists() and beside != file else "")
         try:
