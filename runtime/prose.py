@@ -12,6 +12,7 @@ There are no expressions: what is to be computed is core's. A field that nobody 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Protocol
 
@@ -97,12 +98,13 @@ class Prose:
         return self.blocks[name]
 
     def _filled(self, name: str, row: object) -> str:
-        block = self.block(name)
-        parts = {path: unit[1:] for path, unit in content.FIELD.findall(block) if unit.startswith("+")}
+        texts, fields = _parts(self.block(name))
+        if not fields:
+            return texts[0]
+        parts = {path: unit[1:] for path, unit in fields if unit and unit.startswith("+")}
         shares = _added({path: self._value(path, row) for path in parts}, *set(parts.values())) if parts else {}
-        return content.FIELD.sub(
-            lambda match: self.escape(shares.get(match[1]) or written(self._value(match[1], row), match[2])), block
-        )
+        filled = (self.escape(shares.get(path) or written(self._value(path, row), unit)) for path, unit in fields)
+        return "".join(text for pair in zip(texts, (*filled, ""), strict=True) for text in pair)
 
     def has(self, name: str) -> bool:
         """Whether anything is said under this name."""
@@ -117,6 +119,13 @@ class Prose:
         if isinstance(value, str) and isinstance(owner, _NAMED):
             value = told(value)
         return value
+
+
+@lru_cache(maxsize=8192)
+def _parts(block: str) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
+    """What stands around a block's fields, and each field's path and unit."""
+    parts = content.FIELD.split(block)
+    return tuple(parts[::3]), tuple(zip(parts[1::3], parts[2::3], strict=True))
 
 
 def _added(parts: Mapping[str, object], unit: str) -> dict[str, str]:
@@ -145,12 +154,18 @@ def written(value: object, unit: str | None = None) -> str:
     if "," in unit:
         count = grouped(int(number)) if number == int(number) else plain(number, 4)
         return f"{count} {form(number, unit.split(','))}"
+    return _in_unit(number, unit, content.language()) if number else UNITS[unit](number)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _in_unit(number: float, unit: str, language: str) -> str:
     return UNITS[unit](number)
 
 
 def said(stem: str, name: str, row: object = None, /, **fields: object) -> str:
     """A block of a file as plain words: a label, a title, a line of a terminal."""
-    return Prose(content.load(stem), fields).text(name, row)
+    block = content.load(stem)[name]
+    return Prose({name: block}, fields).text(name, row) if "{{" in block else block
 
 
 def named(stem: str, option: str) -> str:

@@ -13,7 +13,7 @@ from streamlit.errors import StreamlitAPIException
 from core.scenario import FIELD_NAMES, Scenario, query_name
 from runtime.prose import worded
 from ui.labels import label as word
-from ui.lighter_state import state
+from ui.lighter_state import own
 from ui.old_addresses import key_of
 
 SCENARIO_NAMES = tuple(query_name(name) for name in FIELD_NAMES)
@@ -106,10 +106,9 @@ def ignored() -> list[str]:
 
 def listen(name: str, accepts: Callable[[str], bool], expected: str, **fields: object) -> None:
     """Take `name` out of the address, noting a value that the widget will drop, and what it was to be."""
-    heard = state()["_heard"]
-    if name in heard:
+    if is_heard(name):
         return
-    heard.add(name)
+    hear(name)
     value = st.session_state["_address"].get(name)
     if value is not None and not accepts(value):
         wanted = word(f"address.{expected}", **fields)
@@ -120,7 +119,7 @@ def listen(name: str, accepts: Callable[[str], bool], expected: str, **fields: o
 def spell(name: str, plain: Callable[[str], str]) -> None:
     """Have the address write a value as its widget reads one, `2.5` for `2,5`, and begin the run anew with that."""
     value = st.session_state["_address"].get(name)
-    if value is None or name in state()["_heard"] or (written := plain(value)) == value:
+    if value is None or (written := plain(value)) == value:
         return
     st.session_state["_address"][name] = written
     with suppress(StreamlitAPIException):
@@ -128,9 +127,14 @@ def spell(name: str, plain: Callable[[str], str]) -> None:
         st.rerun()
 
 
+def is_heard(name: str) -> bool:
+    """Whether a widget has taken `name` in this visit."""
+    return name in own("_heard")
+
+
 def hear(name: str) -> None:
     """Take `name` as one of the page's own, though its widget stands in another scene."""
-    state()["_heard"].add(name)
+    own("_heard").add(name)
 
 
 def expect(name: str, options: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from runtime import content
 from runtime.content import slug
 from ui import address
 from ui.course.pages import PAGES
+from ui.lighter_state import state
 from ui.unseen import asked, is_unseen, out_of_sight
 
 T = TypeVar("T", bound=int | str)
@@ -20,10 +21,14 @@ KEYS = "keys"
 _PLAIN_NUMBER = re.compile(r"-?\d{1,30}(?:\.\d{0,30})?(?:e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
 """A number as Streamlit reads it out of an address: no groups, no blanks."""
 _MOST_KEPT = 10**9
+_STEMS = {page.prefix: page.stem for page in PAGES}
+"""The page that asks under a prefix."""
 
 
 def _hear_number(key: str, read: Callable[..., float | None], low: float, high: float, expected: str) -> None:
     """Take a number out of the address however it is written: a decimal comma, groups, either minus."""
+    if address.is_heard(key):
+        return
 
     def plain(text: str) -> str:
         value = None if _PLAIN_NUMBER.fullmatch(text) else read(text, low, high)
@@ -75,10 +80,10 @@ def _worded(key: str, options: Sequence[T]) -> dict[str, tuple[T, str]]:
 
     An option without a block is a name, of a model or a format, and stands for itself.
     """
-    page = next((page for page in PAGES if key.startswith(f"{page.prefix}_")), None)
-    if page is None:
+    stem = _STEMS.get(key.partition("_")[0])
+    if stem is None:
         return {}
-    blocks = content.load(page.stem)
+    blocks = content.load(stem)
     labels = {one: blocks.get(f"option.{slug(one)}") for one in options}
     if not any(labels.values()):
         return {}
@@ -125,7 +130,8 @@ def option(
 
 def picked(key: str, default: str, options: Sequence[str] = ()) -> str:
     """What is picked at a control that has not run yet: in this visit, or in its address."""
-    value = str(st.session_state.get(key, st.query_params.get(key, default)))
+    now = state()
+    value = str(now[key] if key in now else st.query_params.get(key, default))
     return next((one for one in options if slug(one) == value), value)
 
 
@@ -222,7 +228,7 @@ def keep_number(key: str) -> None:
 
 def keys_act() -> bool:
     """Whether single keys are shortcuts in this visit."""
-    return bool(st.session_state.get(KEYS, True))
+    return bool(state().get(KEYS, True))
 
 
 def shortcut(key: str) -> str | None:

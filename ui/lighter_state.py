@@ -61,6 +61,12 @@ def state() -> MutableMapping[str, Any]:
     return context.session_state._state if context else st.session_state  # type: ignore[return-value]
 
 
+def own(key: str) -> Any:
+    """What the visit keeps under a key that no widget has. Raises KeyError where it keeps nothing."""
+    now: Any = state()
+    return now._new_session_state[key] if key in now._new_session_state else now._old_state[key]
+
+
 _NOTHING = object()
 
 

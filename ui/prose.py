@@ -3,13 +3,15 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from runtime import content
 from runtime import prose as words
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#$|~:])")
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=\w@)(?=\w)", re.IGNORECASE)
+_SHORT = 80
+"""Of a value: a number with its unit, a name. What is longer may have been pasted, and is not kept."""
 _JOINER = "\N{WORD JOINER}"
 _DIRECTIVE = re.compile(r":[a-z-]{1,40}\[([^\[\]]*)\]")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
@@ -35,6 +37,11 @@ def escape(value: object) -> str:
     Streamlit links addresses in what is left when escapes are resolved: a joiner of no width parts them.
     """
     text = words.explained(value) if isinstance(value, Exception) else str(value)
+    return (_escaped if len(text) <= _SHORT else _escaped.__wrapped__)(text)
+
+
+@lru_cache(maxsize=4096)
+def _escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", _ADDRESS.sub(_JOINER, joined(text)))
 
 

@@ -12,7 +12,7 @@ from runtime.prose import worded
 from ui.address import SCENARIO_NAMES
 from ui.inputs import KEYS, copy, remember, select, toggle, whole
 from ui.labels import label as word
-from ui.lighter_state import state
+from ui.lighter_state import own, state
 from ui.unseen import out_of_sight
 
 
@@ -101,10 +101,9 @@ def straggler() -> int:
 
 def scenario() -> Scenario:
     """The scenario as the widgets now stand; before they have run, as the address says."""
-    now = state()
-    held = {name: str(now[name]) for name in SCENARIO_NAMES if name in now}
-    asked = {name: value for name, value in now["_address"].items() if name in SCENARIO_NAMES}
-    return _scenario(tuple({**asked, **held}.items()))
+    now, address = state(), own("_address")
+    values = ((name, now.get(name, address.get(name))) for name in SCENARIO_NAMES)
+    return _scenario(tuple((name, str(value)) for name, value in values if value is not None))
 
 
 @lru_cache(maxsize=256)

@@ -44,6 +44,9 @@ _TITLE = "_title"
 FIGURES_AFTER_S = 3.0
 """By then the first visitor of a fresh server has the first words."""
 
+_FIRST = {f"{page.prefix}_scene": page.names[0] for page in PAGES}
+"""The scene that each page opens on, by its name in the address."""
+
 _SHARED = (
     *address.SCENARIO_NAMES,
     progress.KEY,
@@ -174,7 +177,7 @@ def run() -> None:
                 "path": paths.name(),
                 "presides": poll.code() if poll.presides() else "",
                 "voter": poll.named(),
-                "first": {f"{page.prefix}_scene": next(iter(page.scenes), "") for page in PAGES},
+                "first": _FIRST,
                 "view": st.session_state.pop("_view", ""),
                 "reads": reads,
                 "wall": _wall(),

@@ -87,7 +87,9 @@ def asked(key: str, recipe: Hashable, accepts: Callable[[Any], bool], draw: Call
     metadata, default = _known.get(name, (None, None))
     if metadata is not None:
         if _rests(state, metadata, key, page, default):
-            _register_element_id(context, "unseen", metadata.id)
+            run = context.shared
+            run.widget_user_keys_this_run._data.add(key)
+            run.widget_ids_this_run._data.add(metadata.id)
             return default  # type: ignore[return-value]
         if key not in state or accepts(state[key]):
             _register_element_id(context, "unseen", metadata.id)
