@@ -1,6 +1,7 @@
 """What a lab's starter may import, as modules of their own that hold nothing else: no reference, no tests.
 
-A definition is kept with all that it names, in its own module and in those it imports from; the rest is left out.
+A definition is kept with all that it names, in its own module and in those it imports from, and a package hands on
+what it imports; the rest is left out.
 """
 
 import ast
@@ -38,7 +39,8 @@ def write_given(starter: Path, folder: Path, also: Iterable[Name] = ()) -> None:
 
 
 def _path(module: str) -> Path:
-    return ROOT / (module.replace(".", "/") + ".py")
+    path = ROOT / module.replace(".", "/")
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 def _tree(path: Path) -> ast.Module:
@@ -83,14 +85,14 @@ def _named_by(tree: ast.Module, name: str) -> set[str]:
 
 
 def _is_named(tree: ast.Module, name: str, imported: str) -> bool:
-    """Whether the definition of a name uses an imported one."""
-    return any(name in _defined(node) and imported in _uses(node) for node in tree.body)
+    """Whether a name is the imported one, or its definition uses that."""
+    return name == imported or any(name in _defined(node) and imported in _uses(node) for node in tree.body)
 
 
 def _only(tree: ast.Module, names: set[str]) -> ast.Module:
     """The module with the definitions of these names and the imports that they use."""
     kept = [node for node in tree.body if _defined(node) & names]
-    used = set().union(*map(_uses, kept)) if kept else set()
+    used = names.union(*map(_uses, kept))
     head: list[ast.stmt] = []
     for node in tree.body:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -102,6 +104,6 @@ def _only(tree: ast.Module, names: set[str]) -> ast.Module:
 
 
 def _write(folder: Path, module: str, text: str) -> None:
-    path = folder / (module.replace(".", "/") + ".py")
+    path = folder / _path(module).relative_to(ROOT)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text + "\n", encoding="utf-8")
