@@ -4,9 +4,11 @@ Each source is tested by constants that were fitted on the others of its class.
 """
 
 import re
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from core.evidence.calibration import CALIBRATIONS, Calibration
@@ -26,25 +28,21 @@ from core.evidence.report import (
 )
 from core.units import percent, plain
 from runtime.published import default_table, published_table, write_table
-from scripts.terminal import Parser, answer, print_aligned, run
+from scripts.terminal import Computed, Parser, answer, picked, print_aligned, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Predict every row of a table of measurements, and say how far each class and source is off."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
+    return answer(make_parser(), arguments, _answer)
 
-    def compute() -> Mapping[str, object]:
-        path = Path(options.table) if options.table else default_table()
-        table = published_table(path)
-        rows = residuals(table)
-        if options.keep:
-            write_table((*table.measurements, *table.out_of_memory), Path(options.keep))
-        if not options.json:
-            _print_report(path, table, rows, options.rows)
-        return _as_json(path, table, rows)
 
-    return answer(parser, options, compute, table=False)
+def _answer(options: Namespace) -> Computed:
+    path = Path(options.table) if options.table else default_table()
+    table = published_table(path)
+    rows = residuals(table)
+    if options.keep:
+        write_table((*table.measurements, *table.out_of_memory), Path(options.keep))
+    return _as_json(path, table, rows), partial(_print_report, path, table, rows, options.rows)
 
 
 def _as_json(path: Path, table: PublishedTable, rows: Sequence[Residual]) -> Mapping[str, object]:
@@ -92,20 +90,12 @@ def _calibration(row: Calibration, residuals_of: Sequence[Residual]) -> Mapping[
 def _row(each: Residual) -> Mapping[str, object]:
     measurement = each.measurement
     return {
-        "source": measurement.source,
-        "model": measurement.model.key,
-        "gpu": measurement.gpu.key,
-        "dtype": measurement.dtype,
-        "tp": measurement.group.tp_size,
-        "pp": measurement.pp_size,
-        "batch": measurement.batch,
-        "prompt_tokens": measurement.prompt_tokens,
-        "output_tokens": measurement.output_tokens,
-        "quantity": measurement.quantity,
+        **picked(measurement, "source", model="model.key", gpu="gpu.key", dtype="dtype"),
+        **picked(measurement, tp="group.tp_size", pp="pp_size"),
+        **picked(measurement, "batch", "prompt_tokens", "output_tokens", "quantity"),
         "role": "test",
-        "measured_s": measurement.measured_s,
-        "predicted_s": each.predicted_s,
-        "roofline_s": each.prediction.roofline_s,
+        **picked(measurement, "measured_s"),
+        **picked(each, "predicted_s", roofline_s="prediction.roofline_s"),
     }
 
 
@@ -189,7 +179,7 @@ def make_parser() -> Parser:
     )
     parser.add_argument("--rows", action="store_true", help="every row as well")
     parser.add_argument("--keep", metavar="FILE", help="write what was read, under our own names")
-    parser.add_argument("--json", action="store_true")
+    parser.common("--json")
     return parser
 
 

@@ -41,24 +41,24 @@ def tested(gpu_spec: GpuSpec, model: ModelSpec) -> list[str]:
 
 def add_question(parser: Parser) -> None:
     """The flags of a question: the model, the machine, what is asked of them."""
-    parser.add_argument("--model", help="catalog key, Hugging Face repository or path")
+    parser.common("--model", help="catalog key, Hugging Face repository or path")
     parser.add_argument("--config", help="a config.json; - for standard input; --model is then its name")
-    parser.add_argument("--gpu", required=True, help=f"a catalog key, or {OWN} with its three figures")
+    parser.common("--gpu", required=True, help=f"a catalog key, or {OWN} with its three figures")
     parser.add_argument("--bandwidth-gb-s", type=finite, help="memory bandwidth of your own GPU")
     parser.add_argument("--tflops", type=finite, help="dense bf16 TFLOP/s of your own GPU")
-    parser.add_argument("--gpus-per-node", type=int, help=f"{GPUS_PER_NODE}, or as --topo shows them")
-    parser.add_argument("--nodes", type=int, default=1)
+    parser.common("--gpus-per-node", help=f"{GPUS_PER_NODE}, or as --topo shows them")
+    parser.common("--nodes")
     parser.add_argument(
         "--topo",
         help="what nvidia-smi topo -m, rocm-smi --showtopo or amd-smi topology printed; - for standard input",
     )
-    parser.add_argument("--link", help="link inside a node; the GPU's usual one")
-    parser.add_argument("--network", help="link between nodes; the labs' 10 GbE until it is named")
+    parser.common("--link")
+    parser.common("--network", help="link between nodes, a catalog key; the labs' 10 GbE until it is named")
     parser.add_argument("--nvlink-domain", type=int, help="GPUs that share NVLink; a node's, 72 for GB200")
     parser.add_argument("--nics-per-node", type=int)
     add_widths(parser)
-    parser.add_argument("--prompt", type=int, default=USUAL.prompt_tokens)
-    parser.add_argument("--output", type=int, default=USUAL.output_tokens)
+    parser.common("--prompt", default=USUAL.prompt_tokens)
+    parser.common("--output", default=USUAL.output_tokens)
     parser.add_argument("--prefix-hit", type=finite, default=0.0, help="share of a prompt found in the cache, 0..1")
     parser.add_argument("--draft-tokens", type=int, default=0, help="guessed ahead by a layer of the model's own")
     parser.add_argument("--acceptance", type=finite, default=USUAL.acceptance, help="chance that a guess is right")

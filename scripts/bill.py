@@ -5,10 +5,11 @@ More questions on the same step, each answered under a key of its own: `--overla
 its ranks, on the link as it was measured, by the kernel an engine picks.
 """
 
-import argparse
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from core.catalog import link, model
 from core.catalog.measured_link import extrapolation
@@ -25,47 +26,35 @@ from core.specs import LinkSpec
 from core.units import binary_bytes, percent, seconds
 from runtime.measurements import measured_all_reduces
 from runtime.prose import worded
-from scripts.terminal import Parser, answer, finite, print_aligned, run
-
-Answer = Mapping[str, object]
+from scripts.terminal import Answer, Computed, Parser, answer, finite, picked, print_aligned, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Price one step of a model on a link."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
+    return answer(make_parser(), arguments, _answer)
 
-    def compute() -> Answer:
-        require_positive(step_ms=options.step_ms)
-        row, across = model(options.model), link(options.link)
-        require_positive(tp_size=options.tp)
-        if broken := check_tp_size(row, options.tp, experts_whole=options.expert_parallel).broken:
-            raise OutOfRangeError("tp_size", options.tp, f"does not split {row.key}: {'; '.join(broken)}")
-        step = Step(row, options.tp, options.tokens, options.step_ms / 1e3)
-        priced, beside, more = bill(step, across), priced_ends(step, across), _more(options, step, across)
-        if not options.json:
-            _print_bill(priced, beside, more)
-        return {**_as_json(priced, beside), **more}
 
-    return answer(parser, options, compute, table=False)
+def _answer(options: Namespace) -> Computed:
+    require_positive(step_ms=options.step_ms)
+    row, across = model(options.model), link(options.link)
+    require_positive(tp_size=options.tp)
+    if broken := check_tp_size(row, options.tp, experts_whole=options.expert_parallel).broken:
+        raise OutOfRangeError("tp_size", options.tp, f"does not split {row.key}: {'; '.join(broken)}")
+    step = Step(row, options.tp, options.tokens, options.step_ms / 1e3)
+    priced, beside, more = bill(step, across), priced_ends(step, across), _more(options, step, across)
+    return {**_as_json(priced, beside), **more}, partial(_print_bill, priced, beside, more)
 
 
 def _as_json(priced: Bill, beside: Sequence[PricedCollective]) -> Answer:
     return {
-        "payload_bytes": priced.step.payload_bytes,
-        "all_reduces": priced.step.all_reduces,
-        "latency_s": priced.cost.latency_s,
-        "bandwidth_s": priced.bandwidth_s,
-        "base_s": priced.cost.base_s,
-        "comm_s": priced.comm_s,
-        "comm_fraction": priced.comm_fraction,
-        "extra_collectives": [
-            {"op": extra.op, "payload_bytes": extra.payload_bytes, "time_s": extra.time_s} for extra in beside
-        ],
+        **picked(priced.step, "payload_bytes", "all_reduces"),
+        **picked(priced.cost, "latency_s"),
+        **picked(priced, "bandwidth_s", base_s="cost.base_s", comm_s="comm_s", comm_fraction="comm_fraction"),
+        "extra_collectives": [picked(extra, "op", "payload_bytes", "time_s") for extra in beside],
     }
 
 
-def _more(options: argparse.Namespace, step: Step, over: LinkSpec) -> Answer:
+def _more(options: Namespace, step: Step, over: LinkSpec) -> Answer:
     """What was asked beside the bill, under one key each, and what must be said unasked."""
     priced, asked = bill(step, over), dict[str, object](timed=_timed(step, over))
     if (warning := extrapolation(over, step.tp_size)) is not None:
@@ -90,24 +79,17 @@ def _more(options: argparse.Namespace, step: Step, over: LinkSpec) -> Answer:
             "p90_error": HELD.p90_error,
         }
     if options.as_measured:
-        picked = picked_bill(replace(step, divided=True), over)
+        measured = picked_bill(replace(step, divided=True), over)
         asked["as_measured"] = {
-            "kernel": picked.kernel,
-            "rank_compute_s": picked.bill.step.rank_compute_s,
-            "comm_s": picked.bill.comm_s,
-            "step_s": picked.bill.total_s,
-            "speedup": picked.bill.speedup,
+            **picked(measured, "kernel", rank_compute_s="bill.step.rank_compute_s"),
+            **picked(measured.bill, "comm_s", step_s="total_s", speedup="speedup"),
         }
     if options.expert_parallel:
         # the same ranks used for experts, each sent a token once for all its experts there
         experts = expert_parallel_bill(step.model, step.tokens, step.tp_size, over, deduplicated=True)
         asked["expert_parallel"] = {
-            "layers": experts.layers,
-            "copies": experts.copies,
-            "dispatch_bytes": experts.dispatch.traffic_bytes,
-            "comm_s": experts.comm_s,
-            "tensor_parallel_s": experts.tensor_parallel_s,
-            "traffic_ratio": experts.traffic_ratio,
+            **picked(experts, "layers", "copies", dispatch_bytes="dispatch.traffic_bytes"),
+            **picked(experts, "comm_s", "tensor_parallel_s", "traffic_ratio"),
         }
     return asked
 
@@ -155,18 +137,18 @@ def _text(name: str, value: object) -> str:
 
 def make_parser() -> Parser:
     parser = Parser(prog="bill", description="What one step of a model pays to its link.")
-    parser.add_argument("--model", required=True, help="a catalog key or a Hugging Face repository")
-    parser.add_argument("--tp", required=True, type=int)
-    parser.add_argument("--link", required=True, help="a catalog key, e.g. nvlink-lab, or own_… of a fitted table")
+    parser.common("--model", required=True)
+    parser.common("--tp", required=True)
+    parser.common("--link", required=True, help="a catalog key, e.g. nvlink-lab, or own_… of a fitted table")
     parser.add_argument("--tokens", type=int, default=1, help="tokens in the step; 1 is decode at batch 1")
     parser.add_argument("--step-ms", type=finite, default=LAB_STEP_S * 1e3, help="compute of the step, in ms")
     parser.add_argument("--overlap", type=finite, help="share of the communication hidden behind compute, 0..1")
     parser.add_argument("--advice", action="store_true", help="halve the latency or double the bandwidth?")
-    parser.add_argument("--network", help="the link between nodes, for TP over more than one")
-    parser.add_argument("--gpus-per-node", type=int, default=8, help="with --network")
+    parser.common("--network", help="link between nodes, a catalog key; for TP over more than one")
+    parser.common("--gpus-per-node", default=8, help="with --network")
     parser.add_argument("--as-measured", action="store_true", help="the speed-up over one GPU, the step divided")
     parser.add_argument("--expert-parallel", action="store_true", help="of a mixture: the all-to-alls instead")
-    parser.add_argument("--json", action="store_true")
+    parser.common("--json")
     return parser
 
 

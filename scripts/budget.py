@@ -5,7 +5,7 @@ record LABEL USD       put down what the vendor billed; a manifest that stands b
 status                 the ledger added up, and whether the manifest says the same
 """
 
-import argparse
+from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,27 +13,25 @@ from core.errors import UnreadableTextError
 from core.two_way_tp.spend import BudgetLimits
 from runtime.budget import LEDGER, BudgetGuard
 from runtime.paid_run import FOLDER, follow_ledger, manifest_cost_usd
-from scripts.terminal import Parser, answer, finite, run
+from scripts.terminal import Computed, Parser, answer, finite, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Authorise, record or report. A refused authorisation is not caught here either."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
-
-    def compute() -> Mapping[str, object]:
-        caps = (options.lab_cap, options.phase_cap, options.gpu_hours_cap, options.spin_up_reserve)
-        guard = BudgetGuard(options.ledger, BudgetLimits(*caps))
-        try:
-            _act(guard, options)
-            return _status(guard, options.experiment)
-        except OSError as error:
-            raise UnreadableTextError(f"cannot use {options.ledger}: {error.strerror}") from error
-
-    return answer(parser, options, compute)
+    return answer(make_parser(), arguments, _answer)
 
 
-def _act(guard: BudgetGuard, options: argparse.Namespace) -> None:
+def _answer(options: Namespace) -> Computed:
+    caps = (options.lab_cap, options.phase_cap, options.gpu_hours_cap, options.spin_up_reserve)
+    guard = BudgetGuard(options.ledger, BudgetLimits(*caps))
+    try:
+        _act(guard, options)
+        return _status(guard, options.experiment)
+    except OSError as error:
+        raise UnreadableTextError(f"cannot use {options.ledger}: {error.strerror}") from error
+
+
+def _act(guard: BudgetGuard, options: Namespace) -> None:
     if options.action == "authorize":
         guard.authorize(options.label, options.usd, options.gpu_hours, options.spin_up)
     if options.action == "record":
@@ -57,11 +55,11 @@ def _status(guard: BudgetGuard, experiment: Path) -> Mapping[str, object]:
 
 
 def make_parser() -> Parser:
-    parser = Parser(prog="budget", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="budget", description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     default = BudgetLimits()
     shared = Parser(add_help=False)
-    shared.add_argument("--json", action="store_true")
-    shared.add_argument("--ledger", type=Path, default=LEDGER)
+    shared.common("--json")
+    shared.common("--ledger", default=LEDGER)
     shared.add_argument("--experiment", type=Path, default=FOLDER, help="the folder of the run's manifest.json")
     shared.add_argument("--lab-cap", type=finite, default=default.lab_usd, metavar="USD")
     shared.add_argument("--phase-cap", type=finite, default=default.phase_usd, metavar="USD")

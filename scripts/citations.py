@@ -4,36 +4,35 @@ The archive is a wheel, a source package (`pip download --no-deps vllm`), or the
 is read, never executed. Exit 0 when every claim holds, 1 when one has moved, 2 for an archive that is none.
 """
 
-from collections.abc import Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from core.course.citations import SOURCES, citations, source
 from core.errors import OutOfRangeError
 from runtime import citations as archives
 from runtime import content
-from scripts.terminal import OFF, Parser, answer, picked, print_aligned, run
+from scripts.terminal import OFF, Computed, Parser, answer, picked, print_aligned, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what has moved, or with --rows every claim."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
+    return answer(make_parser(), arguments, _answer, lambda told: OFF if told["moved"] else 0)
 
-    def compute() -> Mapping[str, object]:
-        engine = source(options.engine)
-        if options.wheel is None:
-            last = [f"{one.release} on {one.checked}" for one in archives.recorded() if one.engine == engine.engine]
-            fetch = f"must be an archive: {engine.fetched_by}"
-            raise OutOfRangeError("wheel", "none", f"{fetch}; last checked: {', '.join(last) or 'never'}")
-        done = archives.check(engine, options.wheel, datetime.now(UTC).date().isoformat())
-        if options.record:
-            archives.record(done)
-        if not options.json:
-            _print(done, options.rows)
-        return picked(done, "package", "release", "checked", "archive", "rows", "moved")
 
-    return answer(parser, options, compute, table=False, status=lambda answered: OFF if answered["moved"] else 0)
+def _answer(options: Namespace) -> Computed:
+    engine = source(options.engine)
+    if options.wheel is None:
+        last = [f"{one.release} on {one.checked}" for one in archives.recorded() if one.engine == engine.engine]
+        fetch = f"must be an archive: {engine.fetched_by}"
+        raise OutOfRangeError("wheel", "none", f"{fetch}; last checked: {', '.join(last) or 'never'}")
+    done = archives.check(engine, options.wheel, datetime.now(UTC).date().isoformat())
+    if options.record:
+        archives.record(done)
+    figures = picked(done, "package", "release", "checked", "archive", "rows", "moved")
+    return figures, partial(_print, done, options.rows)
 
 
 def _print(done: archives.Check, every_row: bool) -> None:
@@ -53,7 +52,7 @@ def make_parser() -> Parser:
     parser.add_argument("--wheel", type=Path, help="a wheel, a source package, or a folder it is installed in")
     parser.add_argument("--rows", action="store_true", help="every claim, not those alone that have moved")
     parser.add_argument("--record", action="store_true", help="keep the outcome for the page")
-    parser.add_argument("--json", action="store_true")
+    parser.common("--json")
     return parser
 
 

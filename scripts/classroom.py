@@ -232,9 +232,9 @@ def make_parser() -> Parser:
     parser.add_argument("lab", help="lab-01, lab-02, lab-03 or lab-04")
     parser.add_argument("--roster", type=Path, help="a CSV file with a column `student`")
     parser.add_argument("--submissions", type=Path, help="a folder with a folder for each student")
-    parser.add_argument("--word-file", type=Path, help="holds the secret word")
+    parser.common("--word-file")
     parser.add_argument("--out", required=True, help="the file, or for handouts the folder, to write")
-    parser.add_argument("--json", action="store_true", help="say what was asked and where it was written")
+    parser.common("--json", help="say what was asked and where it was written")
     return parser
 
 

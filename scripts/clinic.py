@@ -5,12 +5,10 @@ Beside the cases: `--slow PERCENT` for the three ways to wait for one slow rank,
 hangs, its logs read from a file or from `-`.
 """
 
-import argparse
-import sys
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
+from functools import partial
 
 from core.clinic import CASES, Case, examine
 from core.clinic.case import Picture
@@ -18,52 +16,41 @@ from core.clinic.hang import judge_causes, next_test
 from core.clinic.hang_log import read_hang
 from core.clinic.three_waits import Knob, responses
 from core.collectives.custom_all_reduce import Machine, decide, kernel
-from core.errors import UnreadableTextError
 from core.scenario import Scenario
 from core.units import KIB, percent
 from runtime import content
 from runtime.measurements import measured_all_reduces
-from scripts.terminal import Parser, answer, print_aligned, run, words
-
-LIMIT_BYTES = 1_000_000
-
-Answer = Mapping[str, object]
+from scripts.terminal import Answer, Computed, Parser, answer, picked, print_aligned, read_text, run, words
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Answer what was asked: a case, the rules, a hang, or the list of cases."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
-
-    def compute() -> Answer:
-        if options.custom_all_reduce is not None:
-            return _rules(options)
-        if options.hang is not None:
-            return _hang(options)
-        if options.slow is not None:
-            return _slow(options)
-        if options.case is None:
-            return _list(options)
-        return _case(options)
-
-    return answer(parser, options, compute, table=False)
+    return answer(make_parser(), arguments, _answer)
 
 
-def _list(options: argparse.Namespace) -> Answer:
+def _answer(options: Namespace) -> Computed:
+    if options.custom_all_reduce is not None:
+        return _rules(options)
+    if options.hang is not None:
+        return _hang(options)
+    if options.slow is not None:
+        return _slow(options)
+    if options.case is None:
+        return _list(options)
+    return _case(options)
+
+
+def _list(options: Namespace) -> Computed:
     titles = {key: words("clinic", f"{key}.title", {}) for key in CASES}
-    if not options.json:
-        print_aligned(list(titles.items()))
-    return {"cases": titles}
+    return {"cases": titles}, partial(print_aligned, list(titles.items()))
 
 
-def _case(options: argparse.Namespace) -> Answer:
+def _case(options: Namespace) -> Computed:
     case = examine(options.case, measured_all_reduces())
-    if not options.json:
-        _print_case(case)
-    return {
+    figures = {
         "case": case.key,
         "title": _words(case, "title"),
-        "figures": {figure.name: {"value": figure.value, "unit": figure.unit} for figure in case.figures},
+        "figures": {figure.name: picked(figure, "value", "unit") for figure in case.figures},
         "log": list(case.log),
         "diagnoses": [
             {
@@ -78,6 +65,7 @@ def _case(options: argparse.Namespace) -> Answer:
         "model": _picture(case, case.model),
         "fix": _picture(case, case.fix),
     }
+    return figures, partial(_print_case, case)
 
 
 def _picture(case: Case, coded: Picture | None) -> Answer | None:
@@ -109,7 +97,7 @@ def _print_case(case: Case) -> None:
     print(f"\n{_words(case, 'model')}\n\n{_words(case, 'fix')}")
 
 
-def _rules(options: argparse.Namespace) -> Answer:
+def _rules(options: Namespace) -> Computed:
     machine = Machine(
         options.custom_all_reduce,
         options.ranks,
@@ -131,46 +119,35 @@ def _rules(options: argparse.Namespace) -> Answer:
         "payload_bytes": options.payload,
         "carried_by": kernel(machine, options.payload),
     }
-    if not options.json:
-        print_aligned([(name, str(value)) for name, value in result.items()])
-    return result
+    return result, partial(print_aligned, [(name, str(value)) for name, value in result.items()])
 
 
-def _slow(options: argparse.Namespace) -> Answer:
+def _slow(options: Namespace) -> Computed:
     """By how much each kind of work is longer, as shares."""
     knob = Knob(Scenario(model=options.model, tp=options.tp, pp=options.pp, slow_percent=options.slow))
     longer = {row.kind: row.longer_percent / 100 for row in responses(knob, options.slow)}
-    if not options.json:
-        print_aligned([(kind, f"{percent(share)} longer") for kind, share in longer.items()])
-    return {"model": knob.scenario.model, "ranks": knob.ranks, "stages": knob.stages, "longer_fraction": longer}
+    figures = {"model": knob.scenario.model, "ranks": knob.ranks, "stages": knob.stages, "longer_fraction": longer}
+    return figures, partial(print_aligned, [(kind, f"{percent(share)} longer") for kind, share in longer.items()])
 
 
-def _hang(options: argparse.Namespace) -> Answer:
-    log = read_hang(_read(options.hang))
+def _hang(options: Namespace) -> Computed:
+    log = read_hang(read_text(options.hang))
     findings = judge_causes(log)
     test = next_test(findings)
     asks, command = (words("clinic", f"{kind}.{test.key}", {}) if test else "" for kind in ("test", "try"))
-    if not options.json:
+
+    def show() -> None:
         print_aligned([(finding.cause, finding.standing, finding.reason) for finding in findings])
         print(f"\nnext: {asks} {command}" if test else "\nnothing left to tell apart")
-    return {
+
+    figures = {
         "world_size": log.world_size,
         "ranks": sorted(log.ranks),
-        "hosts": log.hosts,
-        "versions": list(log.versions),
-        "interfaces": list(log.interfaces),
+        **picked(log, "hosts", "versions", "interfaces"),
         "causes": [asdict(finding) for finding in findings],
         "next_test": {"key": test.key, "asks": asks, "command": command} if test else None,
     }
-
-
-def _read(name: str) -> str:
-    """A file's text, or standard input's, bounded. Raises UnreadableTextError where there is none to be had."""
-    try:
-        with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as source:
-            return source.read(LIMIT_BYTES).decode("utf-8", errors="replace")
-    except OSError as error:
-        raise UnreadableTextError(f"{name}: {error.strerror}") from error
+    return figures, show
 
 
 def make_parser() -> Parser:
@@ -179,18 +156,18 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--slow", type=int, metavar="PERCENT", help="one rank slower by this: TP, a ring, a pipeline"
     )
-    parser.add_argument("--model", default=Scenario().model, help="with --slow")
-    parser.add_argument("--tp", type=int, default=Scenario().tp)
+    parser.common("--model", default=Scenario().model, help="with --slow, a catalog key")
+    parser.common("--tp", default=Scenario().tp)
     parser.add_argument("--pp", type=int, default=Scenario().pp)
     parser.add_argument("--custom-all-reduce", metavar="RELEASE", help="whether a vLLM release uses its own kernel")
     parser.add_argument("--ranks", type=int, default=8, help="with --custom-all-reduce")
-    parser.add_argument("--nodes", type=int, default=1)
+    parser.common("--nodes")
     parser.add_argument("--pcie", action="store_true", help="the GPUs have no NVLink between every two")
     parser.add_argument("--no-p2p", action="store_true", help="peer-to-peer copies do not arrive")
     parser.add_argument("--capability", default="9.0", help="compute capability, for the caps")
     parser.add_argument("--payload", type=int, default=8 * KIB, help="bytes of one all-reduce")
     parser.add_argument("--hang", metavar="FILE", help="logs of a start that hangs, or - for standard input")
-    parser.add_argument("--json", action="store_true")
+    parser.common("--json")
     return parser
 
 

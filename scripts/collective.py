@@ -1,36 +1,32 @@
 """The cost of one collective: `python -m scripts.collective --op all_reduce --algorithm ring --ranks 8 …`."""
 
-from collections.abc import Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Sequence
 
 from core.collectives.cost import collective_cost
 from core.specs import LinkSpec
-from scripts.terminal import Parser, answer, finite, run, whole
+from scripts.terminal import Computed, Parser, answer, finite, picked, run, whole
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Price the collective that the arguments describe."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
+    return answer(make_parser(), arguments, _answer)
 
-    def compute() -> Mapping[str, object]:
-        link = LinkSpec(
-            key="terminal",
-            name="as given",
-            latency_s=options.latency_us / 1e6,
-            bandwidth_bytes_per_s=options.bandwidth_gb_s * 1e9,
-            base_s=options.base_us / 1e6,
-        )
-        cost = collective_cost(options.op, options.algorithm, options.bytes, options.ranks, link)
-        return {
-            "steps": cost.steps,
-            "traffic_bytes": whole(cost.traffic_bytes),
-            "latency_s": cost.latency_s,
-            "bandwidth_s": cost.bandwidth_s,
-            "base_s": cost.base_s,
-            "total_s": cost.total_s,
-        }
 
-    return answer(parser, options, compute)
+def _answer(options: Namespace) -> Computed:
+    link = LinkSpec(
+        key="terminal",
+        name="as given",
+        latency_s=options.latency_us / 1e6,
+        bandwidth_bytes_per_s=options.bandwidth_gb_s * 1e9,
+        base_s=options.base_us / 1e6,
+    )
+    cost = collective_cost(options.op, options.algorithm, options.bytes, options.ranks, link)
+    return {
+        "steps": cost.steps,
+        "traffic_bytes": whole(cost.traffic_bytes),
+        **picked(cost, "latency_s", "bandwidth_s", "base_s", "total_s"),
+    }
 
 
 def make_parser() -> Parser:
@@ -44,7 +40,7 @@ def make_parser() -> Parser:
     parser.add_argument("--latency-us", required=True, type=finite, help="a hop")
     parser.add_argument("--bandwidth-gb-s", required=True, type=finite, help="one direction, 10^9 bytes a second")
     parser.add_argument("--base-us", type=finite, default=0.0, help="launch cost, once")
-    parser.add_argument("--json", action="store_true")
+    parser.common("--json")
     return parser
 
 

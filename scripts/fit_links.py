@@ -1,14 +1,16 @@
 """A link out of a pasted table: `python -m scripts.fit_links nccl-tests.txt --predict 8192 16777216`."""
 
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from core.errors import UnreadableTextError, require_positive
 from core.links.fit import LinkFit, predicted_us, spikes
 from core.links.fitted_tables import FittedTable, fitted_tables
 from core.units import GB, binary_bytes, plain
 from runtime.prose import explained, worded
-from scripts.terminal import Parser, answer, picked, print_aligned, read_text, run
+from scripts.terminal import Computed, Parser, answer, picked, print_aligned, read_text, run
 
 
 @dataclass(frozen=True)
@@ -37,18 +39,14 @@ class Fitted:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the tables of a file, fit each, and predict by interpolation."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
+    return answer(make_parser(), arguments, _answer)
 
-    def compute() -> Mapping[str, object]:
-        for size_bytes in options.predict:
-            require_positive(predict=size_bytes)
-        fitted = fit_file(options.file, options.predict)
-        if not options.json:
-            _print_tables(fitted)
-        return {"tables": [_as_json(entry) for entry in fitted]}
 
-    return answer(parser, options, compute, table=False)
+def _answer(options: Namespace) -> Computed:
+    for size_bytes in options.predict:
+        require_positive(predict=size_bytes)
+    fitted = fit_file(options.file, options.predict)
+    return {"tables": [_as_json(entry) for entry in fitted]}, partial(_print_tables, fitted)
 
 
 def fit_file(path: str, sizes: Sequence[int]) -> list[Fitted]:
@@ -110,7 +108,7 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--predict", nargs="+", type=int, default=[], metavar="BYTES", help="sizes to interpolate at"
     )
-    parser.add_argument("--json", action="store_true")
+    parser.common("--json")
     return parser
 
 

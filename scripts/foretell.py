@@ -5,46 +5,44 @@ seen KEY --measured-ms  append the figure that was then looked up, with its sour
 list                    every prediction beside what was seen of it
 """
 
-from collections.abc import Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import partial
 
 from core.errors import OutOfRangeError
 from core.evidence.foretold import Foretold, foretell, predicted_line, seen_line
 from core.units import percent, seconds
 from runtime import foretold as ledger
 from scripts.asking import USUAL
-from scripts.terminal import Parser, answer, finite, print_aligned, run
+from scripts.terminal import Computed, Parser, answer, finite, print_aligned, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Append to the ledger, or print it."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
+    return answer(make_parser(), arguments, _answer)
 
-    def compute() -> Mapping[str, object]:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        if options.action == "add":
-            one = foretell(
-                options.key, now, model_key=options.model, gpu_key=options.gpu, tp_size=options.tp,
-                dtype=options.dtype, batch=options.batch, prompt_tokens=options.prompt,
-                output_tokens=options.output, quantity=options.quantity, arrival=options.arrival,
-            )  # fmt: skip
-            told = ledger.append(lambda before: predicted_line(before, one), options.ledger)
-        elif options.action == "seen":
-            if not options.source.strip():
-                raise OutOfRangeError("source", "''", "must say where the figure was seen")
-            measured_s = options.measured_ms / 1e3
-            told = ledger.append(
-                lambda before: seen_line(before, options.key, now, measured_s, options.source), options.ledger
-            )
-        else:
-            told = ledger.foretold(options.ledger)
-        if not options.json:
-            _print(told)
-        return {"predictions": told, "seen": sum(one.measured_s is not None for one in told)}
 
-    return answer(parser, options, compute, table=False)
+def _answer(options: Namespace) -> Computed:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    if options.action == "add":
+        one = foretell(
+            options.key, now, model_key=options.model, gpu_key=options.gpu, tp_size=options.tp,
+            dtype=options.dtype, batch=options.batch, prompt_tokens=options.prompt,
+            output_tokens=options.output, quantity=options.quantity, arrival=options.arrival,
+        )  # fmt: skip
+        told = ledger.append(lambda before: predicted_line(before, one), options.ledger)
+    elif options.action == "seen":
+        if not options.source.strip():
+            raise OutOfRangeError("source", "''", "must say where the figure was seen")
+        measured_s = options.measured_ms / 1e3
+        told = ledger.append(
+            lambda before: seen_line(before, options.key, now, measured_s, options.source), options.ledger
+        )
+    else:
+        told = ledger.foretold(options.ledger)
+    figures = {"predictions": told, "seen": sum(one.measured_s is not None for one in told)}
+    return figures, partial(_print, told)
 
 
 def _print(told: Sequence[Foretold]) -> None:
@@ -67,13 +65,13 @@ def make_parser() -> Parser:
     actions = parser.add_subparsers(dest="action", required=True)
     add = actions.add_parser("add", help="predict one time and append it")
     add.add_argument("key", help="a name of its own")
-    add.add_argument("--model", required=True, help="a catalog key or a Hugging Face repository")
-    add.add_argument("--gpu", required=True)
-    add.add_argument("--tp", type=int, default=1)
+    add.common("--model", required=True)
+    add.common("--gpu", required=True)
+    add.common("--tp", default=1)
     add.add_argument("--dtype", default="bf16")
     add.add_argument("--batch", type=int, default=1)
-    add.add_argument("--prompt", type=int, default=USUAL.prompt_tokens)
-    add.add_argument("--output", type=int, default=USUAL.output_tokens)
+    add.common("--prompt", default=USUAL.prompt_tokens)
+    add.common("--output", default=USUAL.output_tokens)
     add.add_argument("--quantity", choices=("decode", "first_token", "run"), default="decode")
     add.add_argument("--arrival", choices=("static", "burst", "closed"), default="static")
     seen = actions.add_parser("seen", help="append the figure that was then looked up")
@@ -82,8 +80,8 @@ def make_parser() -> Parser:
     seen.add_argument("--source", required=True)
     listed = actions.add_parser("list", help="every prediction")
     for one in (add, seen, listed):
-        one.add_argument("--ledger", type=Path, default=ledger.LEDGER)
-        one.add_argument("--json", action="store_true")
+        one.common("--ledger", default=ledger.LEDGER)
+        one.common("--json")
     return parser
 
 

@@ -133,9 +133,9 @@ def make_parser() -> Parser:
         "--metadata", type=Path, help="Gradescope's submission_metadata.json, in place of --student"
     )
     parser.add_argument("--answers", type=Path, help="a file of lines such as `q1 = 6.82 ms`")
-    parser.add_argument("--word-file", type=Path, help=f"holds the instructor's secret word; else {WORD} does")
+    parser.common("--word-file", help=f"holds the instructor's secret word; else {WORD} does")
     parser.add_argument("--practice", action="store_true", help="draw inputs and questions at random instead")
-    parser.add_argument("--json", action="store_true", help="as every command has it, in place of --format")
+    parser.common("--json", help="as every command has it, in place of --format")
     parser.add_argument("--questions", action="store_true", help="print the student's questions and grade nothing")
     return parser
 

@@ -4,9 +4,10 @@ With `--bench` a benchmark's results, as `vllm bench serve` prints or saves them
 the plan; with `--trace` requests arrive at their own times, as long as they are. `-` reads standard input.
 """
 
-import argparse
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from math import isfinite
 
 from core.errors import OutOfRangeError, ShardlabError, require_positive
@@ -28,39 +29,42 @@ from core.serving.trace import read_trace
 from core.units import plain, seconds
 from runtime.prose import worded
 from scripts.asking import add_question, in_s, question, tested
-from scripts.terminal import NOTHING_FITS, Parser, answer, finite, picked, print_aligned, read_text, run
+from scripts.terminal import (
+    NOTHING_FITS,
+    Computed,
+    Parser,
+    Shown,
+    answer,
+    finite,
+    picked,
+    print_aligned,
+    read_text,
+    run,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a plan's engine over a ladder of arrival rates, or under a benchmark's own load."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
-
-    def compute() -> Mapping[str, object]:
-        asked, plan = named(options)
-        refused = [] if plan.fits else [worded(one) for one in nothing_fits(Placement(asked, (plan,)))]
-        if refused:
-            if not options.json:
-                print("\n".join(refused))
-            return {"met": False, "refused": refused}
-        report = _trace if options.trace else _bench if options.bench else _ladder
-        if not options.json:
-            print(f"plan: {plan.layout.name}")
-        told, beside = report(options, asked, plan), tested(asked.cluster.gpu, asked.model)
-        if not options.json:
-            print("\n".join(beside))
-        return {"plan": plan.layout.name, **told, "tested": beside}
-
-    return answer(
-        parser,
-        options,
-        compute,
-        table=False,
-        status=lambda answered: 0 if answered.get("met", True) else NOTHING_FITS,
-    )
+    return answer(make_parser(), arguments, _answer, lambda told: 0 if told.get("met", True) else NOTHING_FITS)
 
 
-def named(options: argparse.Namespace) -> tuple[Question, Plan]:
+def _answer(options: Namespace) -> Computed:
+    asked, plan = named(options)
+    refused = [] if plan.fits else [worded(one) for one in nothing_fits(Placement(asked, (plan,)))]
+    if refused:
+        return {"met": False, "refused": refused}, partial(print, "\n".join(refused))
+    report = _trace if options.trace else _bench if options.bench else _ladder
+    (told, show_told), beside = report(options, asked, plan), tested(asked.cluster.gpu, asked.model)
+
+    def show() -> None:
+        print(f"plan: {plan.layout.name}")
+        show_told()
+        print("\n".join(beside))
+
+    return {"plan": plan.layout.name, **told, "tested": beside}, show
+
+
+def named(options: Namespace) -> tuple[Question, Plan]:
     """The plan that was named, on one node or as many as its GPUs fill; else one GPU, or what `plan` takes.
 
     Raises OutOfRangeError for one that the model does not split into.
@@ -79,35 +83,40 @@ def named(options: argparse.Namespace) -> tuple[Question, Plan]:
     return asked, plan if found.recommended is None else found.plans[found.recommended]
 
 
-def _trace(options: argparse.Namespace, asked: Question, plan: Plan) -> Mapping[str, object]:
+def _trace(options: Namespace, asked: Question, plan: Plan) -> Shown:
     """The requests of a file, at their own times and lengths."""
     trace = read_trace(read_text(options.trace))
     seen = run_trace(asked, plan, trace, options.chunk or asked.cluster.gpu.vllm_batched_tokens)
     promise = Promise(in_s(options.ttft_p99_ms), in_s(options.itl_p99_ms))
-    if not options.json:
+
+    def show() -> None:
         print(worded(trace_remark(trace, plan, seen)))
         _print_rates([seen], plan.layout.replicas, promise)
-    return {
+
+    figures = {
         "engines": plan.layout.replicas,
         "trace": picked(trace, "requests", "left_out", "unread", "mean_prompt", "mean_output", "rate_per_s"),
         "met": promise.kept(seen),
         "kept": promise.kept(seen),  # the name it had first: schema 1 keeps it
         **_figures(seen, plan.layout.replicas),
     }
+    return figures, show
 
 
-def _ladder(options: argparse.Namespace, asked: Question, plan: Plan) -> Mapping[str, object]:
+def _ladder(options: Namespace, asked: Question, plan: Plan) -> Shown:
     """Every rate of the ladder, and the highest that keeps the promises."""
     cost, engines = engine_cost(asked, plan), plan.layout.replicas
     chunk = asked.cluster.gpu.vllm_batched_tokens if options.chunk is None else options.chunk
     curve = load_curve(cost, options.requests, seeded(options.seed), chunk_tokens=chunk)
     promise = Promise(in_s(options.ttft_p99_ms), in_s(options.itl_p99_ms))
     kept = highest_kept(curve, promise)
-    if not options.json:
+
+    def show() -> None:
         _print_rates(curve, engines, promise)
         print(f"all that can be completed: {plain(engines * cost.capacity_per_s)} requests a second")
         print(f"promises kept up to: {'no rate' if kept is None else plain(engines * kept.arrivals_per_s)}")
-    return {
+
+    figures = {
         "engines": engines,
         "capacity_per_s": engines * cost.capacity_per_s,
         "most_running_per_engine": cost.most_running,
@@ -124,6 +133,7 @@ def _ladder(options: argparse.Namespace, asked: Question, plan: Plan) -> Mapping
             for run in curve
         ],
     }
+    return figures, show
 
 
 def _print_rates(runs: Sequence[LoadResult], engines: int, promise: Promise) -> None:
@@ -142,7 +152,7 @@ def _rate_cells(run: LoadResult, engines: int, promise: Promise) -> tuple[str, .
     )
 
 
-def _bench(options: argparse.Namespace, asked: Question, plan: Plan) -> Mapping[str, object]:
+def _bench(options: Namespace, asked: Question, plan: Plan) -> Shown:
     """Each result of a file beside the plan; where it cannot be sent again, why."""
     engines, rows, cells = plan.layout.replicas, [], []
     for result in read_bench_results(read_text(options.bench)):
@@ -156,10 +166,8 @@ def _bench(options: argparse.Namespace, asked: Question, plan: Plan) -> Mapping[
         rows.append({**row, "sent": sent, "predicted": _figures(load, engines)})
         times = (result.ttft.mean_s, load.ttft_mean_s, result.between_s, load.itl_mean_s)
         cells.append((str(result.line), sent, *("–" if time_s is None else seconds(time_s) for time_s in times)))
-    if not options.json:
-        heads = ("line", "sent", "first measured", "predicted", "next measured", "predicted")
-        print_aligned([heads, *cells])
-    return {"results": rows}
+    heads = ("line", "sent", "first measured", "predicted", "next measured", "predicted")
+    return {"results": rows}, partial(print_aligned, [heads, *cells])
 
 
 def _figures(run: LoadResult, engines: int) -> dict[str, object]:
@@ -186,14 +194,14 @@ def make_parser() -> Parser:
     parser.add_argument("--ttft-p99-ms", type=finite, help="promised of the first token, for 99 of 100")
     parser.add_argument("--itl-p99-ms", type=finite, help="promised between two tokens, for 99 of 100")
     parser.add_argument("--chunk", type=int, help="prompt tokens a step reads besides; what vLLM takes on the GPU")
-    parser.add_argument("--requests", type=int, default=1000, help="of each run")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.common("--requests", default=1000)
+    parser.common("--seed")
     parser.add_argument("--trace", help="a CSV of arrival, prompt and output, or JSON lines; - too")
     parser.add_argument(
         "--bench",
         help="results of vllm bench serve, GenAI-Perf, AIPerf, EvalScope or trtllm-bench; - for standard input",
     )
-    parser.add_argument("--json", action="store_true")
+    parser.common("--json")
     return parser
 
 

@@ -4,7 +4,7 @@ A model that is not in the catalog comes from its config.json (`--config`), a ma
 printed (`--topo`); `-` reads standard input.
 """
 
-import argparse
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
@@ -23,7 +23,7 @@ from core.strategy.refit import Refit, refit, said_of
 from core.units import GIB, plain, seconds, significant
 from runtime.prose import worded
 from scripts.asking import USUAL, add_own_machine, add_question, in_s, question
-from scripts.terminal import NOTHING_FITS, Parser, answer, finite, picked, print_aligned, read_text, run
+from scripts.terminal import NOTHING_FITS, Computed, Parser, answer, finite, picked, print_aligned, read_text, run
 
 MOST = 5
 """Ways of each kind that are said."""
@@ -40,37 +40,31 @@ SIZES = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge every TP × PP × replicas, and recommend one."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
+    return answer(make_parser(), arguments, _answer, lambda told: 0 if told["met"] else NOTHING_FITS)
 
-    def compute() -> Mapping[str, object]:
-        asked = replace(question(options, _demand(options)), engine=options.engine)
-        log, table, bench = (
-            read_text(name) if name else "" for name in (options.startup_log, options.nccl, options.bench)
-        )
-        refitted = refit(asked, log, table, bench) if log or table or bench else None
-        placement = refitted.after if refitted else place_under_load(asked)
-        missed = placement.question.demand.requests_per_s is not None and not placement.met
-        sizes = sized(placement.question) if options.size or missed else None
-        if not options.json:
-            if refitted is not None:
-                print("\n".join(["Your machine", *(f"  {worded(one)}" for one in said_of(refitted)), ""]))
-            _print(placement, options.engine, options.manifest)
-            if sizes is not None:
-                _print_sizes(sizes)
-        more = {} if sizes is None else {"sizes": _sizes(sizes)}
-        return {**_as_json(placement), **more, **({} if refitted is None else {"refit": _refit(refitted)})}
 
-    return answer(
-        parser,
-        options,
-        compute,
-        table=False,
-        status=lambda answered: 0 if answered["met"] else NOTHING_FITS,
+def _answer(options: Namespace) -> Computed:
+    asked = replace(question(options, _demand(options)), engine=options.engine)
+    log, table, bench = (
+        read_text(name) if name else "" for name in (options.startup_log, options.nccl, options.bench)
     )
+    refitted = refit(asked, log, table, bench) if log or table or bench else None
+    placement = refitted.after if refitted else place_under_load(asked)
+    missed = placement.question.demand.requests_per_s is not None and not placement.met
+    sizes = sized(placement.question) if options.size or missed else None
+
+    def show() -> None:
+        if refitted is not None:
+            print("\n".join(["Your machine", *(f"  {worded(one)}" for one in said_of(refitted)), ""]))
+        _print(placement, options.engine, options.manifest)
+        if sizes is not None:
+            _print_sizes(sizes)
+
+    more = {} if sizes is None else {"sizes": _sizes(sizes)}
+    return {**_as_json(placement), **more, **({} if refitted is None else {"refit": _refit(refitted)})}, show
 
 
-def _demand(options: argparse.Namespace) -> Demand:
+def _demand(options: Namespace) -> Demand:
     """What a plan is asked beside the lengths."""
     return Demand(
         concurrency=options.concurrency,
@@ -269,7 +263,7 @@ def make_parser() -> Parser:
     )
     parser.add_argument("--manifest", choices=("compose", "kubernetes"), help="printed instead of the command")
     parser.add_argument("--usd-per-gpu-hour", type=finite)
-    parser.add_argument("--json", action="store_true")
+    parser.common("--json")
     return parser
 
 

@@ -4,35 +4,31 @@ At the end it prints the score by concept, and the sheet to go on from: `--sheet
 the paper and what the sheet's answers come to are one object, and nothing is asked.
 """
 
-import argparse
 import sys
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from core.course.quiz import BANK, Choice, Judged, Question, Score, Sheet, judge, paper
 from core.course.quiz.paper import ConceptScore
 from core.units import percent
-from scripts.terminal import Parser, answer, print_aligned, run, words
-
-Answer = Mapping[str, object]
+from scripts.terminal import Answer, Computed, Parser, answer, picked, print_aligned, run, words
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Ask, or print the paper and the score of a sheet."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
-
-    def compute() -> Answer:
-        sheet = Sheet.from_text(options.sheet) if options.sheet else Sheet(options.seed)
-        questions = _chosen(options, sheet)
-        if not options.json:
-            sheet = _ask(questions, sheet)
-            _print_score(sheet)
-        return _as_json(questions, sheet, options.solutions)
-
-    return answer(parser, options, compute, table=False)
+    return answer(make_parser(), arguments, _answer)
 
 
-def _chosen(options: argparse.Namespace, sheet: Sheet) -> tuple[Question, ...]:
+def _answer(options: Namespace) -> Computed:
+    sheet = Sheet.from_text(options.sheet) if options.sheet else Sheet(options.seed)
+    questions = _chosen(options, sheet)
+    if not options.json:
+        sheet = _ask(questions, sheet)
+    return _as_json(questions, sheet, options.solutions), partial(_print_score, sheet)
+
+
+def _chosen(options: Namespace, sheet: Sheet) -> tuple[Question, ...]:
     """The questions asked for, by key or by concept."""
     questions = paper(sheet.seed, options.only)
     return tuple(one for one in questions if not options.concept or one.concept == options.concept)
@@ -116,15 +112,9 @@ def _as_json(questions: Sequence[Question], sheet: Sheet, solutions: bool) -> An
             for key, reply in judged.items()
         },
         "score": {
-            "right": score.right,
-            "answered": score.answered,
-            "questions": score.questions,
-            "fraction": score.fraction,
-            "passed": score.passed,
-            "concepts": {one.concept: {"right": one.right, "answered": one.answered} for one in score.concepts},
-            "weak": [
-                {"concept": one.concept, "page": one.taught.stem, "scene": one.taught.scene} for one in score.weak
-            ],
+            **picked(score, "right", "answered", "questions", "fraction", "passed"),
+            "concepts": {one.concept: picked(one, "right", "answered") for one in score.concepts},
+            "weak": [picked(one, "concept", page="taught.stem", scene="taught.scene") for one in score.weak],
         },
     }
 
@@ -136,7 +126,7 @@ def _question(question: Question, solutions: bool) -> Answer:
         "asks": _text(question, f"{question.key}.asks"),
         "options": dict(_options(question)),
         "answer_in": None if isinstance(question, Choice) else question.dimension,
-        "taught": {"page": question.taught.stem, "scene": question.taught.scene},
+        "taught": picked(question.taught, page="stem", scene="scene"),
     }
     if solutions:
         asked["answer"] = question.key_answer
@@ -145,12 +135,12 @@ def _question(question: Question, solutions: bool) -> Answer:
 
 def make_parser() -> Parser:
     parser = Parser(prog="quiz", description="Questions over the whole course, their numbers from a seed.")
-    parser.add_argument("--seed", type=int, default=0, help="which numbers; the same seed asks the same")
+    parser.common("--seed")
     parser.add_argument("--sheet", help="a seed and answers as printed before, to go on from")
     parser.add_argument("--only", nargs="*", default=(), metavar="KEY", help=f"some of the {len(BANK)} questions")
     parser.add_argument("--concept", help="the questions of one concept")
     parser.add_argument("--solutions", action="store_true", help="with --json: the answers as well")
-    parser.add_argument("--json", action="store_true")
+    parser.common("--json")
     return parser
 
 

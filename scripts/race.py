@@ -1,6 +1,7 @@
 """Plans under one stream of requests: `python -m scripts.race --model llama-3-8b --gpu a100 --load rush`."""
 
-from collections.abc import Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Sequence
 
 from core.placement.asked import GPUS_PER_NODE
 from core.placement.demand import Demand
@@ -11,41 +12,37 @@ from core.strategy.race import LOADS, REQUESTS, Lane, race
 from core.units import percent, plain, seconds
 from runtime.prose import worded
 from scripts.asking import add_question, question, tested
-from scripts.terminal import NOTHING_FITS, Parser, answer, picked, print_aligned, run
+from scripts.terminal import NOTHING_FITS, Computed, Parser, answer, picked, print_aligned, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Send the same requests through each kind of plan that fits, and name the one that answers first."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
+    return answer(make_parser(), arguments, _answer, lambda told: NOTHING_FITS if told["winner"] is None else 0)
 
-    def compute() -> Mapping[str, object]:
-        asked = question(options, Demand())
-        entered = entrants(asked)
-        rate = LOADS[options.load] * max((one.capacity_per_s for one in entered), default=0.0)
-        chunk = asked.cluster.gpu.vllm_batched_tokens
-        ran = race(entered, rate, chunk, options.seed, options.requests) if entered else None
-        lanes = ran.lanes if ran else ()
-        winner = ran.lanes[ran.winner].entrant.kind if ran else None
-        beside = tested(asked.cluster.gpu, asked.model)
-        refused = [] if ran else [worded(one) for one in nothing_fits(place(asked))]
-        if not options.json and refused:
+
+def _answer(options: Namespace) -> Computed:
+    asked = question(options, Demand())
+    entered = entrants(asked)
+    rate = LOADS[options.load] * max((one.capacity_per_s for one in entered), default=0.0)
+    chunk = asked.cluster.gpu.vllm_batched_tokens
+    ran = race(entered, rate, chunk, options.seed, options.requests) if entered else None
+    lanes = ran.lanes if ran else ()
+    winner = ran.lanes[ran.winner].entrant.kind if ran else None
+    beside = tested(asked.cluster.gpu, asked.model)
+    refused = [] if ran else [worded(one) for one in nothing_fits(place(asked))]
+
+    def show() -> None:
+        if refused:
             print("\n".join(refused))
-        elif not options.json:
-            heads = ("plan", "layout", "an answer", "first token", "next token", "most waiting", "fullest cache")
-            print(f"{plain(rate)} requests a second")
-            print_aligned([heads, *map(_cells, lanes)])
-            print("\n".join([f"first: {winner}", *beside]))
-        lanes_said = [_figures(lane) for lane in lanes]
-        return {"requests_per_s": rate, "winner": winner, "refused": refused, "lanes": lanes_said, "tested": beside}
+            return
+        heads = ("plan", "layout", "an answer", "first token", "next token", "most waiting", "fullest cache")
+        print(f"{plain(rate)} requests a second")
+        print_aligned([heads, *map(_cells, lanes)])
+        print("\n".join([f"first: {winner}", *beside]))
 
-    return answer(
-        parser,
-        options,
-        compute,
-        table=False,
-        status=lambda answered: NOTHING_FITS if answered["winner"] is None else 0,
-    )
+    lanes_said = [_figures(lane) for lane in lanes]
+    figures = {"requests_per_s": rate, "winner": winner, "refused": refused, "lanes": lanes_said, "tested": beside}
+    return figures, show
 
 
 def _cells(lane: Lane) -> tuple[str, ...]:
@@ -77,9 +74,9 @@ def make_parser() -> Parser:
     add_question(parser)
     parser.set_defaults(gpus_per_node=GPUS_PER_NODE)
     parser.add_argument("--load", choices=tuple(LOADS), default="rush", help="of what the best plan can complete")
-    parser.add_argument("--requests", type=int, default=REQUESTS)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
+    parser.common("--requests", default=REQUESTS)
+    parser.common("--seed")
+    parser.common("--json")
     return parser
 
 

@@ -4,8 +4,9 @@ What the log says need not be given. Exit status 0 where nothing is off, 1 where
 no log that can be read. `-` reads standard input.
 """
 
-import argparse
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from core.catalog import model
@@ -15,30 +16,26 @@ from core.startup_log.reader import read_log
 from core.startup_log.records import Check, Given, Report
 from core.units import percent
 from runtime.prose import worded
-from scripts.terminal import OFF, Parser, answer, picked, print_aligned, read_text, run
+from scripts.terminal import OFF, Computed, Parser, answer, picked, print_aligned, read_text, run
 
 _SIGNS = {"ok": "✓", "off": "✗", "unexplained": "?"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read a log, print its checks, and say by the exit status whether anything is off."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
-
-    def compute() -> Mapping[str, object]:
-        report = read_log(read_text(options.file), _given(options))
-        if not options.json:
-            _print(report)
-        return {**_report(report), "off": report.count("off")}
-
-    return answer(parser, options, compute, table=False, status=lambda answered: OFF if answered["off"] else 0)
+    return answer(make_parser(), arguments, _answer, lambda told: OFF if told["off"] else 0)
 
 
-def _given(options: argparse.Namespace) -> Given:
+def _answer(options: Namespace) -> Computed:
+    report = read_log(read_text(options.file), _given(options))
+    return {**_report(report), "off": report.count("off")}, partial(_print, report)
+
+
+def _given(options: Namespace) -> Given:
     return Given(_model(options), options.tp, options.pp, options.dtype)
 
 
-def _model(options: argparse.Namespace) -> ModelSpec | None:
+def _model(options: Namespace) -> ModelSpec | None:
     if options.config is not None:
         return model_from_config(read_text(options.config), Path(options.config).stem)
     return model(options.model) if options.model is not None else None
@@ -99,10 +96,10 @@ def make_parser() -> Parser:
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--model", help="a catalog key or a Hugging Face repository, where the log names none")
     source.add_argument("--config", help="the model's config.json")
-    parser.add_argument("--tp", type=_positive, help="tensor-parallel ranks, where the log does not say")
+    parser.common("--tp", type=_positive, help="tensor-parallel ranks, where the log does not say")
     parser.add_argument("--pp", type=_positive, help="pipeline stages, where the log does not say")
     parser.add_argument("--dtype", help="how the weights are kept: bf16, fp8, int8, int4, awq, …")
-    parser.add_argument("--json", action="store_true")
+    parser.common("--json")
     return parser
 
 

@@ -7,6 +7,7 @@ kept exact; they are printed as numbers, and the bubble as a fraction too where 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 
 from core.errors import OutOfRangeError
 from core.pipeline_bubble.schedules.actions import Placement, Time, exact, whole
@@ -15,7 +16,7 @@ from core.pipeline_bubble.schedules.report import RankReport, Report, report
 from core.pipeline_bubble.schedules.serving import Pipe, decode, filling_microbatches, steady_decode
 from core.pipeline_bubble.schedules.simulator import Costs, Timeline, simulate
 from core.units import percent
-from scripts.terminal import Parser, answer, picked, print_aligned, run
+from scripts.terminal import Computed, Parser, answer, picked, print_aligned, run
 
 DECODE = "decode"
 MOST_FORWARDS = 2**20
@@ -24,17 +25,13 @@ COSTS = ("forward", "backward_input", "backward_weight", "link_delay", "return_d
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one schedule and print what it cost."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
+    return answer(make_parser(), arguments, _answer)
 
-    def compute() -> Mapping[str, object]:
-        timeline, steady = _run(options)
-        cost = report(timeline)
-        if not options.json:
-            _print(cost)
-        return {**_as_json(cost, _are_whole(options)), **steady}
 
-    return answer(parser, options, compute, table=False)
+def _answer(options: Namespace) -> Computed:
+    timeline, steady = _run(options)
+    cost = report(timeline)
+    return {**_as_json(cost, _are_whole(options)), **steady}, partial(_print, cost)
 
 
 def _run(options: Namespace) -> tuple[Timeline, Mapping[str, object]]:
@@ -175,7 +172,7 @@ def make_parser() -> Parser:
     parser.add_argument("--send", choices=["latency", "serial", "blocking"], default="latency")
     parser.add_argument("--return-delay", default="0", help="decode: the way of a token back to the first stage")
     parser.add_argument("--tokens", type=int, default=4, help="decode: rounds that are run from an empty pipe")
-    parser.add_argument("--json", action="store_true")
+    parser.common("--json")
     return parser
 
 

@@ -4,9 +4,10 @@ It says what to train or to serve with, how that was decided, and the nearest ch
 `--block TP --ranks 4` prints one block under a strategy instead, as Mermaid text.
 """
 
-import argparse
+from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import get_args
 
 from core.catalog import gpu, link, model
@@ -20,36 +21,25 @@ from core.strategy.picker import answer as pick
 from runtime.mermaid import mermaid
 from runtime.prose import worded
 from scripts.asking import tested
-from scripts.terminal import NOTHING_FITS, Parser, answer, picked, run
+from scripts.terminal import NOTHING_FITS, Computed, Parser, answer, picked, run
 
 MOST_GPUS, MOST_RANKS = 512, 64
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Answer one question, or draw one block."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
+    return answer(make_parser(), arguments, _answer, lambda told: 0 if told.get("fits", True) else NOTHING_FITS)
 
-    def compute() -> Mapping[str, object]:
-        if options.block is not None:
-            return _block(options)
-        question = asked(options)
-        given = pick(question)
-        near = flips(given)
-        # a training step is told by the data sheet
-        beside = tested(question.cluster.gpu, question.model) if options.purpose == "serve" else []
-        if not options.json:
-            _print(given, near)
-            print("".join(f"- {sentence}\n" for sentence in beside), end="")
-        return {**_as_json(given, near), "tested": beside}
 
-    return answer(
-        parser,
-        options,
-        compute,
-        table=False,
-        status=lambda answered: 0 if answered.get("fits", True) else NOTHING_FITS,
-    )
+def _answer(options: Namespace) -> Computed:
+    if options.block is not None:
+        return _block(options)
+    question = asked(options)
+    given = pick(question)
+    near = flips(given)
+    # a training step is told by the data sheet
+    beside = tested(question.cluster.gpu, question.model) if options.purpose == "serve" else []
+    return {**_as_json(given, near), "tested": beside}, partial(_print, given, near, beside)
 
 
 def _usual(place: int) -> str:
@@ -57,25 +47,24 @@ def _usual(place: int) -> str:
 
 
 def make_parser() -> Parser:
-    parser = Parser(prog="strategy", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", required=True, help="a model of the catalog")
-    parser.add_argument("--gpu", default="h100-sxm")
-    parser.add_argument("--gpus-per-node", type=int, default=8)
-    parser.add_argument("--nodes", type=int, default=1)
-    parser.add_argument("--link", help="inside a node; the GPU's usual one where it is not named")
-    parser.add_argument("--network", help="between nodes")
+    parser = Parser(prog="strategy", description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.common("--model", required=True)
+    parser.common("--gpu", default="h100-sxm")
+    parser.common("--gpus-per-node", default=8)
+    parser.common("--nodes")
+    parser.common("--link", "--network")
     parser.add_argument("--for", dest="purpose", choices=get_args(Purpose), default="train")
     parser.add_argument("--goal", choices=get_args(Goal), default="throughput")
     parser.add_argument("--sequences", type=int, help=f"in a step, or served at once; {_usual(0)}")
     parser.add_argument("--tokens", type=int, help=f"of a sequence, or of a prompt; {_usual(1)}")
-    parser.add_argument("--output", type=int, default=256, help="tokens of an answer, served")
+    parser.common("--output", default=256)
     parser.add_argument("--block", choices=list(BLOCKS), help="print a block under this strategy instead")
     parser.add_argument("--ranks", type=int, default=4, help="of the block")
-    parser.add_argument("--json", action="store_true")
+    parser.common("--json")
     return parser
 
 
-def asked(options: argparse.Namespace) -> Question:
+def asked(options: Namespace) -> Question:
     """What was asked, in core's nouns."""
     cluster = usual_cluster(gpu(options.gpu), options.gpus_per_node, options.nodes)
     if cluster.gpus > MOST_GPUS:
@@ -98,23 +87,22 @@ def asked(options: argparse.Namespace) -> Question:
     )
 
 
-def _block(options: argparse.Namespace) -> Mapping[str, object]:
+def _block(options: Namespace) -> Computed:
     """A block as Mermaid; printed alone where no JSON is asked for."""
     if options.ranks > MOST_RANKS:
         raise OutOfRangeError("ranks", options.ranks, f"must be at most {MOST_RANKS}")
     text = mermaid(block_under(options.block, model(options.model), options.ranks, 1))
-    if not options.json:
-        print(text, end="")
-    return {"strategy": options.block, "ranks": options.ranks, "mermaid": text}
+    return {"strategy": options.block, "ranks": options.ranks, "mermaid": text}, partial(print, text, end="")
 
 
-def _print(given: Answer, near: Sequence[Flip]) -> None:
+def _print(given: Answer, near: Sequence[Flip], beside: Sequence[str]) -> None:
     print(f"{given.family}: {given.name}" if given.stands else "nothing fits")
     for reason in given.trace:
         print(f"- {worded(reason)}")
     for one in near:
         name, now, instead = (worded(part) for part in (one.changed.input, one.changed.now, one.changed.instead))
         print(f"{name} {instead} instead of {now}: {one.other.family}, {one.other.name}")
+    print("".join(f"- {sentence}\n" for sentence in beside), end="")
 
 
 def _as_json(given: Answer, near: Sequence[Flip]) -> Mapping[str, object]:

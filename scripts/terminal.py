@@ -14,11 +14,13 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import NoReturn, ParamSpec
+from typing import Any, NoReturn, ParamSpec
 
 from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError, nearest
 from core.remark import Remark
@@ -33,6 +35,29 @@ LARGEST_FILE_BYTES = 64 * MIB
 """A saved benchmark with every request in it has some megabytes; anything above this is another file."""
 _MARKS = re.compile(r":[a-z-]+\[([^\]]*)\]|\[([^\]]*)\]\([^)]*\)|[*`]+|#+ ")
 P = ParamSpec("P")
+Answer = Mapping[str, object]
+Shown = tuple[Answer, Callable[[], object]]
+Computed = Answer | Shown
+"""An answer's figures by their names, and what prints them where that is not one line a figure."""
+
+
+COMMON: Mapping[str, Mapping[str, Any]] = {
+    "--model": {"help": "a catalog key or a Hugging Face repository"},
+    "--gpu": {"help": "a catalog key"},
+    "--gpus-per-node": {"type": int},
+    "--nodes": {"type": int, "default": 1},
+    "--link": {"help": "link inside a node, a catalog key; the GPU's usual one"},
+    "--network": {"help": "link between nodes, a catalog key"},
+    "--tp": {"type": int, "help": "tensor-parallel ranks"},
+    "--prompt": {"type": int, "help": "tokens of a prompt"},
+    "--output": {"type": int, "help": "tokens of an answer"},
+    "--requests": {"type": int, "help": "of each run"},
+    "--seed": {"type": int, "default": 0, "help": "which numbers; the same seed draws the same"},
+    "--ledger": {"type": Path, "help": "the file that is appended to"},
+    "--word-file": {"type": Path, "help": "holds the instructor's secret word"},
+    "--json": {"action": "store_true", "help": "one JSON object"},
+}
+"""The options that several commands have."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -44,6 +69,11 @@ class Parser(argparse.ArgumentParser):
         """`prog` is the command's name, behind `shardlab`; argparse makes those of sub-commands itself."""
         named = prog if " " in prog else f"shardlab {prog.replace('_', '-')}".rstrip()
         super().__init__(prog=named, **given)  # type: ignore[arg-type]
+
+    def common(self, *names: str, **otherwise: object) -> None:
+        """Take options of `COMMON`, and say what is otherwise for this command."""
+        for name in names:
+            self.add_argument(name, **{**COMMON[name], **otherwise})
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: object = None) -> argparse.Namespace:  # type: ignore[override]
         """As argparse does, remembering how an error is to be written."""
@@ -91,28 +121,28 @@ def finite(text: str) -> float:
 
 def answer(
     parser: Parser,
-    options: argparse.Namespace,
-    compute: Callable[[], Mapping[str, object]],
-    table: bool = True,
-    status: Callable[[Mapping[str, object]], int] = lambda result: 0,
+    arguments: Sequence[str] | None,
+    compute: Callable[[argparse.Namespace], Computed],
+    status: Callable[[Answer], int] = lambda figures: 0,
 ) -> int:
-    """Print what `compute` returns, as JSON or as aligned lines; a refusal ends the command in one line.
+    """Print what `compute` makes of the arguments, as JSON or for people; a refusal ends the command in one line.
 
-    Without a `table` the command has printed its own lines. `status` is what the answer ends the command with.
+    `status` is what the figures end the command with.
     """
+    options = parser.parse_args(arguments)
     try:
-        result = compute()
-        written = written_json(result, options) if options.json else ""
+        computed = compute(options)
+        figures, show = computed if isinstance(computed, tuple) else (computed, partial(_print_figures, computed))
+        if options.json:
+            print(written_json(figures, options))
+        else:
+            show()
     except (ShardlabError, OverflowError) as error:
         parser.error(explained(error), type(error).__name__)
-    if options.json:
-        print(written)
-    elif table:
-        print_aligned([(name, _text(value)) for name, value in result.items()])
-    return status(result)
+    return status(figures)
 
 
-def written_json(result: Mapping[str, object], options: argparse.Namespace) -> str:
+def written_json(result: Answer, options: argparse.Namespace) -> str:
     """One JSON object: the schema's version, the inputs as they were read, the answer.
 
     Raises OutOfRangeError where a figure is beyond what JSON has.
@@ -149,6 +179,10 @@ def print_aligned(rows: Sequence[Sequence[str]]) -> None:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
+def _print_figures(figures: Answer) -> None:
+    print_aligned([(name, _text(value)) for name, value in figures.items()])
+
+
 def picked(row: object, *names: str, **renamed: str) -> dict[str, object]:
     """Some attributes of a row for JSON, each under its own name or, `key="its.path"`, under another.
 
@@ -165,11 +199,8 @@ def read_text(path: str) -> str:
     """
     most = LARGEST_FILE_BYTES + 1
     try:
-        if path == "-":
-            data = sys.stdin.buffer.read(most)
-        else:
-            with Path(path).open("rb") as file:
-                data = file.read(most)
+        with nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb") as source:
+            data = source.read(most)
     except OSError as error:
         raise UnreadableTextError(f"cannot read {path}: {error.strerror}") from error
     if len(data) == most:

@@ -1,39 +1,36 @@
 """Which TP sizes a model allows: `python -m scripts.tp_sizes --model llama-3-8b`."""
 
-from collections.abc import Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Sequence
+from functools import partial
 
 from core.catalog import model
 from core.errors import OutOfRangeError
 from core.sharding_math.tp_sizes import LARGEST_TP_SIZE, TpSize, tp_sizes
-from scripts.terminal import Parser, answer, print_aligned, run
+from scripts.terminal import Computed, Parser, answer, picked, print_aligned, run
+
+SAID = ("tp_size", "verdict", "kv_copies", "broken")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge every TP size of a model, and name the equation that each refused one breaks."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
-
-    def compute() -> Mapping[str, object]:
-        if not 1 <= options.largest <= 1024:
-            raise OutOfRangeError("largest", options.largest, "must be from 1 to 1024")
-        if options.group is not None and options.group < 1:
-            raise OutOfRangeError("group", options.group, "must be above 0")
-        spec = model(options.model)
-        sizes = tp_sizes(spec, options.largest, options.group)
-        if not options.json:
-            print_aligned([_row(size) for size in sizes if size.broken == () or options.all])
-        return {"model": spec.key, "quantisation_group": options.group, "sizes": [_as_json(size) for size in sizes]}
-
-    return answer(parser, options, compute, table=False)
+    return answer(make_parser(), arguments, _answer)
 
 
-def _as_json(size: TpSize) -> Mapping[str, object]:
-    return {
-        "tp_size": size.tp_size,
-        "verdict": size.verdict,
-        "kv_copies": size.kv_copies,
-        "broken": list(size.broken),
+def _answer(options: Namespace) -> Computed:
+    if not 1 <= options.largest <= 1024:
+        raise OutOfRangeError("largest", options.largest, "must be from 1 to 1024")
+    if options.group is not None and options.group < 1:
+        raise OutOfRangeError("group", options.group, "must be above 0")
+    spec = model(options.model)
+    sizes = tp_sizes(spec, options.largest, options.group)
+    shown = [_row(size) for size in sizes if size.broken == () or options.all]
+    figures = {
+        "model": spec.key,
+        "quantisation_group": options.group,
+        "sizes": [picked(size, *SAID) for size in sizes],
     }
+    return figures, partial(print_aligned, shown)
 
 
 def _row(size: TpSize) -> tuple[str, str, str]:
@@ -43,11 +40,11 @@ def _row(size: TpSize) -> tuple[str, str, str]:
 
 def make_parser() -> Parser:
     parser = Parser(prog="tp_sizes", description="Which tensor-parallel sizes a model allows.")
-    parser.add_argument("--model", required=True, help="a catalog key or a Hugging Face repository")
+    parser.common("--model", required=True)
     parser.add_argument("--largest", type=int, default=LARGEST_TP_SIZE)
     parser.add_argument("--group", type=int, help="inputs that share one quantisation scale, e.g. 128")
     parser.add_argument("--all", action="store_true", help="refused sizes too, in the table")
-    parser.add_argument("--json", action="store_true")
+    parser.common("--json")
     return parser
 
 

@@ -19,7 +19,7 @@ from core.strategy.entrants import entrants
 from core.strategy.picker import USUAL, Question, answer
 from scripts import asking, load, strategy
 from scripts.shardlab import COMMANDS, main, module_of, parsers
-from scripts.terminal import BAD_INPUT, CLOSED
+from scripts.terminal import BAD_INPUT, CLOSED, COMMON
 
 ROOT = Path(__file__).resolve().parents[2]
 RING = ["--op", "all_reduce", "--algorithm", "ring", "--ranks", "8", "--bytes", "8192", "--latency-us", "1"]
@@ -66,6 +66,15 @@ def test_the_nearest_name_is_offered_and_errors_are_json_too(capsys, given, said
         assert (ended.value.code, out, err.count("\n")) == (BAD_INPUT, "", 1)
         line = json.loads(err)["error"]["message"] if extra else err
         assert said in line
+
+
+def test_an_option_that_several_commands_have_is_declared_in_one_place():
+    texts = {path.name: path.read_text("utf-8") for path in (ROOT / "scripts").glob("*.py")}
+    again = {(name, flag) for name, text in texts.items() for flag in COMMON if f'add_argument("{flag}"' in text}
+    assert again == {("read_log.py", "--model")}, "one of two that exclude each other, which is no parser's own"
+    assert all(
+        sum(f'common("{flag}"' in text for text in texts.values()) > 1 for flag in COMMON if flag != "--network"
+    )
 
 
 WITH_JSON = {name: parser for name, parser in parsers().items() if "--json" in parser._option_string_actions}
