@@ -16,7 +16,8 @@ from math import inf, isfinite
 from core.errors import UnreadableTextError
 from core.remark import Remark, remark
 from core.serving.bench_results import CLOCKS, MOST, BenchResult, Clock, Clocked, assembled
-from core.serving.statistics import as_printed, flat, statistics
+from core.serving.saved_results import KEYS, results_in
+from core.serving.statistics import as_printed, statistics
 from core.text.lines import without_colours
 from core.text.numbers import figure, number
 
@@ -83,7 +84,6 @@ _CELLS = {
 """Heads of a sweep's table of Markdown, and the keys of what they say."""
 _MOST_CELLS = 40
 
-_KEY = '"request_throughput"'
 _OBJECT = re.compile(r"(?:^[ \t\[]{0,80}|,\s{0,20})\{", re.MULTILINE)
 _PAIR = re.compile(r'"(\w{1,40})": ?(-?[\d.eE+]{1,30}|Infinity|"[^"\n]{0,200}")')
 _DECODER = json.JSONDecoder(parse_int=float)
@@ -226,7 +226,7 @@ def _saved(text: str) -> Iterator[BenchResult]:
     """The results among the JSON objects of a text."""
     at, line, counted, objects, failures = 0, 1, 0, 0, 0
     cut_at: int | None = None
-    while text.find(_KEY, at) >= 0 and objects < MOST_OBJECTS and failures < MOST_FAILURES:
+    while KEYS.search(text, at) and objects < MOST_OBJECTS and failures < MOST_FAILURES:
         start = _OBJECT.search(text, at)
         if start is None:
             break
@@ -237,8 +237,8 @@ def _saved(text: str) -> Iterator[BenchResult]:
         except (ValueError, RecursionError):
             cut_at, at, failures = at, at + 1, failures + 1
             continue
-        if isinstance(value, dict) and "request_throughput" in value:
-            yield _result(flat(value), line, ended=True)
+        for result in results_in(value) if isinstance(value, dict) else ():
+            yield _result(result, line, ended=True)
         at, objects, cut_at = end, objects + 1, None
     if cut_at is not None:
         values = {name: given.strip('"') for name, given in _PAIR.findall(text[cut_at : cut_at + LONGEST_CUT])}

@@ -3,6 +3,7 @@
 GenAI-Perf's time between tokens is a request's own mean: (latency - first token) / (tokens - 1).
 """
 
+import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -32,8 +33,8 @@ def statistics(text: str) -> Iterator[tuple[int, Mapping[str, object]]]:
     values: dict[str, object] = {}
     begun = 0
     for number_of, line in enumerate(text.splitlines(), start=1):
-        if "|" not in (barred := line[:_LONGEST].translate(_BARS)):
-            if line.strip()[:1] in "└╘" and "mean_ttft_ms" in values:
+        if "|" not in (barred := _barred(line[:_LONGEST], heads)):
+            if line.strip()[:1] in ("└", "╘") and "mean_ttft_ms" in values:
                 yield begun, _whole(values)
                 values, heads = {}, []
             for name, given, short in _ASKED.findall(line[:_LONGEST]):
@@ -47,11 +48,20 @@ def statistics(text: str) -> Iterator[tuple[int, Mapping[str, object]]]:
             heads, begun = cells, number_of
             values = {"model": asked.get("model"), "max_concurrency": number(asked.get("concurrency"), 1)}
             values["request_rate"] = number(asked.get("request-rate"), 0, infinite=True)
+        elif heads and cells == ["metric", "value"]:  # below a CSV's statistics, what has none
+            heads = ["metric", "avg"]
         elif heads and len(cells) == len(heads) and (named := _NAME.fullmatch(cells[0])):
             rows = dict(zip(heads[1:], cells[1:], strict=True))
             values |= _row(named[1], named[2] or "ms", rows)
     if "mean_ttft_ms" in values:
         yield begun, _whole(values)
+
+
+def _barred(line: str, heads: list[str]) -> str:
+    """A line with bars between its cells, also one of the CSV that both save."""
+    barred = line.translate(_BARS)
+    of_csv = line.startswith("Metric,") or (heads[:1] == ["metric"] and "," in line and "|" not in barred)
+    return f"|{'|'.join(next(csv.reader([line])))}|" if of_csv else barred
 
 
 def flat(saved: Mapping[str, object]) -> Mapping[str, object]:

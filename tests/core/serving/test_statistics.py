@@ -39,8 +39,27 @@ SAVED = {
 }
 
 
+def comma_separated() -> str:
+    """The statistics, then what has a value alone."""
+    lines = [
+        ",".join(f'"{cell}"' if "," in cell else cell for cell in row)
+        for row in (("Metric", "avg", "min", "p99"), *ROWS)
+    ]
+    alone = [line.removesuffix(",N/A,N/A") for line in lines if line.endswith("N/A")]
+    return "\n".join([*(line for line in lines if "N/A" not in line), "", "Metric,Value", *alone])
+
+
 @pytest.mark.parametrize(
-    "text", [table(), table("┃"), table("|"), table(head="Metric"), json.dumps(SAVED), json.dumps(SAVED, indent=2)]
+    "text",
+    [
+        comma_separated(),
+        table(),
+        table("┃"),
+        table("|"),
+        table(head="Metric"),
+        json.dumps(SAVED),
+        json.dumps(SAVED, indent=2),
+    ],
 )
 def test_means_and_percentiles_of_a_request_are_read(text):
     (found,) = read_bench_results(text)
@@ -55,6 +74,69 @@ def test_the_command_before_a_table_says_what_was_asked():
     assert (found.model, found.max_concurrency) == ("llama-3.1-70b", 4)
     two = read_bench_results(f"python -m x.y\n{table()}\n{COMMAND}{table()}")
     assert [(each.model, each.max_concurrency) for each in two] == [(None, None), ("llama-3.1-70b", 4)]
+
+
+def _told(mean, p99):
+    return {"successful": {"mean": mean, "percentiles": {"p001": 1.0, "p50": mean, "p99": p99}}}
+
+
+GUIDELLM = {
+    "metadata": {"version": 1},
+    "benchmarks": [
+        {
+            "config": {"strategy": {"type_": kind, **asked}},
+            "metrics": {
+                "request_totals": {"successful": 40, "errored": 2, "incomplete": 3},
+                "requests_per_second": _told(2.5, 3.0),
+                "prompt_token_count": {"successful": {"total_sum": 40 * 512.0}},
+                "output_token_count": {"successful": {"total_sum": 40 * 128.0}},
+                "output_tokens_per_second": _told(320.0, 400.0),
+                "time_to_first_token_ms": _told(80.0, 200.0),
+                "inter_token_latency_ms": _told(12.0, 14.0),
+                "request_latency": _told(1.604, 2.0),
+            },
+        }
+        for kind, asked in (("synchronous", {}), ("concurrent", {"streams": 4}), ("constant", {"rate": 2.5}))
+    ],
+}
+LLMPERF = {
+    "model": "tiny",
+    "num_concurrent_requests": 4,
+    "results_ttft_s_mean": 0.08,
+    "results_ttft_s_quantiles_p99": 0.2,
+    "results_inter_token_latency_s_mean": 1.604 / 128,
+    "results_end_to_end_latency_s_mean": 1.604,
+    "results_number_input_tokens_mean": 512,
+    "results_number_output_tokens_mean": 128,
+    "results_mean_output_throughput_token_per_s": 320.0,
+    "results_num_completed_requests": 40,
+    "results_num_completed_requests_per_min": 150.0,
+    "results_number_errors": 2,
+}
+
+
+def test_what_guidellm_and_llmperf_save_is_the_same_result():
+    """Keys as GuideLLM 0.7's schemas and LLMPerf's token_benchmark_ray.py have them, figures of our own.
+
+    LLMPerf's time between tokens has the first token in it, GuideLLM's has not.
+    """
+    one, at_once, at_a_rate = read_bench_results(json.dumps(GUIDELLM))
+    (other,) = read_bench_results(json.dumps(LLMPERF, indent=4))
+    assert (one.max_concurrency, at_once.max_concurrency, other.max_concurrency) == (1, 4, 4)
+    assert (at_a_rate.max_concurrency, at_a_rate.requests_per_s_asked) == (None, 2.5)
+    for found in (one, at_once, at_a_rate, other):
+        assert (found.ttft.mean_s, found.ttft.at(99), found.tpot.mean_s) == pytest.approx((0.08, 0.2, 0.012))
+        assert (found.completed, found.failed, found.e2el.mean_s) == (40, 2, pytest.approx(1.604))
+        assert (found.mean_prompt_tokens, found.mean_output_tokens) == (512, 128)
+        assert (found.requests_per_s, found.output_tokens_per_s) == (2.5, 320)
+
+
+def test_an_aggregate_keeps_its_seconds():
+    (found,) = read_bench_results(
+        json.dumps({"hw": "b200", "conc": 64, "mean_ttft": 0.4, "p99_tpot": 0.02, "mean_tpot": 0.01})
+    )
+    assert (found.ttft.mean_s, found.tpot.mean_s, found.tpot.at(99)) == pytest.approx((0.4, 0.01, 0.02))
+    assert found.max_concurrency == 64
 
 
 def test_a_table_of_other_statistics_is_no_result():
