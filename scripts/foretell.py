@@ -9,9 +9,11 @@ from argparse import Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
+from typing import get_args
 
 from core.errors import OutOfRangeError
 from core.evidence.foretold import Foretold, foretell, predicted_line, seen_line
+from core.evidence.measurements import Engine
 from core.units import percent, seconds
 from runtime import foretold as ledger
 from scripts.asking import USUAL
@@ -30,6 +32,7 @@ def _answer(options: Namespace) -> Computed:
             options.key, now, model_key=options.model, gpu_key=options.gpu, tp_size=options.tp,
             dtype=options.dtype, batch=options.batch, prompt_tokens=options.prompt,
             output_tokens=options.output, quantity=options.quantity, arrival=options.arrival,
+            engine=options.engine,
         )  # fmt: skip
         told = ledger.append(lambda before: predicted_line(before, one), options.ledger)
     elif options.action == "seen":
@@ -74,6 +77,7 @@ def make_parser() -> Parser:
     add.common("--output", default=USUAL.output_tokens)
     add.add_argument("--quantity", choices=("decode", "first_token", "run"), default="decode")
     add.add_argument("--arrival", choices=("static", "burst", "closed"), default="static")
+    add.add_argument("--engine", choices=get_args(Engine), default="")
     seen = actions.add_parser("seen", help="append the figure that was then looked up")
     seen.add_argument("key")
     seen.add_argument("--measured-ms", type=finite, required=True)

@@ -16,7 +16,7 @@ from core.errors import OutOfRangeError
 from core.evidence.kinds import KINDS, Kind, layer_kind
 from core.evidence.published_terms import Prediction
 from core.specs import GpuSpec, ModelSpec
-from core.steps.model import Efficiency
+from core.steps.model import Efficiency, peak_flops
 
 Floats = NDArray[np.float64]
 
@@ -47,13 +47,13 @@ class Calibration:
 
 # fmt: off
 _DENSE = (
-    Calibration("a100", "A100", "dense", Efficiency(0.76, 86e-6), 472, 10),
+    Calibration("a100", "A100", "dense", Efficiency(0.75, 88e-6), 447, 8),
     Calibration("hopper", "H100 and H200", "dense", Efficiency(0.74, 44e-6), 115, 5),
     Calibration("blackwell", "B200", "dense", Efficiency(0.62, 44e-6), 20, 1, floor_fitted=False),
     Calibration("cdna3", "MI300X", "dense", Efficiency(0.49, 34e-6), 49, 5),
 )
 _COUNTED = (
-    Calibration("a100", "A100", "mixture", Efficiency(0.83, 110e-6), 32, 6),
+    Calibration("a100", "A100", "mixture", Efficiency(0.84, 120e-6), 29, 5),
     Calibration("hopper", "H100 and H200", "mixture", Efficiency(0.80, 48e-6), 29, 8),
     Calibration("blackwell", "B200", "mixture", Efficiency(0.42, 50e-6), 48, 8),
     Calibration("cdna3", "MI300X", "mixture", Efficiency(0.40, 102e-6), 54, 12),
@@ -69,7 +69,13 @@ Not in the table: SGLang's page of Kimi K2.5 on eight H200, whose token takes 9 
 behind 4,400, where no other page's moves (DeepSeek-R1's 9.2 and 9.3); the page of K2.6 repeats its figures."""
 
 
-PROMPT_FLOOR_S = 86e-6
+REPLAYING = ("sglang", "trtllm", "gpt-fast")
+"""Engines whose step is one recorded graph, and which do not wait for the next one's schedule in between."""
+EAGER = "a100"
+"""The class whose times are mostly of engines that launch kernel by kernel, or wait for a schedule: TensorRT-LLM
+and FasterTransformer without graphs, vLLM. An engine that replays has there the floor that it has on Hopper."""
+
+PROMPT_FLOOR_S = 88e-6
 """The least floor of a prompt's layer: that of engines that record no graph, an A100's, as few did of prompts."""
 
 PROMPTS: Mapping[str, Calibration] = {
@@ -79,24 +85,40 @@ PROMPTS: Mapping[str, Calibration] = {
 }
 """What a prompt alone makes of the data sheet where two sources time first tokens, so that one can test the other.
 
-Its matrices wait for arithmetic: on an H100 a smaller share of what is printed, mostly in 8 bits, than its memory
-reaches. Elsewhere a prompt has the share of a class's steps."""
+Its matrices wait for arithmetic: in 8 bits, as all these rows are, an H100 reaches a smaller share of what is
+printed than its memory does. In 16 bits, and elsewhere, a prompt has the share of a class's steps."""
 
 
-def prompt_efficiency(gpu: GpuSpec, model: ModelSpec, own: Efficiency | None = None) -> Efficiency:
+def prompt_efficiency(gpu: GpuSpec, model: ModelSpec, dtype: str, own: Efficiency | None = None) -> Efficiency:
     """The constants of one prompt read alone; of a class whose first tokens one source timed or none, its steps'.
+
+    They are of matrices that are multiplied in less than 16 bits; others have the steps' share too.
 
     With constants of one's `own` they move as those do: the share in their ratio, the floor to theirs.
     """
     usual = calibration_of(gpu, model).efficiency
-    steps, row = own or usual, PROMPTS.get(gpu.gpu_class)
+    steps, row = own or usual, PROMPTS.get(gpu.gpu_class) if is_narrow(gpu, dtype) else None
     share = row.efficiency.reached_fraction / usual.reached_fraction if row else 1.0
     return Efficiency(min(1.0, steps.reached_fraction * share), max(steps.layer_floor_s, PROMPT_FLOOR_S))
 
 
-def calibration_of(gpu: GpuSpec, model: ModelSpec) -> Calibration:
-    """The constants for a model on a GPU, and what they are from."""
-    return calibration_for(gpu.gpu_class, layer_kind(model))
+def is_narrow(gpu: GpuSpec, dtype: str) -> bool:
+    """Whether a GPU multiplies such weights in less than 16 bits."""
+    return peak_flops(gpu, dtype) > gpu.bf16_flops
+
+
+def calibration_of(gpu: GpuSpec, model: ModelSpec, engine: str = "") -> Calibration:
+    """The constants for a model on a GPU, and what they are from; of an engine that replays graphs, its floor."""
+    kind = layer_kind(model)
+    usual = calibration_for(gpu.gpu_class, kind)
+    if gpu.gpu_class != EAGER or engine not in REPLAYING:
+        return usual
+    return replace(usual, efficiency=replayed(usual.efficiency, calibration_for("hopper", kind).efficiency))
+
+
+def replayed(eager: Efficiency, graphs: Efficiency) -> Efficiency:
+    """A class's share of the data sheet, with the floor of engines that replay graphs."""
+    return replace(eager, layer_floor_s=min(eager.layer_floor_s, graphs.layer_floor_s))
 
 
 def calibration_for(gpu_class: str, kind: Kind) -> Calibration:
@@ -148,7 +170,11 @@ def fit_launch(predictions: Sequence[Prediction]) -> float:
 def _launch_errors(predictions: Sequence[Prediction]) -> Floats:
     """The mean absolute log error of one source under every time of a launch."""
     steps = np.array(
-        [each.terms.step_s(prompt_efficiency(each.measurement.gpu, each.measurement.model)) for each in predictions]
+        [
+            each.terms.step_s(prompt_efficiency(said.gpu, said.model, said.dtype))
+            for each in predictions
+            for said in (each.measurement,)
+        ]
     )
     launches = np.array([each.launches for each in predictions])
     measured = np.array([each.measurement.measured_s for each in predictions])

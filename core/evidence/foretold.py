@@ -14,7 +14,7 @@ from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError, UnknownNameError, UnreadableTextError, require_positive
 from core.evidence.accuracy import accuracy_of
 from core.evidence.calibration import calibration_of, prompt_efficiency
-from core.evidence.measurements import Arrival, Measurement, Quantity
+from core.evidence.measurements import Arrival, Engine, Measurement, Quantity
 from core.evidence.published_terms import prediction
 from core.steps.model import TensorGroup
 
@@ -45,6 +45,7 @@ class Foretold:
     measured_s: float | None = None
     source: str = ""
     arrival: Arrival = "static"
+    engine: Engine = ""
 
     @property
     def ratio(self) -> float | None:
@@ -65,21 +66,22 @@ def foretell(
     output_tokens: int = 256,
     quantity: Quantity = "decode",
     arrival: Arrival = "static",
+    engine: Engine = "",
 ) -> Foretold:
     """A prediction as of now, by the constants that ship: of a batch that begins together, or of a server."""
     row, gpu_spec = model(model_key), gpu(gpu_key)
     require_positive(tp_size=tp_size, batch=batch, prompt_tokens=prompt_tokens, output_tokens=output_tokens)
     asked = Measurement(
-        source="", engine="", model=row, gpu=gpu_spec, group=TensorGroup(tp_size, link(gpu_spec.link_key)),
+        source="", engine=engine, model=row, gpu=gpu_spec, group=TensorGroup(tp_size, link(gpu_spec.link_key)),
         pp_size=1, dtype=dtype, kv_dtype="bf16", batch=batch, prompt_tokens=prompt_tokens,
         output_tokens=output_tokens, quantity=quantity, arrival=arrival, utilisation=0.9, measured_s=1.0,
     )  # fmt: skip
-    usual, tested = calibration_of(gpu_spec, row).efficiency, accuracy_of(gpu_spec, row, quantity)
-    constants = prompt_efficiency(gpu_spec, row) if quantity == "first_token" else usual
+    usual, tested = calibration_of(gpu_spec, row, engine).efficiency, accuracy_of(gpu_spec, row, quantity)
+    constants = prompt_efficiency(gpu_spec, row, dtype) if quantity == "first_token" else usual
     return Foretold(
         key, made, row.key, gpu_spec.key, tp_size, dtype, batch, prompt_tokens, output_tokens, quantity,
         constants.reached_fraction, constants.layer_floor_s, prediction(asked).predicted_s(constants),
-        tested.n if tested else 0, arrival=arrival,
+        tested.n if tested else 0, arrival=arrival, engine=engine,
     )  # fmt: skip
 
 

@@ -134,7 +134,8 @@ def _engine(row: PublishedRow) -> Engine:
     if "(megatron)" in row.metric.lower():
         return "megatron"
     described = f"{row.source} {row.note}".lower()
-    return "vllm" if "vllm" in described else "sglang" if "sglang" in described else ""
+    named: tuple[Engine, ...] = ("vllm", "sglang", "gpt-fast")
+    return next((engine for engine in named if engine in described), "")
 
 
 def _quantity(metric: str, batch: int | None) -> Quantity:

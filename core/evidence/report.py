@@ -8,7 +8,16 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from core.evidence.calibration import PROMPT_FLOOR_S, calibration_for, fit_efficiency, fit_launch
+from core.evidence.calibration import (
+    EAGER,
+    PROMPT_FLOOR_S,
+    REPLAYING,
+    calibration_for,
+    fit_efficiency,
+    fit_launch,
+    is_narrow,
+    replayed,
+)
 from core.evidence.kinds import Kind, Stack, layer_kind, stack_of
 from core.evidence.measurements import SERVERS, Measurement, PublishedTable, Quantity
 from core.evidence.published_terms import Prediction, fits, prediction
@@ -93,14 +102,13 @@ def residuals(table: PublishedTable) -> tuple[Residual, ...]:
     """
     predictions = [prediction(measurement) for measurement in table.measurements]
     steps = {key: _held_out(predictions, *key) for key in {_group(each) for each in predictions}}
-    prompts = {
-        key: _held_out_prompt(predictions, *key, steps[key]) for key in {_group(each) for each in predictions}
-    }
+    read = {(_group(each), _narrow(each)) for each in predictions if is_prompt(each)}
+    prompts = {(key, narrow): _held_out_prompt(predictions, key, steps[key], narrow) for key, narrow in read}
     launches = {
         key: _held_out_launch(predictions, *key) for key in map(_launcher, filter(is_launched, predictions))
     }
     return tuple(
-        Residual(each, each.predicted_s(prompts[_group(each)], launches.get(_launcher(each))))
+        Residual(each, each.predicted_s(prompts[_group(each), _narrow(each)], launches.get(_launcher(each))))
         if is_prompt(each)
         else Residual(each, each.predicted_s(steps[_group(each)]))
         for each in predictions
@@ -111,6 +119,11 @@ def residuals(table: PublishedTable) -> tuple[Residual, ...]:
 def is_prompt(each: Prediction) -> bool:
     """Whether it is a prompt read alone, which has constants of its own."""
     return each.measurement.quantity == "first_token"
+
+
+def is_replayed(each: Prediction) -> bool:
+    """Whether an engine replayed it as graphs on a class whose other times were launched kernel by kernel."""
+    return each.measurement.gpu.gpu_class == EAGER and each.measurement.engine in REPLAYING
 
 
 def is_launched(each: Prediction) -> bool:
@@ -131,6 +144,7 @@ def fit_rows(predictions: Iterable[Prediction], gpu_class: str, kind: Kind, with
         and each.measurement.source != without
         and each.measurement.engine != "megatron"
         and not is_launched(each)
+        and not is_replayed(each)
     ]
 
 
@@ -158,9 +172,17 @@ def prompt_rows(predictions: Iterable[Prediction], gpu_class: str, without: str 
     ]
 
 
-def _group(each: Prediction) -> tuple[str, Kind, str]:
+_Group = tuple[str, Kind, str, bool]
+"""A class of GPU, a kind of layer, a source, and whether its engine replays graphs where others do not."""
+
+
+def _group(each: Prediction) -> _Group:
     measurement = each.measurement
-    return measurement.gpu.gpu_class, layer_kind(measurement.model), measurement.source
+    return measurement.gpu.gpu_class, layer_kind(measurement.model), measurement.source, is_replayed(each)
+
+
+def _narrow(each: Prediction) -> bool:
+    return is_narrow(each.measurement.gpu, each.measurement.dtype)
 
 
 def _launcher(each: Prediction) -> tuple[str, Stack, str]:
@@ -173,11 +195,17 @@ def _held_out_launch(predictions: Sequence[Prediction], engine: str, stack: Stac
     return fit_launch(rows) if rows else None
 
 
-def _held_out(predictions: Sequence[Prediction], gpu_class: str, kind: Kind, source: str) -> Efficiency:
+def _held_out(
+    predictions: Sequence[Prediction], gpu_class: str, kind: Kind, source: str, graphs: bool = False
+) -> Efficiency:
     """The constants of a class and a kind without one source; those of dense layers where no other source times it.
 
-    Without decode steps among them the rows cannot tell a floor, and it is taken over too.
+    Without decode steps among them the rows cannot tell a floor, and it is taken over too; that of an engine that
+    replays `graphs` is Hopper's.
     """
+    if graphs:
+        graphed = _held_out(predictions, "hopper", kind, source)
+        return replayed(_held_out(predictions, gpu_class, kind, source), graphed)
     rows = fit_rows(predictions, gpu_class, kind, source)
     if not rows and kind != "dense":
         return _held_out(predictions, gpu_class, "dense", source)
@@ -188,10 +216,10 @@ def _held_out(predictions: Sequence[Prediction], gpu_class: str, kind: Kind, sou
 
 
 def _held_out_prompt(
-    predictions: Sequence[Prediction], gpu_class: str, kind: Kind, source: str, steps: Efficiency
+    predictions: Sequence[Prediction], group: _Group, steps: Efficiency, narrow: bool
 ) -> Efficiency:
     """The constants of a class's prompts without one source; where no other source times any, its decode steps'."""
-    rows = prompt_rows(predictions, gpu_class, source)
+    rows = prompt_rows(predictions, group[0], group[2]) if narrow else []
     share = fit_efficiency(rows, PROMPT_FLOOR_S) if rows else steps
     return Efficiency(share.reached_fraction, max(steps.layer_floor_s, PROMPT_FLOOR_S))
 
@@ -251,11 +279,11 @@ def decode_residuals(rows: Iterable[Residual]) -> list[Residual]:
 def band(tested: Sequence[Residual]) -> tuple[float, float]:
     """The multiples of a predicted time between which eight of ten published ones lie, however they are counted.
 
-    Each source heard alike, and each time between tokens alike: from the lower of the two to the higher.
+    Each source heard alike, and each time that is no whole run's alike: from the lower of the two to the higher.
     """
     rows = {source: each.rows for source, each in grouped(tested, lambda one: one.measurement.source).items()}
     alike = [1 / rows[each.measurement.source] for each in tested]
-    steps = [float(each.measurement.quantity == "decode") for each in tested]
+    steps = [float(each.measurement.quantity != "run") for each in tested]
     ratios = [1 / each.ratio for each in tested]
     ends = [
         np.quantile(ratios, BAND_QUANTILES, weights=weights, method="inverted_cdf")

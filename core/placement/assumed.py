@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from core.evidence.accuracy import accuracy_of, widens
+from core.evidence.accuracy import accuracy_of, first_band, widens
 from core.evidence.calibration import calibration_of, prompt_efficiency
 from core.evidence.kinds import layer_kind
 from core.evidence.measurements import Quantity
@@ -70,11 +70,16 @@ def held_to(gpu: GpuSpec, model: ModelSpec) -> list[Remark]:
         errors = accuracy_of(gpu, model, quantity)
         if errors is None:
             reasons.append(
-                remark(f"placement.untested_{name}", gpu=gpu, kind=remark(f"placement.kind_{layer_kind(model)}"))
+                remark(
+                    f"placement.untested_{name}",
+                    gpu=gpu,
+                    kind=remark(f"placement.kind_{layer_kind(model)}"),
+                    band=first_band(gpu, model),
+                )
             )
             continue
         code = f"placement.{'once' if errors.n == 1 else 'tested'}_{name}"
-        reasons.append(remark(code, errors=errors))
+        reasons.append(remark(code, errors=errors, band=first_band(gpu, model)))
     return reasons
 
 
@@ -109,8 +114,9 @@ def assumptions(question: Question) -> Mapping[str, object]:
         "usable_bytes": budget.usable_bytes,
         "utilisation": budget.utilisation,
         "overhead_bytes": budget.overhead.total_bytes,
-        "efficiency": question.efficiency or calibration_of(cluster.gpu, model).efficiency,
-        "prompt_efficiency": prompt_efficiency(cluster.gpu, model, question.efficiency),
+        "efficiency": question.efficiency or calibration_of(cluster.gpu, model, question.engine).efficiency,
+        "prompt_efficiency": prompt_efficiency(cluster.gpu, model, demand.dtype, question.efficiency),
         "errors": {name: accuracy_of(cluster.gpu, model, name) for name in ("decode", "first_token")},
-        "band": {"low": band.low, "high": band.high, "tested": band.tested},
+        "band": band,
+        "first_token_band": first_band(cluster.gpu, model),
     }

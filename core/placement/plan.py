@@ -48,8 +48,8 @@ class Question:
     def timing(self, layout: Layout, concurrency: int | None = None) -> Timing:
         """A layout timed at the concurrency asked, or at another."""
         gpu, model = self.cluster.gpu, self.model
-        constants = self.efficiency or calibration_of(gpu, model).efficiency
-        prompts = prompt_efficiency(gpu, model, self.efficiency)
+        constants = self.efficiency or calibration_of(gpu, model, self.engine).efficiency
+        prompts = prompt_efficiency(gpu, model, self.demand.dtype, self.efficiency)
         launch_s = prompt_launch_s(self.engine, gpu, model)
         return timing(model, self.cluster, layout, self.demand, constants, concurrency, prompts, launch_s)
 

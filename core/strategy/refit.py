@@ -161,7 +161,7 @@ def _with_bench(question: Question, text: str, ran: Plan | None) -> tuple[Questi
     if not results or not plan.fits:
         raise UnreadableTextError("no result with lengths and a time between tokens, on a plan that fits")
     results = results[:MOST_RESULTS]
-    usual = question.efficiency or calibration_of(question.cluster.gpu, question.model).efficiency
+    usual = question.efficiency or calibration_of(question.cluster.gpu, question.model, question.engine).efficiency
 
     def ratio(efficiency: Efficiency) -> float:
         asked = replace(question, efficiency=efficiency)

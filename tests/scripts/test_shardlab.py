@@ -142,6 +142,7 @@ OTHER_QUESTIONS = {
     ("strategy", "ranks"): "of one block",
     ("foretell", "dtype"): "a figure's width is put down, not looked up",
     ("race", "requests"): "of each of many plans",
+    ("foretell", "engine"): "the one that a figure is of, of none where none is named",
 }
 """What two commands name alike and ask of different things."""
 

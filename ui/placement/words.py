@@ -37,8 +37,8 @@ def fields(placement: Placement, plan: Plan | None, topology: Topology | None) -
         "cluster": question.cluster,
         "budget": question.budget,
         "demand": question.demand,
-        "calibration": calibration_of(question.cluster.gpu, question.model),
-        "prompts": prompt_efficiency(question.cluster.gpu, question.model),
+        "calibration": calibration_of(question.cluster.gpu, question.model, question.engine),
+        "prompts": prompt_efficiency(question.cluster.gpu, question.model, question.demand.dtype),
         "usable_source": worded(usable_source(question)),
         "band_low": 1 - low,
         "band_high": high - 1,
@@ -172,13 +172,13 @@ def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: s
     gpu, model = question.cluster.gpu, question.model
     rows = [one for one in residuals if chosen in (EVERY, short(one.measurement.source))]
     shown = errors_of(rows) if rows else None
-    here, (low, high, _) = calibration_of(gpu, model), question.band
+    here, (low, high, _) = calibration_of(gpu, model, question.engine), question.band
     return {
         "gpu": gpu,
         "model": model,
         "of_steps": accuracy_of(gpu, model, "decode") or accuracy_of(gpu, model, "run"),
         "calibration": here,
-        "prompts": prompt_efficiency(gpu, model),
+        "prompts": prompt_efficiency(gpu, model, question.demand.dtype),
         "constants_from": said("placement", f"says.constants_{_told_by(here)}", here),
         "chosen": said("placement", "says.over_every_source")
         if chosen == EVERY

@@ -55,7 +55,7 @@ def test_on_gpus_that_are_there_no_way_takes_more():
     assert found.together[0].kept_per_s == max(way.kept_per_s for way in found.together)
 
 
-@pytest.mark.parametrize("rate", [2.0, 10.0, 25.0])
+@pytest.mark.parametrize("rate", [2.0, 20.0, 30.0])
 def test_a_plan_at_a_rate_keeps_it_wherever_counting_gpus_finds_that_these_do(rate):
     """One engine, one length of a step's prompt and one promise: both searches agree on the GPUs that are there."""
     question = asked(requests_per_s=rate, slo_itl_s=0.012, slo_ttft_s=1.0)
