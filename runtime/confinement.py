@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 Way = Literal["namespaces", "another user", "limits"]
@@ -47,34 +48,24 @@ _TIED = (sys.executable, "-P", str(Path(__file__).with_name("processes.py")), "0
 
 @lru_cache(maxsize=1)
 def way() -> Way:
-    """The best way this machine allows."""
+    """The best way this machine allows: a container may have the right to one step of it and not to the next."""
     if shutil.which("unshare") and shutil.which("setpriv"):
-        command = [*_unshare(), *_NO_RIGHTS, "true"]
-        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
-            return "namespaces"
+        with TemporaryDirectory() as folder:
+            command = _namespaced(["true"], Path(folder), [Path(__file__).parent])
+            if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+                return "namespaces"
     return "another user" if hasattr(os, "geteuid") and os.geteuid() == 0 else "limits"
 
 
 def confined(command: Sequence[str], folder: Path, hidden: Sequence[Path]) -> list[str]:
     """The command with what confines it in front. `folder` stays writable; `hidden` folders look empty."""
-    if way() != "namespaces":
-        return list(command)
+    return _namespaced(command, folder, hidden) if way() == "namespaces" else list(command)
+
+
+def _namespaced(command: Sequence[str], folder: Path, hidden: Sequence[Path]) -> list[str]:
     unseen = [str(path) for path in hidden if path.is_dir()]
-    return [
-        *_TIED,
-        *_unshare(),
-        "sh",
-        "-c",
-        _MOUNTS,
-        "sh",
-        sys.executable,
-        _LOOPBACK_UP,
-        str(folder),
-        *unseen,
-        "--",
-        *_NO_RIGHTS,
-        *command,
-    ]
+    inside = ("sh", "-c", _MOUNTS, "sh", sys.executable, _LOOPBACK_UP, str(folder), *unseen, "--", *_NO_RIGHTS)
+    return [*_TIED, *_unshare(), *inside, *command]
 
 
 def user() -> dict[str, Any]:

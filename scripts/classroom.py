@@ -58,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Do one thing for a class."""
     parser = make_parser()
     options = parser.parse_args(arguments)
+    needed = {"grade": ("roster", "submissions"), "handout": ("roster",), "key": ("roster",)}.get(options.what, ())
+    if missing := [f"--{name}" for name in needed if getattr(options, name) is None]:
+        parser.error(f"{options.what} needs {' and '.join(missing)}")
     try:
         lab = lab_of(options.lab)
         {"handout": _handouts, "key": _key, "grade": _grades, "gradescope": _gradescope, "notebook": _notebook}[
@@ -128,7 +131,13 @@ def _row(lab: Lab, student: str, folder: Path, word: str) -> Sequence[object]:
         except (ShardlabError, OSError, UnicodeDecodeError) as error:
             return (student, 0, 100, *("" for _ in lab.tasks), "", str(error))
     right = sum(answer.right for answer in grade.answers)
-    return (student, f"{grade.points:g}", f"{grade.max_points:g}", *_points(grade), right, "")
+    return (student, f"{grade.points:g}", f"{grade.max_points:g}", *_points(grade), right, _never_asked(grade))
+
+
+def _never_asked(grade: Grade) -> str:
+    """Why no task could be asked, where one thing stopped them all: the code, or the machine that was to run it."""
+    problems = {outcome.problem for result in grade.tasks for outcome in result.outcomes}
+    return problems.pop() if len(problems) == 1 else ""
 
 
 def _points(grade: Grade) -> Iterator[str]:

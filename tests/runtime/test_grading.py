@@ -3,6 +3,9 @@
 The answers in `answers/` are written by hand as a student would, and share no code with the reference.
 """
 
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -61,6 +64,27 @@ def test_a_right_answer_earns_every_point_whatever_is_asked(lab):
 def test_two_real_ranks_are_asked_too():
     lab = LABS["lab-02"]
     assert problems(grade(lab, answer(lab), SEED)) == []
+
+
+RIGHTS = """
+import subprocess
+from pathlib import Path
+from runtime import confinement
+done = subprocess.run(confinement.confined(["true"], Path.cwd(), []), **confinement.user())
+print(confinement.way(), done.returncode)
+"""
+
+
+@needs_namespaces
+@pytest.mark.parametrize("right", ["net_admin", "sys_admin"])
+def test_a_container_with_half_the_rights_runs_a_submission_as_somebody_else(tmp_path, right):
+    """Docker's root may make a network of its own where SYS_ADMIN is given, and not raise its loopback."""
+    if os.geteuid():
+        pytest.skip("a right can be taken from root alone")
+    without = ("setpriv", f"--bounding-set=-{right}", f"--inh-caps=-{right}", sys.executable, "-c", RIGHTS)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    told = subprocess.run(without, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout == "another user 0\n"
 
 
 @pytest.mark.parametrize("lab", ["lab-01", "lab-03", "lab-04"])

@@ -54,6 +54,28 @@ def submit(folder, student, code=CODE, answers=None, right=True):
     (home / "answers.txt").write_text("\n".join(lines) if answers is None else answers, encoding="utf-8")
 
 
+def test_a_line_of_noughts_says_what_stopped_them_all(class_of):
+    """A submission that ends its process, or a machine that cannot run one, is not a learner who knows nothing."""
+    folder = class_of("ada", "bob", "cy")
+    submit(folder, "ada", "import os\nos._exit(3)\n")
+    submit(folder, "bob")
+    submit(folder, "cy", (ROOT / "labs" / BILL.folder / "starter.py").read_text(encoding="utf-8"))
+    run("grade", folder, folder / "grades.csv", "--submissions", str(folder / "submissions"))
+    remarks = [row["remark"] for row in table(folder / "grades.csv")]
+    assert remarks == ["The process ended before it answered (exit status 3).", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("what", "missing"),
+    [("grade", "--roster and --submissions"), ("handout", "--roster"), ("key", "--roster")],
+)
+def test_what_is_not_given_is_asked_for_by_name(what, missing, tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        classroom.main([what, "lab-03", "--out", str(tmp_path / "out")])
+    assert ended.value.code == 2
+    assert f"{what} needs {missing}\n" in capsys.readouterr().err
+
+
 def test_handouts_and_the_key_are_of_the_same_questions(class_of):
     folder = class_of("ada@x.org", "bob")
     assert run("handout", folder, folder / "handouts") == 0
