@@ -244,16 +244,15 @@ def _model_type(config: Config, outer: Config) -> str:
     Raises OutOfRangeError for one that is not in FAMILIES, saying what the config would also have lacked.
     """
     named = config.get("model_type") or outer.get("model_type")
-    if isinstance(named, str) and named in FAMILIES:
-        classes = _names(config.get("architectures")) + _names(outer.get("architectures"))
-        return next((kind for own in classes if (kind := OF_ANOTHER_CODE.get((named, own)))), named)
     architectures = _names(config.get("architectures")) + _names(outer.get("architectures"))
+    refuse_by_name(str(named), architectures)
+    if isinstance(named, str) and named in FAMILIES:
+        return next((kind for own in architectures if (kind := OF_ANOTHER_CODE.get((named, own)))), named)
     for architecture in architectures:
         if architecture in ARCHITECTURES:
             return ARCHITECTURES[architecture]
     if named in ("minicpmv", "minicpmo") and (text := OF_VERSION.get(str(config.get("version")))):
         return text
-    refuse_by_name(str(named), architectures)
     if isinstance(elsewhere := outer.get("text_model_id"), str):
         raise OutOfRangeError(
             "text_model_id", shortened(elsewhere), "is the model that thinks: give its config.json"

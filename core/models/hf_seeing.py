@@ -3,6 +3,7 @@
 Source: the modelling files of Hugging Face transformers, by class, and their parameters as PyTorch counts them.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -65,6 +66,10 @@ _RECURRENT = "recurrent_gemma rwkv rwkv5 rwkv6 rwkv7 xlstm"
 
 
 _LOOPED = "HrmTextForCausalLM IQuestLoopCoderForCausalLM OuroForCausalLM"
+_DRAFT = re.compile(
+    r"Eagle3?[A-Z]\w*|\w+(?:Eagle3?|MTP|MTPModel|DSparkModel)|DFlash\w*|MLPSpeculator\w*|MedusaModel"
+)
+"""vLLM's classes that guess ahead for another model; Eagle2_5_VL is a whole one."""
 _UNLIKE = "NemotronHPuzzleForCausalLM"
 _OF_NGRAMS = "LongcatFlashNgramForCausalLM"
 _OWN_CODE = """
@@ -92,6 +97,8 @@ def refuse_by_name(kind: str, classes: Sequence[str] = ()) -> None:
     for name in classes:
         if name in _LOOPED.split():
             raise OutOfRangeError("architecture", name, "runs its layers more than once a token, not counted here")
+        if _DRAFT.fullmatch(name):
+            raise OutOfRangeError("architecture", name, "guesses ahead for another model: plan the model it serves")
         if name in _UNLIKE.split():
             raise OutOfRangeError("architecture", name, "has layers of unlike sizes, not counted here")
         if name in _OF_NGRAMS.split():

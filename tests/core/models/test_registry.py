@@ -50,6 +50,11 @@ def test_a_class_s_own_model_has_the_parameters_that_pytorch_counts(case):
     ("name", "said"),
     [
         ("AliceAIForCausalLM", "has layers of its own in vLLM"),
+        ("LlamaForCausalLMEagle3", "guesses ahead for another model"),
+        ("EagleMiniCPMForCausalLM", "guesses ahead for another model"),
+        ("Qwen3NextMTP", "guesses ahead for another model"),
+        ("Qwen3DSparkModel", "guesses ahead for another model"),
+        ("DFlashDraftModel", "guesses ahead for another model"),
         ("IQuestLoopCoderForCausalLM", "runs its layers more than once a token"),
         ("LongcatFlashNgramForCausalLM", "has tables of several tokens together"),
         ("NemotronHPuzzleForCausalLM", "has layers of unlike sizes"),
