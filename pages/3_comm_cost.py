@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from core.steps import view as views
 from runtime.measurements import measured_all_reduces
 from ui import inputs, scenes
 from ui.comm_cost import bench as comm_bench
@@ -12,7 +13,6 @@ from ui.comm_cost import payloads as comm_payloads
 from ui.comm_cost import rounds as comm_rounds
 from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_slips as slips
-from ui.comm_cost import rows_view as views
 from ui.comm_cost import slips as comm_slips
 from ui.comm_cost import words
 from ui.comm_cost.words_bench import rounds as rounds_fields

@@ -55,7 +55,7 @@ def plan() -> None:
             marks = rows.marked("shown", shown, (low, high)) + rows.marked("pinned", asked.pinned, (low, high))
             slo_s = asked.question.demand.slo_itl_s
             target_ms = None if slo_s is None else 1e3 * slo_s
-            chart = charts.latency_against_throughput(dots, frame(marks, rows.MarkedPlan), target_ms, look)
+            chart = charts.latency_against_throughput(dots, marks, target_ms, look)
             page.figure(chart, "plan.reading_front", dots, "front")
     with margin:
         if shown is not None and shown.fits:

@@ -24,6 +24,7 @@ WORDS = {
     "runtime.mermaid",
     "runtime.prose",
     "runtime.quantities",
+    "runtime.rows",
 }
 """What says a label, a sentence or a number in the language of the visit."""
 

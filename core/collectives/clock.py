@@ -5,8 +5,10 @@ So a program ends when its closed form in core.collectives.cost does. With a slo
 takes as long as that port.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
+from math import inf
 
 from core.collectives.programs import SWITCH, Program, Round, port_chunks
 from core.errors import OutOfRangeError, require_non_negative
@@ -56,6 +58,35 @@ def timed_rounds(
 
 Held = tuple[tuple[frozenset[int], ...], ...]
 """`held[rank][chunk]`: the ranks whose part is in the sum that this rank holds of this chunk."""
+
+_TOGETHER = 0.015
+"""Arrivals closer than this share of the whole are one: nobody could see them apart."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A program on a clock: its rounds, and what every rank holds before the first and after each."""
+
+    program: Program
+    rounds: tuple[TimedRound, ...]
+    held: tuple[Held, ...]
+
+    @property
+    def end_s(self) -> float:
+        """When the last byte has arrived."""
+        return self.rounds[-1].end_s if self.rounds else 0.0
+
+    @property
+    def bandwidth_s(self) -> float:
+        """The time in which bytes pour."""
+        return sum(one.bandwidth_s for one in self.rounds)
+
+
+def arrivals_s(courses: Iterable[Course]) -> list[float]:
+    """The times at which a round of some course has arrived; of those that nobody sees apart the last."""
+    ends = sorted({one.end_s for course in courses for one in course.rounds})
+    apart_s = _TOGETHER * max(ends, default=0.0)
+    return [end for end, later in zip(ends, [*ends[1:], inf], strict=True) if later - end >= apart_s]
 
 
 def held_after_each_round(program: Program) -> tuple[Held, ...]:

@@ -12,30 +12,9 @@ from core.clinic.three_waits import Response
 from core.units import GIB
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, seconds
+from runtime.rows import Row
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class BarPart:
-    """One term of one bar between two places on the axis. `in_words` stands in it where it fits; "" is nothing."""
-
-    bar: str
-    position: int
-    term: Term
-    start: float
-    end: float
-    in_words: str
-
-
-@dataclass(frozen=True)
-class BarEnd:
-    """A bar's whole, in words."""
-
-    bar: str
-    position: int
-    end: float
-    in_words: str
 
 
 _NUMBERED = re.compile(r"(rank|stage|hop) (\d.*)")
@@ -65,7 +44,7 @@ def _scale(bars: Bars) -> tuple[float, str]:
     return (1 / GIB, "GiB") if bars.unit == "bytes" else (100.0, "%")
 
 
-def bar_parts(bars: Bars) -> list[BarPart]:
+def bar_parts(bars: Bars) -> list[Row]:
     """The terms of each bar, one after another from zero."""
     scale, _ = _scale(bars)
     places, ends, parts = _places(bars), dict.fromkeys(_places(bars), 0.0), []
@@ -75,16 +54,23 @@ def bar_parts(bars: Bars) -> list[BarPart]:
         word = _TERM_WORDS[segment.term] and named("clinic", _TERM_WORDS[segment.term])
         text = f"{word} {_amount(bars, segment.amount)}" if word else ""
         parts.append(
-            BarPart(bar_name(segment.bar), places[segment.bar], segment.term, start, ends[segment.bar], text)
+            Row(
+                bar=bar_name(segment.bar),
+                position=places[segment.bar],
+                term=segment.term,
+                start=start,
+                end=ends[segment.bar],
+                in_words=text,
+            )
         )
     return parts
 
 
-def bar_ends(bars: Bars) -> list[BarEnd]:
+def bar_ends(bars: Bars) -> list[Row]:
     """The length of each bar."""
     scale, _ = _scale(bars)
     return [
-        BarEnd(bar_name(bar), index, scale * bars.total(bar), _amount(bars, bars.total(bar)))
+        Row(bar=bar_name(bar), position=index, end=scale * bars.total(bar), in_words=_amount(bars, bars.total(bar)))
         for bar, index in _places(bars).items()
     ]
 
@@ -112,34 +98,16 @@ def _amount(bars: Bars, amount: float) -> str:
     return binary_bytes(amount) if bars.unit == "bytes" else percent(amount)
 
 
-@dataclass(frozen=True)
-class LinePoint:
-    """One point of a line, its height in milliseconds."""
-
-    series: str
-    x: float
-    y_ms: float
-
-
-def line_points(lines: Lines) -> list[LinePoint]:
+def line_points(lines: Lines) -> list[Row]:
     """The points of every line."""
-    return [LinePoint(bar_name(point.series), point.x, 1e3 * point.y) for point in lines.points]
+    return [Row(series=bar_name(point.series), x=point.x, y_ms=1e3 * point.y) for point in lines.points]
 
 
-@dataclass(frozen=True)
-class Step:
-    """A bin of a histogram: its ends in milliseconds, its share in per cent."""
-
-    series: str
-    low_ms: float
-    high_ms: float
-    percent: float
-
-
-def histogram_steps(histogram: Histogram) -> list[Step]:
+def histogram_steps(histogram: Histogram) -> list[Row]:
     """The bins of every series."""
     return [
-        Step(bar_name(cut.series), 1e3 * cut.low_s, 1e3 * cut.high_s, 100 * cut.share) for cut in histogram.bins
+        Row(series=bar_name(cut.series), low_ms=1e3 * cut.low_s, high_ms=1e3 * cut.high_s, percent=100 * cut.share)
+        for cut in histogram.bins
     ]
 
 

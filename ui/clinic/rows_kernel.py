@@ -1,12 +1,13 @@
 """vLLM's custom all-reduce: the rules put to a machine, and what carries a payload in release after release."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
-from core.collectives.custom_all_reduce import RULES, Decision, Kernel, Machine, Rule, kernel, world_sizes
+from core.collectives.custom_all_reduce import RULES, Decision, Machine, Rule, kernel, world_sizes
 from core.collectives.releases import RELEASES_READ
 from runtime.kept import kept
 from runtime.prose import said
+from runtime.rows import Row
 
 SIZES = tuple(2**power for power in range(9, 27))
 RELEASES = ("0.3.0", "0.4.1", "0.10.1", "0.10.2", "0.11.0", "0.28.0", RELEASES_READ[-1])
@@ -19,17 +20,6 @@ ARCHITECTURES = {
     "Blackwell, 10.0": "10.0",
     "Blackwell, 10.3": "10.3",
 }
-
-
-@dataclass(frozen=True)
-class Band:
-    """What carries payloads between two sizes in one release."""
-
-    release: str
-    position: int
-    kernel: Kernel
-    low_bytes: float
-    high_bytes: float
 
 
 def asks(rule: Rule, machine: Machine) -> str:
@@ -63,7 +53,7 @@ def _answer(holds: bool | str | None) -> str:
 
 
 @kept
-def bands(machine: Machine) -> list[Band]:
+def bands(machine: Machine) -> list[Row]:
     """The ways a payload goes from 512 B to 64 MiB, in each release drawn and in the machine's own."""
     releases = sorted({*RELEASES, machine.release}, key=lambda name: replace(machine, release=name).version)
     return [
@@ -71,13 +61,13 @@ def bands(machine: Machine) -> list[Band]:
     ]
 
 
-def _bands(machine: Machine, index: int) -> list[Band]:
+def _bands(machine: Machine, index: int) -> list[Row]:
     """One release's ways, cut where they change: at powers of two, or 16 bytes to either side of one."""
-    drawn: list[Band] = []
+    drawn: list[Row] = []
     for low, high in pairwise(SIZES):
         way = kernel(machine, low + 16)
         if drawn and drawn[-1].kernel == way:
-            drawn[-1] = replace(drawn[-1], high_bytes=high)
+            drawn[-1].high_bytes = high
         else:
-            drawn.append(Band(machine.release, index, way, low, high))
+            drawn.append(Row(release=machine.release, position=index, kernel=way, low_bytes=low, high_bytes=high))
     return drawn

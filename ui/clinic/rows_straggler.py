@@ -13,44 +13,39 @@ from core.steps.jitter import (
 )
 from runtime.kept import kept
 from runtime.prose import named
+from runtime.rows import Row, table
 from ui.clinic import rows
-
-
-@dataclass(frozen=True)
-class Largest:
-    """The extra time of the slowest of N ranks, over one rank's mean; `kind` says of which scatter and quantile."""
-
-    kind: str
-    ranks: int
-    times: float
-
 
 MEAN, NORMAL, P99, DRAWN = "mean, rare long delays", "mean, many small delays", "99 of 100 steps", "drawn"
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 
 
-def largest_of(steps: int = 4000) -> list[Largest]:
-    """E[max] of N exponential and normal delays and the 99th percentile, closed; circles are drawn at random."""
+def largest_of(steps: int = 4000) -> list[Row]:
+    """The extra time of the slowest of N ranks over one rank's mean, by scatter and quantile.
+
+    E[max] of N exponential and normal delays and the 99th percentile, closed; circles are drawn at random.
+    """
     return [row for ranks in SIZES for row in _largest(ranks, steps)]
 
 
-def _largest(ranks: int, steps: int) -> list[Largest]:
+def _largest(ranks: int, steps: int) -> list[Row]:
     drawn = sampled_largest(ranks, 1.0, steps, SEED)
-    return [
-        Largest(named("clinic", MEAN), ranks, expected_max_exponential(1.0, ranks)),
-        Largest(named("clinic", NORMAL), ranks, expected_max_normal(1.0, ranks)),
-        Largest(named("clinic", P99), ranks, exponential_max_quantile(1.0, ranks, 0.99)),
-        Largest(named("clinic", DRAWN), ranks, drawn.mean_s),
-        Largest(named("clinic", DRAWN), ranks, drawn.p99_s),
-    ]
+    times = (
+        (MEAN, expected_max_exponential(1.0, ranks)),
+        (NORMAL, expected_max_normal(1.0, ranks)),
+        (P99, exponential_max_quantile(1.0, ranks, 0.99)),
+        (DRAWN, drawn.mean_s),
+        (DRAWN, drawn.p99_s),
+    )
+    return table("kind ranks times", ((named("clinic", kind), ranks, one) for kind, one in times))
 
 
 @dataclass(frozen=True)
 class Drawn:
     """Bars as a figure takes them: their terms, their wholes, and the unit of both."""
 
-    parts: tuple[rows.BarPart, ...]
-    ends: tuple[rows.BarEnd, ...]
+    parts: tuple[Row, ...]
+    ends: tuple[Row, ...]
     unit: str
 
 

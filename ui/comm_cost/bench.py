@@ -12,6 +12,7 @@ from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import unit_slips
 from core.comm_cost.remedies import what_to_buy
 from core.specs import LinkSpec
+from core.steps import view as views
 from ui import inputs
 from ui.comm_cost import bench_serving as serving
 from ui.comm_cost import charts as bills
@@ -20,7 +21,6 @@ from ui.comm_cost import rows as cost
 from ui.comm_cost import rows_bench as rows
 from ui.comm_cost import rows_residuals as residual_rows
 from ui.comm_cost import rows_scale as scale
-from ui.comm_cost import rows_view as views
 from ui.comm_cost import table as comm_table
 from ui.comm_cost import words_bench as words
 from ui.figures.lines import payloads

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from core.catalog import MODELS
 from core.specs import LinkSpec
+from core.steps.view import View
 from runtime.prose import said
 from ui import inputs, tested
 from ui.comm_cost import charts as bills
 from ui.comm_cost import rows_serving as rows
 from ui.comm_cost import words_serving as words
 from ui.comm_cost.rows import BillRow
-from ui.comm_cost.rows_view import View
 from ui.scenes import Page
 
 ATTENTION, DRAFTS, APART = "attention", "drafts", "prefill apart"

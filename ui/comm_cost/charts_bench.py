@@ -175,7 +175,10 @@ def node_bars(bars: Iterable[Row], look: Look) -> Figure:
 
 @kept
 def nominal_and_measured(links: Iterable[Row], look: Look) -> Figure:
-    """A row a link: what is sold as a tick, what was measured as an open circle. Columns as `ConstantRow`."""
+    """A row a link: what is sold as a tick, what was measured as an open circle.
+
+    Columns: name, nominal_gb_s, measured_gb_s, note, source.
+    """
     palette, row_px = look.palette, 19 if look.present else 22
     rows = Bands(12 - row_px / 2, 0, row_px, 0).placed(rows_of(links), look)
     known = [row for row in rows if row["measured_gb_s"] is not None and row["measured_gb_s"] > 0]
@@ -209,7 +212,7 @@ def nominal_and_measured(links: Iterable[Row], look: Look) -> Figure:
 def misses_by_ranks(misses: Iterable[Row], look: Look) -> Figure:
     """The model's time over the measured one at one payload: a row a machine, a numbered dot a number of ranks.
 
-    Columns as `Miss`.
+    Columns: name, ranks, ratio.
     """
     row_px = 36 if look.present else 46
     rows = Bands(32 - row_px / 2, 0, row_px, 0).placed(rows_of(misses), look, "name")
@@ -235,7 +238,10 @@ def misses_by_ranks(misses: Iterable[Row], look: Look) -> Figure:
 def misses_by_payload(
     misses: Iterable[Row], regions: tuple[tuple[int, int, str], ...], x: Spec, look: Look
 ) -> Figure:
-    """One machine's ratio over the payload, with a name over each stretch of it. Columns as `Miss`."""
+    """One machine's ratio over the payload, with a name over each stretch of it.
+
+    Columns: payload_bytes, ratio.
+    """
     rows = rows_of(misses)
     spans = [{"payload_bytes": low, "name": name} for low, _, name in regions]
     ratios = [row["ratio"] for row in rows]

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from core.comm_cost.measured import MeasuredPoint
+from core.steps.view import View
 from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_payloads as payload_rows
 from ui.comm_cost.rows_residuals import Named, named_residuals
-from ui.comm_cost.rows_view import View
 from ui.figures.frames import frame
 from ui.figures.time_against_payload import time_against_payload
 from ui.scenes import Page

@@ -1,12 +1,17 @@
 """Lab 03's ring player: an all-reduce's messages as they cross the link, beside the stopwatch that prices them."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from typing import Any
 
 import streamlit as st
 
+from core.collectives.clock import Course
+from core.steps import view as views
+from runtime.prose import named
+from runtime.quantities import seconds
 from ui import held_axes, inputs, scenario_bar
 from ui.comm_cost import rows_rounds as rows
-from ui.comm_cost import rows_view as views
 from ui.players import ring_player as player
 from ui.scenes import Page
 
@@ -29,53 +34,65 @@ def ask(page: Page, view: views.View, region: AbstractContextManager[object], se
 
 def draw(page: Page, all_reduce: rows.AllReduce) -> None:
     """Ring, tree and one-shot on one clock, at rest at its start."""
-    raced = rows.races(all_reduce)
-    longest_s = held_axes.span("wire", max(race.end_s for race in raced))
-
-    reading = f"see.reading_wire_{rows.rules(raced[0])}"
-
-    def stop(moment: rows.Moment) -> player.Stop:
-        return player.Stop(moment.time_s / longest_s, moment.text)
-
-    player.ring_player(
-        [course(race, all_reduce, longest_s) for race in raced],
-        [stop(moment) for moment in rows.stops(raced)],
-        [stop(moment) for moment in rows.ticks(longest_s)],
-        key="wire",
-        alt=page.prose.plain(reading),
-        present=page.look.present,
+    raced, slow = rows.races(all_reduce), all_reduce.slowdown > 1
+    told = [
+        (named("comm_cost", name), rows.detail(course, all_reduce))
+        for name, course in zip(rows.ALGORITHMS.values(), raced, strict=True)
+    ]
+    play(
+        page,
+        raced,
+        told,
+        "wire",
+        f"see.reading_wire_{rows.rules(raced[0])}",
+        all_reduce.ranks - 1 if slow else None,
     )
-    page.reading(reading)
-    slow = "see.wire_slow" if all_reduce.slowdown > 1 else "see.wire_alike"
+    blocks = ("see.wire_colours", "see.wire_blocks", "see.wire_slow" if slow else "see.wire_alike")
     with st.container(key="aside_wire"):
-        for region, block in zip(
-            st.columns(3, gap="medium"), ("see.wire_colours", "see.wire_blocks", slow), strict=True
-        ):
+        for region, block in zip(st.columns(3, gap="medium"), blocks, strict=True):
             with region:
                 page.note(block)
 
 
-def course(race: rows.Race, all_reduce: rows.AllReduce, longest_s: float) -> player.Course:
-    """A race as shares of the longest."""
+def play(
+    page: Page,
+    courses: Sequence[Course],
+    told: Sequence[tuple[str, str]],
+    key: str,
+    reading: str,
+    slow_rank: int | None = None,
+) -> None:
+    """Courses side by side on one clock, each under its title and detail, at rest at its start."""
+    longest_s = held_axes.span(key, max(course.end_s for course in courses))
+    stops, ticks = (
+        [player.Stop(one.time_s / longest_s, one.text) for one in moments]
+        for moments in (rows.stops(courses), rows.ticks(longest_s))
+    )
+    drawn = [
+        shares(course, longest_s, title=title, detail=detail, total=seconds(course.end_s), slow_rank=slow_rank)
+        for course, (title, detail) in zip(courses, told, strict=True)
+    ]
+    player.ring_player(drawn, stops, ticks, key=key, alt=page.prose.plain(reading), present=page.look.present)
+    page.reading(reading)
+
+
+def shares(course: Course, longest_s: float, **told: Any) -> player.Course:
+    """A course as shares of the longest."""
     return player.Course(
-        title=race.name,
-        detail=rows.detail(race, all_reduce),
-        total=race.total,
-        end=race.end_s / longest_s,
-        ranks=all_reduce.ranks,
-        chunks=race.program.chunks,
-        slow_rank=all_reduce.ranks - 1 if all_reduce.slowdown > 1 else None,
+        end=course.end_s / longest_s,
+        ranks=course.program.ranks,
+        chunks=course.program.chunks,
         rounds=tuple(
             player.Round(
-                start=round_.start_s / longest_s,
-                latency=round_.latency_s / longest_s,
-                bandwidth=round_.bandwidth_s / longest_s,
-                messages=tuple(
-                    player.Message(message.source, message.target, len(message.chunks))
-                    for message in round_.messages
-                ),
+                start=one.start_s / longest_s,
+                latency=one.latency_s / longest_s,
+                bandwidth=one.bandwidth_s / longest_s,
+                messages=tuple(player.Message(sent.source, sent.target, len(sent.chunks)) for sent in one.messages),
             )
-            for round_ in race.rounds
+            for one in course.rounds
         ),
-        held=tuple(tuple(tuple(tuple(sorted(part)) for part in chunks) for chunks in state) for state in race.held),
+        held=tuple(
+            tuple(tuple(tuple(sorted(part)) for part in chunks) for chunks in state) for state in course.held
+        ),
+        **told,
     )

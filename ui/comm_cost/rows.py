@@ -12,12 +12,12 @@ from core.comm_cost.measured import MeasuredPoint, measured_bill
 from core.comm_cost.readings import Reading
 from core.errors import OutOfRangeError
 from core.specs import LinkSpec
+from core.steps.view import View
 from core.text.numbers import figure, whole
 from runtime.catalog_words import short_name
 from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import bandwidth, local, percent, plain, seconds, significant
-from ui.comm_cost.rows_view import View
 
 LONG_S = 1.0
 """From here on a time is told in seconds."""

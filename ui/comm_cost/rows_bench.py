@@ -1,7 +1,7 @@
 """Lab 03's bench on the scenario's own bill: kernels, other GPUs, slipped units, what to buy, the two ends."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from core.catalog import LINKS, gpu
 from core.comm_cost.bill import Bill, PricedCollective, bill, priced_ends
@@ -10,12 +10,13 @@ from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import Reading
 from core.comm_cost.remedies import PurchaseAdvice, exposed_s
 from core.specs import LinkSpec
+from core.steps.view import View, ring_series
 from runtime.catalog_words import short_name, told
 from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, plain, seconds
+from runtime.rows import Row
 from ui.comm_cost.rows import BillRow, bar, bill_row, one_gpu_row, terms, with_timed
-from ui.comm_cost.rows_view import View, ring_series
 
 _GPUS = ("b200-sxm", "h200-sxm", "h100-sxm", "mi300x", "a100-80gb-sxm", "l40s", "rtx-3090", "rtx-4090", "a10g")
 
@@ -41,23 +42,8 @@ def kernel_rows(view: View, points: Sequence[MeasuredPoint]) -> list[BillRow]:
     return rows
 
 
-@dataclass(frozen=True)
-class ShareDot:
-    """The bill's share of the step on one GPU over one link; `flips` where its verdict is not the scenario's."""
-
-    gpu: str
-    step: str
-    step_ms: float
-    role: str
-    link: str
-    share_percent: float
-    share: str
-    verdict: str
-    flips: bool
-
-
 @kept
-def share_dots(view: View) -> list[ShareDot]:
+def share_dots(view: View) -> list[Row]:
     """Both of the page's links on a row of GPUs, the fastest step first."""
     keys = dict.fromkeys((view.scenario.gpu, *_GPUS))
     elsewhere = [replace(view, scenario=replace(view.scenario, gpu=key)) for key in keys]
@@ -69,9 +55,9 @@ def share_dots(view: View) -> list[ShareDot]:
     ]
 
 
-def _dot(view: View, other: View, role: str, link: LinkSpec) -> ShareDot:
+def _dot(view: View, other: View, role: str, link: LinkSpec) -> Row:
     here, there = view.price(link), view.price(link, other.step)
-    return ShareDot(
+    return Row(
         gpu=gpu(other.scenario.gpu).name,
         step=f"{plain(1e3 * there.step.rank_compute_s)} ms",
         step_ms=1e3 * there.step.rank_compute_s,
@@ -84,7 +70,7 @@ def _dot(view: View, other: View, role: str, link: LinkSpec) -> ShareDot:
     )
 
 
-def flips_in_words(dots: Sequence[ShareDot]) -> list[str]:
+def flips_in_words(dots: Sequence[Row]) -> list[str]:
     """A line for each verdict that differs on another GPU, with the step that makes it so."""
     return [said("comm_cost", "gpus.flip", dot) for dot in dots if dot.flips]
 
@@ -158,25 +144,10 @@ def _end_row(end: PricedCollective) -> BillRow:
     return bar(name, f"{detail}, {binary_bytes(end.payload_bytes)}", waiting_s, end.cost.bandwidth_s, total)
 
 
-@dataclass(frozen=True)
-class ConstantRow:
-    """One link's constants: what is sold, what was measured, and where both are from."""
-
-    key: str
-    name: str
-    latency_us: float
-    base_us: float
-    nominal_gb_s: float
-    measured_gb_s: float | None
-    shared_by: str
-    note: str
-    source: str
-
-
-def constant_rows() -> list[ConstantRow]:
+def constant_rows() -> list[Row]:
     """Every link of the catalog, one direction, the widest first."""
     rows = (
-        ConstantRow(
+        Row(
             key=link.key,
             name=told(link.name.split(", NCCL")[0]),
             latency_us=1e6 * link.latency_s,

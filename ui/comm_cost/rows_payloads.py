@@ -7,10 +7,10 @@ from core.collectives.cost import ring_all_reduce
 from core.comm_cost.bill import balance_payload_bytes
 from core.comm_cost.measured import MeasuredPoint
 from core.specs import LinkSpec
+from core.steps.view import PHASES, View, ring_series
 from runtime.catalog_words import short_name
 from runtime.kept import kept
 from runtime.prose import named
-from ui.comm_cost.rows_view import PHASES, View, ring_series
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from math import log
 
 from core.catalog import link
 from core.comm_cost.measured import MeasuredPoint, residuals, series_of
+from core.steps.view import View, ring_series
 from core.units import KIB, MIB
 from runtime.prose import named
-from ui.comm_cost.rows_view import View, ring_series
+from runtime.rows import Row
 
 NAMES = {
     "a100-nccl": "A100, NCCL",
@@ -38,20 +39,7 @@ def regions() -> tuple[tuple[int, int, str], ...]:
     return tuple((low, high, named("comm_cost", name)) for low, high, name in REGIONS)
 
 
-@dataclass(frozen=True)
-class Miss:
-    """The model's time over a measured one: below 1 the model is too optimistic."""
-
-    series: str
-    name: str
-    ranks: int
-    payload_bytes: int
-    measured_us: float
-    modelled_us: float
-    ratio: float
-
-
-def misses(points: Sequence[MeasuredPoint], series: str, ranks: int) -> list[Miss]:
+def misses(points: Sequence[MeasuredPoint], series: str, ranks: int) -> list[Row]:
     """The napkin model, or its link's row where the labs have none, against one machine at some ranks."""
     chosen = [point for point in series_of(points, series, ranks) if 512 <= point.payload_bytes <= 64 * MIB]
     if not chosen:
@@ -59,7 +47,7 @@ def misses(points: Sequence[MeasuredPoint], series: str, ranks: int) -> list[Mis
     measured = link(chosen[0].link)
     napkin = link(measured.napkin_key or measured.key)
     return [
-        Miss(
+        Row(
             series=series,
             name=named("comm_cost", NAMES[series]),
             ranks=ranks,
@@ -72,7 +60,7 @@ def misses(points: Sequence[MeasuredPoint], series: str, ranks: int) -> list[Mis
     ]
 
 
-def by_ranks(points: Sequence[MeasuredPoint]) -> list[Miss]:
+def by_ranks(points: Sequence[MeasuredPoint]) -> list[Row]:
     """Every machine at 8 KiB, at 2, 4 and 8 ranks."""
     return [
         miss
@@ -120,6 +108,6 @@ def named_residuals(view: View, points: Sequence[MeasuredPoint]) -> list[Named]:
     return stretches
 
 
-def small(misses: Sequence[Miss], series: str, ranks: int) -> Miss:
+def small(misses: Sequence[Row], series: str, ranks: int) -> Row:
     """One machine's miss at 8 KiB."""
     return next(miss for miss in misses if (miss.series, miss.ranks) == (series, ranks))

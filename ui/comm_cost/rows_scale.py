@@ -9,12 +9,13 @@ from core.comm_cost.expert_parallel import ExpertParallelBill, expert_parallel_b
 from core.comm_cost.node_boundary import NodeBill, node_bill
 from core.specs import LinkSpec, ModelSpec
 from core.steps.batch_sweep import batched_decode_step_s
+from core.steps.view import View
 from runtime.catalog_words import short_name
 from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import percent, plain, seconds
+from runtime.rows import Row
 from ui.comm_cost.rows import AskedBill, BillRow, bar
-from ui.comm_cost.rows_view import View
 
 BATCHES = tuple(2**power for power in range(13))
 TP_SIZES = (2, 4, 8, 16, 32, 64)
@@ -24,18 +25,8 @@ MIXTURES = tuple(
 """Those whose layers are attention and experts, and nothing besides."""
 
 
-@dataclass(frozen=True)
-class SharePoint:
-    """One point of a line of shares; the term that rules gives its colour, where one does."""
-
-    series: str
-    size: int
-    share_percent: float
-    rules: str
-
-
 @kept
-def batch_points(view: View) -> list[SharePoint]:
+def batch_points(view: View) -> list[Row]:
     """The share of a decode step that is communication, by batch, over both of the page's links."""
     scenario = view.scenario
     steps = [
@@ -48,7 +39,7 @@ def batch_points(view: View) -> list[SharePoint]:
         for batch in BATCHES
     ]
     return [
-        SharePoint(
+        Row(
             series=short_name(link),
             size=bill.step.tokens,
             share_percent=100 * bill.comm_fraction,
@@ -59,22 +50,11 @@ def batch_points(view: View) -> list[SharePoint]:
     ]
 
 
-@dataclass(frozen=True)
-class RanksBar:
-    """One term of a bill at one number of ranks; over how many nodes, and how long one flat ring would take."""
-
-    ranks: str
-    term: str
-    time_ms: float
-    nodes: int = 1
-    flat_ms: float = 0.0
-
-
 @kept
-def bills_by_ranks(own: AskedBill) -> list[RanksBar]:
+def bills_by_ranks(own: AskedBill) -> list[Row]:
     """The same bill at 2 to 64 ranks, term by term."""
     return [
-        RanksBar(f"TP={ranks}", term, 1e3 * time_s)
+        Row(ranks=f"TP={ranks}", term=term, time_ms=1e3 * time_s, nodes=1, flat_ms=0.0)
         for ranks in TP_SIZES
         for bill in [replace(own, tp=ranks).bill()]
         for term, time_s in (("latency", bill.waiting_s), ("bandwidth", bill.bandwidth_s))
@@ -88,10 +68,16 @@ def node_bills(view: View, gpus_per_node: int) -> tuple[NodeBill, ...]:
     return tuple(node_bill(replace(view.step, tp_size=size), gpus_per_node, inside, network) for size in TP_SIZES)
 
 
-def node_bars(bills: Sequence[NodeBill]) -> list[RanksBar]:
+def node_bars(bills: Sequence[NodeBill]) -> list[Row]:
     """Both levels' waiting and both levels' bytes, at each size."""
     return [
-        RanksBar(f"TP={whole.step.tp_size}", term, 1e3 * time_s, bill.nodes, 1e3 * bill.flat.comm_s)
+        Row(
+            ranks=f"TP={whole.step.tp_size}",
+            term=term,
+            time_ms=1e3 * time_s,
+            nodes=bill.nodes,
+            flat_ms=1e3 * bill.flat.comm_s,
+        )
         for bill in bills
         for whole in [bill.whole]
         for term, time_s in (("latency", whole.waiting_s), ("bandwidth", whole.bandwidth_s))
@@ -101,11 +87,14 @@ def node_bars(bills: Sequence[NodeBill]) -> list[RanksBar]:
 WHOLE, DIVIDED = "the step whole", "the step ÷ N"
 
 
-def node_shares(bills: Sequence[NodeBill]) -> list[SharePoint]:
+def node_shares(bills: Sequence[NodeBill]) -> list[Row]:
     """The same bills as shares of the step: whole, as the napkin counts it, and divided by N."""
     return [
-        SharePoint(
-            named("comm_cost", series), step.tp_size, 100 * replace(bill.whole, step=step).comm_fraction, series
+        Row(
+            series=named("comm_cost", series),
+            size=step.tp_size,
+            share_percent=100 * replace(bill.whole, step=step).comm_fraction,
+            rules=series,
         )
         for series in (WHOLE, DIVIDED)
         for bill in bills
@@ -157,7 +146,7 @@ def _row(way: str, layer: CollectiveCost, bill: ExpertParallelBill) -> BillRow:
     return bar(said("comm_cost", f"bar.{way}"), detail, cost.latency_s + cost.base_s, cost.bandwidth_s, total)
 
 
-def share_of(points: Sequence[SharePoint], series: str, size: int) -> str:
+def share_of(points: Sequence[Row], series: str, size: int) -> str:
     """One point of a line, in words."""
     dot = next(point for point in points if (point.series, point.size) == (series, size))
     return percent(dot.share_percent / 100)

@@ -9,12 +9,12 @@ from core.comm_cost.decode_attention import WAYS, DecodeAttention, decode_attent
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import CROSSING_S, TensorGroup
 from core.steps.speculation import Speculation, speculation
+from core.steps.view import View
 from core.strategy.disaggregation import Handoff, Request, handoff
 from runtime.catalog_words import short_name
 from runtime.prose import said
 from runtime.quantities import seconds, significant
 from ui.comm_cost.rows import BillRow, bar, sum_in_ms
-from ui.comm_cost.rows_view import View
 
 DRAFTS = (0, 1, 2, 4, 8)
 _BETWEEN = "ib-ndr"

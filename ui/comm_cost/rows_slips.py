@@ -13,6 +13,7 @@ from core.links.nccl_tests.figures import bus_factor
 from core.units import GB
 from runtime.prose import said
 from runtime.quantities import bandwidth, binary_bytes, seconds
+from runtime.rows import Row
 from ui.comm_cost.rows import BillRow, bar
 
 HOP, TWO_WAY, BUSBW, AVERAGE = "a hop's latency", "900 GB/s one way", "busbw for algbw", "averages over sizes"
@@ -21,15 +22,6 @@ OF_THE_SCENARIO = (HOP, TWO_WAY)
 """Slips in the scenario's own step; the others are in a table of measurements."""
 PHASED = (HOP, TWO_WAY)
 """Those of a step that may be a decode or a prefill."""
-
-
-@dataclass(frozen=True)
-class BusRow:
-    """The bus bandwidth of one size."""
-
-    size_bytes: int
-    time_us: float
-    busbw_gb_s: float
 
 
 @dataclass(frozen=True)
@@ -99,11 +91,16 @@ def _told(misreading: Misreading) -> BillRow:
     )
 
 
-def bus_rows(table: Table) -> list[BusRow]:
+def bus_rows(table: Table) -> list[Row]:
     """Every size of a table with its bus bandwidth."""
     factor = bus_factor(table.op, table.ranks or 2)
     return [
-        BusRow(row.size_bytes, row.time_us, factor * row.size_bytes / row.time_us * 1e6 / GB) for row in table.rows
+        Row(
+            size_bytes=row.size_bytes,
+            time_us=row.time_us,
+            busbw_gb_s=factor * row.size_bytes / row.time_us * 1e6 / GB,
+        )
+        for row in table.rows
     ]
 
 

@@ -1,6 +1,5 @@
 """Lab 03's own table: what a paste says of its link, and the scenario's bill at its times."""
 
-from dataclasses import dataclass
 from math import nan
 
 from core.comm_cost.table_bill import TableBill, table_bill
@@ -9,11 +8,12 @@ from core.links.fit import LinkFit, link_of, size_errors
 from core.links.fitted_tables import FittedTable
 from core.scenario import Scenario
 from core.specs import LinkSpec
+from core.steps.view import Phase, View
 from core.units import GB, MIB
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, plain, seconds, significant
+from runtime.rows import Row
 from ui.comm_cost.rows import BillRow, sum_in_ms
-from ui.comm_cost.rows_view import Phase, View
 
 TWO_NUMBERS, HANDOVER = "two numbers", "with √S"
 BULGE_BYTES = (16 * 2**10, 64 * MIB)
@@ -21,30 +21,6 @@ BULGE_BYTES = (16 * 2**10, 64 * MIB)
 
 MOST_SAID = 60
 """Lines named one by one; a log of thousands is counted."""
-
-
-@dataclass(frozen=True)
-class ErrorPoint:
-    """A model's time over the measured one at one size, as a percentage off: below 0 it is too optimistic."""
-
-    model: str
-    size_bytes: int
-    measured_us: float
-    modelled_us: float
-    error_percent: float
-
-
-@dataclass(frozen=True)
-class FitRow:
-    """One model's numbers in words."""
-
-    model: str
-    fixed: str
-    handover: str
-    alpha: str
-    base: str
-    bandwidth: str
-    median_error: str
 
 
 def title(number: int, own: FittedTable) -> str:
@@ -59,25 +35,31 @@ def title(number: int, own: FittedTable) -> str:
     return said("comm_cost", "says.rows", number=number, value=name, ranks=ranks, rows=len(table.rows))
 
 
-def error_points(own: FittedTable, handover: bool) -> list[ErrorPoint]:
+def error_points(own: FittedTable, handover: bool) -> list[Row]:
     """Both models beside every row of size, or the two numbers alone."""
     models = [(TWO_NUMBERS, own.fit), *([(HANDOVER, own.handover)] if handover else [])]
     return [
-        ErrorPoint(name, error.size_bytes, error.measured_us, error.modelled_us, 100 * (error.ratio - 1))
+        Row(
+            model=name,
+            size_bytes=error.size_bytes,
+            measured_us=error.measured_us,
+            modelled_us=error.modelled_us,
+            error_percent=100 * (error.ratio - 1),
+        )
         for name, fit in ((named("comm_cost", model), fit) for model, fit in models)
         if fit is not None
         for error in size_errors(own.table, fit)
     ]
 
 
-def fit_rows(own: FittedTable) -> list[FitRow]:
+def fit_rows(own: FittedTable) -> list[Row]:
     fits = ((TWO_NUMBERS, own.fit), (HANDOVER, own.handover))
     return [_fit_row(named("comm_cost", name), fit) for name, fit in fits if fit is not None]
 
 
-def _fit_row(name: str, fit: LinkFit) -> FitRow:
+def _fit_row(name: str, fit: LinkFit) -> Row:
     bandwidth = fit.bandwidth_bytes_per_s
-    return FitRow(
+    return Row(
         model=name,
         fixed=microseconds(fit.fixed_us),
         handover=said("comm_cost", "says.s_mib", at=MIB, us_per_sqrt_byte=significant(1024 * fit.us_per_sqrt_byte))

@@ -9,12 +9,12 @@ import streamlit as st
 from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import readings
 from core.links.nccl_tests import Table, read_tables
+from core.steps import view as views
 from runtime.measurements import example_paste
 from runtime.prose import said
 from ui.comm_cost import charts_bench as charts
 from ui.comm_cost import rows as cost
 from ui.comm_cost import rows_slips as rows
-from ui.comm_cost import rows_view as views
 from ui.comm_cost import words_bench as words
 from ui.comm_cost.bench import bars
 from ui.figures.lines import payloads

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.errors import UnreadableTextError
 from core.links.fitted_tables import FittedTable, fitted_tables
+from core.steps.view import Phase
 from runtime.measurements import example_paste
 from runtime.prose import explained, worded
 from runtime.prose import said as phrase
@@ -15,7 +16,6 @@ from ui.comm_cost import charts_table as charts
 from ui.comm_cost import rows_table as rows
 from ui.comm_cost import words_table as words
 from ui.comm_cost.offer_link import offer
-from ui.comm_cost.rows_view import Phase
 from ui.figures.frames import frame
 from ui.paste import pasted, read
 from ui.prose import escape

@@ -23,13 +23,13 @@ from core.models.weights import held_weight_bytes, read_weight_bytes, step_weigh
 from core.sharding_math.step_ledger import sums_a_layer
 from core.specs import LinkSpec
 from core.steps.model import MFU, decode_step_s, peak_flops
+from core.steps.view import View, ring_series
 from core.units import KIB, MIB
 from runtime.catalog_words import short_name, told
 from runtime.kept import kept
 from runtime.prose import named, said, worded
 from runtime.quantities import bandwidth, decimal_bytes, grouped, plain, seconds
 from ui.comm_cost.rows import AskedBill, software, step_in_words, terms
-from ui.comm_cost.rows_view import View, ring_series
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,17 @@ from core.models.parameters import count_parameters
 from core.specs import LinkSpec
 from core.steps.batch_sweep import ridge_batch
 from core.steps.model import ACTIVATION_BYTES
+from core.steps.view import PHASES, View
 from core.units import GB, GIB
 from runtime.catalog_words import short_name
 from runtime.prose import named, said
 from runtime.quantities import decimal_bytes, grouped, percent, plain
-from ui.comm_cost.rows_bench import ShareDot, flips_in_words
-from ui.comm_cost.rows_residuals import Miss, small
+from runtime.rows import Row
+from ui.comm_cost.rows_bench import flips_in_words
+from ui.comm_cost.rows_residuals import small
 from ui.comm_cost.rows_rounds import ALGORITHMS, AllReduce, races
-from ui.comm_cost.rows_scale import DIVIDED, TP_SIZES, WHOLE, Experts, SharePoint, node_shares, share_of
+from ui.comm_cost.rows_scale import DIVIDED, TP_SIZES, WHOLE, Experts, node_shares, share_of
 from ui.comm_cost.rows_slips import TwoWay, largest
-from ui.comm_cost.rows_view import PHASES, View
 from ui.comm_cost.words import kernel_key
 
 Fields = Mapping[str, object]
@@ -97,7 +98,7 @@ def _decode_of(view: View, key: str) -> Bill:
     return other.price(view.link, other.step)
 
 
-def gpus(view: View, dots: Sequence[ShareDot]) -> Fields:
+def gpus(view: View, dots: Sequence[Row]) -> Fields:
     """Which verdicts differ on another GPU, and what a larger model does to the bill on this one."""
     flips = flips_in_words(dots)
     small, large = (_decode_of(view, key) for key in PAIR)
@@ -136,7 +137,7 @@ def remedies(view: View, link: LinkSpec, advice: PurchaseAdvice) -> Fields:
     }
 
 
-def batch(view: View, points: Sequence[SharePoint]) -> Fields:
+def batch(view: View, points: Sequence[Row]) -> Fields:
     """The share at one sequence and at the most, and where a step turns to arithmetic."""
     name, most = points[-1].series, max(point.size for point in points)
     own = [point for point in points if point.series == name]
@@ -204,7 +205,7 @@ def ends(view: View, link: LinkSpec) -> Fields:
     }
 
 
-def residuals(by_ranks: Sequence[Miss], by_payload: Sequence[Miss]) -> Fields:
+def residuals(by_ranks: Sequence[Row], by_payload: Sequence[Row]) -> Fields:
     """The napkin model's miss by machine at 8 KiB, and by how much it misses one machine's large payloads."""
     first, *_, last = by_payload
     worst = min(by_payload, key=lambda miss: miss.ratio)

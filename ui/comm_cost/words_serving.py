@@ -6,11 +6,11 @@ from core.comm_cost.decode_attention import DecodeAttention
 from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.specs import LinkSpec
 from core.steps.speculation import PUBLISHED, Speculation
+from core.steps.view import View
 from core.strategy.disaggregation import Handoff
 from runtime.catalog_words import short_name
 from runtime.quantities import decimal_bytes, percent, plain
 from ui.comm_cost.rows_serving import Attention, Drafted
-from ui.comm_cost.rows_view import View
 
 
 def attention_fields(ask: Attention, link: LinkSpec, ways: Sequence[DecodeAttention]) -> Mapping[str, object]:

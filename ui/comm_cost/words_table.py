@@ -8,11 +8,11 @@ from core.comm_cost.table_bill import TableBill
 from core.links.fit import LinkFit, interpolated_us
 from core.links.fitted_tables import FittedTable
 from core.scenario import Scenario
+from core.steps.view import Phase
 from core.units import GB
 from runtime.prose import said, worded
 from runtime.quantities import binary_bytes, percent, plain, seconds
 from ui.comm_cost.rows_table import BULGE_BYTES, error_points, fitted_link, microseconds, priced
-from ui.comm_cost.rows_view import Phase
 
 
 def fields(scenario: Scenario, phase: Phase, own: FittedTable, handover: bool) -> Mapping[str, str]:

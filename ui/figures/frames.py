@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from io import StringIO
 from typing import Any, ParamSpec, TypeAlias, TypeVar
@@ -17,7 +17,7 @@ from runtime.kept import kept as keep
 from runtime.quantities import grouped, local, style
 
 Row: TypeAlias = Any
-"""A dataclass whose fields are columns, or a mapping of columns."""
+"""A dataclass whose fields are columns, a `runtime.rows.Row`, or a mapping of columns."""
 
 _KEPT = 256
 """Figures and tables kept ready, for all visitors together."""
@@ -60,7 +60,7 @@ def _kept_frame(rows: tuple[Row, ...], row_type: type | None, types: tuple[Hasha
 
 def as_row(row: Row) -> dict[str, Any]:
     """A row's columns by name, of a dataclass or a mapping."""
-    return dict(vars(row)) if is_dataclass(row) else dict(row)
+    return dict(row) if isinstance(row, Mapping) else dict(vars(row))
 
 
 def rows_of(table: "Iterable[Row] | Frozen") -> list[dict[str, Any]]:

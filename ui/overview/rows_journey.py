@@ -12,9 +12,9 @@ from core.scenario import Scenario
 from core.sharding_math.tp_sizes import check_tp_size
 from core.specs import LinkSpec
 from core.steps.model import TensorGroup, decode_terms
+from core.steps.view import View
 from runtime.catalog_words import short_name
 from runtime.quantities import binary_bytes, grouped, seconds, significant
-from ui.comm_cost.rows_view import View
 
 RANKS = (1, 2, 4, 8)
 BATCHES = (1, 2, 4, 8, 16, 32, 64)

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from core.comm_cost.bill import Bill
 from core.pipeline_bubble.bubble import bubble_fraction, microbatches_for_budget
 from core.scenario import Scenario
+from core.steps.view import View
 from core.two_way_tp import MINI_GPT, weights_per_rank
 from runtime.quantities import grouped
-from ui.comm_cost.rows_view import View
 
 LABS_OWN = Scenario()
 STAGES, MICROBATCHES, BUDGET = 8, 16, "0.10"

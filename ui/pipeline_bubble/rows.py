@@ -27,6 +27,7 @@ from core.pipeline_bubble.schedules.simulator import Timeline
 from core.text.numbers import whole
 from runtime.kept import kept
 from runtime.prose import said
+from runtime.rows import Row
 
 STEM = "pipeline_bubble"
 MOST_STAGES, MOST_MICROBATCHES = 64, 1024
@@ -125,59 +126,34 @@ def pair(versus: Comparison, with_path: bool) -> tuple[Drawn, Drawn]:
     return drawn(first, ticks, with_path), drawn(second, ticks, with_path)
 
 
-@dataclass(frozen=True)
-class HeldRow:
-    """The most microbatches' activations one rank holds at once under one schedule."""
-
-    name: str
-    rank: int
-    held: float
-
-
-def held_rows(*sides: Drawn) -> list[HeldRow]:
-    return [HeldRow(side.name, rank, float(held)) for side in sides for rank, held in enumerate(side.held)]
-
-
-@dataclass(frozen=True)
-class ServePoint:
-    """Steady decode at one number of microbatches in flight, in ticks."""
-
-    in_flight: int
-    tokens_per_tick: float
-    token_ticks: float
+def held_rows(*sides: Drawn) -> list[Row]:
+    return [
+        Row(name=side.name, rank=rank, held=float(held)) for side in sides for rank, held in enumerate(side.held)
+    ]
 
 
 @kept
-def serve_curve(serve: Serving) -> list[ServePoint]:
+def serve_curve(serve: Serving) -> list[Row]:
     """From one in flight to twice what fills the pipe."""
     counts = range(1, max(2 * serve.full, serve.in_flight) + 1)
     settled = [(m, steady_decode(serve.pipe, m)) for m in counts]
-    return [ServePoint(m, float(steady.items_per_time), float(steady.cycle)) for m, steady in settled]
+    return [
+        Row(in_flight=m, tokens_per_tick=float(steady.items_per_time), token_ticks=float(steady.cycle))
+        for m, steady in settled
+    ]
 
 
-@dataclass(frozen=True)
-class LayoutRow:
-    """One composition: a token of one sequence alone, in its three terms, and what else is said of it."""
-
-    name: str
-    detail: str
-    compute_s: float
-    latency_s: float
-    bandwidth_s: float
-    total: str
-
-
-def layout_rows(compose: Compositions, beside_one: bool = True) -> list[LayoutRow]:
+def layout_rows(compose: Compositions, beside_one: bool = True) -> list[Row]:
     """A row a composition, and one GPU beside them."""
     rows = [*compose.layouts, *([compose.one] if beside_one else [])]
     return [
-        LayoutRow(
-            layout.name if layout.tp_size * layout.pp_size > 1 else said(STEM, "compose.one_gpu"),
-            said(STEM, _detail_of(layout), layout, sequences=compose.sequences),
-            layout.compute_s,
-            layout.latency_s,
-            layout.bandwidth_s,
-            said(STEM, "compose.total", layout, speed_up=compose.speed_up(layout)),
+        Row(
+            name=layout.name if layout.tp_size * layout.pp_size > 1 else said(STEM, "compose.one_gpu"),
+            detail=said(STEM, _detail_of(layout), layout, sequences=compose.sequences),
+            compute_s=layout.compute_s,
+            latency_s=layout.latency_s,
+            bandwidth_s=layout.bandwidth_s,
+            total=said(STEM, "compose.total", layout, speed_up=compose.speed_up(layout)),
         )
         for layout in rows
     ]
@@ -189,29 +165,24 @@ def _detail_of(layout: Layout) -> str:
     return "compose.detail_far" if layout.network_handoffs else "compose.detail_near"
 
 
-@dataclass(frozen=True)
-class CurvePoint:
-    """The bubble at one number of microbatches. `series` is `now`, `budget` or `pinned`; a mark has its text."""
-
-    series: str
-    stages: int
-    microbatches: int
-    bubble_fraction: float
-    text: str = ""
-
-
-def _point(series: str, stages: int, microbatches: int, text: str = "") -> CurvePoint:
-    return CurvePoint(series, stages, microbatches, float(bubble_fraction(stages, microbatches)), text)
+def _point(series: str, stages: int, microbatches: int, text: str = "") -> Row:
+    return Row(
+        series=series,
+        stages=stages,
+        microbatches=microbatches,
+        bubble_fraction=float(bubble_fraction(stages, microbatches)),
+        text=text,
+    )
 
 
-def curve(bench: Bench, pin: Bench | None = None) -> list[CurvePoint]:
+def curve(bench: Bench, pin: Bench | None = None) -> list[Row]:
     """The bubble against m on the bench's stages, and on the pinned ones."""
     series = [("now", bench.stages), *([("pinned", pin.stages)] if pin else [])]
     sizes = sorted({round(2 ** (step / 8)) for step in range(81)})
     return [_point(name, stages, m) for name, stages in series for m in sizes]
 
 
-def curve_marks(bench: Bench, pin: Bench | None = None) -> list[CurvePoint]:
+def curve_marks(bench: Bench, pin: Bench | None = None) -> list[Row]:
     """Where the bench stands, where the budget is met, and where the pin stands."""
     at = bench.budget.at.microbatches
     marks = [_point("now", bench.stages, bench.microbatches, f"m = {bench.microbatches}")]
@@ -223,17 +194,7 @@ def curve_marks(bench: Bench, pin: Bench | None = None) -> list[CurvePoint]:
     return marks
 
 
-@dataclass(frozen=True)
-class FormulaRow:
-    """A formula taken for the bubble: its letters, what it is, and what it gives."""
-
-    letters: str
-    what: str
-    fraction: float
-    value: str
-
-
-def formula_rows(sizes: FillDrain) -> list[FormulaRow]:
+def formula_rows(sizes: FillDrain) -> list[Row]:
     """The right formula and those it is mistaken for, at the page's sizes."""
     return [_formula_row(formula) for formula in formulas(sizes.stages, sizes.microbatches)]
 
@@ -244,9 +205,9 @@ def slips(sizes: FillDrain) -> dict[str, float]:
     return {formula.code: 100 * float(formula.fraction) for formula in wrong}
 
 
-def _formula_row(formula: Formula) -> FormulaRow:
+def _formula_row(formula: Formula) -> Row:
     words = [said(STEM, name, formula) for name in (f"formula.{formula.code}", "formula.value")]
-    return FormulaRow(formula.letters, words[0], float(formula.fraction), words[1])
+    return Row(letters=formula.letters, what=words[0], fraction=float(formula.fraction), value=words[1])
 
 
 Terms = tuple[tuple[str, str] | str, ...]

@@ -1,9 +1,8 @@
 """The planner's tab held to measurements: predicted against published, by source, and what is nearest."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 
-import pandas as pd
 import streamlit as st
 
 from core.evidence.accuracy import accuracy_of
@@ -15,8 +14,8 @@ from runtime.foretold import foretold
 from runtime.kept import kept
 from runtime.prose import said
 from runtime.published import planners, shipped_table
+from runtime.rows import Row
 from ui import inputs
-from ui.figures.frames import frame
 from ui.placement import charts_accuracy as charts
 from ui.placement import rows_accuracy as rows
 from ui.placement.words import accuracy_fields
@@ -54,37 +53,18 @@ def _fields(question: Question, chosen: str) -> Mapping[str, object]:
     return accuracy_fields(every_residual(), question, chosen)
 
 
-@kept
-def _dots(chosen: str) -> pd.DataFrame:
-    return frame(rows.dots(every_residual(), chosen))
+def _of_all(lines: Callable[..., list[Row]]) -> Callable[..., list[Row]]:
+    return kept(lambda *asked: lines(every_residual(), *asked))
 
 
-@kept
-def _near_lines(question: Question, plan: Plan | None) -> pd.DataFrame:
-    return frame(rows.near_lines(every_residual(), question, plan), rows.NearLine)
-
-
-@kept
-def _class_lines() -> pd.DataFrame:
-    return frame(rows.class_lines(every_residual()), rows.ClassLine)
-
-
-@kept
-def _regime_lines() -> pd.DataFrame:
-    return frame(rows.regime_lines(every_residual()), rows.RegimeLine)
+_dots, _near_lines = _of_all(rows.dots), _of_all(rows.near_lines)
+_class_lines, _regime_lines, _source_lines = map(_of_all, (rows.class_lines, rows.regime_lines, rows.source_lines))
+_foretold_table = kept(rows.foretold_table)
 
 
 @kept
 def _unknown_table() -> str:
     return rows.unknown_table(every_residual(), said("placement", "accuracy.unknown_head"))
-
-
-_foretold_table = kept(rows.foretold_table)
-
-
-@kept
-def _source_lines() -> pd.DataFrame:
-    return frame(rows.source_lines(every_residual()), rows.SourceLine)
 
 
 def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> None:
@@ -119,17 +99,12 @@ def _beside_fields() -> Mapping[str, object]:
     }
 
 
-@kept
-def _bands() -> pd.DataFrame:
-    return frame(rows.bands_beside(regimes(planners().rows)))
-
-
 def _beside(page: Page) -> None:
     """Another planner on the same rows."""
     page.fill(_beside_fields())
     with st.container(key="aside_beside"):
         page.say("accuracy.beside")
-        table = _bands()
+        table = rows.bands_beside(regimes(planners().rows))
         page.figure(charts.planners_beside(table, page.look), "accuracy.reading_beside", table, "planners")
 
 

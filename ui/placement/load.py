@@ -72,8 +72,7 @@ def _bench(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan) -> N
             with page.guarded():
                 results = read(read_bench_results, text)
                 lines = workers.run(rows.bench_lines, question, plan, results, asked.seed)
-                table = frame(lines, rows.BenchLine)
-                page.table(table, "load.bench_reading")
+                page.table(lines, "load.bench_reading")
                 for warning in rows.bench_warnings(question, results):
                     st.markdown(escape(warning))
                 page.reading("load.bench_reading")

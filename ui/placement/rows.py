@@ -1,7 +1,7 @@
 """The planner's figures: curves and points, the parts of a rank's memory, bars of plans."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from core.placement.cases import CASES, Option
@@ -14,6 +14,7 @@ from core.units import GB, addends
 from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import decimal_bytes, grouped, local, plain, seconds, significant
+from runtime.rows import Row
 from ui.comm_cost.rows import BillRow
 
 MOST_CURVES = 10
@@ -39,18 +40,7 @@ def settled_refit(question: Question, log: str, table: str, bench: str) -> Refit
     return replace(refitted, before=shortlist(refitted.before), after=shortlist(refitted.after))
 
 
-@dataclass(frozen=True)
-class CurveDot:
-    """A plan at one concurrency."""
-
-    plan: str
-    concurrency: int
-    itl_ms: float
-    tokens_per_s: float
-    on_front: bool
-
-
-def curve_dots(placement: Placement, shown: int | None) -> list[CurveDot]:
+def curve_dots(placement: Placement, shown: int | None) -> list[Row]:
     """The curves worth drawing: those that touch the front, the plan shown, then the quickest of the rest."""
     touching = list(dict.fromkeys(point.plan for point in placement.front))
     first = [*([shown] if shown is not None and shown in placement.curves else []), *touching]
@@ -58,61 +48,34 @@ def curve_dots(placement: Placement, shown: int | None) -> list[CurveDot]:
     kept = list(dict.fromkeys([*first, *rest]))[:MOST_CURVES]
     front = set(placement.front)
     return [
-        CurveDot(
-            placement.plans[index].layout.name,
-            point.concurrency,
-            1e3 * point.itl_s,
-            point.tokens_per_s,
-            point in front,
+        Row(
+            plan=placement.plans[index].layout.name,
+            concurrency=point.concurrency,
+            itl_ms=1e3 * point.itl_s,
+            tokens_per_s=point.tokens_per_s,
+            on_front=point in front,
         )
         for index in kept
         for point in placement.curves[index]
     ]
 
 
-@dataclass(frozen=True)
-class MarkedPlan:
-    """A plan pointed at: the one shown, or the one pinned; the band is where eight of ten measurements lie."""
-
-    role: str
-    name: str
-    itl_ms: float
-    tokens_per_s: float
-    low_ms: float
-    high_ms: float
-
-
-def marked(role: str, plan: Plan | None, band: tuple[float, float]) -> list[MarkedPlan]:
+def marked(role: str, plan: Plan | None, band: tuple[float, float]) -> list[Row]:
     """One plan at the concurrency asked; none where there is none that fits."""
     if plan is None or plan.timing is None:
         return []
     itl_ms = 1e3 * plan.timing.itl_s
     low, high = (itl_ms * edge for edge in band)
-    return [MarkedPlan(role, plan.layout.name, itl_ms, plan.timing.sustained_tokens_per_s, low, high)]
-
-
-@dataclass(frozen=True)
-class MemoryPart:
-    """One part of one kind of rank, in GB from the bar's left end."""
-
-    rank: str
-    position: int
-    part: str
-    start_gb: float
-    end_gb: float
-    in_words: str
-
-
-@dataclass(frozen=True)
-class RankLabel:
-    """A bar's name, its sum in words, and where the engine's share ends."""
-
-    rank: str
-    position: int
-    in_words: str
-    granted_gb: float
-    usable_gb: float
-    short: bool
+    return [
+        Row(
+            role=role,
+            name=plan.layout.name,
+            itl_ms=itl_ms,
+            tokens_per_s=plan.timing.sustained_tokens_per_s,
+            low_ms=low,
+            high_ms=high,
+        )
+    ]
 
 
 def rank_name(rank: RankMemory, plan: Plan) -> str:
@@ -128,19 +91,28 @@ def rank_name(rank: RankMemory, plan: Plan) -> str:
     return phrase("placement", "says.layers", who=who, start=start, start_2=start + rank.layers - 1)
 
 
-def memory_parts(plan: Plan) -> list[MemoryPart]:
+def memory_parts(plan: Plan) -> list[Row]:
     """Every part of the ranks shown, from the left: weights by kind, overhead by kind, the cache."""
     return [part for index, rank in enumerate(_ranks_shown(plan)) for part in _parts(rank, plan, index)]
 
 
-def memory_labels(plan: Plan, usable_bytes: float) -> list[RankLabel]:
+def memory_labels(plan: Plan, usable_bytes: float) -> list[Row]:
     """The same ranks' names and sums."""
     labels = []
     for index, rank in enumerate(_ranks_shown(plan)):
         parts = (rank.weights.total_bytes, rank.overhead.total_bytes, max(0.0, rank.kv_bytes))
         words = local(f"{' + '.join(addends(parts, GB))} = {plain(sum(parts) / GB)} GB")
         granted = rank.granted_bytes / GB
-        labels.append(RankLabel(rank_name(rank, plan), index, words, granted, usable_bytes / GB, rank.kv_bytes < 0))
+        labels.append(
+            Row(
+                rank=rank_name(rank, plan),
+                position=index,
+                in_words=words,
+                granted_gb=granted,
+                usable_gb=usable_bytes / GB,
+                short=rank.kv_bytes < 0,
+            )
+        )
     return labels
 
 
@@ -150,7 +122,7 @@ def _ranks_shown(plan: Plan) -> Sequence[RankMemory]:
     return ranks if len(ranks) <= MOST_RANKS else (*ranks[: MOST_RANKS - 1], ranks[-1])
 
 
-def _parts(rank: RankMemory, plan: Plan, index: int) -> list[MemoryPart]:
+def _parts(rank: RankMemory, plan: Plan, index: int) -> list[Row]:
     weights, overhead = rank.weights, rank.overhead
     sizes = {
         "tables": weights.tables_bytes,
@@ -167,7 +139,11 @@ def _parts(rank: RankMemory, plan: Plan, index: int) -> list[MemoryPart]:
         if size:
             text = f"{named('placement', name)} {_gb(size)}"
             start, end = end, end + size / GB
-            parts.append(MemoryPart(rank_name(rank, plan), index, name, start, end, text))
+            parts.append(
+                Row(
+                    rank=rank_name(rank, plan), position=index, part=name, start_gb=start, end_gb=end, in_words=text
+                )
+            )
     return parts
 
 

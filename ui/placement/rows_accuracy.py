@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from core.catalog import GPUS
 from core.evidence.foretold import Foretold
 from core.evidence.kinds import Kind
+from core.evidence.measurements import Quantity
 from core.evidence.nearest import Case, nearest
 from core.evidence.report import Errors, Residual, by_class, by_regime, by_source
 from core.placement.beside import Regime
@@ -16,6 +16,7 @@ from runtime.catalog_words import told
 from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import percent, seconds
+from runtime.rows import Row
 
 EVERY = "every source"
 
@@ -27,7 +28,7 @@ _KINDS: Mapping[Kind, str] = {
     "hybrid": "layers with a state",
     "compressed": "compressed keys and values",
 }
-_QUANTITIES = {
+_QUANTITIES: Mapping[Quantity, str] = {
     "decode": "between tokens",
     "first_token": "first token",
     "run": "a batch, whole",
@@ -47,27 +48,13 @@ def sources(rows: Sequence[Residual]) -> list[str]:
     return list(dict.fromkeys(short(each.measurement.source) for each in rows))
 
 
-@dataclass(frozen=True)
-class Dot:
-    """One published time beside the predicted one."""
-
-    source: str
-    run: str
-    quantity: str
-    role: str
-    published_ms: float
-    predicted_ms: float
-    ratio: float
-    chosen: bool
-
-
-def dots(residuals: Sequence[Residual], chosen: str) -> list[Dot]:
+def dots(residuals: Sequence[Residual], chosen: str) -> list[Row]:
     """Every residual; those of the chosen source in front, and all where none is chosen."""
     rows = [
-        Dot(
+        Row(
             source=short(each.measurement.source),
             run=run_name(each),
-            quantity=named("placement", _QUANTITIES[each.measurement.quantity]),
+            quantity=_named(each.measurement.quantity),
             role=_ROLES[each.is_decode],
             published_ms=1e3 * each.measurement.measured_s,
             predicted_ms=1e3 * each.predicted_s,
@@ -95,69 +82,18 @@ def run_name(each: Residual) -> str:
     return f"{told(measurement.model.name)}, {measurement.dtype}, {placed}, {batch}, {lengths}"
 
 
-@dataclass(frozen=True)
-class SourceLine:
-    """A source in one line."""
-
-    source: str
-    gpus: str
-    quantity: str
-    rows: int
-    median_error: str
-    p90_error: str
-    worst_error: str
-    bias: str
-
-
-@dataclass(frozen=True)
-class ClassLine:
-    """A class of GPU with a kind of layer in one line."""
-
-    gpus: str
-    layers: str
-    quantity: str
-    rows: int
-    sources: int
-    median_error: str
-    p90_error: str
-    worst_error: str
-    bias: str
-
-
-def class_lines(rows: Sequence[Residual]) -> list[ClassLine]:
+def class_lines(rows: Sequence[Residual]) -> list[Row]:
     """What was tested; a class that has no line never was."""
     return [
-        ClassLine(
-            which,
-            named("placement", _KINDS[kind]),
-            named("placement", _QUANTITIES[quantity]),
-            line.rows,
-            line.sources,
-            *_sizes(line),
-        )
+        Row(gpus=which, layers=named("placement", _KINDS[kind]), quantity=_named(quantity), **_sizes(line))
         for (which, kind, quantity), line in by_class(rows).items()
     ]
 
 
-@dataclass(frozen=True)
-class RegimeLine:
-    """A class of GPU in one regime, in one line."""
-
-    gpus: str
-    quantity: str
-    regime: str
-    rows: int
-    sources: int
-    median_error: str
-    p90_error: str
-    worst_error: str
-    bias: str
-
-
-def regime_lines(rows: Sequence[Residual]) -> list[RegimeLine]:
+def regime_lines(rows: Sequence[Residual]) -> list[Row]:
     """What was tested, by what the largest part of the predicted time is."""
     return [
-        RegimeLine(which, named("placement", _QUANTITIES[quantity]), regime, line.rows, line.sources, *_sizes(line))
+        Row(gpus=which, quantity=_named(quantity), regime=regime, **_sizes(line))
         for (which, quantity, regime), line in by_regime(rows).items()
     ]
 
@@ -167,9 +103,7 @@ def unknown_table(rows: Sequence[Residual], head: str) -> str:
     tested = {(which, quantity) for which, kind, quantity in by_class(rows) if kind == "dense"}
     lines = [head, "|---|---|"]
     for which in dict.fromkeys(gpu.gpu_class for gpu in GPUS.values()):
-        never = [
-            named("placement", name) for quantity, name in _QUANTITIES.items() if (which, quantity) not in tested
-        ]
+        never = [_named(quantity) for quantity in _QUANTITIES if (which, quantity) not in tested]
         keys = ", ".join(f"`{gpu.key}`" for gpu in GPUS.values() if gpu.gpu_class == which)
         lines.append(f"| {keys} | {', '.join(never) or '–'} |")
     return "\n".join(lines)
@@ -186,7 +120,7 @@ def foretold_table(told: Sequence[Foretold], head: str) -> str:
             gpu=one.gpu,
             tp=one.tp_size,
             batch=one.batch,
-            quantity=named("placement", _QUANTITIES[one.quantity]),
+            quantity=_named(one.quantity),
         )
         seen = "–" if one.measured_s is None else seconds(one.measured_s)
         off = "–" if one.ratio is None else signed(one.ratio - 1)
@@ -196,18 +130,30 @@ def foretold_table(told: Sequence[Foretold], head: str) -> str:
     return "\n".join(lines)
 
 
-def source_lines(rows: Sequence[Residual]) -> list[SourceLine]:
+def source_lines(rows: Sequence[Residual]) -> list[Row]:
     """Each source, by class of GPU and quantity."""
     return [
-        SourceLine(short(source), which, named("placement", _QUANTITIES[quantity]), line.rows, *_sizes(line))
+        Row(source=short(source), gpus=which, quantity=_named(quantity), **_sizes(line, "sources"))
         for (source, which, quantity), line in by_source(rows).items()
     ]
 
 
-def _sizes(line: Errors) -> tuple[str, str, str, str]:
-    """One time alone has no median and no nine in ten: its error stands as the worst."""
-    middle = ("–", "–") if line.rows == 1 else (percent(line.median_error), percent(line.p90_error))
-    return *middle, percent(line.worst_error), signed(line.bias)
+def _sizes(line: Errors, without: str = "") -> dict[str, object]:
+    """How far off so many are. One time alone has no median and no nine in ten: its error stands as the worst."""
+    alone = line.rows == 1
+    sizes = {
+        "rows": line.rows,
+        "sources": line.sources,
+        "median_error": "–" if alone else percent(line.median_error),
+        "p90_error": "–" if alone else percent(line.p90_error),
+        "worst_error": percent(line.worst_error),
+        "bias": signed(line.bias),
+    }
+    return {name: size for name, size in sizes.items() if name != without}
+
+
+def _named(quantity: Quantity) -> str:
+    return named("placement", _QUANTITIES[quantity])
 
 
 def signed(fraction: float) -> str:
@@ -215,24 +161,12 @@ def signed(fraction: float) -> str:
     return f"{'+' if fraction >= 0 else '−'}{percent(abs(fraction))}"
 
 
-@dataclass(frozen=True)
-class NearLine:
-    """A published run that is like the learner's, beside what is predicted of it."""
-
-    run: str
-    quantity: str
-    published: str
-    predicted: str
-    off: str
-    source: str
-
-
-def near_lines(rows: Sequence[Residual], question: Question, plan: Plan | None) -> list[NearLine]:
+def near_lines(rows: Sequence[Residual], question: Question, plan: Plan | None) -> list[Row]:
     """The published runs nearest to a plan at the concurrency of one of its engines."""
     return [
-        NearLine(
+        Row(
             run=run_name(each),
-            quantity=named("placement", _QUANTITIES[each.measurement.quantity]),
+            quantity=_named(each.measurement.quantity),
             published=seconds(each.measurement.measured_s),
             predicted=seconds(each.predicted_s),
             off=signed(each.ratio - 1),
@@ -256,25 +190,10 @@ def case_of(question: Question, plan: Plan | None) -> Case:
     )
 
 
-@dataclass(frozen=True)
-class BandRow:
-    """One planner in one regime: the band of eight in ten measured times, as multiples of the predicted one."""
-
-    regime: str
-    rows: int
-    planner: str
-    name: str
-    low: float
-    middle: float
-    high: float
-    error: str
-    position: float
-
-
-def bands_beside(regimes: Sequence[Regime]) -> list[BandRow]:
+def bands_beside(regimes: Sequence[Regime]) -> list[Row]:
     """Both planners, regime by regime."""
     return [
-        BandRow(
+        Row(
             regime=phrase("placement", f"beside.{one.code}", rows=one.rows),
             rows=one.rows,
             planner=planner,

@@ -16,6 +16,7 @@ from core.serving.simulate import LoadResult
 from runtime.prose import explained, worded
 from runtime.prose import said as phrase
 from runtime.quantities import plain
+from runtime.rows import Row
 
 REQUESTS = 1000
 """Requests of each run, fewer where prompts are long: the ladder's twelve runs take a third of a second."""
@@ -65,25 +66,10 @@ def loaded(question: Question, plan: Plan, ask: LoadAsk) -> Loaded:
     return Loaded(plan, ask, cost, curve)
 
 
-@dataclass(frozen=True)
-class Tail:
-    """One rate, over all engines. `kept` where both promises are."""
-
-    requests_per_s: float
-    ttft_p50_ms: float
-    ttft_p99_ms: float
-    itl_p50_ms: float
-    itl_p99_ms: float
-    tokens_per_s: float
-    running: float
-    waiting: float
-    kept: bool
-
-
-def tails(loaded: Loaded) -> list[Tail]:
+def tails(loaded: Loaded) -> list[Row]:
     shares = loaded.engines
     return [
-        Tail(
+        Row(
             requests_per_s=shares * run.arrivals_per_s,
             ttft_p50_ms=1e3 * run.ttft_p50_s,
             ttft_p99_ms=1e3 * run.ttft_p99_s,
@@ -98,18 +84,7 @@ def tails(loaded: Loaded) -> list[Tail]:
     ]
 
 
-@dataclass(frozen=True)
-class BenchLine:
-    """One figure of a benchmark's result beside the plan's."""
-
-    result: str
-    figure: str
-    measured: str
-    predicted: str
-    ratio: str
-
-
-def bench_lines(question: Question, plan: Plan, results: Sequence[BenchResult], seed: int) -> list[BenchLine]:
+def bench_lines(question: Question, plan: Plan, results: Sequence[BenchResult], seed: int) -> list[Row]:
     """Each result's figures beside those of the same requests on the plan's engine; a refusal where it has none."""
     lines = []
     for number, result in enumerate(results[:SHOWN_RESULTS], start=1):
@@ -117,14 +92,20 @@ def bench_lines(question: Question, plan: Plan, results: Sequence[BenchResult], 
             predicted = predict_bench(question, plan, result, seeded(seed))
         except ShardlabError as refusal:
             lines.append(
-                BenchLine(f"{number}", phrase("placement", "says.not_predicted"), "", explained(refusal), "")
+                Row(
+                    result=f"{number}",
+                    figure=phrase("placement", "says.not_predicted"),
+                    measured="",
+                    predicted=explained(refusal),
+                    ratio="",
+                )
             )
             continue
         lines += _compared(number, predicted, plan.layout.replicas)
     return lines
 
 
-def _compared(number: int, prediction: BenchPrediction, engines: int) -> list[BenchLine]:
+def _compared(number: int, prediction: BenchPrediction, engines: int) -> list[Row]:
     result, load = prediction.result, prediction.load
     name = phrase(
         "placement", "says.requests", number=number, completed=result.completed, worded=worded(prediction.sent)
@@ -137,7 +118,13 @@ def _compared(number: int, prediction: BenchPrediction, engines: int) -> list[Be
         (phrase("placement", "says.output_tokens_s"), result.output_tokens_per_s, engines * load.tokens_per_s, 1.0),
     )
     return [
-        BenchLine(name, figure, plain(scale * measured), plain(scale * predicted), plain(predicted / measured))
+        Row(
+            result=name,
+            figure=figure,
+            measured=plain(scale * measured),
+            predicted=plain(scale * predicted),
+            ratio=plain(predicted / measured),
+        )
         for figure, measured, predicted, scale in pairs
         if measured
     ]

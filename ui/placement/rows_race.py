@@ -8,6 +8,7 @@ from core.strategy.entrants import Entrant, entrants
 from core.strategy.race import LOADS, Lane, Race, race
 from runtime.prose import said
 from runtime.quantities import grouped, percent, seconds
+from runtime.rows import Row
 
 STOPS = 24
 SAMPLES = 10
@@ -71,24 +72,10 @@ def detail(entrant: Entrant) -> str:
     return said("placement", "race.apart", entrant) if entrant.readers else entrant.layout.name
 
 
-@dataclass(frozen=True)
-class LaneRow:
-    """A lane after the race, as a table has it."""
-
-    number: int
-    plan: str
-    layout: str
-    answer_s: float
-    ttft_s: float
-    itl_ms: float
-    most_waiting: int
-    fullest_cache: float
-
-
-def lane_rows(ran: Race) -> list[LaneRow]:
+def lane_rows(ran: Race) -> list[Row]:
     """All lanes, in the order of their numbers."""
     return [
-        LaneRow(
+        Row(
             number=number,
             plan=name(lane.entrant),
             layout=detail(lane.entrant),

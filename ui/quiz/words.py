@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
 
 from core.course.quiz import BANK, PASS_FRACTION, Question, Score, Sheet
 from runtime.prose import named, said
 from runtime.quantities import local
+from runtime.rows import Row
 
 _QUANTITY = re.compile(r"\$?[\d\u202f]+\.\d+(?![.\d]).*")
 """A number with decimals, and its unit: neither `0.9.2`, a release, nor `qwen2.5-7b`, a name."""
@@ -30,22 +30,10 @@ def fields(sheet: Sheet, score: Score) -> Mapping[str, object]:
     return {"sheet": sheet, "score": score, "questions": len(BANK), "pass": PASS_FRACTION, "needed": needed}
 
 
-@dataclass(frozen=True)
-class ConceptBar:
-    """One concept: `right_fraction` of what was answered in it."""
-
-    concept: str
-    right: int
-    answered: int
-    right_fraction: float
-    weak: bool
-    in_words: str
-
-
-def concept_bars(score: Score) -> Sequence[ConceptBar]:
+def concept_bars(score: Score) -> Sequence[Row]:
     """The concepts with an answer, in the order of the course."""
     return [
-        ConceptBar(
+        Row(
             concept=named("quiz", one.concept),
             right=one.right,
             answered=one.answered,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from core.errors import OutOfRangeError
@@ -14,6 +14,7 @@ from core.sharding_math.step_ledger import layer_collectives, mlp_order_collecti
 from core.sharding_math.tp_sizes import Rule, check_tp_size, tp_sizes
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, grouped
+from runtime.rows import Row
 
 KINDS: Mapping[str, Kind] = {
     "Column": "column",
@@ -104,19 +105,7 @@ def count_terms(scenario: Scenario) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True)
-class LedgerCell:
-    """One all-reduce of a step, as a cell of the strip: its layer and which half of the layer owes it."""
-
-    layer: int
-    half: str
-    operation: str
-    payload: str
-    ranks: int
-    why: str
-
-
-def ledger_cells(scenario: Scenario) -> tuple[LedgerCell, ...]:
+def ledger_cells(scenario: Scenario) -> tuple[Row, ...]:
     """The ledger of one decode step, in order.
 
     Raises OutOfRangeError when the model does not split over the scenario's TP size.
@@ -127,7 +116,7 @@ def ledger_cells(scenario: Scenario) -> tuple[LedgerCell, ...]:
     entries = step_ledger(scenario.model_spec, scenario.batch, scenario.tp)
     each = sums_a_layer(scenario.model_spec)
     return tuple(
-        LedgerCell(
+        Row(
             layer=index // each,
             half=said("sharding_math", f"says.half_{entry.layer.split()[-1].lower()}"),
             operation=entry.op.replace("_", "-"),
@@ -159,17 +148,7 @@ def layer_rows(parts: Sequence[LayerPart]) -> list[dict[str, object]]:
     ]
 
 
-@dataclass(frozen=True)
-class SizeCell:
-    """One TP size of the scenario's model, judged."""
-
-    tp_size: int
-    verdict: str
-    kv_copies: int
-    equation: str
-
-
-def size_cells(scenario: Scenario) -> tuple[SizeCell, ...]:
+def size_cells(scenario: Scenario) -> tuple[Row, ...]:
     """Every TP size from 1 to 64."""
     names = {
         "allowed": said("sharding_math", "says.allowed"),
@@ -177,7 +156,12 @@ def size_cells(scenario: Scenario) -> tuple[SizeCell, ...]:
         "refused": said("sharding_math", "says.refused"),
     }
     return tuple(
-        SizeCell(size.tp_size, names[size.verdict], size.kv_copies, "; ".join(size.broken))
+        Row(
+            tp_size=size.tp_size,
+            verdict=names[size.verdict],
+            kv_copies=size.kv_copies,
+            equation="; ".join(size.broken),
+        )
         for size in tp_sizes(scenario.model_spec)
     )
 

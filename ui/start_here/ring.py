@@ -2,44 +2,32 @@
 
 import pandas as pd
 
+from ui.comm_cost.rounds import shares
 from ui.players import ring_player as player
 from ui.scenes import Page
-from ui.start_here.rows import RANKS, ring_run
+from ui.start_here.rows import ring_run, ring_sums
 
 
 def running_ring(page: Page) -> None:
     """One ring of four ranks, at rest at its start; a step goes from round to round."""
     ring, say = ring_run(), page.prose.plain
-    end_s = ring.rounds[-1].end_s
     half = len(ring.rounds) // 2
     names = [
         say("collectives.round_scatter" if number < half else "collectives.round_gather", _Round(number % half + 1))
         for number in range(len(ring.rounds))
     ]
-    rounds = tuple(
-        player.Round(
-            start=one.start_s / end_s,
-            latency=one.latency_s / end_s,
-            bandwidth=one.bandwidth_s / end_s,
-            messages=tuple(player.Message(sent.source, sent.target, len(sent.chunks)) for sent in one.messages),
-        )
-        for one in ring.rounds
-    )
-    course = player.Course(
+    course = shares(
+        ring,
+        ring.end_s,
         title=say("collectives.ring"),
         detail=say("collectives.ring_detail"),
-        total=page.prose.plain("collectives.ring_total"),
-        end=1.0,
-        ranks=RANKS,
-        chunks=ring.program.chunks,
-        rounds=rounds,
-        held=ring.parts,
-        numbers=tuple(tuple(tuple(map(str, chunks)) for chunks in state) for state in ring.sums),
+        total=say("collectives.ring_total"),
+        numbers=ring_sums(ring),
         names=(say("collectives.round_none"), *names),
     )
     stops = [player.Stop(0.0, say("collectives.round_none"))]
-    stops += [player.Stop(one.end_s / end_s, name) for one, name in zip(ring.rounds, names, strict=True)]
-    ticks = [player.Stop(one.start + one.latency / 2, str(number)) for number, one in enumerate(rounds, 1)]
+    stops += [player.Stop(one.end_s / ring.end_s, name) for one, name in zip(ring.rounds, names, strict=True)]
+    ticks = [player.Stop(one.start + one.latency / 2, str(number)) for number, one in enumerate(course.rounds, 1)]
     player.ring_player(
         [course],
         stops,

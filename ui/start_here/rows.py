@@ -1,11 +1,9 @@
 """Start here: what it shows of the labs' own model, GPU and links, whatever the scenario is."""
 
-from dataclasses import dataclass
-
 from core.catalog import model as find_model
-from core.collectives.clock import TimedRound, held_after_each_round, timed_rounds
+from core.collectives.clock import Course, held_after_each_round, timed_rounds
 from core.collectives.cost import one_shot_all_reduce
-from core.collectives.programs import Program, ring_all_reduce
+from core.collectives.programs import ring_all_reduce
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.course.start_here import (
     Message,
@@ -20,6 +18,7 @@ from core.models.weights import held_weight_bytes, read_weight_bytes
 from core.scenario import Scenario
 from core.specs import LinkSpec
 from runtime.prose import named, said
+from runtime.rows import Row
 
 LABS_OWN = Scenario()
 MODEL, GPU = LABS_OWN.model_spec, LABS_OWN.gpu_spec
@@ -39,34 +38,17 @@ FEWEST_GPUS = gpus_to_hold(LARGE, GPU)
 TOKEN, PROMPT = (forward_pass(MODEL, GPU, tokens) for tokens in (1, LABS_OWN.prompt_tokens))
 
 
-@dataclass(frozen=True)
-class Sent:
-    """One row of activations over one link: what each term ends at."""
-
-    name: str
-    latency_s: float
-    total_s: float
-
-
-def messages() -> list[Sent]:
+def messages() -> list[Row]:
     """One row of activations over each link."""
     sent: list[tuple[str, Message]] = [(name, message(PAYLOAD_BYTES, link)) for name, link in LINKS.items()]
-    return [Sent(name, one.latency_s, one.total_s) for name, one in sent]
+    return [Row(name=name, latency_s=one.latency_s, total_s=one.total_s) for name, one in sent]
 
 
-@dataclass(frozen=True)
-class Need:
-    """What one token needs of the GPU, and how long."""
-
-    name: str
-    time_s: float
-
-
-def token_needs() -> list[Need]:
+def token_needs() -> list[Row]:
     """The two times of one token."""
     return [
-        Need(said("start_here", "says.read_every_matrix"), TOKEN.memory_s),
-        Need(said("start_here", "says.multiply_every_weight"), TOKEN.arithmetic_s),
+        Row(name=said("start_here", "says.read_every_matrix"), time_s=TOKEN.memory_s),
+        Row(name=said("start_here", "says.multiply_every_weight"), time_s=TOKEN.arithmetic_s),
     ]
 
 
@@ -81,43 +63,26 @@ def marked_tokens() -> dict[str, float]:
     return {named("start_here", name): tokens for name, tokens in at.items()}
 
 
-@dataclass(frozen=True)
-class Share:
-    """What each of `gpus` GPUs holds of the large model, and how long it reads for one token."""
-
-    gpus: int
-    weight_bytes: float
-    read_s: float
-    fits: bool
-
-
-def shares() -> list[Share]:
+def shares() -> list[Row]:
     """The large model spread evenly over 1, 2, 4 and 8 GPUs, communication left out."""
     token_s, held = read_weight_bytes(LARGE) / GPU.memory_bytes_per_s, held_weight_bytes(LARGE)
-    return [Share(gpus, held / gpus, token_s / gpus, gpus >= FEWEST_GPUS) for gpus in GPUS_SHOWN]
+    return [
+        Row(gpus=gpus, weight_bytes=held / gpus, read_s=token_s / gpus, fits=gpus >= FEWEST_GPUS)
+        for gpus in GPUS_SHOWN
+    ]
 
 
-@dataclass(frozen=True)
-class RingRun:
-    """A ring all-reduce that runs: its rounds on the clock, and what every rank holds of every chunk after each.
-
-    `parts[k][rank][chunk]` are the ranks whose part is in it after k rounds, `sums` their numbers added up: rank r
-    begins with r + 1 in every chunk.
-    """
-
-    program: Program
-    rounds: tuple[TimedRound, ...]
-    parts: tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]
-    sums: tuple[tuple[tuple[int, ...], ...], ...]
-
-
-def ring_run(link: LinkSpec = LABS_OWN.link_spec) -> RingRun:
+def ring_run(link: LinkSpec = LABS_OWN.link_spec) -> Course:
     """The ring of `RANKS` ranks over the labs' NVLink."""
     program = ring_all_reduce(RANKS)
-    held = held_after_each_round(program)
-    parts = tuple(tuple(tuple(tuple(sorted(part)) for part in chunks) for chunks in state) for state in held)
-    sums = tuple(tuple(tuple(sum(part) + len(part) for part in chunks) for chunks in state) for state in parts)
-    return RingRun(program, timed_rounds(program, PAYLOAD_BYTES, link), parts, sums)
+    return Course(program, timed_rounds(program, PAYLOAD_BYTES, link), held_after_each_round(program))
+
+
+def ring_sums(ring: Course) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """`[k][rank][chunk]`: the sum that a rank holds of a chunk after k rounds; rank r begins with r + 1 in each."""
+    return tuple(
+        tuple(tuple(str(sum(part) + len(part)) for part in chunks) for chunks in state) for state in ring.held
+    )
 
 
 def slips(scene: str) -> dict[str, float]:

@@ -7,9 +7,9 @@ from core.comm_cost.bill import weight_streaming_s
 from core.course.start_here import message, ridge_tokens, ring_chunks_sent
 from core.models.parameters import multiplied_parameters
 from core.models.weights import held_weight_bytes, read_weight_bytes
+from core.steps.view import View
 from runtime.prose import named, said
 from runtime.quantities import bandwidth, decimal_bytes, local, seconds
-from ui.comm_cost.rows_view import View
 from ui.start_here.rows import (
     ASKED_RANKS,
     FEWEST_GPUS,

@@ -14,6 +14,7 @@ from core.strategy.training.traffic import Transfer, training_traffic
 from core.units import GB
 from runtime.prose import named, said
 from runtime.quantities import decimal_bytes
+from runtime.rows import Row
 
 PARTS = ("weights", "gradients", "optimizer", "activations", "gathered")
 RANKS = tuple(2**power for power in range(11))
@@ -32,48 +33,6 @@ class Held:
     capacity_bytes: float
     job: Job
     recompute: Recompute
-
-
-@dataclass(frozen=True)
-class MemoryPart:
-    """One part of one strategy's bar, from where to where."""
-
-    strategy: str
-    part: str
-    start_gb: float
-    end_gb: float
-
-
-@dataclass(frozen=True)
-class MemoryEnd:
-    """Where a bar ends, in words, and whether that is past the capacity."""
-
-    strategy: str
-    end_gb: float
-    in_words: str
-    short: bool
-
-
-@dataclass(frozen=True)
-class SavedOrPaid:
-    """Bytes of one strategy: saved against DDP, below zero on the axis, or sent in a step, above it."""
-
-    strategy: str
-    what: str
-    start_gb: float
-    end_gb: float
-    why: str
-
-
-@dataclass(frozen=True)
-class Sums:
-    """A strategy's two sums, in words for the ends of its bars."""
-
-    strategy: str
-    left_gb: float
-    right_gb: float
-    saved: str
-    paid: str
 
 
 def paper_gb(zero: int) -> float:
@@ -127,22 +86,23 @@ def memory_of(asked: Held, one: Strategy) -> TrainingMemory:
     return fullest_rank(asked.model, one, asked.job)
 
 
-def memory_parts(asked: Held) -> list[MemoryPart]:
+def memory_parts(asked: Held) -> list[Row]:
     """Every strategy's bar, part after part."""
     rows = []
     for name, one in compared(asked):
         held, start = memory_of(asked, one), 0.0
         for part in PARTS:
             end = start + getattr(held, part) / GB
-            rows.append(MemoryPart(name, part, start, end))
+            rows.append(Row(strategy=name, part=part, start_gb=start, end_gb=end))
             start = end
     return rows
 
 
-def memory_ends(asked: Held) -> list[MemoryEnd]:
+def memory_ends(asked: Held) -> list[Row]:
     totals = [(name, memory_of(asked, one).total) for name, one in compared(asked)]
     return [
-        MemoryEnd(name, total / GB, decimal_bytes(total), total > asked.capacity_bytes) for name, total in totals
+        Row(strategy=name, end_gb=total / GB, in_words=decimal_bytes(total), short=total > asked.capacity_bytes)
+        for name, total in totals
     ]
 
 
@@ -152,25 +112,33 @@ def transfers_of(asked: Held, one: Strategy) -> tuple[Transfer, ...]:
     return tuple(sorted(transfers, key=lambda transfer: transfer.crosses_nodes(asked.gpus_per_node)))
 
 
-def saved_and_paid(asked: Held) -> list[SavedOrPaid]:
+def saved_and_paid(asked: Held) -> list[Row]:
     """Every strategy but DDP: what it saves to the left of zero; what every one sends to the right."""
     strategies = compared(asked)
     most = memory_of(asked, strategies[0][1]).total
     rows = []
     for name, one in strategies:
         saved = (most - memory_of(asked, one).total) / GB
-        rows.append(SavedOrPaid(name, "saved", -saved, 0.0, said("strategy", "says.memory_that_ddp_would")))
+        rows.append(
+            Row(
+                strategy=name,
+                what="saved",
+                start_gb=-saved,
+                end_gb=0.0,
+                why=said("strategy", "says.memory_that_ddp_would"),
+            )
+        )
         start = 0.0
         for transfer in transfers_of(asked, one):
             end = start + transfer.sent_bytes / GB
             where = ACROSS if transfer.crosses_nodes(asked.gpus_per_node) else INSIDE
             why = f"{transfer.axis.upper()} {transfer.op.replace('_', '-')}: {named('strategy', transfer.why)}"
-            rows.append(SavedOrPaid(name, where, start, end, why))
+            rows.append(Row(strategy=name, what=where, start_gb=start, end_gb=end, why=why))
             start = end
     return rows
 
 
-def sums(asked: Held) -> list[Sums]:
+def sums(asked: Held) -> list[Row]:
     """What stands at both ends of each strategy's bars."""
     rows = saved_and_paid(asked)
     totals = []
@@ -178,7 +146,13 @@ def sums(asked: Held) -> list[Sums]:
         own = [row for row in rows if row.strategy == name]
         left, right = min(row.start_gb for row in own), max(row.end_gb for row in own)
         totals.append(
-            Sums(name, min(0.0, left), right, decimal_bytes(max(0.0, -left) * GB), decimal_bytes(right * GB))
+            Row(
+                strategy=name,
+                left_gb=min(0.0, left),
+                right_gb=right,
+                saved=decimal_bytes(max(0.0, -left) * GB),
+                paid=decimal_bytes(right * GB),
+            )
         )
     return totals
 

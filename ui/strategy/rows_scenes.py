@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.collectives.clock import TimedRound, timed_rounds
+from core.collectives.clock import Course, timed_rounds
 from core.placement.planner import Placement
 from core.specs import LinkSpec
 from core.strategy.disaggregation import Handoff, Request, handoff
@@ -15,29 +15,18 @@ from runtime.catalog_words import short_name, told
 from runtime.prose import named, worded
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes, decimal_bytes, grouped, plain, seconds
-from ui.comm_cost.rows_rounds import Moment
+from runtime.rows import Row
 
 PROMPTS = tuple(2**power for power in range(7, 18))
-
-
-@dataclass(frozen=True)
-class Kind:
-    """The best plan of one kind: its rate, or why it is refused."""
-
-    strategy: str
-    composition: str
-    tokens_per_s: float
-    in_words: str
-    taken: bool
 
 
 MOST_KINDS = 9
 
 
-def kinds(given: Answer) -> list[Kind]:
+def kinds(given: Answer) -> list[Row]:
     """Of every kind of strategy the plan that gives most, in the order of what they give; then the refused."""
     judged = _trained(given.judged) if isinstance(given.judged, TrainingChoice) else _served(given.judged)
-    best: dict[str, Kind] = {}
+    best: dict[str, Row] = {}
     for kind in judged:
         known = best.get(kind.strategy)
         if known is None or (kind.taken, kind.tokens_per_s) > (known.taken, known.tokens_per_s):
@@ -45,16 +34,16 @@ def kinds(given: Answer) -> list[Kind]:
     return sorted(best.values(), key=lambda kind: -kind.tokens_per_s)[:MOST_KINDS]
 
 
-def _trained(choice: TrainingChoice) -> Iterator[Kind]:
+def _trained(choice: TrainingChoice) -> Iterator[Row]:
     for plan in choice.plans:
         rate = plan.step.tokens_per_s if plan.step is not None else 0.0
         text = phrase("strategy", "says.tokens_s", rate=grouped(round(rate))) if rate else _refusal(plan)
-        yield Kind(
-            named("strategy", strategy_family(plan.strategy)),
-            told(plan.strategy.name),
-            rate,
-            text,
-            plan is choice.taken,
+        yield Row(
+            strategy=named("strategy", strategy_family(plan.strategy)),
+            composition=told(plan.strategy.name),
+            tokens_per_s=rate,
+            in_words=text,
+            taken=plan is choice.taken,
         )
 
 
@@ -66,7 +55,7 @@ def _refusal(plan: TrainingPlan) -> str:
     )
 
 
-def _served(placement: Placement) -> Iterator[Kind]:
+def _served(placement: Placement) -> Iterator[Row]:
     for index, plan in enumerate(placement.plans):
         taken, kind = index == placement.recommended, named("strategy", layout_family(plan.layout))
         if plan.timing is None:
@@ -75,35 +64,27 @@ def _served(placement: Placement) -> Iterator[Kind]:
                 if plan.splits
                 else phrase("strategy", "says.does_not_split")
             )
-            yield Kind(kind, plan.layout.name, 0.0, text, taken)
+            yield Row(strategy=kind, composition=plan.layout.name, tokens_per_s=0.0, in_words=text, taken=taken)
             continue
         rate, itl_s = plan.timing.sustained_tokens_per_s, plan.timing.itl_s
         text = phrase("strategy", "says.tokens_s_itl", rate=grouped(round(rate)), itl_s=seconds(itl_s))
-        yield Kind(kind, plan.layout.name, rate, text, taken)
+        yield Row(strategy=kind, composition=plan.layout.name, tokens_per_s=rate, in_words=text, taken=taken)
 
 
 @dataclass(frozen=True)
 class Timed:
-    """One algorithm of a collective on a link: its rounds on the clock."""
+    """One algorithm of a collective on a link: its course on the clock."""
 
     played: Played
-    rounds: tuple[TimedRound, ...]
+    course: Course
     payload_bytes: float
-
-    @property
-    def end_s(self) -> float:
-        """When the last byte has arrived."""
-        return self.rounds[-1].end_s if self.rounds else 0.0
 
     @property
     def detail(self) -> str:
         """In words: `6 rounds, a rank sends up to 24 MiB`."""
-        rounds = phrase("strategy", "says.rounds", count=len(self.rounds))
+        rounds = phrase("strategy", "says.rounds", count=len(self.course.rounds))
         return phrase(
-            "strategy",
-            "says.up_rank",
-            rounds=rounds,
-            sent_fraction=binary_bytes(self.played.sent_fraction * self.payload_bytes),
+            "strategy", "says.up_rank", rounds=rounds, sent_fraction=self.of_payload(self.played.sent_fraction)
         )
 
     @property
@@ -113,27 +94,19 @@ class Timed:
     @property
     def total(self) -> str:
         """How long it takes, in words."""
-        return seconds(self.end_s)
+        return seconds(self.course.end_s)
+
+    def of_payload(self, fraction: float) -> str:
+        """So much of the payload, in words."""
+        return binary_bytes(fraction * self.payload_bytes)
 
 
 def timed(op: str, ranks: int, payload_bytes: float, link: LinkSpec) -> list[Timed]:
     """Every algorithm of a collective over one link."""
-    return [Timed(one, timed_rounds(one.program, payload_bytes, link), payload_bytes) for one in played(op, ranks)]
-
-
-_TOGETHER = 0.015
-"""Arrivals closer than this share of the whole are one stop."""
-
-
-def arrivals(timed: Sequence[Timed]) -> list[Moment]:
-    """Zero, and every time at which a round of some algorithm has arrived."""
-    ends = sorted({round_.end_s for one in timed for round_ in one.rounds})
-    apart = [
-        end_s
-        for end_s, later in zip(ends, [*ends[1:], float("inf")], strict=True)
-        if later - end_s >= _TOGETHER * ends[-1]
+    return [
+        Timed(one, Course(one.program, timed_rounds(one.program, payload_bytes, link), one.held), payload_bytes)
+        for one in played(op, ranks)
     ]
-    return [Moment(0.0, "0"), *(Moment(end_s, seconds(end_s)) for end_s in apart)]
 
 
 def port_rows(timed: Sequence[Timed]) -> list[dict[str, object]]:
@@ -141,38 +114,29 @@ def port_rows(timed: Sequence[Timed]) -> list[dict[str, object]]:
     return [
         {
             "algorithm": one.name,
-            "rounds": len(one.rounds),
-            "most_a_rank_sends": binary_bytes(one.played.sent_fraction * one.payload_bytes),
+            "rounds": len(one.course.rounds),
+            "most_a_rank_sends": one.of_payload(one.played.sent_fraction),
             "in_payloads": plain(one.played.sent_fraction),
-            "one_after_another": binary_bytes(one.played.port_fraction * one.payload_bytes),
+            "one_after_another": one.of_payload(one.played.port_fraction),
             "time": one.total,
         }
         for one in timed
     ]
 
 
-@dataclass(frozen=True)
-class HandoffPoint:
-    """One of four times at one prompt length."""
-
-    what: str
-    prompt_tokens: int
-    time_ms: float
-
-
 PREFILL, STALL = "prefill", "stalls saved"
 
 
-def handoff_curves(request: Request, links: Sequence[LinkSpec]) -> list[HandoffPoint]:
+def handoff_curves(request: Request, links: Sequence[LinkSpec]) -> list[Row]:
     """Prefill, the stalls that a sequence is spared, and the transfer over each link, by prompt length."""
     rows = []
     for tokens in PROMPTS:
         handoffs = [handoff(replace(request, prompt_tokens=tokens), link) for link in links]
-        rows.append(HandoffPoint(PREFILL, tokens, 1e3 * handoffs[0].prefill_s))
+        rows.append(Row(what=PREFILL, prompt_tokens=tokens, time_ms=1e3 * handoffs[0].prefill_s))
         if handoffs[0].stall_s:
-            rows.append(HandoffPoint(STALL, tokens, 1e3 * handoffs[0].stall_s))
+            rows.append(Row(what=STALL, prompt_tokens=tokens, time_ms=1e3 * handoffs[0].stall_s))
         rows += [
-            HandoffPoint(link_name(link), tokens, 1e3 * one.transfer_s)
+            Row(what=link_name(link), prompt_tokens=tokens, time_ms=1e3 * one.transfer_s)
             for link, one in zip(links, handoffs, strict=True)
         ]
     return rows

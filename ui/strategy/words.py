@@ -87,7 +87,7 @@ def picker_fields(given: Answer, flips: Sequence[Flip]) -> Mapping[str, object]:
 
 def room_fields(timed: Sequence[Timed], over: LinkSpec) -> Mapping[str, object]:
     """A collective's algorithms on a link."""
-    first = min(timed, key=lambda one: one.end_s)
+    first = min(timed, key=lambda one: one.course.end_s)
     return {
         "first": first,
         "ranks_word": said(

@@ -17,22 +17,12 @@ from core.two_way_tp import (
 )
 from runtime.prose import named, said, worded
 from runtime.quantities import grouped, local, plain, seconds, significant
+from runtime.rows import Row, table
 from ui.comm_cost.rows_payloads import CurvePoint, Mark, MeasuredDot, ruled
 from ui.startup_log.rows import AnswerRow, LogRow
 
 SHOWN_TOPICS = ("world", "weights", "kv", "collectives", "bytes", "all_reduce", "gather", "token", "tokens")
 """One row each, of rank 0; another rank's line is shown where it differs from its prediction."""
-
-
-@dataclass(frozen=True)
-class Slice:
-    """What a rank did from one moment to the next within a step."""
-
-    rank: str
-    kind: str
-    start_ms: float
-    end_ms: float
-    label: str
 
 
 @dataclass(frozen=True)
@@ -44,17 +34,6 @@ class Part:
     start_ms: float
     end_ms: float
     words: str
-
-
-@dataclass(frozen=True)
-class Letter:
-    """One decode step of the traced sentence: what it wrote, and its work or its waiting on rank 0."""
-
-    number: int
-    letter: str
-    part: str
-    time_ms: float
-    chosen: bool
 
 
 def shown(log: RunLog) -> list[Reading]:
@@ -103,19 +82,18 @@ def _residual(reading: Reading) -> str:
     return local(f"{100 * reading.residual_fraction:+.0f} %")
 
 
-def timeline(step: Step) -> list[Slice]:
+def timeline(step: Step) -> list[Row]:
     """One decode step of every rank: work, and the collectives it stood in. The last one gathers the logits."""
-    slices = []
+    slices: list[tuple[object, ...]] = []
     for rank, one in enumerate(step.ranks):
-        now, last = one.began_s, len(one.collectives_s)
+        name, now, last = said("two_way_tp", "says.rank", rank=rank), one.began_s, len(one.collectives_s)
         for number, (begin, end) in enumerate(one.collectives_s, start=1):
-            kind = "gather" if number == last else "sum"
-            label = "gather" if kind == "gather" else str(number)
-            slices.append(Slice(said("two_way_tp", "says.rank", rank=rank), "work", 1e3 * now, 1e3 * begin, ""))
-            slices.append(Slice(said("two_way_tp", "says.rank", rank=rank), kind, 1e3 * begin, 1e3 * end, label))
+            slices.append((name, "work", 1e3 * now, 1e3 * begin, ""))
+            kind, label = ("gather", "gather") if number == last else ("sum", str(number))
+            slices.append((name, kind, 1e3 * begin, 1e3 * end, label))
             now = end
-        slices.append(Slice(said("two_way_tp", "says.rank", rank=rank), "work", 1e3 * now, 1e3 * one.ended_s, ""))
-    return slices
+        slices.append((name, "work", 1e3 * now, 1e3 * one.ended_s, ""))
+    return table("rank kind start_ms end_ms label", slices)
 
 
 def working_s(step: Step, rank: int) -> float:
@@ -139,15 +117,14 @@ def step_ms(step: Step) -> float:
     return 1e3 * max(one.ended_s for one in step.ranks)
 
 
-def letters(log: RunLog, chosen: int) -> list[Letter]:
+def letters(log: RunLog, chosen: int) -> list[Row]:
     """Every letter of the traced sentence, its work and its waiting on rank 0. The axis shows what ends it as ↵."""
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for step in log.steps:
         work_ms, letter = 1e3 * working_s(step, 0), step.token.replace("\n", "↵").replace(" ", "␣")
-        inside_ms = step_ms(step) - work_ms
-        for part, time_ms in (("work", work_ms), ("inside", inside_ms)):
-            rows.append(Letter(step.number, letter, part, time_ms, step.number == chosen))
-    return rows
+        for part, time_ms in (("work", work_ms), ("inside", step_ms(step) - work_ms)):
+            rows.append((step.number, letter, part, time_ms, step.number == chosen))
+    return table("number letter part time_ms chosen", rows)
 
 
 def token_bars(log: RunLog) -> list[Part]:

@@ -1,37 +1,19 @@
 """Lab 02: the arms of its runs: one process on a thread or on all of them, and TP=N."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from core.two_way_tp import Manifest, PerToken, RunResult
 from runtime.prose import named, said
 from runtime.quantities import significant
+from runtime.rows import Row
 
 
-@dataclass(frozen=True)
-class RunRow:
-    """One arm of one run: its least, median and 95th percentile of a decode step.
-
-    `kind` is "one" for one process on a thread, "all" for one on every core's, "ranks" for TP=N, whose `times` is
-    what it takes of the first, and "again" for the median of another run of the same command. A run's name is its
-    model's and, after a comma, what is between the ranks.
-    """
-
-    run: str
-    model: str
-    between: str
-    arm: str
-    kind: str
-    min_ms: float
-    median_ms: float
-    p95_ms: float
-    times: str
-
-
-def run_rows(name: str, result: RunResult, repeats: Sequence[RunResult] = ()) -> list[RunRow]:
+def run_rows(name: str, result: RunResult, repeats: Sequence[RunResult] = ()) -> list[Row]:
     """The arms of a run, and of its replayed graphs; not every run has those, or one process on all threads.
 
-    `repeats` are all runs of its command, each with its median on the line of TP=N.
+    An arm's `kind` is "one" for one process on a thread, "all" for one on every core's, "ranks" for TP=N, whose
+    `times` is what it takes of the first. `repeats` are all runs of its command, each with its median on the line
+    of TP=N, as "again". A run's name is its model's and, after a comma, what is between the ranks.
     """
     eager = _arms(name, result, result.single_per_token, result.per_token, result.all_threads_per_token)
     eager += [_again(eager[-1], repeat) for repeat in repeats]
@@ -47,10 +29,11 @@ def run_rows(name: str, result: RunResult, repeats: Sequence[RunResult] = ()) ->
     return [*eager, *graphed]
 
 
-def _again(shown: RunRow, repeat: RunResult) -> RunRow:
+def _again(shown: Row, repeat: RunResult) -> Row:
     median_ms = 1e3 * repeat.per_token.median_s
     times = _times(repeat.single_per_token, repeat.per_token)
-    return replace(shown, kind="again", min_ms=median_ms, median_ms=median_ms, p95_ms=median_ms, times=times)
+    same = dict.fromkeys(("min_ms", "median_ms", "p95_ms"), median_ms)
+    return Row(**vars(shown) | {"kind": "again", "times": times} | same)
 
 
 def _times(one: PerToken, many: PerToken) -> str:
@@ -68,7 +51,7 @@ def recorded_model(name: str) -> str:
     return said("two_way_tp", "says.a_gpt", size=size) if nameless else name
 
 
-def _arms(name: str, result: RunResult, one: PerToken, many: PerToken, wide: PerToken | None) -> list[RunRow]:
+def _arms(name: str, result: RunResult, one: PerToken, many: PerToken, wide: PerToken | None) -> list[Row]:
     model, _, between = name.partition(", ")
     times = _times(one, many)
     arms = [
@@ -77,16 +60,16 @@ def _arms(name: str, result: RunResult, one: PerToken, many: PerToken, wide: Per
         (f"TP={result.world_size}", "ranks", many),
     ]
     return [
-        RunRow(
-            name.replace(model, recorded_model(model)).replace(between, named("two_way_tp", between)),
-            recorded_model(model),
-            named("two_way_tp", between),
-            arm,
-            kind,
-            1e3 * t.min_s,
-            1e3 * t.median_s,
-            1e3 * t.p95_s,
-            times,
+        Row(
+            run=name.replace(model, recorded_model(model)).replace(between, named("two_way_tp", between)),
+            model=recorded_model(model),
+            between=named("two_way_tp", between),
+            arm=arm,
+            kind=kind,
+            min_ms=1e3 * t.min_s,
+            median_ms=1e3 * t.median_s,
+            p95_ms=1e3 * t.p95_s,
+            times=times,
         )
         for arm, kind, t in arms
         if t is not None

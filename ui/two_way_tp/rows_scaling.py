@@ -1,13 +1,13 @@
 """Lab 02's bench: the rows of the widths, of TP against replicas, and of a prompt over a shaped link."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from core import units
 from core.two_way_tp import Crossover, Duel, RunLog, ScalingRun, crossover, curve
 from runtime.catalog_words import short_name
 from runtime.prose import named, said
 from runtime.quantities import percent, plain, seconds, significant
+from runtime.rows import Row, table
 from ui.two_way_tp.rows import Part
 
 ASKED = {
@@ -17,85 +17,46 @@ ASKED = {
 }
 
 
-@dataclass(frozen=True)
-class WidthLine:
-    """One width of a curve: a decode step at TP=1, and at TP=N with its fastest and slowest sums."""
-
-    hidden_size: float
-    single_ms: float
-    token_ms: float
-    token_fast_ms: float
-    token_slow_ms: float
-
-
-@dataclass(frozen=True)
-class WidthDot:
-    """A decode step that was measured: the median, and for TP=N its least and 95th percentile."""
-
-    arm: str
-    single: bool
-    hidden_size: int
-    time_ms: float
-    min_ms: float
-    p95_ms: float
-
-
-@dataclass(frozen=True)
-class CrossoverMark:
-    """Where the lines meet, and between which widths that lies; in words beside it."""
-
-    hidden_size: float
-    low: float
-    high: float
-    in_words: str
-
-
-@dataclass(frozen=True)
-class DuelRow:
-    """One way of asking on one link: the throughput of TP=2 as a multiple of two replicas'."""
-
-    asked: str
-    kind: str
-    link: str
-    gain: float
-    tp_wins: bool
-    in_words: str
-
-
-def width_lines(run: ScalingRun) -> list[WidthLine]:
-    """Both curves over all widths, with the band of the second."""
+def width_lines(run: ScalingRun) -> list[Row]:
+    """A decode step over all widths: at TP=1, and at TP=N with its fastest and slowest sums."""
     cases = zip(curve(run), curve(run, "fast"), curve(run, "slow"), strict=True)
-    return [
-        WidthLine(
-            usual.hidden_size, 1e3 * usual.single_s, 1e3 * usual.token_s, 1e3 * fast.token_s, 1e3 * slow.token_s
+    return table(
+        "hidden_size single_ms token_ms token_fast_ms token_slow_ms",
+        (
+            (usual.hidden_size, *(1e3 * s for s in (usual.single_s, usual.token_s, fast.token_s, slow.token_s)))
+            for usual, fast, slow in cases
+        ),
+    )
+
+
+def width_dots(run: ScalingRun) -> list[Row]:
+    """Both arms at every width that was measured: the median, and for TP=N its least and 95th percentile."""
+    arms = (
+        (point.hidden_size, arm)
+        for point in run.points
+        for arm in (
+            ("TP=1", True, point.single_s, point.single_s, point.single_s),
+            (f"TP={run.tp_size}", False, point.token_s, point.token_min_s, point.token_p95_s),
         )
-        for usual, fast, slow in cases
-    ]
+    )
+    return table(
+        "arm single hidden_size time_ms min_ms p95_ms",
+        ((name, single, width, *(1e3 * s for s in times_s)) for width, (name, single, *times_s) in arms),
+    )
 
 
-def width_dots(run: ScalingRun) -> list[WidthDot]:
-    """Both arms at every width that was measured."""
-    dots = []
-    for point in run.points:
-        single_ms = 1e3 * point.single_s
-        dots.append(WidthDot("TP=1", True, point.hidden_size, single_ms, single_ms, single_ms))
-        spread = (1e3 * point.token_s, 1e3 * point.token_min_s, 1e3 * point.token_p95_s)
-        dots.append(WidthDot(f"TP={run.tp_size}", False, point.hidden_size, *spread))
-    return dots
-
-
-def crossover_marks(run: ScalingRun) -> list[CrossoverMark]:
+def crossover_marks(run: ScalingRun) -> list[Row]:
     """The crossover with its band, one row; none where no width is wide enough."""
     crossing, widest = crossover(run), max(point.hidden_size for point in run.points)
     if crossing.usual is None or crossing.fast is None or crossing.usual > widest:
         return []
     high = min(crossing.slow or widest, widest)
     return [
-        CrossoverMark(
-            crossing.usual,
-            crossing.fast,
-            high,
-            said(
+        Row(
+            hidden_size=crossing.usual,
+            low=crossing.fast,
+            high=high,
+            in_words=said(
                 "two_way_tp",
                 "says.crossover",
                 width_words=width_words(crossing.usual),
@@ -122,8 +83,8 @@ def width_words(value: float) -> str:
     return f"{float(units.significant(value, 2)):.0f}"
 
 
-def duel_rows(on_links: Sequence[Sequence[Duel]]) -> list[DuelRow]:
-    """Every way of asking, on each link below one another."""
+def duel_rows(on_links: Sequence[Sequence[Duel]]) -> list[Row]:
+    """Every way of asking, on each link below one another: TP=2's throughput as a multiple of two replicas'."""
     rows = []
     for together in zip(*on_links, strict=True):
         for duel in together:
@@ -135,13 +96,17 @@ def duel_rows(on_links: Sequence[Sequence[Duel]]) -> list[DuelRow]:
             words = said(
                 "two_way_tp", "says.sums", gain=plain(duel.gain, 2), comm_s=seconds(duel.comm_s), allowed=allowed
             )
-            rows.append(DuelRow(*_asked(duel.kind), short_name(duel.link), duel.gain, duel.tp_wins, words))
+            rows.append(
+                Row(
+                    asked=named("two_way_tp", ASKED[duel.kind]),
+                    kind=named("two_way_tp", duel.kind),
+                    link=short_name(duel.link),
+                    gain=duel.gain,
+                    tp_wins=duel.tp_wins,
+                    in_words=words,
+                )
+            )
     return rows
-
-
-def _asked(kind: str) -> tuple[str, str]:
-    """How a duel was asked, at length and in short."""
-    return named("two_way_tp", ASKED[kind]), named("two_way_tp", kind)
 
 
 def host_rows(runs: Sequence[tuple[str, RunLog]]) -> list[Part]:

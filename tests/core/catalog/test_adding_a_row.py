@@ -13,8 +13,8 @@ from core.placement.cluster import seen_cluster, usual_cluster
 from core.placement.topology import read_topology
 from core.scenario import Scenario
 from core.steps.model import decode_step_s, peak_flops
+from core.steps.view import View, ring_series
 from scripts.plan import main as plan
-from ui.comm_cost.rows_view import View, ring_series
 
 ROOT = Path(__file__).resolve().parents[3]
 LINK = replace(

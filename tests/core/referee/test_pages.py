@@ -23,13 +23,13 @@ from core.scenario import Scenario
 from core.serving.arrivals import poisson_arrivals, seeded
 from core.serving.simulate import simulate
 from core.steps.model import TensorGroup
+from core.steps.view import View
 from core.strategy import disaggregation
 from core.strategy.disaggregation import Request
 from core.strategy.training.choice import cuts
 from core.strategy.training.memory import Job
 from tests.core.referee import shown
 from tests.core.referee.shown import Shown
-from ui.comm_cost.rows_view import View
 
 NETWORKS = [key for key in LINKS if link(key).reach == "network"]
 LLAMAS = ("llama-3-8b", "llama-3-70b")

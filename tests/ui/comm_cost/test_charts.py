@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from core.catalog import GPUS, MODELS
 from core.comm_cost.readings import readings
 from core.scenario import Scenario
+from core.steps.view import View
 from runtime.measurements import measured_all_reduces
 from ui.comm_cost import charts
 from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_payloads as payload_rows
 from ui.comm_cost.rows_residuals import Named, named_residuals
 from ui.comm_cost.rows_scale import bills_by_ranks
-from ui.comm_cost.rows_view import View
 from ui.figures.frames import frame
 from ui.figures.prediction import prediction_line
 from ui.figures.time_against_payload import time_against_payload

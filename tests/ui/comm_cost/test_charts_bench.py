@@ -10,6 +10,7 @@ import vl_convert
 from core.comm_cost.bill import Step, bill
 from core.links.fitted_tables import fitted_tables
 from core.scenario import Scenario
+from core.steps.view import View
 from runtime.measurements import example_paste, measured_all_reduces
 from ui.comm_cost import charts_bench as charts
 from ui.comm_cost import rows_bench as bench
@@ -20,7 +21,6 @@ from ui.comm_cost import rows_table as table
 from ui.comm_cost.bench import THRESHOLDS
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.charts_table import errors_by_size
-from ui.comm_cost.rows_view import View
 from ui.figures.frames import frame
 from ui.figures.lines import payloads
 from ui.theme import DARK, LIGHT, Look

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from core.catalog import GPUS, LINKS, MODELS
 from core.scenario import Scenario
+from core.steps.view import View
 from runtime import content
 from runtime.measurements import measured_all_reduces
 from runtime.prose import Prose
@@ -15,7 +16,6 @@ from ui.comm_cost import words, words_bench
 from ui.comm_cost.rows import AskedBill
 from ui.comm_cost.rows_bench import share_dots
 from ui.comm_cost.rows_rounds import AllReduce
-from ui.comm_cost.rows_view import View
 
 POINTS = measured_all_reduces()
 BLOCKS = content.load("comm_cost")

@@ -5,8 +5,8 @@ from dataclasses import asdict, replace
 import pytest
 
 from core.scenario import Scenario
+from core.steps.view import View
 from core.units import significant
-from ui.comm_cost.rows_view import View
 from ui.overview import rows_journey as rows
 from ui.players import journey_player as player
 

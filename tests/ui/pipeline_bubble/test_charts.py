@@ -9,7 +9,7 @@ from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import Comparison, Serving
 from core.scenario import Scenario
-from ui.comm_cost.rows_view import View
+from core.steps.view import View
 from ui.pipeline_bubble import charts, grids, rows
 from ui.theme import DARK, LIGHT, Look
 

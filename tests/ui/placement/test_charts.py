@@ -60,7 +60,7 @@ def test_every_figure_compiles(asked, look):
     found = placed(asked)
     shown = found.recommended
     plan = found.plans[shown]
-    marks = frame(rows.marked("shown", plan, BAND), rows.MarkedPlan)
+    marks = rows.marked("shown", plan, BAND)
     front = charts.latency_against_throughput(frame(rows.curve_dots(found, shown)), marks, 30.0, look)
     memory = charts.memory_bars(
         frame(rows.memory_parts(plan)), frame(rows.memory_labels(plan, asked.budget.usable_bytes)), look

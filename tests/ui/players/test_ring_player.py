@@ -21,7 +21,7 @@ def test_every_course_ends_when_its_closed_form_does(ranks):
 def test_a_courses_rounds_are_shares_of_the_longest():
     all_reduce = rows.AllReduce(4, 2**13, link("nvlink-lab"))
     found = rows.races(all_reduce)
-    course = comm_rounds.course(found[0], all_reduce, found[0].end_s)
+    course = comm_rounds.shares(found[0], found[0].end_s, title="ring", detail="", total="")
     assert (course.ranks, course.chunks, len(course.rounds), len(course.held)) == (4, 4, 6, 7)
     last = course.rounds[-1]
     assert last.start + last.latency + last.bandwidth == pytest.approx(1)

@@ -73,9 +73,10 @@ def test_the_drawn_ring_holds_what_the_programs_leave(palette):
 def test_the_running_ring_adds_its_numbers_and_ends_with_the_sum_everywhere():
     """Rank r begins with r + 1; after three rounds one chunk a rank is 10, after six all of them."""
     ring = rows.ring_run()
-    assert ring.sums[0] == tuple((rank + 1,) * 4 for rank in range(4))
-    assert [chunks.count(10) for chunks in ring.sums[3]] == [1, 1, 1, 1]
-    assert ring.sums[6] == ((10,) * 4,) * 4
+    sums = rows.ring_sums(ring)
+    assert sums[0] == tuple((f"{rank + 1}",) * 4 for rank in range(4))
+    assert [chunks.count("10") for chunks in sums[3]] == [1, 1, 1, 1]
+    assert sums[6] == (("10",) * 4,) * 4
     assert len(ring.rounds) == words.fields()["rounds"] == 6
 
 

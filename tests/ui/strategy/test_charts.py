@@ -11,6 +11,7 @@ from core.strategy.block import block_under
 from core.strategy.picker import Question, answer
 from core.strategy.training.memory import Job
 from core.units import GB
+from ui.comm_cost.rows_rounds import stops as stops_of
 from ui.figures.frames import frame
 from ui.strategy import charts, rows
 from ui.strategy import rows_scenes as scene_rows
@@ -120,8 +121,8 @@ def test_a_drawing_is_a_file_of_its_own(strategy, name, palette):
 
 
 def test_stops_are_the_arrivals_of_every_algorithm():
-    found = scene_rows.timed("all-reduce", 4, 2**20, Scenario().network_spec)
-    stops = scene_rows.arrivals(found)
+    found = [one.course for one in scene_rows.timed("all-reduce", 4, 2**20, Scenario().network_spec)]
+    stops = stops_of(found)
     assert stops[0].time_s == 0
     assert stops[-1].time_s == max(one.end_s for one in found)
     assert [stop.time_s for stop in stops] == sorted(stop.time_s for stop in stops)

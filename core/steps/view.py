@@ -1,4 +1,4 @@
-"""Lab 03: what its page looks at: a scenario's step, its links, and their prices."""
+"""A scenario's step in one phase, the links it may go over, and what each is paid."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
