@@ -4,9 +4,11 @@
     {{ranks|GPU,GPUs}}             a count with its noun: `1 GPU`, `8 GPUs`
     {{ranks|=is,are}}              the word alone that a count takes: a verb, an article, an adjective
     {{kv_bytes|+GB}}               one of a block's addends: they are written so that they add as shown
-    {{name}}                       text, or a whole number, as it is
+    {{name}}                       text, or a whole number, as it is; a link by its short name
+    {{bill.verdict|word}}          a code by its word: the file's option of that name, or every page's
 
-There are no expressions: what is to be computed is core's. A field that nobody fills is an error, not a gap.
+What a row cannot tell, None, is the file's `says.untold`. There are no expressions: what is to be computed is
+core's. A field that nobody fills is an error, not a gap.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +23,7 @@ from core.placement.steps import LinkBill
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.strategy.training.layout import Strategy
 from runtime import content
-from runtime.catalog_words import told
+from runtime.catalog_words import short_name, told
 from runtime.quantities import (
     bandwidth,
     binary_bytes,
@@ -61,9 +63,12 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "x2": lambda value: local(f"{value:.2f}"),
         "rate": lambda rate: grouped(int(units.significant(rate))) if rate >= 100 else significant(rate),
         "~": plain,
+        "µs": lambda time_us: local(f"{significant(time_us)} µs"),
     }
 )
-"""How a quantity of SI is written. `KiB`, `GB` and `s` choose the prefix themselves; `ms` and `us` none below.
+"""How a quantity of SI is written; `µs` is of a number that a fit keeps as nccl-tests has it.
+
+`KiB`, `GB` and `s` choose the prefix themselves; `ms` and `us` none below.
 
 `#`, `g` and `2` write a number as engines and benchmarks print it, to be found again in what was pasted.
 """
@@ -103,8 +108,14 @@ class Prose:
             return texts[0]
         parts = {path: unit[1:] for path, unit in fields if unit and unit.startswith("+")}
         shares = _added({path: self._value(path, row) for path in parts}, *set(parts.values())) if parts else {}
-        filled = (self.escape(shares.get(path) or written(self._value(path, row), unit)) for path, unit in fields)
+        filled = (self.escape(shares.get(path) or self._field(path, unit, row)) for path, unit in fields)
         return "".join(text for pair in zip(texts, (*filled, ""), strict=True) for text in pair)
+
+    def _field(self, path: str, unit: str | None, row: object) -> str:
+        value = self._value(path, row)
+        if value is None:
+            return self.blocks["says.untold"]
+        return worded_option(self.blocks, str(value)) if unit == "word" else written(value, unit)
 
     def has(self, name: str) -> bool:
         """Whether anything is said under this name."""
@@ -115,7 +126,7 @@ class Prose:
         own = row is not None and hasattr(row, first)
         owner, value = (row, getattr(row, first)) if own else (None, self.fields[first])
         for name in rest:
-            owner, value = value, getattr(value, name)
+            owner, value = value, None if value is None else getattr(value, name)
         if isinstance(value, str) and isinstance(owner, _NAMED):
             value = told(value)
         return value
@@ -146,6 +157,8 @@ def written(value: object, unit: str | None = None) -> str:
     ('46.0\\xa0%', '8 KiB', '1 GPU', 'are')
     """
     if unit is None:
+        if isinstance(value, LinkSpec):
+            return short_name(value)
         return local(str(value)) if isinstance(value, float) else str(value)
     assert isinstance(value, int | float | Fraction), f"{value!r} has no unit {unit}"
     number = float(value) if isinstance(value, Fraction) else value
@@ -164,14 +177,19 @@ def _in_unit(number: float, unit: str, language: str) -> str:
 
 def said(stem: str, name: str, row: object = None, /, **fields: object) -> str:
     """A block of a file as plain words: a label, a title, a line of a terminal."""
-    block = content.load(stem)[name]
-    return Prose({name: block}, fields).text(name, row) if "{{" in block else block
+    blocks = content.load(stem)
+    return Prose(blocks, fields).text(name, row) if "{{" in blocks[name] else blocks[name]
 
 
 def named(stem: str, option: str) -> str:
     """An option of a page, or what else the code has a short name for, in the language being spoken."""
+    return worded_option(content.load(stem), option)
+
+
+def worded_option(blocks: Mapping[str, str], option: str) -> str:
+    """An option by a file's own word, or the shell's."""
     block = f"option.{content.slug(option)}"
-    return content.load(stem).get(block) or content.load("shell").get(block, option)
+    return blocks.get(block) or content.load("shell").get(block, option)
 
 
 class Sayable(Protocol):

@@ -163,6 +163,7 @@ def draw(page: Page, asked: Asked, view: views.View, points: Sequence[MeasuredPo
         ENDS: lambda: _ends(page, view, over),
         RESIDUALS: lambda: _residuals(page, asked.machine, points),
     }
+    page.fill({"over": over})
     with page.guarded():
         figures.get(asked.figure, lambda: serving.draw(page, asked.figure, asked.serving, view, over))()
 

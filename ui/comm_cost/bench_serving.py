@@ -62,14 +62,14 @@ def draw(page: Page, figure: str, asked: Asked, view: View, over: LinkSpec) -> N
 
 def _attention(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
     ways = asked.attention.ways(view.scenario.gpu_spec, over)
-    page.fill(words.attention_fields(asked.attention, over, ways))
+    page.fill(words.attention_fields(asked.attention, ways))
     copied = "copied" if ways[0].copies > 1 else "cut"
     _show(page, rows.attention_rows(ways), f"bench.attention_{copied}", ATTENTION, "context", "data")
 
 
 def _drafts(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
     passes = asked.drafted.passes(view, over)
-    page.fill(words.draft_fields(asked.drafted, passes, over))
+    page.fill(words.draft_fields(asked.drafted, passes))
     _show(page, rows.draft_rows(passes), "bench.drafts", DRAFTS, "bytes")
 
 

@@ -29,7 +29,7 @@ class AllReduce:
 
 @kept
 def races(all_reduce: AllReduce) -> list[Course]:
-    """`ALGORITHMS` over one link."""
+    """Every algorithm of `ALGORITHMS` on one clock, over one link."""
     return [_race(all_reduce, program("all_reduce", name, all_reduce.ranks)) for name in ALGORITHMS]
 
 

@@ -4,14 +4,14 @@ from math import nan
 
 from core.comm_cost.table_bill import TableBill, table_bill
 from core.errors import OutOfRangeError
-from core.links.fit import LinkFit, link_of, size_errors
+from core.links.fit import link_of, size_errors
 from core.links.fitted_tables import FittedTable
 from core.scenario import Scenario
 from core.specs import LinkSpec
 from core.steps.view import Phase, View
-from core.units import GB, MIB
+from core.units import MIB
 from runtime.prose import named, said
-from runtime.quantities import binary_bytes, percent, plain, seconds, significant
+from runtime.quantities import binary_bytes, plain, seconds
 from runtime.rows import Row
 from ui.comm_cost.rows import BillRow, sum_in_ms
 
@@ -50,31 +50,6 @@ def error_points(own: FittedTable, handover: bool) -> list[Row]:
         if fit is not None
         for error in size_errors(own.table, fit)
     ]
-
-
-def fit_rows(own: FittedTable) -> list[Row]:
-    fits = ((TWO_NUMBERS, own.fit), (HANDOVER, own.handover))
-    return [_fit_row(named("comm_cost", name), fit) for name, fit in fits if fit is not None]
-
-
-def _fit_row(name: str, fit: LinkFit) -> Row:
-    bandwidth = fit.bandwidth_bytes_per_s
-    return Row(
-        model=name,
-        fixed=microseconds(fit.fixed_us),
-        handover=said("comm_cost", "says.s_mib", at=MIB, us_per_sqrt_byte=significant(1024 * fit.us_per_sqrt_byte))
-        if fit.us_per_sqrt_byte
-        else said("comm_cost", "says.no_term"),
-        alpha=said("comm_cost", "says.untold") if fit.alpha_us is None else microseconds(fit.alpha_us),
-        base=said("comm_cost", "says.untold") if fit.base_us is None else microseconds(fit.base_us),
-        bandwidth=said("comm_cost", "says.untold") if bandwidth is None else f"{plain(bandwidth / GB)} GB/s",
-        median_error=percent(fit.median_relative_error),
-    )
-
-
-def microseconds(time_us: float) -> str:
-    """A time as nccl-tests has it."""
-    return f"{significant(time_us)} µs"
 
 
 def fitted_link(own: FittedTable) -> LinkSpec | None:

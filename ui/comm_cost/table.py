@@ -47,7 +47,7 @@ def draw(page: Page, phase: Phase, handover: bool) -> None:
 
 def _told(page: Page, phase: Phase, handover: bool, tables: Sequence[FittedTable]) -> None:
     own = _chosen(tables)
-    page.fill(words.fields(page.scenario, phase, own, handover))
+    page.fill(words.fields(page.scenario, phase, own))
     figure, margin = page.split()
     with figure:
         _doubts(page, own)

@@ -27,7 +27,7 @@ from core.steps.view import View, ring_series
 from core.units import KIB, MIB
 from runtime.catalog_words import short_name, told
 from runtime.kept import kept
-from runtime.prose import named, said, worded
+from runtime.prose import said, worded
 from runtime.quantities import bandwidth, decimal_bytes, grouped, plain, seconds
 from ui.comm_cost.rows import AskedBill, software, step_in_words, terms
 
@@ -73,11 +73,6 @@ class Side:
     def noted(self) -> str:
         """What was measured on the link, in words."""
         return told(self.row.measured_note) or said("comm_cost", "says.by_nobody")
-
-    @property
-    def verdict(self) -> str:
-        """The bill's verdict, in words."""
-        return named("comm_cost", self.bill.verdict)
 
     @property
     def speed(self) -> str:
@@ -161,11 +156,9 @@ def fields(view: View, own: AskedBill, points: Sequence[MeasuredPoint]) -> Mappi
         **{f"lab_{reading.key}": reading.bill for reading in readings(napkin.step, napkin.network)},
         "lab_near": bill(napkin.step, napkin.link),
         "lab_far": bill(napkin.step, napkin.network),
-        "lab_name": short_name(napkin.network),
-        "lab_near_name": short_name(napkin.link),
+        "lab_near_link": napkin.link,
         "lab_link": napkin.network,
         "timed_network": timed,
-        "timed_network_name": short_name(timed),
         "rule": rule(view),
         "broken": "; ".join(view.broken),
         "allowed": ", ".join(map(str, view.allowed)),

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from core.catalog import LINKS
 from core.catalog import link as find_link
 from core.collectives.across import FAR, HELD
 from core.comm_cost.bill import NOISE_BELOW_FRACTION, Bill, bill, priced_ends
@@ -19,7 +18,6 @@ from core.steps.batch_sweep import ridge_batch
 from core.steps.model import ACTIVATION_BYTES
 from core.steps.view import PHASES, View
 from core.units import GB, GIB
-from runtime.catalog_words import short_name
 from runtime.prose import named, said
 from runtime.quantities import decimal_bytes, grouped, percent, plain
 from runtime.rows import Row
@@ -59,7 +57,7 @@ def _in_switch(view: View) -> Fields:
     link, ranks = find_link("nvlink-4"), 8
     small, large = (replace(view, phase=phase).step.payload_bytes for phase in PHASES)
     return {
-        "switch_name": short_name(link),
+        "switch": link,
         "switch_ranks": ranks,
         "switch_small_bytes": small,
         "switch_large_bytes": large,
@@ -74,20 +72,13 @@ def units(link: LinkSpec, slips: Sequence[Reading]) -> Fields:
     """One link's numbers in every unit they are printed in, and what each slip makes of the verdict."""
     beta, right = link.bandwidth_bytes_per_s, slips[0].bill
     return {
-        "over_name": short_name(link),
-        "over": link,
         "unit_gib": f"{plain(beta / GIB)} GiB/s",
         "unit_bits": f"{plain(8 * beta / GB)} Gb/s",
         "unit_two_way": 2 * beta,
         "unit_round_trip": 2 * link.latency_s,
         "unit_payload_decimal": decimal_bytes(right.step.payload_bytes, 4),
         "right": right,
-        "right_verdict": named("comm_cost", right.verdict),
-        "unit_flips": "; ".join(
-            said("comm_cost", f"slip.{slip.key}", slip, verdict=named("comm_cost", slip.bill.verdict))
-            for slip in slips
-            if slip.flips
-        ),
+        "unit_flips": "; ".join(said("comm_cost", f"slip.{slip.key}", slip) for slip in slips if slip.flips),
     }
 
 
@@ -122,7 +113,6 @@ def remedies(view: View, link: LinkSpec, advice: PurchaseAdvice) -> Fields:
     compute_s = now.step.rank_compute_s
     needed = overlap_for_fraction(now.comm_s, compute_s, NOISE_BELOW_FRACTION) if now.comm_s else 0.0
     return {
-        "over_name": short_name(link),
         "buy_latency": latency,
         "buy_bandwidth": bandwidth,
         "buy": advice,
@@ -133,7 +123,6 @@ def remedies(view: View, link: LinkSpec, advice: PurchaseAdvice) -> Fields:
             noise=NOISE_BELOW_FRACTION,
         ),
         "overlap_even": overlap_break_even(fast.comm_s, now.comm_s) if now.comm_s else 0.0,
-        "fast_name": short_name(view.link),
     }
 
 
@@ -163,8 +152,6 @@ def nodes(view: View, bills: Sequence[NodeBill], gpus_per_node: int) -> Fields:
     shares, most = node_shares(bills), TP_SIZES[-1]
     inside = max((bill for bill in bills if bill.nodes == 1), key=lambda bill: bill.whole.step.tp_size)
     return {
-        "node_link": short_name(view.link),
-        "node_network": short_name(view.network),
         "node_gpus": gpus_per_node,
         "inside": inside,
         "inside_picked": picked_bill(inside.whole.step, view.link).bill,
@@ -181,7 +168,6 @@ def experts(ask: Experts, link: LinkSpec) -> Fields:
     """Expert parallelism's bytes and time beside tensor parallelism's, on the same layers."""
     plainly, once = ask.bill(link, deduplicated=False), ask.bill(link, deduplicated=True)
     return {
-        "over_name": short_name(link),
         "ask": ask,
         "moe": plainly,
         "once": once,
@@ -197,7 +183,6 @@ def ends(view: View, link: LinkSpec) -> Fields:
     step, layers = view.step, view.price(link)
     embedding, head = priced_ends(step, view.timed(link))
     return {
-        "over_name": short_name(link),
         "layers": layers,
         "embedding": embedding,
         "head": head,
@@ -221,7 +206,7 @@ def residuals(by_ranks: Sequence[Row], by_payload: Sequence[Row]) -> Fields:
         "graph_s": 1e-6 * small(by_ranks, "h100-vllm-graph", 8).measured_us,
         "eager_s": 1e-6 * small(by_ranks, "h100-vllm-eager", 8).measured_us,
         "nccl_s": 1e-6 * small(by_ranks, "h100-nccl", 8).measured_us,
-        "switch": LINKS["nvlink-4"],
+        "switch": find_link("nvlink-4"),
     }
 
 
@@ -259,7 +244,6 @@ def rounds(over: AllReduce) -> Fields:
     ring, beta = by_algorithm["ring"], over.link.bandwidth_bytes_per_s
     return {
         "wire": over,
-        "wire_link": short_name(over.link),
         "ring_wait_share": 1 - ring.bandwidth_s / ring.end_s,
         "ring_byte_share": ring.bandwidth_s / ring.end_s,
         "slow_rank": f"r{over.ranks - 1}",

@@ -8,27 +8,24 @@ from core.specs import LinkSpec
 from core.steps.speculation import PUBLISHED, Speculation
 from core.steps.view import View
 from core.strategy.disaggregation import Handoff
-from runtime.catalog_words import short_name
 from runtime.quantities import decimal_bytes, percent, plain
 from ui.comm_cost.rows_serving import Attention, Drafted
 
 
-def attention_fields(ask: Attention, link: LinkSpec, ways: Sequence[DecodeAttention]) -> Mapping[str, object]:
+def attention_fields(ask: Attention, ways: Sequence[DecodeAttention]) -> Mapping[str, object]:
     """The three ways by name, and the sum of one rank's keys and values."""
     return {
         "attention": ask,
-        "over_name": short_name(link),
         "kv_token": kv_bytes_per_token_per_rank(ask.model, ask.ranks),
         **{f"by_{one.way}": one for one in ways},
     }
 
 
-def draft_fields(ask: Drafted, passes: Sequence[Speculation], link: LinkSpec) -> Mapping[str, object]:
+def draft_fields(ask: Drafted, passes: Sequence[Speculation]) -> Mapping[str, object]:
     """No draft, and the number of drafts by which a token is soonest there."""
     best = min(passes, key=lambda one: one.token_s)
     shown = best if best.drafts else passes[1]
     return {
-        "over_name": short_name(link),
         "no_draft": passes[0],
         "draft": shown,
         "published_count": len(PUBLISHED),
@@ -49,8 +46,8 @@ def apart_fields(view: View, handoffs: Sequence[tuple[LinkSpec, Handoff]]) -> Ma
     return {
         "apart": handoffs[-1][1],
         "apart_near": handoffs[0][1],
-        "apart_name": short_name(handoffs[-1][0]),
-        "apart_near_name": short_name(handoffs[0][0]),
+        "apart_link": handoffs[-1][0],
+        "apart_near_link": handoffs[0][0],
         "apart_token": kv_bytes_per_token(scenario.model_spec, scenario.kv_dtype),
         "apart_others": handoffs[0][1].request.sequences - 1,
     }

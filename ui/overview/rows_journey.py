@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from core.collectives.clock import Held, held_after_each_round
 from core.collectives.programs import Program, program
@@ -27,8 +26,6 @@ _FIRST_LINK = 1
 
 _WAYS = {"one stage": "one_shot", "NCCL": "ring"}
 """Which program a kernel runs; every other kernel is priced as two stages."""
-
-Way = Literal["alone", "ring", "one_shot", "two_shot"]
 
 
 @dataclass(frozen=True)
