@@ -63,6 +63,7 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "x2": lambda value: local(f"{value:.2f}"),
         "rate": lambda rate: grouped(int(units.significant(rate))) if rate >= 100 else significant(rate),
         "~": plain,
+        "usd": lambda usd: local(f"${usd:.2f}"),
         "µs": lambda time_us: local(f"{significant(time_us)} µs"),
     }
 )

@@ -76,7 +76,7 @@ class Bench:
             first[0],
         )
 
-    def fields(self) -> Mapping[str, str]:
+    def fields(self) -> Mapping[str, object]:
         """The numbers of their prose."""
         between = named("two_way_tp", self.between)
         filled = {**words.scaling_fields(self.curve, between), **words.host_fields(self.hosts, _hosts("rest-"))}

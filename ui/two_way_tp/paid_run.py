@@ -31,7 +31,7 @@ class Asked:
     forgotten_hours: int
     shown: bool
 
-    def fields(self) -> Mapping[str, str]:
+    def fields(self) -> Mapping[str, object]:
         """The numbers of the section's prose. The ledger is read only where they are shown.
 
         Raises LedgerError where the ledger was edited.

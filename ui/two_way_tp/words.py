@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
+from typing import TypeVar
 
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.models.parameters import dtype_bytes, total_parameters
@@ -19,8 +20,8 @@ from core.two_way_tp import (
     token_parts,
     weights_per_rank,
 )
-from runtime.prose import named, said
-from runtime.quantities import binary_bytes, in_a_row, local, plain, seconds, significant
+from runtime.prose import said
+from runtime.quantities import in_a_row, local, plain, seconds, significant
 from ui.two_way_tp.rows import step_ms, sums_in_steps_s, usual_work_s, working_s
 from ui.two_way_tp.rows_runs import hardware, recorded_model
 
@@ -28,6 +29,7 @@ _SAID_OF = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over 
 BACKENDS = {"TCP": "gloo", "shared memory": "shm"}
 BETWEEN = {"gloo": "TCP", "nccl": "NCCL", "shm": "shared memory"}
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+T = TypeVar("T")
 WRONGS = {"one rank slow": "slow", "bias on every rank": "bias_on_every_rank", "sum left out": "sum_left_out"}
 
 
@@ -37,7 +39,7 @@ def run_name(log: RunLog) -> str:
     return f"{log.model.name.partition('-')[0]}, {BETWEEN.get(log.backend, log.backend)}{sharing}"
 
 
-def _or(missing: str, value: float | None, write: Callable[[float], str]) -> str:
+def _or(missing: str, value: T | None, write: Callable[[T], str]) -> str:
     return said("two_way_tp", missing) if value is None else write(value)
 
 
@@ -66,8 +68,8 @@ def fields(
         "parts": token_parts(log),
         "parameters": total_parameters(log.model),
         "parameters_millions": total_parameters(log.model) / 1e6,
-        "backend": named("two_way_tp", _SAID_OF.get(log.backend, log.backend)),
-        "between": named("two_way_tp", BETWEEN.get(log.backend, log.backend)),
+        "backend": _SAID_OF.get(log.backend, log.backend),
+        "between": BETWEEN.get(log.backend, log.backend),
         "times": times,
         "speed": 1 / times,
         "by_hand_s": by_hand_s,
@@ -167,21 +169,17 @@ def _large_fields(shipped: Sequence[RunLog]) -> dict[str, str]:
     }
 
 
-def _link_fields(shipped: Sequence[RunLog], model: ModelSpec) -> dict[str, str]:
+def _link_fields(shipped: Sequence[RunLog], model: ModelSpec) -> dict[str, object]:
     """Each recorded link: what a sum waits, and what the scenario's model would pay it in a decode step."""
-    filled = {
+    filled: dict[str, object] = {
         "bill_model": model.key,
-        "bill_payload": binary_bytes(allreduce_payload_bytes(1, model.hidden_size)),
-        "bill_count": str(all_reduces_per_step(model, 2)),
+        "bill_payload": allreduce_payload_bytes(1, model.hidden_size),
+        "bill_count": all_reduces_per_step(model, 2),
     }
     for name, backend in (("tcp", "gloo"), ("memory", "shm")):
-        fits = [fit for log in shipped if log.backend == backend and (fit := fitted_link(log))]
-        filled[f"{name}_hop"] = (
-            f"{plain(fits[0].alpha_us or 0, 2)} µs" if fits else said("two_way_tp", "says.not_recorded")
-        )
-        filled[f"{name}_bill"] = (
-            seconds(step_comm_s(fits[0], model)) if fits else said("two_way_tp", "says.not_recorded")
-        )
+        fit = next((fit for log in shipped if log.backend == backend and (fit := fitted_link(log))), None)
+        filled[f"{name}_hop"] = _or("says.not_recorded", fit, lambda fit: f"{plain(fit.alpha_us or 0, 2)} µs")
+        filled[f"{name}_bill"] = _or("says.not_recorded", fit, lambda fit: seconds(step_comm_s(fit, model)))
     return filled
 
 
