@@ -6,7 +6,7 @@ from math import nan
 
 from core import units
 from core.catalog import model as find_model
-from core.collectives.cost import as_measured
+from core.collectives.cost import CollectiveCost, as_measured
 from core.comm_cost.bill import Bill, Step, bill
 from core.comm_cost.measured import MeasuredPoint, measured_bill
 from core.comm_cost.readings import Reading
@@ -55,6 +55,12 @@ def bar(
     )
 
 
+def cost_bar(name: str, detail: str, cost: CollectiveCost, in_words: str = "", compute_s: float = 0.0) -> BillRow:
+    """A bar of collectives alone, or beside compute; its sum in words unless they say more."""
+    total = in_words or seconds(cost.total_s, least="ms")
+    return bar(name, detail, cost.waiting_s, cost.bandwidth_s, total, compute_s)
+
+
 def bill_row(priced: Bill, name: str, detail: str, share: bool = False) -> BillRow:
     """A bill as a bar: of a divided step with its speed-up, of a whole one or asked for with its share."""
     compute_s = priced.step.rank_compute_s
@@ -83,8 +89,14 @@ def with_timed(view: View, row: BillRow, series: str, points: Sequence[MeasuredP
         total_s = measured_bill(points, series, view.step).total_s
     except OutOfRangeError:
         return row
-    words = said("comm_cost", "says.measured_ms", total_s=total_s, software=software(series, points))
-    return replace(row, measured_ms=1e3 * total_s, measured=words)
+    return beside(row, total_s, "says.measured_ms", software=software(series, points))
+
+
+def beside(row: BillRow, measured_s: float, words: str, **told: object) -> BillRow:
+    """A bar with a measured time, as a tick and in the words of a block."""
+    return replace(
+        row, measured_ms=1e3 * measured_s, measured=said("comm_cost", words, measured_s=measured_s, **told)
+    )
 
 
 @kept

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.catalog import LINKS, gpu
-from core.comm_cost.bill import Bill, PricedCollective, bill, priced_ends
+from core.comm_cost.bill import Bill, bill, priced_ends
 from core.comm_cost.kernels import in_switch_cost, picked_bill
 from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import Reading
@@ -16,7 +16,7 @@ from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, plain, seconds
 from runtime.rows import Row
-from ui.comm_cost.rows import BillRow, bar, bill_row, one_gpu_row, terms, with_timed
+from ui.comm_cost.rows import BillRow, bar, bill_row, cost_bar, one_gpu_row, terms, with_timed
 
 _GPUS = ("b200-sxm", "h200-sxm", "h100-sxm", "mi300x", "a100-80gb-sxm", "l40s", "rtx-3090", "rtx-4090", "a10g")
 
@@ -95,20 +95,13 @@ def _slip_row(slip: Reading) -> BillRow:
 
 def remedy_rows(advice: PurchaseAdvice, overlap_fraction: float, link: LinkSpec) -> list[BillRow]:
     """The bill as it is, with each purchase, and with a share of it hidden behind compute."""
-    latency, bandwidth = advice.purchases
     now = advice.now
     still_s = exposed_s(now.comm_s, now.step.rank_compute_s, overlap_fraction)
     return [
         bill_row(now, said("comm_cost", "reading.right"), terms(link)),
-        bill_row(
-            latency.bill,
-            said("comm_cost", "bar.halve_latency"),
-            said("comm_cost", "says.saves", saved_s=seconds(latency.saved_s)),
-        ),
-        bill_row(
-            bandwidth.bill,
-            said("comm_cost", "bar.double_bandwidth"),
-            said("comm_cost", "says.saves", saved_s=seconds(bandwidth.saved_s)),
+        *(
+            bill_row(one.bill, said("comm_cost", f"bar.{one.key}"), said("comm_cost", "says.saves", one))
+            for one in advice.purchases
         ),
         bill_row(
             _shortened(now, still_s / now.comm_s if now.comm_s else 0.0),
@@ -120,28 +113,21 @@ def remedy_rows(advice: PurchaseAdvice, overlap_fraction: float, link: LinkSpec)
 
 def _shortened(now: Bill, share: float) -> Bill:
     """What still stands in the way, all terms shortened alike."""
-    cost = now.cost
-    terms_s = {name: share * getattr(cost, name) for name in ("latency_s", "bandwidth_s", "base_s")}
-    return replace(now, cost=replace(cost, **terms_s))
+    terms_s = {name: share * getattr(now.cost, name) for name in ("latency_s", "bandwidth_s", "base_s")}
+    return replace(now, cost=replace(now.cost, **terms_s))
 
 
 @kept
 def end_rows(view: View, link: LinkSpec) -> list[BillRow]:
     """The layers' all-reduces, and apart from them what both ends of the model send."""
     step, layers = view.step, view.price(link)
-    name = said("comm_cost", "bar.layers")
     total = seconds(layers.comm_s, least="ms")
     detail = f"{step.all_reduces} × {binary_bytes(step.payload_bytes)}"
-    return [
-        bar(name, detail, layers.waiting_s, layers.bandwidth_s, total),
-        *(_end_row(end) for end in priced_ends(step, view.timed(link))),
-    ]
-
-
-def _end_row(end: PricedCollective) -> BillRow:
-    name, detail = (said("comm_cost", f"{what}.{end.layer}") for what in ("bar", "end"))
-    total, waiting_s = seconds(end.time_s, least="ms"), end.cost.base_s + end.cost.latency_s
-    return bar(name, f"{detail}, {binary_bytes(end.payload_bytes)}", waiting_s, end.cost.bandwidth_s, total)
+    rows = [bar(said("comm_cost", "bar.layers"), detail, layers.waiting_s, layers.bandwidth_s, total)]
+    for end in priced_ends(step, view.timed(link)):
+        name, detail = (said("comm_cost", f"{what}.{end.layer}") for what in ("bar", "end"))
+        rows.append(cost_bar(name, f"{detail}, {binary_bytes(end.payload_bytes)}", end.cost))
+    return rows
 
 
 def constant_rows() -> list[Row]:

@@ -13,9 +13,9 @@ from core.steps.view import View
 from runtime.catalog_words import short_name
 from runtime.kept import kept
 from runtime.prose import named, said
-from runtime.quantities import percent, plain, seconds
+from runtime.quantities import percent, plain
 from runtime.rows import Row
-from ui.comm_cost.rows import AskedBill, BillRow, bar
+from ui.comm_cost.rows import AskedBill, BillRow, cost_bar
 
 BATCHES = tuple(2**power for power in range(13))
 TP_SIZES = (2, 4, 8, 16, 32, 64)
@@ -140,10 +140,8 @@ def layer_rows(ask: Experts, link: LinkSpec) -> list[BillRow]:
 
 
 def _row(way: str, layer: CollectiveCost, bill: ExpertParallelBill) -> BillRow:
-    cost = layer.times(bill.layers)
     detail = said("comm_cost", f"sends.{way}", copies=plain(bill.copies))
-    total = seconds(cost.total_s, least="ms")
-    return bar(said("comm_cost", f"bar.{way}"), detail, cost.latency_s + cost.base_s, cost.bandwidth_s, total)
+    return cost_bar(said("comm_cost", f"bar.{way}"), detail, layer.times(bill.layers))
 
 
 def share_of(points: Sequence[Row], series: str, size: int) -> str:

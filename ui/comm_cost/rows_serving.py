@@ -11,10 +11,9 @@ from core.steps.model import CROSSING_S, TensorGroup
 from core.steps.speculation import Speculation, speculation
 from core.steps.view import View
 from core.strategy.disaggregation import Handoff, Request, handoff
-from runtime.catalog_words import short_name
 from runtime.prose import said
 from runtime.quantities import seconds, significant
-from ui.comm_cost.rows import BillRow, bar, sum_in_ms
+from ui.comm_cost.rows import BillRow, bar, cost_bar, sum_in_ms
 
 DRAFTS = (0, 1, 2, 4, 8)
 _BETWEEN = "ib-ndr"
@@ -41,11 +40,10 @@ class Attention:
 def attention_rows(ways: Sequence[DecodeAttention]) -> list[BillRow]:
     """One bar a way: what a rank reads, then what it waits for and sends."""
     return [
-        bar(
+        cost_bar(
             said("comm_cost", f"bar.attention_{one.way}"),
             said("comm_cost", f"attention.{one.way}", one),
-            one.cost.waiting_s,
-            one.cost.bandwidth_s,
+            one.cost,
             sum_in_ms(one.read_s, one.cost.total_s),
             one.read_s,
         )
@@ -105,17 +103,9 @@ def handed_over(view: View, sequences: int) -> list[tuple[LinkSpec, Handoff]]:
 def apart_rows(handoffs: Sequence[tuple[LinkSpec, Handoff]]) -> list[BillRow]:
     """What a sequence waits in its life: for others' prompts on shared GPUs, for its keys and values apart."""
     stall_s = handoffs[0][1].stall_s
-    shared = bar(said("comm_cost", "bar.shared"), "", 0.0, 0.0, seconds(stall_s), stall_s)
-    return [
-        replace(shared, compute=""),
-        *(
-            bar(
-                said("comm_cost", "bar.apart", over=short_name(link)),
-                "",
-                0.0,
-                one.transfer_s,
-                seconds(one.transfer_s),
-            )
-            for link, one in handoffs
-        ),
-    ]
+    rows = [replace(bar(said("comm_cost", "bar.shared"), "", 0.0, 0.0, seconds(stall_s), stall_s), compute="")]
+    for link, one in handoffs:
+        rows.append(
+            bar(said("comm_cost", "bar.apart", over=link), "", 0.0, one.transfer_s, seconds(one.transfer_s))
+        )
+    return rows

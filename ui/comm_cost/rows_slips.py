@@ -14,7 +14,7 @@ from core.units import GB
 from runtime.prose import said
 from runtime.quantities import bandwidth, binary_bytes, seconds
 from runtime.rows import Row
-from ui.comm_cost.rows import BillRow, bar
+from ui.comm_cost.rows import BillRow, bar, beside, cost_bar
 
 HOP, TWO_WAY, BUSBW, AVERAGE = "a hop's latency", "900 GB/s one way", "busbw for algbw", "averages over sizes"
 CHOICES = [HOP, TWO_WAY, BUSBW, AVERAGE]
@@ -39,38 +39,25 @@ def two_way(payload_bytes: float, ranks: int, points: Sequence[MeasuredPoint]) -
     """One all-reduce on NVLink 4 by both readings, and as an H100 node measured it where it did."""
     right = link("nvlink-4")
     wrong = replace(right, bandwidth_bytes_per_s=2 * right.bandwidth_bytes_per_s)
+    rightly, wrongly = (ring_all_reduce(payload_bytes, ranks, one) for one in (right, wrong))
     try:
         measured_s = measured_time_s(series_of(points, "h100-nccl", ranks), payload_bytes)
     except OutOfRangeError:
         measured_s = None
-    return TwoWay(
-        payload_bytes,
-        ranks,
-        ring_all_reduce(payload_bytes, ranks, right),
-        ring_all_reduce(payload_bytes, ranks, wrong),
-        measured_s,
-    )
+    return TwoWay(payload_bytes, ranks, rightly, wrongly, measured_s)
 
 
 def two_way_rows(two_way: TwoWay) -> list[BillRow]:
-    right = link("nvlink-4")
-    wrong = replace(right, bandwidth_bytes_per_s=2 * right.bandwidth_bytes_per_s)
+    one_way = link("nvlink-4").bandwidth_bytes_per_s
     return [
-        _row("one_way", bandwidth(right.bandwidth_bytes_per_s), two_way.right, two_way.measured_s),
-        _row("two_ways", bandwidth(wrong.bandwidth_bytes_per_s), two_way.wrong, two_way.measured_s),
+        _row("one_way", bandwidth(one_way), two_way.right, two_way.measured_s),
+        _row("two_ways", bandwidth(2 * one_way), two_way.wrong, two_way.measured_s),
     ]
 
 
 def _row(name: str, detail: str, cost: CollectiveCost, measured_s: float | None) -> BillRow:
-    total = seconds(cost.total_s)
-    row = bar(said("comm_cost", f"bar.{name}"), detail, cost.latency_s + cost.base_s, cost.bandwidth_s, total)
-    if measured_s is None:
-        return row
-    return replace(
-        row,
-        measured_ms=1e3 * measured_s,
-        measured=said("comm_cost", "says.measured_nccl_h", measured_s=seconds(measured_s)),
-    )
+    row = cost_bar(said("comm_cost", f"bar.{name}"), detail, cost, seconds(cost.total_s))
+    return row if measured_s is None else beside(row, measured_s, "says.measured_nccl_h")
 
 
 def misread_rows(table: Table) -> list[BillRow]:
@@ -79,16 +66,9 @@ def misread_rows(table: Table) -> list[BillRow]:
 
 
 def _told(misreading: Misreading) -> BillRow:
-    total = seconds(misreading.told_s, least="ms")
-    name, detail = (
-        said("comm_cost", f"bar.{misreading.key}"),
-        said("comm_cost", "says.busbw", bandwidth_bytes_per_s=bandwidth(misreading.bandwidth_bytes_per_s)),
-    )
-    return replace(
-        bar(name, detail, 0.0, misreading.told_s, total),
-        measured_ms=1e3 * misreading.measured_s,
-        measured=said("comm_cost", "says.measured_ms_2", measured_s=misreading.measured_s),
-    )
+    name, detail = said("comm_cost", f"bar.{misreading.key}"), said("comm_cost", "says.busbw", misreading)
+    told = bar(name, detail, 0.0, misreading.told_s, seconds(misreading.told_s, least="ms"))
+    return beside(told, misreading.measured_s, "says.measured_ms_2")
 
 
 def bus_rows(table: Table) -> list[Row]:

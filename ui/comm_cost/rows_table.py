@@ -1,7 +1,5 @@
 """Lab 03's own table: what a paste says of its link, and the scenario's bill at its times."""
 
-from math import nan
-
 from core.comm_cost.table_bill import TableBill, table_bill
 from core.errors import OutOfRangeError
 from core.links.fit import link_of, size_errors
@@ -11,9 +9,9 @@ from core.specs import LinkSpec
 from core.steps.view import Phase, View
 from core.units import MIB
 from runtime.prose import named, said
-from runtime.quantities import binary_bytes, plain, seconds
+from runtime.quantities import binary_bytes
 from runtime.rows import Row
-from ui.comm_cost.rows import BillRow, sum_in_ms
+from ui.comm_cost.rows import BillRow, bar, beside, sum_in_ms
 
 TWO_NUMBERS, HANDOVER = "two numbers", "with √S"
 BULGE_BYTES = (16 * 2**10, 64 * MIB)
@@ -69,19 +67,15 @@ def priced(scenario: Scenario, phase: Phase, own: FittedTable) -> TableBill | No
 
 def bill_row(bill: TableBill) -> BillRow:
     """The bill by α and β as a bar, the table's own price as the tick over it."""
-    step, fitted = bill.step, bill.fitted
-    by_table = bill.by == "table"
-    return BillRow(
-        name=said("comm_cost", "says.your_table") if by_table else said("comm_cost", "says.your_table_s_fit"),
-        detail=f"TP={step.tp_size}, {binary_bytes(step.payload_bytes)} × {step.all_reduces}",
-        compute_ms=1e3 * step.rank_compute_s,
-        latency_ms=1e3 * fitted.waiting_s,
-        bandwidth_ms=1e3 * fitted.bandwidth_s,
-        compute=said("comm_cost", "says.compute_ms_2", rank_compute_s=plain(1e3 * step.rank_compute_s)),
-        waiting=f"{named('shell', 'latency')}, {seconds(fitted.waiting_s)}",
-        in_words=said("comm_cost", "says.by_and", sum_in_ms=sum_in_ms(fitted.waiting_s, fitted.bandwidth_s)),
-        measured_ms=1e3 * bill.priced.total_s if by_table and fitted.comm_s else nan,
-        measured=said("comm_cost", "says.ms_table", comm_s=bill.priced.comm_s)
-        if by_table and fitted.comm_s
-        else "",
+    step, fitted, by_table = bill.step, bill.fitted, bill.by == "table"
+    row = bar(
+        said("comm_cost", "says.your_table" if by_table else "says.your_table_s_fit"),
+        f"TP={step.tp_size}, {binary_bytes(step.payload_bytes)} × {step.all_reduces}",
+        fitted.waiting_s,
+        fitted.bandwidth_s,
+        said("comm_cost", "says.by_and", sum_in_ms=sum_in_ms(fitted.waiting_s, fitted.bandwidth_s)),
+        step.rank_compute_s,
     )
+    if not (by_table and fitted.comm_s):
+        return row
+    return beside(row, bill.priced.total_s, "says.ms_table", comm_s=bill.priced.comm_s)

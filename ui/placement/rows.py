@@ -15,7 +15,7 @@ from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import decimal_bytes, grouped, local, plain, seconds, significant
 from runtime.rows import Row
-from ui.comm_cost.rows import BillRow
+from ui.comm_cost.rows import BillRow, bar
 
 MOST_CURVES = 10
 MOST_BARS = 8
@@ -157,25 +157,9 @@ def plan_row(name: str, plan: Plan) -> BillRow:
     assert timing is not None, "only plans that fit are drawn"
     latency_s = min(timing.itl_s, sum(link.latency_s for link in timing.bill))
     bandwidth_s = min(timing.itl_s - latency_s, sum(link.bandwidth_s for link in timing.bill))
-    compute_ms = 1e3 * (timing.itl_s - latency_s - bandwidth_s)
-    return BillRow(
-        name=phrase("placement", "says.token", name=name, itl_s=seconds(timing.itl_s)),
-        detail=(
-            phrase(
-                "placement",
-                "says.first_after_room",
-                ttft_s=seconds(timing.ttft_s),
-                rate=rate(timing.sustained_tokens_per_s),
-                max_concurrency=grouped(plan.max_concurrency),
-            )
-        ),
-        compute_ms=compute_ms,
-        latency_ms=1e3 * latency_s,
-        bandwidth_ms=1e3 * bandwidth_s,
-        compute=phrase("placement", "says.compute_ms", compute_ms=plain(compute_ms)),
-        waiting=f"{named('shell', 'latency')}, {seconds(latency_s)}",
-        in_words="",
-    )
+    title = phrase("placement", "says.token", name=name, itl_s=timing.itl_s)
+    told = phrase("placement", "says.first_after_room", plan, rate=rate(timing.sustained_tokens_per_s))
+    return bar(title, told, latency_s, bandwidth_s, "", timing.itl_s - latency_s - bandwidth_s)
 
 
 def lost(placement: Placement) -> list[int]:
