@@ -14,7 +14,7 @@ from core.units import GB, addends
 from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import decimal_bytes, grouped, local, plain, seconds, significant
-from runtime.rows import Row
+from runtime.rows import Row, stacked, table
 from ui.comm_cost.rows import BillRow, bar
 
 MOST_CURVES = 10
@@ -61,21 +61,14 @@ def curve_dots(placement: Placement, shown: int | None) -> list[Row]:
 
 
 def marked(role: str, plan: Plan | None, band: tuple[float, float]) -> list[Row]:
-    """One plan at the concurrency asked; none where there is none that fits."""
+    """One plan at the concurrency asked, with the band of eight in ten; none where there is none that fits."""
     if plan is None or plan.timing is None:
         return []
-    itl_ms = 1e3 * plan.timing.itl_s
-    low, high = (itl_ms * edge for edge in band)
-    return [
-        Row(
-            role=role,
-            name=plan.layout.name,
-            itl_ms=itl_ms,
-            tokens_per_s=plan.timing.sustained_tokens_per_s,
-            low_ms=low,
-            high_ms=high,
-        )
-    ]
+    itl_ms, tokens_per_s = 1e3 * plan.timing.itl_s, plan.timing.sustained_tokens_per_s
+    times_ms = (itl_ms * edge for edge in band)
+    return table(
+        "role name itl_ms tokens_per_s low_ms high_ms", [(role, plan.layout.name, itl_ms, tokens_per_s, *times_ms)]
+    )
 
 
 def rank_name(rank: RankMemory, plan: Plan) -> str:
@@ -98,22 +91,13 @@ def memory_parts(plan: Plan) -> list[Row]:
 
 def memory_labels(plan: Plan, usable_bytes: float) -> list[Row]:
     """The same ranks' names and sums."""
-    labels = []
+    rows = []
     for index, rank in enumerate(_ranks_shown(plan)):
         parts = (rank.weights.total_bytes, rank.overhead.total_bytes, max(0.0, rank.kv_bytes))
         words = local(f"{' + '.join(addends(parts, GB))} = {plain(sum(parts) / GB)} GB")
-        granted = rank.granted_bytes / GB
-        labels.append(
-            Row(
-                rank=rank_name(rank, plan),
-                position=index,
-                in_words=words,
-                granted_gb=granted,
-                usable_gb=usable_bytes / GB,
-                short=rank.kv_bytes < 0,
-            )
-        )
-    return labels
+        ends_gb = (rank.granted_bytes / GB, usable_bytes / GB)
+        rows.append((rank_name(rank, plan), index, words, *ends_gb, rank.kv_bytes < 0))
+    return table("rank position in_words granted_gb usable_gb short", rows)
 
 
 def _ranks_shown(plan: Plan) -> Sequence[RankMemory]:
@@ -123,7 +107,7 @@ def _ranks_shown(plan: Plan) -> Sequence[RankMemory]:
 
 
 def _parts(rank: RankMemory, plan: Plan, index: int) -> list[Row]:
-    weights, overhead = rank.weights, rank.overhead
+    weights, overhead, name = rank.weights, rank.overhead, rank_name(rank, plan)
     sizes = {
         "tables": weights.tables_bytes,
         "attention": weights.attention_bytes,
@@ -134,21 +118,13 @@ def _parts(rank: RankMemory, plan: Plan, index: int) -> list[Row]:
         "graphs": overhead.cuda_graphs_bytes,
         "KV cache": max(0.0, rank.kv_bytes),
     }
-    parts, end = [], 0.0
-    for name, size in sizes.items():
-        if size:
-            text = f"{named('placement', name)} {_gb(size)}"
-            start, end = end, end + size / GB
-            parts.append(
-                Row(
-                    rank=rank_name(rank, plan), position=index, part=name, start_gb=start, end_gb=end, in_words=text
-                )
-            )
-    return parts
-
-
-def _gb(size: float) -> str:
-    return plain(size / GB)
+    return table(
+        "rank position part start_gb end_gb in_words",
+        (
+            (name, index, part, start, end, f"{named('placement', part)} {plain(sizes[part] / GB)}")
+            for part, start, end in stacked((part, size / GB) for part, size in sizes.items() if size)
+        ),
+    )
 
 
 def plan_row(name: str, plan: Plan) -> BillRow:
@@ -201,34 +177,29 @@ def case_plans(key: str) -> tuple[tuple[Option, Plan], ...]:
 
 def compared(shown: Plan, pinned: Plan, usd_per_gpu_hour: float | None) -> list[dict[str, str]]:
     """Two plans, quantity by quantity; a dash where one does not fit."""
-    left, right = (dict(_quantities(plan, usd_per_gpu_hour)) for plan in (shown, pinned))
-    return [{"quantity": name, "shown": left[name], "pinned": right[name]} for name in left]
-
-
-def _quantities(plan: Plan, usd_per_gpu_hour: float | None) -> list[tuple[str, str]]:
-    timing, cost = plan.timing, plan.usd_per_million_tokens(usd_per_gpu_hour)
+    left, right = (_quantities(plan, usd_per_gpu_hour) for plan in (shown, pinned))
     return [
-        ("plan", plan.layout.name),
-        ("GPUs", str(plan.layout.gpus)),
-        (
-            phrase("placement", "says.weights_rank"),
-            decimal_bytes(plan.weights_bytes) if plan.weights_bytes else "–",
-        ),
-        (phrase("placement", "says.kv_tokens_all_replicas"), grouped(plan.kv_tokens * plan.layout.replicas)),
-        (phrase("placement", "says.room_sequences"), grouped(plan.max_concurrency)),
-        (phrase("placement", "says.time_first_token"), seconds(timing.ttft_s) if timing else "–"),
-        (phrase("placement", "says.between_tokens"), seconds(timing.itl_s) if timing else "–"),
-        (phrase("placement", "says.sustained"), rate(timing.sustained_tokens_per_s) if timing else "–"),
-        (
-            phrase("placement", "says.a_gpu"),
-            rate(timing.sustained_tokens_per_s / plan.layout.gpus) if timing else "–",
-        ),
-        (phrase("placement", "says.wires_token"), seconds(timing.comm_s) if timing else "–"),
-        (
-            phrase("placement", "says.million_tokens"),
-            phrase("placement", "says.set_price") if cost is None else local(f"${cost:.2f}"),
-        ),
+        {"quantity": name if name in ("plan", "GPUs") else phrase("placement", f"says.{name}")}
+        | {"shown": left[name], "pinned": right[name]}
+        for name in left
     ]
+
+
+def _quantities(plan: Plan, usd_per_gpu_hour: float | None) -> dict[str, str]:
+    timing, cost = plan.timing, plan.usd_per_million_tokens(usd_per_gpu_hour)
+    return {
+        "plan": plan.layout.name,
+        "GPUs": str(plan.layout.gpus),
+        "weights_rank": decimal_bytes(plan.weights_bytes) if plan.weights_bytes else "–",
+        "kv_tokens_all_replicas": grouped(plan.kv_tokens * plan.layout.replicas),
+        "room_sequences": grouped(plan.max_concurrency),
+        "time_first_token": seconds(timing.ttft_s) if timing else "–",
+        "between_tokens": seconds(timing.itl_s) if timing else "–",
+        "sustained": rate(timing.sustained_tokens_per_s) if timing else "–",
+        "a_gpu": rate(timing.sustained_tokens_per_s / plan.layout.gpus) if timing else "–",
+        "wires_token": seconds(timing.comm_s) if timing else "–",
+        "million_tokens": phrase("placement", "says.set_price") if cost is None else local(f"${cost:.2f}"),
+    }
 
 
 def rate(tokens_per_s: float) -> str:

@@ -14,7 +14,7 @@ from core.strategy.training.traffic import Transfer, training_traffic
 from core.units import GB
 from runtime.prose import named, said
 from runtime.quantities import decimal_bytes
-from runtime.rows import Row
+from runtime.rows import Row, stacked, table
 
 PARTS = ("weights", "gradients", "optimizer", "activations", "gathered")
 RANKS = tuple(2**power for power in range(11))
@@ -88,22 +88,24 @@ def memory_of(asked: Held, one: Strategy) -> TrainingMemory:
 
 def memory_parts(asked: Held) -> list[Row]:
     """Every strategy's bar, part after part."""
-    rows = []
-    for name, one in compared(asked):
-        held, start = memory_of(asked, one), 0.0
-        for part in PARTS:
-            end = start + getattr(held, part) / GB
-            rows.append(Row(strategy=name, part=part, start_gb=start, end_gb=end))
-            start = end
-    return rows
+    return table(
+        "strategy part start_gb end_gb",
+        (
+            (name, *part)
+            for name, one in compared(asked)
+            for held in [memory_of(asked, one)]
+            for part in stacked((part, getattr(held, part) / GB) for part in PARTS)
+        ),
+    )
 
 
 def memory_ends(asked: Held) -> list[Row]:
+    """Where each bar ends, and whether that is past the capacity."""
     totals = [(name, memory_of(asked, one).total) for name, one in compared(asked)]
-    return [
-        Row(strategy=name, end_gb=total / GB, in_words=decimal_bytes(total), short=total > asked.capacity_bytes)
-        for name, total in totals
-    ]
+    return table(
+        "strategy end_gb in_words short",
+        ((name, total / GB, decimal_bytes(total), total > asked.capacity_bytes) for name, total in totals),
+    )
 
 
 def transfers_of(asked: Held, one: Strategy) -> tuple[Transfer, ...]:
@@ -116,45 +118,26 @@ def saved_and_paid(asked: Held) -> list[Row]:
     """Every strategy but DDP: what it saves to the left of zero; what every one sends to the right."""
     strategies = compared(asked)
     most = memory_of(asked, strategies[0][1]).total
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for name, one in strategies:
         saved = (most - memory_of(asked, one).total) / GB
-        rows.append(
-            Row(
-                strategy=name,
-                what="saved",
-                start_gb=-saved,
-                end_gb=0.0,
-                why=said("strategy", "says.memory_that_ddp_would"),
-            )
-        )
-        start = 0.0
-        for transfer in transfers_of(asked, one):
-            end = start + transfer.sent_bytes / GB
-            where = ACROSS if transfer.crosses_nodes(asked.gpus_per_node) else INSIDE
-            why = f"{transfer.axis.upper()} {transfer.op.replace('_', '-')}: {named('strategy', transfer.why)}"
-            rows.append(Row(strategy=name, what=where, start_gb=start, end_gb=end, why=why))
-            start = end
-    return rows
+        rows.append((name, "saved", -saved, 0.0, said("strategy", "says.memory_that_ddp_would")))
+        for sent, start, end in stacked((each, each.sent_bytes / GB) for each in transfers_of(asked, one)):
+            where = ACROSS if sent.crosses_nodes(asked.gpus_per_node) else INSIDE
+            why = f"{sent.axis.upper()} {sent.op.replace('_', '-')}: {named('strategy', sent.why)}"
+            rows.append((name, where, start, end, why))
+    return table("strategy what start_gb end_gb why", rows)
 
 
 def sums(asked: Held) -> list[Row]:
     """What stands at both ends of each strategy's bars."""
     rows = saved_and_paid(asked)
     totals = []
-    for name, _ in compared(asked):
+    for name in dict.fromkeys(row.strategy for row in rows):
         own = [row for row in rows if row.strategy == name]
-        left, right = min(row.start_gb for row in own), max(row.end_gb for row in own)
-        totals.append(
-            Row(
-                strategy=name,
-                left_gb=min(0.0, left),
-                right_gb=right,
-                saved=decimal_bytes(max(0.0, -left) * GB),
-                paid=decimal_bytes(right * GB),
-            )
-        )
-    return totals
+        left, right = min(0.0, *(row.start_gb for row in own)), max(row.end_gb for row in own)
+        totals.append((name, left, right, decimal_bytes(-left * GB), decimal_bytes(right * GB)))
+    return table("strategy left_gb right_gb saved paid", totals)
 
 
 def held(
