@@ -22,6 +22,7 @@ from core.specs import LinkSpec
 from runtime import content
 from runtime.prose import Prose, said
 from scripts.bill import main as print_bill
+from scripts.collective import main as print_collective
 from ui.comm_cost.charts import bill_bars
 from ui.comm_cost.rows import bill_row
 from ui.theme import LIGHT, Look
@@ -58,14 +59,20 @@ def added(module, file):
     return names["chain_broadcast"]
 
 
-def test_a_collective_takes_two_blocks_that_agree():
-    """Four ranks: three rounds, and the whole payload through a port in each."""
+def test_a_collective_takes_two_blocks_that_agree(monkeypatch, capsys):
+    """Four ranks: three rounds, and the whole payload through a port in each; in the tables, the command has it."""
     assert sum(file.startswith("core/") for file in BLOCKS) == 2
     closed_form = added(cost, "core/collectives/cost.py")(8 * 100, 4, LINK)
     program = added(programs, "core/collectives/programs.py")(4)
     run = programs.run(program, [np.full((1, 100), float(rank)) for rank in range(4)])
     assert (run.steps, run.traffic_bytes) == (closed_form.steps, closed_form.traffic_bytes) == (3, 2400)
     assert all(np.array_equal(buffer, np.zeros((1, 100))) for buffer in run.buffers)
+    name = ("broadcast", "chain")
+    monkeypatch.setattr(cost, "ALGORITHMS", {name: added(cost, "core/collectives/cost.py")})
+    sizes = ["--ranks", "4", "--bytes", "800", "--latency-us", "1", "--bandwidth-gb-s", "1", "--json"]
+    assert '("broadcast", "chain")' in GUIDE
+    assert print_collective(["--op", name[0], "--algorithm", name[1], *sizes]) == 0
+    assert json.loads(capsys.readouterr().out)["traffic_bytes"] == 2400
 
 
 def test_a_language_takes_one_folder(tmp_path, monkeypatch):
@@ -100,7 +107,8 @@ def with_the_scene(name: str, text: str) -> str:
             return text[: text.index("page.play(")] + block
         case _ if block.startswith("Entry("):
             return re.sub(re.escape(block.split(", ")[0]) + ".*,", lambda _: block.strip() + ",", text)
-    return text.replace("import FRACTION", "import FRACTION, PLAIN") + block
+    imports, _, drawn = block.partition("\n\n\n")
+    return text.replace("\nfrom ", f"\n{imports}\nfrom ", 1) + "\n\n" + drawn
 
 
 def test_a_scene_takes_four_files(tmp_path):

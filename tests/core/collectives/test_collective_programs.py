@@ -35,6 +35,8 @@ def expected(op, inputs, rank):
         return np.array([array[chunk] for chunk, array in enumerate(inputs)])
     if op == "all_to_all":
         return np.array([array[rank] for array in inputs])
+    if op == "broadcast":
+        return inputs[0]
     return total[rank]
 
 

@@ -16,7 +16,7 @@ PAPERS = {seed: paper(seed) for seed in range(25)}
 QUESTIONS = [question for questions in PAPERS.values() for question in questions]
 WORDS = content.load("quiz")
 
-OF_THE_PAGE = ("tab.", "option.", "says.", "ask.", "score.", "limits.")
+OF_THE_PAGE = ("tab.", "option.", "says.", *(f"{scene}." for scene in entry("quiz").scenes))
 """Blocks that the page says of itself, beside its questions."""
 
 
