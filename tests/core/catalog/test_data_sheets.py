@@ -112,7 +112,7 @@ def test_releases_of_one_shape_are_read_as_far_as_their_own_configs_say():
     assert model("MiniMaxAI/MiniMax-M2.5").max_position_embeddings == 196_608
 
 
-def test_every_card_was_held_to_a_sheet():
+def test_every_gpu_was_held_to_a_sheet():
     assert GPUS.keys() == {key for key, _ in SHEETS}
 
 
