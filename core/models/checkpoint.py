@@ -61,10 +61,23 @@ def named_checkpoint(name: str) -> ModelSpec:
     blocked = dtype == "fp8" and short.startswith(_BLOCKED) and maker not in _QUANTISERS
     block = (128, 128) if blocked and "dynamic" not in short else None
     calibrated = maker == "nvidia" or short.endswith("-kv")
-    metas = (maker, dtype) == ("meta-llama", "fp8")
-    alone = left_alone(_ATTENTION_AND_ENDS, spec.num_hidden_layers) if metas else ()
-    made = replace(served, weight_dtype=dtype, quantisation_group=group, weight_block=block, left_alone=alone)
+    made = replace(served, weight_dtype=dtype, quantisation_group=group, weight_block=block)
+    if (maker, dtype) == ("meta-llama", "fp8"):
+        made = as_of_meta(made)
     return replace(made, name=name, cache_dtype="fp8" if calibrated else "bf16")
+
+
+def as_of_meta(model: ModelSpec) -> ModelSpec:
+    """An FP8 as Meta publishes it: attention and the first and the last MLP stay in 16 bits."""
+    return replace(model, weight_dtype="fp8", left_alone=left_alone(_ATTENTION_AND_ENDS, model.num_hidden_layers))
+
+
+def may_be_of_meta(path: str, model: ModelSpec) -> tuple[ModelSpec, ...]:
+    """What an FP8 of Llama-3.1-405B at a path may be: its maker says which, a folder of one's own does not."""
+    maker = re.split(r"[/\\]", path.lower().rstrip("/\\"))[-2:][0]
+    if model.key != "llama-3.1-405b" or model.left_alone or maker in _QUANTISERS:
+        return (model,)
+    return (as_of_meta(model),) if maker == "meta-llama" else (model, as_of_meta(model))
 
 
 def width_in(name: str) -> tuple[str, int | None] | None:

@@ -57,9 +57,13 @@ def checks(basis: Basis) -> list[Check]:
 
 
 def _drafts(figures: tuple[Figure, ...]) -> set[int]:
-    """SGLang's figures of a draft model: weights of another type, and the cache allocated after them."""
+    """SGLang's figures of a draft model: weights of another type, and the cache allocated after them.
+
+    Where no weights are printed, a rank's second cache is the draft's: of as many tokens, and smaller.
+    """
     main: str | None = None
     latest: dict[str, str] = {}
+    largest: dict[tuple[str, str, int | None], float] = {}
     drafts = set()
     for figure in figures:
         if figure.engine != "sglang" or figure.kind not in ("free_memory", "k", "v", "kv"):
@@ -68,7 +72,10 @@ def _drafts(figures: tuple[Figure, ...]) -> set[int]:
         if figure.kind == "free_memory":
             latest[speaker] = figure.line.text.partition("type=")[2].partition(",")[0]
             main = main or latest[speaker]
-        if main is not None and latest.get(speaker, main) != main:
+        else:
+            first = largest.setdefault((speaker, figure.kind, figure.tokens), figure.value)
+        of_another = main is not None and latest.get(speaker, main) != main
+        if of_another or (main is None and figure.tokens and figure.value < first):
             drafts.add(id(figure))
     return drafts
 

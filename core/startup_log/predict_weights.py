@@ -3,6 +3,7 @@
 from dataclasses import replace
 from math import inf
 
+from core.models.checkpoint import may_be_of_meta
 from core.models.loaded_weights import Stage, loaded_weight_bytes, rank_tensors, reserved_bytes
 from core.remark import Remark, remark
 from core.specs import ModelSpec
@@ -31,7 +32,9 @@ def weights(basis: Basis, figure: Figure, stage: int | None) -> Outcome:
         return remark("startup_log.attention_data_parallel")
     figure = _as_measured(basis, figure)
     parts = [part for one in basis.candidate_stages(stage) for part in _as_made(basis, spec, one)]
-    candidates = [_weights_of(basis, spec, figure, part) for part in parts]
+    fp8 = basis.weight_format == "fp8"
+    checkpoints = may_be_of_meta(basis.settings.model_path or "", spec) if fp8 else (spec,)
+    candidates = [_weights_of(basis, made, figure, part) for made in checkpoints for part in parts]
     size, where = min(candidates, key=lambda pair: abs(pair[0] - figure.value))
     doubts = (*_weight_doubts(basis, spec, figure, size), *basis.doubts)
     ranks = basis.sizes.tp_size

@@ -41,6 +41,18 @@ def test_a_draft_models_figures_are_its_own():
     assert any("draft model" in note for note in notes(report))
 
 
+def test_a_ranks_second_cache_of_as_many_tokens_is_the_drafts():
+    """A piece of a log without its weights, in lines of noonghunna/club-3090 issue 1261: 16 layers, then 5."""
+    text = "\n".join(
+        f"[2026-09-12 00:22:48 TP{rank}] KV Cache is allocated. dtype: torch.float8_e4m3fn, #tokens: 454112, "
+        f"K size: {gib} GB, V size: {gib} GB"
+        for rank in (0, 1)
+        for gib in ("3.46", "1.08")
+    )
+    report = read_log(text, Given(model("qwen3.5-27b"), 2))
+    assert [check.verdict for check in report.checks] == ["ok", "ok", "unexplained", "unexplained"] * 2
+
+
 def test_tensorrt_llm_gives_bytes_and_tokens():
     """69,524,783,104 bytes for 132,608 tokens: 524,288 each, Llama 2 7B's in fp16 (TensorRT-LLM issue 1400)."""
     text = (

@@ -109,3 +109,22 @@ def test_what_an_npus_libraries_take_of_free_memory_is_not_known(graph, verdict)
         f"[2026-03-11 13:53:32 TP0] Capture {graph} graph end. Time elapsed: 8.04 s. mem usage=0.80 GB."
     )
     assert verdicts(text)["weights_gib"] == {verdict}
+
+
+@pytest.mark.parametrize(
+    ("path", "gib", "verdict"),
+    [
+        ("/models/Meta-Llama-3.1-405B-Instruct-FP8", "57.7520", "unexplained"),
+        ("meta-llama/Llama-3.1-405B-Instruct-FP8", "57.7520", "unexplained"),
+        ("neuralmagic/Meta-Llama-3.1-405B-Instruct-FP8", "57.7520", "off"),
+        ("neuralmagic/Meta-Llama-3.1-405B-Instruct-FP8", "47.7773", "ok"),
+        ("/models/Meta-Llama-3.1-405B-Instruct-FP8", "70.0000", "off"),
+    ],
+)
+def test_metas_own_fp8_leaves_attention_alone(path, gib, verdict):
+    """A rank of eight: 57.75 GiB (vLLM issue 6746), 56.75 counted; 47.78 if all is FP8. A folder tells not."""
+    text = (
+        f"(VllmWorkerProcess pid=7) INFO 07-24 14:03:36 model_runner.py:680] Starting to load model {path}...\n"
+        f"(VllmWorkerProcess pid=7) INFO 07-24 14:07:31 model_runner.py:692] Loading model weights took {gib} GB"
+    )
+    assert verdicts(text, Given(None, 8, None, None))["weights_gib"] == {verdict}
