@@ -1,15 +1,16 @@
 """Lab 04, pipelines: what crosses between stages, a loop of tokens, and a batch that fills and drains."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.compositions import Compositions
-from core.pipeline_bubble.experiments import Cheat, Serving, Stuck
+from core.pipeline_bubble.experiments import Serving
 from ui import inputs, scenes
 from ui.pipeline_bubble import bench as schedule_bench
 from ui.pipeline_bubble import charts, grids, rows, words
 from ui.pipeline_bubble import learner_panel as schedule_panel
-from ui.players.schedule_player import Mark
 
 page = scenes.open_page("pipeline_bubble")
 look = page.look
@@ -28,7 +29,7 @@ with page.controls(*sized):
         wrong = page.control(inputs.choice, "wrong", "says.what_goes_wrong", list(rows.WRONGS), rows.NOBODY_WAITS)
 asked = schedule_bench.ask(page)
 run, flow = FillDrain(stages, microbatches), Serving(stages, in_flight)
-cheat, stuck = Cheat(run, wrong == rows.ONE_EARLY), Stuck(run)
+cheat, stuck = rows.cheat(run, wrong == rows.ONE_EARLY), rows.stuck(run)
 
 if page.scene == "serve":
     page.data_sheet = "compute"
@@ -78,10 +79,8 @@ def break_it() -> None:
         grids.figure(page, block, grids.stuck(stuck, map(words.waiting, stuck.waits)), key="deadlock", start="end")
     else:
         name = "early" if cheat.one_early else "nobody"
-        spans = [violation.span for violation in cheat.broken if violation.span]
-        marks = tuple(Mark("wrong", span.rank, float(span.start)) for span in spans)
-        right = grids.forward(rows.fill_drain_run(run), stages, page.prose.plain("break_it.right"))
-        cheating = grids.forward(cheat.run, stages, page.prose.plain(f"break_it.wrong_{name}"), marks)
+        right = replace(grids.batch(stages, microbatches), title=page.prose.plain("break_it.right"))
+        cheating = replace(grids.cheating(cheat), title=page.prose.plain(f"break_it.wrong_{name}"))
         block, controls = f"break_it.reading_{name}", not look.present
         grids.figure(page, block, right, cheating, key=f"broken_{name}", start="end", controls=controls)
 

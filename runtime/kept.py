@@ -11,6 +11,17 @@ _KEPT = 256
 
 Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
+Row = TypeVar("Row")
+
+
+class Known(tuple[Row, ...]):
+    """Rows that are many and asked about in every run: their hash is worked out once."""
+
+    def __hash__(self) -> int:
+        held = vars(self)
+        if "hash" not in held:
+            held["hash"] = super().__hash__()
+        return int(held["hash"])
 
 
 def as_key(value: Any) -> Hashable:

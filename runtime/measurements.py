@@ -6,6 +6,7 @@ from pathlib import Path
 
 from core.comm_cost.measured import MeasuredPoint, series_of
 from core.links.nccl_tests.printed import printed_table
+from runtime.kept import Known
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 
@@ -14,7 +15,7 @@ DATA = Path(__file__).resolve().parent.parent / "data"
 def measured_all_reduces() -> tuple[MeasuredPoint, ...]:
     """Every timed all-reduce of data/measured_all_reduce.csv, in the file's order."""
     with (DATA / "measured_all_reduce.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(
+        return Known(
             MeasuredPoint(
                 series=row["series"],
                 machine=row["machine"],

@@ -1,6 +1,7 @@
 """How near the arithmetic of weights comes to what engines logged, rule after rule, and each tensor of a rank."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.catalog import model
 from core.models.loaded_weights import StoredTensor, allocated_bytes, loaded_weight_bytes, rank_tensors
@@ -34,9 +35,10 @@ LOGGED_WEIGHTS = (
 RULES = ("P · b / TP", "+ heads", "+ rotary", "+ rounding")
 
 
-def steps() -> list[Step]:
+@lru_cache(maxsize=1)
+def steps() -> tuple[Step, ...]:
     """The residual of each logged figure after each rule."""
-    return [step for key, tp_size, logged, _ in LOGGED_WEIGHTS for step in _steps(model(key), tp_size, logged)]
+    return tuple(step for key, tp_size, logged, _ in LOGGED_WEIGHTS for step in _steps(model(key), tp_size, logged))
 
 
 def _steps(spec: ModelSpec, tp_size: int, logged_gib: float) -> list[Step]:

@@ -12,6 +12,7 @@ from core.clinic.three_waits import ONE_TOKEN, PIPELINE, RING, TP, Knob, respons
 from core.collectives.custom_all_reduce import CAPS_SINCE, SYMMETRIC_MEMORY_DEFAULT_SINCE, Decision, kernel
 from core.collectives.releases import RELEASES_READ
 from core.steps.jitter import exponential_max_quantile, harmonic
+from runtime.kept import kept
 from runtime.prose import Prose, named, said
 from runtime.quantities import local
 from ui.clinic.rows_kernel import asks
@@ -73,6 +74,7 @@ def fields(shown: Shown) -> Mapping[str, object]:
     }
 
 
+@kept
 def _straggler_fields(knob: Knob) -> Mapping[str, object]:
     slow_percent = knob.scenario.slow_percent
     longer = {row.kind: row.longer_percent / 100 for row in responses(knob, slow_percent)}

@@ -8,6 +8,7 @@ from core.catalog import link
 from core.comm_cost.measured import MeasuredPoint, residuals, series_of
 from core.steps.view import View, ring_series
 from core.units import KIB, MIB
+from runtime.kept import kept
 from runtime.prose import named
 from runtime.rows import Row
 
@@ -89,6 +90,7 @@ _STRETCHES = (
 """Where a residual is looked for, and its name where the measured point lies above the model and below it."""
 
 
+@kept
 def named_residuals(view: View, points: Sequence[MeasuredPoint]) -> list[Named]:
     """For each measured link of a scenario the widest residual of each stretch; a seventh off is none."""
     stretches = []

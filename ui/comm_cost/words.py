@@ -80,6 +80,7 @@ class Side:
         return "alone" if self.bill.step.tp_size == 1 else "faster" if self.bill.speedup > 1 else "slower"
 
 
+@kept
 def side(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Side:
     """One link of the page, priced."""
     step, row, priced = view.step, view.timed(link), view.price(link)

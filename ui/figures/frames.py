@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from core import units
 from runtime.content import language, load, slug
-from runtime.kept import as_key
+from runtime.kept import Known, as_key
 from runtime.kept import kept as keep
 from runtime.quantities import grouped, local, style
 
@@ -87,7 +87,7 @@ class Frozen:
         names = tuple(map(str, table.columns))
         # NaN is not itself, and would never be found again
         columns = [[None if value != value else value for value in table[name].tolist()] for name in table.columns]
-        return cls(names, tuple(zip(*columns, strict=True)))
+        return cls(names, Known(zip(*columns, strict=True)))
 
     @classmethod
     def of_rows(cls, rows: Iterable[Row]) -> "tuple[Frozen, tuple[str, ...]]":
@@ -97,7 +97,7 @@ class Frozen:
         if not names or any(row.keys() != columns_of[0].keys() for row in columns_of):
             raise TypeError("a frame of nothing, or of rows of several kinds")
         columns, types = zip(*(_column([row[name] for row in columns_of]) for name in names), strict=True)
-        return cls(names, tuple(zip(*columns, strict=True))), types
+        return cls(names, Known(zip(*columns, strict=True))), types
 
 
 def _column(values: list[Any]) -> tuple[list[Any], str]:
@@ -136,7 +136,9 @@ class Sheet:
             return self.sent
         table = self.sent.to_pandas()
         numbers = table.select_dtypes("number").columns
-        return table.style.format(_number, subset=list(numbers), na_rep="") if len(numbers) else self.sent
+        if not len(numbers):
+            return self.sent
+        return table.style.set_uuid("").format(_number, subset=list(numbers), na_rep="")
 
 
 def sheet(table: "pd.DataFrame | Sequence[Row]") -> Sheet:

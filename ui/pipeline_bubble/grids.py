@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.pipeline_bubble.bubble import FillDrain
-from core.pipeline_bubble.experiments import Serving, Stuck
+from core.pipeline_bubble.experiments import Cheat, Serving, Stuck
 from core.pipeline_bubble.schedules.actions import Span
 from core.pipeline_bubble.schedules.grid import Grid as Cells
 from core.pipeline_bubble.schedules.grid import tick_grid
@@ -81,7 +81,7 @@ def at_rest(page: Page, run: FillDrain, key: str) -> None:
     if run.stages >= 8 and run.ticks <= 60:
         p, text = run.stages, page.prose.plain("question.triangle")
         marks = (Mark("note", 0.757 * p, 0.25 * p, text), Mark("note", 0.243 * p, run.ticks - 0.25 * p, text))
-    still, alt = forward(fill_drain_run(run), run.stages, marks=marks), page.prose.plain("question.reading")
+    still, alt = replace(batch(run.stages, run.microbatches), marks=marks), page.prose.plain("question.reading")
     schedule_player(still, key=key, alt=alt, present=page.look.present, start="end", controls=False)
     _as_table(page, [still], key, alt)
 
@@ -116,6 +116,14 @@ def forward(spans: Iterable[Span], stages: int, title: str = "", marks: tuple[Ma
 def batch(stages: int, microbatches: int) -> Grid:
     """A batch that fills the stages and drains."""
     return forward(fill_drain_run(FillDrain(stages, microbatches)), stages)
+
+
+@kept
+def cheating(run: Cheat) -> Grid:
+    """A run that does not wait for its inputs, each action that breaks a rule marked."""
+    spans = (violation.span for violation in run.broken if violation.span)
+    marks = tuple(Mark("wrong", span.rank, float(span.start)) for span in spans)
+    return forward(run.run, run.sizes.stages, marks=marks)
 
 
 @kept

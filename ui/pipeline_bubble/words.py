@@ -57,6 +57,7 @@ def fields(
     }
 
 
+@kept
 def bench_fields(bench: Bench, pin: Bench | None, serve: Serving) -> Mapping[str, object]:
     """What the bench names of one run, and of a pipe that serves."""
     return {

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from core.sharding_math.diagram import BarRow, Diagram, TensorRow
@@ -26,7 +26,7 @@ def view(run: Run, prose: Prose, kind: str, payload_bytes: int, fmt: Precision |
     `payload_bytes` is what the same collective carries at scale. The field `error` is the run's own, `where` its
     largest entry: two widths round differently.
     """
-    diagram = trace_diagram(run.trace, run.dense, fmt, run.verbs)
+    diagram = _diagram(run, fmt)
     error = largest_error(run.trace.result.full(), run.dense, fmt)
     name, where = run.trace.result.name.split()[0], error.index if run.dense.shape[0] > 1 else error.index[1:]
     own = {
@@ -43,9 +43,14 @@ def view(run: Run, prose: Prose, kind: str, payload_bytes: int, fmt: Precision |
     return View(worded(diagram, at_scale), tuple(captions), _notes(diagram, prose, kinds[0]), reading)
 
 
+@lru_cache(maxsize=64)
+def _diagram(run: Run, fmt: Precision | None = None, unwanted: tuple[int, ...] = ()) -> Diagram:
+    return trace_diagram(run.trace, run.dense, fmt, run.verbs, unwanted)
+
+
 def still(run: Run, caption: str, follow: int, unwanted: Sequence[int] = ()) -> View:
     """One run as a picture without controls, one output followed; the `unwanted` collectives in red."""
-    diagram = replace(trace_diagram(run.trace, run.dense, unwanted=unwanted), follow=follow)
+    diagram = replace(_diagram(run, unwanted=tuple(unwanted)), follow=follow)
     return View(worded(diagram), (caption,) * len(diagram.steps), (), "")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from core.sharding_math.layer_parts import LayerPart
+from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes
 from ui.figures.svg import WIDE, Measures, drawing, rect, row_label, sans, shapes, text
@@ -12,6 +13,7 @@ MOST_DRAWN = 16
 MOST_ON_A_PHONE = 4
 
 
+@kept
 def layer_diagram(parts: Sequence[LayerPart], ranks: int, palette: Palette, alt: str, size: Measures = WIDE) -> str:
     """Rows from top to bottom, ranks side by side; where there is no room for all, one block with their count.
 

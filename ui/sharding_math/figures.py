@@ -6,10 +6,10 @@ from functools import lru_cache
 import pandas as pd
 import streamlit as st
 
-from core.sharding_math.examples import Kind, Run
+from core.sharding_math.examples import Kind
 from core.sharding_math.exercise import Level, calculation, is_given
 from core.sharding_math.layer_parts import layer_parts
-from core.sharding_math.mistakes import DEAR_ORDERS, broken
+from core.sharding_math.mistakes import DEAR_ORDERS
 from core.sharding_math.rounding import Trial, TrialResult, run_trial
 from core.text.question import judge
 from runtime import workers
@@ -56,19 +56,19 @@ def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
 
 def mistake(page: Page, name: str) -> None:
     """How it should be and how it was done, side by side, with what that costs."""
-    layer, is_dear = broken(name, rows.BROKEN_RANKS), name in DEAR_ORDERS
+    (layer, right, wrong), is_dear = rows.sides(name), name in DEAR_ORDERS
     sides = (
-        ("break_it.right", layer.right, ()),
-        ("break_it.dear" if is_dear else "break_it.wrong", layer.wrong, layer.unwanted),
+        ("break_it.right", right, ()),
+        ("break_it.dear" if is_dear else "break_it.wrong", wrong, layer.unwanted),
     )
     views = {}
     with st.container(key="split_sides"):
         columns = st.columns(2, gap="large")
-    for column, (title, trace, unwanted) in zip(columns, sides, strict=True):
+    for column, (title, run, unwanted) in zip(columns, sides, strict=True):
         with column:
             page.say(title)
             label = page.prose.plain(title)
-            view = views[label] = boards.still(Run(trace, layer.dense), label, layer.gap().index, unwanted)
+            view = views[label] = boards.still(run, label, layer.gap().index, unwanted)
             block_stepper(view, key=f"{title}_{name}", present=page.look.present, start=-1, controls=False)
     page.reading(f"break_it.reading_{name}")
     if not page.look.present:

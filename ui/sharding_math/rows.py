@@ -3,15 +3,18 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 
 from core.errors import OutOfRangeError
 from core.scenario import Scenario
 from core.sharding_math.examples import FULL_WIDTH, NARROW_WIDTH, Kind, Run, run
 from core.sharding_math.layer_parts import LayerPart, layer_parts
+from core.sharding_math.mistakes import Broken, broken
 from core.sharding_math.numerics import precision
 from core.sharding_math.step_ledger import layer_collectives, mlp_order_collectives, step_ledger, sums_a_layer
 from core.sharding_math.tp_sizes import Rule, check_tp_size, tp_sizes
+from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, grouped
 from runtime.rows import Row
@@ -52,6 +55,7 @@ CUT: Mapping[Kind, Rule | None] = {
 """What each drawing cuts. A vocabulary is padded until it divides, so it refuses nothing."""
 
 
+@kept
 def drawn_runs(kind: Kind, num_ranks: int) -> tuple[Run, ...]:
     """The runs that the stepper may show, widest first. More than four ranks are drawn narrow, to be readable.
 
@@ -61,6 +65,13 @@ def drawn_runs(kind: Kind, num_ranks: int) -> tuple[Run, ...]:
     if kind == "sequence" and num_ranks > NARROW_WIDTH:
         widths = (FULL_WIDTH,)  # each rank has a token at least
     return tuple(run(kind, num_ranks, width, DRAWN_FORMAT) for width in widths)
+
+
+@lru_cache(maxsize=16)
+def sides(mistake: str) -> tuple[Broken, Run, Run]:
+    """A mistake on a drawn layer, and its two runs: as it should be, and as it was done."""
+    layer = broken(mistake, BROKEN_RANKS)
+    return layer, Run(layer.right, layer.dense), Run(layer.wrong, layer.dense)
 
 
 def usual_ranks(scenario: Scenario) -> int:
@@ -105,6 +116,7 @@ def count_terms(scenario: Scenario) -> tuple[str, ...]:
     )
 
 
+@kept
 def ledger_cells(scenario: Scenario) -> tuple[Row, ...]:
     """The ledger of one decode step, in order.
 

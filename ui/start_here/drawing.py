@@ -3,6 +3,7 @@
 from typing import Any
 
 from core.course.start_here import Grid, Stages
+from runtime.kept import kept
 from runtime.prose import said as phrase
 from ui.figures.svg import drawing, path, rect, text
 from ui.theme import Palette
@@ -13,6 +14,7 @@ _CELL, _LABEL, _ARROW, _HEAD = 34, 20, 76, 44
 _PHONE_W, _DOWN = 350, 52
 
 
+@kept
 def two_nodes(gpus_a_node: int, inside: str, between: str, palette: Palette, alt: str, narrow: bool = False) -> str:
     """Two nodes of GPUs in a row, one rank on each, the two kinds of link named; on a phone one under the other."""
     node, high = gpus_a_node * (_GPU_W + _GAP) - _GAP + 2 * _NODE_PAD, _GPU_H + 2 * _NODE_PAD

@@ -8,6 +8,7 @@ from core.course.start_here import message, ridge_tokens, ring_chunks_sent
 from core.models.parameters import multiplied_parameters
 from core.models.weights import held_weight_bytes, read_weight_bytes
 from core.steps.view import View
+from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import bandwidth, decimal_bytes, local, seconds
 from ui.start_here.rows import (
@@ -25,6 +26,7 @@ from ui.start_here.rows import (
 )
 
 
+@kept
 def fields() -> Mapping[str, object]:
     """Core's rows by name; the prose names their fields and units."""
     (inside, near), (between, far) = ((name, message(PAYLOAD_BYTES, link)) for name, link in LINKS.items())

@@ -7,6 +7,7 @@ from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import loaded_weight_bytes
 from core.models.parameters import count_parameters
 from core.units import GIB
+from runtime.kept import kept
 from runtime.prose import said
 from runtime.quantities import grouped, local
 
@@ -38,6 +39,7 @@ class Exercise:
         return self.options[self.right]
 
 
+@kept
 def exercises() -> tuple[Exercise, ...]:
     """What a checksum catches, each with figures that somebody's engine printed."""
     return (_unsharded_heads(), _wrong_dtype(), _second_model(), _heavier_first(), _per_rank())

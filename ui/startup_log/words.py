@@ -10,6 +10,7 @@ from core.startup_log.basis import TOLERANCE
 from core.startup_log.records import Report
 from core.startup_log.weight_rules import LOGGED_WEIGHTS, RULES, steps
 from core.units import GIB
+from runtime.kept import kept
 from runtime.prose import said
 from runtime.quantities import binary_bytes, local, significant
 from ui.startup_log.rows_exercises import exercises, widths_gib
@@ -17,6 +18,7 @@ from ui.startup_log.rows_exercises import exercises, widths_gib
 _ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
 
 
+@kept
 def fields(scenario: Scenario, limit_characters: int) -> Mapping[str, object]:
     """What every scene may say."""
     first, last = (max(step.residual_percent for step in steps() if step.number == n) for n in (1, len(RULES)))

@@ -12,6 +12,7 @@ from core.strategy.training.layout import Recompute, Strategy
 from core.strategy.training.memory import Job, TrainingMemory, model_states
 from core.strategy.training.traffic import Transfer, training_traffic
 from core.units import GB
+from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import decimal_bytes
 from runtime.rows import Row, stacked, table
@@ -86,6 +87,7 @@ def memory_of(asked: Held, one: Strategy) -> TrainingMemory:
     return fullest_rank(asked.model, one, asked.job)
 
 
+@kept
 def memory_parts(asked: Held) -> list[Row]:
     """Every strategy's bar, part after part."""
     return table(
@@ -99,6 +101,7 @@ def memory_parts(asked: Held) -> list[Row]:
     )
 
 
+@kept
 def memory_ends(asked: Held) -> list[Row]:
     """Where each bar ends, and whether that is past the capacity."""
     totals = [(name, memory_of(asked, one).total) for name, one in compared(asked)]
@@ -114,6 +117,7 @@ def transfers_of(asked: Held, one: Strategy) -> tuple[Transfer, ...]:
     return tuple(sorted(transfers, key=lambda transfer: transfer.crosses_nodes(asked.gpus_per_node)))
 
 
+@kept
 def saved_and_paid(asked: Held) -> list[Row]:
     """Every strategy but DDP: what it saves to the left of zero; what every one sends to the right."""
     strategies = compared(asked)
@@ -129,6 +133,7 @@ def saved_and_paid(asked: Held) -> list[Row]:
     return table("strategy what start_gb end_gb why", rows)
 
 
+@kept
 def sums(asked: Held) -> list[Row]:
     """What stands at both ends of each strategy's bars."""
     rows = saved_and_paid(asked)

@@ -12,6 +12,7 @@ from core.strategy.picker import Answer, layout_family, strategy_family
 from core.strategy.rooms import Played, played
 from core.strategy.training.choice import TrainingChoice, TrainingPlan
 from runtime.catalog_words import short_name, told
+from runtime.kept import kept
 from runtime.prose import named, worded
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes, decimal_bytes, grouped, plain, seconds
@@ -101,6 +102,7 @@ class Timed:
         return binary_bytes(fraction * self.payload_bytes)
 
 
+@kept
 def timed(op: str, ranks: int, payload_bytes: float, link: LinkSpec) -> list[Timed]:
     """Every algorithm of a collective over one link."""
     return [
@@ -127,6 +129,7 @@ def port_rows(timed: Sequence[Timed]) -> list[dict[str, object]]:
 PREFILL, STALL = "prefill", "stalls saved"
 
 
+@kept
 def handoff_curves(request: Request, links: Sequence[LinkSpec]) -> list[Row]:
     """Prefill, the stalls that a sequence is spared, and the transfer over each link, by prompt length."""
     rows = []
@@ -147,6 +150,7 @@ def link_name(link: LinkSpec) -> str:
     return phrase("strategy", "says.over_2", value=short_name(link))
 
 
+@kept
 def handoffs(request: Request, links: Sequence[LinkSpec]) -> list[Handoff]:
     """The request over each link."""
     return [handoff(request, link) for link in links]

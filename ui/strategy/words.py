@@ -13,6 +13,7 @@ from core.strategy.picker import Answer
 from core.strategy.training.choice import ACCUMULATED, RESERVED_BYTES, WITHIN_ERROR
 from core.units import GB
 from runtime.catalog_words import short_name, told
+from runtime.kept import kept
 from runtime.prose import said, worded
 from runtime.quantities import local
 from ui.strategy.rows import (
@@ -42,6 +43,7 @@ def everywhere(scenario: Scenario) -> Mapping[str, object]:
     }
 
 
+@kept
 def memory_fields(held: Held) -> Mapping[str, object]:
     """What a rank holds under each strategy, and who sends most."""
     ends, rows = memory_ends(held), saved_and_paid(held)

@@ -181,6 +181,7 @@ def test_a_table_is_headed_and_marked_in_the_language_and_taken_away_as_core_wri
             ["TP=2", "0,4194", "1\u202f035\u202f648"],
         ]
         assert table.shown.data["latencia (ms)"].tolist() == [6.4, 0.41943]
+        assert table.shown.uuid == ""  # not one of chance, which would have every run send the table anew
         assert table.csv.decode().splitlines() == [
             "term,latency_ms,nobody_names",
             "latency,6.4,3",
