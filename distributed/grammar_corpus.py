@@ -11,10 +11,12 @@ A verb whose forms were never shown cannot be guessed: irregular verbs are not h
 """
 
 import random
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
-from distributed.grammar_words import SUBJECTS, TEMPLATES, VERBS, Subject, Template, Verb, forms
+from distributed.grammar_words import SUBJECTS, TEMPLATES, VERBS, Subject, Verb, forms
 
 Part = Literal["train", "triples", "templates"]
 SPLIT_SEED = 20
@@ -34,41 +36,37 @@ class Example:
     part: Part
 
 
-def corpus() -> list[Example]:
+@cache
+def corpus() -> tuple[Example, ...]:
     """Every sentence of the corpus, in a fixed order. One that has two right corrections is left out."""
     rng = random.Random(SPLIT_SEED)
     triples = [(s, v, o) for s in SUBJECTS for v in VERBS for o in v.objects]
     unseen_triples = _held_out_triples(triples, rng)
     unseen_templates = _held_out_templates(rng)
-    examples = [
-        _example(template, *triple, unseen_triples, unseen_templates)
-        for triple in triples
-        for template in TEMPLATES
-    ]
-    return _unambiguous(examples)
+    return _unambiguous([one for triple in triples for one in _examples(*triple, unseen_triples, unseen_templates)])
 
 
-def part(examples: list[Example], name: Part) -> list[Example]:
+def part(examples: Iterable[Example], name: Part) -> list[Example]:
     """The examples of one part, in order."""
     return [example for example in examples if example.part == name]
 
 
-def _example(
-    template: Template,
+def _examples(
     subject: Subject,
     verb: Verb,
     thing: str,
     unseen_triples: set[tuple[str, str, str]],
     unseen_templates: set[tuple[str, str]],
-) -> Example:
+) -> Iterator[Example]:
+    """A triple in every template."""
     fields = forms(subject, verb, thing)
-    if (subject.text, verb.base, thing) in unseen_triples:
-        where: Part = "triples"
-    else:
-        where = "templates" if (verb.base, template.key) in unseen_templates else "train"
-    return Example(
-        _tidy(template.wrong.format(**fields)), _tidy(template.right.format(**fields)), template.key, where
-    )
+    for template in TEMPLATES:
+        if (subject.text, verb.base, thing) in unseen_triples:
+            where: Part = "triples"
+        else:
+            where = "templates" if (verb.base, template.key) in unseen_templates else "train"
+        wrong, right = (_tidy(words.format(**fields)) for words in (template.wrong, template.right))
+        yield Example(wrong, right, template.key, where)
 
 
 def _held_out_triples(triples: list[tuple[Subject, Verb, str]], rng: random.Random) -> set[tuple[str, str, str]]:
@@ -87,12 +85,12 @@ def _held_out_templates(rng: random.Random) -> set[tuple[str, str]]:
     }
 
 
-def _unambiguous(examples: list[Example]) -> list[Example]:
+def _unambiguous(examples: list[Example]) -> tuple[Example, ...]:
     rights: dict[str, set[str]] = {}
     for example in examples:
         rights.setdefault(example.wrong, set()).add(example.right)
     unique = {example.wrong: example for example in reversed(examples) if len(rights[example.wrong]) == 1}
-    return [unique[wrong] for wrong in rights if wrong in unique]
+    return tuple(unique[wrong] for wrong in rights if wrong in unique)
 
 
 def _tidy(sentence: str) -> str:

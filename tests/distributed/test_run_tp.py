@@ -26,3 +26,4 @@ def test_no_rank_ends_in_silence_and_rank_0_has_the_first_word(rank, waits_s, mo
     said = json.loads(capsys.readouterr().out)
     assert (ended.value.code, said["event"], waited_s) == (2, "error", waits_s)
     assert "no checkpoint none.safetensors" in said["message"]
+    assert "python -m distributed.train_grammar" in said["message"]
