@@ -2,8 +2,8 @@
 
 Three ways, the best that the machine allows:
 
-namespaces    Linux: no other process is seen, no network, the disk is read-only but for one folder, and some
-              folders look empty; when the first process ends, the kernel ends all that it started
+namespaces    Linux: no other process is seen, no network, all is read-only but for one folder, and some
+              folders and files look empty; when the first process ends, the kernel ends all that it started
 another user  as root in a container without namespaces: the code runs as nobody, who may start no process
 limits        processor time, memory and file sizes alone, which hold for the other two as well
 """
@@ -29,17 +29,32 @@ _LOOPBACK_UP = (
     "import fcntl, socket, struct;"
     " fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh', b'lo', 0x41))"  # SIOCSIFFLAGS, up and running
 )
-_MOUNTS = """
+_MOUNTS = r"""
 set -e
 "$1" -c "$2"; shift 2
 folder=$1; shift
 mount --make-rprivate /
 mount --bind "$folder" "$folder"
-while [ "$1" != -- ]; do mount -t tmpfs -o ro,size=4k none "$1"; shift; done
+if [ -d /dev/shm ]; then mount -t tmpfs -o size=64m none /dev/shm; fi
+while [ "$1" != -- ]; do
+  if [ -d "$1" ]; then mount -t tmpfs -o ro,size=4k none "$1"; else mount --bind /dev/null "$1"; fi
+  shift
+done
 shift
-mount -o remount,bind,ro /
+mounts=$(while read -r _ _ _ _ point options _; do
+  case $options in rw*) echo "$point" ;; esac
+done </proc/self/mountinfo)
+printf '%s\n' "$mounts" | while read -r point; do
+  point=$(printf %b "$point")
+  case $point in "$folder" | /dev/shm) continue ;; esac
+  mount -o remount,bind,ro "$point" 2>/dev/null || mount -t tmpfs -o ro,size=4k none "$point" 2>/dev/null || :
+done
 cd "$folder"
 exec "$@"
+"""
+"""All mounts but the folder and a /dev/shm of its own become read-only. A read-only `/` alone would leave as
+they were a volume, a /home, and /proc/sys, which takes what uid 0 writes whatever else uid 0 may not. What can
+neither be made so nor be covered is not reached by a path.
 """
 _PR_SET_DUMPABLE = 4
 _TIED = (sys.executable, "-P", str(Path(__file__).with_name("processes.py")), "0")
@@ -58,12 +73,13 @@ def way() -> Way:
 
 
 def confined(command: Sequence[str], folder: Path, hidden: Sequence[Path]) -> list[str]:
-    """The command with what confines it in front. `folder` stays writable; `hidden` folders look empty."""
+    """The command with what confines it in front. `folder` stays writable; all `hidden` looks empty."""
     return _namespaced(command, folder, hidden) if way() == "namespaces" else list(command)
 
 
 def _namespaced(command: Sequence[str], folder: Path, hidden: Sequence[Path]) -> list[str]:
-    unseen = [str(path) for path in hidden if path.is_dir()]
+    needed = (folder, Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable))
+    unseen = [str(path) for path in hidden if path.exists() and not any(one.is_relative_to(path) for one in needed)]
     inside = ("sh", "-c", _MOUNTS, "sh", sys.executable, _LOOPBACK_UP, str(folder), *unseen, "--", *_NO_RIGHTS)
     return [*_TIED, *_unshare(), *inside, *command]
 

@@ -11,8 +11,9 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -75,8 +76,12 @@ WITH_RANKS = Patience(60.0, 60.0, 240.0, Limits(240, 64 * 2**30, processes=None)
 """Real ranks load PyTorch, which reserves far more address space than it uses."""
 
 
-def grade(lab: Lab, file: Path, seed: int, patience: Patience | None = None) -> tuple[TaskResult, ...]:
+def grade(
+    lab: Lab, file: Path, seed: int, patience: Patience | None = None, unseen: Sequence[Path] = ()
+) -> tuple[TaskResult, ...]:
     """Every task of a lab, by what a submission answers to the probes of a seed.
+
+    `unseen` are files and folders that are kept from it, as this repository is.
 
     Raises OutOfRangeError for a file that is not there or too long, ShardlabError where the lab cannot run.
     """
@@ -101,12 +106,13 @@ def grade(lab: Lab, file: Path, seed: int, patience: Patience | None = None) -> 
             path.chmod(0o755 if path.is_dir() else 0o644)
         (folder / SCRATCH).mkdir()
         (folder / SCRATCH).chmod(0o777)  # all that another user may write to
-        answers = _ask(lab, asked, program, folder, waits)
+        hidden = (*_HIDDEN, *(path.resolve() for path in unseen))
+        answers = _ask(lab, asked, partial(_Conversation, program, folder, waits, hidden), waits)
     outcomes = [(probe.task, Outcome(probe.claim, problem)) for probe, problem in zip(asked, answers, strict=True)]
     return tally(lab, outcomes)
 
 
-def _ask(lab: Lab, asked: Sequence[Probe], program: Path, folder: Path, waits: Patience) -> list[str]:
+def _ask(lab: Lab, asked: Sequence[Probe], begin: Callable[[], "_Conversation"], waits: Patience) -> list[str]:
     """What is wrong with each probe's answer, empty where nothing is."""
     confinement.keep_secrets()
     problems: list[str] = []
@@ -123,7 +129,7 @@ def _ask(lab: Lab, asked: Sequence[Probe], program: Path, folder: Path, waits: P
                 problems.append(ended[probe.task])
                 continue
             if conversation is None:
-                conversation = _Conversation(program, folder, waits)
+                conversation = begin()
                 if conversation.problem:
                     return [*problems, *[conversation.problem] * (len(asked) - len(problems))]
             request = {"lab": lab.key, "function": probe.function, "given": dict(probe.given)}
@@ -155,7 +161,7 @@ def _explained(problem: str) -> str:
 class _Conversation:
     """A submission's process, asked a line at a time. `problem` says why it cannot be asked at all."""
 
-    def __init__(self, program: Path, folder: Path, waits: Patience) -> None:
+    def __init__(self, program: Path, folder: Path, waits: Patience, hidden: Sequence[Path]) -> None:
         command = [
             sys.executable,
             "-P",
@@ -171,7 +177,7 @@ class _Conversation:
         environment |= {PARENT: str(os.getpid())}
         self._waits = waits
         self._process = subprocess.Popen(
-            confinement.confined(command, folder, _HIDDEN),
+            confinement.confined(command, folder, hidden),
             cwd=folder,
             env=environment,
             stdin=subprocess.PIPE,

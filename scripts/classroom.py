@@ -118,16 +118,17 @@ def _grades(lab: Lab, options: argparse.Namespace) -> None:
     heads = ("student", "points", "of", *(task.name for task in lab.tasks), "questions", "remark")
     workers = 1 if lab.needs_torch else os.cpu_count()  # each waits for a process of its own
     with ThreadPoolExecutor(workers) as pool:
-        rows = pool.map(lambda student: _row(lab, student, options.submissions / student, word), students)
+        rows = pool.map(lambda student: _row(lab, student, options, word), students)
         _write(options.out, heads, rows)
 
 
-def _row(lab: Lab, student: str, folder: Path, word: str) -> Sequence[object]:
+def _row(lab: Lab, student: str, options: argparse.Namespace, word: str) -> Sequence[object]:
     """One student's line: a missing or unreadable submission earns nothing and says so."""
     with scratch("class") as name:
         try:
-            code, answers = _submission(folder, Path(name))
-            grade = graded(lab, code, student, answers, word)
+            code, answers = _submission(options.submissions / student, Path(name))
+            unseen = (options.submissions, options.word_file, options.roster, Path(options.out))
+            grade = graded(lab, code, student, answers, word, unseen)
         except (ShardlabError, OSError, UnicodeDecodeError) as error:
             return (student, 0, 100, *("" for _ in lab.tasks), "", str(error))
     right = sum(answer.right for answer in grade.answers)

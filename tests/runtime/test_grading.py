@@ -164,6 +164,30 @@ def test_nothing_can_be_written_outside_of_its_own_folder(tmp_path):
     assert not target.exists()
 
 
+SHUT = """
+def shut(path):
+    try:
+        open(path, "w").close()
+    except OSError:
+        return True
+
+assert shut("/proc/sys/kernel/domainname"), "uid 0 may write there whatever else it may not"
+assert all(shut(path + "/x") for path in {mounts!r}), "a volume, another disk, memory"
+assert open({word!r}).read() == ""
+"""
+
+
+@needs_namespaces
+def test_no_other_mount_can_be_written_either_and_what_is_kept_from_it_is_empty(tmp_path):
+    """A read-only `/` alone leaves a /home, a container's volume and the kernel's own settings as they were."""
+    word = tmp_path / "word"
+    word.write_text("a secret")
+    points = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
+    mounts = sorted(point for point in points - {"/dev/shm"} if os.path.isdir(point) and os.access(point, os.W_OK))
+    code = right_but(SHUT.format(mounts=mounts, word=str(word)))
+    assert earned(grade(BILL, submitted(tmp_path, code), SEED, unseen=(word,))) == 40
+
+
 @needs_namespaces
 def test_neither_the_tests_nor_the_reference_can_be_read(tmp_path):
     code = right_but(
