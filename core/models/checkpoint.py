@@ -34,6 +34,10 @@ _QUANTISERS = ("redhatai", "neuralmagic", "nvidia", "amd", "unsloth", "nm-testin
 """Whose FP8 has no blocks, whatever the model."""
 # NVIDIA's modelopt calibrates an fp8 cache too unless told otherwise (`--kv_cache_qformat` of its hf_ptq example)
 
+_PADDED = 8
+"""Ranks for which Qwen pads the MLPs of its own GPTQ and AWQ with zeros where their groups are odd: 29,568 of the
+72B are 29,696 (QwenLM/Qwen3 issue 578; config.json of Qwen2-VL-72B-Instruct-GPTQ-Int8). Others leave them."""
+
 _ATTENTION_AND_ENDS = (
     *(f"model.layers.{layer}.self_attn.{part}_proj" for layer in range(126) for part in "qkvo"),
     *(f"model.layers.{layer}.mlp.{part}_proj" for layer in (0, 125) for part in ("gate", "up", "down")),
@@ -61,6 +65,9 @@ def named_checkpoint(name: str) -> ModelSpec:
     blocked = dtype == "fp8" and short.startswith(_BLOCKED) and maker not in _QUANTISERS
     block = (128, 128) if blocked and "dynamic" not in short else None
     calibrated = maker == "nvidia" or short.endswith("-kv")
+    if maker == "qwen" and group and spec.intermediate_size // group % 2:
+        padded = _PADDED * group
+        served = replace(served, intermediate_size=-(-spec.intermediate_size // padded) * padded)
     made = replace(served, weight_dtype=dtype, quantisation_group=group, weight_block=block)
     if (maker, dtype) == ("meta-llama", "fp8"):
         made = as_of_meta(made)

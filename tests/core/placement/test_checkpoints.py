@@ -284,3 +284,19 @@ def test_a_name_says_how_a_cache_is_kept():
         "nvidia/Llama-3.1-70B-Instruct-FP8", "amd/Llama-3.1-70B-Instruct-FP8-KV", "RedHatAI/Qwen3-32B-FP8-dynamic"
     )}  # fmt: skip
     assert list(kept.values()) == ["fp8", "fp8", "bf16"]
+
+
+@pytest.mark.parametrize(
+    ("name", "inner", "splits"),
+    [
+        ("Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4", 29696, True),
+        ("Qwen/Qwen2.5-72B-Instruct-AWQ", 29696, True),
+        ("unsloth/Qwen2.5-72B-Instruct-AWQ", 29568, False),
+        ("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", 18944, False),
+    ],
+)
+def test_qwen_s_own_integers_are_padded_to_eight_ranks_where_their_groups_are_odd(name, inner, splits):
+    """The 72B of 4 bits was told not to split, and to take pipelines; its makers publish it for eight ranks."""
+    row = named_checkpoint(name)
+    assert row.intermediate_size == inner
+    assert (not check_tp_size(row, 8).broken) == splits
