@@ -46,12 +46,12 @@ def test_what_was_kept_names_its_day_and_version():
 
 
 def test_no_regime_is_told_worse_than_aiconfigurator_tells_it():
-    """One sequence's step is told alike, 14.3 % against 14.1; every other regime nearer, and all rows by half."""
+    """One sequence's step within 9 %, against 14; every other regime nearer too, and all rows by half."""
     told = {
         one.code: (one.shardlab.median_error, one.aiconfigurator.median_error) for one in regimes(planners().rows)
     }
-    assert all(ours <= theirs + 0.005 for ours, theirs in told.values())
-    assert all(ours < theirs for code, (ours, theirs) in told.items() if code != "decode_one")
+    assert all(ours < theirs for ours, theirs in told.values())
+    assert told["decode_one"][0] < 0.1
     assert told["every"][0] < told["every"][1] / 2
 
 
