@@ -129,10 +129,10 @@ def fit_link(table: Table, handover: bool = False) -> LinkFit | None:
 
 
 def least_relative_error(terms: Floats, values: Floats) -> Floats:
-    """Weights w ≥ 0 that minimise Σ|terms·w / values - 1|.  terms: (rows, numbers), values: (rows,)."""
+    """Weights w ≥ 0 that minimise Σ|terms·w / values - 1|; terms: (rows, numbers), values: (rows,), all above 0."""
     scaled = terms / values[:, None]
-    scale = scaled.max(axis=0)
-    scaled = scaled / np.where(scale > 0, scale, 1.0)
+    scale: Floats = scaled.max(axis=0)
+    scaled = scaled / scale
     best, best_cost = np.zeros(terms.shape[1]), float(len(values))
     for kept in _subsets(terms.shape[1]):
         corners = _corners(scaled[:, kept])
@@ -144,7 +144,7 @@ def least_relative_error(terms: Floats, values: Floats) -> Floats:
             best_cost = float(costs[at])
             best = np.zeros(terms.shape[1])
             best[kept] = corners[at]
-    return best / np.where(scale > 0, scale, 1.0)
+    return best / scale
 
 
 def _costs(scaled: Floats, corners: Floats) -> Floats:

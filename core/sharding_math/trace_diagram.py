@@ -123,12 +123,11 @@ def _differs_by_rank(tensor: ShardedTensor) -> bool:
 def _block(tensor: ShardedTensor, rank: int, dense: Array | None) -> Block:
     """Rank r's part, its place in the whole, and which cells are plainly wrong against the dense result."""
     part, (top, left) = tensor.parts[rank], _corner(tensor, rank)
-    gaps = np.zeros(part.shape)
-    if dense is not None:
-        due = dense[top : top + part.shape[0], left : left + part.shape[1]]
-        gaps = part.astype(np.float64) - due.astype(np.float64)
-    scale = 1.0 if dense is None else float(np.abs(dense).max()) or 1.0
-    wrong = np.abs(gaps) > scale * _ROUNDING
+    if dense is None:
+        return Block(rank, _texts(part, decimals(tensor)), top, left, (), ())
+    due = dense[top : top + part.shape[0], left : left + part.shape[1]]
+    gaps = part.astype(np.float64) - due.astype(np.float64)
+    wrong = np.abs(gaps) > (float(np.abs(dense).max()) or 1.0) * _ROUNDING
     under = tuple(_gap_text(gaps[:, j], wrong[:, j]) for j in range(part.shape[1])) if wrong.any() else ()
     marked = tuple((int(i), int(j)) for i, j in np.argwhere(wrong))
     return Block(rank, _texts(part, decimals(tensor)), top, left, marked, under)

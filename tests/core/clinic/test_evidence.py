@@ -134,3 +134,18 @@ def test_a_full_pipeline_and_a_tp_step_are_compared_with_the_same_sequences_in_f
     times = [point.y for point in case.model.points if point.series == "TP=4"]
     assert len(times) > 3
     assert all(time_s == pytest.approx(of(case, "wide_token"), rel=0.05) for time_s in times)
+
+
+def test_a_cases_latency_is_that_of_all_its_sums():
+    """64 all-reduces of Llama-3-8B: less than all communication, more than one."""
+    case = examine("kernel_off", POINTS)
+    parts = {(one.bar, one.term): one.amount for one in case.fix.segments}
+    for bar in {bar for bar, _ in parts}:
+        assert parts[bar, "latency"] > 64 * 1e-6
+        assert parts[bar, "bandwidth"] >= 0
+
+
+def test_what_others_saw_on_eight_ranks_is_as_they_printed_it():
+    """Source: distributed-llama's table of Raspberry Pi 4B, Llama-2-7B."""
+    case = examine("eight_ranks", POINTS)
+    assert (of(case, "seen_4"), of(case, "seen_8")) == (0.4940, 0.5882)

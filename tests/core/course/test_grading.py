@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.collectives.cost import ring_all_reduce
+from core.course.grading.probe import _short
 from core.course.grading.probes import probes
 from core.course.grading.questions import answers_in, points_each, questions, seed_of
 from core.course.grading.report import Grade, as_gradescope, as_junit, as_text, lines
@@ -279,3 +280,20 @@ def test_no_message_of_a_learner_breaks_a_report(message):
     ElementTree.fromstring(as_junit(grade))
     json.loads(as_gradescope(grade))
     as_text(grade)
+
+
+def test_the_slips_of_the_bill_leave_out_what_they_say():
+    """One all-reduce a layer is half of two, hops alone 2(N-1)α, of the compute alone more than of the whole."""
+    for seed in range(20):
+        payload, one, every, share = questions(LABS["lab-03"], seed)
+        assert payload.slips["values"] == payload.answer / 2
+        assert every.slips["one_a_layer"] == pytest.approx(every.answer / 2)
+        hops_s = 2 * (int(one.fields["tp"]) - 1) * float(one.fields["hop_us"]) * 1e-6
+        assert one.slips.get("latency_alone", hops_s) == pytest.approx(hops_s)
+        compute_s = float(share.fields["step_ms"]) / 1e3
+        assert share.slips["of_compute"] == pytest.approx(every.answer / compute_s)
+
+
+def test_a_long_value_is_shown_by_its_beginning():
+    assert _short("x" * 80) == "x" * 80
+    assert _short("x" * 81) == "x" * 79 + "…"

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from core.catalog import model
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.course.quiz import BANK, Choice, Number, Sheet, judge, paper
 from core.course.quiz.paper import MOST_SEED
@@ -222,3 +223,9 @@ def test_a_seed_or_a_key_that_is_none_is_refused():
         paper(0, ["riddle"])
     with pytest.raises(UnknownNameError):
         Sheet(0).with_answer("riddle", "42")
+
+
+def test_the_slips_of_the_wide_mlp_are_two_of_three_matrices_and_one_layer():
+    (asked,) = paper(1, ["swiglu_matrices"])
+    layers = model("qwen2.5-72b").num_hidden_layers
+    assert asked.slips == {"two": asked.answer * 2 / 3, "one_layer": asked.answer / layers}

@@ -76,3 +76,8 @@ def test_a_prediction_is_judged_once():
     lines = [*FIRST, seen_line(FIRST[-1], "one", LATER, 0.02, "a page")]
     with pytest.raises(ShardlabError, match="judged once"):
         read_foretold([*lines, seen_line(lines[-1], "one", LATER, 0.03, "another")])
+
+
+def test_what_is_seen_in_the_second_of_the_prediction_is_seen_after_it():
+    (one,) = read_foretold([*FIRST, seen_line(FIRST[-1], "one", MADE, 0.02, "a page")])
+    assert one.seen == MADE

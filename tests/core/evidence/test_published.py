@@ -8,8 +8,10 @@ from core.catalog import gpu, link, model
 from core.errors import UnknownNameError
 from core.evidence.published import read_published
 from core.evidence.published_names import published_dtype, published_gpu, published_model
-from core.evidence.published_terms import fits, prediction
+from core.evidence.published_terms import _most_resident, fits, prediction
+from core.models.kv_cache import kv_bytes_per_token
 from core.models.parameters import total_parameters
+from core.models.weights import read_weight_bytes
 from core.steps.model import Efficiency, TensorGroup, decode_terms, prefill_terms
 from tests.core.evidence.published_rows import GPT_FAST, QWQ, SATURATED
 
@@ -241,3 +243,14 @@ def test_what_ran_out_of_memory_does_not_fit_by_our_count():
 def test_a_prediction_is_never_under_its_roofline():
     found = prediction(read(SATURATED))
     assert found.predicted_s(Efficiency(1.0, 0.0)) >= found.roofline_s
+
+
+def test_the_most_that_run_at_once_have_half_of_their_answers_behind_them():
+    """Llama-3-8B on one H100: what its weights leave of the driver's memory, in caches of 1,000 + 500 tokens."""
+    spec, device = model("llama-3-8b"), gpu("h100-sxm")
+    asked = replace(
+        read(SATURATED), model=spec, gpu=device, group=TensorGroup(1, link("nvlink-4")), pp_size=1,
+        dtype="bf16", kv_dtype="bf16", batch=None, prompt_tokens=1000, output_tokens=1000,
+    )  # fmt: skip
+    free_bytes = device.usable_memory_bytes - read_weight_bytes(spec, "bf16", 1e9)
+    assert _most_resident(asked) == pytest.approx(free_bytes / (1500 * kv_bytes_per_token(spec)))

@@ -24,6 +24,7 @@ from core.links.fit import (
     why_not_fitted,
 )
 from core.links.nccl_tests import Row, Table, read_tables
+from core.links.nccl_tests.printed import printed_table
 from core.remark import remark
 from runtime.prose import worded
 from tests.core.links.printed_tables import header, row, sizes, table, words
@@ -273,3 +274,10 @@ def test_the_catalogs_measured_links_agree_with_tables_of_their_kind(key, name, 
         assert 1e6 * (row.base_s + fit.steps * row.latency_s) == pytest.approx(fit.fixed_us, rel=latency_within)
     if bandwidth_within is not None:
         assert row.measured_bytes_per_s == pytest.approx(fit.bandwidth_bytes_per_s, rel=bandwidth_within)
+
+
+def test_a_time_is_printed_to_five_figures():
+    """As nccl-tests does: 99.94, 100.5, 9999.9 and 10000."""
+    printed = printed_table("all_reduce", 8, [(1 << 20, time_us) for time_us in (99.94, 100.5, 9999.94, 10000.4)])
+    rows = [line.split() for line in printed.splitlines() if not line.startswith("#")]
+    assert [row[5] for row in rows] == ["99.94", "100.5", "9999.9", "10000"]

@@ -263,3 +263,12 @@ def test_an_algbw_of_few_digits_is_no_mistyped_one():
     alone, both = (ranks_span(halves, "all_gather", False) for halves in ([exact] * 3, [exact] * 3 + [coarse]))
     assert both[1] - both[0] > 5 * (alone[1] - alone[0])
     assert both[0] < 2 < both[1]
+
+
+def test_a_hypercube_of_one_rank_sends_nothing_and_is_no_link():
+    found = only(
+        "\n".join(
+            ["# Collective test starting: hypercube_perf", *header(), *(hypercube(n, 5.0, 1) for n in sizes())]
+        )
+    )
+    assert not found.trusted

@@ -205,3 +205,21 @@ def test_a_bus_without_its_domain_may_be_of_several_gpus():
     listed = re.sub(r"device +\d \[[^]]*\]", "device  0 [0x01]", table(ranks=4))
     (said,) = words(only(listed).warnings)
     assert "without its PCI domain" in said
+
+
+@pytest.mark.parametrize(("contradict", "trusted"), [(4, True), (5, False)])
+def test_a_table_half_of_whose_rows_hold_is_trusted_and_no_other(contradict, trusted):
+    """Eight rows, of which some took ten times what their bandwidth says."""
+    printed = [row(n, model_us(n)) for n in sizes(1 << 20)]
+    times = r"(\d+)\.(\d+)( +[\d.]+ +[\d.]+ +0)"
+    edited = [re.sub(times, r"\g<1>0.\g<2>\g<3>", line) for line in printed[:contradict]]
+    found = only("\n".join([*header(), *edited, *printed[contradict:]]))
+    assert (len(found.rows), found.trusted) == (8 - contradict, trusted)
+
+
+def test_a_last_figure_that_is_missing_is_told():
+    """The in-place half's count of wrong results, of one row of many; a lone row has none to compare with."""
+    printed = [row(n, model_us(n)) for n in sizes(1 << 20)]
+    cut = re.sub(r"\s+0$", "", printed[-1])
+    found = [only("\n".join([*header(), *rows])) for rows in ((*printed[:-1], cut), printed)]
+    assert ["links.last_figure_cut" in {one.code for one in each.warnings} for each in found] == [True, False]

@@ -6,6 +6,7 @@ from core.catalog import model
 from core.errors import IndivisibleError, OutOfRangeError, UnknownNameError
 from core.models.loaded_weights import (
     Stage,
+    StoredTensor,
     allocated_bytes,
     loaded_weight_bytes,
     rank_tensors,
@@ -118,3 +119,9 @@ def test_kernels_pad_experts_to_their_tiles():
         parts = {t.name: t.size_bytes for t in rank_tensors(model("gpt-oss-120b"), tp_size, dtype="mxfp4-marlin")}
         assert parts["experts down"] == 128 * inner * 3072 * 17 // 32
         assert parts["experts down bias"] == 128 * 3072 * 2
+
+
+def test_segments_hold_every_copy_of_a_tensor():
+    """Three of 1 MiB fill two of 2 MiB, three of 9 MiB two of 20 MiB; of 11 MiB each has 12."""
+    small, middling, large = (reserved_bytes([StoredTensor("x", 3, size * MIB)]) for size in (1, 9, 11))
+    assert (small, middling, large) == (4 * MIB, 40 * MIB, 36 * MIB)

@@ -385,3 +385,9 @@ def test_glm_4_in_eight_bits_has_no_blocks_and_glm_5_has():
     """vLLM's recipe (GLM/GLM.html) serves GLM-4.5-Air-FP8 at TP=8, 176 columns a rank; GLM-5's file has blocks."""
     assert check_tp_size(named_checkpoint("zai-org/GLM-4.6-FP8"), 8).broken == ()
     assert named_checkpoint("zai-org/GLM-5-FP8").weight_block == (128, 128)
+
+
+def test_layers_share_one_block_where_a_config_counts_none():
+    """Zamba2Config's own default of num_mem_blocks."""
+    spec = read({name: value for name, value in ZAMBA2.items() if name != "num_mem_blocks"})
+    assert {t.name: t.copies for t in rank_tensors(spec)}["qkv"] == 1

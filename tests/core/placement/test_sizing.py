@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.catalog import gpu, link, model
+from core.collectives.cost import as_measured, ring_all_gather, ring_reduce_scatter
 from core.errors import OutOfRangeError
 from core.models.checkpoint import checkpoint_width
 from core.placement.asked import Machine, question_of
@@ -163,3 +164,12 @@ def test_a_network_is_crossed_where_there_are_nodes():
         question_of(spec, Machine(gpu("h100-sxm"), 8, nodes, network=link("ib-ndr")), Demand()) for nodes in (1, 2)
     )
     assert transfer_s(far, Layout(1), Layout(1)) > transfer_s(near, Layout(1), Layout(1))
+
+
+def test_a_shared_cache_of_heads_sends_queries_in_and_outputs_out():
+    """Qwen2.5-1.5B on four: two share a cache of two heads; six heads of 128 a sequence each way, a layer."""
+    question = replace(asked("qwen2.5-1.5b", concurrency=16), context_parallel=True)
+    whole, shared = (judge(question, Layout(4, dcp_size=share)).timing.comm_s for share in (1, 2))
+    payload, nvlink = 16 * 6 * 128 * 2, as_measured(question.cluster.link)
+    each_s = ring_all_gather(payload, 2, nvlink).total_s + ring_reduce_scatter(payload, 2, nvlink).total_s
+    assert shared - whole == pytest.approx(28 * each_s)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from core.errors import UnreadableTextError
 from core.serving.bench_reader import MOST_RESULTS, read_bench_results
+from core.serving.bench_results import _differ
 from runtime.prose import worded
 
 PRINTED = """\
@@ -364,3 +365,9 @@ def test_a_megabyte_of_anything_is_read_or_refused_at_once(text):
 def test_no_text_breaks_the_reader(noise, place):
     text = PRINTED[:place] + noise + PRINTED[place:]
     assert all(result.line >= 1 for result in read_bench_results(text + PRINTED))
+
+
+@pytest.mark.parametrize("printed", [0.0, 0.01, 0.5, 900.0])
+def test_a_figure_does_not_differ_from_itself(printed):
+    assert not _differ(printed, printed)
+    assert _differ(printed, 1.2 * printed + 0.02)

@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 from datetime import datetime
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import OutOfRangeError, UnreadableTextError
+from core.placement.layout import Layout
+from core.placement.trace_load import trace_remark
 from core.serving.arrivals import Requests
 from core.serving.load import EngineCost
 from core.serving.simulate import simulate
-from core.serving.trace import MOST_CHARACTERS, MOST_REQUESTS, read_trace
+from core.serving.trace import MOST_CHARACTERS, MOST_REQUESTS, Trace, read_trace
 
 COST = EngineCost(1024, 64, 0.08, (1, 64, 256), (0.010, 0.016, 0.035), most_running=200)
 AZURE = (
@@ -127,3 +130,10 @@ def test_dates_are_as_far_apart_as_pythons(one, other):
     first, last = sorted((one, other))
     trace = read_trace(f"timestamp,prompt,output\n{first.isoformat(' ')},1,1\n{last.isoformat()},1,1\n")
     assert trace.arrivals_s[-1] == pytest.approx((last - first).total_seconds(), abs=1e-4)
+
+
+@pytest.mark.parametrize(("left_out", "unread"), [(0, 0), (3, 0), (0, 2), (3, 2)])
+def test_what_was_not_sent_of_a_trace_is_said(left_out, unread):
+    trace = Trace((0.0,), (8,), (4,), left_out, unread)
+    plan, run = SimpleNamespace(layout=Layout(1)), SimpleNamespace(cut=0)
+    assert (trace_remark(trace, plan, run).values["left"] is not None) == bool(left_out or unread)

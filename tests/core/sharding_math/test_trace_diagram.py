@@ -8,7 +8,7 @@ from core.sharding_math.examples import run
 from core.sharding_math.mistakes import DEAR_ORDERS, MISTAKES, broken
 from core.sharding_math.numerics import precision
 from core.sharding_math.provenance import signed
-from core.sharding_math.trace_diagram import trace_diagram
+from core.sharding_math.trace_diagram import _gap_text, trace_diagram
 
 FLOAT32 = precision("float32")
 
@@ -186,3 +186,8 @@ def test_a_mistake_is_held_against_the_result_it_should_have():
 
 def test_numbers_are_written_with_a_minus_and_without_a_negative_zero():
     assert [signed(-1.316, 2), signed(-0.004, 2), signed(2.0, 0)] == ["−1.32", "0.00", "2"]
+
+
+def test_a_difference_below_one_has_its_sign():
+    one = np.array([True])
+    assert [_gap_text(np.array([gap]), one) for gap in (0.5, 2.0, -0.5)] == ["+0.50", "+2.00", "−0.50"]

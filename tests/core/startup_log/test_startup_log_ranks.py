@@ -3,8 +3,10 @@
 import pytest
 
 from core.catalog import model
+from core.startup_log.lines import read_lines
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given
+from core.startup_log.resolve import find_ranks
 from tests.core.startup_log.printed_logs import CONFIG, DEEPSEEK, formula, told, verdicts
 
 
@@ -166,3 +168,11 @@ def test_stages_of_a_pipeline_and_a_latent_cache_are_told_apart():
     assert [check.verdict for check in weights] == ["ok", "ok"]
     assert weights[1].predicted > weights[0].predicted + 0.8
     assert next(check.predicted for check in report.checks if check.quantity == "cpu_blocks") == 7767
+
+
+def test_a_lone_rank_of_number_zero_says_nothing_of_how_many_there_are():
+    """Rank 3 is one of four at least."""
+    lone, fourth = (
+        find_ranks(read_lines(f"(Worker_TP{rank} pid=1) INFO [gpu_worker.py:298] 1 s")) for rank in (0, 3)
+    )
+    assert (lone.tp_size, lone.pp_size, fourth.tp_size) == (None, None, 4)

@@ -4,8 +4,11 @@ import pytest
 
 from core.catalog import model
 from core.errors import OutOfRangeError
+from core.models.loaded_weights import rank_tensors
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given
+from core.startup_log.weight_rules import tensor_rows
+from core.units import MIB
 from tests.core.startup_log.printed_logs import CONFIG, formula, told, verdicts
 
 
@@ -128,3 +131,13 @@ def test_metas_own_fp8_leaves_attention_alone(path, gib, verdict):
         f"(VllmWorkerProcess pid=7) INFO 07-24 14:07:31 model_runner.py:692] Loading model weights took {gib} GB"
     )
     assert verdicts(text, Given(None, 8, None, None))["weights_gib"] == {verdict}
+
+
+def test_the_tensors_of_a_rank_come_to_what_it_loads():
+    """In MiB, each as often as there are copies of it; an allocator hands out no less."""
+    spec = model("llama-3-8b")
+    rows = tensor_rows(spec, 4)
+    assert sum(row.copies * row.size_mib for row in rows) * MIB == pytest.approx(
+        sum(tensor.copies * tensor.size_bytes for tensor in rank_tensors(spec, 4))
+    )
+    assert all(row.size_mib <= row.allocated_mib for row in rows)

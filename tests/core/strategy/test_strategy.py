@@ -224,3 +224,8 @@ def test_the_parts_of_a_step_add_up_as_they_are_told(key):
     for total, unit, parts in told:
         shares = re.findall(rf"([\d.]+) {unit}\b", parts)
         assert wrong(f"{' + '.join(shares)} = {total} {unit}") == []
+
+
+def test_one_data_parallel_rank_has_nothing_to_share_out_by_zero():
+    plans = choose(model("llama-3-70b"), A100, TrainingDemand()).plans
+    assert {plan.strategy.zero for plan in plans if plan.strategy.dp_size == 1} == {0}

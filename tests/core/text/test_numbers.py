@@ -91,3 +91,7 @@ def test_no_text_raises(text):
 def test_a_text_of_any_length_is_refused_at_once(piece):
     """Only its length is looked at: no pattern and no `int` sees it."""
     assert number(piece * 1_000_000) is None
+
+
+def test_a_whole_number_has_eighteen_digits_at_most():
+    assert [whole_number(text) for text in ("1e18", "-1e18", "2e18", "-2e18")] == [10**18, -(10**18), None, None]

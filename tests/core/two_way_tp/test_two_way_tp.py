@@ -29,6 +29,7 @@ from core.two_way_tp import (
     weights_per_rank,
 )
 from core.two_way_tp.interconnect import fitted_sweep, sums_s
+from core.two_way_tp.run_log import _step
 
 
 def log_lines(**changes):
@@ -284,3 +285,15 @@ def test_sums_on_a_link_that_is_a_line_are_billed_on_that_line():
     fit = fitted_sweep({size: 1e-4 + size / 1e9 for size in sizes}, 2)
     assert sums_s(fit, [1_000_000] * 4) == pytest.approx(4.4e-3)
     assert sums_s(fit, []) == 0
+
+
+def test_norms_of_heads_are_whole_on_every_rank():
+    """Qwen3-8B: two of 128 in each of 36 layers, two norms of 4096 in each and one at the end."""
+    held = weights_per_rank(model("qwen3-8b"), 2)
+    assert held.whole == 36 * (2 * 4096 + 2 * 128) + 4096
+
+
+def test_a_timed_step_is_read_from_microseconds():
+    ranks = [{"began_us": 2e6, "ended_us": 5e5, "collectives_us": [[1e6, 3e6]]}]
+    (rank,) = _step({"number": 3, "token": 7, "ranks": ranks}).ranks
+    assert (rank.began_s, rank.ended_s, rank.collectives_s) == (2.0, 0.5, ((1.0, 3.0),))
