@@ -24,6 +24,19 @@ class Known(tuple[Row, ...]):
         return int(held["hash"])
 
 
+class Itself:
+    """An answer that is kept, as a key: it is this very one, whatever it holds."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Itself) and self.value is other.value
+
+
 def as_key(value: Any) -> Hashable:
     """An argument by what it holds: a list as a tuple. Raises TypeError for what has no hash."""
     key = tuple(value) if isinstance(value, list) else value
@@ -32,14 +45,15 @@ def as_key(value: Any) -> Hashable:
 
 
 def kept(work: Callable[Asked, Answer], key: Callable[[Any], Hashable] = as_key) -> Callable[Asked, Answer]:
-    """`work` done once for the same arguments in one language; its answer is shared, and so never changed.
+    """`work` done once for the same arguments in one language; its answer is shared, a list as `Known` rows.
 
     Arguments that have no key are worked for each time.
     """
 
     @lru_cache(maxsize=_KEPT)
     def remembered(language: str, args: Any, named: Any) -> Answer:
-        return work(*args, **dict(named))
+        answer = work(*args, **dict(named))
+        return Known(answer) if type(answer) is list else answer  # type: ignore[arg-type, return-value]
 
     @wraps(work)
     def answered(*args: Asked.args, **named: Asked.kwargs) -> Answer:

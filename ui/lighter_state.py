@@ -9,20 +9,28 @@ and each message, also asks whether to stop or to begin anew: one comparison whe
 Each message of a run also asks for an option of the configuration, under a lock that all visitors' threads share:
 in a hall of 150 they stood in line for it. Options are read, not written, once a server runs: no lock is needed.
 
+Each command is wrapped in one that notes what it was asked and how long it took, which this app tells nobody.
+
 And whatever list or mapping a component is given is tried as a data frame of every library there is, for which
 pandas is imported, half of what a server's first page waits for. No component of this app is given a frame.
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping
+from types import MethodType
 from typing import Any
 
 import streamlit as st
 from streamlit import config
 from streamlit.components.v2.bidi_component import serialization
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.metrics_util import gather_metrics
 from streamlit.runtime.scriptrunner import ScriptRunner, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.runtime.state.presentation import apply_presenter
 from streamlit.runtime.state.session_state import SessionState, Value, _missing_key_error_message
+
+_COUNTED = gather_metrics("no command", lambda: None).__code__
+"""Of the wrapper that notes what each command was asked and how long it took."""
 
 _whole = vars(SessionState)["filtered_state"].fget
 
@@ -134,6 +142,20 @@ def install() -> None:
     ScriptRunner._maybe_handle_execution_control_request = _yield_if_asked  # type: ignore[method-assign, assignment]
     SessionState.filtered_state = property(OneKeyAtATime)  # type: ignore[assignment]
     serialization._extract_dataframes_from_dict = without_frames  # type: ignore[assignment]
+    _count_no_commands()
+
+
+def _count_no_commands() -> None:
+    """Have each command begin with its own work. Where no statistics are gathered, their wrapper has none."""
+    if option("browser.gatherUsageStats"):
+        return
+    for owner in (st, *DeltaGenerator.__mro__):
+        for name, command in list(vars(owner).items()):
+            counted = getattr(command, "__func__", command)
+            if getattr(counted, "__code__", None) is not _COUNTED:
+                continue
+            of = getattr(command, "__self__", None)
+            setattr(owner, name, counted.__wrapped__ if of is None else MethodType(counted.__wrapped__, of))
 
 
 def without_frames(data: dict[str, Any], frames: dict[str, bytes] | None = None) -> dict[str, Any]:

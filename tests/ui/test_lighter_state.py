@@ -5,11 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit import config
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest
 
-from ui.lighter_state import OneKeyAtATime, _locked_option, _whole, option
+from ui.lighter_state import _COUNTED, OneKeyAtATime, _locked_option, _whole, install, option
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,6 +36,20 @@ def test_every_key_and_value_are_those_of_streamlits_own_copy():
     for key in [*whole, *state._keys(), "unheard of", "$$STREAMLIT_INTERNAL_KEY_X"]:
         assert (key in lighter) == (key in whole), key
         assert lighter.get(key, "none") == whole.get(key, "none"), key
+
+
+def test_no_command_is_counted_and_each_draws_what_it_drew():
+    install()
+    commands = [
+        *vars(st).values(),
+        *(getattr(st._main, name) for name in dir(st._main) if not name.startswith("__")),
+    ]
+    counted = [one for one in commands if getattr(getattr(one, "__func__", one), "__code__", None) is _COUNTED]
+    assert not counted
+    assert st.markdown.__self__ is st._main
+    app = AppTest.from_function(page, default_timeout=60).run()
+    assert not app.exception
+    assert [widget.label for widget in app.number_input] == ["typed", "without a key"]
 
 
 def test_an_option_is_the_one_that_streamlit_reads():

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from core import units
 from runtime.content import language, load, slug
-from runtime.kept import Known, as_key
+from runtime.kept import Itself, Known, as_key
 from runtime.kept import kept as keep
 from runtime.quantities import grouped, local, style
 
@@ -143,6 +143,8 @@ class Sheet:
 
 def sheet(table: "pd.DataFrame | Sequence[Row]") -> Sheet:
     """A figure's rows as a table, made ready once for the same content and language."""
+    if isinstance(table, Known):
+        return _known_sheet(language(), Itself(table))
     if not isinstance(table, pd.DataFrame):
         try:
             content, types = Frozen.of_rows(table)
@@ -156,6 +158,11 @@ def sheet(table: "pd.DataFrame | Sequence[Row]") -> Sheet:
         return _sheet(language(), types, Frozen.of(table))
     except TypeError:  # a cell that has no key
         return _worded_frame(table)
+
+
+@lru_cache(maxsize=_KEPT)
+def _known_sheet(language: str, table: Itself) -> Sheet:
+    return sheet(list(table.value))
 
 
 def head(column: str) -> str:

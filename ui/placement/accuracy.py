@@ -99,12 +99,17 @@ def _beside_fields() -> Mapping[str, object]:
     }
 
 
+@kept
+def _beside_table() -> list[Row]:
+    return rows.bands_beside(regimes(planners().rows))
+
+
 def _beside(page: Page) -> None:
     """Another planner on the same rows."""
     page.fill(_beside_fields())
     with st.container(key="aside_beside"):
         page.say("accuracy.beside")
-        table = rows.bands_beside(regimes(planners().rows))
+        table = _beside_table()
         page.figure(charts.planners_beside(table, page.look), "accuracy.reading_beside", table, "planners")
 
 

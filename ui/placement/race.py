@@ -1,5 +1,7 @@
 """The planner's race: the winner is named first, then the plans run side by side."""
 
+from functools import lru_cache
+
 import streamlit as st
 
 from core.placement.plan import Question as Plans
@@ -25,16 +27,16 @@ def ask(page: Page) -> str:
         return inputs.option(said("placement", "race.load"), page.key("race_load"), words, RUSH)
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def _raced(_question: Plans, load: str, told: str) -> rows.Asked:
-    """A race, once for as long as nothing is asked anew. `told` is the question, in words."""
-    at_once = _question.cluster.gpus <= beside.AT_ONCE_GPUS
-    return rows.asked(_question, load) if at_once else workers.run(rows.asked, _question, load)
+@lru_cache(maxsize=16)
+def _raced(question: Plans, load: str) -> rows.Asked:
+    """A race, once for whoever asks the same."""
+    at_once = question.cluster.gpus <= beside.AT_ONCE_GPUS
+    return rows.asked(question, load) if at_once else workers.run(rows.asked, question, load)
 
 
 def scene(page: Page, question: Plans, load: str) -> None:
     """The whole scene: who races, the guess, and after it the race."""
-    asked = _raced(question, load, repr(question))
+    asked = _raced(question, load)
     if asked.ran is None or asked.winner is None:
         page.reading("race.alone")
         return
