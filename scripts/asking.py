@@ -8,7 +8,7 @@ from core.catalog import gpu, link
 from core.errors import OutOfRangeError, UnknownNameError
 from core.models.checkpoint import named_checkpoint
 from core.models.hf_config import model_from_config
-from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of, usual_width
+from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of, usual_cache, usual_width
 from core.placement.assumed import held_to
 from core.placement.cluster import custom_gpu
 from core.placement.demand import Demand
@@ -87,7 +87,7 @@ def add_widths(parser: Parser) -> None:
 def question(options: argparse.Namespace, demand: Demand) -> Question:
     """What was asked, in core's nouns; `demand` has what only this command asks."""
     placed, gpus = checkpoint(options), machine(options)
-    options.kv_dtype = options.kv_dtype or placed.cache_dtype
+    options.kv_dtype = options.kv_dtype or usual_cache(placed, gpus.gpu)
     asked = replace(
         demand,
         prompt_tokens=options.prompt,

@@ -72,9 +72,18 @@ def asked_width(model: ModelSpec, gpu: GpuSpec, scenario_width: str) -> str:
     return usual_width(model, gpu) if scenario_width == Demand().dtype else scenario_width
 
 
-def asked_cache(model: ModelSpec, scenario_width: str | None) -> str:
-    """The width of keys and values that was asked for; the checkpoint's own where a scenario leaves its default."""
-    return model.cache_dtype if scenario_width in (None, Demand().kv_dtype) else str(scenario_width)
+def usual_cache(model: ModelSpec, gpu: GpuSpec) -> str:
+    """How the checkpoint asks for keys and values to be kept; in 16 bits on a GPU that has no fp8.
+
+    There an engine's own choice, the checkpoint's, ends at the first write: "type fp8e4nv not supported in this
+    architecture" (vLLM issue 26431).
+    """
+    return Demand().kv_dtype if gpu.fp8_flops is None else model.cache_dtype
+
+
+def asked_cache(model: ModelSpec, gpu: GpuSpec, scenario_width: str) -> str:
+    """The scenario's width of keys and values; as is usual for checkpoint and GPU where it leaves its default."""
+    return usual_cache(model, gpu) if scenario_width == Demand().kv_dtype else scenario_width
 
 
 def question_of(

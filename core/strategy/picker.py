@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from core.placement.asked import usual_width
+from core.placement.asked import usual_cache, usual_width
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
 from core.placement.layout import Layout
@@ -64,7 +64,7 @@ class Question:
             prompt_tokens=self.sequence_tokens,
             output_tokens=self.output_tokens,
             dtype=self.weight_dtype or usual_width(self.model, self.cluster.gpu),
-            kv_dtype=self.kv_dtype or self.model.cache_dtype,
+            kv_dtype=self.kv_dtype or usual_cache(self.model, self.cluster.gpu),
         )
         return ServingQuestion(self.model, self.cluster, measured_budget(self.cluster.gpu), demand)
 

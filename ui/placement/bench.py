@@ -231,7 +231,7 @@ def _question(
         prompt_tokens=scenario.prompt_tokens,
         output_tokens=scenario.output_tokens,
         dtype=asked_width(model, scenario.gpu_spec, scenario.weight_dtype),
-        kv_dtype=asked_cache(model, scenario.kv_dtype),
+        kv_dtype=asked_cache(model, scenario.gpu_spec, scenario.kv_dtype),
         slo_itl_s=sizes.slo_ms / 1e3 or None,
         slo_ttft_s=details.first_ms / 1e3 or None,
         requests_per_s=details.requests_per_s or None,

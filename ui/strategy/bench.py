@@ -76,7 +76,7 @@ def ask(page: Page) -> Asked:
             prompt,
             output,
             neighbours,
-            asked_cache(scenario.model_spec, scenario.kv_dtype),
+            asked_cache(scenario.model_spec, scenario.gpu_spec, scenario.kv_dtype),
             asked_width(scenario.model_spec, scenario.gpu_spec, scenario.weight_dtype),
         ),
     )
@@ -139,7 +139,7 @@ def _question(page: Page) -> Question:
         sequence_tokens=tokens,
         output_tokens=scenario.output_tokens,
         weight_dtype=asked_width(scenario.model_spec, scenario.gpu_spec, scenario.weight_dtype),
-        kv_dtype=asked_cache(scenario.model_spec, scenario.kv_dtype),
+        kv_dtype=asked_cache(scenario.model_spec, scenario.gpu_spec, scenario.kv_dtype),
     )
 
 

@@ -11,7 +11,7 @@ from core.models.checkpoint import checkpoint_width, named_checkpoint
 from core.models.hf_config import model_from_config
 from core.models.kv_cache import kv_bytes_per_token_per_rank
 from core.models.loaded_weights import loaded_weight_bytes
-from core.placement.asked import Machine, asked_cache, question_of
+from core.placement.asked import Machine, question_of, usual_cache
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
 from core.placement.plan import Question
@@ -266,7 +266,7 @@ FP8_CACHE = {"num_bits": 8, "type": "float", "strategy": "tensor", "dynamic": Fa
 def test_a_cache_is_kept_as_the_checkpoint_asks_and_the_command_makes_it_so(block, width):
     """As `--kv-cache-dtype auto` resolves it; a command that counts on it says it, so that every engine does."""
     spec = model_from_config(json.dumps({**LLAMA, "quantization_config": block}))
-    asked = question_of(spec, Machine(gpu("h100"), 8), Demand(dtype="fp8", kv_dtype=asked_cache(spec, None)))
+    asked = question_of(spec, Machine(gpu("h100"), 8), Demand(dtype="fp8", kv_dtype=usual_cache(spec, gpu("h100"))))
     plan = place(asked).plans[0]
     half = kv_bytes_per_token_per_rank(spec, plan.layout.tp_size, "bf16") / 2
     assert asked.demand.kv_dtype == width
@@ -276,6 +276,15 @@ def test_a_cache_is_kept_as_the_checkpoint_asks_and_the_command_makes_it_so(bloc
     assert ("--kv-cache-dtype" in told["vllm"]) == (width == "fp8")
     whole = replace(asked, demand=replace(asked.demand, kv_dtype="bf16"))
     assert ("--kv-cache-dtype bfloat16" in serve_command(whole, plan)) == (width == "fp8")
+
+
+def test_a_gpu_without_fp8_keeps_its_cache_in_16_bits_whatever_the_checkpoint_asks():
+    """vLLM takes the checkpoint's word on an A100 too, and Triton has no such type there: the command says bf16."""
+    spec, old = named_checkpoint("nvidia/Llama-3.1-70B-Instruct-FP8"), gpu("a100")
+    asked = question_of(spec, Machine(old, 8), Demand(dtype="fp8", kv_dtype=usual_cache(spec, old)))
+    assert asked.demand.kv_dtype == "bf16"
+    assert "--kv-cache-dtype bfloat16" in serve_command(asked, place(asked).plans[0])
+    assert "--kv-cache-dtype bf16" in serve_command(asked, place(asked).plans[0], "sglang")
 
 
 def test_a_name_says_how_a_cache_is_kept():
