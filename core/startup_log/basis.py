@@ -199,7 +199,9 @@ def basis_of(run: Run, others: Sequence[Run], given: Given) -> Basis:
         spec, near = given.model, False
     form = None if spec is None else find_format(settings, spec, given.dtype)
     if spec is not None and given.dtype is not None and form is None:
-        raise OutOfRangeError("dtype", given.dtype, "is none of bf16, fp16, fp32, fp8, int8, int4, awq, mxfp4")
+        raise OutOfRangeError(
+            "dtype", given.dtype, "is none of bf16, fp16, fp32, fp8, int8, int4, awq, mxfp4, nvfp4"
+        )
     unstated = () if sizes.stated else (Doubt(remark("startup_log.ranks_assumed", tp=sizes.tp_size)),)
     doubts = (*unstated, *((Doubt(remark("startup_log.near_name")),) if near else ()))
     driver = any("Worker" in speaker.speaker for speaker in run.lines)

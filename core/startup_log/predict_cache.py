@@ -214,7 +214,8 @@ def concurrency(basis: Basis, figure: Figure, tokens: int | None) -> Outcome:
     doubts = list(basis.doubts)
     if basis.windowed:
         doubts.append(Doubt(remark("startup_log.others_keep_less")))
-    if basis.settings.draft and not basis.settings.draft_tokens and basis.keeps_states:
+    known = basis.settings.draft_tokens and basis.settings.draft_method in (None, "mtp")
+    if basis.settings.draft and basis.keeps_states and not known:
         doubts.append(Doubt(remark("startup_log.draft_cache")))
     low, high = within(value, figure.step)
     return Prediction(value, formula, low, high, tuple(doubts))

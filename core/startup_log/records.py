@@ -69,6 +69,7 @@ class Settings:
     partition: tuple[int, ...] = ()
     draft: bool = False
     draft_tokens: int | None = None
+    draft_method: str | None = None
     adapters: bool = False
     offload: bool = False
     dp_attention: bool = False

@@ -23,6 +23,7 @@ _FORMATS = {
     "gptq_marlin_24": "int4", "mxfp4": "mxfp4", "gpt_oss_mxfp4": "mxfp4", "experts_int8": "int8",
     "bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "half": "fp16", "fp32": "fp32",
     "float32": "fp32", "float": "fp32", "int8": "int8", "w8a8": "int8", "int4": "int4", "w4a16": "int4",
+    "nvfp4": "nvfp4",
 }  # fmt: skip
 _PATH_HINTS = (
     (re.compile(r"nvfp4|gguf|bnb|bitsandbytes|q\d_k|modelopt|smoothquant|w4afp8|hqq|aqlm", re.I), "unknown"),
@@ -81,6 +82,8 @@ def find_format(settings: Settings, spec: ModelSpec, given: str | None) -> str |
 
 
 def _format_said(settings: Settings, spec: ModelSpec) -> str | None:
+    if spec.weight_dtype == "nvfp4":  # a config was given, as no row of the catalog is: it says what is left alone
+        return spec.weight_dtype
     name = _last_part(settings.model_path or "")
     hint = next((key for pattern, key in _PATH_HINTS if pattern.search(name)), None)
     known = None if hint == "unknown" else hint

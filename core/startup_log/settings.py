@@ -120,6 +120,7 @@ def _layers(text: str) -> tuple[int, ...]:
 _ASIDES: tuple[tuple[str, str, re.Pattern[str], Callable[[str], object]], ...] = (
     ("architecture", "Resolved architecture", re.compile(r"Resolved architecture: (\w{1,80})"), str),
     ("architecture", "Load weight end", re.compile(r"Load weight end\.[^,]{0,40}?,? ?type=(\w{1,80})"), str),
+    ("draft_method", "SpeculativeConfig(", re.compile(r"SpeculativeConfig\(method='(\w{1,40})'"), str),
     ("max_model_len", "max model len", re.compile(r"Using max model len (\d{1,9})"), whole),
     ("partition", "unevenly", re.compile(r"unevenly partitioned: \[([\d,\s]{1,400})\]"), _layers),
     ("partition", "LAYER_PARTITION", re.compile(r"VLLM_PP_LAYER_PARTITION=['\"]?([\d,]{1,400})"), _layers),

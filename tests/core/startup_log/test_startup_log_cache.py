@@ -179,6 +179,8 @@ def test_a_state_is_kept_for_each_token_drafted_ahead():
     assert verdicts(text.format("21.00"))["max_concurrency"] == {"off"}
     untold = text.replace("num_spec_tokens=3", "quantization=None")
     assert verdicts(untold.format("27.81"))["max_concurrency"] == {"unexplained"}
+    another = text.replace("method='mtp'", "method='dflash'")  # a draft's own layers keep a cache
+    assert verdicts(another.format("21.00"))["max_concurrency"] == {"unexplained"}
 
 
 def test_tokens_that_requests_fill_may_end_at_a_block():

@@ -1,9 +1,12 @@
 """Weights a rank holds, as each engine and each release printed them."""
 
+import json
+
 import pytest
 
 from core.catalog import model
 from core.errors import OutOfRangeError
+from core.models.hf_config import model_from_config
 from core.models.loaded_weights import rank_tensors
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given
@@ -141,3 +144,18 @@ def test_the_tensors_of_a_rank_come_to_what_it_loads():
         sum(tensor.copies * tensor.size_bytes for tensor in rank_tensors(spec, 4))
     )
     assert all(row.size_mib <= row.allocated_mib for row in rows)
+
+
+def test_a_config_of_nvfp4_says_what_is_left_alone():
+    """Qwen3-8B, attention in two bytes an element and MLPs in 0.5625: 8.02 GiB; 6.01 all narrow, 15.26 in bf16."""
+    fields = {
+        "model_type": "qwen3", "hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 36,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151936,
+        "quantization_config": {
+            "quant_method": "modelopt", "quant_algo": "NVFP4", "group_size": 16, "ignore": ["*self_attn*"]
+        },
+    }  # fmt: skip
+    given = Given(model_from_config(json.dumps(fields)), 1, None, None)
+    text = "INFO quantization=modelopt_fp4\nINFO [gpu_model_runner.py:2007] Model loading took {} GiB and 5 seconds"
+    assert verdicts(text.format("8.02"), given)["weights_gib"] == {"ok"}
+    assert verdicts(text.format("6.01"), given)["weights_gib"] == {"off"}
