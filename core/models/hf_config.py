@@ -72,7 +72,7 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
     moe = next((kind.moe for kind in kinds if kind.moe is not None), None)
     positions = values.whole("max_position_embeddings", 2048, most=MOST_POSITIONS)
     form = weight_format({**config, **{name: outer[name] for name in BLOCKS if name in outer}})
-    alone, others = _widths(form, layers)
+    alone, others = _widths(form, layers, family.both_inner)
     narrow = values.count("hidden_size_per_layer_input")
     spec = ModelSpec(
         key=key,
@@ -127,14 +127,16 @@ def _counted(fields: Config) -> Config:
     return {**fields, "num_hidden_layers": len(named)}
 
 
-def _widths(form: WeightFormat, layers: int) -> tuple[LeftAlone, tuple[tuple[str, frozenset[int], str], ...]]:
+def _widths(
+    form: WeightFormat, layers: int, beside: bool
+) -> tuple[LeftAlone, tuple[tuple[str, frozenset[int], str], ...]]:
     """The parts in 16 bits, and those in a third width."""
     if not form.listed:
-        kept = left_alone(form.kept, layers)
+        kept = left_alone(form.kept, layers, beside)
         narrow = {part: frozenset(range(layers)) - dict(kept).get(part, frozenset()) for part in PARTS}
         whole = tuple((part, where, "mxfp4-everywhere") for part, where in narrow.items() if where)
         return kept, whole if form.everywhere else ()
-    named = [(dtype, dict(left_alone(names, layers))) for dtype, names in form.listed]
+    named = [(dtype, dict(left_alone(names, layers, beside))) for dtype, names in form.listed]
     rest = {
         part: frozenset(range(layers)).difference(*(parts.get(part, ()) for _, parts in named)) for part in PARTS
     }

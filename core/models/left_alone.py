@@ -51,6 +51,7 @@ PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """A layer's matrices as core.models.loaded_weights names them, and the modules that each is made of."""
 
+_BESIDE = {part: tuple(name.replace("mlp.experts.", "experts.") for name in names) for part, names in PARTS.items()}
 _FIELD_NAMES = (
     ("block_sparse_moe.", "mlp."),
     ("feed_forward.", "mlp."),
@@ -75,11 +76,14 @@ _GLOB = re.compile(r"[\w.*?/-]*")
 _MOST_CHOICES = 64
 
 
-def left_alone(names: Sequence[str], layers: int) -> LeftAlone:
+def left_alone(names: Sequence[str], layers: int, beside: bool = False) -> LeftAlone:
     """Each part that is left alone somewhere, with the layers where it is.
+
+    Experts are a part of `mlp`, or stand `beside` it, as Gemma 4's do.
 
     Raises OutOfRangeError for a regular expression that is more than a wildcard.
     """
+    of_parts = _BESIDE if beside else PARTS
     patterns = [glob for name in names for glob in _globs(name)]
     written = [pattern for pattern in patterns if not set(pattern) & set("*?")]
     wild = [pattern for pattern in patterns if set(pattern) & set("*?")]
@@ -92,11 +96,11 @@ def left_alone(names: Sequence[str], layers: int) -> LeftAlone:
             by_layer.setdefault(whole(parts[1]), []).append(parts[2:])
         else:
             anywhere.append(parts)
-    everywhere = {part for part, modules in PARTS.items() if _all_named(modules, anywhere)}
+    everywhere = {part for part, modules in of_parts.items() if _all_named(modules, anywhere)}
     kept: dict[str, set[int]] = {part: set(range(layers)) for part in everywhere}
     for layer in range(layers):
         here = [*anywhere, *by_layer.get(layer, ())]
-        for part, modules in PARTS.items():
+        for part, modules in of_parts.items():
             if part in everywhere or not (wild or layer in by_layer):
                 continue
             if all(_named(module, here) or _matches(module, layer, wild) for module in modules):

@@ -9,8 +9,9 @@ Source: vllm/model_executor/layers/{linear,vocab_parallel_embedding,rotary_embed
 startup logs of eight bf16 models agree to 0.004 % where they are dense, to 0.04 % where they are mixtures.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
@@ -19,7 +20,7 @@ from core.models.cuts import Group, Part
 from core.models.parameters import padded_vocab_size
 from core.models.parts import VECTORS_A_NORM, layer_parts
 from core.models.weight_formats import WeightFormat, weight_format
-from core.specs import ModelSpec
+from core.specs import LayerSpec, ModelSpec
 from core.units import MIB
 
 _ROUND = 512
@@ -139,41 +140,32 @@ def rank_tensors(
     parts: dict[tuple[str, Group | Literal["table"], int], int] = {}
     for tensor in rank.ends(stage):
         _add(parts, tensor, 1)
-    for layer, layers in model.kinds_of(stage.first_layer, stage.layers):
+    for layer, layers, widths in _kinds(model, stage, kind):
         for part in layer_parts(model, layer):
-            _add(parts, rank.stored(part), layers)
-    tensors = tuple(StoredTensor(name, copies, size, group) for (name, group, size), copies in parts.items())
-    own = kind.key.partition("-")[0] == model.weight_dtype
-    others: list[tuple[str, frozenset[int], float]]
-    others = [(part, layers, kind.other_bytes) for part, layers in model.left_alone]
+            _add(parts, rank.stored(part, widths.get(part.name)), layers)
+    return tuple(StoredTensor(name, copies, size, group) for (name, group, size), copies in parts.items())
+
+
+def _kinds(
+    model: ModelSpec, stage: Stage, kind: WeightFormat
+) -> Iterator[tuple[LayerSpec, int, Mapping[str, float]]]:
+    """Each kind of layer of a stage, how many, and the bytes an element of its parts in another width than most."""
+    others = [(part, layers, float(kind.other_bytes)) for part, layers in model.left_alone]
     others += [(part, layers, weight_format(width).linear_bytes) for part, layers, width in model.other_widths]
-    return _in_other_widths(tensors, others, stage, kind) if own and others else tensors
+    if not others or kind.key.partition("-")[0] != model.weight_dtype:
+        yield from ((layer, layers, {}) for layer, layers in model.kinds_of(stage.first_layer, stage.layers))
+        return
+    alike: Counter[tuple[LayerSpec, tuple[tuple[str, float], ...]]] = Counter()
+    for index in range(stage.first_layer, stage.first_layer + stage.layers):
+        ((layer, _),) = model.kinds_of(index, 1)
+        alike[layer, tuple((part, width) for part, where, width in others if index in where)] += 1
+    yield from ((layer, layers, dict(widths)) for (layer, widths), layers in alike.items())
 
 
 def _add(parts: dict[tuple[str, Group | Literal["table"], int], int], tensor: StoredTensor, times: int) -> None:
     if tensor.size_bytes:
         key = tensor.name, tensor.group, tensor.size_bytes
         parts[key] = parts.get(key, 0) + times * tensor.copies
-
-
-def _in_other_widths(
-    tensors: Sequence[StoredTensor],
-    others: Sequence[tuple[str, frozenset[int], float]],
-    stage: Stage,
-    kind: WeightFormat,
-) -> tuple[StoredTensor, ...]:
-    """The tensors of a checkpoint's own width, and of others: their names, their layers, bytes an element."""
-    layers, split = range(stage.first_layer, stage.first_layer + stage.layers), []
-    for tensor in tensors:
-        own = kind.expert_bytes if tensor.name.startswith("experts ") else kind.linear_bytes
-        left = tensor.copies
-        for name, where, width in others:
-            copies = min(left, len(where.intersection(layers))) if name == tensor.name else 0
-            size = round(tensor.size_bytes * width / own)
-            split += [replace(tensor, copies=copies, size_bytes=size)] if copies else []
-            left -= copies
-        split += [replace(tensor, copies=left)] if left else []
-    return tuple(split)
 
 
 @dataclass(frozen=True)
@@ -207,8 +199,11 @@ class _Rank:
             parts.append(StoredTensor("rotary table", stage.layers if stage.tables_per_layer else 1, size))
         return parts
 
-    def stored(self, part: Part) -> StoredTensor:
-        """One part as this rank keeps it; a kernel's padding of experts goes on what is cut and on what is not."""
+    def stored(self, part: Part, width: float | None) -> StoredTensor:
+        """One part as this rank keeps it, of a `width` of its own where it has one, in bytes an element.
+
+        A kernel's padding of experts goes on what is cut and on what is not.
+        """
         kind = self.kind
         if part.derived and kind.linear_bytes >= kind.other_bytes:
             return StoredTensor(part.name, 1, 0, part.group)
@@ -218,7 +213,7 @@ class _Rank:
             padded = _up(inner, kind.inner_multiple) if inner > 1 else inner
             elements = part.times * padded * (_up(part.by, kind.outer_multiple) if part.by > 1 else part.by)
         each = {"linear": kind.linear_bytes, "expert": kind.expert_bytes, "other": kind.other_bytes}
-        return StoredTensor(part.name, 1, ceil(elements * each[part.width]), part.group)
+        return StoredTensor(part.name, 1, ceil(elements * (width or each[part.width])), part.group)
 
     def _other(self, name: str, elements: int) -> StoredTensor:
         return StoredTensor(name, 1, elements * self.kind.other_bytes)

@@ -20,6 +20,7 @@ from core.sharding_math.tp_sizes import check_tp_size
 from tests.core.models.configs_of_others import LING_26, LONGCAT, MAMBA2, OTHERS, ROUNDED, STEP3, ZAMBA2
 from tests.core.models.configs_of_today import (
     E4B,
+    GEMMA4,
     GLM52,
     GRANITE4,
     IN_THE_CATALOG,
@@ -391,3 +392,41 @@ def test_layers_share_one_block_where_a_config_counts_none():
     """Zamba2Config's own default of num_mem_blocks."""
     spec = read({name: value for name, value in ZAMBA2.items() if name != "num_mem_blocks"})
     assert {t.name: t.copies for t in rank_tensors(spec)}["qkv"] == 1
+
+
+NVFP4 = {"quant_method": "modelopt", "quant_algo": "NVFP4", "group_size": 16}
+
+
+@pytest.mark.parametrize(
+    ("fields", "block"),
+    [
+        # experts stand beside an MLP, which is left alone
+        (GEMMA4, NVFP4 | {"ignore": ["model.language_model.layers.*.mlp*", "*.self_attn*"]}),
+        # the first layers, which have no experts, are left alone whole
+        (GLM52, NVFP4 | {"ignore": [f"model.layers.{layer}.mlp*" for layer in (0, 1, 2)]}),
+        # of a hybrid's layers those with experts are named
+        (
+            NANO,
+            {
+                "quant_method": "modelopt",
+                "quant_algo": "MIXED_PRECISION",
+                "quantized_layers": {
+                    f"backbone.layers.{layer}.mixer.experts.{expert}.{side}_proj": {"quant_algo": "W4A16_NVFP4"}
+                    for layer, letter in enumerate(NANO["hybrid_override_pattern"])
+                    for expert in (0, 1)
+                    for side in ("up", "down")
+                    if letter == "E"
+                },
+            },
+        ),
+    ],
+)
+def test_experts_are_narrow_whatever_is_left_alone_where_there_are_none(fields, block):
+    """0.5625 bytes an element and not two: the way NVIDIA's Gemma-4-26B, GLM-5.2 and Nemotron-3.5 name modules."""
+    narrow, wide = (
+        {t.name: t.copies * t.size_bytes for t in rank_tensors(spec, dtype=spec.weight_dtype)}
+        for spec in (read(fields | {"quantization_config": block}), read(fields))
+    )
+    assert narrow["experts in"] == wide["experts in"] * 9 / 32
+    assert narrow["experts down"] == wide["experts down"] * 9 / 32
+    assert narrow.get("mlp in") == wide.get("mlp in")
