@@ -10,10 +10,10 @@ LONGEST_MESSAGE = 2_000
 """Characters of a message: what somebody typed may stand in it, and be of any length."""
 
 
-def shortened(value: object, most: int = 40) -> str:
-    """At most `most` printable characters of what anyone may have written."""
+def shortened(value: object) -> str:
+    """At most 40 printable characters of what anyone may have written."""
     text = "".join(character for character in str(value) if character.isprintable())
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 class ShardlabError(ValueError):

@@ -39,16 +39,16 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{rounded:.{max(places, 0)}f}"
 
 
-def addends(parts: Sequence[float], size: float = 1.0, digits: int = 3) -> list[str]:
-    """Parts of a sum as they add up beside it, in units of `size`: to the last of their total's `digits` figures.
+def addends(parts: Sequence[float], size: float = 1.0) -> list[str]:
+    """Parts of a sum as they add up beside it, in units of `size`: to the last of their total's three figures.
 
     The largest takes what rounding left over; what is too small for that place has two figures.
 
     >>> addends([6.318, 0.326]), addends([170.0, 0.162, 3.5]), addends([0.5, 0.5], size=1e-3)
     (['6.31', '0.33'], ['170', '0.16', '4'], ['500', '500'])
     """
-    total = significant(sum(parts) / size, digits)
-    places = len(total.partition(".")[2]) or digits - len(total)
+    total = significant(sum(parts) / size)
+    places = len(total.partition(".")[2]) or 3 - len(total)
 
     def written(part: float) -> str:
         return f"{part:.{max(places, 0)}f}"

@@ -152,9 +152,9 @@ def _print(cost: Report) -> None:
     )
 
 
-def _programme(rank: RankReport, most: int = 24) -> str:
+def _programme(rank: RankReport) -> str:
     names = [f"{span.action}@{_number(span.start)}" for span in rank.spans]
-    return " ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return " ".join(names[:24]) + (f" and {len(names) - 24} more" if len(names) > 24 else "")
 
 
 def make_parser() -> Parser:

@@ -53,7 +53,7 @@ def allreduce_time_s(payload_bytes: float, ranks: int, link: LinkSpec) -> float:
 
 
 def tp_comm_time_per_step(model: ModelSpec, tokens: int, tp_size: int, link: LinkSpec) -> float:
-    """What tensor parallelism pays its link in one forward pass over `tokens`: two all-reduces a layer.
+    """Seconds that tensor parallelism pays its link in a forward pass over `tokens`: two all-reduces a layer.
 
     2L · T(T · d · b, N)
     """

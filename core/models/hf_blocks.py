@@ -246,6 +246,7 @@ def has_bias(values: Values, family: Family, part: Literal["qkv", "o", "mlp"]) -
 
 
 def mixture(values: Values, family: Family) -> MoeSpec:
+    """The experts of a config. Raises OutOfRangeError where it does not say how many there are, or how wide."""
     values.require("moe_intermediate_size")
     experts, shared = values.whole("num_experts"), values.count("shared_expert_intermediate_size")
     first = values.count("first_k_dense_replace")

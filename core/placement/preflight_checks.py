@@ -170,6 +170,7 @@ def shared_queries(asked: Start) -> Values | None:
 
 
 def stages(asked: Start) -> Values | None:
+    """Fewer layers than pipeline stages."""
     return {} if asked.layout.pp_size > asked.model.num_hidden_layers else None
 
 

@@ -20,6 +20,8 @@ class PerToken:
 
 @dataclass(frozen=True)
 class RankBytes:
+    """What a rank holds once it has answered."""
+
     weights_bytes: int
     kv_bytes: int
 

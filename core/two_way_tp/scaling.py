@@ -129,11 +129,11 @@ def curve(run: ScalingRun, case: Case = "usual", steps: int = 48) -> list[Predic
 
 def crossover(run: ScalingRun, widest: float = 2**17) -> Crossover:
     """Where the two curves meet: with the median sum, with its least, and with what one in twenty exceeds."""
-    usual, fast, slow = (_meeting(run, case, widest) for case in ("usual", "fast", "slow"))
+    usual, fast, slow = (_crossing(run, case, widest) for case in ("usual", "fast", "slow"))
     return Crossover(usual, fast, slow)
 
 
-def _meeting(run: ScalingRun, case: Case, widest: float) -> float | None:
+def _crossing(run: ScalingRun, case: Case, widest: float) -> float | None:
     """By halving: below the crossover TP=N is slower, above it faster."""
 
     def gains(width: float) -> bool:

@@ -19,9 +19,9 @@ def _whole(values: np.ndarray, shares: int) -> Json:
     return ["whole", values.tolist(), shares]
 
 
-def _slices(shape: tuple[int, ...], ranks: int, dim: int) -> Json:
+def _slices(shape: tuple[int, ...], ranks: int) -> Json:
     entries = np.arange(int(np.prod(shape))).reshape(shape)
-    return [part.ravel().tolist() for part in np.split(entries, ranks, axis=dim)]
+    return [part.ravel().tolist() for part in np.split(entries, ranks)]
 
 
 def _sum_of(y: np.ndarray, ranks: int) -> Json:
@@ -46,7 +46,7 @@ def of_sharding(rng: Draw) -> Iterator[Probe]:
     yield column("the slices of y are the dense product", {"value": y.tolist()})
     yield column("each output gets its own bias", {"value": (y + bias).tolist()}, bias=_array(bias))
     yield column("nothing is sent", {"ledger": []})
-    yield column("a rank multiplies its own rows of W", {"shares": _slices(W.shape, ranks, 0)})
+    yield column("a rank multiplies its own rows of W", {"shares": _slices(W.shape, ranks)})
     yield column("outputs that do not divide are refused", {"raised": "IndivisibleError"}, **odd)
 
     parts = [a @ b.T for a, b in zip(np.split(x, ranks, 1), np.split(W, ranks, 1), strict=True)]
@@ -82,7 +82,7 @@ def of_sharding(rng: Draw) -> Iterator[Probe]:
     )
     yield mlp("exactly one all-reduce", {"ledger": _sum_of(out, ranks)})
     yield mlp("each rank's term is its own slice's", {"reduced": [[term.tolist() for term in terms]]})
-    yield mlp("W1 is cut by outputs", {"shares": _slices(W1.shape, ranks, 0)}, W2=_array(W2))
+    yield mlp("W1 is cut by outputs", {"shares": _slices(W1.shape, ranks)}, W2=_array(W2))
 
     yield from _of_attention(rng)
 
@@ -115,7 +115,7 @@ def _of_attention(rng: Draw) -> Iterator[Probe]:
 
     yield attention("heads over ranks give the dense attention", {"value": y.tolist()})
     yield attention("exactly one all-reduce", {"ledger": _sum_of(y, ranks)})
-    yield attention("a rank has the queries of its own heads", {"shares": _slices(Wq.shape, ranks, 0)},
+    yield attention("a rank has the queries of its own heads", {"shares": _slices(Wq.shape, ranks)},
                     {**given, "Wo": _array(Wo)})  # fmt: skip
     yield attention("heads that do not divide are refused", {"raised": "IndivisibleError"}, odd)
 

@@ -30,6 +30,8 @@ class RankReport:
 
 @dataclass(frozen=True)
 class Report:
+    """A run's cost, in its schedule's unit of time: until the last action ends, and all ranks' work together."""
+
     makespan: Time
     busy: Time
     ranks: tuple[RankReport, ...]
