@@ -116,10 +116,11 @@ FIRST_BANDS: Mapping[tuple[str, Kind], Band] = {
     ("blackwell", "hybrid"): Band(0.68, 1.86),
 }
 """Of first tokens, which few sources time: each reaches as far as those of all classes do, of dense layers or of
-the others, and as its own. Most of a short prompt is launches, which differ by release more than by GPU. Why
-prompts of some thousand tokens through latent attention took twice what is told here no source says: DeepSeek-V3.1
-on MI300X, GLM-4.7-Flash on B200, DeepSeek-R1 over two nodes. Hopper's dense layers reach to 4.10, for eight of
-ten foretold: 230 tokens took some 60 ms of any model through vLLM 0.11's chat endpoint (GPUStack)."""
+the others, and as its own. Most of a short prompt is launches, which differ by release more than by GPU. No source
+says why prompts of some thousand tokens through latent attention took twice what is told (DeepSeek-V3.1 on MI300X,
+GLM-4.7-Flash on B200, DeepSeek-R1 over two nodes), and through states 1.4 to 1.7 times (Qwen3-Next on B200, Kimi
+Linear on MI300X). Hopper's dense layers reach to 4.10, for eight of ten foretold: 230 tokens took some 60 ms of any
+model through vLLM 0.11's chat endpoint (GPUStack)."""
 UNTESTED_FIRST = Band(0.49, 4.39, tested=False)
 """As far as any first token lies from what was told of it."""
 
