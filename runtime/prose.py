@@ -35,6 +35,7 @@ from runtime.quantities import (
     plain,
     seconds,
     significant,
+    step_time,
 )
 from runtime.refusals import translated
 
@@ -52,6 +53,7 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "GB": decimal_bytes,
         "GB4": lambda count: decimal_bytes(count, 4),
         "GB/s": bandwidth,
+        "GB/s4": lambda rate: bandwidth(rate, 4),
         "n": lambda count: grouped(int(count)),
         "#": lambda count: f"{int(count):,}",
         "g": lambda value: f"{value:g}",
@@ -61,6 +63,10 @@ UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
         "2": lambda value: f"{value:.2f}",
         "x": significant,
         "x2": lambda value: local(f"{value:.2f}"),
+        "~s": step_time,
+        "~c": lambda fraction: plain(100 * fraction),
+        "T": lambda count: plain(count / 1e12),
+        "T4": lambda count: plain(count / 1e12, 4),
         "rate": lambda rate: grouped(int(units.significant(rate))) if rate >= 100 else significant(rate),
         "~": plain,
         "usd": lambda usd: local(f"${usd:.2f}"),

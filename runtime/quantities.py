@@ -116,3 +116,8 @@ seconds = _styled(units.seconds)
 percent = _styled(units.percent)
 bandwidth = _styled(units.bandwidth)
 grouped = _styled(units.grouped)
+
+
+def step_time(duration_s: float) -> str:
+    """A step's compute, in ms as long as that is readable: `8 ms`, `780 s`."""
+    return seconds(duration_s) if duration_s >= 1 else f"{plain(1e3 * duration_s)} ms"

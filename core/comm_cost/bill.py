@@ -157,6 +157,16 @@ class Bill:
         return self.bandwidth_s / self.comm_s if self.comm_s else 0.0
 
     @property
+    def waiting_fraction(self) -> float:
+        """What is left of it; 0 too where there is no bill."""
+        return 1 - self.bandwidth_fraction if self.comm_s else 0.0
+
+    @property
+    def one_s(self) -> float:
+        """One of its all-reduces."""
+        return self.comm_s / self.step.all_reduces if self.step.all_reduces else 0.0
+
+    @property
     def verdict(self) -> Verdict:
         """Noise under a tenth of the step, fatal over four tenths, noticeable between."""
         if self.comm_fraction < NOISE_BELOW_FRACTION:

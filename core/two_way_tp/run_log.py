@@ -52,6 +52,11 @@ class RankStep:
     ended_s: float
     collectives_s: tuple[tuple[float, float], ...]
 
+    @property
+    def working_s(self) -> float:
+        """How long it worked, outside of collectives."""
+        return self.ended_s - self.began_s - sum(end - begin for begin, end in self.collectives_s)
+
 
 @dataclass(frozen=True)
 class Step:
@@ -60,6 +65,11 @@ class Step:
     number: int
     token: str
     ranks: tuple[RankStep, ...]
+
+    @property
+    def whole_s(self) -> float:
+        """From the first rank's beginning to the last one's end."""
+        return max(one.ended_s for one in self.ranks)
 
 
 @dataclass(frozen=True)

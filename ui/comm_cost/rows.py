@@ -17,10 +17,7 @@ from core.text.numbers import figure, whole
 from runtime.catalog_words import short_name
 from runtime.kept import kept
 from runtime.prose import named, said
-from runtime.quantities import bandwidth, local, percent, plain, seconds, significant
-
-LONG_S = 1.0
-"""From here on a time is told in seconds."""
+from runtime.quantities import bandwidth, local, percent, plain, seconds, significant, step_time
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ def bar(
         compute_ms=1e3 * compute_s,
         latency_ms=1e3 * waiting_s,
         bandwidth_ms=1e3 * bandwidth_s,
-        compute=f"{named('shell', 'compute')}, {step_in_words(compute_s)}" if compute_s else "",
+        compute=f"{named('shell', 'compute')}, {step_time(compute_s)}" if compute_s else "",
         waiting=f"{named('shell', 'latency')}, {seconds(waiting_s)}" if waiting_s else "",
         in_words=in_words,
     )
@@ -73,7 +70,7 @@ def bill_row(priced: Bill, name: str, detail: str, share: bool = False) -> BillR
 
 def one_gpu_row(step: Step) -> BillRow:
     """The whole step on one GPU, which sends nothing."""
-    return bar(said("comm_cost", "bar.one_gpu"), "", 0.0, 0.0, step_in_words(step.compute_s), step.compute_s)
+    return bar(said("comm_cost", "bar.one_gpu"), "", 0.0, 0.0, step_time(step.compute_s), step.compute_s)
 
 
 def link_row(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> BillRow:
@@ -146,14 +143,9 @@ def software(series: str, points: Sequence[MeasuredPoint]) -> str:
 def sum_in_ms(first_s: float, second_s: float) -> str:
     """Two terms and their sum to its third figure, in ms or from a second on in s."""
     total_s = first_s + second_s
-    unit, size = ("s", 1.0) if total_s >= LONG_S else ("ms", 1e-3)
+    unit, size = ("s", 1.0) if total_s >= 1 else ("ms", 1e-3)
     first, second = units.addends((first_s, second_s), size)
     return local(f"{first} + {second} = {units.significant(total_s / size)} {unit}")
-
-
-def step_in_words(step_s: float) -> str:
-    """A step's compute, in ms as long as that is readable: `8 ms`, `780 s`."""
-    return seconds(step_s) if step_s >= LONG_S else f"{plain(1e3 * step_s)} ms"
 
 
 def result_terms(priced: Bill) -> tuple[tuple[str, str] | str, ...]:

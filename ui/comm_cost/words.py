@@ -28,8 +28,7 @@ from core.units import KIB, MIB
 from runtime.catalog_words import short_name, told
 from runtime.kept import kept
 from runtime.prose import said, worded
-from runtime.quantities import bandwidth, decimal_bytes, grouped, plain, seconds
-from ui.comm_cost.rows import AskedBill, software, step_in_words, terms
+from ui.comm_cost.rows import AskedBill, software, terms
 
 
 @dataclass(frozen=True)
@@ -47,17 +46,6 @@ class Side:
     kernel: str
     balance_bytes: float
     measured: str
-
-    @property
-    def one_s(self) -> float:
-        """One of the bill's all-reduces."""
-        count = self.bill.step.all_reduces
-        return self.bill.comm_s / count if count else 0.0
-
-    @property
-    def waiting(self) -> float:
-        """The share of the bill that is latency; 0 where there is no bill."""
-        return 1 - self.bill.bandwidth_fraction if self.bill.comm_s else 0.0
 
     @property
     def bytes_s(self) -> float:
@@ -164,17 +152,11 @@ def fields(view: View, own: AskedBill, points: Sequence[MeasuredPoint]) -> Mappi
         "broken": "; ".join(view.broken),
         "allowed": ", ".join(map(str, view.allowed)),
         "gpus_word": gpus,
-        "share": said("comm_cost", "says.share", n=step.tp_size),
-        "divide": said("comm_cost", "says.divide", n=step.tp_size),
-        "step_time": step_in_words(step.compute_s),
-        "share_time": step_in_words(step.compute_s / step.tp_size),
-        "rank_time": step_in_words(step.rank_compute_s),
+        "share_s": step.compute_s / step.tp_size,
         "step_formula": _step_formula(view),
-        "rows": said("comm_cost", "says.rows_of", rows=step.tokens),
         "element_bytes": step.payload_bytes // (step.tokens * model.hidden_size),
         "held_bytes": held,
         "share_bytes": held / step.tp_size,
-        "room_bytes": float(view.scenario.gpu_spec.usable_memory_bytes),
         "mfu": MFU,
         "far": FAR,
         "noise": NOISE_BELOW_FRACTION,
@@ -186,7 +168,6 @@ def fields(view: View, own: AskedBill, points: Sequence[MeasuredPoint]) -> Mappi
         "own_few": replace(own, tp=2).bill(),
         "own_many": replace(own, tp=64).bill(),
         "own_balance": balance_payload_bytes(max(2, own.tp), own.link()),
-        "own_waiting": 1 - own.bill().bandwidth_fraction if own.bill().comm_s else 0.0,
         "ends_s": sum(end.time_s for end in priced_ends(step, view.timed(view.network))),
     }
 
@@ -206,46 +187,25 @@ def _measured(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> st
 
 
 def _step_formula(view: View) -> str:
-    scenario = view.scenario
-    model, gpu = scenario.model_spec, scenario.gpu_spec
+    scenario, model, gpu = view.scenario, view.scenario.model_spec, view.scenario.gpu_spec
+    dtype, batch, memory = scenario.weight_dtype, scenario.batch, gpu.memory_bytes_per_s
+    peak = peak_flops(gpu, dtype)
     if view.phase == "prefill":
-        return said(
-            "comm_cost",
-            "says.tokens_tflop_s",
-            prompt_tokens=grouped(scenario.prompt_tokens),
-            key=model.key,
-            mfu=plain(100 * MFU),
-            peak_flops=plain(peak_flops(gpu, scenario.weight_dtype) / 1e12),
-        )
-    weights = step_weight_bytes(model, scenario.weight_dtype, scenario.batch)
+        return said("comm_cost", "says.tokens_tflop_s", scenario, mfu=MFU, peak=peak)
+    weights, read = step_weight_bytes(model, dtype, batch), read_weight_bytes(model, dtype, batch)
+    if view.step.compute_s != decode_step_s(model, gpu, dtype, batch):
+        work = 2 * active_parameters(model) * batch
+        times_s = {"arithmetic_s": work / peak, "read_s": weights / memory}
+        return said("comm_cost", "says.arithmetic", operations=work, peak=peak, **times_s)
     rounded = f" {said('comm_cost', 'says.rounded')}" if view.step.compute_s == LAB_STEP_S else ""
-    streamed = said(
-        "comm_cost",
-        "says.weights",
-        weights=decimal_bytes(weights, 4),
-        memory_bytes_per_s=bandwidth(gpu.memory_bytes_per_s, 4),
-    )
-    summed = f"{streamed} = {seconds(weights / gpu.memory_bytes_per_s)}{rounded}"
-    if view.step.compute_s != decode_step_s(model, gpu, scenario.weight_dtype, scenario.batch):
-        operations = 2 * active_parameters(model) * scenario.batch
-        peak = peak_flops(gpu, scenario.weight_dtype)
-        return said(
-            "comm_cost",
-            "says.arithmetic",
-            operations=plain(operations / 1e12, 4),
-            peak_flops=plain(peak / 1e12),
-            arithmetic_s=seconds(operations / peak),
-            read_s=seconds(weights / gpu.memory_bytes_per_s),
-        )
-    told, read = [summed], read_weight_bytes(model, scenario.weight_dtype, scenario.batch)
+    told = [said("comm_cost", "says.weights", weights=weights, gpu=gpu, read_s=weights / memory) + rounded]
     if model.moe is not None:
-        held, met = held_weight_bytes(model, scenario.weight_dtype), distinct_expert_fraction(model, scenario.batch)
-        told.append(said("comm_cost", "says.weights_met", held=decimal_bytes(held, 4), met=met))
+        held, met = held_weight_bytes(model, dtype), distinct_expert_fraction(model, batch)
+        told.append(said("comm_cost", "says.weights_met", held=held, met=met))
     elif read != weights:
         told.append(said("comm_cost", "says.weights_all"))
     if read != weights:
-        least_s = seconds(read / gpu.memory_bytes_per_s)
-        told.append(said("comm_cost", "says.weights_read", read=decimal_bytes(read, 4), least_s=least_s))
+        told.append(said("comm_cost", "says.weights_read", read=read, least_s=read / memory))
     return ". ".join(told)
 
 

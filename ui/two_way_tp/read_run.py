@@ -26,7 +26,7 @@ def token_figure(page: Page, log: RunLog, reading: str) -> None:
 @kept
 def _clocks(log: RunLog, look: Look) -> tuple[Figure, ...]:
     """Every letter on both ranks' clocks."""
-    return tuple(charts.token_timeline(rows_of.timeline(step), look, rows_of.step_ms(step)) for step in log.steps)
+    return tuple(charts.token_timeline(rows_of.timeline(step), look, 1e3 * step.whole_s) for step in log.steps)
 
 
 @kept

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.specs import ModelSpec
@@ -96,33 +95,12 @@ def timeline(step: Step) -> list[Row]:
     return table("rank kind start_ms end_ms label", slices)
 
 
-def working_s(step: Step, rank: int) -> float:
-    """How long a rank worked in a step, outside of collectives."""
-    one = step.ranks[rank]
-    return one.ended_s - one.began_s - sum(end - begin for begin, end in one.collectives_s)
-
-
-def usual_work_s(log: RunLog) -> float:
-    """What a rank works in a decode step at TP=N, outside of collectives: the median of the traced ones."""
-    return median(working_s(step, 0) for step in log.steps[1:])
-
-
-def sums_in_steps_s(log: RunLog) -> list[float]:
-    """Every all-reduce of the traced sentence as rank 0 stood in it; a step's last collective gathers."""
-    return [end - begin for step in log.steps for begin, end in step.ranks[0].collectives_s[:-1]]
-
-
-def step_ms(step: Step) -> float:
-    """A step, from the first rank's beginning to the last one's end."""
-    return 1e3 * max(one.ended_s for one in step.ranks)
-
-
 def letters(log: RunLog, chosen: int) -> list[Row]:
     """Every letter of the traced sentence, its work and its waiting on rank 0. The axis shows what ends it as ↵."""
     rows: list[tuple[object, ...]] = []
     for step in log.steps:
-        work_ms, letter = 1e3 * working_s(step, 0), step.token.replace("\n", "↵").replace(" ", "␣")
-        for part, time_ms in (("work", work_ms), ("inside", step_ms(step) - work_ms)):
+        work_ms, letter = 1e3 * step.ranks[0].working_s, step.token.replace("\n", "↵").replace(" ", "␣")
+        for part, time_ms in (("work", work_ms), ("inside", 1e3 * step.whole_s - work_ms)):
             rows.append((step.number, letter, part, time_ms, step.number == chosen))
     return table("number letter part time_ms chosen", rows)
 

@@ -10,7 +10,6 @@ from core.specs import ModelSpec
 from core.two_way_tp import (
     RunLog,
     RunResult,
-    Step,
     all_reduce_payload_bytes,
     all_reduces_per_token,
     fitted_link,
@@ -22,7 +21,6 @@ from core.two_way_tp import (
 )
 from runtime.prose import said
 from runtime.quantities import in_a_row, local, plain, seconds, significant
-from ui.two_way_tp.rows import step_ms, sums_in_steps_s, usual_work_s, working_s
 from ui.two_way_tp.rows_runs import hardware, recorded_model
 
 _SAID_OF = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
@@ -88,9 +86,9 @@ def fields(
         "load": said("two_way_tp", "says.run_ahead_other_work") if manifest.priority != "normal" else "",
         **_large_fields(shipped),
         **_link_fields(shipped, model),
-        "work_s": usual_work_s(log),
-        "sum_median_s": median(sums_in_steps_s(log)),
-        "sum_mean_s": fmean(sums_in_steps_s(log)),
+        "work_s": median(step.ranks[0].working_s for step in log.steps[1:]),
+        "sum_median_s": median(_sums_s(log)),
+        "sum_mean_s": fmean(_sums_s(log)),
         **_padding_fields(log),
         **_step_fields(log, token),
         **_slowed_fields(log),
@@ -140,16 +138,13 @@ def dearer(log: RunLog) -> str:
     return "sums" if token_parts(log).all_reduce_s > log.single_token_s else "waiting"
 
 
-def _spread_fields(repeats: Mapping[str, Sequence[RunResult]]) -> dict[str, str]:
+def _spread_fields(repeats: Mapping[str, Sequence[RunResult]]) -> dict[str, object]:
     """From the least to the largest slowdown of runs of one command, on either link."""
-    filled = {"spread_runs": str(max(map(len, repeats.values()), default=0))}
+    filled: dict[str, object] = {"spread_runs": max(map(len, repeats.values()), default=0)}
     for name, backend in (("tcp", "gloo"), ("memory", "shm")):
         times = [run.per_token.median_s / run.single_per_token.median_s for run in repeats.get(backend, ())]
-        filled[f"spread_{name}"] = (
-            said("two_way_tp", "says.to_2", least=significant(min(times)), most=significant(max(times)))
-            if times
-            else said("two_way_tp", "says.not_recorded")
-        )
+        ends = {"least": significant(min(times)), "most": significant(max(times))} if times else {}
+        filled[f"spread_{name}"] = said("two_way_tp", "says.to_2" if times else "says.not_recorded", **ends)
     return filled
 
 
@@ -183,21 +178,23 @@ def _link_fields(shipped: Sequence[RunLog], model: ModelSpec) -> dict[str, objec
     return filled
 
 
+def _sums_s(log: RunLog) -> list[float]:
+    """Every all-reduce of the traced sentence as rank 0 stood in it; a step's last collective gathers."""
+    return [end - begin for step in log.steps for begin, end in step.ranks[0].collectives_s[:-1]]
+
+
 def _step_fields(log: RunLog, token: int) -> dict[str, object]:
-    step: Step = log.steps[token]
-    work_s = [working_s(step, rank) for rank in range(len(step.ranks))]
-    whole_s = max(one.ended_s for one in step.ranks)
-    steps_s = [1e-3 * step_ms(one) for one in log.steps]
-    written = "".join(one.token for one in log.steps[: token + 1]).replace("\n", " ↵")
+    step = log.steps[token]
+    work_s, steps_s = step.ranks[0].working_s, [one.whole_s for one in log.steps]
     return {
         "given": log.answers[0].given,
-        "written": written,
-        "step_work_s": work_s[0],
-        "step_whole_s": whole_s,
+        "written": "".join(one.token for one in log.steps[: token + 1]).replace("\n", " ↵"),
+        "step_work_s": work_s,
+        "step": step,
         "step_least_s": min(steps_s),
         "step_most_s": max(steps_s),
         "step_median_s": median(steps_s),
-        "step_inside_share": (whole_s - work_s[0]) / whole_s,
+        "step_inside_share": 1 - work_s / step.whole_s,
     }
 
 
@@ -206,22 +203,19 @@ def _slowed_fields(log: RunLog) -> dict[str, object]:
         return {}
     slow = log.slowed.rank
     fast = next(rank for rank in range(log.tp_size) if rank != slow)
-    sums_s, traced_s = log.slowed.all_reduce_s, 1e-3 * fmean(map(step_ms, log.steps))
+    token_s, sums_s = log.slowed.token_s, log.slowed.all_reduce_s
+    traced_s = fmean(step.whole_s for step in log.steps)
     return {
         "fast_rank": fast,
-        "delay": f"{plain(1e3 * log.slowed.delay_s)} ms",
-        "slow_token_s": log.slowed.token_s[slow],
-        "fast_token_s": log.slowed.token_s[fast],
+        "slow_token_s": token_s[slow],
+        "fast_token_s": token_s[fast],
         "traced_token_s": traced_s,
-        "sleep_costs_s": log.slowed.token_s[fast] - traced_s,
+        "sleep_costs_s": token_s[fast] - traced_s,
         "fast_waits_more_s": sums_s[fast] - sums_s[slow],
     }
 
 
-def _broken_fields(log: RunLog) -> dict[str, str]:
-    filled = {}
-    for wrong in log.broken:
-        filled[f"{wrong.how}_identical"] = str(wrong.identical)
-        filled[f"{wrong.how}_of"] = str(wrong.of)
-        filled[f"{wrong.how}_difference"] = significant(wrong.max_logit_difference, 2)
-    return filled
+def _broken_fields(log: RunLog) -> dict[str, object]:
+    """Each wrong variant by its name, and by how much its logits are off."""
+    off = {f"{one.how}_difference": significant(one.max_logit_difference, 2) for one in log.broken}
+    return {**{one.how: one for one in log.broken}, **off}
